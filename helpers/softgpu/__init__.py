@@ -1,0 +1,1 @@
+"""A GPU in software: CUDA kernels run on the processor."""

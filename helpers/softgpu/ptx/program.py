@@ -1,0 +1,206 @@
+"""What a PTX text says, as plain data: modules, functions, variables, instructions, operands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = [
+    "Address",
+    "Function",
+    "Immediate",
+    "Instruction",
+    "Label",
+    "Module",
+    "Not",
+    "PtxError",
+    "Register",
+    "SourceLine",
+    "Special",
+    "Symbol",
+    "Variable",
+    "Vector",
+]
+
+
+class PtxError(Exception):
+    """PTX that cannot be read or run; the message names instruction and source line."""
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A line of CUDA source, as `.loc` and `.file` give it; line 0 where none is known."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else "unknown source line"
+
+
+@dataclass(frozen=True)
+class Register:
+    """A virtual register; `type` is as declared: pred, b16, b32, b64, b128, f32, f64, s32, u64 ..."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Not:
+    """A negated predicate as a source operand, `!%p1`."""
+
+    register: Register
+
+
+@dataclass(frozen=True)
+class Immediate:
+    """A constant: its bits as written. `kind`: int (value may be negative), f32 or f64 (bit patterns)."""
+
+    value: int
+    kind: str = "int"
+
+
+@dataclass(frozen=True)
+class Special:
+    """A special register such as %tid.x (without the percent sign: "tid.x", "laneid", "clock64")."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """The address (plus offset) of a variable, parameter or function."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Address:
+    """A memory operand [base + offset]; the base is a register, a symbol's name or None."""
+
+    base: Register | str | None
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A brace list {a, b, c, d}; an element may be None where PTX writes the sink `_`.
+
+    A register declared with .v2 or .v4 is the Vector of its components, the registers v.x, v.y ...
+    A tex operand [texture, {x, y}] is a Vector whose first element is an Address.
+    """
+
+    elements: tuple
+
+
+@dataclass(frozen=True)
+class Label:
+    """A branch target, standing in a function's body in front of the instruction it names."""
+
+    name: str
+
+
+@dataclass
+class Instruction:
+    """One instruction: `ld.global.v4.f32` has opcode "ld" and modifiers ("global", "v4", "f32").
+
+    Destinations come first in `operands`, as PTX writes them; `a|p` gives two operands; the sink `_`
+    is None; WARP_SZ is Immediate(32); `bra` has a Symbol. `source` is the innermost line that `.loc`
+    gives. `caller` is set where that line is in a CUDA header that was inlined: the nearest line
+    outside such headers.
+    A call has operands (returned symbols: Vector, function: Symbol or Register, arguments: Vector
+    [, prototype or target-list name: Symbol]).
+    `brx.idx` has operands (Register, Symbol of the target list).
+    """
+
+    opcode: str
+    modifiers: tuple[str, ...]
+    operands: tuple
+    source: SourceLine
+    predicate: Register | None = None
+    negated: bool = False
+    caller: SourceLine | None = None
+
+    @property
+    def user_line(self) -> SourceLine:
+        """The line to show to the author of the CUDA source."""
+        return self.caller or self.source
+
+    @property
+    def name(self) -> str:
+        """The full spelling, `ld.global.v4.f32`."""
+        return ".".join((self.opcode, *self.modifiers))
+
+
+@dataclass
+class Variable:
+    """A module, function, or parameter variable.
+
+    `space`: global, const, shared, local, param, or reg for a parameter passed in a register.
+    `bytes` is the whole size (0: extern shared [] ). `initial`: the first bytes (rest zero), or None.
+    `relocations`: (offset, variable or function name, addend) of 8-byte addresses to be put into it,
+    not always at a multiple of 8. `type`: element type as declared ("b8", "f32" ...).
+    """
+
+    name: str
+    space: str
+    type: str
+    bytes: int
+    align: int
+    initial: bytes | None = None
+    relocations: tuple[tuple[int, str, int], ...] = ()
+
+
+@dataclass
+class Function:
+    """An `.entry` or `.func` with its body in order. External functions (vprintf ...) have body None.
+
+    `params` have `offset`s in kernel parameter space by `param_offsets`. Names declared in nested
+    { } scopes (call parameters, scoped registers, labels) are renamed so that they are unique in a
+    function: name@scope. `directives` holds .maxntid, .reqnctapercluster ... and their numbers.
+    """
+
+    name: str
+    is_entry: bool
+    params: list[Variable]
+    returns: list[Variable] = field(default_factory=list)
+    registers: dict[str, Register] = field(default_factory=dict)
+    variables: list[Variable] = field(default_factory=list)
+    body: list[Instruction | Label] | None = None
+    branch_targets: dict[str, list[str]] = field(default_factory=dict)
+    call_targets: dict[str, list[str]] = field(default_factory=dict)
+    prototypes: dict[str, tuple[list[Variable], list[Variable]]] = field(default_factory=dict)
+    directives: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    max_threads: int | None = None
+    source: SourceLine = SourceLine("", 0)
+
+    @property
+    def param_offsets(self) -> dict[str, int]:
+        """Byte offset of each parameter in the packed kernel parameter buffer."""
+        offsets, at = {}, 0
+        for param in self.params:
+            at = -(-at // param.align) * param.align
+            offsets[param.name] = at
+            at += param.bytes
+        return offsets
+
+    @property
+    def param_bytes(self) -> int:
+        """Size of the packed kernel parameter buffer."""
+        offsets = self.param_offsets
+        return max((offsets[p.name] + p.bytes for p in self.params), default=0)
+
+
+@dataclass
+class Module:
+    """A whole PTX text; `target` is sm_90 or alike."""
+
+    version: str
+    target: str
+    functions: dict[str, Function]
+    variables: dict[str, Variable]
+
+    @property
+    def kernels(self) -> list[Function]:
+        return [f for f in self.functions.values() if f.is_entry]
