@@ -50,7 +50,7 @@ SPECIAL = re.compile(
     r"|reserved_smem_offset_\w+|(?:total|aggr|dynamic)_smem_size|current_graph_exec)"
 )
 NAME = re.compile(r"[A-Za-z_$%][\w$%]*", re.ASCII)
-PART = re.compile(r"\.[bh][0-3]+")  # of a scalar register, in video instructions
+PART = re.compile(r"\.[bh][0-7]+")  # of a scalar register, in video instructions
 
 LINKAGE = {".visible", ".extern", ".weak", ".common"}
 SPACES = {".global", ".const", ".shared", ".local", ".param"}
@@ -62,6 +62,7 @@ SIZES = {
     "b128": 16,
     "pred": 1,
 }
+FLOATS = {"f32": "<f", "f64": "<d"}
 COMPONENTS = ("xr", "yg", "zb", "wa")
 UNKNOWN = SourceLine("", 0)
 
@@ -152,7 +153,7 @@ class _Parser:
 
     def module(self) -> Module:
         result, tokens = self.result, self.tokens
-        externs = set()
+        externs = {}
         extern = False
         while token := tokens[self.at]:
             if not result.version and token != ".version":
@@ -166,10 +167,9 @@ class _Parser:
             elif token in SPACES:
                 for variable in self.variables(token[1:]):
                     if extern and token != ".shared":
-                        externs.add(variable.name)
+                        externs[variable.name] = variable
                         result.variables.setdefault(variable.name, variable)
                     else:
-                        externs.discard(variable.name)
                         result.variables[variable.name] = variable
             elif token == ".version":
                 result.version = tokens[self.at]
@@ -195,8 +195,9 @@ class _Parser:
             extern = False
         if not result.version:
             raise self.unexpected(".version")
-        if externs:
-            raise PtxError(f"extern variables without definition: {', '.join(sorted(externs))}")
+        missing = [name for name, declared in externs.items() if result.variables[name] is declared]
+        if missing:
+            raise PtxError(f"extern variables without definition: {', '.join(missing)}")
         return result
 
     def line_directive(self, token: str) -> bool:
@@ -206,9 +207,10 @@ class _Parser:
         elif token == ".pragma":
             self.skip_past(";")
         elif token == ".file":
-            self.at += 2
+            self.integer()
+            self.at += 1
             while self.accept(","):
-                self.at += 1
+                self.integer()
         elif token == ".section":
             self.skip_past("}")
         else:
@@ -233,7 +235,7 @@ class _Parser:
             if user_line.file and not CUDA_HEADER.search(user_line.file):
                 self.caller = user_line
         self.user_lines[place] = user_line
-        if self.function and self.function.source is UNKNOWN:
+        if self.function and not self.function.source.line:
             self.function.source = self.source
 
     def line(self, place: tuple) -> SourceLine:
@@ -251,6 +253,9 @@ class _Parser:
         function = Function(name, is_entry, params, returns)
         self.function = function
         while (token := self.tokens[self.at])[:1] == ".":
+            if token == ".attribute":
+                self.attributes()
+                continue
             self.at += 1
             if not self.line_directive(token):
                 function.directives[token[1:]] = self.numbers()
@@ -268,6 +273,8 @@ class _Parser:
         for variable in returns + params:
             if variable.space == "reg":
                 self.declare_register(variable.name, variable.type)
+            else:
+                self.unique(variable.name)
         functions[name] = function
         self.body()
 
@@ -427,10 +434,14 @@ class _Parser:
             return
         for item in body[start:]:
             if isinstance(item, Instruction) and item.opcode == "bra":
-                target = item.operands[0]
-                item.operands = (Symbol(labels.get(target.name, target.name)),)
+                item.operands = tuple(
+                    Symbol(labels[target.name])
+                    if isinstance(target, Symbol) and target.name in labels
+                    else target
+                    for target in item.operands
+                )
         for name, targets in self.function.branch_targets.items():
-            if name.endswith(f"@{number}"):
+            if int(name.partition("@")[2] or 0) >= number:  # declared in this scope or inside it
                 targets[:] = [labels.get(target, target) for target in targets]
 
     # Variables
@@ -789,14 +800,16 @@ class _Initialiser:
         self.put(offset, bytes(self.size))
 
     def pack(self, value: Immediate) -> bytes:
-        number = value.value
-        if value.kind == "int":
-            if self.type in ("f32", "f64"):
-                return struct.pack("<f" if self.type == "f32" else "<d", number)
-        elif value.kind != self.type and self.type in ("f32", "f64"):
-            wide = value.kind == "f64"
-            (real,) = struct.unpack("<d" if wide else "<f", number.to_bytes(8 if wide else 4, "little"))
-            return struct.pack("<f" if self.type == "f32" else "<d", real)
+        number, kind = value.value, value.kind
+        if self.type in FLOATS and kind != self.type:
+            if kind != "int":
+                (number,) = struct.unpack(FLOATS[kind], number.to_bytes(SIZES[kind], "little"))
+            try:
+                return struct.pack(FLOATS[self.type], number)
+            except OverflowError:
+                raise self.parser.error(
+                    f"a number beyond {self.type}", self.parser.at - 1
+                ) from None
         return (number & ((1 << 8 * self.size) - 1)).to_bytes(self.size, "little")
 
     def put(self, offset: int, data: bytes) -> None:

@@ -39,7 +39,7 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class Register:
-    """A virtual register; `type` is as declared: pred, b16, b32, b64, b128, f32, f64, s32, u64 ..."""
+    """A virtual register; `type` is as declared: pred, b16, b32, b64, b128, f32, f64, s32 ..."""
 
     name: str
     type: str
@@ -54,7 +54,7 @@ class Not:
 
 @dataclass(frozen=True)
 class Immediate:
-    """A constant: its bits as written. `kind`: int (value may be negative), f32 or f64 (bit patterns)."""
+    """A constant. `kind`: int (may be negative), f32 or f64 (bit patterns; 1.5 is an f64)."""
 
     value: int
     kind: str = "int"
@@ -62,7 +62,7 @@ class Immediate:
 
 @dataclass(frozen=True)
 class Special:
-    """A special register such as %tid.x (without the percent sign: "tid.x", "laneid", "clock64")."""
+    """A special register such as %tid.x, without the percent sign: "tid.x", "laneid"."""
 
     name: str
 
@@ -105,13 +105,14 @@ class Label:
 class Instruction:
     """One instruction: `ld.global.v4.f32` has opcode "ld" and modifiers ("global", "v4", "f32").
 
-    Destinations come first in `operands`, as PTX writes them; `a|p` gives two operands; the sink `_`
-    is None; WARP_SZ is Immediate(32); `bra` has a Symbol. `source` is the innermost line that `.loc`
-    gives. `caller` is set where that line is in a CUDA header that was inlined: the nearest line
-    outside such headers.
+    Destinations come first in `operands`, as PTX writes them; `a|p` gives two operands; the sink
+    `_` is None; WARP_SZ is Immediate(32); `bra` has a Symbol.
     A call has operands (returned symbols: Vector, function: Symbol or Register, arguments: Vector
     [, prototype or target-list name: Symbol]).
     `brx.idx` has operands (Register, Symbol of the target list).
+
+    `source` is the innermost line that `.loc` gives. Where that is in a CUDA header that was
+    inlined, `caller` is the nearest line outside of such headers, else None.
     """
 
     opcode: str
@@ -138,9 +139,9 @@ class Variable:
     """A module, function, or parameter variable.
 
     `space`: global, const, shared, local, param, or reg for a parameter passed in a register.
-    `bytes` is the whole size (0: extern shared [] ). `initial`: the first bytes (rest zero), or None.
-    `relocations`: (offset, variable or function name, addend) of 8-byte addresses to be put into it,
-    not always at a multiple of 8. `type`: element type as declared ("b8", "f32" ...).
+    `bytes` is the whole size (0: [] without a value). `initial`: the first bytes (rest zero), or
+    None. `relocations`: (offset, variable or function name, addend) of 8-byte addresses to be put
+    into it, not always at a multiple of 8. `type`: element type as declared ("b8", "f32" ...).
     """
 
     name: str
@@ -154,7 +155,7 @@ class Variable:
 
 @dataclass
 class Function:
-    """An `.entry` or `.func` with its body in order. External functions (vprintf ...) have body None.
+    """An `.entry` or `.func` with its body in order; body None: external (vprintf ...).
 
     `params` have `offset`s in kernel parameter space by `param_offsets`. Names declared in nested
     { } scopes (call parameters, scoped registers, labels) are renamed so that they are unique in a
