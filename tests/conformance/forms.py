@@ -1,4 +1,8 @@
-"""Instruction forms: each is one PTX instruction, emitted exactly as written, over many operands."""
+"""Forms: one PTX instruction emitted exactly as written, or one C++ expression, over many operands.
+
+The C++ compiler decides how a C++ expression becomes instructions; inline assembly leaves it no
+choice. Forms with the same operands share a kernel, and kernels share a module.
+"""
 
 from __future__ import annotations
 
@@ -10,35 +14,43 @@ from .case import Case, Kernel, Module
 from .inputs import SIZES, values
 from .rules import BITS, Rule
 
-__all__ = ["Form", "form", "modules", "spell"]
+__all__ = ["Form", "expression", "form", "modules", "spell"]
 
 _PER_KERNEL = 12  # forms that share one kernel's loads
 _PER_MODULE = 12  # kernels that share one nvcc call
 
-# what a register of PTX is in C: type, constraint of inline assembly, NumPy type
+# an operand: its type in C, its constraint in inline assembly, its NumPy type, its input values
 _C = {
-    "16": ("unsigned short", "h", "u2"),
-    "32": ("unsigned", "r", "u4"),
-    "64": ("unsigned long long", "l", "u8"),
-    "f32": ("float", "f", "u4"),
-    "f64": ("double", "d", "u8"),
-    "f16": ("unsigned short", "h", "u2"),
-    "bf16": ("unsigned short", "h", "u2"),
-    "f16x2": ("unsigned", "r", "u4"),
-    "bf16x2": ("unsigned", "r", "u4"),
-    "pred": ("unsigned", "r", "u1"),
+    "8": ("unsigned char", "", "u1", "8"),
+    "16": ("unsigned short", "h", "u2", "16"),
+    "32": ("unsigned", "r", "u4", "32"),
+    "64": ("unsigned long long", "l", "u8", "64"),
+    "s32": ("int", "r", "u4", "32"),
+    "s64": ("long long", "l", "u8", "64"),
+    "f32": ("float", "f", "u4", "f32"),
+    "f64": ("double", "d", "u8", "f64"),
+    "f16": ("unsigned short", "h", "u2", "f16"),
+    "bf16": ("unsigned short", "h", "u2", "bf16"),
+    "f16x2": ("unsigned", "r", "u4", "f16x2"),
+    "bf16x2": ("unsigned", "r", "u4", "bf16x2"),
+    "half": ("__half", "", "u2", "f16"),
+    "half2": ("__half2", "", "u4", "f16x2"),
+    "bfloat16": ("__nv_bfloat16", "", "u2", "bf16"),
+    "bfloat162": ("__nv_bfloat162", "", "u4", "bf16x2"),
+    "pred": ("unsigned", "r", "u1", ""),
 }
 
 
 @dataclass(frozen=True)
 class Form:
-    """`assembly` computes %0 (an `out`) from %1, %2 ... (the operands of `ins`)."""
+    """`code` computes %0 (an `out`) from %1, %2 ... (the operands of `ins`); if it is C++, x, y ..."""
 
     name: str
-    assembly: str
+    code: str
     out: str
     ins: tuple[str, ...]
     rule: Rule
+    assembly: bool = True
 
 
 def form(
@@ -54,6 +66,11 @@ def form(
     return Form(f"{spelling} {note}".strip(), assembly, out, ins, rule)
 
 
+def expression(code: str, out: str, *ins: str, rule: Rule = BITS) -> Form:
+    """A C++ expression of x, y, z, w, the operands; a statement may assign its result to d."""
+    return Form(f"{code} ({', '.join(ins)})", code, out, ins, rule, assembly=False)
+
+
 def spell(pattern: str, **choices: str) -> Iterable[str]:
     """Every spelling of a pattern: spell("add.{t}", t="u32 s32"); "-" stands for nothing."""
     spellings = [pattern]
@@ -63,39 +80,48 @@ def spell(pattern: str, **choices: str) -> Iterable[str]:
     return spellings
 
 
+def _statement(f: Form, operands: str) -> str:
+    if f.assembly:
+        return f'asm volatile("{f.code}" : "={_C[f.out][1]}"(d) : {operands});'
+    return f.code if f.code.endswith(";") else f"d = {f.code};"
+
+
 def _kernel(family: str, entry: str, forms: list[Form]) -> Kernel:
     ins = forms[0].ins
     count = SIZES[len(ins)]
-    inputs = tuple(values(spec, n, len(ins), count) for n, spec in enumerate(ins))
-    types = [_C[spec.partition(":")[0]] for spec in ins]
+    inputs, parameters, loads, operands = [], "", "", []
+    for n, (x, spec) in enumerate(zip("xyzw", ins)):
+        base, colon, meaning = spec.partition(":")
+        c, mark, _, words = _C[base]
+        inputs.append(values(words + colon + meaning, n, len(ins), count))
+        parameters += f", const {c} *{x}_in"
+        loads += f"  {c} {x} = {x}_in[i];\n  (void){x};\n"
+        operands.append(f'"{mark}"({x})')
     cases = tuple(Case(f"{family}/{f.name}", _C[f.out][2], count, f.rule) for f in forms)
-    parameters = "".join(f", const {c} *p{n}" for n, (c, _, _) in enumerate(types))
-    loads = "".join(f"  {c} x{n} = p{n}[i];\n" for n, (c, _, _) in enumerate(types))
-    operands = ", ".join(f'"{mark}"(x{n})' for n, (_, mark, _) in enumerate(types))
     body, offset = "", 0
     for f, case in zip(forms, cases):
-        c, mark, dtype = _C[f.out]
-        store = {"u1": "unsigned char"}.get(dtype, c)
-        body += f'  {{ {c} d; asm volatile("{f.assembly}" : "={mark}"(d) : {operands});'
+        c = _C[f.out][0]
+        store = "unsigned char" if f.out == "pred" else c
+        body += f"  {{ {c} d; {_statement(f, ', '.join(operands))}"
         body += f" (({store} *)(out + {offset}))[i] = d; }}\n"
         offset += case.padded
     source = (
         f'extern "C" __global__ void {entry}(unsigned char *out{parameters}) {{\n'
         f"  int i = threadIdx.x;\n{loads}{body}}}\n"
     )
-    return Kernel(entry, source, inputs, cases, block=(count, 1, 1))
+    return Kernel(entry, source, tuple(inputs), cases, block=(count, 1, 1))
 
 
-def modules(family: str, forms: Iterable[Form]) -> list[Module]:
+def modules(family: str, forms: Iterable[Form], preamble: str = "") -> list[Module]:
     """The forms as modules: forms with the same operands share kernels."""
     kernels = []
     ordered = sorted(forms, key=lambda f: f.ins)
     for _, group in groupby(ordered, key=lambda f: f.ins):
         same = list(group)
         for start in range(0, len(same), _PER_KERNEL):
-            entry = f"{family}_{len(kernels)}"
+            entry = f"{family.replace(' ', '_')}_{len(kernels)}"
             kernels.append(_kernel(family, entry, same[start : start + _PER_KERNEL]))
     return [
-        Module(f"{family} {start // _PER_MODULE}", tuple(kernels[start : start + _PER_MODULE]))
+        Module(f"{family} {start // _PER_MODULE}", tuple(kernels[start : start + _PER_MODULE]), preamble)
         for start in range(0, len(kernels), _PER_MODULE)
     ]

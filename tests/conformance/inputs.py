@@ -42,11 +42,12 @@ _FLOAT_EDGES = {
             0x3FD5555555555555, 0x7FF0000000000001],
 }  # fmt: skip
 _MANTISSA = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
-_WIDTH = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "16": 16, "32": 32, "64": 64}
+_WIDTH = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "8": 8, "16": 16, "32": 32, "64": 64}
 
 
-# operations that are documented on a range only: largest size of a random operand
-_RANGES = {"angle": 6.28, "turns": 314.0, "exponent": 150.0, "unit": 1.0, "ten": 10.0}
+# what an operand may mean: random numbers up to a size, where an operation is documented on a range
+# only; "plain" numbers come without edge values
+_RANGES = {"angle": 6.28, "turns": 314.0, "exponent": 150.0, "unit": 1.0, "ten": 10.0, "plain": 10.0}
 
 
 def _edges(base: str, kind: str) -> list[int]:
@@ -115,7 +116,9 @@ def values(spec: str, position: int, operands: int, count: int) -> np.ndarray:
     name = f"{spec} {position} of {operands}"
     result = _random(base, kind, name, count)
     n = len(edges)
-    if operands == 1:
+    if kind == "plain":
+        pass
+    elif operands == 1:
         result[: min(n, count)] = edges[:count]
     elif operands == 2:
         index = np.arange(min(n * n, count * 7 // 8))
