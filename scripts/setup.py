@@ -1,0 +1,296 @@
+"""Make the lab: everything that `make lab` and `make test` need, inside the checkout.
+
+The folder scripts/ holds what make calls. Standard library only; each step is skipped while the
+stamp that it left says that its inputs are still the same.
+"""
+
+import fcntl
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+CACHE = ROOT / ".cache"
+STAMPS = VENV / ".lab"
+UNFINISHED = STAMPS / "unfinished"
+LOG = VENV / "setup.log"
+PYTHON = VENV / "bin" / "python"
+LIBRARY = ROOT / "helpers/softgpu/driver/libcuda.so.1"
+PYCUDA = "2026.1"
+PYCUDA_SHA256 = "759516160628ba06f32ce7e563e3f5b9214691dc9528a03ea99ea1073f4e14ba"
+PYTHONS = (3, 10), (3, 13)
+QUIET = {  # JupyterLab asks the network for nothing
+    "@jupyterlab/apputils-extension:notification": {
+        "checkForUpdates": False,
+        "doNotDisturbMode": False,
+        "fetchNews": "false",
+    }
+}
+
+
+class SetupError(Exception):
+    """Something that the person at the keyboard has to put right."""
+
+
+def load_toolkit():
+    """helpers/toolkit.py by its path: importing the package would need what is not there yet."""
+    spec = importlib.util.spec_from_file_location("toolkit", ROOT / "helpers/toolkit.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["toolkit"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def check_machine():
+    """What the lab needs and cannot install without root, with the command that installs it."""
+    if sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"):
+        raise SetupError("the lab runs on Linux (x86-64; WSL2 too), not on " + platform.platform())
+    python = "python{}.{}".format(*sys.version_info)
+    missing = []
+    if not (shutil.which("g++") and shutil.which("gcc")):
+        missing.append(("a C++ compiler", "g++"))
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        missing.append(("Python's headers", python + "-dev"))
+    if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
+        missing.append(("Python's venv module", python + "-venv"))
+    if missing:
+        things, packages = zip(*missing)
+        raise SetupError(
+            "missing: {}. Install with: sudo apt install {}".format(
+                ", ".join(things), " ".join(packages)
+            )
+        )
+
+
+def digest(*parts):
+    """A hash over texts and the contents of files."""
+    total = hashlib.sha256()
+    for part in parts:
+        data = part.read_bytes() if isinstance(part, Path) else str(part).encode()
+        total.update(hashlib.sha256(data).digest())
+    return total.hexdigest()
+
+
+def stamp_is(name, key):
+    """Whether the step of that name was finished with these inputs."""
+    path = STAMPS / name
+    return path.exists() and path.read_text() == key
+
+
+def write_stamp(name, key):
+    """Record that a step is finished, in one piece or not at all."""
+    path = STAMPS / (name + ".new")
+    path.write_text(key)
+    path.replace(STAMPS / name)
+
+
+@contextmanager
+def progress(label):
+    """One line a step: its name, then the seconds it took."""
+    start = time.monotonic()
+    print("  {:<46}".format(label), end="", flush=True)
+    try:
+        yield
+    except BaseException:
+        print("stopped after {:.0f} s".format(time.monotonic() - start))
+        raise
+    print("{:6.1f} s".format(time.monotonic() - start), flush=True)
+
+
+def run(*command):
+    """Run a command of the lab, its output into the log; SetupError with the log's end if it fails."""
+    environment = {name: value for name, value in os.environ.items() if name[:6] != "PYTHON"}
+    environment.setdefault("CC", "gcc")
+    environment.setdefault("CXX", "g++")
+    command = [str(word) for word in command]
+    with LOG.open("a") as log:
+        log.write("\n$ " + " ".join(command) + "\n")
+        log.flush()
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
+    if done.returncode:
+        tail = LOG.read_text(errors="replace").rstrip().splitlines()[-15:]
+        raise SetupError("this step failed. The end of {}:\n{}".format(LOG, "\n".join(tail)))
+
+
+def pip(*arguments):
+    """The lab's pip, with what the machine's own configuration says about where packages are."""
+    run(PYTHON, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments)
+
+
+def install(*arguments):
+    """pip install. Until it is through, a mark says that the environment cannot be trusted."""
+    UNFINISHED.touch()
+    pip("install", "--no-deps", "--no-build-isolation", *arguments)
+    UNFINISHED.unlink()
+
+
+def make_environment():
+    """An empty .venv of this Python at this place; whatever was broken or moved is made anew."""
+    key = digest(os.path.realpath(sys.executable), sys.version, str(VENV))
+    if stamp_is("environment", key) and PYTHON.exists() and not UNFINISHED.exists():
+        return
+    if VENV.exists() and not STAMPS.exists() and any(VENV.iterdir()):
+        raise SetupError("{} was not made by the lab: please move it away".format(VENV))
+    with progress("Python {}.{}.{} environment".format(*sys.version_info)):
+        if VENV.exists():
+            # The stamps go last: an interrupted removal must still be known as the lab's.
+            for path in VENV.iterdir():
+                if path != STAMPS:
+                    real_folder = path.is_dir() and not path.is_symlink()
+                    shutil.rmtree(path) if real_folder else path.unlink()
+            shutil.rmtree(VENV)
+        STAMPS.mkdir(parents=True)
+        run(sys.executable, "-I", "-m", "venv", VENV)
+        write_stamp("environment", key)
+
+
+def install_packages(wheels):
+    """The pinned packages, with NVIDIA's compiler wheels or without."""
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    lines = [line for line in lines if line and line[0] != "#"]
+    if not wheels:
+        lines = [line for line in lines if not line.startswith("nvidia-")]
+    key = digest(*lines)
+    if stamp_is("packages", key):
+        return
+    label = "Python packages" + (" and NVIDIA's compiler" if wheels else "")
+    with progress(label):
+        chosen = STAMPS / "requirements.txt"
+        chosen.write_text("\n".join(lines))
+        install("-r", chosen)
+        write_stamp("packages", key)
+
+
+def pycuda_sdist():
+    """PyCUDA's source package, downloaded once."""
+    folder = CACHE / "pycuda"
+    sdist = folder / "pycuda-{}.tar.gz".format(PYCUDA)
+    if not sdist.exists():
+        with tempfile.TemporaryDirectory(dir=folder) as work:
+            pip("download", "--no-deps", "--no-build-isolation", "--no-binary", "pycuda",
+                "-d", work, "pycuda==" + PYCUDA)  # fmt: skip
+            (found,) = Path(work).glob("*.tar.gz")
+            if hashlib.sha256(found.read_bytes()).hexdigest() != PYCUDA_SHA256:
+                raise SetupError("the source package of PyCUDA is not the one expected")
+            found.replace(sdist)
+    return sdist
+
+
+def install_pycuda(toolkit):
+    """PyCUDA, built from source against the toolkit's headers; the wheel is kept for next time."""
+    builder = ROOT / "scripts/build_pycuda.py"
+    numpy = [line for line in (STAMPS / "requirements.txt").open() if line.startswith("numpy")]
+    key = digest(PYCUDA, builder, sysconfig.get_config_var("SOABI"), toolkit.version, *numpy)
+    if stamp_is("pycuda", key):
+        return
+    (CACHE / "pycuda").mkdir(exist_ok=True)
+    kept = CACHE / "pycuda" / key[:16]
+    wheels = list(kept.glob("*.whl"))
+    with progress("PyCUDA {}, {}".format(PYCUDA, "as built before" if wheels else "from source")):
+        if not wheels:
+            sdist = pycuda_sdist()
+            with tempfile.TemporaryDirectory(dir=CACHE / "pycuda") as work:
+                built = Path(work, "wheel")
+                run(PYTHON, "-I", builder, sdist, work, built, *toolkit.include)
+                shutil.rmtree(kept, ignore_errors=True)
+                built.replace(kept)
+            wheels = list(kept.glob("*.whl"))
+        install("--force-reinstall", *wheels)
+        write_stamp("pycuda", key)
+
+
+def install_helpers():
+    """The package of this checkout, editable."""
+    key = digest(ROOT / "pyproject.toml")
+    if stamp_is("helpers", key):
+        return
+    with progress("The course's helpers"):
+        install("-e", ROOT)
+        settings = VENV / "share/jupyter/lab/settings/overrides.json"
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.write_text(json.dumps(QUIET, indent=4))
+        write_stamp("helpers", key)
+
+
+def build_softgpu():
+    """The software GPU's libcuda.so.1."""
+    folder = LIBRARY.parent
+    sources = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".h", ".S"))
+    key = digest(folder.parent / "build.py", *sources)
+    if LIBRARY.exists() and stamp_is("softgpu", key):
+        return
+    with progress("The software GPU"):
+        run(PYTHON, "-m", "helpers.softgpu.build")
+        write_stamp("softgpu", key)
+
+
+@contextmanager
+def only_one():
+    """Two calls at once in one checkout take turns."""
+    CACHE.mkdir(exist_ok=True)
+    with (CACHE / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("Another set-up of this checkout is running: waiting for it.", flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def set_up():
+    toolkits = load_toolkit()
+    wheels = [sysconfig.get_path("purelib", vars={"base": str(VENV)})]
+    try:
+        driver, toolkit = toolkits.choose(wheels=())
+    except toolkits.ToolkitError:
+        driver, toolkit = None, None  # nothing on this machine: decided below, with the wheels
+    with only_one():
+        if not (STAMPS / "complete").exists():
+            print("Setting up the lab in {} (once, a few minutes)".format(VENV), flush=True)
+        check_machine()
+        make_environment()
+        install_packages(wheels=toolkit is None)
+        if not toolkit:
+            try:
+                driver, toolkit = toolkits.choose(wheels)
+            except toolkits.ToolkitError as error:
+                raise SetupError(error)
+        install_pycuda(toolkit)
+        install_helpers()
+        build_softgpu()
+        write_stamp("complete", str(toolkit))
+    device = "the NVIDIA GPU" if driver else "the software GPU"
+    print("Ready: {}, compiler {}".format(device, toolkit), flush=True)
+
+
+def main():
+    if not PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]:
+        sys.exit(
+            "The lab needs Python 3.10 to 3.13; {} is Python {}.{}. "
+            "Name another one: make lab PYTHON=python3.12".format(
+                sys.executable, *sys.version_info[:2]
+            )
+        )
+    try:
+        set_up()
+    except SetupError as error:
+        sys.exit("The lab is not ready: {}".format(error))
+    except KeyboardInterrupt:
+        sys.exit("Interrupted; the next call goes on from here.")
+
+
+if __name__ == "__main__":
+    main()
