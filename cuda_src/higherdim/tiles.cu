@@ -1,0 +1,73 @@
+// Reduction over the middle of x[outer, reduce, inner] -> out[outer, inner]. Launch a grid of
+// (outer * tiles, chunks) blocks of (width, height) threads, BLOCK in all, where
+// tiles * width * PACK >= inner. PACK divides inner and x is aligned to a pack. totals holds
+// outer * chunks * inner values; arrived[outer * tiles] starts at zero and is zero again at the end.
+// Step 3: a thread owns PACK columns; the threads of a block that share them take turns at the rows, meet
+// in shared memory, and the last chunk of a tile to arrive folds the chunks: one launch.
+// Limit: the memory.
+#include "common/operators.cuh"
+#include "common/reduce.cuh"
+using T = float;
+using Acc = float;
+using Out = float;
+using Op = Sum<Acc>;
+constexpr int PACK = 4;
+constexpr int BLOCK = 256;
+constexpr int UNROLL = 4;
+
+// Folds rows begin .. end of PACK columns; the threads of row 0 of the block have the result.
+template <typename V>
+__device__ Packed<Acc, PACK> fold_tile(const V *x, long long begin, long long end, long long inner,
+                                       long long column)
+{
+    Op op;
+    Packed<Acc, PACK> acc;
+    for (int k = 0; k < PACK; ++k) acc[k] = op.initial();
+    int tall = blockDim.y;
+    long long row = column < inner ? begin + threadIdx.y : end;
+    for (; row < end; row += UNROLL * tall) {
+        Packed<V, PACK> p[UNROLL];
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u)
+            if (row + u * tall < end)
+                p[u] = *reinterpret_cast<const Packed<V, PACK> *>(x + (row + u * tall) * inner + column);
+#pragma unroll
+        for (int u = 0; u < UNROLL; ++u)
+            for (int k = 0; k < PACK && row + u * tall < end; ++k)
+                acc[k] = op(acc[k], op.from(p[u][k], row + u * tall));
+    }
+
+    __shared__ Packed<Acc, PACK> s[BLOCK];
+    int y = threadIdx.y, at = y * blockDim.x + threadIdx.x;
+    for (int half = tall / 2; half > 0; half /= 2) {
+        if (y >= half) s[at] = acc;
+        __syncthreads();  // the lower half is written
+        if (y < half)
+            for (int k = 0; k < PACK; ++k) acc[k] = op(acc[k], s[at + half * blockDim.x][k]);
+        __syncthreads();  // and read
+    }
+    return acc;
+}
+
+extern "C" __global__ void tiles(const T *__restrict__ x, Out *out, long long outer, long long reduce,
+                                 long long inner, Acc *totals, unsigned *arrived)
+{
+    Op op;
+    int width = blockDim.x * PACK, tiles = (inner + width - 1) / width, chunks = gridDim.y;
+    long long slice = blockIdx.x / tiles, chunk = blockIdx.y;
+    long long column = blockIdx.x % tiles * (long long)width + threadIdx.x * PACK;
+    long long rows = (reduce + chunks - 1) / chunks;
+    bool mine = threadIdx.y == 0 && column < inner;
+    Packed<Acc, PACK> acc = fold_tile(x + slice * reduce * inner, chunk * rows,
+                                      min(reduce, (chunk + 1) * rows), inner, column);
+    if (chunks > 1) {
+        totals += slice * chunks * inner;
+        if (mine) *reinterpret_cast<Packed<Acc, PACK> *>(totals + chunk * inner + column) = acc;
+        if (!last_to_arrive(arrived + blockIdx.x, chunks)) return;
+        acc = fold_tile(totals, 0, chunks, inner, column);
+    }
+    if (!mine) return;
+    Packed<Out, PACK> result;
+    for (int k = 0; k < PACK; ++k) result[k] = Out(op.finish(acc[k], reduce));
+    *reinterpret_cast<Packed<Out, PACK> *>(out + slice * inner + column) = result;
+}

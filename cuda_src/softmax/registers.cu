@@ -1,0 +1,56 @@
+// Softmax of rows: x[batch, hidden] -> y[batch, hidden]. GROUP threads a row: part of a warp, or a block
+// of its own. PACK divides hidden, x and y are aligned to a pack, hidden <= GROUP * PACKS * PACK.
+// Step 3: one read: the row stays in the registers of its threads, PACKS packs each, all in flight
+// at once; maximum and sum then cost no memory traffic.
+// Limit: the memory: one read, one write. A row must fit into a block's registers.
+#include "common/operators.cuh"
+#include "common/reduce.cuh"
+using T = float;
+using Acc = float;
+constexpr int PACK = 4;
+constexpr int GROUP = 32;
+constexpr int PACKS = 8;
+
+template <typename Op>
+__device__ Acc group_reduce(Acc acc, Op op)
+{
+    if constexpr (GROUP > 32) return block_reduce(acc, op);
+    else return warp_reduce<GROUP>(acc, op);
+}
+
+extern "C" __global__ void registers(const T *__restrict__ x, T *y, long long batch, long long hidden)
+{
+    long long row = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / GROUP;
+    bool inside = row < batch;
+    if (!inside) row = batch - 1;  // stays, as its warp's shuffles need it
+    int tid = threadIdx.x % GROUP, packs = hidden / PACK;
+    auto in = reinterpret_cast<const Packed<T, PACK> *>(x + row * hidden);
+    auto out = reinterpret_cast<Packed<T, PACK> *>(y + row * hidden);
+
+    Packed<T, PACK> p[PACKS];
+#pragma unroll
+    for (int j = 0; j < PACKS; ++j)
+        if (tid + j * GROUP < packs) p[j] = in[tid + j * GROUP];
+
+    Max<Acc> greater;
+    Acc value[PACKS][PACK], peak = greater.initial(), sum = 0;
+#pragma unroll
+    for (int j = 0; j < PACKS; ++j)
+#pragma unroll
+        for (int k = 0; k < PACK; ++k) {
+            value[j][k] = tid + j * GROUP < packs ? Acc(p[j][k]) : greater.initial();
+            peak = greater(peak, value[j][k]);
+        }
+    peak = group_reduce(peak, greater);
+#pragma unroll
+    for (int j = 0; j < PACKS; ++j)
+#pragma unroll
+        for (int k = 0; k < PACK; ++k) sum += value[j][k] = exp(value[j][k] - peak);
+    Acc scale = 1 / group_reduce(sum, Sum<Acc>());
+#pragma unroll
+    for (int j = 0; j < PACKS; ++j) {
+#pragma unroll
+        for (int k = 0; k < PACK; ++k) p[j][k] = T(value[j][k] * scale);
+        if (inside && tid + j * GROUP < packs) out[tid + j * GROUP] = p[j];
+    }
+}
