@@ -1,0 +1,38 @@
+"""Pick the GPU and make a context: the first import of a notebook.
+
+The real GPU if there is one, else the software GPU. HELPERS_DEVICE=gpu or software decides otherwise.
+"""
+
+import atexit
+
+from . import softgpu, toolkit
+
+__all__ = ["context", "device", "is_software", "name"]
+
+_driver_version, _toolkit = toolkit.choose()
+toolkit.use(_toolkit)
+
+is_software = _driver_version is None
+"""Whether kernels run on the software GPU: then times mean nothing, and everything else does."""
+
+if is_software:
+    softgpu.install()
+
+import pycuda.driver as cuda  # noqa: E402  (binds to the driver chosen above)
+
+cuda.init()
+device = cuda.Device(0)
+context = device.retain_primary_context()
+context.push()
+
+name = device.name()
+"""What the GPU calls itself."""
+
+
+@atexit.register
+def _leave() -> None:
+    """Let go of the context while PyCUDA can still do so."""
+    from pycuda.tools import clear_context_caches
+
+    context.pop()
+    clear_context_caches()

@@ -1,0 +1,778 @@
+"""From a function of PTX to LLVM text: registers, masks, control flow.
+
+Every register is a vector of 32 lanes, or one scalar where analysis shows that all lanes agree. A
+block runs under a mask: the lanes that wait for it. See flow.py for the order that blocks run in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..ptx.program import (
+    Address,
+    Function,
+    Immediate,
+    Instruction,
+    PtxError,
+    Register,
+    Special,
+    Symbol,
+)
+from .flow import CARRY, EXIT, Block, blocks_in_order, live_registers, waiting_blocks
+from .layout import WARP, Layout, Site
+from .uniform import find_varying
+
+__all__ = ["LANES", "FunctionEmitter", "ModuleText", "Value", "element_of", "instruction"]
+
+LANES = 32
+
+_EMITTERS: dict[str, object] = {}
+
+
+def instruction(*opcodes: str):
+    """Register the function that emits the given PTX opcodes: f(emitter, instruction)."""
+
+    def register(function):
+        for opcode in opcodes:
+            _EMITTERS[opcode] = function
+        return function
+
+    return register
+
+
+@dataclass(frozen=True)
+class Value:
+    """An LLVM value: its text, the type of one lane, and whether it stands for all lanes alike."""
+
+    text: str
+    element: str
+    uniform: bool
+
+    @property
+    def type(self) -> str:
+        return self.element if self.uniform else f"<{LANES} x {self.element}>"
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.text}"
+
+
+_BITS = {"i1": 1, "i8": 8, "i16": 16, "half": 16, "i32": 32, "float": 32, "i64": 64, "double": 64}
+_BITS["i128"] = 128
+_MANGLED = {"float": "f32", "double": "f64", "half": "f16"}
+
+
+def element_of(ptx_type: str) -> str:
+    """The LLVM type of one lane of a PTX type such as u32, f16 or pred."""
+    if ptx_type == "pred":
+        return "i1"
+    if ptx_type in ("f16x2", "bf16x2", "s16x2", "u16x2", "tf32"):
+        return "i32"
+    if ptx_type in ("f16", "bf16"):
+        return "i16"
+    kind, bits = ptx_type[0], ptx_type[1:]
+    if not bits.isdigit() or kind not in "subf":
+        raise KeyError(ptx_type)
+    if kind == "f":
+        return {"32": "float", "64": "double"}[bits]
+    return f"i{bits}"
+
+
+class ModuleText:
+    """The LLVM text of one kernel with the device functions it needs, and its table of sites."""
+
+    def __init__(self, layout: Layout, build: str = "plain"):
+        self.module = module = layout.module
+        self.layout = layout
+        self.build = build
+        self.sites: list[Site] = []
+        self.declared: dict[str, str] = {}
+        self.definitions: dict[str, str] = {}
+        self._wanted: list[str] = []
+        self.has_exits = any(  # lanes may exit inside a device function
+            getattr(item, "opcode", None) == "exit"
+            for function in module.functions.values()
+            if not function.is_entry
+            for item in function.body or ()
+        )
+
+    def declare(self, name: str, text: str) -> None:
+        self.declared.setdefault(name, text)
+
+    def want(self, name: str) -> None:
+        """Ask for a device function to be compiled along."""
+        if name not in self.definitions:
+            self.definitions[name] = ""
+            self._wanted.append(name)
+
+    def emit(self, kernel: str) -> str:
+        self.want(kernel)
+        while self._wanted:
+            name = self._wanted.pop()
+            self.definitions[name] = FunctionEmitter(self, self.module.functions[name]).emit()
+        return "\n".join([*self.declared.values(), *self.definitions.values(), "!0 = !{}", ""])
+
+
+class FunctionEmitter:
+    """Emits one function; the methods are the vocabulary that instruction emitters speak."""
+
+    def __init__(self, text: ModuleText, function: Function):
+        self.text = text
+        self.function = function
+        self.layout = text.layout
+        self.blocks: list[Block] = blocks_in_order(function)
+        self.varying = find_varying(function, self.blocks)
+        divergent = [self._divergent(block) for block in self.blocks]
+        self.waiting = waiting_blocks(self.blocks, divergent)
+        live = live_registers(self.blocks)
+        self.protected = [set().union(*(live[b] for b in waiting)) for waiting in self.waiting]
+        self.lines: list[str] = []
+        self.entry: list[str] = []
+        self._count = 0
+        self._temporaries: dict[tuple[str, int], str] = {}
+        self.frame = self.layout.frames[function.name]
+
+    # --- text -------------------------------------------------------------------------------
+
+    def name(self) -> str:
+        self._count += 1
+        return f"%v{self._count}"
+
+    def emit(self) -> str:
+        for index, block in enumerate(self.blocks):
+            self._emit_block(index, block)
+        if self.function.is_entry:
+            head = f'define void @"{self.function.name}"(ptr %w)'
+            existing = "load i32, ptr %w.existing"
+        else:
+            formal = "".join(f", ptr %p{n}" for n in range(len(self._formals())))
+            head = f'define internal void @"{self.function.name}"(ptr %w, i32 %mask{formal})'
+            existing = "add i32 %mask, 0"
+        prologue = [
+            "entry:",
+            f"%w.existing = getelementptr i8, ptr %w, i64 {WARP['existing']}",
+            f"%w.stop = getelementptr i8, ptr %w, i64 {WARP['stop']}",
+            "%stop = load ptr, ptr %w.stop, !invariant.load !0",
+        ]
+        registers = [*self.function.registers.values(), CARRY, Register("%entry", "b32")]
+        for register in registers:
+            slot, kind = self._slot(register)
+            prologue.append(f"{slot} = alloca {kind}")
+            prologue.append(f"store {kind} zeroinitializer, ptr {slot}")
+        for index in range(len(self.blocks)):
+            prologue.append(f"%wait{index} = alloca i32")
+            prologue.append(f"store i32 0, ptr %wait{index}")
+        prologue += self.entry
+        prologue += self._enter_frame()
+        prologue += [f"%first = {existing}", "store i32 %first, ptr %wait0", "br label %b0"]
+        return "\n".join([head + " {", *prologue, *self.lines, "}"])
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    def assign(self, text: str) -> str:
+        name = self.name()
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def label(self) -> str:
+        self._count += 1
+        return f"l{self._count}"
+
+    def start(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+
+    # --- local memory frames ----------------------------------------------------------------
+
+    def _formals(self) -> list:
+        return [*self.function.returns, *self.function.params]
+
+    def _enter_frame(self) -> list[str]:
+        """%frame: offset of this call's local variables in each lane's local memory."""
+        top = f"getelementptr i8, ptr %w, i64 {WARP['local_top']}"
+        lines = [f"%w.top = {top}", "%frame = load i32, ptr %w.top"]
+        if self.frame.bytes or not self.function.is_entry:
+            lines += [
+                f"%frame.end = add i32 %frame, {self.frame.bytes}",
+                "store i32 %frame.end, ptr %w.top",
+            ]
+        if not self.function.is_entry:
+            self.text.declare("frameaddress", "declare ptr @llvm.frameaddress.p0(i32)")
+            lines += [
+                "%stack = call ptr @llvm.frameaddress.p0(i32 0)",
+                f"%w.limit = getelementptr i8, ptr %w, i64 {WARP['stack_limit']}",
+                "%limit = load ptr, ptr %w.limit, !invariant.load !0",
+                f"%w.stride = getelementptr i8, ptr %w, i64 {WARP['local_stride']}",
+                "%stride = load i64, ptr %w.stride, !invariant.load !0",
+                "%frame.end64 = zext i32 %frame.end to i64",
+                "%no.stack = icmp ult ptr %stack, %limit",
+                "%no.local = icmp ugt i64 %frame.end64, %stride",
+                "%overflow = or i1 %no.stack, %no.local",
+                "br i1 %overflow, label %overflowing, label %fitting",
+                "overflowing:",
+                self._void_call_text(
+                    "sg_stack_overflow", "ptr %w", f"i32 {self.site(None, 'other')}", "i32 %mask"
+                ),
+                "unreachable",
+                "fitting:",
+            ]
+        return lines
+
+    def _leave(self) -> None:
+        if self.frame.bytes or not self.function.is_entry:
+            self.line("store i32 %frame, ptr %w.top")
+        self.line("ret void")
+
+    # --- control flow -----------------------------------------------------------------------
+
+    def _divergent(self, block: Block) -> bool:
+        if block.choice is None:
+            return False
+        if block.choice == "entry":
+            return True
+        chooser = block.choice.predicate or block.choice.operands[0]
+        return chooser.name in self.varying
+
+    def _emit_block(self, index: int, block: Block) -> None:
+        self.index = index
+        self.start(f"b{index}")
+        self._set_mask(self.assign(f"load i32, ptr %wait{index}"))
+        self.line(f"store i32 0, ptr %wait{index}")
+        self.begin_block(index, block)
+        for item in block.instructions:
+            self._emit_instruction(item)
+        self._emit_choice(index, block)
+
+    def _emit_instruction(self, item: Instruction) -> None:
+        function = _EMITTERS.get(item.opcode)
+        if function is None:
+            raise self.refusal(item)
+        self.item = item
+        self._active, self._active_vector = self.mask, self._mask_vector
+        try:
+            if item.predicate:
+                chosen = self.bits(self.predicate_vector(item))
+                self._active = self.assign(f"and i32 {self.mask}, {chosen}")
+                self._active_vector = self.from_bits(self._active)
+            function(self, item)
+        except (KeyError, IndexError, ValueError) as error:
+            raise self.refusal(item) from error
+
+    def refusal(self, item: Instruction, why: str = "") -> PtxError:
+        reason = f": {why}" if why else ""
+        return PtxError(
+            f"the software GPU does not run the instruction {item.name}"
+            f" ({item.user_line}, in {self.function.name}){reason}"
+        )
+
+    def _emit_choice(self, index: int, block: Block) -> None:
+        choice, targets = block.choice, block.targets
+        if choice is None:
+            self._send(block, 0, self.mask)
+            self._go(index, targets)
+        elif not self._divergent(block):
+            self._emit_uniform_choice(index, block)
+        elif choice == "entry":
+            entry = self.assign(
+                f"load <{LANES} x i32>, ptr {self._slot(Register('%entry', 'b32'))[0]}"
+            )
+            self._scatter(block, Value(entry, "i32", False))
+            self._go(index, targets)
+        elif choice.opcode == "brx":
+            self._scatter(block, self.read(choice.operands[0], "u32"))
+            self._go(index, targets)
+        else:
+            taken = self.bits(self.predicate_vector(choice))
+            self._send(block, 0, self.assign(f"and i32 {self.mask}, {taken}"))
+            untaken = self.assign(f"xor i32 {taken}, -1")
+            self._send(block, 1, self.assign(f"and i32 {self.mask}, {untaken}"))
+            self._go(index, targets)
+
+    def _emit_uniform_choice(self, index: int, block: Block) -> None:
+        choice = block.choice
+        labels = [self.label() for _ in block.targets]
+        if choice.opcode == "brx":
+            value = self.read(choice.operands[0], "u32")
+            cases = " ".join(f"i32 {n}, label %{label}" for n, label in enumerate(labels))
+            self.line(f"switch {value}, label %{labels[-1]} [{cases}]")
+        else:
+            value = self.read(choice.predicate, "pred")
+            first, second = reversed(labels) if choice.negated else labels
+            self.line(f"br {value}, label %{first}, label %{second}")
+        for position, label in enumerate(labels):
+            self.start(label)
+            self._send(block, position, self.mask)
+            self._go(index, [block.targets[position]])
+
+    def _scatter(self, block: Block, chosen: Value) -> None:
+        for position in range(len(block.targets)):
+            same = self.compare("icmp eq", chosen, self.constant(position, "i32"))
+            self._send(block, position, self.assign(f"and i32 {self.mask}, {self.bits(same)}"))
+
+    def _send(self, block: Block, position: int, lanes: str) -> None:
+        """Let `lanes` wait at a target of the block (or leave the function)."""
+        target = block.targets[position]
+        if target == EXIT:
+            if self.function.is_entry or block.exits:
+                live = self.warp_field("live")
+                left = self.assign(f"xor i32 {lanes}, -1")
+                before = self.assign(f"load i32, ptr {live}")
+                self.line(f"store i32 {self.assign(f'and i32 {before}, {left}')}, ptr {live}")
+            return
+        if position in block.selects:
+            slot = self._slot(Register("%entry", "b32"))[0]
+            chosen = self.constant(block.selects[position], "i32", uniform=False)
+            old = Value(self.assign(f"load <{LANES} x i32>, ptr {slot}"), "i32", False)
+            lane_mask = Value(self.assign(f"bitcast i32 {lanes} to <{LANES} x i1>"), "i1", False)
+            self.line(f"store {self.select(lane_mask, chosen, old)}, ptr {slot}")
+        waiting = self.assign(f"load i32, ptr %wait{target}")
+        self.line(f"store i32 {self.assign(f'or i32 {waiting}, {lanes}')}, ptr %wait{target}")
+
+    def _go(self, index: int, targets: list[int]) -> None:
+        """Run the first block in order at which lanes wait."""
+        candidates = sorted(self.waiting[index] | {t for t in targets if t != EXIT})
+        certain = EXIT not in targets
+        for position, target in enumerate(candidates):
+            last = position + 1 == len(candidates)
+            if certain and (last or targets == [target]):
+                self._jump(index, target)
+                return
+            label, other = self.label(), self.label()
+            waiting = self.assign(f"load i32, ptr %wait{target}")
+            self.line(
+                f"br i1 {self.assign(f'icmp ne i32 {waiting}, 0')}, label %{label}, label %{other}"
+            )
+            self.start(label)
+            self._jump(index, target)
+            self.start(other)
+        self._leave()
+
+    def _jump(self, index: int, target: int) -> None:
+        if (
+            target <= index
+        ):  # a loop repeats: the place to notice that the launch is being abandoned
+            stop = self.assign("load volatile i32, ptr %stop")
+            label, other = self.label(), self.label()
+            self.line(
+                f"br i1 {self.assign(f'icmp eq i32 {stop}, 0')}, label %{other}, label %{label}"
+            )
+            self.start(label)
+            self.call_void("sg_stop", "ptr %w")
+            self.line("unreachable")
+            self.start(other)
+            if self._spins(target, index):
+                self.call_void("sg_yield", "ptr %w")
+        self.line(f"br label %b{target}")
+
+    def _spins(self, first: int, last: int) -> bool:
+        """Whether a loop may be waiting for another warp: it reads memory that others may change."""
+        watching = {"volatile", "acquire", "relaxed", "mmio"}
+        return any(
+            item.opcode == "atom" or (item.opcode == "ld" and watching & set(item.modifiers))
+            for block in self.blocks[first : last + 1]
+            for item in block.instructions
+        )
+
+    # --- masks ------------------------------------------------------------------------------
+
+    def _set_mask(self, mask: str) -> None:
+        self.mask = mask
+        self._mask_vector = self.from_bits(mask)
+
+    def predicate_vector(self, item: Instruction) -> Value:
+        """The (possibly negated) predicate of an instruction, one bit a lane."""
+        return self.splat(self.predicate(item))
+
+    def predicate(self, item: Instruction) -> Value:
+        value = self.read(item.predicate, "pred")
+        return self.invert(value) if item.negated else value
+
+    def active(self) -> str:
+        """i32: the lanes for which the instruction at hand takes effect."""
+        return self._active
+
+    def active_vector(self) -> Value:
+        return self._active_vector
+
+    def leave_lanes(self, lanes: str) -> None:
+        """From here on the block runs without `lanes` (they have exited in a function it called)."""
+        self._set_mask(self.assign(f"and i32 {self.mask}, {lanes}"))
+
+    def when_active(self):
+        """Emit what follows under "if any lane is active"; returns the label to end with, or None."""
+        if not self.item.predicate:
+            return None
+        label, done = self.label(), self.label()
+        some = self.assign(f"icmp ne i32 {self.active()}, 0")
+        self.line(f"br i1 {some}, label %{label}, label %{done}")
+        self.start(label)
+        return done
+
+    def finish_active(self, done) -> None:
+        if done is not None:
+            self.line(f"br label %{done}")
+            self.start(done)
+
+    # --- registers --------------------------------------------------------------------------
+
+    def _slot(self, register: Register) -> tuple[str, str]:
+        """The stack slot of a register and its LLVM type."""
+        element = element_of(register.type)
+        uniform = register.name not in self.varying
+        return f'%"r{register.name}"', element if uniform else f"<{LANES} x {element}>"
+
+    def is_uniform(self, register: Register) -> bool:
+        return register.name not in self.varying
+
+    def load_register(self, register: Register) -> Value:
+        slot, kind = self._slot(register)
+        text = self.assign(f"load {kind}, ptr {slot}")
+        return Value(text, element_of(register.type), self.is_uniform(register))
+
+    def read(self, operand, ptx_type: str) -> Value:
+        """An operand, seen as a PTX type: narrower reads of a register take its low bits."""
+        element = element_of(ptx_type)
+        if isinstance(operand, Register):
+            value = self.load_register(operand)
+            return self.view(value, element)
+        if isinstance(operand, Immediate):
+            return self.immediate(operand, element)
+        if isinstance(operand, Special):
+            return self.view(self.special(operand.name), element)
+        if isinstance(operand, Symbol):
+            return self.view(self.symbol_address(operand), element)
+        raise ValueError(f"operand {operand}")
+
+    def immediate(self, operand: Immediate, element: str) -> Value:
+        bits = operand.value & ((1 << _BITS[element]) - 1)
+        if operand.kind == "f64" and element == "float":  # a double constant in a float's place
+            raise ValueError("immediate")
+        if element in ("float", "double"):
+            whole = self.constant(bits, "i32" if element == "float" else "i64")
+            return self.bitcast(whole, element)
+        return self.constant(bits, element)
+
+    def write(self, operand, value: Value, signed: bool = False) -> None:
+        """Put a value into the register `operand` (None: nowhere) for the active lanes."""
+        if operand is None:
+            return
+        if not isinstance(operand, Register):
+            raise ValueError(f"destination {operand}")
+        slot, kind = self._slot(operand)
+        value = self.view(value, element_of(operand.type), signed)
+        protected = operand.name in self.protected[self.index]
+        if self.is_uniform(operand):
+            if not value.uniform:
+                raise AssertionError(f"{self.item.name}: {operand.name} was taken to be uniform")
+            if self.item.predicate:
+                value = self.select(self.predicate(self.item), value, self.load_register(operand))
+        else:
+            value = self.splat(value)
+            if self.item.predicate or protected:
+                chosen = self.active_vector() if protected else self.predicate_vector(self.item)
+                value = self.select(chosen, value, self.load_register(operand))
+        self.line(f"store {value}, ptr {slot}")
+
+    # --- values -----------------------------------------------------------------------------
+
+    def constant(self, value: int, element: str, uniform: bool = True) -> Value:
+        bits = _BITS[element]
+        value &= (1 << bits) - 1
+        if element == "i1":
+            text = "true" if value else "false"
+        else:
+            text = str(value - (1 << bits) if value >> (bits - 1) else value)
+        return Value(text if uniform else f"splat ({element} {text})", element, uniform)
+
+    def lanes(self, values, element: str = "i32") -> Value:
+        """A constant with one value a lane."""
+        return Value("<" + ", ".join(f"{element} {v}" for v in values) + ">", element, False)
+
+    def splat(self, value: Value) -> Value:
+        if not value.uniform:
+            return value
+        if value.text[0] not in "%<":
+            return Value(f"splat ({value.element} {value.text})", value.element, False)
+        kind = f"<{LANES} x {value.element}>"
+        one = self.assign(f"insertelement {kind} poison, {value.element} {value.text}, i64 0")
+        text = self.assign(
+            f"shufflevector {kind} {one}, {kind} poison, <{LANES} x i32> zeroinitializer"
+        )
+        return Value(text, value.element, False)
+
+    def alike(self, *values: Value) -> list[Value]:
+        """The values, all scalar or all vector."""
+        if all(value.uniform for value in values):
+            return list(values)
+        return [self.splat(value) for value in values]
+
+    def op(self, operation: str, *values: Value) -> Value:
+        """An LLVM operation on operands of one type: op("add", a, b)."""
+        values = self.alike(*values)
+        first = values[0]
+        rest = "".join(f", {value.text}" for value in values[1:])
+        return Value(
+            self.assign(f"{operation} {first.type} {first.text}{rest}"),
+            first.element,
+            first.uniform,
+        )
+
+    def compare(self, operation: str, a: Value, b: Value) -> Value:
+        a, b = self.alike(a, b)
+        return Value(self.assign(f"{operation} {a.type} {a.text}, {b.text}"), "i1", a.uniform)
+
+    def select(self, condition: Value, a: Value, b: Value) -> Value:
+        condition, a, b = self.alike(condition, a, b)
+        return Value(self.assign(f"select {condition}, {a}, {b}"), a.element, a.uniform)
+
+    def convert(self, operation: str, value: Value, element: str) -> Value:
+        result = element if value.uniform else f"<{LANES} x {element}>"
+        return Value(self.assign(f"{operation} {value} to {result}"), element, value.uniform)
+
+    def bitcast(self, value: Value, element: str) -> Value:
+        return value if value.element == element else self.convert("bitcast", value, element)
+
+    def integer(self, value: Value) -> Value:
+        """The bits of a value as an integer."""
+        return self.bitcast(value, f"i{_BITS[value.element]}")
+
+    def resize(self, value: Value, element: str, signed: bool = False) -> Value:
+        """An integer as a wider or narrower integer."""
+        have, want = _BITS[value.element], _BITS[element]
+        if have == want:
+            return value
+        return self.convert(
+            "trunc" if want < have else "sext" if signed else "zext", value, element
+        )
+
+    def view(self, value: Value, element: str, signed: bool = False) -> Value:
+        """The low bits of a value as another type; wider: extended by zeros or the sign."""
+        if value.element == element:
+            return value
+        if "i1" in (value.element, element):
+            raise ValueError("a predicate among numbers")
+        whole = self.resize(self.integer(value), f"i{_BITS[element]}", signed)
+        return self.bitcast(whole, element)
+
+    def invert(self, value: Value) -> Value:
+        return self.op("xor", value, self.constant(-1, value.element))
+
+    def bits(self, value: Value) -> str:
+        """A vector of predicates as an i32, a bit a lane."""
+        return self.assign(f"bitcast {self.splat(value)} to i32")
+
+    def from_bits(self, bits: str) -> Value:
+        return Value(self.assign(f"bitcast i32 {bits} to <{LANES} x i1>"), "i1", False)
+
+    def intrinsic(
+        self, name: str, *values: Value, tail: str = "", element: str | None = None
+    ) -> Value:
+        """An LLVM intrinsic on operands of one type: intrinsic("ctpop", a)."""
+        values = self.alike(*values)
+        first = values[0]
+        mangled = self._mangle(first.element, first.uniform)
+        result = first.element
+        if element is not None:
+            mangled = f"{self._mangle(element, first.uniform)}.{mangled}"
+            result = element
+        kind = result if first.uniform else f"<{LANES} x {result}>"
+        full = f"llvm.{name}.{mangled}"
+        tail_type = f", {tail.split()[0]}" if tail else ""
+        types = ", ".join(value.type for value in values)
+        self.text.declare(full, f"declare {kind} @{full}({types}{tail_type})")
+        operands = ", ".join(str(value) for value in values) + (f", {tail}" if tail else "")
+        return Value(self.assign(f"call {kind} @{full}({operands})"), result, first.uniform)
+
+    @staticmethod
+    def mangle(element: str) -> str:
+        """How intrinsics' names spell a type."""
+        return _MANGLED.get(element, element)
+
+    def _mangle(self, element: str, uniform: bool) -> str:
+        return ("" if uniform else f"v{LANES}") + self.mangle(element)
+
+    def extract(self, value: Value, lane: str) -> Value:
+        """The value of one lane (an i32)."""
+        if value.uniform:
+            return value
+        return Value(self.assign(f"extractelement {value}, i32 {lane}"), value.element, True)
+
+    # --- memory that the emitter itself needs -------------------------------------------------
+
+    def temporary(self, element: str, count: int, number: int = 0) -> str:
+        """A stack slot for `count` x 32 lanes, shared by everything that asks for this number."""
+        key = (f"{element}.{count}", number)
+        if key not in self._temporaries:
+            name = f'%"t{element}.{count}.{number}"'
+            self.entry.append(f"{name} = alloca [{count} x <{LANES} x {element}>], align 64")
+            self._temporaries[key] = name
+        return self._temporaries[key]
+
+    def spill(self, value: Value, number: int = 0) -> str:
+        """A pointer to the 32 lanes of a value."""
+        value = self.splat(value)
+        slot = self.temporary(value.element, 1, number)
+        self.line(f"store {value}, ptr {slot}, align 64")
+        return slot
+
+    def unspill(self, slot: str, element: str) -> Value:
+        return Value(
+            self.assign(f"load <{LANES} x {element}>, ptr {slot}, align 64"), element, False
+        )
+
+    def warp_field(self, field: str, index: int = 0) -> str:
+        """A pointer to a field of the Warp."""
+        return self.assign(f"getelementptr i8, ptr %w, i64 {WARP[field] + 4 * index}")
+
+    def warp_value(self, field: str, kind: str, index: int = 0) -> str:
+        """A field of the Warp that does not change while the kernel runs."""
+        return self.assign(f"load {kind}, ptr {self.warp_field(field, index)}, !invariant.load !0")
+
+    def parameter_words(self, name: str) -> str | None:
+        """A pointer to a parameter of a device function or of a call: words of 4 bytes x 32 lanes.
+
+        None for the parameters of a kernel, which all lanes share.
+        """
+        formals = [variable.name for variable in self._formals()]
+        if name in formals and not self.function.is_entry:
+            return f"%p{formals.index(name)}"
+        for variable in self.function.variables:
+            if variable.name == name and variable.space == "param":
+                slot = f'%"a{name}"'
+                allocation = (
+                    f"{slot} = alloca [{-(-variable.bytes // 4)} x <{LANES} x i32>], align 64"
+                )
+                if allocation not in self.entry:
+                    self.entry.append(allocation)
+                return slot
+        return None
+
+    # --- hooks of the instrumented builds ---------------------------------------------------------
+
+    def begin_block(self, index: int, block: Block) -> None:
+        """A block starts."""
+
+    def observe(self, site: int, address: Value) -> None:
+        """The active lanes are about to access memory."""
+
+    def observe_shuffle(self, site: int, members) -> None:
+        """A shuffle among a member mask."""
+
+    def observe_warp_barrier(self, site: int, members) -> None:
+        """A __syncwarp."""
+
+    # --- calls --------------------------------------------------------------------------------
+
+    def _call_text(self, result: str, name: str, arguments) -> str:
+        types = ", ".join(a.split()[0] for a in arguments)
+        self.text.declare(name, f"declare {result} @{name}({types})")
+        return f"call {result} @{name}({', '.join(arguments)})"
+
+    def _void_call_text(self, name: str, *arguments: str) -> str:
+        return self._call_text("void", name, arguments)
+
+    def call_void(self, name: str, *arguments: str) -> None:
+        self.line(self._void_call_text(name, *arguments))
+
+    def call(self, result: str, name: str, *arguments: str) -> str:
+        return self.assign(self._call_text(result, name, arguments))
+
+    def lanewise(self, name: str, *values: Value, element: str) -> Value:
+        """A function of lanes.c: pointers to lanes in, pointer to lanes out (in that order)."""
+        uniform = all(value.uniform for value in values)
+        inputs = [f"ptr {self.spill(value, number)}" for number, value in enumerate(values)]
+        out = self.temporary(element, 1, 9)
+        self.call_void(name, *inputs, f"ptr {out}")
+        result = self.unspill(out, element)
+        return self.extract(result, "0") if uniform else result
+
+    # --- sites --------------------------------------------------------------------------------
+
+    def site(
+        self,
+        item: Instruction | None,
+        kind: str,
+        space: str = "generic",
+        size: int = 0,
+        elements: int = 1,
+    ) -> int:
+        """The number of a new site: see runtime.h."""
+        source = item.user_line if item else self.function.source
+        self.text.sites.append(Site(source.file, source.line, size, space, kind, elements))
+        return len(self.text.sites) - 1
+
+    # --- special registers and addresses ------------------------------------------------------
+
+    def special(self, name: str) -> Value:
+        head, _, axis = name.partition(".")
+        if head in ("tid", "ntid", "ctaid", "nctaid"):
+            index = "xyz".index(axis) if axis in ("x", "y", "z") else None
+            if index is None:
+                raise ValueError(name)
+            if head == "tid":
+                text = self.warp_value("tid", f"<{LANES} x i32>", LANES * index)
+                return Value(text, "i32", False)
+            return Value(self.warp_value(head, "i32", index), "i32", True)
+        if name == "laneid":
+            return self.lanes(range(LANES))
+        if name.startswith("lanemask_"):
+            test = {
+                "eq": lambda i: 1 << i,
+                "lt": lambda i: (1 << i) - 1,
+                "le": lambda i: (2 << i) - 1,
+            }
+            test["ge"] = lambda i: ~((1 << i) - 1)
+            test["gt"] = lambda i: ~((2 << i) - 1)
+            masks = [test[name[9:]](lane) & 0xFFFFFFFF for lane in range(LANES)]
+            return self.lanes(m - (1 << 32) if m >> 31 else m for m in masks)
+        if name == "warpid":
+            return Value(self.warp_value("warp_id", "i32"), "i32", True)
+        if name in ("nwarpid", "smid", "nsmid", "gridid"):
+            return self.constant(
+                {"nwarpid": 64, "nsmid": 132}.get(name, 0), "i64" if name == "gridid" else "i32"
+            )
+        if name == "WARP_SZ":
+            return self.constant(LANES, "i32")
+        if name in ("dynamic_smem_size", "total_smem_size", "aggr_smem_size"):
+            field = "dynamic_shared" if name[0] == "d" else "shared_bytes"
+            return Value(self.warp_value(field, "i32"), "i32", True)
+        if name in ("clock", "clock64", "clock_hi"):
+            ticks = Value(self.call("i64", "sg_clock", "ptr %w"), "i64", True)
+        elif name in ("globaltimer", "globaltimer_lo", "globaltimer_hi"):
+            ticks = Value(self.call("i64", "sg_globaltimer"), "i64", True)
+        elif name.startswith("envreg"):
+            return self.constant(0, "i32")
+        else:
+            raise ValueError(name)
+        if name.endswith("_hi"):
+            ticks = self.op("lshr", ticks, self.constant(32, "i64"))
+        return ticks if name in ("clock64", "globaltimer") else self.resize(ticks, "i32")
+
+    def symbol_address(self, symbol: Symbol) -> Value:
+        """The address of a variable in its own space (shared and local: an offset)."""
+        space, offset = self.layout.place(self.function.name, symbol.name)
+        offset += symbol.offset
+        if space == "shared":
+            return self.constant(offset, "i64")
+        if space == "dynamic":
+            base = Value(self.warp_value("static_shared", "i32"), "i32", True)
+            return self.op("add", self.resize(base, "i64"), self.constant(symbol.offset, "i64"))
+        if space == "local":
+            frame = self.resize(Value("%frame", "i32", True), "i64")
+            return self.op("add", frame, self.constant(offset, "i64"))
+        if space == "function":
+            return self.constant(offset, "i64")
+        base = self.warp_value("params" if space == "param" else "module", "ptr")
+        base = Value(self.assign(f"ptrtoint ptr {base} to i64"), "i64", True)
+        return self.op("add", base, self.constant(offset, "i64"))
+
+    def address(self, operand: Address, width: str = "i64") -> Value:
+        """The value of [base + offset] in the instruction's own space."""
+        if operand.base is None:
+            return self.constant(operand.offset, width)
+        if isinstance(operand.base, str):
+            return self.resize(self.symbol_address(Symbol(operand.base, operand.offset)), width)
+        base = self.integer(self.load_register(operand.base))
+        base = self.resize(base, width)
+        return (
+            self.op("add", base, self.constant(operand.offset, width)) if operand.offset else base
+        )

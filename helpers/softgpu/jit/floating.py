@@ -1,0 +1,455 @@
+"""Floating-point instructions and conversions.
+
+float and double use the host's arithmetic, which is the same IEEE arithmetic; half and bfloat16 are
+computed in float, which is wide enough to round once. Everything rounded otherwise, and the
+approximate functions, are C functions over 32 lanes (driver/lanes.c).
+"""
+
+from __future__ import annotations
+
+from . import integer
+from .emit import LANES, FunctionEmitter, Value, element_of, instruction
+from .integer import bits_of, halves, is_float, is_signed, join, kind_of
+
+_DIRECTED = ("rz", "rm", "rp")
+
+
+def _rounding(item) -> str:
+    return next((m for m in item.modifiers if m in _DIRECTED), "rn")
+
+
+def _flush(e: FunctionEmitter, value: Value) -> Value:
+    """Subnormal floats become zeros of their sign."""
+    bits = e.bitcast(value, "i32")
+    exponent = e.op("and", bits, e.constant(0x7F800000, "i32"))
+    subnormal = e.compare("icmp eq", exponent, e.constant(0, "i32"))
+    sign = e.op("and", bits, e.constant(0x80000000, "i32"))
+    return e.bitcast(e.select(subnormal, sign, bits), "float")
+
+
+def number(e: FunctionEmitter, value: Value, kind: str, flush: bool = False) -> Value:
+    """A value of a PTX float type as a float or double that can be computed with."""
+    if kind == "f64":
+        return value
+    if kind == "f16":
+        return e.convert("fpext", e.bitcast(value, "half"), "float")
+    if kind == "bf16":
+        wide = e.op("shl", e.resize(value, "i32"), e.constant(16, "i32"))
+        return e.bitcast(wide, "float")
+    return _flush(e, value) if flush else value
+
+
+def _to_bfloat(e: FunctionEmitter, value: Value) -> Value:
+    bits = e.bitcast(value, "i32")
+    odd = e.op("and", e.op("lshr", bits, e.constant(16, "i32")), e.constant(1, "i32"))
+    rounded = e.op("add", bits, e.op("add", odd, e.constant(0x7FFF, "i32")))
+    high = e.resize(e.op("lshr", rounded, e.constant(16, "i32")), "i16")
+    nan = e.compare("fcmp uno", value, value)
+    return e.select(nan, e.constant(0x7FFF, "i16"), high)
+
+
+def packed(e: FunctionEmitter, value: Value, kind: str, flush: bool = False) -> Value:
+    """A float or double that has been computed, rounded to a PTX float type."""
+    if kind == "f16":
+        return e.bitcast(e.convert("fptrunc", value, "half"), "i16")
+    if kind == "bf16":
+        return _to_bfloat(e, value)
+    return _flush(e, value) if flush and kind == "f32" else value
+
+
+def _float(e: FunctionEmitter, value: float, like: Value) -> Value:
+    import struct
+
+    if like.element == "double":
+        bits = e.constant(int.from_bytes(struct.pack("<d", value), "little"), "i64")
+    else:
+        bits = e.constant(int.from_bytes(struct.pack("<f", value), "little"), "i32")
+    return e.bitcast(bits, like.element)
+
+
+def _saturate(e: FunctionEmitter, value: Value) -> Value:
+    """Into [0, 1]; NaN becomes 0."""
+    zero, one = _float(e, 0.0, value), _float(e, 1.0, value)
+    capped = e.select(e.compare("fcmp ogt", value, one), one, value)
+    return e.select(e.compare("fcmp ogt", value, zero), capped, zero)
+
+
+def _relu(e: FunctionEmitter, value: Value) -> Value:
+    """Negative values become 0, NaN stays."""
+    zero = _float(e, 0.0, value)
+    return e.select(e.compare("fcmp ole", value, zero), zero, value)
+
+
+def _finite(e: FunctionEmitter, value: Value, largest: float) -> Value:
+    """At most the largest finite number of a type in size; NaN stays."""
+    limit = _float(e, largest, value)
+    too_large = e.compare("fcmp ogt", e.intrinsic("fabs", value), limit)
+    return e.select(too_large, e.intrinsic("copysign", limit, value), value)
+
+
+def _compute(e, item, operation, count: int = 2) -> None:
+    """Apply `operation(values) -> value` in the item's type, with its .ftz, .sat and .relu."""
+    kind = kind_of(item)
+    flush = "ftz" in item.modifiers
+    operands = [e.read(o, kind) for o in item.operands[1 : 1 + count]]
+
+    def one(values, scalar):
+        result = operation([number(e, v, scalar, flush) for v in values])
+        if "sat" in item.modifiers:
+            result = _saturate(e, result)
+        if "relu" in item.modifiers:
+            result = _relu(e, result)
+        return packed(e, result, scalar, flush)
+
+    if kind.endswith("x2"):
+        low, high = zip(*(halves(e, v) for v in operands), strict=True)
+        e.write(item.operands[0], join(e, one(low, kind[:-2]), one(high, kind[:-2])))
+    else:
+        e.write(item.operands[0], one(operands, kind))
+
+
+def _rounded(e, item, operation: str, values: list[Value]) -> Value:
+    """add, mul, div, fma, sqrt or rcp in the item's rounding."""
+    rounding = _rounding(item)
+    name = "f64" if values[0].element == "double" else "f32"
+    if rounding != "rn":
+        return e.lanewise(f"sg_{operation}_{rounding}_{name}", *values, element=values[0].element)
+    if operation in ("fma", "sqrt"):
+        return e.intrinsic(operation, *values)
+    if operation == "rcp":
+        return e.op("fdiv", _float(e, 1.0, values[0]), values[0])
+    return e.op("f" + operation, *values)
+
+
+@instruction("add", "sub")
+def _add(e, item):
+    if not is_float(kind_of(item)):
+        integer.arithmetic(e, item)
+        return
+
+    def total(values):
+        first, second = values
+        if item.opcode == "sub":
+            second = e.op("fneg", second)
+        return _rounded(e, item, "add", [first, second])
+
+    _compute(e, item, total)
+
+
+@instruction("mul")
+def _mul(e, item):
+    if is_float(kind_of(item)):
+        _compute(e, item, lambda values: _rounded(e, item, "mul", values))
+    else:
+        integer.multiply(e, item)
+
+
+@instruction("fma", "mad")
+def _fma(e, item):
+    kind = kind_of(item)
+    if not is_float(kind):
+        integer.multiply_add(e, item)
+    elif kind in ("f32", "f64"):
+        _compute(e, item, lambda values: _rounded(e, item, "fma", values), 3)
+    else:
+        _short_fma(e, item, kind)
+
+
+def _short_fma(e, item, kind) -> None:
+    """fma of half and bfloat16: the sum must be rounded once, which float cannot do."""
+    name = kind.removesuffix("x2")
+    operands = [e.read(o, kind) for o in item.operands[1:4]]
+    count, element = (2 * LANES, "i32") if kind.endswith("x2") else (LANES, "i16")
+    pointers = [f"ptr {e.spill(value, n)}" for n, value in enumerate(operands)]
+    out = e.temporary(element, 1, 9)
+    e.call_void(f"sg_fma_{name}", f"i32 {count}", *pointers, f"ptr {out}")
+    result = e.unspill(out, element)
+    if all(value.uniform for value in operands):
+        result = e.extract(result, "0")
+
+    def finish(part):
+        value = number(e, part, name)
+        value = _saturate(e, value) if "sat" in item.modifiers else _relu(e, value)
+        return packed(e, value, name)
+
+    if set(item.modifiers) & {"sat", "relu"}:
+        result = join(e, *map(finish, halves(e, result))) if element == "i32" else finish(result)
+    e.write(item.operands[0], result)
+
+
+@instruction("div")
+def _div(e, item):
+    if not is_float(kind_of(item)):
+        integer.divide(e, item)
+        return
+
+    def quotient(values):
+        a, b = values
+        if "approx" not in item.modifiers:
+            return _rounded(e, item, "div", values)
+        # by more than 2^126 the hardware multiplies with a reciprocal that has become 0
+        huge = e.compare("fcmp ogt", e.intrinsic("fabs", b), _float(e, 2.0**126, b))
+        zero = e.intrinsic("copysign", _float(e, 0.0, b), b)
+        return e.select(huge, e.op("fmul", a, zero), e.op("fdiv", a, b))
+
+    _compute(e, item, quotient)
+
+
+@instruction("min", "max")
+def _minmax(e, item):
+    if not is_float(kind_of(item)):
+        integer.arithmetic(e, item)
+        return
+
+    def extreme(values):
+        a, b = values
+        name = item.opcode + ("imum" if "NaN" in item.modifiers else "imumnum")
+        if "xorsign" not in item.modifiers:
+            return e.intrinsic(name, a, b)
+        size = e.intrinsic(name, e.intrinsic("fabs", a), e.intrinsic("fabs", b))
+        sign = e.op("xor", e.integer(a), e.integer(b))
+        return e.intrinsic("copysign", size, e.bitcast(sign, a.element))
+
+    _compute(e, item, extreme)
+
+
+def _sign_operation(e, item, clear: bool) -> None:
+    """abs or neg: only the sign bits change."""
+    kind = kind_of(item)
+    value = e.read(item.operands[1], kind)
+    if kind == "f32" and "ftz" in item.modifiers:
+        value = _flush(e, value)
+    bits = e.integer(value)
+    width = bits_of(kind)
+    signs = (1 << (width - 1)) | ((1 << 15) if kind.endswith("x2") else 0)
+    if clear:
+        bits = e.op("and", bits, e.constant(~signs, bits.element))
+    else:
+        bits = e.op("xor", bits, e.constant(signs, bits.element))
+    e.write(item.operands[0], bits)
+
+
+def absolute(e: FunctionEmitter, item) -> None:
+    _sign_operation(e, item, clear=True)
+
+
+@instruction("neg")
+def _neg(e, item):
+    kind = kind_of(item)
+    if is_float(kind):
+        _sign_operation(e, item, clear=False)
+    else:
+        value = e.read(item.operands[1], kind)
+        e.write(item.operands[0], e.op("sub", e.constant(0, value.element), value), is_signed(kind))
+
+
+@instruction("copysign")
+def _copysign(e, item):
+    sign, size = (e.read(o, item.modifiers[-1]) for o in item.operands[1:3])
+    e.write(item.operands[0], e.intrinsic("copysign", size, sign))
+
+
+@instruction("testp")
+def _testp(e, item):
+    test, kind = item.modifiers
+    value = e.read(item.operands[1], kind)
+    bits = e.integer(value)
+    element = bits.element
+    mask, low = (0x7F800000, 0x7FFFFF) if kind == "f32" else (0x7FF << 52, (1 << 52) - 1)
+    exponent = e.op("and", bits, e.constant(mask, element))
+    rest = e.compare("icmp ne", e.op("and", bits, e.constant(low, element)), e.constant(0, element))
+    top = e.compare("icmp eq", exponent, e.constant(mask, element))
+    bottom = e.compare("icmp eq", exponent, e.constant(0, element))
+    result = {
+        "finite": lambda: e.invert(top),
+        "infinite": lambda: e.op("and", top, e.invert(rest)),
+        "number": lambda: e.invert(e.op("and", top, rest)),
+        "notanumber": lambda: e.op("and", top, rest),
+        "normal": lambda: e.invert(e.op("or", top, bottom)),
+        "subnormal": lambda: e.op("and", bottom, rest),
+    }[test]()
+    e.write(item.operands[0], result)
+
+
+@instruction("sqrt", "rcp")
+def _root(e, item):
+    if kind_of(item) == "f64" and "approx" in item.modifiers:
+        _approximate(e, item)
+    else:
+        _compute(e, item, lambda values: _rounded(e, item, item.opcode, values), 1)
+
+
+@instruction("rsqrt")
+def _rsqrt(e, item):
+    if kind_of(item) == "f64":
+        _approximate(e, item)
+    else:
+        _compute(
+            e, item, lambda v: e.op("fdiv", _float(e, 1.0, v[0]), e.intrinsic("sqrt", v[0])), 1
+        )
+
+
+@instruction("sin", "cos", "lg2", "ex2", "tanh")
+def _approximate(e, item):
+    kind = kind_of(item)
+    value = e.read(item.operands[1], kind)
+    flush = "_ftz" if "ftz" in item.modifiers and kind in ("f32", "f64") else ""
+    if kind in ("f32", "f64"):
+        result = e.lanewise(f"sg_{item.opcode}_approx{flush}_{kind}", value, element=value.element)
+    else:
+        count = 2 * LANES if kind.endswith("x2") else LANES
+        out = e.temporary(value.element, 1, 9)
+        name = f"sg_{item.opcode}_approx_{kind.removesuffix('x2')}"
+        e.call_void(name, f"i32 {count}", f"ptr {e.spill(value)}", f"ptr {out}")
+        result = e.unspill(out, value.element)
+        result = e.extract(result, "0") if value.uniform else result
+    e.write(item.operands[0], result)
+
+
+# --- conversion ----------------------------------------------------------------------------------
+
+_TO_INTEGER = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
+
+
+@instruction("cvt")
+def _cvt(e, item):
+    if "pack" in item.modifiers:
+        _cvt_pack(e, item)
+        return
+    to, kind = item.modifiers[-2:]
+    if to in ("f16x2", "bf16x2"):
+        low, high = item.operands[2], item.operands[1]
+        parts = [_to_float(e, item, e.read(o, kind), kind, to[:-2]) for o in (low, high)]
+        e.write(item.operands[0], join(e, *parts))
+        return
+    value = e.read(item.operands[1], kind)
+    if to == "tf32":
+        e.write(item.operands[0], _to_tf32(e, value, item))
+    elif is_float(to) and is_float(kind):
+        e.write(item.operands[0], _to_float(e, item, value, kind, to))
+    elif is_float(to):
+        e.write(item.operands[0], _from_integer(e, item, value, kind, to))
+    elif is_float(kind):
+        e.write(item.operands[0], _to_int(e, item, value, kind, to), is_signed(to))
+    else:
+        value = _clamp(e, value, kind, to) if "sat" in item.modifiers else value
+        e.write(item.operands[0], e.resize(value, element_of(to), is_signed(kind)), is_signed(to))
+
+
+def _limits(kind: str) -> tuple[int, int]:
+    bits = bits_of(kind)
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed(kind) else (0, (1 << bits) - 1)
+
+
+def _clamp(e, value, kind, to):
+    (low, high), (lowest, highest) = _limits(to), _limits(kind)
+    sign = "s" if is_signed(kind) else "u"
+    if low > lowest:
+        value = e.intrinsic(sign + "max", value, e.constant(low, value.element))
+    if high < highest:
+        value = e.intrinsic(sign + "min", value, e.constant(high, value.element))
+    return value
+
+
+def _cvt_pack(e, item):
+    """cvt.pack.sat: two (or, into fewer bits, more) clamped integers into one register."""
+    to, kind = item.modifiers[2:4]
+    bits = bits_of(to)
+    a, b = (e.read(o, kind) for o in item.operands[1:3])
+    mask = e.constant((1 << bits) - 1, "i32")
+    high, low = (e.op("and", _clamp(e, v, kind, to), mask) for v in (a, b))
+    both = e.op("or", e.op("shl", high, e.constant(bits, "i32")), low)
+    if len(item.operands) > 3:
+        c = e.read(item.operands[3], "b32")
+        both = e.op("or", e.op("shl", c, e.constant(2 * bits, "i32")), both)
+    e.write(item.operands[0], both)
+
+
+def _to_tf32(e, value, item):
+    bits = e.bitcast(value, "i32")
+    special = e.compare(
+        "icmp eq", e.op("and", bits, e.constant(0x7F800000, "i32")), e.constant(0x7F800000, "i32")
+    )
+    half = e.constant(0x1000, "i32")
+    if "rn" in item.modifiers:
+        odd = e.op("and", e.op("lshr", bits, e.constant(13, "i32")), e.constant(1, "i32"))
+        half = e.op("add", odd, e.constant(0xFFF, "i32"))
+    rounded = e.select(special, bits, e.op("add", bits, half))
+    kept = e.op("and", rounded, e.constant(~0x1FFF, "i32"))
+    nan = e.compare("fcmp uno", value, value)
+    kept = e.select(nan, e.constant(0x7FFFFFFF, "i32"), kept)
+    if "relu" in item.modifiers:
+        kept = e.integer(_relu(e, e.bitcast(kept, "float")))
+    return kept
+
+
+def _to_odd(e: FunctionEmitter, value: Value) -> Value:
+    """A double as a float that rounds on as the double would: cut off, inexact ones made odd."""
+    cut = e.lanewise("sg_cvt_rz_f32_f64", value, element="float")
+    exact = e.compare("fcmp ueq", e.convert("fpext", cut, "double"), value)
+    bits = e.bitcast(cut, "i32")
+    return e.bitcast(e.select(exact, bits, e.op("or", bits, e.constant(1, "i32"))), "float")
+
+
+def _to_float(e, item, value, kind, to):
+    """cvt between float types; the result as an element of type `to`."""
+    flush = "ftz" in item.modifiers
+    value = number(e, value, kind, flush)
+    integral = next((m for m in item.modifiers if m in _TO_INTEGER), None)
+    if integral:
+        value = e.intrinsic(_TO_INTEGER[integral], value)
+    rounding = _rounding(item)
+    if to == "f64":
+        value = value if value.element == "double" else e.convert("fpext", value, "double")
+    elif to == "f32" and value.element == "double":
+        if rounding == "rn":
+            value = e.convert("fptrunc", value, "float")
+        else:
+            value = e.lanewise(f"sg_cvt_{rounding}_f32_f64", value, element="float")
+    elif to == "f16" and value.element == "double":
+        return e.lanewise(f"sg_cvt_{rounding}_f16_f64", value, element="i16")
+    elif to == "bf16" and value.element == "double":
+        value = _to_odd(e, value)
+    if "sat" in item.modifiers:
+        value = _saturate(e, value)
+    if "relu" in item.modifiers:
+        value = _relu(e, value)
+    if "satfinite" in item.modifiers:
+        value = _finite(e, value, {"f16": 65504.0, "bf16": 255 * 2.0**120}[to])
+    if to in ("f16", "bf16") and rounding != "rn" and not integral:
+        return e.lanewise(f"sg_cvt_{rounding}_{to}_f32", value, element="i16")
+    return packed(e, value, to, flush)
+
+
+def _from_integer(e, item, value, kind, to):
+    signed = is_signed(kind)
+    rounding = _rounding(item)
+    if bits_of(kind) < 32:
+        value = e.resize(value, "i32", signed)
+    source = f"{kind[0]}{max(bits_of(kind), 32)}"
+    convert = "sitofp" if signed else "uitofp"
+    if to in ("f32", "f64"):
+        if rounding == "rn":
+            result = e.convert(convert, value, element_of(to))
+        else:
+            result = e.lanewise(f"sg_cvt_{rounding}_{to}_{source}", value, element=element_of(to))
+        return _saturate(e, result) if "sat" in item.modifiers else result
+    cut = e.lanewise(f"sg_cvt_rz_f32_{source}", value, element="float")
+    back = e.intrinsic("fptosi.sat" if signed else "fptoui.sat", cut, element=value.element)
+    exact = e.compare("icmp eq", back, value)
+    bits = e.bitcast(cut, "i32")
+    odd = e.bitcast(e.select(exact, bits, e.op("or", bits, e.constant(1, "i32"))), "float")
+    odd = _saturate(e, odd) if "sat" in item.modifiers else odd
+    if rounding == "rn":
+        return packed(e, odd, to)
+    return e.lanewise(f"sg_cvt_{rounding}_{to}_f32", odd, element="i16")
+
+
+def _to_int(e, item, value, kind, to):
+    """Rounded, and clamped to the range of the result; NaN becomes 0 (in 64 bits, the lowest)."""
+    value = number(e, value, kind, "ftz" in item.modifiers)
+    rounding = next(m for m in item.modifiers if m in _TO_INTEGER)
+    if rounding != "rzi":
+        value = e.intrinsic(_TO_INTEGER[rounding], value)
+    convert = "fptosi.sat" if is_signed(to) else "fptoui.sat"
+    return e.intrinsic(convert, value, element=element_of(to))

@@ -1,0 +1,296 @@
+"""Control flow for 32 lanes at once: blocks in an order in which lanes that part always meet again.
+
+A warp runs one block at a time, always the first in order that has lanes waiting. For this to bring
+lanes together where their paths join, every loop stands in one piece, is entered at its first block
+only and is repeated from its last block only; `blocks_in_order` arranges a function so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..ptx.program import Address, Function, Instruction, Label, Not, PtxError, Register, Vector
+
+__all__ = [
+    "CARRY",
+    "EXIT",
+    "Block",
+    "blocks_in_order",
+    "live_registers",
+    "registers_of",
+    "result_count",
+    "waiting_blocks",
+]
+
+EXIT = -1
+"""The target of lanes that return."""
+
+
+@dataclass
+class Block:
+    """Straight-line instructions and where lanes go then.
+
+    `choice` is None (all lanes go to targets[0]), a predicated branch (targets: taken, not taken),
+    a `brx.idx` (targets by index), or "entry": the lane's entry number (see `selects`) chooses.
+    """
+
+    instructions: list[Instruction]
+    targets: list[int]
+    choice: Instruction | str | None = None
+    selects: dict[int, int] = field(default_factory=dict)  # target position -> entry number it sets
+    exits: bool = False  # EXIT is the end of the thread, not of the function
+
+
+def _split(function: Function) -> list[Block]:
+    """Blocks in textual order; targets are indices into the list."""
+    starts: list[list[Instruction]] = [[]]
+    labels: dict[str, int] = {}
+    for item in function.body:
+        if isinstance(item, Label):
+            if starts[-1]:
+                starts.append([])
+            labels[item.name] = len(starts) - 1
+        else:
+            starts[-1].append(item)
+            if item.opcode in ("bra", "brx", "ret", "exit"):
+                starts.append([])
+    blocks = []
+    for index, instructions in enumerate(starts):
+        following = index + 1 if index + 1 < len(starts) else EXIT
+        last = instructions[-1] if instructions else None
+        if last is None or last.opcode not in ("bra", "brx", "ret", "exit"):
+            blocks.append(Block(instructions, [following]))
+            continue
+        if last.opcode == "brx":
+            names = function.branch_targets[last.operands[1].name]
+            blocks.append(Block(instructions[:-1], [labels[name] for name in names], last))
+            continue
+        target = labels[last.operands[0].name] if last.opcode == "bra" else EXIT
+        if last.predicate and target != following:
+            blocks.append(Block(instructions[:-1], [target, following], last))
+        else:
+            blocks.append(Block(instructions[:-1], [target]))
+        blocks[-1].exits = last.opcode == "exit"
+    return blocks
+
+
+def _components(nodes: list[int], successors) -> list[list[int]]:
+    """Strongly connected components in topological order (Tarjan, without recursion)."""
+    number: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    on_stack: set[int] = set()
+    found = []
+    for root in nodes:
+        if root in number:
+            continue
+        work = [(root, iter(successors(root)))]
+        number[root] = low[root] = len(number)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            node, targets = work[-1]
+            for target in targets:
+                if target not in number:
+                    number[target] = low[target] = len(number)
+                    stack.append(target)
+                    on_stack.add(target)
+                    work.append((target, iter(successors(target))))
+                    break
+                if target in on_stack:
+                    low[node] = min(low[node], number[target])
+            else:
+                work.pop()
+                if work:
+                    parent = work[-1][0]
+                    low[parent] = min(low[parent], low[node])
+                if low[node] == number[node]:
+                    component = []
+                    while not component or component[-1] != node:
+                        component.append(stack.pop())
+                        on_stack.discard(component[-1])
+                    found.append(component)
+    return found[::-1]
+
+
+def _reachable(blocks: list[Block], entry: int) -> list[int]:
+    """The blocks that can be reached, the entry first."""
+    seen, todo = {entry}, [entry]
+    while todo:
+        for target in blocks[todo.pop()].targets:
+            if target != EXIT and target not in seen:
+                seen.add(target)
+                todo.append(target)
+    return [entry, *sorted(seen - {entry})]
+
+
+def _arrange(
+    blocks: list[Block], nodes: list[int], entry: set[int], cut: set[tuple[int, int]]
+) -> list[int]:
+    """Order `nodes` (a region whose edges in `cut` are ignored); may append blocks to `blocks`."""
+    inside = set(nodes)
+    order: list[int] = []
+
+    def successors(node):
+        return [t for t in blocks[node].targets if t in inside and (node, t) not in cut]
+
+    for component in _components(nodes, successors):
+        members = set(component)
+        if len(component) == 1 and component[0] not in successors(component[0]):
+            order += component
+            continue
+        entered = {
+            target for node in inside - members for target in successors(node) if target in members
+        } | (entry & members)
+        entries = sorted(entered)
+        if len(entries) > 1:  # several ways in: one block in front hands lanes on by entry number
+            header = len(blocks)
+            blocks.append(Block([], entries, "entry"))
+            for block in blocks[:header]:
+                for position, target in enumerate(block.targets):
+                    if target in entered:
+                        block.selects[position] = entries.index(target)
+                        block.targets[position] = header
+            inside.add(header)
+            members.add(header)
+        else:
+            header = entries[0]
+        sources = [n for n in members if header in blocks[n].targets]
+        if len(sources) > 1:  # several ways back: gather them in one last block
+            latch = len(blocks)
+            blocks.append(Block([], [header]))
+            for node in sources:
+                block = blocks[node]
+                block.targets = [latch if target == header else target for target in block.targets]
+            inside.add(latch)
+            members.add(latch)
+            sources = [latch]
+        rest = sorted(members - {header})
+        after = {t for t in blocks[header].targets if t in members and t != header}
+        order.append(header)
+        if rest:
+            order += _arrange(blocks, rest, after, cut | {(sources[0], header)})
+    return order
+
+
+def blocks_in_order(function: Function) -> list[Block]:
+    """The reachable blocks of a function; an edge to itself or an earlier block repeats a loop."""
+    blocks = _split(function)
+    blocks.append(Block([], [0]))  # an entry that nothing jumps back to
+    order = _arrange(blocks, _reachable(blocks, len(blocks) - 1), set(), set())
+    place = {node: index for index, node in enumerate(order)} | {EXIT: EXIT}
+    for node in order:
+        blocks[node].targets = [place[target] for target in blocks[node].targets]
+    return [blocks[node] for node in order]
+
+
+def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset[int]]:
+    """For each block, the other blocks at which lanes may be waiting while it runs.
+
+    `divergent[b]`: the lanes of block b may choose different targets.
+    """
+    during: list[set[int]] = [set() for _ in blocks]
+    changed = True
+    while changed:
+        changed = False
+        for index, block in enumerate(blocks):
+            ways = [block.targets] if divergent[index] else [[target] for target in block.targets]
+            for targets in ways:
+                candidates = sorted(during[index] | {t for t in targets if t != EXIT})
+                certain = len(targets) == 1 and targets[0] != EXIT
+                for position, target in enumerate(candidates):
+                    rest = set(candidates[position + 1 :])
+                    if not rest <= during[target]:
+                        during[target] |= rest
+                        changed = True
+                    if certain and target == targets[0]:
+                        break
+    return [frozenset(waiting) for waiting in during]
+
+
+def _registers(operand) -> list[Register]:
+    if isinstance(operand, Register):
+        return [operand]
+    if isinstance(operand, Not):
+        return [operand.register]
+    if isinstance(operand, Address):
+        return [operand.base] if isinstance(operand.base, Register) else []
+    if isinstance(operand, Vector):
+        return [register for element in operand.elements for register in _registers(element)]
+    return []
+
+
+CARRY = Register("%carry", "pred")
+"""The condition code register that add.cc and its kin write and read."""
+
+_NO_RESULT = set(
+    "st red bar barrier bra brx ret exit trap brkpt membar fence prefetch prefetchu nanosleep cp "
+    "discard applypriority pmevent griddepcontrol".split()
+)
+
+
+def result_count(instruction: Instruction) -> int:
+    """How many leading operands an instruction writes."""
+    opcode, modifiers = instruction.opcode, instruction.modifiers
+    if opcode in ("bar", "barrier") and "red" in modifiers:
+        return 1
+    if opcode in _NO_RESULT:
+        return 0
+    if opcode == "setp":
+        combined = any(m in ("and", "or", "xor") for m in modifiers)
+        return len(instruction.operands) - (3 if combined else 2)
+    if opcode == "shfl":
+        return len(instruction.operands) - (4 if "sync" in modifiers else 3)
+    if opcode == "lop3":
+        return 2 if modifiers[0] in ("and", "or") else 1
+    if opcode in ("match", "elect"):
+        return len(instruction.operands) - (2 if opcode == "match" else 1)
+    return 1
+
+
+def registers_of(instruction: Instruction) -> tuple[list[Register], list[Register]]:
+    """(written, read) registers; a predicated write also reads, since other lanes keep theirs."""
+    if instruction.opcode == "call":
+        returned, function, *passed = instruction.operands
+        written = _registers(returned)
+        read = [r for operand in (function, *passed) for r in _registers(operand)]
+    else:
+        count = result_count(instruction)
+        written = [r for operand in instruction.operands[:count] for r in _registers(operand)]
+        read = [r for operand in instruction.operands[count:] for r in _registers(operand)]
+        if any(isinstance(o, Address) for o in instruction.operands[:count]):
+            raise PtxError(f"{instruction.name} writes to an address ({instruction.source})")
+    if "cc" in instruction.modifiers:
+        written = [*written, CARRY]
+    if instruction.opcode in ("addc", "subc", "madc"):
+        read = [*read, CARRY]
+    if instruction.predicate:
+        read = [*read, instruction.predicate, *written]
+    return written, read
+
+
+def live_registers(blocks: list[Block]) -> list[set[str]]:
+    """Names of the registers whose value on entry to each block may still be read."""
+    use: list[set[str]] = []
+    define: list[set[str]] = []
+    for block in blocks:
+        used: set[str] = set()
+        defined: set[str] = set()
+        chooser = [block.choice] if isinstance(block.choice, Instruction) else []
+        for instruction in [*block.instructions, *chooser]:
+            written, read = registers_of(instruction)
+            used |= {r.name for r in read} - defined
+            defined |= {r.name for r in written}
+        use.append(used)
+        define.append(defined)
+    live = [set(names) for names in use]
+    changed = True
+    while changed:
+        changed = False
+        for index in reversed(range(len(blocks))):
+            after = set().union(*(live[t] for t in blocks[index].targets if t != EXIT))
+            entry = use[index] | (after - define[index])
+            if entry != live[index]:
+                live[index] = entry
+                changed = True
+    return live

@@ -1,0 +1,200 @@
+"""Where everything lies: fields of the Warp (as in driver/runtime.h), variables, frames, sites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..ptx.program import Address, Function, Module, PtxError, Symbol, Vector
+
+__all__ = ["WARP", "Frame", "Image", "Layout", "Site"]
+
+WARP = {
+    "tid": 0,
+    "existing": 384,
+    "live": 388,
+    "warp_id": 392,
+    "shared_bytes": 396,
+    "ntid": 400,
+    "ctaid": 412,
+    "nctaid": 424,
+    "local_top": 436,
+    "shared": 440,
+    "local": 448,
+    "local_stride": 456,
+    "params": 464,
+    "module": 472,
+    "stop": 480,
+    "sites": 488,
+    "counters": 496,
+    "stack_limit": 504,
+    "dynamic_shared": 512,
+    "static_shared": 516,
+}
+"""Byte offsets in `struct Warp`; tests/test_driver.py holds them against the C compiler's."""
+
+_GAP = 512
+"""Unused bytes between variables, so that an access past the end of one is noticed."""
+
+_RECURSIVE_LOCAL_BYTES = 64 * 1024
+"""Local memory a lane gets where recursion makes the need unknown."""
+
+
+def _aligned(offset: int, align: int) -> int:
+    return -(-offset // align) * align
+
+
+@dataclass(frozen=True)
+class Site:
+    """One memory, barrier, shuffle or trap instruction; see runtime.h."""
+
+    file: str
+    line: int
+    bytes: int
+    space: str
+    kind: str
+    elements: int = 1
+
+
+@dataclass
+class Frame:
+    """The local variables of one call of a function, per lane."""
+
+    bytes: int = 0
+    offsets: dict[str, int] = field(default_factory=dict)
+
+
+def function_number(module: Module, name: str) -> int:
+    """What stands for a function's address."""
+    return 16 * (1 + list(module.functions).index(name))
+
+
+class Image:
+    """The module's .global and .const variables in one piece of device memory."""
+
+    def __init__(self, module: Module):
+        self.offsets: dict[str, int] = {}
+        self.variables = [v for v in module.variables.values() if v.space in ("global", "const")]
+        at = 0
+        for variable in self.variables:
+            at = _aligned(at, max(variable.align, 256))
+            self.offsets[variable.name] = at
+            at += variable.bytes + _GAP
+        self.initial = bytearray(at)
+        self.relocations: list[tuple[int, int]] = []
+        for variable in self.variables:
+            start = self.offsets[variable.name]
+            if variable.initial:
+                self.initial[start : start + len(variable.initial)] = variable.initial
+            for offset, name, addend in variable.relocations:
+                where = start + offset
+                if name in self.offsets:
+                    self.relocations.append((where, self.offsets[name] + addend))
+                elif name in module.functions:
+                    number = function_number(module, name)
+                    self.initial[where : where + 8] = number.to_bytes(8, "little")
+                else:
+                    raise PtxError(f"{variable.name} is initialised with unknown symbol {name}")
+
+
+def _symbols(operand):
+    if isinstance(operand, Symbol):
+        yield operand.name
+    elif isinstance(operand, Address) and isinstance(operand.base, str):
+        yield operand.base
+    elif isinstance(operand, Vector):
+        for element in operand.elements:
+            yield from _symbols(element)
+
+
+class Layout:
+    """Placement of one kernel's shared and local memory, with the functions it can reach."""
+
+    def __init__(self, module: Module, image: Image, kernel: str):
+        self.module = module
+        self.image = image
+        self.taken = self._functions_whose_address_is_taken()
+        self.calls: dict[str, set[str]] = {}
+        self._shared: dict[str, int] = {}
+        self.shared_bytes = 0
+        self.dynamic_align = 0
+        self._visit(kernel)
+        self.frames = {name: self._frame(module.functions[name]) for name in self.calls}
+        self.local_bytes = self._local_bytes(kernel, ())
+
+    def _functions_whose_address_is_taken(self) -> list[str]:
+        names = {name for v in self.image.variables for _, name, _ in v.relocations}
+        for function in self.module.functions.values():
+            for item in function.body or ():
+                if getattr(item, "opcode", "call") != "call":
+                    names |= {name for operand in item.operands for name in _symbols(operand)}
+        return [f.name for f in self.module.functions.values() if f.name in names and f.body]
+
+    def _visit(self, name: str) -> None:
+        if name in self.calls:
+            return
+        function = self.module.functions[name]
+        self.calls[name] = set()
+        for variable in function.variables:
+            if variable.space == "shared":
+                self._place_shared(variable)
+        for item in function.body:
+            for symbol in (
+                s for operand in getattr(item, "operands", ()) for s in _symbols(operand)
+            ):
+                variable = self.module.variables.get(symbol)
+                if variable and variable.space == "shared":
+                    self._place_shared(variable)
+            if getattr(item, "opcode", None) == "call":
+                target = item.operands[1]
+                names = [target.name] if isinstance(target, Symbol) else self.taken
+                self.calls[name] |= {n for n in names if self.module.functions[n].body}
+        for callee in sorted(self.calls[name]):
+            self._visit(callee)
+
+    def _place_shared(self, variable) -> None:
+        if variable.name in self._shared:
+            return
+        if (
+            variable.bytes == 0
+        ):  # extern __shared__ x[]: all of these start where the static ones end
+            self.dynamic_align = max(self.dynamic_align, variable.align)
+            self._shared[variable.name] = -1
+            return
+        self._shared[variable.name] = _aligned(self.shared_bytes, variable.align)
+        self.shared_bytes = self._shared[variable.name] + variable.bytes
+
+    def _frame(self, function: Function) -> Frame:
+        frame = Frame()
+        for variable in function.variables:
+            if variable.space == "local":
+                frame.offsets[variable.name] = _aligned(frame.bytes, variable.align)
+                frame.bytes = frame.offsets[variable.name] + variable.bytes
+        frame.bytes = _aligned(frame.bytes, 16)
+        return frame
+
+    def _local_bytes(self, name: str, path: tuple[str, ...]) -> int:
+        if name in path:
+            return _RECURSIVE_LOCAL_BYTES
+        below = [self._local_bytes(callee, (*path, name)) for callee in self.calls[name]]
+        return min(self.frames[name].bytes + max(below, default=0), 8 * _RECURSIVE_LOCAL_BYTES)
+
+    @property
+    def static_shared_bytes(self) -> int:
+        """Bytes of static shared memory, up to where dynamic shared memory starts."""
+        return _aligned(self.shared_bytes, max(self.dynamic_align, 1))
+
+    def place(self, function: str, name: str) -> tuple[str, int]:
+        """(space, offset) of a name: global, const, shared, dynamic, local, param or function."""
+        if name in self.frames[function].offsets:
+            return "local", self.frames[function].offsets[name]
+        if name in self._shared:
+            offset = self._shared[name]
+            return ("dynamic", 0) if offset < 0 else ("shared", offset)
+        if name in self.image.offsets:
+            return self.module.variables[name].space, self.image.offsets[name]
+        offsets = self.module.functions[function].param_offsets
+        if name in offsets:
+            return "param", offsets[name]
+        if name in self.module.functions:
+            return "function", function_number(self.module, name)
+        raise PtxError(f"unknown symbol {name} in {function}")

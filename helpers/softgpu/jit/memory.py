@@ -1,0 +1,519 @@
+"""Loads, stores, atomics and everything else about addresses.
+
+An access takes the fast path, inline, where the active lanes' addresses follow each other, aligned,
+within the allocation that this instruction hit the last time; else driver/access.c does it lane by
+lane, checks every lane and reports what is wrong.
+"""
+
+from __future__ import annotations
+
+from ..ptx.program import Address, Immediate, Register, Vector
+from .emit import LANES, FunctionEmitter, Value, element_of, instruction
+from .integer import bits_of, is_signed
+
+_SPACES = ("global", "shared", "local", "const", "param")
+
+
+def _space(item) -> str:
+    """The state space of an access; `shared::cta` is shared."""
+    for modifier in item.modifiers:
+        if modifier.split("::")[0] in _SPACES:
+            if "cluster" in modifier:
+                raise ValueError("cluster")
+            return modifier.split("::")[0]
+    return "generic"
+
+
+def _host_address(e: FunctionEmitter, item, operand: Address, space: str) -> Value:
+    """Addresses of an access as host addresses (i64)."""
+    if space == "shared":
+        offset = e.resize(e.address(operand, "i32"), "i64")
+        base = Value(e.assign(f"ptrtoint ptr {e.warp_value('shared', 'ptr')} to i64"), "i64", True)
+        return e.op("add", offset, base)
+    address = e.address(operand)
+    return _local_to_host(e, address) if space == "local" else address
+
+
+def _local_base(e: FunctionEmitter) -> Value:
+    """Where each lane's local memory begins."""
+    base = Value(e.assign(f"ptrtoint ptr {e.warp_value('local', 'ptr')} to i64"), "i64", True)
+    stride = Value(e.warp_value("local_stride", "i64"), "i64", True)
+    return e.op("add", base, e.op("mul", e.lanes(range(LANES), "i64"), stride))
+
+
+def _local_to_host(e: FunctionEmitter, address: Value) -> Value:
+    return e.op("add", _local_base(e), address)
+
+
+def _vector_size(item) -> int:
+    return next((int(m[1:]) for m in item.modifiers if m in ("v2", "v4", "v8")), 1)
+
+
+class _Access:
+    """What ld and st have in common: the site, the addresses, the test for the fast path."""
+
+    def __init__(self, e: FunctionEmitter, item, kind: str, operand: Address):
+        self.e = e
+        self.space = _space(item)
+        ptx_type = item.modifiers[-1]
+        self.signed = is_signed(ptx_type)
+        self.count = _vector_size(item)
+        self.element = element_of(ptx_type)
+        self.element_bytes = bits_of(ptx_type) // 8
+        self.bytes = self.element_bytes * self.count
+        self.site = e.site(item, kind, self.space, self.bytes, self.count)
+        self.address = _host_address(e, item, operand, self.space)
+
+    def _limits(self) -> tuple[Value, Value]:
+        """The range that the fast path may touch."""
+        e = self.e
+        if self.space == "shared":
+            begin = Value(
+                e.assign(f"ptrtoint ptr {e.warp_value('shared', 'ptr')} to i64"), "i64", True
+            )
+            size = e.resize(Value(e.warp_value("shared_bytes", "i32"), "i32", True), "i64")
+            return begin, e.op("add", begin, size)
+        table = e.warp_value("sites", "ptr")
+        ends = []
+        for field in (0, 8):
+            place = e.assign(f"getelementptr i8, ptr {table}, i64 {16 * self.site + field}")
+            ends.append(Value(e.assign(f"load i64, ptr {place}"), "i64", True))
+        return ends[0], ends[1]
+
+    def _inside(self, first: Value, past: Value) -> Value:
+        """Whether [first, past) lies in the range and first is aligned."""
+        e = self.e
+        begin, end = self._limits()
+        enough = e.op("and", e.compare("icmp uge", first, begin), e.compare("icmp ule", past, end))
+        low = e.op("and", first, e.constant(self.bytes - 1, "i64"))
+        return e.op("and", enough, e.compare("icmp eq", low, e.constant(0, "i64")))
+
+    def one_place(self) -> tuple[Value, str]:
+        """(fast path possible, address) where all lanes share one address."""
+        past = self.e.op("add", self.address, self.e.constant(self.bytes, "i64"))
+        return self._inside(self.address, past), self.address.text
+
+    def in_a_row(self) -> tuple[Value, str]:
+        """(fast path possible, address of lane 0 if it were active)."""
+        e = self.e
+        address = e.splat(self.address)
+        steps = e.lanes((self.bytes * lane for lane in range(LANES)), "i64")
+        start = e.op("sub", address, steps)
+        active = Value(e.active(), "i32", True)
+        lowest = e.intrinsic("cttz", active, tail="i1 true")
+        first = e.extract(start, lowest.text)
+        apart = e.bits(e.compare("icmp ne", start, first))
+        apart = e.op("and", Value(apart, "i32", True), active)
+        together = e.compare("icmp eq", apart, e.constant(0, "i32"))
+        if self.count > 1:  # whole vectors are only moved for whole warps
+            full = e.compare("icmp eq", active, e.constant(-1, "i32"))
+            together = e.op("and", together, full)
+        size = e.constant(self.bytes, "i64")
+        left = e.resize(e.intrinsic("ctlz", active, tail="i1 true"), "i64")
+        behind = e.op("sub", e.constant(LANES, "i64"), left)
+        begin = e.op("add", first, e.op("mul", e.resize(lowest, "i64"), size))
+        past = e.op("add", first, e.op("mul", behind, size))
+        return e.op("and", together, self._inside(begin, past)), first.text
+
+    def slow(self, helper: str, data: str) -> None:
+        e = self.e
+        where = e.spill(self.address, 8)
+        e.call_void(
+            helper, "ptr %w", f"i32 {self.site}", f"ptr {where}", f"i32 {e.active()}", f"ptr {data}"
+        )
+
+
+def _destinations(operand) -> tuple:
+    return operand.elements if isinstance(operand, Vector) else (operand,)
+
+
+@instruction("ld", "ldu")
+def _load(e, item):
+    space = _space(item)
+    operand = item.operands[1]
+    if space == "param" and _load_param(e, item, operand):
+        return
+    done = e.when_active()
+    access = _Access(e, item, "load", operand)
+    e.observe(access.site, access.address)
+    uniform = access.address.uniform
+    values = _load_one_place(e, access) if uniform else _load_lanes(e, access)
+    for destination, value in zip(_destinations(item.operands[0]), values, strict=True):
+        e.write(destination, value, access.signed)
+    e.finish_active(done)
+
+
+def _branch(e: FunctionEmitter, condition: Value) -> tuple[str, str, str]:
+    fast, slow, done = e.label(), e.label(), e.label()
+    e.line(f"br {condition}, label %{fast}, label %{slow}")
+    return fast, slow, done
+
+
+def _load_one_place(e: FunctionEmitter, access: _Access) -> list[Value]:
+    possible, place = access.one_place()
+    data = e.temporary(access.element, access.count)
+    fast, slow, done = _branch(e, possible)
+    e.start(fast)
+    pointer = e.assign(f"inttoptr i64 {place} to ptr")
+    direct = []
+    for number in range(access.count):
+        at = e.assign(f"getelementptr i8, ptr {pointer}, i64 {number * access.element_bytes}")
+        direct.append(e.assign(f"load {access.element}, ptr {at}, align {access.element_bytes}"))
+    e.line(f"br label %{done}")
+    e.start(slow)
+    access.slow("sg_load", data)
+    lane = e.intrinsic("cttz", Value(e.active(), "i32", True), tail="i1 true")
+    by_lane = []
+    for number in range(access.count):
+        base = e.assign(
+            f"getelementptr [{LANES} x {access.element}], ptr {data}, i64 {number}, i32 {lane.text}"
+        )
+        by_lane.append(e.assign(f"load {access.element}, ptr {base}, align {access.element_bytes}"))
+    e.line(f"br label %{done}")
+    e.start(done)
+    return [
+        Value(
+            e.assign(f"phi {access.element} [{a}, %{fast}], [{b}, %{slow}]"), access.element, True
+        )
+        for a, b in zip(direct, by_lane, strict=True)
+    ]
+
+
+def _load_lanes(e: FunctionEmitter, access: _Access) -> list[Value]:
+    kind = f"<{LANES} x {access.element}>"
+    possible, place = access.in_a_row()
+    data = e.temporary(access.element, access.count)
+    fast, slow, done = _branch(e, possible)
+    e.start(fast)
+    pointer = e.assign(f"inttoptr i64 {place} to ptr")
+    if access.count == 1:
+        direct = [_masked_load(e, access, pointer)]
+    else:
+        total = LANES * access.count
+        wide = e.assign(f"load <{total} x {access.element}>, ptr {pointer}, align {access.bytes}")
+        direct = [_strided(e, wide, access, number) for number in range(access.count)]
+    e.line(f"br label %{done}")
+    e.start(slow)
+    access.slow("sg_load", data)
+    by_lane = []
+    for number in range(access.count):
+        base = e.assign(f"getelementptr {kind}, ptr {data}, i64 {number}")
+        by_lane.append(e.assign(f"load {kind}, ptr {base}, align 64"))
+    e.line(f"br label %{done}")
+    e.start(done)
+    return [
+        Value(e.assign(f"phi {kind} [{a}, %{fast}], [{b}, %{slow}]"), access.element, False)
+        for a, b in zip(direct, by_lane, strict=True)
+    ]
+
+
+def _masked_load(e: FunctionEmitter, access: _Access, pointer: str) -> str:
+    kind = f"<{LANES} x {access.element}>"
+    name = f"llvm.masked.load.v{LANES}{e.mangle(access.element)}.p0"
+    e.text.declare(name, f"declare {kind} @{name}(ptr, i32, <{LANES} x i1>, {kind})")
+    arguments = f"ptr {pointer}, i32 {access.bytes}, {e.active_vector()}, {kind} zeroinitializer"
+    return e.assign(f"call {kind} @{name}({arguments})")
+
+
+def _strided(e: FunctionEmitter, wide: str, access: _Access, number: int) -> str:
+    total = LANES * access.count
+    picks = ", ".join(f"i32 {lane * access.count + number}" for lane in range(LANES))
+    kind = f"<{total} x {access.element}>"
+    return e.assign(f"shufflevector {kind} {wide}, {kind} poison, <{LANES} x i32> <{picks}>")
+
+
+@instruction("st")
+def _store(e, item):
+    space = _space(item)
+    target, source = item.operands
+    kind = item.modifiers[-1]
+    values = [_stored(e, o, kind) for o in _destinations(source)]
+    if space == "param":
+        _store_param(e, item, target, values)
+        return
+    done = e.when_active()
+    access = _Access(e, item, "store", target)
+    e.observe(access.site, access.address)
+    vector = f"<{LANES} x {access.element}>"
+    data = e.temporary(access.element, access.count)
+    possible, place = access.one_place() if access.address.uniform else access.in_a_row()
+    fast, slow, end = _branch(e, possible)
+    e.start(fast)
+    pointer = e.assign(f"inttoptr i64 {place} to ptr")
+    if (
+        access.address.uniform
+    ):  # of several lanes that write to one place, the last one's value stays
+        left = e.intrinsic("ctlz", Value(e.active(), "i32", True), tail="i1 true")
+        last = e.op("sub", e.constant(LANES - 1, "i32"), left)
+        for number, value in enumerate(values):
+            at = e.assign(f"getelementptr i8, ptr {pointer}, i64 {number * access.element_bytes}")
+            e.line(f"store {e.extract(value, last.text)}, ptr {at}, align {access.element_bytes}")
+    elif access.count == 1:
+        name = f"llvm.masked.store.v{LANES}{e.mangle(access.element)}.p0"
+        e.text.declare(name, f"declare void @{name}({vector}, ptr, i32, <{LANES} x i1>)")
+        value = e.splat(values[0])
+        e.line(
+            f"call void @{name}({value}, ptr {pointer}, i32 {access.bytes}, {e.active_vector()})"
+        )
+    else:
+        wide = _interleaved(e, access, [e.splat(v) for v in values])
+        total = LANES * access.count
+        e.line(f"store <{total} x {access.element}> {wide}, ptr {pointer}, align {access.bytes}")
+    e.line(f"br label %{end}")
+    e.start(slow)
+    for number, value in enumerate(values):
+        base = e.assign(f"getelementptr {vector}, ptr {data}, i64 {number}")
+        e.line(f"store {e.splat(value)}, ptr {base}, align 64")
+    access.slow("sg_store", data)
+    e.line(f"br label %{end}")
+    e.start(end)
+    e.finish_active(done)
+
+
+def _stored(e: FunctionEmitter, operand, kind: str) -> Value:
+    if isinstance(operand, Immediate) or not isinstance(operand, Register):
+        return e.read(operand, kind)
+    return e.view(e.load_register(operand), element_of(kind))
+
+
+def _interleaved(e: FunctionEmitter, access: _Access, values: list[Value]) -> str:
+    """Component vectors as one vector in memory order."""
+    parts, size = [value.text for value in values], LANES
+    while len(parts) > 1:  # concatenate pairwise
+        kind = f"<{size} x {access.element}>"
+        order = ", ".join(f"i32 {n}" for n in range(2 * size))
+        parts = [
+            e.assign(f"shufflevector {kind} {a}, {kind} {b}, <{2 * size} x i32> <{order}>")
+            for a, b in zip(parts[::2], parts[1::2], strict=True)
+        ]
+        size *= 2
+    kind = f"<{size} x {access.element}>"
+    picks = (lane + LANES * number for lane in range(LANES) for number in range(access.count))
+    order = ", ".join(f"i32 {n}" for n in picks)
+    return e.assign(f"shufflevector {kind} {parts[0]}, {kind} poison, <{size} x i32> <{order}>")
+
+
+# --- parameters ----------------------------------------------------------------------------------
+
+
+def _load_param(e: FunctionEmitter, item, operand: Address) -> bool:
+    """ld.param of a named parameter; False where the address is in a register."""
+    if not isinstance(operand.base, str):
+        return False
+    kind = item.modifiers[-1]
+    signed = is_signed(kind)
+    step = bits_of(kind) // 8
+    words = e.parameter_words(operand.base)
+    for number, destination in enumerate(_destinations(item.operands[0])):
+        offset = operand.offset + number * step
+        if words is not None:
+            value = _read_words(e, words, offset, element_of(kind))
+        else:
+            base = e.layout.place(e.function.name, operand.base)[1]
+            params = e.warp_value("params", "ptr")
+            at = e.assign(f"getelementptr i8, ptr {params}, i64 {base + offset}")
+            text = e.assign(f"load {element_of(kind)}, ptr {at}, align {step}, !invariant.load !0")
+            value = Value(text, element_of(kind), True)
+        e.write(destination, value, signed)
+    return True
+
+
+def read_word(e: FunctionEmitter, words: str, index: int) -> tuple[str, Value]:
+    """(place, value) of one word of a parameter of a device function."""
+    at = e.assign(f"getelementptr <{LANES} x i32>, ptr {words}, i64 {index}")
+    return at, Value(e.assign(f"load <{LANES} x i32>, ptr {at}, align 64"), "i32", False)
+
+
+def _read_words(e: FunctionEmitter, words: str, offset: int, element: str) -> Value:
+    """A value out of a parameter kept as 4-byte words, each a vector of lanes."""
+    whole = e.integer(Value("undef", element, True)).element if element[0] != "i" else element
+    bits = int(whole[1:])
+    _, low = read_word(e, words, offset // 4)
+    if bits <= 32:
+        if offset % 4:
+            low = e.op("lshr", low, e.constant(8 * (offset % 4), "i32"))
+        return e.view(low, element)
+    total = e.resize(low, whole)
+    for place in range(1, bits // 32):
+        _, more = read_word(e, words, offset // 4 + place)
+        raised = e.op("shl", e.resize(more, whole), e.constant(32 * place, whole))
+        total = e.op("or", total, raised)
+    return e.view(total, element)
+
+
+def _store_param(e: FunctionEmitter, item, target: Address, values: list[Value]) -> None:
+    """st.param to a parameter of a call, or to this function's result."""
+    words = e.parameter_words(target.base)
+    step = bits_of(item.modifiers[-1]) // 8
+    for number, value in enumerate(values):
+        whole = e.splat(e.integer(value))
+        offset = target.offset + number * step
+        bits = 8 * step
+        for place in range(max(bits // 32, 1)):
+            at, old = read_word(e, words, offset // 4 + place)
+            if bits >= 32:
+                new = e.resize(e.op("lshr", whole, e.constant(32 * place, whole.element)), "i32")
+            else:
+                shift = 8 * (offset % 4)
+                kept = e.op("and", old, e.constant(~(((1 << bits) - 1) << shift), "i32"))
+                new = e.op(
+                    "or", kept, e.op("shl", e.resize(whole, "i32"), e.constant(shift, "i32"))
+                )
+            e.line(f"store {e.select(e.active_vector(), new, old)}, ptr {at}, align 64")
+
+
+# --- atomics -------------------------------------------------------------------------------------
+
+_OPERATIONS = "add min max inc dec and or xor exch cas".split()
+_TYPES = "u32 s32 u64 s64 f32 f64 f16 bf16 f16x2 bf16x2 b16 b32 b64 b128".split()
+
+
+@instruction("atom", "red")
+def _atomic(e, item):
+    space = _space(item)
+    kind = item.modifiers[-1]
+    operation = next(m for m in item.modifiers if m in _OPERATIONS)
+    if _vector_size(item) > 1 or kind not in _TYPES:
+        raise e.refusal(item)
+    has_result = item.opcode == "atom"
+    destination = item.operands[0] if has_result else None
+    operand, *sources = item.operands[1 if has_result else 0 :]
+    size = bits_of(kind) // 8
+    done = e.when_active()
+    # Nsight counts an atomic whose result nobody reads as a reduction, as ptxas makes it one
+    used = has_result and destination is not None
+    site = e.site(item, "atomic" if used else "red", space, size)
+    address = _host_address(e, item, operand, space)
+    e.observe(site, address)
+    element = element_of(kind)
+    out = e.temporary(element, 1, 9)
+    pointers = [f"ptr {e.spill(_stored(e, o, kind), n)}" for n, o in enumerate(sources)]
+    pointers += ["ptr null"] * (2 - len(pointers))
+    numbers = f"i32 {_OPERATIONS.index(operation)}", f"i32 {_TYPES.index(kind)}"
+    where = f"ptr {e.spill(address, 8)}"
+    e.call_void(
+        "sg_atomic",
+        "ptr %w",
+        f"i32 {site}",
+        *numbers,
+        where,
+        f"i32 {e.active()}",
+        *pointers,
+        f"ptr {out}",
+    )
+    if used:
+        e.write(destination, e.unspill(out, element))
+    e.finish_active(done)
+
+
+# --- addresses, fences, asynchronous copies ------------------------------------------------------
+
+
+@instruction("cvta")
+def _cvta(e, item):
+    space = _space(item)
+    value = e.read(item.operands[1], item.modifiers[-1])
+    if space in ("shared", "local"):
+        if space == "shared":
+            text = e.assign(f"ptrtoint ptr {e.warp_value('shared', 'ptr')} to i64")
+            base = Value(text, "i64", True)
+        else:
+            base = _local_base(e)
+        value = e.op("sub" if "to" in item.modifiers else "add", e.resize(value, "i64"), base)
+    e.write(item.operands[0], e.resize(value, element_of(item.modifiers[-1])))
+
+
+@instruction("isspacep")
+def _isspacep(e, item):
+    space = _space(item)
+    address = e.read(item.operands[1], "u64")
+
+    def within(base: Value, size: Value) -> Value:
+        return e.compare("icmp ult", e.op("sub", address, base), size)
+
+    def window(name: str) -> Value:
+        field, size, kind = {
+            "shared": ("shared", "shared_bytes", "i32"),
+            "local": ("local", "local_stride", "i64"),
+        }[name]
+        base = Value(e.assign(f"ptrtoint ptr {e.warp_value(field, 'ptr')} to i64"), "i64", True)
+        length = e.resize(Value(e.warp_value(size, kind), kind, True), "i64")
+        if name == "local":
+            length = e.op("mul", length, e.constant(LANES, "i64"))
+        return within(base, length)
+
+    if space in ("shared", "local"):
+        e.write(item.operands[0], window(space))
+    elif space == "global":
+        neither = e.op("or", window("shared"), window("local"))
+        e.write(item.operands[0], e.invert(neither))
+    else:
+        e.write(item.operands[0], e.constant(0, "i1"))
+
+
+@instruction("membar", "fence")
+def _fence(e, item):
+    if "proxy" in item.modifiers:
+        raise e.refusal(item)
+    e.line("fence seq_cst")
+
+
+@instruction("prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent")
+def _no_effect(e, item):
+    if item.opcode == "nanosleep":
+        e.call_void("sg_yield", "ptr %w")
+
+
+@instruction("cp")
+def _copy(e, item):
+    """cp.async: the copy is done at once, which waiting for it cannot tell from later."""
+    modifiers = item.modifiers
+    if modifiers[0] != "async" or {"bulk", "reduce", "mbarrier"} & set(modifiers):
+        raise e.refusal(item)
+    if modifiers[1] in ("commit_group", "wait_group", "wait_all"):
+        return
+    target, source, size, *rest = item.operands
+    count = size.value
+    done = e.when_active()
+    element = {4: "i32", 8: "i64", 16: "i128"}[count]
+    to = _host_address(e, item, target, "shared")
+    origin = _host_address(e, item, source, "global")
+    data = e.temporary(element, 1)
+    e.line(f"store <{LANES} x {element}> zeroinitializer, ptr {data}, align 64")
+    read = e.site(item, "load", "global", count)
+    written = e.site(item, "store", "shared", count)
+    wanted = e.active()
+    if rest and isinstance(rest[0], Register) and rest[0].type == "pred":
+        wanted = e.assign(f"and i32 {wanted}, {e.bits(e.invert(e.read(rest[0], 'pred')))}")
+        rest = []
+    e.observe(read, origin)
+    if rest:  # bytes from the source, zeros after
+        length = e.read(rest[0], "u32")
+        some = e.bits(e.compare("icmp ne", length, e.constant(0, "i32")))
+        wanted = e.assign(f"and i32 {wanted}, {some}")
+    e.call_void(
+        "sg_load",
+        "ptr %w",
+        f"i32 {read}",
+        f"ptr {e.spill(origin, 8)}",
+        f"i32 {wanted}",
+        f"ptr {data}",
+    )
+    if rest:
+        value = e.unspill(data, element)
+        spare = e.op("sub", e.constant(count, "i32"), length)
+        shift = e.resize(e.op("shl", spare, e.constant(3, "i32")), element)
+        none = e.compare("icmp eq", length, e.constant(0, "i32"))
+        shift = e.select(none, e.constant(0, element), shift)
+        kept = e.op("lshr", e.op("shl", value, shift), shift)
+        e.line(f"store {e.splat(kept)}, ptr {data}, align 64")
+    e.observe(written, to)
+    e.call_void(
+        "sg_store",
+        "ptr %w",
+        f"i32 {written}",
+        f"ptr {e.spill(to, 8)}",
+        f"i32 {e.active()}",
+        f"ptr {data}",
+    )
+    e.finish_active(done)

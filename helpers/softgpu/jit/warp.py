@@ -1,0 +1,331 @@
+"""Shuffles, votes, barriers, traps and calls."""
+
+from __future__ import annotations
+
+from ..ptx.program import Immediate, Register, Symbol, Vector
+from .emit import LANES, FunctionEmitter, Value, instruction
+from .integer import bits_of, read_predicate
+from .memory import read_word
+
+# --- shuffles and votes --------------------------------------------------------------------------
+
+_SHUFFLES = ("up", "down", "bfly", "idx")
+
+
+def _source_lane(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
+    """(source lane, in range) of shfl for constant operands, as the PTX manual defines it."""
+    clamp, segment = c & 31, c >> 8 & 31
+    highest = (lane & segment) | (clamp & ~segment & 31)
+    lowest = lane & segment
+    if mode == "up":
+        source, inside = lane - b, lane - b >= highest
+    elif mode == "down":
+        source, inside = lane + b, lane + b <= highest
+    elif mode == "bfly":
+        source, inside = lane ^ b, lane ^ b <= highest
+    else:
+        source = lowest | (b & ~segment & 31)
+        inside = source <= highest
+    return (source if inside else lane), inside
+
+
+@instruction("shfl")
+def _shuffle(e, item):
+    mode = next(m for m in item.modifiers if m in _SHUFFLES)
+    operands = list(item.operands)
+    if "sync" in item.modifiers:
+        members = operands.pop()
+        e.observe_shuffle(e.site(item, "shuffle"), members)
+    a, b, c = operands[-3:]
+    results = operands[:-3]
+    value = e.splat(e.read(a, "b32"))
+    if isinstance(b, Immediate) and isinstance(c, Immediate):
+        picks = [_source_lane(mode, lane, b.value & 31, c.value) for lane in range(LANES)]
+        order = ", ".join(f"i32 {source}" for source, _ in picks)
+        text = e.assign(f"shufflevector {value}, {value.type} poison, <{LANES} x i32> <{order}>")
+        inside = e.from_bits(str(_signed(sum(ok << lane for lane, (_, ok) in enumerate(picks)))))
+        moved = Value(text, "i32", False)
+    else:
+        inputs = [
+            f"ptr {e.spill(v, n)}"
+            for n, v in enumerate((value, e.read(b, "u32"), e.read(c, "u32")))
+        ]
+        out, bits = e.temporary("i32", 1, 9), e.temporary("i32", 1, 8)
+        number = f"i32 {_SHUFFLES.index(mode)}"
+        e.call_void("sg_shuffle", number, *inputs, f"i32 {e.active()}", f"ptr {out}", f"ptr {bits}")
+        moved = e.unspill(out, "i32")
+        inside = e.from_bits(e.assign(f"load i32, ptr {bits}"))
+    e.write(results[0], moved)
+    if len(results) > 1:
+        e.write(results[1], inside)
+
+
+def _signed(bits: int) -> int:
+    return bits - (1 << 32) if bits >> 31 else bits
+
+
+def _members(e: FunctionEmitter, operand) -> Value:
+    """The active lanes among a member mask."""
+    return e.op("and", e.read(operand, "b32"), Value(e.active(), "i32", True))
+
+
+@instruction("vote")
+def _vote(e, item):
+    mode = next(m for m in item.modifiers if m in ("all", "any", "uni", "ballot"))
+    members = _members(e, item.operands[2])
+    yes = e.op("and", Value(e.bits(read_predicate(e, item.operands[1])), "i32", True), members)
+    all_agree = e.compare("icmp eq", yes, members)
+    none = e.compare("icmp eq", yes, e.constant(0, "i32"))
+    result = {
+        "ballot": lambda: yes,
+        "all": lambda: all_agree,
+        "any": lambda: e.invert(none),
+        "uni": lambda: e.op("or", all_agree, none),
+    }[mode]()
+    e.write(item.operands[0], result)
+
+
+@instruction("activemask")
+def _activemask(e, item):
+    e.write(item.operands[0], Value(e.active(), "i32", True))
+
+
+@instruction("elect")
+def _elect(e, item):
+    members = _members(e, item.operands[-1])
+    leader = e.intrinsic("cttz", members, tail="i1 false")
+    e.write(item.operands[0], leader)
+    e.write(item.operands[1], e.compare("icmp eq", e.lanes(range(LANES)), leader))
+
+
+@instruction("match")
+def _match(e, item):
+    size = bits_of(item.modifiers[-1]) // 8
+    value = e.read(item.operands[-2], item.modifiers[-1])
+    members = _members(e, item.operands[-1])
+    pointer = f"ptr {e.spill(value)}"
+    out = e.temporary("i32", 1, 9)
+    e.call_void("sg_match_any", f"i32 {size}", pointer, f"i32 {e.active()}", f"ptr {out}")
+    equal = e.op("and", e.unspill(out, "i32"), members)
+    if "any" in item.modifiers:
+        e.write(item.operands[0], equal)
+        return
+    same = e.compare("icmp eq", equal, members)
+    if members.uniform:  # then the first active lane speaks for all
+        lane = e.intrinsic("cttz", Value(e.active(), "i32", True), tail="i1 true")
+        same = e.extract(same, lane.text)
+    e.write(item.operands[0], e.select(same, members, e.constant(0, "i32")))
+    if len(item.operands) == 4:
+        e.write(item.operands[1], same)
+
+
+_NEUTRAL = {"add": 0, "and": -1, "or": 0, "xor": 0}
+_EXTREMES = {
+    ("min", "u32"): -1,
+    ("max", "u32"): 0,
+    ("min", "s32"): 2**31 - 1,
+    ("max", "s32"): -(2**31),
+}
+
+
+@instruction("redux")
+def _redux(e, item):
+    operation = next(m for m in item.modifiers if m in (*_NEUTRAL, "min", "max"))
+    kind = item.modifiers[-1]
+    if kind not in ("u32", "s32", "b32"):
+        raise e.refusal(item)
+    neutral = _NEUTRAL.get(operation, _EXTREMES.get((operation, kind)))
+    value = e.splat(e.read(item.operands[1], kind))
+    members = e.read(item.operands[2], "b32")
+    if operation in ("min", "max"):
+        operation = kind[0] + operation
+    if members.uniform:
+        e.write(
+            item.operands[0], _reduced(e, operation, value, neutral, _members(e, item.operands[2]))
+        )
+        return
+    # lanes with different member masks form groups: reduce for each group in turn
+    left, out = e.temporary("i32", 1, 6), e.temporary("i32", 1, 7)
+    mask_lanes = e.spill(members, 5)
+    e.line(f"store i32 {e.active()}, ptr {left}")
+    again, end = e.label(), e.label()
+    e.line(f"br label %{again}")
+    e.start(again)
+    rest = Value(e.assign(f"load i32, ptr {left}"), "i32", True)
+    lane = e.intrinsic("cttz", rest, tail="i1 true")
+    at = e.assign(f"getelementptr i32, ptr {mask_lanes}, i32 {lane.text}")
+    group = Value(e.assign(f"load i32, ptr {at}"), "i32", True)
+    group = e.op("and", group, Value(e.active(), "i32", True))
+    group = e.op("or", group, e.op("shl", e.constant(1, "i32"), lane))
+    result = e.splat(_reduced(e, operation, value, neutral, group))
+    merged = e.select(e.from_bits(group.text), result, e.unspill(out, "i32"))
+    e.line(f"store {merged}, ptr {out}, align 64")
+    rest = e.op("and", rest, e.invert(group))
+    e.line(f"store {rest}, ptr {left}")
+    e.line(f"br {e.compare('icmp eq', rest, e.constant(0, 'i32'))}, label %{end}, label %{again}")
+    e.start(end)
+    e.write(item.operands[0], e.unspill(out, "i32"))
+
+
+def _reduced(
+    e: FunctionEmitter, operation: str, value: Value, neutral: int, members: Value
+) -> Value:
+    chosen = e.select(e.from_bits(members.text), value, e.constant(neutral, "i32", uniform=False))
+    name = f"llvm.vector.reduce.{operation}.v{LANES}i32"
+    e.text.declare(name, f"declare i32 @{name}(<{LANES} x i32>)")
+    return Value(e.assign(f"call i32 @{name}({chosen})"), "i32", True)
+
+
+# --- barriers, traps -----------------------------------------------------------------------------
+
+
+@instruction("bar", "barrier")
+def _barrier(e, item):
+    modifiers = [m for m in item.modifiers if m not in ("cta", "aligned")]
+    if "cluster" in modifiers:
+        raise e.refusal(item)
+    if modifiers[0] == "warp":  # lanes of a warp run in step already
+        e.observe_warp_barrier(e.site(item, "other"), item.operands[0])
+        return
+    reduction = modifiers[1] if modifiers[0] == "red" else None
+    operands = list(item.operands)
+    destination = operands.pop(0) if reduction else None
+    predicate = operands.pop() if reduction else None
+    number = _first_lane(e, operands[0])
+    threads = _first_lane(e, operands[1]) if len(operands) > 1 else "0"
+    done = e.when_active()
+    site = f"i32 {e.site(item, 'barrier')}"
+    common = ["ptr %w", site, f"i32 {number}", f"i32 {threads}", f"i32 {e.active()}"]
+    if modifiers[0] == "arrive":
+        e.call_void("sg_barrier_arrive", *common)
+    else:
+            votes = e.bits(read_predicate(e, predicate)) if reduction else "0"
+        kind = {None: 0, "popc": 1, "and": 2, "or": 3}[reduction]
+        result = e.call("i32", "sg_barrier", *common, f"i32 {kind}", f"i32 {votes}")
+        if reduction == "popc":
+            e.write(destination, Value(result, "i32", True))
+        elif reduction:
+            e.write(
+                destination, e.compare("icmp ne", Value(result, "i32", True), e.constant(0, "i32"))
+            )
+    e.finish_active(done)
+
+
+def _first_lane(e: FunctionEmitter, operand) -> str:
+    value = e.read(operand, "u32")
+    lane = e.intrinsic("cttz", Value(e.active(), "i32", True), tail="i1 false")
+    lane = e.op("and", lane, e.constant(31, "i32"))
+    return e.extract(value, lane.text).text
+
+
+@instruction("trap", "brkpt")
+def _trap(e, item):
+    done = e.when_active()
+    e.call_void("sg_trap", "ptr %w", f"i32 {e.site(item, 'trap')}", f"i32 {e.active()}")
+    e.finish_active(done)
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+
+@instruction("call")
+def _call(e, item):
+    returned, target, passed, *_ = item.operands
+    done = e.when_active()
+    buffers = [f"ptr {_argument(e, o)}" for o in (*returned.elements, *passed.elements)]
+    if isinstance(target, Symbol) and e.text.module.functions[target.name].body is None:
+        _call_system(e, item, target.name, returned, passed)
+    elif isinstance(target, Symbol):
+        _call_function(e, target.name, e.active(), buffers)
+    else:
+        _call_pointer(e, item, target, buffers)
+    e.finish_active(done)
+
+
+def _argument(e: FunctionEmitter, operand) -> str:
+    if not isinstance(operand, Symbol):
+        raise ValueError("call with register operands")
+    return e.parameter_words(operand.name)
+
+
+def _call_function(e: FunctionEmitter, name: str, lanes: str, buffers: list[str]) -> None:
+    e.text.want(name)
+    e.line(f'call void @"{name}"({", ".join(["ptr %w", f"i32 {lanes}", *buffers])})')
+    if e.text.has_exits:
+        live = e.assign(f"load i32, ptr {e.warp_field('live')}")
+        e.leave_lanes(live)
+
+
+def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]) -> None:
+    """Call through a pointer: each function once, for all lanes that want it."""
+    numbers = e.spill(e.read(target, "u64"), 7)
+    left = e.temporary("i32", 1, 6)
+    e.line(f"store i32 {e.active()}, ptr {left}")
+    again, end, wrong = e.label(), e.label(), e.label()
+    e.line(f"br label %{again}")
+    e.start(again)
+    rest = Value(e.assign(f"load i32, ptr {left}"), "i32", True)
+    lane = e.intrinsic("cttz", rest, tail="i1 true")
+    at = e.assign(f"getelementptr i64, ptr {numbers}, i32 {lane.text}")
+    wanted = Value(e.assign(f"load i64, ptr {at}"), "i64", True)
+    same = e.bits(e.compare("icmp eq", e.unspill(numbers, "i64"), wanted))
+    group = e.op("and", Value(same, "i32", True), rest)
+    candidates = [n for n in e.layout.taken if _takes(e.text.module.functions[n], len(buffers))]
+    labels = [e.label() for _ in candidates]
+    cases = " ".join(
+        f"i64 {e.layout.place(e.function.name, name)[1]}, label %{label}"
+        for name, label in zip(candidates, labels, strict=True)
+    )
+    back = e.label()
+    e.line(f"switch {wanted}, label %{wrong} [{cases}]")
+    for name, label in zip(candidates, labels, strict=True):
+        e.start(label)
+        e.text.want(name)
+        e.line(f'call void @"{name}"({", ".join(["ptr %w", f"i32 {group.text}", *buffers])})')
+        e.line(f"br label %{back}")
+    e.start(wrong)
+    e.call_void("sg_trap", "ptr %w", f"i32 {e.site(item, 'trap')}", f"i32 {group.text}")
+    e.line("unreachable")
+    e.start(back)
+    rest = e.op("and", rest, e.invert(group))
+    e.line(f"store {rest}, ptr {left}")
+    e.line(f"br {e.compare('icmp eq', rest, e.constant(0, 'i32'))}, label %{end}, label %{again}")
+    e.start(end)
+
+
+def _takes(function, buffers: int) -> bool:
+    return len(function.returns) + len(function.params) == buffers
+
+
+def _call_system(e: FunctionEmitter, item, name: str, returned: Vector, passed: Vector) -> None:
+    """The functions that every GPU has built in."""
+
+    def argument(number: int, bits: int) -> str:
+        words = e.parameter_words(passed.elements[number].name)
+        if bits == 32:
+            return f"ptr {words}"
+        low, high = (read_word(e, words, number)[1] for number in (0, 1))
+        wide = e.op("shl", e.resize(high, "i64"), e.constant(32, "i64"))
+        return f"ptr {e.spill(e.op('or', wide, e.resize(low, 'i64')), number)}"
+
+    active = f"i32 {e.active()}"
+    if name == "vprintf":
+        out = e.parameter_words(returned.elements[0].name)
+        e.call_void("sg_printf", "ptr %w", active, argument(0, 64), argument(1, 64), f"ptr {out}")
+    elif name == "__assertfail":
+        site = f"i32 {e.site(item, 'trap')}"
+        message, file, line, function = (argument(n, 32 if n == 2 else 64) for n in range(4))
+        e.call_void("sg_assert", "ptr %w", site, active, message, file, line, function)
+    elif name == "malloc":
+        out = e.temporary("i64", 1, 9)
+        e.call_void("sg_malloc", "ptr %w", active, argument(0, 64), f"ptr {out}")
+        address = e.unspill(out, "i64")
+        words = e.parameter_words(returned.elements[0].name)
+        for number in (0, 1):
+            part = e.resize(e.op("lshr", address, e.constant(32 * number, "i64")), "i32")
+            at = e.assign(f"getelementptr <{LANES} x i32>, ptr {words}, i64 {number}")
+            e.line(f"store {part}, ptr {at}, align 64")
+    elif name == "free":
+        e.call_void("sg_free", "ptr %w", active, argument(0, 64))
+    else:
+        raise e.refusal(item, f"there is no function {name} here")

@@ -1,0 +1,230 @@
+"""Between the driver in C and the compiler in Python: at work when modules load, not at launches."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import traceback
+from ctypes import c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
+from functools import cached_property
+from pathlib import Path
+
+from . import build, cache_folder
+from .jit.compile import KernelCode
+from .jit.layout import Image, Layout, Site
+from .ptx import PtxError, parse
+
+__all__ = ["Engine"]
+
+_INVALID_PTX = 218
+_SPACES = ("generic", "global", "shared", "local", "const", "param")
+_KINDS = ("load", "store", "atomic", "red", "barrier", "shuffle", "trap", "other")
+_BUILDS = ("plain",)
+
+
+class _Site(ctypes.Structure):
+    _fields_ = [
+        ("file", c_uint32),
+        ("line", c_uint32),
+        ("bytes", ctypes.c_uint8),
+        ("space", ctypes.c_uint8),
+        ("kind", ctypes.c_uint8),
+        ("elements", ctypes.c_uint8),
+    ]
+
+
+_Load = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
+_Compile = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_uint32)
+_Attributes = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p)
+_Unload = ctypes.CFUNCTYPE(None, c_void_p)
+
+_SIGNATURES = {
+    "sg_set_callbacks": (None, [c_void_p] * 4),
+    "sg_set_error": (None, [c_char_p]),
+    "sg_options": (None, [c_int, c_int, c_double]),
+    "sg_module_create": (c_int, [c_void_p, c_char_p, c_size_t]),
+    "sg_module_variable": (c_int, [c_void_p, c_char_p, c_size_t, c_size_t, c_int]),
+    "sg_module_relocate": (None, [c_void_p, c_size_t, c_size_t]),
+    "sg_module_kernel": (
+        c_int,
+        [c_void_p, c_char_p, c_size_t, *[c_uint32] * 4, c_void_p, c_uint32, c_void_p, c_uint32],
+    ),
+    "sg_kernel_set_code": (None, [c_void_p, c_char_p, c_uint32, c_void_p, c_uint32]),
+    "sg_kernel_set_attributes": (None, [c_void_p, c_char_p] + [c_uint32] * 5),
+}
+
+
+class LoadedModule:
+    """A module of PTX: parsed, its variables placed, its kernels compiled on demand."""
+
+    def __init__(self, text: str):
+        self.text = text
+        self.program = parse(text)
+        self.image = Image(self.program)
+        self.layouts = {
+            k.name: Layout(self.program, self.image, k.name) for k in self.program.kernels
+        }
+        self._codes: dict[tuple[str, str], KernelCode] = {}
+
+    def code(self, kernel: str, build_name: str) -> KernelCode:
+        """A build of a kernel; building it for the first time notices what cannot be run."""
+        key = kernel, build_name
+        if key not in self._codes:
+            layout = self.layouts[kernel]
+            self._codes[key] = KernelCode(self.text, layout, kernel, build_name, cache_folder())
+        return self._codes[key]
+
+    @cached_property
+    def resources(self) -> dict[str, dict[str, int]]:
+        """What ptxas reports of each kernel: registers, local and constant bytes; {} without it."""
+        ptxas = shutil.which("ptxas")
+        if ptxas is None and "SOFTGPU_NVCC" in os.environ:
+            ptxas = shutil.which("ptxas", path=os.path.dirname(os.environ["SOFTGPU_NVCC"]))
+        if ptxas is None:
+            return {}
+        with tempfile.NamedTemporaryFile("w", suffix=".ptx") as source:
+            source.write(self.text)
+            source.flush()
+            command = [ptxas, "-v", "-arch", self.program.target, "-o", os.devnull, source.name]
+            report = subprocess.run(command, capture_output=True, text=True).stderr
+        return _read_ptxas(report)
+
+
+def _read_ptxas(report: str) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    current: dict[str, int] = {}
+    for line in report.splitlines():
+        if match := re.search(r"Compiling entry function '([^']+)'", line):
+            current = found.setdefault(match[1], {"registers": 0, "local": 0, "constant": 0})
+        elif match := re.search(r"Function properties for (\S+)", line):
+            current = found.get(match[1].strip("'"), {})
+        elif match := re.search(r"(\d+) bytes stack frame", line):
+            current["local"] = int(match[1])
+        elif match := re.search(r"Used (\d+) registers", line):
+            current["registers"] = int(match[1])
+            current["constant"] = sum(int(n) for n in re.findall(r"(\d+) bytes cmem\[[^0]\]", line))
+    return found
+
+
+class Engine:
+    """The driver library with its callbacks into the compiler."""
+
+    _driver: Engine | None = None
+
+    def __init__(self, mode: int):
+        self.library = ctypes.CDLL(str(build.ensure_built()), mode=mode)
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(self.library, name)
+            function.restype, function.argtypes = result, arguments
+        self.modules: dict[int, LoadedModule] = {}
+        self._callbacks = (
+            _Load(self._guarded(self._load)),
+            _Compile(self._guarded(self._compile)),
+            _Attributes(self._guarded(self._attributes)),
+            _Unload(self._unload),
+        )
+        self.library.sg_set_callbacks(*(ctypes.cast(c, c_void_p) for c in self._callbacks))
+
+    @classmethod
+    def as_driver(cls) -> Engine:
+        """The one engine whose symbols PyCUDA binds to."""
+        if cls._driver is None:
+            cls._driver = cls(ctypes.RTLD_GLOBAL)
+        return cls._driver
+
+    def set_threads(self, threads: int) -> None:
+        """How many blocks run at a time; 0: as many as there are cores; 1: deterministic."""
+        self.library.sg_options(
+            threads, threads == 1, float(os.environ.get("SOFTGPU_TIMEOUT", "300"))
+        )
+
+    def _guarded(self, function):
+        """A callback for C: exceptions become an error code with their text."""
+
+        def call(*arguments):
+            try:
+                function(*arguments)
+                return 0
+            except PtxError as error:
+                self.library.sg_set_error(str(error).encode())
+                return _INVALID_PTX
+            except BaseException:
+                text = "the software GPU failed to compile:\n" + traceback.format_exc()
+                self.library.sg_set_error(text.encode())
+                return _INVALID_PTX
+
+        return call
+
+    def _load(self, handle: int, image: int, size: int) -> None:
+        data = ctypes.string_at(image, size).rstrip(b"\0")
+        if data[:4] in (b"\x7fELF", b"\x50\xed\x55\xba"):
+            raise PtxError("this is machine code of a GPU; the software GPU runs PTX (nvcc --ptx)")
+        module = LoadedModule(data.decode(errors="replace"))
+        self.modules[handle] = module
+        library, program, placed = self.library, module.program, module.image
+        library.sg_module_create(handle, bytes(placed.initial), len(placed.initial))
+        for variable in placed.variables:
+            offset = placed.offsets[variable.name]
+            constant = variable.space == "const"
+            library.sg_module_variable(
+                handle, variable.name.encode(), offset, variable.bytes, constant
+            )
+        for where, target in placed.relocations:
+            library.sg_module_relocate(handle, where, target)
+        for kernel in program.kernels:
+            layout = module.layouts[kernel.name]
+            sites = module.code(kernel.name, "plain").sites
+            files = sorted({site.file for site in sites})
+            names = (c_char_p * len(files))(*(Path(name).name.encode() for name in files))
+            table = (_Site * len(sites))(*(_site(site, files) for site in sites))
+            library.sg_module_kernel(
+                handle,
+                kernel.name.encode(),
+                kernel.param_bytes,
+                layout.static_shared_bytes,
+                layout.local_bytes,
+                kernel.max_threads or 0,
+                layout.dynamic_align,
+                names,
+                len(files),
+                table,
+                len(sites),
+            )
+
+    def _compile(self, handle: int, kernel: bytes, build_number: int) -> None:
+        code = self.modules[handle].code(kernel.decode(), _BUILDS[build_number])
+        address = code.address(self.library)
+        self.library.sg_kernel_set_code(handle, kernel, build_number, address, 0)
+
+    def _attributes(self, handle: int, kernel: bytes) -> None:
+        module = self.modules[handle]
+        name = kernel.decode()
+        layout = module.layouts[name]
+        found = module.resources.get(name, {})
+        self.library.sg_kernel_set_attributes(
+            handle,
+            kernel,
+            found.get("registers", 0),
+            found.get("local", layout.local_bytes),
+            layout.static_shared_bytes,
+            found.get("constant", 0),
+            module.program.functions[name].max_threads or 1024,
+        )
+
+    def _unload(self, handle: int) -> None:
+        self.modules.pop(handle, None)
+
+
+def _site(site: Site, files: list[str]) -> _Site:
+    return _Site(
+        files.index(site.file),
+        site.line,
+        site.bytes,
+        _SPACES.index(site.space),
+        _KINDS.index(site.kind),
+        site.elements,
+    )
