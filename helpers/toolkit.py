@@ -66,7 +66,9 @@ def inspect(nvcc, origin):
         return None
     settings = dict(re.findall(r"^#\$ (\w+)=(.*)$", text, re.MULTILINE))
     version = re.search(r"__CUDACC_VER_MAJOR__=(\d+) .*__CUDACC_VER_MINOR__=(\d+)", text)
-    words = shlex.split(settings.get("INCLUDES", "") + settings.get("SYSTEM_INCLUDES", ""))
+    words = shlex.split(
+        " ".join(settings.get(name, "") for name in ("INCLUDES", "SYSTEM_INCLUDES"))
+    )
     include = [word.removeprefix("-I") for word in words if word != "-isystem"]
     include = [os.path.normpath(folder) for folder in [*include, "/usr/include"]]
     have_headers = all(any(Path(folder, name).exists() for folder in include) for name in NEEDED)
@@ -78,7 +80,7 @@ def inspect(nvcc, origin):
 
 
 def wheel_toolkit(folders=None):
-    """The Toolkit of NVIDIA's wheels below these site-packages (default: this Python's), or None."""
+    """The Toolkit of NVIDIA's wheels in these site-packages (default: this Python's), or None."""
     if folders is None:
         spec = importlib.util.find_spec("nvidia")
         folders = spec.submodule_search_locations if spec else ()
@@ -136,8 +138,8 @@ def find_toolkit(driver=None, wheels=None):
 
 
 def choose(wheels=None):
-    """What to run on and what to compile with: (the GPU driver's CUDA version, a Toolkit), the first
-    None for the software GPU. HELPERS_DEVICE=gpu or software leaves only that one to choose from."""
+    """What to run on and what to compile with: the GPU driver's CUDA version (None: the software
+    GPU), and a Toolkit. HELPERS_DEVICE=gpu or software leaves only that one to choose from."""
     choice = os.environ.get("HELPERS_DEVICE", "")
     if choice not in ("", "gpu", "software"):
         raise ToolkitError(f"HELPERS_DEVICE={choice}: expected gpu or software")

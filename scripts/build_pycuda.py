@@ -11,8 +11,10 @@ import tarfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import setuptools  # noqa: F401  first: it provides distutils
-from distutils.ccompiler import CCompiler  # isort: skip
+import setuptools  # noqa: F401  before distutils, which it provides
+
+# isort: split
+from distutils.ccompiler import CCompiler
 
 # A library without symbols: PyCUDA gets to need a libcuda.so.1, and whichever is loaded first,
 # the machine's or the software GPU's, provides the functions.
@@ -20,10 +22,10 @@ STUB = ["-shared", "-Wl,-soname,libcuda.so.1", "-x", "c", os.devnull, "-o"]
 SETTINGS = """\
 CUDA_ROOT = None
 CUDA_INC_DIR = {include!r}
-CUDADRV_LIB_DIR = [{work!r}]
+CUDADRV_LIBNAME = []
 CUDA_ENABLE_CURAND = False
 CXXFLAGS = ["-O1", "-g0"]
-LDFLAGS = ["-Wl,--no-as-needed"]
+LDFLAGS = ["-Wl,--no-as-needed", {stub!r}]
 """
 
 
@@ -53,8 +55,9 @@ def main(sdist, work, wheels, *include):
         else:
             archive.extractall(work)
     (source,) = (path for path in Path(work).iterdir() if path.is_dir())
-    subprocess.run([os.environ["CC"], *STUB, str(Path(work, "libcuda.so"))], check=True)
-    Path(source, "siteconf.py").write_text(SETTINGS.format(include=list(include), work=work))
+    stub = str(Path(work, "libcuda.so"))
+    subprocess.run([os.environ["CC"], *STUB, stub], check=True)
+    Path(source, "siteconf.py").write_text(SETTINGS.format(include=list(include), stub=stub))
     CCompiler.compile = compile_on_all_cores
     os.chdir(source)
     sys.path.insert(0, str(source))

@@ -109,7 +109,7 @@ def progress(label):
 
 
 def run(*command):
-    """Run a command of the lab, its output into the log; SetupError with the log's end if it fails."""
+    """Run a command, its output into the log; SetupError with the log's end if it fails."""
     environment = {name: value for name, value in os.environ.items() if name[:6] != "PYTHON"}
     environment.setdefault("CC", "gcc")
     environment.setdefault("CXX", "g++")

@@ -1,0 +1,50 @@
+# Everything that these make stays in this folder: .venv, .cache and the software GPU's library.
+PYTHON ?= python3
+RUN := .venv/bin/python -m
+LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
+PARALLEL := -n logical --dist loadscope
+NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
+	--nbval-sanitize-with tests/nbval_sanitize.cfg
+CUDA = $$(find cuda_src helpers tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
+
+.PHONY: lab test check setup lint format pycuda-tests lock clean
+
+# JupyterLab on the notebooks. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
+lab: setup
+	@$(RUN) jupyterlab $(LAB) $(AS_ROOT) $(if $(HEADLESS),--no-browser) $(ARGS)
+
+# What CI runs: lint, unit and conformance tests, all notebooks. ARGS goes to pytest.
+test: lint
+	@$(RUN) pytest $(PARALLEL) $(NBVAL) tests notebooks $(ARGS)
+
+# The fast part of it, for every save.
+check: lint
+	@$(RUN) pytest $(PARALLEL) -m "not slow and not conformance" tests $(ARGS)
+
+setup:
+	@$(PYTHON) scripts/setup.py
+
+lint: setup
+	@$(RUN) ruff check -q
+	@$(RUN) ruff format -q --check
+	@.venv/bin/clang-format --dry-run -Werror $(CUDA)
+
+# Python, notebooks, CUDA and C in the form that lint asks for.
+format: setup
+	@$(RUN) ruff check -q --fix
+	@$(RUN) ruff format -q
+	@.venv/bin/clang-format -i $(CUDA)
+
+# PyCUDA's own tests on the software GPU. ARGS goes to pytest.
+pycuda-tests: setup
+	@.venv/bin/python scripts/pycuda_tests.py $(ARGS)
+
+# Pin in requirements.lock every package that pyproject.toml leads to.
+lock: setup
+	@.venv/bin/python scripts/lock.py
+
+# Back to a fresh clone.
+clean:
+	rm -rf .venv .cache build helpers.egg-info helpers/softgpu/driver/libcuda.so.1
+	find . -name __pycache__ -prune -exec rm -rf {} +
