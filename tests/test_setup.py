@@ -138,8 +138,8 @@ def fake_nvcc(tmp_path, monkeypatch):
         toolkit, "inspect", lambda nvcc, origin: real(nvcc, origin) if below in nvcc else None
     )
 
-    def make(major, minor, without=(), wheel=False):
-        root = tmp_path / f"a toolkit {major}.{minor}"
+    def make(major, minor, without=(), wheel=False, place=None):
+        root = tmp_path / (place or f"a toolkit {major}.{minor}")
         if wheel:
             root = tmp_path / "nvidia/cu13"
         else:
@@ -171,6 +171,14 @@ def test_software_gpu_prefers_wheels_to_cuda_12(fake_nvcc):
     fake_nvcc(12, 4)
     expected = fake_nvcc(13, 0, wheel=True)
     assert toolkit.find_toolkit(None, fake_nvcc.wheels).nvcc == expected
+
+
+@pytest.mark.parametrize("inner", ["nvidia/cu13", "helpers/softgpu"])
+def test_what_a_parent_process_put_on_path_is_not_the_machines(fake_nvcc, inner):
+    hidden = fake_nvcc(13, 1, place=inner)
+    assert os.access(hidden, os.X_OK)
+    expected = fake_nvcc(13, 0)
+    assert toolkit.find_toolkit(None, wheels=()).nvcc == expected
 
 
 def test_gpu_takes_what_its_driver_can_load(fake_nvcc):
