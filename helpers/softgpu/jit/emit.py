@@ -364,7 +364,7 @@ class FunctionEmitter:
         self.line(f"br label %b{target}")
 
     def _spins(self, first: int, last: int) -> bool:
-        """Whether a loop may be waiting for another warp: it reads memory that others may change."""
+        """Whether a loop may wait for another warp: it reads memory that others may change."""
         watching = {"volatile", "acquire", "relaxed", "mmio"}
         return any(
             item.opcode == "atom" or (item.opcode == "ld" and watching & set(item.modifiers))
@@ -394,11 +394,11 @@ class FunctionEmitter:
         return self._active_vector
 
     def leave_lanes(self, lanes: str) -> None:
-        """From here on the block runs without `lanes` (they have exited in a function it called)."""
+        """The block goes on with `lanes` only (others have exited in a function it called)."""
         self._set_mask(self.assign(f"and i32 {self.mask}, {lanes}"))
 
     def when_active(self):
-        """Emit what follows under "if any lane is active"; returns the label to end with, or None."""
+        """Emit what follows under "if any lane is active"; returns the label to end at, or None."""
         if not self.item.predicate:
             return None
         label, done = self.label(), self.label()

@@ -156,7 +156,8 @@ def _arrange(
         else:
             header = entries[0]
         sources = [n for n in members if header in blocks[n].targets]
-        if len(sources) > 1:  # several ways back: gather them in one last block
+        if len(sources) > 1 or {*blocks[sources[0]].targets} & members != {header}:
+            # several ways back, or one from amid the loop: gather them in one last block
             latch = len(blocks)
             blocks.append(Block([], [header]))
             for node in sources:

@@ -199,7 +199,7 @@ def _barrier(e, item):
     if modifiers[0] == "arrive":
         e.call_void("sg_barrier_arrive", *common)
     else:
-            votes = e.bits(read_predicate(e, predicate)) if reduction else "0"
+        votes = e.bits(read_predicate(e, predicate)) if reduction else "0"
         kind = {None: 0, "popc": 1, "and": 2, "or": 3}[reduction]
         result = e.call("i32", "sg_barrier", *common, f"i32 {kind}", f"i32 {votes}")
         if reduction == "popc":
