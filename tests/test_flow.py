@@ -123,16 +123,13 @@ def test_lanes_that_part_meet_where_their_paths_join():
         ret;
     """)
     blocks = blocks_in_order(function)
-    join = next(
-        i for i, b in enumerate(blocks) if any(o.operands[0].name == "%r3" for o in b.instructions)
-    )
-    during = waiting_blocks(blocks, [b.choice is not None for b in blocks])
-    assert during[join] == frozenset()
-    assert all(
-        join in during[i]
-        for i, b in enumerate(blocks)
-        if "%r2" in str(b.instructions) and i != join
-    )
+    sides = [
+        i for i, b in enumerate(blocks) if [o.operands[0].name for o in b.instructions] == ["%r2"]
+    ]
+    during = waiting_blocks(blocks, [block.choice is not None for block in blocks])
+    assert during[sides[0]] == {sides[1]}  # the first side runs while the others wait for theirs
+    assert during[sides[1]] == {len(blocks) - 1}
+    assert during[-1] == frozenset()
 
 
 def test_a_loop_counter_of_all_lanes_is_one_scalar_and_a_lane_s_own_is_not():

@@ -1,4 +1,4 @@
-"""Between the driver in C and the compiler in Python: at work when modules load, not at launches."""
+"""Between the driver in C and the compiler in Python: when modules load, never at launches."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Engine:
     _driver: Engine | None = None
 
     def __init__(self, mode: int):
-        self.library = ctypes.CDLL(str(build.ensure_built()), mode=mode)
+        self.library = ctypes.CDLL(str(build.build()), mode=mode)
         for name, (result, arguments) in _SIGNATURES.items():
             function = getattr(self.library, name)
             function.restype, function.argtypes = result, arguments
