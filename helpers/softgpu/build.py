@@ -1,0 +1,96 @@
+"""Compiles the driver to driver/libcuda.so.1, when its sources have changed.
+
+    python -m helpers.softgpu.build
+"""
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+__all__ = ["BuildError", "build"]
+
+DRIVER = Path(__file__).resolve().parent / "driver"
+LIBRARY = DRIVER / "libcuda.so.1"
+SONAME = LIBRARY.name
+COMPILERS = ("gcc", "cc", "clang")
+# Contracting a*b+c would change results; the rest lets loops over lanes become vector code.
+FLAGS = (
+    "-std=gnu11 -O3 -fPIC -fvisibility=hidden -pthread -Wall -Wextra "
+    "-ffp-contract=off -fno-math-errno -fno-trapping-math"
+).split()
+
+
+class BuildError(Exception):
+    """The driver could not be compiled; the message says what to do."""
+
+
+def find_compiler():
+    """The C compiler to use: $CC, or the first that is installed."""
+    for name in filter(None, (os.environ.get("CC"), *COMPILERS)):
+        if shutil.which(name):
+            return name
+    raise BuildError("no C compiler found: sudo apt install gcc libc6-dev")
+
+
+def flags():
+    """The compiler's options on this machine."""
+    if platform.machine() == "x86_64":  # fibers change stacks, which shadow stacks forbid
+        return [*FLAGS, "-fcf-protection=none", "-mcx16"]
+    return FLAGS
+
+
+def fingerprint():
+    """What the library is made from, as bytes that it carries inside."""
+    digest = hashlib.sha256(" ".join(flags()).encode())
+    for path in sorted([*DRIVER.glob("*.c"), *DRIVER.glob("*.h")]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return f"softgpu-sources-{digest.hexdigest()}"
+
+
+def run_compiler(command):
+    """Runs it; turns its complaints into one error."""
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode == 0:
+        return
+    if "fatal error" in result.stderr and ".h: No such file" in result.stderr:
+        raise BuildError("the C library's headers are missing: sudo apt install libc6-dev")
+    raise BuildError(f"the C compiler failed: {' '.join(map(str, command))}\n{result.stderr}")
+
+
+def build(force=False):
+    """Makes libcuda.so.1 if it is missing or out of date, and returns its path."""
+    mark = fingerprint()
+    if not force and LIBRARY.exists() and mark.encode() in LIBRARY.read_bytes():
+        return LIBRARY
+    compiler = find_compiler()
+    with tempfile.TemporaryDirectory(dir=DRIVER, prefix=".build-") as folder:
+        objects = {path: Path(folder) / f"{path.stem}.o" for path in sorted(DRIVER.glob("*.c"))}
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            compiled = [
+                pool.submit(run_compiler, [compiler, *flags(), "-c", source, "-o", target,
+                                           f'-DSOURCES="{mark}"'])
+                for source, target in objects.items()
+            ]
+            for one in compiled:
+                one.result()
+        linked = Path(folder) / SONAME
+        run_compiler([compiler, "-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-z,now",
+                      *objects.values(), "-o", linked, "-lm"])
+        link = Path(folder) / "libcuda.so"
+        link.symlink_to(SONAME)
+        os.replace(linked, LIBRARY)
+        os.replace(link, DRIVER / "libcuda.so")
+    return LIBRARY
+
+
+if __name__ == "__main__":
+    try:
+        build(force="--force" in sys.argv[1:])
+    except BuildError as error:
+        sys.exit(f"softgpu: {error}")

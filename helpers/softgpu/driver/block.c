@@ -1,0 +1,389 @@
+/* The warps of a block: each runs on a fiber of its own until it waits at a barrier or ends.
+
+   A fiber takes warps that have not started, one after the other, and then whole blocks, so that
+   kernels without barriers never switch. A warp that waits switches straight to the next one. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "driver.h"
+
+static void *map_pages(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* ---- preparing a worker for a launch ---- */
+
+static void set_thread_indices(Worker *k, const uint32_t block[3])
+{
+    uint32_t threads = block[0] * block[1] * block[2];
+    uint32_t x = 0, y = 0, z = 0;
+    for (uint32_t t = 0; t < MAX_WARPS * LANES; t++) {
+        Warp *w = &k->warps[t / LANES];
+        uint32_t lane = t % LANES;
+        w->tid[0][lane] = x;
+        w->tid[1][lane] = y;
+        w->tid[2][lane] = z;
+        if (lane == 0) w->existing = 0;
+        if (t < threads) w->existing |= 1u << lane;
+        if (++x == block[0]) x = 0, y++;
+        if (y == block[1]) y = 0, z++;
+    }
+    memcpy(k->prepared_block, block, sizeof k->prepared_block);
+}
+
+static bool make_room(void **memory, size_t *room, size_t bytes, size_t step)
+{
+    if (bytes <= *room) return true;
+    bytes = (bytes + step - 1) / step * step;
+    if (*memory) munmap(*memory, *room);
+    *memory = map_pages(bytes);
+    *room = *memory ? bytes : 0;
+    return *memory;
+}
+
+bool blocks_prepare(Worker *k, Job *job)
+{
+    k->job = job;
+    if (!k->warps) {
+        k->warps = map_pages(MAX_WARPS * sizeof(Warp));
+        k->shared = map_pages(SHARED_PER_SM);
+        if (!k->warps || !k->shared) return false;
+    }
+    size_t local = job->local_stride * LANES * job->warps;
+    size_t counters = job->counter_count * sizeof(uint64_t);
+    size_t sites = job->kernel->site_count * sizeof(Range);
+    if (!make_room((void **)&k->local, &k->local_room, local, 1u << 20) ||
+        !make_room((void **)&k->sites, &k->site_room, sites, 4096) ||
+        !make_room((void **)&k->counters, &k->counter_room, counters, 4096))
+        return false;
+    if (sites) memset(k->sites, 0, sites);
+    if (counters) memset(k->counters, 0, counters);
+    if (memcmp(k->prepared_block, job->block, sizeof job->block))
+        set_thread_indices(k, job->block);
+    for (uint32_t i = 0; i < job->warps; i++) {
+        Warp *w = &k->warps[i];
+        w->warp_id = i;
+        w->shared_bytes = job->static_shared + job->dynamic_shared;
+        memcpy(w->ntid, job->block, sizeof w->ntid);
+        memcpy(w->nctaid, job->grid, sizeof w->nctaid);
+        w->shared = k->shared;
+        w->local = k->local + job->local_stride * LANES * i;
+        w->local_stride = job->local_stride;
+        w->params = job->params;
+        w->module = job->kernel->module->base;
+        w->stop = &job->stop;
+        w->sites = k->sites;
+        w->counters = counters ? k->counters : NULL;
+        w->dynamic_shared = job->dynamic_shared;
+        w->static_shared = job->static_shared;
+        w->grid_id = job->grid_id;
+        w->worker = k;
+    }
+    return true;
+}
+
+/* ---- running ---- */
+
+static void start_barriers(Worker *k)
+{
+    if (k->busy_barriers) memset(k->barriers, 0, sizeof k->barriers);
+    k->busy_barriers = 0;
+}
+
+/* Takes the next block of the dealt chunk, or the next chunk; false: none are left. */
+static bool next_block(Worker *k)
+{
+    Job *job = k->job;
+    if (job->stop) return false;
+    if (k->block == k->block_end) {
+        uint64_t begin = __atomic_fetch_add(&job->next_block, job->chunk, __ATOMIC_RELAXED);
+        if (begin >= job->blocks) return false;
+        k->block = begin;
+        k->block_end = begin + job->chunk < job->blocks ? begin + job->chunk : job->blocks;
+        k->ctaid[0] = begin % job->grid[0];
+        k->ctaid[1] = begin / job->grid[0] % job->grid[1];
+        k->ctaid[2] = begin / job->grid[0] / job->grid[1];
+    } else if (++k->ctaid[0] == job->grid[0]) {
+        k->ctaid[0] = 0;
+        if (++k->ctaid[1] == job->grid[1]) {
+            k->ctaid[1] = 0;
+            k->ctaid[2]++;
+        }
+    }
+    k->block++;
+    k->next_warp = 0;
+    k->unfinished = job->warps;
+    k->live_threads = job->threads;
+    start_barriers(k);
+    return true;
+}
+
+/* Wakes the warps waiting at a barrier; returns what the reduction came to. */
+static uint32_t complete_barrier(Worker *k, uint32_t id)
+{
+    Barrier *b = &k->barriers[id];
+    uint32_t result = b->reduce == 1 ? b->count : b->reduce == 2 ? !b->any_false : b->any_true;
+    if (b->reduce)
+        FOR_LANES(i, b->waiting) k->warps[i].barrier_result = result;
+    k->ready |= b->waiting;
+    k->busy_barriers &= ~(1u << id);
+    *b = (Barrier){0};
+    return result;
+}
+
+/* After threads have exited: barriers of the whole block may now be complete. */
+static void recheck_barriers(Worker *k)
+{
+    FOR_LANES(id, k->busy_barriers) {
+        Barrier *b = &k->barriers[id];
+        if (!b->expected && b->waiting && b->arrived >= k->live_threads) complete_barrier(k, id);
+    }
+}
+
+/* Takes account of lanes of the running warp that have returned. */
+static void count_exits(Worker *k, Warp *w, uint32_t live)
+{
+    if (live == w->counted_live) return;
+    k->live_threads -= w->counted_live - live;
+    w->counted_live = live;
+    if (k->busy_barriers) recheck_barriers(k);
+}
+
+static void run_warp(Worker *k, Warp *w)
+{
+    memcpy(w->ctaid, k->ctaid, sizeof w->ctaid);
+    w->live = w->existing;
+    w->counted_live = __builtin_popcount(w->existing);
+    w->local_top = 0;
+    w->stack_limit = k->running->stack + STACK_RESERVE;
+    k->job->entry(w);
+    k->unfinished--;
+    count_exits(k, w, 0);
+}
+
+/* The first warp of a set at or after another, in the round. */
+static uint32_t next_in_round(uint32_t set, uint32_t from)
+{
+    uint32_t later = from < 32 ? set & (UINT32_MAX << from) : 0;
+    return __builtin_ctz(later ? later : set);
+}
+
+static void deadlock(Worker *k) __attribute__((noreturn));
+
+static void fiber_main(void *argument)
+{
+    Worker *k = argument;
+    for (uint32_t last = 0;;) {
+        if (k->next_warp < k->job->warps) {
+            last = k->next_warp++;
+            run_warp(k, &k->warps[last]);
+            continue;
+        }
+        Fiber *self = k->running;
+        void *to;
+        if (k->ready) {
+            uint32_t next = next_in_round(k->ready, last);
+            k->ready &= ~(1u << next);
+            k->running = k->warps[next].fiber;
+            to = k->running->sp;
+        } else if (k->unfinished) {
+            deadlock(k);
+        } else if (next_block(k)) {
+            continue;
+        } else {
+            to = k->native_sp;
+        }
+        self->next = k->idle;
+        k->idle = self;
+        fiber_switch(&self->sp, to);
+    }
+}
+
+static Fiber *idle_fiber(Worker *k)
+{
+    Fiber *fiber = k->idle;
+    if (fiber) {
+        k->idle = fiber->next;
+        return fiber;
+    }
+    fiber = fiber_new();
+    if (!fiber) return NULL;
+    k->fibers[k->fiber_count++] = fiber;
+    fiber_reset(fiber, fiber_main, k);
+    return fiber;
+}
+
+void blocks_run(Worker *k)
+{
+    k->next_warp = k->job->warps;
+    k->unfinished = k->ready = 0;
+    k->block = k->block_end = 0;
+    start_barriers(k);
+    k->running = idle_fiber(k);
+    if (!k->running) {
+        fault_record(k->job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the stack of a warp");
+        return;
+    }
+    fiber_switch(&k->native_sp, k->running->sp);
+    if (!k->abandoned) return;
+    k->abandoned = false;
+    k->idle = NULL;
+    for (unsigned i = 0; i < k->fiber_count; i++) {
+        fiber_reset(k->fibers[i], fiber_main, k);
+        k->fibers[i]->next = k->idle;
+        k->idle = k->fibers[i];
+    }
+}
+
+void block_leave(Worker *k)
+{
+    void *never_resumed;
+    k->abandoned = true;
+    fiber_switch(&never_resumed, k->native_sp);
+    __builtin_unreachable();
+}
+
+/* Runs other warps until this one is ready and its turn has come. */
+static void suspend(Worker *k, Warp *w)
+{
+    Fiber *self = k->running, *next;
+    w->fiber = self;
+    if (k->next_warp < k->job->warps) {
+        next = idle_fiber(k);
+        if (!next) fault_plain(k, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the stack of a warp");
+    } else if (k->ready) {
+        uint32_t id = next_in_round(k->ready, w->warp_id + 1);
+        k->ready &= ~(1u << id);
+        next = k->warps[id].fiber;
+    } else {
+        deadlock(k);
+    }
+    k->running = next;
+    fiber_switch(&self->sp, next->sp);
+    if (*w->stop) block_leave(k);
+}
+
+/* ---- barriers ---- */
+
+/* "12", or "0-3,7" */
+static size_t print_set(char *text, size_t room, uint32_t set)
+{
+    size_t at = 0;
+    text[0] = 0;
+    while (set && at + 16 < room) {
+        uint32_t first = __builtin_ctz(set), last = first;
+        while (last < 31 && set >> (last + 1) & 1) last++;
+        at += snprintf(text + at, room - at, at ? ",%u" : "%u", first);
+        if (last > first) at += snprintf(text + at, room - at, "-%u", last);
+        set &= last == 31 ? 0 : UINT32_MAX << (last + 1);
+    }
+    return at;
+}
+
+/* No warp of the block can go on: says who waits where for what. */
+static void deadlock(Worker *k)
+{
+    char text[2500], place[600], lanes[128];
+    Job *job = k->job;
+    size_t at = snprintf(text, sizeof text,
+                         "kernel %s: block (%u,%u,%u) waits at a barrier that can never complete",
+                         job->kernel->name, k->ctaid[0], k->ctaid[1], k->ctaid[2]);
+    uint32_t left = 0;
+    FOR_LANES(id, k->busy_barriers) left |= k->barriers[id].waiting;
+    while (left) {
+        /* all warps that wait in the same way are told of together */
+        const Warp *first = &k->warps[__builtin_ctz(left)];
+        uint32_t same = 0;
+        FOR_LANES(i, left) {
+            const Warp *w = &k->warps[i];
+            if (w->waiting_site == first->waiting_site && w->waiting_id == first->waiting_id &&
+                w->waiting_mask == first->waiting_mask && w->live == first->live)
+                same |= 1u << i;
+        }
+        left &= ~same;
+        const Barrier *b = &k->barriers[first->waiting_id];
+        fault_place(job->kernel, first->waiting_site, place, sizeof place);
+        const char *comma = strrchr(place, ' ');
+        at += snprintf(text + at, sizeof text - at, "; at %s: warp%s ",
+                       strchr(place, ',') ? comma + 1 : "an unknown line",
+                       same & (same - 1) ? "s" : "");
+        if (at + 200 > sizeof text) break;
+        at += print_set(text + at, sizeof text - at, same);
+        if (first->waiting_mask != first->live) {
+            print_set(lanes, sizeof lanes, first->waiting_mask);
+            at += snprintf(text + at, sizeof text - at, " with lanes %s only", lanes);
+        }
+        at += snprintf(text + at, sizeof text - at, " (barrier %u has %u of %u threads)",
+                       first->waiting_id, b->arrived,
+                       b->expected ? b->expected : k->live_threads);
+        if (at + 700 > sizeof text) break;
+    }
+    fault_plain(k, CUDA_ERROR_LAUNCH_FAILED, "%s", text);
+}
+
+/* Counts the arrival; true: the barrier is complete. */
+static bool arrive(Worker *k, Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask)
+{
+    if (*w->stop) block_leave(k);
+    if (id >= BARRIERS || threads > 1024)
+        fault_at(w, site, mask ? __builtin_ctz(mask) : 0, CUDA_ERROR_LAUNCH_FAILED,
+                 "uses barrier %u for %u threads; a block has barriers 0 to 15", id, threads);
+    count_exits(k, w, __builtin_popcount(w->live));
+    Barrier *b = &k->barriers[id];
+    /* a count of threads is a multiple of the warp size: a whole warp counts as 32 */
+    b->arrived += threads && mask == w->live ? LANES : __builtin_popcount(mask);
+    b->expected = threads;
+    k->busy_barriers |= 1u << id;
+    return b->arrived >= (threads ? threads : k->live_threads);
+}
+
+uint32_t sg_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
+                    uint32_t reduce, uint32_t predicate)
+{
+    Worker *k = w->worker;
+    bool complete = arrive(k, w, site, id, threads, mask);
+    if (reduce) {
+        Barrier *b = &k->barriers[id];
+        b->reduce = reduce;
+        b->count += __builtin_popcount(predicate & mask);
+        b->any_true |= (predicate & mask) != 0;
+        b->any_false |= (~predicate & mask) != 0;
+    }
+    if (complete) return complete_barrier(k, id);
+    k->barriers[id].waiting |= 1u << w->warp_id;
+    w->waiting_id = id;
+    w->waiting_site = site;
+    w->waiting_mask = mask;
+    suspend(k, w);
+    return w->barrier_result;
+}
+
+void sg_barrier_arrive(Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask)
+{
+    Worker *k = w->worker;
+    if (arrive(k, w, site, id, threads, mask)) complete_barrier(k, id);
+}
+
+void sg_yield(Warp *w)
+{
+    Worker *k = w->worker;
+    if (*w->stop) block_leave(k);
+    if (k->ready || k->next_warp < k->job->warps) {
+        k->ready |= 1u << w->warp_id; /* last in the round: another one is chosen */
+        suspend(k, w);
+    } else if (k->job->workers > 1) {
+        sched_yield();
+    }
+}
+
+void sg_stop(Warp *w)
+{
+    block_leave(w->worker);
+}

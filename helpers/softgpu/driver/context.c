@@ -1,0 +1,230 @@
+/* Contexts: a stack of them per thread, the primary one, limits and preferences. */
+#include <stdlib.h>
+
+#include "driver.h"
+
+#define STACK_ROOM 256
+
+static __thread void *stack[STACK_ROOM];
+static __thread int depth;
+static Context *primary;
+
+static const size_t first_limits[9] = {
+    1024,             /* stack size per thread */
+    8650752,          /* printf buffer */
+    8388608,          /* malloc heap */
+    0,                /* nested synchronisation: not supported */
+    2048,             /* pending nested launches */
+    64,               /* L2 fetch granularity */
+    0,                /* persisting L2 */
+    SHARED_OPTIN, 0};
+
+Context *current_context(CUresult *error)
+{
+    if ((*error = need_init())) return NULL;
+    if (!depth) {
+        *error = CUDA_ERROR_INVALID_CONTEXT;
+        return NULL;
+    }
+    Context *context = handle_object(CONTEXT, stack[depth - 1]);
+    if (!context) *error = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return context;
+}
+
+static Context *context_new(unsigned flags)
+{
+    Context *context = calloc(1, sizeof *context);
+    if (!context) return NULL;
+    context->flags = flags;
+    context->users = 1;
+    for (int i = 0; i < 9; i++) context->limits[i] = first_limits[i];
+    context->handle = handle_new(CONTEXT, context);
+    return context;
+}
+
+/* Frees everything that belongs to the context. The handle is dropped first, so that nothing
+   new can come to it. */
+static void context_destroy(Context *context)
+{
+    handle_drop(context->handle);
+    modules_free_all(context);
+    streams_free_all(context);
+    arrays_free_all(context);
+    driver_lock();
+    memory_free_all(context);
+    driver_unlock();
+    free(context);
+}
+
+static CUresult push(void *handle)
+{
+    if (depth == STACK_ROOM) return fail(CUDA_ERROR_INVALID_VALUE, "context stack too deep");
+    stack[depth++] = handle;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxCreate_v4(CUcontext *out, void *parameters, unsigned flags, CUdevice device)
+{
+    (void)parameters;
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    if (device) return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
+    if (flags & ~0xffu) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+    Context *context = context_new(flags);
+    if (!context) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    *out = context->handle;
+    return push(context->handle);
+}
+
+CUAPI cuCtxAttach(CUcontext *out, unsigned flags)
+{
+    NEED_CONTEXT(context);
+    if (flags) return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+    context->users++;
+    *out = context->handle;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxDetach(CUcontext handle)
+{
+    NEED_CONTEXT(context);
+    if (context->handle != handle)
+        return fail(CUDA_ERROR_INVALID_CONTEXT, "only the current context can be detached");
+    if (--context->users == 0) {
+        depth--;
+        context_destroy(context);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxPushCurrent_v2(CUcontext handle)
+{
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!handle_object(CONTEXT, handle)) return fail(CUDA_ERROR_INVALID_CONTEXT, NULL);
+    return push(handle);
+}
+
+CUAPI cuCtxPopCurrent_v2(CUcontext *out)
+{
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!depth) return fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+    depth--;
+    if (out) *out = stack[depth];
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxGetDevice(CUdevice *device)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxGetApiVersion(CUcontext handle, unsigned *version)
+{
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    if (handle && !handle_object(CONTEXT, handle)) return fail(CUDA_ERROR_INVALID_CONTEXT, NULL);
+    *version = 3020;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxSynchronize(void)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    return CUDA_SUCCESS; /* every call has finished when it returns */
+}
+
+CUAPI cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
+{
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    if (device) return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
+    if (primary)
+        primary->users++;
+    else if (!(primary = context_new(0)))
+        return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    *out = primary->handle;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    if (device) return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
+    if (!primary) return fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context is not retained");
+    if (--primary->users == 0) {
+        context_destroy(primary);
+        primary = NULL;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- limits and preferences: kept, and without effect except where a kernel asks ---- */
+
+CUAPI cuCtxGetLimit(size_t *value, int limit)
+{
+    NEED_CONTEXT(context);
+    if (limit < 0 || limit > 8 || limit == 3)
+        return fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "limit %d", limit);
+    *value = context->limits[limit];
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxSetLimit(int limit, size_t value)
+{
+    NEED_CONTEXT(context);
+    if (limit < 0 || limit > 6 || limit == 3)
+        return fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "limit %d", limit);
+    if (limit == 0 && value > 524272)
+        return fail(CUDA_ERROR_INVALID_VALUE, "at most 524272 bytes of stack per thread");
+    context->limits[limit] = value;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxGetCacheConfig(int *config)
+{
+    NEED_CONTEXT(context);
+    *config = context->cache_config;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxSetCacheConfig(int config)
+{
+    NEED_CONTEXT(context);
+    if (config < 0 || config > 3) return fail(CUDA_ERROR_INVALID_VALUE, "cache config %d", config);
+    context->cache_config = config;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxGetSharedMemConfig(int *config)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    *config = 1; /* four-byte banks, always */
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxSetSharedMemConfig(int config)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    if (config < 0 || config > 2)
+        return fail(CUDA_ERROR_INVALID_VALUE, "shared memory config %d", config);
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    if (flags || !handle_object(CONTEXT, peer)) return fail(CUDA_ERROR_INVALID_VALUE, NULL);
+    return fail(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "there is one device");
+}
+
+CUAPI cuCtxDisablePeerAccess(CUcontext peer)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    if (!handle_object(CONTEXT, peer)) return fail(CUDA_ERROR_INVALID_VALUE, NULL);
+    return fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, NULL);
+}

@@ -1,0 +1,415 @@
+/* Memset, memcpy (linear, 2-D, 3-D) and arrays. Ranges are checked before a byte is touched. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+typedef struct {
+    Context *owner;
+    CUDA_ARRAY3D_DESCRIPTOR shape;
+    size_t pitch, height, depth; /* bytes a row, rows a slice, slices; at least 1 */
+    uint64_t data;
+} Array;
+
+#define NO_SUCH_RANGE CUDA_ERROR_INVALID_VALUE
+
+static CUresult outside(uint64_t address, size_t bytes)
+{
+    char where[400];
+    const Allocation *found = memory_find(address);
+    if (found)
+        return fail(NO_SUCH_RANGE, "%zu bytes from 0x%llx on; the %zu-byte allocation there has "
+                    "only %zu left", bytes, (unsigned long long)address,
+                    (size_t)(found->end - found->begin), (size_t)(found->end - address));
+    memory_describe(address, where, sizeof where);
+    return fail(NO_SUCH_RANGE, "%zu bytes at 0x%llx, %s", bytes, (unsigned long long)address,
+                where);
+}
+
+static CUresult check_device(uint64_t address, size_t bytes)
+{
+    return memory_covers(address, bytes) ? CUDA_SUCCESS : outside(address, bytes);
+}
+
+/* Host memory is the caller's word, unless it points to where our allocations live. */
+static CUresult check_host(const void *pointer, size_t bytes)
+{
+    uint64_t address = (uint64_t)pointer;
+    if (!pointer) return fail(CUDA_ERROR_INVALID_VALUE, "a host pointer is NULL");
+    return memory_in_zones(address) ? check_device(address, bytes) : CUDA_SUCCESS;
+}
+
+/* ---- linear ---- */
+
+typedef enum { ON_HOST, ON_DEVICE } Place;
+
+static CUresult copy(uint64_t to, Place to_place, uint64_t from, Place from_place, size_t bytes)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    if (!bytes) return CUDA_SUCCESS;
+    driver_lock();
+    CUresult result = to_place == ON_HOST ? check_host((void *)to, bytes)
+                                          : check_device(to, bytes);
+    if (!result)
+        result = from_place == ON_HOST ? check_host((void *)from, bytes)
+                                       : check_device(from, bytes);
+    if (!result) memmove((void *)to, (void *)from, bytes);
+    driver_unlock();
+    return result;
+}
+
+static CUresult need_stream(CUstream stream)
+{
+    return stream_valid(stream) ? CUDA_SUCCESS
+                                : fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+}
+
+CUAPI cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
+{
+    return copy(to, ON_DEVICE, (uint64_t)from, ON_HOST, bytes);
+}
+
+CUAPI cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
+{
+    return copy((uint64_t)to, ON_HOST, from, ON_DEVICE, bytes);
+}
+
+CUAPI cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+    return copy(to, ON_DEVICE, from, ON_DEVICE, bytes);
+}
+
+CUAPI cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+{
+    CUresult result = need_stream(stream);
+    return result ? result : cuMemcpyHtoD_v2(to, from, bytes);
+}
+
+CUAPI cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    CUresult result = need_stream(stream);
+    return result ? result : cuMemcpyDtoH_v2(to, from, bytes);
+}
+
+CUAPI cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    CUresult result = need_stream(stream);
+    return result ? result : cuMemcpyDtoD_v2(to, from, bytes);
+}
+
+CUAPI cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                   CUcontext from_context, size_t bytes)
+{
+    if (!handle_object(CONTEXT, to_context) || !handle_object(CONTEXT, from_context))
+        return fail(CUDA_ERROR_INVALID_CONTEXT, NULL);
+    return cuMemcpyDtoD_v2(to, from, bytes);
+}
+
+CUAPI cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                        CUcontext from_context, size_t bytes, CUstream stream)
+{
+    CUresult result = need_stream(stream);
+    return result ? result : cuMemcpyPeer(to, to_context, from, from_context, bytes);
+}
+
+/* ---- memset ---- */
+
+/* Rows of width elements of 1, 2 or 4 bytes, pitch bytes apart. */
+static CUresult set(uint64_t to, size_t pitch, uint32_t value, size_t size, size_t width,
+                    size_t height)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    if (!width || !height) return CUDA_SUCCESS;
+    if (to % size || pitch % size)
+        return fail(CUDA_ERROR_INVALID_VALUE, "address and pitch must be multiples of %zu", size);
+    if (width > SIZE_MAX / size || (height > 1 && pitch < width * size) ||
+        (height > 1 && height - 1 > (SIZE_MAX - width * size) / pitch))
+        return fail(CUDA_ERROR_INVALID_VALUE, "a row of %zu elements, a pitch of %zu bytes",
+                    width, pitch);
+    driver_lock();
+    CUresult result = check_device(to, (height - 1) * pitch + width * size);
+    for (size_t row = 0; !result && row < height; row++) {
+        void *p = (void *)(to + row * pitch);
+        if (size == 1)
+            memset(p, (int)value, width);
+        else if (size == 2)
+            for (size_t i = 0; i < width; i++) ((uint16_t *)p)[i] = (uint16_t)value;
+        else
+            for (size_t i = 0; i < width; i++) ((uint32_t *)p)[i] = value;
+    }
+    driver_unlock();
+    return result;
+}
+
+#define MEMSET(bits, type) \
+    CUAPI cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count) \
+    { \
+        return set(to, 0, value, bits / 8, count, 1); \
+    } \
+    CUAPI cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream) \
+    { \
+        CUresult result = need_stream(stream); \
+        return result ? result : set(to, 0, value, bits / 8, count, 1); \
+    } \
+    CUAPI cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value, size_t width, \
+                                 size_t height) \
+    { \
+        return set(to, pitch, value, bits / 8, width, height); \
+    } \
+    CUAPI cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width, \
+                                   size_t height, CUstream stream) \
+    { \
+        CUresult result = need_stream(stream); \
+        return result ? result : set(to, pitch, value, bits / 8, width, height); \
+    }
+
+MEMSET(8, unsigned char)
+MEMSET(16, unsigned short)
+MEMSET(32, unsigned)
+
+/* ---- 2-D and 3-D ---- */
+
+/* One end of a copy of boxes. */
+typedef struct {
+    int type; /* MEMORY_... */
+    uint64_t address;
+    CUarray array;
+    size_t pitch, height; /* bytes a row, rows a slice */
+    size_t x, y, z;       /* where the box starts; x in bytes */
+} End;
+
+/* Turns an end into the address of the box's first byte, after checking all of the box. */
+static CUresult resolve(End *end, size_t width, size_t height, size_t depth)
+{
+    bool checked = end->type != MEMORY_HOST;
+    if (end->type == MEMORY_ARRAY) {
+        Array *array = handle_object(ARRAY, end->array);
+        if (!array) return fail(CUDA_ERROR_INVALID_HANDLE, "no such array");
+        if (end->x + width > array->pitch || end->y + height > array->height ||
+            end->z + depth > array->depth)
+            return fail(CUDA_ERROR_INVALID_VALUE, "the copy reaches past the end of the array");
+        end->address = array->data;
+        end->pitch = array->pitch;
+        end->height = array->height;
+    } else if (end->type == MEMORY_UNIFIED) {
+        checked = memory_find(end->address);
+    } else if (end->type != MEMORY_HOST && end->type != MEMORY_DEVICE) {
+        return fail(CUDA_ERROR_INVALID_VALUE, "unknown memory type %d", end->type);
+    }
+    if (height > 1 || depth > 1) {
+        if (end->pitch < end->x + width)
+            return fail(CUDA_ERROR_INVALID_VALUE, "a pitch of %zu bytes is less than the row's "
+                        "%zu", end->pitch, end->x + width);
+        if (depth > 1 && end->height < end->y + height)
+            return fail(CUDA_ERROR_INVALID_VALUE, "a height of %zu rows is less than the "
+                        "slice's %zu", end->height, end->y + height);
+    }
+    unsigned __int128 offset = ((unsigned __int128)end->z * end->height + end->y) * end->pitch +
+                               end->x;
+    unsigned __int128 span = ((unsigned __int128)(depth - 1) * end->height + height - 1) *
+                             end->pitch + width;
+    if (offset + span > SIZE_MAX / 2) return fail(CUDA_ERROR_INVALID_VALUE, "the copy is too big");
+    end->address += (uint64_t)offset;
+    return checked ? check_device(end->address, (size_t)span)
+                   : check_host((void *)end->address, (size_t)span);
+}
+
+static CUresult copy_box(End to, End from, size_t width, size_t height, size_t depth)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    if (!width || !height || !depth) return CUDA_SUCCESS;
+    driver_lock();
+    CUresult result = resolve(&to, width, height, depth);
+    if (!result) result = resolve(&from, width, height, depth);
+    for (size_t z = 0; !result && z < depth; z++)
+        for (size_t y = 0; y < height; y++)
+            memmove((char *)to.address + (z * to.height + y) * to.pitch,
+                    (char *)from.address + (z * from.height + y) * from.pitch, width);
+    driver_unlock();
+    return result;
+}
+
+/* PyCUDA leaves a unified address in the host field. */
+static uint64_t end_address(int type, const void *host, CUdeviceptr device)
+{
+    return type == MEMORY_HOST || (type == MEMORY_UNIFIED && !device) ? (uint64_t)host : device;
+}
+
+CUAPI cuMemcpy2D_v2(const CUDA_MEMCPY2D *c)
+{
+    End to = {c->dstMemoryType, end_address(c->dstMemoryType, c->dstHost, c->dstDevice),
+              c->dstArray, c->dstPitch, 0, c->dstXInBytes, c->dstY, 0};
+    End from = {c->srcMemoryType, end_address(c->srcMemoryType, c->srcHost, c->srcDevice),
+                c->srcArray, c->srcPitch, 0, c->srcXInBytes, c->srcY, 0};
+    return copy_box(to, from, c->WidthInBytes, c->Height, 1);
+}
+
+CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c)
+{
+    return cuMemcpy2D_v2(c);
+}
+
+CUAPI cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream)
+{
+    CUresult result = need_stream(stream);
+    return result ? result : cuMemcpy2D_v2(c);
+}
+
+CUAPI cuMemcpy3D_v2(const CUDA_MEMCPY3D *c)
+{
+    End to = {c->dstMemoryType, end_address(c->dstMemoryType, c->dstHost, c->dstDevice),
+              c->dstArray, c->dstPitch, c->dstHeight, c->dstXInBytes, c->dstY, c->dstZ};
+    End from = {c->srcMemoryType, end_address(c->srcMemoryType, c->srcHost, c->srcDevice),
+                c->srcArray, c->srcPitch, c->srcHeight, c->srcXInBytes, c->srcY, c->srcZ};
+    return copy_box(to, from, c->WidthInBytes, c->Height, c->Depth);
+}
+
+CUAPI cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream)
+{
+    CUresult result = need_stream(stream);
+    return result ? result : cuMemcpy3D_v2(c);
+}
+
+CUAPI cuMemcpy3DPeer(const CUDA_MEMCPY3D *c)
+{
+    if (!handle_object(CONTEXT, c->srcContext) || !handle_object(CONTEXT, c->dstContext))
+        return fail(CUDA_ERROR_INVALID_CONTEXT, NULL);
+    return cuMemcpy3D_v2(c);
+}
+
+CUAPI cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D *c, CUstream stream)
+{
+    CUresult result = need_stream(stream);
+    return result ? result : cuMemcpy3DPeer(c);
+}
+
+/* ---- arrays ---- */
+
+static size_t format_bytes(int format)
+{
+    switch (format) {
+    case 0x01: case 0x08: return 1;            /* integers of 8, 16, 32 bits */
+    case 0x02: case 0x09: case 0x10: return 2; /* and half */
+    case 0x03: case 0x0a: case 0x20: return 4; /* and float */
+    default: return 0;
+    }
+}
+
+static void array_free(Array *array)
+{
+    driver_lock();
+    memory_free(array->data);
+    driver_unlock();
+    free(array);
+}
+
+static void free_if_owned(void *handle, void *object, void *owner)
+{
+    Array *array = object;
+    if (array->owner != owner) return;
+    handle_drop(handle);
+    array_free(array);
+}
+
+void arrays_free_all(Context *owner)
+{
+    handle_each(ARRAY, free_if_owned, owner);
+}
+
+CUAPI cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *shape)
+{
+    NEED_CONTEXT(context);
+    const size_t most = 131072;
+    size_t element = format_bytes(shape->Format) * shape->NumChannels;
+    if (!element || shape->NumChannels == 3 || shape->NumChannels > 4 || !shape->Width ||
+        shape->Width > most || shape->Height > most || shape->Depth > most)
+        return fail(CUDA_ERROR_INVALID_VALUE, "an array of this format or size");
+    Array *array = calloc(1, sizeof *array);
+    if (!array) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    array->owner = context;
+    array->shape = *shape;
+    array->pitch = shape->Width * element;
+    array->height = shape->Height ? shape->Height : 1;
+    array->depth = shape->Depth ? shape->Depth : 1;
+    driver_lock();
+    CUresult result = memory_allocate(context, array->pitch * array->height * array->depth,
+                                      DEVICE_MEMORY, 0, &array->data);
+    driver_unlock();
+    if (result) {
+        free(array);
+        return result;
+    }
+    *out = handle_new(ARRAY, array);
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *shape)
+{
+    CUDA_ARRAY3D_DESCRIPTOR deep = {shape->Width, shape->Height, 0, shape->Format,
+                                    shape->NumChannels, 0};
+    return cuArray3DCreate_v2(out, &deep);
+}
+
+#define NEED_ARRAY(array, handle) \
+    NEED_CONTEXT(context_); \
+    (void)context_; \
+    Array *array = handle_object(ARRAY, handle); \
+    if (!array) return fail(CUDA_ERROR_INVALID_HANDLE, "no such array")
+
+CUAPI cuArrayDestroy(CUarray handle)
+{
+    NEED_ARRAY(array, handle);
+    handle_drop(handle);
+    array_free(array);
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *shape, CUarray handle)
+{
+    NEED_ARRAY(array, handle);
+    *shape = array->shape;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *shape, CUarray handle)
+{
+    NEED_ARRAY(array, handle);
+    const CUDA_ARRAY3D_DESCRIPTOR *s = &array->shape;
+    *shape = (CUDA_ARRAY_DESCRIPTOR){s->Width, s->Height, s->Format, s->NumChannels};
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuMemcpyDtoA_v2(CUarray to, size_t offset, CUdeviceptr from, size_t bytes)
+{
+    NEED_ARRAY(array, to);
+    return copy(array->data + offset, ON_DEVICE, from, ON_DEVICE, bytes);
+}
+
+CUAPI cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t offset, size_t bytes)
+{
+    NEED_ARRAY(array, from);
+    return copy(to, ON_DEVICE, array->data + offset, ON_DEVICE, bytes);
+}
+
+CUAPI cuMemcpyHtoA_v2(CUarray to, size_t offset, const void *from, size_t bytes)
+{
+    NEED_ARRAY(array, to);
+    return copy(array->data + offset, ON_DEVICE, (uint64_t)from, ON_HOST, bytes);
+}
+
+CUAPI cuMemcpyAtoH_v2(void *to, CUarray from, size_t offset, size_t bytes)
+{
+    NEED_ARRAY(array, from);
+    return copy((uint64_t)to, ON_HOST, array->data + offset, ON_DEVICE, bytes);
+}
+
+CUAPI cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes)
+{
+    NEED_ARRAY(target, to);
+    Array *source = handle_object(ARRAY, from);
+    if (!source) return fail(CUDA_ERROR_INVALID_HANDLE, "no such array");
+    return copy(target->data + to_offset, ON_DEVICE, source->data + from_offset, ON_DEVICE, bytes);
+}

@@ -1,0 +1,298 @@
+/* The one device: what it says of itself (an H200's attributes) and what the machine has. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+#define NAME "Software GPU (models NVIDIA H200)"
+#define PCI_BUS_ID "0000:00:00.0"
+
+static bool initialised;
+
+/* CU_DEVICE_ATTRIBUTE_...: as an H200 answers (driver 580), except what is marked. */
+static const struct {
+    short attribute;
+    int value;
+} attributes[] = {
+    {1, 1024},        /* threads per block */
+    {2, 1024},        /* block dimensions x, y, z */
+    {3, 1024},
+    {4, 64},
+    {5, 2147483647},  /* grid dimensions x, y, z */
+    {6, 65535},
+    {7, 65535},
+    {8, SHARED_DEFAULT},
+    {9, 65536},       /* constant memory */
+    {10, 32},         /* warp size */
+    {11, 2147483647}, /* pitch */
+    {12, 65536},      /* registers per block */
+    {13, 1980000},    /* clock, kHz */
+    {14, 512},        /* texture alignment */
+    {15, 1},          /* copies overlap kernels */
+    {16, 132},        /* multiprocessors */
+    {17, 0},
+    {18, 0},          /* integrated */
+    {19, 1},          /* can map host memory */
+    {20, 0},          /* compute mode: default */
+    {21, 131072},     /* texture sizes, up to 29 */
+    {22, 131072},
+    {23, 65536},
+    {24, 16384},
+    {25, 16384},
+    {26, 16384},
+    {27, 32768},
+    {28, 32768},
+    {29, 2048},
+    {30, 512},        /* surface alignment */
+    {31, 1},          /* concurrent kernels */
+    {32, 1},          /* ECC */
+    {33, 0},          /* PCI bus, device: ours */
+    {34, 0},
+    {35, 0},
+    {36, 3201000},    /* memory clock, kHz */
+    {37, 6016},       /* memory bus, bits */
+    {38, 62914560},   /* L2 cache */
+    {39, 2048},       /* threads per multiprocessor */
+    {40, 3},          /* copy engines */
+    {41, 1},          /* unified addressing */
+    {42, 32768},      /* texture sizes, up to 49 */
+    {43, 2048},
+    {44, 1},
+    {45, 32768},
+    {46, 32768},
+    {47, 8192},
+    {48, 8192},
+    {49, 32768},
+    {50, 0},          /* PCI domain */
+    {51, 32},         /* texture pitch alignment */
+    {52, 32768},      /* texture and surface sizes, up to 74 */
+    {53, 32768},
+    {54, 2046},
+    {55, 32768},
+    {56, 131072},
+    {57, 65536},
+    {58, 16384},
+    {59, 16384},
+    {60, 16384},
+    {61, 32768},
+    {62, 2048},
+    {63, 32768},
+    {64, 32768},
+    {65, 2048},
+    {66, 32768},
+    {67, 32768},
+    {68, 2046},
+    {69, 268435456},
+    {70, 131072},
+    {71, 65000},
+    {72, 2097120},
+    {73, 32768},
+    {74, 32768},
+    {75, 9},          /* compute capability */
+    {76, 0},
+    {77, 32768},
+    {78, 1},          /* stream priorities */
+    {79, 1},          /* L1 caches global, local */
+    {80, 1},
+    {81, SHARED_PER_SM},
+    {82, 65536},      /* registers per multiprocessor */
+    {83, 1},          /* managed memory */
+    {84, 0},
+    {85, 0},
+    {86, 0},          /* host atomics over the link */
+    {87, 2},          /* single to double performance */
+    {88, 0},          /* pageable memory access */
+    {89, 1},          /* concurrent managed access */
+    {90, 1},          /* compute preemption */
+    {91, 1},          /* host pointer of registered memory */
+    {95, 0},          /* cooperative launch: not here */
+    {96, 0},
+    {97, SHARED_OPTIN},
+    {98, 0},
+    {99, 1},          /* host register */
+    {100, 0},
+    {101, 0},
+    {102, 0},         /* virtual memory management: not here, to 105 */
+    {103, 0},
+    {104, 0},
+    {105, 0},
+    {106, 32},        /* blocks per multiprocessor */
+    {107, 0},         /* compression: not here */
+    {108, 39321600},  /* persisting L2 */
+    {109, 134217728},
+    {110, 0},
+    {111, 1024},      /* reserved shared memory per block */
+    {112, 0},
+    {113, 1},         /* read-only host register */
+    {114, 0},
+    {115, 0},         /* stream-ordered pools: not here */
+    {120, 0},         /* clusters: not here */
+};
+
+CUresult need_init(void)
+{
+    return initialised ? CUDA_SUCCESS
+                       : fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+}
+
+#define NEED_DEVICE(device) \
+    do { \
+        if (need_init()) return CUDA_ERROR_NOT_INITIALIZED; \
+        if ((device) != 0) \
+            return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0"); \
+    } while (0)
+
+/* ---- what the machine has ---- */
+
+/* A number in a file, after an optional label; 0: none. */
+static size_t number_in(const char *path, const char *label)
+{
+    char line[256];
+    size_t value = 0;
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    while (!value && fgets(line, sizeof line, file)) {
+        size_t skip = label ? strlen(label) : 0;
+        if (!label || !strncmp(line, label, skip)) value = strtoull(line + skip, NULL, 10);
+    }
+    fclose(file);
+    return value;
+}
+
+/* The container's limit and use; false: no limit. */
+static bool container_memory(size_t *limit, size_t *used)
+{
+    static const char *const files[][2] = {
+        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+        {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
+         "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
+    };
+    for (int i = 0; i < 2; i++) {
+        *limit = number_in(files[i][0], NULL);
+        *used = number_in(files[i][1], NULL);
+        if (*limit && *limit < 1ull << 60) return true;
+    }
+    return false;
+}
+
+size_t total_memory(void)
+{
+    static size_t total;
+    if (!total) {
+        size_t limit, used, all = (size_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+        total = container_memory(&limit, &used) && limit < all ? limit : all;
+    }
+    return total;
+}
+
+size_t available_memory(void)
+{
+    size_t limit, used, left = number_in("/proc/meminfo", "MemAvailable:") * 1024;
+    if (!left) left = (size_t)sysconf(_SC_AVPHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    if (container_memory(&limit, &used)) {
+        size_t inside = limit > used ? limit - used : 0;
+        if (inside < left) left = inside;
+    }
+    return left < total_memory() ? left : total_memory();
+}
+
+unsigned usable_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set)) return 1;
+    return CPU_COUNT(&set);
+}
+
+/* ---- the driver calls ---- */
+
+CUAPI cuInit(unsigned flags)
+{
+    if (flags) return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
+    initialised = true;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceGetCount(int *count)
+{
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    *count = 1;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceGet(CUdevice *device, int ordinal)
+{
+    NEED_DEVICE(ordinal);
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceGetName(char *name, int room, CUdevice device)
+{
+    NEED_DEVICE(device);
+    snprintf(name, room, NAME);
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceGetPCIBusId(char *id, int room, CUdevice device)
+{
+    NEED_DEVICE(device);
+    snprintf(id, room, PCI_BUS_ID);
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceGetByPCIBusId(CUdevice *device, const char *id)
+{
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    unsigned domain, bus, slot;
+    if (sscanf(id, "%x:%x:%x", &domain, &bus, &slot) != 3)
+        return fail(CUDA_ERROR_INVALID_VALUE, "'%s' is not of the form 0000:00:00.0", id);
+    if (domain || bus || slot)
+        return fail(CUDA_ERROR_INVALID_DEVICE, "the one device is at " PCI_BUS_ID);
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
+{
+    NEED_DEVICE(device);
+    *major = 9;
+    *minor = 0;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+{
+    NEED_DEVICE(device);
+    *bytes = total_memory();
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
+{
+    NEED_DEVICE(device);
+    if (attribute < 1 || attribute > 147)
+        return fail(CUDA_ERROR_INVALID_VALUE, "there is no attribute %d", attribute);
+    *value = 0; /* of the attributes not listed: features that are not here */
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        if (attributes[i].attribute == attribute) *value = attributes[i].value;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
+{
+    NEED_DEVICE(device);
+    NEED_DEVICE(peer);
+    *can = 0;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,252 @@
+/* What the driver's own files share with each other. */
+#ifndef SOFTGPU_DRIVER_H
+#define SOFTGPU_DRIVER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda_abi.h"
+#include "runtime.h"
+
+#define MAX_WARPS 32     /* in a block */
+#define MAX_BUILDS 8     /* kinds of code per kernel: 0 plain, others instrumented */
+#define BARRIERS 16      /* named barriers of a block */
+#define SHARED_DEFAULT 49152u
+#define SHARED_OPTIN 232448u
+#define SHARED_PER_SM 233472u
+#define FOR_LANES(lane, mask) \
+    for (uint32_t rest_ = (mask), lane; rest_ && (lane = __builtin_ctz(rest_), 1); \
+         rest_ &= rest_ - 1)
+
+/* ---- error.c: codes and the words that go with them ---- */
+
+/* Returns code; remembers the detail (NULL: none) for cuGetErrorString on this thread. */
+CUresult fail(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with the detail that Python gave through sg_set_error. */
+CUresult fail_as_told(CUresult code);
+const char *detail_text(void);
+void clear_detail(void);
+
+/* ---- handles.c: numbers that name live objects ---- */
+
+typedef enum { NO_OBJECT, CONTEXT, MODULE, FUNCTION, STREAM, EVENT, ARRAY } ObjectKind;
+void *handle_new(ObjectKind kind, void *object);
+void *handle_object(ObjectKind kind, void *handle); /* NULL unless live and of that kind */
+void handle_drop(void *handle);
+/* Calls visit for every live object of a kind. */
+void handle_each(ObjectKind kind, void (*visit)(void *handle, void *object, void *data),
+                 void *data);
+
+/* ---- context.c ---- */
+
+typedef struct Context {
+    void *handle;
+    unsigned flags;
+    int users; /* attached or retained this many times; 0: destroyed */
+    int cache_config;
+    size_t limits[9];
+} Context;
+
+/* The context current on this thread, or NULL with *error set to the code to return. */
+Context *current_context(CUresult *error);
+#define NEED_CONTEXT(name) \
+    CUresult error_; \
+    Context *name = current_context(&error_); \
+    if (!name) return fail(error_, NULL)
+
+/* ---- device.c ---- */
+
+CUresult need_init(void);
+size_t total_memory(void);     /* bytes this machine (or container) has */
+size_t available_memory(void); /* bytes it could still hand out */
+unsigned usable_cores(void);
+
+/* ---- memory.c: allocations ---- */
+
+typedef enum { DEVICE_MEMORY, HOST_MEMORY, MANAGED_MEMORY, REGISTERED_MEMORY, VARIABLE } MemoryKind;
+
+typedef struct {
+    uint64_t begin, end;
+    MemoryKind kind;
+    unsigned flags;
+    bool constant; /* kernels may not write it */
+    Context *owner;
+} Allocation;
+
+/* One lock for everything that changes or copies memory, and for the whole of a launch:
+   while it is held by a launch, its worker threads read the table freely. Never held while
+   Python is called. */
+void driver_lock(void);
+void driver_unlock(void);
+
+/* All of these need the lock. */
+const Allocation *memory_find(uint64_t address);
+bool memory_covers(uint64_t address, size_t bytes);
+bool memory_in_zones(uint64_t address); /* where allocations come from, live or not */
+CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned flags,
+                         uint64_t *address);
+void memory_free(uint64_t begin); /* an address that memory_find found as begin */
+CUresult memory_add_range(Context *owner, uint64_t begin, uint64_t end, MemoryKind kind,
+                          unsigned flags, bool constant); /* not ours to give back */
+void memory_remove_range(uint64_t begin);
+void memory_free_all(Context *owner);
+/* "12 bytes past the end of the 1024-byte allocation at 0x7f..." and the like. */
+void memory_describe(uint64_t address, char *text, size_t room);
+
+/* ---- heap.c: malloc and free inside kernels ---- */
+
+bool heap_range(uint64_t address, Range *range); /* the heap block around an address */
+
+/* ---- copy.c ---- */
+
+void arrays_free_all(Context *owner);
+
+/* ---- module.c ---- */
+
+typedef struct Code {
+    Entry entry;
+    uint32_t counter_count;
+} Code;
+
+typedef struct Kernel {
+    void *handle; /* made at the first cuModuleGetFunction */
+    struct Module *module;
+    struct Kernel *next;
+    char *name;
+    size_t param_bytes;
+    uint32_t static_shared, dynamic_align, local_bytes, max_threads;
+    const char **files;
+    uint32_t file_count, site_count;
+    struct Site *sites;
+    Code code[MAX_BUILDS];
+    bool attributes_known;
+    uint32_t registers, reported_local, reported_const;
+    uint32_t max_dynamic_shared;
+    int carveout;
+    /* what the calls before cuLaunchKernel's time leave here */
+    uint32_t block_shape[3], shared_size;
+    size_t param_size;
+    char *param_buffer;
+} Kernel;
+
+typedef struct Module {
+    void *handle;
+    Context *owner;
+    char *base; /* of its variables */
+    size_t bytes, mapped;
+    struct Variable *variables;
+    Kernel *kernels;
+} Module;
+
+/* Compiles the build if that has not happened yet. */
+CUresult kernel_compile(Kernel *kernel, uint32_t build);
+void modules_free_all(Context *owner);
+
+/* ---- stream_event.c ---- */
+
+bool stream_valid(CUstream stream);
+void streams_free_all(Context *owner);
+
+/* ---- fiber.c: stacks and switching between them ---- */
+
+typedef struct Fiber {
+    void *sp; /* while it does not run */
+    char *stack;
+    struct Fiber *next; /* in its worker's list of idle fibers */
+} Fiber;
+
+#define STACK_BYTES (1u << 20)
+#define STACK_RESERVE (32u << 10) /* kept for the driver's own calls below stack_limit */
+
+Fiber *fiber_new(void);
+/* Makes a fiber start at main(argument) when it is next switched to. */
+void fiber_reset(Fiber *fiber, void (*main)(void *), void *argument);
+void fiber_switch(void **save_sp, void *to_sp);
+
+/* ---- workers.c: one launch over threads ---- */
+
+typedef struct Job {
+    const Kernel *kernel;
+    Entry entry;
+    uint32_t grid[3], block[3];
+    uint32_t threads, warps; /* of a block */
+    uint32_t static_shared, dynamic_shared;
+    uint64_t local_stride;
+    uint32_t counter_count;
+    uint32_t grid_id;
+    uint32_t workers; /* threads that may take part */
+    char *params;
+    uint64_t *counters; /* sum over workers, or NULL */
+    uint64_t blocks, chunk;
+    uint64_t next_block; /* atomic: the next to be dealt out */
+    volatile int stop;
+    int interrupted;
+    int fault; /* CUresult, first fault wins */
+    char fault_text[3000];
+} Job;
+
+typedef struct {
+    uint32_t arrived;   /* threads */
+    uint32_t waiting;   /* warps, as bits */
+    uint32_t expected;  /* threads, 0: all */
+    uint32_t reduce, count, any_true, any_false;
+} Barrier;
+
+typedef struct Worker {
+    Job *job;
+    void *native_sp;  /* the thread's own stack */
+    Fiber *running, *idle;
+    Warp *warps;
+    /* the block being run */
+    uint32_t ctaid[3];
+    uint64_t block, block_end; /* linear index; end of the dealt chunk */
+    uint32_t next_warp;        /* first not started */
+    uint32_t unfinished;       /* warps */
+    uint32_t ready;            /* suspended warps that can go on, as bits */
+    uint32_t busy_barriers;    /* barriers that somebody arrived at, as bits */
+    uint32_t live_threads;
+    Barrier barriers[BARRIERS];
+    /* memory of the block, kept from launch to launch */
+    char *shared, *local;
+    size_t local_room;
+    Range *sites;
+    size_t site_room;
+    uint64_t *counters;
+    size_t counter_room;
+    /* what the warps were last prepared for */
+    uint32_t prepared_block[3];
+    bool abandoned;
+    Fiber *fibers[MAX_WARPS + 1]; /* all of them, to throw away what a fault left behind */
+    unsigned fiber_count;
+    unsigned index;
+} Worker;
+
+/* Runs the job; needs the lock. Returns its fault (0: none). */
+CUresult workers_run(Job *job);
+void workers_before_fork(void);
+void workers_after_fork(bool in_child);
+
+/* ---- block.c: the warps of a block ---- */
+
+bool blocks_prepare(Worker *worker, Job *job); /* memory and warps; false: out of memory */
+void blocks_run(Worker *worker);               /* takes blocks until none are left */
+void block_leave(Worker *worker) __attribute__((noreturn)); /* abandons the launch */
+
+/* ---- fault.c ---- */
+
+/* Stops the launch with a fault at a site, told in the words that follow "kernel k, file:line: ";
+   the lowest lane of mask is named. Never returns. */
+void fault_at(Warp *warp, uint32_t site, uint32_t lane, CUresult code, const char *format, ...)
+    __attribute__((noreturn, format(printf, 5, 6)));
+void fault_plain(Worker *worker, CUresult code, const char *format, ...)
+    __attribute__((noreturn, format(printf, 3, 4)));
+/* Records without leaving (for the watchdog). */
+void fault_record(Job *job, CUresult code, const char *text);
+void fault_place(const Kernel *kernel, uint32_t site, char *text, size_t room);
+
+/* ---- warp.c ---- */
+
+void printf_flush(void);
+
+#endif

@@ -1,0 +1,199 @@
+/* Launches: what is asked for is checked as the hardware's driver does, then run to its end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+#define MAX_PARAM_BYTES 32764
+#define OLD_PARAM_BYTES 4096 /* through cuParamSet... */
+
+static CUresult check(const Kernel *kernel, const uint32_t grid[3], const uint32_t block[3],
+                      uint32_t shared)
+{
+    static const uint32_t most_blocks[3] = {2147483647, 65535, 65535};
+    static const uint32_t most_threads[3] = {1024, 1024, 64};
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    const char *name = kernel->name;
+    for (int i = 0; i < 3; i++) {
+        if (!grid[i] || grid[i] > most_blocks[i])
+            return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: the grid has %u blocks along %c; "
+                        "1 to %u are possible", name, grid[i], "xyz"[i], most_blocks[i]);
+        if (!block[i] || block[i] > most_threads[i])
+            return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: the block has %u threads along %c; "
+                        "1 to %u are possible", name, block[i], "xyz"[i], most_threads[i]);
+    }
+    if (threads > 1024)
+        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: the block has %u x %u x %u = %llu "
+                    "threads; at most 1024 are possible", name, block[0], block[1], block[2],
+                    (unsigned long long)threads);
+    if (threads > kernel->max_threads)
+        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s was compiled for at most %u threads a "
+                    "block; the block has %llu", name, kernel->max_threads,
+                    (unsigned long long)threads);
+    if (shared > kernel->max_dynamic_shared || shared + kernel->static_shared > SHARED_OPTIN)
+        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: %u bytes of dynamic shared memory asked "
+                    "for; %u are allowed beside its %u static ones (up to %u after "
+                    "MAX_DYNAMIC_SHARED_SIZE_BYTES is set)", name, shared,
+                    kernel->max_dynamic_shared, kernel->static_shared,
+                    SHARED_OPTIN - kernel->static_shared);
+    return CUDA_SUCCESS;
+}
+
+/* Local memory of neighbouring lanes lies an odd number of cache lines apart, so that 32 lanes
+   do not fall onto the same few cache sets. */
+static uint64_t local_stride(uint32_t bytes)
+{
+    if (!bytes) return 0;
+    uint64_t lines = (bytes + 63) / 64;
+    return (lines | 1) * 64;
+}
+
+static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
+                       const uint32_t block[3], uint32_t shared, const void *params,
+                       size_t param_bytes, uint64_t *counters)
+{
+    static uint32_t grid_id;
+    /* padded, so that a wide load of the last parameter stays inside */
+    char param_copy[MAX_PARAM_BYTES + 64] __attribute__((aligned(64)));
+    CUresult result = check(kernel, grid, block, shared);
+    if (!result) result = kernel_compile(kernel, build);
+    if (result) return result;
+    if (param_bytes < kernel->param_bytes || kernel->param_bytes > MAX_PARAM_BYTES)
+        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s takes %zu bytes of arguments, not %zu",
+                    kernel->name, kernel->param_bytes, param_bytes);
+    if (param_bytes > kernel->param_bytes)
+        return fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "kernel %s takes %zu bytes of arguments, "
+                    "not %zu", kernel->name, kernel->param_bytes, param_bytes);
+    memcpy(param_copy, params, param_bytes);
+    memset(param_copy + param_bytes, 0, 64);
+
+    uint32_t threads = block[0] * block[1] * block[2], align = kernel->dynamic_align;
+    Job job;
+    memset(&job, 0, offsetof(Job, fault_text));
+    job.kernel = kernel;
+    job.entry = kernel->code[build].entry;
+    memcpy(job.grid, grid, sizeof job.grid);
+    memcpy(job.block, block, sizeof job.block);
+    job.threads = threads;
+    job.warps = (threads + LANES - 1) / LANES;
+    job.static_shared = (kernel->static_shared + align - 1) / align * align;
+    job.dynamic_shared = shared;
+    job.local_stride = local_stride(kernel->local_bytes);
+    job.counter_count = counters ? kernel->code[build].counter_count : 0;
+    job.counters = counters;
+    job.params = param_copy;
+    job.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+    driver_lock();
+    job.grid_id = ++grid_id;
+    result = workers_run(&job);
+    printf_flush();
+    driver_unlock();
+    if (job.interrupted) return CUDA_SUCCESS; /* Python raises KeyboardInterrupt */
+    return result ? fail(result, "%s", job.fault_text) : CUDA_SUCCESS;
+}
+
+int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint32_t block[3],
+              uint32_t shared, const void *params, size_t param_bytes, uint64_t *counters)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    Kernel *kernel = handle_object(FUNCTION, function);
+    if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
+    return launch(kernel, build, grid, block, shared, params, param_bytes, counters);
+}
+
+CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                     CUstream stream, void **params, void **extra)
+{
+    enum { END, BUFFER_POINTER, BUFFER_SIZE };
+    const uint32_t grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
+    const void *buffer = NULL;
+    size_t bytes = 0;
+    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    if (params)
+        return fail(CUDA_ERROR_NOT_SUPPORTED, "arguments are taken as one packed buffer only");
+    for (; extra && *extra != (void *)END; extra += 2) {
+        if (*extra == (void *)BUFFER_POINTER)
+            buffer = extra[1];
+        else if (*extra == (void *)BUFFER_SIZE)
+            bytes = *(const size_t *)extra[1];
+        else
+            return fail(CUDA_ERROR_INVALID_VALUE, "unknown launch option");
+    }
+    if (!buffer) bytes = 0;
+    return sg_launch(function, 0, grid, block, shared, buffer ? buffer : "", bytes, NULL);
+}
+
+/* ---- the calls from before cuLaunchKernel ---- */
+
+#define NEED_KERNEL(kernel, function) \
+    Kernel *kernel = handle_object(FUNCTION, function); \
+    if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function")
+
+CUAPI cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
+{
+    NEED_KERNEL(kernel, function);
+    if (x < 1 || y < 1 || z < 1)
+        return fail(CUDA_ERROR_INVALID_VALUE, "a block of %d x %d x %d threads", x, y, z);
+    kernel->block_shape[0] = x;
+    kernel->block_shape[1] = y;
+    kernel->block_shape[2] = z;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuFuncSetSharedSize(CUfunction function, unsigned bytes)
+{
+    NEED_KERNEL(kernel, function);
+    kernel->shared_size = bytes;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuParamSetSize(CUfunction function, unsigned bytes)
+{
+    NEED_KERNEL(kernel, function);
+    if (bytes > OLD_PARAM_BYTES) return fail(CUDA_ERROR_INVALID_VALUE, "%u bytes", bytes);
+    kernel->param_size = bytes;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuParamSetv(CUfunction function, int offset, const void *value, unsigned bytes)
+{
+    NEED_KERNEL(kernel, function);
+    if (offset < 0 || offset > OLD_PARAM_BYTES || bytes > OLD_PARAM_BYTES - (unsigned)offset)
+        return fail(CUDA_ERROR_INVALID_VALUE, "%u bytes at offset %d", bytes, offset);
+    if (!kernel->param_buffer && !(kernel->param_buffer = calloc(1, OLD_PARAM_BYTES)))
+        return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    memcpy(kernel->param_buffer + offset, value, bytes);
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuParamSeti(CUfunction function, int offset, unsigned value)
+{
+    return cuParamSetv(function, offset, &value, sizeof value);
+}
+
+CUAPI cuParamSetf(CUfunction function, int offset, float value)
+{
+    return cuParamSetv(function, offset, &value, sizeof value);
+}
+
+CUAPI cuLaunchGrid(CUfunction function, int width, int height)
+{
+    NEED_KERNEL(kernel, function);
+    const uint32_t grid[3] = {width, height, 1};
+    return sg_launch(function, 0, grid, kernel->block_shape, kernel->shared_size,
+                     kernel->param_buffer ? kernel->param_buffer : "",
+                     kernel->param_buffer ? kernel->param_size : 0, NULL);
+}
+
+CUAPI cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream)
+{
+    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    return cuLaunchGrid(function, width, height);
+}
+
+CUAPI cuLaunch(CUfunction function)
+{
+    return cuLaunchGrid(function, 1, 1);
+}

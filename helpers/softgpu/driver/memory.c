@@ -1,0 +1,488 @@
+/* Allocations: the address space they come from and the table that every access is checked by.
+
+   Addresses come from two reserved zones, one for small and one for large allocations. A zone is
+   used from its beginning to its end before any address is used again, so that an access to
+   freed memory finds nothing there. Pages cost memory only once touched, and go back when freed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+#define ALIGN_BYTES 512u    /* as on the hardware */
+#define RED_BYTES 512u      /* at least this much unallocated space after each allocation */
+#define PAGE 4096u
+#define SMALL_BYTES (1u << 20) /* allocations below this share pages */
+#define SMALL_ZONE (4ull << 30)
+#define SMALL_LAP (256ull << 20) /* addresses handed out before small ones are reused */
+#define COMMIT_STEP (16u << 20)
+#define FREED_KEPT 512
+
+typedef struct {
+    uint64_t begin, end, cursor, lap;
+} Zone;
+
+typedef struct {
+    uint64_t begin, end;
+} Freed;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Zone small, large;
+static uint64_t small_committed; /* end of the small zone's usable pages */
+static Allocation *table;        /* sorted by begin; ranges never overlap */
+static size_t count, room;
+static size_t held; /* bytes handed out */
+static Freed freed[FREED_KEPT];
+static unsigned freed_next;
+
+/* A child of fork must find the locks free; it starts worker threads of its own. */
+static void before_fork(void)
+{
+    driver_lock();
+    workers_before_fork();
+}
+
+static void after_fork_in_parent(void)
+{
+    workers_after_fork(false);
+    driver_unlock();
+}
+
+static void after_fork_in_child(void)
+{
+    workers_after_fork(true);
+    driver_unlock();
+}
+
+void driver_lock(void)
+{
+    static bool registered;
+    pthread_mutex_lock(&lock);
+    if (!registered) {
+        registered = true;
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    }
+}
+
+void driver_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static uint64_t round_up(uint64_t value, uint64_t step)
+{
+    return (value + step - 1) / step * step;
+}
+
+/* The index of the first allocation that ends after the address. */
+static size_t first_ending_after(uint64_t address)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (table[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const Allocation *memory_find(uint64_t address)
+{
+    size_t i = first_ending_after(address);
+    return i < count && table[i].begin <= address ? &table[i] : NULL;
+}
+
+bool memory_covers(uint64_t address, size_t bytes)
+{
+    const Allocation *found = memory_find(address);
+    return found && bytes <= found->end - address;
+}
+
+static bool reserve_zones(void)
+{
+    if (small.begin) return true;
+    for (uint64_t bytes = 16ull << 40; bytes >= 2 * SMALL_ZONE; bytes /= 2) {
+        void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                            -1, 0);
+        if (memory == MAP_FAILED) continue;
+        uint64_t begin = (uint64_t)memory;
+        small = (Zone){begin, begin + SMALL_ZONE, begin, begin + SMALL_LAP};
+        large = (Zone){begin + SMALL_ZONE, begin + bytes, begin + SMALL_ZONE, begin + bytes};
+        small_committed = begin;
+        return true;
+    }
+    return false;
+}
+
+/* Finds room in [from, to) of a zone; 0: none. */
+static uint64_t search(uint64_t from, uint64_t to, size_t bytes, size_t align)
+{
+    uint64_t position = round_up(from, align);
+    for (size_t i = first_ending_after(position);; i++) {
+        uint64_t next = i < count && table[i].begin < to ? table[i].begin : to;
+        if (position + bytes + RED_BYTES <= next) return position;
+        if (next == to) return 0;
+        position = round_up(table[i].end + RED_BYTES, align);
+    }
+}
+
+/* Chooses an address and makes its pages usable; 0: no room. */
+static uint64_t place(size_t bytes)
+{
+    if (!reserve_zones()) return 0;
+    bool is_small = bytes < SMALL_BYTES;
+    Zone *zone = is_small ? &small : &large;
+    size_t align = is_small ? ALIGN_BYTES : bytes < (4u << 20) ? PAGE : 2u << 20;
+    uint64_t address = search(zone->cursor, zone->lap, bytes, align);
+    if (!address) address = search(zone->begin, zone->end, bytes, align);
+    if (!address) return 0;
+    zone->cursor = address + bytes + RED_BYTES;
+    if (!is_small)
+        return mprotect((void *)address, round_up(bytes, PAGE), PROT_READ | PROT_WRITE)
+                   ? 0 : address;
+    if (address + bytes > small_committed) {
+        uint64_t end = round_up(address + bytes, COMMIT_STEP);
+        if (end > small.end) end = small.end;
+        if (mprotect((void *)small_committed, end - small_committed, PROT_READ | PROT_WRITE))
+            return 0;
+        small_committed = end;
+    }
+    return address;
+}
+
+static bool insert(Allocation new)
+{
+    if (count == room) {
+        size_t more = room ? 2 * room : 1024;
+        Allocation *moved = realloc(table, more * sizeof *table);
+        if (!moved) return false;
+        table = moved;
+        room = more;
+    }
+    size_t i = first_ending_after(new.begin);
+    memmove(&table[i + 1], &table[i], (count - i) * sizeof *table);
+    table[i] = new;
+    count++;
+    return true;
+}
+
+/* What was available at first, less what was handed out since (touched or not), and no more than
+   what the machine has left now. */
+static size_t free_bytes(size_t now)
+{
+    static size_t at_first;
+    if (!at_first) at_first = available_memory() + held;
+    size_t left = at_first > held ? at_first - held : 0;
+    return left < now ? left : now;
+}
+
+/* Asking the machine takes longer than a small allocation should. */
+static bool fits(size_t bytes)
+{
+    return bytes <= free_bytes(bytes < (64u << 20) ? SIZE_MAX : available_memory());
+}
+
+CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned flags,
+                         uint64_t *address)
+{
+    if (!bytes) return fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
+    uint64_t begin = fits(bytes) ? place(bytes) : 0;
+    if (!begin)
+        return fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes asked for; %zu are in use, %zu free",
+                    bytes, held, free_bytes(available_memory()));
+    if (!insert((Allocation){begin, begin + bytes, kind, flags, false, owner}))
+        return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    held += bytes;
+    *address = begin;
+    return CUDA_SUCCESS;
+}
+
+static void remove_at(size_t i)
+{
+    freed[freed_next++ % FREED_KEPT] = (Freed){table[i].begin, table[i].end};
+    memmove(&table[i], &table[i + 1], (count - i - 1) * sizeof *table);
+    count--;
+}
+
+void memory_free(uint64_t begin)
+{
+    size_t i = first_ending_after(begin);
+    uint64_t end = table[i].end;
+    held -= end - begin;
+    remove_at(i);
+    if (begin >= large.begin) {
+        mmap((void *)begin, round_up(end - begin, PAGE), PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        return;
+    }
+    /* Give back the pages that no neighbour uses. */
+    uint64_t from = begin / PAGE * PAGE, to = round_up(end, PAGE);
+    if (i > 0 && table[i - 1].end > from) from += PAGE;
+    if (i < count && table[i].begin < to) to -= PAGE;
+    if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
+bool memory_in_zones(uint64_t address)
+{
+    return address >= small.begin && address < large.end;
+}
+
+CUresult memory_add_range(Context *owner, uint64_t begin, uint64_t end, MemoryKind kind,
+                          unsigned flags, bool constant)
+{
+    size_t i = first_ending_after(begin);
+    if (i < count && table[i].begin < end)
+        return fail(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, NULL);
+    if (!insert((Allocation){begin, end, kind, flags, constant, owner}))
+        return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    return CUDA_SUCCESS;
+}
+
+void memory_remove_range(uint64_t begin)
+{
+    remove_at(first_ending_after(begin));
+}
+
+void memory_free_all(Context *owner)
+{
+    for (size_t i = count; i-- > 0;) {
+        if (table[i].owner != owner || table[i].kind == VARIABLE) continue;
+        if (table[i].kind == REGISTERED_MEMORY)
+            remove_at(i);
+        else
+            memory_free(table[i].begin);
+    }
+}
+
+static const char *kind_text(MemoryKind kind)
+{
+    static const char *const names[] = {
+        [DEVICE_MEMORY] = "allocation",
+        [HOST_MEMORY] = "page-locked allocation",
+        [MANAGED_MEMORY] = "managed allocation",
+        [REGISTERED_MEMORY] = "registered host memory",
+        [VARIABLE] = "variable of the module",
+    };
+    return names[kind];
+}
+
+void memory_describe(uint64_t address, char *text, size_t space)
+{
+    const uint64_t near = 1u << 20;
+    if (address < 65536) {
+        snprintf(text, space, "near address 0: no memory was ever there (a NULL pointer?)");
+        return;
+    }
+    size_t i = first_ending_after(address);
+    const Allocation *after = i < count ? &table[i] : NULL;
+    const Allocation *before = i > 0 ? &table[i - 1] : NULL;
+    if (after && after->begin <= address) before = after;
+    uint64_t past = before && address >= before->end ? address - before->end : 0;
+    uint64_t ahead = after && after->begin > address ? after->begin - address : UINT64_MAX;
+    bool just_past = before && past < RED_BYTES && past <= ahead;
+    for (unsigned k = 0; !just_past && k < FREED_KEPT && k < freed_next; k++) {
+        const Freed *f = &freed[(freed_next - 1 - k) % FREED_KEPT];
+        if (address < f->begin || address >= f->end) continue;
+        snprintf(text, space, "%llu bytes into a %llu-byte allocation that has been freed",
+                 (unsigned long long)(address - f->begin),
+                 (unsigned long long)(f->end - f->begin));
+        return;
+    }
+    if (before && past <= near && past <= ahead)
+        snprintf(text, space, "%llu bytes past the end of the %llu-byte %s at 0x%llx",
+                 (unsigned long long)past, (unsigned long long)(before->end - before->begin),
+                 kind_text(before->kind), (unsigned long long)before->begin);
+    else if (ahead <= near)
+        snprintf(text, space, "%llu bytes before the %llu-byte %s at 0x%llx",
+                 (unsigned long long)ahead, (unsigned long long)(after->end - after->begin),
+                 kind_text(after->kind), (unsigned long long)after->begin);
+    else {
+        unsigned char state;
+        bool mapped = !mincore((void *)(address / PAGE * PAGE), 1, &state);
+        snprintf(text, space, mapped && !memory_in_zones(address)
+                 ? "which is ordinary host memory, not memory of the GPU"
+                 : "far from every allocation");
+    }
+}
+
+/* ---- the driver calls ---- */
+
+static CUresult allocate(size_t bytes, MemoryKind kind, unsigned flags, uint64_t *address)
+{
+    NEED_CONTEXT(context);
+    driver_lock();
+    CUresult result = memory_allocate(context, bytes, kind, flags, address);
+    driver_unlock();
+    return result;
+}
+
+/* Frees what begins at the address if it is of one of two kinds. */
+static CUresult release(uint64_t address, MemoryKind kind, MemoryKind other)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    driver_lock();
+    const Allocation *found = memory_find(address);
+    bool right = found && found->begin == address && (found->kind == kind || found->kind == other);
+    if (right) memory_free(address);
+    driver_unlock();
+    return right ? CUDA_SUCCESS
+                 : fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is not the beginning of an allocation",
+                        (unsigned long long)address);
+}
+
+CUAPI cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
+{
+    return allocate(bytes, DEVICE_MEMORY, 0, out);
+}
+
+CUAPI cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height,
+                         unsigned element)
+{
+    if (element != 4 && element != 8 && element != 16)
+        return fail(CUDA_ERROR_INVALID_VALUE, "the element size is 4, 8 or 16 bytes");
+    size_t padded = round_up(width, ALIGN_BYTES);
+    if (height && padded > SIZE_MAX / 2 / height) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    CUresult result = allocate(padded * height, DEVICE_MEMORY, 0, out);
+    if (!result) *pitch = padded;
+    return result;
+}
+
+CUAPI cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
+{
+    if (flags != 1 && flags != 2)
+        return fail(CUDA_ERROR_INVALID_VALUE, "flags must be attach GLOBAL or HOST");
+    return allocate(bytes, MANAGED_MEMORY, flags, out);
+}
+
+CUAPI cuMemFree_v2(CUdeviceptr address)
+{
+    if (!address) return CUDA_SUCCESS;
+    return release(address, DEVICE_MEMORY, MANAGED_MEMORY);
+}
+
+CUAPI cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
+{
+    NEED_CONTEXT(context);
+    if (flags & ~7u) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+    if (!bytes) { /* as the hardware's driver does */
+        *out = NULL;
+        return CUDA_SUCCESS;
+    }
+    uint64_t address;
+    driver_lock();
+    CUresult result = memory_allocate(context, bytes, HOST_MEMORY, flags | 2, &address);
+    driver_unlock();
+    if (!result) *out = (void *)address;
+    return result;
+}
+
+CUAPI cuMemFreeHost(void *pointer)
+{
+    if (!pointer) return CUDA_SUCCESS;
+    return release((uint64_t)pointer, HOST_MEMORY, HOST_MEMORY);
+}
+
+CUAPI cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags)
+{
+    NEED_CONTEXT(context);
+    uint64_t begin = (uint64_t)pointer;
+    if (!pointer || !bytes || begin + bytes < begin || flags & ~15u)
+        return fail(CUDA_ERROR_INVALID_VALUE, NULL);
+    driver_lock();
+    CUresult result =
+        memory_add_range(context, begin, begin + bytes, REGISTERED_MEMORY, flags | 2, false);
+    driver_unlock();
+    return result;
+}
+
+CUAPI cuMemHostUnregister(void *pointer)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    driver_lock();
+    const Allocation *found = memory_find((uint64_t)pointer);
+    CUresult result = CUDA_SUCCESS;
+    if (!found || found->kind != REGISTERED_MEMORY)
+        result = fail(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, NULL);
+    else if (found->begin != (uint64_t)pointer)
+        result = fail(CUDA_ERROR_INVALID_VALUE, "not the beginning of the registered memory");
+    else
+        memory_remove_range(found->begin);
+    driver_unlock();
+    return result;
+}
+
+/* Copies out the page-locked or registered allocation around a host pointer. */
+static CUresult host_allocation(const void *pointer, Allocation *out)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    driver_lock();
+    const Allocation *found = memory_find((uint64_t)pointer);
+    bool right = found && (found->kind == HOST_MEMORY || found->kind == REGISTERED_MEMORY);
+    if (right) *out = *found;
+    driver_unlock();
+    return right ? CUDA_SUCCESS : fail(CUDA_ERROR_INVALID_VALUE, "not page-locked host memory");
+}
+
+CUAPI cuMemHostGetDevicePointer_v2(CUdeviceptr *out, void *pointer, unsigned flags)
+{
+    Allocation found;
+    (void)flags;
+    CUresult result = host_allocation(pointer, &found);
+    if (!result) *out = (CUdeviceptr)pointer;
+    return result;
+}
+
+CUAPI cuMemHostGetFlags(unsigned *out, void *pointer)
+{
+    Allocation found;
+    CUresult result = host_allocation(pointer, &found);
+    if (!result) *out = found.flags;
+    return result;
+}
+
+CUAPI cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    driver_lock();
+    const Allocation *found = memory_find(address);
+    if (found && base) *base = found->begin;
+    if (found && bytes) *bytes = found->end - found->begin;
+    driver_unlock();
+    return found ? CUDA_SUCCESS
+                 : fail(CUDA_ERROR_NOT_FOUND, "0x%llx is in no allocation",
+                        (unsigned long long)address);
+}
+
+CUAPI cuMemGetInfo_v2(size_t *free, size_t *total)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    driver_lock();
+    *free = free_bytes(available_memory());
+    *total = total_memory();
+    driver_unlock();
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    if ((flags != 1 && flags != 2 && flags != 4) || (flags == 4 && !stream))
+        return fail(CUDA_ERROR_INVALID_VALUE, "attach flags");
+    driver_lock();
+    const Allocation *found = memory_find(address);
+    bool right = found && found->kind == MANAGED_MEMORY && found->begin == address &&
+                 (!bytes || bytes == found->end - found->begin);
+    driver_unlock();
+    return right ? CUDA_SUCCESS : fail(CUDA_ERROR_INVALID_VALUE, "not managed memory");
+}

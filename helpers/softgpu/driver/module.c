@@ -1,0 +1,411 @@
+/* Modules: their variables, kernels and code, which Python supplies at load. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "driver.h"
+
+typedef struct Variable {
+    struct Variable *next;
+    char *name;
+    uint64_t begin;
+    size_t bytes;
+} Variable;
+
+static LoadCallback on_load;
+static CompileCallback on_compile;
+static AttributesCallback on_attributes;
+static UnloadCallback on_unload;
+
+void sg_set_callbacks(LoadCallback load, CompileCallback compile, AttributesCallback attributes,
+                      UnloadCallback unload)
+{
+    on_load = load;
+    on_compile = compile;
+    on_attributes = attributes;
+    on_unload = unload;
+}
+
+static Kernel *kernel_named(Module *module, const char *name)
+{
+    Kernel *kernel = module->kernels;
+    while (kernel && strcmp(kernel->name, name)) kernel = kernel->next;
+    return kernel;
+}
+
+/* ---- what Python says about a module while it loads ---- */
+
+int sg_module_create(void *handle, const char *image, size_t bytes)
+{
+    Module *module = handle_object(MODULE, handle);
+    if (!module || module->base) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
+    if (!bytes) return CUDA_SUCCESS;
+    module->mapped = (bytes + 4095) / 4096 * 4096;
+    void *memory = mmap(NULL, module->mapped, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes of module variables", bytes);
+    module->base = memory;
+    module->bytes = bytes;
+    if (image) memcpy(memory, image, bytes);
+    return CUDA_SUCCESS;
+}
+
+int sg_module_variable(void *handle, const char *name, size_t offset, size_t bytes, int constant)
+{
+    Module *module = handle_object(MODULE, handle);
+    if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
+    if (offset > module->bytes || bytes > module->bytes - offset)
+        return fail(CUDA_ERROR_INVALID_VALUE, "variable %s lies outside the image", name);
+    Variable *variable = calloc(1, sizeof *variable);
+    if (!variable) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    variable->name = strdup(name);
+    variable->begin = (uint64_t)module->base + offset;
+    variable->bytes = bytes;
+    CUresult result = CUDA_SUCCESS;
+    if (bytes) {
+        driver_lock();
+        result = memory_add_range(module->owner, variable->begin, variable->begin + bytes,
+                                  VARIABLE, 0, constant);
+        driver_unlock();
+    }
+    if (result) {
+        free(variable->name);
+        free(variable);
+        return result;
+    }
+    variable->next = module->variables;
+    module->variables = variable;
+    return CUDA_SUCCESS;
+}
+
+void sg_module_relocate(void *handle, size_t offset, size_t target)
+{
+    Module *module = handle_object(MODULE, handle);
+    if (!module || module->bytes < 8 || offset > module->bytes - 8) return;
+    uint64_t value = (uint64_t)module->base + target;
+    memcpy(module->base + offset, &value, 8);
+}
+
+static uint32_t default_dynamic(uint32_t static_shared)
+{
+    return static_shared < SHARED_DEFAULT ? SHARED_DEFAULT - static_shared : 0;
+}
+
+static void kernel_free(Kernel *kernel)
+{
+    handle_drop(kernel->handle);
+    for (uint32_t i = 0; i < kernel->file_count; i++) free((char *)kernel->files[i]);
+    free(kernel->files);
+    free(kernel->sites);
+    free(kernel->param_buffer);
+    free(kernel->name);
+    free(kernel);
+}
+
+int sg_module_kernel(void *handle, const char *name, size_t param_bytes, uint32_t static_shared,
+                     uint32_t local_bytes, uint32_t max_threads, uint32_t dynamic_shared_align,
+                     const char **files, uint32_t file_count, const struct Site *sites,
+                     uint32_t site_count)
+{
+    Module *module = handle_object(MODULE, handle);
+    if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
+    if (static_shared > SHARED_DEFAULT)
+        return fail(CUDA_ERROR_INVALID_PTX, "kernel %s uses %u bytes of static shared memory; "
+                    "a block has %u", name, static_shared, SHARED_DEFAULT);
+    Kernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    kernel->module = module;
+    kernel->name = strdup(name);
+    kernel->param_bytes = param_bytes;
+    kernel->static_shared = static_shared;
+    kernel->dynamic_align = dynamic_shared_align > 1 ? dynamic_shared_align : 1;
+    kernel->local_bytes = local_bytes;
+    kernel->max_threads = max_threads && max_threads < 1024 ? max_threads : 1024;
+    kernel->max_dynamic_shared = default_dynamic(static_shared);
+    kernel->carveout = -1;
+    kernel->reported_local = local_bytes;
+    kernel->files = calloc(file_count + 1, sizeof *kernel->files);
+    kernel->sites = calloc(site_count + 1, sizeof *kernel->sites);
+    for (uint32_t i = 0; i < file_count; i++) kernel->files[i] = strdup(files[i]);
+    if (site_count) memcpy(kernel->sites, sites, site_count * sizeof *sites);
+    kernel->file_count = file_count;
+    kernel->site_count = site_count;
+    for (int i = 0; i < 3; i++) kernel->block_shape[i] = 1;
+    kernel->next = module->kernels;
+    module->kernels = kernel;
+    return CUDA_SUCCESS;
+}
+
+void sg_kernel_set_code(void *handle, const char *name, uint32_t build, void *entry,
+                        uint32_t counter_count)
+{
+    Module *module = handle_object(MODULE, handle);
+    Kernel *kernel = module ? kernel_named(module, name) : NULL;
+    if (!kernel || build >= MAX_BUILDS) return;
+    kernel->code[build] = (Code){(Entry)entry, counter_count};
+}
+
+void sg_kernel_set_attributes(void *handle, const char *name, uint32_t registers,
+                              uint32_t local_bytes, uint32_t shared_bytes, uint32_t const_bytes,
+                              uint32_t max_threads)
+{
+    Module *module = handle_object(MODULE, handle);
+    Kernel *kernel = module ? kernel_named(module, name) : NULL;
+    if (!kernel) return;
+    (void)shared_bytes; /* known since load */
+    kernel->registers = registers;
+    kernel->reported_local = local_bytes;
+    kernel->reported_const = const_bytes;
+    if (max_threads && max_threads < kernel->max_threads) kernel->max_threads = max_threads;
+    kernel->attributes_known = true;
+}
+
+CUresult kernel_compile(Kernel *kernel, uint32_t build)
+{
+    if (build >= MAX_BUILDS) return fail(CUDA_ERROR_INVALID_VALUE, "there is no build %u", build);
+    if (kernel->code[build].entry) return CUDA_SUCCESS;
+    clear_detail();
+    CUresult result = on_compile ? on_compile(kernel->module->handle, kernel->name, build) : 0;
+    if (result) return fail_as_told(result);
+    if (!kernel->code[build].entry)
+        return fail(CUDA_ERROR_INVALID_IMAGE, "kernel %s was not compiled", kernel->name);
+    return CUDA_SUCCESS;
+}
+
+/* ---- loading and unloading ---- */
+
+static void module_free(Module *module)
+{
+    if (on_unload) on_unload(module->handle);
+    handle_drop(module->handle);
+    driver_lock();
+    for (Variable *v = module->variables, *next; v; v = next) {
+        next = v->next;
+        if (v->bytes) memory_remove_range(v->begin);
+        free(v->name);
+        free(v);
+    }
+    driver_unlock();
+    for (Kernel *k = module->kernels, *next; k; k = next) {
+        next = k->next;
+        kernel_free(k);
+    }
+    if (module->base) munmap(module->base, module->mapped);
+    free(module);
+}
+
+static void free_if_owned(void *handle, void *object, void *owner)
+{
+    (void)handle;
+    if (((Module *)object)->owner == owner) module_free(object);
+}
+
+void modules_free_all(Context *owner)
+{
+    handle_each(MODULE, free_if_owned, owner);
+}
+
+static CUresult load(CUmodule *out, const char *image, size_t bytes)
+{
+    NEED_CONTEXT(context);
+    if (!on_load)
+        return fail(CUDA_ERROR_NOT_SUPPORTED, "nothing that compiles kernels is attached: import "
+                    "helpers.autoinit before pycuda");
+    Module *module = calloc(1, sizeof *module);
+    if (!module) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    module->owner = context;
+    module->handle = handle_new(MODULE, module);
+    clear_detail();
+    CUresult result = on_load(module->handle, image, bytes);
+    if (result) {
+        module_free(module);
+        return fail_as_told(result);
+    }
+    *out = module->handle;
+    return CUDA_SUCCESS;
+}
+
+/* The size of an image in memory, which the API does not tell: an ELF file says it itself,
+   PTX ends with a zero byte. */
+static size_t image_bytes(const void *image)
+{
+    const unsigned char *p = image;
+    if (memcmp(p, "\177ELF", 4)) return strlen(image);
+    uint64_t offset;
+    uint16_t entry, entries;
+    memcpy(&offset, p + 0x28, 8);
+    memcpy(&entry, p + 0x3a, 2);
+    memcpy(&entries, p + 0x3c, 2);
+    return offset + (size_t)entry * entries;
+}
+
+CUAPI cuModuleLoadData(CUmodule *out, const void *image)
+{
+    if (!image) return fail(CUDA_ERROR_INVALID_VALUE, "no image");
+    return load(out, image, image_bytes(image));
+}
+
+/* Options are pairs; those with log buffers get the words of an error. */
+CUAPI cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned count, const int *options,
+                         void **values)
+{
+    enum { INFO_LOG_BYTES = 4, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
+    CUresult result = cuModuleLoadData(out, image);
+    const char *words = result ? detail_text() : "";
+    char *buffer = NULL;
+    for (unsigned i = 0; i < count; i++)
+        if (options[i] == ERROR_LOG) buffer = values[i];
+    for (unsigned i = 0; i < count; i++) {
+        if (options[i] == INFO_LOG_BYTES) values[i] = 0;
+        if (options[i] != ERROR_LOG_BYTES) continue;
+        size_t room = (size_t)values[i], length = strlen(words);
+        if (length + 1 > room) length = room ? room - 1 : 0;
+        if (buffer && room) {
+            memcpy(buffer, words, length);
+            buffer[length] = 0;
+            if (length) clear_detail(); /* told once is enough */
+        }
+        values[i] = (void *)length;
+    }
+    return result;
+}
+
+CUAPI cuModuleLoad(CUmodule *out, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) return fail(CUDA_ERROR_FILE_NOT_FOUND, "%s", path);
+    char *image = NULL;
+    size_t bytes = 0, room = 0, got;
+    do {
+        room = room ? 2 * room : 65536;
+        char *moved = realloc(image, room + 1);
+        if (!moved) break;
+        image = moved;
+        got = fread(image + bytes, 1, room - bytes, file);
+        bytes += got;
+    } while (bytes == room);
+    fclose(file);
+    if (!image) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    image[bytes] = 0;
+    CUresult result = load(out, image, bytes);
+    free(image);
+    return result;
+}
+
+CUAPI cuModuleUnload(CUmodule handle)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    Module *module = handle_object(MODULE, handle);
+    if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
+    module_free(module);
+    return CUDA_SUCCESS;
+}
+
+/* ---- functions and variables ---- */
+
+CUAPI cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    Module *module = handle_object(MODULE, handle);
+    if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
+    Kernel *kernel = kernel_named(module, name);
+    if (!kernel) return fail(CUDA_ERROR_NOT_FOUND, "the module has no kernel named '%s'", name);
+    CUresult result = kernel_compile(kernel, 0);
+    if (result) return result;
+    if (!kernel->handle) kernel->handle = handle_new(FUNCTION, kernel);
+    *out = kernel->handle;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule handle, const char *name)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    Module *module = handle_object(MODULE, handle);
+    if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
+    for (Variable *v = module->variables; v; v = v->next) {
+        if (strcmp(v->name, name)) continue;
+        if (address) *address = v->begin;
+        if (bytes) *bytes = v->bytes;
+        return CUDA_SUCCESS;
+    }
+    return fail(CUDA_ERROR_NOT_FOUND, "the module has no variable named '%s'", name);
+}
+
+CUAPI cuModuleGetTexRef(void **out, CUmodule module, const char *name)
+{
+    (void)out, (void)module;
+    return fail(CUDA_ERROR_NOT_FOUND, "'%s': texture references do not exist since CUDA 12", name);
+}
+
+CUAPI cuModuleGetSurfRef(void **out, CUmodule module, const char *name)
+{
+    (void)out, (void)module;
+    return fail(CUDA_ERROR_NOT_FOUND, "'%s': surface references do not exist since CUDA 12", name);
+}
+
+enum {
+    MAX_THREADS, SHARED_BYTES, CONST_BYTES, LOCAL_BYTES, REGISTERS, PTX_VERSION, BINARY_VERSION,
+    CACHE_MODE, MAX_DYNAMIC_SHARED, CARVEOUT, LAST_ATTRIBUTE = 15
+};
+
+CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function)
+{
+    Kernel *kernel = handle_object(FUNCTION, function);
+    if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
+    bool from_ptxas =
+        attribute == LOCAL_BYTES || attribute == REGISTERS || attribute == CONST_BYTES;
+    if (from_ptxas && !kernel->attributes_known && on_attributes) {
+        clear_detail();
+        CUresult result = on_attributes(kernel->module->handle, kernel->name);
+        if (result) return fail_as_told(result);
+    }
+    switch (attribute) {
+    case MAX_THREADS: *value = kernel->max_threads; break;
+    case SHARED_BYTES: *value = kernel->static_shared; break;
+    case CONST_BYTES: *value = kernel->reported_const; break;
+    case LOCAL_BYTES: *value = kernel->reported_local; break;
+    case REGISTERS: *value = kernel->registers; break;
+    case PTX_VERSION: case BINARY_VERSION: *value = 90; break;
+    case MAX_DYNAMIC_SHARED: *value = kernel->max_dynamic_shared; break;
+    case CARVEOUT: *value = kernel->carveout; break;
+    default:
+        if (attribute < 0 || attribute > LAST_ATTRIBUTE)
+            return fail(CUDA_ERROR_INVALID_VALUE, "there is no attribute %d", attribute);
+        *value = 0;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuFuncSetAttribute(CUfunction function, int attribute, int value)
+{
+    Kernel *kernel = handle_object(FUNCTION, function);
+    if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
+    if (attribute == MAX_DYNAMIC_SHARED) {
+        int most = SHARED_OPTIN - kernel->static_shared;
+        if (value < 0 || value > most)
+            return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s can have 0 to %d bytes of dynamic "
+                        "shared memory, not %d", kernel->name, most, value);
+        kernel->max_dynamic_shared = value;
+        return CUDA_SUCCESS;
+    }
+    if (attribute == CARVEOUT) {
+        if (value < -1 || value > 100)
+            return fail(CUDA_ERROR_INVALID_VALUE, "a carveout is -1 or a percentage");
+        kernel->carveout = value;
+        return CUDA_SUCCESS;
+    }
+    return fail(CUDA_ERROR_INVALID_VALUE, "attribute %d cannot be set", attribute);
+}
+
+CUAPI cuFuncSetCacheConfig(CUfunction function, int config)
+{
+    if (!handle_object(FUNCTION, function))
+        return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
+    if (config < 0 || config > 3) return fail(CUDA_ERROR_INVALID_VALUE, "cache config %d", config);
+    return CUDA_SUCCESS;
+}

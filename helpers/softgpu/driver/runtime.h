@@ -1,0 +1,141 @@
+/* The contract between compiled kernels, the Python side and the driver.
+   Compiled kernels read Warp by byte offset: order and types of its fields are fixed. */
+#ifndef SOFTGPU_RUNTIME_H
+#define SOFTGPU_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LANES 32
+
+#pragma GCC visibility push(default)
+
+/* An address range, end exclusive. */
+typedef struct {
+    uint64_t begin, end;
+} Range;
+
+/* One warp: what a compiled kernel is called with, `void kernel(Warp *)`. 64-byte aligned. */
+typedef struct Warp {
+    uint32_t tid[3][LANES];   /*   0: threadIdx.{x,y,z} of each lane */
+    uint32_t existing;        /* 384: bit l set: lane l is a thread of the block */
+    uint32_t live;            /* 388: lanes that have not returned; kernels clear bits */
+    uint32_t warp_id;         /* 392: index in the block */
+    uint32_t shared_bytes;    /* 396: static + dynamic shared memory of the block */
+    uint32_t ntid[3];         /* 400 */
+    uint32_t ctaid[3];        /* 412 */
+    uint32_t nctaid[3];       /* 424 */
+    uint32_t local_top;       /* 436: bytes of local memory in use by the callers */
+    char *shared;             /* 440: shared memory of this block, 1024-byte aligned */
+    char *local;              /* 448: lane l's local memory is at local + l * local_stride */
+    uint64_t local_stride;    /* 456 */
+    char *params;             /* 464: kernel parameters at their PTX .param offsets */
+    char *module;             /* 472: base of the module's variables */
+    volatile int *stop;       /* 480: non-zero: the launch is being abandoned */
+    Range *sites;             /* 488: per memory site, the last allocation that it hit */
+    uint64_t *counters;       /* 496: instrumented builds only, else NULL */
+    char *stack_limit;        /* 504: lowest usable address of this fiber's stack */
+    uint32_t dynamic_shared;  /* 512: bytes of dynamic shared memory */
+    uint32_t static_shared;   /* 516: offset at which the dynamic part starts */
+    uint32_t grid_id;         /* 520 */
+    uint32_t reserved;        /* 524 */
+    /* Private to the driver from here on. */
+    struct Worker *worker;    /* the thread that runs this warp's block */
+    struct Fiber *fiber;      /* where the warp is suspended */
+    uint32_t counted_live;    /* lanes of this warp counted in the block's live threads */
+    uint32_t waiting_mask;    /* lanes waiting at a barrier, 0 when not waiting */
+    uint32_t waiting_id;      /* which barrier */
+    uint32_t waiting_site;
+    uint32_t barrier_result;
+} __attribute__((aligned(64))) Warp;
+
+enum { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM };
+enum {
+    SITE_LOAD, SITE_STORE, SITE_ATOMIC, SITE_RED, SITE_BARRIER, SITE_SHUFFLE, SITE_TRAP, SITE_OTHER
+};
+
+/* One memory, atomic, barrier, shuffle or trap instruction of a kernel. */
+struct Site {
+    uint32_t file, line; /* file: index into the kernel's file names */
+    uint8_t bytes;       /* of one lane's access, all its elements together */
+    uint8_t space;       /* SPACE_... */
+    uint8_t kind;        /* SITE_... */
+    uint8_t elements;    /* of a vector access (ld.v4: 4), else 1 */
+};
+
+/* ---- what compiled kernels call; mask = active lanes as bits; arrays have one value a lane ---- */
+
+/* Memory: addr are host addresses. A vector access passes data[component][lane]. */
+void sg_load(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, void *data);
+void sg_store(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data);
+
+enum { OP_ADD, OP_MIN, OP_MAX, OP_INC, OP_DEC, OP_AND, OP_OR, OP_XOR, OP_EXCH, OP_CAS };
+enum {
+    TY_U32, TY_S32, TY_U64, TY_S64, TY_F32, TY_F64, TY_F16, TY_BF16, TY_F16X2, TY_BF16X2,
+    TY_B16, TY_B32, TY_B64, TY_B128
+};
+/* b only for CAS (a = compare, b = new); out may be NULL. Lanes act in order. */
+void sg_atomic(Warp *, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
+               uint32_t mask, const void *a, const void *b, void *out);
+void sg_malloc(Warp *, uint32_t mask, const uint64_t *size, uint64_t *out);
+void sg_free(Warp *, uint32_t mask, const uint64_t *pointer);
+
+/* Barriers. threads = 0: all threads of the block; reduce: 0 none, 1 popc, 2 and, 3 or. */
+uint32_t sg_barrier(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
+                    uint32_t reduce, uint32_t predicate);
+void sg_barrier_arrive(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask);
+void sg_yield(Warp *); /* let the other warps of the block run */
+
+/* These five never return, except sg_assert when no lane is active. */
+void sg_stop(Warp *); /* *stop was seen non-zero */
+void sg_trap(Warp *, uint32_t site, uint32_t mask);
+void sg_stack_overflow(Warp *, uint32_t site, uint32_t mask);
+void sg_assert(Warp *, uint32_t site, uint32_t mask, const uint64_t *message,
+               const uint64_t *file, const uint32_t *line, const uint64_t *function);
+
+void sg_printf(Warp *, uint32_t mask, const uint64_t *format, const uint64_t *arguments,
+               int32_t *out);
+uint64_t sg_clock(Warp *);
+uint64_t sg_globaltimer(void);
+
+/* Warp-wide. mode: 0 up, 1 down, 2 butterfly, 3 index; in_range: one bit a lane. */
+void sg_shuffle(uint32_t mode, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                uint32_t mask, uint32_t *out, uint32_t *in_range);
+void sg_match_any(uint32_t bytes, const void *a, uint32_t mask, uint32_t *out);
+uint32_t sg_match_all(uint32_t bytes, const void *a, uint32_t mask);
+
+/* The arithmetic over lanes (sg_div_s64, sg_add_rz_f32, sg_ex2_approx_f32, ...) is defined by
+   macros in lanes.c, half.c and approx.c. */
+
+/* ---- what the Python side calls ---- */
+
+typedef int (*LoadCallback)(void *module, const char *image, size_t bytes);
+typedef int (*CompileCallback)(void *module, const char *kernel, uint32_t build);
+typedef int (*AttributesCallback)(void *module, const char *kernel);
+typedef void (*UnloadCallback)(void *module);
+typedef void (*Entry)(Warp *);
+
+/* Callbacks return 0 or a CUresult, after sg_set_error(text). They run without any lock held. */
+void sg_set_callbacks(LoadCallback, CompileCallback, AttributesCallback, UnloadCallback);
+void sg_set_error(const char *text);
+
+int sg_module_create(void *module, const char *image, size_t bytes);
+int sg_module_variable(void *module, const char *name, size_t offset, size_t bytes, int constant);
+void sg_module_relocate(void *module, size_t offset, size_t target);
+int sg_module_kernel(void *module, const char *name, size_t param_bytes, uint32_t static_shared,
+                     uint32_t local_bytes, uint32_t max_threads, uint32_t dynamic_shared_align,
+                     const char **files, uint32_t file_count, const struct Site *sites,
+                     uint32_t site_count);
+void sg_kernel_set_code(void *module, const char *name, uint32_t build, void *entry,
+                        uint32_t counter_count);
+void sg_kernel_set_attributes(void *module, const char *name, uint32_t registers,
+                              uint32_t local_bytes, uint32_t shared_bytes, uint32_t const_bytes,
+                              uint32_t max_threads);
+
+void sg_options(int threads, int deterministic, double timeout_s);
+int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint32_t block[3],
+              uint32_t shared, const void *params, size_t param_bytes, uint64_t *counters);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,2 @@
+#include "driver.h"
+void printf_flush(void) {}
