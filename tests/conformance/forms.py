@@ -95,7 +95,7 @@ def _kernel(family: str, entry: str, forms: list[Form]) -> Kernel:
         c, mark, _, words = _C[base]
         inputs.append(values(words + colon + meaning, n, len(ins), count))
         parameters += f", const {c} *{x}_in"
-        loads += f"  {c} {x} = {x}_in[i];\n  (void){x};\n"
+        loads += f"  {c} {x} = {x}_in[i];\n"
         operands.append(f'"{mark}"({x})')
     cases = tuple(Case(f"{family}/{f.name}", _C[f.out][2], count, f.rule) for f in forms)
     body, offset = "", 0

@@ -1,0 +1,178 @@
+// Barriers: loops around them, uniform branches, named and partial ones, reductions.
+
+// launch: block=96
+extern "C" __global__ void loop_around_a_barrier(int *out, const int *a) {
+    __shared__ int s[96];
+    int i = threadIdx.x;
+    s[i] = a[i];
+    for (int k = 1; k < 96; k *= 2) {
+        __syncthreads();
+        int x = i >= k ? s[i - k] : 0;
+        __syncthreads();
+        s[i] += x;
+    }
+    out[i] = s[i];
+}
+
+// launch: block=128
+extern "C" __global__ void barrier_in_a_uniform_branch(int *out, const int *a) {
+    __shared__ int s[128];
+    int i = threadIdx.x;
+    s[i] = a[i];
+    if (a[0] == a[0] + blockIdx.x) {
+        __syncthreads();
+        out[i] = s[127 - i];
+    } else {
+        out[i] = -1;
+    }
+}
+
+// launch: block=256
+extern "C" __global__ void tree_reduction(int *out, const int *a) {
+    __shared__ int s[256];
+    int i = threadIdx.x;
+    s[i] = a[i];
+    __syncthreads();
+    for (int k = 128; k; k >>= 1) {
+        if (i < k) s[i] += s[i + k];
+        __syncthreads();
+    }
+    out[i] = s[0] ^ s[i];
+}
+
+// launch: block=100
+extern "C" __global__ void barrier_that_counts(int *out, const int *a) {
+    int i = threadIdx.x;
+    int n = __syncthreads_count(a[i] > 0);
+    int all = __syncthreads_and(a[i] != 12345);
+    int any = __syncthreads_or(a[i] == a[99] && i == 99);
+    int none = __syncthreads_or(0);
+    out[i] = n * 8 + (all != 0) * 4 + (any != 0) * 2 + (none != 0);
+}
+
+// launch: block=128
+extern "C" __global__ void named_barriers(int *out, const int *a) {
+    __shared__ int s[128];
+    int i = threadIdx.x;
+    s[i] = a[i];
+    // each half of the block waits at a barrier of its own
+    if (i < 64) asm volatile("bar.sync 1, 64;" ::: "memory");
+    else asm volatile("bar.sync 2, 64;" ::: "memory");
+    out[i] = s[i ^ 63];
+    asm volatile("barrier.sync 3;" ::: "memory");
+    out[i] += s[127 - i];
+}
+
+// launch: block=64
+extern "C" __global__ void producer_and_consumer(int *out, const int *a) {
+    __shared__ int s[32];
+    int i = threadIdx.x;
+    out[i] = i;
+    for (int k = 0; k < 4; k++) {
+        if (i < 32) {
+            s[i] = a[i + 32 * k];
+            asm volatile("bar.arrive 1, 64; bar.sync 2, 64;" ::: "memory");
+        } else {
+            asm volatile("bar.sync 1, 64;" ::: "memory");
+            out[i] = out[i] * 3 + s[63 - i];
+            asm volatile("bar.arrive 2, 64;" ::: "memory");
+        }
+    }
+}
+
+// launch: block=128
+extern "C" __global__ void barrier_after_some_left(int *out, const int *a) {
+    __shared__ int s[128];
+    int i = threadIdx.x;
+    s[i] = a[i];
+    out[i] = -1;
+    __syncthreads();
+    if (i >= 96) return;
+    for (int k = 0; k < 3; k++) {
+        int x = s[(i + 1) % 96];
+        __syncthreads();
+        s[i] = s[i] * 3 + x;
+        __syncthreads();
+    }
+    out[i] = s[i];
+}
+
+// launch: block=64
+extern "C" __global__ void warp_barrier_under_divergence(int *out, const int *a) {
+    __shared__ int s[64];
+    int i = threadIdx.x;
+    s[i] = a[i];
+    __syncwarp();
+    int x = 0;
+    if (i & 1) {
+        x = s[i ^ 2];
+        __syncwarp(0xaaaaaaaau);
+        s[i] = x;
+        __syncwarp(0xaaaaaaaau);
+        x += s[i ^ 2];
+    } else {
+        x = s[i ^ 4] * 3;
+    }
+    __syncwarp();
+    out[i] = x + s[i];
+}
+
+// launch: block=64x2x2 out=256
+extern "C" __global__ void barrier_in_three_dimensions(int *out, const int *a) {
+    __shared__ int s[2][2][64];
+    int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
+    s[z][y][x] = a[x + 64 * (y + 2 * z)];
+    __syncthreads();
+    out[x + 64 * (y + 2 * z)] = s[1 - z][y][63 - x] - s[z][1 - y][x];
+}
+
+// launch: grid=5 block=32
+extern "C" __global__ void last_block_finishes(int *out, const int *a) {
+    static __device__ unsigned arrived;
+    static __device__ int partial[5];
+    __shared__ bool last;
+    int i = threadIdx.x, x = a[(i + 32 * blockIdx.x) & 255];
+    for (int k = 16; k; k /= 2) x += __shfl_down_sync(0xffffffffu, x, k);
+    if (i == 0) {
+        partial[blockIdx.x] = x;
+        __threadfence();
+        last = atomicInc(&arrived, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last) {  // which block that is stays open, what it adds up does not
+        __threadfence();
+        int total = 0;
+        for (int k = 0; k < 5; k++) total = total * 3 + ((volatile int *)partial)[k];
+        for (int k = 0; k < 5; k++) out[32 * k + i] = total + k;
+    }
+}
+
+// launch: block=96
+extern "C" __global__ void spin_until_another_warp_writes(int *out, const int *a) {
+    __shared__ volatile int flag;
+    int i = threadIdx.x;
+    if (i == 0) flag = 0;
+    __syncthreads();
+    if (i == 71) flag = a[3] | 1;
+    while (flag == 0) {
+    }
+    out[i] = flag + i;
+}
+
+// launch: block=64
+extern "C" __global__ void spin_lock_between_warps(int *out, const int *a) {
+    __shared__ volatile int turn;
+    __shared__ int total;
+    int i = threadIdx.x;
+    if (i == 0) turn = 0, total = 5;
+    __syncthreads();
+    if (i % 32 == 0) {
+        // warp 1 goes first, warp 0 waits for it
+        while (turn != 1 - i / 32) __nanosleep(20);
+        total = total * 7 + a[i];
+        __threadfence_block();
+        turn = turn + 1;
+    }
+    __syncthreads();
+    out[i] = total;
+}

@@ -1,0 +1,181 @@
+// Pointers that may be anything, byte loops, cached and hinted accesses, aliasing.
+
+__device__ __noinline__ int sum_of(const int *p, int n) {
+    int sum = 0;
+    for (int k = 0; k < n; k++) sum += p[k] * (k + 1);
+    return sum;
+}
+
+__constant__ int fixed[8] = {5, -4, 3, -2, 1, 0, 9, 8};
+
+extern "C" __global__ void generic_pointer_to_each_space(int *out, const int *a) {
+    __shared__ int s[64];
+    int i = threadIdx.x, local[8];
+    s[i] = a[i];
+    for (int k = 0; k < 8; k++) local[k] = a[i + k] >> k;
+    __syncthreads();
+    const int *p = i % 4 == 0 ? a + i : i % 4 == 1 ? s + i % 56 : i % 4 == 2 ? local : fixed;
+    out[i] = sum_of(p, 1 + (a[i] & 7));
+}
+
+__device__ __noinline__ void swap_words(int *p, int *q) {
+    int t = *p;
+    *p = *q;
+    *q = t;
+}
+
+extern "C" __global__ void swap_across_spaces(int *out, const int *a) {
+    __shared__ int s[64];
+    int i = threadIdx.x, mine = a[i], other = a[i + 1];
+    s[i] = a[i + 2];
+    out[i] = a[i + 3];
+    swap_words(&mine, &other);
+    swap_words(&mine, s + i);
+    swap_words(s + i, out + i);
+    __syncthreads();
+    out[i] = out[i] * 3 + s[63 - i] * 5 + mine * 7 + other;
+}
+
+extern "C" __global__ void pointer_chosen_by_lane(int *out, const int *a) {
+    __shared__ int s[64], t[64];
+    int i = threadIdx.x;
+    s[i] = 0;
+    t[i] = 0;
+    __syncthreads();
+    int *p = a[i] & 1 ? s : t;
+    p[i] = a[i];
+    __syncthreads();
+    out[i] = s[(i + 1) % 64] - t[(i + 2) % 64];
+}
+
+__device__ __noinline__ void copy_bytes(void *to, const void *from, int n) {
+    for (int k = 0; k < n; k++) ((char *)to)[k] = ((const char *)from)[k];
+}
+
+extern "C" __global__ void byte_by_byte_copy(int *out, const int *a) {
+    int i = threadIdx.x;
+    int buffer[3] = {-1, -1, -1};
+    copy_bytes((char *)buffer + (i & 3), (const char *)a + i, 1 + i % 9);
+    out[i] = buffer[0] ^ buffer[1] * 3 ^ buffer[2] * 5;
+}
+
+extern "C" __global__ void built_in_memcpy_and_memset(int *out, const int *a) {
+    int i = threadIdx.x;
+    int buffer[8], other[8];
+    memset(buffer, 0x5a, sizeof(buffer));
+    memcpy(buffer + 1, a + i, 4 * sizeof(int));
+    memcpy(other, buffer, sizeof(buffer));
+    int n = a[i] & 7;
+    out[i] = other[n] ^ buffer[7 - n];
+}
+
+extern "C" __global__ void float_bits_by_memcpy(unsigned *out, const float *a) {
+    int i = threadIdx.x;
+    unsigned bits;
+    double d = a[i];
+    unsigned long long wide;
+    memcpy(&bits, a + i, 4);
+    memcpy(&wide, &d, 8);
+    out[i] = bits ^ (unsigned)(wide >> 32);
+}
+
+extern "C" __global__ void cache_hints(int *out, const int *a) {
+    int i = threadIdx.x;
+    int sum = __ldg(a + i) + __ldcs(a + i + 1) * 3 + __ldca(a + i + 2) * 5 + __ldcg(a + i + 3) * 7 +
+              __ldlu(a + i + 4) * 9 + __ldcv(a + i + 5) * 11;
+    __stcg(out + i, sum);
+    sum += out[i] & 1;
+    if (i % 3 == 0) __stcs(out + i, sum);
+    if (i % 3 == 1) __stwt(out + i, sum + 1);
+    if (i % 3 == 2) __stwb(out + i, sum + 2);
+}
+
+extern "C" __global__ void vector_cache_hints(float *out, const float *a) {
+    int i = threadIdx.x;
+    float4 v = __ldg((const float4 *)a + i);
+    float2 w = __ldcs((const float2 *)a + i);
+    uchar4 b = __ldg((const uchar4 *)a + i);
+    double2 d = __ldcg((const double2 *)a + i);
+    out[i] = v.x + v.y * v.z - v.w + w.x * w.y + b.x + b.y - b.z * b.w + (d.x < d.y);
+}
+
+// launch: out=256
+extern "C" __global__ void vector_stores(float *out, const float *a) {
+    int i = threadIdx.x;
+    if (i % 2) {
+        ((float4 *)out)[i] = make_float4(a[i], a[i + 1], a[i + 2], a[i + 3]);
+    } else {
+        ((float2 *)out)[2 * i] = make_float2(a[i], a[i + 1]);
+        ((float2 *)out)[2 * i + 1] = make_float2(a[i + 2], a[i + 3]);
+    }
+}
+
+// launch: out=64
+extern "C" __global__ void stores_of_one_byte(unsigned char *out, const int *a) {
+    int i = threadIdx.x;
+    out[(i * 37) % 64] = (unsigned char)(a[i] >> 3);
+}
+
+extern "C" __global__ void signed_bytes_and_shorts(int *out, const char *a, const short *b) {
+    int i = threadIdx.x;
+    out[i] = a[i] * b[i] + (unsigned char)a[i + 1] - (signed char)b[i + 1];
+}
+
+extern "C" __global__ void volatile_accesses(int *out, const int *a) {
+    volatile __shared__ int s[64];
+    int i = threadIdx.x;
+    s[i] = a[i];
+    __syncwarp();
+    int t = s[i ^ 1];
+    __syncwarp();
+    s[i] = t + s[i];
+    __syncwarp();
+    volatile int *v = out;
+    v[i] = s[i ^ 2];
+    v[i] += 1;
+}
+
+extern "C" __global__ void restrict_pointers(int *out, const int *a) {
+    int i = threadIdx.x;
+    const int *__restrict__ p = a;
+    int *__restrict__ q = out;
+    q[i] = p[i] + p[(p[i] & 63)];
+}
+
+extern "C" __global__ void reading_what_was_just_written(int *out, const int *a) {
+    int i = threadIdx.x;
+    for (int k = 0; k < 5; k++) out[i] = (k ? out[i] : 0) + a[i + k] * (k + 1);
+}
+
+extern "C" __global__ void neighbours_overlap(unsigned *out, const unsigned *a) {
+    // each thread writes 4 bytes at an offset of 4 i + (i & 1) * 2 of its own pair
+    __shared__ unsigned short s[128];
+    int i = threadIdx.x;
+    s[2 * i] = (unsigned short)a[i];
+    s[2 * i + 1] = (unsigned short)(a[i] >> 16);
+    __syncthreads();
+    out[i] = s[(2 * i + 1) % 128] | (unsigned)s[(2 * i + 2) % 128] << 16;
+}
+
+// launch: block=32x2
+extern "C" __global__ void transposed_tile(int *out, const int *a) {
+    __shared__ int tile[2][33];
+    int x = threadIdx.x, y = threadIdx.y;
+    tile[y][x] = a[y * 32 + x];
+    __syncthreads();
+    out[x * 2 + y] = tile[y][31 - x];
+}
+
+extern "C" __global__ void wide_types(unsigned long long *out, const unsigned long long *a) {
+    int i = threadIdx.x;
+    unsigned __int128 x = ((unsigned __int128)a[i] << 64) | a[i + 1];
+    unsigned __int128 y = (unsigned __int128)a[i + 2] * a[i + 3];
+    unsigned __int128 z = x * 3 + y - (y >> 17) + (x << 5);
+    out[i] = (unsigned long long)z ^ (unsigned long long)(z >> 64) ^ (x < y);
+}
+
+extern "C" __global__ void address_differences(long long *out, const int *a) {
+    int i = threadIdx.x;
+    const int *p = a + i, *q = a + (a[i] & 63);
+    out[i] = (q - p) * 100 + (p < q) + ((unsigned long long)p & 255) / 4;
+}
