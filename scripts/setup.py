@@ -197,6 +197,8 @@ def install_pycuda(toolkit):
     if stamp_is("pycuda", key):
         return
     (CACHE / "pycuda").mkdir(exist_ok=True)
+    for leftover in (CACHE / "pycuda").glob("tmp*"):  # of a call that was killed
+        shutil.rmtree(leftover)
     kept = CACHE / "pycuda" / key[:16]
     wheels = list(kept.glob("*.whl"))
     with progress("PyCUDA {}, {}".format(PYCUDA, "as built before" if wheels else "from source")):
