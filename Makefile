@@ -23,6 +23,8 @@ check: lint
 	@$(RUN) pytest $(PARALLEL) -m "not slow and not conformance" tests $(ARGS)
 
 setup:
+	@command -v $(PYTHON) >/dev/null || { echo "The lab needs Python 3.10 to 3.13." \
+		"Install it with: sudo apt install g++ python3-dev python3-venv"; exit 1; }
 	@$(PYTHON) scripts/setup.py
 
 lint: setup
