@@ -48,5 +48,5 @@ lock: setup
 
 # Back to a fresh clone.
 clean:
-	rm -rf .venv .cache build helpers.egg-info helpers/softgpu/driver/libcuda.so.1
+	rm -rf .venv .cache build helpers.egg-info helpers/softgpu/driver/libcuda.so*
 	find . -name __pycache__ -prune -exec rm -rf {} +

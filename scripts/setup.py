@@ -26,7 +26,6 @@ STAMPS = VENV / ".lab"
 UNFINISHED = STAMPS / "unfinished"
 LOG = VENV / "setup.log"
 PYTHON = VENV / "bin" / "python"
-LIBRARY = ROOT / "helpers/softgpu/driver/libcuda.so.1"
 PYCUDA = "2026.1"
 PYCUDA_SHA256 = "759516160628ba06f32ce7e563e3f5b9214691dc9528a03ea99ea1073f4e14ba"
 PYTHONS = (3, 10), (3, 13)
@@ -43,11 +42,11 @@ class SetupError(Exception):
     """Something that the person at the keyboard has to put right."""
 
 
-def load_toolkit():
-    """helpers/toolkit.py by its path: importing the package would need what is not there yet."""
-    spec = importlib.util.spec_from_file_location("toolkit", ROOT / "helpers/toolkit.py")
+def load(path):
+    """A module of the helpers by its path: the package needs what may not be installed yet."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules["toolkit"] = module
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -229,14 +228,11 @@ def install_helpers():
 
 def build_softgpu():
     """The software GPU's libcuda.so.1."""
-    folder = LIBRARY.parent
-    sources = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".h", ".S"))
-    key = digest(folder.parent / "build.py", *sources)
-    if LIBRARY.exists() and stamp_is("softgpu", key):
+    builder = load("helpers/softgpu/build.py")
+    if builder.LIBRARY.exists() and builder.fingerprint().encode() in builder.LIBRARY.read_bytes():
         return
     with progress("The software GPU"):
         run(PYTHON, "-m", "helpers.softgpu.build")
-        write_stamp("softgpu", key)
 
 
 @contextmanager
@@ -253,7 +249,7 @@ def only_one():
 
 
 def set_up():
-    toolkits = load_toolkit()
+    toolkits = load("helpers/toolkit.py")
     wheels = [sysconfig.get_path("purelib", vars={"base": str(VENV)})]
     try:
         driver, toolkit = toolkits.choose(wheels=())
