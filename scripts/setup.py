@@ -250,15 +250,15 @@ def only_one():
 
 def set_up():
     toolkits = load("helpers/toolkit.py")
-    wheels = [sysconfig.get_path("purelib", vars={"base": str(VENV)})]
+    wheels = [str(VENV / "lib/python{}.{}/site-packages".format(*sys.version_info))]
     try:
         driver, toolkit = toolkits.choose(wheels=())
     except toolkits.ToolkitError:
         driver, toolkit = None, None  # nothing on this machine: decided below, with the wheels
+    check_machine()
     with only_one():
         if not (STAMPS / "complete").exists():
             print("Setting up the lab in {} (once, a few minutes)".format(VENV), flush=True)
-        check_machine()
         make_environment()
         install_packages(wheels=toolkit is None)
         if not toolkit:
