@@ -1,0 +1,84 @@
+"""Find, show and compile the kernels of cuda_src.
+
+A kernel file is plain CUDA that compiles as it stands. What a caller may choose stands on lines of
+its own, `using T = float;` or `constexpr int BLOCK = 256;`; compile("reduce/unrolled.cu", BLOCK=128)
+compiles the file with that line changed. Each file's kernel is extern "C" and has the file's name."""
+
+import re
+from difflib import get_close_matches
+from pathlib import Path
+
+__all__ = ["compile", "find", "kernel", "show", "text"]
+
+ROOT = Path(__file__).resolve().parent.parent / "cuda_src"
+CHOICE = re.compile(r"^(using|constexpr int) (\w+) = ([^;]+);", re.MULTILINE)
+
+
+class Listing(str):
+    """Source text that a notebook shows with its syntax coloured."""
+
+    def __repr__(self):
+        return str(self)
+
+    def _repr_markdown_(self):
+        return f"```cpp\n{self}\n```"
+
+
+def find(name):
+    """The path of a file of cuda_src, such as "reduce/shared.cu"."""
+    path = ROOT / name
+    if path.is_file():
+        return path
+    names = sorted(str(p.relative_to(ROOT)) for p in ROOT.rglob("*.cu*"))
+    folder = [n for n in names if n.startswith(f"{Path(name).parent}/")]
+    near = get_close_matches(name, names, cutoff=0.7) or folder or names
+    raise FileNotFoundError(f"no kernel file {name!r} in cuda_src; there is {', '.join(near)}")
+
+
+def text(name, **choices):
+    """The text of a kernel file with these of its choices changed."""
+    source = find(name).read_text()
+    known = {match[2]: match[3] for match in CHOICE.finditer(source)}
+    unknown = [choice for choice in choices if choice not in known]
+    if unknown:
+        offers = ", ".join(f"{key}={value}" for key, value in known.items()) or "no choice"
+        raise TypeError(f"{name} has no choice {', '.join(unknown)}; it has {offers}")
+    return CHOICE.sub(lambda m: f"{m[1]} {m[2]} = {choices.get(m[2], m[3])};", source)
+
+
+def show(name, part=None):
+    """A kernel file without its head comment, or one part of it: a function or a struct."""
+    source = find(name).read_text()
+    if part is None:
+        return Listing(re.sub(r"\A(//.*\n)+", "", source).strip())
+    start = r"(?:^(?!$|[}#]|using |constexpr ).*\n)*"  # its comment and template lines
+    found = re.search(
+        rf"{start}^\S.*\b{re.escape(part)}\b(?:\(| ?:| \{{)(?:.*\n)*?^\}};?$", source, re.MULTILINE
+    )
+    if not found:
+        raise LookupError(f"{name} defines no {part!r}")
+    return Listing(found[0])
+
+
+def compile(name, options=(), **choices):
+    """A kernel file as a pycuda SourceModule; PyCUDA keeps what it compiled on disk."""
+    from pycuda.compiler import SourceModule
+
+    options = list(options)
+    if any("half" in str(choice) for choice in choices.values()):
+        options += ["-include", "cuda_fp16.h"]
+    source = f'#line 1 "{find(name)}"\n{text(name, **choices)}'
+    return SourceModule(source, no_extern_c=True, options=options, include_dirs=[str(ROOT)])
+
+
+def kernel(name, **choices):
+    """The kernel of a file, compiled once a context."""
+    from pycuda.driver import Context
+
+    key = (Context.get_current().handle, name, tuple(sorted(choices.items())))
+    if key not in compiled:
+        compiled[key] = compile(name, **choices).get_function(Path(name).stem)
+    return compiled[key]
+
+
+compiled = {}
