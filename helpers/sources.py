@@ -1,8 +1,9 @@
 """Find, show and compile the kernels of cuda_src.
 
-A kernel file is plain CUDA that compiles as it stands. What a caller may choose stands on lines of
-its own, `using T = float;` or `constexpr int BLOCK = 256;`; compile("reduce/unrolled.cu", BLOCK=128)
-compiles the file with that line changed. Each file's kernel is extern "C" and has the file's name."""
+A kernel file is plain CUDA that compiles as it stands. What a caller may choose stands on lines
+of its own, `using T = float;` or `constexpr int BLOCK = 256;`, and compile("reduce/unrolled.cu",
+BLOCK=128) compiles the file with that line changed. The kernel of a file is extern "C" and bears
+the file's name."""
 
 import re
 from difflib import get_close_matches

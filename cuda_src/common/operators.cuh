@@ -9,7 +9,8 @@
 template <typename A>
 struct Operator {
     template <typename T>
-    __device__ A from(T x, long long) const { return A(x); }
+    __device__ A from(T x, long long) const
+    { return A(x); }
     __device__ A finish(A a, long long) const { return a; }
 };
 
@@ -61,20 +62,17 @@ struct Indexed {
 
 template <typename V>
 __device__ Indexed<V> __shfl_xor_sync(unsigned mask, Indexed<V> a, int lanes)
-{
-    return {__shfl_xor_sync(mask, a.value, lanes), __shfl_xor_sync(mask, a.index, lanes)};
-}
+{ return {__shfl_xor_sync(mask, a.value, lanes), __shfl_xor_sync(mask, a.index, lanes)}; }
 
 // Where the best value is. NaN is better than any number; of equals the first is.
 template <typename V, bool GREATEST>
 struct ArgBest {
     using A = Indexed<V>;
     __device__ A initial() const
-    {
-        return {GREATEST ? Limit<V>::lowest : Limit<V>::highest, 0x7fffffffffffffff};
-    }
+    { return {GREATEST ? Limit<V>::lowest : Limit<V>::highest, 0x7fffffffffffffff}; }
     template <typename T>
-    __device__ A from(T x, long long i) const { return {V(x), i}; }
+    __device__ A from(T x, long long i) const
+    { return {V(x), i}; }
     __device__ A from(A a, long long) const { return a; }
     __device__ A operator()(A a, A b) const
     {

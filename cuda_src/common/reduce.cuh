@@ -30,11 +30,11 @@ __device__ A block_reduce(A a, Op op)
 __device__ inline bool last_to_arrive(unsigned *arrived, unsigned blocks)
 {
     __shared__ bool last;
-    __threadfence();   // whoever sees the count sees my stores too
-    __syncthreads();   // all threads have stored
+    __threadfence();  // whoever sees the count sees my stores too
+    __syncthreads();  // all threads have stored
     if (threadIdx.x + threadIdx.y == 0) last = atomicInc(arrived, blocks - 1) == blocks - 1;
-    __syncthreads();   // last is written
-    __threadfence();   // what I load from here on is not older than the count
+    __syncthreads();  // last is written
+    __threadfence();  // what I load from here on is not older than the count
     return last;
 }
 
@@ -62,6 +62,7 @@ __device__ auto fold(const T *x, Index begin, Index end, Index thread, Index thr
                 acc = op(acc, op.from(p[u][k], body + (i + u * threads) * N + k));
     }
     for (Index j = begin + thread; j < body; j += threads) acc = op(acc, op.from(x[j], j));
-    for (Index j = body + packs * N + thread; j < end; j += threads) acc = op(acc, op.from(x[j], j));
+    for (Index j = body + packs * N + thread; j < end; j += threads)
+        acc = op(acc, op.from(x[j], j));
     return acc;
 }

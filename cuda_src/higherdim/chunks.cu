@@ -24,7 +24,8 @@ __device__ void take_rows(Acc &result, const T *block, long long columns_left, l
 }
 
 template <bool CHECKED>
-__device__ void reduce_chunk(const T *x, Out *out, long long reduce, long long inner, long long rows_a_chunk)
+__device__ void reduce_chunk(const T *x, Out *out, long long reduce, long long inner,
+                             long long rows_a_chunk)
 {
     long long column = blockIdx.x * (long long)blockDim.x, columns_left = inner - column;
     long long chunk = blockIdx.y, slice = blockIdx.z;
@@ -39,8 +40,8 @@ __device__ void reduce_chunk(const T *x, Out *out, long long reduce, long long i
     write_data<CHECKED>(out + (slice * gridDim.y + chunk) * inner + column, result, columns_left);
 }
 
-extern "C" __global__ void chunks(const T *__restrict__ x, Out *out, long long outer, long long reduce,
-                                  long long inner, long long rows_a_chunk)
+extern "C" __global__ void chunks(const T *__restrict__ x, Out *out, long long outer,
+                                  long long reduce, long long inner, long long rows_a_chunk)
 {
     bool whole = (blockIdx.x + 1LL) * blockDim.x <= inner;
     if (whole) reduce_chunk<false>(x, out, reduce, inner, rows_a_chunk);

@@ -9,8 +9,8 @@ using Acc = float;
 using Out = float;
 using Op = Sum<Acc>;
 
-extern "C" __global__ void columns(const T *__restrict__ x, Out *out, long long outer, long long reduce,
-                                   long long inner)
+extern "C" __global__ void columns(const T *__restrict__ x, Out *out, long long outer,
+                                   long long reduce, long long inner)
 {
     Op op;
     long long column = blockIdx.x * (long long)blockDim.x + threadIdx.x, slice = blockIdx.y;

@@ -6,17 +6,20 @@
 template <typename A>
 struct Identity {
     template <typename T>
-    __device__ A operator()(T x) const { return A(x); }
+    __device__ A operator()(T x) const
+    { return A(x); }
 };
 template <typename A>
 struct Square {
     template <typename T>
-    __device__ A operator()(T x) const { return A(x) * A(x); }
+    __device__ A operator()(T x) const
+    { return A(x) * A(x); }
 };
 template <typename A>
 struct Abs {
     template <typename T>
-    __device__ A operator()(T x) const { return A(x) < A(0) ? -A(x) : A(x); }
+    __device__ A operator()(T x) const
+    { return A(x) < A(0) ? -A(x) : A(x); }
 };
 
 // NY values of this thread's column, `stride` elements apart, into registers.

@@ -24,13 +24,13 @@ __device__ Packed<Acc, PACK> fold_tile(const V *x, long long begin, long long en
     Packed<Acc, PACK> acc;
     for (int k = 0; k < PACK; ++k) acc[k] = op.initial();
     int tall = blockDim.y;
+    auto pack = reinterpret_cast<const Packed<V, PACK> *>(x + column);
     long long row = column < inner ? begin + threadIdx.y : end;
     for (; row < end; row += UNROLL * tall) {
         Packed<V, PACK> p[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u)
-            if (row + u * tall < end)
-                p[u] = *reinterpret_cast<const Packed<V, PACK> *>(x + (row + u * tall) * inner + column);
+            if (row + u * tall < end) p[u] = pack[(row + u * tall) * (inner / PACK)];
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u)
             for (int k = 0; k < PACK && row + u * tall < end; ++k)
@@ -49,8 +49,8 @@ __device__ Packed<Acc, PACK> fold_tile(const V *x, long long begin, long long en
     return acc;
 }
 
-extern "C" __global__ void tiles(const T *__restrict__ x, Out *out, long long outer, long long reduce,
-                                 long long inner, Acc *totals, unsigned *arrived)
+extern "C" __global__ void tiles(const T *__restrict__ x, Out *out, long long outer,
+                                 long long reduce, long long inner, Acc *totals, unsigned *arrived)
 {
     Op op;
     int width = blockDim.x * PACK, tiles = (inner + width - 1) / width, chunks = gridDim.y;

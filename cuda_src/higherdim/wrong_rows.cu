@@ -9,8 +9,8 @@ using Op = Sum<Acc>;
 using Transform = Identity<Acc>;
 constexpr int NY = 4;
 
-extern "C" __global__ void wrong_rows(const T *__restrict__ x, Out *out, long long outer, long long reduce,
-                                      long long inner, long long rows_a_chunk)
+extern "C" __global__ void wrong_rows(const T *__restrict__ x, Out *out, long long outer,
+                                      long long reduce, long long inner, long long rows_a_chunk)
 {
     long long column = blockIdx.x * (long long)blockDim.x, columns_left = inner - column;
     long long chunk = blockIdx.y, slice = blockIdx.z;

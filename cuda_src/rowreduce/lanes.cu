@@ -12,7 +12,8 @@ constexpr int PACK = 4;
 constexpr int LANES = 8;
 constexpr int ROWS = 4;
 
-extern "C" __global__ void lanes(const T *__restrict__ x, Out *out, long long batch, long long hidden)
+extern "C" __global__ void lanes(const T *__restrict__ x, Out *out, long long batch,
+                                 long long hidden)
 {
     Op op;
     auto pack = reinterpret_cast<const Packed<T, PACK> *>(x);
@@ -32,7 +33,8 @@ extern "C" __global__ void lanes(const T *__restrict__ x, Out *out, long long ba
         for (int i = lane; i < packs; i += LANES) {
             Packed<T, PACK> p[ROWS];
 #pragma unroll
-            for (int r = 0; r < ROWS; ++r) p[r] = pack[(row[r] < batch ? row[r] : batch - 1) * packs + i];
+            for (int r = 0; r < ROWS; ++r)
+                p[r] = pack[(row[r] < batch ? row[r] : batch - 1) * packs + i];
 #pragma unroll
             for (int r = 0; r < ROWS; ++r)
                 for (int k = 0; k < PACK; ++k) acc[r] = op(acc[r], op.from(p[r][k], i * PACK + k));

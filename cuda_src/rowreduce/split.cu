@@ -11,8 +11,8 @@ using Out = float;
 using Op = Sum<Acc>;
 constexpr int UNROLL = 4;
 
-extern "C" __global__ void split(const T *__restrict__ x, Out *out, long long batch, long long hidden,
-                                 int splits, Acc *totals, unsigned *arrived)
+extern "C" __global__ void split(const T *__restrict__ x, Out *out, long long batch,
+                                 long long hidden, int splits, Acc *totals, unsigned *arrived)
 {
     Op op;
     long long row = blockIdx.x / splits;

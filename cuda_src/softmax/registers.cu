@@ -18,7 +18,8 @@ __device__ Acc group_reduce(Acc acc, Op op)
     else return warp_reduce<GROUP>(acc, op);
 }
 
-extern "C" __global__ void registers(const T *__restrict__ x, T *y, long long batch, long long hidden)
+extern "C" __global__ void registers(const T *__restrict__ x, T *y, long long batch,
+                                     long long hidden)
 {
     long long row = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / GROUP;
     bool inside = row < batch;

@@ -7,7 +7,8 @@
 using T = float;
 using Acc = float;
 
-extern "C" __global__ void three_pass(const T *__restrict__ x, T *y, long long batch, long long hidden)
+extern "C" __global__ void three_pass(const T *__restrict__ x, T *y, long long batch,
+                                      long long hidden)
 {
     long long start = blockIdx.x * hidden, tid = threadIdx.x, threads = blockDim.x;
     Max<Acc> greater;

@@ -31,7 +31,8 @@ __device__ Running<Acc> measure(const Packed<T, PACK> *in, int packs)
 }
 
 extern "C" __global__ void tickets(const T *__restrict__ x, T *y, long long batch, long long hidden,
-                                   int parts, int lag, Running<Acc> *stats, unsigned *ticket, unsigned *done)
+                                   int parts, int lag, Running<Acc> *stats, unsigned *ticket,
+                                   unsigned *done)
 {
     __shared__ unsigned drawn;
     Softmax<Acc> op;
@@ -39,7 +40,8 @@ extern "C" __global__ void tickets(const T *__restrict__ x, T *y, long long batc
     unsigned all = 2 * parts * (batch + lag);
     for (;;) {
         __syncthreads();  // everybody has read the last ticket
-        if (tid == 0) drawn = atomicInc(ticket, all + gridDim.x - 1);  // each block draws one too many
+        if (tid == 0)
+            drawn = atomicInc(ticket, all + gridDim.x - 1);  // each block draws one too many
         __syncthreads();
         if (drawn >= all) return;
         int part = drawn % parts;

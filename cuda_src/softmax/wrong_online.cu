@@ -13,7 +13,8 @@ struct Unguarded : Softmax<Acc> {
     }
 };
 
-extern "C" __global__ void wrong_online(const T *__restrict__ x, T *y, long long batch, long long hidden)
+extern "C" __global__ void wrong_online(const T *__restrict__ x, T *y, long long batch,
+                                        long long hidden)
 {
     long long start = blockIdx.x * hidden, tid = threadIdx.x, threads = blockDim.x;
     Unguarded op;
