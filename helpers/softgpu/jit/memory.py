@@ -24,25 +24,35 @@ def _space(item) -> str:
     return "generic"
 
 
-def _host_address(e: FunctionEmitter, item, operand: Address, space: str) -> Value:
-    """Addresses of an access as host addresses (i64)."""
+def _pointer_value(e: FunctionEmitter, field: str) -> Value:
+    """A pointer field of the Warp as an i64."""
+    return Value(e.assign(f"ptrtoint ptr {e.warp_value(field, 'ptr')} to i64"), "i64", True)
+
+
+def _own_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
+    """Addresses of an access in its own space: offsets in shared memory, else host addresses."""
     if space == "shared":
-        offset = e.resize(e.address(operand, "i32"), "i64")
-        base = Value(e.assign(f"ptrtoint ptr {e.warp_value('shared', 'ptr')} to i64"), "i64", True)
-        return e.op("add", offset, base)
+        return e.address(operand, "i32")
     address = e.address(operand)
-    return _local_to_host(e, address) if space == "local" else address
+    return e.op("add", _local_base(e), address) if space == "local" else address
+
+
+def _to_host(e: FunctionEmitter, address: Value, space: str) -> Value:
+    """Addresses in their own space as host addresses (i64)."""
+    if space != "shared":
+        return address
+    return e.op("add", e.resize(address, "i64"), _pointer_value(e, "shared"))
+
+
+def _host_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
+    return _to_host(e, _own_address(e, operand, space), space)
 
 
 def _local_base(e: FunctionEmitter) -> Value:
     """Where each lane's local memory begins."""
-    base = Value(e.assign(f"ptrtoint ptr {e.warp_value('local', 'ptr')} to i64"), "i64", True)
     stride = Value(e.warp_value("local_stride", "i64"), "i64", True)
-    return e.op("add", base, e.op("mul", e.lanes(range(LANES), "i64"), stride))
-
-
-def _local_to_host(e: FunctionEmitter, address: Value) -> Value:
-    return e.op("add", _local_base(e), address)
+    own = e.op("mul", e.lanes(range(LANES), "i64"), stride)
+    return e.op("add", _pointer_value(e, "local"), own)
 
 
 def _vector_size(item) -> int:
@@ -62,65 +72,89 @@ class _Access:
         self.element_bytes = bits_of(ptx_type) // 8
         self.bytes = self.element_bytes * self.count
         self.site = e.site(item, kind, self.space, self.bytes, self.count)
-        self.address = _host_address(e, item, operand, self.space)
+        self.address = _own_address(e, operand, self.space)
 
-    def _limits(self) -> tuple[Value, Value]:
-        """The range that the fast path may touch."""
+    def observe(self) -> None:
+        """Let the instrumented builds see it."""
+        self.e.observe(self.site, _to_host(self.e, self.address, self.space))
+
+    def _inside(self, first: Value, past: Value) -> Value:
+        """Whether [first, past) (i64) is where the fast path may go, and first is aligned."""
         e = self.e
+        low = e.op("and", first, e.constant(self.bytes - 1, "i64"))
+        aligned = e.compare("icmp eq", low, e.constant(0, "i64"))
         if self.space == "shared":
-            begin = Value(
-                e.assign(f"ptrtoint ptr {e.warp_value('shared', 'ptr')} to i64"), "i64", True
-            )
-            size = e.resize(Value(e.warp_value("shared_bytes", "i32"), "i32", True), "i64")
-            return begin, e.op("add", begin, size)
+            end = e.resize(Value(e.warp_value("shared_bytes", "i32"), "i32", True), "i64")
+            return e.op("and", aligned, e.compare("icmp ule", past, end))
         table = e.warp_value("sites", "ptr")
         ends = []
         for field in (0, 8):
             place = e.assign(f"getelementptr i8, ptr {table}, i64 {16 * self.site + field}")
             ends.append(Value(e.assign(f"load i64, ptr {place}"), "i64", True))
-        return ends[0], ends[1]
+        enough = e.compare("icmp uge", first, ends[0])
+        return e.op("and", aligned, e.op("and", enough, e.compare("icmp ule", past, ends[1])))
 
-    def _inside(self, first: Value, past: Value) -> Value:
-        """Whether [first, past) lies in the range and first is aligned."""
+    def _pointer(self, address: Value) -> Value:
+        """One address of the space as an i64 host address."""
+        return _to_host(self.e, address, self.space)
+
+    def one_place(self) -> tuple[Value, Value]:
+        """(fast path possible, host address) where all lanes share one address."""
         e = self.e
-        begin, end = self._limits()
-        enough = e.op("and", e.compare("icmp uge", first, begin), e.compare("icmp ule", past, end))
-        low = e.op("and", first, e.constant(self.bytes - 1, "i64"))
-        return e.op("and", enough, e.compare("icmp eq", low, e.constant(0, "i64")))
+        first = e.resize(self.address, "i64")
+        past = e.op("add", first, e.constant(self.bytes, "i64"))
+        return self._inside(first, past), self._pointer(self.address)
 
-    def one_place(self) -> tuple[Value, str]:
-        """(fast path possible, address) where all lanes share one address."""
-        past = self.e.op("add", self.address, self.e.constant(self.bytes, "i64"))
-        return self._inside(self.address, past), self.address.text
-
-    def in_a_row(self) -> tuple[Value, str]:
-        """(fast path possible, address of lane 0 if it were active)."""
+    def in_a_row(self) -> tuple[Value, Value]:
+        """(fast path possible, host address of lane 0's element, were it active)."""
         e = self.e
         address = e.splat(self.address)
-        steps = e.lanes((self.bytes * lane for lane in range(LANES)), "i64")
+        steps = e.lanes((self.bytes * lane for lane in range(LANES)), address.element)
         start = e.op("sub", address, steps)
         active = Value(e.active(), "i32", True)
         lowest = e.intrinsic("cttz", active, tail="i1 true")
-        first = e.extract(start, lowest.text)
-        apart = e.bits(e.compare("icmp ne", start, first))
-        apart = e.op("and", Value(apart, "i32", True), active)
-        together = e.compare("icmp eq", apart, e.constant(0, "i32"))
+        first = self._start_of_lowest(start, active, lowest)
+        apart = Value(e.bits(e.compare("icmp ne", start, first)), "i32", True)
+        together = e.compare("icmp eq", e.op("and", apart, active), e.constant(0, "i32"))
         if self.count > 1:  # whole vectors are only moved for whole warps
             full = e.compare("icmp eq", active, e.constant(-1, "i32"))
             together = e.op("and", together, full)
         size = e.constant(self.bytes, "i64")
-        left = e.resize(e.intrinsic("ctlz", active, tail="i1 true"), "i64")
-        behind = e.op("sub", e.constant(LANES, "i64"), left)
-        begin = e.op("add", first, e.op("mul", e.resize(lowest, "i64"), size))
-        past = e.op("add", first, e.op("mul", behind, size))
-        return e.op("and", together, self._inside(begin, past)), first.text
+        highest = e.op("sub", e.constant(LANES, "i32"), e.intrinsic("ctlz", active, tail="i1 true"))
+        signed = self.space == "shared"  # the offset of an inactive lane 0 may be below zero
+        whole = e.resize(first, "i64", signed)
+        begin = e.op("add", whole, e.op("mul", e.resize(lowest, "i64"), size))
+        past = e.op("add", whole, e.op("mul", e.resize(highest, "i64"), size))
+        possible = e.op("and", together, self._inside(begin, past))
+        if signed:
+            inside = e.compare("icmp sge", begin, e.constant(0, "i64"))
+            return e.op("and", possible, inside), e.op("add", whole, _pointer_value(e, "shared"))
+        return possible, whole
+
+    def _start_of_lowest(self, start: Value, active: Value, lowest: Value) -> Value:
+        """start[lowest]; lane 0, mostly the lowest active one, can be read without a detour."""
+        e = self.e
+        has_zero = e.op("and", active, e.constant(1, "i32"))
+        direct, detour, done = e.label(), e.label(), e.label()
+        condition = e.compare("icmp ne", has_zero, e.constant(0, "i32"))
+        e.line(f"br {condition}, label %{direct}, label %{detour}")
+        e.start(direct)
+        of_zero = e.extract(start, "0")
+        e.line(f"br label %{done}")
+        e.start(detour)
+        of_lowest = e.extract(start, lowest.text)
+        e.line(f"br label %{done}")
+        e.start(done)
+        kind = start.element
+        text = e.assign(f"phi {kind} [{of_zero.text}, %{direct}], [{of_lowest.text}, %{detour}]")
+        return Value(text, kind, True)
 
     def slow(self, helper: str, data: str) -> None:
+        """Leave the access to the driver, lane by lane."""
         e = self.e
-        where = e.spill(self.address, 8)
-        e.call_void(
-            helper, "ptr %w", f"i32 {self.site}", f"ptr {where}", f"i32 {e.active()}", f"ptr {data}"
-        )
+        where = e.spill(_to_host(e, self.address, self.space), 8)
+        lanes = f"i32 {e.active()}"
+        e.call_void(helper, "ptr %w", f"i32 {self.site}", f"ptr {where}", lanes, f"ptr {data}")
 
 
 def _destinations(operand) -> tuple:
@@ -135,7 +169,7 @@ def _load(e, item):
         return
     done = e.when_active()
     access = _Access(e, item, "load", operand)
-    e.observe(access.site, access.address)
+    access.observe()
     uniform = access.address.uniform
     values = _load_one_place(e, access) if uniform else _load_lanes(e, access)
     for destination, value in zip(_destinations(item.operands[0]), values, strict=True):
@@ -154,7 +188,7 @@ def _load_one_place(e: FunctionEmitter, access: _Access) -> list[Value]:
     data = e.temporary(access.element, access.count)
     fast, slow, done = _branch(e, possible)
     e.start(fast)
-    pointer = e.assign(f"inttoptr i64 {place} to ptr")
+    pointer = e.assign(f"inttoptr {place} to ptr")
     direct = []
     for number in range(access.count):
         at = e.assign(f"getelementptr i8, ptr {pointer}, i64 {number * access.element_bytes}")
@@ -185,7 +219,7 @@ def _load_lanes(e: FunctionEmitter, access: _Access) -> list[Value]:
     data = e.temporary(access.element, access.count)
     fast, slow, done = _branch(e, possible)
     e.start(fast)
-    pointer = e.assign(f"inttoptr i64 {place} to ptr")
+    pointer = e.assign(f"inttoptr {place} to ptr")
     if access.count == 1:
         direct = [_masked_load(e, access, pointer)]
     else:
@@ -233,13 +267,13 @@ def _store(e, item):
         return
     done = e.when_active()
     access = _Access(e, item, "store", target)
-    e.observe(access.site, access.address)
+    access.observe()
     vector = f"<{LANES} x {access.element}>"
     data = e.temporary(access.element, access.count)
     possible, place = access.one_place() if access.address.uniform else access.in_a_row()
     fast, slow, end = _branch(e, possible)
     e.start(fast)
-    pointer = e.assign(f"inttoptr i64 {place} to ptr")
+    pointer = e.assign(f"inttoptr {place} to ptr")
     if (
         access.address.uniform
     ):  # of several lanes that write to one place, the last one's value stays
@@ -383,7 +417,7 @@ def _atomic(e, item):
     # Nsight counts an atomic whose result nobody reads as a reduction, as ptxas makes it one
     used = has_result and destination is not None
     site = e.site(item, "atomic" if used else "red", space, size)
-    address = _host_address(e, item, operand, space)
+    address = _host_address(e, operand, space)
     e.observe(site, address)
     element = element_of(kind)
     out = e.temporary(element, 1, 9)
@@ -414,11 +448,7 @@ def _cvta(e, item):
     space = _space(item)
     value = e.read(item.operands[1], item.modifiers[-1])
     if space in ("shared", "local"):
-        if space == "shared":
-            text = e.assign(f"ptrtoint ptr {e.warp_value('shared', 'ptr')} to i64")
-            base = Value(text, "i64", True)
-        else:
-            base = _local_base(e)
+        base = _pointer_value(e, "shared") if space == "shared" else _local_base(e)
         value = e.op("sub" if "to" in item.modifiers else "add", e.resize(value, "i64"), base)
     e.write(item.operands[0], e.resize(value, element_of(item.modifiers[-1])))
 
@@ -432,15 +462,12 @@ def _isspacep(e, item):
         return e.compare("icmp ult", e.op("sub", address, base), size)
 
     def window(name: str) -> Value:
-        field, size, kind = {
-            "shared": ("shared", "shared_bytes", "i32"),
-            "local": ("local", "local_stride", "i64"),
-        }[name]
-        base = Value(e.assign(f"ptrtoint ptr {e.warp_value(field, 'ptr')} to i64"), "i64", True)
-        length = e.resize(Value(e.warp_value(size, kind), kind, True), "i64")
-        if name == "local":
-            length = e.op("mul", length, e.constant(LANES, "i64"))
-        return within(base, length)
+        if name == "shared":
+            size = e.resize(Value(e.warp_value("shared_bytes", "i32"), "i32", True), "i64")
+        else:
+            stride = Value(e.warp_value("local_stride", "i64"), "i64", True)
+            size = e.op("mul", stride, e.constant(LANES, "i64"))
+        return within(_pointer_value(e, name), size)
 
     if space in ("shared", "local"):
         e.write(item.operands[0], window(space))
@@ -476,8 +503,8 @@ def _copy(e, item):
     count = size.value
     done = e.when_active()
     element = {4: "i32", 8: "i64", 16: "i128"}[count]
-    to = _host_address(e, item, target, "shared")
-    origin = _host_address(e, item, source, "global")
+    to = _host_address(e, target, "shared")
+    origin = _host_address(e, source, "global")
     data = e.temporary(element, 1)
     e.line(f"store <{LANES} x {element}> zeroinitializer, ptr {data}, align 64")
     read = e.site(item, "load", "global", count)
