@@ -23,7 +23,7 @@ __all__ = ["Engine"]
 _INVALID_PTX = 218
 _SPACES = ("generic", "global", "shared", "local", "const", "param")
 _KINDS = ("load", "store", "atomic", "red", "barrier", "shuffle", "trap", "other")
-_BUILDS = ("plain",)
+_BUILDS = ("plain", "profile", "sanitize")  # by number
 
 
 class _Site(ctypes.Structure):
@@ -198,7 +198,8 @@ class Engine:
     def _compile(self, handle: int, kernel: bytes, build_number: int) -> None:
         code = self.modules[handle].code(kernel.decode(), _BUILDS[build_number])
         address = code.address(self.library)
-        self.library.sg_kernel_set_code(handle, kernel, build_number, address, 0)
+        counters = code.notes.get("counters", 0)
+        self.library.sg_kernel_set_code(handle, kernel, build_number, address, counters)
 
     def _attributes(self, handle: int, kernel: bytes) -> None:
         module = self.modules[handle]

@@ -222,6 +222,17 @@ typedef struct Worker {
     unsigned index;
 } Worker;
 
+/* ---- launch.c: what instrumented launches run under (profile.c, sanitize.c) ---- */
+
+typedef struct Instrument {
+    uint32_t build;              /* the code that launches run */
+    CUresult (*begin)(Job *job); /* with the lock held, before the first block */
+    void (*end)(Job *job);       /* with the lock held, after the last */
+} Instrument;
+
+extern _Thread_local const Instrument *instrument; /* of the launches of one thread; or NULL */
+extern const Instrument *instrument_of_all;        /* of all others; or NULL */
+
 /* Runs the job; needs the lock. Returns its fault (0: none). */
 CUresult workers_run(Job *job);
 void workers_before_fork(void);

@@ -48,6 +48,9 @@ static uint64_t local_stride(uint32_t bytes)
     return (lines | 1) * 64;
 }
 
+_Thread_local const Instrument *instrument;
+const Instrument *instrument_of_all;
+
 static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
                        const uint32_t block[3], uint32_t shared, const void *params,
                        size_t param_bytes, uint64_t *counters)
@@ -55,6 +58,8 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
     static uint32_t grid_id;
     /* padded, so that a wide load of the last parameter stays inside */
     char param_copy[MAX_PARAM_BYTES + 64] __attribute__((aligned(64)));
+    const Instrument *tool = build ? NULL : instrument ? instrument : instrument_of_all;
+    if (tool) build = tool->build;
     CUresult result = check(kernel, grid, block, shared);
     if (!result) result = kernel_compile(kernel, build);
     if (result) return result;
@@ -69,7 +74,7 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
 
     uint32_t threads = block[0] * block[1] * block[2], align = kernel->dynamic_align;
     Job job;
-    memset(&job, 0, offsetof(Job, fault_text));
+    memset(&job, 0, offsetof(Job, fault_text) + 1);
     job.kernel = kernel;
     job.entry = kernel->code[build].entry;
     memcpy(job.grid, grid, sizeof job.grid);
@@ -79,13 +84,17 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
     job.static_shared = (kernel->static_shared + align - 1) / align * align;
     job.dynamic_shared = shared;
     job.local_stride = local_stride(kernel->local_bytes);
-    job.counter_count = counters ? kernel->code[build].counter_count : 0;
+    job.counter_count = counters || tool ? kernel->code[build].counter_count : 0;
     job.counters = counters;
     job.params = param_copy;
     job.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
     driver_lock();
     job.grid_id = ++grid_id;
-    result = workers_run(&job);
+    result = tool ? tool->begin(&job) : CUDA_SUCCESS;
+    if (!result) {
+        result = workers_run(&job);
+        if (tool) tool->end(&job);
+    }
     printf_flush();
     driver_unlock();
     if (job.interrupted) return CUDA_SUCCESS; /* Python raises KeyboardInterrupt */

@@ -84,7 +84,8 @@ def _write_atomically(path: Path, content: bytes) -> None:
 class KernelCode:
     """One build of one kernel: its sites at once, its machine code when asked for.
 
-    Both come from the file `cache_folder`/key.o if there is one: a line of JSON, then the object.
+    `notes`: what an instrumented build says of the code; "counters": how many it needs. All of it
+    comes from the file `cache_folder`/key.o if there is one: a line of JSON, then the object.
     """
 
     def __init__(self, text: str, layout: Layout, kernel: str, build: str, cache_folder: Path):
@@ -100,10 +101,12 @@ class KernelCode:
             known = json.loads(header)
             self.sites = [Site(*fields) for fields in known["sites"]]
             self._symbols = known["symbols"]
+            self.notes = known["notes"]
         except (OSError, ValueError, TypeError, KeyError):  # not there, or not readable
             module_text = ModuleText(layout, build)
             self._emitted = module_text.emit(kernel)
             self.sites = module_text.sites
+            self.notes = module_text.notes
             self._symbols = [name for name in module_text.declared if name.startswith("sg_")]
 
     def address(self, library: ctypes.CDLL) -> int:
@@ -112,7 +115,11 @@ class KernelCode:
             llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
         if self._emitted:
             self._object = _object_code(self._emitted)
-            known = {"sites": [astuple(site) for site in self.sites], "symbols": self._symbols}
+            known = {
+                "sites": [astuple(site) for site in self.sites],
+                "symbols": self._symbols,
+                "notes": self.notes,
+            }
             _write_atomically(self._path, json.dumps(known).encode() + b"\n" + self._object)
             self._emitted = ""
         return _load(self._object, self.kernel)

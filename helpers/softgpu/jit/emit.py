@@ -22,7 +22,7 @@ from .flow import CARRY, EXIT, Block, blocks_in_order, live_registers, waiting_b
 from .layout import WARP, Layout, Site
 from .uniform import find_varying
 
-__all__ = ["LANES", "FunctionEmitter", "ModuleText", "Value", "element_of", "instruction"]
+__all__ = ["BUILDS", "LANES", "FunctionEmitter", "ModuleText", "Value", "element_of", "instruction"]
 
 LANES = 32
 
@@ -85,6 +85,7 @@ class ModuleText:
         self.layout = layout
         self.build = build
         self.sites: list[Site] = []
+        self.notes: dict = {}  # what an instrumented build wants to remember of this code, as JSON
         self.declared: dict[str, str] = {}
         self.definitions: dict[str, str] = {}
         self._wanted: list[str] = []
@@ -108,7 +109,8 @@ class ModuleText:
         self.want(kernel)
         while self._wanted:
             name = self._wanted.pop()
-            self.definitions[name] = FunctionEmitter(self, self.module.functions[name]).emit()
+            emitter = BUILDS[self.build](self, self.module.functions[name])
+            self.definitions[name] = emitter.emit()
         return "\n".join([*self.declared.values(), *self.definitions.values(), "!0 = !{}", ""])
 
 
@@ -660,6 +662,9 @@ class FunctionEmitter:
     def observe_warp_barrier(self, site: int, members) -> None:
         """A __syncwarp."""
 
+    def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
+        """The active lanes are about to arrive at a barrier of the block (i32 texts)."""
+
     # --- calls --------------------------------------------------------------------------------
 
     def _call_text(self, result: str, name: str, arguments) -> str:
@@ -776,3 +781,7 @@ class FunctionEmitter:
         return (
             self.op("add", base, self.constant(operand.offset, width)) if operand.offset else base
         )
+
+
+BUILDS: dict[str, type[FunctionEmitter]] = {"plain": FunctionEmitter}
+"""What emits the functions of each build; instrumented builds fill in the hooks."""

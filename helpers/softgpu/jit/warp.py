@@ -194,8 +194,9 @@ def _barrier(e, item):
     number = _first_lane(e, operands[0])
     threads = _first_lane(e, operands[1]) if len(operands) > 1 else "0"
     done = e.when_active()
-    site = f"i32 {e.site(item, 'barrier')}"
-    common = ["ptr %w", site, f"i32 {number}", f"i32 {threads}", f"i32 {e.active()}"]
+    site = e.site(item, "barrier")
+    e.observe_barrier(site, number, threads, waits=modifiers[0] != "arrive")
+    common = ["ptr %w", f"i32 {site}", f"i32 {number}", f"i32 {threads}", f"i32 {e.active()}"]
     if modifiers[0] == "arrive":
         e.call_void("sg_barrier_arrive", *common)
     else:
