@@ -3,14 +3,6 @@
 
 #include "driver.h"
 
-typedef struct {
-    Warp *w;
-    uint32_t site;
-    const uint64_t *addr;
-    uint32_t mask;
-    uint32_t bytes; /* of one lane */
-} Access;
-
 static const char *verb(const struct Site *s)
 {
     switch (s->kind) {
@@ -20,47 +12,47 @@ static const char *verb(const struct Site *s)
     }
 }
 
-static const char *shared_text(const Warp *w, char *text, size_t room, uint64_t address)
-{
-    int64_t offset = (int64_t)(address - (uint64_t)w->shared);
-    snprintf(text, room, "byte %lld of shared memory; the block has %u bytes of it",
-             (long long)offset, w->shared_bytes);
-    return text;
-}
-
 /* Tells what is wrong with a lane's address. */
-static void bad_access(const Access *a, uint32_t lane) __attribute__((noreturn));
-static void bad_access(const Access *a, uint32_t lane)
+static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
+    __attribute__((noreturn));
+static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
 {
-    Warp *w = a->w;
-    const Job *job = w->worker->job;
-    const struct Site *s = &job->kernel->sites[a->site];
-    uint64_t address = a->addr[lane], shared = (uint64_t)w->shared;
-    char where[400];
-    bool in_shared = address - shared < SHARED_PER_SM || s->space == SPACE_SHARED;
-    if (address % a->bytes)
-        fault_at(w, a->site, lane, CUDA_ERROR_MISALIGNED_ADDRESS,
-                 "%s %u bytes at 0x%llx, which is not a multiple of %u", verb(s), a->bytes,
-                 (unsigned long long)(in_shared ? address - shared : address), a->bytes);
-    if (in_shared) {
-        fault_at(w, a->site, lane, CUDA_ERROR_ILLEGAL_ADDRESS, "%s %u bytes at %s", verb(s),
-                 a->bytes, shared_text(w, where, sizeof where, address));
-    }
-    uint64_t all_local = w->local_stride * LANES * job->warps, local = (uint64_t)w->worker->local;
-    if (s->space == SPACE_LOCAL || (w->local_stride && address - local < all_local)) {
-        uint64_t own = (uint64_t)w->local + lane * w->local_stride;
-        fault_at(w, a->site, lane, CUDA_ERROR_ILLEGAL_ADDRESS,
+    const Kernel *kernel = w->worker->job->kernel;
+    const struct Site *s = &kernel->sites[site];
+    const CUresult illegal = CUDA_ERROR_ILLEGAL_ADDRESS;
+    uint64_t in_shared = address - (uint64_t)w->shared;
+    uint64_t in_local = address - (uint64_t)w->worker->local;
+    bool shared = s->space == SPACE_SHARED || in_shared < SHARED_PER_SM;
+    bool local = s->space == SPACE_LOCAL || in_local < w->worker->local_room;
+    if (address & (s->bytes - 1))
+        fault_at(w, site, lane, CUDA_ERROR_MISALIGNED_ADDRESS,
+                 "%s %u bytes at 0x%llx, which is not a multiple of %u", verb(s), s->bytes,
+                 (unsigned long long)(shared ? in_shared : address), s->bytes);
+    if (shared)
+        fault_at(w, site, lane, illegal,
+                 "%s %u bytes at byte %lld of shared memory; the block has %u bytes of it",
+                 verb(s), s->bytes, (long long)in_shared, w->shared_bytes);
+    if (local)
+        fault_at(w, site, lane, illegal,
                  "%s %u bytes at byte %lld of its local memory, which has %u bytes", verb(s),
-                 a->bytes, (long long)(address - own), job->kernel->local_bytes);
-    }
+                 s->bytes, (long long)(address - (uint64_t)w->local - lane * w->local_stride),
+                 kernel->local_bytes);
+    char where[400];
+    Range block;
     const Allocation *found = memory_find(address);
+    HeapAnswer heap = heap_range(kernel->module->owner, address, &block);
     if (found && found->constant)
-        fault_at(w, a->site, lane, CUDA_ERROR_ILLEGAL_ADDRESS,
-                 "%s %u bytes at 0x%llx, which is constant memory", verb(s), a->bytes,
-                 (unsigned long long)address);
-    memory_describe(found ? found->end : address, where, sizeof where);
-    fault_at(w, a->site, lane, CUDA_ERROR_ILLEGAL_ADDRESS, "%s %u bytes at 0x%llx, %s", verb(s),
-             a->bytes, (unsigned long long)address, where);
+        snprintf(where, sizeof where, "which is constant memory");
+    else if (found)
+        snprintf(where, sizeof where, "where only %llu bytes are left of the %llu-byte allocation",
+                 (unsigned long long)(found->end - address),
+                 (unsigned long long)(found->end - found->begin));
+    else if (heap != NOT_IN_HEAP)
+        snprintf(where, sizeof where, "in the heap of malloc, but not inside an allocated block");
+    else
+        memory_describe(address, where, sizeof where);
+    fault_at(w, site, lane, illegal, "%s %u bytes at 0x%llx, %s", verb(s), s->bytes,
+             (unsigned long long)address, where);
 }
 
 static bool inside(Range r, uint64_t address, uint32_t bytes)
@@ -68,62 +60,66 @@ static bool inside(Range r, uint64_t address, uint32_t bytes)
     return address >= r.begin && address < r.end && bytes <= r.end - address;
 }
 
-/* The range of memory that one lane may reach around an address; false: none. Heap blocks may be
-   freed at any time by another warp, so they are never remembered. */
-static bool reachable(const Access *a, uint32_t lane, Range *range, bool *remember)
+/* The memory of a space around an address, as far as one lane may reach; false: none. A heap block
+   may be freed at any time by another warp, so it must not be remembered. */
+static bool reachable(Warp *w, uint32_t lane, uint64_t address, uint8_t space, bool write,
+                      Range *range, bool *lasting)
 {
-    Warp *w = a->w;
     const Job *job = w->worker->job;
-    const struct Site *s = &job->kernel->sites[a->site];
-    uint64_t address = a->addr[lane];
-    *remember = false;
-    if (s->space != SPACE_LOCAL && s->space != SPACE_SHARED && s->space != SPACE_PARAM) {
+    bool generic = space == SPACE_GENERIC;
+    *lasting = false;
+    if (generic || space == SPACE_GLOBAL || space == SPACE_CONST) {
         const Allocation *found = memory_find(address);
         if (found) {
             *range = (Range){found->begin, found->end};
-            *remember = true;
-            return !found->constant || s->kind == SITE_LOAD;
+            *lasting = true;
+            return !(found->constant && write);
         }
-        if (heap_range(address, range)) return true;
+        if (heap_range(job->kernel->module->owner, address, range) == IN_BLOCK) return true;
     }
-    uint64_t shared = (uint64_t)w->shared, local = (uint64_t)w->local + lane * w->local_stride;
-    if (s->space == SPACE_SHARED || s->space == SPACE_GENERIC) {
-        *range = (Range){shared, shared + w->shared_bytes};
-        if (inside(*range, address, a->bytes)) return true;
+    if (generic || space == SPACE_SHARED) {
+        uint64_t begin = (uint64_t)w->shared;
+        *range = (Range){begin, begin + w->shared_bytes};
+        if (inside(*range, address, 1)) return true;
     }
-    if (s->space == SPACE_LOCAL || s->space == SPACE_GENERIC) {
-        *range = (Range){local, local + job->kernel->local_bytes};
-        if (inside(*range, address, a->bytes)) return true;
+    if (generic || space == SPACE_LOCAL) {
+        uint64_t begin = (uint64_t)w->local + lane * w->local_stride;
+        *range = (Range){begin, begin + job->kernel->local_bytes};
+        if (inside(*range, address, 1)) return true;
     }
-    if (s->space == SPACE_PARAM || s->space == SPACE_GENERIC || s->space == SPACE_CONST) {
-        uint64_t params = (uint64_t)w->params;
-        *range = (Range){params, params + job->kernel->param_bytes};
-        return s->kind == SITE_LOAD && inside(*range, address, a->bytes);
+    if (!write && (generic || space == SPACE_PARAM || space == SPACE_CONST)) {
+        uint64_t begin = (uint64_t)w->params;
+        *range = (Range){begin, begin + job->kernel->param_bytes};
+        if (inside(*range, address, 1)) return true;
     }
     return false;
 }
 
-/* Checks every active lane; remembers the allocation if all lanes hit the same one. */
-static void check(const Access *a)
+uint64_t access_readable_end(Warp *w, uint32_t lane, uint64_t address)
 {
-    Range last = a->w->sites[a->site];
-    bool remember = true;
-    uint32_t found = 0;
-    FOR_LANES(lane, a->mask) {
-        uint64_t address = a->addr[lane];
-        if (address & (a->bytes - 1)) bad_access(a, lane);
-        if (inside(last, address, a->bytes)) continue;
-        bool lasting;
-        if (!reachable(a, lane, &last, &lasting) || !inside(last, address, a->bytes))
-            bad_access(a, lane);
-        remember = remember && lasting && found++ == 0;
-    }
-    if (found && remember) a->w->sites[a->site] = last;
+    Range range;
+    bool lasting;
+    return reachable(w, lane, address, SPACE_GENERIC, false, &range, &lasting) ? range.end : 0;
 }
 
-static Access begin(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
+/* Checks every active lane; remembers the allocation if all lanes hit the same one. */
+void access_check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
 {
-    return (Access){w, site, addr, mask, w->worker->job->kernel->sites[site].bytes};
+    const struct Site *s = &w->worker->job->kernel->sites[site];
+    uint32_t bytes = s->bytes, found = 0;
+    Range last = w->sites[site];
+    bool remember = true, lasting;
+    FOR_LANES(lane, mask)
+    {
+        uint64_t address = addr[lane];
+        if (address & (bytes - 1)) bad_access(w, site, lane, address);
+        if (inside(last, address, bytes)) continue;
+        if (!reachable(w, lane, address, s->space, s->kind != SITE_LOAD, &last, &lasting) ||
+            !inside(last, address, bytes))
+            bad_access(w, site, lane, address);
+        remember = remember && lasting && found++ == 0;
+    }
+    if (found && remember) w->sites[site] = last;
 }
 
 /* One element of each lane, at an offset from its address. */
@@ -160,19 +156,19 @@ static void store_elements(const uint64_t *addr, uint32_t mask, uint32_t offset,
 
 void sg_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data)
 {
-    Access a = begin(w, site, addr, mask);
-    uint32_t elements = w->worker->job->kernel->sites[site].elements, size = a.bytes / elements;
-    check(&a);
-    for (uint32_t e = 0; e < elements; e++)
+    const struct Site *s = &w->worker->job->kernel->sites[site];
+    uint32_t size = s->bytes / s->elements;
+    access_check(w, site, addr, mask);
+    for (uint32_t e = 0; e < s->elements; e++)
         load_elements(addr, mask, e * size, size, (char *)data + e * size * LANES);
 }
 
+/* Where lanes write the same address, the highest lane's value stays. */
 void sg_store(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data)
 {
-    Access a = begin(w, site, addr, mask);
-    uint32_t elements = w->worker->job->kernel->sites[site].elements, size = a.bytes / elements;
-    check(&a);
-    /* where lanes write the same address, the highest lane's value stays */
-    for (uint32_t e = 0; e < elements; e++)
+    const struct Site *s = &w->worker->job->kernel->sites[site];
+    uint32_t size = s->bytes / s->elements;
+    access_check(w, site, addr, mask);
+    for (uint32_t e = 0; e < s->elements; e++)
         store_elements(addr, mask, e * size, size, (const char *)data + e * size * LANES);
 }

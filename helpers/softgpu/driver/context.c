@@ -52,6 +52,7 @@ static void context_destroy(Context *context)
     arrays_free_all(context);
     driver_lock();
     memory_free_all(context);
+    heap_free(context);
     driver_unlock();
     free(context);
 }

@@ -46,7 +46,10 @@ typedef struct Context {
     int users; /* attached or retained this many times; 0: destroyed */
     int cache_config;
     size_t limits[9];
+    struct Heap *heap; /* made when a kernel first asks for memory */
 } Context;
+
+#define HEAP_LIMIT 2 /* CU_LIMIT_MALLOC_HEAP_SIZE, index into limits */
 
 /* The context current on this thread, or NULL with *error set to the code to return. */
 Context *current_context(CUresult *error);
@@ -96,7 +99,9 @@ void memory_describe(uint64_t address, char *text, size_t room);
 
 /* ---- heap.c: malloc and free inside kernels ---- */
 
-bool heap_range(uint64_t address, Range *range); /* the heap block around an address */
+typedef enum { NOT_IN_HEAP, NOT_IN_BLOCK, IN_BLOCK } HeapAnswer;
+HeapAnswer heap_range(Context *context, uint64_t address, Range *range); /* the block there */
+void heap_free(Context *context);
 
 /* ---- copy.c ---- */
 
@@ -254,10 +259,20 @@ void fault_plain(Worker *worker, CUresult code, const char *format, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
 /* Records without leaving (for the watchdog). */
 void fault_record(Job *job, CUresult code, const char *text);
+#define NO_SITE UINT32_MAX
 void fault_place(const Kernel *kernel, uint32_t site, char *text, size_t room);
 
-/* ---- warp.c ---- */
+/* ---- access.c ---- */
+
+/* Faults unless every active lane may do what the site does at its address. */
+void access_check(Warp *warp, uint32_t site, const uint64_t *addr, uint32_t mask);
+/* The end of the memory around an address that a lane may read, 0: none. */
+uint64_t access_readable_end(Warp *warp, uint32_t lane, uint64_t address);
+
+/* ---- printf.c ---- */
 
 void printf_flush(void);
+/* Of a string in memory of the GPU; SIZE_MAX when no string can be read there. */
+size_t string_length(Warp *warp, uint32_t lane, uint64_t address);
 
 #endif

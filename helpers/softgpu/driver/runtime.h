@@ -102,7 +102,6 @@ uint64_t sg_globaltimer(void);
 void sg_shuffle(uint32_t mode, const uint32_t *a, const uint32_t *b, const uint32_t *c,
                 uint32_t mask, uint32_t *out, uint32_t *in_range);
 void sg_match_any(uint32_t bytes, const void *a, uint32_t mask, uint32_t *out);
-uint32_t sg_match_all(uint32_t bytes, const void *a, uint32_t mask);
 
 /* The arithmetic over lanes (sg_div_s64, sg_add_rz_f32, sg_ex2_approx_f32, ...) is defined by
    macros in lanes.c, half.c and approx.c. */

@@ -1,2 +1,103 @@
+/* What a warp does as a whole: shuffles, match, clocks, trap and assert. */
+#include <stdio.h>
+#include <time.h>
+
 #include "driver.h"
-void printf_flush(void) {}
+
+/* ---- exchange between lanes ---- */
+
+void sg_shuffle(uint32_t mode, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                uint32_t mask, uint32_t *out, uint32_t *in_range)
+{
+    enum { UP, DOWN, BUTTERFLY, INDEX };
+    uint32_t inside = 0, moved[LANES];
+    FOR_LANES(lane, mask)
+    {
+        int by = b[lane] & 31, clamp = c[lane] & 31, segment = c[lane] >> 8 & 31;
+        int lowest = (int)lane & segment, highest = lowest | (clamp & ~segment), from;
+        bool ok;
+        switch (mode) {
+        case UP: from = (int)lane - by; ok = from >= highest; break;
+        case DOWN: from = (int)lane + by; ok = from <= highest; break;
+        case BUTTERFLY: from = (int)lane ^ by; ok = from <= highest; break;
+        default: from = lowest | (by & ~segment); ok = from <= highest; break;
+        }
+        moved[lane] = a[ok ? from : (int)lane];
+        inside |= (uint32_t)ok << lane;
+    }
+    FOR_LANES(lane, mask) out[lane] = moved[lane];
+    *in_range = inside;
+}
+
+void sg_match_any(uint32_t bytes, const void *a, uint32_t mask, uint32_t *out)
+{
+    const uint32_t *narrow = a;
+    const uint64_t *wide = a;
+    FOR_LANES(lane, mask)
+    {
+        uint32_t equal = 0;
+        FOR_LANES(other, mask)
+        {
+            bool same = bytes == 4 ? narrow[lane] == narrow[other] : wide[lane] == wide[other];
+            equal |= (uint32_t)same << other;
+        }
+        out[lane] = equal;
+    }
+}
+
+/* ---- clocks ---- */
+
+uint64_t sg_clock(Warp *w)
+{
+    (void)w;
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    return sg_globaltimer();
+#endif
+}
+
+uint64_t sg_globaltimer(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* ---- the end of a launch, as the kernel wants it or not ---- */
+
+static uint32_t first_lane(uint32_t mask)
+{
+    return mask ? __builtin_ctz(mask) : 0;
+}
+
+void sg_trap(Warp *w, uint32_t site, uint32_t mask)
+{
+    fault_at(w, site, first_lane(mask), CUDA_ERROR_LAUNCH_FAILED, "traps");
+}
+
+void sg_stack_overflow(Warp *w, uint32_t site, uint32_t mask)
+{
+    fault_at(w, site, first_lane(mask), CUDA_ERROR_LAUNCH_FAILED,
+             "has used up its stack (functions call each other too deeply)");
+}
+
+/* A string in memory of the GPU, or "?". */
+static const char *string_at(Warp *w, uint32_t lane, uint64_t address)
+{
+    return string_length(w, lane, address) == SIZE_MAX ? "?" : (const char *)address;
+}
+
+void sg_assert(Warp *w, uint32_t site, uint32_t mask, const uint64_t *message,
+               const uint64_t *file, const uint32_t *line, const uint64_t *function)
+{
+    if (!mask) return;
+    FOR_LANES(lane, mask)
+    fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+            string_at(w, lane, file[lane]), line[lane], string_at(w, lane, function[lane]),
+            w->ctaid[0], w->ctaid[1], w->ctaid[2], w->tid[0][lane], w->tid[1][lane],
+            w->tid[2][lane], string_at(w, lane, message[lane]));
+    uint32_t lane = first_lane(mask);
+    fault_at(w, site, lane, CUDA_ERROR_ASSERT, "asserts `%s`, which is false",
+             string_at(w, lane, message[lane]));
+}

@@ -1,0 +1,153 @@
+/* Atomics of kernels. Lanes act in order; neighbours that hit the same address are put together
+   and reach memory as one compare-and-swap, which is one of the orders the hardware may choose. */
+#include <stdbool.h>
+
+#include "driver.h"
+#include "half.h"
+
+typedef unsigned __int128 u128;
+
+#define INTEGER(name, type, bits) \
+    INLINE bits name(uint32_t op, bits held, bits a, bits b) \
+    { \
+        switch (op) { \
+        case OP_ADD: return held + a; \
+        case OP_MIN: return (type)a < (type)held ? a : held; \
+        case OP_MAX: return (type)a > (type)held ? a : held; \
+        case OP_INC: return held >= a ? 0 : held + 1; \
+        case OP_DEC: return held == 0 || held > a ? a : held - 1; \
+        case OP_AND: return held & a; \
+        case OP_OR: return held | a; \
+        case OP_XOR: return held ^ a; \
+        case OP_CAS: return held == a ? b : held; \
+        default: return a; \
+        } \
+    }
+
+INTEGER(apply_u16, uint16_t, uint16_t)
+INTEGER(apply_u32, uint32_t, uint32_t)
+INTEGER(apply_s32, int32_t, uint32_t)
+INTEGER(apply_u64, uint64_t, uint64_t)
+INTEGER(apply_s64, int64_t, uint64_t)
+INTEGER(apply_u128, u128, u128)
+
+/* Floating types add; other operations on them are typed as bits. */
+INLINE uint32_t apply_f32(uint32_t op, uint32_t held, uint32_t a, uint32_t b)
+{
+    if (op != OP_ADD) return apply_u32(op, held, a, b);
+    return bits_f32(canonical_f32(f32_bits(held) + f32_bits(a)));
+}
+
+/* On global memory, the hardware flushes subnormals. */
+INLINE uint32_t apply_ftz_f32(uint32_t op, uint32_t held, uint32_t a, uint32_t b)
+{
+    if (op != OP_ADD) return apply_u32(op, held, a, b);
+    return bits_f32(flush_f32(canonical_f32(flush_f32(f32_bits(held)) + flush_f32(f32_bits(a)))));
+}
+
+INLINE uint64_t apply_f64(uint32_t op, uint64_t held, uint64_t a, uint64_t b)
+{
+    if (op != OP_ADD) return apply_u64(op, held, a, b);
+    return bits_f64(f64_bits(held) + f64_bits(a));
+}
+
+INLINE uint16_t apply_f16(uint32_t op, uint16_t held, uint16_t a, uint16_t b)
+{
+    if (op != OP_ADD) return apply_u16(op, held, a, b);
+    return half_of_float(float_of_half(held) + float_of_half(a));
+}
+
+INLINE uint16_t apply_bf16(uint32_t op, uint16_t held, uint16_t a, uint16_t b)
+{
+    if (op != OP_ADD) return apply_u16(op, held, a, b);
+    return bfloat_of_float(float_of_bfloat(held) + float_of_bfloat(a));
+}
+
+#define PAIR(name, half) \
+    INLINE uint32_t name(uint32_t op, uint32_t held, uint32_t a, uint32_t b) \
+    { \
+        if (op != OP_ADD) return apply_u32(op, held, a, b); \
+        return half(op, (uint16_t)held, (uint16_t)a, 0) | \
+               (uint32_t)half(op, (uint16_t)(held >> 16), (uint16_t)(a >> 16), 0) << 16; \
+    }
+
+PAIR(apply_f16x2, apply_f16)
+PAIR(apply_bf16x2, apply_bf16)
+
+/* The first active lane and those after it that use the same address. */
+static uint32_t leading_group(const uint64_t *addr, uint32_t left)
+{
+    uint64_t address = addr[__builtin_ctz(left)];
+    uint32_t group = 0;
+    FOR_LANES(lane, left)
+    {
+        if (addr[lane] != address) break;
+        group |= 1u << lane;
+    }
+    return group;
+}
+
+#define UPDATE(name, bits, apply) \
+    static void name(uint32_t op, const uint64_t *addr, uint32_t mask, const bits *a, \
+                     const bits *b, bits *out, bool alone) \
+    { \
+        for (uint32_t left = mask, group; left; left &= ~group) { \
+            group = leading_group(addr, left); \
+            bits *memory = (bits *)addr[__builtin_ctz(left)], old, held; \
+            do { \
+                held = old = *(volatile bits *)memory; \
+                FOR_LANES(lane, group) \
+                { \
+                    bits before = held; \
+                    held = apply(op, held, a[lane], b ? b[lane] : 0); \
+                    if (out) out[lane] = before; \
+                } \
+                if (alone) { \
+                    *memory = held; \
+                    break; \
+                } \
+            } while (!__sync_bool_compare_and_swap(memory, old, held)); \
+        } \
+    }
+
+UPDATE(update_u16, uint16_t, apply_u16)
+UPDATE(update_u32, uint32_t, apply_u32)
+UPDATE(update_s32, uint32_t, apply_s32)
+UPDATE(update_u64, uint64_t, apply_u64)
+UPDATE(update_s64, uint64_t, apply_s64)
+UPDATE(update_f32, uint32_t, apply_f32)
+UPDATE(update_ftz_f32, uint32_t, apply_ftz_f32)
+UPDATE(update_f64, uint64_t, apply_f64)
+UPDATE(update_f16, uint16_t, apply_f16)
+UPDATE(update_bf16, uint16_t, apply_bf16)
+UPDATE(update_f16x2, uint32_t, apply_f16x2)
+UPDATE(update_bf16x2, uint32_t, apply_bf16x2)
+UPDATE(update_u128, u128, apply_u128)
+
+void sg_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
+               uint32_t mask, const void *a, const void *b, void *out)
+{
+    if (!mask) return;
+    access_check(w, site, addr, mask);
+    bool alone = w->worker->job->workers == 1;
+    bool global = addr[__builtin_ctz(mask)] - (uint64_t)w->shared >= SHARED_PER_SM;
+    switch (type) {
+    case TY_U32: case TY_B32: update_u32(op, addr, mask, a, b, out, alone); break;
+    case TY_S32: update_s32(op, addr, mask, a, b, out, alone); break;
+    case TY_U64: case TY_B64: update_u64(op, addr, mask, a, b, out, alone); break;
+    case TY_S64: update_s64(op, addr, mask, a, b, out, alone); break;
+    case TY_F32:
+        if (global)
+            update_ftz_f32(op, addr, mask, a, b, out, alone);
+        else
+            update_f32(op, addr, mask, a, b, out, alone);
+        break;
+    case TY_F64: update_f64(op, addr, mask, a, b, out, alone); break;
+    case TY_F16: update_f16(op, addr, mask, a, b, out, alone); break;
+    case TY_BF16: update_bf16(op, addr, mask, a, b, out, alone); break;
+    case TY_F16X2: update_f16x2(op, addr, mask, a, b, out, alone); break;
+    case TY_BF16X2: update_bf16x2(op, addr, mask, a, b, out, alone); break;
+    case TY_B16: update_u16(op, addr, mask, a, b, out, alone); break;
+    default: update_u128(op, addr, mask, a, b, out, alone); break;
+    }
+}

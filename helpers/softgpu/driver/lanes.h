@@ -1,0 +1,62 @@
+/* How functions over lanes are written: plain loops that the compiler turns into vector code,
+   compiled once for any processor and once for those with AVX2 and FMA. */
+#ifndef SOFTGPU_LANES_H
+#define SOFTGPU_LANES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "runtime.h"
+
+#if defined(__x86_64__)
+#define LANEWISE __attribute__((visibility("default"), target_clones("arch=haswell", "default")))
+#else
+#define LANEWISE __attribute__((visibility("default")))
+#endif
+#define INLINE static inline __attribute__((always_inline))
+#define FOR_ALL(i) for (uint32_t i = 0; i < LANES; i++)
+
+#define F32_NAN 0x7fffffffu /* the NaN that float instructions return */
+#define F16_NAN 0x7fffu     /* half and bfloat16 */
+
+INLINE uint32_t bits_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, 4);
+    return bits;
+}
+
+INLINE float f32_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, 4);
+    return x;
+}
+
+INLINE uint64_t bits_f64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, 8);
+    return bits;
+}
+
+INLINE double f64_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+/* Subnormals become zeros of their sign. */
+INLINE float flush_f32(float x)
+{
+    uint32_t bits = bits_f32(x);
+    return f32_bits(bits & 0x7f800000 ? bits : bits & 0x80000000);
+}
+
+INLINE float canonical_f32(float x)
+{
+    return x == x ? x : f32_bits(F32_NAN);
+}
+
+#endif
