@@ -69,11 +69,16 @@ def _floats() -> Iterator[Form]:
         yield one(name)
     for name in spell("cvt.{r}{s}{f}.{d}.f32", r="rn rz", s="- .relu", f="- .satfinite",
                       d="f16 bf16"):  # fmt: skip
-        yield one(name) if name != "cvt.rn.f16.f32" and name != "cvt.rz.f16.f32" else form(
-            name, "f16", "f32", rule=exact("f16"), note="again"
+        yield (
+            one(name)
+            if name != "cvt.rn.f16.f32" and name != "cvt.rz.f16.f32"
+            else form(name, "f16", "f32", rule=exact("f16"), note="again")
         )
-    for name in ("cvt.f32.bf16", "cvt.f64.bf16", "cvt.rn.bf16.f64", "cvt.rn.bf16.f16",
-                 "cvt.rn.f16.bf16", "cvt.rz.bf16.f64", "cvt.rm.bf16.f64", "cvt.rp.bf16.f64"):  # fmt: skip
+    yield one("cvt.f32.bf16")
+    yield one("cvt.f64.bf16")
+    yield one("cvt.rn.f16.bf16")
+    yield one("cvt.rn.bf16.f16")
+    for name in spell("cvt{r}.bf16.f64", r=_ROUND):
         yield one(name)
     for name in spell("cvt.{r}{s}.{d}x2.f32", r="rn rz", s="- .relu", d="f16 bf16"):
         t = name.split(".")[-2]

@@ -43,7 +43,7 @@ _C = {
 
 @dataclass(frozen=True)
 class Form:
-    """`code` computes %0 (an `out`) from %1, %2 ... (the operands of `ins`); if it is C++, x, y ..."""
+    """`code` computes %0 (an `out`) from %1, %2 ... (its `ins`); C++: d from x, y ..."""
 
     name: str
     code: str
@@ -122,6 +122,10 @@ def modules(family: str, forms: Iterable[Form], preamble: str = "") -> list[Modu
             entry = f"{family.replace(' ', '_')}_{len(kernels)}"
             kernels.append(_kernel(family, entry, same[start : start + _PER_KERNEL]))
     return [
-        Module(f"{family} {start // _PER_MODULE}", tuple(kernels[start : start + _PER_MODULE]), preamble)
+        Module(
+            f"{family} {start // _PER_MODULE}",
+            tuple(kernels[start : start + _PER_MODULE]),
+            preamble,
+        )
         for start in range(0, len(kernels), _PER_MODULE)
     ]

@@ -47,7 +47,14 @@ _WIDTH = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "8": 8, "16": 16, "32": 3
 
 # what an operand may mean: random numbers up to a size, where an operation is documented on a range
 # only; "plain" numbers come without edge values
-_RANGES = {"angle": 6.28, "turns": 314.0, "exponent": 150.0, "unit": 1.0, "ten": 10.0, "plain": 10.0}
+_RANGES = {
+    "angle": 6.28,
+    "turns": 314.0,
+    "exponent": 150.0,
+    "unit": 1.0,
+    "ten": 10.0,
+    "plain": 10.0,
+}
 
 
 def _edges(base: str, kind: str) -> list[int]:

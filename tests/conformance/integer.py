@@ -72,7 +72,9 @@ def _carry_chains() -> Iterator[Form]:
             f"subc.cc.{t}",
             f"sub.cc.{t} x, a, c; subc.cc.{t} y, b, d; subc.{t} x, x, 0; add.{t} y, y, x;",
         )
-        yield chain(f"mad.lo.cc.{t} madc.hi.{t}", f"mad.lo.cc.{t} x, a, c, b; madc.hi.{t} y, a, c, d;")
+        yield chain(
+            f"mad.lo.cc.{t} madc.hi.{t}", f"mad.lo.cc.{t} x, a, c, b; madc.hi.{t} y, a, c, d;"
+        )
         yield chain(f"mad.hi.cc.{t} addc.{t}", f"mad.hi.cc.{t} x, a, c, b; addc.{t} y, d, 0;")
         yield chain(
             f"madc.lo.cc.{t} madc.hi.cc.{t}",

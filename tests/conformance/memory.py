@@ -83,7 +83,8 @@ def _store(space: str, t: str, qualifier: str = "") -> Form:
     where = {
         ".global": ("", "scratch + 2 * i", '"l"(p)'),
         "": ("", "scratch + 2 * i", '"l"(p)'),
-        ".shared": ("__shared__ Word s[256];", "s + 2 * i", '"r"((unsigned)__cvta_generic_to_shared(p))'),
+        ".shared": ("__shared__ Word s[256];", "s + 2 * i",
+                    '"r"((unsigned)__cvta_generic_to_shared(p))'),
         ".local": ("Word s[2];", "s", '"l"(__cvta_generic_to_local(p))'),
     }  # fmt: skip
     setup, pointer, address = where[space]
@@ -135,15 +136,16 @@ def _forms() -> Iterator[Form]:
         yield Form(hint, code, "64", ("64",), BITS, assembly=False)
     for space in ("global", "shared", "local", "const"):
         code = (
-            f"__shared__ Word s[1]; Word v[1] = {{x}}; const void *p = i % 4 == 0 ? (const void *)x_in"
+            f"__shared__ Word s[1]; Word v[1] = {{x}};"
+            f" const void *p = i % 4 == 0 ? (const void *)x_in"
             f" : i % 4 == 1 ? (const void *)s : i % 4 == 2 ? (const void *)v"
             f" : (const void *)in_constant; unsigned r;"
             f' asm volatile("{{ .reg .pred p; isspacep.{space} p, %1; selp.u32 %0, 1, 0, p; }}"'
             f' : "=r"(r) : "l"(p)); d = r;'
         )
         yield Form(f"isspacep.{space}", code, "pred", ("64",), BITS, assembly=False)
-    yield expression("__shared__ Word s[128]; s[i] = x; d = __isShared(s + i) + 2 * __isGlobal(x_in)"
-                     " + 4 * __isShared(x_in) + 8 * __isLocal(x_in);", "pred", "64")  # fmt: skip
+    asked = "__isShared(s + i) + 2 * __isGlobal(x_in) + 4 * __isShared(x_in) + 8 * __isLocal(x_in)"
+    yield expression(f"__shared__ Word s[128]; s[i] = x; d = {asked};", "pred", "64")
 
 
 MODULES = modules("memory", _forms(), _PREAMBLE)

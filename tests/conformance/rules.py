@@ -31,6 +31,10 @@ class Rule:
     relative: float = 0.0
     absolute: float = 0.0
 
+    def unit(self, dtype: str) -> np.dtype:
+        """The unsigned type of one number: of the format compared, or as the case has it."""
+        return np.dtype(dtype if self.kind == "bits" else _KINDS[self.kind][0])
+
     def differing(self, got: bytes, want: bytes) -> np.ndarray:
         """Indices at which two answers differ by more than the rule allows."""
         if self.kind == "bits":

@@ -57,7 +57,7 @@ def _inputs(parameters: list[str]) -> tuple[np.ndarray, ...]:
 def _kernel(family: str, match: re.Match[str], source: str) -> Kernel:
     launch = dict(word.split("=") for word in (match[1] or "").split())
     grid, block = _dims(launch.get("grid", "1")), _dims(launch.get("block", "64"))
-    parameters = match.string[match.end() : match.string.index(") {", match.end())]
+    parameters = match.string[match.end() : match.string.index(")", match.end())]
     out, *inputs = " ".join(parameters.split()).split(", ")
     dtype = _TYPES[_POINTER.match(out)[2]][0]
     count = int(launch.get("out", prod(grid) * prod(block)))

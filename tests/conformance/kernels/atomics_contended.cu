@@ -4,19 +4,22 @@
 
 // the block clears the first n elements of its output before anything is added to them
 template <class T>
-__device__ void clear(T *out, int n) {
+__device__ void clear(T *out, int n)
+{
     for (int k = threadIdx.x; k < n; k += blockDim.x) out[k] = T(0);
     __syncthreads();
 }
 
 // launch: block=256 out=1
-extern "C" __global__ void one_counter(unsigned *out, const unsigned *a) {
+extern "C" __global__ void one_counter(unsigned *out, const unsigned *a)
+{
     clear(out, 1);
     atomicAdd(out, a[threadIdx.x]);
 }
 
 // launch: block=256 out=16
-extern "C" __global__ void every_integer_operation(unsigned *out, const unsigned *a) {
+extern "C" __global__ void every_integer_operation(unsigned *out, const unsigned *a)
+{
     clear(out, 16);
     int i = threadIdx.x;
     if (i == 0) out[2] = out[4] = out[7] = out[13] = ~0u;
@@ -37,7 +40,9 @@ extern "C" __global__ void every_integer_operation(unsigned *out, const unsigned
 }
 
 // launch: block=256 out=8
-extern "C" __global__ void every_64_bit_operation(unsigned long long *out, const unsigned long long *a) {
+extern "C" __global__ void every_64_bit_operation(unsigned long long *out,
+                                                  const unsigned long long *a)
+{
     clear(out, 8);
     int i = threadIdx.x;
     if (i == 0) out[1] = out[4] = ~0ull;
@@ -53,7 +58,8 @@ extern "C" __global__ void every_64_bit_operation(unsigned long long *out, const
 }
 
 // launch: block=256 out=16
-extern "C" __global__ void histogram_in_shared_memory(unsigned *out, const unsigned *a) {
+extern "C" __global__ void histogram_in_shared_memory(unsigned *out, const unsigned *a)
+{
     __shared__ unsigned bins[16];
     int i = threadIdx.x;
     if (i < 16) bins[i] = 0;
@@ -65,7 +71,8 @@ extern "C" __global__ void histogram_in_shared_memory(unsigned *out, const unsig
 }
 
 // launch: block=256 out=32
-extern "C" __global__ void tickets_are_all_different(unsigned *out, const unsigned *a) {
+extern "C" __global__ void tickets_are_all_different(unsigned *out, const unsigned *a)
+{
     __shared__ unsigned next;
     clear(out, 32);
     if (threadIdx.x == 0) next = 0;
@@ -79,7 +86,8 @@ extern "C" __global__ void tickets_are_all_different(unsigned *out, const unsign
 }
 
 // launch: block=256 out=9
-extern "C" __global__ void exchange_keeps_every_value(unsigned *out, const unsigned *a) {
+extern "C" __global__ void exchange_keeps_every_value(unsigned *out, const unsigned *a)
+{
     __shared__ unsigned slot, sum, exclusive;
     int i = threadIdx.x;
     if (i == 0) slot = 12345, sum = 0, exclusive = 0;
@@ -92,7 +100,8 @@ extern "C" __global__ void exchange_keeps_every_value(unsigned *out, const unsig
 }
 
 // launch: block=128 out=4
-extern "C" __global__ void float_maximum_by_compare_and_swap(float *out, const float *a) {
+extern "C" __global__ void float_maximum_by_compare_and_swap(float *out, const float *a)
+{
     int i = threadIdx.x;
     if (i == 0) out[0] = -1e30f, out[1] = 1e30f, out[2] = 0, out[3] = 0;
     __syncthreads();
@@ -113,7 +122,9 @@ extern "C" __global__ void float_maximum_by_compare_and_swap(float *out, const f
 }
 
 // launch: block=128 out=2
-extern "C" __global__ void product_by_64_bit_swap(unsigned long long *out, const unsigned long long *a) {
+extern "C" __global__ void product_by_64_bit_swap(unsigned long long *out,
+                                                  const unsigned long long *a)
+{
     int i = threadIdx.x;
     if (i == 0) out[0] = 1, out[1] = 0;
     __syncthreads();
@@ -126,7 +137,8 @@ extern "C" __global__ void product_by_64_bit_swap(unsigned long long *out, const
 }
 
 // launch: block=128 out=8
-extern "C" __global__ void whole_numbers_as_floats(float *out, const int *a) {
+extern "C" __global__ void whole_numbers_as_floats(float *out, const int *a)
+{
     // sums of small whole numbers are exact in any order
     __shared__ float s;
     clear(out, 8);
@@ -142,7 +154,8 @@ extern "C" __global__ void whole_numbers_as_floats(float *out, const int *a) {
 }
 
 // launch: block=128 out=4
-extern "C" __global__ void whole_numbers_as_doubles(double *out, const int *a) {
+extern "C" __global__ void whole_numbers_as_doubles(double *out, const int *a)
+{
     clear(out, 4);
     int i = threadIdx.x;
     atomicAdd(out + (i & 3), (double)a[i] * 0.5);
@@ -151,7 +164,8 @@ extern "C" __global__ void whole_numbers_as_doubles(double *out, const int *a) {
 }
 
 // launch: block=64 out=8
-extern "C" __global__ void whole_numbers_as_halves(__half *out, const int *a) {
+extern "C" __global__ void whole_numbers_as_halves(__half *out, const int *a)
+{
     clear(out, 8);
     int i = threadIdx.x;
     atomicAdd(out, __int2half_rn(a[i] & 15));
@@ -160,7 +174,8 @@ extern "C" __global__ void whole_numbers_as_halves(__half *out, const int *a) {
 }
 
 // launch: block=32 out=8
-extern "C" __global__ void whole_numbers_as_bfloat16(__nv_bfloat16 *out, const int *a) {
+extern "C" __global__ void whole_numbers_as_bfloat16(__nv_bfloat16 *out, const int *a)
+{
     clear(out, 8);
     int i = threadIdx.x;
     atomicAdd(out, __int2bfloat16_rn(a[i] & 3));
@@ -169,7 +184,8 @@ extern "C" __global__ void whole_numbers_as_bfloat16(__nv_bfloat16 *out, const i
 }
 
 // launch: block=64 out=8
-extern "C" __global__ void vectors_of_floats(float *out, const int *a) {
+extern "C" __global__ void vectors_of_floats(float *out, const int *a)
+{
     clear(out, 8);
     int i = threadIdx.x;
     atomicAdd((float2 *)out, make_float2(a[i] & 7, i));
@@ -177,7 +193,8 @@ extern "C" __global__ void vectors_of_floats(float *out, const int *a) {
 }
 
 // launch: block=64 out=3
-extern "C" __global__ void scopes(int *out, const int *a) {
+extern "C" __global__ void scopes(int *out, const int *a)
+{
     clear(out, 3);
     int i = threadIdx.x;
     atomicAdd_block(out, a[i]);
@@ -189,7 +206,8 @@ extern "C" __global__ void scopes(int *out, const int *a) {
 __device__ __noinline__ void add_to(int *p, int x) { atomicAdd(p, x); }
 
 // launch: block=64 out=66
-extern "C" __global__ void generic_address(int *out, const int *a) {
+extern "C" __global__ void generic_address(int *out, const int *a)
+{
     __shared__ int s[2];
     clear(out, 66);
     int i = threadIdx.x;
@@ -201,7 +219,8 @@ extern "C" __global__ void generic_address(int *out, const int *a) {
 }
 
 // launch: block=64 out=2
-extern "C" __global__ void some_lanes_only(unsigned *out, const unsigned *a) {
+extern "C" __global__ void some_lanes_only(unsigned *out, const unsigned *a)
+{
     clear(out, 2);
     int i = threadIdx.x;
     if (a[i] & 1) atomicAdd(out, a[i]);
@@ -209,22 +228,23 @@ extern "C" __global__ void some_lanes_only(unsigned *out, const unsigned *a) {
 }
 
 // launch: block=96 out=1
-extern "C" __global__ void one_add_for_a_warp(int *out, const int *a) {
+extern "C" __global__ void one_add_for_a_warp(int *out, const int *a)
+{
     clear(out, 1);
     int x = __reduce_add_sync(0xffffffffu, a[threadIdx.x]);
     if (threadIdx.x % 32 == 0) atomicAdd(out, x);
 }
 
 // launch: block=64 out=2
-extern "C" __global__ void lock_taken_by_one_lane_of_a_warp(int *out, const int *a) {
+extern "C" __global__ void lock_taken_by_one_lane_of_a_warp(int *out, const int *a)
+{
     __shared__ int lock, total;
     int i = threadIdx.x;
     if (i == 0) lock = 0, total = 0;
     __syncthreads();
     for (int lane = 0; lane < 32; lane++) {
         if (i % 32 == lane) {
-            while (atomicCAS(&lock, 0, 1) != 0) {
-            }
+            while (atomicCAS(&lock, 0, 1) != 0) {}
             __threadfence_block();
             *(volatile int *)&total = *(volatile int *)&total + a[i];
             __threadfence_block();
@@ -237,7 +257,8 @@ extern "C" __global__ void lock_taken_by_one_lane_of_a_warp(int *out, const int 
 }
 
 // launch: block=64 out=4
-extern "C" __global__ void short_compare_and_swap(unsigned short *out, const unsigned short *a) {
+extern "C" __global__ void short_compare_and_swap(unsigned short *out, const unsigned short *a)
+{
     clear(out, 4);
     int i = threadIdx.x;
     unsigned short *p = out + (i & 3), old = *p, seen;

@@ -1,7 +1,8 @@
 // Barriers: loops around them, uniform branches, named and partial ones, reductions.
 
 // launch: block=96
-extern "C" __global__ void loop_around_a_barrier(int *out, const int *a) {
+extern "C" __global__ void loop_around_a_barrier(int *out, const int *a)
+{
     __shared__ int s[96];
     int i = threadIdx.x;
     s[i] = a[i];
@@ -15,7 +16,8 @@ extern "C" __global__ void loop_around_a_barrier(int *out, const int *a) {
 }
 
 // launch: block=128
-extern "C" __global__ void barrier_in_a_uniform_branch(int *out, const int *a) {
+extern "C" __global__ void barrier_in_a_uniform_branch(int *out, const int *a)
+{
     __shared__ int s[128];
     int i = threadIdx.x;
     s[i] = a[i];
@@ -28,7 +30,8 @@ extern "C" __global__ void barrier_in_a_uniform_branch(int *out, const int *a) {
 }
 
 // launch: block=256
-extern "C" __global__ void tree_reduction(int *out, const int *a) {
+extern "C" __global__ void tree_reduction(int *out, const int *a)
+{
     __shared__ int s[256];
     int i = threadIdx.x;
     s[i] = a[i];
@@ -41,7 +44,8 @@ extern "C" __global__ void tree_reduction(int *out, const int *a) {
 }
 
 // launch: block=100
-extern "C" __global__ void barrier_that_counts(int *out, const int *a) {
+extern "C" __global__ void barrier_that_counts(int *out, const int *a)
+{
     int i = threadIdx.x;
     int n = __syncthreads_count(a[i] > 0);
     int all = __syncthreads_and(a[i] != 12345);
@@ -51,7 +55,8 @@ extern "C" __global__ void barrier_that_counts(int *out, const int *a) {
 }
 
 // launch: block=128
-extern "C" __global__ void named_barriers(int *out, const int *a) {
+extern "C" __global__ void named_barriers(int *out, const int *a)
+{
     __shared__ int s[128];
     int i = threadIdx.x;
     s[i] = a[i];
@@ -64,7 +69,8 @@ extern "C" __global__ void named_barriers(int *out, const int *a) {
 }
 
 // launch: block=64
-extern "C" __global__ void producer_and_consumer(int *out, const int *a) {
+extern "C" __global__ void producer_and_consumer(int *out, const int *a)
+{
     __shared__ int s[32];
     int i = threadIdx.x;
     out[i] = i;
@@ -81,7 +87,8 @@ extern "C" __global__ void producer_and_consumer(int *out, const int *a) {
 }
 
 // launch: block=128
-extern "C" __global__ void barrier_after_some_left(int *out, const int *a) {
+extern "C" __global__ void barrier_after_some_left(int *out, const int *a)
+{
     __shared__ int s[128];
     int i = threadIdx.x;
     s[i] = a[i];
@@ -98,7 +105,8 @@ extern "C" __global__ void barrier_after_some_left(int *out, const int *a) {
 }
 
 // launch: block=64
-extern "C" __global__ void warp_barrier_under_divergence(int *out, const int *a) {
+extern "C" __global__ void warp_barrier_under_divergence(int *out, const int *a)
+{
     __shared__ int s[64];
     int i = threadIdx.x;
     s[i] = a[i];
@@ -118,7 +126,8 @@ extern "C" __global__ void warp_barrier_under_divergence(int *out, const int *a)
 }
 
 // launch: block=64x2x2 out=256
-extern "C" __global__ void barrier_in_three_dimensions(int *out, const int *a) {
+extern "C" __global__ void barrier_in_three_dimensions(int *out, const int *a)
+{
     __shared__ int s[2][2][64];
     int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
     s[z][y][x] = a[x + 64 * (y + 2 * z)];
@@ -127,7 +136,8 @@ extern "C" __global__ void barrier_in_three_dimensions(int *out, const int *a) {
 }
 
 // launch: grid=5 block=32
-extern "C" __global__ void last_block_finishes(int *out, const int *a) {
+extern "C" __global__ void last_block_finishes(int *out, const int *a)
+{
     static __device__ unsigned arrived;
     static __device__ int partial[5];
     __shared__ bool last;
@@ -148,19 +158,20 @@ extern "C" __global__ void last_block_finishes(int *out, const int *a) {
 }
 
 // launch: block=96
-extern "C" __global__ void spin_until_another_warp_writes(int *out, const int *a) {
+extern "C" __global__ void spin_until_another_warp_writes(int *out, const int *a)
+{
     __shared__ volatile int flag;
     int i = threadIdx.x;
     if (i == 0) flag = 0;
     __syncthreads();
     if (i == 71) flag = a[3] | 1;
-    while (flag == 0) {
-    }
+    while (flag == 0) {}
     out[i] = flag + i;
 }
 
 // launch: block=64
-extern "C" __global__ void spin_lock_between_warps(int *out, const int *a) {
+extern "C" __global__ void spin_lock_between_warps(int *out, const int *a)
+{
     __shared__ volatile int turn;
     __shared__ int total;
     int i = threadIdx.x;

@@ -1,6 +1,7 @@
 // Divergence: branches, loops, switches, jumps.
 
-extern "C" __global__ void nested_branches(int *out, const int *a) {
+extern "C" __global__ void nested_branches(int *out, const int *a)
+{
     int i = threadIdx.x, x = a[i];
     if (x & 1) {
         x += 3;
@@ -19,13 +20,15 @@ extern "C" __global__ void nested_branches(int *out, const int *a) {
     out[i] = x;
 }
 
-extern "C" __global__ void loop_lengths_differ(unsigned *out, const unsigned *a) {
+extern "C" __global__ void loop_lengths_differ(unsigned *out, const unsigned *a)
+{
     unsigned i = threadIdx.x, sum = 0;
     for (unsigned k = 0; k < a[i] % 50; k++) sum = sum * 3 + a[k] + i;
     out[i] = sum;
 }
 
-extern "C" __global__ void break_and_continue(unsigned *out, const unsigned *a) {
+extern "C" __global__ void break_and_continue(unsigned *out, const unsigned *a)
+{
     unsigned i = threadIdx.x, sum = 0;
     for (unsigned k = 0; k < 64; k++) {
         unsigned v = a[(i + k) & 255];
@@ -38,7 +41,8 @@ extern "C" __global__ void break_and_continue(unsigned *out, const unsigned *a) 
     out[i] = sum;
 }
 
-extern "C" __global__ void nested_loops(unsigned *out, const unsigned *a) {
+extern "C" __global__ void nested_loops(unsigned *out, const unsigned *a)
+{
     unsigned i = threadIdx.x, sum = 0;
     for (unsigned k = 0; k < a[i] % 7; k++) {
         for (unsigned m = k; m < a[i + 1] % 9; m++) {
@@ -50,7 +54,8 @@ extern "C" __global__ void nested_loops(unsigned *out, const unsigned *a) {
     out[i] = sum;
 }
 
-extern "C" __global__ void leaving_two_loops(unsigned *out, const unsigned *a) {
+extern "C" __global__ void leaving_two_loops(unsigned *out, const unsigned *a)
+{
     unsigned i = threadIdx.x, k, m = 0;
     for (k = 0; k < 16; k++) {
         for (m = 0; m < 16; m++)
@@ -61,7 +66,8 @@ found:
     out[i] = k * 100 + m;
 }
 
-extern "C" __global__ void do_while(unsigned *out, const unsigned *a) {
+extern "C" __global__ void do_while(unsigned *out, const unsigned *a)
+{
     unsigned i = threadIdx.x, x = a[i] % 1000 + 1, steps = 0;
     do {
         x = x & 1 ? 3 * x + 1 : x >> 1;
@@ -70,7 +76,8 @@ extern "C" __global__ void do_while(unsigned *out, const unsigned *a) {
     out[i] = steps * 65536 + (x & 0xffff);
 }
 
-extern "C" __global__ void switch_dense(int *out, const int *a) {
+extern "C" __global__ void switch_dense(int *out, const int *a)
+{
     int i = threadIdx.x, x = a[i];
     switch (x & 15) {
     case 0: x += 1; break;
@@ -90,7 +97,8 @@ extern "C" __global__ void switch_dense(int *out, const int *a) {
     out[i] = x;
 }
 
-extern "C" __global__ void switch_sparse(int *out, const int *a) {
+extern "C" __global__ void switch_sparse(int *out, const int *a)
+{
     int i = threadIdx.x;
     switch (a[i]) {
     case 0: out[i] = 1; return;
@@ -103,15 +111,28 @@ extern "C" __global__ void switch_sparse(int *out, const int *a) {
     out[i] = a[i] ^ i;
 }
 
-extern "C" __global__ void switch_in_a_loop(unsigned *out, const unsigned *a) {
+extern "C" __global__ void switch_in_a_loop(unsigned *out, const unsigned *a)
+{
     unsigned i = threadIdx.x, state = i % 4, sum = 0;
     for (unsigned k = 0; k < 30; k++) {
         unsigned v = a[(i * 3 + k) & 255];
         switch (state) {
-        case 0: state = v % 4; sum += 1; break;
-        case 1: state = (v >> 3) % 3; sum += 10; continue;
-        case 2: if (v & 1) state = 3; else goto out_of_here; break;
-        case 3: state = v & 2 ? 0 : 1; sum += 1000; break;
+        case 0:
+            state = v % 4;
+            sum += 1;
+            break;
+        case 1:
+            state = (v >> 3) % 3;
+            sum += 10;
+            continue;
+        case 2:
+            if (v & 1) state = 3;
+            else goto out_of_here;
+            break;
+        case 3:
+            state = v & 2 ? 0 : 1;
+            sum += 1000;
+            break;
         }
         sum ^= v & 1;
     }
@@ -119,7 +140,8 @@ out_of_here:
     out[i] = sum * 4 + state;
 }
 
-extern "C" __global__ void early_return(int *out, const int *a) {
+extern "C" __global__ void early_return(int *out, const int *a)
+{
     int i = threadIdx.x;
     out[i] = -1;
     if (a[i] % 5 == 0) return;
@@ -132,7 +154,8 @@ extern "C" __global__ void early_return(int *out, const int *a) {
     out[i] *= 3;
 }
 
-extern "C" __global__ void jump_into_a_loop(unsigned *out, const unsigned *a) {
+extern "C" __global__ void jump_into_a_loop(unsigned *out, const unsigned *a)
+{
     unsigned i = threadIdx.x, x = a[i], n = 0;
     if (x & 1) goto middle;
 top:
@@ -145,7 +168,8 @@ middle:
     out[i] = x + n;
 }
 
-extern "C" __global__ void two_loops_that_share_blocks(unsigned *out, const unsigned *a) {
+extern "C" __global__ void two_loops_that_share_blocks(unsigned *out, const unsigned *a)
+{
     unsigned i = threadIdx.x, x = a[i], n = 0;
     if (x % 3 == 0) goto second;
 first:
@@ -163,7 +187,8 @@ done:
     out[i] = x ^ n;
 }
 
-extern "C" __global__ void short_circuit(int *out, const int *a) {
+extern "C" __global__ void short_circuit(int *out, const int *a)
+{
     int i = threadIdx.x, calls = 0;
     auto test = [&](int bit) {
         calls += 1 << (4 * bit);
@@ -174,26 +199,30 @@ extern "C" __global__ void short_circuit(int *out, const int *a) {
     out[i] = calls * 4 + x * 2 + y;
 }
 
-extern "C" __global__ void conditional_chain(int *out, const int *a) {
+extern "C" __global__ void conditional_chain(int *out, const int *a)
+{
     int i = threadIdx.x, x = a[i], y = a[i + 1];
     out[i] = x < y ? x > 0 ? x - 1 : y > 0 ? 5 : -y : x == y ? 0 : y < -100 ? x / 3 : x % 10;
 }
 
-extern "C" __global__ void comma_and_side_effects(int *out, const int *a) {
+extern "C" __global__ void comma_and_side_effects(int *out, const int *a)
+{
     int i = threadIdx.x, x = 1, y = 2;
     for (int k = 0, m = a[i] & 7; k < m; k++, x += y, y ^= a[k]) x ^= k;
     out[i] = (x++, y--, x * 3 + y);
 }
 
 // launch: block=37
-extern "C" __global__ void partial_warp(unsigned *out, const unsigned *a) {
+extern "C" __global__ void partial_warp(unsigned *out, const unsigned *a)
+{
     unsigned i = threadIdx.x, x = a[i];
     while (x > i) x = x / 2;
     out[i] = x;
 }
 
 // launch: block=5x3x4 grid=2x2 out=240
-extern "C" __global__ void block_in_three_dimensions(int *out, const int *a) {
+extern "C" __global__ void block_in_three_dimensions(int *out, const int *a)
+{
     int t = threadIdx.x + 5 * (threadIdx.y + 3 * threadIdx.z);
     int b = blockIdx.x + 2 * blockIdx.y;
     out[60 * b + t] = a[t] ^ (threadIdx.x + 10 * threadIdx.y + 100 * threadIdx.z + 1000 * b) ^
@@ -201,14 +230,16 @@ extern "C" __global__ void block_in_three_dimensions(int *out, const int *a) {
 }
 
 // launch: grid=3x2x2 block=7x5 out=420
-extern "C" __global__ void grid_in_three_dimensions(int *out, const int *a) {
+extern "C" __global__ void grid_in_three_dimensions(int *out, const int *a)
+{
     int block = blockIdx.x + 3 * (blockIdx.y + 2 * blockIdx.z);
     int t = threadIdx.y * blockDim.x + threadIdx.x;
     out[35 * block + t] = a[(t + block) & 255] + 1000 * block + gridDim.z * 7 + blockDim.z;
 }
 
 // launch: block=96
-extern "C" __global__ void one_warp_of_three(int *out, const int *a) {
+extern "C" __global__ void one_warp_of_three(int *out, const int *a)
+{
     int i = threadIdx.x;
     int x = a[i];
     if (i / 32 == 1) {
@@ -220,12 +251,14 @@ extern "C" __global__ void one_warp_of_three(int *out, const int *a) {
 }
 
 // launch: grid=2 block=32 out=150
-extern "C" __global__ void grid_stride_loop(int *out, const int *a) {
+extern "C" __global__ void grid_stride_loop(int *out, const int *a)
+{
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < 150; i += gridDim.x * blockDim.x)
         out[i] = a[i] * 3 + blockIdx.x;
 }
 
-extern "C" __global__ void unrolled_and_not(int *out, const int *a) {
+extern "C" __global__ void unrolled_and_not(int *out, const int *a)
+{
     int i = threadIdx.x, x = 0, y = 0;
 #pragma unroll
     for (int k = 0; k < 12; k++) x = x * 7 + a[i + k];
@@ -236,7 +269,8 @@ extern "C" __global__ void unrolled_and_not(int *out, const int *a) {
     out[i] = x ^ y;
 }
 
-extern "C" __global__ void float_loop_until_close(float *out, const float *a) {
+extern "C" __global__ void float_loop_until_close(float *out, const float *a)
+{
     int i = threadIdx.x;
     float x = fabsf(a[i]) + 0.01f, r = x;
     for (int k = 0; k < 30; k++) {
@@ -247,7 +281,8 @@ extern "C" __global__ void float_loop_until_close(float *out, const float *a) {
     out[i] = r;
 }
 
-extern "C" __global__ void predicated_stores(int *out, const int *a) {
+extern "C" __global__ void predicated_stores(int *out, const int *a)
+{
     int i = threadIdx.x;
     out[i] = 0;
     if (a[i] > 0) out[i] = 1;
@@ -256,20 +291,21 @@ extern "C" __global__ void predicated_stores(int *out, const int *a) {
     if (i & 1 && a[i] & 1) out[i] = ~out[i];
 }
 
-extern "C" __global__ void jump_table_in_assembly(int *out, const int *a) {
+extern "C" __global__ void jump_table_in_assembly(int *out, const int *a)
+{
     int i = threadIdx.x, r;
-    asm volatile(
-        "{\n.reg .u32 n; .reg .pred p;\n and.b32 n, %1, 3;\n"
-        " ts: .branchtargets L0, L1, L2, L3;\n brx.idx n, ts;\n"
-        " L0: add.s32 %0, %1, 1; bra.uni E;\n L1: mul.lo.s32 %0, %1, 3; bra.uni E;\n"
-        " L2: xor.b32 %0, %1, 255; bra.uni E;\n L3: setp.gt.s32 p, %1, 0; @p bra L0;\n"
-        " mov.u32 %0, 77;\n E:\n}"
-        : "=r"(r)
-        : "r"(a[i]));
+    asm volatile("{\n.reg .u32 n; .reg .pred p;\n and.b32 n, %1, 3;\n"
+                 " ts: .branchtargets L0, L1, L2, L3;\n brx.idx n, ts;\n"
+                 " L0: add.s32 %0, %1, 1; bra.uni E;\n L1: mul.lo.s32 %0, %1, 3; bra.uni E;\n"
+                 " L2: xor.b32 %0, %1, 255; bra.uni E;\n L3: setp.gt.s32 p, %1, 0; @p bra L0;\n"
+                 " mov.u32 %0, 77;\n E:\n}"
+                 : "=r"(r)
+                 : "r"(a[i]));
     out[i] = r;
 }
 
-extern "C" __global__ void exit_in_assembly(int *out, const int *a) {
+extern "C" __global__ void exit_in_assembly(int *out, const int *a)
+{
     int i = threadIdx.x;
     out[i] = 5;
     asm volatile("{ .reg .pred p; setp.lt.s32 p, %0, 0; @p exit; }" ::"r"(a[i]));

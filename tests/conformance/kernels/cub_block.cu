@@ -10,7 +10,8 @@
 #include <cub/block/block_store.cuh>
 
 template <cub::BlockReduceAlgorithm A, class T>
-__device__ T reduced(T x, int valid) {
+__device__ T reduced(T x, int valid)
+{
     typedef cub::BlockReduce<T, 128, A> Reduce;
     __shared__ typename Reduce::TempStorage temp;
     T sum = Reduce(temp).Sum(x);
@@ -20,19 +21,16 @@ __device__ T reduced(T x, int valid) {
 }
 
 // launch: block=128
-extern "C" __global__ void block_reduce_raking(int *out, const int *a) {
-    out[threadIdx.x] = reduced<cub::BLOCK_REDUCE_RAKING>(a[threadIdx.x], 77);
-}
+extern "C" __global__ void block_reduce_raking(int *out, const int *a)
+{ out[threadIdx.x] = reduced<cub::BLOCK_REDUCE_RAKING>(a[threadIdx.x], 77); }
 
 // launch: block=128
-extern "C" __global__ void block_reduce_raking_commutative(int *out, const int *a) {
-    out[threadIdx.x] = reduced<cub::BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY>(a[threadIdx.x], 33);
-}
+extern "C" __global__ void block_reduce_raking_commutative(int *out, const int *a)
+{ out[threadIdx.x] = reduced<cub::BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY>(a[threadIdx.x], 33); }
 
 // launch: block=128 rule=f32
-extern "C" __global__ void block_reduce_warps(float *out, const float *a) {
-    out[threadIdx.x] = reduced<cub::BLOCK_REDUCE_WARP_REDUCTIONS>(a[threadIdx.x], 100);
-}
+extern "C" __global__ void block_reduce_warps(float *out, const float *a)
+{ out[threadIdx.x] = reduced<cub::BLOCK_REDUCE_WARP_REDUCTIONS>(a[threadIdx.x], 100); }
 
 struct Pair {
     int key;
@@ -40,7 +38,8 @@ struct Pair {
 };
 
 // launch: block=100
-extern "C" __global__ void block_reduce_of_pairs(int *out, const int *a) {
+extern "C" __global__ void block_reduce_of_pairs(int *out, const int *a)
+{
     typedef cub::BlockReduce<Pair, 100> Reduce;
     __shared__ typename Reduce::TempStorage temp;
     int i = threadIdx.x;
@@ -51,7 +50,8 @@ extern "C" __global__ void block_reduce_of_pairs(int *out, const int *a) {
 }
 
 template <cub::BlockScanAlgorithm A>
-__device__ int scanned(const int *a) {
+__device__ int scanned(const int *a)
+{
     typedef cub::BlockScan<int, 64, A> Scan;
     __shared__ typename Scan::TempStorage temp;
     int items[2] = {a[2 * threadIdx.x], a[2 * threadIdx.x + 1]}, total, one;
@@ -61,16 +61,15 @@ __device__ int scanned(const int *a) {
     return items[0] + items[1] * 3 + total * 5 + one * 7;
 }
 
-extern "C" __global__ void block_scan_raking(int *out, const int *a) {
-    out[threadIdx.x] = scanned<cub::BLOCK_SCAN_RAKING>(a);
-}
+extern "C" __global__ void block_scan_raking(int *out, const int *a)
+{ out[threadIdx.x] = scanned<cub::BLOCK_SCAN_RAKING>(a); }
 
-extern "C" __global__ void block_scan_warps(int *out, const int *a) {
-    out[threadIdx.x] = scanned<cub::BLOCK_SCAN_WARP_SCANS>(a);
-}
+extern "C" __global__ void block_scan_warps(int *out, const int *a)
+{ out[threadIdx.x] = scanned<cub::BLOCK_SCAN_WARP_SCANS>(a); }
 
 template <cub::BlockLoadAlgorithm L, cub::BlockStoreAlgorithm S>
-__device__ void moved(int *out, const int *a) {
+__device__ void moved(int *out, const int *a)
+{
     typedef cub::BlockLoad<int, 64, 4, L> Load;
     typedef cub::BlockStore<int, 64, 4, S> Store;
     __shared__ union {
@@ -85,27 +84,24 @@ __device__ void moved(int *out, const int *a) {
 }
 
 // launch: out=256
-extern "C" __global__ void load_direct_store_direct(int *out, const int *a) {
-    moved<cub::BLOCK_LOAD_DIRECT, cub::BLOCK_STORE_DIRECT>(out, a);
-}
+extern "C" __global__ void load_direct_store_direct(int *out, const int *a)
+{ moved<cub::BLOCK_LOAD_DIRECT, cub::BLOCK_STORE_DIRECT>(out, a); }
 
 // launch: out=256
-extern "C" __global__ void load_vectors_store_vectors(int *out, const int *a) {
-    moved<cub::BLOCK_LOAD_VECTORIZE, cub::BLOCK_STORE_VECTORIZE>(out, a);
-}
+extern "C" __global__ void load_vectors_store_vectors(int *out, const int *a)
+{ moved<cub::BLOCK_LOAD_VECTORIZE, cub::BLOCK_STORE_VECTORIZE>(out, a); }
 
 // launch: out=256
-extern "C" __global__ void load_transposed_store_transposed(int *out, const int *a) {
-    moved<cub::BLOCK_LOAD_TRANSPOSE, cub::BLOCK_STORE_TRANSPOSE>(out, a);
-}
+extern "C" __global__ void load_transposed_store_transposed(int *out, const int *a)
+{ moved<cub::BLOCK_LOAD_TRANSPOSE, cub::BLOCK_STORE_TRANSPOSE>(out, a); }
 
 // launch: out=256
-extern "C" __global__ void load_warp_transposed_store_striped(int *out, const int *a) {
-    moved<cub::BLOCK_LOAD_WARP_TRANSPOSE, cub::BLOCK_STORE_STRIPED>(out, a);
-}
+extern "C" __global__ void load_warp_transposed_store_striped(int *out, const int *a)
+{ moved<cub::BLOCK_LOAD_WARP_TRANSPOSE, cub::BLOCK_STORE_STRIPED>(out, a); }
 
 // launch: out=256
-extern "C" __global__ void load_with_a_tail(int *out, const int *a) {
+extern "C" __global__ void load_with_a_tail(int *out, const int *a)
+{
     typedef cub::BlockLoad<int, 64, 4, cub::BLOCK_LOAD_TRANSPOSE> Load;
     typedef cub::BlockStore<int, 64, 4, cub::BLOCK_STORE_DIRECT> Store;
     __shared__ union {
@@ -118,7 +114,8 @@ extern "C" __global__ void load_with_a_tail(int *out, const int *a) {
     Store(temp.store).Store(out, items);
 }
 
-extern "C" __global__ void block_radix_sort(unsigned *out, const unsigned *a) {
+extern "C" __global__ void block_radix_sort(unsigned *out, const unsigned *a)
+{
     typedef cub::BlockRadixSort<unsigned, 64, 1, int> Sort;
     __shared__ typename Sort::TempStorage temp;
     unsigned keys[1] = {a[threadIdx.x]};
@@ -128,7 +125,8 @@ extern "C" __global__ void block_radix_sort(unsigned *out, const unsigned *a) {
 }
 
 // launch: out=256
-extern "C" __global__ void block_radix_sort_floats(float *out, const float *a) {
+extern "C" __global__ void block_radix_sort_floats(float *out, const float *a)
+{
     typedef cub::BlockRadixSort<float, 64, 4> Sort;
     __shared__ typename Sort::TempStorage temp;
     float keys[4];
@@ -137,7 +135,8 @@ extern "C" __global__ void block_radix_sort_floats(float *out, const float *a) {
     for (int k = 0; k < 4; k++) out[threadIdx.x + 64 * k] = keys[k];
 }
 
-extern "C" __global__ void block_merge_sort(int *out, const int *a) {
+extern "C" __global__ void block_merge_sort(int *out, const int *a)
+{
     typedef cub::BlockMergeSort<int, 64, 1> Sort;
     __shared__ typename Sort::TempStorage temp;
     int keys[1] = {a[threadIdx.x]};
@@ -146,7 +145,8 @@ extern "C" __global__ void block_merge_sort(int *out, const int *a) {
 }
 
 // launch: out=256
-extern "C" __global__ void block_exchange(int *out, const int *a) {
+extern "C" __global__ void block_exchange(int *out, const int *a)
+{
     typedef cub::BlockExchange<int, 64, 4> Exchange;
     __shared__ typename Exchange::TempStorage temp;
     int items[4];
@@ -155,7 +155,8 @@ extern "C" __global__ void block_exchange(int *out, const int *a) {
     for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = items[k];
 }
 
-extern "C" __global__ void block_shuffle_and_differences(int *out, const int *a) {
+extern "C" __global__ void block_shuffle_and_differences(int *out, const int *a)
+{
     typedef cub::BlockAdjacentDifference<int, 64> Difference;
     __shared__ typename Difference::TempStorage temp;
     int items[1] = {a[threadIdx.x]}, result[1];
@@ -164,7 +165,8 @@ extern "C" __global__ void block_shuffle_and_differences(int *out, const int *a)
 }
 
 // launch: out=32
-extern "C" __global__ void block_histogram(unsigned *out, const unsigned char *a) {
+extern "C" __global__ void block_histogram(unsigned *out, const unsigned char *a)
+{
     typedef cub::BlockHistogram<unsigned char, 64, 2, 32, cub::BLOCK_HISTO_ATOMIC> Histogram;
     __shared__ typename Histogram::TempStorage temp;
     __shared__ unsigned bins[32];

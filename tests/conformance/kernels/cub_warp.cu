@@ -5,7 +5,8 @@
 #include <cub/warp/warp_scan.cuh>
 #include <cub/warp/warp_store.cuh>
 
-extern "C" __global__ void warp_reduce(int *out, const int *a) {
+extern "C" __global__ void warp_reduce(int *out, const int *a)
+{
     typedef cub::WarpReduce<int> Reduce;
     __shared__ typename Reduce::TempStorage temp[2];
     int i = threadIdx.x, w = i / 32;
@@ -18,7 +19,8 @@ extern "C" __global__ void warp_reduce(int *out, const int *a) {
 }
 
 // launch: rule=f32
-extern "C" __global__ void warp_reduce_float_of_8(float *out, const float *a) {
+extern "C" __global__ void warp_reduce_float_of_8(float *out, const float *a)
+{
     typedef cub::WarpReduce<float, 8> Reduce;
     __shared__ typename Reduce::TempStorage temp[8];
     int i = threadIdx.x;
@@ -26,7 +28,8 @@ extern "C" __global__ void warp_reduce_float_of_8(float *out, const float *a) {
     out[i] = i % 8 == 0 ? sum : 0;
 }
 
-extern "C" __global__ void warp_scan(int *out, const int *a) {
+extern "C" __global__ void warp_scan(int *out, const int *a)
+{
     typedef cub::WarpScan<int> Scan;
     __shared__ typename Scan::TempStorage temp[2];
     int i = threadIdx.x, inclusive, exclusive, total;
@@ -37,7 +40,8 @@ extern "C" __global__ void warp_scan(int *out, const int *a) {
 }
 
 // launch: out=256
-extern "C" __global__ void warp_load_and_store(int *out, const int *a) {
+extern "C" __global__ void warp_load_and_store(int *out, const int *a)
+{
     typedef cub::WarpLoad<int, 4, cub::WARP_LOAD_TRANSPOSE> Load;
     typedef cub::WarpStore<int, 4, cub::WARP_STORE_STRIPED> Store;
     __shared__ union {
@@ -51,7 +55,8 @@ extern "C" __global__ void warp_load_and_store(int *out, const int *a) {
     Store(temp.store[w]).Store(out + 128 * w, items);
 }
 
-extern "C" __global__ void warp_merge_sort(int *out, const int *a) {
+extern "C" __global__ void warp_merge_sort(int *out, const int *a)
+{
     typedef cub::WarpMergeSort<int, 2, 32> Sort;
     __shared__ typename Sort::TempStorage temp;
     if (threadIdx.x >= 32) return;

@@ -1,7 +1,8 @@
 // Copies from global to shared memory that do not pass through registers.
 #include <cuda_pipeline.h>
 
-extern "C" __global__ void copies_of_4_bytes(int *out, const int *a) {
+extern "C" __global__ void copies_of_4_bytes(int *out, const int *a)
+{
     __shared__ int s[64];
     int i = threadIdx.x;
     __pipeline_memcpy_async(s + i, a + (i * 3) % 200, 4);
@@ -11,7 +12,8 @@ extern "C" __global__ void copies_of_4_bytes(int *out, const int *a) {
     out[i] = s[63 - i];
 }
 
-extern "C" __global__ void copies_of_8_and_16_bytes(int *out, const int *a) {
+extern "C" __global__ void copies_of_8_and_16_bytes(int *out, const int *a)
+{
     __shared__ int2 s[64];
     __shared__ int4 t[32];
     int i = threadIdx.x;
@@ -23,7 +25,8 @@ extern "C" __global__ void copies_of_8_and_16_bytes(int *out, const int *a) {
     out[i] = s[63 - i].x - s[i].y + t[i % 32].z * t[(i + 1) % 32].w;
 }
 
-extern "C" __global__ void zero_filled_rest(int *out, const int *a) {
+extern "C" __global__ void zero_filled_rest(int *out, const int *a)
+{
     __shared__ __align__(16) int s[256];
     int i = threadIdx.x;
     for (int k = 0; k < 4; k++) s[4 * i + k] = -1;
@@ -35,7 +38,8 @@ extern "C" __global__ void zero_filled_rest(int *out, const int *a) {
     out[i] = s[4 * i] + 3 * s[4 * i + 1] + 5 * s[4 * i + 2] + 7 * s[4 * i + 3];
 }
 
-extern "C" __global__ void two_stages(int *out, const int *a) {
+extern "C" __global__ void two_stages(int *out, const int *a)
+{
     __shared__ int s[2][64];
     int i = threadIdx.x, sum = 0;
     __pipeline_memcpy_async(&s[0][i], a + i, 4);
@@ -53,7 +57,8 @@ extern "C" __global__ void two_stages(int *out, const int *a) {
     out[i] = sum * 3 + s[1][63 - i];
 }
 
-extern "C" __global__ void instruction_forms(int *out, const int *a) {
+extern "C" __global__ void instruction_forms(int *out, const int *a)
+{
     __shared__ __align__(16) int s[256];
     int i = threadIdx.x;
     for (int k = 0; k < 4; k++) s[4 * i + k] = 7;
@@ -63,7 +68,8 @@ extern "C" __global__ void instruction_forms(int *out, const int *a) {
     if (i % 5 == 1) asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from));
     if (i % 5 == 2) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from));
     if (i % 5 == 3)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(i % 13));
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+                     "r"(i % 13));
     if (i % 5 == 4)
         asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], 8, %2;" ::"r"(to), "l"(from),
                      "r"(i % 9));

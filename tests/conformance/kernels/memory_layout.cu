@@ -35,7 +35,8 @@ struct Fields {
     unsigned long long d : 37;
 };
 
-extern "C" __global__ void struct_in_registers(int *out, const int *a) {
+extern "C" __global__ void struct_in_registers(int *out, const int *a)
+{
     int i = threadIdx.x;
     Point p = {a[i], (short)a[i + 1], (char)a[i + 2]};
     Point q = p;
@@ -43,16 +44,19 @@ extern "C" __global__ void struct_in_registers(int *out, const int *a) {
     out[i] = q.x ^ (q.y << 3) ^ q.z;
 }
 
-extern "C" __global__ void struct_copied_through_memory(int *out, const int *a) {
+extern "C" __global__ void struct_copied_through_memory(int *out, const int *a)
+{
     __shared__ Mixed s[64];
     int i = threadIdx.x;
-    s[i] = {(char)a[i], a[i + 1] * 0.5, (short)a[i + 2], (long long)a[i] * a[i + 3], a[i + 4] * 0.25f};
+    s[i] = {(char)a[i], a[i + 1] * 0.5, (short)a[i + 2], (long long)a[i] * a[i + 3],
+            a[i + 4] * 0.25f};
     __syncthreads();
     Mixed m = s[63 - i];
     out[i] = m.a + (int)(m.b > 0) + m.c + (int)(m.d >> 7) + (int)(m.e < 0);
 }
 
-extern "C" __global__ void packed_struct_fields(long long *out, const int *a) {
+extern "C" __global__ void packed_struct_fields(long long *out, const int *a)
+{
     __shared__ unsigned char bytes[16 * 64];
     int i = threadIdx.x;
     Packed *p = (Packed *)(bytes + 15 * i);
@@ -65,7 +69,8 @@ extern "C" __global__ void packed_struct_fields(long long *out, const int *a) {
     out[i] = q->a + 3ll * q->b + 5ll * q->c + 7ll * q->d;
 }
 
-extern "C" __global__ void union_of_views(unsigned *out, const unsigned *a) {
+extern "C" __global__ void union_of_views(unsigned *out, const unsigned *a)
+{
     int i = threadIdx.x;
     Overlay o;
     o.u = a[i];
@@ -74,7 +79,8 @@ extern "C" __global__ void union_of_views(unsigned *out, const unsigned *a) {
     out[i] = o.u;
 }
 
-extern "C" __global__ void bit_fields(unsigned long long *out, const unsigned *a) {
+extern "C" __global__ void bit_fields(unsigned long long *out, const unsigned *a)
+{
     int i = threadIdx.x;
     Fields f = {};
     f.a = a[i];
@@ -85,7 +91,8 @@ extern "C" __global__ void bit_fields(unsigned long long *out, const unsigned *a
     out[i] = f.a + 10 * (unsigned long long)(f.b + 100) + 10000ull * f.c + f.d * 3;
 }
 
-extern "C" __global__ void local_array_indexed_by_data(int *out, const int *a) {
+extern "C" __global__ void local_array_indexed_by_data(int *out, const int *a)
+{
     int i = threadIdx.x, v[16];
     for (int k = 0; k < 16; k++) v[k] = a[(i + k) & 255];
     for (int k = 0; k < 40; k++) v[(v[k & 15] & 15)] += v[(unsigned)v[(k + 3) & 15] % 16u] ^ k;
@@ -94,7 +101,8 @@ extern "C" __global__ void local_array_indexed_by_data(int *out, const int *a) {
     out[i] = sum;
 }
 
-extern "C" __global__ void local_array_of_bytes(unsigned *out, const unsigned *a) {
+extern "C" __global__ void local_array_of_bytes(unsigned *out, const unsigned *a)
+{
     unsigned i = threadIdx.x;
     unsigned char v[64];
     for (unsigned k = 0; k < 64; k++) v[k] = (unsigned char)(a[k] >> (i & 7));
@@ -102,7 +110,8 @@ extern "C" __global__ void local_array_of_bytes(unsigned *out, const unsigned *a
     out[i] = v[n] | v[n + 1] << 8 | v[n + 2] << 16 | (unsigned)v[n + 3] << 24;
 }
 
-extern "C" __global__ void local_array_of_structs(int *out, const int *a) {
+extern "C" __global__ void local_array_of_structs(int *out, const int *a)
+{
     int i = threadIdx.x;
     Mixed m[4];
     for (int k = 0; k < 4; k++) m[k] = {(char)k, a[i + k] * 1.0, (short)a[i], a[k], 2.0f * k};
@@ -112,7 +121,8 @@ extern "C" __global__ void local_array_of_structs(int *out, const int *a) {
     out[i] = m[0].c + m[1].c + m[2].c + m[3].c + (int)m[a[i + 2] & 3].d;
 }
 
-extern "C" __global__ void nested_struct_arrays(float *out, const float *a) {
+extern "C" __global__ void nested_struct_arrays(float *out, const float *a)
+{
     struct Row {
         float cell[5];
         int count;
@@ -137,7 +147,8 @@ __constant__ int primes[] = {2, 3, 5, 7, 11, 13, 17, 19};
 __constant__ Mixed constants = {'x', 2.5, -7, 123456789012345ll, 0.75f};
 __constant__ float matrix[2][3] = {{1, 2, 3}, {4, 5, 6}};
 
-extern "C" __global__ void constant_memory(int *out, const int *a) {
+extern "C" __global__ void constant_memory(int *out, const int *a)
+{
     int i = threadIdx.x;
     out[i] = primes[a[i] & 7] * (int)matrix[i & 1][i % 3] + constants.a + constants.c +
              (int)constants.d + (int)(constants.b * 4) + (int)(constants.e * 4);
@@ -148,9 +159,11 @@ __device__ unsigned char text[] = "software";
 __device__ const short small_numbers[5] = {-1, 2, -3, 4, -5};
 __device__ double half_of = 0.5;
 
-extern "C" __global__ void initialised_globals(int *out, const int *a) {
+extern "C" __global__ void initialised_globals(int *out, const int *a)
+{
     int i = threadIdx.x;
-    out[i] = counter_start + text[i % 9] + small_numbers[(unsigned)a[i] % 5u] + (int)(a[i] * half_of);
+    out[i] =
+        counter_start + text[i % 9] + small_numbers[(unsigned)a[i] % 5u] + (int)(a[i] * half_of);
 }
 
 __device__ int targets[4] = {10, 20, 30, 40};
@@ -162,7 +175,8 @@ struct Link {
 };
 __device__ Link last = {3, nullptr}, middle = {2, &last}, first[2] = {{1, &middle}, {4, &last}};
 
-extern "C" __global__ void pointers_in_initialisers(int *out, const int *a) {
+extern "C" __global__ void pointers_in_initialisers(int *out, const int *a)
+{
     int i = threadIdx.x, sum = *pointers[(unsigned)a[i] % 3u] + words[i % 4];
     Link *link = &first[i % 2];
     for (int k = 0; k < (a[i] & 3) && link->next; k++) link = link->next;
@@ -171,7 +185,9 @@ extern "C" __global__ void pointers_in_initialisers(int *out, const int *a) {
 
 __device__ unsigned long long written[64];
 
-extern "C" __global__ void global_variable_written_and_read(unsigned long long *out, const unsigned *a) {
+extern "C" __global__ void global_variable_written_and_read(unsigned long long *out,
+                                                            const unsigned *a)
+{
     int i = threadIdx.x;
     written[i] = (unsigned long long)a[i] << 5;
     __syncthreads();
@@ -182,7 +198,8 @@ __shared__ int outer_shared[64];
 __device__ int through_shared(int i) { return outer_shared[(i * 7) % 64]; }
 
 // launch: shared=1024
-extern "C" __global__ void static_and_dynamic_shared(int *out, const int *a) {
+extern "C" __global__ void static_and_dynamic_shared(int *out, const int *a)
+{
     extern __shared__ int dynamic[];
     __shared__ short small[64];
     __shared__ double wide[8];
@@ -197,7 +214,8 @@ extern "C" __global__ void static_and_dynamic_shared(int *out, const int *a) {
 }
 
 // launch: shared=2048
-extern "C" __global__ void dynamic_shared_cut_in_pieces(float *out, const float *a) {
+extern "C" __global__ void dynamic_shared_cut_in_pieces(float *out, const float *a)
+{
     extern __shared__ double pool[];
     double *d = pool;
     float *f = (float *)(d + 64);
@@ -210,7 +228,8 @@ extern "C" __global__ void dynamic_shared_cut_in_pieces(float *out, const float 
     out[i] = (float)d[c[63 - i]] + f[c[i] ^ 1];
 }
 
-extern "C" __global__ void aligned_vector_types(int *out, const int *a) {
+extern "C" __global__ void aligned_vector_types(int *out, const int *a)
+{
     __shared__ int4 quads[32];
     __shared__ double2 pairs[32];
     __shared__ uchar4 bytes[64];
@@ -228,7 +247,8 @@ extern "C" __global__ void aligned_vector_types(int *out, const int *a) {
     out[i] = q.x + 3 * q.y + 5 * q.z + 7 * q.w + (p.x > p.y) + b.x * b.w - b.y * b.z + s.x * s.y;
 }
 
-extern "C" __global__ void three_element_vectors(float *out, const float *a) {
+extern "C" __global__ void three_element_vectors(float *out, const float *a)
+{
     __shared__ float3 v[64];
     int i = threadIdx.x;
     v[i] = make_float3(a[i], a[i + 1], a[i + 2]);
@@ -237,7 +257,8 @@ extern "C" __global__ void three_element_vectors(float *out, const float *a) {
     out[i] = u.x + u.y * 2 + u.z * 4;
 }
 
-extern "C" __global__ void multidimensional_array(int *out, const int *a) {
+extern "C" __global__ void multidimensional_array(int *out, const int *a)
+{
     __shared__ int cube[4][3][6];
     int i = threadIdx.x;
     for (int k = i; k < 72; k += 64) cube[k / 18][k / 6 % 3][k % 6] = a[k];

@@ -1,6 +1,7 @@
 // Pointers that may be anything, byte loops, cached and hinted accesses, aliasing.
 
-__device__ __noinline__ int sum_of(const int *p, int n) {
+__device__ __noinline__ int sum_of(const int *p, int n)
+{
     int sum = 0;
     for (int k = 0; k < n; k++) sum += p[k] * (k + 1);
     return sum;
@@ -8,7 +9,8 @@ __device__ __noinline__ int sum_of(const int *p, int n) {
 
 __constant__ int fixed[8] = {5, -4, 3, -2, 1, 0, 9, 8};
 
-extern "C" __global__ void generic_pointer_to_each_space(int *out, const int *a) {
+extern "C" __global__ void generic_pointer_to_each_space(int *out, const int *a)
+{
     __shared__ int s[64];
     int i = threadIdx.x, local[8];
     s[i] = a[i];
@@ -18,13 +20,15 @@ extern "C" __global__ void generic_pointer_to_each_space(int *out, const int *a)
     out[i] = sum_of(p, 1 + (a[i] & 7));
 }
 
-__device__ __noinline__ void swap_words(int *p, int *q) {
+__device__ __noinline__ void swap_words(int *p, int *q)
+{
     int t = *p;
     *p = *q;
     *q = t;
 }
 
-extern "C" __global__ void swap_across_spaces(int *out, const int *a) {
+extern "C" __global__ void swap_across_spaces(int *out, const int *a)
+{
     __shared__ int s[64];
     int i = threadIdx.x, mine = a[i], other = a[i + 1];
     s[i] = a[i + 2];
@@ -36,7 +40,8 @@ extern "C" __global__ void swap_across_spaces(int *out, const int *a) {
     out[i] = out[i] * 3 + s[63 - i] * 5 + mine * 7 + other;
 }
 
-extern "C" __global__ void pointer_chosen_by_lane(int *out, const int *a) {
+extern "C" __global__ void pointer_chosen_by_lane(int *out, const int *a)
+{
     __shared__ int s[64], t[64];
     int i = threadIdx.x;
     s[i] = 0;
@@ -48,18 +53,21 @@ extern "C" __global__ void pointer_chosen_by_lane(int *out, const int *a) {
     out[i] = s[(i + 1) % 64] - t[(i + 2) % 64];
 }
 
-__device__ __noinline__ void copy_bytes(void *to, const void *from, int n) {
+__device__ __noinline__ void copy_bytes(void *to, const void *from, int n)
+{
     for (int k = 0; k < n; k++) ((char *)to)[k] = ((const char *)from)[k];
 }
 
-extern "C" __global__ void byte_by_byte_copy(int *out, const int *a) {
+extern "C" __global__ void byte_by_byte_copy(int *out, const int *a)
+{
     int i = threadIdx.x;
     int buffer[3] = {-1, -1, -1};
     copy_bytes((char *)buffer + (i & 3), (const char *)a + i, 1 + i % 9);
     out[i] = buffer[0] ^ buffer[1] * 3 ^ buffer[2] * 5;
 }
 
-extern "C" __global__ void built_in_memcpy_and_memset(int *out, const int *a) {
+extern "C" __global__ void built_in_memcpy_and_memset(int *out, const int *a)
+{
     int i = threadIdx.x;
     int buffer[8], other[8];
     memset(buffer, 0x5a, sizeof(buffer));
@@ -69,7 +77,8 @@ extern "C" __global__ void built_in_memcpy_and_memset(int *out, const int *a) {
     out[i] = other[n] ^ buffer[7 - n];
 }
 
-extern "C" __global__ void float_bits_by_memcpy(unsigned *out, const float *a) {
+extern "C" __global__ void float_bits_by_memcpy(unsigned *out, const float *a)
+{
     int i = threadIdx.x;
     unsigned bits;
     double d = a[i];
@@ -79,7 +88,8 @@ extern "C" __global__ void float_bits_by_memcpy(unsigned *out, const float *a) {
     out[i] = bits ^ (unsigned)(wide >> 32);
 }
 
-extern "C" __global__ void cache_hints(int *out, const int *a) {
+extern "C" __global__ void cache_hints(int *out, const int *a)
+{
     int i = threadIdx.x;
     int sum = __ldg(a + i) + __ldcs(a + i + 1) * 3 + __ldca(a + i + 2) * 5 + __ldcg(a + i + 3) * 7 +
               __ldlu(a + i + 4) * 9 + __ldcv(a + i + 5) * 11;
@@ -90,7 +100,8 @@ extern "C" __global__ void cache_hints(int *out, const int *a) {
     if (i % 3 == 2) __stwb(out + i, sum + 2);
 }
 
-extern "C" __global__ void vector_cache_hints(float *out, const float *a) {
+extern "C" __global__ void vector_cache_hints(float *out, const float *a)
+{
     int i = threadIdx.x;
     float4 v = __ldg((const float4 *)a + i);
     float2 w = __ldcs((const float2 *)a + i);
@@ -100,7 +111,8 @@ extern "C" __global__ void vector_cache_hints(float *out, const float *a) {
 }
 
 // launch: out=256
-extern "C" __global__ void vector_stores(float *out, const float *a) {
+extern "C" __global__ void vector_stores(float *out, const float *a)
+{
     int i = threadIdx.x;
     if (i % 2) {
         ((float4 *)out)[i] = make_float4(a[i], a[i + 1], a[i + 2], a[i + 3]);
@@ -111,17 +123,20 @@ extern "C" __global__ void vector_stores(float *out, const float *a) {
 }
 
 // launch: out=64
-extern "C" __global__ void stores_of_one_byte(unsigned char *out, const int *a) {
+extern "C" __global__ void stores_of_one_byte(unsigned char *out, const int *a)
+{
     int i = threadIdx.x;
     out[(i * 37) % 64] = (unsigned char)(a[i] >> 3);
 }
 
-extern "C" __global__ void signed_bytes_and_shorts(int *out, const char *a, const short *b) {
+extern "C" __global__ void signed_bytes_and_shorts(int *out, const char *a, const short *b)
+{
     int i = threadIdx.x;
     out[i] = a[i] * b[i] + (unsigned char)a[i + 1] - (signed char)b[i + 1];
 }
 
-extern "C" __global__ void volatile_accesses(int *out, const int *a) {
+extern "C" __global__ void volatile_accesses(int *out, const int *a)
+{
     volatile __shared__ int s[64];
     int i = threadIdx.x;
     s[i] = a[i];
@@ -135,19 +150,22 @@ extern "C" __global__ void volatile_accesses(int *out, const int *a) {
     v[i] += 1;
 }
 
-extern "C" __global__ void restrict_pointers(int *out, const int *a) {
+extern "C" __global__ void restrict_pointers(int *out, const int *a)
+{
     int i = threadIdx.x;
     const int *__restrict__ p = a;
     int *__restrict__ q = out;
     q[i] = p[i] + p[(p[i] & 63)];
 }
 
-extern "C" __global__ void reading_what_was_just_written(int *out, const int *a) {
+extern "C" __global__ void reading_what_was_just_written(int *out, const int *a)
+{
     int i = threadIdx.x;
     for (int k = 0; k < 5; k++) out[i] = (k ? out[i] : 0) + a[i + k] * (k + 1);
 }
 
-extern "C" __global__ void neighbours_overlap(unsigned *out, const unsigned *a) {
+extern "C" __global__ void neighbours_overlap(unsigned *out, const unsigned *a)
+{
     // each thread writes 4 bytes at an offset of 4 i + (i & 1) * 2 of its own pair
     __shared__ unsigned short s[128];
     int i = threadIdx.x;
@@ -158,7 +176,8 @@ extern "C" __global__ void neighbours_overlap(unsigned *out, const unsigned *a) 
 }
 
 // launch: block=32x2
-extern "C" __global__ void transposed_tile(int *out, const int *a) {
+extern "C" __global__ void transposed_tile(int *out, const int *a)
+{
     __shared__ int tile[2][33];
     int x = threadIdx.x, y = threadIdx.y;
     tile[y][x] = a[y * 32 + x];
@@ -166,7 +185,8 @@ extern "C" __global__ void transposed_tile(int *out, const int *a) {
     out[x * 2 + y] = tile[y][31 - x];
 }
 
-extern "C" __global__ void wide_types(unsigned long long *out, const unsigned long long *a) {
+extern "C" __global__ void wide_types(unsigned long long *out, const unsigned long long *a)
+{
     int i = threadIdx.x;
     unsigned __int128 x = ((unsigned __int128)a[i] << 64) | a[i + 1];
     unsigned __int128 y = (unsigned __int128)a[i + 2] * a[i + 3];
@@ -174,7 +194,8 @@ extern "C" __global__ void wide_types(unsigned long long *out, const unsigned lo
     out[i] = (unsigned long long)z ^ (unsigned long long)(z >> 64) ^ (x < y);
 }
 
-extern "C" __global__ void address_differences(long long *out, const int *a) {
+extern "C" __global__ void address_differences(long long *out, const int *a)
+{
     int i = threadIdx.x;
     const int *p = a + i, *q = a + (a[i] & 63);
     out[i] = (q - p) * 100 + (p < q) + ((unsigned long long)p & 255) / 4;

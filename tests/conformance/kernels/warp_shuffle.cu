@@ -3,24 +3,29 @@
 
 #define ALL 0xffffffffu
 
-extern "C" __global__ void shuffle_idx(int *out, const int *a) {
+extern "C" __global__ void shuffle_idx(int *out, const int *a)
+{
     int i = threadIdx.x;
     out[i] = __shfl_sync(ALL, a[i], a[i + 1]) + 3 * __shfl_sync(ALL, a[i], 5);
 }
 
-extern "C" __global__ void shuffle_up_and_down(int *out, const int *a) {
+extern "C" __global__ void shuffle_up_and_down(int *out, const int *a)
+{
     int i = threadIdx.x, x = 0;
-    for (int k = 0; k < 33; k++) x = x * 3 + __shfl_up_sync(ALL, a[i], k) - __shfl_down_sync(ALL, a[i], k);
+    for (int k = 0; k < 33; k++)
+        x = x * 3 + __shfl_up_sync(ALL, a[i], k) - __shfl_down_sync(ALL, a[i], k);
     out[i] = x;
 }
 
-extern "C" __global__ void shuffle_xor(int *out, const int *a) {
+extern "C" __global__ void shuffle_xor(int *out, const int *a)
+{
     int i = threadIdx.x, x = 0;
     for (int k = 0; k < 35; k++) x = x * 3 + __shfl_xor_sync(ALL, a[i], k);
     out[i] = x;
 }
 
-extern "C" __global__ void shuffle_with_width(int *out, const int *a) {
+extern "C" __global__ void shuffle_with_width(int *out, const int *a)
+{
     int i = threadIdx.x, x = 0;
     for (int k = 0; k < 9; k++) {
         x = x * 3 + __shfl_sync(ALL, a[i], k, 8);
@@ -32,7 +37,8 @@ extern "C" __global__ void shuffle_with_width(int *out, const int *a) {
     out[i] = x;
 }
 
-extern "C" __global__ void shuffle_with_varying_operands(int *out, const int *a) {
+extern "C" __global__ void shuffle_with_varying_operands(int *out, const int *a)
+{
     int i = threadIdx.x;
     int x = __shfl_up_sync(ALL, a[i], (unsigned)i % 5);
     int y = __shfl_down_sync(ALL, a[i], (unsigned)a[i] % 37);
@@ -41,12 +47,15 @@ extern "C" __global__ void shuffle_with_varying_operands(int *out, const int *a)
 }
 
 // launch: out=256
-extern "C" __global__ void shuffle_in_range_predicate(int *out, const int *a, const int *b) {
+extern "C" __global__ void shuffle_in_range_predicate(int *out, const int *a, const int *b)
+{
     int i = threadIdx.x, r, p;
     int clamp[4] = {0, 0x1f, 0x181f, 0x1c03};
-#define SHUFFLE(n, mode)                                                                          \
-    asm volatile("{ .reg .pred p; shfl.sync." mode ".b32 %0|p, %2, %3, %4, -1; selp.s32 %1, 1, 0, p; }" \
-                 : "=r"(r), "=r"(p) : "r"(a[i]), "r"(b[i] & 63), "r"(clamp[i >> 4 & 3]));         \
+#define SHUFFLE(n, mode)                                                                           \
+    asm volatile("{ .reg .pred p; shfl.sync." mode                                                 \
+                 ".b32 %0|p, %2, %3, %4, -1; selp.s32 %1, 1, 0, p; }"                              \
+                 : "=r"(r), "=r"(p)                                                                \
+                 : "r"(a[i]), "r"(b[i] & 63), "r"(clamp[i >> 4 & 3]));                             \
     out[64 * n + i] = r * 2 + p;
     SHUFFLE(0, "up")
     SHUFFLE(1, "down")
@@ -54,24 +63,29 @@ extern "C" __global__ void shuffle_in_range_predicate(int *out, const int *a, co
     SHUFFLE(3, "idx")
 }
 
-extern "C" __global__ void shuffle_64_bits(long long *out, const long long *a) {
+extern "C" __global__ void shuffle_64_bits(long long *out, const long long *a)
+{
     int i = threadIdx.x;
-    out[i] = __shfl_down_sync(ALL, a[i], 7) ^ __shfl_xor_sync(ALL, a[i], 9) ^ __shfl_sync(ALL, a[i], i / 2);
+    out[i] = __shfl_down_sync(ALL, a[i], 7) ^ __shfl_xor_sync(ALL, a[i], 9) ^
+             __shfl_sync(ALL, a[i], i / 2);
 }
 
-extern "C" __global__ void shuffle_float_and_double(double *out, const float *a, const double *b) {
+extern "C" __global__ void shuffle_float_and_double(double *out, const float *a, const double *b)
+{
     int i = threadIdx.x;
     out[i] = __shfl_up_sync(ALL, a[i], 3) + __shfl_xor_sync(ALL, b[i], 17);
 }
 
-extern "C" __global__ void shuffle_half(__half *out, const __half *a) {
+extern "C" __global__ void shuffle_half(__half *out, const __half *a)
+{
     int i = threadIdx.x;
     __half2 pair = __halves2half2(a[i], a[i + 1]);
     pair = __shfl_xor_sync(ALL, pair, 5);
     out[i] = __hadd(__shfl_down_sync(ALL, a[i], 2), __hsub(__low2half(pair), __high2half(pair)));
 }
 
-extern "C" __global__ void shuffle_of_some_lanes(int *out, const int *a) {
+extern "C" __global__ void shuffle_of_some_lanes(int *out, const int *a)
+{
     int i = threadIdx.x, x = a[i];
     if (i % 32 < 20) {
         x = __shfl_down_sync(0x000fffffu, x, 1);
@@ -83,7 +97,8 @@ extern "C" __global__ void shuffle_of_some_lanes(int *out, const int *a) {
     out[i] = i % 32 == 19 || i % 32 == 17 ? 0 : x;
 }
 
-extern "C" __global__ void inclusive_scan(int *out, const int *a) {
+extern "C" __global__ void inclusive_scan(int *out, const int *a)
+{
     int lane = threadIdx.x & 31, x = a[threadIdx.x];
     for (int k = 1; k < 32; k *= 2) {
         int y = __shfl_up_sync(ALL, x, k);
@@ -93,27 +108,31 @@ extern "C" __global__ void inclusive_scan(int *out, const int *a) {
 }
 
 // launch: rule=f32
-extern "C" __global__ void float_butterfly_sum(float *out, const float *a) {
+extern "C" __global__ void float_butterfly_sum(float *out, const float *a)
+{
     float x = a[threadIdx.x];
     for (int k = 16; k; k /= 2) x += __shfl_xor_sync(ALL, x, k);
     out[threadIdx.x] = x;
 }
 
 // launch: block=40
-extern "C" __global__ void shuffle_in_a_partial_warp(int *out, const int *a) {
+extern "C" __global__ void shuffle_in_a_partial_warp(int *out, const int *a)
+{
     int i = threadIdx.x;
     unsigned members = i < 32 ? ALL : 0xffu;
     out[i] = __shfl_xor_sync(members, a[i], 3) + __popc(__ballot_sync(members, a[i] & 1));
 }
 
-extern "C" __global__ void votes(unsigned *out, const int *a) {
+extern "C" __global__ void votes(unsigned *out, const int *a)
+{
     int i = threadIdx.x;
     out[i] = __ballot_sync(ALL, a[i] > 0) + (__any_sync(ALL, a[i] == a[5]) != 0) +
              (__all_sync(ALL, a[i] != 1 << 20) != 0) * 2 + (__all_sync(ALL, i < 40) != 0) * 4 +
              (__any_sync(ALL, i == 3) != 0) * 8 + (__uni_sync(ALL, i / 32) != 0) * 16;
 }
 
-extern "C" __global__ void votes_of_some_lanes(unsigned *out, const int *a) {
+extern "C" __global__ void votes_of_some_lanes(unsigned *out, const int *a)
+{
     int i = threadIdx.x;
     if (i & 1) {
         out[i] = __ballot_sync(0xaaaaaaaau, a[i] & 2);
@@ -124,7 +143,8 @@ extern "C" __global__ void votes_of_some_lanes(unsigned *out, const int *a) {
     }
 }
 
-extern "C" __global__ void vote_instructions(unsigned *out, const int *a) {
+extern "C" __global__ void vote_instructions(unsigned *out, const int *a)
+{
     int i = threadIdx.x;
     unsigned r;
     asm volatile(
@@ -139,12 +159,14 @@ extern "C" __global__ void vote_instructions(unsigned *out, const int *a) {
     out[i] = r;
 }
 
-extern "C" __global__ void match_any_values(unsigned *out, const int *a, const long long *b) {
+extern "C" __global__ void match_any_values(unsigned *out, const int *a, const long long *b)
+{
     int i = threadIdx.x;
     out[i] = __match_any_sync(ALL, a[i] & 7) ^ __match_any_sync(ALL, b[i] & 3ll << 40);
 }
 
-extern "C" __global__ void match_all_values(unsigned *out, const int *a, const long long *b) {
+extern "C" __global__ void match_all_values(unsigned *out, const int *a, const long long *b)
+{
     int i = threadIdx.x, p, q, r;
     unsigned m = __match_all_sync(ALL, a[i / 32], &p);
     m ^= __match_all_sync(ALL, i & 16, &q);
@@ -152,13 +174,16 @@ extern "C" __global__ void match_all_values(unsigned *out, const int *a, const l
     out[i] = m + p * 2 + q * 4 + r * 8;
 }
 
-extern "C" __global__ void match_any_of_some_lanes(unsigned *out, const int *a) {
+extern "C" __global__ void match_any_of_some_lanes(unsigned *out, const int *a)
+{
     int i = threadIdx.x;
-    out[i] = i % 32 < 21 ? __match_any_sync(0x1fffffu, a[i] % 3) : __match_any_sync(0xffe00000u, i & 2);
+    out[i] =
+        i % 32 < 21 ? __match_any_sync(0x1fffffu, a[i] % 3) : __match_any_sync(0xffe00000u, i & 2);
 }
 
 // launch: out=512
-extern "C" __global__ void redux(unsigned *out, const unsigned *a) {
+extern "C" __global__ void redux(unsigned *out, const unsigned *a)
+{
     int i = threadIdx.x;
     out[i] = __reduce_add_sync(ALL, a[i]);
     out[64 + i] = __reduce_min_sync(ALL, a[i]);
@@ -170,14 +195,16 @@ extern "C" __global__ void redux(unsigned *out, const unsigned *a) {
     out[448 + i] = __reduce_add_sync(ALL, (int)a[i]) + __reduce_max_sync(ALL, a[i]);
 }
 
-extern "C" __global__ void redux_of_some_lanes(unsigned *out, const unsigned *a) {
+extern "C" __global__ void redux_of_some_lanes(unsigned *out, const unsigned *a)
+{
     int i = threadIdx.x;
     unsigned odd = __ballot_sync(ALL, a[i] & 1);
     if (a[i] & 1) out[i] = __reduce_max_sync(odd, a[i]) ^ odd;
     else out[i] = __reduce_add_sync(~odd, a[i]) + odd;
 }
 
-extern "C" __global__ void active_lanes(unsigned *out, const int *a) {
+extern "C" __global__ void active_lanes(unsigned *out, const int *a)
+{
     int i = threadIdx.x;
     unsigned m = __activemask();
     if (i & 4) m ^= __activemask() << 1;
@@ -185,7 +212,8 @@ extern "C" __global__ void active_lanes(unsigned *out, const int *a) {
 }
 
 // launch: block=16x6 out=768
-extern "C" __global__ void lane_registers(unsigned *out) {
+extern "C" __global__ void lane_registers(unsigned *out)
+{
     unsigned i = threadIdx.x + 16 * threadIdx.y, r;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(r));
     out[8 * i] = r;
@@ -205,7 +233,8 @@ extern "C" __global__ void lane_registers(unsigned *out) {
 }
 
 // launch: grid=3x2x4 block=5x2x3 shared=100 out=3600
-extern "C" __global__ void special_registers(unsigned *out) {
+extern "C" __global__ void special_registers(unsigned *out)
+{
     unsigned i = threadIdx.x + 5 * (threadIdx.y + 2 * threadIdx.z), s;
     unsigned b = blockIdx.x + 3 * (blockIdx.y + 2 * blockIdx.z);
     unsigned *o = out + 5 * (30 * b + i);
@@ -217,7 +246,8 @@ extern "C" __global__ void special_registers(unsigned *out) {
     o[4] = s;
 }
 
-extern "C" __global__ void clocks_go_forward(unsigned *out) {
+extern "C" __global__ void clocks_go_forward(unsigned *out)
+{
     long long c = clock64(), t, u;
     unsigned d = clock();
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
@@ -226,14 +256,17 @@ extern "C" __global__ void clocks_go_forward(unsigned *out) {
     out[threadIdx.x] = (clock64() > c) + 2 * (u >= t) + 4 * (clock() - d < 1u << 30);
 }
 
-extern "C" __global__ void one_lane_is_elected(unsigned *out) {
+extern "C" __global__ void one_lane_is_elected(unsigned *out)
+{
     unsigned leader, chosen;
-    asm volatile("{ .reg .pred p; elect.sync %0|p, -1; selp.u32 %1, 1, 0, p; }" : "=r"(leader), "=r"(chosen));
+    asm volatile("{ .reg .pred p; elect.sync %0|p, -1; selp.u32 %1, 1, 0, p; }"
+                 : "=r"(leader), "=r"(chosen));
     out[threadIdx.x] = (leader < 32) + 2 * __popc(__ballot_sync(ALL, chosen)) +
                        100 * (__ffs(__ballot_sync(ALL, chosen)) == (int)leader + 1);
 }
 
-extern "C" __global__ void compaction_by_ballot(int *out, const int *a) {
+extern "C" __global__ void compaction_by_ballot(int *out, const int *a)
+{
     int i = threadIdx.x, lane = i & 31;
     bool keep = a[i] % 3 == 0;
     unsigned m = __ballot_sync(ALL, keep);

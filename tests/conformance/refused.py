@@ -1,0 +1,142 @@
+"""Kernels that the software GPU does not run: it has to say so when it loads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pycuda.compiler import SourceModule
+
+__all__ = ["REFUSED", "Refused"]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A kernel's text; the marked line (// here) needs the instruction."""
+
+    name: str
+    instruction: str
+    source: str
+    options: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> int:
+        return self.source[: self.source.index("// here")].count("\n") + 1
+
+    def load(self) -> SourceModule:
+        return SourceModule(self.source, no_extern_c=True, options=list(self.options))
+
+
+REFUSED = [
+    Refused(
+        "texture",
+        "tex",
+        """
+extern "C" __global__ void sample(float *out, cudaTextureObject_t picture) {
+    int i = threadIdx.x;
+    out[i] = tex2D<float>(picture, i, 0.5f);  // here
+}
+""",
+    ),
+    Refused(
+        "surface",
+        "sust",
+        """
+extern "C" __global__ void draw(cudaSurfaceObject_t picture) {
+    surf2Dwrite(1.0f, picture, threadIdx.x * 4, 0);  // here
+}
+""",
+    ),
+    Refused(
+        "tensor cores",
+        "mma",
+        """
+extern "C" __global__ void multiply(float *out, const unsigned *a) {
+    float c0 = 0, c1 = 0, c2 = 0, c3 = 0;
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "  // here
+                 "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+                 : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]));
+    out[threadIdx.x] = c0 + c1 + c2 + c3;
+}
+""",
+    ),
+    Refused(
+        "tensor cores through wmma",
+        "wmma",
+        """
+#include <mma.h>
+using namespace nvcuda::wmma;
+extern "C" __global__ void multiply(float *out, const __half *a) {
+    fragment<matrix_a, 16, 16, 16, __half, row_major> x;
+    fragment<matrix_b, 16, 16, 16, __half, col_major> y;
+    fragment<accumulator, 16, 16, 16, float> sum;
+    fill_fragment(sum, 0.0f);
+    load_matrix_sync(x, a, 16);  // here
+    load_matrix_sync(y, a, 16);
+    mma_sync(sum, x, y, sum);
+    store_matrix_sync(out, sum, 16, mem_row_major);
+}
+""",
+    ),
+    Refused(
+        "bulk copy",
+        "cp.async.bulk",
+        """
+extern "C" __global__ void copy(float *out, const float *a) {
+    __shared__ alignas(16) float s[64];
+    unsigned to = (unsigned)__cvta_generic_to_shared(s);
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;"  // here
+                 ::"l"(out), "r"(to));
+    asm volatile("cp.async.bulk.commit_group;");
+    asm volatile("cp.async.bulk.wait_group 0;");
+}
+""",
+    ),
+    Refused(
+        "tensor memory accelerator",
+        "cp.async.bulk.tensor",
+        """
+extern "C" __global__ void copy(const void *map) {
+    __shared__ alignas(128) float s[64];
+    unsigned from = (unsigned)__cvta_generic_to_shared(s);
+    asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group "  // here
+                 "[%0, {%1}], [%2];" ::"l"(map), "r"(0), "r"(from));
+}
+""",
+    ),
+    Refused(
+        "cluster",
+        "barrier.cluster",
+        """
+#include <cooperative_groups.h>
+extern "C" __global__ void __cluster_dims__(2, 1, 1) together(int *out) {
+    asm volatile("barrier.cluster.arrive.aligned;");  // here
+    asm volatile("barrier.cluster.wait.aligned;");
+    out[threadIdx.x] = 1;
+}
+""",
+    ),
+    Refused(
+        "shared memory of another block",
+        "mapa",
+        """
+extern "C" __global__ void look(unsigned *out) {
+    __shared__ int s[32];
+    unsigned mine = (unsigned)__cvta_generic_to_shared(s), other;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, 1;" : "=r"(other) : "r"(mine));  // here
+    out[threadIdx.x] = other;
+}
+""",
+    ),
+    Refused(
+        "kernel launched by a kernel",
+        "__cudaCDP2",
+        """
+__global__ void child(int *out) { out[threadIdx.x] = 1; }
+extern "C" __global__ void parent(int *out) {
+    child<<<1, 32>>>(out);  // here
+}
+""",
+        ("-rdc=true",),
+    ),
+]

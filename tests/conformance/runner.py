@@ -1,0 +1,68 @@
+"""Compile, launch, collect: plain PyCUDA, the same on a GPU and on the software GPU."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+import pycuda.driver as cuda
+from pycuda.compiler import compile
+
+from helpers import autoinit
+
+from .case import Kernel, Module
+from .suite import CASES, family
+
+__all__ = ["answers", "prepare"]
+
+# without -fmad=false a multiplication and an addition may become one rounding
+_OPTIONS = ["-fmad=false", "-std=c++17", "-diag-suppress=177,550"]
+_FILL = 0xA5  # what outputs hold before a launch
+_GUARD = 256  # bytes after the last output that no kernel may touch
+
+_compilers = ThreadPoolExecutor(2)
+_images: dict[str, Future[bytes]] = {}
+
+
+def _compiled(module: Module) -> Future[bytes]:
+    if module.name not in _images:
+        arch = "sm_{}{}".format(*autoinit.device.compute_capability())
+        _images[module.name] = _compilers.submit(
+            compile, module.source, options=_OPTIONS, no_extern_c=True, arch=arch
+        )
+    return _images[module.name]
+
+
+def prepare(which: str) -> None:
+    """Start to compile the modules of a family."""
+    for name, (module, _, _) in CASES.items():
+        if family(name) == which:
+            _compiled(module)
+
+
+@cache
+def _loaded(name: str) -> cuda.Module:
+    return cuda.module_from_buffer(_images[name].result())
+
+
+def answers(module: Module, kernel: Kernel) -> dict[str, bytes]:
+    """Launch a kernel once: the answer of each of its cases."""
+    _compiled(module)
+    function = _loaded(module.name).get_function(kernel.entry)
+    size = sum(case.padded for case in kernel.cases) + _GUARD
+    out = cuda.mem_alloc(size)
+    cuda.memset_d8(out, _FILL, size)
+    inputs = [cuda.to_device(array) for array in kernel.inputs]
+    function(out, *inputs, grid=kernel.grid, block=kernel.block, shared=kernel.shared)
+    host = np.empty(size, np.uint8)
+    cuda.memcpy_dtoh(host, out)
+    result, start = {}, 0
+    for case in kernel.cases:
+        result[case.name] = host[start : start + case.nbytes].tobytes()
+        end = start + case.padded
+        host[start : start + case.nbytes] = _FILL
+        start = end
+    if not np.all(host == _FILL):
+        raise AssertionError(f"{kernel.entry} wrote outside its outputs")
+    return result
