@@ -1,0 +1,220 @@
+"""How fast the software GPU is, as ratios within this one run, against the bars it was built to.
+
+    make bench
+
+Prints one line a bar and fails if one is missed. Numba, for its CUDA simulator, is installed into
+.cache/numba the first time.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+NUMBA = "numba==0.68.1"
+THREADS = 256
+
+SHARED_REDUCE = """
+extern "C" __global__ void shared_reduce(const float *x, float *out, int n)
+{
+    __shared__ float s[256];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    s[t] = i < n ? x[i] : 0.0f;
+    __syncthreads();
+    for (int k = blockDim.x / 2; k > 0; k /= 2) {
+        if (t < k) s[t] += s[t + k];
+        __syncthreads();
+    }
+    if (t == 0) out[blockIdx.x] = s[0];
+}
+"""
+
+SIMULATED = """
+import os, sys, time, json
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+import numpy as np
+from numba import cuda, float32
+
+@cuda.jit
+def shared_reduce(x, out, n):
+    s = cuda.shared.array(256, float32)
+    t = cuda.threadIdx.x
+    i = cuda.blockIdx.x * cuda.blockDim.x + t
+    s[t] = x[i] if i < n else 0.0
+    cuda.syncthreads()
+    k = cuda.blockDim.x // 2
+    while k > 0:
+        if t < k:
+            s[t] += s[t + k]
+        cuda.syncthreads()
+        k //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = s[0]
+
+times = {}
+for n in (1 << 10, 1 << 12):
+    x = np.random.default_rng(0).standard_normal(n).astype(np.float32)
+    out = np.zeros(n // 256, np.float32)
+    start = time.perf_counter()
+    shared_reduce[n // 256, 256](x, out, n)
+    times[n] = time.perf_counter() - start
+    assert abs(out.sum() - x.sum()) < 1e-2
+print(json.dumps(times))
+"""
+
+
+def best_seconds(action, repeats=7):
+    """The shortest of several runs, after one to warm up."""
+    action()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def kernel_of(source, name):
+    from pycuda.compiler import SourceModule
+
+    return SourceModule(source, no_extern_c=True).get_function(name)
+
+
+def reduce_seconds(exponent):
+    """(kernel, np.sum): seconds for the sum of 2^exponent floats."""
+    import pycuda.driver as cuda
+
+    n = 1 << exponent
+    x = np.random.default_rng(0).standard_normal(n, dtype=np.float32)
+    blocks = n // THREADS
+    device_x, device_out = cuda.to_device(x), cuda.mem_alloc(4 * blocks)
+    kernel = kernel_of(SHARED_REDUCE, "shared_reduce")
+
+    def launch():
+        kernel(device_x, device_out, np.int32(n), grid=(blocks, 1), block=(THREADS, 1, 1))
+
+    seconds = best_seconds(launch)
+    out = np.empty(blocks, np.float32)
+    cuda.memcpy_dtoh(out, device_out)
+    error = abs(out.sum(dtype=np.float64) - x.sum(dtype=np.float64))
+    assert error <= 16 * 2.0**-24 * np.abs(x).sum(dtype=np.float64), "the sum is wrong"
+    return seconds, best_seconds(lambda: np.sum(x))
+
+
+def simulator_seconds():
+    """Numba's simulator on the same kernel, extended from 2^10 and 2^12 to 2^20 elements."""
+    python = ROOT / ".cache/numba/bin/python"
+    if not python.exists():
+        venv.create(ROOT / ".cache/numba", with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", NUMBA], check=True)
+    text = subprocess.run([python, "-c", SIMULATED], check=True, capture_output=True, text=True)
+    times = {int(n): seconds for n, seconds in json.loads(text.stdout).items()}
+    per_element = (times[1 << 12] - times[1 << 10]) / ((1 << 12) - (1 << 10))
+    return per_element * (1 << 20)
+
+
+COMPILE = """
+import sys, time
+import helpers.autoinit
+from pycuda.compiler import SourceModule
+import pycuda.driver as cuda
+ptx = open(sys.argv[1], "rb").read()
+cuda.module_from_buffer(b".version 9.0\\n.target sm_90\\n.address_size 64\\n"
+                        b".visible .entry first() { ret; }").get_function("first")
+start = time.perf_counter()
+cuda.module_from_buffer(ptx).get_function("steps")
+print(time.perf_counter() - start)
+"""
+
+
+def compile_seconds():
+    """(first, cached): seconds from PTX of 100 instructions to a kernel ready to launch."""
+    steps = []
+    for step in range(1, 31):
+        steps += [
+            f"ld.global.f32 %f{step}, [%rd2+{4 * step}];",
+            f"fma.rn.f32 %f0, %f{step}, %f0, %f{step};",
+            f"st.global.f32 [%rd2+{4 * step}], %f0;",
+        ]
+    head = [
+        "ld.param.u64 %rd0, [p];", "cvta.to.global.u64 %rd1, %rd0;", "mov.u32 %r0, %tid.x;",
+        "mov.u32 %r1, %ctaid.x;", "mov.u32 %r2, %ntid.x;", "mad.lo.s32 %r3, %r1, %r2, %r0;",
+        "mul.wide.s32 %rd3, %r3, 128;", "add.s64 %rd2, %rd1, %rd3;", "mov.f32 %f0, 0f3F800000;",
+    ]  # fmt: skip
+    body = "\n".join([*head, *steps, "ret;"])
+    assert body.count(";") == 100
+    ptx = (
+        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry steps(.param .u64 p)\n"
+        f"{{ .reg .f32 %f<99>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n{body} }}\n"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "steps.ptx")
+        path.write_text(ptx)
+        environment = {**os.environ, "SOFTGPU_CACHE": folder}
+        command = [sys.executable, "-c", COMPILE, path]
+        runs = [
+            subprocess.run(
+                command, env=environment, check=True, capture_output=True, text=True, cwd=ROOT
+            )
+            for _ in range(2)
+        ]
+        return tuple(float(run.stdout) for run in runs)
+
+
+def extra_megabytes(exponent):
+    """Peak memory of a process that sums 2^exponent floats, beyond its arrays and imports."""
+    code = f"""
+import re, sys
+sys.path.insert(0, {str(ROOT / "scripts")!r})
+import numpy as np
+import helpers.autoinit, bench_softgpu
+from pycuda.compiler import SourceModule
+peak = lambda: int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
+before = peak()
+bench_softgpu.reduce_seconds({exponent})
+print(peak() - before)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT
+    )
+    arrays = (2 * 4 * 2**exponent + 2 * 4 * 2**exponent // THREADS) / 2**20
+    return float(run.stdout) - arrays
+
+
+def main():
+    import helpers.autoinit as gpu
+
+    assert gpu.is_software, "make bench measures the software GPU: HELPERS_DEVICE=software"
+    missed = []
+
+    def bar(what, value, limit, unit="", at_least=False):
+        good = value >= limit if at_least else value <= limit
+        relation = ">=" if at_least else "<="
+        print(f"{'ok  ' if good else 'MISS'} {what:60} {value:12,.3g} {relation} {limit:,g} {unit}")
+        if not good:
+            missed.append(what)
+
+    seconds = {exponent: reduce_seconds(exponent) for exponent in (20, 22, 24, 26)}
+    bar(
+        "sum of 2^24 floats in shared memory / np.sum", seconds[24][0] / seconds[24][1], 30, "times"
+    )
+    simulator = simulator_seconds()
+    bar("Numba's simulator / ours, 2^20", simulator / seconds[20][0], 50_000, "times", True)
+    first, cached = compile_seconds()
+    bar("100 instructions from PTX to machine code", first, 0.15, "s")
+    bar("the same from the cache, in another process", cached / first, 0.5, "of that")
+    each = [seconds[e][0] / 2**e * 1e9 for e in (22, 24, 26)]
+    bar("time per thread, slowest / fastest of 2^22, 2^24, 2^26", max(each) / min(each), 1.5)
+    bar("memory beyond the arrays, 2^26 floats", extra_megabytes(26), 200, "MB")
+    sys.exit(f"missed: {', '.join(missed)}" if missed else 0)
+
+
+if __name__ == "__main__":
+    main()
