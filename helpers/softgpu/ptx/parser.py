@@ -35,7 +35,7 @@ TOKEN = re.compile(
     | \d+(?:\.\d*(?:[eE][+-]?\d+)?|[eE][+-]?\d+|U?)
     | "[^"\\]*(?:\\.[^"\\]*)*"
     | <<|>>
-    | \S )""",
+    | \S | \Z )""",
     re.VERBOSE | re.ASCII,
 )
 FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"', re.MULTILINE)

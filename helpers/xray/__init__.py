@@ -1,0 +1,1 @@
+"""X-ray: one launch under the microscope."""

@@ -1,0 +1,250 @@
+"""Launch one kernel on the software GPU's engine, whatever driver PyCUDA uses.
+
+Where the software GPU is the driver, PyCUDA launches as ever, and memory that the arguments lead to
+is put back afterwards. Beside a real GPU, a second engine launches on copies of the arguments.
+Either way nothing that the caller can see has changed."""
+
+import ctypes
+import os
+from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from .. import sources
+from ..softgpu.loader import Engine
+
+__all__ = ["Target", "find", "shape"]
+
+
+def shape(what, value):
+    """A grid or block as three numbers: xray takes 128, (128,), (16, 16) and (8, 8, 4)."""
+    numbers = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in numbers)
+    if not (1 <= len(numbers) <= 3 and whole):
+        raise TypeError(f"{what} must be one to three whole numbers, not {value!r}")
+    if min(numbers) < 1:
+        raise ValueError(f"{what}={value!r}: nothing is launched; give at least 1 in each place")
+    return tuple(int(n) for n in numbers) + (1,) * (3 - len(numbers))
+
+
+def find(kernel):
+    """The Target of a kernel of helpers.sources, of a PyCUDA function or of (CUDA source, name)."""
+    from pycuda.driver import Function
+
+    own = Engine._driver
+    if isinstance(kernel, str):
+        kernel = sources.kernel(kernel)
+    if isinstance(kernel, tuple) and len(kernel) == 2 and all(isinstance(k, str) for k in kernel):
+        arguments = {"source": f"#line 1\n{kernel[0]}", "no_extern_c": 'extern "C"' in kernel[0]}
+        name = kernel[1]
+    elif isinstance(kernel, Function):
+        if own:
+            return OwnTarget(own, kernel)
+        for (_, file, choices), function in sources.compiled.items():
+            if function is kernel:
+                arguments, name = sources.arguments(file, **dict(choices)), Path(file).stem
+                break
+        else:
+            raise TypeError(
+                "beside a real GPU, xray needs the kernel's source: give (CUDA source, name) "
+                "or a kernel of helpers.sources"
+            )
+    else:
+        raise TypeError(
+            "xray looks at a kernel of helpers.sources, a function of a SourceModule or a pair "
+            f"(CUDA source, name), not at {type(kernel).__name__}"
+        )
+    return OwnTarget(own, _function(arguments, name)) if own else BesideTarget(arguments, name)
+
+
+def _function(arguments, name):
+    from pycuda.compiler import SourceModule
+    from pycuda.driver import LogicError
+
+    module = SourceModule(**arguments)
+    try:
+        return module.get_function(name)
+    except LogicError as error:
+        raise LookupError(f"the source has no kernel {name!r}: {error}") from None
+
+
+class Target:
+    """A kernel and the engine that runs it: launch(args, grid, block, shared)."""
+
+    def __init__(self, engine):
+        self.engine = engine
+        self.library = engine.library
+
+
+# --- the software GPU is PyCUDA's driver ---------------------------------------------------------
+
+
+def _address(argument):
+    """What an argument passes to the kernel if that may be an address, else None."""
+    if isinstance(argument, (int, np.integer)):
+        return int(argument) if isinstance(argument, int) or argument.itemsize == 8 else None
+    interface = getattr(argument, "__cuda_array_interface__", None)
+    if interface:
+        return interface["data"][0]
+    if isinstance(argument, np.ndarray):
+        return _address_of(argument.base) if hasattr(argument.base, "get_device_pointer") else None
+    return _address_of(getattr(argument, "gpudata", argument))
+
+
+def _address_of(allocation):
+    try:
+        return int(allocation)
+    except (TypeError, ValueError):
+        return None
+
+
+class OwnTarget(Target):
+    """A PyCUDA function that runs on the software GPU anyway."""
+
+    def __init__(self, engine, function):
+        super().__init__(engine)
+        self.function = function
+
+    def launch(self, args, grid, block, shared):
+        from pycuda.driver import ArgumentHandler
+
+        saved = []
+        for argument in args:
+            if isinstance(argument, ArgumentHandler):
+                saved.append((argument.array, argument.array.copy()))
+            elif (address := _address(argument)) is not None:
+                if (memory := self._allocation(address)) is not None:
+                    saved.append((memory, memory.copy()))
+        try:
+            self.function(*args, grid=grid, block=block, shared=shared)
+        finally:
+            for memory, content in reversed(saved):
+                memory[...] = content
+
+    def _allocation(self, address):
+        """The bytes of the allocation around an address."""
+        begin, size = c_uint64(), c_size_t()
+        found = self.library.cuMemGetAddressRange_v2(byref(begin), byref(size), c_uint64(address))
+        if found or not size.value:
+            return None
+        return np.frombuffer((ctypes.c_uint8 * size.value).from_address(begin.value), np.uint8)
+
+
+# --- a real GPU is PyCUDA's driver ---------------------------------------------------------------
+
+
+@cache
+def _beside():
+    """An engine of its own, with its context, that no other symbol binds to."""
+    engine = Engine(os.RTLD_LOCAL | os.RTLD_DEEPBIND)
+    library, context = engine.library, c_void_p()
+    failed = library.cuInit(0) or library.cuDevicePrimaryCtxRetain(byref(context), 0)
+    if failed:
+        raise RuntimeError(f"the software GPU does not start beside the real one: error {failed}")
+    return engine, context
+
+
+def _packed(arguments):
+    """Arguments as the bytes that a kernel takes, laid out as PyCUDA does."""
+    from pycuda._pvt_struct import pack
+
+    layout, values = "", []
+    for number, argument in enumerate(arguments):
+        if isinstance(argument, np.number):
+            layout += argument.dtype.char
+            values.append(argument)
+        elif isinstance(argument, (np.ndarray, np.void)):  # a struct
+            layout += f"{argument.nbytes}s"
+            values.append(argument.tobytes())
+        else:
+            raise TypeError(f"argument {number} is neither a NumPy number nor an array on the GPU")
+    return pack(layout, *values)
+
+
+class BesideTarget(Target):
+    """A kernel compiled for the software GPU, launched on copies of what the real GPU holds."""
+
+    def __init__(self, arguments, name):
+        from pycuda.compiler import compile
+
+        engine, self.context = _beside()
+        super().__init__(engine)
+        options = [*arguments.get("options", ()), "-lineinfo"]
+        compiled = {**arguments, "options": options, "arch": "sm_90", "target": "ptx"}
+        text = compile(**compiled).decode()
+        text += "".join(f"//@ {line}\n" for line in arguments["source"].splitlines())
+        self.module, self.function = c_void_p(), c_void_p()
+        with self:
+            self._check(self.library.cuModuleLoadData(byref(self.module), text.encode() + b"\0"))
+            self.library.cuModuleGetFunction(byref(self.function), self.module, name.encode())
+        if not self.function:
+            raise LookupError(f"the source has no kernel {name!r}")
+
+    def __enter__(self):
+        self.library.cuCtxPushCurrent_v2(self.context)
+        return self
+
+    def __exit__(self, *exception):
+        self.library.cuCtxPopCurrent_v2(byref(c_void_p()))
+
+    def _check(self, code):
+        if code:
+            text = ctypes.c_char_p()
+            self.library.cuGetErrorString(code, byref(text))
+            raise RuntimeError((text.value or b"").decode() or f"error {code}")
+
+    def launch(self, args, grid, block, shared):
+        from pycuda.driver import ArgumentHandler
+
+        with self:
+            copies, passed = {}, []
+            try:
+                for argument in args:
+                    if isinstance(argument, ArgumentHandler):
+                        array = argument.array
+                        passed.append(np.uintp(self._copy(copies, array.ctypes.data, array)))
+                    elif (address := _address(argument)) is None:
+                        passed.append(argument)
+                    else:
+                        moved = self._moved(copies, address)
+                        passed.append(argument if moved is None else np.uintp(moved))
+                self._launch(_packed(passed), grid, block, shared)
+            finally:
+                for copied in copies.values():
+                    self.library.cuMemFree_v2(c_uint64(copied))
+
+    def _moved(self, copies, address):
+        """Where the copy of what lies at an address of the real GPU is; None: nothing does."""
+        from pycuda.driver import LogicError, from_device, mem_get_address_range
+
+        try:
+            begin, size = mem_get_address_range(address)
+        except LogicError:
+            return None
+        if begin not in copies:
+            self._copy(copies, begin, from_device(begin, (size,), np.uint8))
+        return copies[begin] + address - begin
+
+    def _copy(self, copies, key, array):
+        content = np.ascontiguousarray(array)
+        copied = c_uint64()
+        size = c_size_t(max(content.nbytes, 1))
+        self._check(self.library.cuMemAlloc_v2(byref(copied), size))
+        copies[key] = copied.value
+        self._check(
+            self.library.cuMemcpyHtoD_v2(
+                copied, c_void_p(content.ctypes.data), c_size_t(content.nbytes)
+            )
+        )
+        return copied.value
+
+    def _launch(self, packed, grid, block, shared):
+        buffer, size = ctypes.create_string_buffer(packed, len(packed) or 1), c_size_t(len(packed))
+        extra = (c_void_p * 5)(1, ctypes.addressof(buffer), 2, ctypes.addressof(size), 0)
+        sizes = [c_uint(n) for n in (*grid, *block, shared)]
+        limit = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        if shared > 48 << 10:
+            self._check(self.library.cuFuncSetAttribute(self.function, limit, c_int(shared)))
+        self._check(self.library.cuLaunchKernel(self.function, *sizes, None, None, extra))
