@@ -3,15 +3,26 @@
 A kernel file is plain CUDA that compiles as it stands. What a caller may choose stands on lines
 of its own, `using T = float;` or `constexpr int BLOCK = 256;`, and compile("reduce/unrolled.cu",
 BLOCK=128) compiles the file with that line changed. The kernel of a file is extern "C" and bears
-the file's name."""
+the file's name. A type may be given as NumPy calls it: T="half" or T=x.dtype."""
 
 import re
 from difflib import get_close_matches
 from pathlib import Path
 
-__all__ = ["compile", "find", "kernel", "show", "text"]
+__all__ = ["C_NAMES", "arguments", "compile", "find", "kernel", "show", "text"]
 
 ROOT = Path(__file__).resolve().parent.parent / "cuda_src"
+C_NAMES = {
+    "bool": "bool",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int32": "int",
+    "uint32": "unsigned",
+    "int64": "long long",
+    "float16": "half",
+    "float32": "float",
+    "float64": "double",
+}
 CHOICE = re.compile(r"^(using|constexpr int) (\w+) = ([^;]+);", re.MULTILINE)
 
 
@@ -44,7 +55,8 @@ def text(name, **choices):
     if unknown:
         offers = ", ".join(f"{key}={value}" for key, value in known.items()) or "no choice"
         raise TypeError(f"{name} has no choice {', '.join(unknown)}; it has {offers}")
-    return CHOICE.sub(lambda m: f"{m[1]} {m[2]} = {choices.get(m[2], m[3])};", source)
+    values = known | {key: C_NAMES.get(str(value), value) for key, value in choices.items()}
+    return CHOICE.sub(lambda m: f"{m[1]} {m[2]} = {values[m[2]]};", source)
 
 
 def show(name, part=None):
@@ -61,15 +73,22 @@ def show(name, part=None):
     return Listing(found[0])
 
 
+def arguments(name, options=(), **choices):
+    """What a kernel file is compiled with: arguments of SourceModule, or of pycuda.compiler."""
+    source = text(name, **choices)
+    return {
+        "source": f'#line 1 "{find(name)}"\n{source}',
+        "options": [*options, "-include", "cuda_fp16.h"] if "= half;" in source else [*options],
+        "include_dirs": [str(ROOT)],
+        "no_extern_c": True,
+    }
+
+
 def compile(name, options=(), **choices):
     """A kernel file as a pycuda SourceModule; PyCUDA keeps what it compiled on disk."""
     from pycuda.compiler import SourceModule
 
-    options = list(options)
-    if any("half" in str(choice) for choice in choices.values()):
-        options += ["-include", "cuda_fp16.h"]
-    source = f'#line 1 "{find(name)}"\n{text(name, **choices)}'
-    return SourceModule(source, no_extern_c=True, options=options, include_dirs=[str(ROOT)])
+    return SourceModule(**arguments(name, options, **choices))
 
 
 def kernel(name, **choices):
