@@ -7,10 +7,12 @@ import atexit
 
 from . import softgpu, toolkit
 
-__all__ = ["context", "device", "is_software", "name"]
+__all__ = ["compiler", "context", "device", "is_software", "name"]
 
-_driver_version, _toolkit = toolkit.choose()
-toolkit.use(_toolkit)
+_driver_version, compiler = toolkit.choose()
+"""The CUDA compiler that kernels go through: a toolkit.Toolkit."""
+
+toolkit.use(compiler)
 
 is_software = _driver_version is None
 """Whether kernels run on the software GPU: then times mean nothing, and everything else does."""

@@ -1,0 +1,277 @@
+"""Time kernels, and say what the times are worth.
+
+A time is the median of many launches between two CUDA events, after a warm-up, with a cold cache.
+The software GPU has no times: there, Timings gives the points that a real GPU left in
+notebooks/recorded, labelled so, and time_us gives NaN."""
+
+import csv
+import math
+import os
+import subprocess
+import warnings
+from dataclasses import dataclass, fields
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from . import autoinit, sources
+
+__all__ = ["Timing", "Timings", "samples_us", "time_us"]
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDED = ROOT / "notebooks" / "recorded"
+COMMIT = os.environ.get("HELPERS_RECORD")  # set by make record: write down every time measured
+LAUNCHES, LEAST_LAUNCHES = 30, 5
+BUDGET_S = 1.0  # of one measurement, as long as that leaves LEAST_LAUNCHES
+L2_SIZES = 4  # an evicting read is so many times the L2 cache
+CEILING_BYTES = 1 << 30
+SOFTWARE_SIZE = 1 << 20  # Timings.sweep runs nothing larger on the software GPU
+
+
+def time_us(launch, cold=True):
+    """Median time of launch() on the GPU, in microseconds; NaN on the software GPU."""
+    return float(np.median(samples_us(launch, cold)))
+
+
+def samples_us(launch, cold=True):
+    """Times of many runs of launch(), in microseconds.
+
+    cold: before each run the L2 cache is filled with something else, by reading. Writing would
+    leave lines that the GPU must write back during the run, and the run would pay for it."""
+    if autoinit.is_software:
+        launch()
+        warnings.warn("the software GPU has no times: NaN", stacklevel=3)
+        return np.full(1, math.nan)
+    import pycuda.driver as cuda
+
+    start, end = cuda.Event(), cuda.Event()
+    wait = sources.kernel("bench/wait.cu")
+
+    def sample(wait_us):
+        if cold:
+            evict()
+        wait(np.uint64(1000 * wait_us), grid=(1, 1), block=(1, 1, 1))
+        host_start = perf_counter()
+        start.record()
+        launch()
+        end.record()
+        host_us = 1e6 * (perf_counter() - host_start)
+        end.synchronize()
+        return 1e3 * start.time_till(end), host_us
+
+    # The wait must last until the host has queued everything up to the second event.
+    host_us = max(sample(wait_us=0)[1] for warm_up in range(4) if warm_up)
+    wait_us = min(2 * host_us + 20, 2000)
+    samples, stop = [], perf_counter() + BUDGET_S
+    while len(samples) < LEAST_LAUNCHES or (len(samples) < LAUNCHES and perf_counter() < stop):
+        samples.append(sample(wait_us)[0])
+    return np.array(samples)
+
+
+@lru_cache
+def zeros(size_bytes):
+    """A buffer of zeros on the GPU that is kept."""
+    import pycuda.driver as cuda
+
+    buffer = cuda.mem_alloc(size_bytes)
+    cuda.memset_d32(buffer, 0, size_bytes // 4)
+    return buffer
+
+
+def read(size_bytes):
+    """Read so many bytes of zeros as fast as the GPU can."""
+    blocks = 8 * autoinit.device.multiprocessor_count
+    sources.kernel("bench/read.cu")(
+        zeros(size_bytes), zeros(4), np.int64(size_bytes // 16), grid=(blocks, 1), block=(256, 1, 1)
+    )
+
+
+def copy(size_bytes):
+    """Copy half as many bytes, as fast as the driver can: so many are moved."""
+    import pycuda.driver as cuda
+
+    buffer, half = zeros(size_bytes), size_bytes // 2
+    cuda.memcpy_dtod(int(buffer) + half, buffer, half)
+
+
+def evict():
+    """Fill the L2 cache with clean lines of something else."""
+    read(L2_SIZES * autoinit.device.l2_cache_size)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What one launch took, and where and when that was seen. Times are NaN if nobody has yet."""
+
+    step: str
+    size: int
+    bytes_moved: int
+    median_us: float = math.nan
+    low_us: float = math.nan  # a quarter of the launches took less
+    high_us: float = math.nan  # a quarter took more
+    launches: int = 0
+    device: str = ""
+    driver: str = ""
+    toolkit: str = ""
+    date: str = ""
+    commit: str = ""
+
+    @property
+    def gb_per_s(self):
+        """Bytes moved a second, in units of 10^9."""
+        return self.bytes_moved / self.median_us / 1e3
+
+    @property
+    def is_known(self):
+        return not math.isnan(self.median_us)
+
+    def __repr__(self):
+        if not self.is_known:
+            return f"{self.step}, {self.size:,}: not recorded yet"
+        return (
+            f"{self.step}, {self.size:,}: {self.median_us:.4g} µs"
+            f" (half of {self.launches} launches: {self.low_us:.4g} to {self.high_us:.4g}),"
+            f" {self.gb_per_s:,.0f} GB/s"
+        )
+
+
+TYPES = {field.name: field.type for field in fields(Timing)}
+
+
+def load(path):
+    """The Timings of a recorded file by step and size; {} if there is none."""
+    if not path.exists():
+        return {}
+    with path.open(newline="") as file:
+        rows = [{k: TYPES[k](v) for k, v in row.items()} for row in csv.DictReader(file)]
+    return {(row["step"], row["size"]): Timing(**row) for row in rows}
+
+
+def save(path, points):
+    """Write Timings as a CSV file, a row each."""
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(TYPES)
+        for point in points:
+            values = [getattr(point, name) for name in TYPES]
+            writer.writerow(f"{v:.3f}" if isinstance(v, float) else v for v in values)
+
+
+@lru_cache
+def circumstances():
+    """Where and when this process measures: the last five fields of a Timing."""
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader", "--id=0"]
+    try:
+        driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        driver = "unknown"
+    return {
+        "device": autoinit.name,
+        "driver": driver,
+        "toolkit": str(autoinit.compiler),
+        "date": date.today().isoformat(),
+        "commit": COMMIT or "",
+    }
+
+
+@lru_cache
+def measured_ceiling(limit):
+    """The Timing of the fastest known way to read, or to copy, on this machine's GPU."""
+    mover, size_bytes = {"copy": copy, "read": read}[limit], CEILING_BYTES
+    point = measured(f"ceiling ({limit})", size_bytes, lambda: mover(size_bytes), size_bytes)
+    zeros.cache_clear()  # so large a buffer is not kept
+    return point
+
+
+def measured(step, size, launch, bytes_moved):
+    """The Timing of launch() on this machine's GPU."""
+    low, median, high = np.percentile(samples := samples_us(launch), [25, 50, 75])
+    times = median, low, high, len(samples)
+    return Timing(step, size, bytes_moved, *times, **circumstances())
+
+
+class Timings:
+    """The times of one notebook or experiment: measured on the GPU or, without one, recorded.
+
+    name: the file in notebooks/recorded. limit: what bounds these kernels, "copy" (they read and
+    write) or "read" (they write next to nothing). ceiling: a Timing of the fastest that is known
+    to go at that limit; no kernel here will move its bytes faster."""
+
+    def __init__(self, name, limit="copy"):
+        self.path = RECORDED / f"{name}.csv"
+        self.points = {}
+        if autoinit.is_software:
+            self.recorded = load(self.path)
+            ceiling = f"ceiling ({limit})", CEILING_BYTES
+            self.ceiling = self.recorded.get(ceiling, Timing(*ceiling, CEILING_BYTES))
+        else:
+            self.ceiling = measured_ceiling(limit)
+
+    def measure(self, step, size, launch, bytes_moved):
+        """The Timing of launch(). On the software GPU it runs once, and the record is looked up."""
+        if autoinit.is_software:
+            launch()
+            return self._recall(step, size, bytes_moved)
+        point = self.points[step, size] = measured(step, size, launch, bytes_moved)
+        if COMMIT:
+            save(self.path, [self.ceiling, *self.points.values()])
+        return point
+
+    def sweep(self, step, sizes, prepare, bytes_each):
+        """The Timings of prepare(size)() over sizes, for a step that moves bytes_each an element.
+
+        The software GPU runs those up to SOFTWARE_SIZE only; it looks up all of them."""
+        for size in sizes:
+            if autoinit.is_software and size > SOFTWARE_SIZE:
+                self._recall(step, size, size * bytes_each)
+            else:
+                self.measure(step, size, prepare(size), size * bytes_each)
+        return self.of(step)
+
+    def _recall(self, step, size, bytes_moved):
+        point = self.recorded.get((step, size), Timing(step, size, bytes_moved))
+        self.points[step, size] = point
+        return point
+
+    @property
+    def steps(self):
+        """The names of the steps so far, in order."""
+        return list(dict.fromkeys(step for step, size in self.points))
+
+    def of(self, step):
+        """The Timings of one step, smallest size first."""
+        return sorted((p for p in self.points.values() if p.step == step), key=lambda p: p.size)
+
+    @property
+    def source(self):
+        """Where the times come from: to be said wherever they are shown."""
+        known = [point for point in [self.ceiling, *self.points.values()] if point.is_known]
+        if not known:
+            return f"no GPU here, and no times recorded in {self.path.name}"
+        if autoinit.is_software:
+            return f"recorded on {known[0].device}, {known[0].date}"
+        return f"measured on {known[0].device}"
+
+    def rows(self):
+        """A table of all steps: name, size, bytes moved, µs, GB/s and share of the ceiling."""
+        yield "step", "size", "MB moved", "µs", "GB/s", "of the ceiling"
+        for point in [*self.points.values(), self.ceiling]:
+            share = point.gb_per_s / self.ceiling.gb_per_s
+            numbers = point.median_us, point.gb_per_s, 100 * share
+            times = [f"{n:.4g}{u}" for n, u in zip(numbers, ("", "", " %"))]
+            known = times if point.is_known else ["not recorded", "", ""]
+            yield point.step, f"{point.size:,}", f"{point.bytes_moved / 1e6:,.4g}", *known
+
+    def __repr__(self):
+        return "\n".join([self.source, *map("  ".join, self.rows())])
+
+    def _repr_html_(self):
+        head, *body = ("".join(f"<td>{cell}</td>" for cell in row) for row in self.rows())
+        body = "".join(f"<tr>{row}</tr>" for row in body)
+        head = head.replace("td>", "th>")
+        caption = f"<caption>Times {self.source}</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,225 @@
+"""The course's figures: time and bandwidth against size, the ladder of steps, threads on elements.
+
+Figures are transparent, in tones that stand out from white and from black alike. A notebook gets
+them as an HTML image with alternative text, since that is what JupyterLab passes on."""
+
+from base64 import b64encode
+from html import escape
+from io import BytesIO
+from itertools import cycle
+from pathlib import Path
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+__all__ = ["COLOURS", "INK", "Picture", "bandwidth", "draw", "grid", "ladder", "time"]
+
+INK = "#797979"  # as far from white as from black
+COLOURS = ("#2a7fc9", "#d9661f", "#1f9e74", "#b565a7", "#b08a1e", "#d0454c", "#6f74d6")
+MARKERS = "osD^vPX"
+DOTS_PER_INCH = 192  # two pixels for each that a notebook counts
+STYLE = {
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": INK,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11,
+    "figure.dpi": DOTS_PER_INCH,
+    "font.size": 11,
+    "grid.alpha": 0.3,
+    "grid.color": INK,
+    "hatch.color": INK,
+    "savefig.transparent": True,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+class Picture:
+    """A finished figure with its alternative text."""
+
+    def __init__(self, figure, alt):
+        buffer = BytesIO()
+        figure.savefig(buffer, format="png", bbox_inches="tight", pad_inches=0.06)
+        self.png, self.alt = buffer.getvalue(), alt
+        self.width = int.from_bytes(self.png[16:20], "big") // 2
+
+    def __repr__(self):
+        return self.alt
+
+    def _repr_html_(self):
+        data = b64encode(self.png).decode()
+        return (
+            f'<img src="data:image/png;base64,{data}" width="{self.width}"'
+            f' alt="{escape(self.alt)}" style="max-width: 100%">'
+        )
+
+    def save(self, path):
+        """Write the figure to a PNG file."""
+        Path(path).write_bytes(self.png)
+
+
+def draw(paint, alt, width=6.2, height=3.1):
+    """A Picture of what paint(axes) draws, in the course's style; sizes in inches, 96 px each."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(width, height))
+        paint(figure.add_subplot())
+        return Picture(figure, alt)
+
+
+def time(timings, *steps):
+    """Time against size for these steps (default: all), over the floor that the ceiling sets."""
+    return curves(
+        timings,
+        steps or timings.steps,
+        "µs",
+        lambda point: point.median_us,
+        lambda point: point.bytes_moved / timings.ceiling.gb_per_s / 1e3,
+        "floor: bytes / ceiling",
+        yscale="log",
+    )
+
+
+def bandwidth(timings, *steps):
+    """Bytes moved a second against size for these steps (default: all), under the ceiling."""
+    return curves(
+        timings,
+        steps or timings.steps,
+        "GB/s",
+        lambda point: point.gb_per_s,
+        lambda point: timings.ceiling.gb_per_s,
+        timings.ceiling.step,
+        yscale="linear",
+    )
+
+
+def curves(timings, steps, unit, value, limit, limit_name, yscale):
+    """A line of value(point) for each step, and a dashed one of limit(point)."""
+    lines = {step: [p for p in timings.of(step) if p.is_known] for step in steps}
+    lines = {step: line for step, line in lines.items() if line}
+    longest = max(lines.values(), key=len, default=[])
+
+    def paint(axes):
+        axes.set(title=timings.source, xlabel="elements", ylabel=unit, yscale=yscale)
+        axes.set_xscale("log", base=2)
+        axes.yaxis.set_major_formatter("{x:,g}")
+        axes.grid(axis="y")
+        ends = []
+        for (step, line), marker, colour in zip(lines.items(), cycle(MARKERS), cycle(COLOURS)):
+            sizes, values = [p.size for p in line], [value(p) for p in line]
+            axes.plot(sizes, values, marker=marker, color=colour, markersize=5)
+            ends.append((values[-1], step, colour))
+        if longest:
+            limits = [limit(p) for p in longest]
+            axes.plot([p.size for p in longest], limits, "--", color=INK)
+            ends.append((limits[-1], limit_name, INK))
+            lowest = min(value(p) for line in lines.values() for p in line)
+            axes.set_ylim(bottom=0 if yscale == "linear" else lowest / 3)
+            name_ends(axes, ends)
+        else:
+            axes.text(0.5, 0.5, "nothing recorded yet", ha="center", transform=axes.transAxes)
+
+    said = [f"{step} {in_words(line, value, unit)}" for step, line in lines.items()]
+    said += [f"dashed {limit_name} {in_words(longest, limit, unit)}"] if longest else []
+    said = "; ".join(said) or "nothing recorded yet"
+    return draw(paint, f"{unit} against elements, {timings.source}: {said}.")
+
+
+def in_words(line, value, unit):
+    """The two ends of a line, for alternative text."""
+    first, last = line[0], line[-1]
+    return (
+        f"{digits(value(first))} {unit} at {first.size:,}, {digits(value(last))} at {last.size:,}"
+    )
+
+
+def digits(number):
+    """A number to three digits or to the unit."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def name_ends(axes, ends, gap=0.09):
+    """Write each line's name beside its right end, none over another; ends: value, name, colour."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    ends = sorted((to_axes.transform((1, y))[1], name, colour) for y, name, colour in ends)
+    heights = [height for height, *_ in ends]
+    for _ in range(50):  # push neighbours apart until they are
+        for low in range(len(ends) - 1):
+            push = max(0, gap - (heights[low + 1] - heights[low])) / 2
+            heights[low] -= push
+            heights[low + 1] += push
+    for height, (_, name, colour) in zip(heights, ends):
+        axes.text(1.02, height, name, color=colour, va="center", transform=axes.transAxes)
+
+
+def ladder(timings, size):
+    """A bar of time for each step at one size, with its share of the ceiling."""
+    points = [
+        timings.points[step, size] for step in timings.steps if (step, size) in timings.points
+    ]
+    known = [p for p in points if p.is_known]
+    floors = [p.bytes_moved / timings.ceiling.gb_per_s / 1e3 for p in known]
+
+    def paint(axes):
+        axes.set(title=timings.source)
+        axes.set_xlabel(f"µs for {size:,} elements; dashed: bytes / ceiling")
+        for row, (point, floor) in enumerate(zip(known, floors)):
+            axes.barh(row, point.median_us, color=COLOURS[0], height=0.5)
+            axes.plot([floor, floor], [row - 0.45, row + 0.45], "--", color=COLOURS[1])
+            text = f" {digits(point.median_us)} µs, {floor / point.median_us:.0%} of the ceiling"
+            axes.text(point.median_us, row, text, va="center")
+        axes.set_yticks(range(len(known)), [p.step for p in known])
+        axes.invert_yaxis()
+        if known and max(p.median_us for p in known) > 30 * min(floors):
+            axes.set_xscale("log")
+
+    said = [f"{p.step} {digits(p.median_us)} µs" for p in known] or ["nothing recorded yet"]
+    alt = f"Time of each step for {size:,} elements, {timings.source}: {'; '.join(said)}."
+    return draw(paint, alt, height=0.9 + 0.34 * max(len(known), 2))
+
+
+def grid(elements, block, blocks):
+    """Which thread of which block takes which element: one row of threads, one of elements."""
+    threads = block * blocks
+    idle, missed = max(threads - elements, 0), max(elements - threads, 0)
+
+    def paint(axes):
+        def place(i):
+            return i + 0.6 * (i // block)
+
+        def square(i, y, text, colour, **style):
+            axes.add_patch(Rectangle((place(i), y), 0.9, 0.9, edgecolor=colour, lw=1.5, **style))
+            axes.text(place(i) + 0.45, y + 0.45, text, ha="center", va="center", color=colour)
+
+        for i in range(threads):
+            colour = COLOURS[i // block % len(COLOURS)]
+            square(i, 2, i % block, colour, facecolor="none")
+            style = {} if i < elements else {"linestyle": ":"}
+            arrow = {"arrowstyle": "->", "color": colour, **style}
+            x = place(i) + 0.45
+            axes.annotate("", (x, 0.95), (x, 2), arrowprops=arrow)
+            if i >= elements:
+                square(i, 0, "", INK, facecolor="none", hatch="////", linestyle=":")
+        for i in range(elements):
+            square(i, 0, i, INK if i < threads else COLOURS[5], facecolor="none")
+        for number in range(blocks):
+            middle = place(number * block) + block / 2
+            axes.text(middle, 3.15, f"block {number}", ha="center", color=COLOURS[number])
+        axes.text(-0.4, 2.45, "threadIdx.x", ha="right", va="center")
+        axes.text(-0.4, 0.45, "element", ha="right", va="center")
+        last = place(max(threads, elements) - 1) + 0.9
+        if idle:
+            axes.text(last, -0.65, "outside the array", ha="right")
+        if missed:
+            axes.text(last, -0.65, "no thread comes here", ha="right", color=COLOURS[5])
+        axes.set(xlim=(-3.6, last + 0.1), ylim=(-0.8, 3.7), aspect="equal")
+        axes.set_axis_off()
+
+    alt = f"{blocks} blocks of {block} threads over {elements} elements: thread t of block b takes"
+    alt += f" element b * {block} + t; {idle} threads have no element, {missed} elements no thread."
+    return draw(paint, alt, width=6.6, height=2)
