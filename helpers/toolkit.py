@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 
-__all__ = ["Toolkit", "ToolkitError", "choose", "find_toolkit", "gpu_driver_version", "use"]
+__all__ = [
+    "SettingError",
+    "Toolkit",
+    "ToolkitError",
+    "choose",
+    "find_toolkit",
+    "gpu_driver_version",
+    "use",
+]
 
 SUPPORTED = (12, 13)  # major versions of CUDA that PyCUDA 2026.1 and the course know
 NEEDED = ("cuda.h", "cudaProfiler.h", "cuda_fp16.h", "cooperative_groups.h", "cub/cub.cuh")
@@ -20,6 +28,18 @@ NEEDED = ("cuda.h", "cudaProfiler.h", "cuda_fp16.h", "cooperative_groups.h", "cu
 
 class ToolkitError(RuntimeError):
     """No usable CUDA compiler."""
+
+
+class SettingError(RuntimeError):
+    """An environment variable asks for what there is not."""
+
+
+def setting(name, *choices):
+    """The value of an environment variable: one of the choices, or empty."""
+    value = os.environ.get(name, "")
+    if value and value not in choices:
+        raise SettingError(f"{name}={value}: expected {' or '.join(choices)}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -117,9 +137,7 @@ def find_toolkit(driver=None, wheels=None):
 
     A GPU takes the machine's own compiler if its driver can load what that makes. The software GPU
     takes the machine's if it is of CUDA 13, like the wheels, which come next."""
-    choice = os.environ.get("HELPERS_TOOLKIT", "")
-    if choice not in ("", "machine", "wheel"):
-        raise ToolkitError(f"HELPERS_TOOLKIT={choice}: expected machine or wheel")
+    choice = setting("HELPERS_TOOLKIT", "machine", "wheel")
     machine = list(machine_toolkits()) if choice != "wheel" else []
     wheel = wheel_toolkit(wheels) if choice != "machine" else None
     if driver:
@@ -140,12 +158,10 @@ def find_toolkit(driver=None, wheels=None):
 def choose(wheels=None):
     """What to run on and what to compile with: the GPU driver's CUDA version (None: the software
     GPU), and a Toolkit. HELPERS_DEVICE=gpu or software leaves only that one to choose from."""
-    choice = os.environ.get("HELPERS_DEVICE", "")
-    if choice not in ("", "gpu", "software"):
-        raise ToolkitError(f"HELPERS_DEVICE={choice}: expected gpu or software")
+    choice = setting("HELPERS_DEVICE", "gpu", "software")
     driver = gpu_driver_version() if choice != "software" else None
     if choice == "gpu" and not driver:
-        raise ToolkitError("HELPERS_DEVICE=gpu, but there is no working NVIDIA driver with a GPU")
+        raise SettingError("HELPERS_DEVICE=gpu, but there is no working NVIDIA driver with a GPU")
     try:
         return driver, find_toolkit(driver, wheels)
     except ToolkitError:

@@ -253,6 +253,8 @@ def set_up():
     wheels = [str(VENV / "lib/python{}.{}/site-packages".format(*sys.version_info))]
     try:
         driver, toolkit = toolkits.choose(wheels=())
+    except toolkits.SettingError as error:
+        raise SetupError(error)
     except toolkits.ToolkitError:
         driver, toolkit = None, None  # nothing on this machine: decided below, with the wheels
     check_machine()

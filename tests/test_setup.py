@@ -208,7 +208,7 @@ def test_toolkit_can_be_named(fake_nvcc, monkeypatch):
     monkeypatch.setenv("HELPERS_TOOLKIT", "wheel")
     assert toolkit.find_toolkit(None, fake_nvcc.wheels).nvcc == wheel
     monkeypatch.setenv("HELPERS_TOOLKIT", "weel")
-    with pytest.raises(toolkit.ToolkitError, match="expected machine or wheel"):
+    with pytest.raises(toolkit.SettingError, match="expected machine or wheel"):
         toolkit.find_toolkit(None, fake_nvcc.wheels)
 
 
@@ -228,7 +228,7 @@ def test_device_is_chosen(fake_nvcc, monkeypatch):
     monkeypatch.setattr(toolkit, "gpu_driver_version", lambda: None)
     for asked, complaint in [("gpu", "no working NVIDIA driver"), ("cpu", "expected gpu or soft")]:
         monkeypatch.setenv("HELPERS_DEVICE", asked)
-        with pytest.raises(toolkit.ToolkitError, match=complaint):
+        with pytest.raises(toolkit.SettingError, match=complaint):
             toolkit.choose()
 
 
