@@ -281,7 +281,7 @@ def _root(e, item):
 
 @instruction("rsqrt")
 def _rsqrt(e, item):
-    if kind_of(item) == "f64":
+    if kind_of(item) == "f64" and "ftz" in item.modifiers:
         _approximate(e, item)
     else:
         _compute(

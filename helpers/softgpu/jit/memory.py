@@ -407,7 +407,7 @@ def _atomic(e, item):
     space = _space(item)
     kind = item.modifiers[-1]
     operation = next(m for m in item.modifiers if m in _OPERATIONS)
-    if _vector_size(item) > 1 or kind not in _TYPES:
+    if kind not in _TYPES:
         raise e.refusal(item)
     has_result = item.opcode == "atom"
     destination = item.operands[0] if has_result else None
@@ -420,23 +420,20 @@ def _atomic(e, item):
     address = _host_address(e, operand, space)
     e.observe(site, address)
     element = element_of(kind)
-    out = e.temporary(element, 1, 9)
-    pointers = [f"ptr {e.spill(_stored(e, o, kind), n)}" for n, o in enumerate(sources)]
-    pointers += ["ptr null"] * (2 - len(pointers))
     numbers = f"i32 {_OPERATIONS.index(operation)}", f"i32 {_TYPES.index(kind)}"
-    where = f"ptr {e.spill(address, 8)}"
-    e.call_void(
-        "sg_atomic",
-        "ptr %w",
-        f"i32 {site}",
-        *numbers,
-        where,
-        f"i32 {e.active()}",
-        *pointers,
-        f"ptr {out}",
-    )
-    if used:
-        e.write(destination, e.unspill(out, element))
+    parts = [_destinations(source) for source in sources]
+    for place in range(_vector_size(item)):  # a vector is that many atomics of its elements
+        out = e.temporary(element, 1, 9)
+        pointers = [f"ptr {e.spill(_stored(e, p[place], kind), n)}" for n, p in enumerate(parts)]
+        pointers += ["ptr null"] * (2 - len(pointers))
+        own = e.op("add", address, e.constant(place * size, "i64")) if place else address
+        where = f"ptr {e.spill(own, 8)}"
+        lanes = f"i32 {e.active()}"
+        e.call_void(
+            "sg_atomic", "ptr %w", f"i32 {site}", *numbers, where, lanes, *pointers, f"ptr {out}"
+        )
+        if used:
+            e.write(_destinations(destination)[place], e.unspill(out, element))
     e.finish_active(done)
 
 
