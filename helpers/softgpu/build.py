@@ -80,7 +80,7 @@ def build(force=False):
             for one in compiled:
                 one.result()
         linked = Path(folder) / SONAME
-        run_compiler([compiler, "-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-z,now",
+        run_compiler([compiler, "-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now",
                       *objects.values(), "-o", linked, "-lm"])
         link = Path(folder) / "libcuda.so"
         link.symlink_to(SONAME)

@@ -102,6 +102,16 @@ uint64_t access_readable_end(Warp *w, uint32_t lane, uint64_t address)
     return reachable(w, lane, address, SPACE_GENERIC, false, &range, &lasting) ? range.end : 0;
 }
 
+/* Whether all 32 lanes are aligned and inside a range. */
+static bool all_inside(Range range, const uint64_t *addr, uint32_t bytes)
+{
+    if (range.end - range.begin < bytes) return false;
+    uint64_t most = range.end - range.begin - bytes, bad = 0;
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        bad |= (addr[lane] & (bytes - 1)) | (addr[lane] - range.begin > most);
+    return !bad;
+}
+
 /* Checks every active lane; remembers the allocation if all lanes hit the same one. */
 void access_check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
 {
@@ -109,6 +119,7 @@ void access_check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
     uint32_t bytes = s->bytes, found = 0;
     Range last = w->sites[site];
     bool remember = true, lasting;
+    if (mask == UINT32_MAX && all_inside(last, addr, bytes)) return;
     FOR_LANES(lane, mask)
     {
         uint64_t address = addr[lane];
@@ -123,12 +134,15 @@ void access_check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
 }
 
 /* One element of each lane, at an offset from its address. */
+#define MOVE_ONE(type, to, from) \
+    type *memory = (type *)(addr[lane] + offset); \
+    type *value = (type *)data + lane; \
+    *(to) = *(from);
 #define MOVE(type, to, from) \
-    FOR_LANES(lane, mask) { \
-        type *memory = (type *)(addr[lane] + offset); \
-        type *value = (type *)data + lane; \
-        *(to) = *(from); \
-    }
+    if (mask == UINT32_MAX) \
+        for (uint32_t lane = 0; lane < LANES; lane++) { MOVE_ONE(type, to, from) } \
+    else \
+        FOR_LANES(lane, mask) { MOVE_ONE(type, to, from) }
 
 static void load_elements(const uint64_t *addr, uint32_t mask, uint32_t offset, uint32_t size,
                           void *data)
