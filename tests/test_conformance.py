@@ -49,7 +49,7 @@ def _explained(case: Case, kernel: Kernel, got: bytes, want: bytes, at: np.ndarr
         operands = " ".join(
             f"{array[thread]:#0{2 + 2 * array.itemsize}x}"
             for array in kernel.inputs
-            if len(array) == case.count
+            if array.size == case.count
         )
         lines.append(f"[{n}] {operands}: {got_words[n]:0{digits}x}, not {want_words[n]:0{digits}x}")
     return "\n".join(lines)

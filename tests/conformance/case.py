@@ -33,11 +33,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel `entry(out, *inputs)`; its cases lie one behind the other in `out`."""
+    """A kernel `entry(out, *inputs)`; its cases lie one behind the other in `out`. Arrays among the
+    inputs are passed as pointers, scalars by value."""
 
     entry: str
     source: str
-    inputs: tuple[np.ndarray, ...]
+    inputs: tuple[np.ndarray | np.generic, ...]
     cases: tuple[Case, ...]
     grid: tuple[int, int, int] = (1, 1, 1)
     block: tuple[int, int, int] = (256, 1, 1)

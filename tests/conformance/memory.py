@@ -58,9 +58,9 @@ def _operands(count: int, first: int) -> str:
 def _load(space: str, t: str, qualifier: str = "", offset: int = 0) -> Form:
     count, size, c = _parts(t)
     setup, address = _SPACES[space]
-    # every multiple of the access' size occurs, in a scrambled order
-    at = f"(i * {5 * size * count} + {64 - offset}) % {8 * _TABLE - 64}"
-    at = f"(({at}) / {size * count} * {size * count})"
+    # multiples of the access' size in a scrambled order, 64 bytes off the ends of the array
+    unit = size * count
+    at = f"(64 + i * {5 * unit} % {8 * _TABLE - 128} / {unit} * {unit})"
     outs = ", ".join(f'"={_MARK[c]}"(v[{n}])' for n in range(count))
     shown = f"[%{count}+{offset}]" if offset else f"[%{count}]"
     name = f"ld{qualifier}{space}.{t}" + (f" {offset:+d}" if offset else "")

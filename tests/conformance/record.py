@@ -7,8 +7,6 @@ import sys
 import time
 import warnings
 
-import pycuda.driver as cuda
-
 from helpers import autoinit
 
 from . import runner
@@ -36,7 +34,7 @@ def main(families: list[str]) -> int:
     if failed:
         print("not recorded, these answers differ from run to run:", *failed, sep="\n")
         return 1
-    major, minor = divmod(cuda.get_driver_version(), 1000)
+    major, minor = divmod(runner.cuda.get_driver_version(), 1000)
     origin = {
         "device": autoinit.device.name(),
         "driver": f"CUDA {major}.{minor // 10}",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pycuda.compiler import SourceModule
-
 __all__ = ["REFUSED", "Refused"]
 
 
@@ -22,8 +20,10 @@ class Refused:
     def line(self) -> int:
         return self.source[: self.source.index("// here")].count("\n") + 1
 
-    def load(self) -> SourceModule:
-        return SourceModule(self.source, no_extern_c=True, options=list(self.options))
+    def load(self) -> None:
+        from pycuda.compiler import SourceModule
+
+        SourceModule(self.source, no_extern_c=True, options=list(self.options))
 
 
 REFUSED = [

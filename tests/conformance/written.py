@@ -1,7 +1,8 @@
 """Kernels written by hand: every `extern "C" __global__` function in kernels/*.cu is a case.
 
-Its first parameter is the output; each `const T *` parameter gets values of T. A comment above it
-may change the launch (one block of 64 threads) and the output (one value a thread):
+Its first parameter is the output; each `const T *` parameter gets values of T, other parameters
+are passed by value (those of more than 8 bytes come first). A comment above it may change the
+launch (one block of 64 threads) and the output (one value a thread):
     // launch: grid=2x3 block=32x4 shared=1024 out=48 rule=f32
 """
 
@@ -38,6 +39,11 @@ _TYPES = {
     "__half": ("u2", "f16:plain"),
     "__nv_bfloat16": ("u2", "bf16:plain"),
 }
+# what is passed for a struct
+_STRUCTS = {
+    "int4": (np.int32(3), np.int32(-5), np.int32(70000), np.int32(-(2**31))),
+    "Settings": (np.int32(12), np.float32(1.5), np.float64(-2.25)),
+}
 
 
 def _dims(text: str) -> tuple[int, int, int]:
@@ -45,13 +51,15 @@ def _dims(text: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _inputs(parameters: list[str]) -> tuple[np.ndarray, ...]:
-    arrays = []
-    for n, parameter in enumerate(parameters):
-        match = _POINTER.match(parameter)
-        assert match and match[1], parameter
-        arrays.append(values(_TYPES[match[2]][1], n, 3, _VALUES))
-    return tuple(arrays)
+def _input(parameter: str, n: int) -> np.ndarray | np.generic:
+    match = _POINTER.match(parameter)
+    if match:
+        return values(_TYPES[match[2]][1], n, 3, _VALUES)
+    c = parameter.rpartition(" ")[0].removeprefix("const __grid_constant__ ")
+    if c in _STRUCTS:
+        return np.void(b"".join(word.tobytes() for word in _STRUCTS[c]))
+    dtype, spec = _TYPES[c]
+    return values(spec, n % 3, 3, _VALUES)[n].view({"f32": "f4", "f64": "f8"}.get(spec[:3], dtype))
 
 
 def _kernel(family: str, match: re.Match[str], source: str) -> Kernel:
@@ -66,7 +74,7 @@ def _kernel(family: str, match: re.Match[str], source: str) -> Kernel:
     return Kernel(
         match[2],
         source,
-        _inputs(inputs),
+        tuple(_input(parameter, n) for n, parameter in enumerate(inputs)),
         (Case(name, dtype, count, rule),),
         grid,
         block,

@@ -183,15 +183,6 @@ extern "C" __global__ void whole_numbers_as_bfloat16(__nv_bfloat16 *out, const i
               __halves2bfloat162(__int2bfloat16_rn(i & 3), __int2bfloat16_rn(a[i] & 7)));
 }
 
-// launch: block=64 out=8
-extern "C" __global__ void vectors_of_floats(float *out, const int *a)
-{
-    clear(out, 8);
-    int i = threadIdx.x;
-    atomicAdd((float2 *)out, make_float2(a[i] & 7, i));
-    atomicAdd((float4 *)(out + 4), make_float4(1, 2, a[i] & 3, -i));
-}
-
 // launch: block=64 out=3
 extern "C" __global__ void scopes(int *out, const int *a)
 {

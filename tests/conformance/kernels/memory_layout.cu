@@ -265,3 +265,51 @@ extern "C" __global__ void multidimensional_array(int *out, const int *a)
     __syncthreads();
     out[i] = cube[i & 3][i % 3][i % 6] - cube[(unsigned)a[i] % 4u][2][(unsigned)a[i] % 6u];
 }
+
+struct Settings {
+    int count;
+    float scale;
+    double offset;
+};
+
+extern "C" __global__ void parameters_by_value(double *out, const int *a, int4 b, Settings c,
+                                               char d, short e, int f, long long g, float h,
+                                               double i, unsigned char j, unsigned long long k)
+{
+    int t = threadIdx.x;
+    double x = a[t] + b.x * 3.0 + b.y * 5.0 + b.z * 7.0 + b.w * 11.0 + c.count * c.scale + c.offset;
+    out[t] =
+        x + d * 13.0 + e * 17.0 + f * 19.0 + g * 0.5 + h * 29.0 + i * 31.0 + j * 37.0 + k * 0.25;
+}
+
+__device__ __noinline__ double evaluated(const Settings *s, const int *v, int n)
+{
+    double x = s->offset;
+    for (int k = 0; k < s->count; k++) x = x * s->scale + v[k * n & 3];
+    return x;
+}
+
+extern "C" __global__ void parameters_behind_pointers(double *out, const int *a,
+                                                      const __grid_constant__ int4 b,
+                                                      const __grid_constant__ Settings c)
+{
+    int i = threadIdx.x;
+    Settings mine = c;
+    mine.count = a[i] & 7;
+    out[i] = evaluated(i & 1 ? &c : &mine, &b.x, i) + (&b.x)[a[i] & 3];
+}
+
+extern "C" __global__ void memory_from_the_heap(int *out, const int *a)
+{
+    int i = threadIdx.x, n = 1 + (a[i] & 15);
+    int *p = (int *)malloc(n * sizeof(int));
+    double *q = new double[2];
+    for (int k = 0; k < n; k++) p[k] = a[(i + k) & 255] * k;
+    q[0] = n;
+    q[1] = i;
+    int sum = p != nullptr;
+    for (int k = 0; k < n; k++) sum = sum * 3 + p[k];
+    out[i] = sum + (int)(q[0] * q[1]);
+    delete[] q;
+    free(p);
+}
