@@ -33,7 +33,7 @@ class Listing(str):
         return str(self)
 
     def _repr_markdown_(self):
-        return f"```cpp\n{self}\n```"
+        return f"```c++\n{self}\n```"
 
 
 def find(name):
