@@ -160,9 +160,9 @@ class Engine:
         return call
 
     def _load(self, handle: int, image: int, size: int) -> None:
-        data = ctypes.string_at(image, size).rstrip(b"\0")
-        if data[:4] in (b"\x7fELF", b"\x50\xed\x55\xba"):
+        if ctypes.string_at(image, 4) in (b"\x7fELF", b"\x50\xed\x55\xba"):
             raise PtxError("this is machine code of a GPU; the software GPU runs PTX (nvcc --ptx)")
+        data = ctypes.string_at(image, size).rstrip(b"\0")
         module = LoadedModule(data.decode(errors="replace"))
         self.modules[handle] = module
         library, program, placed = self.library, module.program, module.image

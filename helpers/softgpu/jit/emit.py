@@ -18,13 +18,24 @@ from ..ptx.program import (
     Special,
     Symbol,
 )
-from .flow import CARRY, EXIT, Block, blocks_in_order, live_registers, waiting_blocks
+from .flow import (
+    CARRY,
+    EXIT,
+    Block,
+    blocks_in_order,
+    live_registers,
+    spinning_loops,
+    waiting_blocks,
+)
 from .layout import WARP, Layout, Site
 from .uniform import find_varying
 
 __all__ = ["BUILDS", "LANES", "FunctionEmitter", "ModuleText", "Value", "element_of", "instruction"]
 
 LANES = 32
+
+_PATIENCE = 64
+"""How often a spinning loop repeats before lanes that wait elsewhere run a block; 2^n."""
 
 _EMITTERS: dict[str, object] = {}
 
@@ -125,6 +136,7 @@ class FunctionEmitter:
         self.varying = find_varying(function, self.blocks)
         divergent = [self._divergent(block) for block in self.blocks]
         self.waiting = waiting_blocks(self.blocks, divergent)
+        self.spinning = spinning_loops(self.blocks)
         live = live_registers(self.blocks)
         self.protected = [set().union(*(live[b] for b in waiting)) for waiting in self.waiting]
         self.lines: list[str] = []
@@ -163,6 +175,7 @@ class FunctionEmitter:
         for index in range(len(self.blocks)):
             prologue.append(f"%wait{index} = alloca i32")
             prologue.append(f"store i32 0, ptr %wait{index}")
+        prologue += ["%turn = alloca i32", "store i32 0, ptr %turn"]
         prologue += self.entry
         prologue += self._enter_frame()
         prologue += [f"%first = {existing}", "store i32 %first, ptr %wait0", "br label %b0"]
@@ -349,9 +362,7 @@ class FunctionEmitter:
         self._leave()
 
     def _jump(self, index: int, target: int) -> None:
-        if (
-            target <= index
-        ):  # a loop repeats: the place to notice that the launch is being abandoned
+        if target <= index:  # a loop repeats: notice here if the launch is being abandoned
             stop = self.assign("load volatile i32, ptr %stop")
             label, other = self.label(), self.label()
             self.line(
@@ -361,18 +372,30 @@ class FunctionEmitter:
             self.call_void("sg_stop", "ptr %w")
             self.line("unreachable")
             self.start(other)
-            if self._spins(target, index):
-                self.call_void("sg_yield", "ptr %w")
+            if self.spinning.get(index) == target:
+                self._be_patient(index, target)
         self.line(f"br label %b{target}")
 
-    def _spins(self, first: int, last: int) -> bool:
-        """Whether a loop may wait for another warp: it reads memory that others may change."""
-        watching = {"volatile", "acquire", "relaxed", "mmio"}
-        return any(
-            item.opcode == "atom" or (item.opcode == "ld" and watching & set(item.modifiers))
-            for block in self.blocks[first : last + 1]
-            for item in block.instructions
-        )
+    def _be_patient(self, index: int, first: int) -> None:
+        """A spinning loop: let other warps run and, every so often, lanes that wait elsewhere."""
+        self.call_void("sg_yield", "ptr %w")
+        others = sorted(self.waiting[index] - {first})
+        if not others:
+            return
+        turn = self.assign("load i32, ptr %turn")
+        self.line(f"store i32 {self.assign(f'add i32 {turn}, 1')}, ptr %turn")
+        low = self.assign(f"and i32 {turn}, {_PATIENCE - 1}")
+        label, again = self.label(), self.label()
+        self.line(f"br i1 {self.assign(f'icmp eq i32 {low}, 0')}, label %{label}, label %{again}")
+        self.start(label)
+        for other in others:
+            following = self.label()
+            waiting = self.assign(f"load i32, ptr %wait{other}")
+            some = self.assign(f"icmp ne i32 {waiting}, 0")
+            self.line(f"br i1 {some}, label %b{other}, label %{following}")
+            self.start(following)
+        self.line(f"br label %{again}")
+        self.start(again)
 
     # --- masks ------------------------------------------------------------------------------
 

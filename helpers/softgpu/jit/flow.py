@@ -19,6 +19,7 @@ __all__ = [
     "live_registers",
     "registers_of",
     "result_count",
+    "spinning_loops",
     "waiting_blocks",
 ]
 
@@ -185,13 +186,40 @@ def blocks_in_order(function: Function) -> list[Block]:
     return [blocks[node] for node in order]
 
 
+def spinning_loops(blocks: list[Block]) -> dict[int, int]:
+    """Loops (last block: first block) that may wait for other lanes or warps to change memory."""
+    watching = {"volatile", "acquire", "relaxed", "mmio"}
+
+    def watches(item: Instruction) -> bool:
+        if item.opcode == "atom":
+            return bool({"cas", "exch"} & set(item.modifiers))
+        return item.opcode == "ld" and bool(watching & set(item.modifiers))
+
+    return {
+        last: first
+        for last, block in enumerate(blocks)
+        for first in block.targets
+        if EXIT < first <= last
+        and any(watches(item) for b in blocks[first : last + 1] for item in b.instructions)
+    }
+
+
 def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset[int]]:
     """For each block, the other blocks at which lanes may be waiting while it runs.
 
-    `divergent[b]`: the lanes of block b may choose different targets.
+    `divergent[b]`: the lanes of block b may choose different targets. A spinning loop lets waiting
+    lanes run a block now and then, since one of them may hold what the loop waits for.
     """
     during: list[set[int]] = [set() for _ in blocks]
+    spinning = spinning_loops(blocks)
     changed = True
+
+    def wait(block: int, others: set[int]) -> None:
+        nonlocal changed
+        if not others <= during[block]:
+            during[block] |= others
+            changed = True
+
     while changed:
         changed = False
         for index, block in enumerate(blocks):
@@ -200,12 +228,12 @@ def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset
                 candidates = sorted(during[index] | {t for t in targets if t != EXIT})
                 certain = len(targets) == 1 and targets[0] != EXIT
                 for position, target in enumerate(candidates):
-                    rest = set(candidates[position + 1 :])
-                    if not rest <= during[target]:
-                        during[target] |= rest
-                        changed = True
+                    wait(target, set(candidates[position + 1 :]))
                     if certain and target == targets[0]:
                         break
+            if index in spinning:
+                for other in during[index] - {spinning[index]}:
+                    wait(other, (during[index] | {spinning[index]}) - {other})
     return [frozenset(waiting) for waiting in during]
 
 

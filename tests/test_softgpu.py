@@ -1,0 +1,248 @@
+"""The software GPU under PyCUDA: faults are errors that say where, and all goes on after them."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from helpers import autoinit
+
+if not autoinit.is_software:
+    pytest.skip("faults like these end the context of a real GPU", allow_module_level=True)
+
+import pycuda.driver as cuda
+from pycuda.compiler import DynamicSourceModule, SourceModule
+
+KERNELS = """
+#include <assert.h>
+#include <stdio.h>
+extern "C" {
+__global__ void past(int *o) { o[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+__global__ void before(int *o) { o[0] = o[-1 - (int)threadIdx.x]; }
+__global__ void odd(char *o) { *(int *)(o + 4 * threadIdx.x + 1) = 3; }
+extern __shared__ int s[];
+__global__ void shared_past(int *o) { s[threadIdx.x * 9] = 1; o[0] = s[0]; }
+__global__ void endless(volatile int *o) { while (o[0] == 0) {} }
+__global__ void skipped(int *o) { if (threadIdx.x < 16) __syncthreads(); o[threadIdx.x] = 1; }
+__global__ void named(int *o) { asm volatile("bar.sync 1, 96;"); o[0] = 1; }
+__global__ void false_claim(int *o) { assert(threadIdx.x < 5); }
+__global__ void trapped(int *o) { if (threadIdx.x == 3) __trap(); }
+__device__ __noinline__ int deep(int n) { return n == 0 ? 0 : 1 + 2 * deep(n - 1); }
+__global__ void too_deep(int *o) { o[threadIdx.x] = deep(1000000); }
+__global__ void triple(int *o) { o[threadIdx.x] = 3 * threadIdx.x; }
+__global__ void say(void) { printf("%d %.2f %s %lld|", threadIdx.x, 0.5, "word", 1ll << 40); }
+__device__ __noinline__ int ackermann(int m, int n)
+{
+    return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
+}
+__global__ void recursion(int *o) { o[threadIdx.x] = ackermann(2, threadIdx.x % 7); }
+__global__ void counted_under_lock(int *lock, int *count)
+{
+    while (atomicCAS(lock, 0, 1) != 0) {}
+    __threadfence();
+    ++*(volatile int *)count;
+    __threadfence();
+    atomicExch(lock, 0);
+}
+__global__ void warp_waits_for_warp(volatile int *flag, int *o)
+{
+    if (threadIdx.x < 32) {
+        while (flag[0] == 0) {}
+        o[threadIdx.x] = 7;
+    } else {
+        flag[0] = 1;
+    }
+}
+}
+"""
+
+
+def line_of(name):
+    """The line on which a kernel of KERNELS stands."""
+    lines = KERNELS.split("\n")
+    return next(n for n, text in enumerate(lines, 1) if f" {name}(" in text)
+
+
+@pytest.fixture(scope="module")
+def module():
+    return SourceModule(KERNELS, no_extern_c=True)
+
+
+@pytest.fixture
+def memory():
+    """4096 bytes of zeros on the device."""
+    allocation = cuda.mem_alloc(4096)
+    cuda.memset_d8(allocation, 0, 4096)
+    yield allocation
+    allocation.free()
+
+
+def read(allocation, count):
+    out = np.empty(count, np.int32)
+    cuda.memcpy_dtoh(out, allocation)
+    return out
+
+
+FAULTS = {
+    "past": (dict(grid=(5, 1), block=(256, 1, 1)), "illegal memory access", "block (4,0,0)"),
+    "before": (dict(block=(32, 1, 1)), "illegal memory access", "reads 4 bytes"),
+    "odd": (dict(block=(32, 1, 1)), "misaligned address", "not a multiple of 4"),
+    "shared_past": (dict(block=(32, 1, 1), shared=1024), "illegal memory access", "1024 bytes"),
+    "skipped": (dict(block=(32, 1, 1)), "unspecified launch failure", "lanes 0-15 only"),
+    "named": (dict(block=(32, 1, 1)), "unspecified launch failure", "32 of 96 threads"),
+    "false_claim": (dict(block=(32, 1, 1)), "device-side assert", "threadIdx.x < 5"),
+    "trapped": (dict(block=(32, 1, 1)), "unspecified launch failure", "thread (3,0,0)"),
+    "too_deep": (dict(block=(32, 1, 1)), "unspecified launch failure", "stack"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_names_kernel_line_block_and_thread_and_the_next_launch_works(name, module, memory):
+    shape, kind, detail = FAULTS[name]
+    with pytest.raises(cuda.Error) as caught:
+        module.get_function(name)(memory, **shape)
+    text = str(caught.value)
+    assert kind in text and detail in text
+    where = "deep" if name == "too_deep" else name
+    assert f"kernel {name}" in text and f"kernel.cu:{line_of(where)}" in text
+    module.get_function("triple")(memory, block=(64, 1, 1))
+    assert (read(memory, 64) == 3 * np.arange(64)).all()
+
+
+def test_a_faulting_lane_writes_nothing_and_its_neighbours_allocations_are_untouched(module):
+    first, second = cuda.mem_alloc(1024), cuda.mem_alloc(1024)
+    cuda.memset_d32(second, 0x5EED, 256)
+    with pytest.raises(cuda.LogicError):
+        module.get_function("past")(first, grid=(64, 1), block=(256, 1, 1))
+    assert (read(second, 256) == 0x5EED).all()
+
+
+def test_use_after_free_says_so(module):
+    freed = cuda.mem_alloc(4096)
+    address = np.intp(int(freed))
+    freed.free()
+    with pytest.raises(cuda.LogicError, match="freed"):
+        module.get_function("triple")(address, block=(32, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "shape, detail",
+    [
+        (dict(block=(2048, 1, 1)), "2048"),
+        (dict(block=(32, 32, 2)), "2048"),
+        (dict(block=(1, 1, 65)), "65"),
+        (dict(block=(32, 1, 1), shared=100_000), "100000 bytes"),
+        (dict(block=(32, 1, 1), grid=(1, 65536)), "65536"),
+    ],
+)
+def test_a_launch_that_no_gpu_could_run_is_refused_with_the_numbers(shape, detail, module, memory):
+    with pytest.raises(cuda.LogicError, match="invalid argument") as caught:
+        module.get_function("triple")(memory, **shape)
+    assert detail in str(caught.value)
+
+
+def run_python(code, **environment):
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+ENDLESS = """
+import helpers.autoinit
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+memory = cuda.mem_alloc(4)
+cuda.memset_d8(memory, 0, 4)
+endless = SourceModule("__global__ void endless(volatile int *o) { while (o[0] == 0) {} }")
+print("started", flush=True)
+try:
+    endless.get_function("endless")(memory, block=(64, 1, 1), grid=(8, 1))
+except (cuda.Error, KeyboardInterrupt) as error:
+    print(type(error).__name__, error)
+cuda.memset_d32(memory, 1, 1)
+endless.get_function("endless")(memory, block=(64, 1, 1))
+print("goes on")
+"""
+
+
+def test_a_kernel_that_never_ends_is_stopped_at_the_limit():
+    process = run_python(ENDLESS, SOFTGPU_TIMEOUT="1")
+    output, _ = process.communicate(timeout=60)
+    assert "LaunchError" in output and "SOFTGPU_TIMEOUT" in output and "goes on" in output
+
+
+def test_ctrl_c_stops_a_kernel():
+    process = run_python(ENDLESS)
+    assert process.stdout.readline() == "started\n"
+    try:
+        process.communicate(timeout=0.5)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in output and "goes on" in output
+
+
+def test_printf_arrives_in_thread_order(module, capfd):
+    module.get_function("say")(block=(3, 1, 1))
+    assert capfd.readouterr().out == "".join(f"{t} 0.50 word 1099511627776|" for t in range(3))
+
+
+def test_recursion(module, memory):
+    module.get_function("recursion")(memory, block=(64, 1, 1))
+    assert (read(memory, 64) == 2 * (np.arange(64) % 7) + 3).all()
+
+
+def test_lanes_of_one_warp_may_wait_for_each_other_at_a_lock(module, memory):
+    count = cuda.mem_alloc(4)
+    cuda.memset_d32(count, 0, 1)
+    module.get_function("counted_under_lock")(memory, count, block=(96, 1, 1), grid=(5, 1))
+    assert read(count, 1)[0] == 96 * 5
+
+
+def test_warps_of_one_block_may_wait_for_each_other(module, memory):
+    out = cuda.mem_alloc(128)
+    module.get_function("warp_waits_for_warp")(memory, out, block=(64, 1, 1))
+    assert (read(out, 32) == 7).all()
+
+
+def test_a_fresh_context_works_after_a_fault(module, memory):
+    with pytest.raises(cuda.Error):
+        module.get_function("trapped")(memory, block=(32, 1, 1))
+    context = cuda.Device(0).make_context()
+    try:
+        out = cuda.mem_alloc(128)
+        again = SourceModule(KERNELS, no_extern_c=True)
+        again.get_function("triple")(out, block=(32, 1, 1))
+        assert (read(out, 32) == 3 * np.arange(32)).all()
+    finally:
+        context.pop()
+
+
+def test_attributes_are_what_ptxas_reports(module):
+    function = module.get_function("shared_past")
+    assert 4 <= function.num_regs <= 32
+    assert function.shared_size_bytes == 0 and function.local_size_bytes == 0
+    assert function.max_threads_per_block == 1024
+
+
+def test_a_dynamic_module_of_one_source_needs_no_linker(memory):
+    source = "__global__ void nine(int *o) { o[threadIdx.x] = 9; }"
+    DynamicSourceModule(source).get_function("nine")(memory, block=(32, 1, 1))
+    assert (read(memory, 32) == 9).all()
+
+
+def test_the_name_says_that_it_is_not_real():
+    assert autoinit.device.name() == "Software GPU (models NVIDIA H200)"
+    assert autoinit.device.compute_capability() == (9, 0)
+
+
+def test_machine_code_is_refused_with_what_to_do_instead():
+    with pytest.raises(cuda.Error, match="runs PTX"):
+        cuda.module_from_buffer(b"\x7fELF" + bytes(64))
