@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["SIZES", "bits", "values"]
 
-SIZES = {1: 128, 2: 256, 3: 256, 4: 256}  # values an operand, by the number of operands
+SIZES = {1: 128, 2: 512, 3: 256, 4: 256}  # values an operand, by the number of operands
 
 
 def bits(name: str, count: int) -> np.ndarray:
@@ -118,7 +118,10 @@ def values(spec: str, position: int, operands: int, count: int) -> np.ndarray:
     base, _, kind = spec.partition(":")
     if base.endswith("x2"):
         low = values(base[:-2], position, operands, count).astype(np.uint32)
-        return low | np.roll(low, 5 * position + 3) << np.uint32(16)
+        pairs = low | np.roll(low, 5 * position + 3) << np.uint32(16)
+        if position:  # some are equal in both halves
+            pairs[::16] = values(spec, 0, operands, count)[::16]
+        return pairs
     edges = np.array(_edges(base, kind), np.uint64)
     name = f"{spec} {position} of {operands}"
     result = _random(base, kind, name, count)

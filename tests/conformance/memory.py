@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .forms import Form, expression, modules
+from .forms import Form, modules
 from .inputs import bits
 from .rules import BITS
 
@@ -144,8 +144,9 @@ def _forms() -> Iterator[Form]:
             f' : "=r"(r) : "l"(p)); d = r;'
         )
         yield Form(f"isspacep.{space}", code, "pred", ("64",), BITS, assembly=False)
-    asked = "__isShared(s + i) + 2 * __isGlobal(x_in) + 4 * __isShared(x_in) + 8 * __isLocal(x_in)"
-    yield expression(f"__shared__ Word s[128]; s[i] = x; d = {asked};", "pred", "64")
+    for function in ("__isShared", "__isGlobal", "__isLocal", "__isConstant"):
+        code = f"__shared__ Word s[128]; s[i] = x; d = {function}(s + i) + 2 * {function}(x_in);"
+        yield Form(function, code, "pred", ("64",), BITS, assembly=False)
 
 
 MODULES = modules("memory", _forms(), _PREAMBLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 
@@ -23,7 +24,7 @@ _OPTIONS = ["-fmad=false", "-std=c++17", "-w"]
 _FILL = 0xA5  # what outputs hold before a launch
 _GUARD = 256  # bytes after the last output that no kernel may touch
 
-_compilers = ThreadPoolExecutor(2)
+_compilers = ThreadPoolExecutor(min(4, os.cpu_count() or 1))
 _images: dict[str, Future[bytes]] = {}
 
 

@@ -151,7 +151,7 @@ extern "C" __global__ void vote_instructions(unsigned *out, const int *a)
         "{ .reg .pred p, q, s, t; .reg .b32 m, n;\n setp.gt.s32 p, %1, 0;\n"
         " vote.sync.ballot.b32 m, p, -1;\n vote.sync.any.pred q, p, -1;\n"
         " vote.sync.all.pred s, !p, -1;\n vote.sync.uni.pred t, p, -1;\n"
-        " vote.sync.ballot.b32 n, !p, -1;\n add.u32 m, m, n;\n"
+        " vote.sync.ballot.b32 n, !p, -1;\n shr.u32 n, n, 1;\n xor.b32 m, m, n;\n"
         " selp.u32 n, 1, 0, q;\n add.u32 m, m, n;\n selp.u32 n, 2, 0, s;\n add.u32 m, m, n;\n"
         " selp.u32 n, 4, 0, t;\n add.u32 %0, m, n; }"
         : "=r"(r)
