@@ -1,6 +1,7 @@
 """The driver alone, without Python's compiler: kernels come from driver_kernels.c."""
 
 import ctypes
+import functools
 import subprocess
 import tempfile
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
@@ -10,7 +11,7 @@ import numpy as np
 
 from helpers.softgpu import build
 
-__all__ = ["Driver", "DriverError"]
+__all__ = ["LOCAL_BYTES", "DriverError", "only_driver"]
 
 GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM = range(6)
 LOAD, STORE, ATOMIC, RED, BARRIER, SHUFFLE, TRAP, OTHER = range(8)
@@ -189,3 +190,9 @@ class Driver:
             else:
                 function(*pointers)
         return result[:length]
+
+
+@functools.cache
+def only_driver():
+    """The one of this process."""
+    return Driver()

@@ -12,29 +12,26 @@ from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, 
 import numpy as np
 import pytest
 
-from tests.driver_harness import LOCAL_BYTES, Driver, DriverError
+from tests.driver_harness import LOCAL_BYTES, DriverError, only_driver
 
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT, INVALID_HANDLE = 1, 2, 201, 400
 NOT_FOUND, ILLEGAL_ADDRESS, TIMEOUT, ASSERT = 500, 700, 702, 710
 MISALIGNED, LAUNCH_FAILED, NOT_SUPPORTED = 716, 719, 801
 
 
-@pytest.fixture(scope="module")
-def one_driver():
-    return Driver()
-
-
 @pytest.fixture(params=[1, 2], ids=["one thread", "two threads"])
-def driver(one_driver, request):
-    one_driver.options(threads=request.param)
-    return one_driver
+def driver(request):
+    driver = only_driver()
+    driver.options(threads=request.param)
+    return driver
 
 
 @pytest.fixture
-def calm(one_driver):
+def calm():
     """The driver with one thread, blocks in order."""
-    one_driver.options(deterministic=1)
-    return one_driver
+    driver = only_driver()
+    driver.options(deterministic=1)
+    return driver
 
 
 def error(function, *arguments, **options):
@@ -291,8 +288,8 @@ def test_a_launch_that_never_ends_is_stopped(driver):
 
 INTERRUPTED = """
 import sys, threading, time, os, signal
-from tests.driver_harness import Driver
-driver = Driver()
+from tests.driver_harness import only_driver
+driver = only_driver()
 driver.options(threads=2)
 def interrupt():
     time.sleep(0.3)
@@ -313,7 +310,7 @@ FROM_ANOTHER_THREAD = """
 
 
 @pytest.mark.parametrize("call", ["driver.launch('endless', grid=(4,))", FROM_ANOTHER_THREAD])
-def test_control_c(one_driver, call):
+def test_control_c(call):
     result = subprocess.run(
         [sys.executable, "-c", INTERRUPTED.format(call=call)],
         capture_output=True, text=True, timeout=20,

@@ -1,6 +1,6 @@
 """Compiles the driver to driver/libcuda.so.1, when its sources have changed.
 
-    python -m helpers.softgpu.build
+python -m helpers.softgpu.build
 """
 
 import hashlib
@@ -72,16 +72,16 @@ def build(force=False):
     with tempfile.TemporaryDirectory(dir=DRIVER, prefix=".build-") as folder:
         objects = {path: Path(folder) / f"{path.stem}.o" for path in sorted(DRIVER.glob("*.c"))}
         with ThreadPoolExecutor(os.cpu_count()) as pool:
+            command = [compiler, *flags(), f'-DSOURCES="{mark}"', "-c"]
             compiled = [
-                pool.submit(run_compiler, [compiler, *flags(), "-c", source, "-o", target,
-                                           f'-DSOURCES="{mark}"'])
+                pool.submit(run_compiler, [*command, source, "-o", target])
                 for source, target in objects.items()
             ]
             for one in compiled:
                 one.result()
         linked = Path(folder) / SONAME
-        run_compiler([compiler, "-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now",
-                      *objects.values(), "-o", linked, "-lm"])
+        options = ["-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now"]
+        run_compiler([compiler, *options, *objects.values(), "-o", linked, "-lm"])
         link = Path(folder) / "libcuda.so"
         link.symlink_to(SONAME)
         os.replace(linked, LIBRARY)
