@@ -80,7 +80,7 @@ def build(force=False):
             for one in compiled:
                 one.result()
         linked = Path(folder) / SONAME
-        options = ["-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now"]
+        options = ["-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now,-z,defs"]
         run_compiler([compiler, *options, *objects.values(), "-o", linked, "-lm"])
         link = Path(folder) / "libcuda.so"
         link.symlink_to(SONAME)
