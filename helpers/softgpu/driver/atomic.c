@@ -31,18 +31,29 @@ INTEGER(apply_u64, uint64_t, uint64_t)
 INTEGER(apply_s64, int64_t, uint64_t)
 INTEGER(apply_u128, u128, u128)
 
-/* Floating types add; other operations on them are typed as bits. */
+/* Floating types add; other operations on them are typed as bits. Zeros, subnormals, infinities
+   and NaN are rare, so they are branches: then a chain of sums waits for additions only. */
+INLINE bool is_special(uint32_t bits)
+{
+    uint32_t exponent = bits & 0x7f800000;
+    return __builtin_expect(exponent == 0 || exponent == 0x7f800000, 0);
+}
+
 INLINE uint32_t apply_f32(uint32_t op, uint32_t held, uint32_t a, uint32_t b)
 {
     if (op != OP_ADD) return apply_u32(op, held, a, b);
-    return bits_f32(canonical_f32(f32_bits(held) + f32_bits(a)));
+    uint32_t sum = bits_f32(f32_bits(held) + f32_bits(a));
+    return is_special(sum) ? bits_f32(canonical_f32(f32_bits(sum))) : sum;
 }
 
 /* On global memory, the hardware flushes subnormals. */
 INLINE uint32_t apply_ftz_f32(uint32_t op, uint32_t held, uint32_t a, uint32_t b)
 {
     if (op != OP_ADD) return apply_u32(op, held, a, b);
-    return bits_f32(flush_f32(canonical_f32(flush_f32(f32_bits(held)) + flush_f32(f32_bits(a)))));
+    if (is_special(held)) held = bits_f32(flush_f32(f32_bits(held)));
+    if (is_special(a)) a = bits_f32(flush_f32(f32_bits(a)));
+    uint32_t sum = bits_f32(f32_bits(held) + f32_bits(a));
+    return is_special(sum) ? bits_f32(flush_f32(canonical_f32(f32_bits(sum)))) : sum;
 }
 
 INLINE uint64_t apply_f64(uint32_t op, uint64_t held, uint64_t a, uint64_t b)
@@ -74,40 +85,39 @@ INLINE uint16_t apply_bf16(uint32_t op, uint16_t held, uint16_t a, uint16_t b)
 PAIR(apply_f16x2, apply_f16)
 PAIR(apply_bf16x2, apply_bf16)
 
-/* The first active lane and those after it that use the same address. */
-static uint32_t leading_group(const uint64_t *addr, uint32_t left)
-{
-    uint64_t address = addr[__builtin_ctz(left)];
-    uint32_t group = 0;
-    FOR_LANES(lane, left)
-    {
-        if (addr[lane] != address) break;
-        group |= 1u << lane;
+/* alone: the launch has one thread, nobody interferes. */
+#define UPDATE_BODY(name, bits, apply) \
+    INLINE void name##_body(uint32_t op, const uint64_t *addr, uint32_t mask, const bits *a, \
+                            const bits *b, bits *out, bool alone) \
+    { \
+        for (uint32_t left = mask, after; left; left = after) { \
+            uint64_t address = addr[__builtin_ctz(left)]; \
+            bits *memory = (bits *)address, old, held; \
+            do { \
+                held = old = *(volatile bits *)memory; \
+                after = left; \
+                do { \
+                    uint32_t lane = __builtin_ctz(after); \
+                    if (addr[lane] != address) break; \
+                    if (out) out[lane] = held; \
+                    held = apply(op, held, a[lane], b ? b[lane] : 0); \
+                    after &= after - 1; \
+                } while (after); \
+                if (alone) *memory = held; \
+            } while (!alone && !__sync_bool_compare_and_swap(memory, old, held)); \
+        } \
     }
-    return group;
-}
 
+/* Additions, by far the most frequent, get code of their own. */
 #define UPDATE(name, bits, apply) \
+    UPDATE_BODY(name, bits, apply) \
     static void name(uint32_t op, const uint64_t *addr, uint32_t mask, const bits *a, \
                      const bits *b, bits *out, bool alone) \
     { \
-        for (uint32_t left = mask, group; left; left &= ~group) { \
-            group = leading_group(addr, left); \
-            bits *memory = (bits *)addr[__builtin_ctz(left)], old, held; \
-            do { \
-                held = old = *(volatile bits *)memory; \
-                FOR_LANES(lane, group) \
-                { \
-                    bits before = held; \
-                    held = apply(op, held, a[lane], b ? b[lane] : 0); \
-                    if (out) out[lane] = before; \
-                } \
-                if (alone) { \
-                    *memory = held; \
-                    break; \
-                } \
-            } while (!__sync_bool_compare_and_swap(memory, old, held)); \
-        } \
+        if (op == OP_ADD) \
+            name##_body(OP_ADD, addr, mask, a, NULL, out, alone); \
+        else \
+            name##_body(op, addr, mask, a, b, out, alone); \
     }
 
 UPDATE(update_u16, uint16_t, apply_u16)

@@ -36,7 +36,7 @@
 #define REFUSE(name, what) \
     CUAPI name(void) \
     { \
-        return fail(CUDA_ERROR_NOT_SUPPORTED, "the software GPU does not have %s (" #name ")", \
+        return fail(CUDA_ERROR_NOT_SUPPORTED, "the software GPU does not support %s (" #name ")", \
                     what); \
     }
 
