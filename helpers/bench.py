@@ -251,7 +251,7 @@ class Timings:
         """Where the times come from: to be said wherever they are shown."""
         known = [point for point in [self.ceiling, *self.points.values()] if point.is_known]
         if not known:
-            return f"no GPU here, and no times recorded in {self.path.name}"
+            return f"no times: no GPU here, and none recorded in {self.path.name}"
         if autoinit.is_software:
             return f"recorded on {known[0].device}, {known[0].date}"
         return f"measured on {known[0].device}"
@@ -273,5 +273,5 @@ class Timings:
         head, *body = ("".join(f"<td>{cell}</td>" for cell in row) for row in self.rows())
         body = "".join(f"<tr>{row}</tr>" for row in body)
         head = head.replace("td>", "th>")
-        caption = f"<caption>Times {self.source}</caption>"
+        caption = f"<caption>{self.source}</caption>"
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

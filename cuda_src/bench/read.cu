@@ -10,5 +10,6 @@ extern "C" __global__ void read(const uint4 *__restrict__ x, unsigned *out, long
         uint4 pack = x[i];
         seen |= pack.x | pack.y | pack.z | pack.w;
     }
-    if (seen == 0xffffffffu) *out = seen;  // x holds zeros: never true, but the compiler cannot know
+    if (seen == 0xffffffffu)
+        *out = seen;  // x holds zeros: never true, but the compiler cannot know
 }

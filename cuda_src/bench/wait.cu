@@ -10,6 +10,5 @@ __device__ unsigned long long now_ns()
 extern "C" __global__ void wait(unsigned long long duration_ns)
 {
     unsigned long long start = now_ns();
-    while (now_ns() - start < duration_ns) {
-    }
+    while (now_ns() - start < duration_ns) {}
 }
