@@ -33,7 +33,7 @@ static bool reserve(Text *text, size_t more)
 
 static void append(Text *text, const char *bytes, size_t count)
 {
-    if (!reserve(text, count)) return;
+    if (!count || !reserve(text, count)) return;
     memcpy(text->bytes + text->length, bytes, count);
     text->length += count;
 }
