@@ -24,7 +24,7 @@ __all__ = ["Timing", "Timings", "samples_us", "time_us"]
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "notebooks" / "recorded"
 COMMIT = os.environ.get("HELPERS_RECORD")  # set by make record: write down every time measured
-LAUNCHES, LEAST_LAUNCHES = 30, 5
+WARM_UP, LAUNCHES, LEAST_LAUNCHES = 4, 30, 5
 BUDGET_S = 1.0  # of one measurement, as long as that leaves LEAST_LAUNCHES
 L2_SIZES = 4  # an evicting read is so many times the L2 cache
 CEILING_BYTES = 1 << 30
@@ -63,7 +63,7 @@ def samples_us(launch, cold=True):
         return 1e3 * start.time_till(end), host_us
 
     # The wait must last until the host has queued everything up to the second event.
-    host_us = max(sample(wait_us=0)[1] for warm_up in range(4) if warm_up)
+    host_us = max([sample(wait_us=0)[1] for _ in range(WARM_UP)][1:])
     wait_us = min(2 * host_us + 20, 2000)
     samples, stop = [], perf_counter() + BUDGET_S
     while len(samples) < LEAST_LAUNCHES or (len(samples) < LAUNCHES and perf_counter() < stop):
