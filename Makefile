@@ -3,7 +3,7 @@ PYTHON ?= python3
 RUN := .venv/bin/python -m
 LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
-PARALLEL := -n logical --dist loadscope
+PARALLEL := -n logical
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/nbval_sanitize.cfg
 CUDA = $$(find cuda_src helpers tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')

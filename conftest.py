@@ -1,6 +1,21 @@
-"""nbval compares what a cell says, not warnings on stderr or how matplotlib spells a figure."""
+"""How notebooks run as tests."""
+
+from xdist.scheduler import LoadScopeScheduling
 
 
 def pytest_collectstart(collector):
+    """A cell's text is compared, not warnings on stderr or how matplotlib spells a figure."""
     if collector.path.suffix == ".ipynb":
         collector.skip_compare += ("stderr", "image/svg+xml")
+
+
+class CellsTogether(LoadScopeScheduling):
+    """Tests go to whichever worker is free; the cells of a notebook share a kernel, and a worker."""
+
+    def _split_scope(self, nodeid):
+        path = nodeid.partition("::")[0]
+        return path if path.endswith(".ipynb") else nodeid
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return CellsTogether(config, log)
