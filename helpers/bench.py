@@ -244,6 +244,8 @@ class Timings:
 
     def of(self, step):
         """The Timings of one step, smallest size first."""
+        if step not in self.steps:
+            raise KeyError(f"no step {step!r}; there is {', '.join(self.steps) or 'none yet'}")
         return sorted((p for p in self.points.values() if p.step == step), key=lambda p: p.size)
 
     @property
@@ -260,11 +262,11 @@ class Timings:
         """A table of all steps: name, size, bytes moved, µs, GB/s and share of the ceiling."""
         yield "step", "size", "MB moved", "µs", "GB/s", "of the ceiling"
         for point in [*self.points.values(), self.ceiling]:
-            share = point.gb_per_s / self.ceiling.gb_per_s
-            numbers = point.median_us, point.gb_per_s, 100 * share
-            times = [f"{n:.4g}{u}" for n, u in zip(numbers, ("", "", " %"))]
-            known = times if point.is_known else ["not recorded", "", ""]
-            yield point.step, f"{point.size:,}", f"{point.bytes_moved / 1e6:,.4g}", *known
+            times = "not recorded", "", ""
+            if point.is_known:
+                share = point.gb_per_s / self.ceiling.gb_per_s
+                times = f"{point.median_us:,.4g}", f"{point.gb_per_s:,.4g}", f"{share:.1%}"
+            yield point.step, f"{point.size:,}", f"{point.bytes_moved / 1e6:,.4g}", *times
 
     def __repr__(self):
         return "\n".join([self.source, *map("  ".join, self.rows())])

@@ -132,10 +132,7 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale):
 
 def in_words(line, value, unit):
     """The two ends of a line, for alternative text."""
-    first, last = line[0], line[-1]
-    return (
-        f"{digits(value(first))} {unit} at {first.size:,}, {digits(value(last))} at {last.size:,}"
-    )
+    return ", ".join(f"{digits(value(p))} {unit} at {p.size:,}" for p in (line[0], line[-1]))
 
 
 def digits(number):

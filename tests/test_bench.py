@@ -67,7 +67,7 @@ def test_record_is_shown_and_labelled(recorded):
     for text in (repr(timings), timings._repr_html_()):
         assert timings.source in text
         assert "Software" not in text
-        assert "50" in text and "93.75 %" in text  # 12 * 2^24 bytes in 50 µs, of 2^30 in 250
+        assert "50" in text and "93.8%" in text  # 12 * 2^24 bytes in 50 µs, of 2^30 in 250
 
 
 @software
