@@ -77,14 +77,18 @@ BOTH(ex2, exp2_lane)
 BOTH(lg2, log2_lane)
 BOTH(tanh, tanh_lane)
 
-/* Beyond a million no precision is promised; the C library's is as good as any. */
+/* Beyond a million no precision is promised; the C library's is as good as any. The hardware turns
+   the angle into full turns first, and from 2^24 of those on a float has no fraction left. */
 INLINE void far_lanes(const float *a, float *out, double (*function)(double))
 {
     bool far = false;
     FOR_ALL(i) far |= !(fabsf(a[i]) < 1e6f);
     if (!far) return;
     FOR_ALL(i)
-        if (!(fabsf(a[i]) < 1e6f)) out[i] = canonical_f32((float)function(a[i]));
+        if (!(fabsf(a[i]) < 1e6f)) {
+            bool fraction = fabsf(a[i]) < (float)(0x1p25 * M_PI) || !isfinite(a[i]);
+            out[i] = canonical_f32((float)function(fraction ? a[i] : 0));
+        }
 }
 
 #define PERIODIC(name, compute, function, in) \

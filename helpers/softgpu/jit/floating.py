@@ -18,13 +18,23 @@ def _rounding(item) -> str:
     return next((m for m in item.modifiers if m in _DIRECTED), "rn")
 
 
+def _is_subnormal(e: FunctionEmitter, value: Value) -> Value:
+    """Whether a float is subnormal or zero."""
+    exponent = e.op("and", e.bitcast(value, "i32"), e.constant(0x7F800000, "i32"))
+    return e.compare("icmp eq", exponent, e.constant(0, "i32"))
+
+
 def _flush(e: FunctionEmitter, value: Value) -> Value:
     """Subnormal floats become zeros of their sign."""
     bits = e.bitcast(value, "i32")
-    exponent = e.op("and", bits, e.constant(0x7F800000, "i32"))
-    subnormal = e.compare("icmp eq", exponent, e.constant(0, "i32"))
     sign = e.op("and", bits, e.constant(0x80000000, "i32"))
-    return e.bitcast(e.select(subnormal, sign, bits), "float")
+    return e.bitcast(e.select(_is_subnormal(e, value), sign, bits), "float")
+
+
+def _flush_half(e: FunctionEmitter, bits: Value) -> Value:
+    exponent = e.op("and", bits, e.constant(0x7C00, "i16"))
+    subnormal = e.compare("icmp eq", exponent, e.constant(0, "i16"))
+    return e.select(subnormal, e.op("and", bits, e.constant(0x8000, "i16")), bits)
 
 
 def number(e: FunctionEmitter, value: Value, kind: str, flush: bool = False) -> Value:
@@ -32,6 +42,7 @@ def number(e: FunctionEmitter, value: Value, kind: str, flush: bool = False) -> 
     if kind == "f64":
         return value
     if kind == "f16":
+        value = _flush_half(e, value) if flush else value
         return e.convert("fpext", e.bitcast(value, "half"), "float")
     if kind == "bf16":
         wide = e.op("shl", e.resize(value, "i32"), e.constant(16, "i32"))
@@ -51,7 +62,8 @@ def _to_bfloat(e: FunctionEmitter, value: Value) -> Value:
 def packed(e: FunctionEmitter, value: Value, kind: str, flush: bool = False) -> Value:
     """A float or double that has been computed, rounded to a PTX float type."""
     if kind == "f16":
-        return e.bitcast(e.convert("fptrunc", value, "half"), "i16")
+        half = e.bitcast(e.convert("fptrunc", value, "half"), "i16")
+        return _flush_half(e, half) if flush else half
     if kind == "bf16":
         return _to_bfloat(e, value)
     return _flush(e, value) if flush and kind == "f32" else value
@@ -159,6 +171,9 @@ def _short_fma(e, item, kind) -> None:
     """fma of half and bfloat16: the sum must be rounded once, which float cannot do."""
     name = kind.removesuffix("x2")
     operands = [e.read(o, kind) for o in item.operands[1:4]]
+    flush = "ftz" in item.modifiers
+    if flush:
+        operands = [_flushed(e, operand, kind) for operand in operands]
     count, element = (2 * LANES, "i32") if kind.endswith("x2") else (LANES, "i16")
     pointers = [f"ptr {e.spill(value, n)}" for n, value in enumerate(operands)]
     out = e.temporary(element, 1, 9)
@@ -168,11 +183,14 @@ def _short_fma(e, item, kind) -> None:
         result = e.extract(result, "0")
 
     def finish(part):
-        value = number(e, part, name)
-        value = _saturate(e, value) if "sat" in item.modifiers else _relu(e, value)
+        value = number(e, part, name, flush)
+        if "sat" in item.modifiers:
+            value = _saturate(e, value)
+        if "relu" in item.modifiers:
+            value = _relu(e, value)
         return packed(e, value, name)
 
-    if set(item.modifiers) & {"sat", "relu"}:
+    if set(item.modifiers) & {"sat", "relu", "ftz"}:
         result = join(e, *map(finish, halves(e, result))) if element == "i32" else finish(result)
     e.write(item.operands[0], result)
 
@@ -186,7 +204,12 @@ def _div(e, item):
     def quotient(values):
         a, b = values
         if "approx" not in item.modifiers:
-            return _rounded(e, item, "div", values)
+            exact = _rounded(e, item, "div", values)
+            if "ftz" not in item.modifiers or _rounding(item) not in ("rm", "rp"):
+                return exact
+            # what is subnormal before it is rounded away from zero is flushed too
+            cut = e.lanewise("sg_div_rz_f32", a, b, element="float")
+            return e.select(_is_subnormal(e, cut), cut, exact)
         # by more than 2^126 the hardware multiplies with a reciprocal that has become 0
         huge = e.compare("fcmp ogt", e.intrinsic("fabs", b), _float(e, 2.0**126, b))
         zero = e.intrinsic("copysign", _float(e, 0.0, b), b)
@@ -213,12 +236,21 @@ def _minmax(e, item):
     _compute(e, item, extreme)
 
 
+def _flushed(e: FunctionEmitter, value: Value, kind: str) -> Value:
+    """A value without its subnormals, in its own form."""
+    if kind == "f32":
+        return _flush(e, value)
+    if kind == "f16":
+        return _flush_half(e, value)
+    return join(e, *(_flush_half(e, half) for half in halves(e, value)))
+
+
 def _sign_operation(e, item, clear: bool) -> None:
     """abs or neg: only the sign bits change."""
     kind = kind_of(item)
     value = e.read(item.operands[1], kind)
-    if kind == "f32" and "ftz" in item.modifiers:
-        value = _flush(e, value)
+    if "ftz" in item.modifiers:
+        value = _flushed(e, value, kind)
     bits = e.integer(value)
     width = bits_of(kind)
     signs = (1 << (width - 1)) | ((1 << 15) if kind.endswith("x2") else 0)
@@ -265,7 +297,7 @@ def _testp(e, item):
         "infinite": lambda: e.op("and", top, e.invert(rest)),
         "number": lambda: e.invert(e.op("and", top, rest)),
         "notanumber": lambda: e.op("and", top, rest),
-        "normal": lambda: e.invert(e.op("or", top, bottom)),
+        "normal": lambda: e.invert(e.op("or", top, e.op("and", bottom, rest))),
         "subnormal": lambda: e.op("and", bottom, rest),
     }[test]()
     e.write(item.operands[0], result)
@@ -294,6 +326,9 @@ def _approximate(e, item):
     kind = kind_of(item)
     value = e.read(item.operands[1], kind)
     flush = "_ftz" if "ftz" in item.modifiers and kind in ("f32", "f64") else ""
+    if kind == "f64":  # only the upper halves of the operands count
+        whole = e.op("and", e.bitcast(value, "i64"), e.constant(-1 << 32, "i64"))
+        value = e.bitcast(whole, "double")
     if kind in ("f32", "f64"):
         result = e.lanewise(f"sg_{item.opcode}_approx{flush}_{kind}", value, element=value.element)
     else:
@@ -366,21 +401,19 @@ def _cvt_pack(e, item):
 
 
 def _to_tf32(e, value, item):
+    """The upper 19 bits of a float, rounded as if its exponent were part of the number."""
     bits = e.bitcast(value, "i32")
-    special = e.compare(
-        "icmp eq", e.op("and", bits, e.constant(0x7F800000, "i32")), e.constant(0x7F800000, "i32")
-    )
-    half = e.constant(0x1000, "i32")
     if "rn" in item.modifiers:
         odd = e.op("and", e.op("lshr", bits, e.constant(13, "i32")), e.constant(1, "i32"))
-        half = e.op("add", odd, e.constant(0xFFF, "i32"))
-    rounded = e.select(special, bits, e.op("add", bits, half))
-    kept = e.op("and", rounded, e.constant(~0x1FFF, "i32"))
-    nan = e.compare("fcmp uno", value, value)
-    kept = e.select(nan, e.constant(0x7FFFFFFF, "i32"), kept)
+        bits = e.op("add", bits, e.op("add", odd, e.constant(0xFFF, "i32")))
+    elif "rna" in item.modifiers:
+        bits = e.op("add", bits, e.constant(0x1000, "i32"))
+    kept = e.bitcast(e.op("and", bits, e.constant(~0x1FFF, "i32")), "float")
+    if "satfinite" in item.modifiers:
+        kept = _finite(e, kept, (2 - 2.0**-10) * 2.0**127)
     if "relu" in item.modifiers:
-        kept = e.integer(_relu(e, e.bitcast(kept, "float")))
-    return kept
+        kept = _relu(e, kept)
+    return e.bitcast(kept, "i32")
 
 
 def _to_odd(e: FunctionEmitter, value: Value) -> Value:
@@ -393,7 +426,7 @@ def _to_odd(e: FunctionEmitter, value: Value) -> Value:
 
 def _to_float(e, item, value, kind, to):
     """cvt between float types; the result as an element of type `to`."""
-    flush = "ftz" in item.modifiers
+    flush = "ftz" in item.modifiers and to in ("f32", "f64")
     value = number(e, value, kind, flush)
     integral = next((m for m in item.modifiers if m in _TO_INTEGER), None)
     if integral:
@@ -407,6 +440,7 @@ def _to_float(e, item, value, kind, to):
         else:
             value = e.lanewise(f"sg_cvt_{rounding}_f32_f64", value, element="float")
     elif to == "f16" and value.element == "double":
+        value = _saturate(e, value) if "sat" in item.modifiers else value
         return e.lanewise(f"sg_cvt_{rounding}_f16_f64", value, element="i16")
     elif to == "bf16" and value.element == "double":
         value = _to_odd(e, value)
@@ -446,10 +480,14 @@ def _from_integer(e, item, value, kind, to):
 
 
 def _to_int(e, item, value, kind, to):
-    """Rounded, and clamped to the range of the result; NaN becomes 0 (in 64 bits, the lowest)."""
+    """Rounded and clamped; NaN becomes 0, or the top bit alone where 64 bits are involved."""
     value = number(e, value, kind, "ftz" in item.modifiers)
     rounding = next(m for m in item.modifiers if m in _TO_INTEGER)
     if rounding != "rzi":
         value = e.intrinsic(_TO_INTEGER[rounding], value)
     convert = "fptosi.sat" if is_signed(to) else "fptoui.sat"
-    return e.intrinsic(convert, value, element=element_of(to))
+    result = e.intrinsic(convert, value, element=element_of(to))
+    if bits_of(to) < 64 and kind != "f64":
+        return result
+    nan = e.compare("fcmp uno", value, value)
+    return e.select(nan, e.constant(1 << (bits_of(to) - 1), result.element), result)

@@ -175,24 +175,24 @@ def _rem(e, item):
 
 
 def divide(e: FunctionEmitter, item) -> None:
-    """div and rem on integers. By zero: the quotient has all bits set, the remainder is a."""
+    """div and rem on integers. By zero, all bits of the result are set, as on the hardware."""
     kind = item.modifiers[-1]
     a, b = (e.read(o, kind) for o in item.operands[1:3])
+    zero = e.compare("icmp eq", b, e.constant(0, b.element))
+    ones = e.constant(-1, a.element)
     if bits_of(kind) == 64:
-        e.write(item.operands[0], e.lanewise(f"sg_{item.opcode}_{kind}", a, b, element="i64"))
+        result = e.lanewise(f"sg_{item.opcode}_{kind}", a, b, element="i64")
+        e.write(item.operands[0], e.select(zero, ones, result))
         return
     signed = is_signed(kind)
     to_double, to_int = ("sitofp", "fptosi.sat") if signed else ("uitofp", "fptoui.sat")
-    zero = e.compare("icmp eq", b, e.constant(0, b.element))
     divisor = e.select(zero, e.constant(1, b.element), b)
     # a double holds every 32-bit quotient well enough that cutting its fraction off is exact
     ratio = e.op("fdiv", e.convert(to_double, a, "double"), e.convert(to_double, divisor, "double"))
     quotient = e.resize(e.intrinsic(to_int, ratio, element="i64"), a.element)
-    if item.opcode == "div":
-        e.write(item.operands[0], e.select(zero, e.constant(-1, a.element), quotient), signed)
-    else:
-        rest = e.op("sub", a, e.op("mul", quotient, divisor))
-        e.write(item.operands[0], e.select(zero, a, rest), signed)
+    if item.opcode == "rem":
+        quotient = e.op("sub", a, e.op("mul", quotient, divisor))
+    e.write(item.operands[0], e.select(zero, ones, quotient), signed)
 
 
 @instruction("abs")
@@ -333,8 +333,12 @@ def _brev(e, item):
     )
 
 
-def _low_byte(e, operand) -> Value:
-    return e.op("and", e.read(operand, "u32"), e.constant(255, "i32"))
+def _field_limit(e, operand, kind: str) -> Value:
+    """Start or length of a bit field: of 32-bit instructions the low byte counts."""
+    value, largest = e.read(operand, "u32"), e.constant(255, "i32")
+    return (
+        e.op("and", value, largest) if bits_of(kind) == 32 else e.intrinsic("umin", value, largest)
+    )
 
 
 def _ones(e, count: Value, element: str) -> Value:
@@ -346,7 +350,7 @@ def _ones(e, count: Value, element: str) -> Value:
 def _bfe(e, item):
     kind = item.modifiers[-1]
     a = e.read(item.operands[1], kind)
-    start, length = (_low_byte(e, o) for o in item.operands[2:4])
+    start, length = (_field_limit(e, o, kind) for o in item.operands[2:4])
     width = bits_of(kind)
     if not is_signed(kind):
         field = _clamped_shift(e, "lshr", a, start)
@@ -365,7 +369,7 @@ def _bfe(e, item):
 def _bfi(e, item):
     kind = item.modifiers[-1]
     a, b = (e.read(o, kind) for o in item.operands[1:3])
-    start, length = (_low_byte(e, o) for o in item.operands[3:5])
+    start, length = (_field_limit(e, o, kind) for o in item.operands[3:5])
     mask = _clamped_shift(e, "shl", _ones(e, length, a.element), start)
     inserted = e.op("and", _clamped_shift(e, "shl", a, start), mask)
     e.write(item.operands[0], e.op("or", inserted, e.op("and", b, e.invert(mask))))
