@@ -10,7 +10,7 @@ def pytest_collectstart(collector):
 
 
 class CellsTogether(LoadScopeScheduling):
-    """Tests go to whichever worker is free; the cells of a notebook share a kernel, and a worker."""
+    """A test goes to any free worker; the cells of a notebook share a kernel, so they share one."""
 
     def _split_scope(self, nodeid):
         path = nodeid.partition("::")[0]
