@@ -60,7 +60,7 @@ def main(sdist, work, wheels, *include):
     Path(source, "siteconf.py").write_text(SETTINGS.format(include=list(include), stub=stub))
     CCompiler.compile = compile_on_all_cores
     os.chdir(source)
-    sys.path.insert(0, str(source))
+    sys.path.insert(0, os.getcwd())
     sys.argv = ["setup.py", "-q", "bdist_wheel", "-d", wheels]
     runpy.run_path("setup.py", run_name="__main__")
 
