@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -149,7 +151,7 @@ def test_every_answer_has_a_case() -> None:
 @pytest.mark.parametrize("refused", REFUSED, ids=lambda refused: refused.name)
 def test_refused_when_loaded(refused: Refused) -> None:
     """By name of the instruction and line of the source."""
-    with pytest.raises(runner.cuda.Error) as error:
+    with pytest.raises(runner.cuda.Error, match="does not run") as error:
         refused.load()
     assert refused.instruction in str(error.value)
-    assert str(refused.line) in str(error.value)
+    assert re.search(rf"kernel\.cu:{refused.line}\b", str(error.value)), str(error.value)

@@ -43,6 +43,9 @@ def _arithmetic() -> Iterator[Form]:
         for op in ("add.rn", "mul.rn"):
             code = f"{op}.{t} %0, %1, {third};"
             yield form(f"{op}.{t}", t, t, assembly=code, rule=exact(t), note="constant")
+        for constant in ("1.5", "-0.1", "1e3", "2.5E-2"):
+            code = f"add.rn.{t} %0, %1, {constant};"
+            yield form(f"add.rn.{t}", t, t, assembly=code, rule=exact(t), note=constant)
 
 
 def _tests() -> Iterator[Form]:

@@ -6,6 +6,8 @@ import zlib
 
 import numpy as np
 
+from .rules import decode
+
 __all__ = ["SIZES", "bits", "values"]
 
 SIZES = {1: 128, 2: 512, 3: 256, 4: 256}  # values an operand, by the number of operands
@@ -57,11 +59,17 @@ _RANGES = {
 }
 
 
+def _infinite(base: str, word: int) -> bool:
+    return int(word) & ~(1 << (_WIDTH[base] - 1)) == _FLOAT_EDGES[base][4]
+
+
 def _edges(base: str, kind: str) -> list[int]:
     if kind == "shift":
         return [0, 1, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 255, 256, 0xFFFFFFFF]
     if kind in _RANGES:
-        return _FLOAT_EDGES[base][:-1]
+        words = np.array(_FLOAT_EDGES[base], np.uint64)
+        inside = ~(np.abs(decode(base, words.astype(f"u{_WIDTH[base] // 8}"))) > _RANGES[kind])
+        return [int(word) for word, keep in zip(words, inside) if keep or _infinite(base, word)]
     if kind == "to_int":  # halfway cases and the limits of the integer types
         return _float_to_int_edges(base)
     if base in _FLOAT_EDGES:

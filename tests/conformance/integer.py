@@ -45,6 +45,12 @@ def _arithmetic() -> Iterator[Form]:
         yield form(name, "32", "32", "32", "32")
     for name in spell("dp2a.{h}.{a}.{b}", h="lo hi", a="u32 s32", b="u32 s32"):
         yield form(name, "32", "32", "32", "32")
+    for n in "24":  # packed arithmetic that newer GPUs only emulate
+        for name in spell("v{op}{n}.{t}", n=n, op="add sub avrg absdiff min max", t=(
+            "u32.u32.u32 s32.s32.s32 u32.u32.u32.add s32.s32.s32.add")):  # fmt: skip
+            yield form(name, "32", "32", "32", "32")
+    for constant in ("0x7f", "0x7fU", "017", "0b1011", "-0x10", "4294967295", "-2147483648"):
+        yield form("sub.u32", "32", "32", assembly=f"sub.u32 %0, %1, {constant};", note=constant)
     for t in _INT.split():  # a constant as an operand
         yield form(f"add.{t}", t[1:], t[1:], assembly=f"add.{t} %0, %1, -3;", note="constant")
         yield form(f"mul.lo.{t}", t[1:], t[1:], assembly=f"mul.lo.{t} %0, %1, 77;", note="constant")

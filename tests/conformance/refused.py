@@ -52,10 +52,10 @@ extern "C" __global__ void draw(cudaSurfaceObject_t picture) {
         """
 extern "C" __global__ void multiply(float *out, const unsigned *a) {
     float c0 = 0, c1 = 0, c2 = 0, c3 = 0;
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "  // here
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
                  "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
                  : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]));
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]));  // here
     out[threadIdx.x] = c0 + c1 + c2 + c3;
 }
 """,
@@ -85,8 +85,8 @@ extern "C" __global__ void multiply(float *out, const __half *a) {
 extern "C" __global__ void copy(float *out, const float *a) {
     __shared__ alignas(16) float s[64];
     unsigned to = (unsigned)__cvta_generic_to_shared(s);
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;"  // here
-                 ::"l"(out), "r"(to));
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;"
+                 ::"l"(out), "r"(to));  // here
     asm volatile("cp.async.bulk.commit_group;");
     asm volatile("cp.async.bulk.wait_group 0;");
 }
@@ -99,8 +99,8 @@ extern "C" __global__ void copy(float *out, const float *a) {
 extern "C" __global__ void copy(const void *map) {
     __shared__ alignas(128) float s[64];
     unsigned from = (unsigned)__cvta_generic_to_shared(s);
-    asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group "  // here
-                 "[%0, {%1}], [%2];" ::"l"(map), "r"(0), "r"(from));
+    asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group "
+                 "[%0, {%1}], [%2];" ::"l"(map), "r"(0), "r"(from));  // here
 }
 """,
     ),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["BITS", "Rule", "documented", "exact"]
+__all__ = ["BITS", "Rule", "decode", "documented", "exact"]
 
 # kind -> (unsigned type of the same size, bits of the mantissa)
 _KINDS = {
@@ -56,9 +56,10 @@ class Rule:
 def decode(kind: str, bits: np.ndarray) -> np.ndarray:
     """The numbers as float64 (exact for every kind)."""
     if kind == "bf16":
-        return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+        return decode("f32", bits.astype(np.uint32) << 16)
     floating = {"f16": np.float16, "f32": np.float32, "f64": np.float64}[kind]
-    return bits.view(floating).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        return bits.view(floating).astype(np.float64)
 
 
 def _steps(kind: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -78,9 +78,10 @@ extern "C" __global__ void tickets_are_all_different(unsigned *out, const unsign
     if (threadIdx.x == 0) next = 0;
     __syncthreads();
     unsigned ticket = atomicInc(&next, 200);
-    atomicAdd(out + ticket % 32, 1);
-    atomicMax(out + ticket % 32, 0);
-    ticket = atomicAdd(&next, 3);
+    atomicAdd(out + ticket % 31, 1);
+    __syncthreads();
+    ticket = atomicAdd(&next, 3) - 55;  // of 256 tickets 201 came before the counter wrapped
+    atomicAdd(out + ticket / 3 % 31, 256);
     __syncthreads();
     if (threadIdx.x == 0) out[31] = next + a[0];
 }

@@ -187,3 +187,22 @@ extern "C" __global__ void spin_lock_between_warps(int *out, const int *a)
     __syncthreads();
     out[i] = total;
 }
+
+// launch: block=128
+extern "C" __global__ void barriers_that_reduce(int *out, const int *a)
+{
+    int i = threadIdx.x, n, r, s;
+    asm volatile("{ .reg .pred p; setp.gt.s32 p, %1, 0; barrier.cta.red.popc.u32 %0, 1, p; }"
+                 : "=r"(n)
+                 : "r"(a[i]));
+    asm volatile("{ .reg .pred p, q; setp.lt.s32 p, %1, 99; bar.red.and.pred q, 2, 128, p;"
+                 " selp.s32 %0, 1, 0, q; }"
+                 : "=r"(r)
+                 : "r"(i));
+    asm volatile("{ .reg .pred p, q; setp.lt.s32 p, %1, 99; bar.red.or.pred q, 3, 128, !p;"
+                 " selp.s32 %0, 1, 0, q; }"
+                 : "=r"(s)
+                 : "r"(i));
+    asm volatile("bar.warp.sync -1; barrier.cta.sync.aligned 4;" ::: "memory");
+    out[i] = n * 4 + r * 2 + s;
+}

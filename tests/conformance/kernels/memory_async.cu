@@ -1,5 +1,8 @@
 // Copies from global to shared memory that do not pass through registers.
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>
+namespace cg = cooperative_groups;
 
 extern "C" __global__ void copies_of_4_bytes(int *out, const int *a)
 {
@@ -76,4 +79,15 @@ extern "C" __global__ void instruction_forms(int *out, const int *a)
     asm volatile("cp.async.wait_all;" ::: "memory");
     __syncthreads();
     out[i] = s[4 * i] + 3 * s[4 * i + 1] + 5 * s[4 * i + 2] + 7 * s[4 * i + 3];
+}
+
+extern "C" __global__ void copy_by_a_group(int *out, const int *a)
+{
+    __shared__ int s[200];
+    cg::thread_block block = cg::this_thread_block();
+    cg::memcpy_async(block, s, a, sizeof(int) * 150);
+    cg::memcpy_async(block, s + 150, a + 31, sizeof(int) * 50);
+    cg::wait(block);
+    int i = threadIdx.x;
+    out[i] = s[i] + 3 * s[199 - i];
 }

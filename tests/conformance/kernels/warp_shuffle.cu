@@ -274,3 +274,15 @@ extern "C" __global__ void compaction_by_ballot(int *out, const int *a)
     __syncwarp();
     if (keep) out[(i & ~31) + __popc(m & ((1u << lane) - 1))] = a[i];
 }
+
+// launch: grid=2 block=96
+extern "C" __global__ void where_a_thread_runs(unsigned *out)
+{
+    unsigned w, n, sm, count;
+    asm volatile("mov.u32 %0, %%warpid;" : "=r"(w));
+    asm volatile("mov.u32 %0, %%nwarpid;" : "=r"(n));
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    asm volatile("mov.u32 %0, %%nsmid;" : "=r"(count));
+    bool one_place = __match_any_sync(ALL, w) == ALL && __match_any_sync(ALL, sm) == ALL;
+    out[blockIdx.x * 96 + threadIdx.x] = (w < n) + 2 * (sm < count) + 4 * one_place;
+}
