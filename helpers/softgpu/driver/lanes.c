@@ -59,6 +59,10 @@ void sg_fns(const uint32_t *mask, const uint32_t *base, const int32_t *offset, u
 
 /* ---- directed rounding: the processor's rounding mode is changed around the loop ---- */
 
+#if defined(__clang__) /* gcc needs no telling, and does not know the pragma */
+#pragma STDC FENV_ACCESS ON
+#endif
+
 #if defined(__x86_64__)
 enum { rm = 0x2000, rp = 0x4000, rz = 0x6000 };
 INLINE unsigned set_rounding(unsigned mode)

@@ -1,5 +1,5 @@
 /* How functions over lanes are written: plain loops that the compiler turns into vector code,
-   compiled once for any processor and once for those with AVX2 and FMA. */
+   compiled once for any processor and, by gcc, once more for those with AVX2 and FMA. */
 #ifndef SOFTGPU_LANES_H
 #define SOFTGPU_LANES_H
 
@@ -8,7 +8,7 @@
 
 #include "runtime.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__clang__)
 #define LANEWISE __attribute__((visibility("default"), target_clones("arch=haswell", "default")))
 #else
 #define LANEWISE __attribute__((visibility("default")))
