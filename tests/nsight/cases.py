@@ -1,0 +1,326 @@
+"""The launches whose counts are recorded with Nsight Compute: probes, kernels, the course."""
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from helpers import sources
+
+from .patterns import PATTERNS, few
+
+__all__ = ["CASES", "Case"]
+
+HERE = Path(__file__).parent
+UINT32, INT32, INT64 = np.uint32, np.int32, np.int64
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch. `arguments`: arrays go to the GPU, numbers are passed."""
+
+    name: str
+    file: str  # probes.cu, kernels.cu, or a file of cuda_src
+    kernel: str
+    grid: tuple
+    block: tuple
+    arguments: list
+    shared: int = 0
+    choices: dict = field(default_factory=dict)
+
+    def launch(self, run=None):
+        """Launches it, with `run(function, *arguments, grid=, block=, shared=)` if given."""
+        grid, block = ((*v, 1, 1)[:3] for v in (self.grid, self.block))
+        function, passed = self.function(), self.passed()
+        if run:
+            return run(function, *passed, grid=grid, block=block, shared=self.shared)
+        return function(*passed, grid=grid, block=block, shared=self.shared)
+
+    def function(self):
+        """The compiled kernel."""
+        if self.file in ("probes.cu", "kernels.cu"):
+            return _module(self.file).get_function(self.kernel)
+        return sources.kernel(self.file, **self.choices)
+
+    def digest(self):
+        """Changes with the code of the course's kernel, not with its comments; "" for others."""
+        if self.file in ("probes.cu", "kernels.cu"):
+            return ""
+        code = _code(sources.text(self.file, **self.choices), set())
+        return hashlib.sha256(code.encode()).hexdigest()[:12]
+
+    def passed(self):
+        """Arguments for one launch, arrays copied to the GPU."""
+        import pycuda.driver as cuda
+
+        return [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in self.arguments]
+
+
+def _code(text, seen):
+    """The tokens of a text and of the course's files that it includes."""
+    for name in re.findall(r'#include "(.*)"', text):
+        if name not in seen:
+            seen.add(name)
+            text += _code((sources.ROOT / name).read_text(), seen)
+    return "".join(re.sub(r"//.*", "", text).split())
+
+
+@cache
+def _module(file):
+    from pycuda.compiler import SourceModule
+
+    path = HERE / file
+    return SourceModule(f'#line 1 "{path}"\n{path.read_text()}', no_extern_c=True, arch="sm_90")
+
+
+def _times(shape):
+    return "x".join(map(str, shape))
+
+
+# --- probes ---------------------------------------------------------------------------------------
+
+
+def _table(names, width):
+    rows = [PATTERNS[name] for name in names]
+    return np.array([v * width if v >= 0 else -1 for row in rows for v in row], INT32)
+
+
+def _probe(kernel, width, names, others=None, extra=(), shared=16384):
+    tables = [_table(n, width) for n in (names, others) if n is not None]
+    name = f"{kernel}: {' + '.join(names)}" + (f" / {' + '.join(others)}" if others else "")
+    block = min(len(tables[0]), 96)
+    return Case(
+        name, "probes.cu", kernel, (len(tables[0]) // block,), (block,), [*tables, *extra], shared
+    )
+
+
+def _probes():
+    def out(names, width=4):
+        return np.zeros(32 * len(names) * width, np.uint8)
+
+    several = [few(9)[i : i + 3] for i in (0, 3, 6)] + [few(48)[i : i + 6] for i in (5, 20, 40)]
+    every = [[name] for name in PATTERNS]
+    memory = np.zeros(1 << 15, np.uint8)
+    for width, count in ((16, len(every)), (8, len(every)), (4, 45), (2, 45), (1, 45)):
+        chosen = [[name] for name in few(count)]
+        for a, b in zip(chosen + several, chosen[::-1] + several[::-1]):
+            if len(a) == len(b):
+                yield _probe(f"shared_{width}", width, a, b, [out(a)])
+    conflicts = [
+        "row", "shifted", "stride 2", "stride 8", "stride 33", "same", "same, one apart",
+        "every 2 share", "cycle of 4", "cycle of 16", "without bit 3", "odd lanes", "first 9",
+        "any of 3", "any of 8, some lanes", "any of 64", "shuffled 1", "any of 16",
+    ]  # fmt: skip
+    forms = dict.fromkeys("add_u32 max_s32 inc_u32 f16x2 bf16x2 f32 exch_b32 cas_b32".split(), 4)
+    forms |= dict.fromkeys("f64 add_u64 min_s64 or_b64 exch_b64 cas_b64".split(), 8)
+    forms |= {"generic_u32": 4, "generic_f32": 4, "f16": 2, "cas_b16": 2}
+    for n, (form, width) in enumerate(forms.items()):
+        for i in range(n % 2, len(conflicts), 1 if form in ("add_u32", "add_u64", "f16") else 2):
+            a, b = [conflicts[i]], [conflicts[(i + 7) % len(conflicts)]]
+            yield _probe(f"atomic_{form}", width, a, b, [memory, out(a, width)], shared=0)
+    forms = dict.fromkeys(
+        "atom_add_u32 red_add_u32 red_add_one atom_max_s32 red_or_b32 atom_inc_u32 exch_b32"
+        " cas_b32 atom_f32 red_f16x2".split(),
+        4,
+    )
+    forms |= dict.fromkeys(
+        "exch_b64 cas_b64 atom_f64 atom_add_u64 red_max_u64 red_min_u64".split(), 8
+    )
+    forms |= {"atom_f16": 2, "cas_b16": 2}
+    for n, (form, width) in enumerate(forms.items()):
+        for i in range(n % 2, len(conflicts), 1 if form.endswith(("u32", "one", "f32")) else 2):
+            name = [conflicts[i]]
+            yield _probe(f"shared_{form}", width, name, None, [out(name, width)], shared=8192)
+    for kind, width in (("4", 4), ("8", 8), ("16", 16), ("16_cg", 16)):
+        chosen = [[name] for name in few(10)]
+        for a, b in zip(chosen, chosen[::-1]):
+            yield _probe(f"copy_{kind}", width, a, b, [memory, out(a)])
+    for kind, width, count in (
+        *((str(width), width, 30) for width in (16, 8, 4, 2, 1)),
+        ("nc", 8, 10),
+        ("generic", 4, 10),
+    ):
+        chosen = [[name] for name in few(count)]
+        for a, b in zip(chosen + several[:2], chosen[::-1] + several[:2]):
+            yield _probe(f"global_{kind}", width, a, b, [memory], shared=0)
+
+
+# --- kernels --------------------------------------------------------------------------------------
+
+
+def floats(n, kind=np.float32):
+    return np.random.default_rng(n).standard_normal(n).astype(kind)
+
+
+def below(limit, n, kind=INT32):
+    return np.random.default_rng((limit, n)).integers(0, limit, n).astype(kind)
+
+
+def zeros(n, kind=np.float32):
+    return np.zeros(n, kind)
+
+
+def i32(value):
+    return INT32(value)
+
+
+def _kernels():
+    def case(kernel, grid, block, *arguments, shared=0):
+        grid, block = (v if isinstance(v, tuple) else (v,) for v in (grid, block))
+        name = f"{kernel} {_times(grid)} of {_times(block)}"
+        return Case(name, "kernels.cu", kernel, grid, block, list(arguments), shared)
+
+    n = 1000
+    yield case("copy_float", 4, 256, floats(n), zeros(n), i32(n))
+    yield case("copy_shifted", 8, 128, floats(n), zeros(n), i32(n))
+    yield case("copy_bytes", 9, 115, below(100, n, np.int8), zeros(n, np.int8), i32(n))
+    yield case("copy_half", 4, 256, floats(n, np.float16), zeros(n, np.float16), i32(n))
+    yield case("copy_double", 4, 256, floats(n, np.float64), zeros(n, np.float64), i32(n))
+    yield case("copy_float4", 8, 128, floats(4 * n), zeros(4 * n), i32(n))
+    yield case("copy_strided", 2, 192, floats(n), zeros(n), i32(n), i32(7))
+    yield case("structs_of_12", 4, 256, floats(3 * n), zeros(n), i32(n))
+    yield case("structs_of_32", 4, 256, floats(8 * n), zeros(n), i32(n))
+    yield case("arrays_of_fields", 4, 256, floats(n), floats(n), floats(n), zeros(n), i32(n))
+    yield case("gather", 4, 256, floats(n), below(n, n), zeros(n), i32(n))
+    yield case("scatter", 4, 256, floats(n), below(n, n), zeros(n), i32(n))
+    yield case("same_for_all", 11, 96, floats(n), zeros(n), i32(n))
+    yield case("stencil", 5, 224, floats(n), zeros(n), i32(n))
+    size = 75 * 53
+    for kernel in ("transpose_plain", "transpose_conflicts", "transpose_padded"):
+        block = (16, 16) if kernel == "transpose_plain" else (32, 8)
+        grid = (4, 5) if kernel == "transpose_plain" else (2, 3)
+        yield case(kernel, grid, block, floats(size), zeros(size), i32(75), i32(53))
+    square = floats(1024, np.float64)
+    yield case("transpose_swizzled", 1, (32, 8), square, zeros(1024, np.float64), i32(32))
+    yield case("matmul_tiles", (3, 3), (16, 16), *[floats(48 * 48) for _ in range(3)], i32(48))
+    yield case("matmul_float4", 1, 256, floats(1024), floats(1024), zeros(1024))
+    yield case("tree_doubles", 5, 256, floats(1280, np.float64), zeros(5, np.float64))
+    yield case("tree_neighbours", 5, 256, below(9, 1280), zeros(5, INT32))
+    yield case("prefix_sums", 3, 128, below(9, 300), zeros(300, INT32), i32(300))
+    yield case("bitonic_sort", 1, 256, below(10000, 512))
+    yield case("bytes_in_shared", 1, 256, below(256, 1024, np.uint8), zeros(1024, np.uint8))
+    yield case("halves_in_shared", 1, 128, floats(4096, np.float16), zeros(4096, np.float16))
+    yield case("complex_in_shared", 1, 256, floats(512), zeros(512))
+    yield case("rows_of_float4", 1, 32, floats(1024), zeros(32))
+    data = below(256, 5000, np.uint8)
+    yield case("histogram_shared", 1, 256, data, zeros(256, UINT32), i32(5000))
+    yield case("histogram_global", 20, 256, data, zeros(256, UINT32), i32(5000))
+    yield case("sum_one_address", 4, 256, below(9, n), zeros(1, INT32), i32(n))
+    yield case("sum_floats_one_address", 4, 256, floats(n), zeros(1), i32(n))
+    yield case("sum_doubles_by_block", 4, 256, floats(n, float), zeros(4, float), i32(n))
+    yield case("count_positive", 4, 256, floats(n), zeros(1, UINT32), i32(n))
+    yield case("greatest", 4, 256, below(n, n), zeros(1, INT32), i32(n))
+    yield case("greatest_of_rows", 4, 256, below(n, 1024), zeros(103, INT32), i32(10))
+    yield case("tickets", 4, 256, zeros(1, INT32), zeros(n, INT32), i32(n))
+    lengths = below(9, n)
+    yield case("tickets_of_length", 4, 256, lengths, zeros(1, INT32), zeros(n, INT32), i32(n))
+    yield case("compact", 1, 32, floats(n), zeros(n), zeros(1, INT32), i32(n))
+    longs = below(1000, n, np.uint64)
+    yield case("sum_longs", 4, 256, longs, zeros(3, np.uint64), i32(n))
+    yield case("lock_free_lists", 4, 256, zeros(37, INT32), zeros(n, INT32), i32(37), i32(n))
+    yield case("claims", 4, 256, zeros(90, INT32) - 1, i32(n), i32(90))
+    yield case("half_adds", 4, 256, floats(2 * n, np.float16), zeros(64, np.float16), i32(n))
+    yield case("single_half_adds", 1, 32, floats(32, np.float16), zeros(64, np.float16))
+    yield case("shared_float_adds", 1, 32, floats(32), zeros(8))
+    yield case("shared_counter", 2, 128, below(7, n) - 3, zeros(3, INT32), i32(n))
+    yield case("shared_slots", 1, 96, zeros(96, INT32), i32(96))
+    yield case("early_exit", 4, 256, floats(n), zeros(n), i32(n))
+    yield case("uneven_loops", 4, 256, below(20, n), floats(20 * n), zeros(n), i32(n))
+    yield case("two_ways", 4, 256, floats(n), zeros(n), i32(n))
+    yield case("four_cases", 4, 256, below(4, n), floats(n + 1), zeros(n), i32(n))
+    ordered = np.sort(below(5000, n))
+    yield case("search", 3, 128, ordered, below(5000, 300), zeros(300, INT32), i32(n), i32(300))
+    yield case("block_2d", (9, 8), (8, 4), floats(70 * 30), zeros(70 * 30), i32(70), i32(30))
+    yield case("block_2d", (5, 5), (17, 7), floats(70 * 30), zeros(70 * 30), i32(70), i32(30))
+    shorts = below(99, 12 * 9 * 10, np.int16)
+    yield case("block_3d", 4, (12, 9, 3), shorts, zeros(1080, np.int16), i32(12), i32(9), i32(10))
+    yield case("constant_weights", 4, 256, floats(n), zeros(n), i32(n))
+    yield case("module_table", 4, 256, below(n, n), zeros(n), i32(n))
+    yield case("read_only", 4, 256, floats(n), below(n, n), zeros(n), i32(n))
+    yield case("through_volatile", 4, 256, below(9, n), zeros(n, INT32), i32(n))
+    yield case("local_array", 4, 256, floats(16 * n), below(256, n), zeros(n), i32(n))
+    yield case("calls", 4, 256, floats(n), zeros(n), i32(n))
+    yield case("either_memory", 4, 256, floats(1024), zeros(1024), i32(2))
+    yield case("mixed_memory", 4, 256, floats(1024), zeros(1024))
+    yield case("shuffled", 4, 256, floats(1024), zeros(32))
+    yield case("voted", 4, 256, floats(n), zeros(32, UINT32), i32(n))
+    yield case("packed_bytes", 4, 256, below(256, 4 * n, np.uint8), zeros(n), i32(n))
+    yield case("bf16_rows", 3, 96, below(9999, 900), zeros(900, INT32), i32(300))
+    yield case("row_sums_by_thread", 2, 64, floats(100 * 33), zeros(100), i32(100), i32(33))
+    yield case("unrolled_rows", 3, 96, floats(3 * 4 * 700), zeros(288), i32(700))
+    yield case("shared_rows", 3, 96, floats(3 * 250), zeros(750), i32(250), shared=1000)
+    yield case("structs_in_shared", 1, 128, floats(384), zeros(128))
+    yield case("wide_in_shared", 1, 128, floats(512), zeros(512))
+
+
+# --- the course -----------------------------------------------------------------------------------
+
+
+def _course():
+    def case(file, grid, block, *arguments, shared=0, **choices):
+        grid, block = (v if isinstance(v, tuple) else (v,) for v in (grid, block))
+        told = "".join(f" {key}={value}" for key, value in choices.items())
+        name = f"{file}{told} {_times(grid)} of {_times(block)}"
+        stem = Path(file).stem
+        return Case(name, file, stem, grid, block, list(arguments), shared, choices)
+
+    def reduction(step, *more, grid=8, block=128, n=1000, out=None, shared=None, **choices):
+        kind = {"half": np.float16, "double": np.float64}.get(choices.get("T"), np.float32)
+        wide = 8 if choices.get("Acc") == "double" else 4
+        return case(
+            f"reduce/{step}.cu", grid, block, floats(n, kind), zeros(out or 64, float), INT64(n),
+            *more, shared=block * wide if shared is None else shared, **choices,
+        )  # fmt: skip
+
+    yield case("first/add.cu", 4, 256, floats(1000), floats(1000), zeros(1000), INT64(1000))
+    yield case("first/numbers.cu", 4, 100, zeros(400, INT32), zeros(400, INT32))
+    yield case("bench/read.cu", 2, 256, floats(4 * 3000), zeros(1), INT64(3000))
+    for step in ("shared_modulo", "shared_strided", "shared", "shuffle_down", "shuffle_xor"):
+        yield reduction(step)
+        yield reduction(step, grid=4, block=256)
+    yield reduction("one_thread", grid=1, block=1, n=100, shared=0)
+    yield reduction("atomic", shared=0)
+    yield reduction("halving", shared=0)
+    yield reduction("atomic_finish")
+    yield reduction("unrolled", BLOCK=128, shared=0)
+    yield reduction("warp_totals", shared=0)
+    yield reduction("grid_stride", grid=3, shared=0, n=5003)
+    yield reduction("packed", grid=3, shared=0, n=5003)
+    yield reduction("packed", grid=2, shared=0, n=5003, T="half")
+    yield reduction("two_pass", grid=3, shared=0, n=5003)
+    yield reduction("two_pass", grid=2, shared=0, n=5003, T="double", Acc="double")
+    yield reduction("shared", T="double", Acc="double", Op="Sum<double>")
+    yield reduction("wrong_zero_fill")
+    arrived = zeros(64, UINT32)
+    yield reduction("last_block", zeros(64), arrived, grid=5, shared=0, n=5003)
+    batch, hidden = 13, 203
+    rows = floats(batch * hidden), zeros(batch), INT64(batch), INT64(hidden)
+    yield case("rowreduce/warp_per_row.cu", 4, 128, *rows)
+    yield case("rowreduce/block_per_row.cu", batch, 96, *rows)
+    yield case("rowreduce/cub_per_row.cu", batch, 128, *rows)
+    yield case("rowreduce/warp_packed.cu", 4, 128, *rows)
+    yield case("rowreduce/block_packed.cu", batch, 128, *rows)
+    yield case("rowreduce/split.cu", 3 * batch, 64, *rows, i32(3), zeros(39), arrived)
+    short = floats(50 * 32), zeros(50), INT64(50), INT64(32)
+    yield case("rowreduce/lanes.cu", 2, 64, *short)
+    yield case("softmax/three_pass.cu", batch, 64, rows[0], zeros(batch * hidden), *rows[2:])
+    yield case("softmax/online.cu", batch, 64, rows[0], zeros(batch * hidden), *rows[2:])
+    packed = floats(13 * 204), zeros(13 * 204), INT64(13), INT64(204)
+    yield case("softmax/registers.cu", 4, 128, *packed)
+    yield case("softmax/wrong_overflow.cu", batch, 64, rows[0], zeros(batch * hidden), *rows[2:])
+    one, long = floats(40000), INT64(40000)
+    yield case(
+        "softmax/tickets.cu", 1, 128, one, zeros(40000), INT64(1), long, i32(3), i32(0),
+        zeros(6), zeros(1, UINT32), zeros(1, UINT32),
+    )  # fmt: skip
+    cube = floats(6 * 37 * 50), zeros(8 * 6 * 50), INT64(6), INT64(37), INT64(50)
+    yield case("higherdim/columns.cu", (2, 6), 32, *cube)
+    yield case("higherdim/chunks.cu", (2, 3, 6), 32, *cube, INT64(13))
+    tile = floats(6 * 37 * 48), zeros(6 * 48), INT64(6), INT64(37), INT64(48)
+    yield case("higherdim/tiles.cu", (6, 2), (16, 16), *tile, zeros(6 * 2 * 48), arrived)
+
+
+CASES = [*_kernels(), *_course(), *_probes()]
