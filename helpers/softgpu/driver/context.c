@@ -76,6 +76,12 @@ CUAPI cuCtxCreate_v4(CUcontext *out, void *parameters, unsigned flags, CUdevice 
     return push(context->handle);
 }
 
+/* what PyCUDA calls where it was built with CUDA 12 */
+CUAPI cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device)
+{
+    return cuCtxCreate_v4(out, NULL, flags, device);
+}
+
 CUAPI cuCtxAttach(CUcontext *out, unsigned flags)
 {
     NEED_CONTEXT(context);

@@ -143,3 +143,9 @@ CUAPI cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
                     (last->time.tv_nsec - first->time.tv_nsec) * 1e-6;
     return CUDA_SUCCESS;
 }
+
+/* what PyCUDA calls where it was built with CUDA 12 */
+CUAPI cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+{
+    return cuEventElapsedTime_v2(milliseconds, start, end);
+}
