@@ -12,6 +12,7 @@ from pathlib import Path
 import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import LogLocator
 
 __all__ = ["COLOURS", "INK", "Picture", "bandwidth", "draw", "grid", "ladder", "time"]
 
@@ -107,6 +108,7 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale):
     def paint(axes):
         axes.set(title=timings.source, xlabel="elements", ylabel=unit, yscale=yscale)
         axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_locator(LogLocator(16))
         axes.yaxis.set_major_formatter("{x:,g}")
         axes.grid(axis="y")
         ends = []
