@@ -1,6 +1,6 @@
 """Pick the GPU and make a context: the first import of a notebook.
 
-The real GPU if there is one, else the software GPU. HELPERS_DEVICE=gpu or software decides otherwise.
+The real GPU if there is one, else the software GPU; HELPERS_DEVICE=gpu or software overrides that.
 """
 
 import atexit
