@@ -140,18 +140,19 @@ void sg_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_
     if (!mask) return;
     access_check(w, site, addr, mask);
     bool alone = w->worker->job->workers == 1;
-    bool global = addr[__builtin_ctz(mask)] - (uint64_t)w->shared >= SHARED_PER_SM;
     switch (type) {
     case TY_U32: case TY_B32: update_u32(op, addr, mask, a, b, out, alone); break;
     case TY_S32: update_s32(op, addr, mask, a, b, out, alone); break;
     case TY_U64: case TY_B64: update_u64(op, addr, mask, a, b, out, alone); break;
     case TY_S64: update_s64(op, addr, mask, a, b, out, alone); break;
-    case TY_F32:
-        if (global)
-            update_ftz_f32(op, addr, mask, a, b, out, alone);
-        else
-            update_f32(op, addr, mask, a, b, out, alone);
+    case TY_F32: { /* lanes of a generic access may differ in this */
+        uint32_t shared = 0;
+        FOR_LANES(lane, mask)
+            shared |= (uint32_t)(addr[lane] - (uint64_t)w->shared < SHARED_PER_SM) << lane;
+        if (mask & ~shared) update_ftz_f32(op, addr, mask & ~shared, a, b, out, alone);
+        if (shared) update_f32(op, addr, shared, a, b, out, alone);
         break;
+    }
     case TY_F64: update_f64(op, addr, mask, a, b, out, alone); break;
     case TY_F16: update_f16(op, addr, mask, a, b, out, alone); break;
     case TY_BF16: update_bf16(op, addr, mask, a, b, out, alone); break;

@@ -19,11 +19,13 @@ from ..ptx.program import (
     Symbol,
 )
 from .flow import (
+    BRANCHES,
     CARRY,
     EXIT,
     Block,
     blocks_in_order,
     live_registers,
+    released,
     spinning_loops,
     waiting_blocks,
 )
@@ -131,6 +133,9 @@ class FunctionEmitter:
     def __init__(self, text: ModuleText, function: Function):
         self.text = text
         self.function = function
+        for item in function.body:
+            if isinstance(item, Instruction) and item.opcode not in (*_EMITTERS, *BRANCHES):
+                raise self.refusal(item)
         self.layout = text.layout
         self.blocks: list[Block] = blocks_in_order(function)
         self.varying = find_varying(function, self.blocks)
@@ -258,9 +263,7 @@ class FunctionEmitter:
         self._emit_choice(index, block)
 
     def _emit_instruction(self, item: Instruction) -> None:
-        function = _EMITTERS.get(item.opcode)
-        if function is None:
-            raise self.refusal(item)
+        function = _EMITTERS[item.opcode]
         self.item = item
         self._active, self._active_vector = self.mask, self._mask_vector
         try:
@@ -379,11 +382,11 @@ class FunctionEmitter:
     def _be_patient(self, index: int, first: int) -> None:
         """A spinning loop: let other warps run and, every so often, lanes that wait elsewhere."""
         self.call_void("sg_yield", "ptr %w")
-        others = sorted(self.waiting[index] - {first})
+        others = released(self.blocks, self.waiting[index], first)
         if not others:
             return
-        turn = self.assign("load i32, ptr %turn")
-        self.line(f"store i32 {self.assign(f'add i32 {turn}, 1')}, ptr %turn")
+        turn = self.assign(f"add i32 {self.assign('load i32, ptr %turn')}, 1")
+        self.line(f"store i32 {turn}, ptr %turn")
         low = self.assign(f"and i32 {turn}, {_PATIENCE - 1}")
         label, again = self.label(), self.label()
         self.line(f"br i1 {self.assign(f'icmp eq i32 {low}, 0')}, label %{label}, label %{again}")

@@ -408,7 +408,11 @@ def _to_tf32(e, value, item):
         bits = e.op("add", bits, e.op("add", odd, e.constant(0xFFF, "i32")))
     elif "rna" in item.modifiers:
         bits = e.op("add", bits, e.constant(0x1000, "i32"))
-    kept = e.bitcast(e.op("and", bits, e.constant(~0x1FFF, "i32")), "float")
+    kept = e.op("and", bits, e.constant(~0x1FFF, "i32"))
+    if "rna" not in item.modifiers:
+        nan = e.compare("fcmp uno", value, value)
+        kept = e.select(nan, e.constant(0x7FFFE000, "i32"), kept)
+    kept = e.bitcast(kept, "float")
     if "satfinite" in item.modifiers:
         kept = _finite(e, kept, (2 - 2.0**-10) * 2.0**127)
     if "relu" in item.modifiers:
@@ -427,7 +431,7 @@ def _to_odd(e: FunctionEmitter, value: Value) -> Value:
 def _to_float(e, item, value, kind, to):
     """cvt between float types; the result as an element of type `to`."""
     flush = "ftz" in item.modifiers and to in ("f32", "f64")
-    value = number(e, value, kind, flush)
+    value = number(e, value, kind, flush and kind == "f32")
     integral = next((m for m in item.modifiers if m in _TO_INTEGER), None)
     if integral:
         value = e.intrinsic(_TO_INTEGER[integral], value)

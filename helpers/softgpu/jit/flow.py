@@ -7,21 +7,27 @@ only and is repeated from its last block only; `blocks_in_order` arranges a func
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..ptx.program import Address, Function, Instruction, Label, Not, PtxError, Register, Vector
 
 __all__ = [
+    "BRANCHES",
     "CARRY",
     "EXIT",
     "Block",
     "blocks_in_order",
     "live_registers",
     "registers_of",
+    "released",
     "result_count",
     "spinning_loops",
     "waiting_blocks",
 ]
+
+BRANCHES = ("bra", "brx", "ret", "exit")
+"""Opcodes that end a block."""
 
 EXIT = -1
 """The target of lanes that return."""
@@ -42,24 +48,41 @@ class Block:
     exits: bool = False  # EXIT is the end of the thread, not of the function
 
 
+def gathers(item: Instruction) -> bool:
+    """Whether an instruction is for several lanes to execute together."""
+    return item.opcode in ("bar", "barrier") or "sync" in item.modifiers
+
+
+def _watches(item: Instruction) -> bool:
+    """Whether an instruction, in a loop, may be waiting for a change to memory."""
+    if item.opcode == "atom":
+        return bool({"cas", "exch"} & set(item.modifiers))
+    return item.opcode == "ld" and bool(
+        {"volatile", "acquire", "relaxed", "mmio"} & set(item.modifiers)
+    )
+
+
 def _split(function: Function) -> list[Block]:
     """Blocks in textual order; targets are indices into the list."""
     starts: list[list[Instruction]] = [[]]
     labels: dict[str, int] = {}
+    may_spin = any(isinstance(i, Instruction) and _watches(i) for i in function.body)
     for item in function.body:
         if isinstance(item, Label):
             if starts[-1]:
                 starts.append([])
             labels[item.name] = len(starts) - 1
         else:
+            if may_spin and gathers(item) and starts[-1]:
+                starts.append([])
             starts[-1].append(item)
-            if item.opcode in ("bra", "brx", "ret", "exit"):
+            if item.opcode in BRANCHES:
                 starts.append([])
     blocks = []
     for index, instructions in enumerate(starts):
         following = index + 1 if index + 1 < len(starts) else EXIT
         last = instructions[-1] if instructions else None
-        if last is None or last.opcode not in ("bra", "brx", "ret", "exit"):
+        if last is None or last.opcode not in BRANCHES:
             blocks.append(Block(instructions, [following]))
             continue
         if last.opcode == "brx":
@@ -188,27 +211,30 @@ def blocks_in_order(function: Function) -> list[Block]:
 
 def spinning_loops(blocks: list[Block]) -> dict[int, int]:
     """Loops (last block: first block) that may wait for other lanes or warps to change memory."""
-    watching = {"volatile", "acquire", "relaxed", "mmio"}
-
-    def watches(item: Instruction) -> bool:
-        if item.opcode == "atom":
-            return bool({"cas", "exch"} & set(item.modifiers))
-        return item.opcode == "ld" and bool(watching & set(item.modifiers))
-
     return {
         last: first
         for last, block in enumerate(blocks)
         for first in block.targets
         if EXIT < first <= last
-        and any(watches(item) for b in blocks[first : last + 1] for item in b.instructions)
+        and any(_watches(item) for b in blocks[first : last + 1] for item in b.instructions)
     }
+
+
+def released(blocks: list[Block], waiting: Iterable[int], first: int) -> list[int]:
+    """The waiting blocks that a spinning loop, which starts at `first`, lets run."""
+    return sorted(
+        block
+        for block in waiting
+        if block != first and not any(gathers(item) for item in blocks[block].instructions)
+    )
 
 
 def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset[int]]:
     """For each block, the other blocks at which lanes may be waiting while it runs.
 
     `divergent[b]`: the lanes of block b may choose different targets. A spinning loop lets waiting
-    lanes run a block now and then, since one of them may hold what the loop waits for.
+    lanes run a block now and then, since one of them may hold what the loop waits for; but not a
+    block that is for all of them to run together.
     """
     during: list[set[int]] = [set() for _ in blocks]
     spinning = spinning_loops(blocks)
@@ -232,7 +258,7 @@ def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset
                     if certain and target == targets[0]:
                         break
             if index in spinning:
-                for other in during[index] - {spinning[index]}:
+                for other in released(blocks, during[index], spinning[index]):
                     wait(other, (during[index] | {spinning[index]}) - {other})
     return [frozenset(waiting) for waiting in during]
 

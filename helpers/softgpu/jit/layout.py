@@ -74,11 +74,17 @@ class Image:
     def __init__(self, module: Module):
         self.offsets: dict[str, int] = {}
         self.variables = [v for v in module.variables.values() if v.space in ("global", "const")]
+        self.variables.sort(key=lambda variable: variable.space == "const")
         at = 0
+        start_of_constants = None
         for variable in self.variables:
+            if variable.space == "const" and start_of_constants is None:
+                start_of_constants = at
             at = _aligned(at, max(variable.align, 256))
             self.offsets[variable.name] = at
             at += variable.bytes + _GAP
+        start_of_constants = at if start_of_constants is None else start_of_constants
+        self.constants = start_of_constants, at - start_of_constants  # (offset, bytes)
         self.initial = bytearray(at)
         self.relocations: list[tuple[int, int]] = []
         for variable in self.variables:

@@ -466,11 +466,18 @@ def _isspacep(e, item):
             size = e.op("mul", stride, e.constant(LANES, "i64"))
         return within(_pointer_value(e, name), size)
 
+    def constants() -> Value:
+        start, size = e.layout.image.constants
+        base = e.op("add", _pointer_value(e, "module"), e.constant(start, "i64"))
+        return within(base, e.constant(size, "i64"))
+
     if space in ("shared", "local"):
         e.write(item.operands[0], window(space))
     elif space == "global":
-        neither = e.op("or", window("shared"), window("local"))
-        e.write(item.operands[0], e.invert(neither))
+        elsewhere = e.op("or", window("shared"), window("local"))
+        e.write(item.operands[0], e.invert(e.op("or", elsewhere, constants())))
+    elif space == "const":
+        e.write(item.operands[0], constants())
     else:
         e.write(item.operands[0], e.constant(0, "i1"))
 

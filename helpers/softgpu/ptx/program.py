@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from dataclasses import dataclass, field
 
 __all__ = [
@@ -34,7 +35,7 @@ class SourceLine:
     line: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.line else "unknown source line"
+        return f"{os.path.basename(self.file)}:{self.line}" if self.line else "unknown source line"
 
 
 @dataclass(frozen=True)
