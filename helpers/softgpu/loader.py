@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import re
@@ -128,6 +129,8 @@ class Engine:
             _Unload(self._unload),
         )
         self.library.sg_set_callbacks(*(ctypes.cast(c, c_void_p) for c in self._callbacks))
+        # modules that are unloaded while Python goes down must not call into it
+        atexit.register(self.library.sg_set_callbacks, None, None, None, None)
 
     @classmethod
     def as_driver(cls) -> Engine:

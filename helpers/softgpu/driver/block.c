@@ -38,6 +38,8 @@ static void set_thread_indices(Worker *k, const uint32_t block[3])
     memcpy(k->prepared_block, block, sizeof k->prepared_block);
 }
 
+#define KEEP_LOCAL (16u << 20) /* more local memory than this goes back after a launch */
+
 static bool make_room(void **memory, size_t *room, size_t bytes, size_t step)
 {
     if (bytes <= *room) return true;
@@ -220,6 +222,17 @@ static Fiber *idle_fiber(Worker *k)
     return fiber;
 }
 
+static void throw_away_fibers(Worker *k)
+{
+    k->abandoned = false;
+    k->idle = NULL;
+    for (unsigned i = 0; i < k->fiber_count; i++) {
+        fiber_reset(k->fibers[i], fiber_main, k);
+        k->fibers[i]->next = k->idle;
+        k->idle = k->fibers[i];
+    }
+}
+
 void blocks_run(Worker *k)
 {
     k->next_warp = k->job->warps;
@@ -232,14 +245,8 @@ void blocks_run(Worker *k)
         return;
     }
     fiber_switch(&k->native_sp, k->running->sp);
-    if (!k->abandoned) return;
-    k->abandoned = false;
-    k->idle = NULL;
-    for (unsigned i = 0; i < k->fiber_count; i++) {
-        fiber_reset(k->fibers[i], fiber_main, k);
-        k->fibers[i]->next = k->idle;
-        k->idle = k->fibers[i];
-    }
+    if (k->abandoned) throw_away_fibers(k);
+    if (k->local_room > KEEP_LOCAL) madvise(k->local, k->local_room, MADV_DONTNEED);
 }
 
 void block_leave(Worker *k)

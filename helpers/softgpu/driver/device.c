@@ -164,18 +164,25 @@ static size_t number_in(const char *path, const char *label)
     return value;
 }
 
-/* The container's limit and use; false: no limit. */
+/* The container's limit, and its use without the file cache; false: no limit. */
 static bool container_memory(size_t *limit, size_t *used)
 {
-    static const char *const files[][2] = {
-        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+    static const struct {
+        const char *limit, *used, *statistics, *cache;
+    } versions[] = {
+        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
+         "/sys/fs/cgroup/memory.stat", "inactive_file "},
         {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-         "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
+         "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+         "/sys/fs/cgroup/memory/memory.stat", "total_inactive_file "},
     };
     for (int i = 0; i < 2; i++) {
-        *limit = number_in(files[i][0], NULL);
-        *used = number_in(files[i][1], NULL);
-        if (*limit && *limit < 1ull << 60) return true;
+        *limit = number_in(versions[i].limit, NULL);
+        if (!*limit || *limit >= 1ull << 60) continue;
+        size_t cache = number_in(versions[i].statistics, versions[i].cache);
+        *used = number_in(versions[i].used, NULL);
+        *used = *used > cache ? *used - cache : 0;
+        return true;
     }
     return false;
 }

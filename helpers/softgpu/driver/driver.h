@@ -161,7 +161,7 @@ typedef struct Fiber {
     struct Fiber *next; /* in its worker's list of idle fibers */
 } Fiber;
 
-#define STACK_BYTES (1u << 20)
+#define STACK_BYTES (4u << 20)    /* costs memory only as far as it is used */
 #define STACK_RESERVE (32u << 10) /* kept for the driver's own calls below stack_limit */
 
 Fiber *fiber_new(void);

@@ -95,7 +95,6 @@ static uint32_t default_dynamic(uint32_t static_shared)
 
 static void kernel_free(Kernel *kernel)
 {
-    handle_drop(kernel->handle);
     for (uint32_t i = 0; i < kernel->file_count; i++) free((char *)kernel->files[i]);
     free(kernel->files);
     free(kernel->sites);
@@ -176,10 +175,12 @@ CUresult kernel_compile(Kernel *kernel, uint32_t build)
 
 /* ---- loading and unloading ---- */
 
+/* The handles go first, then running launches end, then Python may free the code. */
 static void module_free(Module *module)
 {
-    if (on_unload) on_unload(module->handle);
-    handle_drop(module->handle);
+    void *handle = module->handle;
+    handle_drop(handle);
+    for (Kernel *k = module->kernels; k; k = k->next) handle_drop(k->handle);
     driver_lock();
     for (Variable *v = module->variables, *next; v; v = next) {
         next = v->next;
@@ -188,6 +189,7 @@ static void module_free(Module *module)
         free(v);
     }
     driver_unlock();
+    if (on_unload) on_unload(handle);
     for (Kernel *k = module->kernels, *next; k; k = next) {
         next = k->next;
         kernel_free(k);
