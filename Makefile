@@ -8,7 +8,7 @@ NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/nbval_sanitize.cfg
 CUDA = $$(find cuda_src helpers tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
 
-.PHONY: lab test check setup lint format record pycuda-tests lock clean
+.PHONY: lab test check setup lint format record bench pycuda-tests lock clean
 
 # JupyterLab on the notebooks. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
 lab: setup
@@ -41,6 +41,10 @@ format: setup
 # Run the notebooks in place; on a GPU, write down what they measure. ARGS: some notebooks only.
 record: setup
 	@.venv/bin/python scripts/record.py $(ARGS)
+
+# How fast the software GPU is, as ratios within one run.
+bench: setup
+	@.venv/bin/python scripts/bench_softgpu.py $(ARGS)
 
 # PyCUDA's own tests on the software GPU. ARGS goes to pytest.
 pycuda-tests: setup

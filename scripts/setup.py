@@ -32,7 +32,6 @@ PYTHONS = (3, 10), (3, 13)
 QUIET = {  # JupyterLab asks the network for nothing
     "@jupyterlab/apputils-extension:notification": {
         "checkForUpdates": False,
-        "doNotDisturbMode": False,
         "fetchNews": "false",
     }
 }
