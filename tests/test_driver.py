@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, 
 import numpy as np
 import pytest
 
+from helpers.softgpu import build
 from tests.driver_harness import LOCAL_BYTES, DriverError, only_driver
 
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT, INVALID_HANDLE = 1, 2, 201, 400
@@ -717,3 +719,33 @@ def test_error_text_is_of_the_last_error(calm):
     assert calm.error_text(301) == "file not found: /nowhere/x.ptx"
     text = c_char_p()
     assert calm.raw("cuGetErrorString", 12345, byref(text)) == INVALID_VALUE
+
+
+# --- building ------------------------------------------------------------------------------------
+
+
+def test_building_again_is_only_a_look(monkeypatch):
+    monkeypatch.setattr(build, "run_compiler", None)
+    assert build.build() == build.LIBRARY
+
+
+def test_a_folder_with_spaces(tmp_path, monkeypatch):
+    there = tmp_path / "a folder"
+    there.mkdir()
+    shutil.copy(build.DRIVER / "handles.c", there)
+    for header in build.DRIVER.glob("*.h"):
+        shutil.copy(header, there)
+    monkeypatch.setattr(build, "DRIVER", there)
+    monkeypatch.setattr(build, "LIBRARY", there / "libcuda.so.1")
+    assert ctypes.CDLL(str(build.build()))
+    assert sorted(path.name for path in there.glob("lib*")) == ["libcuda.so", "libcuda.so.1"]
+    (there / "handles.c").write_text("this is no C")
+    with pytest.raises(build.BuildError, match="the C compiler failed"):
+        build.build()
+    assert ctypes.CDLL(str(there / "libcuda.so.1"))  # the old one is still there
+
+
+def test_no_compiler_is_one_clear_line(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(build.BuildError, match="^no C compiler found: sudo apt install gcc"):
+        build.build(force=True)

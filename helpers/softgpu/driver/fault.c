@@ -1,4 +1,7 @@
-/* Faults: what stopped a launch, in plain words. The first one wins. */
+/* Faults: what stopped a launch, in plain words. The first one wins.
+
+   They do not stick: on the hardware the context is lost after a fault, here everything goes on
+   working, so that a notebook can show a wrong kernel and then the right one. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
