@@ -6,6 +6,7 @@ block runs under a mask: the lanes that wait for it. See flow.py for the order t
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 
 from ..ptx.program import (
@@ -471,13 +472,12 @@ class FunctionEmitter:
         raise ValueError(f"operand {operand}")
 
     def immediate(self, operand: Immediate, element: str) -> Value:
-        bits = operand.value & ((1 << _BITS[element]) - 1)
-        if operand.kind == "f64" and element == "float":  # a double constant in a float's place
-            raise ValueError("immediate")
-        if element in ("float", "double"):
-            whole = self.constant(bits, "i32" if element == "float" else "i64")
-            return self.bitcast(whole, element)
-        return self.constant(bits, element)
+        value = operand.value
+        if operand.kind == "f64" and element == "float":  # a decimal fraction in a float's place
+            (number,) = struct.unpack("<d", value.to_bytes(8, "little"))
+            value = int.from_bytes(struct.pack("<f", number), "little")
+        whole = self.constant(value, f"i{_BITS[element]}" if element != "i1" else "i1")
+        return self.bitcast(whole, element)
 
     def write(self, operand, value: Value, signed: bool = False) -> None:
         """Put a value into the register `operand` (None: nowhere) for the active lanes."""
