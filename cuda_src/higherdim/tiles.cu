@@ -15,9 +15,9 @@ constexpr int PACK = 4;
 constexpr int BLOCK = 256;
 constexpr int UNROLL = 4;
 
-// Folds rows begin .. end of PACK columns; the threads of row 0 of the block have the result.
+// Folds this thread's PACK columns over every blockDim.y-th of the rows begin .. end.
 template <typename V>
-__device__ Packed<Acc, PACK> fold_tile(const V *x, long long begin, long long end, long long inner,
+__device__ Packed<Acc, PACK> fold_rows(const V *x, long long begin, long long end, long long inner,
                                        long long column)
 {
     Op op;
@@ -36,10 +36,16 @@ __device__ Packed<Acc, PACK> fold_tile(const V *x, long long begin, long long en
             for (int k = 0; k < PACK && row + u * tall < end; ++k)
                 acc[k] = op(acc[k], op.from(p[u][k], row + u * tall));
     }
+    return acc;
+}
 
+// Folds the threads one above the other; those of row 0 of the block have the result.
+__device__ Packed<Acc, PACK> fold_block(Packed<Acc, PACK> acc)
+{
     __shared__ Packed<Acc, PACK> s[BLOCK];
+    Op op;
     int y = threadIdx.y, at = y * blockDim.x + threadIdx.x;
-    for (int half = tall / 2; half > 0; half /= 2) {
+    for (int half = blockDim.y / 2; half > 0; half /= 2) {
         if (y >= half) s[at] = acc;
         __syncthreads();  // the lower half is written
         if (y < half)
@@ -58,13 +64,13 @@ extern "C" __global__ void tiles(const T *__restrict__ x, Out *out, long long ou
     long long column = blockIdx.x % tiles * (long long)width + threadIdx.x * PACK;
     long long rows = (reduce + chunks - 1) / chunks;
     bool mine = threadIdx.y == 0 && column < inner;
-    Packed<Acc, PACK> acc = fold_tile(x + slice * reduce * inner, chunk * rows,
-                                      min(reduce, (chunk + 1) * rows), inner, column);
+    long long begin = chunk * rows, end = min(reduce, begin + rows);
+    auto acc = fold_block(fold_rows(x + slice * reduce * inner, begin, end, inner, column));
     if (chunks > 1) {
         totals += slice * chunks * inner;
         if (mine) *reinterpret_cast<Packed<Acc, PACK> *>(totals + chunk * inner + column) = acc;
         if (!last_to_arrive(arrived + blockIdx.x, chunks)) return;
-        acc = fold_tile(totals, 0, chunks, inner, column);
+        acc = fold_block(fold_rows(totals, 0, chunks, inner, column));
     }
     if (!mine) return;
     Packed<Out, PACK> result;

@@ -1,0 +1,151 @@
+"""Say whether a kernel's result is right: references, derived tolerances, guarded outputs.
+
+A tolerance here is a bound that rounding alone cannot pass: it follows from the values, the type
+and the longest chain of additions that one value goes through, and is never tuned."""
+
+import numpy as np
+
+__all__ = [
+    "Guarded",
+    "assert_close",
+    "assert_equal",
+    "prod_tolerance",
+    "roundoff",
+    "softmax",
+    "softmax_tolerance",
+    "sum_tolerance",
+]
+
+GUARD_BYTES = 256
+GUARD = 0xA5
+
+
+def roundoff(dtype):
+    """The largest relative error of one rounding to this type."""
+    dtype = np.dtype(dtype)
+    return np.finfo(dtype).eps / 2 if dtype.kind == "f" else 0.0
+
+
+def gamma(roundings, dtype):
+    """The largest relative error that so many roundings in a row add up to."""
+    error = roundings * roundoff(dtype)
+    if error >= 1:
+        raise ValueError(f"{roundings} roundings to {np.dtype(dtype)} leave no digit")
+    return error / (1 - error)
+
+
+def sum_tolerance(x, axis=None, chain=None, accumulator=None):
+    """The largest error of a sum of x, added up in the accumulator's type (default: that of x) in
+    any order in which a value goes through at most `chain` additions (default: one by one)."""
+    x = np.asarray(x)
+    size = np.abs(x.astype(np.longdouble)).sum(axis)
+    count = x.size // max(size.size, 1)
+    accumulator = accumulator or x.dtype
+    return gamma(count if chain is None else min(chain, count), accumulator) * size
+
+
+def prod_tolerance(x, axis=None, accumulator=None):
+    """The largest error of a product of x: each multiplication rounds once, in whatever order."""
+    x = np.asarray(x)
+    size = np.abs(x.astype(np.longdouble).prod(axis))
+    return gamma(x.size // max(size.size, 1), accumulator or x.dtype) * size
+
+
+def softmax(x):
+    """Softmax over the last axis in extended precision, with NaN where PyTorch has it."""
+    x = np.asarray(x, np.longdouble)
+    with np.errstate(invalid="ignore"):
+        powers = np.exp(x - x.max(-1, keepdims=True))
+        return powers / powers.sum(-1, keepdims=True)
+
+
+def softmax_tolerance(x, chain=None, accumulator=None):
+    """The largest error of softmax(x) by any of the course's kernels, in the accumulator's type.
+
+    x - max is rounded once, and exp() turns that error into a relative one; CUDA's exp() is within
+    2 units in the last place (4 roundoffs); the merging of sums costs two exp() and a few products
+    each time; then come a reciprocal, a product and the rounding to the type of x."""
+    x = np.asarray(x)
+    accumulator = accumulator or x.dtype
+    chain = x.shape[-1] if chain is None else min(chain, x.shape[-1])
+    with np.errstate(invalid="ignore"):
+        x64 = x.astype(np.longdouble)
+        drop = x64.max(-1, keepdims=True) - x64
+        drop = np.where(np.isfinite(drop), drop, 0)
+    spread = drop.max(-1, keepdims=True)
+    one_sum = gamma(chain * 12, accumulator) + roundoff(accumulator) * spread
+    relative = roundoff(accumulator) * (drop + 12) + one_sum + roundoff(x.dtype)
+    tiniest = np.finfo(accumulator).tiny + np.finfo(x.dtype).smallest_subnormal
+    return relative * softmax(x) + tiniest  # results near the smallest numbers are flushed or lost
+
+
+def assert_equal(got, expected, what="result"):
+    """Every element is the expected one; NaN equals NaN."""
+    assert_close(got, expected, 0, what)
+
+
+def assert_close(got, expected, tolerance, what="result"):
+    """Every element is within tolerance of the expected one; NaN and infinities are the same."""
+    got, expected = np.asarray(got), np.asarray(expected)
+    if got.shape != expected.shape:
+        raise AssertionError(f"{what}: shape {got.shape}, expected {expected.shape}")
+    with np.errstate(invalid="ignore"):
+        exact = got.dtype.kind in "iub" and expected.dtype.kind in "iub"
+        wide = (got, expected) if exact else (a.astype(np.longdouble) for a in (got, expected))
+        a, b = wide
+        wrong = a != b if exact else ~(np.abs(a - b) <= tolerance)
+    if not exact:
+        wrong &= ~((a == b) | (np.isnan(a) & np.isnan(b)))
+    if not wrong.any():
+        return
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    allowed = np.broadcast_to(np.asarray(tolerance), got.shape)[first]
+    raise AssertionError(
+        f"{what}{list(first) if first else ''}: got {got[first]!s}, expected {expected[first]!s}"
+        f" within {allowed:.3g}; {wrong.sum():,} of {wrong.size:,} elements are wrong"
+    )
+
+
+class Guarded:
+    """An array on the GPU, poisoned, between guard bytes: .array for the kernel to fill.
+
+    The poison is NaN, or in integers the guards' byte. get() returns what the kernel left, and
+    raises if it wrote outside."""
+
+    def __init__(self, shape, dtype, offset_bytes=0):
+        from pycuda import gpuarray
+
+        self.shape, self.dtype = shape, np.dtype(dtype)
+        self.bytes = int(np.prod(shape)) * self.dtype.itemsize
+        self.start = GUARD_BYTES + offset_bytes
+        raw = np.full(self.start + self.bytes + GUARD_BYTES, GUARD, np.uint8)
+        if self.dtype.kind == "f":
+            self.inside(raw)[...] = np.nan
+        self.raw = gpuarray.to_gpu(raw)
+        self.array = gpuarray.GPUArray(
+            shape, self.dtype, gpudata=int(self.raw.gpudata) + self.start, base=self.raw
+        )
+
+    def inside(self, raw):
+        """The array's part of the raw bytes."""
+        return raw[self.start : self.start + self.bytes].view(self.dtype).reshape(self.shape)
+
+    def set(self, values):
+        """Fill it from the host, as an input between guard bytes."""
+        values = np.broadcast_to(np.asarray(values, self.dtype), self.shape)
+        self.array.set(np.ascontiguousarray(values))
+        return self
+
+    def get(self):
+        """What the array holds, once the guards were found untouched."""
+        raw = self.raw.get()
+        guards = np.ones(raw.size, bool)
+        guards[self.start : self.start + self.bytes] = False
+        touched = np.flatnonzero(guards & (raw != GUARD))
+        if touched.size:
+            places = touched - self.start
+            raise AssertionError(
+                f"{touched.size} bytes outside the array were overwritten, the first of them at"
+                f" byte {places[0]} of an array of {self.bytes}"
+            )
+        return self.inside(raw).copy()

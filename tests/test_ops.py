@@ -1,0 +1,236 @@
+"""helpers.ops: every operation, type and axis, whatever kernel it picks."""
+
+import numpy as np
+import pytest
+
+import helpers.autoinit  # noqa: F401
+from helpers import checks, ops
+
+DTYPES = ["float32", "float64", "float16", "int32"]
+SIZES = [1, 31, 32, 33, 255, 256, 257, 1023, 1025, 70_001, 1_000_003]
+# From one element to the longest stretch that any kernel here gives to one thread, and its trees.
+CHAIN = 192
+
+
+def numbers(shape, dtype="float32"):
+    """Random negatives and non-integers."""
+    random = np.random.default_rng(np.atleast_1d(shape))
+    if dtype == "int32":
+        return random.integers(-1000, 1000, shape).astype(dtype)
+    return random.standard_normal(shape).astype(dtype)
+
+
+def on_gpu(x, offset_bytes=0):
+    return checks.Guarded(x.shape, x.dtype, offset_bytes).set(x).array
+
+
+def check(operation, x, axis=None, offset_bytes=0):
+    """Compare an operation with NumPy's in extended precision, within what rounding may do."""
+    got = getattr(ops, operation)(on_gpu(x, offset_bytes), axis).get()
+    if operation in ("max", "min", "argmax", "argmin"):
+        want = getattr(np, operation)(x, axis)
+        assert got.dtype == want.dtype
+        return checks.assert_equal(got, want, operation)
+    whole = x.dtype.kind == "i" and operation != "mean"
+    want = getattr(np, operation)(x, axis, dtype="int64" if whole else np.longdouble)
+    wide = {"float16": "float32", "int32": "float64"}.get(x.dtype.name, x.dtype)
+    if whole:
+        tolerance = 0
+    elif operation == "prod":
+        tolerance = checks.prod_tolerance(x, axis, accumulator=wide)
+    else:
+        tolerance = checks.sum_tolerance(x, axis, CHAIN, wide)
+        if operation == "mean":
+            count = x.size // max(want.size, 1)
+            tolerance = tolerance / count + checks.roundoff(wide) * np.abs(want)
+    expected = {"i": "int64" if whole else "float64"}.get(x.dtype.kind, x.dtype)
+    assert got.dtype == expected
+    tolerance = tolerance + checks.roundoff(expected) * np.abs(want)
+    return checks.assert_close(got, want, tolerance, operation)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sum_of_a_vector(n, dtype):
+    if dtype == "float16" and n > 100_000:
+        n = 300_007  # the sum of more would not be a finite half
+    check("sum", numbers(n, dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("operation", ["max", "min", "prod", "mean", "argmax", "argmin"])
+def test_operations_of_a_vector(operation, dtype):
+    for n in 1, 33, 1025, 70_001:
+        x = numbers(n, dtype)
+        if operation == "prod":
+            x = np.where(x > 0, 1, -1).astype(dtype) if dtype == "int32" else np.exp(x / 64)
+        check(operation, x.astype(dtype))
+
+
+# Short rows, middling, long; rows that fill no pack; few rows that blocks share; many.
+ROWS = [(1, 1), (500, 3), (500, 32), (300, 33), (200, 128), (300, 260), (150, 1023), (140, 5000),
+        (3, 40_001), (7, 20_000), (2000, 1)]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", ROWS, ids=str)
+@pytest.mark.parametrize("operation", ["sum", "argmax"])
+def test_rows(operation, shape):
+    check(operation, numbers(shape), -1)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int32"])
+@pytest.mark.parametrize("operation", ["sum", "mean", "max", "argmin"])
+def test_rows_of_types(operation, dtype):
+    for shape in (300, 33), (150, 264), (140, 2500):
+        check(operation, numbers(shape, dtype), 1)
+
+
+COLUMNS = [(1, 1, 2), (1, 7, 1000), (1, 1000, 7), (1, 4096, 64), (3, 100, 33), (200, 5, 12),
+           (1, 3, 5000), (2, 500, 130), (40, 1, 3)]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", COLUMNS, ids=str)
+@pytest.mark.parametrize("operation", ["sum", "argmax"])
+def test_columns(operation, shape):
+    check(operation, numbers(shape), 1)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int32"])
+@pytest.mark.parametrize("operation", ["sum", "mean", "min", "argmax"])
+def test_columns_of_types(operation, dtype):
+    for shape in (300, 40), (10, 33):
+        check(operation, numbers(shape, dtype), 0)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, 3, -1, -4, (0, 1), (1, 2), (-1, 0), (0, 2), (1, 3),
+                                  (0, 1, 2, 3), (), None], ids=str)  # fmt: skip
+def test_any_axis(axis):
+    x = numbers((3, 5, 7, 9))
+    for operation in "sum", "mean", "max":
+        check(operation, x, axis)
+    check("sum", x.astype("float16"), axis)
+
+
+@pytest.mark.parametrize("offset", [4, 8, 12])
+def test_arrays_that_start_anywhere(offset):
+    for shape, axis in (
+        ((1001,), 0),
+        ((200, 32), 1),
+        ((200, 33), 1),
+        ((140, 5000), 1),
+        ((30, 64), 0),
+    ):
+        check("sum", numbers(shape), axis, offset)
+    x = numbers((20, 64))
+    got = ops.softmax(on_gpu(x, offset)).get()
+    checks.assert_close(got, checks.softmax(x), checks.softmax_tolerance(x))
+
+
+def test_the_same_bits_every_time():
+    x = on_gpu(numbers(500_009))
+    assert len({ops.sum(x).get().tobytes() for _ in range(5)}) == 1
+
+
+def test_nan_and_infinities():
+    x = numbers((300, 40))
+    x[0, 39], x[1, 0], x[2], x[3] = np.nan, np.nan, np.inf, -np.inf
+    x[4, 5], x[4, 7] = np.inf, -np.inf
+    for operation in "max", "min", "argmax", "argmin":
+        for axis in 0, 1, None:
+            check(operation, x, axis)
+    checks.assert_equal(np.isnan(ops.sum(on_gpu(x), 1).get()), np.isnan(x.sum(1)))
+
+
+def test_integers_are_exact_and_do_not_overflow():
+    x = np.full(100_000, 2**31 - 1, "int32")
+    assert ops.sum(on_gpu(x)).get() == x.sum(dtype="int64")
+    assert ops.mean(on_gpu(x)).get() == 2**31 - 1
+    least = np.full((2, 300), -(2**31), "int32")
+    checks.assert_equal(ops.max(on_gpu(least), 1).get(), least.max(1))
+
+
+def test_halves_are_accumulated_in_float():
+    x = np.full(20_000, 0.1, "float16")
+    check("sum", x)
+    check("mean", np.full((200, 300), 60_000, "float16"), (0,))
+
+
+# Rows in part of a warp, in a warp, in a block; in packs and not; too long for registers.
+SOFTMAX = [(1, 1), (500, 3), (300, 32), (200, 33), (100, 128), (50, 257), (20, 1023), (9, 4096),
+           (3, 8193), (2, 33_000), (3, 70_000)]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SOFTMAX, ids=str)
+def test_softmax(shape):
+    x = 10 * numbers(shape)
+    got = ops.softmax(on_gpu(x)).get()
+    checks.assert_close(got, checks.softmax(x), checks.softmax_tolerance(x, CHAIN))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+def test_softmax_of_types(dtype):
+    for shape in (50, 64), (3, 5, 1001), (2, 40_000):
+        x = numbers(shape, dtype)
+        wide = "float32" if dtype == "float16" else dtype
+        got = ops.softmax(on_gpu(x)).get()
+        assert got.dtype == dtype
+        tolerance = checks.softmax_tolerance(x, CHAIN, wide)
+        checks.assert_close(got, checks.softmax(x), tolerance)
+
+
+@pytest.mark.parametrize("hidden", [5, 300, 40_000])
+def test_softmax_of_extremes(hidden):
+    x = numbers((7, hidden))
+    x[0] += 1000
+    x[1, 2], x[2, 3], x[3, 4] = np.inf, np.nan, -np.inf
+    x[4], x[5] = -np.inf, -np.inf
+    x[5, 1] = 7
+    got = ops.softmax(on_gpu(x)).get()
+    checks.assert_close(got, checks.softmax(x), checks.softmax_tolerance(x, CHAIN))
+    assert np.isnan(got[[1, 2, 4]]).all() and not np.isnan(got[[0, 3, 5, 6]]).any()
+
+
+def test_no_elements():
+    from pycuda import gpuarray
+
+    for shape, axis in ((0,), 0), ((5, 0), 1), ((0, 5), 1), ((5, 0), None), ((2, 0, 3), (0, 1)):
+        x = gpuarray.empty(shape, np.float32)
+        for operation in "sum", "prod":
+            want = getattr(np, operation)(np.empty(shape, "f4"), axis)
+            got = getattr(ops, operation)(x, axis).get()
+            assert got.shape == want.shape and np.array_equal(got, want)
+    assert np.isnan(ops.mean(gpuarray.empty((2, 0), np.float32), 1).get()).all()
+    assert ops.sum(gpuarray.empty(0, np.int32)).get().dtype == "int64"
+    assert ops.max(gpuarray.empty((0, 5), np.float32), 1).shape == (0,)
+    with pytest.raises(ValueError, match="max of no elements"):
+        ops.max(gpuarray.empty((5, 0), np.float32), 1)
+    assert ops.softmax(gpuarray.empty((3, 0), np.float32)).shape == (3, 0)
+
+
+def test_bad_input_is_refused():
+    x = on_gpu(numbers((4, 6)))
+    refused = [
+        (TypeError, "GPUArray", lambda: ops.sum(numbers(5))),
+        (TypeError, "int16", lambda: ops.sum(on_gpu(np.ones(5, "int16")))),
+        (ValueError, "out of range", lambda: ops.sum(x, 2)),
+        (ValueError, "out of range", lambda: ops.max(x, -3)),
+        (ValueError, "twice", lambda: ops.sum(x, (0, -2))),
+        (TypeError, "integer", lambda: ops.sum(x, 1.0)),
+        (TypeError, "one axis", lambda: ops.argmax(x, (0, 1))),
+        (ValueError, "not contiguous", lambda: ops.sum(x[:, ::2])),
+        (ValueError, "not contiguous", lambda: ops.softmax(x.T)),
+        (TypeError, "softmax of int32", lambda: ops.softmax(on_gpu(np.ones(5, "int32")))),
+    ]
+    for error, words, call in refused:
+        with pytest.raises(error, match=words):
+            call()
+
+
+def test_streams():
+    import pycuda.driver as cuda
+
+    stream, x = cuda.Stream(), numbers(300_000)
+    results = [ops.sum(on_gpu(x), stream=s) for s in (stream, None, stream)]
+    stream.synchronize()
+    cuda.Context.synchronize()
+    assert len({result.get().tobytes() for result in results}) == 1
