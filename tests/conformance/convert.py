@@ -47,9 +47,9 @@ def _whole_numbers() -> Iterator[Form]:
 
 
 def _floats() -> Iterator[Form]:
-    def one(name: str) -> Form:
+    def one(name: str, note: str = "") -> Form:
         d, s = name.split(".")[-2:]
-        return form(name, d, s, rule=exact(d))
+        return form(name, d, s, rule=exact(d), note=note)
 
     for name in spell("cvt{z}{s}.f32.f32", z="- .ftz", s="- .sat"):
         yield one(name)
@@ -69,11 +69,8 @@ def _floats() -> Iterator[Form]:
         yield one(name)
     for name in spell("cvt.{r}{s}{f}.{d}.f32", r="rn rz", s="- .relu", f="- .satfinite",
                       d="f16 bf16"):  # fmt: skip
-        yield (
-            one(name)
-            if name != "cvt.rn.f16.f32" and name != "cvt.rz.f16.f32"
-            else form(name, "f16", "f32", rule=exact("f16"), note="again")
-        )
+        # two of these are above, too
+        yield one(name, "again" if name in ("cvt.rn.f16.f32", "cvt.rz.f16.f32") else "")
     yield one("cvt.f32.bf16")
     yield one("cvt.f64.bf16")
     yield one("cvt.rn.f16.bf16")
@@ -84,8 +81,7 @@ def _floats() -> Iterator[Form]:
         t = name.split(".")[-2]
         yield form(name, t, "f32", "f32", rule=exact(t.removesuffix("x2")))
     for name in ("rna", "rn", "rz", "rna.satfinite", "rn.relu", "rz.relu"):
-        yield form(f"cvt.{name}.tf32.f32", "32", "f32", rule=exact("f32"), assembly=(
-            f"cvt.{name}.tf32.f32 %0, %1;"))  # fmt: skip
+        yield form(f"cvt.{name}.tf32.f32", "32", "f32", rule=exact("f32"))
 
 
 def _forms() -> Iterator[Form]:
