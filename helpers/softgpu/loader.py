@@ -8,13 +8,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import traceback
 from ctypes import c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
 from functools import cached_property
 from pathlib import Path
 
-from . import build, cache_folder
+from . import build, cache_folder, findings
 from .jit.compile import KernelCode
 from .jit.layout import Image, Layout, Site
 from .ptx import PtxError, parse
@@ -22,6 +23,7 @@ from .ptx import PtxError, parse
 __all__ = ["Engine"]
 
 _INVALID_PTX = 218
+_LAUNCH_FAILED = 719
 _SPACES = ("generic", "global", "shared", "local", "const", "param")
 _KINDS = ("load", "store", "atomic", "red", "barrier", "shuffle", "trap", "other")
 _BUILDS = ("plain", "profile", "sanitize")  # by number
@@ -42,9 +44,11 @@ _Load = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
 _Compile = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_uint32)
 _Attributes = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p)
 _Unload = ctypes.CFUNCTYPE(None, c_void_p)
+_Report = ctypes.CFUNCTYPE(c_int)
 
 _SIGNATURES = {
     "sg_set_callbacks": (None, [c_void_p] * 4),
+    "sg_set_reporter": (None, [c_void_p]),
     "sg_set_error": (None, [c_char_p]),
     "sg_options": (None, [c_int, c_int, c_double]),
     "sg_module_create": (c_int, [c_void_p, c_char_p, c_size_t]),
@@ -78,6 +82,24 @@ class LoadedModule:
             layout = self.layouts[kernel]
             self._codes[key] = KernelCode(self.text, layout, kernel, build_name, cache_folder())
         return self._codes[key]
+
+    @cached_property
+    def source_lines(self) -> dict[str, dict[int, str]]:
+        """The CUDA source by file and line, as far as it stands in comments behind the PTX.
+
+        What `#line` does not name is file "".
+        """
+        found: dict[str, dict[int, str]] = {}
+        file, number = "", 0
+        for line in self.text.splitlines():
+            if not line.startswith("//@ "):
+                continue
+            if match := re.match(r'//@ \s*#\s*line\s+(\d+)(?:\s+"([^"]*)")?', line):
+                file, number = match[2] or file, int(match[1]) - 1
+                continue
+            number += 1
+            found.setdefault(file, {})[number] = line[4:]
+        return found
 
     @cached_property
     def resources(self) -> dict[str, dict[str, int]]:
@@ -118,6 +140,7 @@ class Engine:
 
     def __init__(self, mode: int):
         self.library = ctypes.CDLL(str(build.build()), mode=mode)
+        findings.bind(self.library)
         for name, (result, arguments) in _SIGNATURES.items():
             function = getattr(self.library, name)
             function.restype, function.argtypes = result, arguments
@@ -127,10 +150,14 @@ class Engine:
             _Compile(self._guarded(self._compile)),
             _Attributes(self._guarded(self._attributes)),
             _Unload(self._unload),
+            _Report(self._report),
         )
-        self.library.sg_set_callbacks(*(ctypes.cast(c, c_void_p) for c in self._callbacks))
+        *callbacks, reporter = (ctypes.cast(c, c_void_p) for c in self._callbacks)
+        self.library.sg_set_callbacks(*callbacks)
+        self.library.sg_set_reporter(reporter)
         # modules that are unloaded while Python goes down must not call into it
         atexit.register(self.library.sg_set_callbacks, None, None, None, None)
+        atexit.register(self.library.sg_set_reporter, None)
 
     @classmethod
     def as_driver(cls) -> Engine:
@@ -203,6 +230,8 @@ class Engine:
         address = code.address(self.library)
         counters = code.notes.get("counters", 0)
         self.library.sg_kernel_set_code(handle, kernel, build_number, address, counters)
+        if origins := code.notes.get("origins"):
+            findings.set_origins(self.library, handle, kernel, origins)
 
     def _attributes(self, handle: int, kernel: bytes) -> None:
         module = self.modules[handle]
@@ -218,6 +247,14 @@ class Engine:
             found.get("constant", 0),
             module.program.functions[name].max_threads or 1024,
         )
+
+    def _report(self) -> int:
+        """SOFTGPU_SANITIZE: say what a launch did wrong, and make it fail."""
+        found = findings.last_findings(self)
+        print(found, file=sys.stderr, flush=True)
+        first = f"{found.kernel}: the sanitizer found {len(found)}, the first: {found[0]}"
+        self.library.sg_set_error(first.encode())
+        return _LAUNCH_FAILED
 
     def _unload(self, handle: int) -> None:
         self.modules.pop(handle, None)

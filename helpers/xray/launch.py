@@ -71,7 +71,9 @@ def _function(arguments, name):
 
 
 class Target:
-    """A kernel and the engine that runs it: launch(args, grid, block, shared)."""
+    """A kernel and the engine that runs it: launch(args, grid, block, shared, ready).
+
+    `ready`, if given, is called just before, with a function from an argument to its address."""
 
     def __init__(self, engine):
         self.engine = engine
@@ -107,7 +109,7 @@ class OwnTarget(Target):
         super().__init__(engine)
         self.function = function
 
-    def launch(self, args, grid, block, shared):
+    def launch(self, args, grid, block, shared, ready=None):
         from pycuda.driver import ArgumentHandler
 
         saved = []
@@ -118,6 +120,8 @@ class OwnTarget(Target):
                 if (memory := self._allocation(address)) is not None:
                     saved.append((memory, memory.copy()))
         try:
+            if ready:
+                ready(_address)
             self.function(*args, grid=grid, block=block, shared=shared)
         finally:
             for memory, content in reversed(saved):
@@ -195,7 +199,7 @@ class BesideTarget(Target):
             self.library.cuGetErrorString(code, byref(text))
             raise RuntimeError((text.value or b"").decode() or f"error {code}")
 
-    def launch(self, args, grid, block, shared):
+    def launch(self, args, grid, block, shared, ready=None):
         from pycuda.driver import ArgumentHandler
 
         with self:
@@ -210,6 +214,8 @@ class BesideTarget(Target):
                     else:
                         moved = self._moved(copies, address)
                         passed.append(argument if moved is None else np.uintp(moved))
+                if ready:
+                    ready(lambda argument: self._moved(copies, _address(argument)))
                 self._launch(_packed(passed), grid, block, shared)
             finally:
                 for copied in copies.values():

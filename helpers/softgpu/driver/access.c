@@ -168,21 +168,29 @@ static void store_elements(const uint64_t *addr, uint32_t mask, uint32_t offset,
     }
 }
 
-void sg_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data)
+void access_read(const uint64_t *addr, uint32_t mask, const struct Site *s, void *data)
 {
-    const struct Site *s = &w->worker->job->kernel->sites[site];
     uint32_t size = s->bytes / s->elements;
-    access_check(w, site, addr, mask);
     for (uint32_t e = 0; e < s->elements; e++)
         load_elements(addr, mask, e * size, size, (char *)data + e * size * LANES);
 }
 
 /* Where lanes write the same address, the highest lane's value stays. */
-void sg_store(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data)
+void access_write(const uint64_t *addr, uint32_t mask, const struct Site *s, const void *data)
 {
-    const struct Site *s = &w->worker->job->kernel->sites[site];
     uint32_t size = s->bytes / s->elements;
-    access_check(w, site, addr, mask);
     for (uint32_t e = 0; e < s->elements; e++)
         store_elements(addr, mask, e * size, size, (const char *)data + e * size * LANES);
+}
+
+void sg_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data)
+{
+    access_check(w, site, addr, mask);
+    access_read(addr, mask, &w->worker->job->kernel->sites[site], data);
+}
+
+void sg_store(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data)
+{
+    access_check(w, site, addr, mask);
+    access_write(addr, mask, &w->worker->job->kernel->sites[site], data);
 }

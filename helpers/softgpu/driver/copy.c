@@ -43,6 +43,12 @@ static CUresult check_host(const void *pointer, size_t bytes)
 
 typedef enum { ON_HOST, ON_DEVICE } Place;
 
+static void copy_row(uint64_t to, uint64_t from, size_t bytes)
+{
+    memmove((void *)to, (void *)from, bytes);
+    written_by_copy(to, from, bytes);
+}
+
 static CUresult copy(uint64_t to, Place to_place, uint64_t from, Place from_place, size_t bytes)
 {
     NEED_CONTEXT(context);
@@ -54,7 +60,7 @@ static CUresult copy(uint64_t to, Place to_place, uint64_t from, Place from_plac
     if (!result)
         result = from_place == ON_HOST ? check_host((void *)from, bytes)
                                        : check_device(from, bytes);
-    if (!result) memmove((void *)to, (void *)from, bytes);
+    if (!result) copy_row(to, from, bytes);
     driver_unlock();
     return result;
 }
@@ -138,6 +144,7 @@ static CUresult set(uint64_t to, size_t pitch, uint32_t value, size_t size, size
             for (size_t i = 0; i < width; i++) ((uint16_t *)p)[i] = (uint16_t)value;
         else
             for (size_t i = 0; i < width; i++) ((uint32_t *)p)[i] = value;
+        written_by_host((uint64_t)p, width * size);
     }
     driver_unlock();
     return result;
@@ -226,8 +233,8 @@ static CUresult copy_box(End to, End from, size_t width, size_t height, size_t d
     if (!result) result = resolve(&from, width, height, depth);
     for (size_t z = 0; !result && z < depth; z++)
         for (size_t y = 0; y < height; y++)
-            memmove((char *)to.address + (z * to.height + y) * to.pitch,
-                    (char *)from.address + (z * from.height + y) * from.pitch, width);
+            copy_row(to.address + (z * to.height + y) * to.pitch,
+                     from.address + (z * from.height + y) * from.pitch, width);
     driver_unlock();
     return result;
 }

@@ -30,7 +30,7 @@ void clear_detail(void);
 
 /* ---- handles.c: numbers that name live objects ---- */
 
-typedef enum { NO_OBJECT, CONTEXT, MODULE, FUNCTION, STREAM, EVENT, ARRAY } ObjectKind;
+typedef enum { NO_OBJECT, CONTEXT, MODULE, FUNCTION, STREAM, EVENT, ARRAY, LINKER } ObjectKind;
 void *handle_new(ObjectKind kind, void *object);
 void *handle_object(ObjectKind kind, void *handle); /* NULL unless live and of that kind */
 void handle_drop(void *handle);
@@ -74,6 +74,7 @@ typedef struct {
     MemoryKind kind;
     unsigned flags;
     bool constant; /* kernels may not write it */
+    struct Written *written; /* NULL: all of it */
     Context *owner;
 } Allocation;
 
@@ -96,6 +97,16 @@ void memory_remove_range(uint64_t begin);
 void memory_free_all(Context *owner);
 /* "12 bytes past the end of the 1024-byte allocation at 0x7f..." and the like. */
 void memory_describe(uint64_t address, char *text, size_t room);
+const Allocation *memory_near(uint64_t address); /* the nearest within 1 MiB, or NULL */
+bool memory_was_freed(uint64_t address);
+
+/* ---- written.c: what of device memory has been written; all of it needs the lock ---- */
+
+struct Written *written_new(void);
+void written_free(struct Written *written);
+void written_by_host(uint64_t address, size_t bytes);
+void written_by_copy(uint64_t to, uint64_t from, size_t bytes);
+void written_unseen(void); /* a launch may have written anything */
 
 /* ---- heap.c: malloc and free inside kernels ---- */
 
@@ -124,6 +135,7 @@ typedef struct Kernel {
     const char **files;
     uint32_t file_count, site_count;
     struct Site *sites;
+    Origin *origins; /* for the sanitizer, or NULL */
     Code code[MAX_BUILDS];
     bool attributes_known;
     uint32_t registers, reported_local, reported_const;
@@ -181,6 +193,7 @@ typedef struct Job {
     uint32_t counter_count;
     uint32_t grid_id;
     uint32_t workers; /* threads that may take part */
+    bool in_order;    /* blocks one after the other */
     char *params;
     uint64_t *counters; /* sum over workers, or NULL */
     uint64_t blocks, chunk;
@@ -229,10 +242,14 @@ typedef struct Worker {
 
 /* ---- launch.c: what instrumented launches run under (profile.c, sanitize.c) ---- */
 
+#define SANITIZE_BUILD 2
+
 typedef struct Instrument {
     uint32_t build;              /* the code that launches run */
     CUresult (*begin)(Job *job); /* with the lock held, before the first block */
     void (*end)(Job *job);       /* with the lock held, after the last */
+    /* without the lock; may be NULL; returns what the launch returns */
+    CUresult (*report)(CUresult result);
 } Instrument;
 
 extern _Thread_local const Instrument *instrument; /* of the launches of one thread; or NULL */
@@ -266,6 +283,9 @@ void fault_place(const Kernel *kernel, uint32_t site, char *text, size_t room);
 
 /* Faults unless every active lane may do what the site does at its address. */
 void access_check(Warp *warp, uint32_t site, const uint64_t *addr, uint32_t mask);
+/* Moves the active lanes' values without any check. */
+void access_read(const uint64_t *addr, uint32_t mask, const struct Site *site, void *data);
+void access_write(const uint64_t *addr, uint32_t mask, const struct Site *site, const void *data);
 /* The end of the memory around an address that a lane may read, 0: none. */
 uint64_t access_readable_end(Warp *warp, uint32_t lane, uint64_t address);
 

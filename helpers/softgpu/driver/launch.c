@@ -90,6 +90,7 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
     job.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
     driver_lock();
     job.grid_id = ++grid_id;
+    if (build != SANITIZE_BUILD && !(tool && tool == instrument)) written_unseen();
     result = tool ? tool->begin(&job) : CUDA_SUCCESS;
     if (!result) {
         result = workers_run(&job);
@@ -98,7 +99,8 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
     printf_flush();
     driver_unlock();
     if (job.interrupted) return CUDA_SUCCESS; /* Python raises KeyboardInterrupt */
-    return result ? fail(result, "%s", job.fault_text) : CUDA_SUCCESS;
+    if (result) fail(result, "%s", job.fault_text);
+    return tool && tool->report ? tool->report(result) : result;
 }
 
 int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint32_t block[3],

@@ -194,7 +194,8 @@ CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned
     if (!begin)
         return fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes asked for; %zu are in use, %zu free",
                     bytes, held, free_bytes(available_memory()));
-    if (!insert((Allocation){begin, begin + bytes, kind, flags, false, owner}))
+    struct Written *written = kind == DEVICE_MEMORY ? written_new() : NULL;
+    if (!insert((Allocation){begin, begin + bytes, kind, flags, false, written, owner}))
         return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     held += bytes;
     *address = begin;
@@ -204,6 +205,7 @@ CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned
 static void remove_at(size_t i)
 {
     freed[freed_next++ % FREED_KEPT] = (Freed){table[i].begin, table[i].end};
+    written_free(table[i].written);
     memmove(&table[i], &table[i + 1], (count - i - 1) * sizeof *table);
     count--;
 }
@@ -237,7 +239,7 @@ CUresult memory_add_range(Context *owner, uint64_t begin, uint64_t end, MemoryKi
     size_t i = first_ending_after(begin);
     if (i < count && table[i].begin < end)
         return fail(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, NULL);
-    if (!insert((Allocation){begin, end, kind, flags, constant, owner}))
+    if (!insert((Allocation){begin, end, kind, flags, constant, NULL, owner}))
         return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     return CUDA_SUCCESS;
 }
@@ -270,6 +272,32 @@ static const char *kind_text(MemoryKind kind)
     return names[kind];
 }
 
+const Allocation *memory_near(uint64_t address)
+{
+    const uint64_t near = 1u << 20;
+    size_t i = first_ending_after(address);
+    uint64_t past = i > 0 ? address - table[i - 1].end : UINT64_MAX;
+    uint64_t ahead = UINT64_MAX;
+    if (i < count) ahead = table[i].begin > address ? table[i].begin - address : 0;
+    if (past <= ahead && past <= near) return &table[i - 1];
+    return ahead <= near ? &table[i] : NULL;
+}
+
+/* The most recently freed allocation around an address, or NULL. */
+static const Freed *freed_at(uint64_t address)
+{
+    for (unsigned k = 0; k < FREED_KEPT && k < freed_next; k++) {
+        const Freed *f = &freed[(freed_next - 1 - k) % FREED_KEPT];
+        if (address >= f->begin && address < f->end) return f;
+    }
+    return NULL;
+}
+
+bool memory_was_freed(uint64_t address)
+{
+    return freed_at(address);
+}
+
 void memory_describe(uint64_t address, char *text, size_t space)
 {
     const uint64_t near = 1u << 20;
@@ -284,9 +312,8 @@ void memory_describe(uint64_t address, char *text, size_t space)
     uint64_t past = before && address >= before->end ? address - before->end : 0;
     uint64_t ahead = after && after->begin > address ? after->begin - address : UINT64_MAX;
     bool just_past = before && past < RED_BYTES && past <= ahead;
-    for (unsigned k = 0; !just_past && k < FREED_KEPT && k < freed_next; k++) {
-        const Freed *f = &freed[(freed_next - 1 - k) % FREED_KEPT];
-        if (address < f->begin || address >= f->end) continue;
+    const Freed *f = just_past ? NULL : freed_at(address);
+    if (f) {
         snprintf(text, space, "%llu bytes into a %llu-byte allocation that has been freed",
                  (unsigned long long)(address - f->begin),
                  (unsigned long long)(f->end - f->begin));

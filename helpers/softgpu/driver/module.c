@@ -98,6 +98,7 @@ static void kernel_free(Kernel *kernel)
     for (uint32_t i = 0; i < kernel->file_count; i++) free((char *)kernel->files[i]);
     free(kernel->files);
     free(kernel->sites);
+    free(kernel->origins);
     free(kernel->param_buffer);
     free(kernel->name);
     free(kernel);
@@ -144,6 +145,15 @@ void sg_kernel_set_code(void *handle, const char *name, uint32_t build, void *en
     Kernel *kernel = module ? kernel_named(module, name) : NULL;
     if (!kernel || build >= MAX_BUILDS) return;
     kernel->code[build] = (Code){(Entry)entry, counter_count};
+}
+
+void sg_kernel_set_origins(void *handle, const char *name, const Origin *origins, uint32_t count)
+{
+    Module *module = handle_object(MODULE, handle);
+    Kernel *kernel = module ? kernel_named(module, name) : NULL;
+    if (!kernel || count != kernel->site_count || kernel->origins) return;
+    kernel->origins = malloc((count + 1) * sizeof *origins);
+    if (kernel->origins) memcpy(kernel->origins, origins, count * sizeof *origins);
 }
 
 void sg_kernel_set_attributes(void *handle, const char *name, uint32_t registers,

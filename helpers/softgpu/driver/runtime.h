@@ -135,6 +135,70 @@ void sg_options(int threads, int deterministic, double timeout_s);
 int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint32_t block[3],
               uint32_t shared, const void *params, size_t param_bytes, uint64_t *counters);
 
+/* ---- the sanitizer (sanitize.c): what kernels of its build call instead; `says` is what the
+   compiler knows of the instruction, see the enums there ---- */
+
+void sg_sanitize_start(Warp *);
+void sg_sanitize_load(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, void *data,
+                      uint32_t says);
+void sg_sanitize_store(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
+                       const void *data, uint32_t says);
+void sg_sanitize_atomic(Warp *, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
+                        uint32_t mask, const void *a, const void *b, void *out, uint32_t says);
+uint32_t sg_sanitize_barrier(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
+                             uint32_t reduce, uint32_t predicate, uint32_t says);
+void sg_sanitize_barrier_arrive(Warp *, uint32_t site, uint32_t id, uint32_t threads,
+                                uint32_t mask, uint32_t says);
+void sg_sanitize_fence(Warp *, uint32_t mask, uint32_t says);
+/* b, c, members: a value a lane. */
+void sg_sanitize_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b,
+                         const uint32_t *c, const uint32_t *members, uint32_t mask);
+void sg_sanitize_meet(Warp *, uint32_t site, const uint32_t *members, uint32_t mask,
+                      uint32_t shuffle);
+
+/* What the compiler knows of where a site's addresses come from. */
+typedef struct Origin {
+    uint64_t params;     /* bit i: from the pointer at byte 8 i of the parameters; 0: unknown */
+    uint32_t begin, end; /* from variables in this range of shared memory; end 0: unknown */
+    uint32_t updates;    /* a load whose place the same lane then writes */
+    uint32_t reserved;
+} Origin;
+
+enum {
+    OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, MISSING_SYNCWARP, DOUBLE_WRITE,
+    DIVERGENT_BARRIER, INACTIVE_SHUFFLE
+};
+enum {
+    NO_NOTE, AT_NULL, IN_HEAP, FREED, CONSTANT, WRONG_ARRAY,         /* out of bounds */
+    UPDATE, ATOMIC_AND_PLAIN, VOLATILE, OTHER_BLOCK, SAME_WARP,      /* races */
+    EXITED, TWO_LINES, NOT_NAMED, ABSENT, NO_THREAD                  /* barriers and shuffles */
+};
+
+/* What happened `count` times at a line, or between two lines; the rest is of the first time. */
+typedef struct Finding {
+    uint32_t kind, note;
+    uint32_t site, other_site;        /* UINT32_MAX: none */
+    uint32_t access, other_access;    /* 0 read, 1 write, 2 atomic */
+    uint32_t block[3], thread[3], other_block[3], other_thread[3];
+    uint32_t space, bytes;            /* SPACE_GLOBAL, _SHARED or _LOCAL */
+    uint32_t meant[2];                /* the shared variables that were meant; [1] 0: unknown */
+    uint32_t lanes, reserved;         /* threads that skipped a barrier */
+    uint64_t count;
+    uint64_t address, begin, end;     /* of the memory that it is in, or was meant to be in */
+} Finding;
+
+typedef int (*ReportCallback)(void);
+
+void sg_kernel_set_origins(void *module, const char *name, const Origin *origins, uint32_t count);
+/* Called after a launch with findings, where SOFTGPU_SANITIZE is set; returns what it returns. */
+void sg_set_reporter(ReportCallback);
+void sg_sanitize(int on); /* the launches of this thread; findings start anew */
+void sg_sanitize_unwritten(uint64_t address, size_t bytes); /* as the next launch sees it */
+/* The kernel of the last sanitized launch, or NULL. */
+const char *sg_sanitize_kernel(void **module);
+/* How many there are of the last launch; params: 4096 bytes, its parameters. */
+uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, char *params);
+
 #pragma GCC visibility pop
 
 #endif

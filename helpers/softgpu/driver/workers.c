@@ -245,7 +245,7 @@ static void wait_for_workers(void)
 
 CUresult workers_run(Job *job)
 {
-    unsigned wanted = option_deterministic ? 1 : option_threads;
+    unsigned wanted = option_deterministic || job->in_order ? 1 : option_threads;
     if (!wanted) wanted = usable_cores();
     if (wanted > MAX_WORKERS) wanted = MAX_WORKERS;
     if (wanted > job->blocks) wanted = job->blocks;

@@ -682,14 +682,23 @@ class FunctionEmitter:
     def observe(self, site: int, address: Value) -> None:
         """The active lanes are about to access memory."""
 
-    def observe_shuffle(self, site: int, members) -> None:
-        """A shuffle among a member mask."""
+    def observe_shuffle(self, site: int, members, mode: int, b, c) -> None:
+        """A shuffle among a member mask; mode as in runtime.h, b and c as in PTX."""
+
+    def observe_vote(self, site: int, members) -> None:
+        """Anything else that lanes of a member mask do together."""
+
+    def observe_fence(self) -> None:
+        """A memory fence."""
 
     def observe_warp_barrier(self, site: int, members) -> None:
         """A __syncwarp."""
 
     def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
         """The active lanes are about to arrive at a barrier of the block (i32 texts)."""
+
+    careful = False
+    """Whether every access goes through the driver."""
 
     # --- calls --------------------------------------------------------------------------------
 
@@ -706,6 +715,13 @@ class FunctionEmitter:
 
     def call(self, result: str, name: str, *arguments: str) -> str:
         return self.assign(self._call_text(result, name, arguments))
+
+    def call_checked(self, result: str, name: str, *arguments: str) -> str:
+        """Call sg_`name`, which checks what it is asked for; nothing comes back from "void"."""
+        if result == "void":
+            self.call_void(f"sg_{name}", *arguments)
+            return ""
+        return self.call(result, f"sg_{name}", *arguments)
 
     def lanewise(self, name: str, *values: Value, element: str) -> Value:
         """A function of lanes.c: pointers to lanes in, pointer to lanes out (in that order)."""

@@ -121,6 +121,7 @@ class Layout:
         self.taken = self._functions_whose_address_is_taken()
         self.calls: dict[str, set[str]] = {}
         self._shared: dict[str, int] = {}
+        self._shared_sizes: dict[str, int] = {}
         self.shared_bytes = 0
         self.dynamic_align = 0
         self._visit(kernel)
@@ -160,6 +161,7 @@ class Layout:
     def _place_shared(self, variable) -> None:
         if variable.name in self._shared:
             return
+        self._shared_sizes[variable.name] = variable.bytes
         if (
             variable.bytes == 0
         ):  # extern __shared__ x[]: all of these start where the static ones end
@@ -188,6 +190,14 @@ class Layout:
     def static_shared_bytes(self) -> int:
         """Bytes of static shared memory, up to where dynamic shared memory starts."""
         return _aligned(self.shared_bytes, max(self.dynamic_align, 1))
+
+    def shared_variables(self) -> list[tuple[int, int, str]]:
+        """(offset, bytes, name) of the kernel's shared variables; dynamic ones have 0 bytes."""
+        dynamic = self.static_shared_bytes
+        return [
+            (offset if offset >= 0 else dynamic, self._shared_sizes[name], name)
+            for name, offset in self._shared.items()
+        ]
 
     def place(self, function: str, name: str) -> tuple[str, int]:
         """(space, offset) of a name: global, const, shared, dynamic, local, param or function."""

@@ -81,6 +81,8 @@ class _Access:
     def _inside(self, first: Value, past: Value) -> Value:
         """Whether [first, past) (i64) is where the fast path may go, and first is aligned."""
         e = self.e
+        if e.careful:
+            return e.constant(0, "i1")
         low = e.op("and", first, e.constant(self.bytes - 1, "i64"))
         aligned = e.compare("icmp eq", low, e.constant(0, "i64"))
         if self.space == "shared":
@@ -154,7 +156,9 @@ class _Access:
         e = self.e
         where = e.spill(_to_host(e, self.address, self.space), 8)
         lanes = f"i32 {e.active()}"
-        e.call_void(helper, "ptr %w", f"i32 {self.site}", f"ptr {where}", lanes, f"ptr {data}")
+        e.call_checked(
+            "void", helper, "ptr %w", f"i32 {self.site}", f"ptr {where}", lanes, f"ptr {data}"
+        )
 
 
 def _destinations(operand) -> tuple:
@@ -195,7 +199,7 @@ def _load_one_place(e: FunctionEmitter, access: _Access) -> list[Value]:
         direct.append(e.assign(f"load {access.element}, ptr {at}, align {access.element_bytes}"))
     e.line(f"br label %{done}")
     e.start(slow)
-    access.slow("sg_load", data)
+    access.slow("load", data)
     lane = e.intrinsic("cttz", Value(e.active(), "i32", True), tail="i1 true")
     by_lane = []
     for number in range(access.count):
@@ -228,7 +232,7 @@ def _load_lanes(e: FunctionEmitter, access: _Access) -> list[Value]:
         direct = [_strided(e, wide, access, number) for number in range(access.count)]
     e.line(f"br label %{done}")
     e.start(slow)
-    access.slow("sg_load", data)
+    access.slow("load", data)
     by_lane = []
     for number in range(access.count):
         base = e.assign(f"getelementptr {kind}, ptr {data}, i64 {number}")
@@ -298,7 +302,7 @@ def _store(e, item):
     for number, value in enumerate(values):
         base = e.assign(f"getelementptr {vector}, ptr {data}, i64 {number}")
         e.line(f"store {e.splat(value)}, ptr {base}, align 64")
-    access.slow("sg_store", data)
+    access.slow("store", data)
     e.line(f"br label %{end}")
     e.start(end)
     e.finish_active(done)
@@ -429,9 +433,8 @@ def _atomic(e, item):
         own = e.op("add", address, e.constant(place * size, "i64")) if place else address
         where = f"ptr {e.spill(own, 8)}"
         lanes = f"i32 {e.active()}"
-        e.call_void(
-            "sg_atomic", "ptr %w", f"i32 {site}", *numbers, where, lanes, *pointers, f"ptr {out}"
-        )
+        arguments = ("ptr %w", f"i32 {site}", *numbers, where, lanes, *pointers, f"ptr {out}")
+        e.call_checked("void", "atomic", *arguments)
         if used:
             e.write(_destinations(destination)[place], e.unspill(out, element))
     e.finish_active(done)
@@ -486,6 +489,7 @@ def _isspacep(e, item):
 def _fence(e, item):
     if "proxy" in item.modifiers:
         raise e.refusal(item)
+    e.observe_fence()
     e.line("fence seq_cst")
 
 
@@ -522,8 +526,9 @@ def _copy(e, item):
         length = e.read(rest[0], "u32")
         some = e.bits(e.compare("icmp ne", length, e.constant(0, "i32")))
         wanted = e.assign(f"and i32 {wanted}, {some}")
-    e.call_void(
-        "sg_load",
+    e.call_checked(
+        "void",
+        "load",
         "ptr %w",
         f"i32 {read}",
         f"ptr {e.spill(origin, 8)}",
@@ -539,8 +544,9 @@ def _copy(e, item):
         kept = e.op("lshr", e.op("shl", value, shift), shift)
         e.line(f"store {e.splat(kept)}, ptr {data}, align 64")
     e.observe(written, to)
-    e.call_void(
-        "sg_store",
+    e.call_checked(
+        "void",
+        "store",
         "ptr %w",
         f"i32 {written}",
         f"ptr {e.spill(to, 8)}",

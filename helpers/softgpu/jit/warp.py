@@ -35,7 +35,8 @@ def _shuffle(e, item):
     operands = list(item.operands)
     if "sync" in item.modifiers:
         members = operands.pop()
-        e.observe_shuffle(e.site(item, "shuffle"), members)
+        b, c = operands[-2:]
+        e.observe_shuffle(e.site(item, "shuffle"), members, _SHUFFLES.index(mode), b, c)
     a, b, c = operands[-3:]
     results = operands[:-3]
     value = e.splat(e.read(a, "b32"))
@@ -64,6 +65,11 @@ def _signed(bits: int) -> int:
     return bits - (1 << 32) if bits >> 31 else bits
 
 
+def _observe_vote(e: FunctionEmitter, item) -> None:
+    if "sync" in item.modifiers:
+        e.observe_vote(e.site(item, "shuffle"), item.operands[-1])
+
+
 def _members(e: FunctionEmitter, operand) -> Value:
     """The active lanes among a member mask."""
     return e.op("and", e.read(operand, "b32"), Value(e.active(), "i32", True))
@@ -72,6 +78,7 @@ def _members(e: FunctionEmitter, operand) -> Value:
 @instruction("vote")
 def _vote(e, item):
     mode = next(m for m in item.modifiers if m in ("all", "any", "uni", "ballot"))
+    _observe_vote(e, item)
     members = _members(e, item.operands[2])
     yes = e.op("and", Value(e.bits(read_predicate(e, item.operands[1])), "i32", True), members)
     all_agree = e.compare("icmp eq", yes, members)
@@ -92,6 +99,7 @@ def _activemask(e, item):
 
 @instruction("elect")
 def _elect(e, item):
+    _observe_vote(e, item)
     members = _members(e, item.operands[-1])
     leader = e.intrinsic("cttz", members, tail="i1 false")
     e.write(item.operands[0], leader)
@@ -100,6 +108,7 @@ def _elect(e, item):
 
 @instruction("match")
 def _match(e, item):
+    _observe_vote(e, item)
     size = bits_of(item.modifiers[-1]) // 8
     value = e.read(item.operands[-2], item.modifiers[-1])
     members = _members(e, item.operands[-1])
@@ -130,6 +139,7 @@ _EXTREMES = {
 
 @instruction("redux")
 def _redux(e, item):
+    _observe_vote(e, item)
     operation = next(m for m in item.modifiers if m in (*_NEUTRAL, "min", "max"))
     kind = item.modifiers[-1]
     if kind not in ("u32", "s32", "b32"):
@@ -198,11 +208,11 @@ def _barrier(e, item):
     e.observe_barrier(site, number, threads, waits=modifiers[0] != "arrive")
     common = ["ptr %w", f"i32 {site}", f"i32 {number}", f"i32 {threads}", f"i32 {e.active()}"]
     if modifiers[0] == "arrive":
-        e.call_void("sg_barrier_arrive", *common)
+        e.call_checked("void", "barrier_arrive", *common)
     else:
         votes = e.bits(read_predicate(e, predicate)) if reduction else "0"
         kind = {None: 0, "popc": 1, "and": 2, "or": 3}[reduction]
-        result = e.call("i32", "sg_barrier", *common, f"i32 {kind}", f"i32 {votes}")
+        result = e.call_checked("i32", "barrier", *common, f"i32 {kind}", f"i32 {votes}")
         if reduction == "popc":
             e.write(destination, Value(result, "i32", True))
         elif reduction:

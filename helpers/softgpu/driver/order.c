@@ -1,0 +1,405 @@
+/* What happens before what in a sanitized launch.
+
+   Warps of the running block know of each other's past up to some time: through barriers, and
+   through atomics and flags that follow a fence. Blocks know of each other through the latter only:
+   a release leaves a record (which of its block's accesses it makes known) at the address it goes
+   to; whoever reads that address afterwards learns of the records left there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sanitize.h"
+
+#define LAST_TIME 0x7f000000u
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+
+Order order;
+
+/* Sorted disjoint ranges of record numbers. */
+typedef struct {
+    uint32_t (*ranges)[2];
+    uint32_t count, room;
+} Set;
+
+/* One release: accesses of its block's warps before these times are known to who learns of it. */
+typedef struct {
+    uint32_t block; /* time */
+    uint32_t warp, lane;
+    uint32_t synced; /* of its own warp: other lanes' accesses before this time */
+    uint32_t until[MAX_WARPS];
+} Record;
+
+/* An address that threads have released to. */
+typedef struct {
+    uint64_t address;
+    uint32_t block; /* whose warps `known` is about */
+    uint32_t known[MAX_WARPS];
+    Set records;
+} Channel;
+
+typedef struct {
+    Mark when; /* a thread learnt of these records */
+    uint64_t from; /* which were left at this address */
+    Set records;
+} Learnt;
+
+static uint32_t warps;
+static uint32_t *block_begins; /* time, by linear index */
+static size_t blocks_begun, block_room;
+static Record *records;
+static size_t record_count, record_room;
+static Channel *channels; /* hashed by address */
+static size_t channel_count, channel_room;
+
+/* Of the running block. Times from before it mean "never". */
+static uint32_t known[MAX_WARPS][MAX_WARPS]; /* [a][b]: b's accesses before it are known to a */
+static uint32_t lanes_known[MAX_WARPS][LANES][LANES]; /* the same of lanes, for ... */
+static uint32_t apart; /* ... the warps whose lanes met in parts */
+static uint32_t fence_block[MAX_WARPS][LANES], fence_device[MAX_WARPS][LANES];
+static uint32_t last_fence[MAX_WARPS], last_device_fence[MAX_WARPS];
+static uint32_t arrived[BARRIERS], arrival[BARRIERS][MAX_WARPS];
+static Set base; /* records that all threads of the block know of */
+static Learnt *learnt;
+static size_t learnt_count, learnt_room;
+
+/* ---- sets ---- */
+
+static void set_add(Set *set, const Set *more)
+{
+    if (!more->count) return;
+    uint32_t room = set->count + more->count;
+    uint32_t(*merged)[2] = malloc(room * sizeof *merged);
+    if (!merged) return;
+    uint32_t i = 0, j = 0, n = 0;
+    while (i < set->count || j < more->count) {
+        bool first = j == more->count ||
+                     (i < set->count && set->ranges[i][0] <= more->ranges[j][0]);
+        const uint32_t *next = first ? set->ranges[i++] : more->ranges[j++];
+        if (n && next[0] <= merged[n - 1][1])
+            merged[n - 1][1] = MAX(merged[n - 1][1], next[1]);
+        else
+            memcpy(merged[n++], next, sizeof *merged);
+    }
+    free(set->ranges);
+    *set = (Set){merged, n, room};
+}
+
+static void set_add_one(Set *set, uint32_t record)
+{
+    uint32_t(*last)[2] = set->count ? &set->ranges[set->count - 1] : NULL;
+    uint32_t one[1][2] = {{record, record + 1}};
+    if (last && (*last)[0] <= record && record <= (*last)[1])
+        (*last)[1] = MAX((*last)[1], record + 1);
+    else
+        set_add(set, &(Set){one, 1, 1});
+}
+
+static void set_clear(Set *set)
+{
+    free(set->ranges);
+    *set = (Set){0};
+}
+
+/* ---- launches and blocks ---- */
+
+bool order_begin_launch(const Job *job)
+{
+    bool anew = order.now > LAST_TIME;
+    if (anew) {
+        memset(&order, 0, sizeof order);
+        memset(known, 0, sizeof known);
+        memset(fence_block, 0, sizeof fence_block);
+        memset(fence_device, 0, sizeof fence_device);
+        memset(last_fence, 0, sizeof last_fence);
+        memset(last_device_fence, 0, sizeof last_device_fence);
+    }
+    warps = job->warps;
+    order.launch = order.block = order.interval = ++order.now;
+    return anew;
+}
+
+void order_begin_block(void)
+{
+    if (blocks_begun == block_room) {
+        size_t room = block_room ? 2 * block_room : 4096;
+        uint32_t *moved = realloc(block_begins, room * sizeof *moved);
+        if (moved) {
+            block_begins = moved;
+            block_room = room;
+        }
+    }
+    order.block = order.interval = ++order.now;
+    if (blocks_begun < block_room) block_begins[blocks_begun++] = order.now;
+    apart = 0;
+    memset(arrived, 0, sizeof arrived);
+    while (learnt_count) set_clear(&learnt[--learnt_count].records);
+    set_clear(&base);
+}
+
+void order_end_launch(void)
+{
+    blocks_begun = record_count = 0;
+    while (learnt_count) set_clear(&learnt[--learnt_count].records);
+    set_clear(&base);
+    for (size_t i = 0; i < channel_room; i++) set_clear(&channels[i].records);
+    free(channels);
+    channels = NULL;
+    channel_count = channel_room = 0;
+}
+
+uint64_t order_block_of(Mark mark)
+{
+    uint32_t time = mark_time(mark);
+    size_t low = 0, high = blocks_begun;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (block_begins[middle] <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low - 1 : 0;
+}
+
+/* ---- what was before ---- */
+
+/* The first record of the blocks that began at or after a time. */
+static uint32_t first_record(uint32_t time)
+{
+    uint32_t low = 0, high = record_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (records[middle].block < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Whether one of the records from..to in a set makes an access known. */
+static bool tells(const Set *set, uint32_t from, uint32_t to, Mark mark)
+{
+    uint32_t low = 0, high = set->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (set->ranges[middle][1] <= from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < set->count && set->ranges[low][0] < to; low++) {
+        uint32_t end = MIN(to, set->ranges[low][1]);
+        for (uint32_t i = MAX(from, set->ranges[low][0]); i < end; i++) {
+            const Record *r = &records[i];
+            if (mark_time(mark) >= r->until[mark_warp(mark)]) continue;
+            if (mark_warp(mark) != r->warp || mark_lane(mark) == r->lane ||
+                mark_time(mark) < r->synced)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool told_of(Mark mark, uint32_t warp, uint32_t lane)
+{
+    if (!record_count) return false;
+    uint64_t block = order_block_of(mark);
+    uint32_t from = first_record(block_begins[block]);
+    uint32_t to = block + 1 < blocks_begun ? first_record(block_begins[block + 1]) : record_count;
+    if (from == to) return false;
+    if (tells(&base, from, to, mark)) return true;
+    for (size_t i = 0; i < learnt_count; i++)
+        if (order_before(learnt[i].when, warp, lane) && tells(&learnt[i].records, from, to, mark))
+            return true;
+    return false;
+}
+
+bool order_before(Mark mark, uint32_t warp, uint32_t lane)
+{
+    uint32_t time = mark_time(mark), w = mark_warp(mark), l = mark_lane(mark);
+    if (time < order.block) return time < order.launch || told_of(mark, warp, lane);
+    if (time < order.interval) return true;
+    if (w != warp) return time < known[warp][w];
+    return l == lane || time < order.synced[w] ||
+           (apart >> w & 1 && time < lanes_known[w][lane][l]);
+}
+
+/* ---- within a block ---- */
+
+void order_warp(uint32_t warp, uint32_t lanes, uint32_t live)
+{
+    uint32_t now = ++order.now;
+    if (lanes == live) {
+        order.synced[warp] = now;
+        return;
+    }
+    uint32_t(*table)[LANES] = lanes_known[warp], joined[LANES] = {0};
+    if (!(apart >> warp & 1)) memset(table, 0, sizeof lanes_known[warp]);
+    apart |= 1u << warp;
+    FOR_LANES(a, lanes)
+        for (uint32_t b = 0; b < LANES; b++) joined[b] = MAX(joined[b], table[a][b]);
+    FOR_LANES(a, lanes) joined[a] = now;
+    FOR_LANES(a, lanes) memcpy(table[a], joined, sizeof joined);
+}
+
+void order_arrive(uint32_t warp, uint32_t barrier)
+{
+    arrived[barrier] |= 1u << warp;
+    arrival[barrier][warp] = ++order.now;
+}
+
+/* What warp a knows of warp b. */
+static uint32_t knows(uint32_t a, uint32_t b)
+{
+    return MAX(order.interval, known[a][b]);
+}
+
+void order_barrier(uint32_t barrier, uint32_t waiting, bool all)
+{
+    uint32_t came = arrived[barrier];
+    arrived[barrier] = 0;
+    if (all) {
+        order.interval = ++order.now;
+        while (learnt_count) {
+            set_add(&base, &learnt[--learnt_count].records);
+            set_clear(&learnt[learnt_count].records);
+        }
+        return;
+    }
+    uint32_t joined[MAX_WARPS] = {0};
+    FOR_LANES(a, came)
+        for (uint32_t b = 0; b < warps; b++)
+            joined[b] = MAX(joined[b], a == b ? arrival[barrier][a] : known[a][b]);
+    FOR_LANES(a, came & waiting)
+    {
+        memcpy(known[a], joined, sizeof joined);
+        order.synced[a] = ++order.now;
+    }
+}
+
+void order_fence(uint32_t warp, uint32_t lanes, bool device)
+{
+    uint32_t now = ++order.now;
+    FOR_LANES(lane, lanes)
+    {
+        fence_block[warp][lane] = now;
+        if (device) fence_device[warp][lane] = now;
+    }
+    last_fence[warp] = now;
+    if (device) last_device_fence[warp] = now;
+}
+
+bool order_fenced(uint32_t warp, uint32_t lane)
+{
+    return fence_block[warp][lane] >= order.block;
+}
+
+/* ---- releases ---- */
+
+static Channel *channel_at(uint64_t address, bool make)
+{
+    if (make && 2 * channel_count >= channel_room) {
+        size_t room = channel_room ? 2 * channel_room : 256;
+        Channel *old = channels, *moved = calloc(room, sizeof *moved);
+        if (!moved) return NULL;
+        channels = moved;
+        size_t old_room = channel_room;
+        channel_room = room;
+        for (size_t i = 0; i < old_room; i++) {
+            if (!old[i].address) continue;
+            size_t at = old[i].address * 0x9e3779b97f4a7c15u >> 20;
+            while (channels[at &= room - 1].address) at++;
+            channels[at] = old[i];
+        }
+        free(old);
+    }
+    if (!channel_room) return NULL;
+    size_t at = address * 0x9e3779b97f4a7c15u >> 20;
+    for (;; at++) {
+        Channel *c = &channels[at &= channel_room - 1];
+        if (c->address == address) return c;
+        if (c->address) continue;
+        if (!make) return NULL;
+        channel_count++;
+        c->address = address;
+        return c;
+    }
+}
+
+/* What a lane makes known of its block's warps: what it knows, as far as a fence came after it. */
+static bool published(uint32_t warp, const uint32_t *last, uint32_t own, uint32_t *until)
+{
+    bool something = false;
+    for (uint32_t w = 0; w < warps; w++) {
+        uint32_t fenced = MAX(own, last[w]);
+        until[w] = MIN(w == warp ? order.now + 1 : knows(warp, w), fenced);
+        something |= until[w] > order.block;
+    }
+    return something;
+}
+
+static uint32_t record_release(uint32_t warp, uint32_t lane, const uint32_t *until)
+{
+    Record new = {order.block, warp, lane, MAX(order.synced[warp], order.interval), {0}};
+    memcpy(new.until, until, warps * sizeof *until);
+    if (record_count && !memcmp(&records[record_count - 1], &new, sizeof new))
+        return record_count - 1;
+    if (record_count == record_room) {
+        size_t room = record_room ? 2 * record_room : 1024;
+        Record *moved = realloc(records, room * sizeof *moved);
+        if (!moved) return record_count - 1;
+        records = moved;
+        record_room = room;
+    }
+    records[record_count] = new;
+    return record_count++;
+}
+
+void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release)
+{
+    uint32_t until[MAX_WARPS];
+    uint32_t own = release ? order.now + 1 : 0;
+    if (!published(warp, last_fence, MAX(own, fence_block[warp][lane]), until)) return;
+    Channel *c = channel_at(address, true);
+    if (!c) return;
+    if (c->block != order.block) memset(c->known, 0, sizeof c->known);
+    c->block = order.block;
+    for (uint32_t w = 0; w < warps; w++) c->known[w] = MAX(c->known[w], until[w]);
+    if (published(warp, last_device_fence, MAX(own, fence_device[warp][lane]), until)) {
+        set_add_one(&c->records, record_release(warp, lane, until));
+        set_add(&c->records, &base);
+        for (size_t i = 0; i < learnt_count; i++)
+            if (learnt[i].from != address && order_before(learnt[i].when, warp, lane))
+                set_add(&c->records, &learnt[i].records);
+    }
+    order.now++; /* what comes after was not made known */
+}
+
+void order_learn(uint32_t warp, uint32_t lane, uint64_t address)
+{
+    Channel *c = channel_at(address, false);
+    if (!c) return;
+    if (c->block == order.block)
+        for (uint32_t w = 0; w < warps; w++) known[warp][w] = MAX(known[warp][w], c->known[w]);
+    if (!c->records.count) return;
+    Mark when = mark_of(order.now, 0, warp, lane, 0);
+    for (size_t i = learnt_count; i-- > 0;) { /* a thread that waits learns the same again */
+        if (learnt[i].from != address || ((learnt[i].when ^ when) & (WARP_BITS | LANE_BITS))) continue;
+        if (learnt[i].records.count != c->records.count ||
+            memcmp(learnt[i].records.ranges, c->records.ranges,
+                   c->records.count * sizeof *c->records.ranges))
+            break;
+        return;
+    }
+    if (learnt_count == learnt_room) {
+        size_t room = learnt_room ? 2 * learnt_room : 64;
+        Learnt *moved = realloc(learnt, room * sizeof *moved);
+        if (!moved) return;
+        learnt = moved;
+        learnt_room = room;
+    }
+    Learnt *new = &learnt[learnt_count++];
+    *new = (Learnt){when, address, {0}};
+    set_add(&new->records, &c->records);
+}

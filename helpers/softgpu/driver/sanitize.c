@@ -1,0 +1,819 @@
+/* The sanitizer: a build of kernels in which every access, barrier, shuffle and fence is looked at.
+   What is wrong is noted and the launch goes on without the lanes that did it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sanitize.h"
+
+#if defined(__x86_64__)
+#define VECTORISED __attribute__((noinline, target_clones("avx2", "default")))
+#else
+#define VECTORISED __attribute__((noinline))
+#endif
+#define MAX_FINDINGS 256
+#define KEPT_BYTES (256ull << 20) /* shadowed memory whose shadow is kept between launches */
+
+/* What compiled code says of an access, in the last argument. */
+enum { SAYS_ATOMIC = 1, SAYS_VOLATILE = 2, SAYS_IN_BLOCK = 8, SAYS_RELEASE = 16 };
+enum { SAYS_DEVICE = 1 };  /* of a fence */
+enum { SAYS_ALIGNED = 1 }; /* of a barrier: whole warps only */
+
+static struct {
+    Job *job;
+    const Kernel *kernel;
+    uint64_t block; /* that runs: index + 1 */
+    Region shared, **regions;
+    size_t region_count, region_room;
+    struct {
+        uint64_t begin, end;
+        Region *region;
+    } *last; /* by site: where it went the last time */
+    uint8_t *local; /* a bit a byte of local memory: written */
+    uint64_t local_bits;
+    uint32_t barrier_site[BARRIERS][MAX_WARPS], barrier_came[BARRIERS], barrier_waits[BARRIERS];
+    Finding findings[MAX_FINDINGS];
+    uint32_t count;
+    uint64_t dropped;
+    Range unwritten[16];
+    uint32_t unwritten_count;
+    char params[4096], name[1000];
+    void *module; /* of the last launch's kernel */
+} s;
+
+static ReportCallback on_report;
+
+/* ---- findings ---- */
+
+static const struct Site *site_of(uint32_t number)
+{
+    static const struct Site nowhere;
+    return number < s.kernel->site_count ? &s.kernel->sites[number] : &nowhere;
+}
+
+static bool same_line(uint32_t a, uint32_t b)
+{
+    if (a == b) return true;
+    if (a == NO_SITE || b == NO_SITE) return false;
+    return site_of(a)->file == site_of(b)->file && site_of(a)->line == site_of(b)->line;
+}
+
+/* Counts a finding; returns it if it is new, to be filled in. */
+static Finding *found(uint32_t kind, uint32_t note, uint32_t site, uint32_t other, uint64_t count)
+{
+    for (uint32_t i = 0; i < s.count; i++) {
+        Finding *f = &s.findings[i];
+        if (f->kind != kind || f->note != note) continue;
+        if ((same_line(f->site, site) && same_line(f->other_site, other)) ||
+            (same_line(f->site, other) && same_line(f->other_site, site))) {
+            f->count += count;
+            return NULL;
+        }
+    }
+    if (s.count == MAX_FINDINGS) {
+        s.dropped += count;
+        return NULL;
+    }
+    Finding *f = &s.findings[s.count++];
+    memset(f, 0, sizeof *f);
+    f->kind = kind;
+    f->note = note;
+    f->site = site;
+    f->other_site = other;
+    f->count = count;
+    return f;
+}
+
+static void set_block(uint32_t out[3], uint64_t index)
+{
+    out[0] = index % s.job->grid[0];
+    out[1] = index / s.job->grid[0] % s.job->grid[1];
+    out[2] = index / s.job->grid[0] / s.job->grid[1];
+}
+
+static void set_thread(uint32_t out[3], uint32_t warp, uint32_t lane)
+{
+    uint32_t t = warp * LANES + lane;
+    const uint32_t *block = s.job->block;
+    out[0] = t % block[0];
+    out[1] = t / block[0] % block[1];
+    out[2] = t / block[0] / block[1];
+}
+
+static void set_place(Finding *f, const Warp *w, uint32_t lane)
+{
+    memcpy(f->block, w->ctaid, sizeof f->block);
+    memcpy(f->other_block, w->ctaid, sizeof f->other_block);
+    set_thread(f->thread, w->warp_id, lane);
+    set_thread(f->other_thread, w->warp_id, lane);
+}
+
+static bool in_shared(const Warp *w, const struct Site *site, uint64_t address)
+{
+    return site->space == SPACE_SHARED || address - (uint64_t)w->shared < SHARED_PER_SM;
+}
+
+static bool in_local(const Warp *w, const struct Site *site, uint64_t address)
+{
+    return site->space == SPACE_LOCAL ||
+           address - (uint64_t)w->worker->local < w->worker->local_room;
+}
+
+static const Origin *origin_of(uint32_t site)
+{
+    static const Origin unknown;
+    return s.kernel->origins && site < s.kernel->site_count ? &s.kernel->origins[site] : &unknown;
+}
+
+/* The memory that an access through kernel parameters is meant for, as near as can be. */
+static const Allocation *meant(uint32_t site, uint64_t address)
+{
+    const Allocation *best = NULL;
+    uint64_t least = UINT64_MAX;
+    for (uint64_t left = origin_of(site)->params; left; left &= left - 1) {
+        uint64_t pointer;
+        memcpy(&pointer, s.params + 8 * __builtin_ctzll(left), 8);
+        const Allocation *a = memory_find(pointer);
+        if (!a) a = memory_find(pointer - 1); /* it may point behind the end */
+        if (!a) continue;
+        uint64_t away = address < a->begin ? a->begin - address
+                        : address >= a->end ? address - a->end : 0;
+        if (away < least) best = a;
+        if (away < least) least = away;
+    }
+    return best;
+}
+
+/* What memory an address is in, or was meant to be in. */
+static void set_memory(Finding *f, const Access *a, uint64_t address)
+{
+    const Warp *w = a->w;
+    f->bytes = a->bytes;
+    f->address = address;
+    if (in_shared(w, a->site, address)) {
+        f->space = SPACE_SHARED;
+        f->begin = (uint64_t)w->shared;
+        f->end = f->begin + w->shared_bytes;
+        const Origin *o = origin_of(a->number);
+        if (f->kind != OUT_OF_BOUNDS || !o->end) return;
+        f->meant[0] = o->begin;
+        f->meant[1] = o->end;
+    } else if (in_local(w, a->site, address)) {
+        f->space = SPACE_LOCAL;
+        uint64_t lane = (address - (uint64_t)w->local) / w->local_stride;
+        f->begin = (uint64_t)w->local + lane * w->local_stride;
+        f->end = f->begin + s.kernel->local_bytes;
+    } else {
+        const Allocation *around = meant(a->number, address);
+        if (!around) around = memory_find(address);
+        if (!around) around = memory_near(address);
+        f->space = SPACE_GLOBAL;
+        if (!around) return;
+        f->begin = around->begin;
+        f->end = around->end;
+    }
+}
+
+static uint32_t does(bool load, bool store)
+{
+    return load && store ? 2 : store;
+}
+
+void report_access(Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
+                   bool other_wrote)
+{
+    uint32_t note = NO_NOTE, other_site = NO_SITE;
+    if (kind == RACE) {
+        bool same_block = mark_time(other) >= order.block;
+        bool same_warp = same_block && mark_warp(other) == a->w->warp_id;
+        bool ours_atomic = a->flags & MARK_ATOMIC, theirs_atomic = other & MARK_ATOMIC;
+        bool both_write = other_wrote && a->store && !ours_atomic && !theirs_atomic;
+        bool shared = in_shared(a->w, a->site, address);
+        other_site = mark_site(other);
+        bool at_once = same_warp && other_site == a->number &&
+                       mark_time(other) == mark_time(a->mark);
+        bool update = same_line(other_site, a->number) &&
+                      (origin_of(other_site)->updates || origin_of(a->number)->updates);
+        if (both_write && (at_once || !shared))
+            kind = DOUBLE_WRITE;
+        else if (update)
+            note = UPDATE;
+        else if (same_warp && !both_write)
+            kind = MISSING_SYNCWARP;
+        else if (ours_atomic != theirs_atomic)
+            note = ATOMIC_AND_PLAIN;
+        else if ((a->flags | other) & MARK_VOLATILE)
+            note = VOLATILE;
+        if (kind != MISSING_SYNCWARP && note == NO_NOTE)
+            note = !same_block ? OTHER_BLOCK : same_warp ? SAME_WARP : NO_NOTE;
+    }
+    Finding *f = found(kind, note, a->number, other_site, 1);
+    if (!f) return;
+    set_place(f, a->w, lane);
+    f->access = does(a->load, a->store);
+    set_memory(f, a, address);
+    if (other_site == NO_SITE) return;
+    f->other_access = other & MARK_ATOMIC ? 2 : other_wrote;
+    set_block(f->other_block, order_block_of(other));
+    set_thread(f->other_thread, mark_warp(other), mark_lane(other));
+}
+
+static bool report_bounds(Access *a, uint32_t lane, uint64_t address, uint32_t note)
+{
+    Finding *f = found(OUT_OF_BOUNDS, note, a->number, NO_SITE, 1);
+    if (f) {
+        set_place(f, a->w, lane);
+        f->access = does(a->load, a->store);
+        set_memory(f, a, address);
+    }
+    return false;
+}
+
+/* ---- where accesses go ---- */
+
+static Region *region_of(const Allocation *a)
+{
+    Region *r = NULL;
+    for (size_t i = 0; i < s.region_count && !r; i++)
+        if (s.regions[i]->end == a->end && s.regions[i]->begin == (a->begin & ~15ull))
+            r = s.regions[i];
+    if (!r) {
+        if (s.region_count == s.region_room) {
+            size_t room = s.region_room ? 2 * s.region_room : 64;
+            Region **moved = realloc(s.regions, room * sizeof *moved);
+            if (!moved) return NULL;
+            s.regions = moved;
+            s.region_room = room;
+        }
+        r = calloc(1, sizeof *r);
+        if (!r || !shadow_make(r, a->begin, a->end)) {
+            free(r);
+            return NULL;
+        }
+        s.regions[s.region_count++] = r;
+    }
+    if (r->prepared == order.launch) return r;
+    r->prepared = order.launch;
+    memset(r->fine, 0, r->room / 256);
+    free(r->own_bits);
+    r->own_bits = NULL;
+    r->bits = written_bits(a);
+    for (uint32_t i = 0; i < s.unwritten_count; i++) {
+        Range u = s.unwritten[i];
+        uint64_t begin = u.begin > a->begin ? u.begin : a->begin;
+        uint64_t end = u.end < a->end ? u.end : a->end, size = a->end - a->begin;
+        if (begin >= end) continue;
+        if (!r->own_bits) {
+            r->own_bits = malloc(size / 8 + 1);
+            if (!r->own_bits) break;
+            if (r->bits)
+                memcpy(r->own_bits, r->bits, size / 8 + (size % 8 > 0));
+            else
+                memset(r->own_bits, 0xff, size / 8 + 1);
+            r->bits = r->own_bits;
+        }
+        written_set(r->own_bits, begin - a->begin, end - begin, false);
+    }
+    r->all_written = !r->bits;
+    return r;
+}
+
+static bool inside(uint64_t begin, uint64_t end, uint64_t address, uint64_t past)
+{
+    return address >= begin && past <= end && past > address;
+}
+
+/* Where an access to shared memory may go: to the variable that its address was computed from. */
+static void shared_limits(const Access *a, uint64_t *begin, uint64_t *end)
+{
+    const Origin *o = origin_of(a->number);
+    uint32_t size = a->w->shared_bytes;
+    *begin = (uint64_t)a->w->shared + (o->end ? o->begin : 0);
+    *end = (uint64_t)a->w->shared + (o->end && o->end < size ? o->end : size);
+}
+
+/* Checks one lane's address and finds its shadow (NULL: it has none). */
+static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, Range *range)
+{
+    Warp *w = a->w;
+    *region = NULL;
+    *range = (Range){0, 0};
+    if (address & (a->bytes - 1)) {
+        Finding *f = found(MISALIGNED, NO_NOTE, a->number, NO_SITE, 1);
+        if (!f) return false;
+        set_place(f, w, lane);
+        f->access = does(a->load, a->store);
+        set_memory(f, a, address);
+        return false;
+    }
+    if (in_shared(w, a->site, address)) {
+        shared_limits(a, &range->begin, &range->end);
+        if (!inside(range->begin, range->end, address, address + a->bytes))
+            return report_bounds(a, lane, address, NO_NOTE);
+        *region = &s.shared;
+        return true;
+    }
+    if (in_local(w, a->site, address)) {
+        uint64_t begin = (uint64_t)w->local + lane * w->local_stride;
+        if (!inside(begin, begin + s.kernel->local_bytes, address, address + a->bytes))
+            return report_bounds(a, lane, address, NO_NOTE);
+        uint64_t bit = address - (uint64_t)w->worker->local;
+        if (a->load && !written_test(s.local, bit, a->bytes) && a->bytes / a->site->elements <= 4)
+            report_access(a, UNINITIALISED, lane, address, 0, false);
+        if (a->store) written_set(s.local, bit, a->bytes, true);
+        return true;
+    }
+    const Allocation *hit = memory_find(address);
+    if (!hit) {
+        if (address - (uint64_t)w->params < s.kernel->param_bytes && !a->store) return true;
+        HeapAnswer heap = heap_range(s.kernel->module->owner, address, range);
+        bool good = heap == IN_BLOCK && address + a->bytes <= range->end;
+        *range = (Range){0, 0}; /* may be freed */
+        if (good) return true;
+        return report_bounds(a, lane, address, address < 65536 ? AT_NULL
+                             : heap != NOT_IN_HEAP ? IN_HEAP
+                             : memory_was_freed(address) ? FREED : NO_NOTE);
+    }
+    if (hit->constant && a->store) return report_bounds(a, lane, address, CONSTANT);
+    if (address + a->bytes > hit->end) return report_bounds(a, lane, address, NO_NOTE);
+    const Allocation *right = meant(a->number, address);
+    if (right && right != hit) return report_bounds(a, lane, address, WRONG_ARRAY);
+    *range = (Range){hit->begin, hit->end};
+    if (!hit->constant) *region = region_of(hit);
+    return true;
+}
+
+/* The addresses of an access in short. */
+typedef struct {
+    int64_t low, high;
+    bool row;     /* consecutive places for consecutive lanes */
+    bool one;     /* all the same */
+    bool aligned;
+} Shape;
+
+/* Whether consecutive lanes access consecutive places. */
+VECTORISED static bool in_a_row(const uint64_t *addr, uint32_t mask, uint64_t bytes)
+{
+    uint64_t off = 0, first = __builtin_ctz(mask), base = addr[first] - first * bytes;
+    uint32_t others = mask >> first & ((mask >> first) + 1); /* beyond the first gap */
+    if (mask == UINT32_MAX)
+        for (uint64_t l = 0; l < LANES; l++) off |= addr[l] ^ (base + l * bytes);
+    else if (!others)
+        for (uint64_t l = first; l < LANES && mask >> l; l++) off |= addr[l] ^ (base + l * bytes);
+    else
+        for (uint64_t l = 0; l < LANES; l++)
+            off |= (addr[l] ^ (base + l * bytes)) & -((uint64_t)mask >> l & 1);
+    return !off;
+}
+
+VECTORISED static void scattered(const uint64_t *addr, uint32_t mask, uint32_t bytes, Shape *out)
+{
+    uint32_t first = __builtin_ctz(mask);
+    int64_t one = addr[first];
+    int64_t off_one = 0, ends = 0, low = INT64_MAX, high = INT64_MIN;
+    for (int64_t l = 0; l < LANES; l++) {
+        int64_t active = -((int64_t)mask >> l & 1), at = addr[l];
+        int64_t at_low = (at & active) | (INT64_MAX & ~active);
+        int64_t at_high = (at & active) | (INT64_MIN & ~active);
+        off_one |= (at ^ one) & active;
+        ends |= at & active;
+        low = at_low < low ? at_low : low;
+        high = at_high > high ? at_high : high;
+    }
+    *out = (Shape){low, high, false, !off_one, !(ends & (bytes - 1))};
+}
+
+static void shape_of(const uint64_t *addr, uint32_t mask, uint32_t bytes, Shape *out)
+{
+    uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask);
+    if (in_a_row(addr, mask, bytes))
+        *out = (Shape){addr[first], addr[last], true, first == last, !(addr[first] & (bytes - 1))};
+    else
+        scattered(addr, mask, bytes, out);
+}
+
+/* Whether all lanes are inside memory with one shadow, which is then returned through region. */
+static bool all_inside(const Access *a, const Shape *shape, Region **region)
+{
+    uint64_t begin = s.last[a->number].begin, end = s.last[a->number].end;
+    if (!shape->aligned) return false;
+    *region = s.last[a->number].region;
+    if (a->site->space == SPACE_SHARED) {
+        shared_limits(a, &begin, &end);
+        *region = &s.shared;
+    }
+    return inside(begin, end, shape->low, shape->high + a->bytes);
+}
+
+static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_t says)
+{
+    uint32_t flags = says & (SAYS_ATOMIC | SAYS_VOLATILE | SAYS_IN_BLOCK);
+    a->w = w;
+    a->site = &s.kernel->sites[site];
+    a->number = site;
+    a->bytes = a->site->bytes;
+    a->load = a->site->kind != SITE_STORE;
+    a->store = a->site->kind != SITE_LOAD;
+    if (says & SAYS_VOLATILE && a->store && order_fenced(w->warp_id, __builtin_ctz(mask)))
+        flags |= MARK_FENCED;
+    a->flags = flags;
+    a->mark = mark_of(order.now, site, w->warp_id, 0, flags);
+}
+
+/* Looks at an access; the lanes whose address is good. Stores lanes that are not in a row. */
+static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const void *data,
+                        bool *stored)
+{
+    Shape shape;
+    Region *region;
+    shape_of(addr, mask, a->bytes, &shape);
+    bool plain = a->load != a->store;
+    *stored = false;
+    if (all_inside(a, &shape, &region)) {
+        if (!region) return mask;
+        if (shape.row && plain) {
+            for (uint32_t left = mask; left;) {
+                uint32_t first = __builtin_ctz(left), rest = ~(left >> first);
+                uint32_t lanes = rest ? __builtin_ctz(rest) : LANES;
+                shadow_row(a, region, addr[first], first, lanes, data);
+                left &= first + lanes < LANES ? UINT32_MAX << (first + lanes) : 0;
+            }
+            return mask;
+        }
+        if (shape.one && !data) { /* two lanes stand for all */
+            uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask);
+            shadow_lane(a, region, addr[first], first, NULL);
+            if (last != first) shadow_lane(a, region, addr[last], last, NULL);
+            return mask;
+        }
+        FOR_LANES(lane, mask)
+        {
+            shadow_lane(a, region, addr[lane], lane, data);
+            if (data) access_write(addr, 1u << lane, a->site, data);
+        }
+        *stored = data != NULL;
+        return mask;
+    }
+    uint32_t good = 0;
+    Range range, last = {0, 0};
+    Region *last_region = NULL;
+    FOR_LANES(lane, mask)
+    {
+        if (!admit(a, lane, addr[lane], &region, &range)) continue;
+        good |= 1u << lane;
+        if (region) shadow_lane(a, region, addr[lane], lane, data);
+        if (data) access_write(addr, 1u << lane, a->site, data);
+        last = range;
+        last_region = region;
+    }
+    *stored = data != NULL;
+    if (last.end) {
+        s.last[a->number].begin = last.begin;
+        s.last[a->number].end = last.end;
+        s.last[a->number].region = last_region;
+    }
+    return good;
+}
+
+/* Flags and atomics tell other threads what came before them. */
+static void pass_on(const Access *a, const uint64_t *addr, uint32_t good, uint32_t says)
+{
+    if (!(a->flags & (MARK_ATOMIC | MARK_VOLATILE))) return;
+    FOR_LANES(lane, good)
+    {
+        if (a->load) order_learn(a->w->warp_id, lane, addr[lane]);
+        if (a->store) order_publish(a->w->warp_id, lane, addr[lane], says & SAYS_RELEASE);
+    }
+}
+
+static void clear_lanes(void *data, uint32_t lanes, const struct Site *site)
+{
+    uint32_t size = site->bytes / site->elements;
+    FOR_LANES(lane, lanes)
+        for (uint32_t e = 0; e < site->elements; e++)
+            memset((char *)data + (e * LANES + lane) * size, 0, size);
+}
+
+void sg_sanitize_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data,
+                      uint32_t says)
+{
+    Access a;
+    bool stored;
+    if (!mask) return;
+    set_access(&a, w, site, mask, says);
+    uint32_t good = inspect(&a, addr, mask, NULL, &stored);
+    if (good != mask) clear_lanes(data, mask & ~good, a.site);
+    access_read(addr, good, a.site, data);
+    pass_on(&a, addr, good, says);
+}
+
+void sg_sanitize_store(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                       const void *data, uint32_t says)
+{
+    Access a;
+    bool stored;
+    if (!mask) return;
+    set_access(&a, w, site, mask, says);
+    uint32_t good = inspect(&a, addr, mask, data, &stored);
+    if (!stored) access_write(addr, good, a.site, data);
+    pass_on(&a, addr, good, says);
+}
+
+void sg_sanitize_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
+                        uint32_t mask, const void *operand, const void *b, void *out,
+                        uint32_t says)
+{
+    Access a;
+    bool stored;
+    if (!mask) return;
+    set_access(&a, w, site, mask, says);
+    if (op == OP_EXCH) a.load = false;
+    uint32_t good = inspect(&a, addr, mask, NULL, &stored);
+    if (good != mask && out) clear_lanes(out, mask & ~good, a.site);
+    if (good) sg_atomic(w, site, op, type, addr, good, operand, b, out);
+    a.load = true;
+    pass_on(&a, addr, good, says);
+}
+
+void sg_sanitize_fence(Warp *w, uint32_t mask, uint32_t says)
+{
+    order_fence(w->warp_id, mask, says & SAYS_DEVICE);
+}
+
+/* ---- warps and barriers ---- */
+
+static void report_group(Warp *w, uint32_t kind, uint32_t note, uint32_t site, uint32_t lane,
+                         uint32_t other)
+{
+    Finding *f = found(kind, note, site, NO_SITE, 1);
+    if (!f) return;
+    set_place(f, w, lane);
+    set_thread(f->other_thread, w->warp_id, other);
+}
+
+/* Lanes meet at an instruction that names them: shfl.sync, vote.sync, bar.warp.sync ... */
+static void meet(Warp *w, uint32_t site, uint32_t kind, const uint32_t *members, uint32_t active)
+{
+    for (uint32_t left = active; left;) {
+        uint32_t first = __builtin_ctz(left), group = 0, named = members[first];
+        FOR_LANES(lane, left) group |= (members[lane] == named) << lane;
+        left &= ~group;
+        if (group & ~named)
+            report_group(w, kind, NOT_NAMED, site, __builtin_ctz(group & ~named), first);
+        uint32_t missing = named & w->live & ~group;
+        if (missing) report_group(w, kind, ABSENT, site, first, __builtin_ctz(missing));
+        order_warp(w->warp_id, group & named, w->live);
+    }
+}
+
+void sg_sanitize_meet(Warp *w, uint32_t site, const uint32_t *members, uint32_t active,
+                      uint32_t shuffle)
+{
+    if (active) meet(w, site, shuffle ? INACTIVE_SHUFFLE : DIVERGENT_BARRIER, members, active);
+}
+
+void sg_sanitize_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *b,
+                         const uint32_t *c, const uint32_t *members, uint32_t active)
+{
+    uint32_t from[LANES], own[LANES], in_range;
+    if (!active) return;
+    for (uint32_t i = 0; i < LANES; i++) own[i] = i;
+    sg_shuffle(mode, own, b, c, active, from, &in_range);
+    FOR_LANES(lane, active)
+    {
+        uint32_t source = from[lane];
+        if (!(in_range >> lane & 1)) continue;
+        if (!(w->existing >> source & 1))
+            report_group(w, INACTIVE_SHUFFLE, NO_THREAD, site, lane, source);
+        else if (!(active >> source & 1))
+            report_group(w, INACTIVE_SHUFFLE, w->live >> source & 1 ? NO_NOTE : EXITED, site,
+                         lane, source);
+        else if (!(members[lane] >> source & 1))
+            report_group(w, INACTIVE_SHUFFLE, NOT_NAMED, site, lane, source);
+    }
+    meet(w, site, INACTIVE_SHUFFLE, members, active);
+}
+
+static uint32_t exited_lanes(const Warp *w)
+{
+    return w->existing & ~w->live;
+}
+
+/* A barrier is complete; the running warp is the first to go on. */
+static void pass_barrier(Warp *w, uint32_t id, bool all)
+{
+    Worker *k = w->worker;
+    uint32_t came = s.barrier_came[id], waits = s.barrier_waits[id];
+    s.barrier_came[id] = s.barrier_waits[id] = 0;
+    order_barrier(id, waits, all);
+    if (!all) return;
+    uint32_t site = s.barrier_site[id][__builtin_ctz(came)];
+    FOR_LANES(other, came)
+    {
+        uint32_t second = s.barrier_site[id][other];
+        if (same_line(site, second)) continue;
+        Finding *f = found(DIVERGENT_BARRIER, TWO_LINES, site, second, 1);
+        if (!f) continue;
+        set_place(f, w, 0);
+        set_thread(f->thread, __builtin_ctz(came), 0);
+        set_thread(f->other_thread, other, 0);
+    }
+    uint32_t gone = s.job->threads - k->live_threads;
+    if (!gone) return;
+    Finding *f = found(DIVERGENT_BARRIER, EXITED, site, NO_SITE, 1);
+    if (!f) return;
+    const Warp *there = &k->warps[__builtin_ctz(came)];
+    set_place(f, there, there->live ? __builtin_ctz(there->live) : 0);
+    f->lanes = gone;
+    for (uint32_t i = 0; i < s.job->warps; i++) {
+        uint32_t lanes = exited_lanes(&k->warps[i]);
+        if (!lanes) continue;
+        set_thread(f->other_thread, i, __builtin_ctz(lanes));
+        return;
+    }
+}
+
+static uint32_t come(Warp *w, uint32_t site, uint32_t id, uint32_t mask, uint32_t says)
+{
+    uint32_t skip = says & SAYS_ALIGNED ? w->live & ~mask : 0;
+    if (skip) {
+        Finding *f = found(DIVERGENT_BARRIER, NO_NOTE, site, NO_SITE, 1);
+        if (f) {
+            set_place(f, w, __builtin_ctz(mask));
+            set_thread(f->other_thread, w->warp_id, __builtin_ctz(skip));
+            f->lanes = __builtin_popcount(skip);
+        }
+        mask = w->live;
+    }
+    if (id < BARRIERS) {
+        s.barrier_site[id][w->warp_id] = site;
+        s.barrier_came[id] |= 1u << w->warp_id;
+        order_arrive(w->warp_id, id);
+    }
+    return mask;
+}
+
+uint32_t sg_sanitize_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
+                             uint32_t reduce, uint32_t predicate, uint32_t says)
+{
+    mask = come(w, site, id, mask, says);
+    if (id < BARRIERS) s.barrier_waits[id] |= 1u << w->warp_id;
+    uint32_t result = sg_barrier(w, site, id, threads, mask, reduce, predicate);
+    if (s.barrier_came[id] >> w->warp_id & 1) pass_barrier(w, id, !threads);
+    return result;
+}
+
+void sg_sanitize_barrier_arrive(Warp *w, uint32_t site, uint32_t id, uint32_t threads,
+                                uint32_t mask, uint32_t says)
+{
+    mask = come(w, site, id, mask, says);
+    sg_barrier_arrive(w, site, id, threads, mask);
+    if (!w->worker->barriers[id].arrived) pass_barrier(w, id, !threads);
+}
+
+/* A warp starts. */
+void sg_sanitize_start(Warp *w)
+{
+    if (s.block != w->worker->block) {
+        s.block = w->worker->block;
+        order_begin_block();
+        if (!s.shared.room && shadow_make(&s.shared, (uint64_t)w->shared,
+                                          (uint64_t)w->shared + SHARED_PER_SM))
+            s.shared.is_shared = true;
+        memset(s.barrier_came, 0, sizeof s.barrier_came);
+        memset(s.barrier_waits, 0, sizeof s.barrier_waits);
+    }
+    uint64_t bits = w->local_stride * LANES / 8;
+    if (bits) memset(s.local + w->warp_id * bits, 0, bits);
+}
+
+/* ---- launches ---- */
+
+static void drop_regions(bool all)
+{
+    uint64_t total = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < s.region_count; i++) total += s.regions[i]->room;
+    all |= total > KEPT_BYTES;
+    for (size_t i = 0; i < s.region_count; i++) {
+        Region *r = s.regions[i];
+        const Allocation *a = memory_find(r->end - 1);
+        if (!all && a && a->end == r->end && (a->begin & ~15ull) == r->begin) {
+            s.regions[kept++] = r;
+            continue;
+        }
+        shadow_free(r);
+        free(r->own_bits);
+        free(r);
+    }
+    s.region_count = kept;
+}
+
+static CUresult begin(Job *job)
+{
+    job->in_order = true;
+    s.job = job;
+    s.kernel = job->kernel;
+    s.block = 0;
+    s.count = 0;
+    s.dropped = 0;
+    s.module = s.kernel->module->handle;
+    snprintf(s.name, sizeof s.name, "%s", s.kernel->name);
+    memcpy(s.params, job->params, s.kernel->param_bytes);
+    memset(s.params + s.kernel->param_bytes, 0, sizeof s.params - s.kernel->param_bytes);
+    if (order_begin_launch(job)) {
+        drop_regions(true);
+        shadow_free(&s.shared);
+    }
+    if (s.shared.room) memset(s.shared.fine, 0, s.shared.room / 256);
+    drop_regions(false);
+    free(s.last);
+    free(s.local);
+    s.last = calloc(s.kernel->site_count + 1, sizeof *s.last);
+    s.local = calloc(job->local_stride * LANES * job->warps / 8 + 1, 1);
+    return s.last && s.local ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* What the launch wrote stays written. */
+static void keep_written(void)
+{
+    for (size_t i = 0; i < s.region_count; i++) {
+        Region *r = s.regions[i];
+        const Allocation *a = memory_find(r->end - 1);
+        if (r->all_written || r->written < order.launch || r->prepared != order.launch || !a)
+            continue;
+        uint64_t run = 0, at = a->begin - r->begin, end = r->end - r->begin;
+        for (; at < end; at++) {
+            const Planes *p = r->fine[at / 256] ? &r->bytes : &r->words;
+            bool written = p->write[r->fine[at / 256] ? at : at / 4] >= MARK_AT(order.launch);
+            if (written) {
+                run++;
+            } else if (run) {
+                written_by_host(r->begin + at - run, run);
+                run = 0;
+            }
+        }
+        if (run) written_by_host(r->begin + at - run, run);
+    }
+}
+
+static void end(Job *job)
+{
+    (void)job;
+    if (!instrument) keep_written();
+    order_end_launch();
+    s.unwritten_count = 0;
+    drop_regions(false);
+}
+
+static CUresult report(CUresult result)
+{
+    if (instrument || !s.count || !on_report) return result;
+    CUresult told = on_report();
+    return result ? result : told;
+}
+
+static const Instrument sanitizer = {SANITIZE_BUILD, begin, end, report};
+
+__attribute__((constructor)) static void read_environment(void)
+{
+    const char *text = getenv("SOFTGPU_SANITIZE");
+    if (text && *text && strcmp(text, "0")) instrument_of_all = &sanitizer;
+}
+
+/* ---- what Python calls ---- */
+
+void sg_set_reporter(ReportCallback callback)
+{
+    on_report = callback;
+}
+
+void sg_sanitize(int on)
+{
+    instrument = on ? &sanitizer : NULL;
+    s.unwritten_count = 0;
+    if (!on) return;
+    s.count = 0;
+    s.module = NULL;
+}
+
+const char *sg_sanitize_kernel(void **module)
+{
+    *module = s.module;
+    return s.module ? s.name : NULL;
+}
+
+void sg_sanitize_unwritten(uint64_t address, size_t bytes)
+{
+    if (s.unwritten_count < sizeof s.unwritten / sizeof *s.unwritten)
+        s.unwritten[s.unwritten_count++] = (Range){address, address + bytes};
+}
+
+uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, char *params)
+{
+    uint32_t count = s.count < room ? s.count : room;
+    memcpy(out, s.findings, count * sizeof *out);
+    memcpy(params, s.params, sizeof s.params);
+    *dropped = s.dropped;
+    return s.count;
+}

@@ -1,0 +1,113 @@
+/* What the files of the sanitizer share: written.c, order.c, shadow.c and sanitize.c. */
+#ifndef SOFTGPU_SANITIZE_H
+#define SOFTGPU_SANITIZE_H
+
+#include "driver.h"
+
+/* ---- order.c: time, and what happens before what ----
+
+   Time counts the synchronisations of all sanitized launches; it stands still between them. Blocks
+   run one after the other, so that a time also tells the block. */
+
+/* Who last touched a few bytes, and when: time 32 | site 16 | warp 5 | lane 5 | flags 6 bits.
+   Times stay below 2^31: marks compare as their times do. 0: nobody. */
+typedef int64_t Mark;
+
+enum { LANE_SHIFT = 6, WARP_SHIFT = 11, SITE_SHIFT = 16, TIME_SHIFT = 32 };
+enum {
+    MARK_ATOMIC = 1, MARK_VOLATILE = 2,
+    MARK_FENCED = 4, /* a volatile store after a fence: it tells others that data is ready */
+    MARK_IN_BLOCK = 8 /* an atomic that is one for its block only */
+};
+#define LANE_BITS (31ll << LANE_SHIFT)
+#define WARP_BITS (31ll << WARP_SHIFT)
+#define MARK_AT(time) ((Mark)(time) << TIME_SHIFT)
+
+static inline uint32_t mark_time(Mark m) { return (uint32_t)(m >> TIME_SHIFT); }
+static inline uint32_t mark_site(Mark m) { return m >> SITE_SHIFT & 0xffff; }
+static inline uint32_t mark_warp(Mark m) { return m >> WARP_SHIFT & 31; }
+static inline uint32_t mark_lane(Mark m) { return m >> LANE_SHIFT & 31; }
+static inline Mark mark_of(uint32_t time, uint32_t site, uint32_t warp, uint32_t lane,
+                           uint32_t flags)
+{
+    return MARK_AT(time) | (Mark)(site < 0xffff ? site : 0xffff) << SITE_SHIFT |
+           warp << WARP_SHIFT | lane << LANE_SHIFT | flags;
+}
+
+typedef struct Order {
+    uint32_t now;
+    uint32_t launch, block; /* when the launch and the running block began */
+    uint32_t interval;      /* when the block's last barrier of all threads completed */
+    uint32_t synced[MAX_WARPS]; /* when all lanes of a warp last met */
+} Order;
+
+extern Order order;
+
+bool order_begin_launch(const Job *job); /* true: times begin anew, older marks mean nothing */
+void order_begin_block(void);
+void order_end_launch(void);
+/* Whether a mark of this launch happened before what a lane of a warp does now. */
+bool order_before(Mark mark, uint32_t warp, uint32_t lane);
+uint64_t order_block_of(Mark mark); /* linear index */
+
+void order_warp(uint32_t warp, uint32_t lanes, uint32_t live); /* these lanes meet */
+void order_arrive(uint32_t warp, uint32_t barrier);
+/* The warps that arrived, of which `waiting` waited; all: every thread of the block was there. */
+void order_barrier(uint32_t barrier, uint32_t waiting, bool all);
+void order_fence(uint32_t warp, uint32_t lanes, bool device);
+bool order_fenced(uint32_t warp, uint32_t lane);
+/* An atomic or volatile access makes known (release: without a fence before) or learns. */
+void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release);
+void order_learn(uint32_t warp, uint32_t lane, uint64_t address);
+
+/* ---- shadow.c: a mark for each 4 bytes of memory, or for each byte where narrower accesses go */
+
+typedef struct Planes {
+    Mark *write, *read, *also; /* the last write; two of the readers since */
+} Planes;
+
+typedef struct Region {
+    uint64_t begin, end; /* begin is a multiple of 16 */
+    Planes words, bytes; /* bytes: made when needed */
+    uint8_t *fine;       /* a page of 256 bytes has marks for each byte */
+    uint64_t room;       /* bytes that the planes are made for */
+    uint32_t written, read, also; /* time of the last launch that did */
+    uint32_t prepared;   /* time of the launch that what follows is for */
+    bool is_shared, all_written;
+    const uint8_t *bits; /* a bit a byte: written before the launch */
+    uint8_t *own_bits;
+} Region;
+
+/* One access of one warp. */
+typedef struct Access {
+    Warp *w;
+    const struct Site *site;
+    uint32_t number, flags, bytes;
+    bool load, store; /* an atomic is both */
+    Mark mark;        /* of lane 0 */
+} Access;
+
+bool shadow_make(Region *region, uint64_t begin, uint64_t end);
+void shadow_free(Region *region);
+/* Lanes first .. first + lanes - 1 access consecutive places from an address on. */
+void shadow_row(Access *a, Region *region, uint64_t address, uint32_t first, uint32_t lanes,
+                const void *data);
+/* One lane's access; data: what all lanes store. */
+void shadow_lane(Access *a, Region *region, uint64_t address, uint32_t lane, const void *data);
+
+/* ---- written.c ---- */
+
+/* In driver.h: what the rest of the driver tells it. */
+
+bool written_test(const uint8_t *bits, uint64_t from, uint64_t count); /* all bits are set */
+void written_set(uint8_t *bits, uint64_t from, uint64_t count, bool value);
+/* The bits of an allocation as of now; NULL: all of it is written. */
+const uint8_t *written_bits(const Allocation *allocation);
+
+/* ---- sanitize.c ---- */
+
+/* Records what a lane's access did wrong; other: the access that it collides with, or 0. */
+void report_access(Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
+                   bool other_wrote);
+
+#endif

@@ -1,0 +1,346 @@
+/* Shadow memory: who touched each piece of memory last, and whether that collides with what a warp
+   does now. Marks of accesses that lie in a row are looked at together, as vectors. */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sanitize.h"
+
+#if defined(__x86_64__)
+#define VECTORISED __attribute__((noinline, target_clones("avx2", "default")))
+#else
+#define VECTORISED __attribute__((noinline))
+#endif
+#define INLINE static inline __attribute__((always_inline))
+#define PAGE 256u
+
+/* ---- making ---- */
+
+static void *map(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static bool make_planes(Planes *planes, size_t marks)
+{
+    Mark *memory = map(3 * marks * sizeof(Mark));
+    if (!memory) return false;
+    madvise(memory, 3 * marks * sizeof(Mark), MADV_HUGEPAGE);
+    *planes = (Planes){memory, memory + marks, memory + 2 * marks};
+    return true;
+}
+
+bool shadow_make(Region *r, uint64_t begin, uint64_t end)
+{
+    memset(r, 0, sizeof *r);
+    r->begin = begin & ~15ull;
+    r->end = end;
+    r->room = (end - r->begin + PAGE - 1) / PAGE * PAGE;
+    r->fine = map(r->room / PAGE);
+    if (r->fine && make_planes(&r->words, r->room / 4)) return true;
+    shadow_free(r);
+    return false;
+}
+
+void shadow_free(Region *r)
+{
+    if (r->words.write) munmap(r->words.write, 3 * (r->room / 4) * sizeof(Mark));
+    if (r->bytes.write) munmap(r->bytes.write, 3 * r->room * sizeof(Mark));
+    if (r->fine) munmap(r->fine, r->room / PAGE);
+    memset(r, 0, sizeof *r);
+}
+
+/* Gives the page around an offset a mark for each byte. */
+static void refine(Region *r, uint64_t offset)
+{
+    uint64_t page = offset / PAGE;
+    if (r->fine[page] || (!r->bytes.write && !make_planes(&r->bytes, r->room))) return;
+    for (uint64_t i = page * PAGE; i < (page + 1) * PAGE; i++) {
+        r->bytes.write[i] = r->words.write[i / 4];
+        r->bytes.read[i] = r->words.read[i / 4];
+        r->bytes.also[i] = r->words.also[i / 4];
+    }
+    r->fine[page] = 1;
+}
+
+/* ---- marks in a row ---- */
+
+/* Marks below these are of other launches, of other blocks, from before the block's last barrier,
+   and of the same warp from before its lanes last met. */
+typedef struct {
+    Mark launch, block, interval, synced;
+} Limits;
+
+static Limits limits_for(const Access *a, const Region *r)
+{
+    uint32_t warp = a->w->warp_id;
+    return (Limits){MARK_AT(r->is_shared ? order.block : order.launch), MARK_AT(order.block),
+                    MARK_AT(order.interval), MARK_AT(order.synced[warp])};
+}
+
+enum { UNORDERED = 1, OLD = 2 };
+
+/* UNORDERED: one of n marks may not have happened before our accesses, which are by the lanes from
+   `own` on, each of 1 << shift marks; OLD: one of them is from before the block. */
+INLINE int look_at(const Mark *marks, uint32_t n, Mark own, uint32_t shift, Limits l)
+{
+    int64_t unordered = 0, old = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t m = marks[i], differ = m ^ (own + (i >> shift << LANE_SHIFT));
+        int64_t earlier = m < l.block ? -1 : 0, launch = m >= l.launch ? -1 : 0;
+        int64_t now = m >= l.interval ? -1 : 0, apart = m >= l.synced ? -1 : 0;
+        int64_t lane = (differ & (LANE_BITS | WARP_BITS)) ? -1 : 0;
+        int64_t warp = (differ & WARP_BITS) ? -1 : 0;
+        unordered |= (earlier & launch) | (now & lane & (warp | apart));
+        old |= earlier;
+    }
+    return (unordered ? UNORDERED : 0) | (old ? OLD : 0);
+}
+
+/* Whether a mark lies before `from`, or at or after `to` and is not of the lane that touches it now
+   (of any lane, unless own_lanes). The quick question; look_at answers the full one. */
+INLINE int64_t stirred(const Mark *marks, uint32_t n, Mark own, uint32_t shift, Mark from, Mark to,
+                       bool own_lanes)
+{
+    int64_t bad = 0, bits = own_lanes ? LANE_BITS | WARP_BITS : 0, same = own_lanes ? 0 : 1;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t m = marks[i], lane = (m ^ (own + (i >> shift << LANE_SHIFT))) & bits;
+        int64_t before = m < from ? -1 : 0, after = m >= to ? -1 : 0, other = lane != same ? -1 : 0;
+        bad |= before | (after & other);
+    }
+    return bad;
+}
+
+INLINE void put(Mark *marks, uint32_t n, Mark own, uint32_t shift)
+{
+    for (int64_t i = 0; i < n; i++) marks[i] = own + (i >> shift << LANE_SHIFT);
+}
+
+/* Keeps two readers that differ as much as possible: in block, in warp, in lane. */
+INLINE void remember_at(Mark *read, Mark *also, uint32_t n, Mark own, uint32_t shift, Limits l)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int64_t a = read[i], b = also[i], us = own + (i >> shift << LANE_SHIFT);
+        int64_t a_launch = a >= l.launch ? -1 : 0, b_launch = b >= l.launch ? -1 : 0;
+        int64_t a_block = a >= l.block ? -1 : 0, b_block = b >= l.block ? -1 : 0;
+        int64_t a_now = a >= l.interval ? -1 : 0, b_now = b >= l.interval ? -1 : 0;
+        int64_t a_apart = a >= l.synced ? -1 : 0, b_apart = b >= l.synced ? -1 : 0;
+        int64_t a_warp = ((a ^ us) & WARP_BITS) ? 0 : -1, b_warp = ((b ^ us) & WARP_BITS) ? 0 : -1;
+        int64_t a_lane = ((a ^ us) & LANE_BITS) ? 0 : -1, b_lane = ((b ^ us) & LANE_BITS) ? 0 : -1;
+        int64_t a_gone = ~((~a_block & a_launch) | (a_now & ~(a_warp & (a_lane | ~a_apart))));
+        int64_t b_gone = ~((~b_block & b_launch) | (b_now & ~(b_warp & (b_lane | ~b_apart))));
+        int64_t first = (a_warp & a_block) | (~(b_warp & b_block) & (a_block | ~b_block));
+        int64_t take_read = a_gone | b_gone | first, move = ~a_gone & b_gone;
+        int64_t take_also = ~a_gone & ~b_gone & ~first;
+        read[i] = (us & take_read) | (a & ~take_read);
+        also[i] = (a & move) | (us & take_also) | (b & ~(move | take_also));
+    }
+}
+
+static bool is_new(const Region *r, uint32_t last)
+{
+    return last >= (r->is_shared ? order.block : order.launch);
+}
+
+/* Whether everything at some bytes was written, before this launch or in it. */
+static bool is_written(const Region *r, const Planes *planes, uint64_t offset, uint64_t index,
+                       uint32_t marks, uint32_t bytes)
+{
+    if (r->all_written || (r->bits && written_test(r->bits, offset, bytes))) return true;
+    if (!is_new(r, r->written)) return false;
+    Mark from = MARK_AT(r->is_shared ? order.block : order.launch);
+    for (uint32_t i = 0; i < marks; i++) {
+        uint32_t size = bytes / marks;
+        if (planes->write[index + i] < from &&
+            !(r->bits && written_test(r->bits, offset + i * size, size)))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t log2_of(uint32_t n)
+{
+    return 31 - __builtin_clz(n);
+}
+
+/* What to look at for n marks in a row, from `at` on. */
+typedef struct {
+    Mark *write, *read, *also; /* NULL: nobody did in this launch */
+    Mark *out;                 /* the plane that gets the new marks */
+    Mark own;
+    uint32_t n, shift;
+    bool load, store, is_shared;
+    Limits limits;
+} Row;
+
+enum { DONE, BY_LANE, REMEMBERED };
+
+INLINE bool clear_of(const Mark *marks, const Row *r, uint32_t shift, bool all_in_block)
+{
+    Mark from = all_in_block ? r->limits.block : 0;
+    Mark to = r->is_shared ? r->limits.interval : r->limits.launch;
+    if (!stirred(marks, r->n, r->own, shift, from, to, r->is_shared)) return true;
+    int seen = look_at(marks, r->n, r->own, shift, r->limits);
+    return !(seen & UNORDERED) && !(all_in_block && seen & OLD);
+}
+
+INLINE int row_of(const Row *r, uint32_t shift)
+{
+    if (r->write && !clear_of(r->write, r, shift, r->load && r->is_shared)) return BY_LANE;
+    if (r->store) {
+        if (r->read && !clear_of(r->read, r, shift, false)) return BY_LANE;
+        if (r->also && !clear_of(r->also, r, shift, false)) return BY_LANE;
+    } else if (r->read && !clear_of(r->read, r, shift, false)) {
+        remember_at(r->read, r->also, r->n, r->own, shift, r->limits);
+        return REMEMBERED;
+    }
+    put(r->out, r->n, r->own, shift);
+    return DONE;
+}
+
+VECTORISED static int do_row(const Row *r)
+{
+    return r->shift ? row_of(r, r->shift) : row_of(r, 0);
+}
+
+/* A row inside pages that are all alike; false: lane by lane, please. */
+static bool row_alike(Access *a, Region *r, uint64_t offset, uint32_t first, uint32_t lanes)
+{
+    bool fine = r->fine[offset / PAGE];
+    const Planes *p = fine ? &r->bytes : &r->words;
+    uint32_t size = fine ? 1 : 4;
+    uint64_t at = offset / size;
+    Row row = {.own = a->mark + ((Mark)first << LANE_SHIFT), .load = a->load, .store = a->store,
+               .is_shared = r->is_shared, .limits = limits_for(a, r)};
+    row.shift = log2_of(a->bytes / size);
+    row.n = lanes << row.shift;
+    if (is_new(r, r->written) || (a->load && r->is_shared)) row.write = p->write + at;
+    if (is_new(r, r->read)) row.read = p->read + at;
+    if (!a->store || is_new(r, r->also)) row.also = p->also + at;
+    row.out = (a->store ? p->write : p->read) + at;
+    if (a->load && !r->is_shared &&
+        !is_written(r, p, offset, at, row.n, lanes * a->bytes))
+        return false;
+    int done = do_row(&row);
+    if (done == REMEMBERED) r->also = order.now;
+    return done != BY_LANE;
+}
+
+void shadow_row(Access *a, Region *r, uint64_t address, uint32_t first, uint32_t lanes,
+                const void *data)
+{
+    uint64_t offset = address - r->begin;
+    while (lanes) {
+        uint64_t end = offset + (uint64_t)lanes * a->bytes, page = offset / PAGE;
+        if (a->bytes < 4)
+            for (uint64_t i = page; i * PAGE < end; i++) refine(r, i * PAGE);
+        if (a->bytes < 4 && !r->fine[page]) return; /* no memory for finer marks */
+        uint64_t stop = page + 1;
+        while (stop * PAGE < end && r->fine[stop] == r->fine[page]) stop++;
+        uint32_t now = stop * PAGE < end ? (stop * PAGE - offset) / a->bytes : lanes;
+        if (!row_alike(a, r, offset, first, now))
+            for (uint32_t i = 0; i < now; i++)
+                shadow_lane(a, r, r->begin + offset + i * a->bytes, first + i, data);
+        offset += now * a->bytes;
+        first += now;
+        lanes -= now;
+    }
+    if (a->store)
+        r->written = order.now;
+    else
+        r->read = order.now;
+}
+
+/* ---- one lane ---- */
+
+/* Whether two accesses may happen at the same time: both are atomic or volatile, and not what only
+   a warp in step could rely on. */
+static bool may_meet(Mark before, bool before_wrote, const Access *a)
+{
+    enum { STRONG = MARK_ATOMIC | MARK_VOLATILE };
+    uint32_t theirs = before & 63, ours = a->flags, both = theirs | ours;
+    bool same_block = mark_time(before) >= order.block;
+    if (!(theirs & STRONG) || !(ours & STRONG)) return false;
+    if ((both & MARK_IN_BLOCK) && !same_block) return false;
+    if (both & MARK_ATOMIC) return true;
+    if (same_block && mark_warp(before) == a->w->warp_id) return false;
+    return (before_wrote && theirs & MARK_FENCED) || (a->store && ours & MARK_FENCED);
+}
+
+static bool collides(Access *a, const Region *r, Mark before, bool wrote, uint32_t lane)
+{
+    if (before < MARK_AT(r->is_shared ? order.block : order.launch)) return false;
+    return !order_before(before, a->w->warp_id, lane) && !may_meet(before, wrote, a);
+}
+
+/* A lane's value as it will lie in memory. */
+static void lay_out(const Access *a, const void *data, uint32_t lane, char *out)
+{
+    uint32_t size = a->bytes / a->site->elements;
+    for (uint32_t e = 0; e < a->site->elements; e++)
+        memcpy(out + e * size, (const char *)data + (e * LANES + lane) * size, size);
+}
+
+/* Reading counts as reading the unwritten if a whole component is; of a component as wide as a
+   struct may be (8 bytes), all of it, since structs have gaps. */
+static bool reads_unwritten(const Access *a, const Region *r, const Planes *p, uint64_t offset,
+                            uint32_t size)
+{
+    uint32_t component = a->bytes / a->site->elements;
+    if (is_written(r, p, offset, offset / size, a->bytes / size, a->bytes)) return false;
+    uint32_t part = component > 4 ? 4 : component;
+    for (uint32_t at = 0; at < a->bytes; at += component) {
+        bool some = false, all = true;
+        for (uint32_t in = 0; in < component; in += part) {
+            uint64_t from = offset + at + in;
+            bool written = is_written(r, p, from, from / size, part / size, part);
+            some |= written;
+            all &= written;
+        }
+        if (component > 4 ? !some : !all) return true;
+    }
+    return false;
+}
+
+void shadow_lane(Access *a, Region *r, uint64_t address, uint32_t lane, const void *data)
+{
+    uint64_t offset = address - r->begin;
+    if (a->bytes < 4) refine(r, offset);
+    bool fine = r->fine[offset / PAGE];
+    if (!fine && a->bytes < 4) return; /* no memory for finer marks */
+    const Planes *p = fine ? &r->bytes : &r->words;
+    uint32_t size = fine ? 1 : 4;
+    Mark own = a->mark + ((Mark)lane << LANE_SHIFT);
+    Limits limits = limits_for(a, r);
+    if (a->load && reads_unwritten(a, r, p, offset, size))
+        report_access(a, UNINITIALISED, lane, address, 0, false);
+    char value[16];
+    bool told = false, plain = a->store && data;
+    if (plain) lay_out(a, data, lane, value);
+    for (uint32_t i = 0; i < a->bytes; i += size) {
+        uint64_t at = (offset + i) / size;
+        if (!told && collides(a, r, p->write[at], true, lane) &&
+            !(plain && !memcmp(value + i, (char *)address + i, size))) {
+            report_access(a, RACE, lane, address, p->write[at], true);
+            told = true;
+        }
+        if (a->store) {
+            Mark readers[2] = {p->read[at], p->also[at]};
+            for (int k = 0; k < 2 && !told; k++)
+                if (collides(a, r, readers[k], false, lane)) {
+                    report_access(a, RACE, lane, address, readers[k], false);
+                    told = true;
+                }
+            p->write[at] = own;
+        } else {
+            remember_at(&p->read[at], &p->also[at], 1, own, 0, limits);
+        }
+    }
+    if (a->store) {
+        r->written = order.now;
+    } else {
+        r->read = r->also = order.now;
+    }
+}

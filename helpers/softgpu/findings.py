@@ -1,0 +1,460 @@
+"""What the sanitizer found, in words. driver/sanitize.c finds, this module tells."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from ctypes import c_char_p, c_uint32, c_uint64, c_void_p
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Finding", "Findings", "last_findings"]
+
+_NONE = 0xFFFFFFFF
+_MOST = 256
+_PARAMETER_BYTES = 4096
+
+# as in driver/runtime.h
+KINDS = (
+    "out of bounds",
+    "misaligned",
+    "uninitialised read",
+    "race",
+    "missing __syncwarp",
+    "double write",
+    "divergent barrier",
+    "inactive shuffle",
+)
+_NOTES = (
+    " null heap freed constant elsewhere update atomic volatile blocks warp exited lines unnamed "
+    "absent nobody"
+).split(" ")
+_GLOBAL, _SHARED, _LOCAL = 1, 2, 3
+_DOES = ("reads", "writes", "updates")
+
+
+class _Finding(ctypes.Structure):
+    _fields_ = [
+        ("kind", c_uint32),
+        ("note", c_uint32),
+        ("site", c_uint32),
+        ("other_site", c_uint32),
+        ("access", c_uint32),
+        ("other_access", c_uint32),
+        ("block", c_uint32 * 3),
+        ("thread", c_uint32 * 3),
+        ("other_block", c_uint32 * 3),
+        ("other_thread", c_uint32 * 3),
+        ("space", c_uint32),
+        ("bytes", c_uint32),
+        ("meant", c_uint32 * 2),
+        ("lanes", c_uint32),
+        ("reserved", c_uint32),
+        ("count", c_uint64),
+        ("address", c_uint64),
+        ("begin", c_uint64),
+        ("end", c_uint64),
+    ]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that a kernel does wrong at a line, or between two lines.
+
+    Threads and blocks are those of the first time; for races and the like, other_... is the other
+    side, and other_line may be the same line."""
+
+    kind: str
+    kernel: str
+    file: str
+    line: int
+    message: str
+    advice: str
+    count: int
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+    place: str = ""  # the memory: "argument 1, byte 4096 (one past the end of 4096)"
+    source: str = ""  # the line's text
+    other_line: int | None = None
+    other_block: tuple[int, int, int] | None = None
+    other_thread: tuple[int, int, int] | None = None
+    other_source: str = ""
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The lines at fault, in order."""
+        both = {self.line} if self.other_line is None else {self.line, self.other_line}
+        return tuple(sorted(both))
+
+    def __str__(self):
+        times = "" if self.count == 1 else f" ({self.count} times)"
+        where = f"{self.file}:{self.line}" if self.line else f"kernel {self.kernel}"
+        text = [f"{self.kind}: {where}: {self.message}{times}"]
+        shown = {self.other_line: self.other_source, self.line: self.source}
+        text += [f"    {line:4} | {source}" for line, source in sorted(_known(shown))]
+        return "\n".join([*text, f"    {self.advice}"])
+
+
+def _known(lines):
+    return [(line, source) for line, source in lines.items() if line and source]
+
+
+class Findings(list):
+    """The findings of one launch, in the order in which they happened."""
+
+    def __init__(self, kernel: str, found=(), dropped: int = 0):
+        super().__init__(found)
+        self.kernel = kernel
+        self.dropped = dropped  # occurrences of further findings, which were not kept
+
+    @property
+    def clean(self) -> bool:
+        return not self
+
+    def of(self, kind: str) -> Findings:
+        """Those of one kind."""
+        return Findings(self.kernel, [f for f in self if f.kind == kind])
+
+    def __str__(self):
+        if self.clean:
+            return f"kernel {self.kernel}: nothing found"
+        head = f"kernel {self.kernel}: {len(self)} finding{'s' if len(self) > 1 else ''}"
+        more = [f"and {self.dropped} times something else"] if self.dropped else []
+        return "\n".join([head, *(f"{n}. {f}" for n, f in enumerate(self, 1)), *more])
+
+    __repr__ = __str__
+
+
+def bind(library: ctypes.CDLL) -> None:
+    """Tell ctypes what the sanitizer's functions take."""
+    signatures = {
+        "sg_sanitize": (None, [ctypes.c_int]),
+        "sg_sanitize_unwritten": (None, [c_uint64, ctypes.c_size_t]),
+        "sg_sanitize_findings": (c_uint32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+        "sg_sanitize_kernel": (c_char_p, [c_void_p]),
+        "sg_kernel_set_origins": (None, [c_void_p, c_char_p, c_void_p, c_uint32]),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+
+
+class _Origin(ctypes.Structure):
+    _fields_ = [
+        ("params", c_uint64),
+        ("begin", c_uint32),
+        ("end", c_uint32),
+        ("updates", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
+def set_origins(library: ctypes.CDLL, handle: int, kernel: bytes, origins) -> None:
+    """Hand over what jit/sanitize.py noted of a kernel's sites."""
+    table = (_Origin * (len(origins) + 1))(*(_Origin(*origin) for origin in origins))
+    library.sg_kernel_set_origins(handle, kernel, table, len(origins))
+
+
+def last_findings(engine, kind: type[Findings] = Findings) -> Findings | None:
+    """The findings of the last sanitized launch; None: there was none."""
+    library, handle = engine.library, c_void_p()
+    name = library.sg_sanitize_kernel(ctypes.byref(handle))
+    if name is None:
+        return None
+    found, dropped = (_Finding * _MOST)(), c_uint64()
+    parameters = ctypes.create_string_buffer(_PARAMETER_BYTES)
+    count = library.sg_sanitize_findings(found, _MOST, ctypes.byref(dropped), parameters)
+    teller = _Teller(engine, handle.value, name.decode(), parameters.raw)
+    return kind(teller.kernel, [teller.tell(f) for f in found[:count]], dropped.value)
+
+
+def _name(mangled: str) -> str:
+    """What the author called a variable: _ZZ6kernelPfE4tile is tile."""
+    if not mangled.startswith("_Z"):
+        return mangled
+    at, name = 2, mangled
+    while at < len(mangled):
+        if match := re.compile(r"\d+").match(mangled, at):
+            end = match.end() + int(match[0])
+            name, at = mangled[match.end() : end], end
+        else:
+            at += 1
+    return name
+
+
+def _threads(block, thread) -> str:
+    return f"thread ({','.join(map(str, thread))}) of block ({','.join(map(str, block))})"
+
+
+class _Teller:
+    """Puts the findings of one launch into words."""
+
+    def __init__(self, engine, handle: int, kernel: str, parameters: bytes):
+        self.library = engine.library
+        self.handle = handle
+        self.kernel = kernel
+        self.module = engine.modules[handle]
+        self.sites = self.module.code(kernel, "sanitize").sites
+        self.layout = self.module.layouts[kernel]
+        function = self.module.program.functions[kernel]
+        self.arguments = []
+        for offset, variable in zip(function.param_offsets.values(), function.params, strict=True):
+            words = range(-(-offset // 8) * 8, offset + variable.bytes - 7, 8)
+            self.arguments.append([int.from_bytes(parameters[w : w + 8], "little") for w in words])
+        self.source = self.module.source_lines
+        self.names = self._argument_names()
+
+    def _argument_names(self) -> list[str]:
+        text = "\n".join(line for lines in self.source.values() for line in lines.values())
+        found = re.search(rf"__global__[^;{{]*?\b{re.escape(self.kernel)}\s*\(([^)]*)\)", text)
+        if not found:
+            return []
+        text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", found[1])
+        names = re.findall(r"(\w+)\s*(?:\[[^\]]*\])?\s*(?:,|$)", text)
+        return names if len(names) == len(self.arguments) else []
+
+    def tell(self, f: _Finding) -> Finding:
+        kind = KINDS[f.kind]
+        file, line = self._line(f.site)
+        other_file, other_line = self._line(f.other_site)
+        two_sided = kind in ("race", "missing __syncwarp", "double write")
+        place = self._place(f) if f.space else ""
+        tell = getattr(self, f"_{kind.replace('__', '').replace(' ', '_')}")
+        message, advice = tell(f, place)
+        return Finding(
+            kind=kind,
+            kernel=self.kernel,
+            file=Path(file).name,
+            line=line,
+            message=message,
+            advice=advice,
+            count=f.count,
+            block=tuple(f.block),
+            thread=tuple(f.thread),
+            place=place,
+            source=self._text(file, line),
+            other_line=other_line or None,
+            other_block=tuple(f.other_block) if two_sided else None,
+            other_thread=tuple(f.other_thread) if two_sided else None,
+            other_source=self._text(other_file, other_line) if other_line != line else "",
+        )
+
+    def _line(self, site: int) -> tuple[str, int]:
+        known = site < len(self.sites)
+        return (self.sites[site].file, self.sites[site].line) if known else ("", 0)
+
+    def _text(self, file: str, line: int) -> str:
+        return self.source.get(file, {}).get(line, "").strip()
+
+    # --- memory -----------------------------------------------------------------------------
+
+    def _place(self, f: _Finding) -> str:
+        if f.space == _SHARED:
+            return self._shared_place(f)
+        at = f.address - f.begin
+        if f.space == _LOCAL:
+            return f"local memory byte {at}{self._beyond(f, at, f.end - f.begin)}"
+        if not f.begin:
+            return "no memory that was ever allocated"
+        return f"{self._owner(f)}, byte {at}{self._beyond(f, at, f.end - f.begin)}"
+
+    def _beyond(self, f: _Finding, at: int, size: int) -> str:
+        if at < 0:
+            return f" ({-at} before the beginning)"
+        if at >= size:
+            past = "one" if at == size else f"{at - size} bytes"
+            return f" ({past} past the end of {size})"
+        if at + f.bytes > size:
+            return f" (only {size - at} bytes are left of {size})"
+        return ""
+
+    def _owner(self, f: _Finding) -> str:
+        for number, values in enumerate(self.arguments):
+            if any(f.begin <= value <= f.end for value in values):
+                name = f" ({self.names[number]})" if self.names else ""
+                return f"argument {number + 1}{name}"
+        for variable in self.module.image.variables:
+            address, size = c_uint64(), ctypes.c_size_t()
+            self.library.cuModuleGetGlobal_v2(
+                ctypes.byref(address), ctypes.byref(size), c_void_p(self.handle),
+                variable.name.encode(),
+            )  # fmt: skip
+            if address.value == f.begin:
+                return f"variable {_name(variable.name)}"
+        return f"an allocation of {f.end - f.begin} bytes"
+
+    def _shared_place(self, f: _Finding) -> str:
+        at = f.address - f.begin
+        size = f.end - f.begin
+        if f.meant[1]:
+            begin, end = f.meant[0], min(f.meant[1], size)
+            name = self._variable(begin)
+            beyond = self._beyond(f, at - begin, end - begin)
+            return f"shared memory of {name}, byte {at - begin}{beyond}"
+        inner = "" if at < 0 or at >= size else self._element(f, at)
+        return f"shared memory byte {at}{inner or self._beyond(f, at, size)}"
+
+    def _shared_variables(self) -> list[tuple[int, int, str]]:
+        """(offset, bytes, name); bytes 0: to the end."""
+        return self.layout.shared_variables()
+
+    def _variable(self, offset: int) -> str:
+        names = [name for at, _, name in self._shared_variables() if at == offset]
+        return _name(names[0]) if names else f"byte {offset}"
+
+    def _element(self, f: _Finding, at: int) -> str:
+        """ " (s[33])": the variable there and the number of the access's size in it."""
+        for begin, size, name in self._shared_variables():
+            if begin <= at and (not size or at < begin + size):
+                number, rest = divmod(at - begin, f.bytes)
+                inner = f"[{number}]" if not rest else f" + {at - begin} bytes"
+                return f" ({_name(name)}{inner if size != f.bytes else ''})"
+        return ""
+
+    # --- words ------------------------------------------------------------------------------
+
+    def _out_of_bounds(self, f: _Finding, place: str):
+        note = _NOTES[f.note]
+        does = f"{_threads(f.block, f.thread)} {_DOES[f.access]} {f.bytes} bytes at"
+        message = f"{does} {place}"
+        advice = (
+            "Compare the index with the size before the access, and let threads outside do nothing."
+        )
+        if note == "null":
+            message = f"{does} address {f.address:#x}"
+            advice = "Pass an array: a null pointer, or a number in a pointer's place, came in."
+        elif note == "freed":
+            message += ", in memory that has been freed"
+            advice = "Keep the array alive until the kernel is done."
+        elif note == "constant":
+            message += ", which is constant memory"
+            advice = "Kernels cannot write constant memory: use __device__ memory."
+        elif note == "heap":
+            message += ", in the heap of malloc, but in no block that is allocated"
+        elif note == "elsewhere":
+            message += ", which is in another array"
+        elif f.space == _SHARED and f.meant[1] == _NONE:
+            advice += " Or launch with more shared memory."
+        return message, advice
+
+    def _misaligned(self, f: _Finding, place: str):
+        message = (
+            f"{_threads(f.block, f.thread)} {_DOES[f.access]} {f.bytes} bytes at {place}, "
+            f"which is no multiple of {f.bytes}"
+        )
+        return message, (
+            f"Begin {f.bytes}-byte accesses at multiples of {f.bytes} bytes, or use narrower ones."
+        )
+
+    def _uninitialised_read(self, f: _Finding, place: str):
+        message = (
+            f"{_threads(f.block, f.thread)} {_DOES[f.access]} {f.bytes} bytes at {place}, "
+            "which nothing has written"
+        )
+        advice = {
+            _SHARED: "Write it first: every block starts with shared memory full of garbage.",
+            _LOCAL: "Give the variable a value on every path that leads here.",
+        }
+        return message, advice.get(
+            f.space, "Fill the array before the launch, or write every element before it is read."
+        )
+
+    def _sides(self, f: _Finding, place: str) -> str:
+        same_block = list(f.block) == list(f.other_block)
+        other = f"thread ({','.join(map(str, f.other_thread))})"
+        other += "" if same_block else f" of block ({','.join(map(str, f.other_block))})"
+        line = self._line(f.other_site)[1]
+        here = self._line(f.site)[1]
+        at = "at this line" if line == here else f"at line {line}"
+        return (
+            f"{_threads(f.block, f.thread)} {_DOES[f.access]} {place}, which {other} "
+            f"{_DOES[f.other_access]} {at}"
+        )
+
+    def _race(self, f: _Finding, place: str):
+        note = _NOTES[f.note]
+        message = f"{self._sides(f, place)}: who comes first is left to chance"
+        if note == "update":
+            return message, (
+                "Several threads read, change and write one value: use atomicAdd or its kin, or "
+                "give each thread a value of its own."
+            )
+        if note == "atomic":
+            return message, (
+                "An atomic protects only from other atomics: separate the two by a barrier "
+                "(in one block) or a launch, or make both atomic."
+            )
+        if note == "volatile":
+            return message, (
+                "volatile orders nothing: put __syncthreads() between the two, or for a flag "
+                "__threadfence() between the data and the flag."
+            )
+        if note == "blocks":
+            return message, (
+                "Blocks run in any order: let each write what no other touches, or let "
+                "__threadfence() and an atomic counter say who is done."
+            )
+        return message, "Put __syncthreads() between the two."
+
+    def _missing_syncwarp(self, f: _Finding, place: str):
+        message = f"{self._sides(f, place)}: lanes of one warp need not run in step"
+        return message, "Put __syncwarp() between the two, or exchange values by __shfl_sync."
+
+    def _double_write(self, f: _Finding, place: str):
+        message = f"{self._sides(f, place)}, with another value: either may stay"
+        return message, (
+            "Let one thread write it, or give each thread its own place; to combine the values use "
+            "an atomic."
+        )
+
+    def _divergent_barrier(self, f: _Finding, place: str):
+        note = _NOTES[f.note]
+        thread, other = (f"({','.join(map(str, t))})" for t in (f.thread, f.other_thread))
+        block = f"block ({','.join(map(str, f.block))})"
+        if note == "exited":
+            return (
+                f"thread {thread} of {block} waits here, but {f.lanes} threads, the first of them "
+                f"{other}, have returned",
+                "Let no thread return before the last barrier: skip the work instead.",
+            )
+        if note == "lines":
+            line = self._line(f.other_site)[1]
+            return (
+                f"thread {thread} of {block} waits here while thread {other} waits at line {line}",
+                "Take the barrier out of the condition, so that all threads meet at the same one.",
+            )
+        if note in ("absent", "unnamed"):
+            return self._members(f, note, "this __syncwarp", thread, other, block)
+        return (
+            f"thread {thread} of {block} waits here, but {f.lanes} threads of its warp, the first "
+            f"of them {other}, pass by",
+            "Take the barrier out of the condition or loop that threads may disagree on.",
+        )
+
+    def _inactive_shuffle(self, f: _Finding, place: str):
+        note = _NOTES[f.note]
+        thread, other = (f"({','.join(map(str, t))})" for t in (f.thread, f.other_thread))
+        block = f"block ({','.join(map(str, f.block))})"
+        if note in ("absent", "unnamed") and f.thread[:] != f.other_thread[:]:
+            return self._members(f, note, "this shuffle or vote", thread, other, block)
+        what = {
+            "nobody": "a lane that has no thread",
+            "exited": f"thread {other}, which has returned",
+        }.get(note, f"thread {other}, which does not take part")
+        return (
+            f"thread {thread} of {block} reads the value of {what}",
+            "Let all lanes that are read take part: move the shuffle out of the condition, "
+            "or keep to the lanes that are there.",
+        )
+
+    def _members(self, f, note, what, thread, other, block):
+        if note == "unnamed":
+            return (
+                f"thread {thread} of {block} takes part in {what}, whose mask does not name it",
+                "Give a mask that names all lanes that get here, and no others.",
+            )
+        return (
+            f"thread {other} of {block} is named in the mask of {what} but does not get here",
+            "Give a mask that names the lanes that get here, taken before the branch "
+            "(__ballot_sync), or take the call out of the condition.",
+        )

@@ -1,0 +1,192 @@
+"""The build whose every access, barrier, shuffle and fence goes through driver/sanitize.c.
+
+Beside the code it notes where each site's addresses come from: from which pointers among the
+kernel's parameters, from which variables in shared memory. So an access that runs from one array
+into the next is seen, although there is memory.
+"""
+
+from __future__ import annotations
+
+from ..ptx.program import Address, Function, Instruction, Register, Symbol, Vector
+from .emit import BUILDS, FunctionEmitter, ModuleText
+from .flow import registers_of
+
+__all__ = ["SanitizedEmitter"]
+
+# as in driver/sanitize.c
+_ATOMIC, _VOLATILE, _IN_BLOCK, _RELEASE = 1, 2, 8, 16
+_WARP_WIDE, _DEVICE_WIDE, _ALIGNED = 0, 1, 1
+
+# what such an instruction makes of a pointer still points into the same memory
+_KEEPS_POINTERS = set("mov cvta cvt add sub and or xor selp slct min max".split())
+_MAKES_NUMBERS = set(
+    "mul mul24 shl shr div rem neg not abs bfe bfi clz popc brev prmt setp set vote shfl".split()
+)
+_UNKNOWN = "?"
+
+
+def _symbols(operand):
+    if isinstance(operand, Symbol):
+        yield operand.name
+    elif isinstance(operand, Vector):
+        for element in operand.elements:
+            yield from _symbols(element)
+
+
+class _Origins:
+    """For each register of a function, what its value may point into.
+
+    That is a set of numbers (8-byte words of the kernel's parameters), of names of shared
+    variables, and _UNKNOWN.
+    """
+
+    def __init__(self, function: Function, shared_names: set[str]):
+        self.function = function
+        self.shared = shared_names
+        self.of: dict[str, set] = {}
+        items = [item for item in function.body if isinstance(item, Instruction)]
+        changed = True
+        while changed:
+            changed = False
+            for item in items:
+                written, _ = registers_of(item)
+                for register in written:
+                    known = self.of.setdefault(register.name, set())
+                    more = self._result(item, register) - known
+                    known |= more
+                    changed = changed or bool(more)
+
+    def _result(self, item: Instruction, register: Register) -> set:
+        opcode = item.opcode
+        if opcode in _KEEPS_POINTERS:
+            return self._sources(item.operands[1:])
+        if opcode in ("mad", "mad24", "fma"):
+            return self._sources(item.operands[3:4])
+        if opcode in _MAKES_NUMBERS or not register.type.endswith("64"):
+            return set()
+        if opcode == "ld" and "param" in item.modifiers:
+            return self._parameter(item, register)
+        return {_UNKNOWN}
+
+    def _parameter(self, item: Instruction, register: Register) -> set:
+        address = item.operands[1]
+        offsets = self.function.param_offsets if self.function.is_entry else {}
+        if address.base not in offsets:
+            return {_UNKNOWN}
+        at = offsets[address.base] + address.offset
+        if isinstance(item.operands[0], Vector):
+            at += 8 * item.operands[0].elements.index(register)
+        return {at // 8} if at % 8 == 0 and at < 8 * 64 else {_UNKNOWN}
+
+    def _sources(self, operands) -> set:
+        found: set = set()
+        for operand in operands:
+            if isinstance(operand, Register):
+                found |= self.of.get(operand.name, set())
+            elif isinstance(operand, Vector):
+                found |= self._sources(operand.elements)
+            for name in _symbols(operand):
+                found.add(name if name in self.shared else _UNKNOWN)
+        return found
+
+    def behind(self, address: Address) -> set:
+        """What an address may point into; empty: unknown."""
+        if address.base is None:
+            return set()
+        if isinstance(address.base, str):
+            return {address.base} & self.shared
+        found = self.of.get(address.base.name, set())
+        return set() if _UNKNOWN in found else found
+
+
+class SanitizedEmitter(FunctionEmitter):
+    """Emits functions that let the sanitizer see, and decide on, what they do to memory."""
+
+    careful = True
+
+    def __init__(self, text: ModuleText, function: Function):
+        super().__init__(text, function)
+        self._shared = {
+            name: (offset, offset + size if size else 0xFFFFFFFF)
+            for offset, size, name in self.layout.shared_variables()
+        }
+        self._origins = _Origins(function, set(self._shared))
+        self._stored_to = {
+            operand
+            for item in function.body
+            if isinstance(item, Instruction) and item.opcode == "st"
+            for operand in item.operands[:1]
+        }
+        if function.is_entry:
+            self.entry.append(self._void_call_text("sg_sanitize_start", "ptr %w"))
+
+    # --- sites ------------------------------------------------------------------------------
+
+    def site(self, item, kind, space="generic", size=0, elements=1) -> int:
+        number = super().site(item, kind, space, size, elements)
+        self.text.notes.setdefault("origins", []).append(self._origin(item, kind))
+        return number
+
+    def _origin(self, item: Instruction | None, kind: str) -> tuple[int, int, int, int]:
+        """The fields of struct Origin in driver/runtime.h."""
+        addresses = [o for o in item.operands if isinstance(o, Address)] if item else []
+        if not addresses or kind not in ("load", "store", "atomic", "red"):
+            return 0, 0, 0, 0
+        address = addresses[-1 if item.opcode == "cp" and kind == "load" else 0]
+        updates = int(kind == "load" and address in self._stored_to)
+        found = self._origins.behind(address)
+        words = {word for word in found if isinstance(word, int)}
+        if found and found == words:
+            return sum(1 << word for word in words), 0, 0, updates
+        if not found or words:
+            return 0, 0, 0, updates
+        begin, end = zip(*(self._shared[name] for name in found), strict=True)
+        return 0, min(begin), max(end), updates
+
+    # --- what goes through the driver -------------------------------------------------------
+
+    def _says(self, name: str) -> int:
+        """What the driver is told of the instruction at hand."""
+        modifiers = set(self.item.modifiers)
+        if name.startswith("barrier"):
+            return _ALIGNED if self.item.opcode == "bar" or "aligned" in modifiers else 0
+        says = 0
+        if self.item.opcode in ("atom", "red") or modifiers & {"relaxed", "acquire", "release"}:
+            says |= _ATOMIC
+        if "volatile" in modifiers:
+            says |= _VOLATILE
+        if "cta" in modifiers:
+            says |= _IN_BLOCK
+        if modifiers & {"release", "acq_rel"}:
+            says |= _RELEASE
+        return says
+
+    def call_checked(self, result: str, name: str, *arguments: str) -> str:
+        says = f"i32 {self._says(name)}"
+        return super().call_checked(result, f"sanitize_{name}", *arguments, says)
+
+    def observe_fence(self) -> None:
+        modifiers = set(self.item.modifiers)
+        wide = _WARP_WIDE if "cta" in modifiers else _DEVICE_WIDE
+        self.call_void("sg_sanitize_fence", "ptr %w", f"i32 {self.active()}", f"i32 {wide}")
+
+    def observe_shuffle(self, site, members, mode, b, c) -> None:
+        operands = ((b, "u32"), (c, "u32"), (members, "b32"))
+        lanes = [f"ptr {self.spill(self.read(o, t), n)}" for n, (o, t) in enumerate(operands)]
+        active = f"i32 {self.active()}"
+        what = f"i32 {site}", f"i32 {mode}"
+        self.call_void("sg_sanitize_shuffle", "ptr %w", *what, *lanes, active)
+
+    def observe_vote(self, site, members) -> None:
+        self._meet(site, members, 1)
+
+    def observe_warp_barrier(self, site, members) -> None:
+        self._meet(site, members, 0)
+
+    def _meet(self, site, members, votes: int) -> None:
+        lanes = f"ptr {self.spill(self.read(members, 'b32'))}"
+        active = f"i32 {self.active()}"
+        self.call_void("sg_sanitize_meet", "ptr %w", f"i32 {site}", lanes, active, f"i32 {votes}")
+
+
+BUILDS["sanitize"] = SanitizedEmitter

@@ -1,0 +1,76 @@
+"""Run a kernel once with every access watched: what it does wrong, by source line."""
+
+import re
+from html import escape
+
+from ..softgpu.findings import Finding, Findings, last_findings
+from .launch import find, shape
+
+__all__ = ["Finding", "Report", "sanitize"]
+
+
+class Report(Findings):
+    """Findings that a notebook shows."""
+
+    def _repr_html_(self):
+        if self.clean:
+            return f"<p>kernel <code>{escape(self.kernel)}</code>: nothing found</p>"
+        rows = "".join(self._row(finding) for finding in self)
+        head = "<tr><th>finding</th><th>line</th><th>what happened</th><th>times</th></tr>"
+        return f"<p>kernel <code>{escape(self.kernel)}</code></p><table>{head}{rows}</table>"
+
+    @staticmethod
+    def _row(f):
+        sources = dict([(f.line, f.source), (f.other_line, f.other_source)])
+        lines = "<br>".join(
+            f"{line} <code>{escape(sources.get(line) or '')}</code>" for line in f.lines if line
+        )
+        cells = (escape(f.kind), lines, f"{escape(f.message)}.<br>{escape(f.advice)}", f.count)
+        return "<tr>" + "".join(f"<td style='text-align:left'>{c}</td>" for c in cells) + "</tr>"
+
+
+def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
+    """Launch a kernel once, watched; what it does wrong, as a list. The arguments do not change.
+
+    kernel: a kernel of helpers.sources, a PyCUDA function or a pair (CUDA source, name).
+    uninitialised: arrays among the arguments that are to count as never written. Arrays fresh from
+    gpuarray.empty count so anyway where the software GPU is PyCUDA's driver."""
+    target = find(kernel)
+    library = target.engine.library
+
+    def ready(address):
+        """Just before the launch: address(argument) is where the kernel will find it."""
+        for array in uninitialised:
+            library.sg_sanitize_unwritten(address(array), array.nbytes)
+
+    library.sg_sanitize(1)
+    try:
+        target.launch(args, shape("grid", grid), shape("block", block), shared, ready)
+        fault = None
+    except Exception as error:
+        if not last_findings(target.engine):  # refused, not run
+            raise
+        fault = error
+    finally:
+        library.sg_sanitize(0)
+    report = last_findings(target.engine, Report)
+    if fault is not None:
+        report.append(_of_fault(report.kernel, str(fault)))
+    return report
+
+
+def _of_fault(kernel, text):
+    """What stopped a launch before its end, as a finding."""
+    parts = re.search(r"kernel \S+?(?:, (\S+):(\d+))?: (.*)", text, re.DOTALL)
+    file, line, message = parts.groups() if parts else (None, None, text)
+    return Finding(
+        kind="fault",
+        kernel=kernel,
+        file=file or "",
+        line=int(line or 0),
+        message=message,
+        advice="The launch ended here: what comes after was not looked at.",
+        count=1,
+        block=(0, 0, 0),
+        thread=(0, 0, 0),
+    )
