@@ -1,5 +1,5 @@
 /* Entry points that PyCUDA links against and this driver does not have: textures, surfaces,
-   linking, and what processes would share. */
+   and what processes would share. */
 #include "driver.h"
 
 #define UNSUPPORTED(X) \
@@ -8,11 +8,6 @@
     X(cuIpcGetMemHandle, "memory shared between processes") \
     X(cuIpcOpenEventHandle, "events shared between processes") \
     X(cuIpcOpenMemHandle_v2, "memory shared between processes") \
-    X(cuLinkAddData_v2, "linking device code") \
-    X(cuLinkAddFile_v2, "linking device code") \
-    X(cuLinkComplete, "linking device code") \
-    X(cuLinkCreate_v2, "linking device code") \
-    X(cuLinkDestroy, "linking device code") \
     X(cuParamSetTexRef, "texture references") \
     X(cuProfilerInitialize, "profiler configuration files") \
     X(cuSurfRefGetArray, "surface references") \
