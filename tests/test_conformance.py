@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit
-from tests.conformance import runner
+from tests.conformance import record, runner
 from tests.conformance.case import Case, Kernel
 from tests.conformance.refused import REFUSED, Refused
 from tests.conformance.suite import CASES, FAMILIES, Golden, family
@@ -145,6 +145,12 @@ def test_every_family_is_tested() -> None:
 
 def test_every_answer_has_a_case() -> None:
     assert not GOLDEN.names() - set(CASES)
+
+
+@pytest.mark.skipif(not autoinit.is_software, reason="a GPU may record")
+def test_only_a_gpu_records(capsys: pytest.CaptureFixture[str]) -> None:
+    assert record.main([]) == 1
+    assert "real GPU" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not autoinit.is_software, reason="a GPU runs these")
