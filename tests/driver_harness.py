@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import os
 import subprocess
 import tempfile
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint32, c_uint64, c_void_p
@@ -68,8 +69,9 @@ class Driver:
              f"-Wl,-rpath,{self.folder.name}"],
             check=True,
         )  # fmt: skip
-        self.library = ctypes.CDLL(str(library))
-        self.kernels = ctypes.CDLL(str(kernels))
+        # each looks in itself first, whatever other tests of the process have loaded for all
+        self.library = ctypes.CDLL(str(library), os.RTLD_NOW | os.RTLD_DEEPBIND)
+        self.kernels = ctypes.CDLL(str(kernels), os.RTLD_NOW | os.RTLD_DEEPBIND)
         self.unloaded = []
         self._callbacks = (
             ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)(self._load),
