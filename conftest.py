@@ -1,6 +1,11 @@
-"""How notebooks run as tests."""
+"""How tests are shared out over processes, and how notebooks run as tests."""
+
+import os
 
 from xdist.scheduler import LoadScopeScheduling
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # there is one of these processes a core already
+    os.environ.setdefault("SOFTGPU_THREADS", "1")
 
 
 def pytest_collectstart(collector):

@@ -640,11 +640,24 @@ def test_modules_that_cannot_be_loaded(calm, tmp_path):
 
 
 def test_what_is_not_there_says_so(calm):
-    assert calm.raw("cuLinkCreate_v2") == NOT_SUPPORTED
-    assert "linking device code" in calm.error_text(NOT_SUPPORTED)
+    assert calm.raw("cuIpcGetMemHandle") == NOT_SUPPORTED
+    assert "memory shared between processes" in calm.error_text(NOT_SUPPORTED)
     assert calm.raw("cuTexRefCreate") == NOT_SUPPORTED
     assert "texture references" in calm.error_text(NOT_SUPPORTED)
     assert calm.error_text(700) == "an illegal memory access was encountered"
+
+
+def test_the_linker_passes_one_text_through_and_refuses_a_second(calm):
+    PTX, LIBRARY, text = 1, 4, b"some PTX"
+    linker, image, size = c_void_p(), c_void_p(), ctypes.c_size_t()
+    calm.call("cuLinkCreate_v2", 0, None, None, byref(linker))
+    calm.call("cuLinkAddData_v2", linker, LIBRARY, b"!", 1, b"library", 0, None, None)
+    calm.call("cuLinkAddData_v2", linker, PTX, text, len(text), b"one", 0, None, None)
+    refused = calm.raw("cuLinkAddData_v2", linker, PTX, text, len(text), b"two", 0, None, None)
+    assert refused == NOT_SUPPORTED and "two" in calm.error_text(NOT_SUPPORTED)
+    calm.call("cuLinkComplete", linker, byref(image), byref(size))
+    assert ctypes.string_at(image, size.value) == text
+    calm.call("cuLinkDestroy", linker)
 
 
 def test_the_device_says_what_it_is(calm):
