@@ -34,21 +34,22 @@ extern "C" __global__ void tickets(const T *__restrict__ x, T *y, long long batc
                                    int parts, int lag, Running<Acc> *stats, unsigned *ticket,
                                    unsigned *done)
 {
-    __shared__ unsigned drawn;
+    __shared__ unsigned drawn[2];
     Softmax<Acc> op;
     int tid = threadIdx.x;
-    unsigned all = 2 * parts * (batch + lag);
-    for (;;) {
-        __syncthreads();  // everybody has read the last ticket
-        if (tid == 0)
-            drawn = atomicInc(ticket, all + gridDim.x - 1);  // each block draws one too many
-        __syncthreads();
-        if (drawn >= all) return;
-        int part = drawn % parts;
-        bool write = drawn / parts % 2;
-        long long row = drawn / (2 * parts) - (write ? lag : 0);
-        if (row < 0 || row >= batch) continue;
-
+    unsigned all = 2 * parts * (batch + lag),
+             last = all + gridDim.x - 1;  // each block draws one more
+    if (tid == 0) drawn[0] = atomicInc(ticket, last);
+    __syncthreads();  // the first ticket is drawn
+    for (int turn = 0; drawn[turn] < all; turn = 1 - turn) {
+        int part = drawn[turn] % parts;
+        bool write = drawn[turn] / parts % 2;
+        long long row = drawn[turn] / (2 * parts) - (write ? lag : 0);
+        if (tid == 0) drawn[1 - turn] = atomicInc(ticket, last);  // the next one, in good time
+        if (row < 0 || row >= batch) {
+            __syncthreads();  // it is drawn
+            continue;
+        }
         long long first = (long long)part * TILE;
         int packs = min((long long)TILE, hidden - first) / PACK;
         auto in = reinterpret_cast<const Packed<T, PACK> *>(x + row * hidden + first);
@@ -68,13 +69,13 @@ extern "C" __global__ void tickets(const T *__restrict__ x, T *y, long long batc
             atomicInc(done + row, 2 * parts - 1);  // the last to write wraps it to zero
         }
         __syncthreads();  // the row is measured
-        Running<Acc> sums = fold<1>(stats + row * parts, 0, parts, tid, (int)blockDim.x, op);
-        sums = block_reduce(sums, op);
-        Acc scale = 1 / sums.sum;
+        Running<Acc> all_parts = fold<1>(stats + row * parts, 0, parts, tid % 32, 32, op);
+        all_parts = warp_reduce(all_parts, op);
+        Acc scale = 1 / all_parts.sum;
 #pragma unroll 4
         for (int i = tid; i < packs; i += blockDim.x) {
             Packed<T, PACK> p = in[i];
-            for (int k = 0; k < PACK; ++k) p[k] = T(exp(Acc(p[k]) - sums.peak) * scale);
+            for (int k = 0; k < PACK; ++k) p[k] = T(exp(Acc(p[k]) - all_parts.peak) * scale);
             out[i] = p;
         }
     }

@@ -1,0 +1,223 @@
+"""Time helpers.ops beside the libraries of this machine, on any NVIDIA GPU: make bench-gpu.
+
+Contenders are ours, cub::DeviceReduce, and PyTorch and CuPy where they are installed. Every result
+is checked against float64 on random data before it is timed. Times are medians of many runs, each
+with a cache full of something else (helpers.bench says how), and contenders take turns. The floor
+of a case is what the memory allows: the bytes that must move at the speed that a plain read or copy
+reached in this run, and the time of a kernel that does nothing.
+
+Leaves a CSV file and a figure a topic in build/bench-gpu. Usage: bench_gpu.py [TOPIC ...]"""
+
+import csv
+import ctypes
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from helpers import autoinit, bench, checks, ops, plots, sources
+
+import pycuda.driver as cuda  # isort: skip  (autoinit first)
+from pycuda import gpuarray  # isort: skip
+from pycuda.tools import DeviceMemoryPool  # isort: skip
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "build" / "bench-gpu"
+ROUNDS = 3  # turns that contenders take
+CHAIN = 4096  # no contender rounds one value's way into the result more often
+SHAPES = [(1048576, 32), (262144, 128), (65536, 512), (65536, 1024), (16384, 4096), (4096, 16384),
+          (256, 262144)]  # fmt: skip
+TOPICS = {
+    "sum": [(1 << e,) for e in (10, 14, 16, 18, 20, 22, 24, 26, 28, 30)],
+    "rowsum": SHAPES,
+    "colsum": [(128, 1048576), (4096, 16384), (65536, 1024), (1048576, 64)],
+    "softmax": SHAPES,
+}
+AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
+DISTINCT = 1 << 27  # so many random numbers are made; longer arrays repeat them
+
+
+def optional(name):
+    """A module, or None where it is not installed."""
+    try:
+        return __import__(name)
+    except ImportError:
+        return None
+
+
+torch, cupy = optional("torch"), optional("cupy")
+
+
+def compile_cub():
+    """cub::DeviceReduce::Sum as a function of an array, compiled for this GPU."""
+    library = OUT / "cub_sum.so"
+    arch = "sm_{}{}".format(*autoinit.device.compute_capability())
+    flags = ["-arch", arch, "-O3", "-shared", "-cudart", "static", "-Xcompiler", "-fPIC"]
+    source = sources.find("bench/cub_sum.cu")
+    subprocess.run([autoinit.compiler.nvcc, *flags, "-o", library, source], check=True)
+    function = ctypes.CDLL(str(library)).cub_sum
+    function.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_int]
+    scratch, out = gpuarray.empty(1 << 22, np.uint8), gpuarray.empty((), np.float32)
+    scratch_bytes = ctypes.c_size_t(scratch.size)
+
+    def run(x):
+        if function(scratch.ptr, ctypes.byref(scratch_bytes), x.ptr, out.ptr, x.size):
+            raise RuntimeError("cub::DeviceReduce failed")
+        return out
+
+    return run
+
+
+def contenders(topic, x, cub):
+    """Names and functions of no arguments that return an array on the GPU."""
+    axis = AXIS[topic]
+    yield "ours", (lambda: ops.softmax(x)) if topic == "softmax" else (lambda: ops.sum(x, axis))
+    if topic == "sum":
+        yield "CUB", lambda: cub(x)
+    if torch:
+        t = torch.as_tensor(x, device="cuda")
+        yield (
+            "PyTorch",
+            (lambda: torch.softmax(t, 1)) if topic == "softmax" else (lambda: torch.sum(t, axis)),
+        )
+    if cupy and topic != "softmax":
+        c = cupy.asarray(x)
+        yield "CuPy", lambda: c.sum(axis)
+
+
+def on_host(result):
+    return result.cpu().numpy() if torch and isinstance(result, torch.Tensor) else result.get()
+
+
+def reference(topic, x):
+    """The result in float64, and what its rounding errors are relative to."""
+    with ThreadPoolExecutor() as pool:
+
+        def over(function, axis):
+            return list(pool.map(function, np.array_split(x, 64, axis)))
+
+        if topic == "sum":
+            return [sum(over(f, 0)) for f in (np_sum, np_size)]
+        if topic == "softmax":
+            want = np.concatenate(over(np_softmax, 0))
+            return want, want
+        kept = 1 - AXIS[topic]
+        functions = (lambda c: np_sum(c, 1 - kept)), (lambda c: np_size(c, 1 - kept))
+        return [np.concatenate(over(f, kept)) for f in functions]
+
+
+def np_sum(x, axis=None):
+    return x.sum(axis, dtype="f8")
+
+
+def np_size(x, axis=None):
+    return np.abs(x).sum(axis, dtype="f8")
+
+
+def np_softmax(x):
+    powers = np.exp(x.astype("f8") - x.max(1, keepdims=True))
+    return powers / powers.sum(1, keepdims=True)
+
+
+def ceilings():
+    """Time of an empty kernel in µs, and the speeds of reading and of copying in GB/s."""
+    empty = sources.kernel("first/empty.cu")
+    empty_us = bench.time_us(lambda: empty(grid=(1, 1), block=(1, 1, 1)))
+    free = cuda.mem_get_info()[0]
+    size = min(1 << 32, 1 << (free // 2).bit_length() - 1)
+    speeds = {}
+    for name, mover in ("read", bench.read), ("copy", bench.copy):
+        speeds[name] = size / (bench.time_us(lambda mover=mover: mover(size)) - empty_us) / 1e3
+    bench.zeros.cache_clear()
+    return empty_us, speeds["read"], speeds["copy"]
+
+
+def measure(topic, shape, x, host, cub):
+    """A row a contender: its name, and median, quartiles and number of its times in µs."""
+    repeats = max(1, x.size // DISTINCT)
+    want, size = reference(topic, host[: x.size].reshape(shape if repeats == 1 else -1))
+    runs = dict(contenders(topic, x, cub))
+    for name, run in runs.items():
+        tolerance = checks.gamma(CHAIN, "f4") * repeats * size
+        checks.assert_close(on_host(run()), repeats * want, tolerance, f"{name}, {topic} {shape}")
+    times = {name: [] for name in runs}
+    for _ in range(ROUNDS):
+        for name, run in runs.items():
+            times[name].extend(bench.samples_us(run))
+    for name, samples in times.items():
+        low, median, high = np.percentile(samples, [25, 50, 75])
+        yield name, median, low, high, len(samples)
+
+
+def figure(topic, rows, device):
+    """Bars: how near each contender comes to the floor of each case."""
+    cases = list(dict.fromkeys(row["case"] for row in rows))
+    names = list(dict.fromkeys(row["contender"] for row in rows))
+
+    def paint(axes):
+        axes.set(title=f"{topic} on {device}", ylabel="% of the floor's speed")
+        for i, (name, colour) in enumerate(zip(names, plots.COLOURS)):
+            mine = [row for row in rows if row["contender"] == name]
+            places = [cases.index(row["case"]) + (i - (len(names) - 1) / 2) * 0.8 / len(names)
+                      for row in mine]  # fmt: skip
+            shares = [100 * row["floor_us"] / row["median_us"] for row in mine]
+            axes.bar(places, shares, 0.8 / len(names), color=colour, label=name)
+        axes.axhline(100, color=plots.INK, linestyle="--")
+        axes.set_xticks(range(len(cases)), [case.split()[-1] for case in cases], rotation=30)
+        axes.legend(ncols=len(names), frameon=False, loc="lower center", bbox_to_anchor=(0.5, -0.5))
+
+    plots.draw(paint, f"{topic}: share of the floor", width=9).save(OUT / f"{topic}.png")
+
+
+def main(*topics):
+    if autoinit.is_software:
+        raise SystemExit("bench-gpu needs an NVIDIA GPU: the software GPU has no times")
+    OUT.mkdir(parents=True, exist_ok=True)
+    empty_us, read, copy = ceilings()
+    print(f"{autoinit.name}: read {read:,.0f} GB/s, copy {copy:,.0f} GB/s, empty {empty_us:.2f} µs")
+    git = ["git", "-C", ROOT, "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
+    where = bench.circumstances() | {"commit": commit}
+    versions = " ".join(f"{m.__name__} {m.__version__}" for m in (torch, cupy) if m)
+    shared = {"read_gb_s": read, "copy_gb_s": copy, "empty_us": empty_us, **where}
+    cub, pool = compile_cub(), DeviceMemoryPool()
+    host = np.random.default_rng(1).standard_normal(DISTINCT, np.float32)
+    largest = min(1 << 30, cuda.mem_get_info()[0] // 16)  # floats: a quarter of the memory
+    base = gpuarray.empty(largest - largest % DISTINCT or DISTINCT, np.float32)
+    for start in range(0, base.size, DISTINCT):
+        base[start : start + DISTINCT].set(host)
+    rows = []
+    for topic in topics or TOPICS:
+        for shape in TOPICS[topic]:
+            count = int(np.prod(shape))
+            if count > base.size:
+                continue
+            x = gpuarray.GPUArray(shape, np.float32, pool.allocate, base, base.gpudata)
+            kept = {"sum": 1, "rowsum": shape[0], "colsum": shape[-1], "softmax": count}[topic]
+            speed = copy if topic == "softmax" else read
+            floor = 4 * (count + kept) / speed / 1e3 + empty_us
+            name = f"2^{count.bit_length() - 1}" if topic == "sum" else "x".join(map(str, shape))
+            found = {}
+            for contender, median, low, high, runs in measure(topic, shape, x, host, cub):
+                found[contender] = median
+                rows.append({"topic": topic, "case": f"{topic} {name}", "contender": contender,
+                             "median_us": median, "low_us": low, "high_us": high, "runs": runs,
+                             "floor_us": floor, "libraries": versions, **shared})  # fmt: skip
+            ours = found["ours"]
+            others = ", ".join(f"{k} {v:.2f}" for k, v in found.items() if k != "ours")
+            best = min((v for k, v in found.items() if k != "ours"), default=float("nan"))
+            print(f"{topic} {name}: ours {ours:.2f} µs, {100 * floor / ours:.0f} % of the floor,"
+                  f" {ours / best:.3f} of the best of {others}", flush=True)  # fmt: skip
+        figure(topic, [row for row in rows if row["topic"] == topic], autoinit.name)
+    with (OUT / "times.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({k: f"{v:.2f}" if isinstance(v, float) else v for k, v in row.items()})
+    print(f"written to {OUT}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
