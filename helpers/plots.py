@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator
 
-__all__ = ["COLOURS", "INK", "Picture", "bandwidth", "draw", "grid", "ladder", "time"]
+__all__ = ["COLOURS", "INK", "Picture", "bandwidth", "draw", "grid", "ladder", "owners", "time", "tree"]
 
 INK = "#797979"  # as far from white as from black
 COLOURS = ("#2a7fc9", "#d9661f", "#1f9e74", "#b565a7", "#b08a1e", "#d0454c", "#6f74d6")
@@ -73,7 +73,7 @@ def draw(paint, alt, width=6.2, height=3.1):
         return Picture(figure, alt)
 
 
-def time(timings, *steps):
+def time(timings, *steps, size="elements"):
     """Time against size for these steps (default: all), over the floor that the ceiling sets."""
     return curves(
         timings,
@@ -83,10 +83,11 @@ def time(timings, *steps):
         lambda point: point.bytes_moved / timings.ceiling.gb_per_s / 1e3,
         "floor: bytes / ceiling",
         yscale="log",
+        size=size,
     )
 
 
-def bandwidth(timings, *steps):
+def bandwidth(timings, *steps, size="elements"):
     """Bytes moved a second against size for these steps (default: all), under the ceiling."""
     return curves(
         timings,
@@ -96,17 +97,18 @@ def bandwidth(timings, *steps):
         lambda point: timings.ceiling.gb_per_s,
         timings.ceiling.step,
         yscale="linear",
+        size=size,
     )
 
 
-def curves(timings, steps, unit, value, limit, limit_name, yscale):
-    """A line of value(point) for each step, and a dashed one of limit(point)."""
+def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
+    """A line of value(point) for each step, and a dashed one of limit(point); size: what x is."""
     lines = {step: [p for p in timings.of(step) if p.is_known] for step in steps}
     lines = {step: line for step, line in lines.items() if line}
     longest = max(lines.values(), key=len, default=[])
 
     def paint(axes):
-        axes.set(title=timings.source, xlabel="elements", ylabel=unit, yscale=yscale)
+        axes.set(title=timings.source, xlabel=size, ylabel=unit, yscale=yscale)
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_locator(LogLocator(16))
         axes.yaxis.set_major_formatter("{x:,g}")
@@ -129,7 +131,7 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale):
     said = [f"{step} {in_words(line, value, unit)}" for step, line in lines.items()]
     said += [f"dashed {limit_name} {in_words(longest, limit, unit)}"] if longest else []
     said = "; ".join(said) or "nothing recorded yet"
-    return draw(paint, f"{unit} against elements, {timings.source}: {said}.")
+    return draw(paint, f"{unit} against {size}, {timings.source}: {said}.")
 
 
 def in_words(line, value, unit):
@@ -222,3 +224,59 @@ def grid(elements, block, blocks):
     alt = f"{blocks} blocks of {block} threads over {elements} elements: thread t of block b takes"
     alt += f" element b * {block} + t; {idle} threads have no element, {missed} elements no thread."
     return draw(paint, alt, width=6.6, height=2)
+
+
+def tree(elements, levels, who="thread"):
+    """How a tree folds elements: for each level a dictionary, thread: (where to, what with)."""
+
+    def paint(axes):
+        def square(i, row, text, colour):
+            axes.add_patch(
+                Rectangle((i - 0.4, -2 * row - 0.4), 0.8, 0.8, ec=colour, fc="none", lw=1.5)
+            )
+            axes.text(i, -2 * row, text, ha="center", va="center", color=colour)
+
+        for i in range(elements):
+            square(i, 0, i, INK)
+        axes.text(-0.9, 0, "element", ha="right", va="center")
+        for row, level in enumerate(levels, 1):
+            for thread, (to, source) in level.items():
+                colour = COLOURS[thread % len(COLOURS)]
+                square(to, row, thread, colour)
+                for start in (to, source):
+                    ends = (to, 0.45 - 2 * row), (start, 2 - 2 * row - 0.45)
+                    axes.annotate("", *ends, arrowprops={"arrowstyle": "->", "color": colour})
+            axes.text(-0.9, -2 * row, f"by {who}", ha="right", va="center")
+        axes.set(xlim=(-3.2, elements - 0.5), ylim=(-2 * len(levels) - 0.5, 0.5), aspect="equal")
+        axes.set_axis_off()
+
+    said = [
+        ", ".join(f"{who} {t} adds {source} to {to}" for t, (to, source) in level.items())
+        for level in levels
+    ]
+    alt = f"A tree over {elements} elements. " + "; ".join(
+        f"level {number}: {what}" for number, what in enumerate(said, 1)
+    )
+    return draw(paint, f"{alt}.", width=6.2, height=0.62 * (2 * len(levels) + 1))
+
+
+def owners(rows, labels, what="thread"):
+    """Who takes which element: a strip of squares a row, coloured by owner; -1 is nobody's."""
+    width = max(map(len, rows))
+
+    def paint(axes):
+        for y, (row, label) in enumerate(zip(rows, labels)):
+            for x, owner in enumerate(row):
+                colour = COLOURS[owner % len(COLOURS)] if owner >= 0 else INK
+                style = {"fc": "none", "hatch": "////"} if owner < 0 else {"fc": f"{colour}30"}
+                axes.add_patch(Rectangle((x, -1.3 * y), 0.9, 0.9, ec=colour, lw=1.2, **style))
+                if owner >= 0:
+                    place = x + 0.45, 0.43 - 1.3 * y
+                    axes.text(*place, owner, ha="center", va="center", color=colour, size=9)
+            axes.text(-0.3, 0.45 - 1.3 * y, label, ha="right", va="center")
+        axes.set(xlim=(-0.1, width), ylim=(0.9 - 1.3 * len(rows), 1), aspect="equal")
+        axes.set_axis_off()
+
+    said = (f"{label}: {' '.join(map(str, row))}" for row, label in zip(rows, labels))
+    alt = f"The {what} that takes each element. {'; '.join(said)}."
+    return draw(paint, alt, width=0.27 * width, height=0.36 * len(rows))

@@ -145,3 +145,12 @@ def test_grid_shows_each_thread_and_element(elements, block, blocks, idle, misse
     shown = [text.get_text() for text in axes.texts]
     assert ("outside the array" in shown) == (idle > 0)
     assert ("no thread comes here" in shown) == (missed > 0)
+
+
+def test_tree_draws_each_addition(axes_of):
+    halves = [{t: (t, t + half) for t in range(half)} for half in (4, 2, 1)]
+    axes, alt = axes_of(plots.tree, 8, halves, who="addition")
+    squares = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    arrows = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
+    assert len(squares) == 8 + 7 and len(arrows) == 2 * 7
+    assert alt.count(" adds ") == 7 and "addition 3 adds 7 to 3" in alt
