@@ -9,6 +9,7 @@ import math
 import os
 import subprocess
 import warnings
+from copy import copy as shallow_copy
 from dataclasses import dataclass, fields
 from datetime import date
 from functools import lru_cache
@@ -19,7 +20,7 @@ import numpy as np
 
 from . import autoinit, sources
 
-__all__ = ["Timing", "Timings", "samples_us", "time_us"]
+__all__ = ["Timing", "Timings", "evict", "evict_by_writing", "peers", "samples_us", "time_us"]
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "notebooks" / "recorded"
@@ -31,16 +32,17 @@ CEILING_BYTES = 1 << 30
 SOFTWARE_SIZE = 1 << 20  # Timings.sweep runs nothing larger on the software GPU
 
 
-def time_us(launch, cold=True):
+def time_us(launch, cold=True, before=None):
     """Median time of launch() on the GPU, in microseconds; NaN on the software GPU."""
-    return float(np.median(samples_us(launch, cold)))
+    return float(np.median(samples_us(launch, cold, before)))
 
 
-def samples_us(launch, cold=True):
+def samples_us(launch, cold=True, before=None):
     """Times of many runs of launch(), in microseconds.
 
-    cold: before each run the L2 cache is filled with something else, by reading. Writing would
-    leave lines that the GPU must write back during the run, and the run would pay for it."""
+    cold: before each run the L2 cache is filled with something else, by before(): by default
+    evict(), which reads. Writing would leave lines that the GPU must write back during the run, and
+    the run would pay for it."""
     if autoinit.is_software:
         launch()
         warnings.warn("the software GPU has no times: NaN", stacklevel=3)
@@ -52,7 +54,7 @@ def samples_us(launch, cold=True):
 
     def sample(wait_us):
         if cold:
-            evict()
+            (before or evict)()
         wait(np.uint64(1000 * wait_us), grid=(1, 1), block=(1, 1, 1))
         host_start = perf_counter()
         start.record()
@@ -100,6 +102,14 @@ def copy(size_bytes):
 def evict():
     """Fill the L2 cache with clean lines of something else."""
     read(L2_SIZES * autoinit.device.l2_cache_size)
+
+
+def evict_by_writing():
+    """Fill the L2 cache with lines that are still to be written to memory: how not to do it."""
+    import pycuda.driver as cuda
+
+    size_bytes = L2_SIZES * autoinit.device.l2_cache_size
+    cuda.memset_d32(zeros(size_bytes), 0, size_bytes // 4)
 
 
 @dataclass(frozen=True)
@@ -161,6 +171,27 @@ def save(path, points):
             writer.writerow(f"{v:.3f}" if isinstance(v, float) else v for v in values)
 
 
+def peers(topic):
+    """Recorded Timings of libraries at sum, rowsum, colsum or softmax; step: whose they are.
+
+    What make bench-gpu left, "ours" being helpers.ops. Sizes: elements of a vector, columns of a
+    matrix."""
+    with (RECORDED / "peers.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["topic"] == topic]
+    points = []
+    for row in rows:
+        shape = row["case"].split()[1]  # such as 2^20 or 65536x1024
+        shape = [1 << int(shape[2:])] if "^" in shape else [int(n) for n in shape.split("x")]
+        count = math.prod(shape)
+        kept = {"sum": 1, "rowsum": shape[0], "colsum": shape[-1], "softmax": count}[topic]
+        times = (float(row[f"{name}_us"] or math.nan) for name in ("median", "low", "high"))
+        name = "helpers.ops" if row["contender"] == "ours" else row["contender"]
+        where = (row[name] for name in ("device", "driver", "toolkit", "date", "commit"))
+        launches = int(row["runs"] or 0)
+        points.append(Timing(name, shape[-1], 4 * (count + kept), *times, launches, *where))
+    return points
+
+
 @lru_cache
 def circumstances():
     """Where and when this process measures: the last five fields of a Timing."""
@@ -187,9 +218,10 @@ def measured_ceiling(limit):
     return point
 
 
-def measured(step, size, launch, bytes_moved):
+def measured(step, size, launch, bytes_moved, cold=True, before=None):
     """The Timing of launch() on this machine's GPU."""
-    low, median, high = np.percentile(samples := samples_us(launch), [25, 50, 75])
+    samples = samples_us(launch, cold, before)
+    low, median, high = np.percentile(samples, [25, 50, 75])
     times = median, low, high, len(samples)
     return Timing(step, size, bytes_moved, *times, **circumstances())
 
@@ -211,12 +243,12 @@ class Timings:
         else:
             self.ceiling = measured_ceiling(limit)
 
-    def measure(self, step, size, launch, bytes_moved):
+    def measure(self, step, size, launch, bytes_moved, cold=True, before=None):
         """The Timing of launch(). On the software GPU it runs once, and the record is looked up."""
         if autoinit.is_software:
             launch()
             return self._recall(step, size, bytes_moved)
-        point = self.points[step, size] = measured(step, size, launch, bytes_moved)
+        point = self.points[step, size] = measured(step, size, launch, bytes_moved, cold, before)
         if COMMIT:
             save(self.path, [self.ceiling, *self.points.values()])
         return point
@@ -236,6 +268,12 @@ class Timings:
         point = self.recorded.get((step, size), Timing(step, size, bytes_moved))
         self.points[step, size] = point
         return point
+
+    def beside(self, points):
+        """A copy of these Timings with others' among them, as for a figure of both."""
+        both = shallow_copy(self)
+        both.points = self.points | {(point.step, point.size): point for point in points}
+        return both
 
     @property
     def steps(self):

@@ -14,7 +14,18 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator
 
-__all__ = ["COLOURS", "INK", "Picture", "bandwidth", "draw", "grid", "ladder", "owners", "time", "tree"]
+__all__ = [
+    "COLOURS",
+    "INK",
+    "Picture",
+    "bandwidth",
+    "draw",
+    "grid",
+    "ladder",
+    "owners",
+    "time",
+    "tree",
+]
 
 INK = "#797979"  # as far from white as from black
 COLOURS = ("#2a7fc9", "#d9661f", "#1f9e74", "#b565a7", "#b08a1e", "#d0454c", "#6f74d6")

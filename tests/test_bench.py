@@ -163,8 +163,29 @@ def test_cold_reading_is_slower_than_warm():
 
 
 def test_records_of_the_course_are_a_gpu_s():
-    for path in bench.RECORDED.glob("*.csv"):
+    for path in bench.RECORDED.glob("[0-9]*.csv"):
         for point in bench.load(path).values():
             assert 0 < point.low_us <= point.median_us <= point.high_us, path.name
             assert point.device.startswith("NVIDIA") and point.driver and point.toolkit, path.name
             assert point.date and point.commit, path.name
+
+
+def test_peers_are_recorded_with_size_and_bytes():
+    for topic, last in ("sum", 1 << 30), ("rowsum", 262144), ("colsum", 64), ("softmax", 262144):
+        point = bench.peers(topic)[-1]
+        assert point.size == last and point.is_known and point.device
+    (point,) = (p for p in bench.peers("softmax") if p.size == 128 and p.step.startswith("PyTorch"))
+    assert point.bytes_moved == 2 * 4 * 262144 * 128
+
+
+def test_others_are_shown_beside_without_being_recorded():
+    timings = bench.Timings("nothing")
+    both = timings.beside(peers := bench.peers("sum"))
+    assert both.of(peers[0].step) and not timings.points
+
+
+@gpu
+def test_a_dirty_cache_costs_time():
+    size_bytes = 4 << 20
+    dirty = bench.time_us(lambda: bench.read(size_bytes), before=bench.evict_by_writing)
+    assert dirty > 1.05 * bench.time_us(lambda: bench.read(size_bytes))

@@ -154,3 +154,10 @@ def test_tree_draws_each_addition(axes_of):
     arrows = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
     assert len(squares) == 8 + 7 and len(arrows) == 2 * 7
     assert alt.count(" adds ") == 7 and "addition 3 adds 7 to 3" in alt
+
+
+def test_owners_are_named_and_what_is_nobodys_is_hatched(axes_of):
+    axes, alt = axes_of(plots.owners, [[0, 1, 0, 1], [0, 0, -1]], ["strided", "packed"])
+    squares = [p for p in axes.patches if isinstance(p, Rectangle)]
+    assert len(squares) == 7 and sum(bool(p.get_hatch()) for p in squares) == 1
+    assert "strided: 0 1 0 1; packed: 0 0 -1" in alt
