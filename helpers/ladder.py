@@ -1,0 +1,168 @@
+"""The ladder: all steps of the course so far, with what each counts and how long it takes.
+
+A rung's counts are xray's, for ELEMENTS elements. Its time is a Timing of the notebook it is from.
+Rungs of earlier notebooks come from notebooks/recorded/ladder.csv, which make record writes."""
+
+import csv
+import math
+from dataclasses import asdict, dataclass, fields
+from html import escape
+
+from . import bench, plots
+
+__all__ = ["ELEMENTS", "Ladder", "Rung"]
+
+ELEMENTS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A step: counted on ELEMENTS elements, timed on `size`. Times are NaN if nobody has yet."""
+
+    notebook: str
+    step: str
+    memory_bytes: int  # of the distinct sectors touched: the least that memory has to move
+    sectors: int  # that warps asked for, each as often as it was
+    conflicts: int  # wavefronts of shared memory beyond the ideal
+    barriers: int  # waits of whole blocks
+    size: int
+    median_us: float
+    share: float  # of the ceiling
+    device: str
+    date: str
+
+    @property
+    def is_known(self):
+        return not math.isnan(self.median_us)
+
+
+COUNTS = [field.name for field in fields(Rung)[2:6]]
+
+
+def counts(report):
+    """What a rung says of one launch: an xray report's counts."""
+    nsight = report.nsight()
+
+    def total(metric, kinds):
+        return sum(nsight[metric.format(kind)] for kind in kinds.split())
+
+    return {
+        "memory_bytes": 32 * report.distinct_sectors,
+        "sectors": total("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum", "ld st red atom"),
+        "conflicts": total("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum", "ld st"),
+        "barriers": report.barriers,
+    }
+
+
+class Ladder:
+    """The rungs up to the notebook that these Timings are of."""
+
+    def __init__(self, timings):
+        self.timings = timings
+        self.notebook = timings.path.stem
+        self.path = bench.RECORDED / "ladder.csv"
+        self.rungs = [rung for rung in load(self.path) if rung.notebook < self.notebook]
+
+    def add(self, step, *reports, size):
+        """A rung for a step that was timed at this size; reports: of its launches on ELEMENTS."""
+        counted = [counts(report) for report in reports]
+        totals = {name: sum(count[name] for count in counted) for name in COUNTS}
+        point = self.timings.points[step, size]
+        share = point.gb_per_s / self.timings.ceiling.gb_per_s
+        times = size, point.median_us, share, point.device, point.date
+        self.rungs = [r for r in self.rungs if (r.notebook, r.step) != (self.notebook, step)]
+        self.rungs.append(Rung(self.notebook, step, *totals.values(), *times))
+        if bench.COMMIT:
+            later = [rung for rung in load(self.path) if rung.notebook > self.notebook]
+            save(self.path, [*self.rungs, *later])
+
+    @property
+    def source(self):
+        """Where the times come from."""
+        known = [rung for rung in self.rungs if rung.is_known]
+        if not known:
+            return "no times recorded yet"
+        if self.timings.source.startswith("recorded"):
+            return f"times recorded on {known[0].device}, {known[0].date}"
+        earlier = [r.device for r in known if r.notebook < self.notebook]
+        earlier = f"; of earlier notebooks: recorded on {earlier[0]}" if earlier else ""
+        return f"times {self.timings.source}{earlier}"
+
+    def rows(self):
+        """A table of all rungs; counts are for ELEMENTS elements."""
+        yield (
+            "", "step", "MB of memory", "sectors", "bank conflicts", "barriers", "timed on", "µs",
+            "of the ceiling",
+        )  # fmt: skip
+        for rung in self.rungs:
+            times = "not recorded", ""
+            if rung.is_known:
+                times = f"{rung.median_us:,.4g}", percent(rung.share)
+            yield (
+                rung.notebook[:2], rung.step, f"{rung.memory_bytes / 1e6:.2f}",
+                f"{rung.sectors:,}", f"{rung.conflicts:,}", f"{rung.barriers:,}",
+                f"{rung.size:,}", *times,
+            )  # fmt: skip
+
+    def __repr__(self):
+        return "\n".join([self.source, *map("  ".join, self.rows())])
+
+    def _repr_html_(self):
+        head, *body = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows())
+        body = "".join(f"<tr>{row}</tr>" for row in body)
+        caption = f"<caption>counts for {ELEMENTS:,} elements; {escape(self.source)}</caption>"
+        head = head.replace("td>", "th>")
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def picture(self):
+        """Each rung's share of the ceiling, as bars."""
+        names = [f"{rung.notebook[:2]} {rung.step}" for rung in self.rungs]
+
+        def paint(axes):
+            axes.set(title=self.source, xscale="log", xlim=(1e-5, 3), xlabel="share of the ceiling")
+            for row, rung in enumerate(self.rungs):
+                if rung.is_known:
+                    axes.barh(row, rung.share, color=plots.COLOURS[0], height=0.6)
+                    text, x = (
+                        f" {percent(rung.share)}, {plots.digits(rung.median_us)} µs",
+                        rung.share,
+                    )
+                else:
+                    text, x = " not recorded yet", 1e-5
+                axes.text(x, row, text, va="center")
+            axes.axvline(1, linestyle="--", color=plots.COLOURS[1])
+            axes.set_yticks(range(len(names)), names)
+            axes.xaxis.set_major_formatter(lambda share, _: percent(share))
+            axes.invert_yaxis()
+
+        said = [
+            f"{name} {percent(rung.share) if rung.is_known else 'not recorded'}"
+            for name, rung in zip(names, self.rungs)
+        ]
+        alt = f"Share of the ceiling of each step so far, {self.source}: {', '.join(said)}."
+        return plots.draw(paint, alt, height=1 + 0.3 * max(len(names), 2))
+
+
+def percent(share):
+    """A share as percent: 0.0012 %, 0.35 %, 92 %."""
+    return f"{100 * share:.2g} %" if share < 0.1 else f"{share:.0%}".replace("%", " %")
+
+
+def load(path):
+    """The rungs of a recorded file, in its order; none if there is no file."""
+    if not path.exists():
+        return []
+    types = {field.name: field.type for field in fields(Rung)}
+    with path.open(newline="") as file:
+        return [Rung(**{k: types[k](v) for k, v in row.items()}) for row in csv.DictReader(file)]
+
+
+def save(path, rungs):
+    """Write rungs as a CSV file, a row each."""
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(field.name for field in fields(Rung))
+        for rung in rungs:
+            values = asdict(rung).values()
+            writer.writerow(f"{v:.6g}" if isinstance(v, float) else v for v in values)
