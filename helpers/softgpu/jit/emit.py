@@ -26,6 +26,7 @@ from .flow import (
     Block,
     blocks_in_order,
     live_registers,
+    registers_read,
     released,
     spinning_loops,
     waiting_blocks,
@@ -144,6 +145,7 @@ class FunctionEmitter:
         self.waiting = waiting_blocks(self.blocks, divergent)
         self.spinning = spinning_loops(self.blocks)
         live = live_registers(self.blocks)
+        self.read_somewhere = registers_read(function)
         self.protected = [set().union(*(live[b] for b in waiting)) for waiting in self.waiting]
         self.lines: list[str] = []
         self.entry: list[str] = []
@@ -200,6 +202,7 @@ class FunctionEmitter:
         return f"l{self._count}"
 
     def start(self, label: str) -> None:
+        self.here = label
         self.lines.append(f"{label}:")
 
     # --- local memory frames ----------------------------------------------------------------
@@ -682,6 +685,11 @@ class FunctionEmitter:
     def observe(self, site: int, address: Value) -> None:
         """The active lanes are about to access memory."""
 
+    def observe_row(self, site: int, first: Value, one_place: bool) -> None:
+        """A load or store without the driver: active lane l at first + l * bytes, or all at first.
+
+        Those with the driver come by as call_checked("void", "load" or "store", ...)."""
+
     def observe_shuffle(self, site: int, members, mode: int, b, c) -> None:
         """A shuffle among a member mask; mode as in runtime.h, b and c as in PTX."""
 
@@ -696,6 +704,9 @@ class FunctionEmitter:
 
     def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
         """The active lanes are about to arrive at a barrier of the block (i32 texts)."""
+
+    def observe_call(self, before: bool) -> None:
+        """Right before, and right after, a call of a device function."""
 
     careful = False
     """Whether every access goes through the driver."""

@@ -324,6 +324,17 @@ def registers_of(instruction: Instruction) -> tuple[list[Register], list[Registe
     return written, read
 
 
+def registers_read(function: Function) -> set[str]:
+    """Names of the registers that some instruction of a function reads."""
+    names: set[str] = set()
+    for item in function.body or ():
+        if isinstance(item, Instruction):
+            written, read = registers_of(item)
+            kept = len(written) if item.predicate else 0  # a predicated write is no reading
+            names |= {r.name for r in read[: len(read) - kept]}
+    return names
+
+
 def live_registers(blocks: list[Block]) -> list[set[str]]:
     """Names of the registers whose value on entry to each block may still be read."""
     use: list[set[str]] = []

@@ -192,6 +192,8 @@ def _load_one_place(e: FunctionEmitter, access: _Access) -> list[Value]:
     data = e.temporary(access.element, access.count)
     fast, slow, done = _branch(e, possible)
     e.start(fast)
+    e.observe_row(access.site, place, True)
+    fast = e.here
     pointer = e.assign(f"inttoptr {place} to ptr")
     direct = []
     for number in range(access.count):
@@ -223,6 +225,8 @@ def _load_lanes(e: FunctionEmitter, access: _Access) -> list[Value]:
     data = e.temporary(access.element, access.count)
     fast, slow, done = _branch(e, possible)
     e.start(fast)
+    e.observe_row(access.site, place, False)
+    fast = e.here
     pointer = e.assign(f"inttoptr {place} to ptr")
     if access.count == 1:
         direct = [_masked_load(e, access, pointer)]
@@ -277,6 +281,7 @@ def _store(e, item):
     possible, place = access.one_place() if access.address.uniform else access.in_a_row()
     fast, slow, end = _branch(e, possible)
     e.start(fast)
+    e.observe_row(access.site, place, access.address.uniform)
     pointer = e.assign(f"inttoptr {place} to ptr")
     if (
         access.address.uniform
@@ -419,8 +424,10 @@ def _atomic(e, item):
     size = bits_of(kind) // 8
     done = e.when_active()
     # Nsight counts an atomic whose result nobody reads as a reduction, as ptxas makes it one
-    used = has_result and destination is not None
-    site = e.site(item, "atomic" if used else "red", space, size)
+    results = _destinations(destination) if has_result else ()
+    used = any(r is not None and r.name in e.read_somewhere for r in results)
+    is_red = not used and operation not in ("exch", "cas")
+    site = e.site(item, "red" if is_red else "atomic", space, size)
     address = _host_address(e, operand, space)
     e.observe(site, address)
     element = element_of(kind)

@@ -261,7 +261,9 @@ def _argument(e: FunctionEmitter, operand) -> str:
 
 def _call_function(e: FunctionEmitter, name: str, lanes: str, buffers: list[str]) -> None:
     e.text.want(name)
+    e.observe_call(before=True)
     e.line(f'call void @"{name}"({", ".join(["ptr %w", f"i32 {lanes}", *buffers])})')
+    e.observe_call(before=False)
     if e.text.has_exits:
         live = e.assign(f"load i32, ptr {e.warp_field('live')}")
         e.leave_lanes(live)
@@ -292,7 +294,9 @@ def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]
     for name, label in zip(candidates, labels, strict=True):
         e.start(label)
         e.text.want(name)
+        e.observe_call(before=True)
         e.line(f'call void @"{name}"({", ".join(["ptr %w", f"i32 {group.text}", *buffers])})')
+        e.observe_call(before=False)
         e.line(f"br label %{back}")
     e.start(wrong)
     e.call_void("sg_trap", "ptr %w", f"i32 {e.site(item, 'trap')}", f"i32 {group.text}")

@@ -1,0 +1,271 @@
+"""The build that counts what an H200's counters would say; driver/profile.c is its other half.
+
+Counters, in this order: instructions done by each warp of the block, then wherever they are first
+needed those of each site (as in driver/profile.c) and two of each basic block: how often a warp ran
+it, and how many lanes were missing. The notes say where: "sites" and "blocks".
+"""
+
+from __future__ import annotations
+
+from ..ptx.program import Function, Immediate, Instruction
+from .emit import BUILDS, FunctionEmitter, ModuleText, Value
+from .layout import WARP
+
+__all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
+
+SITE_COUNTERS = (
+    "active requests sectors ideal shared wavefronts conflicts local local_sectors"
+    " loop_loads loop_more"
+).split()
+_MAX_WARPS = 32
+
+# as in driver/profile.c
+_RED, _ONE_LANE, _ONE_LANE_IF_FULL, _LOOP = 1, 2, 4, 8
+_LOOP_MIN, _LOOP_MAX, _LOOP_SIGNED, _LOOP_HALF, _LOOP_CAS_HALF = 16, 32, 64, 128, 256
+
+
+def _atomic_in_machine_code(
+    item: Instruction, kind: str, one_address: bool, one_value: bool
+) -> int:
+    """What ptxas makes of an atomic on sm_90, as flags.
+
+    Lanes that add to one address are added up first, and one lane goes to memory; likewise the
+    least, the greatest, and bits, where nobody asks for the old value. A shared-memory atomic that
+    the hardware does not have is a loop around a compare-and-swap.
+    """
+    operation = next(m for m in item.modifiers if m in _LOOPS_OF)
+    type_, shared = (
+        item.modifiers[-1],
+        "shared" in item.modifiers or "shared::cta" in item.modifiers,
+    )
+    bits = int("".join(c for c in type_.split("x")[0] if c.isdigit()))
+    whole = type_[0] in "usb" and type_[:2] != "bf"
+    how = _RED if kind == "red" else 0
+    if one_address and whole:
+        if operation == "add" and (bits == 32 or one_value):
+            how |= _ONE_LANE if kind == "red" or one_value else _ONE_LANE_IF_FULL
+        elif operation in _GATHERED and bits == 32 and kind == "red":
+            how |= _ONE_LANE
+    if bits == 16 and "x2" not in type_:
+        how |= _LOOP_CAS_HALF | _LOOP_HALF if operation == "cas" else _LOOP_HALF
+    elif shared and (type_[0] == "f" or type_[:2] == "bf" or bits == 64):
+        how |= _LOOPS_OF[operation]
+        if how & (_LOOP_MIN | _LOOP_MAX) and type_[0] == "s":
+            how |= _LOOP_SIGNED
+    return how
+
+
+_GATHERED = ("min", "max", "and", "or", "xor")
+_LOOPS_OF = dict.fromkeys("add and or xor".split(), _LOOP)
+_LOOPS_OF |= {"min": _LOOP | _LOOP_MIN, "max": _LOOP | _LOOP_MAX}
+_LOOPS_OF |= dict.fromkeys("inc dec exch cas".split(), 0)
+
+
+class ProfiledEmitter(FunctionEmitter):
+    """Emits functions that count what they do."""
+
+    def __init__(self, text: ModuleText, function: Function):
+        super().__init__(text, function)
+        self.notes = text.notes
+        self.notes.setdefault("counters", _MAX_WARPS)
+        self.notes.setdefault("sites", [])
+        self.notes.setdefault("blocks", [])
+        self.notes.setdefault("atoms", [])  # sites that Nsight Compute counts as op_atom
+        flag = f"getelementptr i8, ptr %w, i64 {WARP['reserved']}"
+        self.entry += [
+            f"%w.counters = getelementptr i8, ptr %w, i64 {WARP['counters']}",
+            "%counters = load ptr, ptr %w.counters, !invariant.load !0",
+            f"%w.id = getelementptr i8, ptr %w, i64 {WARP['warp_id']}",
+            "%warp.id = load i32, ptr %w.id, !invariant.load !0",
+            "%done = getelementptr i64, ptr %counters, i32 %warp.id",
+            "%work = alloca i64",
+            "%work.before = load i64, ptr %done",
+            "store i64 %work.before, ptr %work",
+        ]
+        if function.is_entry:
+            enter = self._call_text("i32", "sg_profile_enter", ["ptr %w"])
+            self.entry.append(f"%watched.flag = {enter}")
+        else:
+            self.entry += [f"%w.watched = {flag}", "%watched.flag = load i32, ptr %w.watched"]
+        self.entry.append("%watched = icmp ne i32 %watched.flag, 0")
+
+    # --- counters ---------------------------------------------------------------------------
+
+    def _counters(self, count: int) -> int:
+        first = self.notes["counters"]
+        self.notes["counters"] += count
+        return first
+
+    def _of_site(self, site: int) -> int:
+        """The first counter of a site."""
+        known = self.notes["sites"]
+        known += [-1] * (site + 1 - len(known))
+        if known[site] < 0:
+            known[site] = self._counters(len(SITE_COUNTERS))
+        return known[site]
+
+    def _increase(self, counter: int, amount: str) -> None:
+        place = self.assign(f"getelementptr i64, ptr %counters, i64 {counter}")
+        self._add(place, amount)
+
+    def _add(self, place: str, amount: str) -> str:
+        before = self.assign(f"load i64, ptr {place}")
+        self.line(f"store i64 {self.assign(f'add i64 {before}, {amount}')}, ptr {place}")
+        return before
+
+    def _lane_count(self, lanes: str) -> str:
+        ones = self.intrinsic("ctpop", Value(lanes, "i32", True))
+        return self.resize(ones, "i64").text
+
+    def _site_pointer(self, site: int) -> str:
+        place = self.assign(f"getelementptr i64, ptr %counters, i64 {self._of_site(site)}")
+        return f"ptr {place}"
+
+    def _say_work(self) -> None:
+        """Let the driver and other functions know how many instructions this warp has done."""
+        self.line(f"store i64 {self.assign('load i64, ptr %work')}, ptr %done")
+
+    def _if(self, condition: str) -> tuple[str, str]:
+        """(label of the other way, label behind both) of an if whose body follows."""
+        body, other, done = self.label(), self.label(), self.label()
+        self.line(f"br i1 {condition}, label %{body}, label %{other}")
+        self.start(body)
+        return other, done
+
+    def _else(self, labels: tuple[str, str]) -> None:
+        self.line(f"br label %{labels[1]}")
+        self.start(labels[0])
+
+    def _end(self, labels: tuple[str, str]) -> None:
+        self.line(f"br label %{labels[1]}")
+        self.start(labels[1])
+
+    # --- what happens -----------------------------------------------------------------------
+
+    def begin_block(self, index, block) -> None:
+        items = list(block.instructions)
+        if isinstance(block.choice, Instruction):
+            items.append(block.choice)
+        if not items:
+            return
+        lines: dict[tuple[str, int], int] = {}
+        for item in items:
+            line = item.user_line
+            lines[line.file, line.line] = lines.get((line.file, line.line), 0) + 1
+        number = len(self.notes["blocks"])
+        first = self._counters(2)
+        self.notes["blocks"].append([first, [[*key, n] for key, n in lines.items()]])
+        self._increase(first, "1")
+        labels = self._if(self.assign(f"icmp ne i32 {self.mask}, -1"))
+        missing = self._lane_count(self.assign(f"xor i32 {self.mask}, -1"))
+        self._increase(first + 1, missing)
+        self._else(labels)
+        self._end(labels)
+        before = self._add("%work", str(len(items)))
+        labels = self._if("%watched")
+        at = self.assign(f"trunc i64 {before} to i32")
+        self.call_void(
+            "sg_profile_step", "ptr %w", f"i32 {number}", f"i32 {self.mask}", f"i32 {at}"
+        )
+        self._else(labels)
+        self._end(labels)
+
+    def observe_row(self, site: int, first: Value, one_place: bool) -> None:
+        known = self.text.sites[site]
+        if known.space in ("const", "param"):
+            return
+        step = 0 if one_place else known.bytes
+        lanes = self.active()
+        call = ("ptr %w", self._site_pointer(site), f"i32 {site}", str(first), f"i32 {step}")
+        call = ("sg_profile_row", *call, f"i32 {lanes}")
+        whole = known.bytes > (8 if one_place else 4)  # wavefronts depend on which lanes take part
+        if known.space != "shared" or (whole and one_place):
+            self._say_work()
+            self.call_void(*call)
+            return
+        elsewhere = "%watched"
+        if whole:
+            some = self.assign(f"icmp ne i32 {lanes}, -1")
+            elsewhere = self.assign(f"or i1 %watched, {some}")
+        labels = self._if(elsewhere)
+        self._say_work()
+        self.call_void(*call)
+        self._else(labels)
+        base = self._of_site(site)
+        self._increase(base + SITE_COUNTERS.index("active"), self._lane_count(lanes))
+        self._increase(base + SITE_COUNTERS.index("shared"), "1")
+        self._increase(
+            base + SITE_COUNTERS.index("wavefronts"), str(known.bytes // 4 if whole else 1)
+        )
+        self._end(labels)
+
+    def call_checked(self, result: str, name: str, *arguments: str) -> str:
+        if name in ("load", "store", "atomic"):
+            site = int(arguments[1].split()[1])
+            known = self.text.sites[site]
+            common = "ptr %w", self._site_pointer(site), arguments[1]
+            self._say_work()
+            if self.item.opcode == "cp":
+                self._observe_copy(name, site, arguments)
+            elif name == "atomic":
+                address, lanes, a, b = arguments[4:8]
+                how = self._how(known.kind)
+                if known.kind == "atomic" or known.space == "generic" or how & _LOOP_HALF:
+                    self.notes["atoms"].append(site)
+                self.call_void("sg_profile_atomic", *common, address, lanes, f"i32 {how}", a, b)
+            elif known.space not in ("const", "param"):
+                self.call_void("sg_profile_lanes", *common, arguments[2], arguments[3])
+        return super().call_checked(result, name, *arguments)
+
+    def _how(self, kind: str) -> int:
+        has_result = self.item.opcode == "atom"
+        address, *values = self.item.operands[1 if has_result else 0 :]
+        base = address.base
+        one_address = isinstance(base, str) or base is None or self.is_uniform(base)
+        one_value = all(isinstance(v, Immediate) or self._uniform_value(v) for v in values)
+        return _atomic_in_machine_code(self.item, kind, one_address, one_value)
+
+    def _uniform_value(self, operand) -> bool:
+        return hasattr(operand, "type") and self.is_uniform(operand)
+
+    def observe(self, site: int, address: Value) -> None:
+        if self.item.opcode == "cp" and self.text.sites[site].kind == "load":
+            self._origin = address
+
+    def _observe_copy(self, name: str, site: int, arguments: tuple[str, ...]) -> None:
+        """cp.async loads and stores in one; only its load counts."""
+        if name == "load":
+            self._copied = "ptr %w", self._site_pointer(site), arguments[1], arguments[3]
+            return
+        w, pointer, read, lanes = self._copied
+        origin = f"ptr {self.spill(self._origin, 7)}"
+        past_l1 = "cg" in self.item.modifiers
+        to = arguments[2] if past_l1 else "ptr null"
+        self.call_void("sg_profile_copy", w, pointer, read, origin, to, lanes)
+
+    def _leave(self) -> None:
+        self._say_work()
+        super()._leave()
+
+    def observe_call(self, before: bool) -> None:
+        if before:
+            self._say_work()
+        else:
+            self.line(f"store i64 {self.assign('load i64, ptr %done')}, ptr %work")
+
+    def observe_shuffle(self, site: int, members, mode: int, b, c) -> None:
+        labels = self._if("%watched")
+        self._say_work()
+        lanes = [f"ptr {self.spill(self.read(v, 'u32'), n)}" for n, v in ((4, b), (5, c))]
+        active = f"i32 {self.active()}"
+        self.call_void("sg_profile_shuffle", "ptr %w", f"i32 {site}", f"i32 {mode}", *lanes, active)
+        self._else(labels)
+        self._end(labels)
+
+    def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
+        self._say_work()
+        numbers = (self._of_site(site), site, number, self.active())
+        self.call_void("sg_profile_barrier", "ptr %w", *(f"i32 {n}" for n in numbers))
+
+
+BUILDS["profile"] = ProfiledEmitter
