@@ -93,6 +93,12 @@ bool blocks_prepare(Worker *k, Job *job)
 
 /* ---- running ---- */
 
+/* How many bits are set; mostly all of them are, and counting is a call on plain x86-64. */
+static inline uint32_t count_lanes(uint32_t mask)
+{
+    return mask == UINT32_MAX ? LANES : __builtin_popcount(mask);
+}
+
 static void start_barriers(Worker *k)
 {
     if (k->busy_barriers) memset(k->barriers, 0, sizeof k->barriers);
@@ -162,7 +168,7 @@ static void run_warp(Worker *k, Warp *w)
 {
     memcpy(w->ctaid, k->ctaid, sizeof w->ctaid);
     w->live = w->existing;
-    w->counted_live = __builtin_popcount(w->existing);
+    w->counted_live = count_lanes(w->existing);
     w->local_top = 0;
     w->stack_limit = k->running->stack + STACK_RESERVE;
     k->job->entry(w);
@@ -274,7 +280,6 @@ static void suspend(Worker *k, Warp *w)
     }
     k->running = next;
     fiber_switch(&self->sp, next->sp);
-    if (*w->stop) block_leave(k);
 }
 
 /* ---- barriers ---- */
@@ -342,10 +347,10 @@ static bool arrive(Worker *k, Warp *w, uint32_t site, uint32_t id, uint32_t thre
     if (id >= BARRIERS || threads > 1024)
         fault_at(w, site, mask ? __builtin_ctz(mask) : 0, CUDA_ERROR_LAUNCH_FAILED,
                  "uses barrier %u for %u threads; a block has barriers 0 to 15", id, threads);
-    count_exits(k, w, __builtin_popcount(w->live));
+    count_exits(k, w, count_lanes(w->live));
     Barrier *b = &k->barriers[id];
     /* a count of threads is a multiple of the warp size: a whole warp counts as 32 */
-    b->arrived += threads && mask == w->live ? LANES : __builtin_popcount(mask);
+    b->arrived += threads && mask == w->live ? LANES : count_lanes(mask);
     b->expected = threads;
     k->busy_barriers |= 1u << id;
     return b->arrived >= (threads ? threads : k->live_threads);
