@@ -2,29 +2,25 @@
 #include "runtime.h"
 
 #define EXPORT __attribute__((visibility("default")))
-#define FOR_ACTIVE(lane) for (uint32_t lane = 0; lane < LANES; lane++) if (w->live >> lane & 1)
+#define FOR_ACTIVE(lane)                                                                           \
+    for (uint32_t lane = 0; lane < LANES; lane++)                                                  \
+        if (w->live >> lane & 1)
 #define ARRAY(type, name) type name[LANES] __attribute__((aligned(64)))
 
 static uint32_t thread_of(const Warp *w, uint32_t lane)
-{
-    return w->tid[0][lane] + w->ntid[0] * (w->tid[1][lane] + w->ntid[1] * w->tid[2][lane]);
-}
+{ return w->tid[0][lane] + w->ntid[0] * (w->tid[1][lane] + w->ntid[1] * w->tid[2][lane]); }
 
 static uint64_t block_of(const Warp *w)
 {
-    return w->ctaid[0] + (uint64_t)w->nctaid[0] * (w->ctaid[1] + (uint64_t)w->nctaid[1] * w->ctaid[2]);
+    return w->ctaid[0] +
+           (uint64_t)w->nctaid[0] * (w->ctaid[1] + (uint64_t)w->nctaid[1] * w->ctaid[2]);
 }
 
 /* Global thread number. */
 static uint64_t index_of(const Warp *w, uint32_t lane)
-{
-    return block_of(w) * w->ntid[0] * w->ntid[1] * w->ntid[2] + thread_of(w, lane);
-}
+{ return block_of(w) * w->ntid[0] * w->ntid[1] * w->ntid[2] + thread_of(w, lane); }
 
-EXPORT void empty(Warp *w)
-{
-    w->live = 0;
-}
+EXPORT void empty(Warp *w) { w->live = 0; }
 
 /* (uint32 *out): out[i] = i; site 0 stores 4 bytes */
 EXPORT void number(Warp *w)
@@ -32,7 +28,8 @@ EXPORT void number(Warp *w)
     uint32_t *out = *(uint32_t **)w->params;
     ARRAY(uint64_t, addr);
     ARRAY(uint32_t, value);
-    FOR_ACTIVE(lane) {
+    FOR_ACTIVE(lane)
+    {
         value[lane] = index_of(w, lane);
         addr[lane] = (uint64_t)(out + value[lane]);
     }
@@ -57,7 +54,8 @@ EXPORT void block_sum(Warp *w)
     FOR_ACTIVE(lane) shared[thread_of(w, lane)] = index_of(w, lane);
     sg_barrier(w, 1, 0, 0, w->live, 0, 0);
     for (uint32_t step = 1024; step > 0; step /= 2) {
-        FOR_ACTIVE(lane) {
+        FOR_ACTIVE(lane)
+        {
             uint32_t t = thread_of(w, lane);
             if (t < step && t + step < threads) shared[t] += shared[t + step];
         }
@@ -100,17 +98,12 @@ EXPORT void producer(Warp *w)
 /* warp 0 waits at barrier 0, the others at barrier 1 for one warp too many */
 EXPORT void deadlock(Warp *w)
 {
-    if (w->warp_id == 0)
-        sg_barrier(w, 1, 0, 0, w->live, 0, 0);
-    else
-        sg_barrier(w, 2, 1, 32 * (w->ntid[0] / 32), w->live, 0, 0);
+    if (w->warp_id == 0) sg_barrier(w, 1, 0, 0, w->live, 0, 0);
+    else sg_barrier(w, 2, 1, 32 * (w->ntid[0] / 32), w->live, 0, 0);
 }
 
 /* half of a warp is at the barrier, the other half has not left */
-EXPORT void half_barrier(Warp *w)
-{
-    sg_barrier(w, 1, 0, 0, w->live & 0xffff, 0, 0);
-}
+EXPORT void half_barrier(Warp *w) { sg_barrier(w, 1, 0, 0, w->live & 0xffff, 0, 0); }
 
 /* warp 0 spins until warp 1 has written; without yielding it would spin for ever */
 EXPORT void spin_for_warp(Warp *w)
@@ -145,13 +138,14 @@ EXPORT void count(Warp *w)
     ARRAY(uint32_t, one);
     ARRAY(float, real);
     ARRAY(uint32_t, old);
-    FOR_ACTIVE(lane) {
+    FOR_ACTIVE(lane)
+    {
         one[lane] = 1;
         real[lane] = 1;
         addr[lane] = params[0];
     }
     sg_atomic(w, 3, OP_ADD, TY_U32, addr, w->live, one, 0, old);
-    if (params[2]) FOR_ACTIVE(lane) ((uint32_t *)params[2])[old[lane]] += 1;
+    if (params[2]) FOR_ACTIVE(lane)((uint32_t *)params[2])[old[lane]] += 1;
     FOR_ACTIVE(lane) addr[lane] = params[1];
     sg_atomic(w, 3, OP_ADD, TY_F32, addr, w->live, real, 0, 0);
 }
@@ -175,12 +169,13 @@ EXPORT void print(Warp *w)
     ARRAY(uint64_t, format);
     ARRAY(uint64_t, arguments);
     ARRAY(int32_t, out);
-    FOR_ACTIVE(lane) {
+    FOR_ACTIVE(lane)
+    {
         format[lane] = params[0];
         arguments[lane] = params[1] + params[2] * index_of(w, lane);
     }
     sg_printf(w, w->live, format, arguments, out);
-    FOR_ACTIVE(lane) ((int32_t *)params[3])[index_of(w, lane)] = out[lane];
+    FOR_ACTIVE(lane)((int32_t *)params[3])[index_of(w, lane)] = out[lane];
 }
 
 /* (const char *text): asserts in threads 3 and 4 */
@@ -188,22 +183,17 @@ EXPORT void fail_assert(Warp *w)
 {
     ARRAY(uint64_t, text);
     ARRAY(uint32_t, line);
-    FOR_ACTIVE(lane) {
+    FOR_ACTIVE(lane)
+    {
         text[lane] = *(uint64_t *)w->params;
         line[lane] = 12;
     }
     sg_assert(w, 6, w->live & 0x18, text, text, line, text);
 }
 
-EXPORT void trap(Warp *w)
-{
-    sg_trap(w, 6, w->live & 2);
-}
+EXPORT void trap(Warp *w) { sg_trap(w, 6, w->live & 2); }
 
-EXPORT void deep(Warp *w)
-{
-    sg_stack_overflow(w, 6, w->live);
-}
+EXPORT void deep(Warp *w) { sg_stack_overflow(w, 6, w->live); }
 
 /* (uint64 offset): byte of shared memory; site 7 */
 EXPORT void read_shared(Warp *w)
@@ -219,7 +209,8 @@ EXPORT void write_local(Warp *w)
 {
     ARRAY(uint64_t, addr);
     ARRAY(uint32_t, value);
-    FOR_ACTIVE(lane) {
+    FOR_ACTIVE(lane)
+    {
         addr[lane] = (uint64_t)w->local + lane * w->local_stride + *(uint64_t *)w->params;
         value[lane] = 1;
     }
@@ -233,7 +224,8 @@ EXPORT void allocate(Warp *w)
     ARRAY(uint64_t, size);
     ARRAY(uint64_t, block);
     ARRAY(uint32_t, value);
-    FOR_ACTIVE(lane) {
+    FOR_ACTIVE(lane)
+    {
         size[lane] = params[1];
         value[lane] = index_of(w, lane);
     }
@@ -247,9 +239,11 @@ EXPORT void allocate(Warp *w)
 EXPORT void vectors(Warp *w)
 {
     uint64_t base = *(uint64_t *)w->params;
-    uint32_t data[4][LANES] __attribute__((aligned(64))), again[4][LANES] __attribute__((aligned(64)));
+    uint32_t data[4][LANES] __attribute__((aligned(64))),
+        again[4][LANES] __attribute__((aligned(64)));
     ARRAY(uint64_t, addr);
-    FOR_ACTIVE(lane) {
+    FOR_ACTIVE(lane)
+    {
         addr[lane] = base + 16 * index_of(w, lane);
         for (int i = 0; i < 4; i++) data[i][lane] = 4 * index_of(w, lane) + i;
     }

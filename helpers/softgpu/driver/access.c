@@ -30,8 +30,8 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
                  (unsigned long long)(shared ? in_shared : address), s->bytes);
     if (shared)
         fault_at(w, site, lane, illegal,
-                 "%s %u bytes at byte %lld of shared memory; the block has %u bytes of it",
-                 verb(s), s->bytes, (long long)in_shared, w->shared_bytes);
+                 "%s %u bytes at byte %lld of shared memory; the block has %u bytes of it", verb(s),
+                 s->bytes, (long long)in_shared, w->shared_bytes);
     if (local)
         fault_at(w, site, lane, illegal,
                  "%s %u bytes at byte %lld of its local memory, which has %u bytes", verb(s),
@@ -41,24 +41,20 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
     Range block;
     const Allocation *found = memory_find(address);
     HeapAnswer heap = heap_range(kernel->module->owner, address, &block);
-    if (found && found->constant)
-        snprintf(where, sizeof where, "which is constant memory");
+    if (found && found->constant) snprintf(where, sizeof where, "which is constant memory");
     else if (found)
         snprintf(where, sizeof where, "where only %llu bytes are left of the %llu-byte allocation",
                  (unsigned long long)(found->end - address),
                  (unsigned long long)(found->end - found->begin));
     else if (heap != NOT_IN_HEAP)
         snprintf(where, sizeof where, "in the heap of malloc, but not inside an allocated block");
-    else
-        memory_describe(address, where, sizeof where);
+    else memory_describe(address, where, sizeof where);
     fault_at(w, site, lane, illegal, "%s %u bytes at 0x%llx, %s", verb(s), s->bytes,
              (unsigned long long)address, where);
 }
 
 static bool inside(Range r, uint64_t address, uint32_t bytes)
-{
-    return address >= r.begin && address < r.end && bytes <= r.end - address;
-}
+{ return address >= r.begin && address < r.end && bytes <= r.end - address; }
 
 /* The memory of a space around an address, as far as one lane may reach; false: none. A heap block
    may be freed at any time by another warp, so it must not be remembered. */
@@ -134,15 +130,15 @@ void access_check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
 }
 
 /* One element of each lane, at an offset from its address. */
-#define MOVE_ONE(type, to, from) \
-    type *memory = (type *)(addr[lane] + offset); \
-    type *value = (type *)data + lane; \
+#define MOVE_ONE(type, to, from)                                                                   \
+    type *memory = (type *)(addr[lane] + offset);                                                  \
+    type *value = (type *)data + lane;                                                             \
     *(to) = *(from);
-#define MOVE(type, to, from) \
-    if (mask == UINT32_MAX) \
-        for (uint32_t lane = 0; lane < LANES; lane++) { MOVE_ONE(type, to, from) } \
-    else \
-        FOR_LANES(lane, mask) { MOVE_ONE(type, to, from) }
+#define MOVE(type, to, from)                                                                       \
+    if (mask == UINT32_MAX)                                                                        \
+        for (uint32_t lane = 0; lane < LANES; lane++) { MOVE_ONE(type, to, from) }                 \
+    else FOR_LANES(lane, mask)                                                                     \
+        { MOVE_ONE(type, to, from) }
 
 static void load_elements(const uint64_t *addr, uint32_t mask, uint32_t offset, uint32_t size,
                           void *data)

@@ -12,16 +12,16 @@ INLINE double exp2_series(double x)
 {
     double limited = x < -160 ? -160 : x > 140 ? 140 : x;
     double shifted = limited + ROUNDER, n = shifted - ROUNDER, f = (limited - n) * M_LN2;
-    double series = 1 + f * (1 + f * (1 / 2. + f * (1 / 6. + f * (1 / 24. + f * (1 / 120. +
-                    f * (1 / 720. + f * (1 / 5040. + f / 40320)))))));
+    double series =
+        1 + f * (1 + f * (1 / 2. +
+                          f * (1 / 6. + f * (1 / 24. +
+                                             f * (1 / 120. +
+                                                  f * (1 / 720. + f * (1 / 5040. + f / 40320)))))));
     double scale = f64_bits((bits_f64(shifted) + 1023) << 52);
     return series * scale;
 }
 
-INLINE float exp2_lane(float x)
-{
-    return x == x ? (float)exp2_series(x) : f32_bits(F32_NAN);
-}
+INLINE float exp2_lane(float x) { return x == x ? (float)exp2_series(x) : f32_bits(F32_NAN); }
 
 /* log2(2^e m) with m between sqrt(1/2) and sqrt(2): e + 2/ln2 atanh((m-1)/(m+1)). */
 INLINE float log2_lane(float x)
@@ -44,10 +44,13 @@ INLINE float sine_lane(float x, uint64_t quarter)
     /* pi/2 in two parts, so that n times the first is exact */
     double r = (x - n * 0x1.921fb544p0) - n * 0x1.0b4611a626331p-34, t = r * r;
     uint64_t turn = bits_f64(shifted) + quarter;
-    double sine = r * (1 + t * (-1 / 6. + t * (1 / 120. + t * (-1 / 5040. + t * (1 / 362880. +
-                  t / -39916800)))));
-    double cosine = 1 + t * (-1 / 2. + t * (1 / 24. + t * (-1 / 720. + t * (1 / 40320. +
-                    t * (-1 / 3628800. + t / 479001600)))));
+    double sine =
+        r *
+        (1 + t * (-1 / 6. + t * (1 / 120. + t * (-1 / 5040. + t * (1 / 362880. + t / -39916800)))));
+    double cosine =
+        1 + t * (-1 / 2. +
+                 t * (1 / 24. +
+                      t * (-1 / 720. + t * (1 / 40320. + t * (-1 / 3628800. + t / 479001600)))));
     float result = (float)(turn & 1 ? cosine : sine);
     return turn & 2 ? -result : result;
 }
@@ -56,7 +59,8 @@ INLINE float tanh_lane(float x)
 {
     double size = fabs((double)x), e = exp2_series(size * (2 / M_LN2)), t = size * size;
     double result = size < 0x1p-6 ? size * (1 + t * (-1 / 3. + t * (2 / 15.)))
-                    : size > 20 ? 1 : 1 - 2 / (e + 1);
+                    : size > 20   ? 1
+                                  : 1 - 2 / (e + 1);
     return x == x ? copysignf((float)result, x) : f32_bits(F32_NAN);
 }
 
@@ -64,13 +68,11 @@ INLINE float tanh_lane(float x)
 #define COS_LANE(x) sine_lane(x, 1)
 #define IDENTITY(x) (x)
 
-#define APPROXIMATION(name, in, compute, result) \
-    LANEWISE void name(const float *a, float *out) \
-    { \
-        FOR_ALL(i) out[i] = result(compute(in(a[i]))); \
-    }
-#define BOTH(name, compute) \
-    APPROXIMATION(sg_##name##_approx_f32, IDENTITY, compute, IDENTITY) \
+#define APPROXIMATION(name, in, compute, result)                                                   \
+    LANEWISE void name(const float *a, float *out)                                                 \
+    { FOR_ALL(i) out[i] = result(compute(in(a[i]))); }
+#define BOTH(name, compute)                                                                        \
+    APPROXIMATION(sg_##name##_approx_f32, IDENTITY, compute, IDENTITY)                             \
     APPROXIMATION(sg_##name##_approx_ftz_f32, flush_f32, compute, flush_f32)
 
 BOTH(ex2, exp2_lane)
@@ -85,17 +87,17 @@ INLINE void far_lanes(const float *a, float *out, double (*function)(double))
     FOR_ALL(i) far |= !(fabsf(a[i]) < 1e6f);
     if (!far) return;
     FOR_ALL(i)
-        if (!(fabsf(a[i]) < 1e6f)) {
-            bool fraction = fabsf(a[i]) < (float)(0x1p25 * M_PI) || !isfinite(a[i]);
-            out[i] = canonical_f32((float)function(fraction ? a[i] : 0));
-        }
+    if (!(fabsf(a[i]) < 1e6f)) {
+        bool fraction = fabsf(a[i]) < (float)(0x1p25 * M_PI) || !isfinite(a[i]);
+        out[i] = canonical_f32((float)function(fraction ? a[i] : 0));
+    }
 }
 
-#define PERIODIC(name, compute, function, in) \
-    LANEWISE void name(const float *a, float *restrict out) \
-    { \
-        FOR_ALL(i) out[i] = in(compute(in(a[i]))); \
-        far_lanes(a, out, function); \
+#define PERIODIC(name, compute, function, in)                                                      \
+    LANEWISE void name(const float *a, float *restrict out)                                        \
+    {                                                                                              \
+        FOR_ALL(i) out[i] = in(compute(in(a[i])));                                                 \
+        far_lanes(a, out, function);                                                               \
     }
 
 PERIODIC(sg_sin_approx_f32, SIN_LANE, sin, IDENTITY)
@@ -105,10 +107,10 @@ PERIODIC(sg_cos_approx_ftz_f32, COS_LANE, cos, flush_f32)
 
 /* ---- half and bfloat16: n is 32, or 64 for pairs ---- */
 
-#define SHORT(name, wide, compute, result, narrow) \
-    LANEWISE void name(uint32_t n, const uint16_t *a, uint16_t *restrict out) \
-    { \
-        for (uint32_t i = 0; i < n; i++) out[i] = narrow(result(compute(wide(a[i])))); \
+#define SHORT(name, wide, compute, result, narrow)                                                 \
+    LANEWISE void name(uint32_t n, const uint16_t *a, uint16_t *restrict out)                      \
+    {                                                                                              \
+        for (uint32_t i = 0; i < n; i++) out[i] = narrow(result(compute(wide(a[i]))));             \
     }
 
 SHORT(sg_ex2_approx_f16, float_of_half, exp2_lane, IDENTITY, half_of_float)
@@ -118,20 +120,12 @@ SHORT(sg_tanh_approx_bf16, float_of_bfloat, tanh_lane, IDENTITY, bfloat_of_float
 
 /* ---- double: only the upper halves of argument and result count ---- */
 
-INLINE double upper(double x)
-{
-    return f64_bits(bits_f64(x) & 0xffffffff00000000);
-}
+INLINE double upper(double x) { return f64_bits(bits_f64(x) & 0xffffffff00000000); }
 
 INLINE double upper_rounded(double x)
-{
-    return x - x == 0 ? upper(f64_bits(bits_f64(x) + 0x80000000)) : x;
-}
+{ return x - x == 0 ? upper(f64_bits(bits_f64(x) + 0x80000000)) : x; }
 
-INLINE double flush_f64(double x)
-{
-    return fabs(x) < 0x1p-1022 ? copysign(0, x) : x;
-}
+INLINE double flush_f64(double x) { return fabs(x) < 0x1p-1022 ? copysign(0, x) : x; }
 
 LANEWISE void sg_rcp_approx_ftz_f64(const double *a, double *out)
 {

@@ -7,21 +7,21 @@
 
 typedef unsigned __int128 u128;
 
-#define INTEGER(name, type, bits) \
-    INLINE bits name(uint32_t op, bits held, bits a, bits b) \
-    { \
-        switch (op) { \
-        case OP_ADD: return held + a; \
-        case OP_MIN: return (type)a < (type)held ? a : held; \
-        case OP_MAX: return (type)a > (type)held ? a : held; \
-        case OP_INC: return held >= a ? 0 : held + 1; \
-        case OP_DEC: return held == 0 || held > a ? a : held - 1; \
-        case OP_AND: return held & a; \
-        case OP_OR: return held | a; \
-        case OP_XOR: return held ^ a; \
-        case OP_CAS: return held == a ? b : held; \
-        default: return a; \
-        } \
+#define INTEGER(name, type, bits)                                                                  \
+    INLINE bits name(uint32_t op, bits held, bits a, bits b)                                       \
+    {                                                                                              \
+        switch (op) {                                                                              \
+        case OP_ADD: return held + a;                                                              \
+        case OP_MIN: return (type)a < (type)held ? a : held;                                       \
+        case OP_MAX: return (type)a > (type)held ? a : held;                                       \
+        case OP_INC: return held >= a ? 0 : held + 1;                                              \
+        case OP_DEC: return held == 0 || held > a ? a : held - 1;                                  \
+        case OP_AND: return held & a;                                                              \
+        case OP_OR: return held | a;                                                               \
+        case OP_XOR: return held ^ a;                                                              \
+        case OP_CAS: return held == a ? b : held;                                                  \
+        default: return a;                                                                         \
+        }                                                                                          \
     }
 
 INTEGER(apply_u16, uint16_t, uint16_t)
@@ -74,50 +74,48 @@ INLINE uint16_t apply_bf16(uint32_t op, uint16_t held, uint16_t a, uint16_t b)
     return bfloat_of_float(float_of_bfloat(held) + float_of_bfloat(a));
 }
 
-#define PAIR(name, half) \
-    INLINE uint32_t name(uint32_t op, uint32_t held, uint32_t a, uint32_t b) \
-    { \
-        if (op != OP_ADD) return apply_u32(op, held, a, b); \
-        return half(op, (uint16_t)held, (uint16_t)a, 0) | \
-               (uint32_t)half(op, (uint16_t)(held >> 16), (uint16_t)(a >> 16), 0) << 16; \
+#define PAIR(name, half)                                                                           \
+    INLINE uint32_t name(uint32_t op, uint32_t held, uint32_t a, uint32_t b)                       \
+    {                                                                                              \
+        if (op != OP_ADD) return apply_u32(op, held, a, b);                                        \
+        return half(op, (uint16_t)held, (uint16_t)a, 0) |                                          \
+               (uint32_t)half(op, (uint16_t)(held >> 16), (uint16_t)(a >> 16), 0) << 16;           \
     }
 
 PAIR(apply_f16x2, apply_f16)
 PAIR(apply_bf16x2, apply_bf16)
 
 /* alone: the launch has one thread, nobody interferes. */
-#define UPDATE_BODY(name, bits, apply) \
-    INLINE void name##_body(uint32_t op, const uint64_t *addr, uint32_t mask, const bits *a, \
-                            const bits *b, bits *out, bool alone) \
-    { \
-        for (uint32_t left = mask, after; left; left = after) { \
-            uint64_t address = addr[__builtin_ctz(left)]; \
-            bits *memory = (bits *)address, old, held; \
-            do { \
-                held = old = *(volatile bits *)memory; \
-                after = left; \
-                do { \
-                    uint32_t lane = __builtin_ctz(after); \
-                    if (addr[lane] != address) break; \
-                    if (out) out[lane] = held; \
-                    held = apply(op, held, a[lane], b ? b[lane] : 0); \
-                    after &= after - 1; \
-                } while (after); \
-                if (alone) *memory = held; \
-            } while (!alone && !__sync_bool_compare_and_swap(memory, old, held)); \
-        } \
+#define UPDATE_BODY(name, bits, apply)                                                             \
+    INLINE void name##_body(uint32_t op, const uint64_t *addr, uint32_t mask, const bits *a,       \
+                            const bits *b, bits *out, bool alone)                                  \
+    {                                                                                              \
+        for (uint32_t left = mask, after; left; left = after) {                                    \
+            uint64_t address = addr[__builtin_ctz(left)];                                          \
+            bits *memory = (bits *)address, old, held;                                             \
+            do {                                                                                   \
+                held = old = *(volatile bits *)memory;                                             \
+                after = left;                                                                      \
+                do {                                                                               \
+                    uint32_t lane = __builtin_ctz(after);                                          \
+                    if (addr[lane] != address) break;                                              \
+                    if (out) out[lane] = held;                                                     \
+                    held = apply(op, held, a[lane], b ? b[lane] : 0);                              \
+                    after &= after - 1;                                                            \
+                } while (after);                                                                   \
+                if (alone) *memory = held;                                                         \
+            } while (!alone && !__sync_bool_compare_and_swap(memory, old, held));                  \
+        }                                                                                          \
     }
 
 /* Additions, by far the most frequent, get code of their own. */
-#define UPDATE(name, bits, apply) \
-    UPDATE_BODY(name, bits, apply) \
-    static void name(uint32_t op, const uint64_t *addr, uint32_t mask, const bits *a, \
-                     const bits *b, bits *out, bool alone) \
-    { \
-        if (op == OP_ADD) \
-            name##_body(OP_ADD, addr, mask, a, NULL, out, alone); \
-        else \
-            name##_body(op, addr, mask, a, b, out, alone); \
+#define UPDATE(name, bits, apply)                                                                  \
+    UPDATE_BODY(name, bits, apply)                                                                 \
+    static void name(uint32_t op, const uint64_t *addr, uint32_t mask, const bits *a,              \
+                     const bits *b, bits *out, bool alone)                                         \
+    {                                                                                              \
+        if (op == OP_ADD) name##_body(OP_ADD, addr, mask, a, NULL, out, alone);                    \
+        else name##_body(op, addr, mask, a, b, out, alone);                                        \
     }
 
 UPDATE(update_u16, uint16_t, apply_u16)
@@ -141,14 +139,16 @@ void sg_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_
     access_check(w, site, addr, mask);
     bool alone = w->worker->job->workers == 1;
     switch (type) {
-    case TY_U32: case TY_B32: update_u32(op, addr, mask, a, b, out, alone); break;
+    case TY_U32:
+    case TY_B32: update_u32(op, addr, mask, a, b, out, alone); break;
     case TY_S32: update_s32(op, addr, mask, a, b, out, alone); break;
-    case TY_U64: case TY_B64: update_u64(op, addr, mask, a, b, out, alone); break;
+    case TY_U64:
+    case TY_B64: update_u64(op, addr, mask, a, b, out, alone); break;
     case TY_S64: update_s64(op, addr, mask, a, b, out, alone); break;
     case TY_F32: { /* lanes of a generic access may differ in this */
         uint32_t shared = 0;
         FOR_LANES(lane, mask)
-            shared |= (uint32_t)(addr[lane] - (uint64_t)w->shared < SHARED_PER_SM) << lane;
+        shared |= (uint32_t)(addr[lane] - (uint64_t)w->shared < SHARED_PER_SM) << lane;
         if (mask & ~shared) update_ftz_f32(op, addr, mask & ~shared, a, b, out, alone);
         if (shared) update_f32(op, addr, shared, a, b, out, alone);
         break;

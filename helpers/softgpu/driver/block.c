@@ -67,8 +67,7 @@ bool blocks_prepare(Worker *k, Job *job)
         return false;
     if (sites) memset(k->sites, 0, sites);
     if (counters) memset(k->counters, 0, counters);
-    if (memcmp(k->prepared_block, job->block, sizeof job->block))
-        set_thread_indices(k, job->block);
+    if (memcmp(k->prepared_block, job->block, sizeof job->block)) set_thread_indices(k, job->block);
     for (uint32_t i = 0; i < job->warps; i++) {
         Warp *w = &k->warps[i];
         w->warp_id = i;
@@ -95,9 +94,7 @@ bool blocks_prepare(Worker *k, Job *job)
 
 /* How many bits are set; mostly all of them are, and counting is a call on plain x86-64. */
 static inline uint32_t count_lanes(uint32_t mask)
-{
-    return mask == UINT32_MAX ? LANES : __builtin_popcount(mask);
-}
+{ return mask == UINT32_MAX ? LANES : __builtin_popcount(mask); }
 
 static void start_barriers(Worker *k)
 {
@@ -138,8 +135,7 @@ static uint32_t complete_barrier(Worker *k, uint32_t id)
 {
     Barrier *b = &k->barriers[id];
     uint32_t result = b->reduce == 1 ? b->count : b->reduce == 2 ? !b->any_false : b->any_true;
-    if (b->reduce)
-        FOR_LANES(i, b->waiting) k->warps[i].barrier_result = result;
+    if (b->reduce) FOR_LANES(i, b->waiting) k->warps[i].barrier_result = result;
     k->ready |= b->waiting;
     k->busy_barriers &= ~(1u << id);
     *b = (Barrier){0};
@@ -149,7 +145,8 @@ static uint32_t complete_barrier(Worker *k, uint32_t id)
 /* After threads have exited: barriers of the whole block may now be complete. */
 static void recheck_barriers(Worker *k)
 {
-    FOR_LANES(id, k->busy_barriers) {
+    FOR_LANES(id, k->busy_barriers)
+    {
         Barrier *b = &k->barriers[id];
         if (!b->expected && b->waiting && b->arrived >= k->live_threads) complete_barrier(k, id);
     }
@@ -313,7 +310,8 @@ static void deadlock(Worker *k)
         /* all warps that wait in the same way are told of together */
         const Warp *first = &k->warps[__builtin_ctz(left)];
         uint32_t same = 0;
-        FOR_LANES(i, left) {
+        FOR_LANES(i, left)
+        {
             const Warp *w = &k->warps[i];
             if (w->waiting_site == first->waiting_site && w->waiting_id == first->waiting_id &&
                 w->waiting_mask == first->waiting_mask && w->live == first->live)
@@ -333,8 +331,7 @@ static void deadlock(Worker *k)
             at += snprintf(text + at, sizeof text - at, " with lanes %s only", lanes);
         }
         at += snprintf(text + at, sizeof text - at, " (barrier %u has %u of %u threads)",
-                       first->waiting_id, b->arrived,
-                       b->expected ? b->expected : k->live_threads);
+                       first->waiting_id, b->arrived, b->expected ? b->expected : k->live_threads);
         if (at + 700 > sizeof text) break;
     }
     fault_plain(k, CUDA_ERROR_LAUNCH_FAILED, "%s", text);
@@ -395,7 +392,4 @@ void sg_yield(Warp *w)
     }
 }
 
-void sg_stop(Warp *w)
-{
-    block_leave(w->worker);
-}
+void sg_stop(Warp *w) { block_leave(w->worker); }

@@ -9,15 +9,15 @@ static __thread void *stack[STACK_ROOM];
 static __thread int depth;
 static Context *primary;
 
-static const size_t first_limits[9] = {
-    1024,             /* stack size per thread */
-    8650752,          /* printf buffer */
-    8388608,          /* malloc heap */
-    0,                /* nested synchronisation: not supported */
-    2048,             /* pending nested launches */
-    64,               /* L2 fetch granularity */
-    0,                /* persisting L2 */
-    SHARED_OPTIN, 0};
+static const size_t first_limits[9] = {1024,    /* stack size per thread */
+                                       8650752, /* printf buffer */
+                                       8388608, /* malloc heap */
+                                       0,       /* nested synchronisation: not supported */
+                                       2048,    /* pending nested launches */
+                                       64,      /* L2 fetch granularity */
+                                       0,       /* persisting L2 */
+                                       SHARED_OPTIN,
+                                       0};
 
 Context *current_context(CUresult *error)
 {
@@ -78,9 +78,7 @@ CUAPI cuCtxCreate_v4(CUcontext *out, void *parameters, unsigned flags, CUdevice 
 
 /* what PyCUDA calls where it was built with CUDA 12 */
 CUAPI cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device)
-{
-    return cuCtxCreate_v4(out, NULL, flags, device);
-}
+{ return cuCtxCreate_v4(out, NULL, flags, device); }
 
 CUAPI cuCtxAttach(CUcontext *out, unsigned flags)
 {
@@ -146,10 +144,8 @@ CUAPI cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
 {
     if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
     if (device) return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
-    if (primary)
-        primary->users++;
-    else if (!(primary = context_new(0)))
-        return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    if (primary) primary->users++;
+    else if (!(primary = context_new(0))) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     *out = primary->handle;
     return CUDA_SUCCESS;
 }

@@ -18,18 +18,18 @@ static CUresult outside(uint64_t address, size_t bytes)
     char where[400];
     const Allocation *found = memory_find(address);
     if (found)
-        return fail(NO_SUCH_RANGE, "%zu bytes from 0x%llx on; the %zu-byte allocation there has "
-                    "only %zu left", bytes, (unsigned long long)address,
-                    (size_t)(found->end - found->begin), (size_t)(found->end - address));
+        return fail(NO_SUCH_RANGE,
+                    "%zu bytes from 0x%llx on; the %zu-byte allocation there has "
+                    "only %zu left",
+                    bytes, (unsigned long long)address, (size_t)(found->end - found->begin),
+                    (size_t)(found->end - address));
     memory_describe(address, where, sizeof where);
     return fail(NO_SUCH_RANGE, "%zu bytes at 0x%llx, %s", bytes, (unsigned long long)address,
                 where);
 }
 
 static CUresult check_device(uint64_t address, size_t bytes)
-{
-    return memory_covers(address, bytes) ? CUDA_SUCCESS : outside(address, bytes);
-}
+{ return memory_covers(address, bytes) ? CUDA_SUCCESS : outside(address, bytes); }
 
 /* Host memory is the caller's word, unless it points to where our allocations live. */
 static CUresult check_host(const void *pointer, size_t bytes)
@@ -55,36 +55,26 @@ static CUresult copy(uint64_t to, Place to_place, uint64_t from, Place from_plac
     (void)context;
     if (!bytes) return CUDA_SUCCESS;
     driver_lock();
-    CUresult result = to_place == ON_HOST ? check_host((void *)to, bytes)
-                                          : check_device(to, bytes);
+    CUresult result = to_place == ON_HOST ? check_host((void *)to, bytes) : check_device(to, bytes);
     if (!result)
-        result = from_place == ON_HOST ? check_host((void *)from, bytes)
-                                       : check_device(from, bytes);
+        result =
+            from_place == ON_HOST ? check_host((void *)from, bytes) : check_device(from, bytes);
     if (!result) copy_row(to, from, bytes);
     driver_unlock();
     return result;
 }
 
 static CUresult need_stream(CUstream stream)
-{
-    return stream_valid(stream) ? CUDA_SUCCESS
-                                : fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
-}
+{ return stream_valid(stream) ? CUDA_SUCCESS : fail(CUDA_ERROR_INVALID_HANDLE, "no such stream"); }
 
 CUAPI cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
-{
-    return copy(to, ON_DEVICE, (uint64_t)from, ON_HOST, bytes);
-}
+{ return copy(to, ON_DEVICE, (uint64_t)from, ON_HOST, bytes); }
 
 CUAPI cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
-{
-    return copy((uint64_t)to, ON_HOST, from, ON_DEVICE, bytes);
-}
+{ return copy((uint64_t)to, ON_HOST, from, ON_DEVICE, bytes); }
 
 CUAPI cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{
-    return copy(to, ON_DEVICE, from, ON_DEVICE, bytes);
-}
+{ return copy(to, ON_DEVICE, from, ON_DEVICE, bytes); }
 
 CUAPI cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
@@ -104,8 +94,8 @@ CUAPI cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstr
     return result ? result : cuMemcpyDtoD_v2(to, from, bytes);
 }
 
-CUAPI cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-                   CUcontext from_context, size_t bytes)
+CUAPI cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                   size_t bytes)
 {
     if (!handle_object(CONTEXT, to_context) || !handle_object(CONTEXT, from_context))
         return fail(CUDA_ERROR_INVALID_CONTEXT, NULL);
@@ -132,14 +122,13 @@ static CUresult set(uint64_t to, size_t pitch, uint32_t value, size_t size, size
         return fail(CUDA_ERROR_INVALID_VALUE, "address and pitch must be multiples of %zu", size);
     if (width > SIZE_MAX / size || (height > 1 && pitch < width * size) ||
         (height > 1 && height - 1 > (SIZE_MAX - width * size) / pitch))
-        return fail(CUDA_ERROR_INVALID_VALUE, "a row of %zu elements, a pitch of %zu bytes",
-                    width, pitch);
+        return fail(CUDA_ERROR_INVALID_VALUE, "a row of %zu elements, a pitch of %zu bytes", width,
+                    pitch);
     driver_lock();
     CUresult result = check_device(to, (height - 1) * pitch + width * size);
     for (size_t row = 0; !result && row < height; row++) {
         void *p = (void *)(to + row * pitch);
-        if (size == 1)
-            memset(p, (int)value, width);
+        if (size == 1) memset(p, (int)value, width);
         else if (size == 2)
             for (size_t i = 0; i < width; i++) ((uint16_t *)p)[i] = (uint16_t)value;
         else
@@ -150,26 +139,22 @@ static CUresult set(uint64_t to, size_t pitch, uint32_t value, size_t size, size
     return result;
 }
 
-#define MEMSET(bits, type) \
-    CUAPI cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count) \
-    { \
-        return set(to, 0, value, bits / 8, count, 1); \
-    } \
-    CUAPI cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream) \
-    { \
-        CUresult result = need_stream(stream); \
-        return result ? result : set(to, 0, value, bits / 8, count, 1); \
-    } \
-    CUAPI cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value, size_t width, \
-                                 size_t height) \
-    { \
-        return set(to, pitch, value, bits / 8, width, height); \
-    } \
-    CUAPI cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width, \
-                                   size_t height, CUstream stream) \
-    { \
-        CUresult result = need_stream(stream); \
-        return result ? result : set(to, pitch, value, bits / 8, width, height); \
+#define MEMSET(bits, type)                                                                         \
+    CUAPI cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count)                           \
+    { return set(to, 0, value, bits / 8, count, 1); }                                              \
+    CUAPI cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream)        \
+    {                                                                                              \
+        CUresult result = need_stream(stream);                                                     \
+        return result ? result : set(to, 0, value, bits / 8, count, 1);                            \
+    }                                                                                              \
+    CUAPI cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value, size_t width,           \
+                                 size_t height)                                                    \
+    { return set(to, pitch, value, bits / 8, width, height); }                                     \
+    CUAPI cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width,         \
+                                   size_t height, CUstream stream)                                 \
+    {                                                                                              \
+        CUresult result = need_stream(stream);                                                     \
+        return result ? result : set(to, pitch, value, bits / 8, width, height);                   \
     }
 
 MEMSET(8, unsigned char)
@@ -207,16 +192,20 @@ static CUresult resolve(End *end, size_t width, size_t height, size_t depth)
     }
     if (height > 1 || depth > 1) {
         if (end->pitch < end->x + width)
-            return fail(CUDA_ERROR_INVALID_VALUE, "a pitch of %zu bytes is less than the row's "
-                        "%zu", end->pitch, end->x + width);
+            return fail(CUDA_ERROR_INVALID_VALUE,
+                        "a pitch of %zu bytes is less than the row's "
+                        "%zu",
+                        end->pitch, end->x + width);
         if (depth > 1 && end->height < end->y + height)
-            return fail(CUDA_ERROR_INVALID_VALUE, "a height of %zu rows is less than the "
-                        "slice's %zu", end->height, end->y + height);
+            return fail(CUDA_ERROR_INVALID_VALUE,
+                        "a height of %zu rows is less than the "
+                        "slice's %zu",
+                        end->height, end->y + height);
     }
-    unsigned __int128 offset = ((unsigned __int128)end->z * end->height + end->y) * end->pitch +
-                               end->x;
-    unsigned __int128 span = ((unsigned __int128)(depth - 1) * end->height + height - 1) *
-                             end->pitch + width;
+    unsigned __int128 offset =
+        ((unsigned __int128)end->z * end->height + end->y) * end->pitch + end->x;
+    unsigned __int128 span =
+        ((unsigned __int128)(depth - 1) * end->height + height - 1) * end->pitch + width;
     if (offset + span > SIZE_MAX / 2) return fail(CUDA_ERROR_INVALID_VALUE, "the copy is too big");
     end->address += (uint64_t)offset;
     return checked ? check_device(end->address, (size_t)span)
@@ -241,23 +230,30 @@ static CUresult copy_box(End to, End from, size_t width, size_t height, size_t d
 
 /* PyCUDA leaves a unified address in the host field. */
 static uint64_t end_address(int type, const void *host, CUdeviceptr device)
-{
-    return type == MEMORY_HOST || (type == MEMORY_UNIFIED && !device) ? (uint64_t)host : device;
-}
+{ return type == MEMORY_HOST || (type == MEMORY_UNIFIED && !device) ? (uint64_t)host : device; }
 
 CUAPI cuMemcpy2D_v2(const CUDA_MEMCPY2D *c)
 {
-    End to = {c->dstMemoryType, end_address(c->dstMemoryType, c->dstHost, c->dstDevice),
-              c->dstArray, c->dstPitch, 0, c->dstXInBytes, c->dstY, 0};
-    End from = {c->srcMemoryType, end_address(c->srcMemoryType, c->srcHost, c->srcDevice),
-                c->srcArray, c->srcPitch, 0, c->srcXInBytes, c->srcY, 0};
+    End to = {c->dstMemoryType,
+              end_address(c->dstMemoryType, c->dstHost, c->dstDevice),
+              c->dstArray,
+              c->dstPitch,
+              0,
+              c->dstXInBytes,
+              c->dstY,
+              0};
+    End from = {c->srcMemoryType,
+                end_address(c->srcMemoryType, c->srcHost, c->srcDevice),
+                c->srcArray,
+                c->srcPitch,
+                0,
+                c->srcXInBytes,
+                c->srcY,
+                0};
     return copy_box(to, from, c->WidthInBytes, c->Height, 1);
 }
 
-CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c)
-{
-    return cuMemcpy2D_v2(c);
-}
+CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c) { return cuMemcpy2D_v2(c); }
 
 CUAPI cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream)
 {
@@ -268,9 +264,13 @@ CUAPI cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream)
 CUAPI cuMemcpy3D_v2(const CUDA_MEMCPY3D *c)
 {
     End to = {c->dstMemoryType, end_address(c->dstMemoryType, c->dstHost, c->dstDevice),
-              c->dstArray, c->dstPitch, c->dstHeight, c->dstXInBytes, c->dstY, c->dstZ};
+              c->dstArray,      c->dstPitch,
+              c->dstHeight,     c->dstXInBytes,
+              c->dstY,          c->dstZ};
     End from = {c->srcMemoryType, end_address(c->srcMemoryType, c->srcHost, c->srcDevice),
-                c->srcArray, c->srcPitch, c->srcHeight, c->srcXInBytes, c->srcY, c->srcZ};
+                c->srcArray,      c->srcPitch,
+                c->srcHeight,     c->srcXInBytes,
+                c->srcY,          c->srcZ};
     return copy_box(to, from, c->WidthInBytes, c->Height, c->Depth);
 }
 
@@ -298,9 +298,14 @@ CUAPI cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D *c, CUstream stream)
 static size_t format_bytes(int format)
 {
     switch (format) {
-    case 0x01: case 0x08: return 1;            /* integers of 8, 16, 32 bits */
-    case 0x02: case 0x09: case 0x10: return 2; /* and half */
-    case 0x03: case 0x0a: case 0x20: return 4; /* and float */
+    case 0x01:
+    case 0x08: return 1; /* integers of 8, 16, 32 bits */
+    case 0x02:
+    case 0x09:
+    case 0x10: return 2; /* and half */
+    case 0x03:
+    case 0x0a:
+    case 0x20: return 4; /* and float */
     default: return 0;
     }
 }
@@ -321,10 +326,7 @@ static void free_if_owned(void *handle, void *object, void *owner)
     array_free(array);
 }
 
-void arrays_free_all(Context *owner)
-{
-    handle_each(ARRAY, free_if_owned, owner);
-}
+void arrays_free_all(Context *owner) { handle_each(ARRAY, free_if_owned, owner); }
 
 CUAPI cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *shape)
 {
@@ -355,15 +357,15 @@ CUAPI cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *shape)
 
 CUAPI cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *shape)
 {
-    CUDA_ARRAY3D_DESCRIPTOR deep = {shape->Width, shape->Height, 0, shape->Format,
-                                    shape->NumChannels, 0};
+    CUDA_ARRAY3D_DESCRIPTOR deep = {shape->Width,  shape->Height,      0,
+                                    shape->Format, shape->NumChannels, 0};
     return cuArray3DCreate_v2(out, &deep);
 }
 
-#define NEED_ARRAY(array, handle) \
-    NEED_CONTEXT(context_); \
-    (void)context_; \
-    Array *array = handle_object(ARRAY, handle); \
+#define NEED_ARRAY(array, handle)                                                                  \
+    NEED_CONTEXT(context_);                                                                        \
+    (void)context_;                                                                                \
+    Array *array = handle_object(ARRAY, handle);                                                   \
     if (!array) return fail(CUDA_ERROR_INVALID_HANDLE, "no such array")
 
 CUAPI cuArrayDestroy(CUarray handle)

@@ -19,11 +19,11 @@ static const struct {
     short attribute;
     int value;
 } attributes[] = {
-    {1, 1024},        /* threads per block */
-    {2, 1024},        /* block dimensions x, y, z */
+    {1, 1024}, /* threads per block */
+    {2, 1024}, /* block dimensions x, y, z */
     {3, 1024},
     {4, 64},
-    {5, 2147483647},  /* grid dimensions x, y, z */
+    {5, 2147483647}, /* grid dimensions x, y, z */
     {6, 65535},
     {7, 65535},
     {8, SHARED_DEFAULT},
@@ -36,10 +36,10 @@ static const struct {
     {15, 1},          /* copies overlap kernels */
     {16, 132},        /* multiprocessors */
     {17, 0},
-    {18, 0},          /* integrated */
-    {19, 1},          /* can map host memory */
-    {20, 0},          /* compute mode: default */
-    {21, 131072},     /* texture sizes, up to 29 */
+    {18, 0},      /* integrated */
+    {19, 1},      /* can map host memory */
+    {20, 0},      /* compute mode: default */
+    {21, 131072}, /* texture sizes, up to 29 */
     {22, 131072},
     {23, 65536},
     {24, 16384},
@@ -48,19 +48,19 @@ static const struct {
     {27, 32768},
     {28, 32768},
     {29, 2048},
-    {30, 512},        /* surface alignment */
-    {31, 1},          /* concurrent kernels */
-    {32, 1},          /* ECC */
-    {33, 0},          /* PCI bus, device: ours */
+    {30, 512}, /* surface alignment */
+    {31, 1},   /* concurrent kernels */
+    {32, 1},   /* ECC */
+    {33, 0},   /* PCI bus, device: ours */
     {34, 0},
     {35, 0},
-    {36, 3201000},    /* memory clock, kHz */
-    {37, 6016},       /* memory bus, bits */
-    {38, 62914560},   /* L2 cache */
-    {39, 2048},       /* threads per multiprocessor */
-    {40, 3},          /* copy engines */
-    {41, 1},          /* unified addressing */
-    {42, 32768},      /* texture sizes, up to 49 */
+    {36, 3201000},  /* memory clock, kHz */
+    {37, 6016},     /* memory bus, bits */
+    {38, 62914560}, /* L2 cache */
+    {39, 2048},     /* threads per multiprocessor */
+    {40, 3},        /* copy engines */
+    {41, 1},        /* unified addressing */
+    {42, 32768},    /* texture sizes, up to 49 */
     {43, 2048},
     {44, 1},
     {45, 32768},
@@ -68,9 +68,9 @@ static const struct {
     {47, 8192},
     {48, 8192},
     {49, 32768},
-    {50, 0},          /* PCI domain */
-    {51, 32},         /* texture pitch alignment */
-    {52, 32768},      /* texture and surface sizes, up to 74 */
+    {50, 0},     /* PCI domain */
+    {51, 32},    /* texture pitch alignment */
+    {52, 32768}, /* texture and surface sizes, up to 74 */
     {53, 32768},
     {54, 2046},
     {55, 32768},
@@ -93,45 +93,45 @@ static const struct {
     {72, 2097120},
     {73, 32768},
     {74, 32768},
-    {75, 9},          /* compute capability */
+    {75, 9}, /* compute capability */
     {76, 0},
     {77, 32768},
-    {78, 1},          /* stream priorities */
-    {79, 1},          /* L1 caches global, local */
+    {78, 1}, /* stream priorities */
+    {79, 1}, /* L1 caches global, local */
     {80, 1},
     {81, SHARED_PER_SM},
-    {82, 65536},      /* registers per multiprocessor */
-    {83, 1},          /* managed memory */
+    {82, 65536}, /* registers per multiprocessor */
+    {83, 1},     /* managed memory */
     {84, 0},
     {85, 0},
-    {86, 0},          /* host atomics over the link */
-    {87, 2},          /* single to double performance */
-    {88, 0},          /* pageable memory access */
-    {89, 1},          /* concurrent managed access */
-    {90, 1},          /* compute preemption */
-    {91, 1},          /* host pointer of registered memory */
-    {95, 0},          /* cooperative launch: not here */
+    {86, 0}, /* host atomics over the link */
+    {87, 2}, /* single to double performance */
+    {88, 0}, /* pageable memory access */
+    {89, 1}, /* concurrent managed access */
+    {90, 1}, /* compute preemption */
+    {91, 1}, /* host pointer of registered memory */
+    {95, 0}, /* cooperative launch: not here */
     {96, 0},
     {97, SHARED_OPTIN},
     {98, 0},
-    {99, 1},          /* host register */
+    {99, 1}, /* host register */
     {100, 0},
     {101, 0},
-    {102, 0},         /* virtual memory management: not here, to 105 */
+    {102, 0}, /* virtual memory management: not here, to 105 */
     {103, 0},
     {104, 0},
     {105, 0},
-    {106, 32},        /* blocks per multiprocessor */
-    {107, 0},         /* compression: not here */
-    {108, 39321600},  /* persisting L2 */
+    {106, 32},       /* blocks per multiprocessor */
+    {107, 0},        /* compression: not here */
+    {108, 39321600}, /* persisting L2 */
     {109, 134217728},
     {110, 0},
-    {111, 1024},      /* reserved shared memory per block */
+    {111, 1024}, /* reserved shared memory per block */
     {112, 0},
-    {113, 1},         /* read-only host register */
+    {113, 1}, /* read-only host register */
     {114, 0},
-    {115, 0},         /* stream-ordered pools: not here */
-    {120, 0},         /* clusters: not here */
+    {115, 0}, /* stream-ordered pools: not here */
+    {120, 0}, /* clusters: not here */
 };
 
 CUresult need_init(void)
@@ -140,11 +140,11 @@ CUresult need_init(void)
                        : fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
 }
 
-#define NEED_DEVICE(device) \
-    do { \
-        if (need_init()) return CUDA_ERROR_NOT_INITIALIZED; \
-        if ((device) != 0) \
-            return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0"); \
+#define NEED_DEVICE(device)                                                                        \
+    do {                                                                                           \
+        if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;                                        \
+        if ((device) != 0)                                                                         \
+            return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");               \
     } while (0)
 
 /* ---- what the machine has ---- */
@@ -170,11 +170,11 @@ static bool container_memory(size_t *limit, size_t *used)
     static const struct {
         const char *limit, *used, *statistics, *cache;
     } versions[] = {
-        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
-         "/sys/fs/cgroup/memory.stat", "inactive_file "},
+        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat",
+         "inactive_file "},
         {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-         "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-         "/sys/fs/cgroup/memory/memory.stat", "total_inactive_file "},
+         "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat",
+         "total_inactive_file "},
     };
     for (int i = 0; i < 2; i++) {
         *limit = number_in(versions[i].limit, NULL);

@@ -9,14 +9,14 @@
 #include "cuda_abi.h"
 #include "runtime.h"
 
-#define MAX_WARPS 32     /* in a block */
-#define MAX_BUILDS 8     /* kinds of code per kernel: 0 plain, others instrumented */
-#define BARRIERS 16      /* named barriers of a block */
+#define MAX_WARPS 32 /* in a block */
+#define MAX_BUILDS 8 /* kinds of code per kernel: 0 plain, others instrumented */
+#define BARRIERS 16  /* named barriers of a block */
 #define SHARED_DEFAULT 49152u
 #define SHARED_OPTIN 232448u
 #define SHARED_PER_SM 233472u
-#define FOR_LANES(lane, mask) \
-    for (uint32_t rest_ = (mask), lane; rest_ && (lane = __builtin_ctz(rest_), 1); \
+#define FOR_LANES(lane, mask)                                                                      \
+    for (uint32_t rest_ = (mask), lane; rest_ && (lane = __builtin_ctz(rest_), 1);                 \
          rest_ &= rest_ - 1)
 
 /* ---- error.c: codes and the words that go with them ---- */
@@ -53,9 +53,9 @@ typedef struct Context {
 
 /* The context current on this thread, or NULL with *error set to the code to return. */
 Context *current_context(CUresult *error);
-#define NEED_CONTEXT(name) \
-    CUresult error_; \
-    Context *name = current_context(&error_); \
+#define NEED_CONTEXT(name)                                                                         \
+    CUresult error_;                                                                               \
+    Context *name = current_context(&error_);                                                      \
     if (!name) return fail(error_, NULL)
 
 /* ---- device.c ---- */
@@ -73,7 +73,7 @@ typedef struct {
     uint64_t begin, end;
     MemoryKind kind;
     unsigned flags;
-    bool constant; /* kernels may not write it */
+    bool constant;           /* kernels may not write it */
     struct Written *written; /* NULL: all of it */
     Context *owner;
 } Allocation;
@@ -205,15 +205,15 @@ typedef struct Job {
 } Job;
 
 typedef struct {
-    uint32_t arrived;   /* threads */
-    uint32_t waiting;   /* warps, as bits */
-    uint32_t expected;  /* threads, 0: all */
+    uint32_t arrived;  /* threads */
+    uint32_t waiting;  /* warps, as bits */
+    uint32_t expected; /* threads, 0: all */
     uint32_t reduce, count, any_true, any_false;
 } Barrier;
 
 typedef struct Worker {
     Job *job;
-    void *native_sp;  /* the thread's own stack */
+    void *native_sp; /* the thread's own stack */
     Fiber *running, *idle;
     Warp *warps;
     /* the block being run */

@@ -66,25 +66,13 @@ CUresult fail(CUresult code, const char *format, ...)
     return code;
 }
 
-CUresult fail_as_told(CUresult code)
-{
-    return last_code = code;
-}
+CUresult fail_as_told(CUresult code) { return last_code = code; }
 
-const char *detail_text(void)
-{
-    return detail;
-}
+const char *detail_text(void) { return detail; }
 
-void clear_detail(void)
-{
-    detail[0] = 0;
-}
+void clear_detail(void) { detail[0] = 0; }
 
-void sg_set_error(const char *words)
-{
-    snprintf(detail, sizeof detail, "%s", words);
-}
+void sg_set_error(const char *words) { snprintf(detail, sizeof detail, "%s", words); }
 
 CUAPI cuGetErrorString(CUresult code, const char **out)
 {

@@ -19,8 +19,8 @@ INLINE uint16_t narrow(double value, int exponent_bits, int mantissa_bits, Mode 
     if (drop > 62) drop = 62; /* all of it, what was there still counts as inexact */
     uint64_t kept = significand >> drop, rest = significand - (kept << drop);
     uint64_t half = 1ull << (drop - 1);
-    bool up = mode == rn ? rest > half || (rest == half && (kept & 1))
-                         : rest && mode == (sign ? rm : rp);
+    bool up =
+        mode == rn ? rest > half || (rest == half && (kept & 1)) : rest && mode == (sign ? rm : rp);
     kept += up;
     if (normal) kept += (uint64_t)(exponent + bias - 1) << mantissa_bits;
     if (kept >= infinity) {
@@ -30,12 +30,10 @@ INLINE uint16_t narrow(double value, int exponent_bits, int mantissa_bits, Mode 
     return (uint16_t)(sign << 15 | kept);
 }
 
-#define NARROW(mode, format, from, type, exponent_bits, mantissa_bits) \
-    __attribute__((visibility("default"))) \
-    void sg_cvt_##mode##_##format##_##from(const type *a, uint16_t *out) \
-    { \
-        FOR_ALL(i) out[i] = narrow(a[i], exponent_bits, mantissa_bits, mode); \
-    }
+#define NARROW(mode, format, from, type, exponent_bits, mantissa_bits)                             \
+    __attribute__((visibility("default"))) void sg_cvt_##mode##_##format##_##from(const type *a,   \
+                                                                                  uint16_t *out)   \
+    { FOR_ALL(i) out[i] = narrow(a[i], exponent_bits, mantissa_bits, mode); }
 
 NARROW(rz, f16, f32, float, 5, 10)
 NARROW(rm, f16, f32, float, 5, 10)
@@ -86,16 +84,16 @@ LANEWISE void sg_fma_f16(uint32_t n, const uint16_t *a, const uint16_t *b, const
                          uint16_t *restrict out)
 {
     for (uint32_t i = 0; i < n; i++)
-        out[i] = half_of_float(fma_to_odd_f32(float_of_half(a[i]), float_of_half(b[i]),
-                                              float_of_half(c[i])));
+        out[i] = half_of_float(
+            fma_to_odd_f32(float_of_half(a[i]), float_of_half(b[i]), float_of_half(c[i])));
 }
 
 LANEWISE void sg_fma_bf16(uint32_t n, const uint16_t *a, const uint16_t *b, const uint16_t *c,
                           uint16_t *restrict out)
 {
     for (uint32_t i = 0; i < n; i++) {
-        double sum = fma_to_odd_f64(float_of_bfloat(a[i]), float_of_bfloat(b[i]),
-                                    float_of_bfloat(c[i]));
+        double sum =
+            fma_to_odd_f64(float_of_bfloat(a[i]), float_of_bfloat(b[i]), float_of_bfloat(c[i]));
         out[i] = bfloat_of_float(float_to_odd(sum));
     }
 }

@@ -22,10 +22,7 @@ INLINE uint16_t half_of_float(float value)
     return (uint16_t)(size > 0x7f800000 ? F16_NAN : sign | result);
 }
 
-INLINE float float_of_bfloat(uint16_t value)
-{
-    return f32_bits((uint32_t)value << 16);
-}
+INLINE float float_of_bfloat(uint16_t value) { return f32_bits((uint32_t)value << 16); }
 
 INLINE uint16_t bfloat_of_float(float value)
 {

@@ -15,9 +15,7 @@ static Slot *slots;
 static uint32_t count, room, first_free = UINT32_MAX;
 
 static void *make_handle(uint32_t index)
-{
-    return (void *)((uint64_t)slots[index].reuse << 36 | (uint64_t)(index + 1) << 4);
-}
+{ return (void *)((uint64_t)slots[index].reuse << 36 | (uint64_t)(index + 1) << 4); }
 
 /* The slot that a handle names, or NULL. */
 static Slot *slot_of(void *handle)
@@ -77,8 +75,7 @@ void handle_drop(void *handle)
     pthread_mutex_unlock(&mutex);
 }
 
-void handle_each(ObjectKind kind, void (*visit)(void *handle, void *object, void *data),
-                 void *data)
+void handle_each(ObjectKind kind, void (*visit)(void *handle, void *object, void *data), void *data)
 {
     for (uint32_t i = 0;; i++) {
         pthread_mutex_lock(&mutex);

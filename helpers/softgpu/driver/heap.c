@@ -47,10 +47,8 @@ static size_t first_ending_after(const struct Heap *heap, uint64_t address)
     size_t low = 0, high = heap->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (heap->blocks[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
+        if (heap->blocks[middle].end <= address) low = middle + 1;
+        else high = middle;
     }
     return low;
 }

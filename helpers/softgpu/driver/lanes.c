@@ -11,30 +11,17 @@
 /* ---- division: by zero, the quotient has all bits set and the remainder is the dividend ---- */
 
 INLINE int64_t div_s64(int64_t a, int64_t b)
-{
-    return b == 0 ? -1 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
-}
+{ return b == 0 ? -1 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
 
-INLINE int64_t rem_s64(int64_t a, int64_t b)
-{
-    return b == 0 ? a : b == -1 ? 0 : a % b;
-}
+INLINE int64_t rem_s64(int64_t a, int64_t b) { return b == 0 ? a : b == -1 ? 0 : a % b; }
 
-INLINE uint64_t div_u64(uint64_t a, uint64_t b)
-{
-    return b == 0 ? UINT64_MAX : a / b;
-}
+INLINE uint64_t div_u64(uint64_t a, uint64_t b) { return b == 0 ? UINT64_MAX : a / b; }
 
-INLINE uint64_t rem_u64(uint64_t a, uint64_t b)
-{
-    return b == 0 ? a : a % b;
-}
+INLINE uint64_t rem_u64(uint64_t a, uint64_t b) { return b == 0 ? a : a % b; }
 
-#define BINARY(name, type, function) \
-    LANEWISE void name(const type *a, const type *b, type *out) \
-    { \
-        FOR_ALL(i) out[i] = function(a[i], b[i]); \
-    }
+#define BINARY(name, type, function)                                                               \
+    LANEWISE void name(const type *a, const type *b, type *out)                                    \
+    { FOR_ALL(i) out[i] = function(a[i], b[i]); }
 
 BINARY(sg_div_s64, int64_t, div_s64)
 BINARY(sg_rem_s64, int64_t, rem_s64)
@@ -51,11 +38,9 @@ INLINE uint32_t find_nth_set(uint32_t mask, uint32_t base, int32_t offset)
     return UINT32_MAX;
 }
 
-__attribute__((visibility("default")))
-void sg_fns(const uint32_t *mask, const uint32_t *base, const int32_t *offset, uint32_t *out)
-{
-    FOR_ALL(i) out[i] = find_nth_set(mask[i], base[i], offset[i]);
-}
+__attribute__((visibility("default"))) void sg_fns(const uint32_t *mask, const uint32_t *base,
+                                                   const int32_t *offset, uint32_t *out)
+{ FOR_ALL(i) out[i] = find_nth_set(mask[i], base[i], offset[i]); }
 
 /* ---- directed rounding: the processor's rounding mode is changed around the loop ---- */
 
@@ -94,31 +79,31 @@ static void restore_rounding(unsigned before)
 #endif
 
 #define SAME(x) (x)
-#define ROUNDED(name, mode, parameters, to, finish, expression) \
-    LANEWISE void name##_##mode##_##to parameters \
-    { \
-        unsigned before = set_rounding(mode); \
-        FOR_ALL(i) out[i] = finish(expression); \
-        restore_rounding(before); \
+#define ROUNDED(name, mode, parameters, to, finish, expression)                                    \
+    LANEWISE void name##_##mode##_##to parameters                                                  \
+    {                                                                                              \
+        unsigned before = set_rounding(mode);                                                      \
+        FOR_ALL(i) out[i] = finish(expression);                                                    \
+        restore_rounding(before);                                                                  \
     }
-#define ALL_MODES(name, parameters, to, finish, expression) \
-    ROUNDED(name, rz, parameters, to, finish, expression) \
-    ROUNDED(name, rm, parameters, to, finish, expression) \
+#define ALL_MODES(name, parameters, to, finish, expression)                                        \
+    ROUNDED(name, rz, parameters, to, finish, expression)                                          \
+    ROUNDED(name, rm, parameters, to, finish, expression)                                          \
     ROUNDED(name, rp, parameters, to, finish, expression)
 
-#define ARITHMETIC(type, to, finish, root, multiply_add) \
-    ALL_MODES(sg_add, (const type *a, const type *b, type *out), to, finish, a[i] + b[i]) \
-    ALL_MODES(sg_mul, (const type *a, const type *b, type *out), to, finish, a[i] * b[i]) \
-    ALL_MODES(sg_div, (const type *a, const type *b, type *out), to, finish, a[i] / b[i]) \
-    ALL_MODES(sg_fma, (const type *a, const type *b, const type *c, type *out), to, finish, \
-              multiply_add(a[i], b[i], c[i])) \
-    ALL_MODES(sg_sqrt, (const type *a, type *out), to, finish, root(a[i])) \
+#define ARITHMETIC(type, to, finish, root, multiply_add)                                           \
+    ALL_MODES(sg_add, (const type *a, const type *b, type *out), to, finish, a[i] + b[i])          \
+    ALL_MODES(sg_mul, (const type *a, const type *b, type *out), to, finish, a[i] * b[i])          \
+    ALL_MODES(sg_div, (const type *a, const type *b, type *out), to, finish, a[i] / b[i])          \
+    ALL_MODES(sg_fma, (const type *a, const type *b, const type *c, type *out), to, finish,        \
+              multiply_add(a[i], b[i], c[i]))                                                      \
+    ALL_MODES(sg_sqrt, (const type *a, type *out), to, finish, root(a[i]))                         \
     ALL_MODES(sg_rcp, (const type *a, type *out), to, finish, 1 / a[i])
 
 ARITHMETIC(float, f32, canonical_f32, sqrtf, fmaf)
 ARITHMETIC(double, f64, SAME, sqrt, fma)
 
-#define CONVERSION(type, from, to, suffix, finish) \
+#define CONVERSION(type, from, to, suffix, finish)                                                 \
     ALL_MODES(sg_cvt, (const type *a, to *out), suffix##_##from, finish, (to)a[i])
 
 CONVERSION(double, f64, float, f32, canonical_f32)

@@ -54,9 +54,6 @@ INLINE float flush_f32(float x)
     return f32_bits(bits & 0x7f800000 ? bits : bits & 0x80000000);
 }
 
-INLINE float canonical_f32(float x)
-{
-    return x == x ? x : f32_bits(F32_NAN);
-}
+INLINE float canonical_f32(float x) { return x == x ? x : f32_bits(F32_NAN); }
 
 #endif

@@ -16,25 +16,32 @@ static CUresult check(const Kernel *kernel, const uint32_t grid[3], const uint32
     const char *name = kernel->name;
     for (int i = 0; i < 3; i++) {
         if (!grid[i] || grid[i] > most_blocks[i])
-            return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: the grid has %u blocks along %c; "
-                        "1 to %u are possible", name, grid[i], "xyz"[i], most_blocks[i]);
+            return fail(CUDA_ERROR_INVALID_VALUE,
+                        "kernel %s: the grid has %u blocks along %c; "
+                        "1 to %u are possible",
+                        name, grid[i], "xyz"[i], most_blocks[i]);
         if (!block[i] || block[i] > most_threads[i])
-            return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: the block has %u threads along %c; "
-                        "1 to %u are possible", name, block[i], "xyz"[i], most_threads[i]);
+            return fail(CUDA_ERROR_INVALID_VALUE,
+                        "kernel %s: the block has %u threads along %c; "
+                        "1 to %u are possible",
+                        name, block[i], "xyz"[i], most_threads[i]);
     }
     if (threads > 1024)
-        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: the block has %u x %u x %u = %llu "
-                    "threads; at most 1024 are possible", name, block[0], block[1], block[2],
-                    (unsigned long long)threads);
+        return fail(CUDA_ERROR_INVALID_VALUE,
+                    "kernel %s: the block has %u x %u x %u = %llu "
+                    "threads; at most 1024 are possible",
+                    name, block[0], block[1], block[2], (unsigned long long)threads);
     if (threads > kernel->max_threads)
-        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s was compiled for at most %u threads a "
-                    "block; the block has %llu", name, kernel->max_threads,
-                    (unsigned long long)threads);
+        return fail(CUDA_ERROR_INVALID_VALUE,
+                    "kernel %s was compiled for at most %u threads a "
+                    "block; the block has %llu",
+                    name, kernel->max_threads, (unsigned long long)threads);
     if (shared > kernel->max_dynamic_shared || shared + kernel->static_shared > SHARED_OPTIN)
-        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: %u bytes of dynamic shared memory asked "
+        return fail(CUDA_ERROR_INVALID_VALUE,
+                    "kernel %s: %u bytes of dynamic shared memory asked "
                     "for; %u are allowed beside its %u static ones (up to %u after "
-                    "MAX_DYNAMIC_SHARED_SIZE_BYTES is set)", name, shared,
-                    kernel->max_dynamic_shared, kernel->static_shared,
+                    "MAX_DYNAMIC_SHARED_SIZE_BYTES is set)",
+                    name, shared, kernel->max_dynamic_shared, kernel->static_shared,
                     SHARED_OPTIN - kernel->static_shared);
     return CUDA_SUCCESS;
 }
@@ -67,8 +74,10 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
         return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s takes %zu bytes of arguments, not %zu",
                     kernel->name, kernel->param_bytes, param_bytes);
     if (param_bytes > kernel->param_bytes)
-        return fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "kernel %s takes %zu bytes of arguments, "
-                    "not %zu", kernel->name, kernel->param_bytes, param_bytes);
+        return fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                    "kernel %s takes %zu bytes of arguments, "
+                    "not %zu",
+                    kernel->name, kernel->param_bytes, param_bytes);
     memcpy(param_copy, params, param_bytes);
     memset(param_copy + param_bytes, 0, 64);
 
@@ -125,12 +134,9 @@ CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsi
     if (params)
         return fail(CUDA_ERROR_NOT_SUPPORTED, "arguments are taken as one packed buffer only");
     for (; extra && *extra != (void *)END; extra += 2) {
-        if (*extra == (void *)BUFFER_POINTER)
-            buffer = extra[1];
-        else if (*extra == (void *)BUFFER_SIZE)
-            bytes = *(const size_t *)extra[1];
-        else
-            return fail(CUDA_ERROR_INVALID_VALUE, "unknown launch option");
+        if (*extra == (void *)BUFFER_POINTER) buffer = extra[1];
+        else if (*extra == (void *)BUFFER_SIZE) bytes = *(const size_t *)extra[1];
+        else return fail(CUDA_ERROR_INVALID_VALUE, "unknown launch option");
     }
     if (!buffer) bytes = 0;
     return sg_launch(function, 0, grid, block, shared, buffer ? buffer : "", bytes, NULL);
@@ -138,8 +144,8 @@ CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsi
 
 /* ---- the calls from before cuLaunchKernel ---- */
 
-#define NEED_KERNEL(kernel, function) \
-    Kernel *kernel = handle_object(FUNCTION, function); \
+#define NEED_KERNEL(kernel, function)                                                              \
+    Kernel *kernel = handle_object(FUNCTION, function);                                            \
     if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function")
 
 CUAPI cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
@@ -180,14 +186,10 @@ CUAPI cuParamSetv(CUfunction function, int offset, const void *value, unsigned b
 }
 
 CUAPI cuParamSeti(CUfunction function, int offset, unsigned value)
-{
-    return cuParamSetv(function, offset, &value, sizeof value);
-}
+{ return cuParamSetv(function, offset, &value, sizeof value); }
 
 CUAPI cuParamSetf(CUfunction function, int offset, float value)
-{
-    return cuParamSetv(function, offset, &value, sizeof value);
-}
+{ return cuParamSetv(function, offset, &value, sizeof value); }
 
 CUAPI cuLaunchGrid(CUfunction function, int width, int height)
 {
@@ -204,7 +206,4 @@ CUAPI cuLaunchGridAsync(CUfunction function, int width, int height, CUstream str
     return cuLaunchGrid(function, width, height);
 }
 
-CUAPI cuLaunch(CUfunction function)
-{
-    return cuLaunchGrid(function, 1, 1);
-}
+CUAPI cuLaunch(CUfunction function) { return cuLaunchGrid(function, 1, 1); }

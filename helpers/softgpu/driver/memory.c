@@ -11,8 +11,8 @@
 
 #include "driver.h"
 
-#define ALIGN_BYTES 512u    /* as on the hardware */
-#define RED_BYTES 512u      /* at least this much unallocated space after each allocation */
+#define ALIGN_BYTES 512u /* as on the hardware */
+#define RED_BYTES 512u   /* at least this much unallocated space after each allocation */
 #define PAGE 4096u
 #define SMALL_BYTES (1u << 20) /* allocations below this share pages */
 #define SMALL_ZONE (4ull << 30)
@@ -66,15 +66,9 @@ void driver_lock(void)
     }
 }
 
-void driver_unlock(void)
-{
-    pthread_mutex_unlock(&lock);
-}
+void driver_unlock(void) { pthread_mutex_unlock(&lock); }
 
-static uint64_t round_up(uint64_t value, uint64_t step)
-{
-    return (value + step - 1) / step * step;
-}
+static uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
 /* The index of the first allocation that ends after the address. */
 static size_t first_ending_after(uint64_t address)
@@ -82,10 +76,8 @@ static size_t first_ending_after(uint64_t address)
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (table[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
+        if (table[middle].end <= address) low = middle + 1;
+        else high = middle;
     }
     return low;
 }
@@ -106,8 +98,8 @@ static bool reserve_zones(void)
 {
     if (small.begin) return true;
     for (uint64_t bytes = 16ull << 40; bytes >= 2 * SMALL_ZONE; bytes /= 2) {
-        void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                            -1, 0);
+        void *memory =
+            mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) continue;
         uint64_t begin = (uint64_t)memory;
         small = (Zone){begin, begin + SMALL_ZONE, begin, begin + SMALL_LAP};
@@ -142,8 +134,8 @@ static uint64_t place(size_t bytes)
     if (!address) return 0;
     zone->cursor = address + bytes + RED_BYTES;
     if (!is_small)
-        return mprotect((void *)address, round_up(bytes, PAGE), PROT_READ | PROT_WRITE)
-                   ? 0 : address;
+        return mprotect((void *)address, round_up(bytes, PAGE), PROT_READ | PROT_WRITE) ? 0
+                                                                                        : address;
     if (address + bytes > small_committed) {
         uint64_t end = round_up(address + bytes, COMMIT_STEP);
         if (end > small.end) end = small.end;
@@ -182,9 +174,7 @@ static size_t free_bytes(size_t now)
 
 /* Asking the machine takes longer than a small allocation should. */
 static bool fits(size_t bytes)
-{
-    return bytes <= free_bytes(bytes < (64u << 20) ? SIZE_MAX : available_memory());
-}
+{ return bytes <= free_bytes(bytes < (64u << 20) ? SIZE_MAX : available_memory()); }
 
 CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned flags,
                          uint64_t *address)
@@ -228,10 +218,7 @@ void memory_free(uint64_t begin)
     if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-bool memory_in_zones(uint64_t address)
-{
-    return address >= small.begin && address < large.end;
-}
+bool memory_in_zones(uint64_t address) { return address >= small.begin && address < large.end; }
 
 CUresult memory_add_range(Context *owner, uint64_t begin, uint64_t end, MemoryKind kind,
                           unsigned flags, bool constant)
@@ -244,29 +231,22 @@ CUresult memory_add_range(Context *owner, uint64_t begin, uint64_t end, MemoryKi
     return CUDA_SUCCESS;
 }
 
-void memory_remove_range(uint64_t begin)
-{
-    remove_at(first_ending_after(begin));
-}
+void memory_remove_range(uint64_t begin) { remove_at(first_ending_after(begin)); }
 
 void memory_free_all(Context *owner)
 {
     for (size_t i = count; i-- > 0;) {
         if (table[i].owner != owner || table[i].kind == VARIABLE) continue;
-        if (table[i].kind == REGISTERED_MEMORY)
-            remove_at(i);
-        else
-            memory_free(table[i].begin);
+        if (table[i].kind == REGISTERED_MEMORY) remove_at(i);
+        else memory_free(table[i].begin);
     }
 }
 
 static const char *kind_text(MemoryKind kind)
 {
     static const char *const names[] = {
-        [DEVICE_MEMORY] = "allocation",
-        [HOST_MEMORY] = "page-locked allocation",
-        [MANAGED_MEMORY] = "managed allocation",
-        [REGISTERED_MEMORY] = "registered host memory",
+        [DEVICE_MEMORY] = "allocation",          [HOST_MEMORY] = "page-locked allocation",
+        [MANAGED_MEMORY] = "managed allocation", [REGISTERED_MEMORY] = "registered host memory",
         [VARIABLE] = "variable of the module",
     };
     return names[kind];
@@ -293,10 +273,7 @@ static const Freed *freed_at(uint64_t address)
     return NULL;
 }
 
-bool memory_was_freed(uint64_t address)
-{
-    return freed_at(address);
-}
+bool memory_was_freed(uint64_t address) { return freed_at(address); }
 
 void memory_describe(uint64_t address, char *text, size_t space)
 {
@@ -315,8 +292,7 @@ void memory_describe(uint64_t address, char *text, size_t space)
     const Freed *f = just_past ? NULL : freed_at(address);
     if (f) {
         snprintf(text, space, "%llu bytes into a %llu-byte allocation that has been freed",
-                 (unsigned long long)(address - f->begin),
-                 (unsigned long long)(f->end - f->begin));
+                 (unsigned long long)(address - f->begin), (unsigned long long)(f->end - f->begin));
         return;
     }
     if (before && past <= near && past <= ahead)
@@ -330,9 +306,10 @@ void memory_describe(uint64_t address, char *text, size_t space)
     else {
         unsigned char state;
         bool mapped = !mincore((void *)(address / PAGE * PAGE), 1, &state);
-        snprintf(text, space, mapped && !memory_in_zones(address)
-                 ? "which is ordinary host memory, not memory of the GPU"
-                 : "far from every allocation");
+        snprintf(text, space,
+                 mapped && !memory_in_zones(address)
+                     ? "which is ordinary host memory, not memory of the GPU"
+                     : "far from every allocation");
     }
 }
 
@@ -363,9 +340,7 @@ static CUresult release(uint64_t address, MemoryKind kind, MemoryKind other)
 }
 
 CUAPI cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
-{
-    return allocate(bytes, DEVICE_MEMORY, 0, out);
-}
+{ return allocate(bytes, DEVICE_MEMORY, 0, out); }
 
 CUAPI cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t height,
                          unsigned element)
@@ -438,8 +413,7 @@ CUAPI cuMemHostUnregister(void *pointer)
         result = fail(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, NULL);
     else if (found->begin != (uint64_t)pointer)
         result = fail(CUDA_ERROR_INVALID_VALUE, "not the beginning of the registered memory");
-    else
-        memory_remove_range(found->begin);
+    else memory_remove_range(found->begin);
     driver_unlock();
     return result;
 }

@@ -66,8 +66,8 @@ int sg_module_variable(void *handle, const char *name, size_t offset, size_t byt
     CUresult result = CUDA_SUCCESS;
     if (bytes) {
         driver_lock();
-        result = memory_add_range(module->owner, variable->begin, variable->begin + bytes,
-                                  VARIABLE, 0, constant);
+        result = memory_add_range(module->owner, variable->begin, variable->begin + bytes, VARIABLE,
+                                  0, constant);
         driver_unlock();
     }
     if (result) {
@@ -89,9 +89,7 @@ void sg_module_relocate(void *handle, size_t offset, size_t target)
 }
 
 static uint32_t default_dynamic(uint32_t static_shared)
-{
-    return static_shared < SHARED_DEFAULT ? SHARED_DEFAULT - static_shared : 0;
-}
+{ return static_shared < SHARED_DEFAULT ? SHARED_DEFAULT - static_shared : 0; }
 
 static void kernel_free(Kernel *kernel)
 {
@@ -112,8 +110,10 @@ int sg_module_kernel(void *handle, const char *name, size_t param_bytes, uint32_
     Module *module = handle_object(MODULE, handle);
     if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
     if (static_shared > SHARED_DEFAULT)
-        return fail(CUDA_ERROR_INVALID_PTX, "kernel %s uses %u bytes of static shared memory; "
-                    "a block has %u", name, static_shared, SHARED_DEFAULT);
+        return fail(CUDA_ERROR_INVALID_PTX,
+                    "kernel %s uses %u bytes of static shared memory; "
+                    "a block has %u",
+                    name, static_shared, SHARED_DEFAULT);
     Kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     kernel->module = module;
@@ -214,17 +214,14 @@ static void free_if_owned(void *handle, void *object, void *owner)
     if (((Module *)object)->owner == owner) module_free(object);
 }
 
-void modules_free_all(Context *owner)
-{
-    handle_each(MODULE, free_if_owned, owner);
-}
+void modules_free_all(Context *owner) { handle_each(MODULE, free_if_owned, owner); }
 
 static CUresult load(CUmodule *out, const char *image, size_t bytes)
 {
     NEED_CONTEXT(context);
     if (!on_load)
         return fail(CUDA_ERROR_NOT_SUPPORTED, "nothing that compiles kernels is attached: import "
-                    "helpers.autoinit before pycuda");
+                                              "helpers.autoinit before pycuda");
     Module *module = calloc(1, sizeof *module);
     if (!module) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     module->owner = context;
@@ -361,8 +358,17 @@ CUAPI cuModuleGetSurfRef(void **out, CUmodule module, const char *name)
 }
 
 enum {
-    MAX_THREADS, SHARED_BYTES, CONST_BYTES, LOCAL_BYTES, REGISTERS, PTX_VERSION, BINARY_VERSION,
-    CACHE_MODE, MAX_DYNAMIC_SHARED, CARVEOUT, LAST_ATTRIBUTE = 15
+    MAX_THREADS,
+    SHARED_BYTES,
+    CONST_BYTES,
+    LOCAL_BYTES,
+    REGISTERS,
+    PTX_VERSION,
+    BINARY_VERSION,
+    CACHE_MODE,
+    MAX_DYNAMIC_SHARED,
+    CARVEOUT,
+    LAST_ATTRIBUTE = 15
 };
 
 CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function)
@@ -382,7 +388,8 @@ CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function)
     case CONST_BYTES: *value = kernel->reported_const; break;
     case LOCAL_BYTES: *value = kernel->reported_local; break;
     case REGISTERS: *value = kernel->registers; break;
-    case PTX_VERSION: case BINARY_VERSION: *value = 90; break;
+    case PTX_VERSION:
+    case BINARY_VERSION: *value = 90; break;
     case MAX_DYNAMIC_SHARED: *value = kernel->max_dynamic_shared; break;
     case CARVEOUT: *value = kernel->carveout; break;
     default:
@@ -400,8 +407,10 @@ CUAPI cuFuncSetAttribute(CUfunction function, int attribute, int value)
     if (attribute == MAX_DYNAMIC_SHARED) {
         int most = SHARED_OPTIN - kernel->static_shared;
         if (value < 0 || value > most)
-            return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s can have 0 to %d bytes of dynamic "
-                        "shared memory, not %d", kernel->name, most, value);
+            return fail(CUDA_ERROR_INVALID_VALUE,
+                        "kernel %s can have 0 to %d bytes of dynamic "
+                        "shared memory, not %d",
+                        kernel->name, most, value);
         kernel->max_dynamic_shared = value;
         return CUDA_SUCCESS;
     }

@@ -38,7 +38,7 @@ typedef struct {
 } Channel;
 
 typedef struct {
-    Mark when; /* a thread learnt of these records */
+    Mark when;     /* a thread learnt of these records */
     uint64_t from; /* which were left at this address */
     Set records;
 } Learnt;
@@ -54,7 +54,7 @@ static size_t channel_count, channel_room;
 /* Of the running block. Times from before it mean "never". */
 static uint32_t known[MAX_WARPS][MAX_WARPS]; /* [a][b]: b's accesses before it are known to a */
 static uint32_t lanes_known[MAX_WARPS][LANES][LANES]; /* the same of lanes, for ... */
-static uint32_t apart; /* ... the warps whose lanes met in parts */
+static uint32_t apart;                                /* ... the warps whose lanes met in parts */
 static uint32_t fence_block[MAX_WARPS][LANES], fence_device[MAX_WARPS][LANES];
 static uint32_t last_fence[MAX_WARPS], last_device_fence[MAX_WARPS];
 static uint32_t arrived[BARRIERS], arrival[BARRIERS][MAX_WARPS];
@@ -68,17 +68,15 @@ static void set_add(Set *set, const Set *more)
 {
     if (!more->count) return;
     uint32_t room = set->count + more->count;
-    uint32_t(*merged)[2] = malloc(room * sizeof *merged);
+    uint32_t (*merged)[2] = malloc(room * sizeof *merged);
     if (!merged) return;
     uint32_t i = 0, j = 0, n = 0;
     while (i < set->count || j < more->count) {
-        bool first = j == more->count ||
-                     (i < set->count && set->ranges[i][0] <= more->ranges[j][0]);
+        bool first =
+            j == more->count || (i < set->count && set->ranges[i][0] <= more->ranges[j][0]);
         const uint32_t *next = first ? set->ranges[i++] : more->ranges[j++];
-        if (n && next[0] <= merged[n - 1][1])
-            merged[n - 1][1] = MAX(merged[n - 1][1], next[1]);
-        else
-            memcpy(merged[n++], next, sizeof *merged);
+        if (n && next[0] <= merged[n - 1][1]) merged[n - 1][1] = MAX(merged[n - 1][1], next[1]);
+        else memcpy(merged[n++], next, sizeof *merged);
     }
     free(set->ranges);
     *set = (Set){merged, n, room};
@@ -86,12 +84,11 @@ static void set_add(Set *set, const Set *more)
 
 static void set_add_one(Set *set, uint32_t record)
 {
-    uint32_t(*last)[2] = set->count ? &set->ranges[set->count - 1] : NULL;
+    uint32_t (*last)[2] = set->count ? &set->ranges[set->count - 1] : NULL;
     uint32_t one[1][2] = {{record, record + 1}};
     if (last && (*last)[0] <= record && record <= (*last)[1])
         (*last)[1] = MAX((*last)[1], record + 1);
-    else
-        set_add(set, &(Set){one, 1, 1});
+    else set_add(set, &(Set){one, 1, 1});
 }
 
 static void set_clear(Set *set)
@@ -153,10 +150,8 @@ uint64_t order_block_of(Mark mark)
     size_t low = 0, high = blocks_begun;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (block_begins[middle] <= time)
-            low = middle + 1;
-        else
-            high = middle;
+        if (block_begins[middle] <= time) low = middle + 1;
+        else high = middle;
     }
     return low ? low - 1 : 0;
 }
@@ -169,10 +164,8 @@ static uint32_t first_record(uint32_t time)
     uint32_t low = 0, high = record_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (records[middle].block < time)
-            low = middle + 1;
-        else
-            high = middle;
+        if (records[middle].block < time) low = middle + 1;
+        else high = middle;
     }
     return low;
 }
@@ -183,10 +176,8 @@ static bool tells(const Set *set, uint32_t from, uint32_t to, Mark mark)
     uint32_t low = 0, high = set->count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (set->ranges[middle][1] <= from)
-            low = middle + 1;
-        else
-            high = middle;
+        if (set->ranges[middle][1] <= from) low = middle + 1;
+        else high = middle;
     }
     for (; low < set->count && set->ranges[low][0] < to; low++) {
         uint32_t end = MIN(to, set->ranges[low][1]);
@@ -234,11 +225,11 @@ void order_warp(uint32_t warp, uint32_t lanes, uint32_t live)
         order.synced[warp] = now;
         return;
     }
-    uint32_t(*table)[LANES] = lanes_known[warp], joined[LANES] = {0};
+    uint32_t (*table)[LANES] = lanes_known[warp], joined[LANES] = {0};
     if (!(apart >> warp & 1)) memset(table, 0, sizeof lanes_known[warp]);
     apart |= 1u << warp;
     FOR_LANES(a, lanes)
-        for (uint32_t b = 0; b < LANES; b++) joined[b] = MAX(joined[b], table[a][b]);
+    for (uint32_t b = 0; b < LANES; b++) joined[b] = MAX(joined[b], table[a][b]);
     FOR_LANES(a, lanes) joined[a] = now;
     FOR_LANES(a, lanes) memcpy(table[a], joined, sizeof joined);
 }
@@ -250,10 +241,7 @@ void order_arrive(uint32_t warp, uint32_t barrier)
 }
 
 /* What warp a knows of warp b. */
-static uint32_t knows(uint32_t a, uint32_t b)
-{
-    return MAX(order.interval, known[a][b]);
-}
+static uint32_t knows(uint32_t a, uint32_t b) { return MAX(order.interval, known[a][b]); }
 
 void order_barrier(uint32_t barrier, uint32_t waiting, bool all)
 {
@@ -269,8 +257,8 @@ void order_barrier(uint32_t barrier, uint32_t waiting, bool all)
     }
     uint32_t joined[MAX_WARPS] = {0};
     FOR_LANES(a, came)
-        for (uint32_t b = 0; b < warps; b++)
-            joined[b] = MAX(joined[b], a == b ? arrival[barrier][a] : known[a][b]);
+    for (uint32_t b = 0; b < warps; b++)
+        joined[b] = MAX(joined[b], a == b ? arrival[barrier][a] : known[a][b]);
     FOR_LANES(a, came & waiting)
     {
         memcpy(known[a], joined, sizeof joined);
@@ -290,10 +278,7 @@ void order_fence(uint32_t warp, uint32_t lanes, bool device)
     if (device) last_device_fence[warp] = now;
 }
 
-bool order_fenced(uint32_t warp, uint32_t lane)
-{
-    return fence_block[warp][lane] >= order.block;
-}
+bool order_fenced(uint32_t warp, uint32_t lane) { return fence_block[warp][lane] >= order.block; }
 
 /* ---- releases ---- */
 
@@ -385,7 +370,8 @@ void order_learn(uint32_t warp, uint32_t lane, uint64_t address)
     if (!c->records.count) return;
     Mark when = mark_of(order.now, 0, warp, lane, 0);
     for (size_t i = learnt_count; i-- > 0;) { /* a thread that waits learns the same again */
-        if (learnt[i].from != address || ((learnt[i].when ^ when) & (WARP_BITS | LANE_BITS))) continue;
+        if (learnt[i].from != address || ((learnt[i].when ^ when) & (WARP_BITS | LANE_BITS)))
+            continue;
         if (learnt[i].records.count != c->records.count ||
             memcmp(learnt[i].records.ranges, c->records.ranges,
                    c->records.count * sizeof *c->records.ranges))

@@ -122,23 +122,28 @@ static const char *convert(Arguments *p, const char *format)
     bool wide = false;
     const char *f = format + 1;
     for (; *f && strchr("-+ #0123456789.*", *f) && n < SPEC_BYTES - 16; f++) {
-        if (*f == '*')
-            n += snprintf(spec + n, 12, "%d", (int)take(p, 4));
-        else
-            spec[n++] = *f;
+        if (*f == '*') n += snprintf(spec + n, 12, "%d", (int)take(p, 4));
+        else spec[n++] = *f;
     }
     for (; *f && strchr("hljztL", *f); f++) wide |= !strchr("hL", *f);
     const char *ll = *f && strchr("diuxXo", *f) ? "ll" : "";
     snprintf(spec + n, SPEC_BYTES - n, "%s%c", ll, *f);
     switch (*f) {
     case '%': append(&in_making, "%", 1); break;
-    case 'd': case 'i':
-        append_format(spec, wide ? (long long)take(p, 8) : (long long)(int)take(p, 4));
-        break;
-    case 'u': case 'x': case 'X': case 'o': append_format(spec, take(p, wide ? 8 : 4)); break;
-    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A':
-        append_format(spec, take_double(p));
-        break;
+    case 'd':
+    case 'i': append_format(spec, wide ? (long long)take(p, 8) : (long long)(int)take(p, 4)); break;
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o': append_format(spec, take(p, wide ? 8 : 4)); break;
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A': append_format(spec, take_double(p)); break;
     case 'c': append_format(spec, (int)take(p, 4)); break;
     case 'p': append_format(spec, (void *)take(p, 8)); break;
     case 's': append_format(spec, take_string(p)); break;

@@ -17,41 +17,48 @@ typedef struct {
 
 /* One warp: what a compiled kernel is called with, `void kernel(Warp *)`. 64-byte aligned. */
 typedef struct Warp {
-    uint32_t tid[3][LANES];   /*   0: threadIdx.{x,y,z} of each lane */
-    uint32_t existing;        /* 384: bit l set: lane l is a thread of the block */
-    uint32_t live;            /* 388: lanes that have not returned; kernels clear bits */
-    uint32_t warp_id;         /* 392: index in the block */
-    uint32_t shared_bytes;    /* 396: static + dynamic shared memory of the block */
-    uint32_t ntid[3];         /* 400 */
-    uint32_t ctaid[3];        /* 412 */
-    uint32_t nctaid[3];       /* 424 */
-    uint32_t local_top;       /* 436: bytes of local memory in use by the callers */
-    char *shared;             /* 440: shared memory of this block, 1024-byte aligned */
-    char *local;              /* 448: lane l's local memory is at local + l * local_stride */
-    uint64_t local_stride;    /* 456 */
-    char *params;             /* 464: kernel parameters at their PTX .param offsets */
-    char *module;             /* 472: base of the module's variables */
-    volatile int *stop;       /* 480: non-zero: the launch is being abandoned */
-    Range *sites;             /* 488: per memory site, the last allocation that it hit */
-    uint64_t *counters;       /* 496: instrumented builds only, else NULL */
-    char *stack_limit;        /* 504: lowest usable address of this fiber's stack */
-    uint32_t dynamic_shared;  /* 512: bytes of dynamic shared memory */
-    uint32_t static_shared;   /* 516: offset at which the dynamic part starts */
-    uint32_t grid_id;         /* 520 */
-    uint32_t reserved;        /* 524 */
+    uint32_t tid[3][LANES];  /*   0: threadIdx.{x,y,z} of each lane */
+    uint32_t existing;       /* 384: bit l set: lane l is a thread of the block */
+    uint32_t live;           /* 388: lanes that have not returned; kernels clear bits */
+    uint32_t warp_id;        /* 392: index in the block */
+    uint32_t shared_bytes;   /* 396: static + dynamic shared memory of the block */
+    uint32_t ntid[3];        /* 400 */
+    uint32_t ctaid[3];       /* 412 */
+    uint32_t nctaid[3];      /* 424 */
+    uint32_t local_top;      /* 436: bytes of local memory in use by the callers */
+    char *shared;            /* 440: shared memory of this block, 1024-byte aligned */
+    char *local;             /* 448: lane l's local memory is at local + l * local_stride */
+    uint64_t local_stride;   /* 456 */
+    char *params;            /* 464: kernel parameters at their PTX .param offsets */
+    char *module;            /* 472: base of the module's variables */
+    volatile int *stop;      /* 480: non-zero: the launch is being abandoned */
+    Range *sites;            /* 488: per memory site, the last allocation that it hit */
+    uint64_t *counters;      /* 496: instrumented builds only, else NULL */
+    char *stack_limit;       /* 504: lowest usable address of this fiber's stack */
+    uint32_t dynamic_shared; /* 512: bytes of dynamic shared memory */
+    uint32_t static_shared;  /* 516: offset at which the dynamic part starts */
+    uint32_t grid_id;        /* 520 */
+    uint32_t reserved;       /* 524 */
     /* Private to the driver from here on. */
-    struct Worker *worker;    /* the thread that runs this warp's block */
-    struct Fiber *fiber;      /* where the warp is suspended */
-    uint32_t counted_live;    /* lanes of this warp counted in the block's live threads */
-    uint32_t waiting_mask;    /* lanes waiting at a barrier, 0 when not waiting */
-    uint32_t waiting_id;      /* which barrier */
+    struct Worker *worker; /* the thread that runs this warp's block */
+    struct Fiber *fiber;   /* where the warp is suspended */
+    uint32_t counted_live; /* lanes of this warp counted in the block's live threads */
+    uint32_t waiting_mask; /* lanes waiting at a barrier, 0 when not waiting */
+    uint32_t waiting_id;   /* which barrier */
     uint32_t waiting_site;
     uint32_t barrier_result;
 } __attribute__((aligned(64))) Warp;
 
 enum { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM };
 enum {
-    SITE_LOAD, SITE_STORE, SITE_ATOMIC, SITE_RED, SITE_BARRIER, SITE_SHUFFLE, SITE_TRAP, SITE_OTHER
+    SITE_LOAD,
+    SITE_STORE,
+    SITE_ATOMIC,
+    SITE_RED,
+    SITE_BARRIER,
+    SITE_SHUFFLE,
+    SITE_TRAP,
+    SITE_OTHER
 };
 
 /* One memory, atomic, barrier, shuffle or trap instruction of a kernel. */
@@ -71,8 +78,20 @@ void sg_store(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, const 
 
 enum { OP_ADD, OP_MIN, OP_MAX, OP_INC, OP_DEC, OP_AND, OP_OR, OP_XOR, OP_EXCH, OP_CAS };
 enum {
-    TY_U32, TY_S32, TY_U64, TY_S64, TY_F32, TY_F64, TY_F16, TY_BF16, TY_F16X2, TY_BF16X2,
-    TY_B16, TY_B32, TY_B64, TY_B128
+    TY_U32,
+    TY_S32,
+    TY_U64,
+    TY_S64,
+    TY_F32,
+    TY_F64,
+    TY_F16,
+    TY_BF16,
+    TY_F16X2,
+    TY_BF16X2,
+    TY_B16,
+    TY_B32,
+    TY_B64,
+    TY_B128
 };
 /* b only for CAS (a = compare, b = new); out may be NULL. Lanes act in order. */
 void sg_atomic(Warp *, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
@@ -90,8 +109,8 @@ void sg_yield(Warp *); /* let the other warps of the block run */
 void sg_stop(Warp *); /* *stop was seen non-zero */
 void sg_trap(Warp *, uint32_t site, uint32_t mask);
 void sg_stack_overflow(Warp *, uint32_t site, uint32_t mask);
-void sg_assert(Warp *, uint32_t site, uint32_t mask, const uint64_t *message,
-               const uint64_t *file, const uint32_t *line, const uint64_t *function);
+void sg_assert(Warp *, uint32_t site, uint32_t mask, const uint64_t *message, const uint64_t *file,
+               const uint32_t *line, const uint64_t *function);
 
 void sg_printf(Warp *, uint32_t mask, const uint64_t *format, const uint64_t *arguments,
                int32_t *out);
@@ -141,18 +160,18 @@ int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint
 void sg_sanitize_start(Warp *);
 void sg_sanitize_load(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, void *data,
                       uint32_t says);
-void sg_sanitize_store(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
-                       const void *data, uint32_t says);
+void sg_sanitize_store(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data,
+                       uint32_t says);
 void sg_sanitize_atomic(Warp *, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
                         uint32_t mask, const void *a, const void *b, void *out, uint32_t says);
 uint32_t sg_sanitize_barrier(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
                              uint32_t reduce, uint32_t predicate, uint32_t says);
-void sg_sanitize_barrier_arrive(Warp *, uint32_t site, uint32_t id, uint32_t threads,
-                                uint32_t mask, uint32_t says);
+void sg_sanitize_barrier_arrive(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
+                                uint32_t says);
 void sg_sanitize_fence(Warp *, uint32_t mask, uint32_t says);
 /* b, c, members: a value a lane. */
-void sg_sanitize_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b,
-                         const uint32_t *c, const uint32_t *members, uint32_t mask);
+void sg_sanitize_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
+                         const uint32_t *members, uint32_t mask);
 void sg_sanitize_meet(Warp *, uint32_t site, const uint32_t *members, uint32_t mask,
                       uint32_t shuffle);
 
@@ -165,26 +184,45 @@ typedef struct Origin {
 } Origin;
 
 enum {
-    OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, MISSING_SYNCWARP, DOUBLE_WRITE,
-    DIVERGENT_BARRIER, INACTIVE_SHUFFLE
+    OUT_OF_BOUNDS,
+    MISALIGNED,
+    UNINITIALISED,
+    RACE,
+    MISSING_SYNCWARP,
+    DOUBLE_WRITE,
+    DIVERGENT_BARRIER,
+    INACTIVE_SHUFFLE
 };
 enum {
-    NO_NOTE, AT_NULL, IN_HEAP, FREED, CONSTANT, WRONG_ARRAY,         /* out of bounds */
-    UPDATE, ATOMIC_AND_PLAIN, VOLATILE, OTHER_BLOCK, SAME_WARP,      /* races */
-    EXITED, TWO_LINES, NOT_NAMED, ABSENT, NO_THREAD                  /* barriers and shuffles */
+    NO_NOTE,
+    AT_NULL,
+    IN_HEAP,
+    FREED,
+    CONSTANT,
+    WRONG_ARRAY, /* out of bounds */
+    UPDATE,
+    ATOMIC_AND_PLAIN,
+    VOLATILE,
+    OTHER_BLOCK,
+    SAME_WARP, /* races */
+    EXITED,
+    TWO_LINES,
+    NOT_NAMED,
+    ABSENT,
+    NO_THREAD /* barriers and shuffles */
 };
 
 /* What happened `count` times at a line, or between two lines; the rest is of the first time. */
 typedef struct Finding {
     uint32_t kind, note;
-    uint32_t site, other_site;        /* UINT32_MAX: none */
-    uint32_t access, other_access;    /* 0 read, 1 write, 2 atomic */
+    uint32_t site, other_site;     /* UINT32_MAX: none */
+    uint32_t access, other_access; /* 0 read, 1 write, 2 atomic */
     uint32_t block[3], thread[3], other_block[3], other_thread[3];
-    uint32_t space, bytes;            /* SPACE_GLOBAL, _SHARED or _LOCAL */
-    uint32_t meant[2];                /* the shared variables that were meant; [1] 0: unknown */
-    uint32_t lanes, reserved;         /* threads that skipped a barrier */
+    uint32_t space, bytes;    /* SPACE_GLOBAL, _SHARED or _LOCAL */
+    uint32_t meant[2];        /* the shared variables that were meant; [1] 0: unknown */
+    uint32_t lanes, reserved; /* threads that skipped a barrier */
     uint64_t count;
-    uint64_t address, begin, end;     /* of the memory that it is in, or was meant to be in */
+    uint64_t address, begin, end; /* of the memory that it is in, or was meant to be in */
 } Finding;
 
 typedef int (*ReportCallback)(void);

@@ -28,7 +28,7 @@ static struct {
     struct {
         uint64_t begin, end;
         Region *region;
-    } *last; /* by site: where it went the last time */
+    } *last;        /* by site: where it went the last time */
     uint8_t *local; /* a bit a byte of local memory: written */
     uint64_t local_bits;
     uint32_t barrier_site[BARRIERS][MAX_WARPS], barrier_came[BARRIERS], barrier_waits[BARRIERS];
@@ -109,9 +109,7 @@ static void set_place(Finding *f, const Warp *w, uint32_t lane)
 }
 
 static bool in_shared(const Warp *w, const struct Site *site, uint64_t address)
-{
-    return site->space == SPACE_SHARED || address - (uint64_t)w->shared < SHARED_PER_SM;
-}
+{ return site->space == SPACE_SHARED || address - (uint64_t)w->shared < SHARED_PER_SM; }
 
 static bool in_local(const Warp *w, const struct Site *site, uint64_t address)
 {
@@ -136,8 +134,9 @@ static const Allocation *meant(uint32_t site, uint64_t address)
         const Allocation *a = memory_find(pointer);
         if (!a) a = memory_find(pointer - 1); /* it may point behind the end */
         if (!a) continue;
-        uint64_t away = address < a->begin ? a->begin - address
-                        : address >= a->end ? address - a->end : 0;
+        uint64_t away = address < a->begin  ? a->begin - address
+                        : address >= a->end ? address - a->end
+                                            : 0;
         if (away < least) best = a;
         if (away < least) least = away;
     }
@@ -174,10 +173,7 @@ static void set_memory(Finding *f, const Access *a, uint64_t address)
     }
 }
 
-static uint32_t does(bool load, bool store)
-{
-    return load && store ? 2 : store;
-}
+static uint32_t does(bool load, bool store) { return load && store ? 2 : store; }
 
 void report_access(Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
                    bool other_wrote)
@@ -190,20 +186,15 @@ void report_access(Access *a, uint32_t kind, uint32_t lane, uint64_t address, Ma
         bool both_write = other_wrote && a->store && !ours_atomic && !theirs_atomic;
         bool shared = in_shared(a->w, a->site, address);
         other_site = mark_site(other);
-        bool at_once = same_warp && other_site == a->number &&
-                       mark_time(other) == mark_time(a->mark);
+        bool at_once =
+            same_warp && other_site == a->number && mark_time(other) == mark_time(a->mark);
         bool update = same_line(other_site, a->number) &&
                       (origin_of(other_site)->updates || origin_of(a->number)->updates);
-        if (both_write && (at_once || !shared))
-            kind = DOUBLE_WRITE;
-        else if (update)
-            note = UPDATE;
-        else if (same_warp && !both_write)
-            kind = MISSING_SYNCWARP;
-        else if (ours_atomic != theirs_atomic)
-            note = ATOMIC_AND_PLAIN;
-        else if ((a->flags | other) & MARK_VOLATILE)
-            note = VOLATILE;
+        if (both_write && (at_once || !shared)) kind = DOUBLE_WRITE;
+        else if (update) note = UPDATE;
+        else if (same_warp && !both_write) kind = MISSING_SYNCWARP;
+        else if (ours_atomic != theirs_atomic) note = ATOMIC_AND_PLAIN;
+        else if ((a->flags | other) & MARK_VOLATILE) note = VOLATILE;
         if (kind != MISSING_SYNCWARP && note == NO_NOTE)
             note = !same_block ? OTHER_BLOCK : same_warp ? SAME_WARP : NO_NOTE;
     }
@@ -266,10 +257,8 @@ static Region *region_of(const Allocation *a)
         if (!r->own_bits) {
             r->own_bits = malloc(size / 8 + 1);
             if (!r->own_bits) break;
-            if (r->bits)
-                memcpy(r->own_bits, r->bits, size / 8 + (size % 8 > 0));
-            else
-                memset(r->own_bits, 0xff, size / 8 + 1);
+            if (r->bits) memcpy(r->own_bits, r->bits, size / 8 + (size % 8 > 0));
+            else memset(r->own_bits, 0xff, size / 8 + 1);
             r->bits = r->own_bits;
         }
         written_set(r->own_bits, begin - a->begin, end - begin, false);
@@ -279,9 +268,7 @@ static Region *region_of(const Allocation *a)
 }
 
 static bool inside(uint64_t begin, uint64_t end, uint64_t address, uint64_t past)
-{
-    return address >= begin && past <= end && past > address;
-}
+{ return address >= begin && past <= end && past > address; }
 
 /* Where an access to shared memory may go: to the variable that its address was computed from. */
 static void shared_limits(const Access *a, uint64_t *begin, uint64_t *end)
@@ -330,9 +317,11 @@ static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, R
         bool good = heap == IN_BLOCK && address + a->bytes <= range->end;
         *range = (Range){0, 0}; /* may be freed */
         if (good) return true;
-        return report_bounds(a, lane, address, address < 65536 ? AT_NULL
-                             : heap != NOT_IN_HEAP ? IN_HEAP
-                             : memory_was_freed(address) ? FREED : NO_NOTE);
+        return report_bounds(a, lane, address,
+                             address < 65536             ? AT_NULL
+                             : heap != NOT_IN_HEAP       ? IN_HEAP
+                             : memory_was_freed(address) ? FREED
+                                                         : NO_NOTE);
     }
     if (hit->constant && a->store) return report_bounds(a, lane, address, CONSTANT);
     if (address + a->bytes > hit->end) return report_bounds(a, lane, address, NO_NOTE);
@@ -346,8 +335,8 @@ static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, R
 /* The addresses of an access in short. */
 typedef struct {
     int64_t low, high;
-    bool row;     /* consecutive places for consecutive lanes */
-    bool one;     /* all the same */
+    bool row; /* consecutive places for consecutive lanes */
+    bool one; /* all the same */
     bool aligned;
 } Shape;
 
@@ -388,8 +377,7 @@ static void shape_of(const uint64_t *addr, uint32_t mask, uint32_t bytes, Shape 
     uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask);
     if (in_a_row(addr, mask, bytes))
         *out = (Shape){addr[first], addr[last], true, first == last, !(addr[first] & (bytes - 1))};
-    else
-        scattered(addr, mask, bytes, out);
+    else scattered(addr, mask, bytes, out);
 }
 
 /* Whether all lanes are inside memory with one shadow, which is then returned through region. */
@@ -490,8 +478,8 @@ static void clear_lanes(void *data, uint32_t lanes, const struct Site *site)
 {
     uint32_t size = site->bytes / site->elements;
     FOR_LANES(lane, lanes)
-        for (uint32_t e = 0; e < site->elements; e++)
-            memset((char *)data + (e * LANES + lane) * size, 0, size);
+    for (uint32_t e = 0; e < site->elements; e++)
+        memset((char *)data + (e * LANES + lane) * size, 0, size);
 }
 
 void sg_sanitize_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data,
@@ -520,8 +508,7 @@ void sg_sanitize_store(Warp *w, uint32_t site, const uint64_t *addr, uint32_t ma
 }
 
 void sg_sanitize_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
-                        uint32_t mask, const void *operand, const void *b, void *out,
-                        uint32_t says)
+                        uint32_t mask, const void *operand, const void *b, void *out, uint32_t says)
 {
     Access a;
     bool stored;
@@ -536,9 +523,7 @@ void sg_sanitize_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, cons
 }
 
 void sg_sanitize_fence(Warp *w, uint32_t mask, uint32_t says)
-{
-    order_fence(w->warp_id, mask, says & SAYS_DEVICE);
-}
+{ order_fence(w->warp_id, mask, says & SAYS_DEVICE); }
 
 /* ---- warps and barriers ---- */
 
@@ -586,18 +571,15 @@ void sg_sanitize_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *
         if (!(w->existing >> source & 1))
             report_group(w, INACTIVE_SHUFFLE, NO_THREAD, site, lane, source);
         else if (!(active >> source & 1))
-            report_group(w, INACTIVE_SHUFFLE, w->live >> source & 1 ? NO_NOTE : EXITED, site,
-                         lane, source);
+            report_group(w, INACTIVE_SHUFFLE, w->live >> source & 1 ? NO_NOTE : EXITED, site, lane,
+                         source);
         else if (!(members[lane] >> source & 1))
             report_group(w, INACTIVE_SHUFFLE, NOT_NAMED, site, lane, source);
     }
     meet(w, site, INACTIVE_SHUFFLE, members, active);
 }
 
-static uint32_t exited_lanes(const Warp *w)
-{
-    return w->existing & ~w->live;
-}
+static uint32_t exited_lanes(const Warp *w) { return w->existing & ~w->live; }
 
 /* A barrier is complete; the running warp is the first to go on. */
 static void pass_barrier(Warp *w, uint32_t id, bool all)
@@ -677,8 +659,8 @@ void sg_sanitize_start(Warp *w)
     if (s.block != w->worker->block) {
         s.block = w->worker->block;
         order_begin_block();
-        if (!s.shared.room && shadow_make(&s.shared, (uint64_t)w->shared,
-                                          (uint64_t)w->shared + SHARED_PER_SM))
+        if (!s.shared.room &&
+            shadow_make(&s.shared, (uint64_t)w->shared, (uint64_t)w->shared + SHARED_PER_SM))
             s.shared.is_shared = true;
         memset(s.barrier_came, 0, sizeof s.barrier_came);
         memset(s.barrier_waits, 0, sizeof s.barrier_waits);
@@ -783,10 +765,7 @@ __attribute__((constructor)) static void read_environment(void)
 
 /* ---- what Python calls ---- */
 
-void sg_set_reporter(ReportCallback callback)
-{
-    on_report = callback;
-}
+void sg_set_reporter(ReportCallback callback) { on_report = callback; }
 
 void sg_sanitize(int on)
 {

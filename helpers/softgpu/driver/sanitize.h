@@ -15,8 +15,9 @@ typedef int64_t Mark;
 
 enum { LANE_SHIFT = 6, WARP_SHIFT = 11, SITE_SHIFT = 16, TIME_SHIFT = 32 };
 enum {
-    MARK_ATOMIC = 1, MARK_VOLATILE = 2,
-    MARK_FENCED = 4, /* a volatile store after a fence: it tells others that data is ready */
+    MARK_ATOMIC = 1,
+    MARK_VOLATILE = 2,
+    MARK_FENCED = 4,  /* a volatile store after a fence: it tells others that data is ready */
     MARK_IN_BLOCK = 8 /* an atomic that is one for its block only */
 };
 #define LANE_BITS (31ll << LANE_SHIFT)
@@ -36,8 +37,8 @@ static inline Mark mark_of(uint32_t time, uint32_t site, uint32_t warp, uint32_t
 
 typedef struct Order {
     uint32_t now;
-    uint32_t launch, block; /* when the launch and the running block began */
-    uint32_t interval;      /* when the block's last barrier of all threads completed */
+    uint32_t launch, block;     /* when the launch and the running block began */
+    uint32_t interval;          /* when the block's last barrier of all threads completed */
     uint32_t synced[MAX_WARPS]; /* when all lanes of a warp last met */
 } Order;
 
@@ -67,12 +68,12 @@ typedef struct Planes {
 } Planes;
 
 typedef struct Region {
-    uint64_t begin, end; /* begin is a multiple of 16 */
-    Planes words, bytes; /* bytes: made when needed */
-    uint8_t *fine;       /* a page of 256 bytes has marks for each byte */
-    uint64_t room;       /* bytes that the planes are made for */
+    uint64_t begin, end;          /* begin is a multiple of 16 */
+    Planes words, bytes;          /* bytes: made when needed */
+    uint8_t *fine;                /* a page of 256 bytes has marks for each byte */
+    uint64_t room;                /* bytes that the planes are made for */
     uint32_t written, read, also; /* time of the last launch that did */
-    uint32_t prepared;   /* time of the launch that what follows is for */
+    uint32_t prepared;            /* time of the launch that what follows is for */
     bool is_shared, all_written;
     const uint8_t *bits; /* a bit a byte: written before the launch */
     uint8_t *own_bits;

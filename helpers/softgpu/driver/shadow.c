@@ -140,9 +140,7 @@ INLINE void remember_at(Mark *read, Mark *also, uint32_t n, Mark own, uint32_t s
 }
 
 static bool is_new(const Region *r, uint32_t last)
-{
-    return last >= (r->is_shared ? order.block : order.launch);
-}
+{ return last >= (r->is_shared ? order.block : order.launch); }
 
 /* Whether everything at some bytes was written, before this launch or in it. */
 static bool is_written(const Region *r, const Planes *planes, uint64_t offset, uint64_t index,
@@ -160,10 +158,7 @@ static bool is_written(const Region *r, const Planes *planes, uint64_t offset, u
     return true;
 }
 
-static uint32_t log2_of(uint32_t n)
-{
-    return 31 - __builtin_clz(n);
-}
+static uint32_t log2_of(uint32_t n) { return 31 - __builtin_clz(n); }
 
 /* What to look at for n marks in a row, from `at` on. */
 typedef struct {
@@ -200,10 +195,7 @@ INLINE int row_of(const Row *r, uint32_t shift)
     return DONE;
 }
 
-VECTORISED static int do_row(const Row *r)
-{
-    return r->shift ? row_of(r, r->shift) : row_of(r, 0);
-}
+VECTORISED static int do_row(const Row *r) { return r->shift ? row_of(r, r->shift) : row_of(r, 0); }
 
 /* A row inside pages that are all alike; false: lane by lane, please. */
 static bool row_alike(Access *a, Region *r, uint64_t offset, uint32_t first, uint32_t lanes)
@@ -212,16 +204,18 @@ static bool row_alike(Access *a, Region *r, uint64_t offset, uint32_t first, uin
     const Planes *p = fine ? &r->bytes : &r->words;
     uint32_t size = fine ? 1 : 4;
     uint64_t at = offset / size;
-    Row row = {.own = a->mark + ((Mark)first << LANE_SHIFT), .load = a->load, .store = a->store,
-               .is_shared = r->is_shared, .limits = limits_for(a, r)};
+    Row row = {.own = a->mark + ((Mark)first << LANE_SHIFT),
+               .load = a->load,
+               .store = a->store,
+               .is_shared = r->is_shared,
+               .limits = limits_for(a, r)};
     row.shift = log2_of(a->bytes / size);
     row.n = lanes << row.shift;
     if (is_new(r, r->written) || (a->load && r->is_shared)) row.write = p->write + at;
     if (is_new(r, r->read)) row.read = p->read + at;
     if (!a->store || is_new(r, r->also)) row.also = p->also + at;
     row.out = (a->store ? p->write : p->read) + at;
-    if (a->load && !r->is_shared &&
-        !is_written(r, p, offset, at, row.n, lanes * a->bytes))
+    if (a->load && !r->is_shared && !is_written(r, p, offset, at, row.n, lanes * a->bytes))
         return false;
     int done = do_row(&row);
     if (done == REMEMBERED) r->also = order.now;
@@ -247,10 +241,8 @@ void shadow_row(Access *a, Region *r, uint64_t address, uint32_t first, uint32_t
         first += now;
         lanes -= now;
     }
-    if (a->store)
-        r->written = order.now;
-    else
-        r->read = order.now;
+    if (a->store) r->written = order.now;
+    else r->read = order.now;
 }
 
 /* ---- one lane ---- */

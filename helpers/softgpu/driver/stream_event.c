@@ -32,19 +32,17 @@ void streams_free_all(Context *owner)
 
 /* 0, 1 and 2 name the default streams. */
 bool stream_valid(CUstream stream)
-{
-    return (uintptr_t)stream <= 2 || handle_object(STREAM, stream);
-}
+{ return (uintptr_t)stream <= 2 || handle_object(STREAM, stream); }
 
-#define NEED_STREAM(stream) \
-    do { \
-        NEED_CONTEXT(context_); \
-        (void)context_; \
-        if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream"); \
+#define NEED_STREAM(stream)                                                                        \
+    do {                                                                                           \
+        NEED_CONTEXT(context_);                                                                    \
+        (void)context_;                                                                            \
+        if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");       \
     } while (0)
 
-#define NEED_EVENT(event, handle) \
-    Event *event = handle_object(EVENT, handle); \
+#define NEED_EVENT(event, handle)                                                                  \
+    Event *event = handle_object(EVENT, handle);                                                   \
     if (!event) return fail(CUDA_ERROR_INVALID_HANDLE, "no such event")
 
 CUAPI cuStreamCreate(CUstream *out, unsigned flags)
@@ -146,6 +144,4 @@ CUAPI cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
 
 /* what PyCUDA calls where it was built with CUDA 12 */
 CUAPI cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
-{
-    return cuEventElapsedTime_v2(milliseconds, start, end);
-}
+{ return cuEventElapsedTime_v2(milliseconds, start, end); }

@@ -17,10 +17,22 @@ void sg_shuffle(uint32_t mode, const uint32_t *a, const uint32_t *b, const uint3
         int lowest = (int)lane & segment, highest = lowest | (clamp & ~segment), from;
         bool ok;
         switch (mode) {
-        case UP: from = (int)lane - by; ok = from >= highest; break;
-        case DOWN: from = (int)lane + by; ok = from <= highest; break;
-        case BUTTERFLY: from = (int)lane ^ by; ok = from <= highest; break;
-        default: from = lowest | (by & ~segment); ok = from <= highest; break;
+        case UP:
+            from = (int)lane - by;
+            ok = from >= highest;
+            break;
+        case DOWN:
+            from = (int)lane + by;
+            ok = from <= highest;
+            break;
+        case BUTTERFLY:
+            from = (int)lane ^ by;
+            ok = from <= highest;
+            break;
+        default:
+            from = lowest | (by & ~segment);
+            ok = from <= highest;
+            break;
         }
         moved[lane] = a[ok ? from : (int)lane];
         inside |= (uint32_t)ok << lane;
@@ -66,15 +78,10 @@ uint64_t sg_globaltimer(void)
 
 /* ---- the end of a launch, as the kernel wants it or not ---- */
 
-static uint32_t first_lane(uint32_t mask)
-{
-    return mask ? __builtin_ctz(mask) : 0;
-}
+static uint32_t first_lane(uint32_t mask) { return mask ? __builtin_ctz(mask) : 0; }
 
 void sg_trap(Warp *w, uint32_t site, uint32_t mask)
-{
-    fault_at(w, site, first_lane(mask), CUDA_ERROR_LAUNCH_FAILED, "traps");
-}
+{ fault_at(w, site, first_lane(mask), CUDA_ERROR_LAUNCH_FAILED, "traps"); }
 
 void sg_stack_overflow(Warp *w, uint32_t site, uint32_t mask)
 {
@@ -84,12 +91,10 @@ void sg_stack_overflow(Warp *w, uint32_t site, uint32_t mask)
 
 /* A string in memory of the GPU, or "?". */
 static const char *string_at(Warp *w, uint32_t lane, uint64_t address)
-{
-    return string_length(w, lane, address) == SIZE_MAX ? "?" : (const char *)address;
-}
+{ return string_length(w, lane, address) == SIZE_MAX ? "?" : (const char *)address; }
 
-void sg_assert(Warp *w, uint32_t site, uint32_t mask, const uint64_t *message,
-               const uint64_t *file, const uint32_t *line, const uint64_t *function)
+void sg_assert(Warp *w, uint32_t site, uint32_t mask, const uint64_t *message, const uint64_t *file,
+               const uint32_t *line, const uint64_t *function)
 {
     if (!mask) return;
     FOR_LANES(lane, mask)

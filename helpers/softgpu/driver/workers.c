@@ -74,7 +74,8 @@ static void *watch(void *unused)
         char text[600];
         snprintf(text, sizeof text,
                  "kernel %s ran longer than %g s and was stopped; the environment variable "
-                 "SOFTGPU_TIMEOUT (seconds) sets the limit", watched->kernel->name, watched_limit);
+                 "SOFTGPU_TIMEOUT (seconds) sets the limit",
+                 watched->kernel->name, watched_limit);
         fault_record(watched, CUDA_ERROR_LAUNCH_TIMEOUT, text);
         watched_limit = 1e30;
     }
@@ -136,10 +137,8 @@ static void on_interrupt(int number, siginfo_t *info, void *context)
         job->interrupted = 1;
         job->stop = 1;
     }
-    if (previous.sa_flags & SA_SIGINFO)
-        previous.sa_sigaction(number, info, context);
-    else
-        previous.sa_handler(number);
+    if (previous.sa_flags & SA_SIGINFO) previous.sa_sigaction(number, info, context);
+    else previous.sa_handler(number);
 }
 
 static bool interrupts_begin(Job *job)
@@ -169,10 +168,8 @@ static void take_part(Worker *k, Job *job)
     unsigned mode = _mm_getcsr();
     _mm_setcsr(0x1f80); /* round to nearest, subnormals kept, no traps */
 #endif
-    if (blocks_prepare(k, job))
-        blocks_run(k);
-    else
-        fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the block's own memory");
+    if (blocks_prepare(k, job)) blocks_run(k);
+    else fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the block's own memory");
 #if defined(__x86_64__)
     _mm_setcsr(mode);
 #endif
@@ -192,8 +189,7 @@ static void *work(void *argument)
 {
     Thread *self = argument;
     for (;;) {
-        while (sem_wait(&self->wake)) {
-        }
+        while (sem_wait(&self->wake)) {}
         __atomic_fetch_add(&taking_part, 1, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(&open_to_join, __ATOMIC_SEQ_CST)) {
             Job *job = shared_job;
@@ -284,10 +280,7 @@ __attribute__((constructor)) static void read_environment(void)
     if (text && *text) option_timeout_s = atof(text);
 }
 
-void workers_before_fork(void)
-{
-    pthread_mutex_lock(&watch_mutex);
-}
+void workers_before_fork(void) { pthread_mutex_lock(&watch_mutex); }
 
 void workers_after_fork(bool in_child)
 {

@@ -28,10 +28,7 @@ void written_free(struct Written *w)
     free(w);
 }
 
-void written_unseen(void)
-{
-    unseen_launches++;
-}
+void written_unseen(void) { unseen_launches++; }
 
 bool written_test(const uint8_t *bits, uint64_t from, uint64_t count)
 {
@@ -72,10 +69,8 @@ static bool need_bits(const Allocation *a)
     struct Written *w = a->written;
     if (w->bits) return true;
     w->bits = calloc((a->end - a->begin + 7) / 8, 1);
-    if (w->bits)
-        written_set(w->bits, w->from, w->to - w->from, true);
-    else
-        w->all = true;
+    if (w->bits) written_set(w->bits, w->from, w->to - w->from, true);
+    else w->all = true;
     return w->bits;
 }
 
@@ -119,6 +114,4 @@ void written_by_copy(uint64_t to, uint64_t from, size_t bytes)
 }
 
 const uint8_t *written_bits(const Allocation *a)
-{
-    return all_written(a) || !need_bits(a) ? NULL : a->written->bits;
-}
+{ return all_written(a) || !need_bits(a) ? NULL : a->written->bits; }
