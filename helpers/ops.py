@@ -20,7 +20,7 @@ from . import sources
 __all__ = ["argmax", "argmin", "max", "mean", "min", "prod", "softmax", "sum"]
 
 WIDE = {"float16": "float32", "float32": "float32", "float64": "float64", "int32": "int64"}
-IN_REGISTERS = 8192  # packs of a row of a softmax
+REGISTER_BYTES = 256  # of a thread, for its share of a softmax's row
 
 
 def sum(x, axis=None, stream=None):
@@ -73,11 +73,13 @@ def softmax(x, stream=None):
     hidden, batch = x.shape[-1], x.size // x.shape[-1]
     pack = _pack(x, hidden)
     packs = hidden // pack
-    choices = {"T": x.dtype, "Acc": WIDE[x.dtype.name], "PACK": pack}
-    if packs <= IN_REGISTERS:
-        each = 2 if packs <= 64 else 4 if packs <= 1024 else 8 if packs <= 4096 else 16
-        group = _power_of_two(_ceil(packs, each))
-        block = builtins.max(group, 128)
+    wide = np.dtype(WIDE[x.dtype.name])
+    choices = {"T": x.dtype, "Acc": wide, "PACK": pack}
+    each = 2 if packs <= 64 else 4 if packs <= 1024 else 8 if packs <= 4096 else 16  # of a thread
+    each = builtins.min(each, REGISTER_BYTES // (pack * wide.itemsize))
+    group = _power_of_two(_ceil(packs, each))
+    if group <= 512:
+        block = group if group > 32 else 128
         run = sources.kernel(
             "softmax/registers.cu", **choices, GROUP=group, PACKS=_ceil(packs, group)
         )
@@ -85,12 +87,11 @@ def softmax(x, stream=None):
         return y
     tile = 32768 // x.dtype.itemsize
     parts = _ceil(hidden, tile)
-    lag = _ceil(16 << 20, hidden * x.dtype.itemsize)  # rows between measuring and writing one
-    blocks = builtins.min(2 * parts * (batch + lag), 8 * _multiprocessors())
-    run = sources.kernel("softmax/tickets.cu", **choices, TILE=tile)
-    stats, counters = _scratch(stream, batch * parts * 16, batch + 1)
-    arguments = np.int32(parts), np.int32(lag), stats, counters, int(counters) + 4
-    _launch(run, stream, blocks, 256, x, y, batch, hidden, *arguments)
+    stats, _ = _scratch(stream, batch * parts * 16, 1)
+    measure = sources.kernel("softmax/measure.cu", **choices, TILE=tile)
+    _launch(measure, stream, batch * parts, 256, x, stats, batch, hidden, np.int32(parts))
+    write = sources.kernel("softmax/write.cu", **choices, TILE=tile)
+    _launch(write, stream, batch * parts, 256, x, y, batch, hidden, np.int32(parts), stats)
     return y
 
 
@@ -210,9 +211,8 @@ def _fold_columns(x, y, shape, choices, stream):
     height = builtins.min(32, _power_of_two(_ceil(reduce, 64)))
     width = builtins.min(block // height, _power_of_two(_ceil(inner, pack)))
     tiles = _ceil(inner, width * pack)
-    chunks = builtins.min(
-        _ceil(2 * _multiprocessors(), outer * tiles), _ceil(reduce, 8 * height), 65535
-    )
+    one_wave = builtins.max(1, 2 * _multiprocessors() // (outer * tiles))
+    chunks = builtins.min(one_wave, _ceil(reduce, 8 * height))
     run = sources.kernel("higherdim/tiles.cu", **choices, PACK=pack, BLOCK=block)
     totals, arrived = _scratch(stream, outer * chunks * inner * 16, outer * tiles)
     threads, grid = (width, height), (outer * tiles, chunks)

@@ -156,8 +156,8 @@ def test_halves_are_accumulated_in_float():
 
 
 # Rows in part of a warp, in a warp, in a block; in packs and not; too long for registers.
-SOFTMAX = [(1, 1), (500, 3), (300, 32), (200, 33), (100, 128), (50, 257), (20, 1023), (9, 4096),
-           (3, 8193), (2, 33_000), (3, 70_000)]  # fmt: skip
+SOFTMAX = [(1, 1), (500, 3), (300, 32), (200, 33), (100, 128), (50, 257), (20, 1023), (20, 1000),
+           (9, 4096), (2, 16_384), (2, 32_768), (3, 8193), (2, 33_000), (3, 70_000)]  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", SOFTMAX, ids=str)
@@ -169,7 +169,7 @@ def test_softmax(shape):
 
 @pytest.mark.parametrize("dtype", ["float64", "float16"])
 def test_softmax_of_types(dtype):
-    for shape in (50, 64), (3, 5, 1001), (2, 40_000):
+    for shape in (50, 64), (3, 5, 1001), (2, 16_384), (2, 32_768), (2, 40_000):
         x = numbers(shape, dtype)
         wide = "float32" if dtype == "float16" else dtype
         got = ops.softmax(on_gpu(x)).get()

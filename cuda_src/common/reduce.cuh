@@ -30,11 +30,13 @@ __device__ A block_reduce(A a, Op op)
 __device__ inline bool last_to_arrive(unsigned *arrived, unsigned blocks)
 {
     __shared__ bool last;
-    __threadfence();  // whoever sees the count sees my stores too
-    __syncthreads();  // all threads have stored
-    if (threadIdx.x + threadIdx.y == 0) last = atomicInc(arrived, blocks - 1) == blocks - 1;
+    __syncthreads();  // all threads of this block have stored
+    if (threadIdx.x + threadIdx.y == 0) {
+        __threadfence();  // whoever sees the count sees their stores too
+        last = atomicInc(arrived, blocks - 1) == blocks - 1;
+        __threadfence();  // what is loaded from here on is not older than the count
+    }
     __syncthreads();  // last is written
-    __threadfence();  // what I load from here on is not older than the count
     return last;
 }
 

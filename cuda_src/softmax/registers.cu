@@ -1,5 +1,6 @@
-// Softmax of rows: x[batch, hidden] -> y[batch, hidden]. GROUP threads a row: part of a warp, or a block
-// of its own. PACK divides hidden, x and y are aligned to a pack, hidden <= GROUP * PACKS * PACK.
+// Softmax of rows: x[batch, hidden] -> y[batch, hidden]. GROUP threads a row: part of a warp, in blocks
+// of up to 128 threads, or a block of that size. PACK divides hidden, x and y are aligned to a pack,
+// hidden <= GROUP * PACKS * PACK.
 // Step 3: one read: the row stays in the registers of its threads, PACKS packs each, all in flight
 // at once; maximum and sum then cost no memory traffic.
 // Limit: the memory: one read, one write. A row must fit into a block's registers.
@@ -18,8 +19,9 @@ __device__ Acc group_reduce(Acc acc, Op op)
     else return warp_reduce<GROUP>(acc, op);
 }
 
-extern "C" __global__ void registers(const T *__restrict__ x, T *y, long long batch,
-                                     long long hidden)
+extern "C" __global__
+__launch_bounds__(GROUP > 32 ? GROUP : 128) void registers(const T *__restrict__ x, T *y,
+                                                           long long batch, long long hidden)
 {
     long long row = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / GROUP;
     bool inside = row < batch;
