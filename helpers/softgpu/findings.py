@@ -26,11 +26,15 @@ KINDS = (
     "inactive shuffle",
 )
 _NOTES = (
-    " null heap freed constant elsewhere update atomic volatile blocks warp exited lines unnamed "
+    " null heap freed constant elsewhere update atomic volatile blocks exited lines unnamed "
     "absent nobody"
 ).split(" ")
 _GLOBAL, _SHARED, _LOCAL = 1, 2, 3
 _DOES = ("reads", "writes", "updates")
+
+
+def _bytes(number: int) -> str:
+    return f"{number} byte" if number == 1 else f"{number} bytes"
 
 
 class _Finding(ctypes.Structure):
@@ -88,7 +92,7 @@ class Finding:
 
     def __str__(self):
         times = "" if self.count == 1 else f" ({self.count} times)"
-        where = f"{self.file}:{self.line}" if self.line else f"kernel {self.kernel}"
+        where = f"{self.file}:{self.line}" if self.line else "line unknown"
         text = [f"{self.kind}: {where}: {self.message}{times}"]
         shown = {self.other_line: self.other_source, self.line: self.source}
         text += [f"    {line:4} | {source}" for line, source in sorted(_known(shown))]
@@ -165,7 +169,21 @@ def last_findings(engine, kind: type[Findings] = Findings) -> Findings | None:
     parameters = ctypes.create_string_buffer(_PARAMETER_BYTES)
     count = library.sg_sanitize_findings(found, _MOST, ctypes.byref(dropped), parameters)
     teller = _Teller(engine, handle.value, name.decode(), parameters.raw)
-    return kind(teller.kernel, [teller.tell(f) for f in found[:count]], dropped.value)
+    return kind(teller.kernel, _fold([teller.tell(f) for f in found[:count]]), dropped.value)
+
+
+def _fold(found: list[Finding]) -> list[Finding]:
+    """Without what a race at the same lines says already, and reads that come too early by one."""
+    told = ("missing __syncwarp", "double write")
+    races = {f.lines for f in found if f.kind == "race"}
+    pairs = [f.lines for f in found if f.kind in ("race", told[0]) and len(f.lines) > 1]
+    early = {line for lines in pairs for line in lines}
+    return [
+        f
+        for f in found
+        if not (f.kind in told and f.lines in races)
+        and not (f.kind == "uninitialised read" and f.line in early)
+    ]
 
 
 def _name(mangled: str) -> str:
@@ -244,7 +262,10 @@ class _Teller:
         return (self.sites[site].file, self.sites[site].line) if known else ("", 0)
 
     def _text(self, file: str, line: int) -> str:
-        return self.source.get(file, {}).get(line, "").strip()
+        for name in (file, Path(file).name, ""):
+            if name in self.source:
+                return self.source[name].get(line, "").strip()
+        return ""
 
     # --- memory -----------------------------------------------------------------------------
 
@@ -260,12 +281,12 @@ class _Teller:
 
     def _beyond(self, f: _Finding, at: int, size: int) -> str:
         if at < 0:
-            return f" ({-at} before the beginning)"
+            return f" ({_bytes(-at)} before the beginning)"
         if at >= size:
-            past = "one" if at == size else f"{at - size} bytes"
+            past = "one" if at == size else _bytes(at - size)
             return f" ({past} past the end of {size})"
         if at + f.bytes > size:
-            return f" (only {size - at} bytes are left of {size})"
+            return f" ({_bytes(f.bytes)} from there reach past the end of {size})"
         return ""
 
     def _owner(self, f: _Finding) -> str:
@@ -285,6 +306,7 @@ class _Teller:
 
     def _shared_place(self, f: _Finding) -> str:
         at = f.address - f.begin
+        at -= (at >> 31) << 32 if at < 1 << 32 else 0  # offsets have 32 bits
         size = f.end - f.begin
         if f.meant[1]:
             begin, end = f.meant[0], min(f.meant[1], size)
@@ -315,7 +337,7 @@ class _Teller:
 
     def _out_of_bounds(self, f: _Finding, place: str):
         note = _NOTES[f.note]
-        does = f"{_threads(f.block, f.thread)} {_DOES[f.access]} {f.bytes} bytes at"
+        does = f"{_threads(f.block, f.thread)} {_DOES[f.access]} {_bytes(f.bytes)} at"
         message = f"{does} {place}"
         advice = (
             "Compare the index with the size before the access, and let threads outside do nothing."
@@ -339,7 +361,7 @@ class _Teller:
 
     def _misaligned(self, f: _Finding, place: str):
         message = (
-            f"{_threads(f.block, f.thread)} {_DOES[f.access]} {f.bytes} bytes at {place}, "
+            f"{_threads(f.block, f.thread)} {_DOES[f.access]} {_bytes(f.bytes)} at {place}, "
             f"which is no multiple of {f.bytes}"
         )
         return message, (
@@ -348,7 +370,7 @@ class _Teller:
 
     def _uninitialised_read(self, f: _Finding, place: str):
         message = (
-            f"{_threads(f.block, f.thread)} {_DOES[f.access]} {f.bytes} bytes at {place}, "
+            f"{_threads(f.block, f.thread)} {_DOES[f.access]} {_bytes(f.bytes)} at {place}, "
             "which nothing has written"
         )
         advice = {

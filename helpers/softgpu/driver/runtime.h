@@ -179,7 +179,7 @@ void sg_sanitize_meet(Warp *, uint32_t site, const uint32_t *members, uint32_t m
 typedef struct Origin {
     uint64_t params;     /* bit i: from the pointer at byte 8 i of the parameters; 0: unknown */
     uint32_t begin, end; /* from variables in this range of shared memory; end 0: unknown */
-    uint32_t updates;    /* a load whose place the same lane then writes */
+    uint32_t updates;    /* a load or store of a place that the same lane both reads and writes */
     uint32_t reserved;
 } Origin;
 
@@ -203,8 +203,7 @@ enum {
     UPDATE,
     ATOMIC_AND_PLAIN,
     VOLATILE,
-    OTHER_BLOCK,
-    SAME_WARP, /* races */
+    OTHER_BLOCK, /* races */
     EXITED,
     TWO_LINES,
     NOT_NAMED,

@@ -45,6 +45,9 @@ static ReportCallback on_report;
 
 /* ---- findings ---- */
 
+/* 0 read, 1 write, 2 update */
+static uint32_t does(const Access *a) { return a->load && a->store ? 2 : a->store; }
+
 static const struct Site *site_of(uint32_t number)
 {
     static const struct Site nowhere;
@@ -59,11 +62,14 @@ static bool same_line(uint32_t a, uint32_t b)
 }
 
 /* Counts a finding; returns it if it is new, to be filled in. */
-static Finding *found(uint32_t kind, uint32_t note, uint32_t site, uint32_t other, uint64_t count)
+static Finding *found(uint32_t kind, uint32_t note, uint32_t site, uint32_t other, uint32_t access,
+                      uint64_t count)
 {
     for (uint32_t i = 0; i < s.count; i++) {
         Finding *f = &s.findings[i];
-        if (f->kind != kind || f->note != note) continue;
+        if (f->kind != kind || (f->note != note && f->note != WRONG_ARRAY && note != WRONG_ARRAY))
+            continue;
+        if (other == NO_SITE && f->access != access) continue;
         if ((same_line(f->site, site) && same_line(f->other_site, other)) ||
             (same_line(f->site, other) && same_line(f->other_site, site))) {
             f->count += count;
@@ -80,6 +86,7 @@ static Finding *found(uint32_t kind, uint32_t note, uint32_t site, uint32_t othe
     f->note = note;
     f->site = site;
     f->other_site = other;
+    f->access = access;
     f->count = count;
     return f;
 }
@@ -173,8 +180,6 @@ static void set_memory(Finding *f, const Access *a, uint64_t address)
     }
 }
 
-static uint32_t does(bool load, bool store) { return load && store ? 2 : store; }
-
 void report_access(Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
                    bool other_wrote)
 {
@@ -188,20 +193,18 @@ void report_access(Access *a, uint32_t kind, uint32_t lane, uint64_t address, Ma
         other_site = mark_site(other);
         bool at_once =
             same_warp && other_site == a->number && mark_time(other) == mark_time(a->mark);
-        bool update = same_line(other_site, a->number) &&
-                      (origin_of(other_site)->updates || origin_of(a->number)->updates);
+        bool update = same_line(other_site, a->number) && origin_of(other_site)->updates &&
+                      origin_of(a->number)->updates;
         if (both_write && (at_once || !shared)) kind = DOUBLE_WRITE;
         else if (update) note = UPDATE;
         else if (same_warp && !both_write) kind = MISSING_SYNCWARP;
         else if (ours_atomic != theirs_atomic) note = ATOMIC_AND_PLAIN;
         else if ((a->flags | other) & MARK_VOLATILE) note = VOLATILE;
-        if (kind != MISSING_SYNCWARP && note == NO_NOTE)
-            note = !same_block ? OTHER_BLOCK : same_warp ? SAME_WARP : NO_NOTE;
+        if (kind == RACE && note == NO_NOTE) note = same_block ? NO_NOTE : OTHER_BLOCK;
     }
-    Finding *f = found(kind, note, a->number, other_site, 1);
+    Finding *f = found(kind, note, a->number, other_site, does(a), 1);
     if (!f) return;
     set_place(f, a->w, lane);
-    f->access = does(a->load, a->store);
     set_memory(f, a, address);
     if (other_site == NO_SITE) return;
     f->other_access = other & MARK_ATOMIC ? 2 : other_wrote;
@@ -211,10 +214,9 @@ void report_access(Access *a, uint32_t kind, uint32_t lane, uint64_t address, Ma
 
 static bool report_bounds(Access *a, uint32_t lane, uint64_t address, uint32_t note)
 {
-    Finding *f = found(OUT_OF_BOUNDS, note, a->number, NO_SITE, 1);
+    Finding *f = found(OUT_OF_BOUNDS, note, a->number, NO_SITE, does(a), 1);
     if (f) {
         set_place(f, a->w, lane);
-        f->access = does(a->load, a->store);
         set_memory(f, a, address);
     }
     return false;
@@ -286,10 +288,9 @@ static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, R
     *region = NULL;
     *range = (Range){0, 0};
     if (address & (a->bytes - 1)) {
-        Finding *f = found(MISALIGNED, NO_NOTE, a->number, NO_SITE, 1);
+        Finding *f = found(MISALIGNED, NO_NOTE, a->number, NO_SITE, does(a), 1);
         if (!f) return false;
         set_place(f, w, lane);
-        f->access = does(a->load, a->store);
         set_memory(f, a, address);
         return false;
     }
@@ -318,10 +319,10 @@ static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, R
         *range = (Range){0, 0}; /* may be freed */
         if (good) return true;
         return report_bounds(a, lane, address,
-                             address < 65536             ? AT_NULL
-                             : heap != NOT_IN_HEAP       ? IN_HEAP
-                             : memory_was_freed(address) ? FREED
-                                                         : NO_NOTE);
+                             address < 65536                                           ? AT_NULL
+                             : heap != NOT_IN_HEAP                                     ? IN_HEAP
+                             : !meant(a->number, address) && memory_was_freed(address) ? FREED
+                                                                                       : NO_NOTE);
     }
     if (hit->constant && a->store) return report_bounds(a, lane, address, CONSTANT);
     if (address + a->bytes > hit->end) return report_bounds(a, lane, address, NO_NOTE);
@@ -402,6 +403,7 @@ static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_
     a->bytes = a->site->bytes;
     a->load = a->site->kind != SITE_STORE;
     a->store = a->site->kind != SITE_LOAD;
+    a->atomic = a->site->kind == SITE_ATOMIC || a->site->kind == SITE_RED;
     if (says & SAYS_VOLATILE && a->store && order_fenced(w->warp_id, __builtin_ctz(mask)))
         flags |= MARK_FENCED;
     a->flags = flags;
@@ -530,7 +532,7 @@ void sg_sanitize_fence(Warp *w, uint32_t mask, uint32_t says)
 static void report_group(Warp *w, uint32_t kind, uint32_t note, uint32_t site, uint32_t lane,
                          uint32_t other)
 {
-    Finding *f = found(kind, note, site, NO_SITE, 1);
+    Finding *f = found(kind, note, site, NO_SITE, 0, 1);
     if (!f) return;
     set_place(f, w, lane);
     set_thread(f->other_thread, w->warp_id, other);
@@ -594,7 +596,7 @@ static void pass_barrier(Warp *w, uint32_t id, bool all)
     {
         uint32_t second = s.barrier_site[id][other];
         if (same_line(site, second)) continue;
-        Finding *f = found(DIVERGENT_BARRIER, TWO_LINES, site, second, 1);
+        Finding *f = found(DIVERGENT_BARRIER, TWO_LINES, site, second, 0, 1);
         if (!f) continue;
         set_place(f, w, 0);
         set_thread(f->thread, __builtin_ctz(came), 0);
@@ -602,7 +604,7 @@ static void pass_barrier(Warp *w, uint32_t id, bool all)
     }
     uint32_t gone = s.job->threads - k->live_threads;
     if (!gone) return;
-    Finding *f = found(DIVERGENT_BARRIER, EXITED, site, NO_SITE, 1);
+    Finding *f = found(DIVERGENT_BARRIER, EXITED, site, NO_SITE, 0, 1);
     if (!f) return;
     const Warp *there = &k->warps[__builtin_ctz(came)];
     set_place(f, there, there->live ? __builtin_ctz(there->live) : 0);
@@ -619,7 +621,7 @@ static uint32_t come(Warp *w, uint32_t site, uint32_t id, uint32_t mask, uint32_
 {
     uint32_t skip = says & SAYS_ALIGNED ? w->live & ~mask : 0;
     if (skip) {
-        Finding *f = found(DIVERGENT_BARRIER, NO_NOTE, site, NO_SITE, 1);
+        Finding *f = found(DIVERGENT_BARRIER, NO_NOTE, site, NO_SITE, 0, 1);
         if (f) {
             set_place(f, w, __builtin_ctz(mask));
             set_thread(f->other_thread, w->warp_id, __builtin_ctz(skip));
@@ -722,12 +724,15 @@ static void keep_written(void)
     for (size_t i = 0; i < s.region_count; i++) {
         Region *r = s.regions[i];
         const Allocation *a = memory_find(r->end - 1);
-        if (r->all_written || r->written < order.launch || r->prepared != order.launch || !a)
+        if (r->all_written || (r->written < order.launch && r->atomic < order.launch) ||
+            r->prepared != order.launch || !a)
             continue;
         uint64_t run = 0, at = a->begin - r->begin, end = r->end - r->begin;
         for (; at < end; at++) {
             const Planes *p = r->fine[at / 256] ? &r->bytes : &r->words;
-            bool written = p->write[r->fine[at / 256] ? at : at / 4] >= MARK_AT(order.launch);
+            uint64_t i = r->fine[at / 256] ? at : at / 4;
+            bool written =
+                p->write[i] >= MARK_AT(order.launch) || p->atomic[i] >= MARK_AT(order.launch);
             if (written) {
                 run++;
             } else if (run) {

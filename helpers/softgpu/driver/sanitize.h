@@ -64,16 +64,17 @@ void order_learn(uint32_t warp, uint32_t lane, uint64_t address);
 /* ---- shadow.c: a mark for each 4 bytes of memory, or for each byte where narrower accesses go */
 
 typedef struct Planes {
-    Mark *write, *read, *also; /* the last write; two of the readers since */
+    Mark *write, *atomic; /* the last write that was none, and the last atomic */
+    Mark *read, *also;    /* two of the readers since */
 } Planes;
 
 typedef struct Region {
-    uint64_t begin, end;          /* begin is a multiple of 16 */
-    Planes words, bytes;          /* bytes: made when needed */
-    uint8_t *fine;                /* a page of 256 bytes has marks for each byte */
-    uint64_t room;                /* bytes that the planes are made for */
-    uint32_t written, read, also; /* time of the last launch that did */
-    uint32_t prepared;            /* time of the launch that what follows is for */
+    uint64_t begin, end;                  /* begin is a multiple of 16 */
+    Planes words, bytes;                  /* bytes: made when needed */
+    uint8_t *fine;                        /* a page of 256 bytes has marks for each byte */
+    uint64_t room;                        /* bytes that the planes are made for */
+    uint32_t written, atomic, read, also; /* when that last happened */
+    uint32_t prepared;                    /* time of the launch that what follows is for */
     bool is_shared, all_written;
     const uint8_t *bits; /* a bit a byte: written before the launch */
     uint8_t *own_bits;
@@ -84,8 +85,8 @@ typedef struct Access {
     Warp *w;
     const struct Site *site;
     uint32_t number, flags, bytes;
-    bool load, store; /* an atomic is both */
-    Mark mark;        /* of lane 0 */
+    bool load, store, atomic; /* an atomic may be both */
+    Mark mark;                /* of lane 0 */
 } Access;
 
 bool shadow_make(Region *region, uint64_t begin, uint64_t end);

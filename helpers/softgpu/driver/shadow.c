@@ -13,6 +13,7 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 #define PAGE 256u
+#define PLANES 4
 
 /* ---- making ---- */
 
@@ -25,10 +26,11 @@ static void *map(size_t bytes)
 
 static bool make_planes(Planes *planes, size_t marks)
 {
-    Mark *memory = map(3 * marks * sizeof(Mark));
+    size_t bytes = PLANES * marks * sizeof(Mark);
+    Mark *memory = map(bytes);
     if (!memory) return false;
-    madvise(memory, 3 * marks * sizeof(Mark), MADV_HUGEPAGE);
-    *planes = (Planes){memory, memory + marks, memory + 2 * marks};
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    *planes = (Planes){memory, memory + marks, memory + 2 * marks, memory + 3 * marks};
     return true;
 }
 
@@ -46,8 +48,8 @@ bool shadow_make(Region *r, uint64_t begin, uint64_t end)
 
 void shadow_free(Region *r)
 {
-    if (r->words.write) munmap(r->words.write, 3 * (r->room / 4) * sizeof(Mark));
-    if (r->bytes.write) munmap(r->bytes.write, 3 * r->room * sizeof(Mark));
+    if (r->words.write) munmap(r->words.write, PLANES * (r->room / 4) * sizeof(Mark));
+    if (r->bytes.write) munmap(r->bytes.write, PLANES * r->room * sizeof(Mark));
     if (r->fine) munmap(r->fine, r->room / PAGE);
     memset(r, 0, sizeof *r);
 }
@@ -59,6 +61,7 @@ static void refine(Region *r, uint64_t offset)
     if (r->fine[page] || (!r->bytes.write && !make_planes(&r->bytes, r->room))) return;
     for (uint64_t i = page * PAGE; i < (page + 1) * PAGE; i++) {
         r->bytes.write[i] = r->words.write[i / 4];
+        r->bytes.atomic[i] = r->words.atomic[i / 4];
         r->bytes.read[i] = r->words.read[i / 4];
         r->bytes.also[i] = r->words.also[i / 4];
     }
@@ -147,11 +150,11 @@ static bool is_written(const Region *r, const Planes *planes, uint64_t offset, u
                        uint32_t marks, uint32_t bytes)
 {
     if (r->all_written || (r->bits && written_test(r->bits, offset, bytes))) return true;
-    if (!is_new(r, r->written)) return false;
+    if (!is_new(r, r->written) && !is_new(r, r->atomic)) return false;
     Mark from = MARK_AT(r->is_shared ? order.block : order.launch);
     for (uint32_t i = 0; i < marks; i++) {
         uint32_t size = bytes / marks;
-        if (planes->write[index + i] < from &&
+        if (planes->write[index + i] < from && planes->atomic[index + i] < from &&
             !(r->bits && written_test(r->bits, offset + i * size, size)))
             return false;
     }
@@ -162,8 +165,8 @@ static uint32_t log2_of(uint32_t n) { return 31 - __builtin_clz(n); }
 
 /* What to look at for n marks in a row, from `at` on. */
 typedef struct {
-    Mark *write, *read, *also; /* NULL: nobody did in this launch */
-    Mark *out;                 /* the plane that gets the new marks */
+    Mark *write, *atomic, *read, *also; /* NULL: nobody did in this launch */
+    Mark *out;                          /* the plane that gets the new marks */
     Mark own;
     uint32_t n, shift;
     bool load, store, is_shared;
@@ -184,6 +187,7 @@ INLINE bool clear_of(const Mark *marks, const Row *r, uint32_t shift, bool all_i
 INLINE int row_of(const Row *r, uint32_t shift)
 {
     if (r->write && !clear_of(r->write, r, shift, r->load && r->is_shared)) return BY_LANE;
+    if (r->atomic && !clear_of(r->atomic, r, shift, false)) return BY_LANE;
     if (r->store) {
         if (r->read && !clear_of(r->read, r, shift, false)) return BY_LANE;
         if (r->also && !clear_of(r->also, r, shift, false)) return BY_LANE;
@@ -212,6 +216,7 @@ static bool row_alike(Access *a, Region *r, uint64_t offset, uint32_t first, uin
     row.shift = log2_of(a->bytes / size);
     row.n = lanes << row.shift;
     if (is_new(r, r->written) || (a->load && r->is_shared)) row.write = p->write + at;
+    if (is_new(r, r->atomic)) row.atomic = p->atomic + at;
     if (is_new(r, r->read)) row.read = p->read + at;
     if (!a->store || is_new(r, r->also)) row.also = p->also + at;
     row.out = (a->store ? p->write : p->read) + at;
@@ -313,25 +318,21 @@ void shadow_lane(Access *a, Region *r, uint64_t address, uint32_t lane, const vo
     if (plain) lay_out(a, data, lane, value);
     for (uint32_t i = 0; i < a->bytes; i += size) {
         uint64_t at = (offset + i) / size;
-        if (!told && collides(a, r, p->write[at], true, lane) &&
-            !(plain && !memcmp(value + i, (char *)address + i, size))) {
-            report_access(a, RACE, lane, address, p->write[at], true);
+        Mark others[] = {p->write[at], p->atomic[at], p->read[at], p->also[at]};
+        for (int k = 0; k < (a->store ? 4 : 2) && !told; k++) {
+            if (!collides(a, r, others[k], k < 2, lane)) continue;
+            if (k == 0 && plain && !memcmp(value + i, (char *)address + i, size)) continue;
+            report_access(a, RACE, lane, address, others[k], k < 2);
             told = true;
         }
         if (a->store) {
-            Mark readers[2] = {p->read[at], p->also[at]};
-            for (int k = 0; k < 2 && !told; k++)
-                if (collides(a, r, readers[k], false, lane)) {
-                    report_access(a, RACE, lane, address, readers[k], false);
-                    told = true;
-                }
-            p->write[at] = own;
+            *(a->atomic ? &p->atomic[at] : &p->write[at]) = own;
         } else {
             remember_at(&p->read[at], &p->also[at], 1, own, 0, limits);
         }
     }
     if (a->store) {
-        r->written = order.now;
+        *(a->atomic ? &r->atomic : &r->written) = order.now;
     } else {
         r->read = r->also = order.now;
     }

@@ -95,6 +95,14 @@ def _split(function: Function) -> list[Block]:
         else:
             blocks.append(Block(instructions[:-1], [target]))
         blocks[-1].exits = last.opcode == "exit"
+    if function.is_entry:  # threads that have nothing left to do are gone, not waiting for others
+        done = {
+            index
+            for index, block in enumerate(blocks)
+            if not block.instructions and block.choice is None and block.targets == [EXIT]
+        }
+        for block in blocks:
+            block.targets = [EXIT if target in done else target for target in block.targets]
     return blocks
 
 

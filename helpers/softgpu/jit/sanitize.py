@@ -111,14 +111,13 @@ class SanitizedEmitter(FunctionEmitter):
             for offset, size, name in self.layout.shared_variables()
         }
         self._origins = _Origins(function, set(self._shared))
-        self._stored_to = {
-            operand
-            for item in function.body
-            if isinstance(item, Instruction) and item.opcode == "st"
-            for operand in item.operands[:1]
-        }
+        self._updated = self._addresses("ld", 1) & self._addresses("st", 0)
         if function.is_entry:
             self.entry.append(self._void_call_text("sg_sanitize_start", "ptr %w"))
+
+    def _addresses(self, opcode: str, place: int) -> set:
+        items = (item for item in self.function.body if isinstance(item, Instruction))
+        return {item.operands[place] for item in items if item.opcode == opcode}
 
     # --- sites ------------------------------------------------------------------------------
 
@@ -133,7 +132,7 @@ class SanitizedEmitter(FunctionEmitter):
         if not addresses or kind not in ("load", "store", "atomic", "red"):
             return 0, 0, 0, 0
         address = addresses[-1 if item.opcode == "cp" and kind == "load" else 0]
-        updates = int(kind == "load" and address in self._stored_to)
+        updates = int(address in self._updated)
         found = self._origins.behind(address)
         words = {word for word in found if isinstance(word, int)}
         if found and found == words:

@@ -1,0 +1,90 @@
+"""Kernels with a bug each, and its correct twin (BUG 1 and 0), drawn from bugs seen in the wild.
+
+Above a kernel stands how it is launched, `// launch: grid 4, block 256, shared 1024; arguments`;
+`// launch if BUG:` replaces it for the one with the bug. Arguments: `in T n` (random), `index T n m`
+(random below m), `zero T n`, `new T n` (never written), `int v`, `long v`.
+Lines marked `// caught: kind` are those that a finding of that kind must name, all of them."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["FILES", "Planted", "planted"]
+
+FILES = sorted(path.name for path in Path(__file__).parent.glob("*.cu"))
+TYPES = {
+    "char": np.int8,
+    "uchar": np.uint8,
+    "half": np.float16,
+    "int": np.int32,
+    "uint": np.uint32,
+    "float": np.float32,
+    "double": np.float64,
+}
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One kernel of a file."""
+
+    file: str
+    name: str
+    launches: tuple[str, str]  # of the twin, of the bug
+    kind: str
+    lines: frozenset[int]
+
+    def launch(self, bug):
+        """What xray.sanitize takes: (arguments, options)."""
+        shape, _, arguments = self.launches[bug].partition(";")
+        options = {"shared": 0}
+        for part in shape.split(","):
+            name, value = part.split()
+            options[name] = tuple(int(n) for n in value.split("x"))
+        options["shared"] = options["shared"] and options["shared"][0]
+        random = np.random.default_rng(len(self.name))
+        return [argument(words.split(), random) for words in arguments.split(",")], options
+
+
+def argument(words, random):
+    """One argument of a launch."""
+    from pycuda import gpuarray
+
+    kind, *rest = words
+    if kind in ("int", "long"):
+        return np.int32(rest[0]) if kind == "int" else np.int64(rest[0])
+    dtype, count = TYPES[rest[0]], int(rest[1])
+    if kind == "new":
+        return gpuarray.empty(count, dtype)
+    if kind == "zero":
+        return gpuarray.to_gpu(np.zeros(count, dtype))
+    if kind == "index":
+        most = int(rest[2])
+        values = random.permutation(most) if most == count else random.integers(0, most, count)
+        values[-1] = most - 1
+        return gpuarray.to_gpu(values.astype(dtype))
+    if np.dtype(dtype).kind == "f":
+        return gpuarray.to_gpu(random.standard_normal(count).astype(dtype))
+    return gpuarray.to_gpu(random.integers(0, 100, count).astype(dtype))
+
+
+@cache
+def planted(file):
+    """The kernels of a file."""
+    lines = (Path(__file__).parent / file).read_text().splitlines()
+    found, caught = [], {}
+    for number, line in enumerate(lines, 1):
+        if match := re.match(r'extern "C" __global__ void (\w+)', line):
+            head = "\n".join(lines[max(0, number - 6) : number])
+            twin = re.findall(r"// launch: (.*)", head)[-1]
+            bug = re.findall(r"// launch if BUG: (.*)", head.rpartition(f"// launch: {twin}")[2])
+            found.append((match[1], (twin, bug[0] if bug else twin)))
+        if match := re.search(r"// caught(?: in (\w+))?: (.*)", line):
+            caught.setdefault(match[1] or found[-1][0], []).append((number, match[2]))
+    return [
+        Planted(file, name, launches, marks[0][1], frozenset(n for n, _ in marks))
+        for name, launches in found
+        if (marks := caught.get(name))
+    ]

@@ -1,0 +1,69 @@
+// Wide accesses off their boundary.
+#include <cuda_fp16.h>
+
+// launch: grid 8, block 32; in float 816, new float 816, int 102
+extern "C" __global__ void packed_rows(const float *x, float *y, int columns)
+{
+    const float *row = x + blockIdx.x * columns;
+    float *out = y + blockIdx.x * columns;
+    int t = threadIdx.x;
+#if BUG
+    if (t < columns / 4) {
+        float4 p = reinterpret_cast<const float4 *>(row)[t];  // caught: misaligned
+        out[t] = p.x + p.y + p.z + p.w;
+    }
+#else
+    if (t < columns / 4) out[t] = row[4 * t] + row[4 * t + 1] + row[4 * t + 2] + row[4 * t + 3];
+#endif
+}
+
+// launch: grid 1, block 64, shared 1024; in float 64, new double 64, int 33
+extern "C" __global__ void doubles_behind_floats(const float *x, double *y, int floats)
+{
+    extern __shared__ float s[];
+    int t = threadIdx.x;
+#if BUG
+    double *d = reinterpret_cast<double *>(s + floats);
+#else
+    double *d = reinterpret_cast<double *>(s + (floats + 1) / 2 * 2);
+#endif
+    d[t] = x[t];  // caught: misaligned
+    y[t] = d[t];
+}
+
+// launch: grid 1, block 64; in uchar 260, new int 64
+extern "C" __global__ void word_of_bytes(const unsigned char *bytes, int *y)
+{
+    int t = threadIdx.x;
+#if BUG
+    y[t] = *reinterpret_cast<const int *>(bytes + 4 * t + 1);  // caught: misaligned
+#else
+    const unsigned char *b = bytes + 4 * t + 1;
+    y[t] = b[0] | b[1] << 8 | b[2] << 16 | b[3] << 24;
+#endif
+}
+
+// launch: grid 1, block 64; in float 128, new float 130
+extern "C" __global__ void pair_at_odd(const float *x, float *y)
+{
+    int t = threadIdx.x;
+    float2 pair = reinterpret_cast<const float2 *>(x)[t];
+#if BUG
+    *reinterpret_cast<float2 *>(y + 2 * t + 1) = pair;  // caught: misaligned
+#else
+    y[2 * t + 1] = pair.x;
+    y[2 * t + 2] = pair.y;
+#endif
+}
+
+// launch: grid 1, block 32; in half 80, new float 32, int 5
+extern "C" __global__ void half_pairs(const half *x, float *y, int first)
+{
+    int t = threadIdx.x;
+#if BUG
+    half2 p = *reinterpret_cast<const half2 *>(x + first + 2 * t);  // caught: misaligned
+    y[t] = __low2float(p) + __high2float(p);
+#else
+    y[t] = __half2float(x[first + 2 * t]) + __half2float(x[first + 2 * t + 1]);
+#endif
+}

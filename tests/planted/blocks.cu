@@ -1,0 +1,276 @@
+// Blocks of one launch that meet in global memory.
+
+// launch: grid 4, block 64; in float 256
+extern "C" __global__ void in_place(float *x)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    bool last = i == gridDim.x * blockDim.x - 1;
+#if BUG
+    float next = last ? 0 : x[i + 1];  // caught: race
+#else
+    float next = threadIdx.x == 63 || last ? 0 : x[i + 1];
+#endif
+    __syncthreads();
+    x[i] = x[i] - next;  // caught: race
+}
+
+// launch: grid 4, block 64; in float 256, zero float 1
+extern "C" __global__ void sum_without_atomic(const float *x, float *out)
+{
+    float v = x[blockIdx.x * blockDim.x + threadIdx.x];
+    for (int m = 16; m > 0; m /= 2) v += __shfl_xor_sync(0xffffffff, v, m);
+    if (threadIdx.x % 32 == 0) {
+#if BUG
+        *out += v;  // caught: race
+#else
+        atomicAdd(out, v);
+#endif
+    }
+}
+
+// launch: grid 4, block 64; index int 256 16, zero int 16
+extern "C" __global__ void global_histogram(const int *x, int *bins)
+{
+    int bin = x[blockIdx.x * blockDim.x + threadIdx.x];
+#if BUG
+    bins[bin]++;  // caught: race
+#else
+    atomicAdd(&bins[bin], 1);
+#endif
+}
+
+// launch: grid 8, block 64; in float 512, new float 8, new float 1, zero uint 1
+extern "C" __global__ void last_block_no_fence(const float *x, float *totals, float *out,
+                                               unsigned *arrived)
+{
+    __shared__ float s[64];
+    __shared__ bool last;
+    int t = threadIdx.x;
+    s[t] = x[blockIdx.x * 64 + t];
+    __syncthreads();
+    for (int half = 32; half > 0; half /= 2) {
+        if (t < half) s[t] += s[t + half];
+        __syncthreads();
+    }
+    if (t == 0) {
+        totals[blockIdx.x] = s[0];  // caught: race
+#if !BUG
+        __threadfence();
+#endif
+        last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && t == 0) {
+        float sum = 0;
+        for (unsigned b = 0; b < gridDim.x; b++) sum += totals[b];  // caught: race
+        *out = sum;
+    }
+}
+
+// All threads write, one counts the block: the others may not be done.
+// launch: grid 4, block 64; in float 256, new float 256, new float 1, zero uint 1
+extern "C" __global__ void last_block_no_barrier(const float *x, float *y, float *out,
+                                                 unsigned *arrived)
+{
+    __shared__ bool last;
+    int t = threadIdx.x, i = blockIdx.x * 64 + t;
+    y[i] = x[i] * x[i];  // caught: race
+    __threadfence();
+#if !BUG
+    __syncthreads();
+#endif
+    if (t == 63) last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
+    __syncthreads();
+    if (last && t == 0) {
+        float sum = 0;
+        for (unsigned k = 0; k < 64 * gridDim.x; k++) sum += y[k];  // caught: race
+        *out = sum;
+    }
+}
+
+// Block 1 waits for block 0, which starts before it.
+// launch: grid 2, block 32; in float 32, new float 32, new float 32, zero int 1
+extern "C" __global__ void stale_flag(const float *x, float *between, float *y, int *flag)
+{
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        between[t] = x[t];  // caught: race
+#if !BUG
+        __threadfence();
+#endif
+        __syncwarp();
+        if (t == 0) *(volatile int *)flag = 1;
+    } else {
+        if (t == 0)
+            while (*(volatile int *)flag == 0) {}
+        __syncwarp();
+        __threadfence();
+        y[t] = between[t];  // caught: race
+    }
+}
+
+// launch: grid 2, block 32; in float 32, new float 32, new float 32, zero int 1
+extern "C" __global__ void plain_flag(const float *x, float *between, float *y, int *flag)
+{
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        between[t] = x[t];
+        __threadfence();
+        __syncwarp();
+#if BUG
+        if (t == 0) *flag = 1;  // caught: race
+#else
+        if (t == 0) atomicExch(flag, 1);
+#endif
+    } else {
+#if BUG
+        int seen = *flag;  // caught: race
+#else
+        int seen = atomicAdd(flag, 0);
+#endif
+        __threadfence();
+        if (seen) y[t] = between[t];
+    }
+}
+
+// launch: grid 4, block 64; in float 256, zero float 1
+extern "C" __global__ void first_block_clears(const float *x, float *out)
+{
+    int t = threadIdx.x;
+#if BUG
+    if (blockIdx.x == 0 && t == 0) *out = 0;  // caught: race
+    __syncthreads();
+#endif
+    atomicAdd(out, x[blockIdx.x * 64 + t]);  // caught: race
+}
+
+// launch: grid 4, block 64; in float 512, new float 8
+extern "C" __global__ void rows_twice(const float *x, float *out)
+{
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+#if BUG
+    int row = blockIdx.x + warp;
+#else
+    int row = blockIdx.x * 2 + warp;
+#endif
+    float v = x[(blockIdx.x * 2 + warp) * 64 + lane] + x[(blockIdx.x * 2 + warp) * 64 + lane + 32];
+    for (int m = 16; m > 0; m /= 2) v += __shfl_xor_sync(0xffffffff, v, m);
+    if (lane == 0) out[row] = v;  // caught: double write
+}
+
+// launch: grid 2, block 64; in float 128, new float 2
+extern "C" __global__ void every_thread_writes(const float *x, float *out)
+{
+    int t = threadIdx.x;
+    float v = x[blockIdx.x * 64 + t];
+    for (int m = 16; m > 0; m /= 2) v += __shfl_down_sync(0xffffffff, v, m);
+#if BUG
+    out[blockIdx.x] = v;  // caught: double write
+#else
+    if (t == 0) out[blockIdx.x] = v;
+#endif
+}
+
+// launch: grid 2, block 64; in float 128, index int 128 128, new float 128
+// launch if BUG: grid 2, block 64; in float 128, index int 128 40, new float 128
+extern "C" __global__ void scatter(const float *x, const int *to, float *y)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+#if BUG
+    y[to[i]] = x[i];  // caught: double write
+#else
+    y[i] = x[to[i]];
+#endif
+}
+
+// launch: grid 4, block 32; in float 128, new float 4, new float 4
+extern "C" __global__ void previous_block(const float *x, float *totals, float *y)
+{
+    int t = threadIdx.x, b = blockIdx.x;
+    float v = x[b * 32 + t];
+    for (int m = 16; m > 0; m /= 2) v += __shfl_xor_sync(0xffffffff, v, m);
+    if (t == 0) {
+        totals[b] = v;  // caught: race
+#if BUG
+        y[b] = b > 0 ? v + totals[b - 1] : v;  // caught: race
+#else
+        y[b] = v;
+#endif
+    }
+}
+
+// launch: grid 2x2, block 16x16; in float 1024, new float 1024
+extern "C" __global__ void transpose_in_place(float *x, float *y)
+{
+    int column = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+    float v = x[row * 32 + column];  // caught: race
+#if BUG
+    __syncthreads();
+    x[column * 32 + row] = v;  // caught: race
+#else
+    y[column * 32 + row] = v;
+#endif
+}
+
+// launch: grid 4, block 64; in float 256, new float 16, zero int 1
+extern "C" __global__ void peek_at_counter(const float *x, float *found, int *count)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+#if BUG
+    if (x[i] > 0 && *count < 16) {     // caught: race
+        int at = atomicAdd(count, 1);  // caught: race
+        if (at < 16) found[at] = x[i];
+    }
+#else
+    if (x[i] > 0) {
+        int at = atomicAdd(count, 1);
+        if (at < 16) found[at] = x[i];
+    }
+#endif
+}
+
+// launch: grid 4, block 64; in float 256, new float 258
+extern "C" __global__ void halos_overlap(const float *x, float *y)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    y[i + 1] = x[i];  // caught: double write
+#if BUG
+    if (threadIdx.x == 0) y[i] = 0;  // caught: double write
+#endif
+}
+
+// Four bits an element: two threads share a byte.
+// launch: grid 2, block 64; index int 128 16, zero uchar 64
+extern "C" __global__ void nibbles(const int *x, unsigned char *y)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+#if BUG
+    y[i / 2] |= x[i] << 4 * (i % 2);  // caught: race
+#else
+    if (i % 2 == 0) y[i / 2] = x[i] | x[i + 1] << 4;
+#endif
+}
+
+// An atomic of the block's scope is none between blocks.
+// launch: grid 4, block 32; index int 128 4, zero int 1
+extern "C" __global__ void scope_of_a_block(const int *x, int *out)
+{
+    int v = x[blockIdx.x * 32 + threadIdx.x];
+#if BUG
+    atomicAdd_block(out, v);  // caught: race
+#else
+    atomicAdd(out, v);
+#endif
+}
+
+// launch: grid 4, block 64; in float 512, new float 512
+extern "C" __global__ void stretches_overlap(const float *x, float *y)
+{
+#if BUG
+    int first = (blockIdx.x * 64 + threadIdx.x) * 2 - threadIdx.x % 2;
+#else
+    int first = (blockIdx.x * 64 + threadIdx.x) * 2;
+#endif
+    for (int k = 0; k < 2; k++)
+        y[first + k] = x[(blockIdx.x * 64 + threadIdx.x) * 2 + k];  // caught: double write
+}

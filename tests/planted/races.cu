@@ -1,0 +1,288 @@
+// Threads of one block that meet in shared memory without a barrier.
+#include <cuda_fp16.h>
+
+// launch: grid 2, block 256; in float 512, new float 2
+extern "C" __global__ void no_barrier_between_levels(const float *x, float *out)
+{
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t] = x[blockIdx.x * blockDim.x + t];
+    __syncthreads();
+    for (int half = 128; half > 0; half /= 2) {
+        if (t < half) s[t] += s[t + half];  // caught: race
+#if !BUG
+        __syncthreads();
+#endif
+    }
+    if (t == 0) out[blockIdx.x] = s[0];
+}
+
+// launch: grid 2, block 256; in float 512, new float 2
+extern "C" __global__ void no_barrier_after_load(const float *x, float *out)
+{
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t] = x[blockIdx.x * blockDim.x + t];  // caught: race
+#if !BUG
+    __syncthreads();
+#endif
+    for (int half = 128; half > 0; half /= 2) {
+        if (t < half) s[t] += s[t + half];  // caught: race
+        __syncthreads();
+    }
+    if (t == 0) out[blockIdx.x] = s[0];
+}
+
+// launch: grid 2, block 128; in float 512, new float 4
+extern "C" __global__ void totals_reused(const float *x, float *out)
+{
+    __shared__ float totals[4];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32;
+    for (int part = 0; part < 2; part++) {
+        float v = x[(2 * blockIdx.x + part) * 128 + t];
+        for (int m = 16; m > 0; m /= 2) v += __shfl_xor_sync(0xffffffff, v, m);
+#if !BUG
+        __syncthreads();
+#endif
+        if (lane == 0) totals[warp] = v;  // caught: race
+        __syncthreads();
+        v = totals[0] + totals[1] + totals[2] + totals[3];  // caught: race
+        if (t == 0) out[2 * blockIdx.x + part] = v;
+    }
+}
+
+// launch: grid 1, block 128; in float 1024, new float 128
+extern "C" __global__ void double_buffer(const float *x, float *y)
+{
+    __shared__ float s[2][128];
+    int t = threadIdx.x;
+    float sum = 0;
+    s[0][t] = x[t];
+    for (int k = 0; k < 8; k++) {
+#if !BUG
+        __syncthreads();
+#else
+        if (k % 2 == 0) __syncthreads();
+#endif
+        sum += s[k % 2][127 - t];                             // caught: race
+        if (k < 7) s[(k + 1) % 2][t] = x[(k + 1) * 128 + t];  // caught: race
+    }
+    y[t] = sum;
+}
+
+// launch: grid 1, block 128; in float 128, new float 128
+extern "C" __global__ void stencil_in_place(const float *x, float *y)
+{
+    __shared__ float s[130];
+    int t = threadIdx.x;
+    s[t + 1] = x[t];
+    if (t == 0) s[0] = s[129] = 0;
+    __syncthreads();
+#if BUG
+    s[t + 1] = s[t] + s[t + 2];  // caught: race
+#else
+    float sum = s[t] + s[t + 2];
+    __syncthreads();
+    s[t + 1] = sum;
+#endif
+    __syncthreads();
+    y[t] = s[t + 1];
+}
+
+// launch: grid 2, block 128; index int 256 16, zero int 16
+extern "C" __global__ void histogram(const int *x, int *bins)
+{
+    __shared__ int own[16];
+    int t = threadIdx.x;
+    if (t < 16) own[t] = 0;
+    __syncthreads();
+    int bin = x[blockIdx.x * blockDim.x + t];
+#if BUG
+    own[bin] += 1;  // caught: race
+#else
+    atomicAdd(&own[bin], 1);
+#endif
+    __syncthreads();
+    if (t < 16) atomicAdd(&bins[t], own[t]);
+}
+
+// launch: grid 1, block 128; index int 128 2, new int 1
+extern "C" __global__ void clear_beside_atomics(const int *x, int *out)
+{
+    __shared__ int count;
+    if (threadIdx.x == 0) count = 0;  // caught: race
+#if !BUG
+    __syncthreads();
+#endif
+    if (x[threadIdx.x]) atomicAdd(&count, 1);  // caught: race
+    __syncthreads();
+    if (threadIdx.x == 0) *out = count;
+}
+
+// launch: grid 1, block 128; index int 128 2, new int 128
+extern "C" __global__ void read_beside_atomics(const int *x, int *out)
+{
+    __shared__ int count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    atomicAdd(&count, x[threadIdx.x]);  // caught: race
+#if !BUG
+    __syncthreads();
+#endif
+    out[threadIdx.x] = count;  // caught: race
+}
+
+// launch: grid 1, block 256; in float 256, new float 256
+extern "C" __global__ void scan_in_place(const float *x, float *y)
+{
+    __shared__ float s[256];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    __syncthreads();
+    for (int step = 1; step < 256; step *= 2) {
+#if BUG
+        if (t >= step) s[t] += s[t - step];  // caught: race
+#else
+        float v = t >= step ? s[t - step] : 0;
+        __syncthreads();
+        s[t] += v;
+#endif
+        __syncthreads();
+    }
+    y[t] = s[t];
+}
+
+// launch: grid 2x2, block 16x16; in float 1024, in float 1024, new float 1024
+extern "C" __global__ void matmul_tile(const float *a, const float *b, float *c)
+{
+    __shared__ float p[16][16], q[16][16];
+    int x = threadIdx.x, y = threadIdx.y, column = blockIdx.x * 16 + x, row = blockIdx.y * 16 + y;
+    float sum = 0;
+    for (int k = 0; k < 32; k += 16) {
+        p[y][x] = a[row * 32 + k + x];
+        q[y][x] = b[(k + y) * 32 + column];  // caught: race
+        __syncthreads();
+        for (int i = 0; i < 16; i++) sum += p[y][i] * q[i][x];  // caught: race
+#if !BUG
+        __syncthreads();
+#endif
+    }
+    c[row * 32 + column] = sum;
+}
+
+// launch: grid 1, block 32x8; in float 1024, new float 1024
+extern "C" __global__ void transpose_tile(const float *x, float *y)
+{
+    __shared__ float tile[32][33];
+    for (int row = threadIdx.y; row < 32; row += 8)
+        tile[row][threadIdx.x] = x[32 * row + threadIdx.x];  // caught: race
+#if !BUG
+    __syncthreads();
+#endif
+    for (int row = threadIdx.y; row < 32; row += 8)
+        y[32 * row + threadIdx.x] = tile[threadIdx.x][row];  // caught: race
+}
+
+// launch: grid 2, block 96; in float 192, new float 192
+extern "C" __global__ void shared_flag(const float *x, float *y)
+{
+    __shared__ bool negative;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0) negative = x[i] < 0;  // caught: race
+#if !BUG
+    __syncthreads();
+#endif
+    y[i] = negative ? -x[i] : x[i];  // caught: race
+}
+
+// launch: grid 1, block 128; in float 128, new float 128
+extern "C" __global__ void slots_overlap(const float *x, float *y)
+{
+    __shared__ float s[128];
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#if BUG
+    int slot = warp * 16 + lane;
+#else
+    int slot = warp * 32 + lane;
+#endif
+    s[slot] = x[threadIdx.x];  // caught: race
+    __syncwarp();
+    y[threadIdx.x] = s[slot ^ 1];
+}
+
+// Bytes next to each other are no race; a word that holds four of them is.
+// launch: grid 1, block 128; index int 128 256, new uchar 128
+extern "C" __global__ void bytes_by_words(const int *x, unsigned char *y)
+{
+    __shared__ unsigned words[32];
+    int t = threadIdx.x;
+#if BUG
+    if (t < 32) words[t] = 0;
+    __syncthreads();
+    words[t / 4] |= x[t] << 8 * (t % 4);  // caught: race
+#else
+    reinterpret_cast<unsigned char *>(words)[t] = x[t];
+#endif
+    __syncthreads();
+    y[t] = reinterpret_cast<unsigned char *>(words)[t];
+}
+
+// launch: grid 1, block 64; in half 128, new half 128
+extern "C" __global__ void halves_by_pairs(const half *x, half *y)
+{
+    __shared__ half2 pairs[64];
+    half *s = reinterpret_cast<half *>(pairs);
+    int t = threadIdx.x;
+#if BUG
+    pairs[t / 2] = __halves2half2(x[t], x[t]);  // caught: double write
+#else
+    s[t] = x[t];
+#endif
+    __syncthreads();
+    y[t] = s[t];
+    y[t + 64] = s[t];
+}
+
+// Producer and consumer warps meet at a barrier of their own, two warps each.
+// launch: grid 1, block 64; in float 64, new float 32
+extern "C" __global__ void named_barrier(const float *x, float *y)
+{
+    __shared__ float s[32];
+    int t = threadIdx.x;
+    if (t < 32) {
+        s[t] = x[t] * x[t + 32];  // caught: race
+#if !BUG
+        asm volatile("bar.arrive 1, 64;" ::: "memory");
+#endif
+    } else {
+#if !BUG
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+#endif
+        y[t - 32] = s[63 - t];  // caught: race
+    }
+}
+
+// One warp waits for another by a flag in shared memory.
+// launch: grid 1, block 64; in float 64, new float 32
+extern "C" __global__ void flag_without_fence(const float *x, float *y)
+{
+    __shared__ float value;
+    __shared__ int flag;
+    int t = threadIdx.x;
+    if (t == 0) flag = 0;
+    __syncthreads();
+    if (t == 32) {
+        value = x[t];  // caught: race
+#if !BUG
+        __threadfence_block();
+#endif
+        *(volatile int *)&flag = 1;
+    }
+    if (t == 0) {
+        while (*(volatile int *)&flag == 0) {}
+#if !BUG
+        __threadfence_block();
+#endif
+        y[0] = value;  // caught: race
+    }
+}

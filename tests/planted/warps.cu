@@ -1,0 +1,245 @@
+// Lanes of one warp that count on running in step, and shuffles with lanes that are not there.
+
+// launch: grid 2, block 64; in float 128, new float 2
+extern "C" __global__ void last_warp_volatile(const float *x, float *out)
+{
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = x[blockIdx.x * blockDim.x + t];
+    __syncthreads();
+    if (t < 32) {
+        volatile float *v = s;
+#if BUG
+        v[t] += v[t + 32];
+        v[t] += v[t + 16];  // caught: missing __syncwarp
+        v[t] += v[t + 8];
+        v[t] += v[t + 4];
+        v[t] += v[t + 2];
+        v[t] += v[t + 1];
+#else
+        for (int half = 32; half > 0; half /= 2) {
+            float other = v[t + half];
+            __syncwarp();
+            v[t] += other;
+            __syncwarp();
+        }
+#endif
+    }
+    if (t == 0) out[blockIdx.x] = s[0];
+}
+
+// launch: grid 1, block 64; in float 64, new float 64
+extern "C" __global__ void neighbour_in_shared(const float *x, float *y)
+{
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];  // caught: missing __syncwarp
+#if !BUG
+    __syncwarp();
+#endif
+    y[t] = s[t ^ 1];  // caught: missing __syncwarp
+}
+
+// launch: grid 1, block 32; in float 32, new float 32, new float 32
+extern "C" __global__ void neighbour_in_global(const float *x, float *between, float *y)
+{
+    int t = threadIdx.x;
+    between[t] = x[t];  // caught: missing __syncwarp
+#if !BUG
+    __syncwarp();
+#endif
+    y[t] = between[31 - t];  // caught: missing __syncwarp
+}
+
+// launch: grid 1, block 64; in float 64, new float 64
+extern "C" __global__ void second_syncwarp(const float *x, float *y)
+{
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    float v = x[t];
+    for (int k = 1; k < 8; k *= 2) {
+        s[t] = v;  // caught: missing __syncwarp
+        __syncwarp();
+        v += s[t ^ k];  // caught: missing __syncwarp
+#if !BUG
+        __syncwarp();
+#endif
+    }
+    y[t] = v;
+}
+
+// launch: grid 1, block 32; in float 32, new float 32
+extern "C" __global__ void mask_of_half_a_warp(const float *x, float *y)
+{
+    __shared__ float s[32];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    if (t < 16) {
+        __syncwarp(0x0000ffff);
+#if BUG
+        y[t] = s[31 - t];
+#else
+        y[t] = s[15 - t];
+#endif
+    } else {
+        __syncwarp(0xffff0000);
+        y[t] = s[47 - t];
+    }
+}
+
+// launch: grid 1, block 32; in float 32, new float 32
+extern "C" __global__ void syncwarp_in_branch(const float *x, float *y)
+{
+    __shared__ float s[32];
+    int t = threadIdx.x;
+    float v = 0;
+    s[t] = x[t];
+#if !BUG
+    __syncwarp();
+#endif
+    if (t < 16) {
+#if BUG
+        __syncwarp();  // caught: divergent barrier
+#endif
+        v = s[t] + s[t + 16];
+    }
+    y[t] = v;
+}
+
+// Lanes that have returned need not take part, and nobody reads theirs: no bug.
+// launch: grid 1, block 64; in float 40, new float 5, int 5
+extern "C" __global__ void groups_of_eight(const float *x, float *out, int rows)
+{
+    int row = threadIdx.x / 8, lane = threadIdx.x % 8;
+    if (row >= rows) return;
+    float v = x[row * 8 + lane];
+#if BUG
+    for (int m = 16; m > 0; m /= 2)
+        v += __shfl_xor_sync(0xffffffff, v, m);  // caught: inactive shuffle
+#else
+    for (int m = 4; m > 0; m /= 2) v += __shfl_xor_sync(0xffffffff, v, m);
+#endif
+    if (lane == 0) out[row] = v;
+}
+
+// launch: grid 1, block 32; in float 32, new float 1
+extern "C" __global__ void shuffle_in_branch(const float *x, float *out)
+{
+    int t = threadIdx.x;
+    float v = x[t];
+#if BUG
+    if (t < 16) {
+        for (int m = 16; m > 0; m /= 2)
+            v += __shfl_down_sync(0xffffffff, v, m);  // caught: inactive shuffle
+    }
+#else
+    for (int m = 16; m > 0; m /= 2) v += __shfl_down_sync(0xffffffff, v, m);
+#endif
+    if (t == 0) *out = v;
+}
+
+// launch: grid 1, block 32; in float 32, new float 1
+extern "C" __global__ void shuffle_mask_too_small(const float *x, float *out)
+{
+    int t = threadIdx.x;
+    float v = x[t];
+#if BUG
+    unsigned mask = 0x0000ffff;
+#else
+    unsigned mask = 0xffffffff;
+#endif
+    for (int m = 16; m > 0; m /= 2) v += __shfl_down_sync(mask, v, m);  // caught: inactive shuffle
+    if (t == 0) *out = v;
+}
+
+// launch: grid 1, block 64; in float 50, new float 2, int 50
+extern "C" __global__ void shuffle_after_return(const float *x, float *out, int n)
+{
+    int t = threadIdx.x;
+#if BUG
+    if (t >= n) return;
+    float v = x[t];
+#else
+    float v = t < n ? x[t] : 0;
+#endif
+    for (int m = 16; m > 0; m /= 2)
+        v += __shfl_xor_sync(0xffffffff, v, m);  // caught: inactive shuffle
+    if (t % 32 == 0) out[t / 32] = v;
+}
+
+// launch: grid 1, block 64; in float 64, new float 1
+// launch if BUG: grid 1, block 48; in float 64, new float 1
+extern "C" __global__ void half_a_warp_is_missing(const float *x, float *out)
+{
+    __shared__ float totals[2];
+    int t = threadIdx.x;
+    float v = x[t];
+    for (int m = 16; m > 0; m /= 2)
+        v += __shfl_down_sync(0xffffffff, v, m);  // caught: inactive shuffle
+    if (t % 32 == 0) totals[t / 32] = v;
+    __syncthreads();
+    if (t == 0) *out = totals[0] + totals[1];
+}
+
+// launch: grid 1, block 32; in float 32, new float 32
+extern "C" __global__ void leader_is_elsewhere(const float *x, float *y)
+{
+    int t = threadIdx.x;
+    float v = x[t];
+    if (t % 2) {
+        unsigned mask = 0xaaaaaaaa;
+#if BUG
+        v = __shfl_sync(mask, v, 0);  // caught: inactive shuffle
+#else
+        v = __shfl_sync(mask, v, __ffs(mask) - 1);
+#endif
+    }
+    y[t] = v;
+}
+
+// launch: grid 1, block 32; in float 32, new uint 32
+extern "C" __global__ void vote_without_own_lane(const float *x, unsigned *y)
+{
+    int t = threadIdx.x;
+#if BUG
+    unsigned mask = 0x7fffffff;
+#else
+    unsigned mask = 0xffffffff;
+#endif
+    y[t] = __ballot_sync(mask, x[t] > 0);  // caught: inactive shuffle
+}
+
+// launch: grid 1, block 32; in float 100, new float 1, int 100
+extern "C" __global__ void uneven_trips(const float *x, float *out, int n)
+{
+    int t = threadIdx.x;
+    float sum = 0;
+#if BUG
+    for (int i = t; i < n; i += 32) {
+        float v = x[i];
+#else
+    for (int i = t; i < (n + 31) / 32 * 32; i += 32) {
+        float v = i < n ? x[i] : 0;
+#endif
+        for (int m = 16; m > 0; m /= 2)
+            v += __shfl_xor_sync(0xffffffff, v, m);  // caught: inactive shuffle
+        sum += v;
+    }
+    if (t == 0) *out = sum;
+}
+
+// launch: grid 1, block 32; in float 20, new float 1, int 20
+extern "C" __global__ void mask_taken_inside(const float *x, float *out, int n)
+{
+    int t = threadIdx.x;
+    float v = t < n ? x[t] : 0;
+#if BUG
+    unsigned mask = __ballot_sync(0xffffffff, t < n);
+    if (t < n)
+        for (int m = 16; m > 0; m /= 2)
+            v += __shfl_down_sync(mask, v, m);  // caught: inactive shuffle
+#else
+    for (int m = 16; m > 0; m /= 2) v += __shfl_down_sync(0xffffffff, v, m);
+#endif
+    if (t == 0) *out = v;
+}
