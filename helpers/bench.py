@@ -253,7 +253,7 @@ class Timings:
             save(self.path, [self.ceiling, *self.points.values()])
         return point
 
-    def sweep(self, step, sizes, prepare, bytes_each):
+    def sweep(self, step, sizes, prepare, bytes_each, cold=True, before=None):
         """The Timings of prepare(size)() over sizes, for a step that moves bytes_each an element.
 
         The software GPU runs those up to SOFTWARE_SIZE only; it looks up all of them."""
@@ -261,7 +261,7 @@ class Timings:
             if autoinit.is_software and size > SOFTWARE_SIZE:
                 self._recall(step, size, size * bytes_each)
             else:
-                self.measure(step, size, prepare(size), size * bytes_each)
+                self.measure(step, size, prepare(size), size * bytes_each, cold, before)
         return self.of(step)
 
     def _recall(self, step, size, bytes_moved):
