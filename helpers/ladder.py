@@ -24,7 +24,7 @@ class Rung:
     memory_bytes: int  # of the distinct sectors touched: the least that memory has to move
     sectors: int  # that warps asked for, each as often as it was
     conflicts: int  # wavefronts of shared memory beyond the ideal
-    barriers: int  # waits of whole blocks
+    barriers: int  # that warps came to
     size: int
     median_us: float
     share: float  # of the ceiling
@@ -41,16 +41,11 @@ COUNTS = [field.name for field in fields(Rung)[2:6]]
 
 def counts(report):
     """What a rung says of one launch: an xray report's counts."""
-    nsight = report.nsight()
-
-    def total(metric, kinds):
-        return sum(nsight[metric.format(kind)] for kind in kinds.split())
-
     return {
-        "memory_bytes": 32 * report.distinct_sectors,
-        "sectors": total("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum", "ld st red atom"),
-        "conflicts": total("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum", "ld st"),
-        "barriers": report.barriers,
+        "memory_bytes": sum(report.touched_bytes),
+        "sectors": sum(report.total[f"{op}.sectors"] for op in ("ld", "st", "red", "atom")),
+        "conflicts": report.total["lds.conflicts"] + report.total["sts.conflicts"],
+        "barriers": report.total["barriers"],
     }
 
 

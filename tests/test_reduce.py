@@ -7,6 +7,7 @@ import pytest
 
 import helpers.autoinit  # noqa: F401
 from helpers import checks, sources
+from helpers.xray.sanitizer import sanitize
 
 SIZES = [1, 31, 32, 33, 255, 256, 257, 1023, 1025, 1_000_003]
 SHAPES = [(1, 1), (3, 31), (5, 32), (7, 33), (2, 255), (9, 256), (4, 257), (3, 1023), (33, 1025)]
@@ -408,3 +409,19 @@ def test_wrong_zero_fill_is_wrong():
     run = sources.kernel("reduce/wrong_zero_fill.cu")
     run(x.array, out.array, np.int64(200), grid=(1, 1), block=(256, 1, 1), shared=1024)
     assert out.get()[0] == 0
+
+
+@pytest.mark.parametrize(
+    "wrong, kind",
+    [
+        ("wrong_add", "race"),
+        ("wrong_race", "race"),
+        ("wrong_barrier", "divergent barrier"),
+        ("wrong_shuffle", "inactive shuffle"),
+    ],
+)
+def test_wrong_by_chance_is_found(wrong, kind):
+    x, out = checks.Guarded(256, "float32").set(numbers(256)), checks.Guarded(1, "float32")
+    run = sources.kernel(f"reduce/{wrong}.cu")
+    found = sanitize(run, x.array, out.array, np.int64(256), grid=1, block=256, shared=1024)
+    assert kind in [finding.kind for finding in found]
