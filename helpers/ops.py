@@ -189,15 +189,16 @@ def _fold_rows(x, y, batch, hidden, choices, stream):
         run = sources.kernel("rowreduce/warp_packed.cu", **choices)
         _launch(run, stream, _ceil(batch, 8), 256, x, y, batch, hidden)
     else:
-        block = builtins.min(512, builtins.max(64, _power_of_two(hidden * size // 64)))
-        splits = 1
-        if batch < multiprocessors and hidden * size > 65536:
-            enough = _ceil(2 * multiprocessors, batch)
-            splits = builtins.min(
-                _ceil(hidden * size, 16384), builtins.max(enough, hidden * size >> 19)
-            )
+        row_bytes = hidden * size
+        block, splits = _power_of_two(row_bytes // 128), 1  # 8 packs of 16 bytes a thread
+        block = builtins.min(512, builtins.max(64, block))
+        if batch < multiprocessors and row_bytes > 65536:
+            block = 256
+            enough = builtins.max(_ceil(4 * multiprocessors, batch), row_bytes >> 19)
+            splits = builtins.min(row_bytes >> 14, enough)
         run = sources.kernel("rowreduce/split.cu", **choices)
-        totals, arrived = _scratch(stream, batch * splits * 16, batch)
+        together = batch * splits if splits > 1 else 0
+        totals, arrived = _scratch(stream, together * 16, together)
         arguments = np.int32(splits), totals, arrived
         _launch(run, stream, batch * splits, block, x, y, batch, hidden, *arguments)
 
@@ -205,16 +206,15 @@ def _fold_rows(x, y, batch, hidden, choices, stream):
 def _fold_columns(x, y, shape, choices, stream):
     outer, reduce, inner = shape
     pack = _pack(x, inner)
-    block = (
-        256 if "Indexed" in choices["Acc"] else 512
-    )  # an Indexed takes 16 bytes of shared memory
+    block = 256 if "Indexed" in choices["Acc"] else 512  # those take more shared memory
     height = builtins.min(32, _power_of_two(_ceil(reduce, 64)))
     width = builtins.min(block // height, _power_of_two(_ceil(inner, pack)))
     tiles = _ceil(inner, width * pack)
     one_wave = builtins.max(1, 2 * _multiprocessors() // (outer * tiles))
     chunks = builtins.min(one_wave, _ceil(reduce, 8 * height))
     run = sources.kernel("higherdim/tiles.cu", **choices, PACK=pack, BLOCK=block)
-    totals, arrived = _scratch(stream, outer * chunks * inner * 16, outer * tiles)
+    together = outer * chunks if chunks > 1 else 0
+    totals, arrived = _scratch(stream, together * inner * 16, together * tiles)
     threads, grid = (width, height), (outer * tiles, chunks)
     _launch(run, stream, grid, threads, x, y, outer, reduce, inner, totals, arrived)
 

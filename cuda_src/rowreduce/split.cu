@@ -9,7 +9,7 @@ using T = float;
 using Acc = float;
 using Out = float;
 using Op = Sum<Acc>;
-constexpr int UNROLL = 4;
+constexpr int UNROLL = 8;
 
 extern "C" __global__ void split(const T *__restrict__ x, Out *out, long long batch,
                                  long long hidden, int splits, Acc *totals, unsigned *arrived)

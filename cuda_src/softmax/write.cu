@@ -21,12 +21,13 @@ extern "C" __global__ void write(const T *__restrict__ x, T *y, long long batch,
     auto out = reinterpret_cast<Packed<T, PACK> *>(y + row * hidden + first);
 
     int lane = threadIdx.x % 32;
-    Running<Acc> all = warp_reduce(fold<1>(stats + row * parts, 0, parts, lane, 32, op), op);
-    Acc scale = 1 / all.sum;
+    Running<Acc> acc = fold<1>(stats + row * parts, 0, parts, lane, 32, op);
+    Acc peak = warp_reduce(acc.peak, Max<Acc>());
+    Acc scale = 1 / warp_reduce(rescaled(acc, peak), Sum<Acc>());
 #pragma unroll 4
     for (int i = threadIdx.x; i < packs; i += blockDim.x) {
         Packed<T, PACK> p = in[i];
-        for (int k = 0; k < PACK; ++k) p[k] = T(exp(Acc(p[k]) - all.peak) * scale);
+        for (int k = 0; k < PACK; ++k) p[k] = T(exp(Acc(p[k]) - peak) * scale);
         out[i] = p;
     }
 }
