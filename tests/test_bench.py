@@ -1,6 +1,7 @@
 """Times: measured on a GPU, recorded without one, never a software GPU's."""
 
 import math
+import os
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ CEILING = bench.Timing("ceiling (copy)", 1 << 30, 1 << 30, 250.0, 249.0, 251.0, 
 ADD = bench.Timing("add", 1 << 24, 12 << 24, 50.0, 49.0, 52.0, 30, *H200)
 
 software = pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
-gpu = pytest.mark.skipif(autoinit.is_software, reason="needs a real GPU")
+gpu = pytest.mark.skipif(
+    autoinit.is_software or "PYTEST_XDIST_WORKER" in os.environ,
+    reason="times a real GPU, which no other test may use meanwhile: run without -n",
+)
 
 
 @pytest.fixture
