@@ -128,7 +128,7 @@ class Ladder:
             axes.axvline(1, linestyle="--", color=plots.COLOURS[1])
             axes.set_yticks(range(len(names)), names)
             axes.xaxis.set_major_formatter(lambda share, _: percent(share))
-            axes.invert_yaxis()
+            axes.set_ylim(len(names) - 0.5, -0.5)
 
         said = [
             f"{name} {percent(rung.share) if rung.is_known else 'not recorded'}"
