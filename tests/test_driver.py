@@ -291,6 +291,7 @@ def test_a_launch_that_never_ends_is_stopped(driver):
 INTERRUPTED = """
 import sys, threading, time, os, signal
 from tests.driver_harness import only_driver
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may ignore it
 driver = only_driver()
 driver.options(threads=2)
 def interrupt():

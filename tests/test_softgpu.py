@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -144,48 +146,55 @@ def test_a_launch_that_no_gpu_could_run_is_refused_with_the_numbers(shape, detai
     assert detail in str(caught.value)
 
 
-def run_python(code, **environment):
-    return subprocess.Popen(
-        [sys.executable, "-c", code],
+@contextmanager
+def endless_kernel(**environment):
+    """A process that has just started a kernel without an end."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS],
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
+    try:
+        assert process.stdout.readline() == "started\n"
+        yield process
+    finally:
+        process.kill()
 
 
 ENDLESS = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may ignore it
 import helpers.autoinit
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
 memory = cuda.mem_alloc(4)
 cuda.memset_d8(memory, 0, 4)
-endless = SourceModule("__global__ void endless(volatile int *o) { while (o[0] == 0) {} }")
+source = "__global__ void endless(volatile int *o) { while (o[0] == 0) {} }"
+endless = SourceModule(source).get_function("endless")
 print("started", flush=True)
 try:
-    endless.get_function("endless")(memory, block=(64, 1, 1), grid=(8, 1))
+    endless(memory, block=(64, 1, 1), grid=(8, 1))
 except (cuda.Error, KeyboardInterrupt) as error:
     print(type(error).__name__, error)
 cuda.memset_d32(memory, 1, 1)
-endless.get_function("endless")(memory, block=(64, 1, 1))
+endless(memory, block=(64, 1, 1))
 print("goes on")
 """
 
 
 def test_a_kernel_that_never_ends_is_stopped_at_the_limit():
-    process = run_python(ENDLESS, SOFTGPU_TIMEOUT="1")
-    output, _ = process.communicate(timeout=60)
+    with endless_kernel(SOFTGPU_TIMEOUT="1") as process:
+        output, _ = process.communicate(timeout=60)
     assert "LaunchError" in output and "SOFTGPU_TIMEOUT" in output and "goes on" in output
 
 
 def test_ctrl_c_stops_a_kernel():
-    process = run_python(ENDLESS)
-    assert process.stdout.readline() == "started\n"
-    try:
-        process.communicate(timeout=0.5)
-    except subprocess.TimeoutExpired:
+    with endless_kernel() as process:
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in output and "goes on" in output
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import ctypes
 import os
@@ -181,6 +182,10 @@ class Engine:
                 return 0
             except PtxError as error:
                 self.library.sg_set_error(str(error).encode())
+                return _INVALID_PTX
+            except KeyboardInterrupt:  # cannot pass through C: let Python raise it again after
+                _thread.interrupt_main()
+                self.library.sg_set_error(b"interrupted")
                 return _INVALID_PTX
             except BaseException:
                 text = "the software GPU failed to compile:\n" + traceback.format_exc()
