@@ -8,7 +8,7 @@ NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/nbval_sanitize.cfg
 CUDA = $$(find cuda_src helpers tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
 
-.PHONY: lab test check setup lint format record bench pycuda-tests lock clean
+.PHONY: lab test check setup lint format record bench bench-gpu pycuda-tests lock clean
 
 # JupyterLab on the notebooks. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
 lab: setup
@@ -45,6 +45,10 @@ record: setup
 # How fast the software GPU is, as ratios within one run.
 bench: setup
 	@.venv/bin/python scripts/bench_softgpu.py $(ARGS)
+
+# helpers.ops beside CUB, PyTorch and CuPy, on a real GPU. ARGS: some topics only.
+bench-gpu: setup
+	@.venv/bin/python scripts/bench_gpu.py $(ARGS)
 
 # PyCUDA's own tests on the software GPU. ARGS goes to pytest.
 pycuda-tests: setup

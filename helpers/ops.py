@@ -190,8 +190,9 @@ def _fold_rows(x, y, batch, hidden, choices, stream):
         _launch(run, stream, _ceil(batch, 8), 256, x, y, batch, hidden)
     else:
         row_bytes = hidden * size
-        block, splits = _power_of_two(row_bytes // 128), 1  # 8 packs of 16 bytes a thread
-        block = builtins.min(512, builtins.max(64, block))
+        most, splits = 256 if batch >= 4 * multiprocessors else 512, 1
+        block = _power_of_two(row_bytes // 128)  # 8 packs of 16 bytes a thread
+        block = builtins.min(most, builtins.max(64, block))
         if batch < multiprocessors and row_bytes > 65536:
             block = 256
             enough = builtins.max(_ceil(4 * multiprocessors, batch), row_bytes >> 19)

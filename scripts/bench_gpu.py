@@ -3,15 +3,19 @@
 Contenders are ours, cub::DeviceReduce, and PyTorch and CuPy where they are installed. Every result
 is checked against float64 on random data before it is timed. Times are medians of many runs, each
 with a cache full of something else (helpers.bench says how), and contenders take turns. The floor
-of a case is what the memory allows: the bytes that must move at the speed that a plain read or copy
-reached in this run, and the time of a kernel that does nothing.
+of a case is what the memory allows: the bytes that must move at the speed that a large read or copy
+reached in this run, and the time of a kernel that does nothing. A smaller copy can be a little
+faster than that: its last writes are still in the cache when it ends.
 
-Leaves a CSV file and a figure a topic in build/bench-gpu. Usage: bench_gpu.py [TOPIC ...]"""
+Leaves a CSV file and a figure a topic in build/bench-gpu.
 
+    python scripts/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax]
+"""
+
+import argparse
 import csv
 import ctypes
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -166,20 +170,30 @@ def figure(topic, rows, device):
             axes.bar(places, shares, 0.8 / len(names), color=colour, label=name)
         axes.axhline(100, color=plots.INK, linestyle="--")
         axes.set_xticks(range(len(cases)), [case.split()[-1] for case in cases], rotation=30)
-        axes.legend(ncols=len(names), frameon=False, loc="lower center", bbox_to_anchor=(0.5, -0.5))
+        axes.legend(ncols=len(names), frameon=False, loc="lower right", bbox_to_anchor=(1, 1))
 
     plots.draw(paint, f"{topic}: share of the floor", width=9).save(OUT / f"{topic}.png")
 
 
-def main(*topics):
+def current_commit():
+    """The commit that is checked out."""
+    command = ["git", "-C", ROOT, "rev-parse", "--short=10", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip() or "unknown"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("topics", nargs="*", metavar="topic", help=", ".join(TOPICS))
+    parser.add_argument("--commit", default=current_commit(), help="what is measured")
+    given = parser.parse_args()
+    if unknown := set(given.topics) - set(TOPICS):
+        parser.error(f"no topic {', '.join(unknown)}; there are {', '.join(TOPICS)}")
     if autoinit.is_software:
         raise SystemExit("bench-gpu needs an NVIDIA GPU: the software GPU has no times")
     OUT.mkdir(parents=True, exist_ok=True)
     empty_us, read, copy = ceilings()
     print(f"{autoinit.name}: read {read:,.0f} GB/s, copy {copy:,.0f} GB/s, empty {empty_us:.2f} µs")
-    git = ["git", "-C", ROOT, "rev-parse", "--short", "HEAD"]
-    commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
-    where = bench.circumstances() | {"commit": commit}
+    where = bench.circumstances() | {"commit": given.commit}
     versions = " ".join(f"{m.__name__} {m.__version__}" for m in (torch, cupy) if m)
     shared = {"read_gb_s": read, "copy_gb_s": copy, "empty_us": empty_us, **where}
     cub, pool = compile_cub(), DeviceMemoryPool()
@@ -189,7 +203,7 @@ def main(*topics):
     for start in range(0, base.size, DISTINCT):
         base[start : start + DISTINCT].set(host)
     rows = []
-    for topic in topics or TOPICS:
+    for topic in given.topics or TOPICS:
         for shape in TOPICS[topic]:
             count = int(np.prod(shape))
             if count > base.size:
@@ -205,11 +219,10 @@ def main(*topics):
                 rows.append({"topic": topic, "case": f"{topic} {name}", "contender": contender,
                              "median_us": median, "low_us": low, "high_us": high, "runs": runs,
                              "floor_us": floor, "libraries": versions, **shared})  # fmt: skip
-            ours = found["ours"]
-            others = ", ".join(f"{k} {v:.2f}" for k, v in found.items() if k != "ours")
-            best = min((v for k, v in found.items() if k != "ours"), default=float("nan"))
-            print(f"{topic} {name}: ours {ours:.2f} µs, {100 * floor / ours:.0f} % of the floor,"
-                  f" {ours / best:.3f} of the best of {others}", flush=True)  # fmt: skip
+            ours = found.pop("ours")
+            print(f"{topic} {name}: ours {ours:.2f} µs, {100 * floor / ours:.0f} % of the floor;",
+                  ", ".join(f"{k} {v:.2f} (ours takes {ours / v:.3f} of it)"
+                            for k, v in found.items()), flush=True)  # fmt: skip
         figure(topic, [row for row in rows if row["topic"] == topic], autoinit.name)
     with (OUT / "times.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
@@ -220,4 +233,4 @@ def main(*topics):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

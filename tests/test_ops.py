@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-import helpers.autoinit  # noqa: F401
-from helpers import checks, ops
+from helpers import autoinit, checks, ops
 
 DTYPES = ["float32", "float64", "float16", "int32"]
 SIZES = [1, 31, 32, 33, 255, 256, 257, 1023, 1025, 70_001, 1_000_003]
@@ -234,3 +233,17 @@ def test_streams():
     stream.synchronize()
     cuda.Context.synchronize()
     assert len({result.get().tobytes() for result in results}) == 1
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(autoinit.is_software, reason="4 GB")
+def test_more_than_2_to_the_31_elements():
+    from pycuda import gpuarray
+
+    x = gpuarray.zeros(2**31 + 7, np.float16)
+    x[-3:].set(np.array([1.5, 2, 0.25], np.float16))
+    for view, axis in (x, None), (x.reshape(1, -1), 1):
+        assert ops.sum(view, axis).get() == 3.75
+        assert ops.argmax(view, axis).get() == 2**31 + 5
+    rows = x[: 2**31].reshape(2**26, 32)
+    assert ops.sum(ops.sum(rows, 1)).get() == 0 == ops.sum(ops.sum(rows, 0)).get()
