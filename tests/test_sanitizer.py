@@ -1,22 +1,32 @@
 """The sanitizer: planted bugs are caught where they are, and nothing else is."""
 
+import os
+import subprocess
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from helpers import autoinit
+from helpers import autoinit, ops, sources
+from helpers.xray import launch
 from helpers.xray.sanitizer import sanitize
+from tests import test_reduce as course
 from tests.planted import FILES, planted
 
 CASES = [case for file in FILES for case in planted(file)]
 FOLDER = Path(__file__).parent / "planted"
+ROOT = FOLDER.parent.parent
+
+software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")
 
 
 @pytest.fixture(scope="module")
-def modules():
-    """The files of planted bugs, compiled: modules by (file, with the bug)."""
+def kernels():
+    """The kernels with planted bugs by (file, with the bug, name), compiled a file at a time."""
     from pycuda.compiler import compile
     from pycuda.driver import module_from_buffer
 
@@ -24,25 +34,336 @@ def modules():
         source = f'#line 1 "{file}"\n{(FOLDER / file).read_text()}'
         return compile(source, no_extern_c=True, options=[f"-DBUG={int(bug)}"], arch="sm_90")
 
+    def kernel(file, bug, name):
+        if not autoinit.is_software:  # beside a real GPU it is told by its source
+            return f"#define BUG {int(bug)}\n#line 1\n{(FOLDER / file).read_text()}", name
+        if (file, bug) not in modules:
+            modules[file, bug] = module_from_buffer(images[file, bug].result())
+        return modules[file, bug].get_function(name)
+
+    modules, variants = {}, [(file, bug) for file in FILES for bug in (False, True)]
     with ThreadPoolExecutor(2) as pool:
-        images = {
-            (file, bug): pool.submit(compiled, file, bug) for file in FILES for bug in (False, True)
-        }
-    return {key: module_from_buffer(image.result()) for key, image in images.items()}
+        images = {v: pool.submit(compiled, *v) for v in variants if autoinit.is_software}
+        yield kernel
 
 
-def report_of(modules, case, bug):
-    arguments, options = case.launch(bug)
-    return sanitize(modules[case.file, bug].get_function(case.name), *arguments, **options)
+def report_of(kernels, case, bug):
+    arguments, options, unwritten = case.launch(bug)
+    kernel = kernels(case.file, bug, case.name)
+    return sanitize(kernel, *arguments, **options, uninitialised=unwritten)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_bug_is_caught(modules, case):
-    report = report_of(modules, case, True)
+def test_the_bug_is_caught(kernels, case):
+    report = report_of(kernels, case, True)
     assert [f for f in report if f.kind == case.kind and case.lines <= set(f.lines)], report
+    assert not report.clean
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_twin_is_clean(modules, case):
-    report = report_of(modules, case, False)
+def test_the_twin_is_clean(kernels, case):
+    report = report_of(kernels, case, False)
     assert report.clean, report
+
+
+def test_enough_bugs_are_planted():
+    assert len(CASES) >= 50
+    assert {case.kind for case in CASES} >= {
+        "out of bounds",
+        "misaligned",
+        "uninitialised read",
+        "race",
+        "missing __syncwarp",
+        "double write",
+        "divergent barrier",
+        "inactive shuffle",
+    }
+
+
+# --- the course ----------------------------------------------------------------------------------
+
+
+@contextmanager
+def every_launch():
+    """Each launch is watched, and fails if the sanitizer finds something."""
+    engine = launch.Engine.as_driver()
+    engine.sanitize_launches()
+    try:
+        yield
+    finally:
+        engine.sanitize_launches(False)
+
+
+VECTOR = ["one_thread", "halving", "two_pass", "last_block", *course.TREES, *course.ATOMIC]
+
+
+@software
+@pytest.mark.parametrize("step", VECTOR)
+def test_reductions_of_the_course_are_clean(step):
+    with every_launch():
+        for n in (1, 33, 1025, 5000):
+            course.fold_vector(step, course.numbers(n))
+
+
+@software
+@pytest.mark.parametrize("step", course.ROWS)
+def test_row_reductions_of_the_course_are_clean(step):
+    with every_launch():
+        for shape in (3, 32), (5, 1024):
+            course.fold_rows(step, course.numbers(*shape))
+
+
+@software
+@pytest.mark.parametrize("step", ["columns", "chunks", "tiles"])
+def test_column_reductions_of_the_course_are_clean(step):
+    with every_launch():
+        course.fold_columns(step, course.numbers(2, 100, 32))
+
+
+@software
+@pytest.mark.parametrize("step", course.SOFTMAX)
+def test_softmaxes_of_the_course_are_clean(step):
+    with every_launch():
+        course.softmax(step, course.numbers(5, 1024))
+
+
+@software
+def test_operations_of_the_course_are_clean():
+    from pycuda import gpuarray
+
+    x = gpuarray.to_gpu(course.numbers(40, 301))
+    with every_launch():
+        for axis in (None, 0, -1):
+            ops.sum(x, axis)
+        ops.argmax(x)
+        ops.softmax(x)
+
+
+LONG = np.int64
+WRONG = [
+    ("first/wrong_tail.cu", "out of bounds", dict(grid=4, block=256), "x x new"),
+    ("reduce/wrong_tail.cu", "out of bounds", dict(grid=4, block=256), "x new"),
+    ("reduce/wrong_race.cu", "race", dict(grid=4, block=256, shared=1024), "x new n"),
+    (
+        "reduce/wrong_barrier.cu",
+        "divergent barrier",
+        dict(grid=4, block=256, shared=1024),
+        "x new n",
+    ),
+    ("reduce/wrong_last_block.cu", "race", dict(grid=4, block=256), "x new n new"),
+    ("rowreduce/wrong_row_guard.cu", "out of bounds", dict(grid=3, block=128), "x new 10 100"),
+    ("rowreduce/wrong_packed.cu", "misaligned", dict(grid=8, block=64), "x new 8 125"),
+    ("higherdim/wrong_rows.cu", "out of bounds", dict(grid=1, block=100), "x new 1 10 100 10"),
+]
+
+
+@pytest.mark.parametrize("file, kind, options, words", WRONG, ids=lambda value: str(value)[:30])
+def test_wrong_kernels_of_the_course_are_caught(file, kind, options, words):
+    from pycuda import gpuarray
+
+    made = {
+        "x": lambda: gpuarray.to_gpu(course.numbers(1000)),
+        "new": lambda: gpuarray.empty(1000, np.float32),
+        "n": lambda: LONG(1000),
+    }
+    arguments = [made[word]() if word in made else LONG(word) for word in words.split()]
+    assert sanitize(sources.kernel(file), *arguments, **options).of(kind)
+
+
+# --- what has been written -----------------------------------------------------------------------
+
+COPY = (
+    'extern "C" __global__ void copy(const float *x, float *y) { y[threadIdx.x] = x[threadIdx.x]; }'
+)
+
+
+def reads_of_unwritten(x, **options):
+    from pycuda import gpuarray
+
+    y = gpuarray.zeros(64, np.float32)
+    report = sanitize((COPY, "copy"), x, y, grid=1, block=64, **options)
+    assert {f.kind for f in report} <= {"uninitialised read"}
+    return sum(f.count for f in report)
+
+
+@software
+def test_what_the_host_wrote_is_known():
+    import pycuda.driver as cuda
+    from pycuda import gpuarray
+
+    fresh = gpuarray.empty(64, np.float32)
+    assert reads_of_unwritten(fresh) == 64
+    assert reads_of_unwritten(fresh) == 64  # the launch before has left no trace
+    cuda.memset_d32(fresh.gpudata, 0, 10)
+    assert reads_of_unwritten(fresh) == 54
+    fresh[32:48].set(np.ones(16, np.float32))
+    assert reads_of_unwritten(fresh) == 38
+    copied = gpuarray.empty(64, np.float32)
+    cuda.memcpy_dtod(copied.gpudata, fresh.gpudata, 256)
+    assert reads_of_unwritten(copied) == 38
+    fresh.fill(0)
+    assert reads_of_unwritten(fresh) == 0
+    cuda.memcpy_dtod(copied.gpudata, fresh.gpudata, 256)
+    assert reads_of_unwritten(copied) == 0
+
+
+@software
+def test_a_launch_that_nobody_watched_may_have_written_what_it_can_reach():
+    from pycuda import gpuarray
+
+    fresh, other = gpuarray.empty(64, np.float32), gpuarray.empty(64, np.float32)
+    copy = launch.find((COPY, "copy")).function
+    copy(other, other, grid=(1, 1), block=(1, 1, 1))
+    assert reads_of_unwritten(fresh) == 64 and reads_of_unwritten(other) == 0
+    source = 'extern "C" __global__ void far(int **x) { if (x[0]) *x[0] = 1; }'
+    far = launch.find((source, "far")).function
+    far(gpuarray.zeros(1, np.int64), grid=(1, 1), block=(1, 1, 1))
+    assert reads_of_unwritten(fresh) == 0
+
+
+@software
+def test_a_watched_launch_writes_for_the_next():
+    from pycuda import gpuarray
+
+    from_host, between, out = (gpuarray.empty(64, np.float32) for _ in range(3))
+    copy = launch.find((COPY, "copy")).function
+    with every_launch():
+        from_host.set(np.ones(64, np.float32))
+        copy(from_host, between, grid=(1, 1), block=(32, 1, 1))
+        copy(between, out, grid=(1, 1), block=(32, 1, 1))
+        import pycuda.driver as cuda
+
+        with pytest.raises(cuda.LaunchError, match="argument 1 \\(x\\), byte 128, which nothing"):
+            copy(between, out, grid=(1, 1), block=(64, 1, 1))
+
+
+def test_arrays_can_be_declared_unwritten():
+    from pycuda import gpuarray
+
+    x = gpuarray.zeros(64, np.float32)
+    assert reads_of_unwritten(x) == 0
+    assert reads_of_unwritten(x, uninitialised=[x]) == 64
+    assert reads_of_unwritten(x, uninitialised=[x[:5]]) == 5
+    assert reads_of_unwritten(x) == 0
+
+
+# --- the report ----------------------------------------------------------------------------------
+
+RACE = """
+extern "C" __global__ void turn(const float *x, float *y)
+{
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    y[t] = s[63 - t];
+}
+"""
+
+
+def race():
+    from pycuda import gpuarray
+
+    x, y = gpuarray.to_gpu(course.numbers(64)), gpuarray.zeros(64, np.float32)
+    return sanitize((RACE, "turn"), x, y, grid=1, block=64), y
+
+
+def test_both_sides_of_a_race_are_told():
+    (finding,), y = race()
+    assert finding.kind == "race" and finding.lines == (6, 7) and finding.count == 64
+    assert {finding.source, finding.other_source} == {"s[t] = x[t];", "y[t] = s[63 - t];"}
+    assert {finding.thread, finding.other_thread} == {(32, 0, 0), (31, 0, 0)}
+    assert finding.place == "shared memory byte 128 (s[32])"
+    assert "__syncthreads" in finding.advice
+    assert not y.get().any(), "the caller's arrays must not change"
+
+
+def test_the_text_is_the_same_every_time():
+    from pycuda import gpuarray
+
+    first, moved = str(race()[0]), gpuarray.zeros(12345, np.float32)
+    assert str(race()[0]) == first
+    assert moved.size and "0x" not in first
+
+
+def test_a_report_shows_in_a_notebook():
+    report, _ = race()
+    html = report._repr_html_()
+    assert "<table" in html and "s[63 - t]" in html and "race" in html
+    clean = sanitize((COPY, "copy"), *arrays(), grid=1, block=64)
+    assert clean.clean and "nothing found" in clean._repr_html_()
+    assert str(clean) == "kernel copy: nothing found"
+
+
+def arrays():
+    from pycuda import gpuarray
+
+    return gpuarray.zeros(64, np.float32), gpuarray.zeros(64, np.float32)
+
+
+def test_one_past_the_end_is_told_so():
+    x, y = arrays()
+    (finding,) = sanitize((COPY, "copy"), x[:63].copy(), y, grid=1, block=64)
+    assert finding.place == "argument 1 (x), byte 252 (one past the end of 252)"
+    assert finding.thread == (63, 0, 0)
+
+
+def test_what_ends_a_launch_is_a_finding():
+    source = 'extern "C" __global__ void stop(int *x) { if (threadIdx.x == 3) __trap(); *x = 1; }'
+    report = sanitize((source, "stop"), arrays()[0], grid=1, block=32)
+    assert [f.kind for f in report] == ["fault"] and "trap" in report[0].message
+
+
+def test_bad_launches_are_refused():
+    with pytest.raises(Exception, match="1025|threads"):
+        sanitize((COPY, "copy"), *arrays(), grid=1, block=1025)
+
+
+def test_many_findings_are_cut_short():
+    lines = "".join(f"    y[{k} + threadIdx.x] = x[{k}];\n" for k in range(64, 464))
+    source = f'extern "C" __global__ void far(float *x, float *y)\n{{\n{lines}}}'
+    report = sanitize((source, "far"), *arrays(), grid=1, block=64)
+    assert len(report) == 256 and report.dropped and "something else" in str(report)
+
+
+@software
+def test_the_environment_switch(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from helpers import autoinit, sources\nimport numpy, pycuda.driver as cuda\n"
+        "x, y = cuda.mem_alloc(4000), cuda.mem_alloc(4000)\n"
+        "run = sources.kernel('first/wrong_tail.cu')\n"
+        "try:\n    run(x, x, y, grid=(4, 1), block=(256, 1, 1))\n"
+        "except cuda.LaunchError as error:\n    print(error)\n"
+    )
+    environment = os.environ | {"SOFTGPU_SANITIZE": "1", "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, env=environment, cwd=ROOT
+    )
+    assert "kernel wrong_tail: " in run.stderr and "uninitialised read" in run.stderr
+    assert "out of bounds" in run.stderr and "the sanitizer found" in run.stdout, run.stderr
+
+
+@software
+@pytest.mark.slow
+def test_the_slowdown():
+    from pycuda import gpuarray
+
+    n, engine = 1 << 20, launch.Engine.as_driver()
+    x, out = gpuarray.zeros(n, np.float32), gpuarray.zeros(n // 256, np.float32)
+    run = sources.kernel("reduce/shared.cu")
+
+    def least_s():
+        times = []
+        for _ in range(10):
+            start = time.thread_time()
+            run(x, out, LONG(n), grid=(n // 256, 1), block=(256, 1, 1), shared=1024)
+            times.append(time.thread_time() - start)
+        return min(times)
+
+    engine.set_threads(1)
+    try:
+        plain = least_s()
+        with every_launch():
+            assert least_s() < 10 * plain
+    finally:
+        engine.set_threads(0)

@@ -133,6 +133,7 @@ def bind(library: ctypes.CDLL) -> None:
     """Tell ctypes what the sanitizer's functions take."""
     signatures = {
         "sg_sanitize": (None, [ctypes.c_int]),
+        "sg_sanitize_all": (None, [ctypes.c_int]),
         "sg_sanitize_unwritten": (None, [c_uint64, ctypes.c_size_t]),
         "sg_sanitize_findings": (c_uint32, [c_void_p, c_uint32, c_void_p, c_void_p]),
         "sg_sanitize_kernel": (c_char_p, [c_void_p]),

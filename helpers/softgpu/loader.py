@@ -59,6 +59,7 @@ _SIGNATURES = {
         c_int,
         [c_void_p, c_char_p, c_size_t, *[c_uint32] * 4, c_void_p, c_uint32, c_void_p, c_uint32],
     ),
+    "sg_kernel_follows_pointers": (None, [c_void_p, c_char_p]),
     "sg_kernel_set_code": (None, [c_void_p, c_char_p, c_uint32, c_void_p, c_uint32]),
     "sg_kernel_set_attributes": (None, [c_void_p, c_char_p] + [c_uint32] * 5),
 }
@@ -173,6 +174,10 @@ class Engine:
             threads, threads == 1, float(os.environ.get("SOFTGPU_TIMEOUT", "300"))
         )
 
+    def sanitize_launches(self, on: bool = True) -> None:
+        """Watch every launch, as SOFTGPU_SANITIZE=1 does: one that does something wrong fails."""
+        self.library.sg_sanitize_all(on)
+
     def _guarded(self, function):
         """A callback for C: exceptions become an error code with their text."""
 
@@ -229,6 +234,8 @@ class Engine:
                 table,
                 len(sites),
             )
+            if layout.follows_pointers:
+                library.sg_kernel_follows_pointers(handle, kernel.name.encode())
 
     def _compile(self, handle: int, kernel: bytes, build_number: int) -> None:
         code = self.modules[handle].code(kernel.decode(), _BUILDS[build_number])
@@ -257,7 +264,8 @@ class Engine:
         """SOFTGPU_SANITIZE: say what a launch did wrong, and make it fail."""
         found = findings.last_findings(self)
         print(found, file=sys.stderr, flush=True)
-        first = f"{found.kernel}: the sanitizer found {len(found)}, the first: {found[0]}"
+        count = "one thing" if len(found) == 1 else f"{len(found)} things"
+        first = f"the sanitizer found {count} wrong with kernel {found.kernel}: {found[0]}"
         self.library.sg_set_error(first.encode())
         return _LAUNCH_FAILED
 

@@ -48,7 +48,7 @@ def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
         target.launch(args, shape("grid", grid), shape("block", block), shared, ready)
         fault = None
     except Exception as error:
-        if not last_findings(target.engine):  # refused, not run
+        if last_findings(target.engine) is None:  # refused, not run
             raise
         fault = error
     finally:

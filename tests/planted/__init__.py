@@ -1,8 +1,8 @@
 """Kernels with a bug each, and its correct twin (BUG 1 and 0), drawn from bugs seen in the wild.
 
 Above a kernel stands how it is launched, `// launch: grid 4, block 256, shared 1024; arguments`;
-`// launch if BUG:` replaces it for the one with the bug. Arguments: `in T n` (random), `index T n m`
-(random below m), `zero T n`, `new T n` (never written), `int v`, `long v`.
+`// launch if BUG:` replaces it for the one with the bug. Arguments: `in T n` (random),
+`index T n m` (random below m), `zero T n`, `new T n` (never written), `int v`, `long v`.
 Lines marked `// caught: kind` are those that a finding of that kind must name, all of them."""
 
 import re
@@ -37,7 +37,7 @@ class Planted:
     lines: frozenset[int]
 
     def launch(self, bug):
-        """What xray.sanitize takes: (arguments, options)."""
+        """What xray.sanitize takes: (arguments, options, arguments that nobody has written)."""
         shape, _, arguments = self.launches[bug].partition(";")
         options = {"shared": 0}
         for part in shape.split(","):
@@ -45,7 +45,10 @@ class Planted:
             options[name] = tuple(int(n) for n in value.split("x"))
         options["shared"] = options["shared"] and options["shared"][0]
         random = np.random.default_rng(len(self.name))
-        return [argument(words.split(), random) for words in arguments.split(",")], options
+        kinds = [words.split() for words in arguments.split(",")]
+        made = [argument(words, random) for words in kinds]
+        unwritten = [a for a, words in zip(made, kinds, strict=True) if words[0] == "new"]
+        return made, options, unwritten
 
 
 def argument(words, random):

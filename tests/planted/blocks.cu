@@ -274,3 +274,81 @@ extern "C" __global__ void stretches_overlap(const float *x, float *y)
     for (int k = 0; k < 2; k++)
         y[first + k] = x[(blockIdx.x * 64 + threadIdx.x) * 2 + k];  // caught: double write
 }
+
+// The first, plain read is only a guess that the swap confirms: no race.
+// launch: grid 4, block 64; in float 256, zero float 1
+extern "C" __global__ void maximum_by_swap(const float *x, float *out)
+{
+    float v = fabsf(x[blockIdx.x * 64 + threadIdx.x]);
+#if BUG
+    if (v > *out) *out = v;  // caught: race
+#else
+    int *place = reinterpret_cast<int *>(out), old = *place, guess;
+    do {
+        guess = old;
+        if (v <= __int_as_float(guess)) break;
+        old = atomicCAS(place, guess, __float_as_int(v));
+    } while (old != guess);
+#endif
+}
+
+// launch: grid 4, block 64; in float 256, zero float 2, zero int 1
+extern "C" __global__ void behind_a_lock(const float *x, float *out, int *lock)
+{
+    if (threadIdx.x > 0) return;
+    while (atomicCAS(lock, 0, 1) != 0) {}
+    __threadfence();
+    out[0] += x[blockIdx.x * 64];  // caught: race
+    out[1] = fmaxf(out[1], out[0]);
+#if !BUG
+    __threadfence();
+#endif
+    atomicExch(lock, 0);
+}
+
+// Each block adds what the block before it left, as soon as that is there.
+// launch: grid 4, block 32; in float 128, new float 4, zero int 4
+extern "C" __global__ void look_back(const float *x, float *sums, int *ready)
+{
+    int b = blockIdx.x;
+    float v = x[b * 32 + threadIdx.x];
+    for (int m = 16; m > 0; m /= 2) v += __shfl_xor_sync(0xffffffff, v, m);
+    if (threadIdx.x > 0) return;
+    if (b > 0) {
+        while (*(volatile int *)(ready + b - 1) == 0) {}
+        __threadfence();
+        v += sums[b - 1];  // caught: race
+    }
+#if BUG
+    *(volatile int *)(ready + b) = 1;
+    __threadfence();
+    sums[b] = v;  // caught: race
+#else
+    sums[b] = v;
+    __threadfence();
+    *(volatile int *)(ready + b) = 1;
+#endif
+}
+
+// As in the programming guide: a fence before the count, none after it.
+// launch: grid 4, block 64; in float 256, new float 4, new float 1, zero uint 1
+extern "C" __global__ void count_of_the_guide(const float *x, volatile float *totals, float *out,
+                                              unsigned *count)
+{
+    __shared__ bool last;
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = x[blockIdx.x * 64 + t];
+    __syncthreads();
+    if (t == 0) {
+        float sum = 0;
+        for (int k = 0; k < 64; k++) sum += s[k];
+        totals[blockIdx.x] = sum;  // caught: race
+#if !BUG
+        __threadfence();
+#endif
+        last = atomicInc(count, gridDim.x) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && t == 0) *out = totals[0] + totals[1] + totals[2] + totals[3];  // caught: race
+}

@@ -286,3 +286,28 @@ extern "C" __global__ void flag_without_fence(const float *x, float *y)
         y[0] = value;  // caught: race
     }
 }
+
+// A value that one warp waits for: volatile is enough if nothing else is handed over.
+// launch: grid 1, block 64; in float 64, new float 64
+extern "C" __global__ void value_handed_over(const float *x, float *y)
+{
+    __shared__ volatile int value;
+#if BUG
+    __shared__ float beside;
+#endif
+    int t = threadIdx.x;
+    if (t == 0) value = 0;
+    __syncthreads();
+    if (t == 40) {
+#if BUG
+        beside = x[t];  // caught: race
+#endif
+        value = 7;
+    }
+    while (value == 0) {}
+#if BUG
+    y[t] = value + beside;  // caught: race
+#else
+    y[t] = value;
+#endif
+}

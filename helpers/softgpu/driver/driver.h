@@ -100,14 +100,6 @@ void memory_describe(uint64_t address, char *text, size_t room);
 const Allocation *memory_near(uint64_t address); /* the nearest within 1 MiB, or NULL */
 bool memory_was_freed(uint64_t address);
 
-/* ---- written.c: what of device memory has been written; all of it needs the lock ---- */
-
-struct Written *written_new(void);
-void written_free(struct Written *written);
-void written_by_host(uint64_t address, size_t bytes);
-void written_by_copy(uint64_t to, uint64_t from, size_t bytes);
-void written_unseen(void); /* a launch may have written anything */
-
 /* ---- heap.c: malloc and free inside kernels ---- */
 
 typedef enum { NOT_IN_HEAP, NOT_IN_BLOCK, IN_BLOCK } HeapAnswer;
@@ -135,7 +127,8 @@ typedef struct Kernel {
     const char **files;
     uint32_t file_count, site_count;
     struct Site *sites;
-    Origin *origins; /* for the sanitizer, or NULL */
+    Origin *origins;       /* for the sanitizer, or NULL */
+    bool follows_pointers; /* in memory: it may write what its parameters do not point to */
     Code code[MAX_BUILDS];
     bool attributes_known;
     uint32_t registers, reported_local, reported_const;
@@ -159,6 +152,15 @@ typedef struct Module {
 /* Compiles the build if that has not happened yet. */
 CUresult kernel_compile(Kernel *kernel, uint32_t build);
 void modules_free_all(Context *owner);
+
+/* ---- written.c: what of device memory has been written; all of it needs the lock ---- */
+
+struct Written *written_new(void);
+void written_free(struct Written *written);
+void written_by_host(uint64_t address, size_t bytes);
+void written_by_copy(uint64_t to, uint64_t from, size_t bytes);
+/* A launch that the sanitizer does not see. */
+void written_by_launch(const Kernel *kernel, const char *params);
 
 /* ---- stream_event.c ---- */
 

@@ -147,6 +147,13 @@ void sg_kernel_set_code(void *handle, const char *name, uint32_t build, void *en
     kernel->code[build] = (Code){(Entry)entry, counter_count};
 }
 
+void sg_kernel_follows_pointers(void *handle, const char *name)
+{
+    Module *module = handle_object(MODULE, handle);
+    Kernel *kernel = module ? kernel_named(module, name) : NULL;
+    if (kernel) kernel->follows_pointers = true;
+}
+
 void sg_kernel_set_origins(void *handle, const char *name, const Origin *origins, uint32_t count)
 {
     Module *module = handle_object(MODULE, handle);

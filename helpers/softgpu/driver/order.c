@@ -34,6 +34,8 @@ typedef struct {
     uint64_t address;
     uint32_t block; /* whose warps `known` is about */
     uint32_t known[MAX_WARPS];
+    uint32_t own[MAX_WARPS]; /* of each warp's last lane to release: its accesses before this */
+    uint32_t lane[MAX_WARPS];
     Set records;
 } Channel;
 
@@ -218,6 +220,13 @@ bool order_before(Mark mark, uint32_t warp, uint32_t lane)
 
 /* ---- within a block ---- */
 
+/* From here on, what the lanes of a warp know of each other differs. */
+static void look_at_lanes(uint32_t warp)
+{
+    if (!(apart >> warp & 1)) memset(lanes_known[warp], 0, sizeof lanes_known[warp]);
+    apart |= 1u << warp;
+}
+
 void order_warp(uint32_t warp, uint32_t lanes, uint32_t live)
 {
     uint32_t now = ++order.now;
@@ -226,8 +235,7 @@ void order_warp(uint32_t warp, uint32_t lanes, uint32_t live)
         return;
     }
     uint32_t (*table)[LANES] = lanes_known[warp], joined[LANES] = {0};
-    if (!(apart >> warp & 1)) memset(table, 0, sizeof lanes_known[warp]);
-    apart |= 1u << warp;
+    look_at_lanes(warp);
     FOR_LANES(a, lanes)
     for (uint32_t b = 0; b < LANES; b++) joined[b] = MAX(joined[b], table[a][b]);
     FOR_LANES(a, lanes) joined[a] = now;
@@ -348,8 +356,13 @@ void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release)
     if (!published(warp, last_fence, MAX(own, fence_block[warp][lane]), until)) return;
     Channel *c = channel_at(address, true);
     if (!c) return;
-    if (c->block != order.block) memset(c->known, 0, sizeof c->known);
+    if (c->block != order.block) {
+        memset(c->known, 0, sizeof c->known);
+        memset(c->own, 0, sizeof c->own);
+    }
     c->block = order.block;
+    c->own[warp] = until[warp];
+    c->lane[warp] = lane;
     for (uint32_t w = 0; w < warps; w++) c->known[w] = MAX(c->known[w], until[w]);
     if (published(warp, last_device_fence, MAX(own, fence_device[warp][lane]), until)) {
         set_add_one(&c->records, record_release(warp, lane, until));
@@ -365,8 +378,14 @@ void order_learn(uint32_t warp, uint32_t lane, uint64_t address)
 {
     Channel *c = channel_at(address, false);
     if (!c) return;
-    if (c->block == order.block)
+    if (c->block == order.block) {
         for (uint32_t w = 0; w < warps; w++) known[warp][w] = MAX(known[warp][w], c->known[w]);
+        if (c->own[warp] > order.synced[warp] && c->lane[warp] != lane) {
+            look_at_lanes(warp);
+            uint32_t *of = &lanes_known[warp][lane][c->lane[warp]];
+            *of = MAX(*of, c->own[warp]);
+        }
+    }
     if (!c->records.count) return;
     Mark when = mark_of(order.now, 0, warp, lane, 0);
     for (size_t i = learnt_count; i-- > 0;) { /* a thread that waits learns the same again */

@@ -226,10 +226,13 @@ typedef struct Finding {
 
 typedef int (*ReportCallback)(void);
 
+/* It reads addresses from memory, not only from its parameters. */
+void sg_kernel_follows_pointers(void *module, const char *name);
 void sg_kernel_set_origins(void *module, const char *name, const Origin *origins, uint32_t count);
 /* Called after a launch with findings, where SOFTGPU_SANITIZE is set; returns what it returns. */
 void sg_set_reporter(ReportCallback);
-void sg_sanitize(int on); /* the launches of this thread; findings start anew */
+void sg_sanitize(int on);     /* the launches of this thread; findings start anew */
+void sg_sanitize_all(int on); /* the launches of all threads, as if SOFTGPU_SANITIZE were set */
 void sg_sanitize_unwritten(uint64_t address, size_t bytes); /* as the next launch sees it */
 /* The kernel of the last sanitized launch, or NULL. */
 const char *sg_sanitize_kernel(void **module);

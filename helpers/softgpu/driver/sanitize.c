@@ -15,7 +15,7 @@
 #define KEPT_BYTES (256ull << 20) /* shadowed memory whose shadow is kept between launches */
 
 /* What compiled code says of an access, in the last argument. */
-enum { SAYS_ATOMIC = 1, SAYS_VOLATILE = 2, SAYS_IN_BLOCK = 8, SAYS_RELEASE = 16 };
+enum { SAYS_ATOMIC = 1, SAYS_VOLATILE = 2, SAYS_IN_BLOCK = 8, SAYS_RELEASE = 16, SAYS_POLLS = 32 };
 enum { SAYS_DEVICE = 1 };  /* of a fence */
 enum { SAYS_ALIGNED = 1 }; /* of a barrier: whole warps only */
 
@@ -404,6 +404,7 @@ static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_
     a->load = a->site->kind != SITE_STORE;
     a->store = a->site->kind != SITE_LOAD;
     a->atomic = a->site->kind == SITE_ATOMIC || a->site->kind == SITE_RED;
+    a->polls = says & SAYS_POLLS;
     if (says & SAYS_VOLATILE && a->store && order_fenced(w->warp_id, __builtin_ctz(mask)))
         flags |= MARK_FENCED;
     a->flags = flags;
@@ -757,7 +758,7 @@ static CUresult report(CUresult result)
 {
     if (instrument || !s.count || !on_report) return result;
     CUresult told = on_report();
-    return result ? result : told;
+    return result || !told ? result : fail_as_told(told);
 }
 
 static const Instrument sanitizer = {SANITIZE_BUILD, begin, end, report};
@@ -765,7 +766,7 @@ static const Instrument sanitizer = {SANITIZE_BUILD, begin, end, report};
 __attribute__((constructor)) static void read_environment(void)
 {
     const char *text = getenv("SOFTGPU_SANITIZE");
-    if (text && *text && strcmp(text, "0")) instrument_of_all = &sanitizer;
+    sg_sanitize_all(text && *text && strcmp(text, "0"));
 }
 
 /* ---- what Python calls ---- */
@@ -780,6 +781,8 @@ void sg_sanitize(int on)
     s.count = 0;
     s.module = NULL;
 }
+
+void sg_sanitize_all(int on) { instrument_of_all = on ? &sanitizer : NULL; }
 
 const char *sg_sanitize_kernel(void **module)
 {

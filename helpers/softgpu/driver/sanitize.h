@@ -17,8 +17,9 @@ enum { LANE_SHIFT = 6, WARP_SHIFT = 11, SITE_SHIFT = 16, TIME_SHIFT = 32 };
 enum {
     MARK_ATOMIC = 1,
     MARK_VOLATILE = 2,
-    MARK_FENCED = 4,  /* a volatile store after a fence: it tells others that data is ready */
-    MARK_IN_BLOCK = 8 /* an atomic that is one for its block only */
+    MARK_FENCED = 4,   /* a volatile store after a fence: it tells others that data is ready */
+    MARK_IN_BLOCK = 8, /* an atomic that is one for its block only */
+    MARK_FLAG = 16     /* a volatile store that somebody waited for */
 };
 #define LANE_BITS (31ll << LANE_SHIFT)
 #define WARP_BITS (31ll << WARP_SHIFT)
@@ -86,6 +87,7 @@ typedef struct Access {
     const struct Site *site;
     uint32_t number, flags, bytes;
     bool load, store, atomic; /* an atomic may be both */
+    bool polls;               /* it waits for what it reads to change */
     Mark mark;                /* of lane 0 */
 } Access;
 

@@ -261,7 +261,7 @@ static bool may_meet(Mark before, bool before_wrote, const Access *a)
     bool same_block = mark_time(before) >= order.block;
     if (!(theirs & STRONG) || !(ours & STRONG)) return false;
     if ((both & MARK_IN_BLOCK) && !same_block) return false;
-    if (both & MARK_ATOMIC) return true;
+    if (both & MARK_ATOMIC || (before_wrote && theirs & MARK_FLAG)) return true;
     if (same_block && mark_warp(before) == a->w->warp_id) return false;
     return (before_wrote && theirs & MARK_FENCED) || (a->store && ours & MARK_FENCED);
 }
@@ -325,6 +325,7 @@ void shadow_lane(Access *a, Region *r, uint64_t address, uint32_t lane, const vo
             report_access(a, RACE, lane, address, others[k], k < 2);
             told = true;
         }
+        if (a->polls && p->write[at] & MARK_VOLATILE) p->write[at] |= MARK_FLAG;
         if (a->store) {
             *(a->atomic ? &p->atomic[at] : &p->write[at]) = own;
         } else {

@@ -1,24 +1,24 @@
 /* What of device memory has been written: by the host in copies and memsets, or by a kernel. The
-   sanitizer asks. A launch that it does not see may write anything: afterwards everything that
-   existed counts as written. */
+   sanitizer asks. A launch that it does not see may write all that it can reach: afterwards that
+   counts as written. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sanitize.h"
 
 struct Written {
-    uint64_t launches; /* unseen ones when the memory was allocated */
+    uint64_t launches; /* that could reach anything, when the memory was allocated */
     bool all;
     uint64_t from, to; /* written offsets, while one range is enough */
     uint8_t *bits;     /* else: a bit a byte */
 };
 
-static uint64_t unseen_launches;
+static uint64_t far_launches;
 
 struct Written *written_new(void)
 {
     struct Written *w = calloc(1, sizeof *w);
-    if (w) w->launches = unseen_launches;
+    if (w) w->launches = far_launches;
     return w;
 }
 
@@ -27,8 +27,6 @@ void written_free(struct Written *w)
     if (w) free(w->bits);
     free(w);
 }
-
-void written_unseen(void) { unseen_launches++; }
 
 bool written_test(const uint8_t *bits, uint64_t from, uint64_t count)
 {
@@ -56,7 +54,7 @@ static bool all_written(const Allocation *a)
 {
     struct Written *w = a->written;
     if (!w || w->all) return true;
-    w->all = w->launches != unseen_launches || (w->from == 0 && w->to == a->end - a->begin);
+    w->all = w->launches != far_launches || (w->from == 0 && w->to == a->end - a->begin);
     if (!w->all) return false;
     free(w->bits);
     w->bits = NULL;
@@ -115,3 +113,14 @@ void written_by_copy(uint64_t to, uint64_t from, size_t bytes)
 
 const uint8_t *written_bits(const Allocation *a)
 { return all_written(a) || !need_bits(a) ? NULL : a->written->bits; }
+
+void written_by_launch(const Kernel *kernel, const char *params)
+{
+    far_launches += kernel->follows_pointers;
+    for (size_t at = 0; at + 8 <= kernel->param_bytes; at += 8) {
+        uint64_t pointer;
+        memcpy(&pointer, params + at, 8);
+        const Allocation *a = memory_find(pointer);
+        if (a && a->written) a->written->all = true;
+    }
+}

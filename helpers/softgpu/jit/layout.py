@@ -188,6 +188,17 @@ class Layout:
         return min(self.frames[name].bytes + max(below, default=0), 8 * _RECURSIVE_LOCAL_BYTES)
 
     @property
+    def follows_pointers(self) -> bool:
+        """Whether the kernel reads from memory what may be an address."""
+        return any(
+            getattr(item, "opcode", None) in ("ld", "ldu", "atom")
+            and "param" not in item.modifiers
+            and item.modifiers[-1] in ("u64", "s64", "b64", "b128")
+            for name in self.calls
+            for item in self.module.functions[name].body
+        )
+
+    @property
     def static_shared_bytes(self) -> int:
         """Bytes of static shared memory, up to where dynamic shared memory starts."""
         return _aligned(self.shared_bytes, max(self.dynamic_align, 1))

@@ -14,7 +14,7 @@ from .flow import registers_of
 __all__ = ["SanitizedEmitter"]
 
 # as in driver/sanitize.c
-_ATOMIC, _VOLATILE, _IN_BLOCK, _RELEASE = 1, 2, 8, 16
+_ATOMIC, _VOLATILE, _IN_BLOCK, _RELEASE, _POLLS = 1, 2, 8, 16, 32
 _WARP_WIDE, _DEVICE_WIDE, _ALIGNED = 0, 1, 1
 
 # what such an instruction makes of a pointer still points into the same memory
@@ -23,6 +23,7 @@ _MAKES_NUMBERS = set(
     "mul mul24 shl shr div rem neg not abs bfe bfi clz popc brev prmt setp set vote shfl".split()
 )
 _UNKNOWN = "?"
+_ACTS = ("st", "atom", "red", "bar", "barrier", "call")
 
 
 def _symbols(operand):
@@ -111,6 +112,8 @@ class SanitizedEmitter(FunctionEmitter):
             for offset, size, name in self.layout.shared_variables()
         }
         self._origins = _Origins(function, set(self._shared))
+        self._expected = self._expected_by_swaps()
+        self._polling = self._waits_in_loops()
         self._updated = self._addresses("ld", 1) & self._addresses("st", 0)
         if function.is_entry:
             self.entry.append(self._void_call_text("sg_sanitize_start", "ptr %w"))
@@ -118,6 +121,33 @@ class SanitizedEmitter(FunctionEmitter):
     def _addresses(self, opcode: str, place: int) -> set:
         items = (item for item in self.function.body if isinstance(item, Instruction))
         return {item.operands[place] for item in items if item.opcode == opcode}
+
+    def _expected_by_swaps(self) -> set[str]:
+        """The registers that a compare-and-swap compares with: reading them early does no harm."""
+        items = [item for item in self.function.body if isinstance(item, Instruction)]
+        swaps = (i for i in items if i.opcode == "atom" and "cas" in i.modifiers)
+        found = {o.name for i in swaps for o in i.operands[2:3] if isinstance(o, Register)}
+        moves = [i for i in items if i.opcode in ("mov", "cvt", "selp")]
+        before = 0
+        while before < len(found):
+            before = len(found)
+            for item in moves:
+                written, read = registers_of(item)
+                if any(register.name in found for register in written):
+                    found |= {register.name for register in read if register.type != "pred"}
+        return found
+
+    def _waits_in_loops(self) -> set[int]:
+        """id() of the volatile loads in loops that do nothing but wait."""
+        found = set()
+        for index, block in enumerate(self.blocks):
+            for target in block.targets:
+                if not 0 <= target <= index:
+                    continue
+                loop = [i for b in self.blocks[target : index + 1] for i in b.instructions]
+                if not any(i.opcode in _ACTS for i in loop):
+                    found |= {id(i) for i in loop if "volatile" in i.modifiers}
+        return found
 
     # --- sites ------------------------------------------------------------------------------
 
@@ -154,6 +184,11 @@ class SanitizedEmitter(FunctionEmitter):
             says |= _ATOMIC
         if "volatile" in modifiers:
             says |= _VOLATILE
+        if id(self.item) in self._polling:
+            says |= _ATOMIC | _POLLS
+        target = self.item.operands[0]
+        if self.item.opcode == "ld" and getattr(target, "name", None) in self._expected:
+            says |= _ATOMIC
         if "cta" in modifiers:
             says |= _IN_BLOCK
         if modifiers & {"release", "acq_rel"}:
