@@ -118,10 +118,8 @@ class Ladder:
             for row, rung in enumerate(self.rungs):
                 if rung.is_known:
                     axes.barh(row, rung.share, color=plots.COLOURS[0], height=0.6)
-                    text, x = (
-                        f" {percent(rung.share)}, {plots.digits(rung.median_us)} µs",
-                        rung.share,
-                    )
+                    text = f" {percent(rung.share)}, {plots.digits(rung.median_us)} µs"
+                    x = rung.share if rung.share < 0.03 else max(rung.share, 1)  # clear of the line
                 else:
                     text, x = " not recorded yet", 1e-5
                 axes.text(x, row, text, va="center")
