@@ -105,6 +105,10 @@ void sg_profile_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint
                     uint32_t mask);
 void sg_profile_lanes(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
                       uint32_t mask);
+void sg_profile_wide(Warp *, uint64_t *count, uint32_t site, const uint64_t *address, uint32_t mask,
+                     int32_t delta, uint32_t bytes);
+void sg_profile_wide_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
+                         uint32_t mask, int32_t delta, uint32_t bytes);
 void sg_profile_copy(Warp *, uint64_t *count, uint32_t site, const uint64_t *from,
                      const uint64_t *to, uint32_t mask);
 void sg_profile_atomic(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
@@ -454,6 +458,26 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
     sg_profile_lanes(w, count, site, address, mask);
 }
 
+/* An access to shared memory that ptxas makes wider: `bytes` from `delta` behind each address. */
+void sg_profile_wide(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
+                     uint32_t mask, int32_t delta, uint32_t bytes)
+{
+    if (!mask) return;
+    uint32_t offset[LANES];
+    for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i] - (uint64_t)w->shared + delta;
+    count[ACTIVE] += __builtin_popcount(mask);
+    count_shared(count, offset, mask, bytes, w->worker->job->kernel->sites[site].kind == SITE_LOAD);
+    if (w->reserved) sample_lanes(w, site, address, mask);
+}
+
+void sg_profile_wide_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
+                         uint32_t mask, int32_t delta, uint32_t bytes)
+{
+    uint64_t address[LANES];
+    for (uint32_t lane = 0; lane < LANES; lane++) address[lane] = first + (uint64_t)lane * step;
+    sg_profile_wide(w, count, site, address, mask, delta, bytes);
+}
+
 /* cp.async: a load from global memory. Those that pass by the L1 cache (16 bytes) fetch a sector
    anew for each line of 128 bytes of shared memory that it goes to; of lanes that write to one
    place the last one counts. */
@@ -479,7 +503,8 @@ void sg_profile_copy(Warp *w, uint64_t *count, uint32_t site, const uint64_t *fr
     Sectors s;
     s.count = 0;
     FOR_LANES(lane, mask) sector_index(&s, from[lane] / SECTOR);
-    count[SECTORS] += found - s.count;
+    count[SECTORS] += found;
+    count[SECTORS] -= s.count;
 }
 
 /* ---- atomics ---- */
@@ -554,31 +579,43 @@ static void count_shared_loop(uint64_t *count, const uint32_t *offset, const uin
     }
 }
 
-/* 2-byte atomics work on the 4 bytes around: one lane of each word succeeds at a time. */
+/* 2-byte atomics work on the 4 bytes around: a compare-and-swap of those, and again while it fails
+   for what a lane did not mean to compare. Adding is taken to change the value. */
 static uint32_t count_half_loop(uint64_t *count, const uint64_t *address, uint32_t mask,
                                 uint32_t how, const uint16_t *compare, const uint16_t *swap)
 {
     uint64_t word[LANES];
-    uint16_t now[LANES];
+    uint32_t now[LANES], seen[LANES], owner[LANES]; /* now: at the lowest lane of each word */
     uint32_t sectors = 0;
     FOR_LANES(lane, mask)
     {
         word[lane] = address[lane] & ~3ull;
-        memcpy(&now[lane], (void *)address[lane], 2);
+        memcpy(&now[lane], (void *)word[lane], 4);
+        seen[lane] = now[lane];
+        owner[lane] = lane;
+        FOR_LANES(other, mask & ((1u << lane) - 1))
+        if (word[other] == word[lane] && owner[lane] == lane) owner[lane] = other;
     }
     while (mask) {
+        uint32_t left = 0;
         count[REQUESTS]++;
         sectors += atomic_sectors(word, mask);
-        uint32_t left = 0;
         FOR_LANES(lane, mask)
         {
-            bool first = true;
-            FOR_LANES(other, mask & ((1u << lane) - 1)) first &= word[other] != word[lane];
-            if (how & LOOP_CAS_HALF && now[lane] != compare[lane]) continue;
-            if (!first) left |= 1u << lane;
-            if (!first || !(how & LOOP_CAS_HALF)) continue;
-            FOR_LANES(other, mask)
-            if (address[other] == address[lane]) now[other] = swap[lane];
+            uint32_t shift = address[lane] & 2 ? 16 : 0, own = 0xffffu << shift;
+            uint32_t old = now[owner[lane]], expected = seen[lane], next = old;
+            bool again;
+            if (how & LOOP_CAS_HALF) {
+                expected = (expected & ~own) | (uint32_t)compare[lane] << shift;
+                next = (old & ~own) | (uint32_t)swap[lane] << shift;
+                again = (old ^ expected) & ~own;
+            } else {
+                next = (old & ~own) | ((old + (1u << shift)) & own);
+                again = old != expected;
+            }
+            if (old == expected) now[owner[lane]] = next;
+            seen[lane] = old;
+            left |= (uint32_t)again << lane;
         }
         mask = left;
     }

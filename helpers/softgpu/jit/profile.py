@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..ptx.program import Function, Immediate, Instruction
 from .emit import BUILDS, FunctionEmitter, ModuleText, Value
 from .layout import WARP
+from .merging import merged_accesses
 
 __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 
@@ -66,6 +67,8 @@ class ProfiledEmitter(FunctionEmitter):
 
     def __init__(self, text: ModuleText, function: Function):
         super().__init__(text, function)
+        self._line = function.source
+        self._merged = merged_accesses(function, self.blocks, self.layout)
         self.notes = text.notes
         self.notes.setdefault("counters", _MAX_WARPS)
         self.notes.setdefault("sites", [])
@@ -150,8 +153,10 @@ class ProfiledEmitter(FunctionEmitter):
             return
         lines: dict[tuple[str, int], int] = {}
         for item in items:
-            line = item.user_line
-            lines[line.file, line.line] = lines.get((line.file, line.line), 0) + 1
+            if item.user_line.line:  # else the compiler's own: it counts with what is before it
+                self._line = item.user_line
+            key = self._line.file, self._line.line
+            lines[key] = lines.get(key, 0) + 1
         number = len(self.notes["blocks"])
         first = self._counters(2)
         self.notes["blocks"].append([first, [[*key, n] for key, n in lines.items()]])
@@ -176,6 +181,16 @@ class ProfiledEmitter(FunctionEmitter):
             return
         step = 0 if one_place else known.bytes
         lanes = self.active()
+        merged = self._merged.get(id(self.item))
+        if merged:
+            if merged.bytes:
+                self._say_work()
+                start = f"i32 {step}", f"i32 {lanes}", f"i32 {merged.delta}", f"i32 {merged.bytes}"
+                pointer = self._site_pointer(site)
+                self.call_void(
+                    "sg_profile_wide_row", "ptr %w", pointer, f"i32 {site}", str(first), *start
+                )
+            return
         call = ("ptr %w", self._site_pointer(site), f"i32 {site}", str(first), f"i32 {step}")
         call = ("sg_profile_row", *call, f"i32 {lanes}")
         whole = known.bytes > (8 if one_place else 4)  # wavefronts depend on which lanes take part
@@ -213,6 +228,10 @@ class ProfiledEmitter(FunctionEmitter):
                 if known.kind == "atomic" or known.space == "generic" or how & _LOOP_HALF:
                     self.notes["atoms"].append(site)
                 self.call_void("sg_profile_atomic", *common, address, lanes, f"i32 {how}", a, b)
+            elif merged := self._merged.get(id(self.item)):
+                if merged.bytes:
+                    wide = f"i32 {merged.delta}", f"i32 {merged.bytes}"
+                    self.call_void("sg_profile_wide", *common, arguments[2], arguments[3], *wide)
             elif known.space not in ("const", "param"):
                 self.call_void("sg_profile_lanes", *common, arguments[2], arguments[3])
         return super().call_checked(result, name, *arguments)

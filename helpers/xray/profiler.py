@@ -1,0 +1,152 @@
+"""Run a launch in the profile build and gather what it counted, by source line."""
+
+import ctypes
+import re
+from collections import Counter, defaultdict
+from ctypes import c_char_p, c_uint32, c_uint64, c_void_p
+
+import numpy as np
+
+from ..softgpu.jit.profile import SITE_COUNTERS
+from .launch import find, shape
+from .occupancy import occupancy
+from .report import Report
+
+__all__ = ["profile"]
+
+
+class _Result(ctypes.Structure):
+    """As in softgpu/driver/profile.c."""
+
+    _fields_ = [
+        ("module", c_void_p),
+        ("kernel", c_char_p),
+        *((name, c_uint32 * 3) for name in ("grid", "block")),
+        *((name, c_uint32) for name in ("static_shared", "dynamic_shared")),
+        *((name, c_uint32) for name in ("launches", "counter_count", "touched_count")),
+        *((name, c_uint32) for name in ("event_count", "sample_count", "incomplete")),
+        *((name, c_void_p) for name in ("counters", "touched", "events", "samples")),
+    ]
+
+
+_TOUCHED = np.dtype([(name, "u8") for name in ("begin", "end", "read", "written", "touched")])
+_EVENT = np.dtype([(name, "u4") for name in ("warp", "what", "mask", "at")])
+_SAMPLE = np.dtype([(name, "u4") for name in ("site", "warp", "mask", "at")] + [("to", "u8", 32)])
+
+
+def profile(kernel, *args, grid, block, shared=0, watch=0):
+    """Launch a kernel once, counted: a Report. The arguments do not change.
+
+    kernel: a kernel of helpers.sources, a PyCUDA function or a pair (CUDA source, name).
+    watch: the block, by number or index, that the pictures are of."""
+    grid, block = shape("grid", grid), shape("block", block)
+    target = find(kernel)
+    library = target.library
+    library.sg_profile_begin.argtypes = [c_uint64]
+    library.sg_profile_end.restype = ctypes.POINTER(_Result)
+    library.sg_profile_begin(_number(watch, grid))
+    try:
+        target.launch(args, grid, block, shared)
+    finally:
+        result = library.sg_profile_end().contents
+    return _report(target.engine.modules[result.module], result)
+
+
+def _number(watch, grid):
+    """The linear number of a block."""
+    index = tuple(watch) if isinstance(watch, (tuple, list)) else (watch,)
+    x, y, z = (*index, 0, 0)[:3]
+    number = x + grid[0] * (y + grid[1] * z)
+    if not 0 <= number < grid[0] * grid[1] * grid[2]:
+        raise ValueError(f"watch={watch!r}: the grid {grid} has no such block")
+    return number
+
+
+def _array(address, kind, count):
+    if not count:
+        return np.zeros(0, kind)
+    size = np.dtype(kind).itemsize * count
+    return np.frombuffer(ctypes.string_at(address, size), kind)
+
+
+def _report(module, result):
+    name = result.kernel.decode()
+    code = module.code(name, "profile")
+    counters = _array(result.counters, np.uint64, result.counter_count).astype(np.int64)
+    shared = result.static_shared + result.dynamic_shared
+    resources = module.resources.get(name, {})
+    threads = int(np.prod(result.block))
+    return Report(
+        kernel=name,
+        grid=tuple(result.grid),
+        block=tuple(result.block),
+        static_shared=result.static_shared,
+        dynamic_shared=result.dynamic_shared,
+        registers=resources.get("registers"),
+        occupancy=occupancy(threads, resources.get("registers", 0), shared),
+        source_line=module.program.functions[name].source,
+        lines=_by_line(code, counters),
+        texts=_texts(module.text),
+        arrays=_array(result.touched, _TOUCHED, result.touched_count),
+        sites=code.sites,
+        blocks=[lines for _, lines in code.notes["blocks"]],
+        events=_array(result.events, _EVENT, result.event_count),
+        samples=_array(result.samples, _SAMPLE, result.sample_count),
+        incomplete=bool(result.incomplete),
+    )
+
+
+def _by_line(code, counters):
+    """{(file, line): Counter of what happened there}."""
+    lines = defaultdict(Counter)
+    for first, places in code.notes["blocks"]:
+        times, missing = (int(n) for n in counters[first : first + 2])
+        for file, line, instructions in places:
+            lines[file, line]["instructions"] += times * instructions
+            lines[file, line]["lanes"] += (32 * times - missing) * instructions
+    atoms = set(code.notes["atoms"])
+    for number, first in enumerate(code.notes["sites"]):
+        if first >= 0:
+            site = code.sites[number]
+            values = (int(n) for n in counters[first : first + len(SITE_COUNTERS)])
+            counts = lines[site.file, site.line]
+            for key, value in _named(site, number in atoms, dict(zip(SITE_COUNTERS, values))):
+                counts[key] += value
+    return dict(lines)
+
+
+def _named(site, counts_as_atom, n):
+    """(what, how many) of a site: "ld.requests" for global, "lds.wavefronts" for shared memory."""
+    if site.kind == "barrier":
+        yield from zip(("barriers", "waits", "idle"), (n["requests"], n["sectors"], n["ideal"]))
+        return
+    operation = {"load": "ld", "store": "st"}.get(site.kind, "atom" if counts_as_atom else "red")
+    if operation in ("ld", "st") or site.space != "shared":
+        for key in ("requests", "sectors", "ideal"):
+            yield f"{operation}.{key}", n[key]
+    if operation in ("ld", "st"):
+        yield f"{operation}s.requests", n["shared"]
+        yield f"{operation}s.wavefronts", n["wavefronts"]
+        yield f"{operation}s.conflicts", n["conflicts"]
+        yield f"{operation}l.requests", n["local"]
+        yield f"{operation}l.sectors", n["local_sectors"]
+        return
+    yield "atoms.requests", n["shared"]
+    if site.space == "shared":
+        yield "lds.wavefronts", n["loop_loads"]
+        yield "lds.conflicts", n["loop_more"]
+    else:
+        yield "ld.requests", n["loop_loads"]
+        yield "ld.sectors", n["loop_more"]
+
+
+def _texts(ptx):
+    """{file: {line: text}} of the source that follows the PTX as comments."""
+    texts, file, number = defaultdict(dict), "", 1
+    for line in re.findall(r"^//@ ?(.*)$", ptx, re.MULTILINE):
+        if moved := re.match(r'\s*#\s*(?:line\s+)?(\d+)(?:\s+"(.*)")?\s*$', line):
+            number, file = int(moved[1]), moved[2] or file
+        else:
+            texts[file][number] = line
+            number += 1
+    return dict(texts)

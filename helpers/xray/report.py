@@ -1,0 +1,472 @@
+"""What a profiled launch did: totals, a listing of the source with counts, comparisons."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["Comparison", "Report", "compare"]
+
+GLOBAL = {"ld": "loads", "st": "stores", "red": "reductions", "atom": "atomics"}
+SHARED = {"lds": "loads", "sts": "stores"}
+LOCAL = {"ldl": "loads", "stl": "stores"}
+HOT = 0.2  # a line with this share of the launch is marked
+
+
+def _ratio(a, b):
+    return a / b if b else 0.0
+
+
+def _short(value):
+    """A number as short as it stays readable."""
+    return f"{value:,.1f}".removesuffix(".0") if isinstance(value, float) else f"{value:,}"
+
+
+def _bytes(count):
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{_short(float(count))} {unit}"
+        count /= 1024
+    return f"{_short(float(count))} GiB"
+
+
+@dataclass(repr=False)
+class Report:
+    """One launch. Instructions are those of PTX; memory counts are Nsight Compute's on an H200.
+
+    `lines`: {(file, line): counts}; counts are Counters with keys such as "ld.sectors" (global
+    loads), "sts.wavefronts" (shared stores), "ldl.requests" (local loads), "instructions" (of
+    warps), "lanes" (thread instructions), "barriers", "waits". `arrays`: per allocation the
+    distinct 32-byte sectors read and written. The rest is for helpers.xray.draw."""
+
+    kernel: str
+    grid: tuple
+    block: tuple
+    static_shared: int
+    dynamic_shared: int
+    registers: int | None
+    occupancy: object
+    source_line: object  # where the kernel begins
+    lines: dict
+    texts: dict
+    arrays: np.ndarray
+    sites: list
+    blocks: list
+    events: np.ndarray
+    samples: np.ndarray
+    incomplete: bool
+    _read: dict = field(default_factory=dict)
+
+    @cached_property
+    def total(self):
+        """Counts of the whole launch."""
+        return sum(self.lines.values(), Counter())
+
+    def __getitem__(self, line):
+        """Counts of one source line, by number or by a piece of its text."""
+        return self.lines.get(self.place(line), Counter())
+
+    def nsight(self):
+        """Totals under the names that Nsight Compute has for them."""
+        unit = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
+        names = {
+            unit.format(what, op): f"{op}.{what}"
+            for what in ("requests", "sectors")
+            for op in GLOBAL
+        }
+        for op in ("ld", "st"):
+            shared = f"mem_shared_op_{op}.sum"
+            names[f"l1tex__data_pipe_lsu_wavefronts_{shared}"] = f"{op}s.wavefronts"
+            names[f"l1tex__data_bank_conflicts_pipe_lsu_{shared}"] = f"{op}s.conflicts"
+        return {name: self.total[key] for name, key in names.items()}
+
+    @property
+    def touched_bytes(self):
+        """(read, written): 32 bytes for each distinct sector, the least that DRAM must move."""
+        return tuple(32 * int(self.arrays[way].sum()) for way in ("read", "written"))
+
+    # --- source -----------------------------------------------------------------------------
+
+    def source(self, file):
+        """{line: text} of a file."""
+        if file not in self._read:
+            if file in self.texts:
+                found = self.texts[file]
+            elif Path(file).is_file():
+                text = Path(file).read_text(errors="replace")
+                found = dict(enumerate(text.splitlines(), 1))
+            else:
+                found = self.texts.get("", {})
+            self._read[file] = found
+        return self._read[file]
+
+    @property
+    def files(self):
+        """Files with counted lines, the kernel's own first, then by instructions."""
+        per_file = Counter()
+        for (file, _), counts in self.lines.items():
+            per_file[file] += counts["instructions"]
+        return sorted(per_file, key=lambda f: (f != self.source_line.file, -per_file[f]))
+
+    def place(self, line):
+        """(file, line) of a line given by its number or by a piece of its text."""
+        if isinstance(line, tuple):
+            return line
+        known = sorted(self.lines, key=lambda place: (self.files.index(place[0]), place[1]))
+        if isinstance(line, str):
+            found = [p for p in known if line in self.source(p[0]).get(p[1], "")]
+            if not found:
+                raise LookupError(f"no line of {self.kernel} that did anything contains {line!r}")
+            return found[0]
+        found = [place for place in known if place[1] == line]
+        if not found:
+            did = ", ".join(sorted({str(p[1]) for p in known if p[0] == self.files[0]}, key=int))
+            raise LookupError(f"nothing happened on line {line} of {self.kernel}; lines {did} did")
+        return found[0]
+
+    # --- tables -----------------------------------------------------------------------------
+
+    @property
+    def heading(self):
+        """One line: what was launched."""
+        blocks, threads = ("x".join(map(str, _trimmed(s))) for s in (self.grid, self.block))
+        text = f"{self.kernel}: {blocks} blocks of {threads} threads"
+        if self.static_shared + self.dynamic_shared:
+            text += f", {self.static_shared + self.dynamic_shared:,} bytes of shared memory a block"
+        return text
+
+    def summary(self):
+        """[(what, value, details)] of the launch, without what it did not do."""
+        t = self.total
+        rows = [("PTX instructions", t["instructions"], f"by warps; {t['lanes']:,} by threads")]
+        rows.append(("active lanes", f"{_ratio(t['lanes'], 32 * t['instructions']):.0%}", ""))
+        for key, name in GLOBAL.items():
+            if t[f"{key}.requests"]:
+                rows.append((f"global {name}", t[f"{key}.sectors"], _global(t, key)))
+        for key, name in SHARED.items():
+            if t[f"{key}.wavefronts"]:
+                rows.append((f"shared {name}", t[f"{key}.wavefronts"], _shared(t, key)))
+        if t["atoms.requests"]:
+            rows.append(("shared atomics", t["atoms.requests"], "requests"))
+        for key, name in LOCAL.items():
+            if t[f"{key}.requests"]:
+                requests = t[f"{key}.requests"]
+                rows.append(
+                    (f"local {name}", t[f"{key}.sectors"], f"sectors, {requests:,} requests")
+                )
+        if t["barriers"]:
+            rows.append(("barriers", t["barriers"], _barriers(t)))
+        read, written = self.touched_bytes
+        if read + written:
+            rows.append(
+                (
+                    "memory touched",
+                    _bytes(read + written),
+                    f"{_bytes(read)} read, {_bytes(written)} written: the least for DRAM",
+                )
+            )
+        if self.registers is not None:
+            o = self.occupancy
+            rows.append(("registers", self.registers, "a thread"))
+            rows.append(
+                (
+                    "occupancy",
+                    f"{o.share:.0%}",
+                    f"{o.blocks} blocks, {o.warps} of 64 warps; limited by {o.limit}",
+                )
+            )
+        return rows
+
+    def __repr__(self):
+        rows = [(what, _cell(value), details) for what, value, details in self.summary()]
+        lines = [self.heading, *(f"{a:<18}{b:>14}  {c}".rstrip() for a, b, c in rows), ""]
+        columns = self._columns()
+        lines.append("  line" + "".join(f"{c.title:>{c.width}}" for c in columns) + "  source")
+        for file in self.files:
+            if len(self.files) > 1:
+                lines.append(f"{Path(file).name}:")
+            for place in sorted(p for p in self.lines if p[0] == file):
+                cells = "".join(f"{c.text(self.lines[place]):>{c.width}}" for c in columns)
+                hot = "*" if any(c.heat(self.lines[place]) >= HOT for c in columns) else " "
+                text = self.source(file).get(place[1], "").strip()
+                lines.append(f"{hot}{place[1]:>5}{cells}  {text}"[:120])
+        return "\n".join(lines)
+
+    def _columns(self):
+        t = self.total
+        columns = [
+            Column("PTX instr.", t["instructions"], lambda n: n["instructions"], _lanes),
+            Column("lanes", 0, lambda n: n["instructions"] and _lanes(n), str, 6),
+        ]
+        if any(t[f"{key}.requests"] for key in GLOBAL):
+            columns.append(
+                Column(
+                    "sectors",
+                    _all(t, GLOBAL, "sectors"),
+                    lambda n: _all(n, GLOBAL, "sectors"),
+                    _all_global,
+                )
+            )
+            columns.append(Column("/request", 0, _sectors_a_request, str, 9))
+        if any(t[f"{key}.wavefronts"] for key in SHARED):
+            columns.append(
+                Column(
+                    "wavefronts",
+                    _all(t, SHARED, "wavefronts"),
+                    lambda n: _all(n, SHARED, "wavefronts"),
+                    _all_shared,
+                )
+            )
+            columns.append(
+                Column(
+                    "conflicts",
+                    _all(t, SHARED, "conflicts"),
+                    lambda n: _all(n, SHARED, "conflicts"),
+                    _all_shared,
+                    11,
+                )
+            )
+        if t["atoms.requests"]:
+            columns.append(
+                Column(
+                    "shared atomics", t["atoms.requests"], lambda n: n["atoms.requests"], str, 16
+                )
+            )
+        if any(t[f"{key}.requests"] for key in LOCAL):
+            columns.append(
+                Column(
+                    "local sectors",
+                    _all(t, LOCAL, "sectors"),
+                    lambda n: _all(n, LOCAL, "sectors"),
+                    str,
+                    15,
+                )
+            )
+        if t["waits"]:
+            columns.append(
+                Column(
+                    "waiting",
+                    0,
+                    lambda n: n["barriers"] and f"{_ratio(n['waits'], n['barriers']):.0%}",
+                    _barriers,
+                    9,
+                )
+            )
+        return columns
+
+    def _repr_html_(self):
+        rows = "".join(
+            f"<tr><th>{escape(what)}</th><td>{_cell(value)}</td><td>{escape(details)}</td></tr>"
+            for what, value, details in self.summary()
+        )
+        listings = "".join(self._listing(file) for file in self.files)
+        return (
+            f'<div class="xray">{STYLE}<p>{escape(self.heading)}</p>'
+            f'<table class="xray-sum">{rows}</table>{listings}</div>'
+        )
+
+    def _listing(self, file):
+        """The lines of a file around those that did something, with their counts."""
+        text = self.source(file)
+        counted = sorted(line for f, line in self.lines if f == file)
+        main = file == self.files[0]
+        around = 2 if main else 1
+        shown = {n for line in counted for n in range(line - around, line + around + 1)}
+        if main:
+            shown |= set(range(counted[0], counted[-1]))
+        columns = self._columns()
+        head = "".join(f"<th>{escape(c.title)}</th>" for c in columns)
+        rows, last = [], None
+        for line in sorted(shown & (set(text) | set(counted))):
+            if last is not None and line > last + 1:
+                rows.append(f'<tr><td colspan="{len(columns) + 2}">⋮</td></tr>')
+            last = line
+            counts = self.lines.get((file, line))
+            cells = "".join(c.html(counts) for c in columns)
+            source = escape(text.get(line, ""))
+            rows.append(f'<tr><td>{line}</td>{cells}<td class="src"><pre>{source}</pre></td></tr>')
+        return (
+            f"<p>{escape(Path(file).name)}</p><table class='xray-src'>"
+            f"<tr><th>line</th>{head}<th class='src'>source</th></tr>{''.join(rows)}</table>"
+        )
+
+
+@dataclass
+class Column:
+    """One kind of number of the listing: a value of a line's counts, and what explains it."""
+
+    title: str
+    total: int  # of the launch; 0: no line is hot for its share of this
+    value: object
+    details: object
+    width: int = 11
+
+    def text(self, counts):
+        value = self.value(counts)
+        return _cell(value) if value else ""
+
+    def heat(self, counts):
+        return _ratio(self.value(counts), self.total) if self.total else 0
+
+    def html(self, counts):
+        if not counts:
+            return "<td></td>"
+        heat, text = self.heat(counts), self.text(counts)
+        strong = f"<b>{text}</b>" if heat >= HOT else text
+        shade = f' style="background:rgba(217,102,31,{0.5 * heat:.2f})"' if heat >= 0.03 else ""
+        title = escape(str(self.details(counts))) if text and self.details is not str else ""
+        return f'<td{shade} title="{title}">{strong}</td>'
+
+
+STYLE = """<style>
+.xray table { font-variant-numeric: tabular-nums; border-collapse: collapse; margin: 0.3em 0 }
+.xray td, .xray th { text-align: right; padding: 1px 9px; background: none; color: inherit;
+  border: none; white-space: nowrap }
+.xray .xray-sum th, .xray .xray-sum td:last-child, .xray .src { text-align: left }
+.xray .xray-sum th { font-weight: normal }
+.xray .xray-sum td:nth-child(2) { font-weight: bold }
+.xray .xray-src tr { border-bottom: 1px solid rgba(128,128,128,0.18); background: none }
+.xray .xray-src td:first-child { opacity: 0.6 }
+.xray td.src { white-space: normal; width: 100% }
+.xray pre { margin: 0; padding: 0; background: none; color: inherit; font-size: 92%;
+  white-space: pre-wrap }
+</style>"""
+
+
+def _trimmed(sizes):
+    """Sizes without the ones at the end."""
+    while len(sizes) > 1 and sizes[-1] == 1:
+        sizes = sizes[:-1]
+    return sizes
+
+
+def _cell(value):
+    return value if isinstance(value, str) else _short(value)
+
+
+def _all(counts, keys, what):
+    return sum(counts[f"{key}.{what}"] for key in keys)
+
+
+def _lanes(n):
+    return f"{_ratio(n['lanes'], 32 * n['instructions']):.0%}"
+
+
+def _sectors_a_request(n):
+    requests = _all(n, GLOBAL, "requests")
+    return requests and _short(float(_all(n, GLOBAL, "sectors") / requests))
+
+
+def _global(n, key):
+    requests, sectors, ideal = (n[f"{key}.{what}"] for what in ("requests", "sectors", "ideal"))
+    return (
+        f"sectors, {_short(_ratio(sectors, requests))} for each of {requests:,} requests"
+        f" (ideal {_short(_ratio(ideal, requests))})"
+    )
+
+
+def _shared(n, key):
+    wavefronts, conflicts = n[f"{key}.wavefronts"], n[f"{key}.conflicts"]
+    if not conflicts:
+        return "wavefronts, no bank conflicts"
+    return f"wavefronts, {conflicts:,} of them bank conflicts (ideal {wavefronts - conflicts:,})"
+
+
+def _all_global(n):
+    return "; ".join(
+        f"{name}: {n[f'{key}.sectors']:,} {_global(n, key)}"
+        for key, name in GLOBAL.items()
+        if n[f"{key}.requests"]
+    )
+
+
+def _all_shared(n):
+    return "; ".join(
+        f"{name}: {n[f'{key}.wavefronts']:,} {_shared(n, key)}"
+        for key, name in SHARED.items()
+        if n[f"{key}.wavefronts"]
+    )
+
+
+def _barriers(n):
+    share = _ratio(n["waits"], n["barriers"])
+    return f"arrivals of warps; {share:.0%} wait for a warp with more to do"
+
+
+# --- two launches ---------------------------------------------------------------------------------
+
+
+class Comparison:
+    """Two reports side by side."""
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def rows(self):
+        """[(what, value of a, value of b)], without what neither did."""
+
+        def both(what, number):
+            values = number(self.a), number(self.b)
+            return [(what, *values)] if any(v != 0 for v in values) else []
+
+        def count(key):
+            return lambda report: report.total[key]
+
+        rows = both("PTX instructions of warps", count("instructions"))
+        rows += both("active lanes", lambda r: _lanes(r.total))
+        for key, name in GLOBAL.items():
+            for what in ("requests", "sectors"):
+                rows += both(f"global {name}: {what}", count(f"{key}.{what}"))
+            rows += both(
+                f"global {name}: sectors a request",
+                lambda r, key=key: _ratio(r.total[f"{key}.sectors"], r.total[f"{key}.requests"]),
+            )
+        for key, name in SHARED.items():
+            for what in ("wavefronts", "conflicts"):
+                rows += both(f"shared {name}: {what}", count(f"{key}.{what}"))
+        rows += both("shared atomics: requests", count("atoms.requests"))
+        for key, name in LOCAL.items():
+            rows += both(f"local {name}: sectors", count(f"{key}.sectors"))
+        rows += both("barriers: arrivals of warps", count("barriers"))
+        for index, way in enumerate(("read", "written")):
+            rows += both(
+                f"memory {way}: least bytes", lambda r, index=index: r.touched_bytes[index]
+            )
+        rows += both("registers", lambda r: r.registers or 0)
+        rows += both("occupancy", lambda r: f"{r.occupancy.share:.0%}")
+        return rows
+
+    def _table(self):
+        for what, a, b in self.rows():
+            times = "" if isinstance(a, str) or not a or a == b else f"x {b / a:.3g}"
+            yield what, _cell(a), _cell(b), times
+
+    def __repr__(self):
+        lines = [f"a = {self.a.heading}", f"b = {self.b.heading}"]
+        lines.append(f"{'':<38}{'a':>14}{'b':>14}")
+        lines += [
+            f"{what:<38}{a:>14}{b:>14}  {times}".rstrip() for what, a, b, times in self._table()
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        rows = "".join(
+            f"<tr><th>{escape(what)}</th><td>{a}</td><td>{b}</td><td>{times}</td></tr>"
+            for what, a, b, times in self._table()
+        )
+        return (
+            f'<div class="xray">{STYLE}<p>a: {escape(self.a.heading)}<br>'
+            f'b: {escape(self.b.heading)}</p><table class="xray-sum">'
+            f"<tr><th></th><td>a</td><td>b</td><td></td></tr>{rows}</table></div>"
+        )
+
+
+def compare(a, b):
+    """Two reports of profile() side by side; the last column is b over a."""
+    for report in (a, b):
+        if not isinstance(report, Report):
+            raise TypeError(f"compare takes two reports of profile(), not {type(report).__name__}")
+    return Comparison(a, b)
