@@ -9,7 +9,8 @@
 
 #include "sanitize.h"
 
-#define LAST_TIME 0x7f000000u
+#define LAST_TIME 0x40000000u   /* in which a launch may begin */
+#define END_OF_TIME 0x7ffffff0u /* in which it is watched */
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 
@@ -101,6 +102,12 @@ static void set_clear(Set *set)
 
 /* ---- launches and blocks ---- */
 
+static uint32_t tick(void)
+{
+    if (order.now > END_OF_TIME) order.lost = true;
+    return order.lost ? order.now : ++order.now;
+}
+
 bool order_begin_launch(const Job *job)
 {
     bool anew = order.now > LAST_TIME;
@@ -113,7 +120,7 @@ bool order_begin_launch(const Job *job)
         memset(last_device_fence, 0, sizeof last_device_fence);
     }
     warps = job->warps;
-    order.launch = order.block = order.interval = ++order.now;
+    order.launch = order.block = order.interval = tick();
     return anew;
 }
 
@@ -127,7 +134,7 @@ void order_begin_block(void)
             block_room = room;
         }
     }
-    order.block = order.interval = ++order.now;
+    order.block = order.interval = tick();
     if (blocks_begun < block_room) block_begins[blocks_begun++] = order.now;
     apart = 0;
     memset(arrived, 0, sizeof arrived);
@@ -229,7 +236,7 @@ static void look_at_lanes(uint32_t warp)
 
 void order_warp(uint32_t warp, uint32_t lanes, uint32_t live)
 {
-    uint32_t now = ++order.now;
+    uint32_t now = tick();
     if (lanes == live) {
         order.synced[warp] = now;
         return;
@@ -242,10 +249,10 @@ void order_warp(uint32_t warp, uint32_t lanes, uint32_t live)
     FOR_LANES(a, lanes) memcpy(table[a], joined, sizeof joined);
 }
 
-void order_arrive(uint32_t warp, uint32_t barrier)
+void order_arrive(uint32_t warp, uint32_t barrier, bool goes_on)
 {
     arrived[barrier] |= 1u << warp;
-    arrival[barrier][warp] = ++order.now;
+    arrival[barrier][warp] = goes_on ? tick() : order.now + 1;
 }
 
 /* What warp a knows of warp b. */
@@ -256,7 +263,7 @@ void order_barrier(uint32_t barrier, uint32_t waiting, bool all)
     uint32_t came = arrived[barrier];
     arrived[barrier] = 0;
     if (all) {
-        order.interval = ++order.now;
+        order.interval = tick();
         while (learnt_count) {
             set_add(&base, &learnt[--learnt_count].records);
             set_clear(&learnt[learnt_count].records);
@@ -270,13 +277,13 @@ void order_barrier(uint32_t barrier, uint32_t waiting, bool all)
     FOR_LANES(a, came & waiting)
     {
         memcpy(known[a], joined, sizeof joined);
-        order.synced[a] = ++order.now;
+        order.synced[a] = tick();
     }
 }
 
 void order_fence(uint32_t warp, uint32_t lanes, bool device)
 {
-    uint32_t now = ++order.now;
+    uint32_t now = tick();
     FOR_LANES(lane, lanes)
     {
         fence_block[warp][lane] = now;
@@ -371,7 +378,7 @@ void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release)
             if (learnt[i].from != address && order_before(learnt[i].when, warp, lane))
                 set_add(&c->records, &learnt[i].records);
     }
-    order.now++; /* what comes after was not made known */
+    tick(); /* what comes after was not made known */
 }
 
 void order_learn(uint32_t warp, uint32_t lane, uint64_t address)

@@ -411,38 +411,52 @@ static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_
     a->mark = mark_of(order.now, site, w->warp_id, 0, flags);
 }
 
-/* Looks at an access; the lanes whose address is good. Stores lanes that are not in a row. */
+/* How many lanes from `first` on access consecutive places. */
+static uint32_t row_from(const uint64_t *addr, uint32_t mask, uint32_t first, uint32_t bytes,
+                         bool all_do)
+{
+    uint32_t gap = ~(mask >> first);
+    if (all_do) return gap ? __builtin_ctz(gap) : LANES;
+    uint32_t lane = first + 1;
+    while (lane < LANES && mask >> lane & 1 && addr[lane] == addr[lane - 1] + bytes) lane++;
+    return lane - first;
+}
+
+/* Looks at an access of memory with one shadow; stores data unless the lanes are in a row. */
+static bool look_up(Access *a, Region *region, const uint64_t *addr, uint32_t mask,
+                    const Shape *shape, const void *data)
+{
+    if (shape->one && !data) { /* two lanes stand for all */
+        uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask);
+        shadow_lane(a, region, addr[first], first, NULL);
+        if (last != first) shadow_lane(a, region, addr[last], last, NULL);
+        return false;
+    }
+    bool rows = a->load != a->store && !a->atomic, stores = data && !shape->row;
+    for (uint32_t left = mask, lanes; left;) {
+        uint32_t first = __builtin_ctz(left);
+        lanes = rows ? row_from(addr, mask, first, a->bytes, shape->row) : 1;
+        if (lanes > 2) shadow_row(a, region, addr[first], first, lanes, data);
+        else
+            for (uint32_t i = 0; i < lanes; i++)
+                shadow_lane(a, region, addr[first + i], first + i, data);
+        uint32_t done = (lanes < LANES ? (1u << lanes) - 1 : UINT32_MAX) << first;
+        if (stores) access_write(addr, done, a->site, data);
+        left &= ~done;
+    }
+    return stores;
+}
+
+/* Looks at an access; returns the lanes whose address is good, and whether it stored them. */
 static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const void *data,
                         bool *stored)
 {
     Shape shape;
     Region *region;
     shape_of(addr, mask, a->bytes, &shape);
-    bool plain = a->load != a->store;
     *stored = false;
     if (all_inside(a, &shape, &region)) {
-        if (!region) return mask;
-        if (shape.row && plain) {
-            for (uint32_t left = mask; left;) {
-                uint32_t first = __builtin_ctz(left), rest = ~(left >> first);
-                uint32_t lanes = rest ? __builtin_ctz(rest) : LANES;
-                shadow_row(a, region, addr[first], first, lanes, data);
-                left &= first + lanes < LANES ? UINT32_MAX << (first + lanes) : 0;
-            }
-            return mask;
-        }
-        if (shape.one && !data) { /* two lanes stand for all */
-            uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask);
-            shadow_lane(a, region, addr[first], first, NULL);
-            if (last != first) shadow_lane(a, region, addr[last], last, NULL);
-            return mask;
-        }
-        FOR_LANES(lane, mask)
-        {
-            shadow_lane(a, region, addr[lane], lane, data);
-            if (data) access_write(addr, 1u << lane, a->site, data);
-        }
-        *stored = data != NULL;
+        if (region) *stored = look_up(a, region, addr, mask, &shape, data);
         return mask;
     }
     uint32_t good = 0;
@@ -618,7 +632,8 @@ static void pass_barrier(Warp *w, uint32_t id, bool all)
     }
 }
 
-static uint32_t come(Warp *w, uint32_t site, uint32_t id, uint32_t mask, uint32_t says)
+static uint32_t come(Warp *w, uint32_t site, uint32_t id, uint32_t mask, uint32_t says,
+                     bool goes_on)
 {
     uint32_t skip = says & SAYS_ALIGNED ? w->live & ~mask : 0;
     if (skip) {
@@ -633,7 +648,7 @@ static uint32_t come(Warp *w, uint32_t site, uint32_t id, uint32_t mask, uint32_
     if (id < BARRIERS) {
         s.barrier_site[id][w->warp_id] = site;
         s.barrier_came[id] |= 1u << w->warp_id;
-        order_arrive(w->warp_id, id);
+        order_arrive(w->warp_id, id, goes_on);
     }
     return mask;
 }
@@ -641,7 +656,7 @@ static uint32_t come(Warp *w, uint32_t site, uint32_t id, uint32_t mask, uint32_
 uint32_t sg_sanitize_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
                              uint32_t reduce, uint32_t predicate, uint32_t says)
 {
-    mask = come(w, site, id, mask, says);
+    mask = come(w, site, id, mask, says, false);
     if (id < BARRIERS) s.barrier_waits[id] |= 1u << w->warp_id;
     uint32_t result = sg_barrier(w, site, id, threads, mask, reduce, predicate);
     if (s.barrier_came[id] >> w->warp_id & 1) pass_barrier(w, id, !threads);
@@ -651,7 +666,7 @@ uint32_t sg_sanitize_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threa
 void sg_sanitize_barrier_arrive(Warp *w, uint32_t site, uint32_t id, uint32_t threads,
                                 uint32_t mask, uint32_t says)
 {
-    mask = come(w, site, id, mask, says);
+    mask = come(w, site, id, mask, says, true);
     sg_barrier_arrive(w, site, id, threads, mask);
     if (!w->worker->barriers[id].arrived) pass_barrier(w, id, !threads);
 }

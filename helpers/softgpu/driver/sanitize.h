@@ -41,6 +41,7 @@ typedef struct Order {
     uint32_t launch, block;     /* when the launch and the running block began */
     uint32_t interval;          /* when the block's last barrier of all threads completed */
     uint32_t synced[MAX_WARPS]; /* when all lanes of a warp last met */
+    bool lost; /* more happened than time can count: what comes first is no longer known */
 } Order;
 
 extern Order order;
@@ -53,7 +54,7 @@ bool order_before(Mark mark, uint32_t warp, uint32_t lane);
 uint64_t order_block_of(Mark mark); /* linear index */
 
 void order_warp(uint32_t warp, uint32_t lanes, uint32_t live); /* these lanes meet */
-void order_arrive(uint32_t warp, uint32_t barrier);
+void order_arrive(uint32_t warp, uint32_t barrier, bool goes_on);
 /* The warps that arrived, of which `waiting` waited; all: every thread of the block was there. */
 void order_barrier(uint32_t barrier, uint32_t waiting, bool all);
 void order_fence(uint32_t warp, uint32_t lanes, bool device);

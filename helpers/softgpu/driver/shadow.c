@@ -268,7 +268,7 @@ static bool may_meet(Mark before, bool before_wrote, const Access *a)
 
 static bool collides(Access *a, const Region *r, Mark before, bool wrote, uint32_t lane)
 {
-    if (before < MARK_AT(r->is_shared ? order.block : order.launch)) return false;
+    if (order.lost || before < MARK_AT(r->is_shared ? order.block : order.launch)) return false;
     return !order_before(before, a->w->warp_id, lane) && !may_meet(before, wrote, a);
 }
 
