@@ -111,7 +111,8 @@ class Driver:
             self.library.sg_set_error(b"line 1: no such instruction")
             return 218
         module = c_void_p(module)
-        self.library.sg_module_create(module, b"\1\0\0\0" * 64, c_size_t(256))
+        self.library.sg_module_create(module, c_size_t(256))
+        self.library.sg_module_fill(module, c_size_t(0), b"\1\0\0\0" * 64, c_size_t(256))
         for name, offset, constant in ((b"variable", 0, 0), (b"table", 32, 1)):
             self.library.sg_module_variable(module, name, c_size_t(offset), c_size_t(16), constant)
         self.library.sg_module_relocate(module, c_size_t(8), c_size_t(32))

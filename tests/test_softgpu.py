@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit
+from helpers.softgpu.loader import Engine
 
 if not autoinit.is_software:
     pytest.skip("faults like these end the context of a real GPU", allow_module_level=True)
@@ -48,6 +49,49 @@ __global__ void counted_under_lock(int *lock, int *count)
     ++*(volatile int *)count;
     __threadfence();
     atomicExch(lock, 0);
+}
+__global__ void returns_before_barrier(int *o, int n)
+{
+    int i = threadIdx.x;
+    if (i >= n) return;
+    s[i] = i;
+    __syncthreads();
+    o[i] = s[n - 1 - i];
+}
+__device__ __noinline__ void leave_at(int i, int *o)
+{
+    if (i == 11 + threadIdx.x % 2) asm volatile("exit;");
+    o[threadIdx.x] = i;
+}
+typedef void (*Function)(int, int *);
+__device__ Function functions[2] = {leave_at, leave_at};
+__global__ void exit_in_function(int *o)
+{
+    for (int i = 0;; i++) leave_at(i, o);
+}
+__global__ void exit_behind_pointer(int *o)
+{
+    for (int i = 0;; i++) functions[(i + threadIdx.x) % 2](i, o);
+}
+__global__ void active_among_some(int *o)
+{
+    asm volatile("{ .reg .pred p; setp.lt.u32 p, %1, 5; mov.u32 %0, 7; @p activemask.b32 %0; }"
+                 : "=r"(o[threadIdx.x]) : "r"(threadIdx.x));
+}
+__device__ __noinline__ int fibonacci(int n)
+{
+    return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
+__global__ void slow_recursion(int *o) { o[threadIdx.x] = fibonacci(60); }
+__global__ void sg_load(int *o) { o[threadIdx.x] = 5; }
+__global__ void looks_by_adding_nothing(int *flag, int *o)
+{
+    if (threadIdx.x < 32) {
+        while (atomicAdd(flag, 0) == 0) {}
+        o[threadIdx.x] = 7;
+    } else {
+        atomicExch(flag, 1);
+    }
 }
 __global__ void warp_waits_for_warp(volatile int *flag, int *o)
 {
@@ -190,6 +234,16 @@ def test_a_kernel_that_never_ends_is_stopped_at_the_limit():
     assert "LaunchError" in output and "SOFTGPU_TIMEOUT" in output and "goes on" in output
 
 
+def test_a_recursion_without_loops_is_stopped_too(module, memory):
+    engine = Engine.as_driver().library
+    engine.sg_options(0, 0, 0.5)
+    try:
+        with pytest.raises(cuda.LaunchError, match="slow_recursion ran longer than 0.5 s"):
+            module.get_function("slow_recursion")(memory, block=(32, 1, 1))
+    finally:
+        Engine.as_driver().set_threads(int(os.environ.get("SOFTGPU_THREADS", "0")))
+
+
 def test_ctrl_c_stops_a_kernel():
     with endless_kernel() as process:
         time.sleep(0.5)
@@ -215,10 +269,61 @@ def test_lanes_of_one_warp_may_wait_for_each_other_at_a_lock(module, memory):
     assert read(count, 1)[0] == 96 * 5
 
 
-def test_warps_of_one_block_may_wait_for_each_other(module, memory):
+@pytest.mark.parametrize("name", ["warp_waits_for_warp", "looks_by_adding_nothing"])
+def test_warps_of_one_block_may_wait_for_each_other(name, module, memory):
     out = cuda.mem_alloc(128)
-    module.get_function("warp_waits_for_warp")(memory, out, block=(64, 1, 1))
+    module.get_function(name)(memory, out, block=(64, 1, 1))
     assert (read(out, 32) == 7).all()
+
+
+@pytest.mark.parametrize("n", [1, 31, 40, 64])
+def test_threads_that_have_returned_are_not_waited_for(n, module, memory):
+    function = module.get_function("returns_before_barrier")
+    function(memory, np.int32(n), block=(64, 1, 1), shared=256)
+    assert (read(memory, n) == np.arange(n)[::-1]).all()
+
+
+@pytest.mark.parametrize("name", ["exit_in_function", "exit_behind_pointer"])
+def test_a_thread_may_end_inside_a_function(name, module, memory):
+    module.get_function(name)(memory, block=(32, 1, 1))
+    assert (read(memory, 32) == 10 + np.arange(32) % 2).all()
+
+
+def test_a_predicated_instruction_about_the_warp_writes_its_lanes_only(module, memory):
+    module.get_function("active_among_some")(memory, block=(32, 1, 1))
+    assert (read(memory, 32) == np.where(np.arange(32) < 5, 31, 7)).all()
+
+
+def test_a_kernel_may_be_named_like_a_function_of_the_driver(module, memory):
+    module.get_function("sg_load")(memory, block=(32, 1, 1))
+    assert (read(memory, 32) == 5).all()
+
+
+def test_too_much_static_shared_memory_is_refused_with_the_numbers():
+    source = (
+        "__global__ void k(float *o) { __shared__ float s[20000]; s[threadIdx.x] = 1; *o = s[9]; }"
+    )
+    with pytest.raises(cuda.Error, match="80000 bytes of static shared memory"):
+        SourceModule(source, options=["-Xptxas", "-w"])
+
+
+def test_a_damaged_cache_is_compiled_anew(memory, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path))
+    source = "__global__ void four(int *o) { o[threadIdx.x] = 4; } // damaged"
+    SourceModule(source).get_function("four")
+    (compiled,) = tmp_path.glob("*.o")
+    whole = compiled.read_bytes()
+    compiled.write_bytes(whole[: len(whole) // 2])
+    code = f"""
+import helpers.autoinit, numpy as np, pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+out = np.zeros(32, np.int32)
+SourceModule({source!r}).get_function("four")(cuda.Out(out), block=(32, 1, 1))
+print(set(out.tolist()))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert run.stdout == "{4}\n", run.stderr
+    assert compiled.stat().st_size > len(whole) // 2
 
 
 def test_a_fresh_context_works_after_a_fault(module, memory):

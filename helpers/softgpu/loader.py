@@ -24,6 +24,7 @@ from .ptx import PtxError, parse
 __all__ = ["Engine"]
 
 _INVALID_PTX = 218
+_STATIC_SHARED_BYTES = 48 * 1024
 _LAUNCH_FAILED = 719
 _SPACES = ("generic", "global", "shared", "local", "const", "param")
 _KINDS = ("load", "store", "atomic", "red", "barrier", "shuffle", "trap", "other")
@@ -52,7 +53,8 @@ _SIGNATURES = {
     "sg_set_reporter": (None, [c_void_p]),
     "sg_set_error": (None, [c_char_p]),
     "sg_options": (None, [c_int, c_int, c_double]),
-    "sg_module_create": (c_int, [c_void_p, c_char_p, c_size_t]),
+    "sg_module_create": (c_int, [c_void_p, c_size_t]),
+    "sg_module_fill": (None, [c_void_p, c_size_t, c_char_p, c_size_t]),
     "sg_module_variable": (c_int, [c_void_p, c_char_p, c_size_t, c_size_t, c_int]),
     "sg_module_relocate": (None, [c_void_p, c_size_t, c_size_t]),
     "sg_module_kernel": (
@@ -206,7 +208,10 @@ class Engine:
         module = LoadedModule(data.decode(errors="replace"))
         self.modules[handle] = module
         library, program, placed = self.library, module.program, module.image
-        library.sg_module_create(handle, bytes(placed.initial), len(placed.initial))
+        if library.sg_module_create(handle, placed.bytes):
+            raise PtxError(f"there is no memory for {placed.bytes} bytes of module variables")
+        for offset, content in placed.pieces:
+            library.sg_module_fill(handle, offset, content, len(content))
         for variable in placed.variables:
             offset = placed.offsets[variable.name]
             constant = variable.space == "const"
@@ -217,6 +222,11 @@ class Engine:
             library.sg_module_relocate(handle, where, target)
         for kernel in program.kernels:
             layout = module.layouts[kernel.name]
+            if layout.static_shared_bytes > _STATIC_SHARED_BYTES:
+                raise PtxError(
+                    f"kernel {kernel.name} has {layout.static_shared_bytes} bytes of static shared"
+                    f" memory; a block can have {_STATIC_SHARED_BYTES}, more only as dynamic"
+                )
             sites = module.code(kernel.name, "plain").sites
             files = sorted({site.file for site in sites})
             names = (c_char_p * len(files))(*(Path(name).name.encode() for name in files))

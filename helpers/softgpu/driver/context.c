@@ -46,6 +46,7 @@ static Context *context_new(unsigned flags)
    new can come to it. */
 static void context_destroy(Context *context)
 {
+    if (context == primary) primary = NULL;
     handle_drop(context->handle);
     modules_free_all(context);
     streams_free_all(context);
@@ -155,10 +156,7 @@ CUAPI cuDevicePrimaryCtxRelease_v2(CUdevice device)
     if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
     if (device) return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
     if (!primary) return fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context is not retained");
-    if (--primary->users == 0) {
-        context_destroy(primary);
-        primary = NULL;
-    }
+    if (--primary->users == 0) { context_destroy(primary); }
     return CUDA_SUCCESS;
 }
 

@@ -175,8 +175,8 @@ typedef struct Fiber {
     struct Fiber *next; /* in its worker's list of idle fibers */
 } Fiber;
 
-#define STACK_BYTES (4u << 20)    /* costs memory only as far as it is used */
-#define STACK_RESERVE (32u << 10) /* kept for the driver's own calls below stack_limit */
+#define STACK_BYTES (8u << 20)   /* costs memory only as far as it is used */
+#define STACK_RESERVE (2u << 20) /* room for one function's frame below where it is checked */
 
 Fiber *fiber_new(void);
 /* Makes a fiber start at main(argument) when it is next switched to. */

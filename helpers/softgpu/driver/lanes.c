@@ -8,16 +8,16 @@
 
 #include "lanes.h"
 
-/* ---- division: by zero, the quotient has all bits set and the remainder is the dividend ---- */
+/* ---- division: by zero, quotient and remainder have all bits set, as on the hardware ---- */
 
 INLINE int64_t div_s64(int64_t a, int64_t b)
 { return b == 0 ? -1 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
 
-INLINE int64_t rem_s64(int64_t a, int64_t b) { return b == 0 ? a : b == -1 ? 0 : a % b; }
+INLINE int64_t rem_s64(int64_t a, int64_t b) { return b == 0 ? -1 : b == -1 ? 0 : a % b; }
 
 INLINE uint64_t div_u64(uint64_t a, uint64_t b) { return b == 0 ? UINT64_MAX : a / b; }
 
-INLINE uint64_t rem_u64(uint64_t a, uint64_t b) { return b == 0 ? a : a % b; }
+INLINE uint64_t rem_u64(uint64_t a, uint64_t b) { return b == 0 ? UINT64_MAX : a % b; }
 
 #define BINARY(name, type, function)                                                               \
     LANEWISE void name(const type *a, const type *b, type *out)                                    \

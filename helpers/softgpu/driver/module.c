@@ -36,7 +36,7 @@ static Kernel *kernel_named(Module *module, const char *name)
 
 /* ---- what Python says about a module while it loads ---- */
 
-int sg_module_create(void *handle, const char *image, size_t bytes)
+int sg_module_create(void *handle, size_t bytes)
 {
     Module *module = handle_object(MODULE, handle);
     if (!module || module->base) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
@@ -48,8 +48,14 @@ int sg_module_create(void *handle, const char *image, size_t bytes)
         return fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes of module variables", bytes);
     module->base = memory;
     module->bytes = bytes;
-    if (image) memcpy(memory, image, bytes);
     return CUDA_SUCCESS;
+}
+
+void sg_module_fill(void *handle, size_t offset, const char *content, size_t bytes)
+{
+    Module *module = handle_object(MODULE, handle);
+    if (!module || offset > module->bytes || bytes > module->bytes - offset) return;
+    memcpy(module->base + offset, content, bytes);
 }
 
 int sg_module_variable(void *handle, const char *name, size_t offset, size_t bytes, int constant)

@@ -137,7 +137,8 @@ typedef void (*Entry)(Warp *);
 void sg_set_callbacks(LoadCallback, CompileCallback, AttributesCallback, UnloadCallback);
 void sg_set_error(const char *text);
 
-int sg_module_create(void *module, const char *image, size_t bytes);
+int sg_module_create(void *module, size_t bytes); /* room for its variables, zeros */
+void sg_module_fill(void *module, size_t offset, const char *content, size_t bytes);
 int sg_module_variable(void *module, const char *name, size_t offset, size_t bytes, int constant);
 void sg_module_relocate(void *module, size_t offset, size_t target);
 int sg_module_kernel(void *module, const char *name, size_t param_bytes, uint32_t static_shared,

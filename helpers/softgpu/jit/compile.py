@@ -15,7 +15,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from . import floating, integer, memory, profile, sanitize, warp  # noqa: F401  (they register themselves)
-from .emit import ModuleText
+from .emit import ModuleText, symbol
 from .layout import Layout, Site
 
 __all__ = ["KernelCode"]
@@ -62,6 +62,7 @@ def _object_code(text: str) -> bytes:
 
 
 _engines: list = []  # loaded code stays for the life of the process
+_loaded: dict[str, int] = {}  # where it is, by key
 
 
 def _load(object_code: bytes, name: str) -> int:
@@ -93,12 +94,15 @@ class KernelCode:
         key = hashlib.sha256(_version())
         for part in (text, kernel, build):
             key.update(len(part).to_bytes(8, "little") + part.encode())
-        self._path = cache_folder / f"{key.hexdigest()}.o"
+        self._key = key.hexdigest()
+        self._path = cache_folder / f"{self._key}.o"
         self._emitted = ""
         self._object = b""
         try:
             header, _, self._object = self._path.read_bytes().partition(b"\n")
             known = json.loads(header)
+            if known["digest"] != hashlib.sha256(self._object).hexdigest():
+                raise ValueError("a damaged file")
             self.sites = [Site(*fields) for fields in known["sites"]]
             self._symbols = known["symbols"]
             self.notes = known["notes"]
@@ -116,10 +120,13 @@ class KernelCode:
         if self._emitted:
             self._object = _object_code(self._emitted)
             known = {
+                "digest": hashlib.sha256(self._object).hexdigest(),
                 "sites": [astuple(site) for site in self.sites],
                 "symbols": self._symbols,
                 "notes": self.notes,
             }
             _write_atomically(self._path, json.dumps(known).encode() + b"\n" + self._object)
             self._emitted = ""
-        return _load(self._object, self.kernel)
+        if self._key not in _loaded:
+            _loaded[self._key] = _load(self._object, symbol(self.kernel))
+        return _loaded[self._key]

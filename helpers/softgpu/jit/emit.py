@@ -34,7 +34,16 @@ from .flow import (
 from .layout import WARP, Layout, Site
 from .uniform import find_varying
 
-__all__ = ["BUILDS", "LANES", "FunctionEmitter", "ModuleText", "Value", "element_of", "instruction"]
+__all__ = [
+    "BUILDS",
+    "LANES",
+    "FunctionEmitter",
+    "ModuleText",
+    "Value",
+    "element_of",
+    "instruction",
+    "symbol",
+]
 
 LANES = 32
 
@@ -74,6 +83,11 @@ class Value:
 _BITS = {"i1": 1, "i8": 8, "i16": 16, "half": 16, "i32": 32, "float": 32, "i64": 64, "double": 64}
 _BITS["i128"] = 128
 _MANGLED = {"float": "f32", "double": "f64", "half": "f16"}
+
+
+def symbol(name: str) -> str:
+    """What a function of PTX is called in LLVM, where the driver's functions have names too."""
+    return f"ptx.{name}"
 
 
 def element_of(ptx_type: str) -> str:
@@ -139,7 +153,7 @@ class FunctionEmitter:
             if isinstance(item, Instruction) and item.opcode not in (*_EMITTERS, *BRANCHES):
                 raise self.refusal(item)
         self.layout = text.layout
-        self.blocks: list[Block] = blocks_in_order(function)
+        self.blocks: list[Block] = blocks_in_order(function, text.has_exits)
         self.varying = find_varying(function, self.blocks)
         divergent = [self._divergent(block) for block in self.blocks]
         self.waiting = waiting_blocks(self.blocks, divergent)
@@ -163,11 +177,13 @@ class FunctionEmitter:
         for index, block in enumerate(self.blocks):
             self._emit_block(index, block)
         if self.function.is_entry:
-            head = f'define void @"{self.function.name}"(ptr %w)'
+            head = f'define void @"{symbol(self.function.name)}"(ptr %w)'
             existing = "load i32, ptr %w.existing"
         else:
             formal = "".join(f", ptr %p{n}" for n in range(len(self._formals())))
-            head = f'define internal void @"{self.function.name}"(ptr %w, i32 %mask{formal})'
+            head = (
+                f'define internal void @"{symbol(self.function.name)}"(ptr %w, i32 %mask{formal})'
+            )
             existing = "add i32 %mask, 0"
         prologue = [
             "entry:",
@@ -231,6 +247,13 @@ class FunctionEmitter:
                 "%no.stack = icmp ult ptr %stack, %limit",
                 "%no.local = icmp ugt i64 %frame.end64, %stride",
                 "%overflow = or i1 %no.stack, %no.local",
+                "%stopped = load volatile i32, ptr %stop",
+                "%stopping = icmp ne i32 %stopped, 0",
+                "br i1 %stopping, label %abandoned, label %wanted",
+                "abandoned:",
+                self._void_call_text("sg_stop", "ptr %w"),
+                "unreachable",
+                "wanted:",
                 "br i1 %overflow, label %overflowing, label %fitting",
                 "overflowing:",
                 self._void_call_text(
@@ -276,7 +299,7 @@ class FunctionEmitter:
                 self._active = self.assign(f"and i32 {self.mask}, {chosen}")
                 self._active_vector = self.from_bits(self._active)
             function(self, item)
-        except (KeyError, IndexError, ValueError) as error:
+        except (AssertionError, IndexError, KeyError, ValueError) as error:
             raise self.refusal(item) from error
 
     def refusal(self, item: Instruction, why: str = "") -> PtxError:
@@ -352,7 +375,7 @@ class FunctionEmitter:
     def _go(self, index: int, targets: list[int]) -> None:
         """Run the first block in order at which lanes wait."""
         candidates = sorted(self.waiting[index] | {t for t in targets if t != EXIT})
-        certain = EXIT not in targets
+        certain = EXIT not in targets and not self.blocks[index].loses_lanes
         for position, target in enumerate(candidates):
             last = position + 1 == len(candidates)
             if certain and (last or targets == [target]):
@@ -496,6 +519,8 @@ class FunctionEmitter:
                 raise AssertionError(f"{self.item.name}: {operand.name} was taken to be uniform")
             if self.item.predicate:
                 value = self.select(self.predicate(self.item), value, self.load_register(operand))
+            if not value.uniform:
+                raise AssertionError(f"{self.item.name}: {operand.name} differs by its predicate")
         else:
             value = self.splat(value)
             if self.item.predicate or protected:
@@ -657,6 +682,11 @@ class FunctionEmitter:
     def warp_value(self, field: str, kind: str, index: int = 0) -> str:
         """A field of the Warp that does not change while the kernel runs."""
         return self.assign(f"load {kind}, ptr {self.warp_field(field, index)}, !invariant.load !0")
+
+    def parameter_bytes(self, name: str) -> int:
+        """The size of a parameter of a device function or of a call."""
+        known = (*self._formals(), *self.function.variables)
+        return next(variable.bytes for variable in known if variable.name == name)
 
     def parameter_words(self, name: str) -> str | None:
         """A pointer to a parameter of a device function or of a call: words of 4 bytes x 32 lanes.

@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ..ptx.program import Address, Function, Instruction, Label, Not, PtxError, Register, Vector
+from ..ptx.program import (
+    Address,
+    Function,
+    Immediate,
+    Instruction,
+    Label,
+    Not,
+    PtxError,
+    Register,
+    Vector,
+)
 
 __all__ = [
     "BRANCHES",
@@ -46,6 +56,7 @@ class Block:
     choice: Instruction | str | None = None
     selects: dict[int, int] = field(default_factory=dict)  # target position -> entry number it sets
     exits: bool = False  # EXIT is the end of the thread, not of the function
+    loses_lanes: bool = False  # threads may end in a function that it calls
 
 
 def gathers(item: Instruction) -> bool:
@@ -55,14 +66,15 @@ def gathers(item: Instruction) -> bool:
 
 def _watches(item: Instruction) -> bool:
     """Whether an instruction, in a loop, may be waiting for a change to memory."""
-    if item.opcode == "atom":
-        return bool({"cas", "exch"} & set(item.modifiers))
-    return item.opcode == "ld" and bool(
-        {"volatile", "acquire", "relaxed", "mmio"} & set(item.modifiers)
-    )
+    modifiers = set(item.modifiers)
+    if item.opcode == "atom":  # one that adds 0 or the like only looks
+        looks = Immediate(0) in item.operands or Immediate(-1) in item.operands
+        return looks or bool({"cas", "exch"} & modifiers)
+    watching = {"volatile", "acquire", "relaxed", "mmio", "cv", "cg"}
+    return item.opcode == "ld" and bool(watching & modifiers)
 
 
-def _split(function: Function) -> list[Block]:
+def _split(function: Function, calls_may_exit: bool) -> list[Block]:
     """Blocks in textual order; targets are indices into the list."""
     starts: list[list[Instruction]] = [[]]
     labels: dict[str, int] = {}
@@ -76,14 +88,15 @@ def _split(function: Function) -> list[Block]:
             if may_spin and gathers(item) and starts[-1]:
                 starts.append([])
             starts[-1].append(item)
-            if item.opcode in BRANCHES:
+            if item.opcode in BRANCHES or (calls_may_exit and item.opcode == "call"):
                 starts.append([])
     blocks = []
     for index, instructions in enumerate(starts):
         following = index + 1 if index + 1 < len(starts) else EXIT
         last = instructions[-1] if instructions else None
         if last is None or last.opcode not in BRANCHES:
-            blocks.append(Block(instructions, [following]))
+            calls = last is not None and last.opcode == "call"
+            blocks.append(Block(instructions, [following], loses_lanes=calls_may_exit and calls))
             continue
         if last.opcode == "brx":
             names = function.branch_targets[last.operands[1].name]
@@ -206,9 +219,9 @@ def _arrange(
     return order
 
 
-def blocks_in_order(function: Function) -> list[Block]:
+def blocks_in_order(function: Function, calls_may_exit: bool = False) -> list[Block]:
     """The reachable blocks of a function; an edge to itself or an earlier block repeats a loop."""
-    blocks = _split(function)
+    blocks = _split(function, calls_may_exit)
     blocks.append(Block([], [0]))  # an entry that nothing jumps back to
     order = _arrange(blocks, _reachable(blocks, len(blocks) - 1), set(), set())
     place = {node: index for index, node in enumerate(order)} | {EXIT: EXIT}
@@ -260,7 +273,7 @@ def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset
             ways = [block.targets] if divergent[index] else [[target] for target in block.targets]
             for targets in ways:
                 candidates = sorted(during[index] | {t for t in targets if t != EXIT})
-                certain = len(targets) == 1 and targets[0] != EXIT
+                certain = len(targets) == 1 and targets[0] != EXIT and not block.loses_lanes
                 for position, target in enumerate(candidates):
                     wait(target, set(candidates[position + 1 :]))
                     if certain and target == targets[0]:

@@ -178,13 +178,11 @@ def divide(e: FunctionEmitter, item) -> None:
     """div and rem on integers. By zero, all bits of the result are set, as on the hardware."""
     kind = item.modifiers[-1]
     a, b = (e.read(o, kind) for o in item.operands[1:3])
-    zero = e.compare("icmp eq", b, e.constant(0, b.element))
-    ones = e.constant(-1, a.element)
     if bits_of(kind) == 64:
-        result = e.lanewise(f"sg_{item.opcode}_{kind}", a, b, element="i64")
-        e.write(item.operands[0], e.select(zero, ones, result))
+        e.write(item.operands[0], e.lanewise(f"sg_{item.opcode}_{kind}", a, b, element="i64"))
         return
     signed = is_signed(kind)
+    zero = e.compare("icmp eq", b, e.constant(0, b.element))
     to_double, to_int = ("sitofp", "fptosi.sat") if signed else ("uitofp", "fptoui.sat")
     divisor = e.select(zero, e.constant(1, b.element), b)
     # a double holds every 32-bit quotient well enough that cutting its fraction off is exact
@@ -192,6 +190,7 @@ def divide(e: FunctionEmitter, item) -> None:
     quotient = e.resize(e.intrinsic(to_int, ratio, element="i64"), a.element)
     if item.opcode == "rem":
         quotient = e.op("sub", a, e.op("mul", quotient, divisor))
+    ones = e.constant(-1, a.element)
     e.write(item.operands[0], e.select(zero, ones, quotient), signed)
 
 

@@ -86,19 +86,20 @@ class Image:
             at += variable.bytes + _GAP
         start_of_constants = at if start_of_constants is None else start_of_constants
         self.constants = start_of_constants, at - start_of_constants  # (offset, bytes)
-        self.initial = bytearray(at)
+        self.bytes = at
+        self.pieces: list[tuple[int, bytes]] = []  # what is not zero: (offset, content)
         self.relocations: list[tuple[int, int]] = []
         for variable in self.variables:
             start = self.offsets[variable.name]
             if variable.initial:
-                self.initial[start : start + len(variable.initial)] = variable.initial
+                self.pieces.append((start, variable.initial))
             for offset, name, addend in variable.relocations:
                 where = start + offset
                 if name in self.offsets:
                     self.relocations.append((where, self.offsets[name] + addend))
                 elif name in module.functions:
                     number = function_number(module, name)
-                    self.initial[where : where + 8] = number.to_bytes(8, "little")
+                    self.pieces.append((where, number.to_bytes(8, "little")))
                 else:
                     raise PtxError(f"{variable.name} is initialised with unknown symbol {name}")
 
@@ -127,7 +128,7 @@ class Layout:
         self.dynamic_align = 0
         self._visit(kernel)
         self.frames = {name: self._frame(module.functions[name]) for name in self.calls}
-        self.local_bytes = self._local_bytes(kernel, ())
+        self.local_bytes = self._local_bytes(kernel, {}, set())
 
     def _functions_whose_address_is_taken(self) -> list[str]:
         names = {name for v in self.image.variables for _, name, _ in v.relocations}
@@ -181,11 +182,15 @@ class Layout:
         frame.bytes = _aligned(frame.bytes, 16)
         return frame
 
-    def _local_bytes(self, name: str, path: tuple[str, ...]) -> int:
+    def _local_bytes(self, name: str, known: dict[str, int], path: set[str]) -> int:
+        """Bytes that a call of a function may need; `path`: the calls that led to it."""
         if name in path:
             return _RECURSIVE_LOCAL_BYTES
-        below = [self._local_bytes(callee, (*path, name)) for callee in self.calls[name]]
-        return min(self.frames[name].bytes + max(below, default=0), 8 * _RECURSIVE_LOCAL_BYTES)
+        if name not in known:
+            calls = sorted(self.calls[name])
+            below = [self._local_bytes(callee, known, path | {name}) for callee in calls]
+            known[name] = self.frames[name].bytes + max(below, default=0)
+        return known[name]
 
     @property
     def follows_pointers(self) -> bool:

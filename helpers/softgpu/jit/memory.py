@@ -267,7 +267,7 @@ def _strided(e: FunctionEmitter, wide: str, access: _Access, number: int) -> str
 @instruction("st")
 def _store(e, item):
     space = _space(item)
-    target, source = item.operands
+    target, source = item.operands[:2]
     kind = item.modifiers[-1]
     values = [_stored(e, o, kind) for o in _destinations(source)]
     if space == "param":
@@ -421,6 +421,8 @@ def _atomic(e, item):
     has_result = item.opcode == "atom"
     destination = item.operands[0] if has_result else None
     operand, *sources = item.operands[1 if has_result else 0 :]
+    if "L2::cache_hint" in item.modifiers:
+        sources.pop()
     size = bits_of(kind) // 8
     done = e.when_active()
     # Nsight counts an atomic whose result nobody reads as a reduction, as ptxas makes it one
@@ -515,6 +517,8 @@ def _copy(e, item):
     if modifiers[1] in ("commit_group", "wait_group", "wait_all"):
         return
     target, source, size, *rest = item.operands
+    if "L2::cache_hint" in modifiers:
+        rest.pop()
     count = size.value
     done = e.when_active()
     element = {4: "i32", 8: "i64", 16: "i128"}[count]

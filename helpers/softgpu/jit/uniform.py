@@ -13,7 +13,6 @@ from .flow import Block, live_registers, registers_of, waiting_blocks
 __all__ = ["find_varying"]
 
 _BY_LANE = ("tid.", "laneid", "lanemask_")
-_COLLECTIVE = {"vote", "redux", "activemask", "bar", "barrier"}
 
 
 def _varies_by_itself(function: Function, item: Instruction) -> bool:
@@ -35,10 +34,8 @@ def _varies_by_itself(function: Function, item: Instruction) -> bool:
 
 def _reads_that_matter(item: Instruction, read: list) -> list:
     if item.opcode in ("bar", "barrier", "activemask"):
-        return []
-    if (
-        item.opcode in _COLLECTIVE or item.opcode == "match"
-    ):  # the same for all lanes in one member mask
+        return [r for r in read if r == item.predicate]
+    if item.opcode in ("vote", "redux", "match"):  # the same for all lanes in one member mask
         return [r for r in read if r == item.operands[-1] or r == item.predicate]
     return read
 

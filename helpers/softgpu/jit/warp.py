@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ptx.program import Immediate, Register, Symbol, Vector
-from .emit import LANES, FunctionEmitter, Value, instruction
+from .emit import LANES, FunctionEmitter, Value, instruction, symbol
 from .integer import bits_of, read_predicate
 from .memory import read_word
 
@@ -251,6 +251,8 @@ def _call(e, item):
     else:
         _call_pointer(e, item, target, buffers)
     e.finish_active(done)
+    if e.text.has_exits:
+        e.leave_lanes(e.assign(f"load i32, ptr {e.warp_field('live')}"))
 
 
 def _argument(e: FunctionEmitter, operand) -> str:
@@ -262,11 +264,8 @@ def _argument(e: FunctionEmitter, operand) -> str:
 def _call_function(e: FunctionEmitter, name: str, lanes: str, buffers: list[str]) -> None:
     e.text.want(name)
     e.observe_call(before=True)
-    e.line(f'call void @"{name}"({", ".join(["ptr %w", f"i32 {lanes}", *buffers])})')
+    e.line(f'call void @"{symbol(name)}"({", ".join(["ptr %w", f"i32 {lanes}", *buffers])})')
     e.observe_call(before=False)
-    if e.text.has_exits:
-        live = e.assign(f"load i32, ptr {e.warp_field('live')}")
-        e.leave_lanes(live)
 
 
 def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]) -> None:
@@ -283,7 +282,9 @@ def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]
     wanted = Value(e.assign(f"load i64, ptr {at}"), "i64", True)
     same = e.bits(e.compare("icmp eq", e.unspill(numbers, "i64"), wanted))
     group = e.op("and", Value(same, "i32", True), rest)
-    candidates = [n for n in e.layout.taken if _takes(e.text.module.functions[n], len(buffers))]
+    returned, _, passed, *_ = item.operands
+    sizes = [e.parameter_bytes(o.name) for o in (*returned.elements, *passed.elements)]
+    candidates = [n for n in e.layout.taken if _takes(e.text.module.functions[n], sizes)]
     labels = [e.label() for _ in candidates]
     cases = " ".join(
         f"i64 {e.layout.place(e.function.name, name)[1]}, label %{label}"
@@ -293,10 +294,7 @@ def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]
     e.line(f"switch {wanted}, label %{wrong} [{cases}]")
     for name, label in zip(candidates, labels, strict=True):
         e.start(label)
-        e.text.want(name)
-        e.observe_call(before=True)
-        e.line(f'call void @"{name}"({", ".join(["ptr %w", f"i32 {group.text}", *buffers])})')
-        e.observe_call(before=False)
+        _call_function(e, name, group.text, buffers)
         e.line(f"br label %{back}")
     e.start(wrong)
     e.call_void("sg_trap", "ptr %w", f"i32 {e.site(item, 'trap')}", f"i32 {group.text}")
@@ -308,8 +306,9 @@ def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]
     e.start(end)
 
 
-def _takes(function, buffers: int) -> bool:
-    return len(function.returns) + len(function.params) == buffers
+def _takes(function, sizes: list[int]) -> bool:
+    """Whether a function's results and parameters have these sizes in bytes."""
+    return [variable.bytes for variable in (*function.returns, *function.params)] == sizes
 
 
 def _call_system(e: FunctionEmitter, item, name: str, returned: Vector, passed: Vector) -> None:
