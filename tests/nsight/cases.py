@@ -10,7 +10,7 @@ import numpy as np
 
 from helpers import sources
 
-from .patterns import PATTERNS, few
+from .patterns import PATTERNS, SHARING, few, pattern
 
 __all__ = ["CASES", "Case"]
 
@@ -84,7 +84,7 @@ def _times(shape):
 
 
 def _table(names, width):
-    rows = [PATTERNS[name] for name in names]
+    rows = [pattern(name) for name in names]
     return np.array([v * width if v >= 0 else -1 for row in rows for v in row], INT32)
 
 
@@ -121,6 +121,13 @@ def _probes():
         for i in range(n % 2, len(conflicts), 1 if form in ("add_u32", "add_u64", "f16") else 2):
             a, b = [conflicts[i]], [conflicts[(i + 7) % len(conflicts)]]
             yield _probe(f"atomic_{form}", width, a, b, [memory, out(a, width)], shared=0)
+    for form, width in (("add_u32", 4), ("add_u64", 8), ("max_s32", 4)):
+        for words in (64, 100, 128, 192, 256, 512, 2000):
+            for n in range(3 if form == "add_u32" else 1):
+                names = [[f"any of {words}, {n}{part}"] for part in ("a", "b")]
+                yield _probe(f"atomic_{form}", width, *names, [memory, out(names[0], width)], 0)
+    for name in SHARING:
+        yield _probe("atomic_add_u32", 4, [name], [name], [memory, out([name])], 0)
     forms = dict.fromkeys(
         "atom_add_u32 red_add_u32 red_add_one atom_max_s32 red_or_b32 atom_inc_u32 exch_b32"
         " cas_b32 atom_f32 red_f16x2".split(),
@@ -168,9 +175,9 @@ def i32(value):
 
 
 def _kernels():
-    def case(kernel, grid, block, *arguments, shared=0):
+    def case(kernel, grid, block, *arguments, shared=0, more=""):
         grid, block = (v if isinstance(v, tuple) else (v,) for v in (grid, block))
-        name = f"{kernel} {_times(grid)} of {_times(block)}"
+        name = f"{kernel} {_times(grid)} of {_times(block)}{more}"
         return Case(name, "kernels.cu", kernel, grid, block, list(arguments), shared)
 
     n = 1000
@@ -254,6 +261,43 @@ def _kernels():
     yield case("shared_rows", 3, 96, floats(3 * 250), zeros(750), i32(250), shared=1000)
     yield case("structs_in_shared", 1, 128, floats(384), zeros(128))
     yield case("wide_in_shared", 1, 128, floats(512), zeros(512))
+    yield case("convolve_rows", (3, 4), 128, floats(300 * 4), zeros(300 * 4), i32(300))
+    yield case("jacobi", (3, 4), (32, 8), floats(70 * 30), zeros(70 * 30), i32(70), i32(30))
+    for kernel, grid, block, n_ in (
+        ("matmul_registers", (2, 2), 256, 128),
+        ("matmul_interleaved", (2, 2), (32, 16), 64),
+    ):
+        yield case(kernel, grid, block, *[floats(n_ * n_) for _ in range(3)], i32(n_))
+    yield case("prefix_tree", 1, 128, floats(256), zeros(256))
+    yield case("bodies", 2, 64, floats(4 * 128), zeros(4 * 128), i32(128))
+    yield case("particles_in_shared", 1, 128, floats(512), zeros(128))
+    yield case("doubles_strided", 1, 128, floats(512, float), zeros(128, float))
+    yield case("private_histograms", 1, 128, data, zeros(64, UINT32), i32(5000))
+    for bins in (40, 100, 300, 3000):
+        where = below(bins, n)
+        more = f", {bins} bins"
+        yield case("weighted_histogram", 3, 160, where, floats(n), zeros(bins), i32(n), more=more)
+        values = floats(n, float), zeros(bins, float)
+        yield case("scatter_doubles", 4, 256, where, *values, i32(n), more=more)
+        extremes = below(n, n), zeros(bins, INT32), zeros(bins, np.uint64)
+        yield case("least_and_greatest", 4, 256, where, *extremes, i32(n), more=more)
+        yield case("union_find", 4, 256, where, zeros(bins, INT32), i32(n), more=more)
+        yield case("histogram_global", 4, 256, below(min(bins, 256), n, np.uint8),
+                   zeros(256, UINT32), i32(n), more=more)  # fmt: skip
+    yield case("warp_synchronous", 3, 64, floats(192), zeros(3))
+    yield case("lookup", 3, 256, data, floats(256), zeros(5000), i32(5000))
+    yield case("softmax_rows", 3, 256, floats(3 * 1000), zeros(3000), i32(1000))
+    yield case("half_tiles", 1, 128, floats(1024, np.float16), zeros(1024, np.float16))
+    yield case(
+        "image_to_planes", 4, 256, below(256, 3 * n, np.uint8), zeros(3 * n, np.uint8), i32(n)
+    )
+    yield case("interleave", 4, 256, floats(n), floats(n), zeros(2 * n), i32(n))
+    yield case("list_ranks", 4, 256, below(n, n) * np.arange(n) // n, zeros(n, INT32), i32(n))
+    signs = floats(128 * 40) + np.float32(1.5)
+    yield case("first_negative", 2, 64, signs, zeros(128, INT32), i32(40))
+    yield case("staged_copy", 2, 256, floats(2048), zeros(2048))
+    yield case("outer_products", (3, 2), (16, 16), floats(32), floats(48), zeros(48 * 32), i32(48))
+    yield case("queue", 1, 256, below(n, n), zeros(n, INT32), zeros(1, INT32), i32(256))
 
 
 # --- the course -----------------------------------------------------------------------------------
@@ -294,6 +338,7 @@ def _course():
     yield reduction("two_pass", grid=2, shared=0, n=5003, T="double", Acc="double")
     yield reduction("shared", T="double", Acc="double", Op="Sum<double>")
     yield reduction("wrong_zero_fill")
+    yield reduction("wrong_add", shared=0)
     arrived = zeros(64, UINT32)
     yield reduction("last_block", zeros(64), arrived, grid=5, shared=0, n=5003)
     batch, hidden = 13, 203
@@ -311,11 +356,9 @@ def _course():
     packed = floats(13 * 204), zeros(13 * 204), INT64(13), INT64(204)
     yield case("softmax/registers.cu", 4, 128, *packed)
     yield case("softmax/wrong_overflow.cu", batch, 64, rows[0], zeros(batch * hidden), *rows[2:])
-    one, long = floats(40000), INT64(40000)
-    yield case(
-        "softmax/tickets.cu", 1, 128, one, zeros(40000), INT64(1), long, i32(3), i32(0),
-        zeros(6), zeros(1, UINT32), zeros(1, UINT32),
-    )  # fmt: skip
+    long, stats = (floats(2 * 40000), INT64(2), INT64(40000), i32(5)), zeros(20)
+    yield case("softmax/measure.cu", 10, 128, long[0], stats, *long[1:])
+    yield case("softmax/write.cu", 10, 128, long[0], zeros(80000), *long[1:], stats)
     cube = floats(6 * 37 * 50), zeros(8 * 6 * 50), INT64(6), INT64(37), INT64(50)
     yield case("higherdim/columns.cu", (2, 6), 32, *cube)
     yield case("higherdim/chunks.cu", (2, 3, 6), 32, *cube, INT64(13))

@@ -530,3 +530,281 @@ KERNEL wide_in_shared(const float4 *x, float4 *y)
     __syncthreads();
     y[t] = s[t % 16][t / 16];
 }
+KERNEL convolve_rows(const float *x, float *y, int columns)
+{
+    __shared__ float s[128 + 8];
+    int t = threadIdx.x, c = blockIdx.x * 128 + t;
+    const float *row = x + blockIdx.y * columns;
+    s[t + 4] = c < columns ? row[c] : 0;
+    if (t < 4) s[t] = c >= 4 ? row[c - 4] : 0;
+    if (t >= 124) s[t + 8] = c + 4 < columns ? row[c + 4] : 0;
+    __syncthreads();
+    float sum = 0;
+    for (int k = 0; k < 9; ++k) sum += s[t + k] * (k + 1);
+    if (c < columns) y[blockIdx.y * columns + c] = sum;
+}
+KERNEL jacobi(const float *x, float *y, int columns, int rows)
+{
+    __shared__ float s[10][34];
+    int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 8 + threadIdx.y;
+    int tx = threadIdx.x + 1, ty = threadIdx.y + 1;
+    auto at = [&](int i, int j) {
+        return i >= 0 && i < rows && j >= 0 && j < columns ? x[i * columns + j] : 0.0f;
+    };
+    s[ty][tx] = at(r, c);
+    if (threadIdx.x == 0) s[ty][0] = at(r, c - 1);
+    if (threadIdx.x == 31) s[ty][33] = at(r, c + 1);
+    if (threadIdx.y == 0) s[0][tx] = at(r - 1, c);
+    if (threadIdx.y == 7) s[9][tx] = at(r + 1, c);
+    __syncthreads();
+    if (r < rows && c < columns)
+        y[r * columns + c] = (s[ty - 1][tx] + s[ty + 1][tx] + s[ty][tx - 1] + s[ty][tx + 1]) / 4;
+}
+KERNEL matmul_registers(const float *a, const float *b, float *c, int n)
+{
+    __shared__ float left[8][64], right[8][64];
+    int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+    float sum[4][4] = {};
+    for (int k = 0; k < n; k += 8) {
+        for (int i = threadIdx.x; i < 512; i += 256) {
+            left[i % 8][i / 8] = a[(blockIdx.y * 64 + i / 8) * n + k + i % 8];
+            right[i / 64][i % 64] = b[(k + i / 64) * n + blockIdx.x * 64 + i % 64];
+        }
+        __syncthreads();
+        for (int j = 0; j < 8; ++j) {
+            float l[4], r[4];
+            for (int u = 0; u < 4; ++u) l[u] = left[j][ty * 4 + u], r[u] = right[j][tx * 4 + u];
+            for (int u = 0; u < 4; ++u)
+                for (int v = 0; v < 4; ++v) sum[u][v] += l[u] * r[v];
+        }
+        __syncthreads();
+    }
+    for (int u = 0; u < 4; ++u)
+        for (int v = 0; v < 4; ++v)
+            c[(blockIdx.y * 64 + ty * 4 + u) * n + blockIdx.x * 64 + tx * 4 + v] = sum[u][v];
+}
+KERNEL matmul_interleaved(const float *a, const float *b, float *c, int n)
+{
+    __shared__ float left[32][33], right[32][33];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    float sum[2] = {};
+    for (int k = 0; k < n; k += 32) {
+        for (int u = 0; u < 2; ++u) {
+            left[ty + 16 * u][tx] = a[(blockIdx.y * 32 + ty + 16 * u) * n + k + tx];
+            right[ty + 16 * u][tx] = b[(k + ty + 16 * u) * n + blockIdx.x * 32 + tx];
+        }
+        __syncthreads();
+        for (int j = 0; j < 32; ++j)
+            for (int u = 0; u < 2; ++u) sum[u] += left[ty + 16 * u][j] * right[j][tx];
+        __syncthreads();
+    }
+    for (int u = 0; u < 2; ++u)
+        c[(blockIdx.y * 32 + ty + 16 * u) * n + blockIdx.x * 32 + tx] = sum[u];
+}
+KERNEL prefix_tree(const float *x, float *y)
+{
+    __shared__ float s[256];
+    int t = threadIdx.x, offset = 1;
+    s[2 * t] = x[2 * t], s[2 * t + 1] = x[2 * t + 1];
+    for (int d = 128; d > 0; d /= 2, offset *= 2) {
+        __syncthreads();
+        if (t < d) s[offset * (2 * t + 2) - 1] += s[offset * (2 * t + 1) - 1];
+    }
+    if (t == 0) s[255] = 0;
+    for (int d = 1; d < 256; d *= 2) {
+        offset /= 2;
+        __syncthreads();
+        if (t < d) {
+            int i = offset * (2 * t + 1) - 1, j = offset * (2 * t + 2) - 1;
+            float kept = s[i];
+            s[i] = s[j], s[j] += kept;
+        }
+    }
+    __syncthreads();
+    y[2 * t] = s[2 * t], y[2 * t + 1] = s[2 * t + 1];
+}
+KERNEL bodies(const float4 *p, float4 *force, int n)
+{
+    __shared__ float4 tile[64];
+    int i = ME;
+    float4 me = p[i];
+    float3 sum = {0, 0, 0};
+    for (int k = 0; k < n; k += 64) {
+        tile[threadIdx.x] = p[k + threadIdx.x];
+        __syncthreads();
+        for (int j = 0; j < 64; ++j) {
+            float4 other = tile[j];
+            float dx = other.x - me.x, dy = other.y - me.y, dz = other.z - me.z;
+            float f = other.w * rsqrtf(dx * dx + dy * dy + dz * dz + 0.01f);
+            sum.x += f * dx, sum.y += f * dy, sum.z += f * dz;
+        }
+        __syncthreads();
+    }
+    force[i] = {sum.x, sum.y, sum.z, 0};
+}
+KERNEL particles_in_shared(const float4 *x, float *y)
+{
+    __shared__ float4 s[128];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    __syncthreads();
+    float v = 0;
+    for (int k = 1; k < 4; ++k) v += s[(t + k) % 128].x + s[(t * k) % 128].w;
+    y[t] = v;
+}
+KERNEL doubles_strided(const double *x, double *y)
+{
+    __shared__ double s[512];
+    int t = threadIdx.x;
+    for (int i = t; i < 512; i += 128) s[i] = x[i];
+    __syncthreads();
+    y[t] = s[2 * t] + s[(4 * t) % 512] + s[(5 * t) % 512] + s[t / 2];
+}
+KERNEL private_histograms(const unsigned char *x, unsigned *counts, int n)
+{
+    __shared__ unsigned s[4][64];
+    for (int i = threadIdx.x; i < 256; i += 128) s[i / 64][i % 64] = 0;
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += 128) atomicAdd(&s[threadIdx.x / 32][x[i] % 64], 1u);
+    __syncthreads();
+    if (threadIdx.x < 64) {
+        unsigned sum = 0;
+        for (int w = 0; w < 4; ++w) sum += s[w][threadIdx.x];
+        atomicAdd(&counts[threadIdx.x], sum);
+    }
+}
+KERNEL weighted_histogram(const int *bin, const float *weight, float *sums, int n)
+{
+    for (int i = ME; i < n; i += gridDim.x * blockDim.x) atomicAdd(&sums[bin[i]], weight[i]);
+}
+KERNEL scatter_doubles(const int *where, const double *x, double *y, int n)
+{
+    int i = ME;
+    if (i < n) atomicAdd(&y[where[i]], x[i]);
+}
+KERNEL least_and_greatest(const int *bin, const int *x, int *least, unsigned long long *greatest,
+                          int n)
+{
+    int i = ME;
+    if (i < n) {
+        atomicMin(&least[bin[i]], x[i]);
+        atomicMax(&greatest[bin[i]], (unsigned long long)x[i]);
+    }
+}
+KERNEL union_find(const int *edge, int *parent, int n)
+{
+    int i = ME;
+    if (i < n) atomicCAS(&parent[edge[i]], edge[i], edge[n - 1 - i]);
+}
+KERNEL warp_synchronous(const float *x, float *y)
+{
+    __shared__ volatile float s[64];
+    int t = threadIdx.x;
+    s[t] = x[ME];
+    __syncthreads();
+    if (t < 32) {
+        s[t] += s[t + 32];
+        s[t] += s[t + 16];
+        s[t] += s[t + 8];
+        s[t] += s[t + 4];
+        s[t] += s[t + 2];
+        s[t] += s[t + 1];
+    }
+    if (t == 0) y[blockIdx.x] = s[0];
+}
+KERNEL lookup(const unsigned char *x, const float *table, float *y, int n)
+{
+    __shared__ float s[256];
+    s[threadIdx.x] = table[threadIdx.x];
+    __syncthreads();
+    for (int i = ME; i < n; i += gridDim.x * blockDim.x) y[i] = s[x[i]];
+}
+KERNEL softmax_rows(const float *x, float *y, int columns)
+{
+    __shared__ float s[8];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32;
+    const float *row = x + blockIdx.x * columns;
+    float most = -INFINITY, sum = 0;
+    for (int c = t; c < columns; c += 256) most = fmaxf(most, row[c]);
+    for (int k = 16; k > 0; k /= 2) most = fmaxf(most, __shfl_xor_sync(~0u, most, k));
+    if (lane == 0) s[warp] = most;
+    __syncthreads();
+    for (int w = 0; w < 8; ++w) most = fmaxf(most, s[w]);
+    __syncthreads();
+    for (int c = t; c < columns; c += 256) sum += expf(row[c] - most);
+    for (int k = 16; k > 0; k /= 2) sum += __shfl_xor_sync(~0u, sum, k);
+    if (lane == 0) s[warp] = sum;
+    __syncthreads();
+    sum = 0;
+    for (int w = 0; w < 8; ++w) sum += s[w];
+    for (int c = t; c < columns; c += 256) y[blockIdx.x * columns + c] = expf(row[c] - most) / sum;
+}
+KERNEL half_tiles(const half2 *x, half2 *y)
+{
+    __shared__ half2 s[32][17];
+    int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
+    for (int r = ty; r < 32; r += 8) s[r][tx] = x[r * 16 + tx];
+    __syncthreads();
+    for (int r = ty; r < 32; r += 8) {
+        half2 a = s[tx * 2][r / 2], b = s[tx * 2 + 1][r / 2];
+        y[r * 16 + tx] = r % 2 ? __highs2half2(a, b) : __lows2half2(a, b);
+    }
+}
+KERNEL image_to_planes(const uchar3 *x, unsigned char *y, int n)
+{
+    int i = ME;
+    if (i < n) {
+        uchar3 p = x[i];
+        y[i] = p.x, y[n + i] = p.y, y[2 * n + i] = p.z;
+    }
+}
+KERNEL interleave(const float *a, const float *b, float2 *y, int n)
+{
+    int i = ME;
+    if (i < n) y[i] = {a[i], b[n - 1 - i]};
+}
+KERNEL list_ranks(const int *next, int *rank, int n)
+{
+    int i = ME;
+    if (i >= n) return;
+    int steps = 0;
+    for (int at = i; next[at] != at; at = next[at]) ++steps;
+    rank[i] = steps;
+}
+KERNEL first_negative(const float *x, int *where, int columns)
+{
+    int r = ME, c = 0;
+    while (c < columns && x[r * columns + c] >= 0) ++c;
+    where[r] = c;
+}
+KERNEL staged_copy(const float4 *x, float4 *y)
+{
+    __shared__ float4 s[256];
+    int t = threadIdx.x;
+    unsigned to = (unsigned)__cvta_generic_to_shared(&s[t]);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(x + ME) : "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    y[ME] = s[255 - t];
+}
+KERNEL outer_products(const float *a, const float *b, float *c, int n)
+{
+    __shared__ float rows[16], columns[16];
+    if (threadIdx.y == 0) rows[threadIdx.x] = a[blockIdx.y * 16 + threadIdx.x];
+    if (threadIdx.y == 1) columns[threadIdx.x] = b[blockIdx.x * 16 + threadIdx.x];
+    __syncthreads();
+    c[(blockIdx.y * 16 + threadIdx.y) * n + blockIdx.x * 16 + threadIdx.x] =
+        rows[threadIdx.y] * columns[threadIdx.x];
+}
+KERNEL queue(const int *x, int *out, int *used, int n)
+{
+    __shared__ int local[256], count, start;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    int i = ME;
+    if (i < n && x[i] % 3 == 0) local[atomicAdd(&count, 1)] = x[i];
+    __syncthreads();
+    if (threadIdx.x == 0) start = atomicAdd(used, count);
+    __syncthreads();
+    for (int k = threadIdx.x; k < count; k += blockDim.x) out[start + k] = local[k];
+}

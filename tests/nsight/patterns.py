@@ -2,7 +2,7 @@
 
 import random
 
-__all__ = ["PATTERNS", "few"]
+__all__ = ["PATTERNS", "SHARING", "few", "pattern"]
 
 LANES = range(32)
 
@@ -107,7 +107,38 @@ def _patterns():
         yield f"thinned out {n}", masked(at, lambda i, keep=keep: keep >> i & 1)
 
 
+def _sharing():
+    """Words that some lanes share, in sectors of 8 words that others touch too."""
+    for spread in (8, 16, 32, 40, 264):
+        apart = [lane * spread for lane in LANES]
+        yield f"apart by {spread}, last as first", [*apart[:31], apart[0]]
+        yield f"apart by {spread}, last beside first", [*apart[:31], apart[0] + 1]
+        yield f"apart by {spread}, two beside, one shared", [*apart[:30], apart[0] + 1, apart[0]]
+        yield f"apart by {spread}, one shared, two beside", [*apart[:30], apart[0], apart[0] + 1]
+        yield f"apart by {spread}, pairs", [apart[lane // 2] for lane in LANES]
+        yield (
+            f"apart by {spread}, pairs and neighbours",
+            [apart[lane // 4] + (lane % 4 == 3) for lane in LANES],
+        )
+        yield f"apart by {spread}, halves", [apart[lane % 16] for lane in LANES]
+        yield (
+            f"apart by {spread}, halves and neighbours",
+            [apart[lane % 16] + lane // 16 * (lane % 2) for lane in LANES],
+        )
+
+
+SHARING = dict(_sharing())
 PATTERNS = dict(_patterns())
+
+
+def pattern(name):
+    """A pattern by name, also "any of 64, ..." with more after the comma to tell several apart."""
+    known = PATTERNS | SHARING
+    if name in known:
+        return known[name]
+    words = int(name.split()[2].rstrip(","))
+    chance = random.Random(name)
+    return [chance.randrange(words) for _ in LANES]
 
 
 def few(count):

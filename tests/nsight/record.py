@@ -1,6 +1,9 @@
-"""Record what Nsight Compute counts: python -m tests.nsight.record [--more FILE] on a machine with
-a GPU and ncu writes tests/golden/nsight.csv, and with --more further metrics to FILE."""
+"""Record what Nsight Compute counts: python -m tests.nsight.record [--all] [--more FILE]
 
+On a machine with a GPU and ncu: fills tests/golden/nsight.csv, by default only the cases that it does
+not hold yet or whose code has changed. --more writes further metrics of those to FILE."""
+
+import argparse
 import csv
 import io
 import subprocess
@@ -48,20 +51,23 @@ MORE = [
     *(f"launch__shared_mem_per_block_{what}" for what in ("static", "driver")),
     "sm__maximum_warps_per_active_cycle_pct",
 ]
-BATCH = 300
+BATCH = 300  # launches of one run of ncu
 
 
-def counted(first, last, metrics):
-    """One dictionary of metrics for each of CASES[first:last]; ncu's own text stays in build/."""
-    log = Path("build/nsight") / f"{first}.csv"
-    log.parent.mkdir(parents=True, exist_ok=True)
+def counted(cases, metrics):
+    """One dictionary of metrics for each case; ncu's own text stays in build/nsight."""
+    folder = Path("build/nsight")
+    folder.mkdir(parents=True, exist_ok=True)
+    names, log = folder / "names.txt", folder / "log.csv"
+    names.write_text("\n".join(case.name for case in cases))
     command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--log-file", str(log)]
     command += ["--force-overwrite", "--clock-control", "none", "--cache-control", "none"]
     command += ["--metrics", ",".join(metrics), sys.executable, "-m", __spec__.name]
-    subprocess.run([*command, "--launch", str(first), str(last)], check=True)
+    subprocess.run([*command, "--launch", str(names)], check=True)
     text = log.read_text()
-    rows = csv.DictReader(io.StringIO(text[text.index('"ID"') :]))
-    return [row for row in rows if row["ID"]]
+    rows = [row for row in csv.DictReader(io.StringIO(text[text.index('"ID"') :])) if row["ID"]]
+    assert [row["Kernel Name"] for row in rows] == [case.kernel for case in cases]
+    return rows
 
 
 def number(text):
@@ -89,28 +95,52 @@ def launch(cases):
     helpers.autoinit.context.synchronize()
 
 
-def main(arguments):
+def write(path, metrics, rows):
+    """A table with a row for each case: {name: (digest, {metric: value})}."""
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(["case", "code", *metrics])
+        for name, (digest, values) in rows.items():
+            lines.writerow([name, digest, *(values.get(m, "") for m in metrics)])
+
+
+def golden():
+    """{case: (digest, {metric: value})} as recorded."""
+    if not GOLDEN.exists():
+        return {}
+    with GOLDEN.open(newline="") as file:
+        return {
+            row["case"]: (row["code"], {m: int(row[m]) for m in METRICS})
+            for row in csv.DictReader(file)
+        }
+
+
+def main():
     from .cases import CASES
 
-    if arguments[:1] == ["--launch"]:
-        return launch(CASES[int(arguments[1]) : int(arguments[2])])
-    more = known(MORE) if arguments else []
-    GOLDEN.parent.mkdir(exist_ok=True)
-    files = [(GOLDEN, METRICS)] + [(Path(arguments[1]), more)] * bool(arguments)
-    for path, metrics in files:
-        path.write_text(",".join(["case", "code", *metrics]) + "\n")
-    for first in range(0, len(CASES), BATCH):
-        cases = CASES[first : first + BATCH]
-        rows = counted(first, first + len(cases), METRICS + more)
-        assert [r["Kernel Name"] for r in rows] == [c.kernel for c in cases]
-        for path, metrics in files:
-            with path.open("a", newline="") as file:
-                lines = csv.writer(file, lineterminator="\n")
-                for case, row in zip(cases, rows):
-                    values = [number(row.get(m) or "") for m in metrics]
-                    lines.writerow([case.name, case.digest(), *values])
-        print(first + len(rows), "of", len(CASES), flush=True)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--more", type=Path)
+    parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.launch:
+        names = set(options.launch.read_text().splitlines())
+        return launch([case for case in CASES if case.name in names])
+    old = {} if options.all else golden()
+    wanted = [c for c in CASES if c.name not in old or old[c.name][0] != c.digest()]
+    metrics = [*METRICS, *(known(MORE) if options.more else [])]
+    new = {}
+    for first in range(0, len(wanted), BATCH):
+        cases = wanted[first : first + BATCH]
+        for case, row in zip(cases, counted(cases, metrics)):
+            new[case.name] = case.digest(), {m: number(row.get(m) or "") for m in metrics}
+        print(len(new), "of", len(wanted), flush=True)
+        both = old | new
+        GOLDEN.parent.mkdir(exist_ok=True)
+        write(GOLDEN, METRICS, {c.name: both[c.name] for c in CASES if c.name in both})
+        if options.more:
+            write(options.more, metrics[len(METRICS) :], new)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
