@@ -1,7 +1,8 @@
-"""Record what Nsight Compute counts: python -m tests.nsight.record [--all] [--more FILE]
+"""Record what Nsight Compute counts: python -m tests.nsight.record [--all] [--own] [--more FILE]
 
-On a machine with a GPU and ncu: fills tests/golden/nsight.csv, by default only the cases that it does
-not hold yet or whose code has changed. --more writes further metrics of those to FILE."""
+On a machine with a GPU and ncu: fills tests/golden/nsight.csv, by default with the cases that it
+does not hold yet or whose code has changed. --own leaves the course's kernels out; --more writes
+further metrics to FILE."""
 
 import argparse
 import csv
@@ -116,10 +117,11 @@ def golden():
 
 
 def main():
-    from .cases import CASES
+    from .cases import CASES, OWN
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--own", action="store_true")
     parser.add_argument("--more", type=Path)
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -128,6 +130,7 @@ def main():
         return launch([case for case in CASES if case.name in names])
     old = {} if options.all else golden()
     wanted = [c for c in CASES if c.name not in old or old[c.name][0] != c.digest()]
+    wanted = [c for c in wanted if c.file in OWN or not options.own]
     metrics = [*METRICS, *(known(MORE) if options.more else [])]
     new = {}
     for first in range(0, len(wanted), BATCH):
