@@ -303,7 +303,8 @@ class Timings:
             times = "not recorded", "", ""
             if point.is_known:
                 share = point.gb_per_s / self.ceiling.gb_per_s
-                times = f"{point.median_us:,.4g}", f"{point.gb_per_s:,.4g}", f"{share:.1%}"
+                digits = ",.0f" if point.median_us >= 1e4 else ",.4g"
+                times = f"{point.median_us:{digits}}", f"{point.gb_per_s:,.4g}", f"{share:.1%}"
             yield point.step, f"{point.size:,}", f"{point.bytes_moved / 1e6:,.4g}", *times
 
     def __repr__(self):

@@ -92,7 +92,7 @@ class Ladder:
         for rung in self.rungs:
             times = "not recorded", ""
             if rung.is_known:
-                times = f"{rung.median_us:,.4g}", percent(rung.share)
+                times = plots.digits(rung.median_us), percent(rung.share)
             yield (
                 rung.notebook[:2], rung.step, f"{rung.memory_bytes / 1e6:.2f}",
                 f"{rung.sectors:,}", f"{rung.conflicts:,}", f"{rung.barriers:,}",
