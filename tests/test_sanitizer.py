@@ -7,11 +7,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from helpers import autoinit, ops, sources
+from helpers.softgpu import build, loader
 from helpers.xray import launch
 from helpers.xray.sanitizer import sanitize
 from tests import test_reduce as course
@@ -242,7 +244,7 @@ def test_arrays_can_be_declared_unwritten():
 
     x = gpuarray.zeros(64, np.float32)
     assert reads_of_unwritten(x) == 0
-    assert reads_of_unwritten(x, uninitialised=[x]) == 64
+    assert reads_of_unwritten(x, uninitialised=x) == 64
     assert reads_of_unwritten(x, uninitialised=[x[:5]]) == 5
     assert reads_of_unwritten(x) == 0
 
@@ -275,6 +277,14 @@ def test_both_sides_of_a_race_are_told():
     assert finding.place == "shared memory byte 128 (s[32])"
     assert "__syncthreads" in finding.advice
     assert not y.get().any(), "the caller's arrays must not change"
+
+
+def test_lines_follow_the_source():
+    for blank_lines in (0, 1, 3):  # PyCUDA keeps what it compiled: it must notice
+        source = "#include <cuda_fp16.h>" + "\n" * blank_lines + RACE
+        (finding,) = sanitize((source, "turn"), *arrays(), grid=1, block=64)
+        assert finding.lines == (6 + blank_lines, 7 + blank_lines)
+        assert finding.source in ("s[t] = x[t];", "y[t] = s[63 - t];")
 
 
 def test_the_text_is_the_same_every_time():
@@ -323,6 +333,26 @@ def test_many_findings_are_cut_short():
     source = f'extern "C" __global__ void far(float *x, float *y)\n{{\n{lines}}}'
     report = sanitize((source, "far"), *arrays(), grid=1, block=64)
     assert len(report) == 256 and report.dropped and "something else" in str(report)
+
+
+@software
+def test_beside_another_driver(tmp_path, monkeypatch):
+    from pycuda import gpuarray
+
+    # another copy of the library takes the place of the real GPU's
+    copy = tmp_path / "libcudt.so.1"
+    copy.write_bytes(build.build().read_bytes().replace(b"libcuda.so.1", copy.name.encode()))
+    monkeypatch.setattr(loader, "build", SimpleNamespace(build=lambda: copy))
+    monkeypatch.setattr(launch.Engine, "_driver", None)
+    launch._beside.cache_clear()
+    x, y = gpuarray.zeros(64, np.float32), gpuarray.empty(63, np.float32)
+    y.fill(7)
+    (finding,) = sanitize((COPY, "copy"), x, y, grid=1, block=64)
+    assert finding.place == "argument 2 (y), byte 252 (one past the end of 252)"
+    (finding,) = sanitize((COPY, "copy"), x, y, grid=1, block=60, uninitialised=[x[:10]])
+    assert (finding.kind, finding.count) == ("uninitialised read", 10)
+    assert (y.get() == 7).all()
+    launch._beside.cache_clear()
 
 
 @software

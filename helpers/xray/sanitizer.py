@@ -17,11 +17,12 @@ class Report(Findings):
             return f"<p>kernel <code>{escape(self.kernel)}</code>: nothing found</p>"
         rows = "".join(self._row(finding) for finding in self)
         head = "<tr><th>finding</th><th>line</th><th>what happened</th><th>times</th></tr>"
-        return f"<p>kernel <code>{escape(self.kernel)}</code></p><table>{head}{rows}</table>"
+        more = f"<p>and {self.dropped} times something else</p>" if self.dropped else ""
+        return f"<p>kernel <code>{escape(self.kernel)}</code></p><table>{head}{rows}</table>{more}"
 
     @staticmethod
     def _row(f):
-        sources = dict([(f.line, f.source), (f.other_line, f.other_source)])
+        sources = {f.other_line: f.other_source, f.line: f.source}
         lines = "<br>".join(
             f"{line} <code>{escape(sources.get(line) or '')}</code>" for line in f.lines if line
         )
@@ -35,6 +36,8 @@ def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
     kernel: a kernel of helpers.sources, a PyCUDA function or a pair (CUDA source, name).
     uninitialised: arrays among the arguments that are to count as never written. Arrays fresh from
     gpuarray.empty count so anyway where the software GPU is PyCUDA's driver."""
+    if hasattr(uninitialised, "nbytes"):
+        uninitialised = [uninitialised]
     target = find(kernel)
     library = target.engine.library
 

@@ -341,7 +341,9 @@ static bool published(uint32_t warp, const uint32_t *last, uint32_t own, uint32_
 
 static uint32_t record_release(uint32_t warp, uint32_t lane, const uint32_t *until)
 {
-    Record new = {order.block, warp, lane, MAX(order.synced[warp], order.interval), {0}};
+    uint32_t synced = MAX(order.synced[warp], order.interval);
+    if (apart >> warp & 1) synced = order.now + 1; /* some lanes met: taken for all */
+    Record new = {order.block, warp, lane, synced, {0}};
     memcpy(new.until, until, warps * sizeof *until);
     if (record_count && !memcmp(&records[record_count - 1], &new, sizeof new))
         return record_count - 1;

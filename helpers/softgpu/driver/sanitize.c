@@ -247,7 +247,7 @@ static Region *region_of(const Allocation *a)
     }
     if (r->prepared == order.launch) return r;
     r->prepared = order.launch;
-    memset(r->fine, 0, r->room / 256);
+    shadow_coarsen(r);
     free(r->own_bits);
     r->own_bits = NULL;
     r->bits = written_bits(a);
@@ -725,7 +725,7 @@ static CUresult begin(Job *job)
         drop_regions(true);
         shadow_free(&s.shared);
     }
-    if (s.shared.room) memset(s.shared.fine, 0, s.shared.room / 256);
+    shadow_coarsen(&s.shared);
     drop_regions(false);
     free(s.last);
     free(s.local);

@@ -77,7 +77,7 @@ typedef struct Region {
     uint64_t room;                        /* bytes that the planes are made for */
     uint32_t written, atomic, read, also; /* when that last happened */
     uint32_t prepared;                    /* time of the launch that what follows is for */
-    bool is_shared, all_written;
+    bool is_shared, all_written, refined;
     const uint8_t *bits; /* a bit a byte: written before the launch */
     uint8_t *own_bits;
 } Region;
@@ -94,6 +94,7 @@ typedef struct Access {
 
 bool shadow_make(Region *region, uint64_t begin, uint64_t end);
 void shadow_free(Region *region);
+void shadow_coarsen(Region *region); /* between launches */
 /* Lanes first .. first + lanes - 1 access consecutive places from an address on. */
 void shadow_row(Access *a, Region *region, uint64_t address, uint32_t first, uint32_t lanes,
                 const void *data);

@@ -54,6 +54,13 @@ void shadow_free(Region *r)
     memset(r, 0, sizeof *r);
 }
 
+/* All pages have a mark for each 4 bytes again. */
+void shadow_coarsen(Region *r)
+{
+    if (r->refined) memset(r->fine, 0, r->room / PAGE);
+    r->refined = false;
+}
+
 /* Gives the page around an offset a mark for each byte. */
 static void refine(Region *r, uint64_t offset)
 {
@@ -66,6 +73,7 @@ static void refine(Region *r, uint64_t offset)
         r->bytes.also[i] = r->words.also[i / 4];
     }
     r->fine[page] = 1;
+    r->refined = true;
 }
 
 /* ---- marks in a row ---- */
