@@ -339,8 +339,8 @@ def test_many_findings_are_cut_short():
 def test_beside_another_driver(tmp_path, monkeypatch):
     from pycuda import gpuarray
 
-    # another copy of the library takes the place of the real GPU's
-    copy = tmp_path / "libcudt.so.1"
+    # another copy of the library, under a name of its own, takes the place of the real GPU's
+    copy = tmp_path / "libcudx.so.1"
     copy.write_bytes(build.build().read_bytes().replace(b"libcuda.so.1", copy.name.encode()))
     monkeypatch.setattr(loader, "build", SimpleNamespace(build=lambda: copy))
     monkeypatch.setattr(launch.Engine, "_driver", None)
