@@ -142,6 +142,35 @@ def test_operations_of_the_course_are_clean():
 
 
 LONG = np.int64
+MADE = {
+    "x": lambda: to_gpu(course.numbers(1000)),
+    "new": lambda: fresh(1000),
+    "n": lambda: LONG(1000),
+}
+
+
+def to_gpu(values):
+    from pycuda import gpuarray
+
+    return gpuarray.to_gpu(values)
+
+
+def fresh(count):
+    from pycuda import gpuarray
+
+    return gpuarray.empty(count, np.float32)
+
+
+def of_words(words):
+    return [MADE[word]() if word in MADE else LONG(word) for word in words.split()]
+
+
+def test_library_code_of_the_course_is_clean():
+    cub = sanitize("rowreduce/cub_per_row.cu", *of_words("x new 8 125"), grid=8, block=128)
+    add = sanitize("first/add.cu", *of_words("x x new n"), grid=4, block=256)
+    assert cub.clean and add.clean, (cub, add)
+
+
 WRONG = [
     ("first/wrong_tail.cu", "out of bounds", dict(grid=4, block=256), "x x new"),
     ("reduce/wrong_tail.cu", "out of bounds", dict(grid=4, block=256), "x new"),
@@ -149,6 +178,13 @@ WRONG = [
     (
         "reduce/wrong_barrier.cu",
         "divergent barrier",
+        dict(grid=4, block=256, shared=1024),
+        "x new n",
+    ),
+    ("reduce/wrong_add.cu", "race", dict(grid=4, block=256), "x new n"),
+    (
+        "reduce/wrong_shuffle.cu",
+        "inactive shuffle",
         dict(grid=4, block=256, shared=1024),
         "x new n",
     ),
@@ -161,15 +197,7 @@ WRONG = [
 
 @pytest.mark.parametrize("file, kind, options, words", WRONG, ids=lambda value: str(value)[:30])
 def test_wrong_kernels_of_the_course_are_caught(file, kind, options, words):
-    from pycuda import gpuarray
-
-    made = {
-        "x": lambda: gpuarray.to_gpu(course.numbers(1000)),
-        "new": lambda: gpuarray.empty(1000, np.float32),
-        "n": lambda: LONG(1000),
-    }
-    arguments = [made[word]() if word in made else LONG(word) for word in words.split()]
-    assert sanitize(sources.kernel(file), *arguments, **options).of(kind)
+    assert sanitize(sources.kernel(file), *of_words(words), **options).of(kind)
 
 
 # --- what has been written -----------------------------------------------------------------------
