@@ -9,7 +9,7 @@
 #include "runtime.h"
 
 #if defined(__x86_64__) && !defined(__clang__)
-#define LANEWISE __attribute__((visibility("default"), target_clones("arch=haswell", "default")))
+#define LANEWISE __attribute__((visibility("default"), target_clones("avx2", "default")))
 #else
 #define LANEWISE __attribute__((visibility("default")))
 #endif
