@@ -9,7 +9,7 @@ join only with the stores next to them, and leave no gaps. Global memory is left
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..ptx.program import (
     Address,
@@ -21,7 +21,7 @@ from ..ptx.program import (
     Symbol,
     Vector,
 )
-from .flow import Block, registers_of
+from .flow import EXIT, Block, registers_of
 from .layout import Layout
 
 __all__ = ["Merged", "merged_accesses"]
@@ -29,6 +29,7 @@ __all__ = ["Merged", "merged_accesses"]
 _ALIGNED = 10  # address bits known to be zero of where shared memory begins
 _DYNAMIC_ALIGNED = 4
 _ALL = 64
+_MOST = 32  # things that a root is made of
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class _Value:
     root: tuple | None
     offset: int
     zeros: int
+    size: int = 1  # of the root: how many things it is made of
+    changing: bool = False  # some of them are registers that are written again
 
 
 def _trailing_zeros(number: int) -> int:
@@ -72,9 +75,10 @@ class _Addresses:
 
     def _joined_zeros(self) -> None:
         """Low bits that are zero in each value that a register written at several places takes."""
-        several = [name for name, items in self.writers.items() if self._changes(name, items)]
+        several = {name for name, items in self.writers.items() if self._changes(name, items)}
+        self.several = several
         for name in several:
-            self.known[name] = _Value(("register", name), 0, _ALL)
+            self.known[name] = _changing(name, _ALL)
         changed = True
         while changed:
             changed = False
@@ -82,7 +86,7 @@ class _Addresses:
             for name in several:
                 zeros = min(self._zeros(self._computed(item)) for item in self.writers[name])
                 if zeros < self.known[name].zeros:
-                    self.known[name] = _Value(("register", name), 0, zeros)
+                    self.known[name] = _changing(name, zeros)
                     changed = True
 
     @staticmethod
@@ -104,15 +108,16 @@ class _Addresses:
             return _Value(("operand", id(operand)), 0, 0)
         name = operand.name
         if name not in self.known:
-            self.known[name] = _Value(("register", name), 0, 0)  # while it depends on itself
+            self.known[name] = _changing(name, 0)  # while it depends on itself
             if self.writers[name]:
                 self.known[name] = self._named(name, self._computed(self.writers[name][0]))
         return self.known[name]
 
     def _named(self, name: str, value: _Value) -> _Value:
         """A value that a later change of another register leaves as it is."""
-        stays = value.root is None or "register" not in _leaves(value.root)
-        return value if stays else _Value(("register", name), 0, self._zeros(value))
+        if value.root is None or (not value.changing and value.size <= _MOST):
+            return value
+        return _Value(("value", name), 0, self._zeros(value))
 
     def symbol(self, name: str, offset: int) -> _Value:
         space, start = self.layout.place(self.function.name, name)
@@ -130,7 +135,7 @@ class _Addresses:
             return _Value(None, address.offset, _ALL)
         base = self.of(address.base)
         zeros = max(base.zeros, self.proven.get(base.root, 0))
-        return _Value(base.root, base.offset + address.offset, zeros)
+        return replace(base, offset=base.offset + address.offset, zeros=zeros)
 
     def believe(self, items) -> None:
         """Wide accesses are aligned, so what their addresses are made from is, too."""
@@ -162,17 +167,18 @@ class _Addresses:
         if item.opcode in ("and", "or", "xor"):
             a, b = self.of(operands[0]), self.of(operands[1])
             zeros = (max if item.opcode == "and" else min)(self._zeros(a), self._zeros(b))
-            return _Value((item.opcode, a.root, a.offset, b.root, b.offset), 0, zeros)
+            return _made(item.opcode, a, b, (a.root, a.offset, b.root, b.offset), 0, zeros)
         if item.opcode == "selp":
             zeros = min(self._zeros(self.of(o)) for o in operands[:2])
             return _Value(unknown.root, 0, zeros)
         return unknown
 
     def _sum(self, a: _Value, b: _Value) -> _Value:
+        offset, zeros = a.offset + b.offset, min(a.zeros, b.zeros)
         if a.root is None or b.root is None:
-            return _Value(a.root or b.root, a.offset + b.offset, min(a.zeros, b.zeros))
-        roots = tuple(sorted((a.root, b.root), key=repr))
-        return _Value(("+", *roots), a.offset + b.offset, min(a.zeros, b.zeros))
+            kept = b if a.root is None else a
+            return _Value(kept.root, offset, zeros, kept.size, kept.changing)
+        return _made("+", a, b, sorted((a.root, b.root), key=repr), offset, zeros)
 
     def _product(self, a: _Value, b: _Value) -> _Value:
         if a.root is None and b.root is None:
@@ -181,16 +187,19 @@ class _Addresses:
             a, b = b, a
         if b.root is None:
             zeros = min(a.zeros + _trailing_zeros(b.offset), _ALL)
-            return _Value(("*", a.root, b.offset), a.offset * b.offset, zeros)
+            return _made("*", a, b, (a.root, b.offset), a.offset * b.offset, zeros)
         zeros = min(self._zeros(a) + self._zeros(b), _ALL)
-        return _Value(("*", a.root, a.offset, b.root, b.offset), 0, zeros)
+        return _made("*", a, b, (a.root, a.offset, b.root, b.offset), 0, zeros)
 
 
-def _leaves(root) -> set:
-    """The kinds of things that a root is made of."""
-    if not isinstance(root, tuple):
-        return set()
-    return {root[0]}.union(*(_leaves(part) for part in root[1:]))
+def _changing(name: str, zeros: int) -> _Value:
+    """The value of a register that is written at several places."""
+    return _Value(("register", name), 0, zeros, changing=True)
+
+
+def _made(how: str, a: _Value, b: _Value, parts, offset: int, zeros: int) -> _Value:
+    """A value with a root made from two others."""
+    return _Value((how, *parts), offset, zeros, a.size + b.size, a.changing or b.changing)
 
 
 @dataclass(eq=False)
@@ -205,33 +214,82 @@ def merged_accesses(function: Function, blocks: list[Block], layout: Layout) -> 
     """{id(instruction): Merged} for the instructions that ptxas joins with others."""
     addresses = _Addresses(function, layout)
     addresses.believe(item for block in blocks for item in block.instructions)
-    result: dict[int, Merged] = {}
-    for block in blocks:
-        loads: dict[tuple, list[_Access]] = defaultdict(list)
-        stores: dict[tuple, list[_Access]] = {}
-
-        def join(groups, gaps):
-            for (_, zeros, _, _), group in groups.items():
-                _join(group, zeros, gaps, result)
-            groups.clear()
-
+    before = _before(blocks)
+    groups: list[tuple[int, bool, list[_Access]]] = []  # (zeros, loads, accesses)
+    open_at_end: list[dict[tuple, list[_Access]]] = []
+    for index, block in enumerate(blocks):
+        loads: dict[tuple, list[_Access]] = {}
+        if before[index] is not None:
+            inherited = open_at_end[before[index]].items()
+            loads = {key: group for key, group in inherited if not key[-1]}
+        run: tuple | None = None  # what the store before this one may join with
         for item in block.instructions:
+            if any(r.name in addresses.several for r in registers_of(item)[0]):
+                loads = {key: group for key, group in loads.items() if not key[-1]}
+                run = None if run and run[-1] else run
             if not _touches_shared(item):
                 continue
             found = _access(item, addresses) if item.opcode in ("ld", "st") else None
             if item.opcode == "ld":
-                join(stores, False)
+                run = None
                 if found:
-                    loads[found[0]].append(found[1])
+                    key, access = found
+                    if key not in loads:
+                        loads[key] = []
+                        groups.append((key[1], True, loads[key]))
+                    loads[key].append(access)
                 continue
-            join(loads, True)
-            if found is None or found[0] not in stores:
-                join(stores, False)
+            loads = {}
+            if found and found[0] != run:
+                groups.append((found[0][1], False, []))
+            run = found and found[0]
             if found:
-                stores.setdefault(found[0], []).append(found[1])
-        join(loads, True)
-        join(stores, False)
+                groups[-1][2].append(found[1])
+        open_at_end.append(loads)
+    result: dict[int, Merged] = {}
+    for zeros, are_loads, group in groups:
+        _join(group, zeros, are_loads, result)
     return result
+
+
+def _before(blocks: list[Block]) -> list[int | None]:
+    """For each block the one that always runs before it, if nothing between them touches shared
+    memory in a way that loads could not be moved across; else None."""
+    count = len(blocks)
+    sources: list[list[int]] = [[] for _ in blocks]
+    for index, block in enumerate(blocks):
+        for target in block.targets:
+            if target != EXIT:
+                sources[target].append(index)
+    everything = (1 << count) - 1
+    above = [1] + [everything] * (count - 1)  # blocks on every way here, as bits
+    changed = True
+    while changed:
+        changed = False
+        for index in range(1, count):
+            common = everything
+            for source in sources[index]:
+                common &= above[source]
+            if common | 1 << index != above[index]:
+                above[index] = common | 1 << index
+                changed = True
+    breaks = [any(_orders(item) for item in block.instructions) for block in blocks]
+    result: list[int | None] = [None]
+    for index in range(1, count):
+        nearest = (above[index] & ~(1 << index)).bit_length() - 1
+        seen, waiting = set(), list(sources[index])
+        while waiting:  # backwards from here to the nearest
+            at = waiting.pop()
+            if at != nearest and at not in seen:
+                seen.add(at)
+                waiting += sources[at]
+        result.append(None if nearest < 0 or any(breaks[b] for b in seen) else nearest)
+    return result
+
+
+def _orders(item: Instruction) -> bool:
+    """Whether loads from shared memory stay on their side of an instruction."""
+    return _touches_shared(item) and item.opcode != "ld"
 
 
 def _touches_shared(item: Instruction) -> bool:
@@ -273,9 +331,8 @@ def _access(item: Instruction, addresses: _Addresses) -> tuple[tuple, _Access] |
     if 1 << zeros <= element:
         return None
     window = found.offset >> zeros
-    return (found.root, zeros, element, window), _Access(
-        item, found.offset, element, element * count
-    )
+    key = found.root, zeros, element, window, found.changing
+    return key, _Access(item, found.offset, element, element * count)
 
 
 def _join(group: list[_Access], zeros: int, gaps: bool, result: dict[int, Merged]) -> None:
