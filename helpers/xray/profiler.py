@@ -31,7 +31,9 @@ class _Result(ctypes.Structure):
 
 _TOUCHED = np.dtype([(name, "u8") for name in ("begin", "end", "read", "written", "touched")])
 _EVENT = np.dtype([(name, "u4") for name in ("warp", "what", "mask", "at")])
-_SAMPLE = np.dtype([(name, "u4") for name in ("site", "warp", "mask", "at")] + [("to", "u8", 32)])
+_SAMPLE = np.dtype(
+    [(name, "u4") for name in ("site", "warp", "mask", "bytes")] + [("lanes", "u8", 32)]
+)
 
 
 def profile(kernel, *args, grid, block, shared=0, watch=0):

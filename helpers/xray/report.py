@@ -133,7 +133,8 @@ class Report:
     def heading(self):
         """One line: what was launched."""
         blocks, threads = ("x".join(map(str, _trimmed(s))) for s in (self.grid, self.block))
-        text = f"{self.kernel}: {blocks} blocks of {threads} threads"
+        plural = "" if blocks == "1" else "s", "" if threads == "1" else "s"
+        text = f"{self.kernel}: {blocks} block{plural[0]} of {threads} thread{plural[1]}"
         if self.static_shared + self.dynamic_shared:
             text += f", {self.static_shared + self.dynamic_shared:,} bytes of shared memory a block"
         return text

@@ -11,6 +11,7 @@
 
 #define PROFILE_BUILD 1
 #define SECTOR 32
+#define SITE(w, site) (&(w)->worker->job->kernel->sites[site])
 #define BANKS 32
 
 /* Counters of one site. An access counts in each kind of memory that its lanes touch. */
@@ -54,8 +55,8 @@ typedef struct {
 #define BARRIER_EVENT 0x80000000u
 
 typedef struct {
-    uint32_t site, warp, mask, at;
-    uint64_t address[LANES]; /* shared memory: offset; shuffles: source lane */
+    uint32_t site, warp, mask, bytes; /* bytes: of each lane */
+    uint64_t address[LANES];          /* shared memory: offset; shuffles: source lane */
 } Sample;
 
 typedef struct {
@@ -209,7 +210,7 @@ static void record(uint32_t warp, uint32_t what, uint32_t mask, uint32_t at)
     active->events[active->event_count++] = (Event){warp, what, mask, at};
 }
 
-static Sample *sample(Warp *w, uint32_t site, uint32_t mask)
+static Sample *sample(Warp *w, uint32_t site, uint32_t mask, uint32_t bytes)
 {
     if (!active->samples) active->samples = calloc(MAX_SAMPLES, sizeof *active->samples);
     if (!active->samples || active->sample_count == MAX_SAMPLES ||
@@ -219,19 +220,20 @@ static Sample *sample(Warp *w, uint32_t site, uint32_t mask)
     }
     site_samples[site]++;
     Sample *s = &active->samples[active->sample_count++];
-    *s = (Sample){site, w->warp_id, mask, w->counters[w->warp_id], {0}};
+    *s = (Sample){site, w->warp_id, mask, bytes, {0}};
     return s;
 }
 
-static void sample_lanes(Warp *w, uint32_t site, const uint64_t *address, uint32_t mask)
+static void sample_lanes(Warp *w, uint32_t site, const uint64_t *address, uint32_t mask,
+                         int32_t delta, uint32_t bytes)
 {
-    Sample *s = sample(w, site, mask);
+    Sample *s = sample(w, site, mask, bytes);
     if (!s) return;
     uint64_t shared = (uint64_t)w->shared;
     FOR_LANES(lane, mask)
     {
-        uint64_t offset = address[lane] - shared;
-        s->address[lane] = offset < w->shared_bytes ? offset : address[lane];
+        uint64_t offset = address[lane] + delta - shared;
+        s->address[lane] = offset < w->shared_bytes ? offset : address[lane] + delta;
     }
 }
 
@@ -241,7 +243,7 @@ void sg_profile_step(Warp *w, uint32_t block, uint32_t mask, uint32_t at)
 void sg_profile_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
                         uint32_t mask)
 {
-    Sample *s = sample(w, site, mask);
+    Sample *s = sample(w, site, mask, 4);
     if (!s) return;
     uint32_t lanes[LANES], source[LANES], inside;
     for (uint32_t i = 0; i < LANES; i++) lanes[i] = source[i] = i;
@@ -407,7 +409,7 @@ static uint64_t place_of(const uint64_t *address, uint32_t mask, uint64_t begin,
 static void count_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
                         uint32_t mask)
 {
-    const struct Site *s = &w->worker->job->kernel->sites[site];
+    const struct Site *s = SITE(w, site);
     uint32_t shared = 0, local = 0;
     if (s->space == SPACE_SHARED) shared = mask;
     if (s->space == SPACE_LOCAL) local = mask;
@@ -431,7 +433,7 @@ void sg_profile_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t *a
 {
     if (!mask) return;
     count_lanes(w, count, site, address, mask);
-    if (w->reserved) sample_lanes(w, site, address, mask);
+    if (w->reserved) sample_lanes(w, site, address, mask, 0, SITE(w, site)->bytes);
 }
 
 /* Active lane l accesses first + l * step. */
@@ -439,7 +441,7 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
                     uint32_t mask)
 {
     if (!mask) return;
-    const struct Site *s = &w->worker->job->kernel->sites[site];
+    const struct Site *s = SITE(w, site);
     uint32_t low = __builtin_ctz(mask), high = 31 - __builtin_clz(mask);
     uint32_t run = mask >> low;
     bool plain = s->space == SPACE_GLOBAL && (!step || !(run & (run + 1)));
@@ -466,8 +468,8 @@ void sg_profile_wide(Warp *w, uint64_t *count, uint32_t site, const uint64_t *ad
     uint32_t offset[LANES];
     for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i] - (uint64_t)w->shared + delta;
     count[ACTIVE] += __builtin_popcount(mask);
-    count_shared(count, offset, mask, bytes, w->worker->job->kernel->sites[site].kind == SITE_LOAD);
-    if (w->reserved) sample_lanes(w, site, address, mask);
+    count_shared(count, offset, mask, bytes, SITE(w, site)->kind == SITE_LOAD);
+    if (w->reserved) sample_lanes(w, site, address, mask, delta, bytes);
 }
 
 void sg_profile_wide_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
@@ -486,7 +488,7 @@ void sg_profile_copy(Warp *w, uint64_t *count, uint32_t site, const uint64_t *fr
 {
     if (!mask) return;
     count_lanes(w, count, site, from, mask);
-    if (w->reserved) sample_lanes(w, site, from, mask);
+    if (w->reserved) sample_lanes(w, site, from, mask, 0, SITE(w, site)->bytes);
     if (!to) return;
     uint64_t pairs[LANES];
     uint32_t found = 0, last = 0;
@@ -625,7 +627,7 @@ static uint32_t count_half_loop(uint64_t *count, const uint64_t *address, uint32
 static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
                          uint32_t mask, uint32_t how, const void *a, const void *b)
 {
-    const struct Site *s = &w->worker->job->kernel->sites[site];
+    const struct Site *s = SITE(w, site);
     uint32_t shared = 0, lanes = mask;
     count[ACTIVE] += __builtin_popcount(mask);
     if (how & ONE_LANE || (how & ONE_LANE_IF_FULL && mask == UINT32_MAX))
@@ -671,7 +673,7 @@ void sg_profile_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t *
 {
     if (!mask) return;
     count_atomic(w, count, site, address, mask, how, a, b);
-    if (w->reserved) sample_lanes(w, site, address, mask);
+    if (w->reserved) sample_lanes(w, site, address, mask, 0, SITE(w, site)->bytes);
 }
 
 /* ---- barriers: who waits for whom ---- */

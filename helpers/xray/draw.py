@@ -1,0 +1,389 @@
+"""Pictures of one block of a profiled launch: lanes on memory, on banks, over time, on each other.
+
+Each takes a Report of xray.profile (its `watch` says which block) and a line, by number or by a
+piece of its text; `warp` and `turn` choose among the times that the block came by there."""
+
+import matplotlib
+import numpy as np
+from matplotlib.patches import Rectangle
+
+from ..plots import COLOURS, INK, draw
+from .report import Report
+
+__all__ = ["draw_access", "draw_banks", "draw_shuffle", "draw_steps"]
+
+SECTOR, LINE, BANKS = 32, 128, 32
+MOST_LINES = 16  # lines of memory, or wavefronts, that a picture shows
+HUES = matplotlib.colormaps["hsv"](np.linspace(0, 0.88, 32))[:, :3] * 0.6 + 0.25  # of the lanes
+
+
+def draw_access(report, line, warp=None, turn=0, operation=None):
+    """The 32-byte sectors of global memory that a warp touched: whose bytes, and which for nobody.
+
+    operation: "load", "store", "red" or "atomic", where a line has several."""
+    site, sample = _sample(report, line, ("global", "generic"), warp, turn, operation)
+    active = _lanes(sample["mask"])
+    bytes_ = int(sample["bytes"])
+    start = {lane: int(sample["lanes"][lane]) for lane in active}
+    owners = {}
+    for lane in active:
+        for byte in range(start[lane], start[lane] + bytes_):
+            owners.setdefault(byte, []).append(lane)
+    sectors = sorted({byte // SECTOR for byte in owners})
+    lines = sorted({sector * SECTOR // LINE for sector in sectors})
+    shown = lines[:MOST_LINES]
+    begin = _begin(report, min(owners))
+    moved, used = SECTOR * len(sectors), len(owners)
+
+    def paint(axes):
+        for row, memory in enumerate(shown):
+            base = memory * LINE
+            for sector in range(base, base + LINE, SECTOR):
+                if sector // SECTOR in sectors:
+                    _box(axes, sector - base, row, SECTOR, edgecolor=INK, hatch="////", alpha=0.6)
+                else:
+                    _box(axes, sector - base, row, SECTOR, edgecolor=INK, alpha=0.25)
+            for first, end, lanes in _runs(owners, base, base + LINE):
+                text = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
+                _cell(
+                    axes, first - base, row, end - first, lanes[0], text if end - first > 3 else ""
+                )
+        axes.set_xlim(-0.5, LINE + 0.5)
+        axes.set_xticks(range(0, LINE + 1, SECTOR))
+        axes.set_yticks(
+            np.arange(len(shown)) + 0.5, [f"byte {line * LINE - begin:,}" for line in shown]
+        )
+        axes.set_xlabel("byte of the line of 128; a box is a sector of 32")
+        _tidy(axes, len(shown), f"{len(lines) - len(shown)} more lines of memory", lines, shown)
+        axes.set_title(
+            f"{_where(report, site)}\n{len(active)} lanes x {_count(bytes_, 'byte')}:"
+            f" {_count(len(sectors), 'sector')}, {100 * used / moved:.3g}% used"
+        )
+
+    alt = (
+        f"{site.kind.capitalize()} of {_where(report, site)} by warp {sample['warp']}:"
+        f" {len(active)} lanes of {_count(bytes_, 'byte')} touch"
+        f" {_count(len(sectors), 'sector')} of 32 bytes in {_count(len(lines), 'line')} of 128;"
+        f" {used} of {moved} bytes moved are used."
+    )
+    return draw(paint, alt, height=_height(len(shown) + (shown != lines)))
+
+
+def draw_banks(report, line, warp=None, turn=0, operation=None):
+    """Which lanes use which bank of shared memory in each wavefront of one access by a warp."""
+    site, sample = _sample(report, line, ("shared", "generic"), warp, turn, operation)
+    active = _lanes(sample["mask"])
+    bytes_ = int(sample["bytes"])
+    offset = {lane: int(sample["lanes"][lane]) for lane in active}
+    waves = [
+        wave
+        for group in _groups(offset, bytes_, site.kind == "load")
+        for wave in _waves(group, offset, max(bytes_, 4))
+    ]
+    least = len(_groups(offset, bytes_, site.kind == "load"))
+    shown = waves[:MOST_LINES]
+    words = max(bytes_ // 4, 1)
+
+    def paint(axes):
+        for row, wave in enumerate(shown):
+            _box(axes, 0, row, BANKS, edgecolor=INK, alpha=0.25)
+            for unit, lanes in wave.items():
+                text = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
+                _cell(axes, unit * words % BANKS, row, words, lanes[0], text)
+        axes.set_xlim(-0.3, BANKS + 0.3)
+        axes.set_xticks(np.arange(0, BANKS, 4) + 0.5, range(0, BANKS, 4))
+        axes.set_yticks(np.arange(len(shown)) + 0.5, range(1, len(shown) + 1))
+        axes.set_xlabel("bank of 4 bytes; a row is a wavefront")
+        _tidy(axes, len(shown), f"{len(waves) - len(shown)} more wavefronts", waves, shown)
+        axes.set_title(
+            f"{_where(report, site)}\n{len(active)} lanes x {_count(bytes_, 'byte')}:"
+            f" {_count(len(waves), 'wavefront')}, {_count(len(waves) - least, 'conflict')}"
+        )
+
+    alt = (
+        f"{site.kind.capitalize()} of {_where(report, site)} by warp {sample['warp']}:"
+        f" {len(active)} lanes of {_count(bytes_, 'byte')} take"
+        f" {_count(len(waves), 'wavefront')} over 32 banks, {len(waves) - least} of them because"
+        " of bank conflicts."
+    )
+    return draw(paint, alt, height=_height(len(shown) + (shown != waves)))
+
+
+def draw_steps(report):
+    """Which threads of the block were active over time, instruction by instruction; barriers.
+
+    Warps run side by side here, and meet at barriers; times on a GPU are others."""
+    if not len(report.events):
+        raise LookupError(f"{report.kernel}: the block that was watched did nothing")
+    spans, barriers, threads = _timeline(report)
+    steps = max((end for *_, end in spans), default=1)
+    width = min(steps, 1600)
+    image = np.zeros((threads, width, 4))
+    busy, idle = (
+        (*matplotlib.colors.to_rgb(COLOURS[0]), 0.9),
+        (*matplotlib.colors.to_rgb(INK), 0.16),
+    )
+    lane_times = 0
+    for warp, mask, begin, end in spans:
+        first, last = (int(t * width / steps) for t in (begin, end))
+        last = max(last, first + 1)
+        for lane in range(min(32, threads - 32 * warp)):
+            on = mask >> lane & 1
+            lane_times += on * (end - begin)
+            row = image[32 * warp + lane, first:last]
+            row[:] = busy if on else np.where(row[:, 3:] > 0.5, row, idle)
+    share = lane_times / (threads * steps)
+
+    def paint(axes):
+        axes.imshow(
+            image, aspect="auto", interpolation="nearest", extent=(0, steps, threads - 0.5, -0.5)
+        )
+        for at in barriers:
+            axes.axvline(at, color=COLOURS[1], linewidth=0.9)
+        axes.set(xlabel="PTX instructions", ylabel="thread", xlim=(0, steps))
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        lines = f"; lines: {_count(len(barriers), 'barrier')}" if barriers else ""
+        axes.set_title(
+            f"{report.kernel}: {share:.0%} of the threads at work on average\n"
+            f"blue: at work; grey: idle lanes of a working warp{lines}"
+        )
+
+    alt = (
+        f"Threads of one block of {report.kernel} over {steps} PTX instructions: on average"
+        f" {share:.0%} of {threads} threads are active, with {_count(len(barriers), 'barrier')}."
+        f" {_phases(spans, barriers, steps)}"
+    )
+    return draw(paint, alt, height=3.2)
+
+
+def draw_shuffle(what, by=None, line=None, width=32, warp=None, turn=0):
+    """Who reads whom in a shuffle: of a line of a Report, or draw_shuffle("down", 16) and the like.
+
+    what: a Report, or "up", "down", "xor" or "idx"; width: lanes of each group."""
+    if isinstance(what, Report):
+        site, sample = _sample(
+            what, by if line is None else line, ("generic",), warp, turn, "shuffle"
+        )
+        sources = {lane: int(sample["lanes"][lane]) for lane in _lanes(sample["mask"])}
+        title = _where(what, site)
+    else:
+        sources = {lane: _source(what, lane, by, width) for lane in range(32)}
+        title = f"shuffle {what} by {by}" + (f", groups of {width}" if width != 32 else "")
+    own = [lane for lane, source in sources.items() if source == lane]
+
+    def paint(axes):
+        for lane in range(32):
+            _cell(axes, lane, 0, 1, lane, str(lane))
+        for lane, source in sources.items():
+            axes.plot([source + 0.5, lane + 0.5], [1, 4], color=HUES[source], linewidth=1.3)
+            _cell(axes, lane, 4, 1, source, str(source))
+        axes.set_xlim(-0.1, 32.1)
+        axes.set_ylim(5.1, -0.1)
+        axes.set_yticks([0.5, 4.5], ["value of lane", "lane gets"])
+        axes.set_xticks([])
+        axes.tick_params(length=0)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        axes.set_title(title)
+
+    pairs = ", ".join(f"lane {lane} reads {source}" for lane, source in list(sources.items())[:4])
+    alt = f"{title}: of {len(sources)} lanes, {len(own)} keep their own value; {pairs}, and so on."
+    return draw(paint, alt, height=1.9)
+
+
+# --- what was sampled -----------------------------------------------------------------------------
+
+
+def _sample(report, line, spaces, warp, turn, operation):
+    """(site, sample) of one access in the watched block."""
+    file, number = report.place(line)
+    sites = [
+        n
+        for n, site in enumerate(report.sites)
+        if (site.file, site.line) == (file, number)
+        and site.space in spaces
+        and site.kind in ((operation,) if operation else ("load", "store", "red", "atomic"))
+    ]
+    found = report.samples[np.isin(report.samples["site"], sites)]
+    if warp is not None:
+        found = found[found["warp"] == warp]
+    if spaces != ("global", "generic"):
+        size = report.static_shared + report.dynamic_shared
+        inside = [operation == "shuffle" or _first(s) < size for s in found]
+        found = found[np.array(inside, bool)]
+    elif len(found):
+        found = found[[_first(s) >= report.static_shared + report.dynamic_shared for s in found]]
+    what = {"shared": "shared memory", "global": "global memory"}.get(spaces[0], "other lanes")
+    if not len(found):
+        whose = "the watched block" if warp is None else f"warp {warp} of the watched block"
+        raise LookupError(f"{report.kernel}: on line {number}, {whose} did not touch {what}")
+    first = found[found["site"] == found["site"][0]]
+    first = first if warp is not None else first[first["warp"] == first["warp"][0]]
+    if not 0 <= turn < len(first):
+        raise LookupError(f"{report.kernel}: line {number} has turns 0 to {len(first) - 1} only")
+    return report.sites[first[turn]["site"]], first[turn]
+
+
+def _first(sample):
+    """The address of the lowest active lane."""
+    return int(sample["lanes"][_lanes(sample["mask"])[0]])
+
+
+def _lanes(mask):
+    return [lane for lane in range(32) if int(mask) >> lane & 1]
+
+
+def _begin(report, address):
+    """Where the allocation around an address begins."""
+    for array in report.arrays:
+        if array["begin"] <= address < array["end"]:
+            return int(array["begin"])
+    return address // LINE * LINE
+
+
+def _source(mode, lane, by, width):
+    """The lane that a lane of a shuffle reads."""
+    low = lane // width * width
+    source = {"up": lane - by, "down": lane + by, "xor": lane ^ by, "idx": low + by % width}
+    if mode not in source:
+        raise ValueError(f'a shuffle is "up", "down", "xor" or "idx", not {mode!r}')
+    return source[mode] if low <= source[mode] < low + width else lane
+
+
+def _timeline(report):
+    """(spans of (warp, mask, begin, end), times of barriers, threads) of the watched block."""
+    lengths = [sum(count for *_, count in lines) for lines in report.blocks]
+    threads = int(np.prod(report.block))
+    tracks = {}
+    for event in report.events:
+        tracks.setdefault(int(event["warp"]), []).append(event)
+    stages = {warp: _stages(events, lengths) for warp, events in tracks.items()}
+    spans, barriers, start = [], [], 0
+    for stage in range(max(len(parts) for parts in stages.values())):
+        ends = [start]
+        for warp, parts in stages.items():
+            if stage < len(parts):
+                for mask, begin, end in parts[stage]:
+                    spans.append((warp, mask, start + begin, start + end))
+                    ends.append(start + end)
+        start = max(ends)
+        if any(stage + 1 < len(parts) for parts in stages.values()):
+            barriers.append(start)
+    return spans, barriers, threads
+
+
+def _stages(events, lengths):
+    """One warp's spans of (mask, begin, end), as lists between its barriers."""
+    stages, origin = [[]], None
+    for event in events:
+        at = int(event["at"])
+        origin = at if origin is None else origin
+        if event["what"] >> 31:  # a barrier is the last instruction of what came before
+            stages.append([])
+            origin = at
+            continue
+        begin = at - origin
+        stages[-1].append((int(event["mask"]), begin, begin + lengths[event["what"]]))
+    return stages
+
+
+def _phases(spans, barriers, steps):
+    """How many threads are active in each phase between barriers, in words."""
+    edges = [0, *barriers, steps]
+    active = [
+        sum(bin(mask).count("1") * (end - begin) for _, mask, begin, end in spans if a <= begin < b)
+        for a, b in zip(edges, edges[1:])
+    ]
+    if len(active) < 2:
+        return ""
+    averages = [round(n / (b - a)) for n, a, b in zip(active, edges, edges[1:]) if b > a]
+    return f"Active in each phase, on average: {', '.join(map(str, averages[:12]))}."
+
+
+# --- banks ----------------------------------------------------------------------------------------
+
+
+def _groups(offset, bytes_, is_load):
+    """The lanes that share a wavefront if their banks allow; as in softgpu/driver/profile.c."""
+    size = {8: 16, 16: 8}.get(bytes_, 32)
+    if size < 32 and is_load:
+        for bit in (1, 2):
+            if all(offset.get(lane ^ bit, at) == at for lane, at in offset.items()):
+                size *= 2
+                break
+    groups = {}
+    for lane in offset:
+        groups.setdefault(lane // size, []).append(lane)
+    return list(groups.values())
+
+
+def _waves(group, offset, bytes_):
+    """One {unit of memory: lanes} for each wavefront of a group."""
+    banks = LINE // bytes_
+    units = {}
+    for lane in group:
+        units.setdefault(offset[lane] // bytes_, []).append(lane)
+    waves, depth = [], {}
+    for unit, lanes in units.items():
+        at = depth.setdefault(unit % banks, 0)
+        depth[unit % banks] += 1
+        if at == len(waves):
+            waves.append({})
+        waves[at][unit] = lanes
+    return waves
+
+
+# --- drawing --------------------------------------------------------------------------------------
+
+
+def _runs(owners, begin, end):
+    """Neighbouring bytes of the same lanes: (first, end, lanes)."""
+    runs = []
+    for byte in range(begin, end):
+        lanes = owners.get(byte)
+        if not lanes:
+            continue
+        if runs and runs[-1][1] == byte and runs[-1][2] == lanes:
+            runs[-1] = (runs[-1][0], byte + 1, lanes)
+        else:
+            runs.append((byte, byte + 1, lanes))
+    return runs
+
+
+def _box(axes, x, row, width, **style):
+    axes.add_patch(Rectangle((x, row + 0.06), width, 0.88, fill=False, linewidth=0.8, **style))
+
+
+def _cell(axes, x, row, width, lane, text):
+    """A piece of memory in the colour of the lane it belongs to."""
+    patch = Rectangle((x, row + 0.06), width, 0.88, facecolor=HUES[lane], linewidth=0)
+    axes.add_patch(patch)
+    ink = "black" if HUES[lane] @ (0.3, 0.59, 0.11) > 0.5 else "white"
+    axes.text(x + width / 2, row + 0.52, text, ha="center", va="center", fontsize=6.5, color=ink)
+
+
+def _tidy(axes, rows, more, everything, shown):
+    """Rows from the top, and a word on those that are left out."""
+    left_out = len(everything) > len(shown)
+    axes.set_ylim(rows + (1 if left_out else 0.1), -0.1)
+    if left_out:
+        axes.text(0, rows + 0.5, f"… {more}", va="center", color=INK)
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _height(rows):
+    """Inches of a figure whose rows are about a quarter of an inch high."""
+    return 0.33 * rows + 0.05
+
+
+def _where(report, site):
+    text = report.source(site.file).get(site.line, "").strip()
+    text = text.replace("$", r"\$")  # no formulas
+    return f"line {site.line}" + (f": {text[:60]}{'…' * (len(text) > 60)}" if text else "")
+
+
+def _count(number, what):
+    return f"{number} {what}" + "s" * (number != 1)
