@@ -77,10 +77,12 @@ class Report:
             for what in ("requests", "sectors")
             for op in GLOBAL
         }
-        for op in ("ld", "st"):
-            shared = f"mem_shared_op_{op}.sum"
-            names[f"l1tex__data_pipe_lsu_wavefronts_{shared}"] = f"{op}s.wavefronts"
-            names[f"l1tex__data_bank_conflicts_pipe_lsu_{shared}"] = f"{op}s.conflicts"
+        for what, key in (
+            ("pipe_lsu_wavefronts", "wavefronts"),
+            ("bank_conflicts_pipe_lsu", "conflicts"),
+        ):
+            for op in ("ld", "st"):
+                names[f"l1tex__data_{what}_mem_shared_op_{op}.sum"] = f"{op}s.{key}"
         return {name: self.total[key] for name, key in names.items()}
 
     @property

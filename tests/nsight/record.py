@@ -97,12 +97,18 @@ def launch(cases):
 
 
 def write(path, metrics, rows):
-    """A table with a row for each case: {name: (digest, {metric: value})}."""
+    """A table of (case, digest, {metric: value}), with why the software GPU counts otherwise."""
     with path.open("w", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(["case", "code", *metrics])
-        for name, (digest, values) in rows.items():
-            lines.writerow([name, digest, *(values.get(m, "") for m in metrics)])
+        lines.writerow(["case", "code", *metrics, "why"])
+        for case, digest, values in rows:
+            lines.writerow([case.name, digest, *(values.get(m, "") for m in metrics), case.why])
+
+
+def save(known, cases):
+    """{case: (digest, {metric: value})} as the golden table, in the order of the cases."""
+    GOLDEN.parent.mkdir(exist_ok=True)
+    write(GOLDEN, METRICS, [(c, *known[c.name]) for c in cases if c.name in known])
 
 
 def golden():
@@ -138,11 +144,10 @@ def main():
         for case, row in zip(cases, counted(cases, metrics)):
             new[case.name] = case.digest(), {m: number(row.get(m) or "") for m in metrics}
         print(len(new), "of", len(wanted), flush=True)
-        both = old | new
-        GOLDEN.parent.mkdir(exist_ok=True)
-        write(GOLDEN, METRICS, {c.name: both[c.name] for c in CASES if c.name in both})
+        save(old | new, CASES)
         if options.more:
-            write(options.more, metrics[len(METRICS) :], new)
+            rows = [(c, *new[c.name]) for c in CASES if c.name in new]
+            write(options.more, metrics[len(METRICS) :], rows)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def _object_code(text: str) -> bytes:
 
 
 _engines: list = []  # loaded code stays for the life of the process
-_loaded: dict[str, int] = {}  # where it is, by key
+_loaded: dict[tuple[str, int], int] = {}  # where it is, by key and the driver it calls into
 
 
 def _load(object_code: bytes, name: str) -> int:
@@ -127,6 +127,7 @@ class KernelCode:
             }
             _write_atomically(self._path, json.dumps(known).encode() + b"\n" + self._object)
             self._emitted = ""
-        if self._key not in _loaded:
-            _loaded[self._key] = _load(self._object, symbol(self.kernel))
-        return _loaded[self._key]
+        key = self._key, library._handle
+        if key not in _loaded:
+            _loaded[key] = _load(self._object, symbol(self.kernel))
+        return _loaded[key]

@@ -1,0 +1,350 @@
+"""X-ray's profile: the counts of Nsight Compute, the report by source line, the pictures."""
+
+import shutil
+import time
+
+import numpy as np
+import pytest
+
+from helpers import autoinit, sources, xray
+from helpers.softgpu import build
+from helpers.xray import launch
+from helpers.xray.occupancy import occupancy
+from tests.nsight.cases import CASES, OWN, SCATTERED
+from tests.nsight.record import METRICS, golden
+
+cuda = autoinit.cuda
+software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")
+
+# --- the counts are those of the hardware ---------------------------------------------------------
+
+RECORDED = golden()
+OURS = sorted({case.kernel for case in CASES if case.file in OWN})
+THEIRS = [case for case in CASES if case.file not in OWN]
+
+
+def check(case):
+    """A launch counts what Nsight Compute counted, or the table says why not."""
+    code, want = RECORDED.get(case.name, ("never", {}))
+    if code != case.digest():
+        pytest.skip(f"{case.file} is not what was recorded: python -m tests.nsight.record")
+    got = case.profiled().nsight()
+    assert list(got) == METRICS
+    different = {name: (got[name], want[name]) for name in METRICS if got[name] != want[name]}
+    if not case.why:
+        assert not different, case.name
+        return
+    assert different, f"{case.name} counts as it should: take it out of UNEQUAL"
+    if case.why == SCATTERED:  # nothing else, and not by much
+        for name, (ours, theirs) in different.items():
+            assert name.endswith(("sectors_pipe_lsu_mem_global_op_red.sum", "op_atom.sum"))
+            assert ours < theirs <= 1.15 * ours
+
+
+@pytest.mark.parametrize("kernel", OURS)
+def test_counts_are_the_hardwares(kernel):
+    for case in CASES:
+        if case.kernel == kernel and case.file in OWN:
+            check(case)
+
+
+@pytest.mark.conformance
+@pytest.mark.parametrize("case", THEIRS, ids=lambda case: case.name)
+def test_counts_of_the_course_are_the_hardwares(case):
+    check(case)
+
+
+def test_nearly_all_counts_are_equal():
+    assert len(RECORDED) > 1200
+    assert sum(bool(case.why) for case in CASES) < 30
+
+
+@pytest.mark.parametrize(
+    "registers, threads, shared, limits",
+    [  # as Nsight Compute gave them: blocks by registers and by warps
+        (16, 256, 0, (16, 8)),
+        (18, 192, 0, (14, 10)),
+        (37, 256, 8192, (6, 8)),
+        (31, 64, 0, (32, 32)),
+        (44, 64, 0, (20, 32)),
+        (56, 128, 0, (9, 16)),
+        (25, 256, 4096, (8, 8)),
+        (16, 324, 0, (11, 5)),
+    ],
+)
+def test_occupancy_is_nsights(registers, threads, shared, limits):
+    found = occupancy(threads, registers, shared)
+    assert found.blocks == min(*limits, 32)
+    assert found.warps == found.blocks * -(-threads // 32)
+
+
+def test_occupancy_says_what_limits_it():
+    assert occupancy(1024, 32, 0).limit == "warps"
+    assert occupancy(32, 16, 0).limit == "blocks"
+    assert occupancy(256, 128, 0).limit == "registers"
+    assert occupancy(128, 16, 100_000).limit == "shared memory"
+    assert occupancy(128, 16, 227 << 10).blocks == 1
+
+
+# --- the report -----------------------------------------------------------------------------------
+
+TREE = """
+__global__ void tree(const float *x, float *out, int n)
+{
+    extern __shared__ float s[];
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    s[t] = i < n ? x[i] : 0;
+    __syncthreads();
+    for (int half = blockDim.x / 2; half > 0; half /= 2) {
+        if (t < half) s[t] += s[t + half];
+        __syncthreads();
+    }
+    if (t == 0) atomicAdd(out, s[0]);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def tree():
+    """A report, with what it was of."""
+    x = np.random.default_rng(0).standard_normal(1000).astype(np.float32)
+    return xray.profile(
+        (TREE, "tree"), cuda.In(x), cuda.InOut(np.zeros(1, np.float32)), np.int32(1000),
+        grid=4, block=256, shared=1024,
+    )  # fmt: skip
+
+
+def test_counts_by_line(tree):
+    assert tree["x[i]"]["ld.requests"] == 32
+    assert tree["x[i]"]["ld.sectors"] == 125 == tree.total["ld.sectors"]
+    assert tree["x[i]"]["sts.wavefronts"] == 32
+    assert tree[6] == tree["s[t] = i < n"]
+    levels = [max(half // 32, 1) for half in (128, 64, 32, 16, 8, 4, 2, 1)]
+    assert tree["s[t + half]"]["lds.wavefronts"] == 4 * 2 * sum(levels)
+    assert tree["s[t + half]"]["lds.conflicts"] == 0
+    assert tree["atomicAdd"]["red.requests"] == 4
+    assert tree["atomicAdd"]["instructions"] >= 32
+    assert tree.total == sum(tree.lines.values(), type(tree.total)())
+
+
+def test_barriers_and_who_waits(tree):
+    loop = tree[10]
+    assert loop["barriers"] == 4 * 8 * 8  # blocks, levels, warps
+    idle = [8 - max(half // 32, 1) for half in (128, 64, 32, 16, 8, 4, 2, 1)]
+    assert loop["waits"] == 4 * sum(idle)
+    assert tree[7]["barriers"] == 4 * 8
+
+
+def test_lanes_and_memory(tree):
+    t = tree.total
+    assert 0 < t["lanes"] <= 32 * t["instructions"]
+    assert tree.touched_bytes == (4000 + 32, 32)  # the atomic reads, too
+    assert tree.registers > 0 and tree.static_shared == 0 and tree.dynamic_shared == 1024
+    assert tree.occupancy.share == 1
+
+
+def test_nsight_names(tree):
+    assert list(tree.nsight()) == METRICS
+
+
+def test_it_prints(tree):
+    text = repr(tree)
+    assert text.startswith("tree: 4 blocks of 256 threads, 1,024 bytes of shared memory")
+    assert "global loads" in text and "125  sectors, 3.9 for each of 32 requests" in text
+    row = next(line for line in text.splitlines() if "x[i]" in line)
+    assert row.startswith("*    6") and " 125 " in row
+    html = tree._repr_html_()
+    assert "s[t] = i &lt; n" in html and "<b>125</b>" in html
+
+
+def test_compare(tree):
+    half = xray.profile(
+        (TREE, "tree"), cuda.In(np.ones(500, np.float32)), cuda.InOut(np.zeros(1, np.float32)),
+        np.int32(500), grid=2, block=256, shared=1024,
+    )  # fmt: skip
+    both = xray.compare(tree, half)
+    rows = {what: (a, b) for what, a, b in both.rows()}
+    assert rows["global loads: requests"] == (32, 16)
+    assert "x 0.5" in repr(both) and "<table" in both._repr_html_()
+    with pytest.raises(TypeError, match="two reports"):
+        xray.compare(tree, 1)
+
+
+def test_the_arguments_stay_as_they_are():
+    x = cuda.to_device(np.ones(256, np.float32))
+    out, into = cuda.to_device(np.full(1, 7, np.float32)), np.full(4, 3, np.float32)
+    kernel = sources.kernel("reduce/shared.cu")
+    for target in (out, cuda.Out(into), cuda.InOut(into)):
+        xray.profile(kernel, x, target, np.int64(256), grid=1, block=256, shared=1024)
+    assert cuda.from_device(out, (1,), np.float32) == [7]
+    assert (into == 3).all()
+    assert (cuda.from_device(x, (256,), np.float32) == 1).all()
+
+
+def test_a_kernel_by_file_name():
+    x, out = cuda.to_device(np.ones(64, np.float32)), cuda.mem_alloc(4)
+    report = xray.profile("reduce/one_thread.cu", x, out, np.int64(64), grid=1, block=1)
+    assert (
+        report.total["ld.requests"] == 64 and report.total["lanes"] == report.total["instructions"]
+    )
+
+
+@software
+def test_a_function_of_a_module_shows_its_source():
+    from pycuda.compiler import SourceModule
+
+    function = SourceModule(
+        "__global__ void f(int *x)\n{\n    x[threadIdx.x] = 1;\n}\n"
+    ).get_function("f")
+    report = xray.profile(function, cuda.mem_alloc(128), grid=1, block=32)
+    assert report["x[threadIdx.x] = 1"]["st.sectors"] == 4
+    assert report[3]["st.requests"] == 1
+
+
+@software
+def test_the_same_numbers_beside_another_driver(tree, monkeypatch, tmp_path):
+    """As beside a real GPU: an engine of its own, on copies of the arguments."""
+    from pycuda.compiler import SourceModule
+
+    copy = shutil.copy(build.build(), tmp_path / "beside.so")
+    monkeypatch.setattr(build, "build", lambda: copy)
+    monkeypatch.setattr(launch.Engine, "_driver", None)
+    launch._beside.cache_clear()
+    x = cuda.to_device(np.random.default_rng(0).standard_normal(1000).astype(np.float32))
+    out = cuda.to_device(np.full(4, 7, np.float32))
+    other = xray.profile(
+        (TREE, "tree"), x, out, np.int32(1000), grid=4, block=256, shared=1024
+    )  # fmt: skip
+    assert other.nsight() == tree.nsight() and other.total == tree.total
+    assert other.touched_bytes == tree.touched_bytes
+    assert (cuda.from_device(out, (4,), np.float32) == 7).all()
+    known = sources.kernel("reduce/shared.cu")
+    report = xray.profile(known, x, out, np.int64(1000), grid=4, block=256, shared=1024)
+    assert report.total["ld.sectors"] == 125
+    stranger = SourceModule("__global__ void f() {}").get_function("f")
+    with pytest.raises(TypeError, match="needs the kernel's source"):
+        xray.profile(stranger, grid=1, block=1)
+    launch._beside.cache_clear()
+
+
+# --- what cannot be done is said ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change, error, text",
+    [
+        ({"grid": 0}, ValueError, "grid=0: nothing is launched"),
+        ({"grid": (4, 0)}, ValueError, "nothing is launched"),
+        ({"block": 1.5}, TypeError, "whole numbers"),
+        ({"block": (1, 2, 3, 4)}, TypeError, "one to three"),
+        ({"watch": 4}, ValueError, "no such block"),
+        ({"watch": (0, 1)}, ValueError, "no such block"),
+        ({"kernel": 3}, TypeError, "not at int"),
+        ({"kernel": (TREE, "bush")}, LookupError, "no kernel 'bush'"),
+        ({"kernel": "reduce/nothing.cu"}, FileNotFoundError, "no kernel file"),
+    ],
+)
+def test_wrong_launches(change, error, text):
+    options = {"kernel": (TREE, "tree"), "grid": 1, "block": 32, "shared": 128} | change
+    with pytest.raises(error, match=text):
+        xray.profile(options.pop("kernel"), **options)
+
+
+@software
+def test_wrong_arguments():
+    with pytest.raises(cuda.LogicError, match="takes 20 bytes of arguments"):
+        xray.profile((TREE, "tree"), np.int32(1), grid=1, block=32, shared=128)
+    with pytest.raises(cuda.LogicError, match="kernel.cu:6: thread"):
+        xray.profile(
+            (TREE, "tree"), np.uintp(64), np.uintp(64), np.int32(9), grid=1, block=32, shared=128
+        )
+    assert xray.profile("first/empty.cu", grid=1, block=1).total["ld.requests"] == 0
+
+
+def test_lines_that_did_nothing(tree):
+    with pytest.raises(LookupError, match="nothing happened on line 3"):
+        tree.place(3)
+    with pytest.raises(LookupError, match="contains 'goto'"):
+        tree.place("goto")
+    with pytest.raises(LookupError, match="did not touch shared memory"):
+        xray.draw_banks(tree, "__global__")
+    with pytest.raises(LookupError, match="turns 0 to"):
+        xray.draw_access(tree, "x[i]", turn=99)
+
+
+# --- pictures -------------------------------------------------------------------------------------
+
+
+def test_pictures(tree):
+    access = xray.draw_access(tree, "x[i]")
+    assert "32 lanes of 4 bytes touch 4 sectors" in access.alt
+    assert "128 of 128 bytes moved are used" in access.alt
+    assert access._repr_html_().startswith("<img") and "alt=" in access._repr_html_()
+    steps = xray.draw_steps(tree)
+    assert "of 256 threads" in steps.alt and "9 barriers" in steps.alt
+    assert "take 1 wavefront over 32 banks" in xray.draw_banks(tree, "s[t + half]", warp=3).alt
+
+
+def test_pictures_of_waste_and_conflicts():
+    source = """
+    __global__ void waste(const float *x, float *y)
+    {
+        __shared__ float s[32 * 8];
+        int t = threadIdx.x;
+        s[t * 8] = x[t * 40];
+        __syncwarp();
+        y[t] = __shfl_down_sync(~0u, s[t], 4);
+    }"""
+    x, y = cuda.mem_alloc(8192), cuda.mem_alloc(128)
+    report = xray.profile((source, "waste"), x, y, grid=1, block=32)
+    assert "32 sectors of 32 bytes in 32 lines of 128; 128 of 1024" in (
+        xray.draw_access(report, "x[t * 40]").alt
+    )
+    assert "8 wavefronts over 32 banks, 7 of them" in xray.draw_banks(report, "s[t * 8]").alt
+    assert report["s[t * 8]"]["sts.wavefronts"] == 8
+    assert "lane 0 reads 4" in xray.draw_shuffle(report, "shfl").alt
+    assert "4 keep their own" in xray.draw_shuffle(report, "shfl").alt
+    assert "lane 0 reads 16" in xray.draw_shuffle("xor", 16).alt
+    assert "lane 3 reads 3" in xray.draw_shuffle("down", 1, width=4).alt
+    with pytest.raises(ValueError, match="not 'left'"):
+        xray.draw_shuffle("left", 1)
+
+
+@pytest.mark.parametrize("kernel", ["shared_16", "shared_8", "shared_4", "shared_1"])
+def test_banks_are_drawn_as_they_are_counted(kernel):
+    """The picture's wavefronts come from Python, the counts from C."""
+    for case in [c for c in CASES if c.kernel == kernel and c.block == (32,)][::9]:
+        report = case.profiled()
+        for operation, key in (("load", "lds"), ("store", "sts")):
+            counted = report.total[f"{key}.wavefronts"]
+            if counted:
+                line = next(p for p, n in report.lines.items() if n[f"{key}.wavefronts"])
+                alt = xray.draw_banks(report, line, operation=operation).alt
+                assert f"take {counted} wavefront" in alt, case.name
+
+
+# --- speed ----------------------------------------------------------------------------------------
+
+
+@software
+@pytest.mark.slow
+def test_profiling_costs_at_most_three_times():
+    n = 1 << 20
+    x = cuda.to_device(np.ones(n, np.float32))
+    out = cuda.mem_alloc(4 * n // 256)
+    kernel = sources.kernel("reduce/shared.cu")
+    library = launch.find(kernel).library
+
+    def best():
+        taken = []
+        for _ in range(9):
+            start = time.process_time()
+            kernel(x, out, np.int64(n), grid=(n // 256, 1), block=(256, 1, 1), shared=1024)
+            taken.append(time.process_time() - start)
+        return min(taken)
+
+    plain = best()
+    library.sg_profile_begin(0)
+    profiled = best()
+    library.sg_profile_end()
+    assert profiled < 3 * plain
