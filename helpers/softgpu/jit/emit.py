@@ -814,12 +814,10 @@ class FunctionEmitter:
             return self.lanes(m - (1 << 32) if m >> 31 else m for m in masks)
         if name == "warpid":
             return Value(self.warp_value("warp_id", "i32"), "i32", True)
-        if name in ("nwarpid", "smid", "nsmid", "gridid"):
-            return self.constant(
-                {"nwarpid": 64, "nsmid": 132}.get(name, 0), "i64" if name == "gridid" else "i32"
-            )
-        if name == "WARP_SZ":
-            return self.constant(LANES, "i32")
+        if name in ("nwarpid", "smid", "nsmid"):
+            return self.constant({"nwarpid": 64, "nsmid": 132}.get(name, 0), "i32")
+        if name == "gridid":
+            return self.resize(Value(self.warp_value("grid_id", "i32"), "i32", True), "i64")
         if name in ("dynamic_smem_size", "total_smem_size", "aggr_smem_size"):
             field = "dynamic_shared" if name[0] == "d" else "shared_bytes"
             return Value(self.warp_value(field, "i32"), "i32", True)

@@ -29,6 +29,7 @@ WARP = {
     "stack_limit": 504,
     "dynamic_shared": 512,
     "static_shared": 516,
+    "grid_id": 520,
     "reserved": 524,
 }
 """Byte offsets in `struct Warp`; tests/test_driver.py holds them against the C compiler's."""
