@@ -8,6 +8,10 @@ import pytest
 
 from helpers import autoinit, sources, xray
 from helpers.softgpu import build
+from helpers.softgpu.jit.flow import blocks_in_order
+from helpers.softgpu.jit.layout import Image, Layout
+from helpers.softgpu.jit.merging import merged_accesses
+from helpers.softgpu.ptx import parse
 from helpers.xray import launch
 from helpers.xray.occupancy import occupancy
 from tests.nsight.cases import CASES, OWN, SCATTERED
@@ -57,6 +61,122 @@ def test_counts_of_the_course_are_the_hardwares(case):
 def test_nearly_all_counts_are_equal():
     assert len(RECORDED) > 1200
     assert sum(bool(case.why) for case in CASES) < 30
+
+
+PTX = """.version 9.0
+.target sm_90
+.address_size 64
+.shared .align 16 .b8 s[16384];
+.visible .entry k(.param .u64 p)
+{{
+    .reg .b32 %r<40>;
+    .reg .b64 %d<9>;
+    .reg .f32 %f<20>;
+    .reg .f64 %e<9>;
+    .reg .pred %p<3>;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, s;
+    mul.lo.u32 %r3, %r1, {bytes};
+    add.u32 %r4, %r3, %r2;
+    ld.param.u64 %d1, [p];
+    {body}
+    ret;
+}}
+"""
+
+
+def accesses(bytes, body):
+    """What becomes of accesses to shared memory from %r4 on: "L8 S4" is a load and a store."""
+    program = parse(PTX.format(bytes=bytes, body=body))
+    function = program.functions["k"]
+    blocks = blocks_in_order(function)
+    merged = merged_accesses(function, blocks, Layout(program, Image(program), "k"))
+    found = []
+    for item in (item for block in blocks for item in block.instructions):
+        if item.opcode in ("ld", "st") and "shared" in item.modifiers:
+            own = int(item.modifiers[-1][1:]) // 8 * (2 if "v2" in item.modifiers else 1)
+            wide = merged[id(item)].bytes if id(item) in merged else own
+            found += [f"{item.opcode[0].upper()}{wide}"] * bool(wide)
+    return " ".join(found)
+
+
+def loads(*offsets):
+    return " ".join(f"ld.shared.f32 %f{n + 1}, [%r4+{at}];" for n, at in enumerate(offsets))
+
+
+def stores(*offsets):
+    return " ".join(f"st.shared.f32 [%r4+{at}], %f9;" for at in offsets)
+
+
+@pytest.mark.parametrize(
+    "bytes, body, joined",
+    [  # as ptxas 13.0 compiles them for sm_90
+        (64, loads(0, 4), "L8"),
+        (64, loads(0, 4, 8), "L16"),
+        (64, loads(4, 8), "L4 L4"),
+        (64, loads(0, 8), "L4 L4"),
+        (64, loads(0, 4, 12), "L16"),
+        (64, loads(0, 4, 8, 12, 16), "L16 L4"),
+        (64, loads(4, 8, 12, 16), "L16 L4"),
+        (8, loads(0, 4, 8, 12), "L8 L8"),
+        (4, loads(0, 4), "L4 L4"),
+        (12, loads(0, 4, 8), "L4 L4 L4"),
+        (64, loads(0, 32, 4), "L8 L4"),
+        (64, loads(0) + "bar.sync 0;" + loads(4), "L4 L4"),
+        (64, loads(0) + stores(64) + loads(4), "L4 S4 L4"),
+        (64, loads(0) + "st.global.f32 [%d1], %f1;" + loads(4), "L8"),
+        (64, loads(0) + "shfl.sync.down.b32 %r9, %r1, 1, 31, -1;" + loads(4), "L8"),
+        (64, "ld.shared.f64 %e2, [%r4]; ld.shared.f64 %e3, [%r4+8];", "L16"),
+        (64, "ld.shared.v2.f32 {%f1, %f2}, [%r4]; ld.shared.f32 %f3, [%r4+8];", "L16"),
+        (64, "ld.volatile.shared.f32 %f1, [%r4]; ld.volatile.shared.f32 %f2, [%r4+4];", "L4 L4"),
+        (64, "add.u32 %r5, %r4, 4;" + loads(0) + "ld.shared.f32 %f9, [%r5];", "L8"),
+        (64, stores(0, 4), "S8"),
+        (64, stores(0, 4, 8), "S8 S4"),
+        (64, stores(12, 8, 4, 0), "S16"),
+        (64, stores(0, 4, 12), "S8 S4"),
+        (64, stores(0, 32, 4), "S4 S4 S4"),
+        (64, stores(0) + "ld.shared.f32 %f2, [%r4+64];" + stores(4), "S4 L4 S4"),
+        (64, "setp.gt.u32 %p1, %r1, 5;" + loads(0) + "@%p1 bra E;" + loads(4) + "E:", "L8"),
+        (64, loads(0) + "@%p1 bra E; bar.sync 0;" + loads(4) + "E:", "L4 L4"),
+    ],
+)
+def test_accesses_are_joined_as_ptxas_does(bytes, body, joined):
+    assert accesses(bytes, body) == joined
+
+
+@software
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (int k = 0; k < n; ++k) y[k] += k",
+        "for (int k = n; k > 0; --k) y[k] += k",
+        "for (int k = -3; k <= n; k += 3) y[k + 3] += k",
+        "for (int k = 90; k >= n; k -= 2) y[k] += k",
+        "int k = 0; do y[k] += k; while (++k < n)",
+        "int k = 0; do y[k] += k; while ((k += 5) <= n)",
+    ],
+)
+def test_profiling_changes_no_loop(loop):
+    """Loops are unrolled for counting, and still do what they do."""
+    source = f"""
+    __global__ void f(int *all, const int *length)
+    {{
+        int n = length[threadIdx.x], *y = all + 100 * threadIdx.x;
+        {loop};
+    }}"""
+    length = np.arange(64, dtype=np.int32) % 45
+    target = launch.find((source, "f"))
+    result = []
+    for profiled in (False, True):
+        y = np.zeros((64, 100), np.int32)
+        if profiled:
+            target.library.sg_profile_begin(0)
+        try:
+            target.function(cuda.InOut(y), cuda.In(length), grid=(1, 1), block=(64, 1, 1))
+        finally:
+            target.library.sg_profile_end()
+        result.append(y)
+    assert result[0].any() and (result[0] == result[1]).all()
 
 
 @pytest.mark.parametrize(

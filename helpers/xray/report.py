@@ -331,10 +331,12 @@ STYLE = """<style>
 .xray .xray-sum th, .xray .xray-sum td:last-child, .xray .src { text-align: left }
 .xray .xray-sum th { font-weight: normal }
 .xray .xray-sum td:nth-child(2) { font-weight: bold }
+.xray .xray-src { font-size: 88% }
+.xray .xray-src td, .xray .xray-src th { padding: 0 5px }
 .xray .xray-src tr { border-bottom: 1px solid rgba(128,128,128,0.18); background: none }
 .xray .xray-src td:first-child { opacity: 0.6 }
 .xray td.src { white-space: normal; width: 100% }
-.xray pre { margin: 0; padding: 0; background: none; color: inherit; font-size: 92%;
+.xray pre { margin: 0; padding: 0; background: none; color: inherit; font-size: 95%;
   white-space: pre-wrap }
 </style>"""
 

@@ -95,16 +95,12 @@ def source(file):
 
 # Cases whose counts differ, by reason.
 RACE = "which thread draws which number is decided anew at each launch"
-UNROLLED = (
-    "ptxas unrolls the loop again, and lanes that leave it early run other copies of its body"
-)
 BYPASS = "a sector that goes to two lines of shared memory is sometimes fetched once"
 SCATTERED = (
     "lanes of one atomic on more than 4 lines of 128 bytes: now and then a sector goes twice"
 )
 UNEQUAL = {
     RACE: {"shared_slots 1 of 96"},
-    UNROLLED: {"uneven_loops 4 of 256"},
     BYPASS: {"copy_16_cg: any of 200 / row"},
     SCATTERED: {
         "histogram_global 20 of 256",
@@ -347,6 +343,14 @@ def _kernels():
     yield case("first_negative", 2, 64, signs, zeros(128, INT32), i32(40))
     yield case("staged_copy", 2, 256, floats(2048), zeros(2048))
     yield case("outer_products", (3, 2), (16, 16), floats(32), floats(48), zeros(48 * 32), i32(48))
+    rows = np.concatenate([[0], np.cumsum(below(40, 256))]).astype(INT32)
+    entries = int(rows[-1])
+    matrix = rows, below(256, entries), floats(entries), floats(256), zeros(256), i32(256)
+    yield case("sparse_rows", 2, 128, *matrix)
+    yield case("sparse_rows_by_warps", 64, 128, *matrix)
+    yield case("triangle", 4, 64, floats(256), zeros(256))
+    yield case("uneven_stores", 4, 64, below(30, 256), zeros(256 * 30), i32(256))
+    yield case("every_32nd", 2, 128, floats(1000), zeros(256), i32(1000))
     yield case("queue", 1, 256, below(n, n), zeros(n, INT32), zeros(1, INT32), i32(256))
 
 

@@ -808,3 +808,40 @@ KERNEL queue(const int *x, int *out, int *used, int n)
     __syncthreads();
     for (int k = threadIdx.x; k < count; k += blockDim.x) out[start + k] = local[k];
 }
+KERNEL sparse_rows(const int *row, const int *column, const float *value, const float *x, float *y,
+                   int n)
+{
+    int i = ME;
+    if (i >= n) return;
+    float sum = 0;
+    for (int j = row[i]; j < row[i + 1]; ++j) sum += value[j] * x[column[j]];
+    y[i] = sum;
+}
+KERNEL sparse_rows_by_warps(const int *__restrict__ row, const int *__restrict__ column,
+                            const float *__restrict__ value, const float *__restrict__ x,
+                            float *__restrict__ y, int n)
+{
+    int r = ME / 32, lane = threadIdx.x % 32;
+    if (r >= n) return;
+    float sum = 0;
+    for (int j = row[r] + lane; j < row[r + 1]; j += 32) sum += value[j] * x[column[j]];
+    for (int k = 16; k > 0; k /= 2) sum += __shfl_xor_sync(~0u, sum, k);
+    if (lane == 0) y[r] = sum;
+}
+KERNEL triangle(const float *x, float *y)
+{
+    float sum = 0;
+    for (int k = 0; k <= ME; ++k) sum += x[k];
+    y[ME] = sum;
+}
+KERNEL uneven_stores(const int *length, float *y, int n)
+{
+    int i = ME, end = length[i];
+    for (int k = 0; k < end; ++k) y[k * n + i] = k;
+}
+KERNEL every_32nd(const float *x, float *y, int n)
+{
+    float sum = 0;
+    for (int k = ME; k < n; k += 32) sum += x[k];
+    y[ME] = sum;
+}

@@ -308,7 +308,7 @@ static void count_local(Warp *w, uint64_t *count, const uint64_t *address, uint3
         }
         found += s.count;
     }
-    count[LOCAL]++;
+    count[LOCAL] += (bytes + 3) / 4;
     count[LOCAL_SECTORS] += found;
 }
 

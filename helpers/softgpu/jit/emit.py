@@ -115,6 +115,7 @@ class ModuleText:
         self.build = build
         self.sites: list[Site] = []
         self.notes: dict = {}  # what an instrumented build wants to remember of this code, as JSON
+        self.numbers: dict | None = None  # sites by instruction; None: each site is a new one
         self.declared: dict[str, str] = {}
         self.definitions: dict[str, str] = {}
         self._wanted: list[str] = []
@@ -135,6 +136,7 @@ class ModuleText:
             self._wanted.append(name)
 
     def emit(self, kernel: str) -> str:
+        self.kernel = kernel
         self.want(kernel)
         while self._wanted:
             name = self._wanted.pop()

@@ -11,6 +11,7 @@ from ..ptx.program import Function, Immediate, Instruction
 from .emit import BUILDS, FunctionEmitter, ModuleText, Value
 from .layout import WARP
 from .merging import merged_accesses
+from .unrolling import as_ptxas_unrolls
 
 __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 
@@ -67,6 +68,12 @@ class ProfiledEmitter(FunctionEmitter):
 
     def __init__(self, text: ModuleText, function: Function):
         super().__init__(text, function)
+        function, self._copies = as_ptxas_unrolls(function, self.varying)
+        if self._copies:
+            super().__init__(text, function)
+            if text.numbers is None:
+                _number_as_plain(text)
+        self._used: dict[int, int] = {}  # sites of each instruction so far
         self._line = function.source
         self._merged = merged_accesses(function, self.blocks, self.layout)
         self.notes = text.notes
@@ -91,6 +98,15 @@ class ProfiledEmitter(FunctionEmitter):
         else:
             self.entry += [f"%w.watched = {flag}", "%watched.flag = load i32, ptr %w.watched"]
         self.entry.append("%watched = icmp ne i32 %watched.flag, 0")
+
+    def site(self, item, *what, **more) -> int:
+        if self.text.numbers is None:
+            return super().site(item, *what, **more)
+        if item is None:
+            return self.text.numbers[self.function.name]
+        nth = self._used.get(id(item), 0)
+        self._used[id(item)] = nth + 1
+        return self.text.numbers[id(self._copies.get(id(item), item)), nth]
 
     # --- counters ---------------------------------------------------------------------------
 
@@ -149,6 +165,7 @@ class ProfiledEmitter(FunctionEmitter):
         items = list(block.instructions)
         if isinstance(block.choice, Instruction):
             items.append(block.choice)
+        items = [item for item in items if self._copies.get(id(item), item) is not None]
         if not items:
             return
         lines: dict[tuple[str, int], int] = {}
@@ -287,4 +304,25 @@ class ProfiledEmitter(FunctionEmitter):
         self.call_void("sg_profile_barrier", "ptr %w", *(f"i32 {n}" for n in numbers))
 
 
-BUILDS["profile"] = ProfiledEmitter
+class _Numbering(FunctionEmitter):
+    """Emits as the plain build does, and remembers the sites of each instruction."""
+
+    def site(self, item, *what, **more) -> int:
+        number = super().site(item, *what, **more)
+        if item is None:
+            self.text.numbers[self.function.name] = number
+        else:
+            nth = sum((id(item), n) in self.text.numbers for n in range(3))
+            self.text.numbers[id(item), nth] = number
+        return number
+
+
+def _number_as_plain(text: ModuleText) -> None:
+    """Let each instruction have the sites that it has in the plain build."""
+    plain = ModuleText(text.layout, "numbering")
+    plain.numbers = {}
+    plain.emit(text.kernel)
+    text.sites, text.numbers = plain.sites, plain.numbers
+
+
+BUILDS |= {"profile": ProfiledEmitter, "numbering": _Numbering}

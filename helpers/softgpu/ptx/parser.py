@@ -205,6 +205,9 @@ class _Parser:
         if token == ".loc":
             self.loc()
         elif token == ".pragma":
+            before = self.function.body if self.function else None
+            if self.tokens[self.at] == '"nounroll"' and before and isinstance(before[-1], Label):
+                self.function.kept_rolled.add(before[-1].name)
             self.skip_past(";")
         elif token == ".file":
             self.integer()

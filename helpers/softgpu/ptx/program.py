@@ -160,7 +160,8 @@ class Function:
 
     `params` have `offset`s in kernel parameter space by `param_offsets`. Names declared in nested
     { } scopes (call parameters, scoped registers, labels) are renamed so that they are unique in a
-    function: name@scope. `directives` holds .maxntid, .reqnctapercluster ... and their numbers.
+    function: name@scope. `directives` holds .maxntid, .reqnctapercluster ... and their numbers,
+    `kept_rolled` the labels of loops with the pragma "nounroll".
     """
 
     name: str
@@ -174,6 +175,7 @@ class Function:
     call_targets: dict[str, list[str]] = field(default_factory=dict)
     prototypes: dict[str, tuple[list[Variable], list[Variable]]] = field(default_factory=dict)
     directives: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    kept_rolled: set[str] = field(default_factory=set)
     max_threads: int | None = None
     source: SourceLine = SourceLine("", 0)
 
