@@ -21,6 +21,8 @@ __all__ = ["argmax", "argmin", "max", "mean", "min", "prod", "softmax", "sum"]
 
 WIDE = {"float16": "float32", "float32": "float32", "float64": "float64", "int32": "int64"}
 REGISTER_BYTES = 256  # of a thread, for its share of a softmax's row
+LONGEST_TRAILING_BYTES = 1 << 22  # of a softmax's row that the L2 cache is to hold
+MOST_PARTS = 1024  # of longer rows: each warp that writes reads what all parts measured
 
 
 def sum(x, axis=None, stream=None):
@@ -85,14 +87,40 @@ def softmax(x, stream=None):
         )
         _launch(run, stream, _ceil(batch * group, block), block, x, y, batch, hidden)
         return y
-    tile = 32768 // x.dtype.itemsize
+    if hidden * wide.itemsize <= LONGEST_TRAILING_BYTES:
+        _softmax_trailing(x, y, batch, hidden, choices, stream)
+    else:
+        _softmax_in_two(x, y, batch, hidden, choices, stream)
+    return y
+
+
+def _softmax_trailing(x, y, batch, hidden, choices, stream):
+    import pycuda.driver as cuda
+
+    block, pack_bytes = 256, choices["PACK"] * x.dtype.itemsize
+    packs = builtins.min(128 // pack_bytes, 32)  # a thread holds 128 bytes of each of two tiles
+    tile = block * packs * choices["PACK"]
     parts = _ceil(hidden, tile)
-    stats, _ = _scratch(stream, batch * parts * 16, 1)
+    tiles = batch * parts
+    near = cuda.Context.get_device().l2_cache_size // 8 // (block * packs * pack_bytes)
+    lag = builtins.max(parts, builtins.min(tiles, near))
+    slots = 16  # after the ticket
+    room, _ = _scratch(stream, slots + tiles * 16, 0)
+    cuda.memset_d32_async(room, 0, (slots + tiles * 16) // 4, stream)
+    whole = int(hidden % tile == 0)
+    run = sources.kernel("softmax/trailing.cu", **choices, PACKS=packs, BLOCK=block, WHOLE=whole)
+    rest = np.int32(parts), np.int32(lag), np.intp(int(room) + slots), room
+    _launch(run, stream, tiles + lag, block, x, y, batch, hidden, *rest)
+
+
+def _softmax_in_two(x, y, batch, hidden, choices, stream):
+    tile = _power_of_two(builtins.max(32768 // x.dtype.itemsize, _ceil(hidden, MOST_PARTS)))
+    parts = _ceil(hidden, tile)
+    stats, _ = _scratch(stream, batch * parts * 16, 0)
     measure = sources.kernel("softmax/measure.cu", **choices, TILE=tile)
     _launch(measure, stream, batch * parts, 256, x, stats, batch, hidden, np.int32(parts))
     write = sources.kernel("softmax/write.cu", **choices, TILE=tile)
     _launch(write, stream, batch * parts, 256, x, y, batch, hidden, np.int32(parts), stats)
-    return y
 
 
 def _check(x):

@@ -156,7 +156,8 @@ def test_halves_are_accumulated_in_float():
 
 # Rows in part of a warp, in a warp, in a block; in packs and not; too long for registers.
 SOFTMAX = [(1, 1), (500, 3), (300, 32), (200, 33), (100, 128), (50, 257), (20, 1023), (20, 1000),
-           (9, 4096), (2, 16_384), (2, 32_768), (3, 8193), (2, 33_000), (3, 70_000)]  # fmt: skip
+           (9, 4096), (2, 16_384), (2, 32_768), (3, 8193), (2, 33_000), (3, 70_000),
+           (9, 131_072), (40, 50_001), (1, 1_048_576), (2, 1_200_000), (1, 9_000_001)]  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", SOFTMAX, ids=str)
@@ -177,7 +178,7 @@ def test_softmax_of_types(dtype):
         checks.assert_close(got, checks.softmax(x), tolerance)
 
 
-@pytest.mark.parametrize("hidden", [5, 300, 40_000])
+@pytest.mark.parametrize("hidden", [5, 300, 40_000, 1_100_000])
 def test_softmax_of_extremes(hidden):
     x = numbers((7, hidden))
     x[0] += 1000
