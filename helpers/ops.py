@@ -15,7 +15,7 @@ from math import prod as product
 
 import numpy as np
 
-from . import sources
+from . import autoinit, softgpu, sources  # noqa: F401  (autoinit: before anything of pycuda)
 
 __all__ = ["argmax", "argmin", "max", "mean", "min", "prod", "softmax", "sum"]
 
@@ -39,8 +39,9 @@ def prod(x, axis=None, stream=None):
 
 def mean(x, axis=None, stream=None):
     """The mean over an axis, several, or (None) all."""
-    wide = WIDE[_check(x).name] if x.dtype.kind == "f" else "float64"
-    return _reduce(x, axis, stream, "Mean", wide, x.dtype if x.dtype.kind == "f" else wide)
+    dtype = _check(x)
+    wide = WIDE[dtype.name] if dtype.kind == "f" else "float64"
+    return _reduce(x, axis, stream, "Mean", wide, dtype if dtype.kind == "f" else wide)
 
 
 def max(x, axis=None, stream=None):
@@ -129,10 +130,15 @@ def _check(x):
 
     if not isinstance(x, GPUArray):
         raise TypeError(f"expected a pycuda GPUArray, got {type(x).__name__}")
-    if x.dtype.name not in WIDE:
-        raise TypeError(f"{x.dtype} is not among {', '.join(WIDE)}")
+    if x.dtype.name not in WIDE or not x.dtype.isnative:
+        near = {"i": "int32 or float64", "u": "int32 or float64", "b": "int32"}.get(x.dtype.kind)
+        hint = f"; x.astype({near}) may do" if near else ""
+        raise TypeError(f"{x.dtype} is not among {', '.join(WIDE)}{hint}")
     if not x.flags.c_contiguous:
-        raise ValueError(f"array of shape {x.shape}, strides {x.strides} is not contiguous")
+        raise ValueError(
+            f"array of shape {x.shape}, strides {x.strides} is not contiguous: send one that is,"
+            " to_gpu(np.ascontiguousarray(…))"
+        )
     return x.dtype
 
 
@@ -161,9 +167,11 @@ def _reduce(x, axis, stream, op, wide, out):
     """Fold x over axes with an operator of operators.cuh, in the type `wide`, to the type `out`."""
     axes = _axes(x, axis)
     if op.startswith("Arg") and isinstance(axis, tuple):
-        raise TypeError(f"{op.lower()} over several axes: expected one axis, or None")
+        raise TypeError(f"{op.lower()} takes one axis, an integer, or None; got {axis}")
     if not x.size:
         return _of_nothing(x, axes, op, out)
+    if not axes:  # each element is folded with nothing
+        return _empty(x, x.shape, out).fill(0) if op.startswith("Arg") else x.astype(out)
     # Neighbouring axes fold as one; of several such groups the last goes first.
     while axes:
         last = first = axes.pop()
@@ -278,7 +286,7 @@ def _multiprocessors():
     return cuda.Context.get_device().multiprocessor_count
 
 
-scratch = defaultdict(lambda: [None, None])
+scratch = defaultdict(lambda: [None, None, 0])
 
 
 def _scratch(stream, total_bytes, counters):
@@ -287,6 +295,9 @@ def _scratch(stream, total_bytes, counters):
     from pycuda import gpuarray
 
     kept = scratch[cuda.Context.get_current().handle, stream and stream.handle]
+    stopped = softgpu.stopped_launches()
+    if kept[2] != stopped:  # one of ours, perhaps, before it had reset its counters
+        kept[:] = None, None, stopped
     for i, size in enumerate((total_bytes, 4 * counters)):
         if kept[i] is None or kept[i].size < size:
             kept[i] = gpuarray.zeros(_power_of_two(builtins.max(size, 4096)), np.uint8)

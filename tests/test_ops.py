@@ -207,6 +207,50 @@ def test_no_elements():
     assert ops.softmax(gpuarray.empty((3, 0), np.float32)).shape == (3, 0)
 
 
+def test_without_an_axis_to_fold():
+    from pycuda.gpuarray import to_gpu
+
+    x, one = on_gpu(numbers((4, 6))), to_gpu(np.array(3, "float32"))
+    for operation in "sum", "prod", "mean", "max", "min":
+        for array, axis in (one, None), (one, ()), (x, ()):
+            result = getattr(ops, operation)(array, axis)
+            assert result is not array and np.array_equal(result.get(), array.get())
+    assert ops.argmax(one).get() == 0 == ops.argmin(one).get()
+    assert ops.argmax(one).dtype == "int64"
+    assert ops.sum(to_gpu(np.array(3, "int32"))).dtype == "int64"
+
+
+@pytest.mark.skipif(not autoinit.is_software, reason="a GPU runs every launch to its end")
+def test_a_stopped_launch_does_no_harm():
+    import pycuda.driver as cuda
+    from pycuda.compiler import SourceModule
+
+    x = numbers(300_000)
+    ops.sum(on_gpu(x))
+    for _, counters, _ in ops.scratch.values():
+        counters.fill(1)  # as a launch leaves them that did not come to its end
+    fault = SourceModule("__global__ void fault(int *p) { *p = 1; }").get_function("fault")
+    with pytest.raises(cuda.LogicError, match="NULL"):
+        fault(np.intp(0), block=(1, 1, 1))
+    check("sum", x)
+
+
+@pytest.mark.parametrize("operation", ops.__all__)
+def test_every_operation_refuses_bad_arrays(operation):
+    whole = on_gpu(np.ones((4, 6), "int32"))
+    refused = [
+        (TypeError, "GPUArray", np.ones(5, "int32")),
+        (TypeError, "GPUArray", [1.0, 2.0]),
+        (TypeError, "int64", on_gpu(np.ones(5, "int64"))),
+        (TypeError, ">f4", on_gpu(np.ones(5, ">f4"))),
+        (ValueError, "not contiguous", whole[:, ::2]),
+        (ValueError, "not contiguous", whole.T),
+    ]
+    for error, words, x in refused:
+        with pytest.raises(error, match=words):
+            getattr(ops, operation)(x)
+
+
 def test_bad_input_is_refused():
     x = on_gpu(numbers((4, 6)))
     refused = [

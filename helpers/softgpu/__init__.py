@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-__all__ = ["cache_folder", "install"]
+__all__ = ["cache_folder", "install", "stopped_launches"]
 
 _HERE = Path(__file__).parent
 
@@ -41,3 +41,12 @@ def install(threads: int | None = None) -> None:
     compiled = cache_folder() / "nvcc"
     compiled.mkdir(parents=True, exist_ok=True)
     os.environ["PYCUDA_CACHE_DIR"] = str(compiled)
+
+
+def stopped_launches() -> int:
+    """How many launches a fault, the time limit or Ctrl-C has ended before they were done.
+
+    What a kernel does last, such as resetting its counters, may then be missing. 0 beside a GPU."""
+    from .loader import Engine
+
+    return Engine.stopped_launches()

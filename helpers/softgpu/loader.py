@@ -53,6 +53,7 @@ _SIGNATURES = {
     "sg_set_reporter": (None, [c_void_p]),
     "sg_set_error": (None, [c_char_p]),
     "sg_options": (None, [c_int, c_int, c_double]),
+    "sg_stopped_launches": (ctypes.c_uint64, []),
     "sg_module_create": (c_int, [c_void_p, c_size_t]),
     "sg_module_fill": (None, [c_void_p, c_size_t, c_char_p, c_size_t]),
     "sg_module_variable": (c_int, [c_void_p, c_char_p, c_size_t, c_size_t, c_int]),
@@ -169,6 +170,11 @@ class Engine:
         if cls._driver is None:
             cls._driver = cls(ctypes.RTLD_GLOBAL)
         return cls._driver
+
+    @classmethod
+    def stopped_launches(cls) -> int:
+        """How many launches of the driver ended early; 0 where it is not in use."""
+        return cls._driver.library.sg_stopped_launches() if cls._driver else 0
 
     def set_threads(self, threads: int) -> None:
         """How many blocks run at a time; 0: as many as there are cores; 1: deterministic."""

@@ -57,6 +57,9 @@ static uint64_t local_stride(uint32_t bytes)
 
 _Thread_local const Instrument *instrument;
 const Instrument *instrument_of_all;
+static uint64_t stopped_launches; /* by a fault, the time limit or Ctrl-C, before their end */
+
+uint64_t sg_stopped_launches(void) { return stopped_launches; }
 
 static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
                        const uint32_t block[3], uint32_t shared, const void *params,
@@ -107,6 +110,7 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
         if (tool) tool->end(&job);
     }
     printf_flush();
+    stopped_launches += job.interrupted || result;
     driver_unlock();
     if (job.interrupted) return CUDA_SUCCESS; /* Python raises KeyboardInterrupt */
     if (result) fail(result, "%s", job.fault_text);
