@@ -375,6 +375,10 @@ def _course():
             *more, shared=block * wide if shared is None else shared, **choices,
         )  # fmt: skip
 
+    # Not here: bench/wait.cu (it counts time), bench/cub_sum.cu (a library), reduce/wrong_barrier.cu
+    # (hardware may do anything). Other wrong ones get arrays that they stay inside.
+    yield case("first/empty.cu", 2, 64)
+    yield case("first/wrong_tail.cu", 4, 256, floats(1024), floats(1024), zeros(1024))
     yield case("first/add.cu", 4, 256, floats(1000), floats(1000), zeros(1000), INT64(1000))
     yield case("first/numbers.cu", 4, 100, zeros(400, INT32), zeros(400, INT32))
     yield case("bench/read.cu", 2, 256, floats(4 * 3000), zeros(1), INT64(3000))
@@ -394,12 +398,17 @@ def _course():
     yield reduction("two_pass", grid=2, shared=0, n=5003, T="double", Acc="double")
     yield reduction("shared", T="double", Acc="double", Op="Sum<double>")
     yield reduction("wrong_zero_fill")
+    yield reduction("wrong_race")
+    yield reduction("wrong_shuffle")
+    yield reduction("wrong_last_block", zeros(64), grid=5, shared=0, n=5003)
+    yield case("reduce/wrong_tail.cu", 8, 128, floats(1024), zeros(8))
     yield reduction("wrong_add", shared=0)
     arrived = zeros(64, UINT32)
     yield reduction("last_block", zeros(64), arrived, grid=5, shared=0, n=5003)
     batch, hidden = 13, 203
     rows = floats(batch * hidden), zeros(batch), INT64(batch), INT64(hidden)
     yield case("rowreduce/warp_per_row.cu", 4, 128, *rows)
+    yield case("rowreduce/wrong_row_guard.cu", 4, 128, floats(16 * hidden), zeros(16), *rows[2:])
     yield case("rowreduce/block_per_row.cu", batch, 96, *rows)
     yield case("rowreduce/cub_per_row.cu", batch, 128, *rows)
     yield case("rowreduce/warp_packed.cu", 4, 128, *rows)
@@ -409,7 +418,9 @@ def _course():
     yield case("rowreduce/lanes.cu", 2, 64, *short)
     yield case("softmax/three_pass.cu", batch, 64, rows[0], zeros(batch * hidden), *rows[2:])
     yield case("softmax/online.cu", batch, 64, rows[0], zeros(batch * hidden), *rows[2:])
+    yield case("softmax/wrong_online.cu", batch, 64, rows[0], zeros(batch * hidden), *rows[2:])
     packed = floats(13 * 204), zeros(13 * 204), INT64(13), INT64(204)
+    yield case("rowreduce/wrong_packed.cu", 13, 64, *packed)
     yield case("softmax/registers.cu", 4, 128, *packed)
     yield case("softmax/wrong_overflow.cu", batch, 64, rows[0], zeros(batch * hidden), *rows[2:])
     long, stats = (floats(2 * 40000), INT64(2), INT64(40000), i32(5)), zeros(20)
@@ -424,6 +435,8 @@ def _course():
     cube = floats(6 * 37 * 50), zeros(8 * 6 * 50), INT64(6), INT64(37), INT64(50)
     yield case("higherdim/columns.cu", (2, 6), 32, *cube)
     yield case("higherdim/chunks.cu", (2, 3, 6), 32, *cube, INT64(13))
+    room = floats(6 * 37 * 50 + 4 * 50), *cube[1:], INT64(13)
+    yield case("higherdim/wrong_rows.cu", (2, 3, 6), 32, *room)
     tile = floats(6 * 37 * 48), zeros(6 * 48), INT64(6), INT64(37), INT64(48)
     yield case("higherdim/tiles.cu", (6, 2), (16, 16), *tile, zeros(6 * 2 * 48), arrived)
 
