@@ -27,17 +27,29 @@ CHOICE = re.compile(r"^(using|constexpr int) (\w+) = ([^;]+);", re.MULTILINE)
 
 
 class Listing(str):
-    """Source text that a notebook shows with its syntax coloured."""
+    """A stretch of a file, shown with its lines' numbers and, in a notebook, in colours."""
+
+    def __new__(cls, source, start, end):
+        self = super().__new__(cls, source[start:end])
+        self.first = source.count("\n", 0, start) + 1
+        return self
 
     def __repr__(self):
-        return str(self)
+        lines = list(enumerate(self.splitlines(), self.first))
+        width = len(str(lines[-1][0]))
+        return "\n".join(f"{number:>{width}}  {line}".rstrip() for number, line in lines)
 
     def _repr_markdown_(self):
-        return f"```c++\n{self}\n```"
+        return f"```c++\n{self!r}\n```"
 
 
 def find(name):
     """The path of a file of cuda_src, such as "reduce/shared.cu"."""
+    if "\n" in str(name) or "__global__" in str(name):
+        raise TypeError(
+            "that is source text, not a file of cuda_src: "
+            "xray takes the pair (source, kernel name), pycuda's SourceModule the source"
+        )
     path = ROOT / name
     if path.is_file():
         return path
@@ -60,17 +72,20 @@ def text(name, **choices):
 
 
 def show(name, part=None):
-    """A kernel file without its head comment, or one part of it: a function or a struct."""
+    """A kernel file without its head comment, or one part of it: a function or a struct.
+
+    Lines bear the numbers that they have in the file."""
     source = find(name).read_text()
     if part is None:
-        return Listing(re.sub(r"\A(//.*\n)+", "", source).strip())
+        head = re.match(r"(//.*\n)*\s*", source)
+        return Listing(source, head.end(), len(source.rstrip()))
     start = r"(?:^(?!$|[}#]|using |constexpr ).*\n)*"  # its comment and template lines
     found = re.search(
         rf"{start}^\S.*\b{re.escape(part)}\b(?:\(| ?:| \{{)(?:.*\n)*?^\}};?$", source, re.MULTILINE
     )
     if not found:
         raise LookupError(f"{name} defines no {part!r}")
-    return Listing(found[0])
+    return Listing(source, *found.span())
 
 
 def arguments(name, options=(), **choices):

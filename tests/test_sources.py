@@ -1,0 +1,57 @@
+"""Kernel files: shown with the numbers that findings name, refused with a reason."""
+
+import re
+
+import pytest
+
+from helpers import sources
+
+FILES = sorted(str(p.relative_to(sources.ROOT)) for p in sources.ROOT.rglob("*.cu*"))
+
+
+def numbered(shown):
+    """{number: line} of what a terminal shows."""
+    return {int(n): line for n, line in re.findall(r"^ *(\d+)(?:  (.*))?$", repr(shown), re.M)}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_lines_bear_their_numbers(name):
+    lines = sources.find(name).read_text().splitlines()
+    shown = numbered(sources.show(name))
+    assert all(lines[number - 1] == line for number, line in shown.items())
+    last = list(shown)[-1]
+    assert list(shown) == list(range(min(shown), last + 1)) and last == len(lines)
+    assert all(line.startswith("//") or not line for line in lines[: min(shown) - 1])
+
+
+def test_part_bears_the_numbers_of_its_file():
+    part = sources.show("common/operators.cuh", "Sum")
+    lines = sources.find("common/operators.cuh").read_text().splitlines()
+    first = lines.index("struct Sum : Operator<A> {")  # counted from 0: its template line's number
+    assert list(numbered(part)) == list(range(first, first + 5))
+    assert str(part).startswith("template <typename A>\nstruct Sum")
+
+
+def test_numbers_are_aligned_and_in_a_block_of_cpp():
+    shown = sources.show("reduce/shared.cu")
+    lines = repr(shown).splitlines()
+    assert lines[0] == ' 4  #include "common/operators.cuh"' and lines[-1] == "23  }"
+    assert shown._repr_markdown_() == f"```c++\n{shown!r}\n```"
+
+
+def test_unknown_part_is_refused():
+    with pytest.raises(LookupError, match="defines no 'Product'"):
+        sources.show("common/operators.cuh", "Product")
+
+
+@pytest.mark.parametrize(
+    "text", ["__global__ void f() {}", "extern int x;\n" + "int y;\n" * 1000], ids=["line", "long"]
+)
+def test_source_text_is_no_file(text):
+    with pytest.raises(TypeError, match="not a file .* the pair .source, kernel name"):
+        sources.find(text)
+
+
+def test_wrong_name_is_met_with_near_ones():
+    with pytest.raises(FileNotFoundError, match="there is .*reduce/shared.cu"):
+        sources.find("reduce/shard.cu")
