@@ -20,6 +20,13 @@ GUARD_BYTES = 256
 GUARD = 0xA5
 
 
+def on_host(x):
+    """x as a NumPy array; what is on the GPU has to be fetched first."""
+    if hasattr(x, "get"):
+        raise TypeError(f"this {type(x).__name__} is on the GPU: give what its .get() returns")
+    return np.asarray(x)
+
+
 def roundoff(dtype):
     """The largest relative error of one rounding to this type."""
     dtype = np.dtype(dtype)
@@ -37,7 +44,7 @@ def gamma(roundings, dtype):
 def sum_tolerance(x, axis=None, chain=None, accumulator=None):
     """The largest error of a sum of x, added up in the accumulator's type (default: that of x) in
     any order in which a value goes through at most `chain` additions (default: one by one)."""
-    x = np.asarray(x)
+    x = on_host(x)
     size = np.abs(x.astype(np.longdouble)).sum(axis)
     count = x.size // max(size.size, 1)
     accumulator = accumulator or x.dtype
@@ -46,14 +53,14 @@ def sum_tolerance(x, axis=None, chain=None, accumulator=None):
 
 def prod_tolerance(x, axis=None, accumulator=None):
     """The largest error of a product of x: each multiplication rounds once, in whatever order."""
-    x = np.asarray(x)
+    x = on_host(x)
     size = np.abs(x.astype(np.longdouble).prod(axis))
     return gamma(x.size // max(size.size, 1), accumulator or x.dtype) * size
 
 
 def softmax(x):
     """Softmax over the last axis in extended precision, with NaN where PyTorch has it."""
-    x = np.asarray(x, np.longdouble)
+    x = on_host(x).astype(np.longdouble)
     with np.errstate(invalid="ignore"):
         powers = np.exp(x - x.max(-1, keepdims=True))
         return powers / powers.sum(-1, keepdims=True)
@@ -65,7 +72,7 @@ def softmax_tolerance(x, chain=None, accumulator=None):
     x - max is rounded once, and exp() turns that error into a relative one; CUDA's exp() is within
     2 units in the last place (4 roundoffs); the merging of sums costs two exp() and a few products
     each time; then come a reciprocal, a product and the rounding to the type of x."""
-    x = np.asarray(x)
+    x = on_host(x)
     accumulator = accumulator or x.dtype
     chain = x.shape[-1] if chain is None else min(chain, x.shape[-1])
     with np.errstate(invalid="ignore"):
@@ -86,7 +93,7 @@ def assert_equal(got, expected, what="result"):
 
 def assert_close(got, expected, tolerance, what="result"):
     """Every element is within tolerance of the expected one; NaN and infinities are the same."""
-    got, expected = np.asarray(got), np.asarray(expected)
+    got, expected = on_host(got), on_host(expected)
     if got.shape != expected.shape:
         raise AssertionError(f"{what}: shape {got.shape}, expected {expected.shape}")
     with np.errstate(invalid="ignore"):
