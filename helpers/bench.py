@@ -12,7 +12,7 @@ import warnings
 from copy import copy as shallow_copy
 from dataclasses import dataclass, fields
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from time import perf_counter
 
@@ -151,6 +151,11 @@ class Timing:
 TYPES = {field.name: field.type for field in fields(Timing)}
 
 
+def where(point):
+    """Where and when a recorded Timing was seen."""
+    return f"recorded on {point.device}, {point.date}"
+
+
 def load(path):
     """The Timings of a recorded file by step and size; {} if there is none."""
     if not path.exists():
@@ -177,9 +182,12 @@ def peers(topic):
     What make bench-gpu left, "ours" being helpers.ops. Sizes: elements of a vector, columns of a
     matrix."""
     with (RECORDED / "peers.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["topic"] == topic]
+        rows = list(csv.DictReader(file))
+    topics = dict.fromkeys(row["topic"] for row in rows)
+    if topic not in topics:
+        raise ValueError(f"no topic {topic!r}; there is {', '.join(topics)}")
     points = []
-    for row in rows:
+    for row in (row for row in rows if row["topic"] == topic):
         shape = row["case"].split()[1]  # such as 2^20 or 65536x1024
         shape = [1 << int(shape[2:])] if "^" in shape else [int(n) for n in shape.split("x")]
         count = math.prod(shape)
@@ -209,11 +217,15 @@ def circumstances():
     }
 
 
+MOVERS = {"copy": copy, "read": read}
+
+
 @lru_cache
 def measured_ceiling(limit):
     """The Timing of the fastest known way to read, or to copy, on this machine's GPU."""
-    mover, size_bytes = {"copy": copy, "read": read}[limit], CEILING_BYTES
-    point = measured(f"ceiling ({limit})", size_bytes, lambda: mover(size_bytes), size_bytes)
+    size_bytes = CEILING_BYTES
+    launch = partial(MOVERS[limit], size_bytes)
+    point = measured(f"ceiling ({limit})", size_bytes, launch, size_bytes)
     zeros.cache_clear()  # so large a buffer is not kept
     return point
 
@@ -234,8 +246,10 @@ class Timings:
     to go at that limit; no kernel here will move its bytes faster."""
 
     def __init__(self, name, limit="copy"):
+        if limit not in MOVERS:
+            raise ValueError(f"no limit {limit!r}; there is {', '.join(MOVERS)}")
         self.path = RECORDED / f"{name}.csv"
-        self.points = {}
+        self.points, self.others = {}, []
         if autoinit.is_software:
             self.recorded = load(self.path)
             ceiling = f"ceiling ({limit})", CEILING_BYTES
@@ -273,6 +287,7 @@ class Timings:
         """A copy of these Timings with others' among them, as for a figure of both."""
         both = shallow_copy(self)
         both.points = self.points | {(point.step, point.size): point for point in points}
+        both.others = [*self.others, *points]
         return both
 
     @property
@@ -289,12 +304,23 @@ class Timings:
     @property
     def source(self):
         """Where the times come from: to be said wherever they are shown."""
-        known = [point for point in [self.ceiling, *self.points.values()] if point.is_known]
-        if not known:
-            return f"no times: no GPU here, and none recorded in {self.path.name}"
-        if autoinit.is_software:
-            return f"recorded on {known[0].device}, {known[0].date}"
-        return f"measured on {known[0].device}"
+        own, others = self._own_source(), [point for point in self.others if point.is_known]
+        if not others or own == where(others[0]):
+            return own
+        names = dict.fromkeys(point.step for point in others)
+        return f"{own}; {', '.join(names)} {where(others[0])}"
+
+    def _own_source(self):
+        asked = [point for point in self.points.values() if point not in self.others]
+        known = [point for point in asked or [self.ceiling] if point.is_known]
+        if known:
+            return where(known[0]) if autoinit.is_software else f"measured on {known[0].device}"
+        if not self.recorded:
+            return f"no times: no GPU here, and no {self.path.name} recorded"
+        steps = ", ".join(dict.fromkeys(step for step, size in self.recorded))
+        if not asked:
+            return f"no times asked for yet; {self.path.name} has {steps}"
+        return f"no times: no GPU here, and none of these in {self.path.name}, which has {steps}"
 
     def rows(self):
         """A table of all steps: name, size, bytes moved, µs, GB/s and share of the ceiling."""
@@ -303,8 +329,9 @@ class Timings:
             times = "not recorded", "", ""
             if point.is_known:
                 share = point.gb_per_s / self.ceiling.gb_per_s
+                share = f"{share:.1%}" if self.ceiling.is_known else ""
                 digits = ",.0f" if point.median_us >= 1e4 else ",.4g"
-                times = f"{point.median_us:{digits}}", f"{point.gb_per_s:,.4g}", f"{share:.1%}"
+                times = f"{point.median_us:{digits}}", f"{point.gb_per_s:,.4g}", share
             yield point.step, f"{point.size:,}", f"{point.bytes_moved / 1e6:,.4g}", *times
 
     def __repr__(self):

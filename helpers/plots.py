@@ -1,4 +1,4 @@
-"""The course's figures: time and bandwidth against size, the ladder of steps, threads on elements.
+"""The course's figures: time and bandwidth against size, trees, threads on elements.
 
 Figures are transparent, in tones that stand out from white and from black alike. A notebook gets
 them as an HTML image with alternative text, since that is what JupyterLab passes on."""
@@ -8,6 +8,7 @@ from html import escape
 from io import BytesIO
 from itertools import cycle
 from pathlib import Path
+from textwrap import fill
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -20,8 +21,8 @@ __all__ = [
     "Picture",
     "bandwidth",
     "draw",
+    "empty",
     "grid",
-    "ladder",
     "owners",
     "time",
     "tree",
@@ -84,6 +85,17 @@ def draw(paint, alt, width=6.2, height=3.1):
         return Picture(figure, alt)
 
 
+def empty(steps):
+    """In place of a figure of these steps, none of which has a time."""
+    text = "no GPU here, and no times recorded for these steps" if steps else "no step is timed yet"
+
+    def paint(axes):
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, text, ha="center", va="center")
+
+    return draw(paint, f"An empty figure: {text}.", height=0.6)
+
+
 def time(timings, *steps, size="elements"):
     """Time against size for these steps (default: all), over the floor that the ceiling sets."""
     return curves(
@@ -116,10 +128,12 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
     """A line of value(point) for each step, and a dashed one of limit(point); size: what x is."""
     lines = {step: [p for p in timings.of(step) if p.is_known] for step in steps}
     lines = {step: line for step, line in lines.items() if line}
-    longest = max(lines.values(), key=len, default=[])
+    if not lines:
+        return empty(steps)
+    longest = max(lines.values(), key=len)
 
     def paint(axes):
-        axes.set(title=timings.source, xlabel=size, ylabel=unit, yscale=yscale)
+        axes.set(title=fill(timings.source, 72), xlabel=size, ylabel=unit, yscale=yscale)
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_locator(LogLocator(16))
         axes.yaxis.set_major_formatter("{x:,g}")
@@ -129,20 +143,17 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
             sizes, values = [p.size for p in line], [value(p) for p in line]
             axes.plot(sizes, values, marker=marker, color=colour, markersize=5)
             ends.append((values[-1], step, colour))
-        if longest:
-            limits = [limit(p) for p in longest]
-            axes.plot([p.size for p in longest], limits, "--", color=INK)
-            ends.append((limits[-1], limit_name, INK))
-            lowest = min(value(p) for line in lines.values() for p in line)
-            axes.set_ylim(bottom=0 if yscale == "linear" else lowest / 3)
-            name_ends(axes, ends)
-        else:
-            axes.text(0.5, 0.5, "nothing recorded yet", ha="center", transform=axes.transAxes)
+        limits = [limit(p) for p in longest]
+        axes.plot([p.size for p in longest], limits, "--", color=INK)
+        ends.append((limits[-1], limit_name, INK))
+        lowest = min(value(p) for line in lines.values() for p in line)
+        axes.set_ylim(bottom=0 if yscale == "linear" else lowest / 3)
+        name_ends(axes, ends)
 
     said = [f"{step} {in_words(line, value, unit)}" for step, line in lines.items()]
-    said += [f"dashed {limit_name} {in_words(longest, limit, unit)}"] if longest else []
-    said = "; ".join(said) or "nothing recorded yet"
-    return draw(paint, f"{unit} against {size}, {timings.source}: {said}.")
+    if timings.ceiling.is_known:
+        said.append(f"dashed {limit_name} {in_words(longest, limit, unit)}")
+    return draw(paint, f"{unit} against {size}, {timings.source}: {'; '.join(said)}.")
 
 
 def in_words(line, value, unit):
@@ -167,32 +178,6 @@ def name_ends(axes, ends, gap=0.09):
             heights[low + 1] += push
     for height, (_, name, colour) in zip(heights, ends):
         axes.text(1.02, height, name, color=colour, va="center", transform=axes.transAxes)
-
-
-def ladder(timings, size):
-    """A bar of time for each step at one size, with its share of the ceiling."""
-    points = [
-        timings.points[step, size] for step in timings.steps if (step, size) in timings.points
-    ]
-    known = [p for p in points if p.is_known]
-    floors = [p.bytes_moved / timings.ceiling.gb_per_s / 1e3 for p in known]
-
-    def paint(axes):
-        axes.set(title=timings.source)
-        axes.set_xlabel(f"µs for {size:,} elements; dashed: bytes / ceiling")
-        for row, (point, floor) in enumerate(zip(known, floors)):
-            axes.barh(row, point.median_us, color=COLOURS[0], height=0.5)
-            axes.plot([floor, floor], [row - 0.45, row + 0.45], "--", color=COLOURS[1])
-            text = f" {digits(point.median_us)} µs, {floor / point.median_us:.0%} of the ceiling"
-            axes.text(point.median_us, row, text, va="center")
-        axes.set_yticks(range(len(known)), [p.step for p in known])
-        axes.invert_yaxis()
-        if known and max(p.median_us for p in known) > 30 * min(floors):
-            axes.set_xscale("log")
-
-    said = [f"{p.step} {digits(p.median_us)} µs" for p in known] or ["nothing recorded yet"]
-    alt = f"Time of each step for {size:,} elements, {timings.source}: {'; '.join(said)}."
-    return draw(paint, alt, height=0.9 + 0.34 * max(len(known), 2))
 
 
 def grid(elements, block, blocks):

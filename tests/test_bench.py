@@ -2,11 +2,12 @@
 
 import math
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from helpers import autoinit, bench, sources
+from helpers import autoinit, bench, plots, sources
 
 H200 = ("NVIDIA H200", "580.65", "CUDA 13.0 (machine)", "2026-11-20", "0123456789")
 CEILING = bench.Timing("ceiling (copy)", 1 << 30, 1 << 30, 250.0, 249.0, 251.0, 30, *H200)
@@ -82,8 +83,30 @@ def test_missing_record_is_said(recorded, name):
     assert not point.is_known and math.isnan(point.gb_per_s)
     assert repr(point) == "add, 3: not recorded yet"
     assert "not recorded" in repr(timings)
-    if name == "nothing":
-        assert "none recorded in nothing.csv" in timings.source
+    why = {"nothing": "no nothing.csv recorded", "some": "none of these in some.csv, which has"}
+    assert timings.source == repr(timings).splitlines()[0]
+    assert "no GPU here" in timings.source and why[name] in timings.source
+
+
+@software
+def test_nothing_asked_for_is_no_missing_record(recorded):
+    assert bench.Timings("some").source == "recorded on NVIDIA H200, 2026-11-20"
+    assert bench.Timings("some", limit="read").source == (
+        "no times asked for yet; some.csv has ceiling (copy), add"
+    )
+
+
+@software
+def test_no_share_of_an_unknown_ceiling(recorded):
+    timings = bench.Timings("some", limit="read")
+    timings.measure("add", 1 << 24, lambda: None, 12 << 24)
+    assert "ceiling (read)" in repr(timings) and "nan" not in repr(timings)
+    assert "nan" not in plots.bandwidth(timings).alt
+
+
+def test_unknown_limit_is_refused():
+    with pytest.raises(ValueError, match="no limit 'write'; there is copy, read"):
+        bench.Timings("some", limit="write")
 
 
 @software
@@ -182,10 +205,28 @@ def test_peers_are_recorded_with_size_and_bytes():
     assert point.bytes_moved == 2 * 4 * 262144 * 128
 
 
+def test_unknown_topic_is_refused():
+    with pytest.raises(ValueError, match="no topic 'mean'; there is sum, rowsum, colsum, softmax"):
+        bench.peers("mean")
+
+
 def test_others_are_shown_beside_without_being_recorded():
     timings = bench.Timings("nothing")
     both = timings.beside(peers := bench.peers("sum"))
     assert both.of(peers[0].step) and not timings.points
+
+
+@software
+def test_source_says_whose_times_are_from_elsewhere(recorded, monkeypatch):
+    timings = bench.Timings("some")
+    timings.measure("add", 1 << 24, lambda: None, 12 << 24)
+    same = [replace(ADD, step=step) for step in ("CUB", "CuPy")]
+    assert timings.beside(same).source == timings.source
+    later = timings.beside([replace(point, date="2027-01-02") for point in same])
+    assert later.source == f"{timings.source}; CUB, CuPy recorded on NVIDIA H200, 2027-01-02"
+    monkeypatch.setattr(bench.autoinit, "is_software", False)
+    both = timings.beside(same).source
+    assert both == "measured on NVIDIA H200; CUB, CuPy recorded on NVIDIA H200, 2026-11-20"
 
 
 @gpu

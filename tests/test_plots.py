@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 import matplotlib.image
 import pytest
@@ -104,33 +105,29 @@ def test_names_of_lines_do_not_overlap(timings, axes_of):
 
 @pytest.mark.parametrize("plot", [plots.time, plots.bandwidth])
 def test_missing_times_leave_a_figure_that_says_so(plot, timings, axes_of):
-    nothing = bench.Timings("nothing")
-    nothing.measure("add", 1000, lambda: None, 12000)
-    axes, alt = axes_of(plot, nothing)
-    assert not axes.lines
-    assert [text.get_text() for text in axes.texts] == ["nothing recorded yet"]
-    assert "none recorded in nothing.csv" in alt
+    others = bench.Timings("some")  # of which the ceiling alone is recorded
+    others.measure("add", 1000, lambda: None, 12000)
+    said = "no GPU here, and no times recorded for these steps"
+    for of, text in (others, said), (bench.Timings("nothing"), "no step is timed yet"):
+        axes, alt = axes_of(plot, of)
+        assert not axes.lines and not axes.axison and not axes.get_title(loc="left")
+        assert [line.get_text() for line in axes.texts] == [text] and text in alt
+
+
+def test_title_names_what_was_recorded_elsewhere(timings, axes_of, monkeypatch):
+    timings.points["add", 1 << 24] = replace(timings.points["add", 1 << 24], device="Here")
+    others = [replace(point, step="library") for point in timings.of("slow")]
+    both = timings.beside(others)
+    monkeypatch.setattr(bench.autoinit, "is_software", False)
+    axes, _ = axes_of(plots.time, both, "add", "library")
+    title = axes.get_title(loc="left").replace("\n", " ")
+    assert title.endswith("; library recorded on NVIDIA H200, 2026-11-20")
+    assert title.startswith("measured on")
 
 
 def test_unknown_step_is_refused(timings):
     with pytest.raises(KeyError, match="no step 'ad'; there is add, slow"):
         plots.time(timings, "ad")
-
-
-def test_ladder_has_a_bar_a_step(timings, axes_of):
-    axes, alt = axes_of(plots.ladder, timings, 1 << 24)
-    bars = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
-    assert [bar.get_width() for bar in bars] == [
-        timings.points[step, 1 << 24].median_us for step in ("add", "slow")
-    ]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["add", "slow"]
-    assert "µs, 80% of the ceiling" in axes.texts[0].get_text()
-    assert alt.startswith("Time of each step for 16,777,216 elements, recorded on NVIDIA H200")
-
-
-def test_ladder_without_times(timings, axes_of):
-    axes, alt = axes_of(plots.ladder, bench.Timings("nothing"), 1)
-    assert not axes.patches and "nothing recorded yet" in alt
 
 
 @pytest.mark.parametrize(
