@@ -7,12 +7,16 @@ import csv
 import math
 from dataclasses import asdict, dataclass, fields
 from html import escape
+from itertools import cycle
+from textwrap import fill
 
 from . import bench, plots
 
 __all__ = ["ELEMENTS", "Ladder", "Rung"]
 
 ELEMENTS = 1 << 20
+GAP = 0.6  # between notebooks in the picture, in rows
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,12 @@ def counts(report):
 
 
 class Ladder:
-    """The rungs up to the notebook that these Timings are of."""
+    """The rungs of the notebook that these Timings are of, and the best of those before.
 
-    def __init__(self, timings):
-        self.timings = timings
+    whole: show all of those before."""
+
+    def __init__(self, timings, whole=False):
+        self.timings, self.whole = timings, whole
         self.notebook = timings.path.stem
         self.path = bench.RECORDED / "ladder.csv"
         self.rungs = [rung for rung in load(self.path) if rung.notebook < self.notebook]
@@ -72,9 +78,18 @@ class Ladder:
             save(self.path, [*self.rungs, *later])
 
     @property
+    def shown(self):
+        """The rungs of the table and the picture."""
+        if self.whole:
+            return self.rungs
+        earlier = [r for r in self.rungs if r.notebook < self.notebook and r.is_known]
+        best = max(earlier, key=lambda rung: rung.share, default=None)
+        return [r for r in self.rungs if r.notebook == self.notebook or r is best]
+
+    @property
     def source(self):
         """Where the times come from."""
-        known = [rung for rung in self.rungs if rung.is_known]
+        known = [rung for rung in self.shown if rung.is_known]
         if not known:
             return "no times recorded yet"
         if self.timings.source.startswith("recorded"):
@@ -84,12 +99,12 @@ class Ladder:
         return f"times {self.timings.source}{earlier}"
 
     def rows(self):
-        """A table of all rungs; counts are for ELEMENTS elements."""
+        """A table of the rungs shown; counts are for ELEMENTS elements."""
         yield (
             "", "step", "MB of memory", "sectors", "bank conflicts", "barriers", "timed on", "µs",
             "of the ceiling",
         )  # fmt: skip
-        for rung in self.rungs:
+        for rung in self.shown:
             times = "not recorded", ""
             if rung.is_known:
                 times = plots.digits(rung.median_us), percent(rung.share)
@@ -110,30 +125,49 @@ class Ladder:
         return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def picture(self):
-        """Each rung's share of the ceiling, as bars."""
-        names = [f"{rung.notebook[:2]} {rung.step}" for rung in self.rungs]
+        """Each rung's share of the ceiling as a dot, a colour and a marker a notebook."""
+        rungs = self.shown
+        if not any(rung.is_known for rung in rungs):
+            return plots.empty(rungs)
+        names = [f"{rung.notebook[:2]} {rung.step}" for rung in rungs]
+        texts = [said(rung) for rung in rungs]
+        notebooks = list(dict.fromkeys(rung.notebook for rung in rungs))
+        styles = dict(zip(notebooks, cycle(zip(plots.MARKERS, plots.COLOURS))))
+        rows = [row + GAP * notebooks.index(rung.notebook) for row, rung in enumerate(rungs)]
 
         def paint(axes):
-            axes.set(title=self.source, xscale="log", xlim=(1e-5, 3), xlabel="share of the ceiling")
-            for row, rung in enumerate(self.rungs):
-                if rung.is_known:
-                    axes.barh(row, rung.share, color=plots.COLOURS[0], height=0.6)
-                    text = f" {percent(rung.share)}, {plots.digits(rung.median_us)} µs"
-                    x = rung.share if rung.share < 0.03 else max(rung.share, 1)  # clear of the line
-                else:
-                    text, x = " not recorded yet", 1e-5
-                axes.text(x, row, text, va="center")
-            axes.axvline(1, linestyle="--", color=plots.COLOURS[1])
-            axes.set_yticks(range(len(names)), names)
+            axes.set_title(fill(self.source, 72))
+            axes.set_xlabel("share of the ceiling, and the time for so many elements")
+            for row, rung, text in zip(rows, rungs, texts):
+                marker, colour = styles[rung.notebook]
+                axes.plot(rung.share, row, marker, color=colour, markersize=7, clip_on=False)
+                left = rung.share > 0.5  # no text over the ceiling's line
+                axes.annotate(
+                    text,
+                    (rung.share if rung.is_known else 0, row),
+                    (-8 if left else 8, 0),
+                    textcoords="offset points",
+                    ha="right" if left else "left",
+                    va="center",
+                )
+            axes.axvline(1, linestyle="--", color=plots.INK)
+            axes.grid(axis="x")
+            axes.set_yticks(rows, names)
+            axes.set(xlim=(-0.01, 1.02), ylim=(rows[-1] + 0.6, -0.6))
             axes.xaxis.set_major_formatter(lambda share, _: percent(share))
-            axes.set_ylim(len(names) - 0.5, -0.5)
 
-        said = [
-            f"{name} {percent(rung.share) if rung.is_known else 'not recorded'}"
-            for name, rung in zip(names, self.rungs)
-        ]
-        alt = f"Share of the ceiling of each step so far, {self.source}: {', '.join(said)}."
-        return plots.draw(paint, alt, height=1 + 0.3 * max(len(names), 2))
+        told = "; ".join(f"{name} {text}" for name, text in zip(names, texts))
+        alt = f"Share of the ceiling of each step, {self.source}: {told}."
+        return plots.draw(paint, alt, height=1 + 0.26 * rows[-1])
+
+
+def said(rung):
+    """A rung's time in words: 90 %, 66.5 µs for 2²⁶."""
+    if not rung.is_known:
+        return "not recorded yet"
+    power = rung.size.bit_length() - 1
+    size = f"2{str(power).translate(RAISED)}" if rung.size == 1 << power else f"{rung.size:,}"
+    return f"{percent(rung.share)}, {plots.digits(rung.median_us)} µs for {size}"
 
 
 def percent(share):

@@ -1,7 +1,9 @@
 """The running table: a rung a step, those of earlier notebooks from the record."""
 
 import math
+import re
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -25,12 +27,12 @@ def ladder_of(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "RECORDED", tmp_path)
     monkeypatch.setattr(bench.autoinit, "is_software", True)
 
-    def make(name, median_us):
+    def make(name, median_us, whole=False):
         bench.save(tmp_path / f"{name}.csv", [CEILING])
         timings = bench.Timings(name)
         times = median_us, 1.0, 1.0, 30, *H200
         timings.points["step", SIZE] = bench.Timing("step", SIZE, 4 * SIZE, *times)
-        return ladder.Ladder(timings)
+        return ladder.Ladder(timings, whole)
 
     return make
 
@@ -70,11 +72,48 @@ def test_nothing_is_written_unless_recording(ladder_of, monkeypatch):
     assert not steps.path.exists()
 
 
-def test_missing_time_is_said(ladder_of, monkeypatch):
+def test_missing_time_is_said(ladder_of):
     steps = ladder_of("02_first", math.nan)
     steps.add("step", REPORT, size=SIZE)
-    monkeypatch.setattr(plots, "Picture", lambda figure, alt: alt)
-    assert "not recorded" in repr(steps) and "step not recorded" in steps.picture()
+    assert "not recorded" in repr(steps)
+    assert "no times recorded for these steps" in steps.picture().alt
+    steps.rungs.append(replace(steps.rungs[0], step="other", median_us=100.0, share=0.5))
+    assert "02 step not recorded yet; 02 other 50 %" in steps.picture().alt
+
+
+def climb(ladder_of, whole):
+    """The ladder of the last of three notebooks, whose steps took 50, 200 and 100 µs."""
+    for name, median_us in ("02_first", 50.0), ("03_second", 200.0), ("04_third", 100.0):
+        steps = ladder_of(name, median_us, whole)
+        steps.add("step", REPORT, size=SIZE)
+    return steps
+
+
+@pytest.mark.parametrize("whole, shown", [(False, ["02", "04"]), (True, ["02", "03", "04"])])
+def test_best_of_earlier_notebooks_is_shown_or_all(ladder_of, whole, shown, monkeypatch):
+    monkeypatch.setattr(bench, "COMMIT", "0123456789")
+    steps = climb(ladder_of, whole)
+    assert [row[0] for row in steps.rows()][1:] == shown
+    assert re.findall(r"(\d\d) step", steps.picture().alt) == shown
+    assert len(ladder.load(steps.path)) == 3
+
+
+def test_picture_has_a_dot_and_its_value_a_rung(ladder_of, monkeypatch):
+    monkeypatch.setattr(bench, "COMMIT", "0123456789")
+    steps = climb(ladder_of, whole=True)
+    steps.rungs.append(replace(steps.rungs[0], notebook="04_third", size=1000))
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: (figure.axes[0], alt))
+    axes, alt = steps.picture()
+    *dots, ceiling = axes.lines
+    assert [dot.get_xdata()[0] for dot in dots] == [rung.share for rung in steps.rungs]
+    assert list(ceiling.get_xdata()) == [1, 1]
+    assert [text.get_text() for text in axes.texts] == [
+        "31 %, 50 µs for 2²⁴", "7.8 %, 200 µs for 2²⁴", "16 %, 100 µs for 2²⁴",
+        "31 %, 50 µs for 1,000",
+    ]  # fmt: skip
+    looks = [(dot.get_marker(), dot.get_color()) for dot in dots]
+    assert len(set(looks)) == 3 and looks[2] == looks[3]
+    assert "02 step 31 %, 50 µs for 2²⁴; 03 step" in alt
 
 
 @pytest.mark.parametrize("share, text", [(0.00012, "0.012 %"), (0.0354, "3.5 %"), (0.923, "92 %")])
