@@ -143,7 +143,7 @@ class Timing:
             return f"{self.step}, {self.size:,}: not recorded yet"
         return (
             f"{self.step}, {self.size:,}: {self.median_us:.4g} µs"
-            f" (half of {self.launches} launches: {self.low_us:.4g} to {self.high_us:.4g}),"
+            f" (middle half of {self.launches} launches: {self.low_us:.4g} to {self.high_us:.4g}),"
             f" {self.gb_per_s:,.0f} GB/s"
         )
 
