@@ -242,8 +242,8 @@ def tree(elements, levels, who="thread"):
                 for start in (to, source):
                     ends = (to, 0.45 - 2 * row), (start, 2 - 2 * row - 0.45)
                     axes.annotate("", *ends, arrowprops={"arrowstyle": "->", "color": colour})
-            axes.text(-0.9, -2 * row, f"by {who}", ha="right", va="center")
-        axes.set(xlim=(-3.2, elements - 0.5), ylim=(-2 * len(levels) - 0.5, 0.5), aspect="equal")
+            axes.text(-0.9, -2 * row, f"level {row}, by {who}", ha="right", va="center")
+        axes.set(xlim=(-4.4, elements - 0.5), ylim=(-2 * len(levels) - 0.5, 0.5), aspect="equal")
         axes.set_axis_off()
 
     said = [

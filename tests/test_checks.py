@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from pycuda import gpuarray
 
-from helpers import autoinit, checks  # noqa: F401 (makes a context)
+from helpers import autoinit, checks  # noqa: F401  (autoinit: before anything of pycuda)
+
+from pycuda import gpuarray  # isort: skip
 
 X = np.arange(4, dtype=np.float32).reshape(2, 2)
 CHECKS = {
