@@ -135,7 +135,8 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
     def paint(axes):
         axes.set(title=fill(timings.source, 72), xlabel=size, ylabel=unit, yscale=yscale)
         axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_locator(LogLocator(16))
+        drawn = [p.size for line in lines.values() for p in line]
+        axes.xaxis.set_major_locator(LogLocator(2 if max(drawn) <= 64 * min(drawn) else 16))
         axes.yaxis.set_major_formatter("{x:,g}")
         axes.grid(axis="y")
         ends = []
