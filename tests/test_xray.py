@@ -12,7 +12,7 @@ from helpers.softgpu.jit.flow import blocks_in_order
 from helpers.softgpu.jit.layout import Image, Layout
 from helpers.softgpu.jit.merging import merged_accesses
 from helpers.softgpu.ptx import parse
-from helpers.xray import launch
+from helpers.xray import draw, launch
 from helpers.xray.occupancy import occupancy
 from tests.nsight.cases import CASES, OWN, SCATTERED
 from tests.nsight.record import METRICS, golden
@@ -403,6 +403,30 @@ def test_pictures(tree):
     steps = xray.draw_steps(tree)
     assert "of 256 threads" in steps.alt and "9 barriers" in steps.alt
     assert "take 1 wavefront over 32 banks" in xray.draw_banks(tree, "s[t + half]", warp=3).alt
+
+
+@pytest.mark.parametrize("threads", [32, 100])
+def test_barriers_are_drawn_where_they_are(threads):
+    """Amid straight-line code, the second before work of half a warp."""
+    source = """
+    __global__ void turn(float *x)
+    {
+        extern __shared__ float s[];
+        int t = threadIdx.x, last = blockDim.x - 1;
+        s[t] = x[t];
+        __syncthreads();
+        x[t] = s[last - t] * 2 + s[t];
+        __syncthreads();
+        if (t < 16) x[t] = s[t] + x[last - t];
+    }"""
+    report = xray.profile((source, "turn"), cuda.mem_alloc(400), grid=1, block=threads, shared=400)
+    spans, barriers, _ = draw._timeline(report)
+    first_warp = [(begin, end) for warp, _, begin, end in spans if warp == 0]
+    assert all(before[1] == after[0] for before, after in zip(first_warp, first_warp[1:]))
+    assert len(barriers) == 2 and 0 < barriers[0] < barriers[1] < first_warp[-1][1]
+    instructions = sum(report[line]["instructions"] for line in (8, 9)) / -(-threads // 32)
+    assert barriers[1] - barriers[0] == pytest.approx(instructions, abs=3)  # nvcc moves some
+    assert f"on average: {threads}, {threads}, " in xray.draw_steps(report).alt
 
 
 def test_pictures_of_waste_and_conflicts():

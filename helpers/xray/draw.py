@@ -279,8 +279,11 @@ def _stages(events, lengths):
     for event in events:
         at = int(event["at"])
         origin = at if origin is None else origin
-        if event["what"] >> 31:  # a barrier is the last instruction of what came before
-            stages.append([])
+        if event["what"] >> 31:  # a barrier cuts the basic block that it is in
+            mask, begin, end = stages[-1].pop()
+            stages[-1].append((mask, begin, at - origin))
+            left = origin + end - at
+            stages.append([(mask, 0, left)] if left else [])
             origin = at
             continue
         begin = at - origin

@@ -140,9 +140,12 @@ class ProfiledEmitter(FunctionEmitter):
         place = self.assign(f"getelementptr i64, ptr %counters, i64 {self._of_site(site)}")
         return f"ptr {place}"
 
-    def _say_work(self) -> None:
+    def _say_work(self, but: int = 0) -> None:
         """Let the driver and other functions know how many instructions this warp has done."""
-        self.line(f"store i64 {self.assign('load i64, ptr %work')}, ptr %done")
+        work = self.assign("load i64, ptr %work")
+        if but:
+            work = self.assign(f"sub i64 {work}, {but}")
+        self.line(f"store i64 {work}, ptr %done")
 
     def _if(self, condition: str) -> tuple[str, str]:
         """(label of the other way, label behind both) of an if whose body follows."""
@@ -168,6 +171,7 @@ class ProfiledEmitter(FunctionEmitter):
         items = [item for item in items if self._copies.get(id(item), item) is not None]
         if not items:
             return
+        self._after = {id(item): n for n, item in enumerate(reversed(items))}
         lines: dict[tuple[str, int], int] = {}
         for item in items:
             if item.user_line.line:  # else the compiler's own: it counts with what is before it
@@ -299,7 +303,7 @@ class ProfiledEmitter(FunctionEmitter):
         self._end(labels)
 
     def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
-        self._say_work()
+        self._say_work(but=self._after[id(self.item)])  # the block counted as a whole
         numbers = (self._of_site(site), site, number, self.active())
         self.call_void("sg_profile_barrier", "ptr %w", *(f"i32 {n}" for n in numbers))
 
