@@ -1,4 +1,5 @@
-# Everything that these make stays in this folder: .venv, .cache and the software GPU's library.
+# Everything that these make stays in this folder: .venv, .cache and the software GPU's library. Only
+# Jupyter and IPython keep settings, history and what they run in your home folder, as ever.
 PYTHON ?= python3
 RUN := .venv/bin/python -m
 LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks

@@ -4,10 +4,21 @@ The real GPU if there is one, else the software GPU; HELPERS_DEVICE=gpu or softw
 """
 
 import atexit
+import importlib.util
+import sys
+from pathlib import Path
 
 from . import softgpu, toolkit
 
 __all__ = ["compiler", "context", "device", "is_software", "name"]
+
+if importlib.util.find_spec("pycuda") is None:
+    _lab = Path(__file__).resolve().parent.parent
+    raise ModuleNotFoundError(
+        f"{sys.executable} has no PyCUDA: run `make lab` in {_lab} once, then your scripts"
+        f" with {_lab}/.venv/bin/python, from anywhere",
+        name="pycuda",
+    )
 
 _driver_version, compiler = toolkit.choose()
 """The CUDA compiler that kernels go through: a toolkit.Toolkit."""

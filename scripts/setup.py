@@ -141,7 +141,7 @@ def make_environment():
     if stamp_is("environment", key) and PYTHON.exists() and not UNFINISHED.exists():
         return
     if VENV.exists() and not STAMPS.exists() and any(VENV.iterdir()):
-        raise SetupError("{} was not made by the lab: please move it away".format(VENV))
+        raise SetupError("{} is not the lab's. Move it away: mv .venv .venv.old".format(VENV))
     with progress("Python {}.{}.{} environment".format(*sys.version_info)):
         if VENV.exists():
             # The stamps go last: an interrupted removal must still be known as the lab's.
@@ -288,7 +288,7 @@ def main():
     except SetupError as error:
         sys.exit("The lab is not ready: {}".format(error))
     except KeyboardInterrupt:
-        sys.exit("Interrupted; the next call goes on from here.")
+        sys.exit("Interrupted; the next call finishes it.")
 
 
 if __name__ == "__main__":

@@ -113,6 +113,33 @@ def test_what_the_machine_lacks_is_one_line(setup_script, monkeypatch):
     assert message.endswith(f"sudo apt install g++ {python}-dev {python}-venv")
 
 
+def test_a_stranger_in_the_labs_place_is_moved_by_hand(setup_script, monkeypatch, tmp_path):
+    monkeypatch.setattr(setup_script, "VENV", tmp_path)
+    monkeypatch.setattr(setup_script, "STAMPS", tmp_path / ".lab")
+    (tmp_path / "pyvenv.cfg").touch()
+    with pytest.raises(setup_script.SetupError, match="mv .venv .venv.old"):
+        setup_script.make_environment()
+
+
+def python(code):
+    """What a script prints that has the helpers, and the error it ends with."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    return done.stdout + done.stderr
+
+
+def test_a_python_without_pycuda_is_told_which_has_it():
+    hidden = "import importlib.util as util; util.find_spec = lambda name: None"
+    error = python(f"{hidden}; import helpers.autoinit")
+    assert f"`make lab` in {ROOT}" in error and f"{ROOT}/.venv/bin/python" in error
+
+
+def test_xray_may_be_the_first_import():
+    assert python("from helpers import xray; from pycuda import gpuarray; print('ok')") == "ok\n"
+
+
 FAKE_NVCC = """\
 #!/bin/sh
 cat >&2 <<END
