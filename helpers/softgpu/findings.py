@@ -92,7 +92,7 @@ class Finding:
 
     def __str__(self):
         times = "" if self.count == 1 else f" ({self.count} times)"
-        where = f"{self.file}:{self.line}" if self.line else "line unknown"
+        where = f"{self.file}:{self.line}" if self.file else f"line {self.line or 'unknown'}"
         text = [f"{self.kind}: {where}: {self.message}{times}"]
         shown = {self.other_line: self.other_source, self.line: self.source}
         text += [f"    {line:4} | {source}" for line, source in sorted(_known(shown))]

@@ -64,8 +64,10 @@ def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
 
 def _of_fault(kernel, text):
     """What stopped a launch before its end, as a finding."""
-    parts = re.search(r"kernel \S+?(?:, (\S+):(\d+))?: (.*)", text, re.DOTALL)
+    parts = re.search(r"kernel \S+?(?:, (\S+):(\d+))?:? (.*)", text, re.DOTALL)
     file, line, message = parts.groups() if parts else (None, None, text)
+    if loop := re.search(r"it was in a loop at line (\d+)$", message):
+        line = loop[1]
     return Finding(
         kind="fault",
         kernel=kernel,

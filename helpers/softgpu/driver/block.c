@@ -392,4 +392,8 @@ void sg_yield(Warp *w)
     }
 }
 
-void sg_stop(Warp *w) { block_leave(w->worker); }
+void sg_stop(Warp *w, uint32_t line)
+{
+    if (!w->worker->job->stopped_at) w->worker->job->stopped_at = line;
+    block_leave(w->worker);
+}

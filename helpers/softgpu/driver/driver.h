@@ -201,6 +201,7 @@ typedef struct Job {
     uint64_t blocks, chunk;
     uint64_t next_block; /* atomic: the next to be dealt out */
     volatile int stop;
+    uint32_t stopped_at; /* line of a loop that ran then, or 0 */
     int interrupted;
     int fault; /* CUresult, first fault wins */
     char fault_text[3000];

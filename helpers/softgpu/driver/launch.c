@@ -113,7 +113,9 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
     stopped_launches += job.interrupted || result;
     driver_unlock();
     if (job.interrupted) return CUDA_SUCCESS; /* Python raises KeyboardInterrupt */
-    if (result) fail(result, "%s", job.fault_text);
+    if (result == CUDA_ERROR_LAUNCH_TIMEOUT && job.stopped_at)
+        fail(result, "%s; it was in a loop at line %u", job.fault_text, job.stopped_at);
+    else if (result) fail(result, "%s", job.fault_text);
     return tool && tool->report ? tool->report(result) : result;
 }
 

@@ -106,7 +106,7 @@ void sg_barrier_arrive(Warp *, uint32_t site, uint32_t id, uint32_t threads, uin
 void sg_yield(Warp *); /* let the other warps of the block run */
 
 /* These five never return, except sg_assert when no lane is active. */
-void sg_stop(Warp *); /* *stop was seen non-zero */
+void sg_stop(Warp *, uint32_t line); /* *stop was seen non-zero; line: of a loop, or 0 */
 void sg_trap(Warp *, uint32_t site, uint32_t mask);
 void sg_stack_overflow(Warp *, uint32_t site, uint32_t mask);
 void sg_assert(Warp *, uint32_t site, uint32_t mask, const uint64_t *message, const uint64_t *file,

@@ -253,7 +253,7 @@ class FunctionEmitter:
                 "%stopping = icmp ne i32 %stopped, 0",
                 "br i1 %stopping, label %abandoned, label %wanted",
                 "abandoned:",
-                self._void_call_text("sg_stop", "ptr %w"),
+                self._void_call_text("sg_stop", "ptr %w", "i32 0"),
                 "unreachable",
                 "wanted:",
                 "br i1 %overflow, label %overflowing, label %fitting",
@@ -401,12 +401,22 @@ class FunctionEmitter:
                 f"br i1 {self.assign(f'icmp eq i32 {stop}, 0')}, label %{other}, label %{label}"
             )
             self.start(label)
-            self.call_void("sg_stop", "ptr %w")
+            self.call_void("sg_stop", "ptr %w", f"i32 {self._line_of_loop(target, index)}")
             self.line("unreachable")
             self.start(other)
             if self.spinning.get(index) == target:
                 self._be_patient(index, target)
         self.line(f"br label %b{target}")
+
+    def _line_of_loop(self, first: int, last: int) -> int:
+        """The last line of a loop that stands in the kernel's own file; 0: none does."""
+        blocks = self.blocks[last : first - 1 if first else None : -1]
+        choices = [block.choice for block in blocks if isinstance(block.choice, Instruction)]
+        items = [item for block in blocks for item in reversed(block.instructions)]
+        own = [
+            i.user_line for i in (*choices, *items) if i.user_line.file == self.function.source.file
+        ]
+        return next((line.line for line in own if line.line), 0)
 
     def _be_patient(self, index: int, first: int) -> None:
         """A spinning loop: let other warps run and, every so often, lanes that wait elsewhere."""
