@@ -114,7 +114,7 @@ EXPORT void spin_for_warp(Warp *w)
         shared[0] = 0;
         sg_barrier(w, 1, 0, 0, w->live, 0, 0);
         while (!shared[0]) {
-            if (*w->stop) sg_stop(w);
+            if (*w->stop) sg_stop(w, 0);
             sg_yield(w);
         }
         out[0] = shared[0];
@@ -127,7 +127,7 @@ EXPORT void spin_for_warp(Warp *w)
 EXPORT void endless(Warp *w)
 {
     for (;;)
-        if (*w->stop) sg_stop(w);
+        if (*w->stop) sg_stop(w, 0);
 }
 
 /* (uint32 *counter, float *sum, uint32 *old): every thread adds 1 to both */

@@ -351,6 +351,63 @@ def test_what_ends_a_launch_is_a_finding():
     assert [f.kind for f in report] == ["fault"] and "trap" in report[0].message
 
 
+def kernel(body):
+    """A kernel of one line, `body`, from line 2 on."""
+    return f'extern "C" __global__ void k(float *x, int n) {{ int t = threadIdx.x;\n{body} }}', "k"
+
+
+@pytest.mark.parametrize(
+    "body, advice",
+    [
+        ("if (t <= n) x[t] = 1;", "`<`, not `<=`"),
+        ("x[t] = 1;", "Compare the index that is used with the size"),
+        ("if (t < n) x[t - 1] = 1;", "The index is negative"),
+        ("if (t < n) ((double *)x)[t] = 1;", "Argument 1 is float32; the kernel takes 8 bytes"),
+        ("if (t < 16) { x[t] = 1; __syncthreads(); }", "Take the barrier out of the condition"),
+        ("if (t && t < n) x[t] = x[t - 1];", "read into a variable, then __syncthreads()"),
+        (
+            "__shared__ int s[9]; s[t % 8] = t; __syncthreads(); if (!t) x[0] = s[0];",
+            "Let one thread write it",
+        ),
+    ],
+)
+def test_the_advice_fits(body, advice):
+    report = sanitize(kernel(body), arrays()[0], np.int32(64), grid=1, block=65)
+    assert advice in str(report), report
+
+
+def test_a_finding_in_a_header_shows_its_source(tmp_path):
+    (tmp_path / "far.cuh").write_text("// a header\n__device__ void far(float *x) { x[64] = 1; }\n")
+    text, name = kernel("far(x + t);")
+    report = sanitize((f'#include "{tmp_path}/far.cuh"\n{text}', name), arrays()[0], np.int32(1),
+                      grid=1, block=1)  # fmt: skip
+    (finding,) = report
+    assert (finding.file, finding.line) == ("far.cuh", 2) and "x[64] = 1" in finding.source
+    assert "far.cuh:2 <code>" in report._repr_html_()
+
+
+@software
+def test_the_loop_that_does_not_end_is_named():
+    engine = launch.Engine.as_driver()
+    engine.library.sg_options(0, 0, 0.5)
+    try:
+        for block in 1, 64:
+            report = sanitize(
+                kernel("volatile float *y = x; while (t < n)\ny[t] = 1;"),
+                *(arrays()[0], np.int32(64)), grid=1, block=block,
+            )  # fmt: skip
+            assert [(f.kind, f.line) for f in report] == [("fault", 3)], report
+            assert report[0].message.startswith("ran longer than 0.5 s")
+    finally:
+        engine.set_threads(0)
+
+
+@pytest.mark.parametrize("wrong", [np.int32(3), 4, "x", [np.ones(4)]])
+def test_only_arrays_on_the_gpu_can_be_declared_unwritten(wrong):
+    with pytest.raises(TypeError, match="uninitialised takes arrays on the GPU"):
+        sanitize((COPY, "copy"), *arrays(), grid=1, block=64, uninitialised=wrong)
+
+
 def test_bad_launches_are_refused():
     with pytest.raises(Exception, match="1025|threads"):
         sanitize((COPY, "copy"), *arrays(), grid=1, block=1025)

@@ -121,10 +121,10 @@ def test_a_stranger_in_the_labs_place_is_moved_by_hand(setup_script, monkeypatch
         setup_script.make_environment()
 
 
-def python(code):
+def python(code, **environment):
     """What a script prints that has the helpers, and the error it ends with."""
     done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)},
+        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
         capture_output=True, text=True,
     )  # fmt: skip
     return done.stdout + done.stderr
@@ -138,6 +138,13 @@ def test_a_python_without_pycuda_is_told_which_has_it():
 
 def test_xray_may_be_the_first_import():
     assert python("from helpers import xray; from pycuda import gpuarray; print('ok')") == "ok\n"
+
+
+@pytest.mark.parametrize("setting", ["SOFTGPU_THREADS=all", "SOFTGPU_TIMEOUT=1m"])
+def test_a_setting_that_is_no_number_is_named(setting):
+    environment = dict([setting.split("=")])
+    error = python("from helpers import autoinit", HELPERS_DEVICE="software", **environment)
+    assert f"the environment variable {setting}: expected a" in error.splitlines()[-1]
 
 
 FAKE_NVCC = """\

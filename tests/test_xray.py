@@ -360,7 +360,7 @@ def test_the_same_numbers_beside_another_driver(tree, monkeypatch, tmp_path):
         ({"watch": 4}, ValueError, "no such block"),
         ({"watch": (0, 1)}, ValueError, "no such block"),
         ({"kernel": 3}, TypeError, "not at int"),
-        ({"kernel": (TREE, "bush")}, LookupError, "no kernel 'bush'"),
+        ({"kernel": (TREE, "bush")}, LookupError, "no kernel named 'bush'; it has tree"),
         ({"kernel": "reduce/nothing.cu"}, FileNotFoundError, "no kernel file"),
     ],
 )
@@ -372,12 +372,23 @@ def test_wrong_launches(change, error, text):
 
 @software
 def test_wrong_arguments():
+    from pycuda.compiler import SourceModule
+
     with pytest.raises(cuda.LogicError, match="takes 20 bytes of arguments"):
         xray.profile((TREE, "tree"), np.int32(1), grid=1, block=32, shared=128)
     with pytest.raises(cuda.LogicError, match="kernel.cu:6: thread"):
         xray.profile(
             (TREE, "tree"), np.uintp(64), np.uintp(64), np.int32(9), grid=1, block=32, shared=128
         )
+    with pytest.raises(cuda.LaunchError, match=r"\(8 \+ 8 \+ 4\), not 24: .* np.int64"):
+        xray.profile(
+            (TREE, "tree"), np.uintp(64), np.uintp(64), np.int64(9), grid=1, block=32, shared=128
+        )
+    with pytest.raises(LookupError, match=r"no kernel named 'tre'; it has tree$"):
+        xray.profile((TREE, "tre"), grid=1, block=32)
+    mangled = SourceModule(TREE, no_extern_c=True)
+    with pytest.raises(cuda.LogicError, match='only _Z4treePKfPfi: declare it extern "C"'):
+        mangled.get_function("tree")
     assert xray.profile("first/empty.cu", grid=1, block=1).total["ld.requests"] == 0
 
 

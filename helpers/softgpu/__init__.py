@@ -24,6 +24,16 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "softgpu"
 
 
+def setting(name: str, kind: type, default):
+    """The number that an environment variable gives."""
+    text = os.environ.get(name) or default
+    try:
+        return kind(text)
+    except ValueError:
+        what = "a whole number" if kind is int else "a number"
+        raise ValueError(f"the environment variable {name}={text}: expected {what}") from None
+
+
 def install(threads: int | None = None) -> None:
     """Make the software GPU the CUDA driver of this process.
 
@@ -32,7 +42,7 @@ def install(threads: int | None = None) -> None:
     """
     from .loader import Engine
 
-    Engine.as_driver().set_threads(threads or int(os.environ.get("SOFTGPU_THREADS", "0")))
+    Engine.as_driver().set_threads(threads or setting("SOFTGPU_THREADS", int, 0))
     compiler = shutil.which("nvcc")
     if compiler and Path(compiler).parent != _HERE / "bin":
         os.environ["SOFTGPU_NVCC"] = compiler

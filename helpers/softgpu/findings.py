@@ -79,6 +79,7 @@ class Finding:
     thread: tuple[int, int, int]
     place: str = ""  # the memory: "argument 1, byte 4096 (one past the end of 4096)"
     source: str = ""  # the line's text
+    other_file: str = ""
     other_line: int | None = None
     other_block: tuple[int, int, int] | None = None
     other_thread: tuple[int, int, int] | None = None
@@ -160,8 +161,10 @@ def set_origins(library: ctypes.CDLL, handle: int, kernel: bytes, origins) -> No
     library.sg_kernel_set_origins(handle, kernel, table, len(origins))
 
 
-def last_findings(engine, kind: type[Findings] = Findings) -> Findings | None:
-    """The findings of the last sanitized launch; None: there was none."""
+def last_findings(engine, kind: type[Findings] = Findings, types=()) -> Findings | None:
+    """The findings of the last sanitized launch; None: there was none.
+
+    types: of the elements of each argument, as NumPy has them; None where it is no array."""
     library, handle = engine.library, c_void_p()
     name = library.sg_sanitize_kernel(ctypes.byref(handle))
     if name is None:
@@ -169,7 +172,7 @@ def last_findings(engine, kind: type[Findings] = Findings) -> Findings | None:
     found, dropped = (_Finding * _MOST)(), c_uint64()
     parameters = ctypes.create_string_buffer(_PARAMETER_BYTES)
     count = library.sg_sanitize_findings(found, _MOST, ctypes.byref(dropped), parameters)
-    teller = _Teller(engine, handle.value, name.decode(), parameters.raw)
+    teller = _Teller(engine, handle.value, name.decode(), parameters.raw, types)
     return kind(teller.kernel, _fold([teller.tell(f) for f in found[:count]]), dropped.value)
 
 
@@ -208,10 +211,11 @@ def _threads(block, thread) -> str:
 class _Teller:
     """Puts the findings of one launch into words."""
 
-    def __init__(self, engine, handle: int, kernel: str, parameters: bytes):
+    def __init__(self, engine, handle: int, kernel: str, parameters: bytes, types):
         self.library = engine.library
         self.handle = handle
         self.kernel = kernel
+        self.types = dict(enumerate(types))
         self.module = engine.modules[handle]
         self.sites = self.module.code(kernel, "sanitize").sites
         self.layout = self.module.layouts[kernel]
@@ -252,6 +256,7 @@ class _Teller:
             thread=tuple(f.thread),
             place=place,
             source=self._text(file, line),
+            other_file=Path(other_file).name,
             other_line=other_line or None,
             other_block=tuple(f.other_block) if two_sided else None,
             other_thread=tuple(f.other_thread) if two_sided else None,
@@ -263,10 +268,13 @@ class _Teller:
         return (self.sites[site].file, self.sites[site].line) if known else ("", 0)
 
     def _text(self, file: str, line: int) -> str:
-        for name in (file, Path(file).name, ""):
+        for name in (file, Path(file).name):
             if name in self.source:
                 return self.source[name].get(line, "").strip()
-        return ""
+        if Path(file).is_file():  # a header
+            lines = Path(file).read_text(errors="replace").splitlines()
+            return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        return self.source.get("", {}).get(line, "").strip()
 
     # --- memory -----------------------------------------------------------------------------
 
@@ -290,11 +298,18 @@ class _Teller:
             return f" ({_bytes(f.bytes)} from there reach past the end of {size})"
         return ""
 
+    def _argument(self, f: _Finding) -> int | None:
+        """The number, from 0, of the argument that leads to the memory."""
+        numbers = range(len(self.arguments)) if f.space == _GLOBAL and f.begin else ()
+        return next(
+            (n for n in numbers if any(f.begin <= v <= f.end for v in self.arguments[n])), None
+        )
+
     def _owner(self, f: _Finding) -> str:
-        for number, values in enumerate(self.arguments):
-            if any(f.begin <= value <= f.end for value in values):
-                name = f" ({self.names[number]})" if self.names else ""
-                return f"argument {number + 1}{name}"
+        number = self._argument(f)
+        if number is not None:
+            name = f" ({self.names[number]})" if self.names else ""
+            return f"argument {number + 1}{name}"
         for variable in self.module.image.variables:
             address, size = c_uint64(), ctypes.c_size_t()
             self.library.cuModuleGetGlobal_v2(
@@ -341,8 +356,21 @@ class _Teller:
         does = f"{_threads(f.block, f.thread)} {_DOES[f.access]} {_bytes(f.bytes)} at"
         message = f"{does} {place}"
         advice = (
-            "Compare the index with the size before the access, and let threads outside do nothing."
+            "Compare the index that is used with the size before the access, and let threads "
+            "outside do nothing."
         )
+        number = self._argument(f)
+        type_ = self.types.get(number)
+        if "before the beginning" in place:
+            advice = (
+                "The index is negative: compare it with 0, too, and let threads outside do nothing."
+            )
+        elif type_ is not None and f.bytes > type_.itemsize:
+            advice += (
+                f" Argument {number + 1} is {type_}; the kernel takes {f.bytes} bytes at once."
+            )
+        elif "(one past" in place and f.count == 1:
+            advice += " The last element is n - 1: `<`, not `<=`."
         if note == "null":
             message = f"{does} address {f.address:#x}"
             advice = "Pass an array: a null pointer, or a number in a pointer's place, came in."
@@ -386,13 +414,16 @@ class _Teller:
         same_block = list(f.block) == list(f.other_block)
         other = f"thread ({','.join(map(str, f.other_thread))})"
         other += "" if same_block else f" of block ({','.join(map(str, f.other_block))})"
-        line = self._line(f.other_site)[1]
-        here = self._line(f.site)[1]
-        at = "at this line" if line == here else f"at line {line}"
         return (
             f"{_threads(f.block, f.thread)} {_DOES[f.access]} {place}, which {other} "
-            f"{_DOES[f.other_access]} {at}"
+            f"{_DOES[f.other_access]} at {self._other_line(f)}"
         )
+
+    def _other_line(self, f: _Finding) -> str:
+        (here, line), (there, other) = self._line(f.site), self._line(f.other_site)
+        if there != here:
+            return f"{Path(there).name}:{other}"
+        return "this line" if other == line else f"line {other}"
 
     def _race(self, f: _Finding, place: str):
         note = _NOTES[f.note]
@@ -417,11 +448,21 @@ class _Teller:
                 "Blocks run in any order: let each write what no other touches, or let "
                 "__threadfence() and an atomic counter say who is done."
             )
-        return message, "Put __syncthreads() between the two."
+        return message, self._between(f, "__syncthreads()")
+
+    def _between(self, f: _Finding, barrier: str) -> str:
+        if self._line(f.site) != self._line(f.other_site):
+            return f"Put {barrier} between the two."
+        if _DOES[f.access] == _DOES[f.other_access] == "writes":
+            return "Let one thread write it, or give each thread its own place."
+        return (
+            f"Put {barrier} at the end of the loop's body; or read into a variable, then "
+            f"{barrier}, then write."
+        )
 
     def _missing_syncwarp(self, f: _Finding, place: str):
         message = f"{self._sides(f, place)}: lanes of one warp need not run in step"
-        return message, "Put __syncwarp() between the two, or exchange values by __shfl_sync."
+        return message, f"{self._between(f, '__syncwarp()')} Or exchange values by __shfl_sync."
 
     def _double_write(self, f: _Finding, place: str):
         message = f"{self._sides(f, place)}, with another value: either may stay"
@@ -437,13 +478,13 @@ class _Teller:
         if note == "exited":
             return (
                 f"thread {thread} of {block} waits here, but {f.lanes} threads, the first of them "
-                f"{other}, have returned",
-                "Let no thread return before the last barrier: skip the work instead.",
+                f"{other}, have passed by or returned",
+                "Take the barrier out of the condition, and let no thread return before it.",
             )
         if note == "lines":
-            line = self._line(f.other_site)[1]
             return (
-                f"thread {thread} of {block} waits here while thread {other} waits at line {line}",
+                f"thread {thread} of {block} waits here while thread {other} waits at "
+                f"{self._other_line(f)}",
                 "Take the barrier out of the condition, so that all threads meet at the same one.",
             )
         if note in ("absent", "unnamed"):

@@ -16,10 +16,11 @@ from ctypes import c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
 from functools import cached_property
 from pathlib import Path
 
-from . import build, cache_folder, findings
+from . import build, cache_folder, findings, setting
 from .jit.compile import KernelCode
 from .jit.layout import Image, Layout, Site
 from .ptx import PtxError, parse
+from .ptx.program import Variable
 
 __all__ = ["Engine"]
 
@@ -60,7 +61,17 @@ _SIGNATURES = {
     "sg_module_relocate": (None, [c_void_p, c_size_t, c_size_t]),
     "sg_module_kernel": (
         c_int,
-        [c_void_p, c_char_p, c_size_t, *[c_uint32] * 4, c_void_p, c_uint32, c_void_p, c_uint32],
+        [
+            c_void_p,
+            c_char_p,
+            c_size_t,
+            c_char_p,
+            *[c_uint32] * 4,
+            c_void_p,
+            c_uint32,
+            c_void_p,
+            c_uint32,
+        ],
     ),
     "sg_kernel_follows_pointers": (None, [c_void_p, c_char_p]),
     "sg_kernel_set_code": (None, [c_void_p, c_char_p, c_uint32, c_void_p, c_uint32]),
@@ -178,9 +189,7 @@ class Engine:
 
     def set_threads(self, threads: int) -> None:
         """How many blocks run at a time; 0: as many as there are cores; 1: deterministic."""
-        self.library.sg_options(
-            threads, threads == 1, float(os.environ.get("SOFTGPU_TIMEOUT", "300"))
-        )
+        self.library.sg_options(threads, threads == 1, setting("SOFTGPU_TIMEOUT", float, 300.0))
 
     def sanitize_launches(self, on: bool = True) -> None:
         """Watch every launch, as SOFTGPU_SANITIZE=1 does: one that does something wrong fails."""
@@ -241,6 +250,7 @@ class Engine:
                 handle,
                 kernel.name.encode(),
                 kernel.param_bytes,
+                _sizes(kernel.params),
                 layout.static_shared_bytes,
                 layout.local_bytes,
                 kernel.max_threads or 0,
@@ -287,6 +297,11 @@ class Engine:
 
     def _unload(self, handle: int) -> None:
         self.modules.pop(handle, None)
+
+
+def _sizes(params: list[Variable]) -> bytes:
+    """The sizes of several parameters: " (8 + 4)"."""
+    return f" ({' + '.join(str(p.bytes) for p in params)})".encode() if len(params) > 1 else b""
 
 
 def _site(site: Site, files: list[str]) -> _Site:

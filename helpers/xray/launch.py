@@ -16,7 +16,7 @@ import numpy as np
 from .. import autoinit, sources  # noqa: F401  (PyCUDA binds to the driver that it chooses)
 from ..softgpu.loader import Engine
 
-__all__ = ["Target", "find", "shape"]
+__all__ = ["Target", "address_of", "find", "shape"]
 
 
 def shape(what, value):
@@ -68,7 +68,12 @@ def _function(arguments, name):
     try:
         return module.get_function(name)
     except LogicError as error:
-        raise LookupError(f"the source has no kernel {name!r}: {error}") from None
+        raise _no_kernel(error) from None
+
+
+def _no_kernel(error):
+    """The driver's words on a kernel that there is not, as an error of xray's."""
+    return LookupError("the source " + str(error).rpartition("the module ")[2])
 
 
 class Target:
@@ -81,22 +86,31 @@ class Target:
         self.library = engine.library
 
 
+def _check(arguments):
+    """Python's numbers have no size: kernels take NumPy's."""
+    for number, argument in enumerate(arguments, 1):
+        kind = type(argument).__name__
+        if kind in ("bool", "int", "float"):
+            pass_ = f"np.{'float32' if kind == 'float' else 'int32'}({argument})"
+            raise TypeError(f"argument {number} is a Python {kind}: pass {pass_}")
+
+
 # --- the software GPU is PyCUDA's driver ---------------------------------------------------------
 
 
-def _address(argument):
+def address_of(argument):
     """What an argument passes to the kernel if that may be an address, else None."""
-    if isinstance(argument, (int, np.integer)):
-        return int(argument) if isinstance(argument, int) or argument.itemsize == 8 else None
+    if isinstance(argument, np.integer):
+        return int(argument) if argument.itemsize == 8 else None
     interface = getattr(argument, "__cuda_array_interface__", None)
     if interface:
         return interface["data"][0]
     if isinstance(argument, np.ndarray):
-        return _address_of(argument.base) if hasattr(argument.base, "get_device_pointer") else None
-    return _address_of(getattr(argument, "gpudata", argument))
+        return _number_of(argument.base) if hasattr(argument.base, "get_device_pointer") else None
+    return _number_of(getattr(argument, "gpudata", argument))
 
 
-def _address_of(allocation):
+def _number_of(allocation):
     try:
         return int(allocation)
     except (TypeError, ValueError):
@@ -113,16 +127,17 @@ class OwnTarget(Target):
     def launch(self, args, grid, block, shared, ready=None):
         from pycuda.driver import ArgumentHandler
 
+        _check(args)
         saved = []
         for argument in args:
             if isinstance(argument, ArgumentHandler):
                 saved.append((argument.array, argument.array.copy()))
-            elif (address := _address(argument)) is not None:
+            elif (address := address_of(argument)) is not None:
                 if (memory := self._allocation(address)) is not None:
                     saved.append((memory, memory.copy()))
         try:
             if ready:
-                ready(_address)
+                ready(address_of)
             self.function(*args, grid=grid, block=block, shared=shared)
         finally:
             for memory, content in reversed(saved):
@@ -156,7 +171,7 @@ def _packed(arguments):
     from pycuda._pvt_struct import pack
 
     layout, values = "", []
-    for number, argument in enumerate(arguments):
+    for number, argument in enumerate(arguments, 1):
         if isinstance(argument, np.number):
             layout += argument.dtype.char
             values.append(argument)
@@ -185,9 +200,11 @@ class BesideTarget(Target):
         self.module, self.function = c_void_p(), c_void_p()
         with self:
             self._check(self.library.cuModuleLoadData(byref(self.module), text.encode() + b"\0"))
-            self.library.cuModuleGetFunction(byref(self.function), self.module, name.encode())
-        if not self.function:
-            raise LookupError(f"the source has no kernel {name!r}")
+            try:
+                found = self.library.cuModuleGetFunction
+                self._check(found(byref(self.function), self.module, name.encode()))
+            except RuntimeError as error:
+                raise _no_kernel(error) from None
 
     def __enter__(self):
         self.library.cuCtxPushCurrent_v2(self.context)
@@ -205,6 +222,7 @@ class BesideTarget(Target):
     def launch(self, args, grid, block, shared, ready=None):
         from pycuda.driver import ArgumentHandler
 
+        _check(args)
         with self:
             copies, passed = {}, []
             try:
@@ -212,13 +230,13 @@ class BesideTarget(Target):
                     if isinstance(argument, ArgumentHandler):
                         array = argument.array
                         passed.append(np.uintp(self._copy(copies, array.ctypes.data, array)))
-                    elif (address := _address(argument)) is None:
+                    elif (address := address_of(argument)) is None:
                         passed.append(argument)
                     else:
                         moved = self._moved(copies, address)
                         passed.append(argument if moved is None else np.uintp(moved))
                 if ready:
-                    ready(lambda argument: self._moved(copies, _address(argument)))
+                    ready(lambda argument: self._moved(copies, address_of(argument)))
                 self._launch(_packed(passed), grid, block, shared)
             finally:
                 for copied in copies.values():

@@ -2,9 +2,10 @@
 
 import re
 from html import escape
+from pathlib import Path
 
 from ..softgpu.findings import Finding, Findings, last_findings
-from .launch import find, shape
+from .launch import address_of, find, shape
 
 __all__ = ["Finding", "Report", "sanitize"]
 
@@ -22,12 +23,19 @@ class Report(Findings):
 
     @staticmethod
     def _row(f):
-        sources = {f.other_line: f.other_source, f.line: f.source}
+        places = {f.other_line: (f.other_file, f.other_source), f.line: (f.file, f.source)}
         lines = "<br>".join(
-            f"{line} <code>{escape(sources.get(line) or '')}</code>" for line in f.lines if line
+            f"{_header(places[line][0])}{line} <code>{escape(places[line][1])}</code>"
+            for line in f.lines
+            if line
         )
         cells = (escape(f.kind), lines, f"{escape(f.message)}.<br>{escape(f.advice)}", f.count)
         return "<tr>" + "".join(f"<td style='text-align:left'>{c}</td>" for c in cells) + "</tr>"
+
+
+def _header(file):
+    """The name of a file that is not the kernel's own."""
+    return "" if Path(file).suffix in ("", ".cu") else f"{escape(file)}:"
 
 
 def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
@@ -36,8 +44,12 @@ def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
     kernel: a kernel of helpers.sources, a PyCUDA function or a pair (CUDA source, name).
     uninitialised: arrays among the arguments that are to count as never written. Arrays fresh from
     gpuarray.empty count so anyway where the software GPU is PyCUDA's driver."""
-    if hasattr(uninitialised, "nbytes"):
+    if not isinstance(uninitialised, (list, tuple)):
         uninitialised = [uninitialised]
+    for array in uninitialised:
+        if not hasattr(array, "nbytes") or address_of(array) is None:
+            name = type(array).__name__
+            raise TypeError(f"uninitialised takes arrays on the GPU, not a value of type {name}")
     target = find(kernel)
     library = target.engine.library
 
@@ -56,7 +68,8 @@ def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
         fault = error
     finally:
         library.sg_sanitize(0)
-    report = last_findings(target.engine, Report)
+    types = [getattr(getattr(a, "array", a), "dtype", None) for a in args]
+    report = last_findings(target.engine, Report, types)
     if fault is not None:
         report.append(_of_fault(report.kernel, str(fault)))
     return report

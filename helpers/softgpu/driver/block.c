@@ -383,7 +383,6 @@ void sg_barrier_arrive(Warp *w, uint32_t site, uint32_t id, uint32_t threads, ui
 void sg_yield(Warp *w)
 {
     Worker *k = w->worker;
-    if (*w->stop) block_leave(k);
     if (k->ready || k->next_warp < k->job->warps) {
         k->ready |= 1u << w->warp_id; /* last in the round: another one is chosen */
         suspend(k, w);

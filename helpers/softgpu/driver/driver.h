@@ -123,6 +123,7 @@ typedef struct Kernel {
     struct Kernel *next;
     char *name;
     size_t param_bytes;
+    char *takes; /* the parameters' sizes, " (8 + 4)", or empty */
     uint32_t static_shared, dynamic_align, local_bytes, max_threads;
     const char **files;
     uint32_t file_count, site_count;

@@ -74,13 +74,13 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
     if (!result) result = kernel_compile(kernel, build);
     if (result) return result;
     if (param_bytes < kernel->param_bytes || kernel->param_bytes > MAX_PARAM_BYTES)
-        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s takes %zu bytes of arguments, not %zu",
-                    kernel->name, kernel->param_bytes, param_bytes);
+        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s takes %zu bytes of arguments%s, not %zu",
+                    kernel->name, kernel->param_bytes, kernel->takes, param_bytes);
     if (param_bytes > kernel->param_bytes)
         return fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
-                    "kernel %s takes %zu bytes of arguments, "
-                    "not %zu",
-                    kernel->name, kernel->param_bytes, param_bytes);
+                    "kernel %s takes %zu bytes of arguments%s, not %zu: a NumPy array, np.int64 or "
+                    "one argument too many? Arrays go through gpuarray.to_gpu",
+                    kernel->name, kernel->param_bytes, kernel->takes, param_bytes);
     memcpy(param_copy, params, param_bytes);
     memset(param_copy + param_bytes, 0, 64);
 

@@ -104,14 +104,15 @@ static void kernel_free(Kernel *kernel)
     free(kernel->sites);
     free(kernel->origins);
     free(kernel->param_buffer);
+    free(kernel->takes);
     free(kernel->name);
     free(kernel);
 }
 
-int sg_module_kernel(void *handle, const char *name, size_t param_bytes, uint32_t static_shared,
-                     uint32_t local_bytes, uint32_t max_threads, uint32_t dynamic_shared_align,
-                     const char **files, uint32_t file_count, const struct Site *sites,
-                     uint32_t site_count)
+int sg_module_kernel(void *handle, const char *name, size_t param_bytes, const char *takes,
+                     uint32_t static_shared, uint32_t local_bytes, uint32_t max_threads,
+                     uint32_t dynamic_shared_align, const char **files, uint32_t file_count,
+                     const struct Site *sites, uint32_t site_count)
 {
     Module *module = handle_object(MODULE, handle);
     if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
@@ -125,6 +126,7 @@ int sg_module_kernel(void *handle, const char *name, size_t param_bytes, uint32_
     kernel->module = module;
     kernel->name = strdup(name);
     kernel->param_bytes = param_bytes;
+    kernel->takes = strdup(takes);
     kernel->static_shared = static_shared;
     kernel->dynamic_align = dynamic_shared_align > 1 ? dynamic_shared_align : 1;
     kernel->local_bytes = local_bytes;
@@ -328,6 +330,22 @@ CUAPI cuModuleUnload(CUmodule handle)
 
 /* ---- functions and variables ---- */
 
+static CUresult no_kernel(const Module *module, const char *name)
+{
+    char text[1500] = "none", start[300];
+    size_t at = 0;
+    snprintf(start, sizeof start, "_Z%zu%s", strlen(name), name);
+    for (const Kernel *k = module->kernels; k; k = k->next) {
+        if (!strncmp(k->name, start, strlen(start)))
+            return fail(CUDA_ERROR_NOT_FOUND,
+                        "the module has no kernel named '%s', only %s: declare it extern \"C\"",
+                        name, k->name);
+        if (at < sizeof text)
+            at += snprintf(text + at, sizeof text - at, "%s%s", at ? ", " : "", k->name);
+    }
+    return fail(CUDA_ERROR_NOT_FOUND, "the module has no kernel named '%s'; it has %s", name, text);
+}
+
 CUAPI cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
 {
     NEED_CONTEXT(context);
@@ -335,7 +353,7 @@ CUAPI cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
     Module *module = handle_object(MODULE, handle);
     if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
     Kernel *kernel = kernel_named(module, name);
-    if (!kernel) return fail(CUDA_ERROR_NOT_FOUND, "the module has no kernel named '%s'", name);
+    if (!kernel) return no_kernel(module, name);
     CUresult result = kernel_compile(kernel, 0);
     if (result) return result;
     if (!kernel->handle) kernel->handle = handle_new(FUNCTION, kernel);
