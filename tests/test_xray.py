@@ -403,6 +403,24 @@ def test_lines_that_did_nothing(tree):
         xray.draw_access(tree, "x[i]", turn=99)
 
 
+def test_wrong_pictures(tree):
+    with pytest.raises(ValueError, match="load, store, red, atomic, not 'laod'"):
+        xray.draw_banks(tree, 6, operation="laod")
+    with pytest.raises(LookupError, match="has no load of shared memory, only store"):
+        xray.draw_banks(tree, 6, operation="load")
+    for picture in (xray.draw_access, xray.draw_banks, lambda *_: xray.draw_steps(TREE)):
+        with pytest.raises(
+            TypeError, match="not of a value of type str"
+        ):
+            picture(TREE, 6)
+    with pytest.raises(TypeError, match="of which line"):
+        xray.draw_shuffle(tree)
+    with pytest.raises(TypeError, match="by how many lanes"):
+        xray.draw_shuffle("down")
+    with pytest.raises(ValueError, match="takes a Report or one of up, down"):
+        xray.draw_shuffle(TREE)
+
+
 # --- pictures -------------------------------------------------------------------------------------
 
 

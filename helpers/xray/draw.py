@@ -13,6 +13,8 @@ from .report import Report
 __all__ = ["draw_access", "draw_banks", "draw_shuffle", "draw_steps"]
 
 SECTOR, LINE, BANKS = 32, 128, 32
+OPERATIONS = "load", "store", "red", "atomic"
+MODES = "up", "down", "xor", "idx"
 MOST_LINES = 16  # lines of memory, or wavefronts, that a picture shows
 HUES = matplotlib.colormaps["hsv"](np.linspace(0, 0.88, 32))[:, :3] * 0.6 + 0.25  # of the lanes
 
@@ -113,6 +115,7 @@ def draw_steps(report):
     """Which threads of the block were active over time, instruction by instruction; barriers.
 
     Warps run side by side here, and meet at barriers; times on a GPU are others."""
+    _check(report)
     if not len(report.events):
         raise LookupError(f"{report.kernel}: the block that was watched did nothing")
     spans, barriers, threads = _timeline(report)
@@ -162,12 +165,18 @@ def draw_shuffle(what, by=None, line=None, width=32, warp=None, turn=0):
 
     what: a Report, or "up", "down", "xor" or "idx"; width: lanes of each group."""
     if isinstance(what, Report):
-        site, sample = _sample(
-            what, by if line is None else line, ("generic",), warp, turn, "shuffle"
-        )
+        line = by if line is None else line
+        if line is None:
+            raise TypeError("draw_shuffle(report, line): of which line?")
+        site, sample = _sample(what, line, ("generic",), warp, turn, "shuffle")
         sources = {lane: int(sample["lanes"][lane]) for lane in _lanes(sample["mask"])}
         title = _where(what, site)
     else:
+        if what not in MODES:
+            what = f"one of {', '.join(MODES)}, not {what!r}"
+            raise ValueError(f"draw_shuffle takes a Report or {what}")
+        if by is None:
+            raise TypeError(f'draw_shuffle("{what}", by): by how many lanes?')
         sources = {lane: _source(what, lane, by, width) for lane in range(32)}
         title = f"shuffle {what} by {by}" + (f", groups of {width}" if width != 32 else "")
     own = [lane for lane, source in sources.items() if source == lane]
@@ -195,29 +204,41 @@ def draw_shuffle(what, by=None, line=None, width=32, warp=None, turn=0):
 # --- what was sampled -----------------------------------------------------------------------------
 
 
+def _check(report):
+    if not isinstance(report, Report):
+        what = type(report).__name__
+        raise TypeError(f"a picture is of a Report of xray.profile, not of a value of type {what}")
+
+
 def _sample(report, line, spaces, warp, turn, operation):
     """(site, sample) of one access in the watched block."""
+    _check(report)
+    if operation not in (None, "shuffle", *OPERATIONS):
+        raise ValueError(f"an operation is one of {', '.join(OPERATIONS)}, not {operation!r}")
     file, number = report.place(line)
-    sites = [
-        n
+    kinds = ("shuffle",) if operation == "shuffle" else OPERATIONS
+    sites = {
+        n: site.kind
         for n, site in enumerate(report.sites)
-        if (site.file, site.line) == (file, number)
-        and site.space in spaces
-        and site.kind in ((operation,) if operation else ("load", "store", "red", "atomic"))
-    ]
-    found = report.samples[np.isin(report.samples["site"], sites)]
+        if (site.file, site.line) == (file, number) and site.space in spaces and site.kind in kinds
+    }
+    found = report.samples[np.isin(report.samples["site"], list(sites))]
     if warp is not None:
         found = found[found["warp"] == warp]
-    if spaces != ("global", "generic"):
+    if operation != "shuffle":
         size = report.static_shared + report.dynamic_shared
-        inside = [operation == "shuffle" or _first(s) < size for s in found]
+        inside = [(_first(s) < size) == (spaces[0] == "shared") for s in found]
         found = found[np.array(inside, bool)]
-    elif len(found):
-        found = found[[_first(s) >= report.static_shared + report.dynamic_shared for s in found]]
-    what = {"shared": "shared memory", "global": "global memory"}.get(spaces[0], "other lanes")
+    did = {sites[n] for n in found["site"]}
+    if operation:
+        found = found[np.array([sites[n] == operation for n in found["site"]], bool)]
     if not len(found):
+        what = {"shared": "shared memory", "global": "global memory"}.get(spaces[0], "other lanes")
         whose = "the watched block" if warp is None else f"warp {warp} of the watched block"
-        raise LookupError(f"{report.kernel}: on line {number}, {whose} did not touch {what}")
+        text = f"did not touch {what}"
+        if did:
+            text = f"has no {operation} of {what}, only {' and '.join(sorted(did))}"
+        raise LookupError(f"{report.kernel}: on line {number}, {whose} {text}")
     first = found[found["site"] == found["site"][0]]
     first = first if warp is not None else first[first["warp"] == first["warp"][0]]
     if not 0 <= turn < len(first):
@@ -245,10 +266,8 @@ def _begin(report, address):
 def _source(mode, lane, by, width):
     """The lane that a lane of a shuffle reads."""
     low = lane // width * width
-    source = {"up": lane - by, "down": lane + by, "xor": lane ^ by, "idx": low + by % width}
-    if mode not in source:
-        raise ValueError(f'a shuffle is "up", "down", "xor" or "idx", not {mode!r}')
-    return source[mode] if low <= source[mode] < low + width else lane
+    source = {"up": lane - by, "down": lane + by, "xor": lane ^ by, "idx": low + by % width}[mode]
+    return source if low <= source < low + width else lane
 
 
 def _timeline(report):
