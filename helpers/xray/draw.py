@@ -13,6 +13,7 @@ from .report import Report
 __all__ = ["draw_access", "draw_banks", "draw_shuffle", "draw_steps"]
 
 SECTOR, LINE, BANKS = 32, 128, 32
+GAP = 0.4  # bytes left blank at a sector's borders
 OPERATIONS = "load", "store", "red", "atomic"
 MODES = "up", "down", "xor", "idx"
 MOST_LINES = 16  # lines of memory, or wavefronts, that a picture shows
@@ -40,22 +41,26 @@ def draw_access(report, line, warp=None, turn=0, operation=None):
     def paint(axes):
         for row, memory in enumerate(shown):
             base = memory * LINE
+            axes.add_patch(Rectangle((-0.5, row), LINE + 1, 1, fill=False, edgecolor=INK))
             for sector in range(base, base + LINE, SECTOR):
+                place = sector - base + GAP, row, SECTOR - 2 * GAP
                 if sector // SECTOR in sectors:
-                    _box(axes, sector - base, row, SECTOR, edgecolor=INK, hatch="////", alpha=0.6)
+                    _box(axes, *place, edgecolor=INK, hatch="////", alpha=0.6)
                 else:
-                    _box(axes, sector - base, row, SECTOR, edgecolor=INK, alpha=0.25)
+                    _box(axes, *place, edgecolor=INK, alpha=0.25)
             for first, end, lanes in _runs(owners, base, base + LINE):
                 text = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
-                _cell(
-                    axes, first - base, row, end - first, lanes[0], text if end - first > 3 else ""
-                )
-        axes.set_xlim(-0.5, LINE + 0.5)
+                left = first - base + GAP * (first % SECTOR == 0)
+                right = end - base - GAP * (end % SECTOR == 0)
+                text = text if end - first > 3 else ""
+                _cell(axes, left, row, right - left, lanes[0], text, outline=bytes_ > 4)
+        axes.set_xlim(-0.6, LINE + 0.6)
         axes.set_xticks(range(0, LINE + 1, SECTOR))
         axes.set_yticks(
             np.arange(len(shown)) + 0.5, [f"byte {line * LINE - begin:,}" for line in shown]
         )
-        axes.set_xlabel("byte of the line of 128; a box is a sector of 32")
+        pack = f", outline: {bytes_} at once" if bytes_ > 4 else ""
+        axes.set_xlabel(f"byte; row: line of 128, box: sector of 32{pack}")
         _tidy(axes, len(shown), f"{len(lines) - len(shown)} more lines of memory", lines, shown)
         axes.set_title(
             f"{_where(report, site)}\n{len(active)} lanes x {_count(bytes_, 'byte')}:"
@@ -124,7 +129,7 @@ def draw_steps(report):
     image = np.zeros((threads, width, 4))
     busy, idle = (
         (*matplotlib.colors.to_rgb(COLOURS[0]), 0.9),
-        (*matplotlib.colors.to_rgb(INK), 0.16),
+        (*matplotlib.colors.to_rgb(INK), 0.3),
     )
     lane_times = 0
     for warp, mask, begin, end in spans:
@@ -142,14 +147,15 @@ def draw_steps(report):
             image, aspect="auto", interpolation="nearest", extent=(0, steps, threads - 0.5, -0.5)
         )
         for at in barriers:
-            axes.axvline(at, color=COLOURS[1], linewidth=0.9)
+            axes.axvline(at, color=COLOURS[1], linewidth=1.2)
         axes.set(xlabel="PTX instructions", ylabel="thread", xlim=(0, steps))
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
         lines = f"; lines: {_count(len(barriers), 'barrier')}" if barriers else ""
         axes.set_title(
             f"{report.kernel}: {share:.0%} of the threads at work on average\n"
-            f"blue: at work; grey: idle lanes of a working warp{lines}"
+            "blue: at work; grey: idle lanes of a working warp;\n"
+            f"blank: warps that wait or are done{lines}"
         )
 
     alt = (
@@ -377,10 +383,12 @@ def _box(axes, x, row, width, **style):
     axes.add_patch(Rectangle((x, row + 0.06), width, 0.88, fill=False, linewidth=0.8, **style))
 
 
-def _cell(axes, x, row, width, lane, text):
+def _cell(axes, x, row, width, lane, text, outline=False):
     """A piece of memory in the colour of the lane it belongs to."""
-    patch = Rectangle((x, row + 0.06), width, 0.88, facecolor=HUES[lane], linewidth=0)
-    axes.add_patch(patch)
+    axes.add_patch(Rectangle((x, row + 0.06), width, 0.88, facecolor=HUES[lane], linewidth=0))
+    if outline:
+        inside = (x + 0.6, row + 0.15), width - 1.2, 0.7
+        axes.add_patch(Rectangle(*inside, fill=False, linewidth=1.2))
     ink = "black" if HUES[lane] @ (0.3, 0.59, 0.11) > 0.5 else "white"
     axes.text(x + width / 2, row + 0.52, text, ha="center", va="center", fontsize=6.5, color=ink)
 

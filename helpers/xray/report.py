@@ -25,6 +25,11 @@ def _short(value):
     return f"{value:,.1f}".removesuffix(".0") if isinstance(value, float) else f"{value:,}"
 
 
+def _s(count, what):
+    """A noun in the number that goes with a count."""
+    return what if str(count) == "1" else f"{what}s"
+
+
 def _bytes(count):
     for unit in ("B", "KiB", "MiB"):
         if count < 1024:
@@ -135,8 +140,8 @@ class Report:
     def heading(self):
         """One line: what was launched."""
         blocks, threads = ("x".join(map(str, _trimmed(s))) for s in (self.grid, self.block))
-        plural = "" if blocks == "1" else "s", "" if threads == "1" else "s"
-        text = f"{self.kernel}: {blocks} block{plural[0]} of {threads} thread{plural[1]}"
+        sizes = f"{blocks} {_s(blocks, 'block')} of {threads} {_s(threads, 'thread')}"
+        text = f"{self.kernel}: {sizes}"
         if self.static_shared + self.dynamic_shared:
             text += f", {self.static_shared + self.dynamic_shared:,} bytes of shared memory a block"
         return text
@@ -153,13 +158,12 @@ class Report:
             if t[f"{key}.wavefronts"]:
                 rows.append((f"shared {name}", t[f"{key}.wavefronts"], _shared(t, key)))
         if t["atoms.requests"]:
-            rows.append(("shared atomics", t["atoms.requests"], "requests"))
+            rows.append(("shared atomics", t["atoms.requests"], _s(t["atoms.requests"], "request")))
         for key, name in LOCAL.items():
             if t[f"{key}.requests"]:
-                requests = t[f"{key}.requests"]
-                rows.append(
-                    (f"local {name}", t[f"{key}.sectors"], f"sectors, {requests:,} requests")
-                )
+                sectors, requests = t[f"{key}.sectors"], t[f"{key}.requests"]
+                details = f"{_s(sectors, 'sector')}, {requests:,} {_s(requests, 'request')}"
+                rows.append((f"local {name}", sectors, details))
         if t["barriers"]:
             rows.append(("barriers", t["barriers"], _barriers(t)))
         read, written = self.touched_bytes
@@ -178,7 +182,8 @@ class Report:
                 (
                     "occupancy",
                     f"{o.share:.0%}",
-                    f"{o.blocks} blocks, {o.warps} of 64 warps; limited by {o.limit}",
+                    f"{o.blocks} {_s(o.blocks, 'block')}, {o.warps} of 64 warps;"
+                    f" limited by {o.limit}",
                 )
             )
         return rows
@@ -262,7 +267,8 @@ class Report:
 
     def _repr_html_(self):
         rows = "".join(
-            f"<tr><th>{escape(what)}</th><td>{_cell(value)}</td><td>{escape(details)}</td></tr>"
+            f"<tr><th {LEFT}>{escape(what)}</th><td>{_cell(value)}</td>"
+            f"<td {LEFT}>{escape(details)}</td></tr>"
             for what, value, details in self.summary()
         )
         listings = "".join(self._listing(file) for file in self.files)
@@ -290,10 +296,13 @@ class Report:
             counts = self.lines.get((file, line))
             cells = "".join(c.html(counts) for c in columns)
             source = escape(text.get(line, ""))
-            rows.append(f'<tr><td>{line}</td>{cells}<td class="src"><pre>{source}</pre></td></tr>')
+            rows.append(
+                f'<tr><td>{line}</td>{cells}<td class="src" {LEFT}>'
+                f'<pre style="margin:0">{source}</pre></td></tr>'
+            )
         return (
             f"<p>{escape(Path(file).name)}</p><table class='xray-src'>"
-            f"<tr><th>line</th>{head}<th class='src'>source</th></tr>{''.join(rows)}</table>"
+            f"<tr><th>line</th>{head}<th class='src' {LEFT}>source</th></tr>{''.join(rows)}</table>"
         )
 
 
@@ -324,11 +333,11 @@ class Column:
         return f'<td{shade} title="{title}">{strong}</td>'
 
 
+LEFT = "style='text-align:left'"  # JupyterLab leaves STYLE out until it trusts the notebook
 STYLE = """<style>
 .xray table { font-variant-numeric: tabular-nums; border-collapse: collapse; margin: 0.3em 0 }
 .xray td, .xray th { text-align: right; padding: 1px 9px; background: none; color: inherit;
   border: none; white-space: nowrap }
-.xray .xray-sum th, .xray .xray-sum td:last-child, .xray .src { text-align: left }
 .xray .xray-sum th { font-weight: normal }
 .xray .xray-sum td:nth-child(2) { font-weight: bold }
 .xray .xray-src { font-size: 88% }
@@ -336,7 +345,7 @@ STYLE = """<style>
 .xray .xray-src tr { border-bottom: 1px solid rgba(128,128,128,0.18); background: none }
 .xray .xray-src td:first-child { opacity: 0.6 }
 .xray td.src { white-space: normal; width: 100% }
-.xray pre { margin: 0; padding: 0; background: none; color: inherit; font-size: 95%;
+.xray pre { padding: 0; background: none; color: inherit; font-size: 95%;
   white-space: pre-wrap }
 </style>"""
 
@@ -368,16 +377,19 @@ def _sectors_a_request(n):
 def _global(n, key):
     requests, sectors, ideal = (n[f"{key}.{what}"] for what in ("requests", "sectors", "ideal"))
     return (
-        f"sectors, {_short(_ratio(sectors, requests))} for each of {requests:,} requests"
-        f" (ideal {_short(_ratio(ideal, requests))})"
+        f"{_s(sectors, 'sector')}, {_short(_ratio(sectors, requests))} for each of"
+        f" {requests:,} {_s(requests, 'request')} (ideal {_short(_ratio(ideal, requests))})"
     )
 
 
 def _shared(n, key):
     wavefronts, conflicts = n[f"{key}.wavefronts"], n[f"{key}.conflicts"]
     if not conflicts:
-        return "wavefronts, no bank conflicts"
-    return f"wavefronts, {conflicts:,} of them bank conflicts (ideal {wavefronts - conflicts:,})"
+        return f"{_s(wavefronts, 'wavefront')}, no bank conflicts"
+    return (
+        f"{_s(wavefronts, 'wavefront')}, {conflicts:,} of them bank {_s(conflicts, 'conflict')}"
+        f" (ideal {wavefronts - conflicts:,})"
+    )
 
 
 def _all_global(n):
@@ -398,7 +410,8 @@ def _all_shared(n):
 
 def _barriers(n):
     share = _ratio(n["waits"], n["barriers"])
-    return f"arrivals of warps; {share:.0%} wait for a warp with more to do"
+    arrivals = _s(n["barriers"], "arrival")
+    return f"{arrivals} of warps; {share:.0%} wait for a warp with more to do"
 
 
 # --- two launches ---------------------------------------------------------------------------------
@@ -459,7 +472,8 @@ class Comparison:
 
     def _repr_html_(self):
         rows = "".join(
-            f"<tr><th>{escape(what)}</th><td>{a}</td><td>{b}</td><td>{times}</td></tr>"
+            f"<tr><th {LEFT}>{escape(what)}</th><td>{a}</td><td>{b}</td>"
+            f"<td {LEFT}>{times}</td></tr>"
             for what, a, b, times in self._table()
         )
         return (
