@@ -275,6 +275,7 @@ def test_it_prints(tree):
     assert row.startswith("*    6") and " 125 " in row
     html = tree._repr_html_()
     assert "s[t] = i &lt; n" in html and "<b>125</b>" in html
+    assert """<td class="src" style='text-align:left'>""" in html  # no style sheet needed
 
 
 def test_compare(tree):
@@ -409,9 +410,7 @@ def test_wrong_pictures(tree):
     with pytest.raises(LookupError, match="has no load of shared memory, only store"):
         xray.draw_banks(tree, 6, operation="load")
     for picture in (xray.draw_access, xray.draw_banks, lambda *_: xray.draw_steps(TREE)):
-        with pytest.raises(
-            TypeError, match="not of a value of type str"
-        ):
+        with pytest.raises(TypeError, match="not of a value of type str"):
             picture(TREE, 6)
     with pytest.raises(TypeError, match="of which line"):
         xray.draw_shuffle(tree)
@@ -475,6 +474,7 @@ def test_pictures_of_waste_and_conflicts():
     )
     assert "8 wavefronts over 32 banks, 7 of them" in xray.draw_banks(report, "s[t * 8]").alt
     assert report["s[t * 8]"]["sts.wavefronts"] == 8
+    assert "sectors, 32 for each of 1 request (ideal 4)" in repr(report)
     assert "lane 0 reads 4" in xray.draw_shuffle(report, "shfl").alt
     assert "4 keep their own" in xray.draw_shuffle(report, "shfl").alt
     assert "lane 0 reads 16" in xray.draw_shuffle("xor", 16).alt

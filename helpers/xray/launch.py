@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import autoinit, sources  # noqa: F401  (PyCUDA binds to the driver that it chooses)
+from .. import sources
 from ..softgpu.loader import Engine
 
 __all__ = ["Target", "address_of", "find", "shape"]
