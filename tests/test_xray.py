@@ -457,6 +457,33 @@ def test_barriers_are_drawn_where_they_are(threads):
     assert f"on average: {threads}, {threads}, " in xray.draw_steps(report).alt
 
 
+def test_barriers_in_functions_and_after_calls_are_drawn_in_order():
+    source = """
+    __device__ __noinline__ float turn(float *s, int t)
+    {
+        __syncthreads();
+        float value = s[63 - t];
+        __syncthreads();
+        return value;
+    }
+    __global__ void twice(float *x)
+    {
+        __shared__ float s[64];
+        int t = threadIdx.x;
+        s[t] = x[t];
+        s[t] = turn(s, t) + 1;
+        __syncthreads();
+        __syncthreads();
+        x[t] = turn(s, t);
+    }"""
+    report = xray.profile((source, "twice"), cuda.mem_alloc(256), grid=1, block=64)
+    spans, barriers, _ = draw._timeline(report)
+    assert len(barriers) == 6 and barriers == sorted(barriers)
+    assert all(begin <= end for _, _, begin, end in spans)
+    assert report.total["barriers"] == 12 and report.total["waits"] == 0
+    assert "6 barriers" in xray.draw_steps(report).alt
+
+
 def test_pictures_of_waste_and_conflicts():
     source = """
     __global__ void waste(const float *x, float *y)

@@ -440,7 +440,7 @@ class _Teller:
             )
         if note == "volatile":
             return message, (
-                "volatile orders nothing: put __syncthreads() between the two, or for a flag "
+                f"volatile orders nothing. {self._between(f, '__syncthreads()')} For a flag: "
                 "__threadfence() between the data and the flag."
             )
         if note == "blocks":

@@ -305,10 +305,12 @@ def _stages(events, lengths):
         at = int(event["at"])
         origin = at if origin is None else origin
         if event["what"] >> 31:  # a barrier cuts the basic block that it is in
-            mask, begin, end = stages[-1].pop()
-            stages[-1].append((mask, begin, at - origin))
-            left = origin + end - at
-            stages.append([(mask, 0, left)] if left else [])
+            rest = []
+            if stages[-1]:
+                mask, begin, end = stages[-1].pop()
+                stages[-1].append((mask, begin, at - origin))
+                rest = [(mask, 0, origin + end - at)] if origin + end > at else []
+            stages.append(rest)
             origin = at
             continue
         begin = at - origin

@@ -171,6 +171,7 @@ class ProfiledEmitter(FunctionEmitter):
         items = [item for item in items if self._copies.get(id(item), item) is not None]
         if not items:
             return
+        # The block counts as a whole when it begins; these come after each instruction.
         self._after = {id(item): n for n, item in enumerate(reversed(items))}
         lines: dict[tuple[str, int], int] = {}
         for item in items:
@@ -292,6 +293,7 @@ class ProfiledEmitter(FunctionEmitter):
             self._say_work()
         else:
             self.line(f"store i64 {self.assign('load i64, ptr %done')}, ptr %work")
+            self._after = {}  # the rest of the block counts as done before the call
 
     def observe_shuffle(self, site: int, members, mode: int, b, c) -> None:
         labels = self._if("%watched")
@@ -303,7 +305,7 @@ class ProfiledEmitter(FunctionEmitter):
         self._end(labels)
 
     def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
-        self._say_work(but=self._after[id(self.item)])  # the block counted as a whole
+        self._say_work(but=self._after.get(id(self.item), 0))
         numbers = (self._of_site(site), site, number, self.active())
         self.call_void("sg_profile_barrier", "ptr %w", *(f"i32 {n}" for n in numbers))
 
