@@ -307,8 +307,7 @@ class Timings:
         own, others = self._own_source(), [point for point in self.others if point.is_known]
         if not others or own == where(others[0]):
             return own
-        names = dict.fromkeys(point.step for point in others)
-        return f"{own}; {', '.join(names)} {where(others[0])}"
+        return f"{own}; others {where(others[0])}"
 
     def _own_source(self):
         asked = [point for point in self.points.values() if point not in self.others]

@@ -95,7 +95,7 @@ class Ladder:
         if self.timings.source.startswith("recorded"):
             return f"times recorded on {known[0].device}, {known[0].date}"
         earlier = [r.device for r in known if r.notebook < self.notebook]
-        earlier = f"; of earlier notebooks: recorded on {earlier[0]}" if earlier else ""
+        earlier = f"; earlier ones recorded on {earlier[0]}" if earlier else ""
         return f"times {self.timings.source}{earlier}"
 
     def rows(self):

@@ -13,7 +13,7 @@ from textwrap import fill
 import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import LogLocator, NullLocator
 
 __all__ = [
     "COLOURS",
@@ -136,7 +136,11 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
         axes.set(title=fill(timings.source, 72), xlabel=size, ylabel=unit, yscale=yscale)
         axes.set_xscale("log", base=2)
         drawn = [p.size for line in lines.values() for p in line]
-        axes.xaxis.set_major_locator(LogLocator(2 if max(drawn) <= 64 * min(drawn) else 16))
+        if max(drawn) > 64 * min(drawn):
+            axes.xaxis.set_major_locator(LogLocator(16))
+        else:
+            axes.set_xticks(sorted(set(drawn)), [f"{size:,}" for size in sorted(set(drawn))])
+            axes.xaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_formatter("{x:,g}")
         axes.grid(axis="y")
         ends = []

@@ -114,14 +114,14 @@ def test_missing_times_leave_a_figure_that_says_so(plot, timings, axes_of):
         assert [line.get_text() for line in axes.texts] == [text] and text in alt
 
 
-def test_title_names_what_was_recorded_elsewhere(timings, axes_of, monkeypatch):
+def test_title_tells_what_was_recorded_elsewhere(timings, axes_of, monkeypatch):
     timings.points["add", 1 << 24] = replace(timings.points["add", 1 << 24], device="Here")
     others = [replace(point, step="library") for point in timings.of("slow")]
     both = timings.beside(others)
     monkeypatch.setattr(bench.autoinit, "is_software", False)
     axes, _ = axes_of(plots.time, both, "add", "library")
     title = axes.get_title(loc="left").replace("\n", " ")
-    assert title.endswith("; library recorded on NVIDIA H200, 2026-11-20")
+    assert title.endswith("; others recorded on NVIDIA H200, 2026-11-20")
     assert title.startswith("measured on")
 
 
