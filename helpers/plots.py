@@ -133,7 +133,7 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
     longest = max(lines.values(), key=len)
 
     def paint(axes):
-        axes.set(title=fill(timings.source, 72), xlabel=size, ylabel=unit, yscale=yscale)
+        axes.set(title=fill(timings.source, 56), xlabel=size, ylabel=unit, yscale=yscale)
         axes.set_xscale("log", base=2)
         drawn = [p.size for line in lines.values() for p in line]
         if max(drawn) > 64 * min(drawn):
@@ -181,6 +181,10 @@ def name_ends(axes, ends, gap=0.09):
             push = max(0, gap - (heights[low + 1] - heights[low])) / 2
             heights[low] -= push
             heights[low + 1] += push
+    top = 1.0  # above it is the title
+    for i in reversed(range(len(ends))):
+        heights[i] = min(heights[i], top)
+        top = heights[i] - gap
     for height, (_, name, colour) in zip(heights, ends):
         axes.text(1.02, height, name, color=colour, va="center", transform=axes.transAxes)
 
