@@ -194,9 +194,9 @@ def peers(topic):
         kept = {"sum": 1, "rowsum": shape[0], "colsum": shape[-1], "softmax": count}[topic]
         times = (float(row[f"{name}_us"] or math.nan) for name in ("median", "low", "high"))
         name = "helpers.ops" if row["contender"] == "ours" else row["contender"]
-        where = (row[name] for name in ("device", "driver", "toolkit", "date", "commit"))
+        origin = (row[name] for name in ("device", "driver", "toolkit", "date", "commit"))
         launches = int(row["runs"] or 0)
-        points.append(Timing(name, shape[-1], 4 * (count + kept), *times, launches, *where))
+        points.append(Timing(name, shape[-1], 4 * (count + kept), *times, launches, *origin))
     return points
 
 

@@ -92,7 +92,8 @@ class Ladder:
         known = [rung for rung in self.shown if rung.is_known]
         if not known:
             return "no times recorded yet"
-        if self.timings.source.startswith("recorded"):
+        own = any(rung.notebook == self.notebook for rung in known)
+        if not own or self.timings.source.startswith("recorded"):
             return f"times recorded on {known[0].device}, {known[0].date}"
         earlier = [r.device for r in known if r.notebook < self.notebook]
         earlier = f"; earlier ones recorded on {earlier[0]}" if earlier else ""

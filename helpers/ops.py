@@ -15,13 +15,13 @@ from math import prod as product
 
 import numpy as np
 
-from . import autoinit, softgpu, sources  # noqa: F401  (autoinit: before anything of pycuda)
+from . import autoinit, softgpu, sources
 
 __all__ = ["argmax", "argmin", "max", "mean", "min", "prod", "softmax", "sum"]
 
 WIDE = {"float16": "float32", "float32": "float32", "float64": "float64", "int32": "int64"}
 REGISTER_BYTES = 256  # of a thread, for its share of a softmax's row
-LONGEST_TRAILING_BYTES = 1 << 22  # of a softmax's row that the L2 cache is to hold
+LONGEST_TRAILING_BYTES = 1 << 22  # of a softmax's row, accumulated: 128 tiles, 4 slots a lane
 MOST_PARTS = 1024  # of longer rows: each warp that writes reads what all parts measured
 
 
@@ -99,18 +99,18 @@ def _softmax_trailing(x, y, batch, hidden, choices, stream):
     import pycuda.driver as cuda
 
     block, pack_bytes = 256, choices["PACK"] * x.dtype.itemsize
-    packs = builtins.min(128 // pack_bytes, 32)  # a thread holds 128 bytes of each of two tiles
+    packs = builtins.min(128 // pack_bytes, 32)  # a thread holds up to 128 bytes of each tile
     tile = block * packs * choices["PACK"]
     parts = _ceil(hidden, tile)
     tiles = batch * parts
     near = cuda.Context.get_device().l2_cache_size // 8 // (block * packs * pack_bytes)
     lag = builtins.max(parts, builtins.min(tiles, near))
-    slots = 16  # after the ticket
-    room, _ = _scratch(stream, slots + tiles * 16, 0)
-    cuda.memset_d32_async(room, 0, (slots + tiles * 16) // 4, stream)
+    ticket_bytes = 16  # before the slots
+    room, _ = _scratch(stream, ticket_bytes + tiles * 16, 0)
+    cuda.memset_d32_async(room, 0, (ticket_bytes + tiles * 16) // 4, stream)
     whole = int(hidden % tile == 0)
     run = sources.kernel("softmax/trailing.cu", **choices, PACKS=packs, BLOCK=block, WHOLE=whole)
-    rest = np.int32(parts), np.int32(lag), np.intp(int(room) + slots), room
+    rest = np.int32(parts), np.int32(lag), np.intp(int(room) + ticket_bytes), room
     _launch(run, stream, tiles + lag, block, x, y, batch, hidden, *rest)
 
 
@@ -131,14 +131,15 @@ def _check(x):
     if not isinstance(x, GPUArray):
         raise TypeError(f"expected a pycuda GPUArray, got {type(x).__name__}")
     if x.dtype.name not in WIDE or not x.dtype.isnative:
-        near = {"i": "int32 or float64", "u": "int32 or float64", "b": "int32"}.get(x.dtype.kind)
-        hint = f"; x.astype({near}) may do" if near else ""
+        hint = "; x.astype(np.int32) may do" if x.dtype.kind in "iub" else ""
         raise TypeError(f"{x.dtype} is not among {', '.join(WIDE)}{hint}")
     if not x.flags.c_contiguous:
         raise ValueError(
             f"array of shape {x.shape}, strides {x.strides} is not contiguous: send one that is,"
             " to_gpu(np.ascontiguousarray(…))"
         )
+    if x.size and x.ptr % x.dtype.itemsize:
+        raise ValueError(f"the array begins at {x.ptr:#x}, no multiple of {x.dtype.itemsize} bytes")
     return x.dtype
 
 
@@ -170,8 +171,8 @@ def _reduce(x, axis, stream, op, wide, out):
         raise TypeError(f"{op.lower()} takes one axis, an integer, or None; got {axis}")
     if not x.size:
         return _of_nothing(x, axes, op, out)
-    if not axes:  # each element is folded with nothing
-        return _empty(x, x.shape, out).fill(0) if op.startswith("Arg") else x.astype(out)
+    if not axes:
+        return _of_each(x, op, out, stream)
     # Neighbouring axes fold as one; of several such groups the last goes first.
     while axes:
         last = first = axes.pop()
@@ -182,7 +183,20 @@ def _reduce(x, axis, stream, op, wide, out):
         outer, inner = product(x.shape[:first]), product(x.shape[last + 1 :])
         _fold(x, y, (outer, x.size // (outer * inner), inner), op, wide, stream)
         x = y
-    return x if x.dtype == out else x.astype(out)
+    return x
+
+
+def _of_each(x, op, out, stream):
+    """The result where each element is folded with nothing: a copy, or its place, which is 0."""
+    import pycuda.driver as cuda
+
+    if x.dtype != out and not op.startswith("Arg"):
+        return x.astype(out, stream)
+    y = _empty(x, x.shape, out)
+    if op.startswith("Arg"):
+        return y.fill(0, stream)
+    cuda.memcpy_dtod_async(y.gpudata, x.gpudata, x.nbytes, stream)
+    return y
 
 
 def _of_nothing(x, axes, op, out):
@@ -295,7 +309,7 @@ def _scratch(stream, total_bytes, counters):
     from pycuda import gpuarray
 
     kept = scratch[cuda.Context.get_current().handle, stream and stream.handle]
-    stopped = softgpu.stopped_launches()
+    stopped = softgpu.stopped_launches() if autoinit.is_software else 0
     if kept[2] != stopped:  # one of ours, perhaps, before it had reset its counters
         kept[:] = None, None, stopped
     for i, size in enumerate((total_bytes, 4 * counters)):

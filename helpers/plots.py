@@ -135,12 +135,13 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
     def paint(axes):
         axes.set(title=fill(timings.source, 56), xlabel=size, ylabel=unit, yscale=yscale)
         axes.set_xscale("log", base=2)
-        drawn = [p.size for line in lines.values() for p in line]
-        if max(drawn) > 64 * min(drawn):
-            axes.xaxis.set_major_locator(LogLocator(16))
-        else:
-            axes.set_xticks(sorted(set(drawn)), [f"{size:,}" for size in sorted(set(drawn))])
+        drawn = sorted({p.size for line in lines.values() for p in line})
+        labels = [f"{n:,}" for n in drawn]
+        if len("  ".join(labels)) < 60:
+            axes.set_xticks(drawn, labels)
             axes.xaxis.set_minor_locator(NullLocator())
+        else:
+            axes.xaxis.set_major_locator(LogLocator(16 if drawn[-1] > 64 * drawn[0] else 4))
         axes.yaxis.set_major_formatter("{x:,g}")
         axes.grid(axis="y")
         ends = []

@@ -29,9 +29,9 @@ CHOICE = re.compile(r"^(using|constexpr int) (\w+) = ([^;]+);", re.MULTILINE)
 class Listing(str):
     """A stretch of a file, shown with its lines' numbers and, in a notebook, in colours."""
 
-    def __new__(cls, source, start, end):
-        self = super().__new__(cls, source[start:end])
-        self.first = source.count("\n", 0, start) + 1
+    def __new__(cls, text, first=1):
+        self = super().__new__(cls, text)
+        self.first = first
         return self
 
     def __repr__(self):
@@ -41,6 +41,10 @@ class Listing(str):
 
     def _repr_markdown_(self):
         return f"```c++\n{self!r}\n```"
+
+
+def _listing(source, start, end):
+    return Listing(source[start:end], first=source.count("\n", 0, start) + 1)
 
 
 def find(name):
@@ -78,14 +82,14 @@ def show(name, part=None):
     source = find(name).read_text()
     if part is None:
         head = re.match(r"(//.*\n)*\s*", source)
-        return Listing(source, head.end(), len(source.rstrip()))
+        return _listing(source, head.end(), len(source.rstrip()))
     start = r"(?:^(?!$|[}#]|using |constexpr ).*\n)*"  # its comment and template lines
     found = re.search(
         rf"{start}^\S.*\b{re.escape(part)}\b(?:\(| ?:| \{{)(?:.*\n)*?^\}};?$", source, re.MULTILINE
     )
     if not found:
         raise LookupError(f"{name} defines no {part!r}")
-    return Listing(source, *found.span())
+    return _listing(source, *found.span())
 
 
 def arguments(name, options=(), **choices):

@@ -72,6 +72,14 @@ def test_nothing_is_written_unless_recording(ladder_of, monkeypatch):
     assert not steps.path.exists()
 
 
+def test_only_earlier_notebooks_have_times(ladder_of, monkeypatch):
+    monkeypatch.setattr(bench, "COMMIT", "0123456789")
+    ladder_of("02_first", 100.0).add("step", REPORT, size=SIZE)
+    steps = ladder_of("03_second", math.nan)
+    steps.add("step", REPORT, size=SIZE)
+    assert steps.source == f"times recorded on {H200[0]}, {H200[3]}"
+
+
 def test_missing_time_is_said(ladder_of):
     steps = ladder_of("02_first", math.nan)
     steps.add("step", REPORT, size=SIZE)

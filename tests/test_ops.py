@@ -245,6 +245,7 @@ def test_every_operation_refuses_bad_arrays(operation):
         (TypeError, ">f4", on_gpu(np.ones(5, ">f4"))),
         (ValueError, "not contiguous", whole[:, ::2]),
         (ValueError, "not contiguous", whole.T),
+        (ValueError, "no multiple of 4", on_gpu(np.ones(5, "int32"), offset_bytes=1)),
     ]
     for error, words, x in refused:
         with pytest.raises(error, match=words):
@@ -254,15 +255,12 @@ def test_every_operation_refuses_bad_arrays(operation):
 def test_bad_input_is_refused():
     x = on_gpu(numbers((4, 6)))
     refused = [
-        (TypeError, "GPUArray", lambda: ops.sum(numbers(5))),
         (TypeError, "int16", lambda: ops.sum(on_gpu(np.ones(5, "int16")))),
         (ValueError, "out of range", lambda: ops.sum(x, 2)),
         (ValueError, "out of range", lambda: ops.max(x, -3)),
         (ValueError, "twice", lambda: ops.sum(x, (0, -2))),
         (TypeError, "integer", lambda: ops.sum(x, 1.0)),
         (TypeError, "one axis", lambda: ops.argmax(x, (0, 1))),
-        (ValueError, "not contiguous", lambda: ops.sum(x[:, ::2])),
-        (ValueError, "not contiguous", lambda: ops.softmax(x.T)),
         (TypeError, "softmax of int32", lambda: ops.softmax(on_gpu(np.ones(5, "int32")))),
     ]
     for error, words, call in refused:

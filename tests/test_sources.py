@@ -1,5 +1,6 @@
 """Kernel files: shown with the numbers that findings name, refused with a reason."""
 
+import copy
 import re
 
 import pytest
@@ -55,3 +56,8 @@ def test_source_text_is_no_file(text):
 def test_wrong_name_is_met_with_near_ones():
     with pytest.raises(FileNotFoundError, match="there is .*reduce/shared.cu"):
         sources.find("reduce/shard.cu")
+
+
+def test_listing_can_be_copied():
+    shown = sources.show("reduce/shared.cu")
+    assert copy.copy(shown) == shown and repr(copy.copy(shown)) == repr(shown)
