@@ -637,7 +637,7 @@ def test_modules_that_cannot_be_loaded(calm, tmp_path):
     calm.call("cuModuleLoad", byref(module), str(tmp_path / "kernels.ptx").encode())
     calm.call("cuModuleUnload", module)
     code, text = error(calm.function, "nothing")
-    assert code == NOT_FOUND and "no kernel named 'nothing'; it has counted, " in text
+    assert code == NOT_FOUND and "no kernel named 'nothing'; it has number, " in text
 
 
 def test_what_is_not_there_says_so(calm):

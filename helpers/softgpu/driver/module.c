@@ -141,8 +141,9 @@ int sg_module_kernel(void *handle, const char *name, size_t param_bytes, const c
     kernel->file_count = file_count;
     kernel->site_count = site_count;
     for (int i = 0; i < 3; i++) kernel->block_shape[i] = 1;
-    kernel->next = module->kernels;
-    module->kernels = kernel;
+    Kernel **last = &module->kernels; /* in the order of the source */
+    while (*last) last = &(*last)->next;
+    *last = kernel;
     return CUDA_SUCCESS;
 }
 
@@ -336,7 +337,9 @@ static CUresult no_kernel(const Module *module, const char *name)
     size_t at = 0;
     snprintf(start, sizeof start, "_Z%zu%s", strlen(name), name);
     for (const Kernel *k = module->kernels; k; k = k->next) {
-        if (!strncmp(k->name, start, strlen(start)))
+        bool named = !strncmp(k->name, start, strlen(start));
+        bool template = named && k->name[strlen(start)] == 'I'; /* it cannot be extern "C" */
+        if (named && !template)
             return fail(CUDA_ERROR_NOT_FOUND,
                         "the module has no kernel named '%s', only %s: declare it extern \"C\"",
                         name, k->name);
