@@ -1,5 +1,6 @@
 """X-ray's profile: the counts of Nsight Compute, the report by source line, the pictures."""
 
+import re
 import shutil
 import time
 
@@ -371,6 +372,31 @@ def test_wrong_launches(change, error, text):
         xray.profile(options.pop("kernel"), **options)
 
 
+@pytest.mark.parametrize(
+    "argument, text",
+    [
+        (True, "is a bool: pass np.int8(1)"),
+        (np.bool_(False), "is a bool: pass np.int8(0)"),
+        (0.5, "is a Python float: pass np.float32(0.5)"),
+        (-(1 << 31), "is a Python int: pass np.int32(-2147483648)"),
+        (1 << 31, "is a Python int: pass np.int64(2147483648) or, for an address, the array"),
+    ],
+)
+def test_arguments_without_a_size_are_refused(argument, text):
+    with pytest.raises(TypeError, match=re.escape(f"argument 1 {text}") + "$"):
+        xray.profile("first/empty.cu", argument, grid=1, block=1)
+
+
+@software
+def test_only_a_kernel_that_is_not_there_is_missing(monkeypatch):
+    def fail(*_):
+        raise cuda.LogicError("cuModuleGetFunction failed: context is destroyed")
+
+    monkeypatch.setattr("pycuda.compiler.SourceModule.get_function", fail)
+    with pytest.raises(cuda.LogicError, match="context is destroyed"):
+        xray.profile((TREE, "tree"), grid=1, block=1)
+
+
 @software
 def test_wrong_arguments():
     from pycuda.compiler import SourceModule
@@ -390,6 +416,12 @@ def test_wrong_arguments():
     mangled = SourceModule(TREE, no_extern_c=True)
     with pytest.raises(cuda.LogicError, match='only _Z4treePKfPfi: declare it extern "C"'):
         mangled.get_function("tree")
+    template = (
+        "template<class T> __global__ void f(T *x) {} template __global__ void f<int>(int *);"
+    )
+    module = SourceModule(template + "__global__ void g() {}", no_extern_c=True)
+    with pytest.raises(cuda.LogicError, match="named 'f'; it has _Z1fIiEvPT_, _Z1gv$"):
+        module.get_function("f")
     assert xray.profile("first/empty.cu", grid=1, block=1).total["ld.requests"] == 0
 
 

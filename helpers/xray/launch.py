@@ -68,12 +68,13 @@ def _function(arguments, name):
     try:
         return module.get_function(name)
     except LogicError as error:
-        raise _no_kernel(error) from None
+        raise _of_xray(error) from None
 
 
-def _no_kernel(error):
-    """The driver's words on a kernel that there is not, as an error of xray's."""
-    return LookupError("the source " + str(error).rpartition("the module ")[2])
+def _of_xray(error):
+    """The driver's words on a kernel that there is not, as an error of xray's; any other error."""
+    _, found, words = str(error).rpartition("the module has no kernel named ")
+    return LookupError(f"the source has no kernel named {words}") if found else error
 
 
 class Target:
@@ -86,13 +87,18 @@ class Target:
         self.library = engine.library
 
 
-def _check(arguments):
-    """Python's numbers have no size: kernels take NumPy's."""
+def _refuse_python_numbers(arguments):
+    """Kernels take NumPy's numbers, which have a size."""
     for number, argument in enumerate(arguments, 1):
-        kind = type(argument).__name__
-        if kind in ("bool", "int", "float"):
-            pass_ = f"np.{'float32' if kind == 'float' else 'int32'}({argument})"
-            raise TypeError(f"argument {number} is a Python {kind}: pass {pass_}")
+        if isinstance(argument, (bool, np.bool_)):
+            raise TypeError(f"argument {number} is a bool: pass np.int8({int(argument)})")
+        if type(argument) is float:
+            raise TypeError(f"argument {number} is a Python float: pass np.float32({argument})")
+        if type(argument) is int:
+            small = -(1 << 31) <= argument < 1 << 31
+            instead = "np.int32({})" if small else "np.int64({}) or, for an address, the array"
+            instead = instead.format(argument)
+            raise TypeError(f"argument {number} is a Python int: pass {instead}")
 
 
 # --- the software GPU is PyCUDA's driver ---------------------------------------------------------
@@ -127,7 +133,7 @@ class OwnTarget(Target):
     def launch(self, args, grid, block, shared, ready=None):
         from pycuda.driver import ArgumentHandler
 
-        _check(args)
+        _refuse_python_numbers(args)
         saved = []
         for argument in args:
             if isinstance(argument, ArgumentHandler):
@@ -204,7 +210,7 @@ class BesideTarget(Target):
                 found = self.library.cuModuleGetFunction
                 self._check(found(byref(self.function), self.module, name.encode()))
             except RuntimeError as error:
-                raise _no_kernel(error) from None
+                raise _of_xray(error) from None
 
     def __enter__(self):
         self.library.cuCtxPushCurrent_v2(self.context)
@@ -222,7 +228,7 @@ class BesideTarget(Target):
     def launch(self, args, grid, block, shared, ready=None):
         from pycuda.driver import ArgumentHandler
 
-        _check(args)
+        _refuse_python_numbers(args)
         with self:
             copies, passed = {}, []
             try:
