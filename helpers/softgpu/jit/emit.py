@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from itertools import chain
 
 from ..ptx.program import (
     Address,
@@ -409,14 +410,16 @@ class FunctionEmitter:
         self.line(f"br label %b{target}")
 
     def _line_of_loop(self, first: int, last: int) -> int:
-        """The last line of a loop that stands in the kernel's own file; 0: none does."""
-        blocks = self.blocks[last : first - 1 if first else None : -1]
-        choices = [block.choice for block in blocks if isinstance(block.choice, Instruction)]
-        items = [item for block in blocks for item in reversed(block.instructions)]
-        own = [
-            i.user_line for i in (*choices, *items) if i.user_line.file == self.function.source.file
-        ]
-        return next((line.line for line in own if line.line), 0)
+        """The last line of a loop that stands in the kernel's own file; 0: none does.
+
+        An empty loop has no line: then it is the line before it."""
+        blocks = self.blocks[last::-1]
+        loop = blocks[: last - first + 1]
+        choices = [block.choice for block in loop if isinstance(block.choice, Instruction)]
+        items = (item for block in blocks for item in reversed(block.instructions))
+        file = self.text.module.functions[self.text.kernel].source.file
+        lines = (item.user_line for item in chain(choices, items))
+        return next((at.line for at in lines if at.line and at.file == file), 0)
 
     def _be_patient(self, index: int, first: int) -> None:
         """A spinning loop: let other warps run and, every so often, lanes that wait elsewhere."""
