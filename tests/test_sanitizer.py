@@ -349,6 +349,15 @@ def test_what_ends_a_launch_is_a_finding():
     source = 'extern "C" __global__ void stop(int *x) { if (threadIdx.x == 3) __trap(); *x = 1; }'
     report = sanitize((source, "stop"), arrays()[0], grid=1, block=32)
     assert [f.kind for f in report] == ["fault"] and "trap" in report[0].message
+    assert report[0].source == source and "__trap()" in report._repr_html_()
+
+
+def test_what_ends_a_launch_in_a_header_shows_its_source(tmp_path):
+    (tmp_path / "far.cuh").write_text("\n__device__ void far() { __trap(); }\n")
+    text, name = kernel("far();")
+    source = f'#include "{tmp_path}/far.cuh"\n#line 1\n{text}'
+    (fault,) = sanitize((source, name), arrays()[0], np.int32(0), grid=1, block=1)
+    assert (fault.file, fault.line) == ("far.cuh", 2) and fault.source.endswith("__trap(); }")
 
 
 def kernel(body):
@@ -359,12 +368,20 @@ def kernel(body):
 @pytest.mark.parametrize(
     "body, advice",
     [
-        ("if (t <= n) x[t] = 1;", "`<`, not `<=`"),
+        ("if (t <= n) x[t] = 1;", "If a comparison lets n itself through, make it <."),
         ("x[t] = 1;", "Compare the index that is used with the size"),
         ("if (t < n) x[t - 1] = 1;", "The index is negative"),
         ("if (t < n) ((double *)x)[t] = 1;", "Argument 1 is float32; the kernel takes 8 bytes"),
         ("if (t < 16) { x[t] = 1; __syncthreads(); }", "Take the barrier out of the condition"),
         ("if (t && t < n) x[t] = x[t - 1];", "read into a variable, then __syncthreads()"),
+        (
+            "atomicExch(x + t / 2, 1.f); x[t / 2] = 2;",
+            "\n    Put __syncwarp() between the two. Or ",
+        ),
+        (
+            "volatile float *y = x; if (!t) y[0] = 1;\nif (t == 64) x[1] = y[0];",
+            "volatile orders nothing. Put __syncthreads() between the two. For a flag",
+        ),
         (
             "__shared__ int s[9]; s[t % 8] = t; __syncthreads(); if (!t) x[0] = s[0];",
             "Let one thread write it",
@@ -376,6 +393,46 @@ def test_the_advice_fits(body, advice):
     assert advice in str(report), report
 
 
+def test_no_barrier_is_advised_between_blocks():
+    text = "volatile float *y = x; if (!blockIdx.x) y[0] = t;\nelse x[1] = y[0];"
+    report = sanitize(kernel(text), arrays()[0], np.int32(0), grid=2, block=1)
+    (finding,) = report.of("race")
+    assert finding.advice.startswith("volatile orders nothing. For a flag: __threadfence()")
+
+
+def test_an_address_has_no_type_to_be_told():
+    x, four = arrays()[0], kernel("((float4 *)x)[t] = make_float4(1, 1, 1, 1);")
+    array, address = (
+        sanitize(four, argument, np.int32(0), grid=1, block=17)[0].advice
+        for argument in (x, np.uintp(x.ptr))
+    )
+    assert "Argument 1 is float32; the kernel takes 16 bytes" in array
+    assert "takes 16 bytes" not in address
+
+
+def test_both_sides_are_told_where_they_have_one_line_number_in_two_files(tmp_path):
+    (tmp_path / "far.cuh").write_text("\n__device__ void far(float *x) { x[0] = 1; }\n")
+    body = "if (t == 32) x[1] = x[0]; if (!t) far(x);"
+    text, name = kernel(body)
+    source = f'#include "{tmp_path}/far.cuh"\n#line 1\n{text}'
+    report = sanitize((source, name), arrays()[0], np.int32(0), grid=1, block=64)
+    (finding,) = report
+    assert finding.lines == (2, 2)
+    assert f"       2 | {body}" in str(report)
+    assert "    far.cuh:2 | __device__ void far(float *x) { x[0] = 1; }" in str(report)
+    html = report._repr_html_()
+    assert "far.cuh:2 <code>__device__" in html and "<br>2 <code>if (t == 32)" in html
+
+
+def test_a_race_in_one_file_hides_nothing_in_another(tmp_path):
+    """Double writes are left out where a race says the same, and only there."""
+    (tmp_path / "far.cuh").write_text("\n__device__ void far(float *x, int t) { x[9] = t; }\n")
+    text, name = kernel("if (t && t < n) x[t % 8] = x[t % 8 - 1]; far(x, t);")
+    source = f'#include "{tmp_path}/far.cuh"\n#line 1\n{text}'
+    report = sanitize((source, name), arrays()[0], np.int32(64), grid=1, block=64)
+    assert report.of("race") and "far.cuh" in {f.file for f in report.of("double write")}, report
+
+
 def test_a_finding_in_a_header_shows_its_source(tmp_path):
     (tmp_path / "far.cuh").write_text("// a header\n__device__ void far(float *x) { x[64] = 1; }\n")
     text, name = kernel("far(x + t);")
@@ -383,26 +440,28 @@ def test_a_finding_in_a_header_shows_its_source(tmp_path):
                       grid=1, block=1)  # fmt: skip
     (finding,) = report
     assert (finding.file, finding.line) == ("far.cuh", 2) and "x[64] = 1" in finding.source
-    assert "far.cuh:2 <code>" in report._repr_html_()
+    assert "far.cuh:2 <code>" in report._repr_html_() and "    far.cuh:2 | " in str(report)
 
 
 @software
-def test_the_loop_that_does_not_end_is_named():
+@pytest.mark.parametrize(
+    "body",
+    ["volatile float *y = x; while (t < n)\ny[t] = 1;", "x[1] = 1;\nwhile (n) x[0] += 1;"],
+)
+def test_the_loop_that_does_not_end_is_named(body):
     engine = launch.Engine.as_driver()
     engine.library.sg_options(0, 0, 0.5)
     try:
         for block in 1, 64:
-            report = sanitize(
-                kernel("volatile float *y = x; while (t < n)\ny[t] = 1;"),
-                *(arrays()[0], np.int32(64)), grid=1, block=block,
-            )  # fmt: skip
+            report = sanitize(kernel(body), arrays()[0], np.int32(64), grid=1, block=block)
             assert [(f.kind, f.line) for f in report] == [("fault", 3)], report
+            assert (report[0].file, report[0].source) == ("kernel.cu", body.split("\n")[1] + " }")
             assert report[0].message.startswith("ran longer than 0.5 s")
     finally:
         engine.set_threads(0)
 
 
-@pytest.mark.parametrize("wrong", [np.int32(3), 4, "x", [np.ones(4)]])
+@pytest.mark.parametrize("wrong", [np.int32(3), np.int64(5), 4, "x", [np.ones(4)]])
 def test_only_arrays_on_the_gpu_can_be_declared_unwritten(wrong):
     with pytest.raises(TypeError, match="uninitialised takes arrays on the GPU"):
         sanitize((COPY, "copy"), *arrays(), grid=1, block=64, uninitialised=wrong)

@@ -8,7 +8,7 @@ from ctypes import c_char_p, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Finding", "Findings", "last_findings"]
+__all__ = ["Finding", "Findings", "last_findings", "line_name"]
 
 _NONE = 0xFFFFFFFF
 _MOST = 256
@@ -88,20 +88,31 @@ class Finding:
     @property
     def lines(self) -> tuple[int, ...]:
         """The lines at fault, in order."""
-        both = {self.line} if self.other_line is None else {self.line, self.other_line}
-        return tuple(sorted(both))
+        return tuple(sorted(line for _, line in self.places))
+
+    @property
+    def places(self) -> dict[tuple[str, int], str]:
+        """The text of the lines at fault by (file, line), in order."""
+        both = {(self.file, self.line): self.source}
+        if self.other_line is not None:
+            both.setdefault((self.other_file, self.other_line), self.other_source)
+        return dict(sorted(both.items()))
 
     def __str__(self):
         times = "" if self.count == 1 else f" ({self.count} times)"
         where = f"{self.file}:{self.line}" if self.file else f"line {self.line or 'unknown'}"
         text = [f"{self.kind}: {where}: {self.message}{times}"]
-        shown = {self.other_line: self.other_source, self.line: self.source}
-        text += [f"    {line:4} | {source}" for line, source in sorted(_known(shown))]
+        text += [
+            f"    {line_name(file, line):>4} | {source}"
+            for (file, line), source in self.places.items()
+            if line and source
+        ]
         return "\n".join([*text, f"    {self.advice}"])
 
 
-def _known(lines):
-    return [(line, source) for line, source in lines.items() if line and source]
+def line_name(file: str, line: int) -> str:
+    """A line's number, after the name of a file that is not the kernel's own."""
+    return str(line) if Path(file).suffix in ("", ".cu") else f"{file}:{line}"
 
 
 class Findings(list):
@@ -161,10 +172,13 @@ def set_origins(library: ctypes.CDLL, handle: int, kernel: bytes, origins) -> No
     library.sg_kernel_set_origins(handle, kernel, table, len(origins))
 
 
-def last_findings(engine, kind: type[Findings] = Findings, types=()) -> Findings | None:
+def last_findings(
+    engine, kind: type[Findings] = Findings, types=(), fault: str | None = None
+) -> Findings | None:
     """The findings of the last sanitized launch; None: there was none.
 
-    types: of the elements of each argument, as NumPy has them; None where it is no array."""
+    types: of the elements of each argument, as NumPy has them; None where it is no array.
+    fault: the driver's words on what stopped the launch before its end, if something did."""
     library, handle = engine.library, c_void_p()
     name = library.sg_sanitize_kernel(ctypes.byref(handle))
     if name is None:
@@ -173,20 +187,23 @@ def last_findings(engine, kind: type[Findings] = Findings, types=()) -> Findings
     parameters = ctypes.create_string_buffer(_PARAMETER_BYTES)
     count = library.sg_sanitize_findings(found, _MOST, ctypes.byref(dropped), parameters)
     teller = _Teller(engine, handle.value, name.decode(), parameters.raw, types)
-    return kind(teller.kernel, _fold([teller.tell(f) for f in found[:count]]), dropped.value)
+    told = _fold([teller.tell(f) for f in found[:count]])
+    if fault is not None:
+        told.append(teller.tell_fault(fault))
+    return kind(teller.kernel, told, dropped.value)
 
 
 def _fold(found: list[Finding]) -> list[Finding]:
     """Without what a race at the same lines says already, and reads that come too early by one."""
     told = ("missing __syncwarp", "double write")
-    races = {f.lines for f in found if f.kind == "race"}
-    pairs = [f.lines for f in found if f.kind in ("race", told[0]) and len(f.lines) > 1]
-    early = {line for lines in pairs for line in lines}
+    races = [f.places for f in found if f.kind == "race"]
+    pairs = [f.places for f in found if f.kind in ("race", told[0]) and len(f.places) > 1]
+    early = {place for places in pairs for place in places}
     return [
         f
         for f in found
-        if not (f.kind in told and f.lines in races)
-        and not (f.kind == "uninitialised read" and f.line in early)
+        if not (f.kind in told and f.places in races)
+        and not (f.kind == "uninitialised read" and (f.file, f.line) in early)
     ]
 
 
@@ -206,6 +223,10 @@ def _name(mangled: str) -> str:
 
 def _threads(block, thread) -> str:
     return f"thread ({','.join(map(str, thread))}) of block ({','.join(map(str, block))})"
+
+
+def _same_block(f: _Finding) -> bool:
+    return f.block[:] == f.other_block[:]
 
 
 class _Teller:
@@ -260,7 +281,27 @@ class _Teller:
             other_line=other_line or None,
             other_block=tuple(f.other_block) if two_sided else None,
             other_thread=tuple(f.other_thread) if two_sided else None,
-            other_source=self._text(other_file, other_line) if other_line != line else "",
+            other_source=self._text(other_file, other_line),
+        )
+
+    def tell_fault(self, text: str) -> Finding:
+        parts = re.search(r"kernel \S+?(?:, (\S+):(\d+))?:? (.*)", text, re.DOTALL)
+        name, line, message = parts.groups() if parts else (None, None, text)
+        paths = [site.file for site in self.sites if Path(site.file).name == name]
+        if loop := re.search(r"it was in a loop at line (\d+)$", message):
+            line, paths = loop[1], [self.module.program.functions[self.kernel].source.file]
+        file = paths[0] if paths else ""
+        return Finding(
+            kind="fault",
+            kernel=self.kernel,
+            file=Path(file).name,
+            line=int(line or 0),
+            message=message,
+            advice="The launch ended here: what comes after was not looked at.",
+            count=1,
+            block=(0, 0, 0),
+            thread=(0, 0, 0),
+            source=self._text(file, int(line or 0)),
         )
 
     def _line(self, site: int) -> tuple[str, int]:
@@ -370,7 +411,7 @@ class _Teller:
                 f" Argument {number + 1} is {type_}; the kernel takes {f.bytes} bytes at once."
             )
         elif "(one past" in place and f.count == 1:
-            advice += " The last element is n - 1: `<`, not `<=`."
+            advice += " If a comparison lets n itself through, make it <."
         if note == "null":
             message = f"{does} address {f.address:#x}"
             advice = "Pass an array: a null pointer, or a number in a pointer's place, came in."
@@ -411,9 +452,8 @@ class _Teller:
         )
 
     def _sides(self, f: _Finding, place: str) -> str:
-        same_block = list(f.block) == list(f.other_block)
         other = f"thread ({','.join(map(str, f.other_thread))})"
-        other += "" if same_block else f" of block ({','.join(map(str, f.other_block))})"
+        other += "" if _same_block(f) else f" of block ({','.join(map(str, f.other_block))})"
         return (
             f"{_threads(f.block, f.thread)} {_DOES[f.access]} {place}, which {other} "
             f"{_DOES[f.other_access]} at {self._other_line(f)}"
@@ -439,8 +479,9 @@ class _Teller:
                 "(in one block) or a launch, or make both atomic."
             )
         if note == "volatile":
+            barrier = self._between(f, "__syncthreads()") + " " if _same_block(f) else ""
             return message, (
-                f"volatile orders nothing. {self._between(f, '__syncthreads()')} For a flag: "
+                f"volatile orders nothing. {barrier}For a flag: "
                 "__threadfence() between the data and the flag."
             )
         if note == "blocks":
@@ -451,10 +492,12 @@ class _Teller:
         return message, self._between(f, "__syncthreads()")
 
     def _between(self, f: _Finding, barrier: str) -> str:
-        if self._line(f.site) != self._line(f.other_site):
-            return f"Put {barrier} between the two."
-        if _DOES[f.access] == _DOES[f.other_access] == "writes":
+        does = {_DOES[f.access], _DOES[f.other_access]}
+        same_line = self._line(f.site) == self._line(f.other_site)
+        if same_line and does == {"writes"}:
             return "Let one thread write it, or give each thread its own place."
+        if not same_line or "reads" not in does:
+            return f"Put {barrier} between the two."
         return (
             f"Put {barrier} at the end of the loop's body; or read into a variable, then "
             f"{barrier}, then write."

@@ -1,10 +1,10 @@
 """Run a kernel once with every access watched: what it does wrong, by source line."""
 
-import re
 from html import escape
-from pathlib import Path
 
-from ..softgpu.findings import Finding, Findings, last_findings
+import numpy as np
+
+from ..softgpu.findings import Finding, Findings, last_findings, line_name
 from .launch import address_of, find, shape
 
 __all__ = ["Finding", "Report", "sanitize"]
@@ -23,19 +23,13 @@ class Report(Findings):
 
     @staticmethod
     def _row(f):
-        places = {f.other_line: (f.other_file, f.other_source), f.line: (f.file, f.source)}
         lines = "<br>".join(
-            f"{_header(places[line][0])}{line} <code>{escape(places[line][1])}</code>"
-            for line in f.lines
+            f"{escape(line_name(file, line))} <code>{escape(source)}</code>"
+            for (file, line), source in f.places.items()
             if line
         )
         cells = (escape(f.kind), lines, f"{escape(f.message)}.<br>{escape(f.advice)}", f.count)
         return "<tr>" + "".join(f"<td style='text-align:left'>{c}</td>" for c in cells) + "</tr>"
-
-
-def _header(file):
-    """The name of a file that is not the kernel's own."""
-    return "" if Path(file).suffix in ("", ".cu") else f"{escape(file)}:"
 
 
 def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
@@ -47,7 +41,8 @@ def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
     if not isinstance(uninitialised, (list, tuple)):
         uninitialised = [uninitialised]
     for array in uninitialised:
-        if not hasattr(array, "nbytes") or address_of(array) is None:
+        is_array = hasattr(array, "nbytes") and not isinstance(array, np.generic)
+        if not is_array or address_of(array) is None:
             name = type(array).__name__
             raise TypeError(f"uninitialised takes arrays on the GPU, not a value of type {name}")
     target = find(kernel)
@@ -65,30 +60,11 @@ def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
     except Exception as error:
         if last_findings(target.engine) is None:  # refused, not run
             raise
-        fault = error
+        fault = str(error)
     finally:
         library.sg_sanitize(0)
-    types = [getattr(getattr(a, "array", a), "dtype", None) for a in args]
-    report = last_findings(target.engine, Report, types)
-    if fault is not None:
-        report.append(_of_fault(report.kernel, str(fault)))
-    return report
-
-
-def _of_fault(kernel, text):
-    """What stopped a launch before its end, as a finding."""
-    parts = re.search(r"kernel \S+?(?:, (\S+):(\d+))?:? (.*)", text, re.DOTALL)
-    file, line, message = parts.groups() if parts else (None, None, text)
-    if loop := re.search(r"it was in a loop at line (\d+)$", message):
-        line = loop[1]
-    return Finding(
-        kind="fault",
-        kernel=kernel,
-        file=file or "",
-        line=int(line or 0),
-        message=message,
-        advice="The launch ended here: what comes after was not looked at.",
-        count=1,
-        block=(0, 0, 0),
-        thread=(0, 0, 0),
-    )
+    types = [
+        None if isinstance(a, np.generic) else getattr(getattr(a, "array", a), "dtype", None)
+        for a in args
+    ]
+    return last_findings(target.engine, Report, types, fault)
