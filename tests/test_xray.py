@@ -439,6 +439,8 @@ def test_lines_that_did_nothing(tree):
 def test_wrong_pictures(tree):
     with pytest.raises(ValueError, match="load, store, red, atomic, not 'laod'"):
         xray.draw_banks(tree, 6, operation="laod")
+    with pytest.raises(ValueError, match="load, store, red, atomic, not 'shuffle'"):
+        xray.draw_access(tree, 6, operation="shuffle")
     with pytest.raises(LookupError, match="has no load of shared memory, only store"):
         xray.draw_banks(tree, 6, operation="load")
     for picture in (xray.draw_access, xray.draw_banks, lambda *_: xray.draw_steps(TREE)):

@@ -15,6 +15,7 @@ __all__ = ["draw_access", "draw_banks", "draw_shuffle", "draw_steps"]
 SECTOR, LINE, BANKS = 32, 128, 32
 GAP = 0.4  # bytes left blank at a sector's borders
 OPERATIONS = "load", "store", "red", "atomic"
+SHUFFLE = ("generic",)  # the memory space of a shuffle's site
 MODES = "up", "down", "xor", "idx"
 MOST_LINES = 16  # lines of memory, or wavefronts, that a picture shows
 HUES = matplotlib.colormaps["hsv"](np.linspace(0, 0.88, 32))[:, :3] * 0.6 + 0.25  # of the lanes
@@ -174,7 +175,7 @@ def draw_shuffle(what, by=None, line=None, width=32, warp=None, turn=0):
         line = by if line is None else line
         if line is None:
             raise TypeError("draw_shuffle(report, line): of which line?")
-        site, sample = _sample(what, line, ("generic",), warp, turn, "shuffle")
+        site, sample = _sample(what, line, SHUFFLE, warp, turn)
         sources = {lane: int(sample["lanes"][lane]) for lane in _lanes(sample["mask"])}
         title = _where(what, site)
     else:
@@ -216,13 +217,13 @@ def _check(report):
         raise TypeError(f"a picture is of a Report of xray.profile, not of a value of type {what}")
 
 
-def _sample(report, line, spaces, warp, turn, operation):
+def _sample(report, line, spaces, warp, turn, operation=None):
     """(site, sample) of one access in the watched block."""
     _check(report)
-    if operation not in (None, "shuffle", *OPERATIONS):
+    if operation not in (None, *OPERATIONS):
         raise ValueError(f"an operation is one of {', '.join(OPERATIONS)}, not {operation!r}")
     file, number = report.place(line)
-    kinds = ("shuffle",) if operation == "shuffle" else OPERATIONS
+    kinds = ("shuffle",) if spaces == SHUFFLE else OPERATIONS
     sites = {
         n: site.kind
         for n, site in enumerate(report.sites)
@@ -231,7 +232,7 @@ def _sample(report, line, spaces, warp, turn, operation):
     found = report.samples[np.isin(report.samples["site"], list(sites))]
     if warp is not None:
         found = found[found["warp"] == warp]
-    if operation != "shuffle":
+    if spaces != SHUFFLE:
         size = report.static_shared + report.dynamic_shared
         inside = [(_first(s) < size) == (spaces[0] == "shared") for s in found]
         found = found[np.array(inside, bool)]
