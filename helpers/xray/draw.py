@@ -120,7 +120,8 @@ def draw_banks(report, line, warp=None, turn=0, operation=None):
 def draw_steps(report):
     """Which threads of the block were active over time, instruction by instruction; barriers.
 
-    Warps run side by side here, and meet at barriers; times on a GPU are others."""
+    Warps run side by side here, and meet at __syncthreads; named barriers are not drawn. Times on a
+    GPU are others."""
     _check(report)
     if not len(report.events):
         raise LookupError(f"{report.kernel}: the block that was watched did nothing")

@@ -710,7 +710,7 @@ void sg_profile_barrier(Warp *w, uint32_t counter, uint32_t site, uint32_t id, u
     g->done[warp] = done - local->at_barrier[warp];
     local->at_barrier[warp] = done;
     local->busy |= 1u << id % BARRIERS;
-    if (w->reserved) record(warp, site | BARRIER_EVENT, mask, done);
+    if (w->reserved && !id) record(warp, site | BARRIER_EVENT, mask, done);
 }
 
 /* ---- launches ---- */
