@@ -518,6 +518,44 @@ def test_barriers_in_functions_and_after_calls_are_drawn_in_order():
     assert "6 barriers" in xray.draw_steps(report).alt
 
 
+def test_named_barriers_are_not_drawn():
+    """Two warps of three meet at one before all three meet."""
+    source = """
+    __global__ void some(float *x)
+    {
+        int t = threadIdx.x;
+        x[t] += 1;
+        if (t < 64) asm volatile("bar.sync 1, 64;" ::: "memory");
+        x[t] *= 2;
+        __syncthreads();
+        x[t] += 3;
+    }"""
+    report = xray.profile((source, "some"), cuda.mem_alloc(384), grid=1, block=96)
+    spans, barriers, _ = draw._timeline(report)
+    (barrier,) = barriers
+    assert all(end <= barrier or begin >= barrier for _, _, begin, end in spans)
+    assert {warp for warp, _, begin, _ in spans if begin == barrier} == {0, 1, 2}
+
+
+def test_work_behind_calls_is_drawn_behind_their_barriers():
+    source = """
+    __device__ __noinline__ void f(float *x, int n)
+    {
+        int t = threadIdx.x;
+        if (n == 0) return;
+        f(x, n - 1);
+        __syncthreads();
+        x[t] *= 2;
+    }
+    __global__ void nested(float *x) { f(x, 4); x[threadIdx.x] += 1; }"""
+    report = xray.profile((source, "nested"), cuda.mem_alloc(256), grid=1, block=64)
+    spans, barriers, _ = draw._timeline(report)
+    assert len(barriers) == 4 and len(set(barriers)) == 4
+    steps = sorted(span for span in spans if span[0] == 0)
+    assert all(before[3] == after[2] for before, after in zip(steps, steps[1:])), steps
+    assert steps[-1][3] == report.total["instructions"] / 2 > barriers[-1]
+
+
 def test_pictures_of_waste_and_conflicts():
     source = """
     __global__ void waste(const float *x, float *y)

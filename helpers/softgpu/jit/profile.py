@@ -1,8 +1,9 @@
 """The build that counts what an H200's counters would say; driver/profile.c is its other half.
 
 Counters, in this order: instructions done by each warp of the block, then wherever they are first
-needed those of each site (as in driver/profile.c) and two of each basic block: how often a warp ran
-it, and how many lanes were missing. The notes say where: "sites" and "blocks".
+needed those of each site (as in driver/profile.c) and two of each basic block, which here ends at a
+call, too: how often a warp ran it, and how many lanes were missing. The notes say where each is:
+"sites" and "blocks".
 """
 
 from __future__ import annotations
@@ -169,9 +170,21 @@ class ProfiledEmitter(FunctionEmitter):
         if isinstance(block.choice, Instruction):
             items.append(block.choice)
         items = [item for item in items if self._copies.get(id(item), item) is not None]
+        ends = [n for n, item in enumerate(items, 1) if item.opcode == "call"]
+        self._pieces = [items[a:b] for a, b in zip([0, *ends], [*ends, len(items)])]
+        self._begin_piece()
+
+    def _emit_instruction(self, item) -> None:
+        super()._emit_instruction(item)
+        if item.opcode == "call":
+            self._begin_piece()
+
+    def _begin_piece(self) -> None:
+        """A piece of a block, up to a call, counts as a whole when it begins."""
+        items = self._pieces.pop(0)
         if not items:
             return
-        # The block counts as a whole when it begins; these come after each instruction.
+        # these come after each instruction
         self._after = {id(item): n for n, item in enumerate(reversed(items))}
         lines: dict[tuple[str, int], int] = {}
         for item in items:
@@ -293,7 +306,6 @@ class ProfiledEmitter(FunctionEmitter):
             self._say_work()
         else:
             self.line(f"store i64 {self.assign('load i64, ptr %done')}, ptr %work")
-            self._after = {}  # the rest of the block counts as done before the call
 
     def observe_shuffle(self, site: int, members, mode: int, b, c) -> None:
         labels = self._if("%watched")
