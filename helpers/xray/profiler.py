@@ -39,7 +39,8 @@ _SAMPLE = np.dtype(
 def profile(kernel, *args, grid, block, shared=0, watch=0):
     """Launch a kernel once, counted: a Report. The arguments do not change.
 
-    kernel: a kernel of helpers.sources, a PyCUDA function or a pair (CUDA source, name).
+    kernel: a kernel of helpers.sources, a pair (CUDA source, name) or, where the software GPU is
+    PyCUDA's driver, any PyCUDA function.
     watch: the block, by number or index, that the pictures are of."""
     grid, block = shape("grid", grid), shape("block", block)
     target = find(kernel)

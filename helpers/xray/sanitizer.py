@@ -35,7 +35,8 @@ class Report(Findings):
 def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
     """Launch a kernel once, watched; what it does wrong, as a list. The arguments do not change.
 
-    kernel: a kernel of helpers.sources, a PyCUDA function or a pair (CUDA source, name).
+    kernel: a kernel of helpers.sources, a pair (CUDA source, name) or, where the software GPU is
+    PyCUDA's driver, any PyCUDA function.
     uninitialised: arrays among the arguments that are to count as never written. Arrays fresh from
     gpuarray.empty count so anyway where the software GPU is PyCUDA's driver."""
     if not isinstance(uninitialised, (list, tuple)):
