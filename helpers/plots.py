@@ -137,7 +137,7 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
         axes.set_xscale("log", base=2)
         drawn = sorted({p.size for line in lines.values() for p in line})
         labels = [f"{n:,}" for n in drawn]
-        if len("  ".join(labels)) < 60:
+        if (len(labels) - 1) * max(len(f" {label}") for label in labels) < 58:  # side by side
             axes.set_xticks(drawn, labels)
             axes.xaxis.set_minor_locator(NullLocator())
         else:
