@@ -307,6 +307,17 @@ def test_too_much_static_shared_memory_is_refused_with_the_numbers():
         SourceModule(source, options=["-Xptxas", "-w"])
 
 
+def test_what_another_process_left_behind_the_end_is_ignored():
+    from pycuda.compiler import compile
+
+    code = compile("__global__ void seven(int *o) { *o = 7; }")
+    assert code.endswith(b"\n//@@\n")
+    memory = cuda.mem_alloc(4)
+    module = cuda.module_from_buffer(code + b"6))[i] = d; }\n//@ }\n//@@\n")
+    module.get_function("seven")(memory, block=(1, 1, 1))
+    assert read(memory, 1) == 7
+
+
 def test_a_damaged_cache_is_compiled_anew(tmp_path):
     code = """
 import helpers.autoinit, numpy as np, pycuda.driver as cuda

@@ -220,7 +220,8 @@ class Engine:
         if ctypes.string_at(image, 4) in (b"\x7fELF", b"\x50\xed\x55\xba"):
             raise PtxError("this is machine code of a GPU; the software GPU runs PTX (nvcc --ptx)")
         data = ctypes.string_at(image, size).rstrip(b"\0")
-        module = LoadedModule(data.decode(errors="replace"))
+        text, _, _ = data.decode(errors="replace").partition("\n//@@\n")  # see bin/nvcc
+        module = LoadedModule(text + "\n")
         self.modules[handle] = module
         library, program, placed = self.library, module.program, module.image
         if library.sg_module_create(handle, placed.bytes):
