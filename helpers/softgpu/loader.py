@@ -110,7 +110,7 @@ class LoadedModule:
         for line in self.text.splitlines():
             if not line.startswith("//@ "):
                 continue
-            if match := re.match(r'//@ \s*#\s*line\s+(\d+)(?:\s+"([^"]*)")?', line):
+            if match := re.match(r'//@ \s*#\s*(?:line\s+)?(\d+)(?:\s+"([^"]*)")?', line):
                 file, number = match[2] or file, int(match[1]) - 1
                 continue
             number += 1

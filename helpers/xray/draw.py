@@ -38,6 +38,7 @@ def draw_access(report, line, warp=None, turn=0, operation=None):
     shown = lines[:MOST_LINES]
     begin = _begin(report, min(owners))
     moved, used = SECTOR * len(sectors), len(owners)
+    title, said = _heads(report, site, sample)
 
     def paint(axes):
         for row, memory in enumerate(shown):
@@ -63,15 +64,11 @@ def draw_access(report, line, warp=None, turn=0, operation=None):
         pack = f", outline: {bytes_} at once" if bytes_ > 4 else ""
         axes.set_xlabel(f"byte; row: line of 128, box: sector of 32{pack}")
         _tidy(axes, len(shown), f"{len(lines) - len(shown)} more lines of memory", lines, shown)
-        axes.set_title(
-            f"{_where(report, site)}\n{len(active)} lanes x {_count(bytes_, 'byte')}:"
-            f" {_count(len(sectors), 'sector')}, {100 * used / moved:.3g}% used"
-        )
+        axes.set_title(f"{title} {_count(len(sectors), 'sector')}, {100 * used / moved:.3g}% used")
 
     alt = (
-        f"{site.kind.capitalize()} of {_where(report, site)} by warp {sample['warp']}:"
-        f" {len(active)} lanes of {_count(bytes_, 'byte')} touch"
-        f" {_count(len(sectors), 'sector')} of 32 bytes in {_count(len(lines), 'line')} of 128;"
+        f"{said} touch {_count(len(sectors), 'sector')} of 32 bytes"
+        f" in {_count(len(lines), 'line')} of 128;"
         f" {used} of {moved} bytes moved are used."
     )
     return draw(paint, alt, height=_height(len(shown) + (shown != lines)))
@@ -91,6 +88,7 @@ def draw_banks(report, line, warp=None, turn=0, operation=None):
     least = len(_groups(offset, bytes_, site.kind == "load"))
     shown = waves[:MOST_LINES]
     words = max(bytes_ // 4, 1)
+    title, said = _heads(report, site, sample)
 
     def paint(axes):
         for row, wave in enumerate(shown):
@@ -103,16 +101,12 @@ def draw_banks(report, line, warp=None, turn=0, operation=None):
         axes.set_yticks(np.arange(len(shown)) + 0.5, range(1, len(shown) + 1))
         axes.set_xlabel("bank of 4 bytes; a row is a wavefront")
         _tidy(axes, len(shown), f"{len(waves) - len(shown)} more wavefronts", waves, shown)
-        axes.set_title(
-            f"{_where(report, site)}\n{len(active)} lanes x {_count(bytes_, 'byte')}:"
-            f" {_count(len(waves), 'wavefront')}, {_count(len(waves) - least, 'conflict')}"
-        )
+        conflicts = _count(len(waves) - least, "conflict")
+        axes.set_title(f"{title} {_count(len(waves), 'wavefront')}, {conflicts}")
 
     alt = (
-        f"{site.kind.capitalize()} of {_where(report, site)} by warp {sample['warp']}:"
-        f" {len(active)} lanes of {_count(bytes_, 'byte')} take"
-        f" {_count(len(waves), 'wavefront')} over 32 banks, {len(waves) - least} of them because"
-        " of bank conflicts."
+        f"{said} take {_count(len(waves), 'wavefront')} over 32 banks,"
+        f" {len(waves) - least} of them because of bank conflicts."
     )
     return draw(paint, alt, height=_height(len(shown) + (shown != waves)))
 
@@ -411,6 +405,16 @@ def _tidy(axes, rows, more, everything, shown):
 def _height(rows):
     """Inches of a figure whose rows are about a quarter of an inch high."""
     return 0.33 * rows + 0.05
+
+
+def _heads(report, site, sample):
+    """How the title and the alternative text of a sampled access begin."""
+    where, lanes = _where(report, site), len(_lanes(sample["mask"]))
+    bytes_ = _count(int(sample["bytes"]), "byte")
+    said = (
+        f"{site.kind.capitalize()} of {where} by warp {sample['warp']}: {lanes} lanes of {bytes_}"
+    )
+    return f"{where}\n{lanes} lanes x {bytes_}:", said
 
 
 def _where(report, site):

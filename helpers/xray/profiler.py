@@ -1,7 +1,6 @@
 """Run a launch in the profile build and gather what it counted, by source line."""
 
 import ctypes
-import re
 from collections import Counter, defaultdict
 from ctypes import c_char_p, c_uint32, c_uint64, c_void_p
 
@@ -89,7 +88,7 @@ def _report(module, result):
         occupancy=occupancy(threads, resources.get("registers", 0), shared),
         source_line=module.program.functions[name].source,
         lines=_by_line(code, counters),
-        texts=_texts(module.text),
+        texts=module.source_lines,
         arrays=_array(result.touched, _TOUCHED, result.touched_count),
         sites=code.sites,
         blocks=[lines for _, lines in code.notes["blocks"]],
@@ -141,15 +140,3 @@ def _named(site, counts_as_atom, n):
     else:
         yield "ld.requests", n["loop_loads"]
         yield "ld.sectors", n["loop_more"]
-
-
-def _texts(ptx):
-    """{file: {line: text}} of the source that follows the PTX as comments."""
-    texts, file, number = defaultdict(dict), "", 1
-    for line in re.findall(r"^//@ ?(.*)$", ptx, re.MULTILINE):
-        if moved := re.match(r'\s*#\s*(?:line\s+)?(\d+)(?:\s+"(.*)")?\s*$', line):
-            number, file = int(moved[1]), moved[2] or file
-        else:
-            texts[file][number] = line
-            number += 1
-    return dict(texts)

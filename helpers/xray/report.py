@@ -205,54 +205,26 @@ class Report:
 
     def _columns(self):
         t = self.total
+
+        def summed(title, keys, what, details, *width):
+            return Column(
+                title, _all(t, keys, what), lambda n: _all(n, keys, what), details, *width
+            )
+
         columns = [
             Column("PTX instr.", t["instructions"], lambda n: n["instructions"], _lanes),
             Column("lanes", 0, lambda n: n["instructions"] and _lanes(n), str, 6),
         ]
         if any(t[f"{key}.requests"] for key in GLOBAL):
-            columns.append(
-                Column(
-                    "sectors",
-                    _all(t, GLOBAL, "sectors"),
-                    lambda n: _all(n, GLOBAL, "sectors"),
-                    _all_global,
-                )
-            )
+            columns.append(summed("sectors", GLOBAL, "sectors", _all_global))
             columns.append(Column("/request", 0, _sectors_a_request, str, 9))
         if any(t[f"{key}.wavefronts"] for key in SHARED):
-            columns.append(
-                Column(
-                    "wavefronts",
-                    _all(t, SHARED, "wavefronts"),
-                    lambda n: _all(n, SHARED, "wavefronts"),
-                    _all_shared,
-                )
-            )
-            columns.append(
-                Column(
-                    "conflicts",
-                    _all(t, SHARED, "conflicts"),
-                    lambda n: _all(n, SHARED, "conflicts"),
-                    _all_shared,
-                    11,
-                )
-            )
+            columns.append(summed("wavefronts", SHARED, "wavefronts", _all_shared))
+            columns.append(summed("conflicts", SHARED, "conflicts", _all_shared))
         if t["atoms.requests"]:
-            columns.append(
-                Column(
-                    "shared atomics", t["atoms.requests"], lambda n: n["atoms.requests"], str, 16
-                )
-            )
+            columns.append(summed("shared atomics", ["atoms"], "requests", str, 16))
         if any(t[f"{key}.requests"] for key in LOCAL):
-            columns.append(
-                Column(
-                    "local sectors",
-                    _all(t, LOCAL, "sectors"),
-                    lambda n: _all(n, LOCAL, "sectors"),
-                    str,
-                    15,
-                )
-            )
+            columns.append(summed("local sectors", LOCAL, "sectors", str, 15))
         if t["waits"]:
             columns.append(
                 Column(

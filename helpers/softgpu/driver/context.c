@@ -156,7 +156,7 @@ CUAPI cuDevicePrimaryCtxRelease_v2(CUdevice device)
     if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
     if (device) return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
     if (!primary) return fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context is not retained");
-    if (--primary->users == 0) { context_destroy(primary); }
+    if (--primary->users == 0) context_destroy(primary);
     return CUDA_SUCCESS;
 }
 
