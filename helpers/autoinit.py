@@ -8,7 +8,9 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from . import softgpu, toolkit
+import softgpu
+
+from . import toolkit
 
 __all__ = ["compiler", "context", "device", "is_software", "name"]
 

@@ -15,7 +15,9 @@ from math import prod as product
 
 import numpy as np
 
-from . import autoinit, softgpu, sources
+import softgpu
+
+from . import autoinit, sources
 
 __all__ = ["argmax", "argmin", "max", "mean", "min", "prod", "softmax", "sum"]
 

@@ -120,7 +120,7 @@ def machine_toolkits():
     found += [os.path.join(folder, "nvcc") for folder in os.get_exec_path()]
     found += ["/usr/local/cuda/bin/nvcc", *sorted(glob("/usr/local/cuda-*/bin/nvcc"), reverse=True)]
     seen = set()
-    ours = ("/nvidia/cu13/bin/", "/helpers/softgpu/bin/")  # on PATH if a parent process put them
+    ours = ("/nvidia/cu13/bin/", "/softgpu/bin/")  # on PATH if a parent process put them
     for nvcc in found:
         real = os.path.realpath(nvcc)
         if real in seen or not os.access(nvcc, os.X_OK) or any(part in real for part in ours):

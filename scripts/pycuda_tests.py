@@ -15,7 +15,8 @@ import setup
 EXPECTED = setup.ROOT / "tests/pycuda_expected.txt"
 FOLDER = setup.CACHE / "pycuda/tests"
 CONFTEST = """\
-from helpers import softgpu, toolkit
+import softgpu
+from helpers import toolkit
 
 toolkit.use(toolkit.find_toolkit())
 softgpu.install()

@@ -227,11 +227,11 @@ def install_helpers():
 
 def build_softgpu():
     """The software GPU's libcuda.so.1."""
-    builder = load("helpers/softgpu/build.py")
+    builder = load("softgpu/build.py")
     if builder.LIBRARY.exists() and builder.fingerprint().encode() in builder.LIBRARY.read_bytes():
         return
     with progress("The software GPU"):
-        run(PYTHON, "-m", "helpers.softgpu.build")
+        run(PYTHON, "-m", "softgpu.build")
 
 
 @contextmanager

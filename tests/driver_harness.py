@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers.softgpu import build
+from softgpu import build
 
 __all__ = ["LOCAL_BYTES", "DriverError", "only_driver"]
 

@@ -13,7 +13,7 @@ from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, 
 import numpy as np
 import pytest
 
-from helpers.softgpu import build
+from softgpu import build
 from tests.driver_harness import LOCAL_BYTES, DriverError, only_driver
 
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT, INVALID_HANDLE = 1, 2, 201, 400

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from helpers.softgpu.jit.flow import EXIT, blocks_in_order, live_registers, waiting_blocks
-from helpers.softgpu.jit.uniform import find_varying
-from helpers.softgpu.ptx import parse
+from softgpu.jit.flow import EXIT, blocks_in_order, live_registers, waiting_blocks
+from softgpu.jit.uniform import find_varying
+from softgpu.ptx import parse
 
 LANES = 8
 STEPS = 60

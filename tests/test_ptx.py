@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from helpers.softgpu.ptx import (
+from softgpu.ptx import (
     Address,
     Immediate,
     Instruction,

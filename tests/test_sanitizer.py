@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, ops, sources
-from helpers.softgpu import build, loader
 from helpers.xray import launch
 from helpers.xray.sanitizer import sanitize
+from softgpu import build, loader
 from tests import test_reduce as course
 from tests.planted import FILES, planted
 

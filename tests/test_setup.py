@@ -207,7 +207,7 @@ def test_software_gpu_prefers_wheels_to_cuda_12(fake_nvcc):
     assert toolkit.find_toolkit(None, fake_nvcc.wheels).nvcc == expected
 
 
-@pytest.mark.parametrize("inner", ["nvidia/cu13", "helpers/softgpu"])
+@pytest.mark.parametrize("inner", ["nvidia/cu13", "softgpu"])
 def test_what_a_parent_process_put_on_path_is_not_the_machines(fake_nvcc, inner):
     hidden = fake_nvcc(13, 1, place=inner)
     assert os.access(hidden, os.X_OK)

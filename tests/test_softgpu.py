@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit
-from helpers.softgpu.loader import Engine
+from softgpu.loader import Engine
 
 if not autoinit.is_software:
     pytest.skip("faults like these end the context of a real GPU", allow_module_level=True)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, sources, xray
-from helpers.softgpu import build
-from helpers.softgpu.jit.flow import blocks_in_order
-from helpers.softgpu.jit.layout import Image, Layout
-from helpers.softgpu.jit.merging import merged_accesses
-from helpers.softgpu.ptx import parse
 from helpers.xray import draw, launch
 from helpers.xray.occupancy import occupancy
+from softgpu import build
+from softgpu.jit.flow import blocks_in_order
+from softgpu.jit.layout import Image, Layout
+from softgpu.jit.merging import merged_accesses
+from softgpu.ptx import parse
 from tests.nsight.cases import CASES, OWN, SCATTERED
 from tests.nsight.record import METRICS, golden
 

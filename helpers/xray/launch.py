@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from softgpu.loader import Engine
+
 from .. import sources
-from ..softgpu.loader import Engine
 
 __all__ = ["Target", "address_of", "find", "shape"]
 

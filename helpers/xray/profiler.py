@@ -6,7 +6,8 @@ from ctypes import c_char_p, c_uint32, c_uint64, c_void_p
 
 import numpy as np
 
-from ..softgpu.jit.profile import SITE_COUNTERS
+from softgpu.jit.profile import SITE_COUNTERS
+
 from .launch import find, shape
 from .occupancy import occupancy
 from .report import Report

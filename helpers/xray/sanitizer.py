@@ -4,7 +4,8 @@ from html import escape
 
 import numpy as np
 
-from ..softgpu.findings import Finding, Findings, last_findings, line_name
+from softgpu.findings import Finding, Findings, last_findings, line_name
+
 from .launch import address_of, find, shape
 
 __all__ = ["Finding", "Report", "sanitize"]

@@ -18,7 +18,7 @@ def cache_folder() -> Path:
     """Where compiled kernels are kept: SOFTGPU_CACHE, a checkout's .cache, or the user's cache."""
     if "SOFTGPU_CACHE" in os.environ:
         return Path(os.environ["SOFTGPU_CACHE"])
-    checkout = _HERE.parent.parent
+    checkout = _HERE.parent
     if (checkout / "pyproject.toml").exists():
         return checkout / ".cache" / "softgpu"
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "softgpu"

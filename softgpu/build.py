@@ -1,6 +1,6 @@
 """Compiles the driver to driver/libcuda.so.1, when its sources have changed.
 
-python -m helpers.softgpu.build
+python -m softgpu.build
 """
 
 import hashlib

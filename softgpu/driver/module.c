@@ -236,8 +236,8 @@ static CUresult load(CUmodule *out, const char *image, size_t bytes)
 {
     NEED_CONTEXT(context);
     if (!on_load)
-        return fail(CUDA_ERROR_NOT_SUPPORTED, "nothing that compiles kernels is attached: import "
-                                              "helpers.autoinit before pycuda");
+        return fail(CUDA_ERROR_NOT_SUPPORTED, "nothing that compiles kernels is attached: call "
+                                              "softgpu.install() before importing pycuda");
     Module *module = calloc(1, sizeof *module);
     if (!module) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     module->owner = context;
