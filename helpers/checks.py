@@ -17,7 +17,6 @@ __all__ = [
 ]
 
 GUARD_BYTES = 256
-GUARD = 0xA5
 
 
 def on_host(x):
@@ -114,10 +113,11 @@ def assert_close(got, expected, tolerance, what="result"):
 
 
 class Guarded:
-    """An array on the GPU, poisoned, between guard bytes: .array for the kernel to fill.
+    """An array on the GPU, poisoned, between guards: .array for the kernel to fill.
 
-    The poison is NaN, or in integers the guards' byte. get() returns what the kernel left, and
-    raises if it wrote outside."""
+    The guards are random bytes, others for each array, so that a kernel which copies past the end
+    of two arrays shows; the poison is NaN, or in integers random. get() returns what the kernel
+    left, and raises if it wrote outside."""
 
     def __init__(self, shape, dtype, offset_bytes=0):
         from pycuda import gpuarray
@@ -125,7 +125,9 @@ class Guarded:
         self.shape, self.dtype = shape, np.dtype(dtype)
         self.bytes = int(np.prod(shape)) * self.dtype.itemsize
         self.start = GUARD_BYTES + offset_bytes
-        raw = np.full(self.start + self.bytes + GUARD_BYTES, GUARD, np.uint8)
+        noise = np.random.default_rng().bytes(self.start + self.bytes + GUARD_BYTES)
+        self.before = np.frombuffer(noise, np.uint8)
+        raw = self.before.copy()
         if self.dtype.kind == "f":
             self.inside(raw)[...] = np.nan
         self.raw = gpuarray.to_gpu(raw)
@@ -138,7 +140,7 @@ class Guarded:
         return raw[self.start : self.start + self.bytes].view(self.dtype).reshape(self.shape)
 
     def set(self, values):
-        """Fill it from the host, as an input between guard bytes."""
+        """Fill it from the host, as an input between guards."""
         values = np.broadcast_to(np.asarray(values, self.dtype), self.shape)
         self.array.set(np.ascontiguousarray(values))
         return self
@@ -146,13 +148,12 @@ class Guarded:
     def get(self):
         """What the array holds, once the guards were found untouched."""
         raw = self.raw.get()
-        guards = np.ones(raw.size, bool)
-        guards[self.start : self.start + self.bytes] = False
-        touched = np.flatnonzero(guards & (raw != GUARD))
-        if touched.size:
-            places = touched - self.start
+        touched = raw != self.before
+        touched[self.start : self.start + self.bytes] = False
+        places = np.flatnonzero(touched) - self.start
+        if places.size:
             raise AssertionError(
-                f"{touched.size} bytes outside the array were overwritten, the first of them at"
+                f"{places.size} bytes outside the array were overwritten, the first of them at"
                 f" byte {places[0]} of an array of {self.bytes}"
             )
         return self.inside(raw).copy()
