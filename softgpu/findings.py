@@ -239,7 +239,7 @@ class _Teller:
         self.types = dict(enumerate(types))
         self.module = engine.modules[handle]
         self.sites = self.module.code(kernel, "sanitize").sites
-        self.layout = self.module.layouts[kernel]
+        self.layout = self.module.layout(kernel)
         function = self.module.program.functions[kernel]
         self.arguments = []
         for offset, variable in zip(function.param_offsets.values(), function.params, strict=True):

@@ -1,16 +1,18 @@
-"""Between the driver in C and the compiler in Python: when modules load, never at launches."""
+"""Between the driver in C and the compiler in Python: modules load, kernels are asked for."""
 
 from __future__ import annotations
 
 import _thread
 import atexit
 import ctypes
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 from ctypes import c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
 from functools import cached_property
@@ -59,8 +61,9 @@ _SIGNATURES = {
     "sg_module_fill": (None, [c_void_p, c_size_t, c_char_p, c_size_t]),
     "sg_module_variable": (c_int, [c_void_p, c_char_p, c_size_t, c_size_t, c_int]),
     "sg_module_relocate": (None, [c_void_p, c_size_t, c_size_t]),
-    "sg_module_kernel": (
-        c_int,
+    "sg_module_kernel": (c_int, [c_void_p, c_char_p]),
+    "sg_kernel_describe": (
+        None,
         [
             c_void_p,
             c_char_p,
@@ -80,24 +83,57 @@ _SIGNATURES = {
 
 
 class LoadedModule:
-    """A module of PTX: parsed, its variables placed, its kernels compiled on demand."""
+    """A module of PTX: parsed, its variables placed; its kernels are looked at on demand."""
 
     def __init__(self, text: str):
         self.text = text
+        self.digest = hashlib.sha256(text.encode()).digest()
         self.program = parse(text)
         self.image = Image(self.program)
-        self.layouts = {
-            k.name: Layout(self.program, self.image, k.name) for k in self.program.kernels
-        }
+        self._layouts: dict[str, Layout] = {}
         self._codes: dict[tuple[str, str], KernelCode] = {}
+        self._told_refusals = False
+
+    def layout(self, kernel: str) -> Layout:
+        """Where a kernel's shared and local memory lies; refuses more than a block can have."""
+        if kernel not in self._layouts:
+            layout = Layout(self.program, self.image, kernel)
+            if layout.static_shared_bytes > _STATIC_SHARED_BYTES:
+                raise PtxError(
+                    f"kernel {kernel} has {layout.static_shared_bytes} bytes of static shared"
+                    f" memory; a block can have {_STATIC_SHARED_BYTES}, more only as dynamic"
+                )
+            self._layouts[kernel] = layout
+        return self._layouts[kernel]
 
     def code(self, kernel: str, build_name: str) -> KernelCode:
         """A build of a kernel; building it for the first time notices what cannot be run."""
         key = kernel, build_name
         if key not in self._codes:
-            layout = self.layouts[kernel]
-            self._codes[key] = KernelCode(self.text, layout, kernel, build_name, cache_folder())
+            self._codes[key] = self._new_code(kernel, build_name)
         return self._codes[key]
+
+    def _new_code(self, kernel: str, build_name: str) -> KernelCode:
+        return KernelCode(self.digest, self.layout(kernel), kernel, build_name, cache_folder())
+
+    def refused_beside(self, kernel: str) -> str:
+        """The module's other kernels that cannot run, in words; empty from the second time on."""
+        if self._told_refusals:
+            return ""
+        self._told_refusals = True
+        reasons = []
+        for other in self.program.kernels:
+            try:
+                if other.name != kernel:
+                    self._new_code(other.name, "plain")
+            except PtxError as error:
+                reasons.append(f"\n    {other.name}: {error}")
+        if not reasons:
+            return ""
+        head = (
+            f"\n{len(reasons)} more of the module's {len(self.program.kernels)} kernels cannot run:"
+        )
+        return head + "".join(reasons)
 
     @cached_property
     def source_lines(self) -> dict[str, dict[int, str]]:
@@ -161,6 +197,7 @@ class Engine:
             function = getattr(self.library, name)
             function.restype, function.argtypes = result, arguments
         self.modules: dict[int, LoadedModule] = {}
+        self._compiling = threading.Lock()
         self._callbacks = (
             _Load(self._guarded(self._load)),
             _Compile(self._guarded(self._compile)),
@@ -237,45 +274,51 @@ class Engine:
         for where, target in placed.relocations:
             library.sg_module_relocate(handle, where, target)
         for kernel in program.kernels:
-            layout = module.layouts[kernel.name]
-            if layout.static_shared_bytes > _STATIC_SHARED_BYTES:
-                raise PtxError(
-                    f"kernel {kernel.name} has {layout.static_shared_bytes} bytes of static shared"
-                    f" memory; a block can have {_STATIC_SHARED_BYTES}, more only as dynamic"
-                )
-            sites = module.code(kernel.name, "plain").sites
-            files = sorted({site.file for site in sites})
-            names = (c_char_p * len(files))(*(Path(name).name.encode() for name in files))
-            table = (_Site * len(sites))(*(_site(site, files) for site in sites))
-            library.sg_module_kernel(
-                handle,
-                kernel.name.encode(),
-                kernel.param_bytes,
-                _sizes(kernel.params),
-                layout.static_shared_bytes,
-                layout.local_bytes,
-                kernel.max_threads or 0,
-                layout.dynamic_align,
-                names,
-                len(files),
-                table,
-                len(sites),
-            )
-            if layout.follows_pointers:
-                library.sg_kernel_follows_pointers(handle, kernel.name.encode())
+            library.sg_module_kernel(handle, kernel.name.encode())
 
     def _compile(self, handle: int, kernel: bytes, build_number: int) -> None:
-        code = self.modules[handle].code(kernel.decode(), _BUILDS[build_number])
-        address = code.address(self.library)
+        """Make a build of a kernel. The plain one comes first: nothing is known of it before."""
+        module, name, build_name = self.modules[handle], kernel.decode(), _BUILDS[build_number]
+        with self._compiling:
+            try:
+                code = module.code(name, build_name)
+            except PtxError as error:
+                raise PtxError(f"{error}{module.refused_beside(name)}") from error
+            if build_name == "plain":
+                self._describe(handle, kernel, code)
+            address = code.address(self.library)
         counters = code.notes.get("counters", 0)
         self.library.sg_kernel_set_code(handle, kernel, build_number, address, counters)
         if origins := code.notes.get("origins"):
             findings.set_origins(self.library, handle, kernel, origins)
 
+    def _describe(self, handle: int, kernel: bytes, code: KernelCode) -> None:
+        """Tell the driver what it needs to know of a kernel for a launch."""
+        function, layout = self.modules[handle].program.functions[code.kernel], code.layout
+        files = sorted({site.file for site in code.sites})
+        names = (c_char_p * len(files))(*(Path(name).name.encode() for name in files))
+        table = (_Site * len(code.sites))(*(_site(site, files) for site in code.sites))
+        self.library.sg_kernel_describe(
+            handle,
+            kernel,
+            function.param_bytes,
+            _sizes(function.params),
+            layout.static_shared_bytes,
+            layout.local_bytes,
+            function.max_threads or 0,
+            layout.dynamic_align,
+            names,
+            len(files),
+            table,
+            len(code.sites),
+        )
+        if layout.follows_pointers:
+            self.library.sg_kernel_follows_pointers(handle, kernel)
+
     def _attributes(self, handle: int, kernel: bytes) -> None:
         module = self.modules[handle]
         name = kernel.decode()
-        layout = module.layouts[name]
+        layout = module.layout(name)
         found = module.resources.get(name, {})
         self.library.sg_kernel_set_attributes(
             handle,

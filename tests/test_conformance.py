@@ -155,9 +155,9 @@ def test_only_a_gpu_records(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.skipif(not autoinit.is_software, reason="a GPU runs these")
 @pytest.mark.parametrize("refused", REFUSED, ids=lambda refused: refused.name)
-def test_refused_when_loaded(refused: Refused) -> None:
+def test_refused_when_asked_for(refused: Refused) -> None:
     """By name of the instruction and line of the source."""
     with pytest.raises(runner.cuda.Error, match="does not run") as error:
-        refused.load()
+        refused.get()
     assert refused.instruction in str(error.value)
     assert re.search(rf"kernel\.cu:{refused.line}\b", str(error.value)), str(error.value)

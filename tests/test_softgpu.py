@@ -1,6 +1,7 @@
 """The software GPU under PyCUDA: faults are errors that say where, and all goes on after them."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit
+from softgpu.jit.emit import ModuleText
 from softgpu.loader import Engine
 
 if not autoinit.is_software:
@@ -299,12 +301,49 @@ def test_a_kernel_may_be_named_like_a_function_of_the_driver(module, memory):
     assert (read(memory, 32) == 5).all()
 
 
-def test_too_much_static_shared_memory_is_refused_with_the_numbers():
-    source = (
-        "__global__ void k(float *o) { __shared__ float s[20000]; s[threadIdx.x] = 1; *o = s[9]; }"
-    )
-    with pytest.raises(cuda.Error, match="80000 bytes of static shared memory"):
-        SourceModule(source, options=["-Xptxas", "-w"])
+REFUSED = """
+__global__ void five(int *o) { o[threadIdx.x] = 5; }
+__global__ void large(float *o) { __shared__ float s[20000]; s[threadIdx.x] = 1; *o = s[9]; }
+__global__ void draws(cudaSurfaceObject_t o) { surf1Dwrite(1, o, 4 * threadIdx.x); }
+"""
+
+
+@pytest.fixture
+def partly_refused():
+    return SourceModule(REFUSED, options=["-Xptxas", "-w"])
+
+
+def test_a_kernel_that_cannot_run_does_not_refuse_its_module(partly_refused, memory):
+    for _ in range(2):
+        with pytest.raises(cuda.Error, match="80000 bytes of static shared memory"):
+            partly_refused.get_function("large")
+        partly_refused.get_function("five")(memory, block=(32, 1, 1))
+        assert (read(memory, 32) == 5).all()
+
+
+def test_the_first_refusal_names_all_kernels_of_the_module_that_cannot_run(partly_refused):
+    with pytest.raises(cuda.Error) as first:
+        partly_refused.get_function("draws")
+    reason, head, other = str(first.value).splitlines()
+    assert re.search(r"does not run the instruction sust\S+ \(kernel.cu:4, in draws\)$", reason)
+    assert head == "1 more of the module's 3 kernels cannot run:"
+    assert other.startswith("    large: ") and "80000 bytes" in other
+    with pytest.raises(cuda.Error) as second:
+        partly_refused.get_function("large")
+    assert "draws" not in str(second.value)
+
+
+def test_loading_a_module_compiles_none_of_its_kernels(monkeypatch):
+    emitted = []
+    emit = ModuleText.emit
+    monkeypatch.setattr(ModuleText, "emit", lambda *a: emitted.append(a[1]) or emit(*a))
+    number = time.time_ns()  # not in the cache
+    names = [f"k{n}_{number}" for n in range(3)]
+    module = SourceModule("".join(f"__global__ void {n}(int *o) {{ *o = 1; }}\n" for n in names))
+    assert emitted == []
+    for _ in range(2):
+        module.get_function(names[1])
+    assert emitted == [names[1]]
 
 
 def test_what_another_process_left_behind_the_end_is_ignored():

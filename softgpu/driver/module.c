@@ -1,4 +1,5 @@
-/* Modules: their variables, kernels and code, which Python supplies at load. */
+/* Modules: their variables and kernels, which Python reads at load; a kernel's code, which it makes
+   when the kernel is asked for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,22 +110,29 @@ static void kernel_free(Kernel *kernel)
     free(kernel);
 }
 
-int sg_module_kernel(void *handle, const char *name, size_t param_bytes, const char *takes,
-                     uint32_t static_shared, uint32_t local_bytes, uint32_t max_threads,
-                     uint32_t dynamic_shared_align, const char **files, uint32_t file_count,
-                     const struct Site *sites, uint32_t site_count)
+int sg_module_kernel(void *handle, const char *name)
 {
     Module *module = handle_object(MODULE, handle);
     if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
-    if (static_shared > SHARED_DEFAULT)
-        return fail(CUDA_ERROR_INVALID_PTX,
-                    "kernel %s uses %u bytes of static shared memory; "
-                    "a block has %u",
-                    name, static_shared, SHARED_DEFAULT);
     Kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     kernel->module = module;
     kernel->name = strdup(name);
+    for (int i = 0; i < 3; i++) kernel->block_shape[i] = 1;
+    Kernel **last = &module->kernels; /* in the order of the source */
+    while (*last) last = &(*last)->next;
+    *last = kernel;
+    return CUDA_SUCCESS;
+}
+
+void sg_kernel_describe(void *handle, const char *name, size_t param_bytes, const char *takes,
+                        uint32_t static_shared, uint32_t local_bytes, uint32_t max_threads,
+                        uint32_t dynamic_shared_align, const char **files, uint32_t file_count,
+                        const struct Site *sites, uint32_t site_count)
+{
+    Module *module = handle_object(MODULE, handle);
+    Kernel *kernel = module ? kernel_named(module, name) : NULL;
+    if (!kernel || kernel->takes) return; /* known already */
     kernel->param_bytes = param_bytes;
     kernel->takes = strdup(takes);
     kernel->static_shared = static_shared;
@@ -140,11 +148,6 @@ int sg_module_kernel(void *handle, const char *name, size_t param_bytes, const c
     if (site_count) memcpy(kernel->sites, sites, site_count * sizeof *sites);
     kernel->file_count = file_count;
     kernel->site_count = site_count;
-    for (int i = 0; i < 3; i++) kernel->block_shape[i] = 1;
-    Kernel **last = &module->kernels; /* in the order of the source */
-    while (*last) last = &(*last)->next;
-    *last = kernel;
-    return CUDA_SUCCESS;
 }
 
 void sg_kernel_set_code(void *handle, const char *name, uint32_t build, void *entry,

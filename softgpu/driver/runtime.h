@@ -141,11 +141,12 @@ int sg_module_create(void *module, size_t bytes); /* room for its variables, zer
 void sg_module_fill(void *module, size_t offset, const char *content, size_t bytes);
 int sg_module_variable(void *module, const char *name, size_t offset, size_t bytes, int constant);
 void sg_module_relocate(void *module, size_t offset, size_t target);
+int sg_module_kernel(void *module, const char *name); /* the rest is told before its code */
 /* takes: the parameters' sizes, " (8 + 4)", or empty */
-int sg_module_kernel(void *module, const char *name, size_t param_bytes, const char *takes,
-                     uint32_t static_shared, uint32_t local_bytes, uint32_t max_threads,
-                     uint32_t dynamic_shared_align, const char **files, uint32_t file_count,
-                     const struct Site *sites, uint32_t site_count);
+void sg_kernel_describe(void *module, const char *name, size_t param_bytes, const char *takes,
+                        uint32_t static_shared, uint32_t local_bytes, uint32_t max_threads,
+                        uint32_t dynamic_shared_align, const char **files, uint32_t file_count,
+                        const struct Site *sites, uint32_t site_count);
 void sg_kernel_set_code(void *module, const char *name, uint32_t build, void *entry,
                         uint32_t counter_count);
 void sg_kernel_set_attributes(void *module, const char *name, uint32_t registers,

@@ -85,15 +85,17 @@ def _write_atomically(path: Path, content: bytes) -> None:
 class KernelCode:
     """One build of one kernel: its sites at once, its machine code when asked for.
 
-    `notes`: what an instrumented build says of the code; "counters": how many it needs. All of it
-    comes from the file `cache_folder`/key.o if there is one: a line of JSON, then the object.
+    `text`: the digest of the module's text. `notes`: what an instrumented build says of the code;
+    "counters": how many it needs. All of it comes from the file `cache_folder`/key.o if there is
+    one: a line of JSON, then the object.
     """
 
-    def __init__(self, text: str, layout: Layout, kernel: str, build: str, cache_folder: Path):
+    def __init__(self, text: bytes, layout: Layout, kernel: str, build: str, cache_folder: Path):
         self.kernel = kernel
+        self.layout = layout
         key = hashlib.sha256(_version())
-        for part in (text, kernel, build):
-            key.update(len(part).to_bytes(8, "little") + part.encode())
+        for part in (text, kernel.encode(), build.encode()):
+            key.update(len(part).to_bytes(8, "little") + part)
         self._key = key.hexdigest()
         self._path = cache_folder / f"{self._key}.o"
         self._emitted = ""

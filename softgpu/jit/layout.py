@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ..ptx.program import Address, Function, Module, PtxError, Symbol, Vector
 
@@ -74,6 +75,7 @@ class Image:
     """The module's .global and .const variables in one piece of device memory."""
 
     def __init__(self, module: Module):
+        self.module = module
         self.offsets: dict[str, int] = {}
         self.variables = [v for v in module.variables.values() if v.space in ("global", "const")]
         self.variables.sort(key=lambda variable: variable.space == "const")
@@ -104,6 +106,16 @@ class Image:
                 else:
                     raise PtxError(f"{variable.name} is initialised with unknown symbol {name}")
 
+    @cached_property
+    def taken(self) -> list[str]:
+        """The functions whose address is taken anywhere in the module."""
+        names = {name for v in self.variables for _, name, _ in v.relocations}
+        for function in self.module.functions.values():
+            for item in function.body or ():
+                if getattr(item, "opcode", "call") != "call":
+                    names |= {name for operand in item.operands for name in _symbols(operand)}
+        return [f.name for f in self.module.functions.values() if f.name in names and f.body]
+
 
 def _symbols(operand):
     if isinstance(operand, Symbol):
@@ -121,7 +133,7 @@ class Layout:
     def __init__(self, module: Module, image: Image, kernel: str):
         self.module = module
         self.image = image
-        self.taken = self._functions_whose_address_is_taken()
+        self.taken = image.taken
         self.calls: dict[str, set[str]] = {}
         self._shared: dict[str, int] = {}
         self._shared_sizes: dict[str, int] = {}
@@ -130,14 +142,6 @@ class Layout:
         self._visit(kernel)
         self.frames = {name: self._frame(module.functions[name]) for name in self.calls}
         self.local_bytes = self._local_bytes(kernel, {}, set())
-
-    def _functions_whose_address_is_taken(self) -> list[str]:
-        names = {name for v in self.image.variables for _, name, _ in v.relocations}
-        for function in self.module.functions.values():
-            for item in function.body or ():
-                if getattr(item, "opcode", "call") != "call":
-                    names |= {name for operand in item.operands for name in _symbols(operand)}
-        return [f.name for f in self.module.functions.values() if f.name in names and f.body]
 
     def _visit(self, name: str) -> None:
         if name in self.calls:

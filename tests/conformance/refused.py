@@ -1,7 +1,8 @@
-"""Kernels that the software GPU does not run: it has to say so when it loads them."""
+"""Kernels that the software GPU does not run: it has to say so when they are asked for."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 __all__ = ["REFUSED", "Refused"]
@@ -20,10 +21,12 @@ class Refused:
     def line(self) -> int:
         return self.source[: self.source.index("// here")].count("\n") + 1
 
-    def load(self) -> None:
+    def get(self) -> None:
         from pycuda.compiler import SourceModule
 
-        SourceModule(self.source, no_extern_c=True, options=list(self.options))
+        (kernel,) = re.findall(r'extern "C" __global__ void (?:__\w+\(.*?\) )?(\w+)', self.source)
+        module = SourceModule(self.source, no_extern_c=True, options=list(self.options))
+        module.get_function(kernel)
 
 
 REFUSED = [
