@@ -56,6 +56,18 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
 static bool inside(Range r, uint64_t address, uint32_t bytes)
 { return address >= r.begin && address < r.end && bytes <= r.end - address; }
 
+Range access_reserved_shared(const Warp *w)
+{
+    if (!w->worker->opens_reserved) return (Range){0, 0};
+    return (Range){(uint64_t)w->shared + SHARED_OPTIN, (uint64_t)w->shared + SHARED_PER_SM};
+}
+
+uint32_t sg_reserved_shared(Warp *w)
+{
+    w->worker->opens_reserved = true;
+    return SHARED_OPTIN;
+}
+
 /* The memory of a space around an address, as far as one lane may reach; false: none. A heap block
    may be freed at any time by another warp, so it must not be remembered. */
 static bool reachable(Warp *w, uint32_t lane, uint64_t address, uint8_t space, bool write,
@@ -76,6 +88,8 @@ static bool reachable(Warp *w, uint32_t lane, uint64_t address, uint8_t space, b
     if (generic || space == SPACE_SHARED) {
         uint64_t begin = (uint64_t)w->shared;
         *range = (Range){begin, begin + w->shared_bytes};
+        if (inside(*range, address, 1)) return true;
+        *range = access_reserved_shared(w);
         if (inside(*range, address, 1)) return true;
     }
     if (generic || space == SPACE_LOCAL) {

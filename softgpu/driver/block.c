@@ -53,6 +53,7 @@ static bool make_room(void **memory, size_t *room, size_t bytes, size_t step)
 bool blocks_prepare(Worker *k, Job *job)
 {
     k->job = job;
+    k->opens_reserved = false;
     if (!k->warps) {
         k->warps = map_pages(MAX_WARPS * sizeof(Warp));
         k->shared = map_pages(SHARED_PER_SM);

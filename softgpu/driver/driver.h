@@ -14,7 +14,7 @@
 #define BARRIERS 16  /* named barriers of a block */
 #define SHARED_DEFAULT 49152u
 #define SHARED_OPTIN 232448u
-#define SHARED_PER_SM 233472u
+#define SHARED_PER_SM 233472u /* past what a block may use, 1 KiB is for libraries */
 #define FOR_LANES(lane, mask)                                                                      \
     for (uint32_t rest_ = (mask), lane; rest_ && (lane = __builtin_ctz(rest_), 1);                 \
          rest_ &= rest_ - 1)
@@ -239,6 +239,7 @@ typedef struct Worker {
     /* what the warps were last prepared for */
     uint32_t prepared_block[3];
     bool abandoned;
+    bool opens_reserved; /* the launch's blocks use the shared memory reserved for libraries */
     Fiber *fibers[MAX_WARPS + 1]; /* all of them, to throw away what a fault left behind */
     unsigned fiber_count;
     unsigned index;
@@ -290,6 +291,8 @@ void access_check(Warp *warp, uint32_t site, const uint64_t *addr, uint32_t mask
 /* Moves the active lanes' values without any check. */
 void access_read(const uint64_t *addr, uint32_t mask, const struct Site *site, void *data);
 void access_write(const uint64_t *addr, uint32_t mask, const struct Site *site, const void *data);
+/* The shared memory that libraries have for themselves, if the block uses it. */
+Range access_reserved_shared(const Warp *warp);
 /* The end of the memory around an address that a lane may read, 0: none. */
 uint64_t access_readable_end(Warp *warp, uint32_t lane, uint64_t address);
 

@@ -414,7 +414,7 @@ static void count_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t 
     if (s->space == SPACE_SHARED) shared = mask;
     if (s->space == SPACE_LOCAL) local = mask;
     if (s->space == SPACE_GENERIC) {
-        shared = place_of(address, mask, (uint64_t)w->shared, w->shared_bytes);
+        shared = place_of(address, mask, (uint64_t)w->shared, SHARED_PER_SM);
         local = place_of(address, mask, (uint64_t)w->local, w->local_stride * LANES);
     }
     count[ACTIVE] += __builtin_popcount(mask);
@@ -634,7 +634,7 @@ static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t
         lanes = 1u << __builtin_ctz(mask);
     if (s->space == SPACE_SHARED) shared = lanes;
     if (s->space == SPACE_GENERIC)
-        shared = place_of(address, lanes, (uint64_t)w->shared, w->shared_bytes);
+        shared = place_of(address, lanes, (uint64_t)w->shared, SHARED_PER_SM);
     if (shared) {
         uint32_t offset[LANES];
         uint32_t bytes = s->bytes < 4 ? 4 : s->bytes;

@@ -96,6 +96,8 @@ enum {
 /* b only for CAS (a = compare, b = new); out may be NULL. Lanes act in order. */
 void sg_atomic(Warp *, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
                uint32_t mask, const void *a, const void *b, void *out);
+/* Lets the block use the shared memory that libraries have for themselves; its offset. */
+uint32_t sg_reserved_shared(Warp *);
 void sg_malloc(Warp *, uint32_t mask, const uint64_t *size, uint64_t *out);
 void sg_free(Warp *, uint32_t mask, const uint64_t *pointer);
 

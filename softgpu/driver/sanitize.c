@@ -295,6 +295,8 @@ static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, R
         return false;
     }
     if (in_shared(w, a->site, address)) {
+        *range = access_reserved_shared(w);
+        if (inside(range->begin, range->end, address, address + a->bytes)) return true;
         shared_limits(a, &range->begin, &range->end);
         if (!inside(range->begin, range->end, address, address + a->bytes))
             return report_bounds(a, lane, address, NO_NOTE);

@@ -32,7 +32,7 @@ from .flow import (
     spinning_loops,
     waiting_blocks,
 )
-from .layout import WARP, Layout, Site
+from .layout import RESERVED_SHARED, WARP, Layout, Site
 from .uniform import find_varying
 
 __all__ = [
@@ -840,6 +840,8 @@ class FunctionEmitter:
             ticks = Value(self.call("i64", "sg_clock", "ptr %w"), "i64", True)
         elif name in ("globaltimer", "globaltimer_lo", "globaltimer_hi"):
             ticks = Value(self.call("i64", "sg_globaltimer"), "i64", True)
+        elif name.startswith("reserved_smem_offset_"):
+            return self._reserved_shared(name.removeprefix("reserved_smem_offset_"))
         elif name.startswith("envreg"):
             return self.constant(0, "i32")
         else:
@@ -847,6 +849,11 @@ class FunctionEmitter:
         if name.endswith("_hi"):
             ticks = self.op("lshr", ticks, self.constant(32, "i64"))
         return ticks if name in ("clock64", "globaltimer") else self.resize(ticks, "i32")
+
+    def _reserved_shared(self, what: str) -> Value:
+        """Where the shared memory begins or ends that each block has for libraries' own use."""
+        begin = Value(self.call("i32", "sg_reserved_shared", "ptr %w"), "i32", True)
+        return self.op("add", begin, self.constant(RESERVED_SHARED[what], "i32"))
 
     def symbol_address(self, symbol: Symbol) -> Value:
         """The address of a variable in its own space (shared and local: an offset)."""

@@ -7,7 +7,15 @@ from functools import cached_property
 
 from ..ptx.program import Address, Function, Module, PtxError, Symbol, Vector
 
-__all__ = ["WARP", "Frame", "Image", "Layout", "Site"]
+__all__ = [
+    "RESERVED_SHARED",
+    "SHARED_WINDOW",
+    "WARP",
+    "Frame",
+    "Image",
+    "Layout",
+    "Site",
+]
 
 WARP = {
     "tid": 0,
@@ -34,6 +42,12 @@ WARP = {
     "reserved": 524,
 }
 """Byte offsets in `struct Warp`; tests/test_driver.py holds them against the C compiler's."""
+
+SHARED_WINDOW = 228 << 10
+"""Bytes of the address range that is shared memory, whatever a block has of it."""
+
+RESERVED_SHARED = {"begin": 0, "0": 0, "1": 512, "end": 1024, "cap": 1024}
+"""%reserved_smem_offset_...: offsets in what a block has beside the kernel's shared memory."""
 
 _GAP = 512
 """Unused bytes between variables, so that an access past the end of one is noticed."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..ptx.program import Address, Immediate, Register, Vector
 from .emit import LANES, FunctionEmitter, Value, element_of, instruction
 from .integer import bits_of, is_signed
+from .layout import SHARED_WINDOW
 
 _SPACES = ("global", "shared", "local", "const", "param")
 
@@ -472,7 +473,7 @@ def _isspacep(e, item):
 
     def window(name: str) -> Value:
         if name == "shared":
-            size = e.resize(Value(e.warp_value("shared_bytes", "i32"), "i32", True), "i64")
+            size = e.constant(SHARED_WINDOW, "i64")
         else:
             stride = Value(e.warp_value("local_stride", "i64"), "i64", True)
             size = e.op("mul", stride, e.constant(LANES, "i64"))
@@ -502,7 +503,9 @@ def _fence(e, item):
     e.line("fence seq_cst")
 
 
-@instruction("prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent")
+@instruction(
+    "prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent", "griddepcontrol"
+)  # the last: launches follow each other whole, so there is nothing to wait for
 def _no_effect(e, item):
     if item.opcode == "nanosleep":
         e.call_void("sg_yield", "ptr %w")
