@@ -30,13 +30,6 @@ def timings(tmp_path, monkeypatch):
     return timings
 
 
-@pytest.fixture
-def axes_of(monkeypatch):
-    """A function that gives the axes, and the alternative text, of what a plot draws."""
-    monkeypatch.setattr(plots, "Picture", lambda figure, alt: (figure.axes[0], alt))
-    return lambda plot, *arguments, **named: plot(*arguments, **named)
-
-
 def luminance(colour):
     parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]

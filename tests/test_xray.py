@@ -467,6 +467,73 @@ def test_pictures(tree):
     assert "take 1 wavefront over 32 banks" in xray.draw_banks(tree, "s[t + half]", warp=3).alt
 
 
+def test_each_access_of_a_line_can_be_drawn():
+    source = """
+    __global__ void both(const float *a, const float *b, float *out)
+    {
+        int t = threadIdx.x;
+        float sum = a[t] + b[2 * t];
+        for (int k = 0; k < 4; k++) sum += a[t * (k + 1)];
+        out[t] = sum;
+        #pragma unroll 1
+        for (int k = 0; k < 3; k++) out[t] += a[t + 32 * k];
+    }"""
+    report = xray.profile((source, "both"), *[cuda.mem_alloc(8192)] * 3, grid=1, block=32)
+    alts = [xray.draw_access(report, "b[2 * t]", access=n).alt for n in range(2)]
+    assert [f"{end} of 2 loads" in alt for end, alt in zip(("1st", "2nd"), alts)] == [True, True]
+    assert {"touch 4 sectors" in alt for alt in alts} == {True, False}
+    unrolled = [xray.draw_access(report, "k + 1", access=n).alt for n in range(3)]
+    assert [int(re.search(r"touch (\d+) sectors", alt)[1]) for alt in unrolled] == [8, 12, 16]
+    turn = xray.draw_access(report, "32 * k", operation="store", turn=2).alt
+    assert "Store of line 9" in turn and "by warp 0, 3rd of 3 turns: 32 lanes" in turn
+    assert "1st of 2 accesses, 2nd of 3 turns" in xray.draw_access(report, "32 * k", turn=1).alt
+    with pytest.raises(LookupError, match="both: line 5 has accesses 0 to 1 only"):
+        xray.draw_access(report, 5, access=2)
+    with pytest.raises(LookupError, match="both: line 9, access 0, has turns 0 to 2 only"):
+        xray.draw_access(report, 9, turn=3)
+
+
+def test_the_first_warp_is_drawn_whoever_came_first():
+    """After a barrier the last warp goes on first."""
+    source = """
+    __global__ void turn(float *x)
+    {
+        __shared__ float s[96];
+        s[threadIdx.x] = x[threadIdx.x];
+        __syncthreads();
+        if (threadIdx.x > 31) x[threadIdx.x] = s[95 - threadIdx.x];
+    }"""
+    report = xray.profile((source, "turn"), cuda.mem_alloc(384), grid=1, block=96)
+    assert "by warp 1: 32 lanes" in xray.draw_banks(report, "95 -").alt
+    assert "by warp 2: 32 lanes" in xray.draw_banks(report, "95 -", warp=2).alt
+
+
+@pytest.mark.parametrize("mask, block", [("0xff", 16), ("~0u", 8)])
+def test_lanes_that_are_not_there_are_not_drawn(mask, block, axes_of):
+    source = f"""
+    __global__ void some(float *x)
+    {{
+        int t = threadIdx.x;
+        float v = x[t];
+        if (t < 8) x[t] = __shfl_down_sync({mask}, v, 4);
+    }}"""
+    report = xray.profile((source, "some"), cuda.mem_alloc(64), grid=1, block=block)
+    axes, alt = axes_of(xray.draw_shuffle, report, "shfl")
+    assert len(axes.patches) == block + 8  # the warp's lanes, and what eight of them get
+    assert [text.get_text() for text in axes.texts].count("?") == 4 and len(axes.lines) == 4
+    assert "4 read lanes that take no part" in alt
+
+
+def test_one_thread_is_one_lane(axes_of):
+    source = "__global__ void one(float *x) { x[0] += 1; }"
+    report = xray.profile((source, "one"), cuda.mem_alloc(4), grid=1, block=1)
+    axes, alt = axes_of(xray.draw_steps, report)
+    assert [tick for tick in axes.get_yticks() if -0.5 <= tick <= 0.5] == [0]
+    assert "100% of 1 thread at work" in alt
+    _, alt = axes_of(xray.draw_access, report, 1)
+    assert "1 lane of 4 bytes touches 1 sector" in alt
+
+
 @pytest.mark.parametrize("threads", [32, 100])
 def test_barriers_are_drawn_where_they_are(threads):
     """Amid straight-line code, the second before work of half a warp."""
@@ -592,7 +659,7 @@ def test_banks_are_drawn_as_they_are_counted(kernel):
             if counted:
                 line = next(p for p, n in report.lines.items() if n[f"{key}.wavefronts"])
                 alt = xray.draw_banks(report, line, operation=operation).alt
-                assert f"take {counted} wavefront" in alt, case.name
+                assert f" {counted} wavefront" in alt, case.name
 
 
 # --- speed ----------------------------------------------------------------------------------------

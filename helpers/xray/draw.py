@@ -1,11 +1,15 @@
 """Pictures of one block of a profiled launch: lanes on memory, on banks, over time, on each other.
 
 Each takes a Report of xray.profile (its `watch` says which block) and a line, by number or by a
-piece of its text; `warp` and `turn` choose among the times that the block came by there."""
+piece of its text. A line may have several accesses, and a loop several turns: `warp` (default: the
+first that came by), `access` and `turn` choose, counted from 0."""
+
+from dataclasses import dataclass
 
 import matplotlib
 import numpy as np
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from ..plots import COLOURS, INK, draw
 from .report import Report
@@ -21,11 +25,12 @@ MOST_LINES = 16  # lines of memory, or wavefronts, that a picture shows
 HUES = matplotlib.colormaps["hsv"](np.linspace(0, 0.88, 32))[:, :3] * 0.6 + 0.25  # of the lanes
 
 
-def draw_access(report, line, warp=None, turn=0, operation=None):
+def draw_access(report, line, warp=None, turn=0, operation=None, access=0):
     """The 32-byte sectors of global memory that a warp touched: whose bytes, and which for nobody.
 
     operation: "load", "store", "red" or "atomic", where a line has several."""
-    site, sample = _sample(report, line, ("global", "generic"), warp, turn, operation)
+    chosen = _choose(report, line, ("global", "generic"), warp, access, turn, operation)
+    sample = chosen.sample
     active = _lanes(sample["mask"])
     bytes_ = int(sample["bytes"])
     start = {lane: int(sample["lanes"][lane]) for lane in active}
@@ -38,7 +43,7 @@ def draw_access(report, line, warp=None, turn=0, operation=None):
     shown = lines[:MOST_LINES]
     begin = _begin(report, min(owners))
     moved, used = SECTOR * len(sectors), len(owners)
-    title, said = _heads(report, site, sample)
+    title, said = _heads(report, chosen)
 
     def paint(axes):
         for row, memory in enumerate(shown):
@@ -67,16 +72,17 @@ def draw_access(report, line, warp=None, turn=0, operation=None):
         axes.set_title(f"{title} {_count(len(sectors), 'sector')}, {100 * used / moved:.3g}% used")
 
     alt = (
-        f"{said} touch {_count(len(sectors), 'sector')} of 32 bytes"
+        f"{said} touch{'es' * (len(active) == 1)} {_count(len(sectors), 'sector')} of 32 bytes"
         f" in {_count(len(lines), 'line')} of 128;"
         f" {used} of {moved} bytes moved are used."
     )
     return draw(paint, alt, height=_height(len(shown) + (shown != lines)))
 
 
-def draw_banks(report, line, warp=None, turn=0, operation=None):
+def draw_banks(report, line, warp=None, turn=0, operation=None, access=0):
     """Which lanes use which bank of shared memory in each wavefront of one access by a warp."""
-    site, sample = _sample(report, line, ("shared", "generic"), warp, turn, operation)
+    chosen = _choose(report, line, ("shared", "generic"), warp, access, turn, operation)
+    site, sample = chosen.site, chosen.sample
     active = _lanes(sample["mask"])
     bytes_ = int(sample["bytes"])
     offset = {lane: int(sample["lanes"][lane]) for lane in active}
@@ -88,7 +94,7 @@ def draw_banks(report, line, warp=None, turn=0, operation=None):
     least = len(_groups(offset, bytes_, site.kind == "load"))
     shown = waves[:MOST_LINES]
     words = max(bytes_ // 4, 1)
-    title, said = _heads(report, site, sample)
+    title, said = _heads(report, chosen)
 
     def paint(axes):
         for row, wave in enumerate(shown):
@@ -105,7 +111,7 @@ def draw_banks(report, line, warp=None, turn=0, operation=None):
         axes.set_title(f"{title} {_count(len(waves), 'wavefront')}, {conflicts}")
 
     alt = (
-        f"{said} take {_count(len(waves), 'wavefront')} over 32 banks,"
+        f"{said} take{'s' * (len(active) == 1)} {_count(len(waves), 'wavefront')} over 32 banks,"
         f" {len(waves) - least} of them because of bank conflicts."
     )
     return draw(paint, alt, height=_height(len(shown) + (shown != waves)))
@@ -145,6 +151,7 @@ def draw_steps(report):
         for at in barriers:
             axes.axvline(at, color=COLOURS[1], linewidth=1.2)
         axes.set(xlabel="PTX instructions", ylabel="thread", xlim=(0, steps))
+        axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
         lines = f"; lines: {_count(len(barriers), 'barrier')}" if barriers else ""
@@ -155,14 +162,14 @@ def draw_steps(report):
         )
 
     alt = (
-        f"Threads of one block of {report.kernel} over {steps} PTX instructions: on average"
-        f" {share:.0%} of {threads} threads are active, with {_count(len(barriers), 'barrier')}."
+        f"One block of {report.kernel} over {steps} PTX instructions: on average {share:.0%} of"
+        f" {_count(threads, 'thread')} at work, with {_count(len(barriers), 'barrier')}."
         f" {_phases(spans, barriers, steps)}"
     )
-    return draw(paint, alt, height=3.2)
+    return draw(paint, alt.rstrip(), height=3.2)
 
 
-def draw_shuffle(what, by=None, line=None, width=32, warp=None, turn=0):
+def draw_shuffle(what, by=None, line=None, width=32, warp=None, turn=0, access=0):
     """Who reads whom in a shuffle: of a line of a Report, or draw_shuffle("down", 16) and the like.
 
     what: a Report, or "up", "down", "xor" or "idx"; width: lanes of each group."""
@@ -170,37 +177,49 @@ def draw_shuffle(what, by=None, line=None, width=32, warp=None, turn=0):
         line = by if line is None else line
         if line is None:
             raise TypeError("draw_shuffle(report, line): of which line?")
-        site, sample = _sample(what, line, SHUFFLE, warp, turn)
+        chosen = _choose(what, line, SHUFFLE, warp, access, turn)
+        sample = chosen.sample
         sources = {lane: int(sample["lanes"][lane]) for lane in _lanes(sample["mask"])}
-        title = _where(what, site)
+        there = min(int(np.prod(what.block)) - 32 * int(sample["warp"]), 32)
+        title = f"{_where(what, chosen.site)} ({chosen.words})"
     else:
         if what not in MODES:
             what = f"one of {', '.join(MODES)}, not {what!r}"
             raise ValueError(f"draw_shuffle takes a Report or {what}")
         if by is None:
             raise TypeError(f'draw_shuffle("{what}", by): by how many lanes?')
-        sources = {lane: _source(what, lane, by, width) for lane in range(32)}
+        sources, there = {lane: _source(what, lane, by, width) for lane in range(32)}, 32
         title = f"shuffle {what} by {by}" + (f", groups of {width}" if width != 32 else "")
-    own = [lane for lane, source in sources.items() if source == lane]
+    own = sum(lane == source for lane, source in sources.items())
+    lost = sum(source not in sources for source in sources.values())
+    pairs = ", ".join(f"lane {lane} reads {source}" for lane, source in list(sources.items())[:4])
+    alt = f"{title}: of {len(sources)} lanes, {own} keep their own value; {pairs}, and so on."
+    alt += f" {lost} read lanes that take no part: what they get is undefined." * bool(lost)
+    return draw(lambda axes: _paint_shuffle(axes, sources, there, title), alt, height=1.9)
 
-    def paint(axes):
-        for lane in range(32):
+
+def _paint_shuffle(axes, sources, there, title):
+    """Lanes above, what each gets below; empty: those of the warp that take no part."""
+    for lane in range(there):
+        if lane in sources:
             _cell(axes, lane, 0, 1, lane, str(lane))
-        for lane, source in sources.items():
+        else:
+            _box(axes, lane, 0, 1, edgecolor=INK)
+    for lane, source in sources.items():
+        if source in sources:
             axes.plot([source + 0.5, lane + 0.5], [1, 4], color=HUES[source], linewidth=1.3)
             _cell(axes, lane, 4, 1, source, str(source))
-        axes.set_xlim(-0.1, 32.1)
-        axes.set_ylim(5.1, -0.1)
-        axes.set_yticks([0.5, 4.5], ["value of lane", "lane gets"])
-        axes.set_xticks([])
-        axes.tick_params(length=0)
-        for spine in axes.spines.values():
-            spine.set_visible(False)
-        axes.set_title(title)
-
-    pairs = ", ".join(f"lane {lane} reads {source}" for lane, source in list(sources.items())[:4])
-    alt = f"{title}: of {len(sources)} lanes, {len(own)} keep their own value; {pairs}, and so on."
-    return draw(paint, alt, height=1.9)
+        else:
+            _box(axes, lane, 4, 1, edgecolor=INK)
+            axes.text(lane + 0.5, 4.52, "?", ha="center", va="center", fontsize=6.5)
+    axes.set_xlim(-0.1, 32.1)
+    axes.set_ylim(5.1, -0.1)
+    axes.set_yticks([0.5, 4.5], ["value of lane", "lane gets"])
+    axes.set_xticks([])
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.set_title(title)
 
 
 # --- what was sampled -----------------------------------------------------------------------------
@@ -212,17 +231,47 @@ def _check(report):
         raise TypeError(f"a picture is of a Report of xray.profile, not of a value of type {what}")
 
 
-def _sample(report, line, spaces, warp, turn, operation=None):
-    """(site, sample) of one access in the watched block."""
+@dataclass(frozen=True)
+class _Chosen:
+    """One time that a warp came to one access of a line."""
+
+    site: object
+    sample: np.void
+    words: str  # which it is, of how many
+
+
+def _choose(report, line, spaces, warp, access, turn, operation=None):
+    """One of the times that the watched block came to a line."""
     _check(report)
+    file, number = report.place(line)
+    found = _samples(report, (file, number), spaces, warp, operation)
+    found = found[found["warp"] == found["warp"].min()]
+    sites = list(dict.fromkeys(found["site"].tolist()))  # in the order of the warp's first turn
+    where = f"{report.kernel}: line {number}"
+    if not 0 <= access < len(sites):
+        raise LookupError(f"{where} has accesses 0 to {len(sites) - 1} only")
+    turns = found[found["site"] == sites[access]]
+    if not 0 <= turn < len(turns):
+        raise LookupError(f"{where}, access {access}, has turns 0 to {len(turns) - 1} only")
+    kinds = {_kind(report.sites[site]) for site in sites}
+    words = [f"warp {turns[turn]['warp']}"]
+    if len(sites) > 1:
+        what = f"{kinds.pop()}s" if len(kinds) == 1 else "accesses"
+        words.append(f"{_ordinal(access + 1)} of {len(sites)} {what}")
+    if len(turns) > 1:
+        words.append(f"{_ordinal(turn + 1)} of {len(turns)} turns")
+    return _Chosen(report.sites[sites[access]], turns[turn], ", ".join(words))
+
+
+def _samples(report, place, spaces, warp, operation):
+    """All samples of a line in these memory spaces, by this warp, of this operation."""
     if operation not in (None, *OPERATIONS):
         raise ValueError(f"an operation is one of {', '.join(OPERATIONS)}, not {operation!r}")
-    file, number = report.place(line)
     kinds = ("shuffle",) if spaces == SHUFFLE else OPERATIONS
     sites = {
         n: site.kind
         for n, site in enumerate(report.sites)
-        if (site.file, site.line) == (file, number) and site.space in spaces and site.kind in kinds
+        if (site.file, site.line) == place and site.space in spaces and site.kind in kinds
     }
     found = report.samples[np.isin(report.samples["site"], list(sites))]
     if warp is not None:
@@ -234,18 +283,14 @@ def _sample(report, line, spaces, warp, turn, operation=None):
     did = {sites[n] for n in found["site"]}
     if operation:
         found = found[np.array([sites[n] == operation for n in found["site"]], bool)]
-    if not len(found):
-        what = {"shared": "shared memory", "global": "global memory"}.get(spaces[0], "other lanes")
-        whose = "the watched block" if warp is None else f"warp {warp} of the watched block"
+    if len(found):
+        return found
+    what = {"shared": "shared memory", "global": "global memory"}.get(spaces[0], "other lanes")
+    whose = "the watched block" if warp is None else f"warp {warp} of the watched block"
+    text = f"has no {operation} of {what}, only {' and '.join(sorted(did))}"
+    if not did:
         text = f"did not touch {what}"
-        if did:
-            text = f"has no {operation} of {what}, only {' and '.join(sorted(did))}"
-        raise LookupError(f"{report.kernel}: on line {number}, {whose} {text}")
-    first = found[found["site"] == found["site"][0]]
-    first = first if warp is not None else first[first["warp"] == first["warp"][0]]
-    if not 0 <= turn < len(first):
-        raise LookupError(f"{report.kernel}: line {number} has turns 0 to {len(first) - 1} only")
-    return report.sites[first[turn]["site"]], first[turn]
+    raise LookupError(f"{report.kernel}: on line {place[1]}, {whose} {text}")
 
 
 def _first(sample):
@@ -388,7 +433,8 @@ def _cell(axes, x, row, width, lane, text, outline=False):
         inside = (x + 0.6, row + 0.15), width - 1.2, 0.7
         axes.add_patch(Rectangle(*inside, fill=False, linewidth=1.2))
     ink = "black" if HUES[lane] @ (0.3, 0.59, 0.11) > 0.5 else "white"
-    axes.text(x + width / 2, row + 0.52, text, ha="center", va="center", fontsize=6.5, color=ink)
+    style = {"ha": "center", "va": "center", "color": ink, "fontsize": 6.5 if len(text) < 3 else 5}
+    axes.text(x + width / 2, row + 0.52, text, **style)
 
 
 def _tidy(axes, rows, more, everything, shown):
@@ -407,14 +453,16 @@ def _height(rows):
     return 0.33 * rows + 0.05
 
 
-def _heads(report, site, sample):
-    """How the title and the alternative text of a sampled access begin."""
-    where, lanes = _where(report, site), len(_lanes(sample["mask"]))
-    bytes_ = _count(int(sample["bytes"]), "byte")
-    said = (
-        f"{site.kind.capitalize()} of {where} by warp {sample['warp']}: {lanes} lanes of {bytes_}"
-    )
-    return f"{where}\n{lanes} lanes x {bytes_}:", said
+def _heads(report, chosen):
+    """How the title and the alternative text of a chosen access begin."""
+    where, count = _where(report, chosen.site), _count(len(_lanes(chosen.sample["mask"])), "lane")
+    bytes_ = _count(int(chosen.sample["bytes"]), "byte")
+    said = f"{_kind(chosen.site).capitalize()} of {where} by {chosen.words}: {count} of {bytes_}"
+    return f"{where}\n{chosen.words}, {count} of {bytes_}:", said
+
+
+def _kind(site):
+    return {"red": "reduction"}.get(site.kind, site.kind)
 
 
 def _where(report, site):
@@ -425,3 +473,8 @@ def _where(report, site):
 
 def _count(number, what):
     return f"{number} {what}" + "s" * (number != 1)
+
+
+def _ordinal(number):
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"
