@@ -2,10 +2,15 @@
 
 import os
 
+from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # there is one of these processes a core already
     os.environ.setdefault("SOFTGPU_THREADS", "1")
+
+# The same examples in every run, however slow the machine; nothing is kept on disk.
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+settings.load_profile("repeatable")
 
 
 def pytest_collectstart(collector):
