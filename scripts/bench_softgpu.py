@@ -3,7 +3,9 @@
     make bench
 
 Prints one line a bar and fails if one is missed. Numba, for its CUDA simulator, is installed into
-.cache/numba the first time.
+.cache/numba the first time. pocl is measured beside where it and PyOpenCL are installed:
+
+    sudo apt install pocl-opencl-icd && .venv/bin/pip install pyopencl
 """
 
 import json
@@ -15,6 +17,7 @@ import time
 import venv
 from pathlib import Path
 
+import bench_pocl
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,14 +73,14 @@ print(json.dumps(times))
 """
 
 
-def best_seconds(action, repeats=7):
+def best_seconds(action, repeats=7, clock=time.perf_counter):
     """The shortest of several runs, after one to warm up."""
     action()
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         action()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return min(times)
 
 
@@ -173,6 +176,44 @@ def compile_seconds():
         return tuple(float(run.stdout) for run in runs)
 
 
+def parse_seconds():
+    """Seconds of CPU to read 4,000 instructions of PTX."""
+    from softgpu.ptx import parse
+
+    lines = (
+        "    .loc 1 7 3\n    mad.lo.s32 %r1, %r2, %r3, 17;\n    ld.global.f32 %f1, [%rd1+4];\n"
+        "    @%p1 bra L;\n    fma.rn.f32 %f1, %f2, %f3, 0f3F800000;\n"
+    )
+    text = (
+        ".version 9.0\n.target sm_90\n.address_size 64\n.entry k() { .reg .pred %p<2>;\n"
+        f".reg .b32 %r<4>; .reg .b64 %rd<2>; .reg .f32 %f<4>;\n{lines * 1000}L: ret; }}\n"
+    )
+    return best_seconds(lambda: parse(text), clock=time.process_time)
+
+
+def profiling_cost():
+    """CPU time of a profiled launch over that of a plain one."""
+    import pycuda.driver as cuda
+
+    from helpers import sources
+    from helpers.xray import launch
+
+    n = 1 << 20
+    x, out = cuda.to_device(np.ones(n, np.float32)), cuda.mem_alloc(4 * n // THREADS)
+    kernel = sources.kernel("reduce/shared.cu")
+    library = launch.find(kernel).library
+
+    def best():
+        shape = {"grid": (n // THREADS, 1), "block": (THREADS, 1, 1), "shared": 4 * THREADS}
+        return best_seconds(lambda: kernel(x, out, np.int64(n), **shape), clock=time.process_time)
+
+    plain = best()
+    library.sg_profile_begin(0)
+    profiled = best()
+    library.sg_profile_end()
+    return profiled / plain
+
+
 def extra_megabytes(exponent):
     """Peak memory of a process that sums 2^exponent floats, beyond its arrays and imports."""
     code = f"""
@@ -218,6 +259,10 @@ def main():
     each = [seconds[e][0] / 2**e * 1e9 for e in (22, 24, 26)]
     bar("time per thread, slowest / fastest of 2^22, 2^24, 2^26", max(each) / min(each), 1.5)
     bar("memory beyond the arrays, 2^26 floats", extra_megabytes(26), 200, "MB")
+    bar("4,000 instructions of PTX read", parse_seconds(), 0.3, "s")
+    bar("profiled / plain", profiling_cost(), 3, "times")
+    for case, ours, theirs in bench_pocl.seconds():
+        bar(f"{case.title} / pocl", ours / theirs, case.limit, "times")
     sys.exit(f"missed: {', '.join(missed)}" if missed else 0)
 
 

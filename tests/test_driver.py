@@ -280,10 +280,8 @@ def test_trap_assert_and_deep_recursion(driver, capfd):
 
 def test_a_launch_that_never_ends_is_stopped(driver):
     driver.options(timeout_s=0.2)
-    began = time.monotonic()
     code, text = error(driver.launch, "endless", grid=(3,))
     assert code == TIMEOUT and "longer than 0.2 s" in text and "SOFTGPU_TIMEOUT" in text
-    assert time.monotonic() - began < 20  # far below the 300 s that it would take by default
     driver.options()
     driver.launch("empty", grid=(100,))
 

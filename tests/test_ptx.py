@@ -1,7 +1,6 @@
 """The PTX reader: what each construct of the language becomes."""
 
 import struct
-import time
 
 import pytest
 
@@ -504,16 +503,3 @@ def test_any_beginning_of_a_text_is_read_or_refused_as_ptx():
         except PtxError:
             refused += 1
     assert 0.5 < refused / (len(text) // 7) < 1
-
-
-def test_speed():
-    lines = (
-        "    .loc 1 7 3\n    mad.lo.s32 %r1, %r2, %r3, 17;\n    ld.global.f32 %f1, [%rd1+4];\n"
-        "    @%p1 bra L;\n    fma.rn.f32 %f1, %f2, %f3, 0f3F800000;\n"
-    )
-    text = f"{HEAD}.entry k() {{{REGISTERS}{lines * 1000}L: ret;}}"
-    begin = time.process_time()
-    found = parse(text).functions["k"].body
-    elapsed_s = time.process_time() - begin
-    assert len(found) == 4002
-    assert elapsed_s < 0.3

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import time
 
 import numpy as np
 import pytest
@@ -660,30 +659,3 @@ def test_banks_are_drawn_as_they_are_counted(kernel):
                 line = next(p for p, n in report.lines.items() if n[f"{key}.wavefronts"])
                 alt = xray.draw_banks(report, line, operation=operation).alt
                 assert f" {counted} wavefront" in alt, case.name
-
-
-# --- speed ----------------------------------------------------------------------------------------
-
-
-@software
-@pytest.mark.slow
-def test_profiling_costs_at_most_three_times():
-    n = 1 << 20
-    x = cuda.to_device(np.ones(n, np.float32))
-    out = cuda.mem_alloc(4 * n // 256)
-    kernel = sources.kernel("reduce/shared.cu")
-    library = launch.find(kernel).library
-
-    def best():
-        taken = []
-        for _ in range(9):
-            start = time.process_time()
-            kernel(x, out, np.int64(n), grid=(n // 256, 1), block=(256, 1, 1), shared=1024)
-            taken.append(time.process_time() - start)
-        return min(taken)
-
-    plain = best()
-    library.sg_profile_begin(0)
-    profiled = best()
-    library.sg_profile_end()
-    assert profiled < 3 * plain
