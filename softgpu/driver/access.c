@@ -112,14 +112,15 @@ uint64_t access_readable_end(Warp *w, uint32_t lane, uint64_t address)
     return reachable(w, lane, address, SPACE_GENERIC, false, &range, &lasting) ? range.end : 0;
 }
 
-/* Whether all 32 lanes are aligned and inside a range. */
+/* Whether all 32 lanes are aligned and inside a range: by signs, which vectors are quick at. */
 static bool all_inside(Range range, const uint64_t *addr, uint32_t bytes)
 {
-    if (range.end - range.begin < bytes) return false;
-    uint64_t most = range.end - range.begin - bytes, bad = 0;
-    for (uint32_t lane = 0; lane < LANES; lane++)
-        bad |= (addr[lane] & (bytes - 1)) | (addr[lane] - range.begin > most);
-    return !bad;
+    uint64_t low = 0, outside = 0;
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        low |= addr[lane];
+        outside |= (addr[lane] - range.begin) | (range.end - bytes - addr[lane]);
+    }
+    return (int64_t)outside >= 0 && !(low & (bytes - 1));
 }
 
 /* Checks every active lane; remembers the allocation if all lanes hit the same one. */
@@ -127,7 +128,9 @@ void access_check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
 {
     const struct Site *s = &w->worker->job->kernel->sites[site];
     uint32_t bytes = s->bytes, found = 0;
-    Range last = w->sites[site];
+    uint64_t shared = (uint64_t)w->shared;
+    Range last =
+        s->space == SPACE_SHARED ? (Range){shared, shared + w->shared_bytes} : w->sites[site];
     bool remember = true, lasting;
     if (mask == UINT32_MAX && all_inside(last, addr, bytes)) return;
     FOR_LANES(lane, mask)

@@ -132,12 +132,38 @@ UPDATE(update_f16x2, uint32_t, apply_f16x2)
 UPDATE(update_bf16x2, uint32_t, apply_bf16x2)
 UPDATE(update_u128, u128, apply_u128)
 
+/* Sums of integers whose old value nobody asks for: one instruction, which never has to try again.
+   The next address is read before it, as it lets nothing overtake. */
+#define SUM(name, bits)                                                                            \
+    static void name(const uint64_t *addr, uint32_t mask, const bits *a, bool alone)               \
+    {                                                                                              \
+        bits *memory = (bits *)addr[__builtin_ctz(mask)], sum = a[__builtin_ctz(mask)];            \
+        for (uint32_t left = mask & (mask - 1);; left &= left - 1) {                               \
+            uint32_t lane = left ? __builtin_ctz(left) : 0;                                        \
+            bits *next = (bits *)addr[lane];                                                       \
+            if (left && next == memory) {                                                          \
+                sum += a[lane];                                                                    \
+                continue;                                                                          \
+            }                                                                                      \
+            if (alone) *memory += sum;                                                             \
+            else __atomic_fetch_add(memory, sum, __ATOMIC_SEQ_CST);                                \
+            if (!left) return;                                                                     \
+            memory = next;                                                                         \
+            sum = a[lane];                                                                         \
+        }                                                                                          \
+    }
+
+SUM(sum_32, uint32_t)
+SUM(sum_64, uint64_t)
+
 void sg_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
                uint32_t mask, const void *a, const void *b, void *out)
 {
     if (!mask) return;
     access_check(w, site, addr, mask);
-    bool alone = w->worker->job->workers == 1;
+    bool alone = w->worker->job->workers == 1, sum = op == OP_ADD && !out;
+    if (sum && (type == TY_U32 || type == TY_S32)) return sum_32(addr, mask, a, alone);
+    if (sum && (type == TY_U64 || type == TY_S64)) return sum_64(addr, mask, a, alone);
     switch (type) {
     case TY_U32:
     case TY_B32: update_u32(op, addr, mask, a, b, out, alone); break;

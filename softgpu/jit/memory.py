@@ -437,7 +437,7 @@ def _atomic(e, item):
     numbers = f"i32 {_OPERATIONS.index(operation)}", f"i32 {_TYPES.index(kind)}"
     parts = [_destinations(source) for source in sources]
     for place in range(_vector_size(item)):  # a vector is that many atomics of its elements
-        out = e.temporary(element, 1, 9)
+        out = e.temporary(element, 1, 9) if used else "null"
         pointers = [f"ptr {e.spill(_stored(e, p[place], kind), n)}" for n, p in enumerate(parts)]
         pointers += ["ptr null"] * (2 - len(pointers))
         own = e.op("add", address, e.constant(place * size, "i64")) if place else address
