@@ -7,7 +7,11 @@ the file's name. A type may be given as NumPy calls it: T="half" or T=x.dtype.""
 
 import re
 from difflib import get_close_matches
+from html import escape
 from pathlib import Path
+
+from pygments.lexers import CudaLexer
+from pygments.token import Token
 
 __all__ = ["C_NAMES", "arguments", "compile", "find", "kernel", "show", "text"]
 
@@ -25,22 +29,54 @@ C_NAMES = {
 }
 CHOICE = re.compile(r"^(using|constexpr int) (\w+) = ([^;]+);", re.MULTILINE)
 
+CODE = "white-space: pre; font-family: var(--jp-code-font-family, monospace)"
+COLOURS = {  # on white and on black
+    Token.Comment.Preproc: "#b565a7",
+    Token.Comment.PreprocFile: "#d0454c",
+    Token.Comment: "#797979",
+    Token.Keyword: "#1f9e74",
+    Token.Literal.Number: "#d9661f",
+    Token.Literal.String: "#d0454c",
+    Token.Name.Function: "#2a7fc9",
+}
+
 
 class Listing(str):
-    """A stretch of a file, shown with its lines' numbers and, in a notebook, in colours."""
+    """A stretch of a file. It is shown with its lines' numbers, in a notebook beside the text and
+    in colours, so that the text can be copied and compiles."""
 
     def __new__(cls, text, first=1):
         self = super().__new__(cls, text)
         self.first = first
         return self
 
-    def __repr__(self):
-        lines = list(enumerate(self.splitlines(), self.first))
-        width = len(str(lines[-1][0]))
-        return "\n".join(f"{number:>{width}}  {line}".rstrip() for number, line in lines)
+    @property
+    def numbers(self):
+        """Those of its lines, as wide as the last one."""
+        last = self.first + len(self.splitlines()) - 1
+        return [f"{n:>{len(str(last))}}" for n in range(self.first, last + 1)]
 
-    def _repr_markdown_(self):
-        return f"```c++\n{self!r}\n```"
+    def __repr__(self):
+        lines = zip(self.numbers, self.splitlines())
+        return "\n".join(f"{number}  {line}".rstrip() for number, line in lines)
+
+    def _repr_html_(self):
+        tokens = CudaLexer(stripnl=False, ensurenl=False).get_tokens(self)
+        columns = "\n".join(self.numbers), "".join(_coloured(kind, text) for kind, text in tokens)
+        cells = "".join(
+            f'<td style="padding: 0 1em 0 0; text-align: left; user-select: {select}">'
+            f'<pre style="{CODE}">{column}</pre></td>'
+            for select, column in zip(("none", "text"), columns)
+        )
+        return f'<table style="margin: 0"><tr style="background: none">{cells}</tr></table>'
+
+
+def _coloured(kind, text):
+    """A piece of CUDA as HTML, in the colour of its kind, if it has one."""
+    colour = next((colour for group, colour in COLOURS.items() if kind in group), None)
+    if not colour or text.isspace():
+        return escape(text)
+    return f'<span style="color: {colour}">{escape(text)}</span>'
 
 
 def _listing(source, start, end):

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
-from helpers import bench, plots
+from helpers import bench, plots, sources
 
 from .test_bench import CEILING, H200
 
@@ -44,17 +44,19 @@ def contrast(one, other):
 @pytest.mark.parametrize("background", BACKGROUNDS)
 def test_colours_stand_out(background):
     assert contrast(plots.INK, background) > 4
-    assert all(contrast(colour, background) > 3 for colour in plots.COLOURS)
+    for colour in (*plots.COLOURS, *sources.COLOURS.values()):
+        assert contrast(colour, background) > 3
 
 
 def test_picture_is_transparent_and_described(timings, tmp_path):
     picture = plots.time(timings)
     pixels = matplotlib.image.imread(io.BytesIO(picture.png))
-    assert pixels[0, 0, 3] == 0 and pixels[..., 3].max() == 1
+    assert pixels[0, 0, 3] == 0 and pixels[..., 3].max() > 0.99  # to one step of 255
     assert pixels.shape[1] == pytest.approx(2 * picture.width, abs=1)
     html = picture._repr_html_()
     assert re.search(r'<img [^>]*alt="[^"]{40,}"', html) and html.count("<") == 1
     assert repr(picture) == picture.alt
+    assert picture._repr_png_() == (picture.png, {"width": picture.width})
     picture.save(tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes() == picture.png
 

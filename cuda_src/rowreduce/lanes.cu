@@ -21,7 +21,8 @@ extern "C" __global__ void lanes(const T *__restrict__ x, Out *out, long long ba
     long long groups = gridDim.x * (long long)blockDim.x / LANES;
     long long group = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / LANES;
 
-    // All groups go round equally often: a shuffle needs its whole warp. Rows past the end repeat the last.
+    // All groups go round equally often: a shuffle needs its whole warp. Past the end they take the
+    // last row again.
     for (long long first = 0; first < batch; first += ROWS * groups) {
         long long row[ROWS];
         Acc acc[ROWS];
