@@ -3,22 +3,20 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
-
-from helpers import autoinit, xray
-
-if not autoinit.is_software:
-    pytest.skip("sources are loaded into the software GPU", allow_module_level=True)
-
 import pycuda.driver as cuda
+import pytest
 from pycuda import gpuarray
 from pycuda.compiler import SourceModule
 
+from helpers import autoinit, xray
+
 FOLDER = Path(__file__).parent / "together"
+
+software = pytest.mark.skipif(not autoinit.is_software, reason="it ends the context of a real GPU")
 
 
 def module_of(file):
-    return SourceModule((FOLDER / file).read_text(), no_extern_c=True, options=["-std=c++17"])
+    return SourceModule((FOLDER / file).read_text(), no_extern_c=True, options=["-std=c++20"])
 
 
 # --- tiles of several warps ----------------------------------------------------------------------
@@ -31,6 +29,8 @@ def tiles():
 
 def clean_and_counted(kernel, *arguments, **geometry):
     """The sanitizer finds nothing, and the profiler can follow."""
+    if not autoinit.is_software:
+        return
     report = xray.sanitize(kernel, *arguments, **geometry)
     assert report.clean, report
     assert xray.profile(kernel, *arguments, **geometry).nsight()
@@ -50,6 +50,7 @@ def test_tiles_of_several_warps(tiles, size):
     clean_and_counted(kernel, out, into, grid=(3, 1), **geometry)
 
 
+@software
 def test_reserved_shared_memory_is_usable_and_outside_of_the_blocks_own(tiles):
     most = 227 << 10
     kernel = tiles.get_function("reserved")
@@ -62,6 +63,7 @@ def test_reserved_shared_memory_is_usable_and_outside_of_the_blocks_own(tiles):
     clean_and_counted(kernel, out, grid=(2, 1), block=(64, 1, 1), shared=most)
 
 
+@software
 def test_reserved_shared_memory_is_closed_to_who_does_not_ask_for_it(tiles):
     with pytest.raises(cuda.LogicError, match="writes 4 bytes at byte 232448 of shared memory"):
         tiles.get_function("past_the_block")(np.int32(227 << 10), block=(1, 1, 1), shared=1024)
@@ -74,3 +76,103 @@ def test_launches_that_may_overlap_follow_each_other(tiles):
     kernel(b, a, block=(64, 1, 1))
     kernel(c, b, block=(64, 1, 1))
     assert np.array_equal(c.get(), 4 * np.arange(64))
+
+
+# --- barriers in shared memory -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def barriers():
+    return module_of("barriers.cu")
+
+
+def run(module, name, *arguments, out=128, dtype=np.int32, block=128):
+    """What a kernel leaves in its output; watched and counted, it does the same."""
+    kernel, made = module.get_function(name), gpuarray.zeros(out, dtype)
+    kernel(made, *arguments, block=(block, 1, 1))
+    clean_and_counted(kernel, made, *arguments, grid=(2, 1), block=(block, 1, 1))
+    return made.get()
+
+
+INDEX = np.arange(128, dtype=np.int32)
+
+
+def test_phases_of_a_barrier(barriers):
+    expected = INDEX.copy()
+    for k in range(7):
+        expected = 3 * np.roll(expected, -33) + k
+    assert np.array_equal(run(barriers, "phases", np.int32(7)), expected)
+
+
+def test_arriving_and_waiting_apart(barriers):
+    assert np.array_equal(run(barriers, "arrive_then_wait"), 7 * INDEX + (127 - INDEX) ** 2)
+
+
+def test_a_warp_makes_what_others_use(barriers):
+    used = sum((INDEX + k) % 32 + 100 * k for k in range(5))
+    assert np.array_equal(run(barriers, "maker_and_users", np.int32(5)), used * (INDEX >= 32))
+
+
+def test_lanes_that_wait_let_others_of_their_warp_go_on(barriers):
+    assert run(barriers, "lanes_of_one_warp", block=32)[0] == sum(range(500))
+
+
+def test_threads_that_drop_out(barriers):
+    out = run(barriers, "some_drop_out")
+    assert np.array_equal(out[::2], 2 * ((INDEX[::2] + 2) % 128 + 1))
+
+
+def test_copies_that_a_barrier_waits_for(barriers):
+    given = gpuarray.to_gpu(INDEX[::-1] * 5)
+    assert np.array_equal(run(barriers, "copy_by_the_block", given), 5 * INDEX)
+    given = gpuarray.to_gpu(np.arange(512, dtype=np.int32))
+    expected = given.get().reshape(128, 4)[::-1].ravel()
+    assert np.array_equal(run(barriers, "copy_by_threads", given, out=512), expected)
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_pipelines(barriers, count):
+    given = np.arange(128 * count, dtype=np.int32) * 11 % 1009
+    total = 0
+    for row in given.reshape(count, 128):
+        total = 3 * total + row
+    arguments = gpuarray.to_gpu(given), np.int32(count)
+    assert np.array_equal(run(barriers, "pipeline_of_all", *arguments), total[::-1])
+    sums = run(barriers, "pipeline_with_producers", *arguments)
+    assert np.array_equal(sums[32:], total[32:]) and not sums[:32].any()
+
+
+@software
+@pytest.mark.parametrize(
+    "name, arguments, words",
+    [
+        ("never_completes", [np.int32(65)], r"never complete.*warps 0-1 .*1 of 65 arrivals are to"),
+        ("too_many", [], r"arrives 4 times at an mbarrier that waits for 3 arrivals only"),
+        ("never_completes", [np.int32(-1)], r"1 to 1048575 are possible"),
+    ],
+)
+def test_wrong_use_of_a_barrier_is_told(barriers, name, arguments, words):
+    kernel = barriers.get_function(name)
+    with pytest.raises(cuda.LaunchError, match=words):
+        kernel(*arguments, block=(64, 1, 1))
+
+
+@pytest.fixture(scope="module")
+def mbarriers():
+    return module_of("mbarriers.cu")
+
+
+FORMS = {
+    "arrivals": [9, 8, 6, 5, 2, 0, 0, 1, 1, 1, 1, 0, 9, 0, 1, 1],
+    "drops": [7, 6, 4, 0, 1, 1, 1],
+    "bytes": [2, 0, 1, 1, 0, 1, 1, 1],
+    "waits": [*[0, 1] * 11, 1, 77],
+    "copies": [3, 104, 103, 3, 2, 107],
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_the_instructions(mbarriers, name):
+    given = [gpuarray.to_gpu(INDEX + 100)] if name == "copies" else []
+    out = run(mbarriers, name, *given, out=32, dtype=np.uint32, block=1)
+    assert out.tolist()[: len(FORMS[name])] == FORMS[name]

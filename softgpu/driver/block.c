@@ -100,7 +100,7 @@ static inline uint32_t count_lanes(uint32_t mask)
 static void start_barriers(Worker *k)
 {
     if (k->busy_barriers) memset(k->barriers, 0, sizeof k->barriers);
-    k->busy_barriers = 0;
+    k->busy_barriers = k->at_mbarriers = 0;
 }
 
 /* Takes the next block of the dealt chunk, or the next chunk; false: none are left. */
@@ -280,6 +280,25 @@ static void suspend(Worker *k, Warp *w)
     fiber_switch(&self->sp, next->sp);
 }
 
+void block_wait(Warp *w, uint32_t site, uint32_t mask, uint64_t word)
+{
+    Worker *k = w->worker;
+    if (*w->stop) block_leave(k);
+    count_exits(k, w, count_lanes(w->live));
+    w->waiting_id = MBARRIER;
+    w->waiting_site = site;
+    w->waiting_mask = mask;
+    w->waiting_word = word;
+    k->at_mbarriers |= 1u << w->warp_id;
+    suspend(k, w);
+}
+
+void block_wake(Worker *k)
+{
+    k->ready |= k->at_mbarriers;
+    k->at_mbarriers = 0;
+}
+
 /* ---- barriers ---- */
 
 /* "12", or "0-3,7" */
@@ -297,6 +316,15 @@ static size_t print_set(char *text, size_t room, uint32_t set)
     return at;
 }
 
+static void describe_barrier(const Worker *k, const Warp *w, char *text, size_t room)
+{
+    const Barrier *b = &k->barriers[w->waiting_id];
+    if (w->waiting_id == MBARRIER) mbarrier_describe(w->waiting_word, text, room);
+    else
+        snprintf(text, room, "barrier %u has %u of %u threads", w->waiting_id, b->arrived,
+                 b->expected ? b->expected : k->live_threads);
+}
+
 /* No warp of the block can go on: says who waits where for what. */
 static void deadlock(Worker *k)
 {
@@ -305,7 +333,7 @@ static void deadlock(Worker *k)
     size_t at = snprintf(text, sizeof text,
                          "kernel %s: block (%u,%u,%u) waits at a barrier that can never complete",
                          job->kernel->name, k->ctaid[0], k->ctaid[1], k->ctaid[2]);
-    uint32_t left = 0;
+    uint32_t left = k->at_mbarriers;
     FOR_LANES(id, k->busy_barriers) left |= k->barriers[id].waiting;
     while (left) {
         /* all warps that wait in the same way are told of together */
@@ -315,11 +343,11 @@ static void deadlock(Worker *k)
         {
             const Warp *w = &k->warps[i];
             if (w->waiting_site == first->waiting_site && w->waiting_id == first->waiting_id &&
-                w->waiting_mask == first->waiting_mask && w->live == first->live)
+                w->waiting_word == first->waiting_word && w->waiting_mask == first->waiting_mask &&
+                w->live == first->live)
                 same |= 1u << i;
         }
         left &= ~same;
-        const Barrier *b = &k->barriers[first->waiting_id];
         fault_place(job->kernel, first->waiting_site, place, sizeof place);
         const char *comma = strrchr(place, ' ');
         at += snprintf(text + at, sizeof text - at, "; at %s: warp%s ",
@@ -331,8 +359,8 @@ static void deadlock(Worker *k)
             print_set(lanes, sizeof lanes, first->waiting_mask);
             at += snprintf(text + at, sizeof text - at, " with lanes %s only", lanes);
         }
-        at += snprintf(text + at, sizeof text - at, " (barrier %u has %u of %u threads)",
-                       first->waiting_id, b->arrived, b->expected ? b->expected : k->live_threads);
+        describe_barrier(k, first, lanes, sizeof lanes);
+        at += snprintf(text + at, sizeof text - at, " (%s)", lanes);
         if (at + 700 > sizeof text) break;
     }
     fault_plain(k, CUDA_ERROR_LAUNCH_FAILED, "%s", text);
@@ -371,6 +399,7 @@ uint32_t sg_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint3
     w->waiting_id = id;
     w->waiting_site = site;
     w->waiting_mask = mask;
+    w->waiting_word = 0;
     suspend(k, w);
     return w->barrier_result;
 }

@@ -226,6 +226,7 @@ typedef struct Worker {
     uint32_t next_warp;        /* first not started */
     uint32_t unfinished;       /* warps */
     uint32_t ready;            /* suspended warps that can go on, as bits */
+    uint32_t at_mbarriers;     /* warps that wait for the phase of an mbarrier to end, as bits */
     uint32_t busy_barriers;    /* barriers that somebody arrived at, as bits */
     uint32_t live_threads;
     Barrier barriers[BARRIERS];
@@ -270,6 +271,15 @@ void workers_after_fork(bool in_child);
 bool blocks_prepare(Worker *worker, Job *job); /* memory and warps; false: out of memory */
 void blocks_run(Worker *worker);               /* takes blocks until none are left */
 void block_leave(Worker *worker) __attribute__((noreturn)); /* abandons the launch */
+/* Lets other warps run until a phase of any of the block's mbarriers ends. */
+void block_wait(Warp *warp, uint32_t site, uint32_t mask, uint64_t word);
+void block_wake(Worker *worker); /* a phase has ended */
+
+/* ---- mbarrier.c ---- */
+
+#define MBARRIER BARRIERS /* as what a warp waits at */
+
+void mbarrier_describe(uint64_t word, char *text, size_t room);
 
 /* ---- fault.c ---- */
 

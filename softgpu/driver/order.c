@@ -37,6 +37,7 @@ typedef struct {
     uint32_t known[MAX_WARPS];
     uint32_t own[MAX_WARPS]; /* of each warp's last lane to release: its accesses before this */
     uint32_t lane[MAX_WARPS];
+    uint32_t (*by_lane)[LANES]; /* NULL, or of each lane: its accesses before this */
     Set records;
 } Channel;
 
@@ -147,7 +148,10 @@ void order_end_launch(void)
     blocks_begun = record_count = 0;
     while (learnt_count) set_clear(&learnt[--learnt_count].records);
     set_clear(&base);
-    for (size_t i = 0; i < channel_room; i++) set_clear(&channels[i].records);
+    for (size_t i = 0; i < channel_room; i++) {
+        set_clear(&channels[i].records);
+        free(channels[i].by_lane);
+    }
     free(channels);
     channels = NULL;
     channel_count = channel_room = 0;
@@ -358,21 +362,40 @@ static uint32_t record_release(uint32_t warp, uint32_t lane, const uint32_t *unt
     return record_count++;
 }
 
-void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release)
+/* Lets warps of the block know what lies before a lane's last fence, or before `own`. */
+static Channel *tell_block(uint32_t warp, uint32_t lane, uint64_t address, uint32_t own)
 {
     uint32_t until[MAX_WARPS];
-    uint32_t own = release ? order.now + 1 : 0;
-    if (!published(warp, last_fence, MAX(own, fence_block[warp][lane]), until)) return;
+    if (!published(warp, last_fence, MAX(own, fence_block[warp][lane]), until)) return NULL;
     Channel *c = channel_at(address, true);
-    if (!c) return;
+    if (!c) return NULL;
     if (c->block != order.block) {
         memset(c->known, 0, sizeof c->known);
         memset(c->own, 0, sizeof c->own);
+        if (c->by_lane) memset(c->by_lane, 0, MAX_WARPS * sizeof *c->by_lane);
     }
     c->block = order.block;
     c->own[warp] = until[warp];
     c->lane[warp] = lane;
     for (uint32_t w = 0; w < warps; w++) c->known[w] = MAX(c->known[w], until[w]);
+    return c;
+}
+
+void order_arrive_in_phase(uint32_t warp, uint32_t lane, uint64_t phase)
+{
+    Channel *c = tell_block(warp, lane, phase, order.now + 1);
+    if (!c) return;
+    if (!c->by_lane) c->by_lane = calloc(MAX_WARPS, sizeof *c->by_lane);
+    if (c->by_lane) c->by_lane[warp][lane] = order.now + 1;
+    tick(); /* what comes after was not made known */
+}
+
+void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release)
+{
+    uint32_t until[MAX_WARPS];
+    uint32_t own = release ? order.now + 1 : 0;
+    Channel *c = tell_block(warp, lane, address, own);
+    if (!c) return;
     if (published(warp, last_device_fence, MAX(own, fence_device[warp][lane]), until)) {
         set_add_one(&c->records, record_release(warp, lane, until));
         set_add(&c->records, &base);
@@ -389,7 +412,13 @@ void order_learn(uint32_t warp, uint32_t lane, uint64_t address)
     if (!c) return;
     if (c->block == order.block) {
         for (uint32_t w = 0; w < warps; w++) known[warp][w] = MAX(known[warp][w], c->known[w]);
-        if (c->own[warp] > order.synced[warp] && c->lane[warp] != lane) {
+        if (c->by_lane) {
+            look_at_lanes(warp);
+            for (uint32_t other = 0; other < LANES; other++) {
+                uint32_t *of = &lanes_known[warp][lane][other];
+                *of = MAX(*of, c->by_lane[warp][other]);
+            }
+        } else if (c->own[warp] > order.synced[warp] && c->lane[warp] != lane) {
             look_at_lanes(warp);
             uint32_t *of = &lanes_known[warp][lane][c->lane[warp]];
             *of = MAX(*of, c->own[warp]);

@@ -47,6 +47,7 @@ typedef struct Warp {
     uint32_t waiting_id;   /* which barrier */
     uint32_t waiting_site;
     uint32_t barrier_result;
+    uint64_t waiting_word; /* the mbarrier that it waits for, if waiting_id says so */
 } __attribute__((aligned(64))) Warp;
 
 enum { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM };
@@ -105,6 +106,21 @@ void sg_free(Warp *, uint32_t mask, const uint64_t *pointer);
 uint32_t sg_barrier(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
                     uint32_t reduce, uint32_t predicate);
 void sg_barrier_arrive(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask);
+
+/* Mbarriers, words in shared memory (mbarrier.c); each of these does what all active lanes ask. */
+void sg_mbarrier_init(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
+                      const uint32_t *arrivals);
+void sg_mbarrier_inval(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask);
+/* bytes: how many more are to come, or how many have come; state: gets the words from before. */
+void sg_mbarrier_update(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
+                        const uint32_t *arrivals, const uint32_t *bytes, uint32_t how,
+                        uint64_t *state);
+/* phase: a word from before, or a parity; returns the lanes whose phase is over, as bits. */
+uint32_t sg_mbarrier_wait(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
+                          const uint64_t *phase, uint32_t how);
+void sg_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask, const uint64_t *to,
+                  const uint64_t *from, const uint32_t *bytes);
+
 void sg_yield(Warp *); /* let the other warps of the block run */
 
 /* These five never return, except sg_assert when no lane is active. */
@@ -174,6 +190,18 @@ uint32_t sg_sanitize_barrier(Warp *, uint32_t site, uint32_t id, uint32_t thread
                              uint32_t reduce, uint32_t predicate, uint32_t says);
 void sg_sanitize_barrier_arrive(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
                                 uint32_t says);
+void sg_sanitize_mbarrier_init(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
+                               const uint32_t *arrivals, uint32_t says);
+void sg_sanitize_mbarrier_inval(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
+                                uint32_t says);
+void sg_sanitize_mbarrier_update(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
+                                 const uint32_t *arrivals, const uint32_t *bytes, uint32_t how,
+                                 uint64_t *state, uint32_t says);
+uint32_t sg_sanitize_mbarrier_wait(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
+                                   const uint64_t *phase, uint32_t how, uint32_t says);
+void sg_sanitize_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask,
+                           const uint64_t *to, const uint64_t *from, const uint32_t *bytes,
+                           uint32_t says);
 void sg_sanitize_fence(Warp *, uint32_t mask, uint32_t says);
 /* b, c, members: a value a lane. */
 void sg_sanitize_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,

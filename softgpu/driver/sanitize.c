@@ -14,8 +14,6 @@
 #define MAX_FINDINGS 256
 #define KEPT_BYTES (256ull << 20) /* shadowed memory whose shadow is kept between launches */
 
-/* What compiled code says of an access, in the last argument. */
-enum { SAYS_ATOMIC = 1, SAYS_VOLATILE = 2, SAYS_IN_BLOCK = 8, SAYS_RELEASE = 16, SAYS_POLLS = 32 };
 enum { SAYS_DEVICE = 1 };  /* of a fence */
 enum { SAYS_ALIGNED = 1 }; /* of a barrier: whole warps only */
 
@@ -499,6 +497,16 @@ static void clear_lanes(void *data, uint32_t lanes, const struct Site *site)
     FOR_LANES(lane, lanes)
     for (uint32_t e = 0; e < site->elements; e++)
         memset((char *)data + (e * LANES + lane) * size, 0, size);
+}
+
+uint32_t sanitize_access(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                         const void *data, uint32_t says)
+{
+    Access a;
+    bool stored;
+    if (!mask) return 0;
+    set_access(&a, w, site, mask, says);
+    return inspect(&a, addr, mask, data, &stored);
 }
 
 void sg_sanitize_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data,

@@ -61,6 +61,8 @@ void order_fence(uint32_t warp, uint32_t lanes, bool device);
 bool order_fenced(uint32_t warp, uint32_t lane);
 /* An atomic or volatile access makes known (release: without a fence before) or learns. */
 void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release);
+/* An arrival makes all that was before known to those of the block that learn of its phase. */
+void order_arrive_in_phase(uint32_t warp, uint32_t lane, uint64_t phase);
 void order_learn(uint32_t warp, uint32_t lane, uint64_t address);
 
 /* ---- shadow.c: a mark for each 4 bytes of memory, or for each byte where narrower accesses go */
@@ -112,6 +114,13 @@ const uint8_t *written_bits(const Allocation *allocation);
 
 /* ---- sanitize.c ---- */
 
+/* What compiled code says of an access, in the last argument. */
+enum { SAYS_ATOMIC = 1, SAYS_VOLATILE = 2, SAYS_IN_BLOCK = 8, SAYS_RELEASE = 16, SAYS_POLLS = 32 };
+
+/* Looks at an access of another kind than loads, stores and atomics; data: what it stores, or NULL.
+   Returns the lanes that may do it. */
+uint32_t sanitize_access(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                         const void *data, uint32_t says);
 /* Records what a lane's access did wrong; other: the access that it collides with, or 0. */
 void report_access(Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
                    bool other_wrote);

@@ -14,7 +14,7 @@ from pathlib import Path
 import llvmlite
 import llvmlite.binding as llvm
 
-from . import floating, integer, memory, profile, sanitize, warp  # noqa: F401  (they register themselves)
+from . import copies, floating, integer, memory, profile, sanitize, warp  # noqa: F401  (they register themselves)
 from .emit import ModuleText, symbol
 from .layout import Layout, Site
 

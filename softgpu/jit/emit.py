@@ -31,6 +31,7 @@ from .flow import (
     released,
     spinning_loops,
     waiting_blocks,
+    waits_for_nothing_else,
 )
 from .layout import RESERVED_SHARED, WARP, Layout, Site
 from .uniform import find_varying
@@ -161,6 +162,7 @@ class FunctionEmitter:
         divergent = [self._divergent(block) for block in self.blocks]
         self.waiting = waiting_blocks(self.blocks, divergent)
         self.spinning = spinning_loops(self.blocks)
+        self._only_waits = waits_for_nothing_else(self.blocks)
         live = live_registers(self.blocks)
         self.read_somewhere = registers_read(function)
         self.protected = [set().union(*(live[b] for b in waiting)) for waiting in self.waiting]
@@ -420,6 +422,15 @@ class FunctionEmitter:
         file = self.text.module.functions[self.text.kernel].source.file
         lines = (item.user_line for item in chain(choices, items))
         return next((at.line for at in lines if at.line and at.file == file), 0)
+
+    def waits_alone(self, item: Instruction) -> bool:
+        """Whether a loop waits for an mbarrier only, and no lanes of the warp can run meanwhile."""
+        last, first = self._only_waits.get(id(item), (None, None))
+        return last is not None and not released(self.blocks, self.waiting[last], first)
+
+    def waits_only(self, item: Instruction) -> bool:
+        """Whether a loop does nothing but wait at this mbarrier."""
+        return id(item) in self._only_waits
 
     def _be_patient(self, index: int, first: int) -> None:
         """A spinning loop: let other warps run and, every so often, lanes that wait elsewhere."""

@@ -19,6 +19,7 @@ from ..ptx.program import (
     Not,
     PtxError,
     Register,
+    Special,
     Vector,
 )
 
@@ -34,6 +35,7 @@ __all__ = [
     "result_count",
     "spinning_loops",
     "waiting_blocks",
+    "waits_for_nothing_else",
 ]
 
 BRANCHES = ("bra", "brx", "ret", "exit")
@@ -64,12 +66,18 @@ def gathers(item: Instruction) -> bool:
     return item.opcode in ("bar", "barrier") or "sync" in item.modifiers
 
 
+def _waits_at_mbarrier(item: Instruction) -> bool:
+    return item.opcode == "mbarrier" and item.modifiers[0] in ("test_wait", "try_wait")
+
+
 def _watches(item: Instruction) -> bool:
     """Whether an instruction, in a loop, may be waiting for a change to memory."""
     modifiers = set(item.modifiers)
     if item.opcode == "atom":  # one that adds 0 or the like only looks
         looks = Immediate(0) in item.operands or Immediate(-1) in item.operands
         return looks or bool({"cas", "exch"} & modifiers)
+    if _waits_at_mbarrier(item):
+        return True
     watching = {"volatile", "acquire", "relaxed", "mmio", "cv", "cg"}
     return item.opcode == "ld" and bool(watching & modifiers)
 
@@ -241,6 +249,46 @@ def spinning_loops(blocks: list[Block]) -> dict[int, int]:
     }
 
 
+_HANDS_ON = "mov setp selp and or xor not".split()
+_ACTS = "st atom red cp bar barrier call trap exit ret".split()
+
+
+def _ends_by_waiting(blocks: list[Block], first: int, last: int) -> bool:
+    """Whether a loop goes on until a wait at an mbarrier succeeds, and does nothing else."""
+    items = [item for block in blocks[first : last + 1] for item in block.instructions]
+    if any(item.opcode in _ACTS or "sync" in item.modifiers for item in items):
+        return False
+    decisive: set[str] = set()
+    for block in blocks[first : last + 1]:
+        if not all(first <= target <= last for target in block.targets):
+            if not isinstance(block.choice, Instruction):
+                return False
+            decisive |= {register.name for register in registers_of(block.choice)[1]}
+    before = -1
+    while before < len(decisive):
+        before = len(decisive)
+        for item in items:
+            written, read = registers_of(item)
+            if _waits_at_mbarrier(item) or not decisive & {r.name for r in written}:
+                continue
+            if item.opcode not in _HANDS_ON or any(isinstance(o, Special) for o in item.operands):
+                return False
+            decisive |= {register.name for register in read}
+    return True
+
+
+def waits_for_nothing_else(blocks: list[Block]) -> dict[int, tuple[int, int]]:
+    """The waits at mbarriers, by id(), in loops (last block, first block) that only they end."""
+    return {
+        id(item): (last, first)
+        for last, first in spinning_loops(blocks).items()
+        if _ends_by_waiting(blocks, first, last)
+        for block in blocks[first : last + 1]
+        for item in block.instructions
+        if _waits_at_mbarrier(item)
+    }
+
+
 def released(blocks: list[Block], waiting: Iterable[int], first: int) -> list[int]:
     """The waiting blocks that a spinning loop, which starts at `first`, lets run."""
     return sorted(
@@ -312,6 +360,8 @@ def result_count(instruction: Instruction) -> int:
         return 1
     if opcode in _NO_RESULT:
         return 0
+    if opcode == "mbarrier":  # init, inval and the like act on the memory only
+        return 0 if isinstance(instruction.operands[0], Address) else 1
     if opcode == "setp":
         combined = any(m in ("and", "or", "xor") for m in modifiers)
         return len(instruction.operands) - (3 if combined else 2)

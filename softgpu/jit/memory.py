@@ -15,7 +15,7 @@ from .layout import SHARED_WINDOW
 _SPACES = ("global", "shared", "local", "const", "param")
 
 
-def _space(item) -> str:
+def space_of(item) -> str:
     """The state space of an access; `shared::cta` is shared."""
     for modifier in item.modifiers:
         if modifier.split("::")[0] in _SPACES:
@@ -45,7 +45,7 @@ def _to_host(e: FunctionEmitter, address: Value, space: str) -> Value:
     return e.op("add", e.resize(address, "i64"), _pointer_value(e, "shared"))
 
 
-def _host_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
+def host_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
     return _to_host(e, _own_address(e, operand, space), space)
 
 
@@ -65,7 +65,7 @@ class _Access:
 
     def __init__(self, e: FunctionEmitter, item, kind: str, operand: Address):
         self.e = e
-        self.space = _space(item)
+        self.space = space_of(item)
         ptx_type = item.modifiers[-1]
         self.signed = is_signed(ptx_type)
         self.count = _vector_size(item)
@@ -168,7 +168,7 @@ def _destinations(operand) -> tuple:
 
 @instruction("ld", "ldu")
 def _load(e, item):
-    space = _space(item)
+    space = space_of(item)
     operand = item.operands[1]
     if space == "param" and _load_param(e, item, operand):
         return
@@ -267,7 +267,7 @@ def _strided(e: FunctionEmitter, wide: str, access: _Access, number: int) -> str
 
 @instruction("st")
 def _store(e, item):
-    space = _space(item)
+    space = space_of(item)
     target, source = item.operands[:2]
     kind = item.modifiers[-1]
     values = [_stored(e, o, kind) for o in _destinations(source)]
@@ -414,7 +414,7 @@ _TYPES = "u32 s32 u64 s64 f32 f64 f16 bf16 f16x2 bf16x2 b16 b32 b64 b128".split(
 
 @instruction("atom", "red")
 def _atomic(e, item):
-    space = _space(item)
+    space = space_of(item)
     kind = item.modifiers[-1]
     operation = next(m for m in item.modifiers if m in _OPERATIONS)
     if kind not in _TYPES:
@@ -431,7 +431,7 @@ def _atomic(e, item):
     used = any(r is not None and r.name in e.read_somewhere for r in results)
     is_red = not used and operation not in ("exch", "cas")
     site = e.site(item, "red" if is_red else "atomic", space, size)
-    address = _host_address(e, operand, space)
+    address = host_address(e, operand, space)
     e.observe(site, address)
     element = element_of(kind)
     numbers = f"i32 {_OPERATIONS.index(operation)}", f"i32 {_TYPES.index(kind)}"
@@ -450,12 +450,12 @@ def _atomic(e, item):
     e.finish_active(done)
 
 
-# --- addresses, fences, asynchronous copies ------------------------------------------------------
+# --- addresses, fences ---------------------------------------------------------------------------
 
 
 @instruction("cvta")
 def _cvta(e, item):
-    space = _space(item)
+    space = space_of(item)
     value = e.read(item.operands[1], item.modifiers[-1])
     if space in ("shared", "local"):
         base = _pointer_value(e, "shared") if space == "shared" else _local_base(e)
@@ -465,7 +465,7 @@ def _cvta(e, item):
 
 @instruction("isspacep")
 def _isspacep(e, item):
-    space = _space(item)
+    space = space_of(item)
     address = e.read(item.operands[1], "u64")
 
     def within(base: Value, size: Value) -> Value:
@@ -497,7 +497,7 @@ def _isspacep(e, item):
 
 @instruction("membar", "fence")
 def _fence(e, item):
-    if "proxy" in item.modifiers:
+    if "proxy" in item.modifiers and not {"async", "alias"} & set(item.modifiers):
         raise e.refusal(item)
     e.observe_fence()
     e.line("fence seq_cst")
@@ -509,62 +509,3 @@ def _fence(e, item):
 def _no_effect(e, item):
     if item.opcode == "nanosleep":
         e.call_void("sg_yield", "ptr %w")
-
-
-@instruction("cp")
-def _copy(e, item):
-    """cp.async: the copy is done at once, which waiting for it cannot tell from later."""
-    modifiers = item.modifiers
-    if modifiers[0] != "async" or {"bulk", "reduce", "mbarrier"} & set(modifiers):
-        raise e.refusal(item)
-    if modifiers[1] in ("commit_group", "wait_group", "wait_all"):
-        return
-    target, source, size, *rest = item.operands
-    if "L2::cache_hint" in modifiers:
-        rest.pop()
-    count = size.value
-    done = e.when_active()
-    element = {4: "i32", 8: "i64", 16: "i128"}[count]
-    to = _host_address(e, target, "shared")
-    origin = _host_address(e, source, "global")
-    data = e.temporary(element, 1)
-    e.line(f"store <{LANES} x {element}> zeroinitializer, ptr {data}, align 64")
-    read = e.site(item, "load", "global", count)
-    written = e.site(item, "store", "shared", count)
-    wanted = e.active()
-    if rest and isinstance(rest[0], Register) and rest[0].type == "pred":
-        wanted = e.assign(f"and i32 {wanted}, {e.bits(e.invert(e.read(rest[0], 'pred')))}")
-        rest = []
-    e.observe(read, origin)
-    if rest:  # bytes from the source, zeros after
-        length = e.read(rest[0], "u32")
-        some = e.bits(e.compare("icmp ne", length, e.constant(0, "i32")))
-        wanted = e.assign(f"and i32 {wanted}, {some}")
-    e.call_checked(
-        "void",
-        "load",
-        "ptr %w",
-        f"i32 {read}",
-        f"ptr {e.spill(origin, 8)}",
-        f"i32 {wanted}",
-        f"ptr {data}",
-    )
-    if rest:
-        value = e.unspill(data, element)
-        spare = e.op("sub", e.constant(count, "i32"), length)
-        shift = e.resize(e.op("shl", spare, e.constant(3, "i32")), element)
-        none = e.compare("icmp eq", length, e.constant(0, "i32"))
-        shift = e.select(none, e.constant(0, element), shift)
-        kept = e.op("lshr", e.op("shl", value, shift), shift)
-        e.line(f"store {e.splat(kept)}, ptr {data}, align 64")
-    e.observe(written, to)
-    e.call_checked(
-        "void",
-        "store",
-        "ptr %w",
-        f"i32 {written}",
-        f"ptr {e.spill(to, 8)}",
-        f"i32 {e.active()}",
-        f"ptr {data}",
-    )
-    e.finish_active(done)

@@ -161,7 +161,7 @@ class SanitizedEmitter(FunctionEmitter):
         addresses = [o for o in item.operands if isinstance(o, Address)] if item else []
         if not addresses or kind not in ("load", "store", "atomic", "red"):
             return 0, 0, 0, 0
-        address = addresses[-1 if item.opcode == "cp" and kind == "load" else 0]
+        address = addresses[("store", "load", "atomic").index(kind) if len(addresses) > 1 else 0]
         updates = int(address in self._updated)
         found = self._origins.behind(address)
         words = {word for word in found if isinstance(word, int)}
@@ -179,6 +179,10 @@ class SanitizedEmitter(FunctionEmitter):
         modifiers = set(self.item.modifiers)
         if name.startswith("barrier"):
             return _ALIGNED if self.item.opcode == "bar" or "aligned" in modifiers else 0
+        if name.startswith("mbarrier"):
+            quiet = "relaxed" in modifiers or self.item.modifiers[0] == "expect_tx"
+            plain = self.item.modifiers[0] in ("init", "inval")
+            return 0 if plain else _ATOMIC | _IN_BLOCK | (0 if quiet else _RELEASE)
         says = 0
         if self.item.opcode in ("atom", "red") or modifiers & {"relaxed", "acquire", "release"}:
             says |= _ATOMIC

@@ -17,7 +17,7 @@ _BY_LANE = ("tid.", "laneid", "lanemask_")
 
 def _varies_by_itself(function: Function, item: Instruction) -> bool:
     """Whether an instruction gives lanes different results from equal operands."""
-    if item.opcode in ("atom", "shfl", "call", "elect"):
+    if item.opcode in ("atom", "shfl", "call", "elect", "mbarrier"):
         return True
     if item.opcode == "match":
         return "any" in item.modifiers

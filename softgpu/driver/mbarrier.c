@@ -1,0 +1,197 @@
+/* Mbarriers: words in shared memory that count, phase by phase, the arrivals and the bytes that are
+   still to come. A phase ends when there are none of either. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sanitize.h"
+
+#define MOST_ARRIVALS ((1u << 20) - 1)
+
+/* What compiled code says of an update and of a wait. */
+enum { DROPS = 1, COMES = 2 };
+enum { PARITY = 1, ONLY_WAY = 2, ALONE = 4 };
+
+/* What lies in memory; mbarrier.pending_count knows where `pending` is. */
+typedef union {
+    uint64_t word;
+    struct {
+        uint64_t expected : 20, pending : 20, phase : 2, valid : 1;
+        int64_t bytes : 21;
+    };
+} Mbarrier;
+
+static Mbarrier start(uint32_t arrivals)
+{ return (Mbarrier){.expected = arrivals, .pending = arrivals, .valid = 1}; }
+
+static Mbarrier *mbarrier_at(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
+{
+    Mbarrier *m = (Mbarrier *)address;
+    if (!m->valid)
+        fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
+                 "uses an mbarrier at byte %u of shared memory that has not been initialised: "
+                 "init(&barrier, count) by one thread, then __syncthreads()",
+                 (uint32_t)(address - (uint64_t)w->shared));
+    return m;
+}
+
+void mbarrier_describe(uint64_t address, char *text, size_t room)
+{
+    const Mbarrier *m = (const Mbarrier *)address;
+    int at = snprintf(text, room, "mbarrier: %u of %u arrivals are to come", (uint32_t)m->pending,
+                      (uint32_t)m->expected);
+    if (m->bytes) snprintf(text + at, room - at, " and %d bytes", (int)m->bytes);
+}
+
+void sg_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                      const uint32_t *arrivals)
+{
+    access_check(w, site, addr, mask);
+    FOR_LANES(lane, mask)
+    {
+        uint32_t count = arrivals[lane];
+        if (!count || count > MOST_ARRIVALS)
+            fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
+                     "initialises an mbarrier for %u arrivals; 1 to %u are possible", count,
+                     MOST_ARRIVALS);
+        *(Mbarrier *)addr[lane] = start(count);
+    }
+}
+
+void sg_mbarrier_inval(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
+{
+    access_check(w, site, addr, mask);
+    FOR_LANES(lane, mask) * mbarrier_at(w, site, lane, addr[lane]) = (Mbarrier){0};
+}
+
+void sg_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                        const uint32_t *arrivals, const uint32_t *bytes, uint32_t how,
+                        uint64_t *state)
+{
+    access_check(w, site, addr, mask);
+    FOR_LANES(lane, mask)
+    {
+        Mbarrier *m = mbarrier_at(w, site, lane, addr[lane]);
+        uint32_t count = arrivals[lane];
+        if (count > m->pending)
+            fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
+                     "arrives %u times at an mbarrier that waits for %u arrivals only", count,
+                     (uint32_t)m->pending);
+        state[lane] = m->word;
+        m->bytes += how & COMES ? -bytes[lane] : bytes[lane];
+        m->pending -= count;
+        if (how & DROPS) m->expected -= count;
+        if (m->pending || m->bytes || !(count || bytes[lane])) continue;
+        m->pending = m->expected;
+        m->phase++;
+        block_wake(w->worker);
+    }
+}
+
+/* The lanes whose phase is over. */
+static uint32_t phases_over(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                            const uint64_t *phase, uint32_t how)
+{
+    uint32_t over = 0;
+    FOR_LANES(lane, mask)
+    {
+        Mbarrier now = *mbarrier_at(w, site, lane, addr[lane]), then = {.word = phase[lane]};
+        bool differs = how & PARITY ? (now.phase ^ phase[lane]) & 1 : now.phase != then.phase;
+        over |= (uint32_t)differs << lane;
+    }
+    return over;
+}
+
+uint32_t sg_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                          const uint64_t *phase, uint32_t how)
+{
+    access_check(w, site, addr, mask);
+    uint32_t over = phases_over(w, site, addr, mask, phase, how);
+    if (over || !mask || !(how & ALONE || (how & ONLY_WAY && mask == w->live))) return over;
+    block_wait(w, site, mask, addr[__builtin_ctz(mask)]);
+    return phases_over(w, site, addr, mask, phase, how);
+}
+
+/* ---- bulk copies, which an mbarrier hears of ---- */
+
+#define PIECE 16u
+
+static void copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, const uint64_t *to,
+                      const uint64_t *from, const uint32_t *bytes, bool watched)
+{
+    char data[LANES * PIECE] __attribute__((aligned(64)));
+    uint64_t here[LANES], there[LANES];
+    FOR_LANES(lane, mask)
+    {
+        if (bytes[lane] % PIECE)
+            fault_at(w, read, lane, CUDA_ERROR_LAUNCH_FAILED,
+                     "copies %u bytes in bulk; multiples of %u are possible", bytes[lane], PIECE);
+        for (uint32_t at = 0; at < bytes[lane]; at += PIECE) {
+            here[lane] = from[lane] + at;
+            there[lane] = to[lane] + at;
+            if (watched) {
+                sg_sanitize_load(w, read, here, 1u << lane, data, 0);
+                sg_sanitize_store(w, written, there, 1u << lane, data, 0);
+            } else {
+                sg_load(w, read, here, 1u << lane, data);
+                sg_store(w, written, there, 1u << lane, data);
+            }
+        }
+    }
+}
+
+void sg_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, const uint64_t *to,
+                  const uint64_t *from, const uint32_t *bytes)
+{ copy_bulk(w, read, written, mask, to, from, bytes, false); }
+
+/* ---- the sanitizer's view: who arrives tells what came before to who sees the phase end ---- */
+
+/* Where that is told: phases that follow each other differ. */
+static uint64_t channel(uint64_t address, uint64_t phase) { return address | 1 | (phase & 1) << 1; }
+
+void sg_sanitize_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                               const uint32_t *arrivals, uint32_t says)
+{
+    Mbarrier new[LANES];
+    FOR_LANES(lane, mask) new[lane] = start(arrivals[lane]);
+    uint32_t good = sanitize_access(w, site, addr, mask, new, says);
+    sg_mbarrier_init(w, site, addr, good, arrivals);
+}
+
+void sg_sanitize_mbarrier_inval(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                                uint32_t says)
+{ sg_mbarrier_inval(w, site, addr, sanitize_access(w, site, addr, mask, NULL, says)); }
+
+void sg_sanitize_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                                 const uint32_t *arrivals, const uint32_t *bytes, uint32_t how,
+                                 uint64_t *state, uint32_t says)
+{
+    FOR_LANES(lane, sanitize_access(w, site, addr, mask, NULL, says))
+    {
+        if (says & SAYS_RELEASE)
+            order_arrive_in_phase(w->warp_id, lane,
+                                  channel(addr[lane], ((const Mbarrier *)addr[lane])->phase));
+        sg_mbarrier_update(w, site, addr, 1u << lane, arrivals, bytes, how, state);
+    }
+}
+
+uint32_t sg_sanitize_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                                   const uint64_t *phase, uint32_t how, uint32_t says)
+{
+    uint32_t good = sanitize_access(w, site, addr, mask, NULL, says);
+    uint32_t over = sg_mbarrier_wait(w, site, addr, good, phase, how);
+    FOR_LANES(lane, says & SAYS_RELEASE ? over : 0)
+    {
+        Mbarrier then = {.word = phase[lane]};
+        uint64_t ended = how & PARITY ? phase[lane] : then.phase;
+        order_learn(w->warp_id, lane, channel(addr[lane], ended));
+    }
+    return over;
+}
+
+void sg_sanitize_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask,
+                           const uint64_t *to, const uint64_t *from, const uint32_t *bytes,
+                           uint32_t says)
+{
+    (void)says;
+    copy_bulk(w, read, written, mask, to, from, bytes, true);
+}

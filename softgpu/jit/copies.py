@@ -1,0 +1,94 @@
+"""Asynchronous copies from global to shared memory."""
+
+from __future__ import annotations
+
+from ..ptx.program import Register
+from .emit import LANES, FunctionEmitter, instruction
+from .mbarrier import arrive_after_copies, complete_bytes
+from .memory import host_address
+
+
+@instruction("cp")
+def _copy(e, item):
+    """cp.async: the copy is done at once, which waiting for it cannot tell from later."""
+    modifiers = item.modifiers
+    if modifiers[0] != "async" or "reduce" in modifiers:
+        raise e.refusal(item)
+    if modifiers[1] in ("commit_group", "wait_group", "wait_all"):
+        return
+    if modifiers[1] == "mbarrier":
+        arrive_after_copies(e, item)
+        return
+    if modifiers[1] == "bulk":
+        _copy_bulk(e, item)
+        return
+    target, source, size, *rest = item.operands
+    if "L2::cache_hint" in modifiers:
+        rest.pop()
+    count = size.value
+    done = e.when_active()
+    element = {4: "i32", 8: "i64", 16: "i128"}[count]
+    to = host_address(e, target, "shared")
+    origin = host_address(e, source, "global")
+    data = e.temporary(element, 1)
+    e.line(f"store <{LANES} x {element}> zeroinitializer, ptr {data}, align 64")
+    read = e.site(item, "load", "global", count)
+    written = e.site(item, "store", "shared", count)
+    wanted = e.active()
+    if rest and isinstance(rest[0], Register) and rest[0].type == "pred":
+        wanted = e.assign(f"and i32 {wanted}, {e.bits(e.invert(e.read(rest[0], 'pred')))}")
+        rest = []
+    e.observe(read, origin)
+    if rest:  # bytes from the source, zeros after
+        length = e.read(rest[0], "u32")
+        some = e.bits(e.compare("icmp ne", length, e.constant(0, "i32")))
+        wanted = e.assign(f"and i32 {wanted}, {some}")
+    e.call_checked(
+        "void",
+        "load",
+        "ptr %w",
+        f"i32 {read}",
+        f"ptr {e.spill(origin, 8)}",
+        f"i32 {wanted}",
+        f"ptr {data}",
+    )
+    if rest:
+        value = e.unspill(data, element)
+        spare = e.op("sub", e.constant(count, "i32"), length)
+        shift = e.resize(e.op("shl", spare, e.constant(3, "i32")), element)
+        none = e.compare("icmp eq", length, e.constant(0, "i32"))
+        shift = e.select(none, e.constant(0, element), shift)
+        kept = e.op("lshr", e.op("shl", value, shift), shift)
+        e.line(f"store {e.splat(kept)}, ptr {data}, align 64")
+    e.observe(written, to)
+    e.call_checked(
+        "void",
+        "store",
+        "ptr %w",
+        f"i32 {written}",
+        f"ptr {e.spill(to, 8)}",
+        f"i32 {e.active()}",
+        f"ptr {data}",
+    )
+    e.finish_active(done)
+
+
+_TO_SHARED = ("shared::cluster", "shared::cta")
+
+
+def _copy_bulk(e: FunctionEmitter, item) -> None:
+    """A bulk copy into the block's shared memory, of whose bytes an mbarrier hears at once."""
+    to_shared = item.modifiers[2] in _TO_SHARED and item.modifiers[3] == "global"
+    if not to_shared or item.modifiers[4:] != ("mbarrier::complete_tx::bytes",):
+        raise e.refusal(item)
+    target, source, size, barrier = item.operands
+    bytes_ = e.read(size, "u32")
+    done = e.when_active()
+    sites = e.site(item, "load", "global", 16), e.site(item, "store", "shared", 16)
+    places = host_address(e, target, "shared"), host_address(e, source, "global")
+    spilled = [f"ptr {e.spill(value, n)}" for n, value in enumerate((*places, bytes_), 6)]
+    e.call_checked(
+        "void", "copy_bulk", "ptr %w", *(f"i32 {s}" for s in sites), f"i32 {e.active()}", *spilled
+    )
+    complete_bytes(e, item, barrier, bytes_)
+    e.finish_active(done)

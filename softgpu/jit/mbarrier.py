@@ -1,0 +1,104 @@
+"""Mbarriers: barriers that lie in shared memory (cuda::barrier, cuda::pipeline)."""
+
+from __future__ import annotations
+
+from ..ptx.program import Address, Immediate
+from .emit import FunctionEmitter, Value, instruction
+from .memory import host_address, space_of
+
+__all__ = ["arrive_after_copies", "complete_bytes"]
+
+# as in driver/mbarrier.c
+_DROPS, _COMES = 1, 2
+_PARITY, _ONLY_WAY, _ALONE = 1, 2, 4
+_PENDING_BIT, _COUNT_BITS = 20, 20
+
+_KINDS = {"init": "store", "inval": "store", "test_wait": "load", "try_wait": "load"}
+_ONE = Immediate(1)
+
+
+def _place(
+    e: FunctionEmitter, item, operand: Address, kind: str, space: str = ""
+) -> tuple[str, ...]:
+    """What the driver's functions take first: the warp, the site, addresses, active lanes."""
+    space = space or space_of(item)
+    site = e.site(item, kind, space, 8)
+    where = e.spill(host_address(e, operand, space), 8)
+    return "ptr %w", f"i32 {site}", f"ptr {where}", f"i32 {e.active()}"
+
+
+@instruction("mbarrier")
+def _mbarrier(e, item):
+    operation = item.modifiers[0]
+    if operation == "pending_count":
+        state = e.op("lshr", e.read(item.operands[1], "b64"), e.constant(_PENDING_BIT, "i64"))
+        count = e.op("and", e.resize(state, "i32"), e.constant((1 << _COUNT_BITS) - 1, "i32"))
+        e.write(item.operands[0], count)
+        return
+    at = next(n for n, o in enumerate(item.operands) if isinstance(o, Address))
+    result = item.operands[0] if at else None
+    rest = item.operands[at + 1 :]
+    done = e.when_active()
+    place = _place(e, item, item.operands[at], _KINDS.get(operation, "atomic"))
+    if operation == "init":
+        e.call_checked("void", "mbarrier_init", *place, f"ptr {e.spill(e.read(rest[0], 'u32'))}")
+    elif operation == "inval":
+        e.call_checked("void", "mbarrier_inval", *place)
+    elif operation in ("test_wait", "try_wait"):
+        _wait(e, item, result, place, rest[0])
+    else:
+        _update(e, item, result, place, rest)
+    e.finish_active(done)
+
+
+def _wait(e: FunctionEmitter, item, result, place: tuple[str, ...], phase) -> None:
+    how = _PARITY if "parity" in item.modifiers else 0
+    if e.waits_only(item):
+        how |= _ONLY_WAY
+    if e.waits_alone(item):
+        how |= _ALONE
+    wanted = e.resize(e.read(phase, "u32" if how & _PARITY else "b64"), "i64")
+    over = e.call_checked("i32", "mbarrier_wait", *place, f"ptr {e.spill(wanted)}", f"i32 {how}")
+    e.write(result, e.from_bits(over))
+
+
+def _update(e: FunctionEmitter, item, result, place: tuple[str, ...], rest) -> None:
+    """Arrive, for some, with a change to the bytes that are still to come, or only change those."""
+    operation, how = item.modifiers[0], 0
+    arrives = operation in ("arrive", "arrive_drop")
+    counts = operation in ("expect_tx", "complete_tx") or "expect_tx" in item.modifiers
+    if not (arrives or counts):
+        raise e.refusal(item)
+    if operation == "arrive_drop":
+        how |= _DROPS
+    if operation == "complete_tx":
+        how |= _COMES
+    arrivals = e.constant(int(arrives), "i32")
+    if rest and not counts:
+        arrivals = e.read(rest[0], "u32")
+    moved = e.read(rest[0], "u32") if counts else e.constant(0, "i32")
+    state = _call_update(e, place, arrivals, moved, how)
+    e.write(result, e.unspill(state, "i64"))
+
+
+def _call_update(e: FunctionEmitter, place, arrivals: Value, moved: Value, how: int) -> str:
+    """Where the states from before lie."""
+    state = e.temporary("i64", 1, 9)
+    numbers = f"ptr {e.spill(arrivals, 0)}", f"ptr {e.spill(moved, 1)}", f"i32 {how}"
+    e.call_checked("void", "mbarrier_update", *place, *numbers, f"ptr {state}")
+    return state
+
+
+def arrive_after_copies(e: FunctionEmitter, item) -> None:
+    """cp.async.mbarrier.arrive: copies are done at once, so it is an arrival like others.
+
+    Without .noinc, one more arrival is waited for at once, and so nothing changes."""
+    place = _place(e, item, item.operands[0], "atomic")
+    arrivals = e.constant(int("noinc" in item.modifiers), "i32")
+    _call_update(e, place, arrivals, e.constant(0, "i32"), 0)
+
+
+def complete_bytes(e: FunctionEmitter, item, operand: Address, moved: Value) -> None:
+    """Say at an mbarrier that bytes have come."""
+    place = _place(e, item, operand, "atomic", "shared")
+    _call_update(e, place, e.constant(0, "i32"), moved, _COMES)
