@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-import pycuda.driver as cuda
 import pytest
-from pycuda import gpuarray
-from pycuda.compiler import SourceModule
 
 from helpers import autoinit, xray
+
+import pycuda.driver as cuda  # isort: skip
+from pycuda import gpuarray  # isort: skip
+from pycuda.compiler import SourceModule  # isort: skip
 
 FOLDER = Path(__file__).parent / "together"
 
