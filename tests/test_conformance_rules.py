@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.conformance.inputs import values
-from tests.conformance.rules import BITS, documented, exact
+from tests.conformance.rules import BITS, Rule, documented, exact
 
 
 def _f32(*numbers: float) -> bytes:
@@ -27,7 +27,8 @@ def test_bits_are_compared_byte_by_byte() -> None:
         (1.0, 1.0, True),
         (1.0, _next(1.0, 1), False),
         (0.0, -0.0, False),
-        (np.nan, -np.nan, True),
+        (np.nan, np.nan, True),
+        (np.nan, -np.nan, False),
         (np.nan, np.inf, False),
         (np.inf, -np.inf, False),
     ],
@@ -44,6 +45,7 @@ def test_exact_numbers(got: float, want: float, same: bool) -> None:
         (-1.0, 1.0, False),
         (np.finfo(np.float32).max, np.inf, True),
         (np.inf, np.nan, False),
+        (np.nan, -np.nan, False),
         (1e-45, -1e-45, True),
         (0.0, 1e-30, False),
     ],
@@ -56,6 +58,14 @@ def test_documented_error_in_ulp_counts_twice(got: float, want: float, same: boo
 def test_documented_relative_and_absolute_error() -> None:
     rule = documented("f32", relative=2**-10, absolute=2**-4)
     assert list(rule.differing(_f32(0.1, 1000.0, 1000.0), _f32(0.2, 1001.5, 1002.5))) == [2]
+
+
+@pytest.mark.parametrize(("nans", "found"), [("any", [0, 1, 2, 3]), ("one", [0, 1, 2]), ("none", [0, 1])])
+def test_double_nans_that_meet_are_left_out(nans: str, found: list[int]) -> None:
+    nan, other = 0x7FF8 << 48, 0xFFF8 << 48
+    operands = [np.array([0, 1, 2, nan], np.uint64), np.array([3, 4, nan, other], np.uint64)]
+    zeros, ones = np.zeros(4, np.uint64).tobytes(), np.ones(4, np.uint64).tobytes()
+    assert list(Rule("f64", nans=nans).differing(zeros, ones, operands)) == found
 
 
 def test_half_and_bfloat16_are_told_apart() -> None:

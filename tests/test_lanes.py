@@ -154,7 +154,8 @@ def test_conversions_from_integers(driver, mode):
 
 
 @pytest.mark.parametrize("to, source, mode", [
-    *(("f32", "f64", m) for m in MODES[1:]), *(("f16", "f64", m) for m in MODES),
+    *(("f32", "f64", m) for m in MODES[1:]),
+    *((to, "f64", m) for to in ("f16", "bf16") for m in MODES),
     *((to, "f32", m) for to in ("f16", "bf16") for m in MODES[1:]),
 ])  # fmt: skip
 def test_conversions_to_fewer_bits(driver, to, source, mode):
@@ -173,7 +174,36 @@ def test_conversions_to_fewer_bits(driver, to, source, mode):
     special = np.array([0.0, -0.0, math.inf, -math.inf, math.nan], kind)
     got = driver.lanes(f"sg_cvt_{mode}_{to}_{source}", special, out=INTEGERS[to])
     sign, top = 1 << (exponent_bits + mantissa_bits), ((1 << exponent_bits) - 1) << mantissa_bits
-    assert got.tolist() == [0, sign, top, sign | top, sign - 1]
+    quiet = 1 << (mantissa_bits - 1)  # the NaN of a double goes over as far as it fits
+    nan = top | quiet if source == "f64" else sign - 1
+    assert got.tolist() == [0, sign, top, sign | top, nan]
+
+
+@pytest.mark.parametrize(("form", "largest"), [("e4m3", 448.0), ("e5m2", 57344.0)])
+def test_conversions_to_8_bits(driver, form, largest):
+    """Every number of the format, what lies halfway between two, and what lies next to either."""
+    exponent_bits, mantissa_bits = (4, 3) if form == "e4m3" else (5, 2)
+    smallest = 2.0 ** (2 - (1 << (exponent_bits - 1)) - mantissa_bits)
+    steps = np.arange(1 << mantissa_bits)
+    exponents = 2.0 ** np.arange((1 << exponent_bits) - 1)[:, None]
+    numbers = np.concatenate([steps, (exponents * (steps + (1 << mantissa_bits))).ravel()])
+    numbers = numbers[numbers * smallest <= largest] * smallest
+    codes = np.arange(len(numbers))
+    assert numbers[-1] == largest and codes[-1] == {"e4m3": 0x7E, "e5m2": 0x7B}[form]
+    between = ((numbers[:-1] + numbers[1:]) / 2).astype(np.float32)
+    exact, tied = numbers.astype(np.float32), codes[:-1] + codes[:-1] % 2
+    nearby = [(np.nextafter(between, np.float32(0)), codes[:-1])]
+    nearby += [(np.nextafter(between, np.float32(math.inf)), codes[1:])]
+    beyond = np.array([largest * 1.2, 3e38, math.inf], np.float32)
+    nearby += [(exact, codes), (between, tied), (beyond, np.full(3, codes[-1]))]
+    for values, expected in nearby:
+        got = driver.lanes(f"sg_cvt_{form}_f32", values, out=np.uint8)
+        assert got.tolist() == expected.tolist()
+        got = driver.lanes(f"sg_cvt_{form}_f32", -values, out=np.uint8)
+        assert got.tolist() == (expected | 0x80).tolist()
+    for bits in (0x7FC00000, 0xFFC00000, 0x7F800001):
+        nan = np.array([bits], np.uint32).view(np.float32)
+        assert driver.lanes(f"sg_cvt_{form}_f32", nan, out=np.uint8).tolist() == [0x7F]
 
 
 @pytest.mark.parametrize("form", ["f16", "bf16"])

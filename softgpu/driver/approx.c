@@ -123,7 +123,10 @@ SHORT(sg_tanh_approx_bf16, float_of_bfloat, tanh_lane, IDENTITY, bfloat_of_float
 INLINE double upper(double x) { return f64_bits(bits_f64(x) & 0xffffffff00000000); }
 
 INLINE double upper_rounded(double x)
-{ return x - x == 0 ? upper(f64_bits(bits_f64(x) + 0x80000000)) : x; }
+{
+    if (x != x) return f64_bits(0x7fffffff00000000);
+    return x - x == 0 ? upper(f64_bits(bits_f64(x) + 0x80000000)) : x;
+}
 
 INLINE double flush_f64(double x) { return fabs(x) < 0x1p-1022 ? copysign(0, x) : x; }
 

@@ -62,6 +62,15 @@ INLINE uint64_t apply_f64(uint32_t op, uint64_t held, uint64_t a, uint64_t b)
     return bits_f64(f64_bits(held) + f64_bits(a));
 }
 
+/* On global memory, the hardware leaves NaN as it is: the operand's, else the one that is held. */
+INLINE uint64_t apply_global_f64(uint32_t op, uint64_t held, uint64_t a, uint64_t b)
+{
+    if (op != OP_ADD) return apply_u64(op, held, a, b);
+    if (__builtin_expect(f64_bits(a) != f64_bits(a), 0)) return a;
+    if (__builtin_expect(f64_bits(held) != f64_bits(held), 0)) return held;
+    return bits_f64(f64_bits(held) + f64_bits(a));
+}
+
 INLINE uint16_t apply_f16(uint32_t op, uint16_t held, uint16_t a, uint16_t b)
 {
     if (op != OP_ADD) return apply_u16(op, held, a, b);
@@ -126,6 +135,7 @@ UPDATE(update_s64, uint64_t, apply_s64)
 UPDATE(update_f32, uint32_t, apply_f32)
 UPDATE(update_ftz_f32, uint32_t, apply_ftz_f32)
 UPDATE(update_f64, uint64_t, apply_f64)
+UPDATE(update_global_f64, uint64_t, apply_global_f64)
 UPDATE(update_f16, uint16_t, apply_f16)
 UPDATE(update_bf16, uint16_t, apply_bf16)
 UPDATE(update_f16x2, uint32_t, apply_f16x2)
@@ -156,6 +166,15 @@ UPDATE(update_u128, u128, apply_u128)
 SUM(sum_32, uint32_t)
 SUM(sum_64, uint64_t)
 
+/* Lanes of a generic access may differ in this. */
+static uint32_t lanes_in_shared(Warp *w, const uint64_t *addr, uint32_t mask)
+{
+    uint32_t shared = 0;
+    FOR_LANES(lane, mask)
+    shared |= (uint32_t)(addr[lane] - (uint64_t)w->shared < SHARED_PER_SM) << lane;
+    return shared;
+}
+
 void sg_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
                uint32_t mask, const void *a, const void *b, void *out)
 {
@@ -164,6 +183,7 @@ void sg_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_
     bool alone = w->worker->job->workers == 1, sum = op == OP_ADD && !out;
     if (sum && (type == TY_U32 || type == TY_S32)) return sum_32(addr, mask, a, alone);
     if (sum && (type == TY_U64 || type == TY_S64)) return sum_64(addr, mask, a, alone);
+    uint32_t shared = type == TY_F32 || type == TY_F64 ? lanes_in_shared(w, addr, mask) : 0;
     switch (type) {
     case TY_U32:
     case TY_B32: update_u32(op, addr, mask, a, b, out, alone); break;
@@ -171,15 +191,14 @@ void sg_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_
     case TY_U64:
     case TY_B64: update_u64(op, addr, mask, a, b, out, alone); break;
     case TY_S64: update_s64(op, addr, mask, a, b, out, alone); break;
-    case TY_F32: { /* lanes of a generic access may differ in this */
-        uint32_t shared = 0;
-        FOR_LANES(lane, mask)
-        shared |= (uint32_t)(addr[lane] - (uint64_t)w->shared < SHARED_PER_SM) << lane;
-        if (mask & ~shared) update_ftz_f32(op, addr, mask & ~shared, a, b, out, alone);
-        if (shared) update_f32(op, addr, shared, a, b, out, alone);
+    case TY_F32:
+        update_ftz_f32(op, addr, mask & ~shared, a, b, out, alone);
+        update_f32(op, addr, shared, a, b, out, alone);
         break;
-    }
-    case TY_F64: update_f64(op, addr, mask, a, b, out, alone); break;
+    case TY_F64:
+        update_global_f64(op, addr, mask & ~shared, a, b, out, alone);
+        update_f64(op, addr, shared, a, b, out, alone);
+        break;
     case TY_F16: update_f16(op, addr, mask, a, b, out, alone); break;
     case TY_BF16: update_bf16(op, addr, mask, a, b, out, alone); break;
     case TY_F16X2: update_f16x2(op, addr, mask, a, b, out, alone); break;

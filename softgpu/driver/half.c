@@ -5,13 +5,10 @@
 
 typedef enum { rn, rz, rm, rp } Mode;
 
-/* A double rounded to a format of 16 bits with so many exponent and mantissa bits. */
-INLINE uint16_t narrow(double value, int exponent_bits, int mantissa_bits, Mode mode)
+/* The size of a number, in a format with so many exponent and mantissa bits and no largest one. */
+INLINE uint32_t rounded_size(double value, int exponent_bits, int mantissa_bits, Mode mode)
 {
     uint64_t bits = bits_f64(value), size = bits & INT64_MAX;
-    uint32_t sign = (uint32_t)(bits >> 63), infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
-    if (size > 0x7ffull << 52) return F16_NAN;
-    if (size == 0x7ffull << 52) return (uint16_t)(sign << 15 | infinity);
     int exponent = (int)(size >> 52) - 1023, bias = (1 << (exponent_bits - 1)) - 1;
     bool normal = exponent >= 1 - bias;
     uint64_t significand = size << 12 >> 12 | (size >> 52 ? 1ull << 52 : 0);
@@ -19,21 +16,36 @@ INLINE uint16_t narrow(double value, int exponent_bits, int mantissa_bits, Mode 
     if (drop > 62) drop = 62; /* all of it, what was there still counts as inexact */
     uint64_t kept = significand >> drop, rest = significand - (kept << drop);
     uint64_t half = 1ull << (drop - 1);
-    bool up =
-        mode == rn ? rest > half || (rest == half && (kept & 1)) : rest && mode == (sign ? rm : rp);
+    bool up = mode == rn ? rest > half || (rest == half && (kept & 1))
+                         : rest && mode == (bits >> 63 ? rm : rp);
     kept += up;
     if (normal) kept += (uint64_t)(exponent + bias - 1) << mantissa_bits;
-    if (kept >= infinity) {
+    return (uint32_t)kept;
+}
+
+/* A double rounded to a format of 16 bits. The NaN of a double keeps its sign and the upper bits of
+   its payload, that of a float does not. */
+INLINE uint16_t narrow(double value, int exponent_bits, int mantissa_bits, Mode mode, bool keep_nan)
+{
+    uint64_t bits = bits_f64(value), size = bits & INT64_MAX;
+    uint32_t sign = (uint32_t)(bits >> 63), infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
+    if (size > 0x7ffull << 52) {
+        uint32_t payload = (uint32_t)(size << 12 >> (64 - mantissa_bits));
+        uint32_t quiet = 1u << (mantissa_bits - 1);
+        return keep_nan ? (uint16_t)(sign << 15 | infinity | quiet | payload) : F16_NAN;
+    }
+    uint32_t kept = rounded_size(value, exponent_bits, mantissa_bits, mode);
+    if (size < 0x7ffull << 52 && kept >= infinity) {
         bool to_infinity = mode == rn || mode == (sign ? rm : rp);
         kept = to_infinity ? infinity : infinity - 1;
     }
-    return (uint16_t)(sign << 15 | kept);
+    return (uint16_t)(sign << 15 | (kept > infinity ? infinity : kept));
 }
 
 #define NARROW(mode, format, from, type, exponent_bits, mantissa_bits)                             \
     __attribute__((visibility("default"))) void sg_cvt_##mode##_##format##_##from(const type *a,   \
                                                                                   uint16_t *out)   \
-    { FOR_ALL(i) out[i] = narrow(a[i], exponent_bits, mantissa_bits, mode); }
+    { FOR_ALL(i) out[i] = narrow(a[i], exponent_bits, mantissa_bits, mode, sizeof(type) == 8); }
 
 NARROW(rz, f16, f32, float, 5, 10)
 NARROW(rm, f16, f32, float, 5, 10)
@@ -45,6 +57,26 @@ NARROW(rn, f16, f64, double, 5, 10)
 NARROW(rz, f16, f64, double, 5, 10)
 NARROW(rm, f16, f64, double, 5, 10)
 NARROW(rp, f16, f64, double, 5, 10)
+NARROW(rn, bf16, f64, double, 8, 7)
+NARROW(rz, bf16, f64, double, 8, 7)
+NARROW(rm, bf16, f64, double, 8, 7)
+NARROW(rp, bf16, f64, double, 8, 7)
+
+/* The formats of 8 bits: to nearest, at most the largest number. */
+#define NARROW_TO_8(format, exponent_bits, mantissa_bits, largest)                                 \
+    __attribute__((visibility("default"))) void sg_cvt_##format##_f32(const float *a,              \
+                                                                      uint8_t *out)                \
+    {                                                                                              \
+        FOR_ALL(i)                                                                                 \
+        {                                                                                          \
+            uint32_t size = rounded_size(a[i], exponent_bits, mantissa_bits, rn);                  \
+            uint32_t sign = bits_f32(a[i]) >> 31 << 7;                                             \
+            out[i] = (uint8_t)(a[i] != a[i] ? 0x7f : sign | (size < largest ? size : largest));    \
+        }                                                                                          \
+    }
+
+NARROW_TO_8(e4m3, 4, 3, 0x7e)
+NARROW_TO_8(e5m2, 5, 2, 0x7b)
 
 /* ---- fma ---- */
 

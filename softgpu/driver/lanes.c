@@ -93,6 +93,7 @@ static void restore_rounding(unsigned before)
 
 #define ARITHMETIC(type, to, finish, root, multiply_add)                                           \
     ALL_MODES(sg_add, (const type *a, const type *b, type *out), to, finish, a[i] + b[i])          \
+    ALL_MODES(sg_sub, (const type *a, const type *b, type *out), to, finish, a[i] - b[i])          \
     ALL_MODES(sg_mul, (const type *a, const type *b, type *out), to, finish, a[i] * b[i])          \
     ALL_MODES(sg_div, (const type *a, const type *b, type *out), to, finish, a[i] / b[i])          \
     ALL_MODES(sg_fma, (const type *a, const type *b, const type *c, type *out), to, finish,        \
@@ -106,7 +107,7 @@ ARITHMETIC(double, f64, SAME, sqrt, fma)
 #define CONVERSION(type, from, to, suffix, finish)                                                 \
     ALL_MODES(sg_cvt, (const type *a, to *out), suffix##_##from, finish, (to)a[i])
 
-CONVERSION(double, f64, float, f32, canonical_f32)
+CONVERSION(double, f64, float, f32, SAME)
 CONVERSION(int32_t, s32, float, f32, SAME)
 CONVERSION(uint32_t, u32, float, f32, SAME)
 CONVERSION(int64_t, s64, float, f32, SAME)

@@ -34,6 +34,7 @@ from .flow import (
     waits_for_nothing_else,
 )
 from .layout import RESERVED_SHARED, WARP, Layout, Site
+from .nans import canonical, plan_nans
 from .uniform import find_varying
 
 __all__ = [
@@ -164,8 +165,10 @@ class FunctionEmitter:
         self.spinning = spinning_loops(self.blocks)
         self._only_waits = waits_for_nothing_else(self.blocks)
         live = live_registers(self.blocks)
+        self.nans = plan_nans(self.blocks, live)
         self.read_somewhere = registers_read(function)
         self.protected = [set().union(*(live[b] for b in waiting)) for waiting in self.waiting]
+        self.item: Instruction | None = None  # the one at hand
         self.lines: list[str] = []
         self.entry: list[str] = []
         self._count = 0
@@ -507,7 +510,9 @@ class FunctionEmitter:
     def load_register(self, register: Register) -> Value:
         slot, kind = self._slot(register)
         text = self.assign(f"load {kind}, ptr {slot}")
-        return Value(text, element_of(register.type), self.is_uniform(register))
+        value = Value(text, element_of(register.type), self.is_uniform(register))
+        made = self.nans.reads.get((id(self.item), register.name))
+        return canonical(self, value, made) if made else value
 
     def read(self, operand, ptx_type: str) -> Value:
         """An operand, seen as a PTX type: narrower reads of a register take its low bits."""
@@ -538,6 +543,8 @@ class FunctionEmitter:
         if not isinstance(operand, Register):
             raise ValueError(f"destination {operand}")
         slot, kind = self._slot(operand)
+        if made := self.nans.results.get(id(self.item)):
+            value = canonical(self, value, made)
         value = self.view(value, element_of(operand.type), signed)
         protected = operand.name in self.protected[self.index]
         if self.is_uniform(operand):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from . import integer
 from .emit import LANES, FunctionEmitter, Value, element_of, instruction
 from .integer import bits_of, halves, is_float, is_signed, join, kind_of
+from .nans import canonical
 
 _DIRECTED = ("rz", "rm", "rp")
 
@@ -139,13 +140,7 @@ def _add(e, item):
         integer.arithmetic(e, item)
         return
 
-    def total(values):
-        first, second = values
-        if item.opcode == "sub":
-            second = e.op("fneg", second)
-        return _rounded(e, item, "add", [first, second])
-
-    _compute(e, item, total)
+    _compute(e, item, lambda values: _rounded(e, item, item.opcode, values))
 
 
 @instruction("mul")
@@ -227,6 +222,9 @@ def _minmax(e, item):
     def extreme(values):
         a, b = values
         name = item.opcode + ("imum" if "NaN" in item.modifiers else "imumnum")
+        if kind_of(item) == "f64":  # of two NaNs the second
+            result = e.intrinsic(name, a, b)
+            return e.select(_is_nan(e, result), e.bitcast(_quiet(e, b), "double"), result)
         if "xorsign" not in item.modifiers:
             return e.intrinsic(name, a, b)
         size = e.intrinsic(name, e.intrinsic("fabs", a), e.intrinsic("fabs", b))
@@ -245,8 +243,17 @@ def _flushed(e: FunctionEmitter, value: Value, kind: str) -> Value:
     return join(e, *(_flush_half(e, half) for half in halves(e, value)))
 
 
+def _is_nan(e: FunctionEmitter, value: Value) -> Value:
+    return e.compare("fcmp uno", value, value)
+
+
+def _quiet(e: FunctionEmitter, value: Value) -> Value:
+    """The bits of a double that is NaN, made quiet."""
+    return e.op("or", e.bitcast(value, "i64"), e.constant(1 << 51, "i64"))
+
+
 def _sign_operation(e, item, clear: bool) -> None:
-    """abs or neg: only the sign bits change."""
+    """abs or neg: only the sign bits change, but not those of a double's NaN."""
     kind = kind_of(item)
     value = e.read(item.operands[1], kind)
     if "ftz" in item.modifiers:
@@ -258,6 +265,8 @@ def _sign_operation(e, item, clear: bool) -> None:
         bits = e.op("and", bits, e.constant(~signs, bits.element))
     else:
         bits = e.op("xor", bits, e.constant(signs, bits.element))
+    if kind == "f64":
+        bits = e.select(_is_nan(e, value), _quiet(e, value), bits)
     e.write(item.operands[0], bits)
 
 
@@ -352,6 +361,12 @@ def _cvt(e, item):
         _cvt_pack(e, item)
         return
     to, kind = item.modifiers[-2:]
+    if to in _FP8:
+        _to_fp8(e, item, kind, to)
+        return
+    if kind in _FP8:
+        _from_fp8(e, item, kind, to)
+        return
     if to in ("f16x2", "bf16x2"):
         low, high = item.operands[2], item.operands[1]
         parts = [_to_float(e, item, e.read(o, kind), kind, to[:-2]) for o in (low, high)]
@@ -369,6 +384,47 @@ def _cvt(e, item):
     else:
         value = _clamp(e, value, kind, to) if "sat" in item.modifiers else value
         e.write(item.operands[0], e.resize(value, element_of(to), is_signed(kind)), is_signed(to))
+
+
+_FP8 = ("e4m3x2", "e5m2x2")
+
+
+def _to_fp8(e, item, kind, to):
+    """Two floats, or the two halves of a register, rounded to a pair of bytes."""
+    if kind == "f16x2":
+        low, high = (number(e, v, "f16") for v in halves(e, e.read(item.operands[1], kind)))
+    else:
+        high, low = (e.read(o, "f32") for o in item.operands[1:3])
+    if "relu" in item.modifiers:
+        low, high = _relu(e, low), _relu(e, high)
+    name = f"sg_cvt_{to[:-2]}_f32"
+    parts = (e.resize(e.lanewise(name, v, element="i8"), "i16") for v in e.alike(low, high))
+    low, high = parts
+    e.write(item.operands[0], e.op("or", low, e.op("shl", high, e.constant(8, "i16"))))
+
+
+def _from_fp8(e, item, kind, to):
+    """A pair of bytes as two halves, which hold them exactly."""
+    if to != "f16x2":
+        raise ValueError(to)
+    pair = e.read(item.operands[1], "b16")
+
+    def half(bits: Value) -> Value:
+        """From the upper 8 bits."""
+        if kind == "e5m2x2":  # the upper half of a half
+            value = number(e, bits, "f16")
+        else:  # with one bit of exponent less, and one of mantissa more
+            low = e.op("lshr", e.op("shl", bits, e.constant(1, "i16")), e.constant(2, "i16"))
+            size = e.op("fmul", number(e, low, "f16"), _float(e, 256.0, Value("", "float", True)))
+            nan = e.compare("icmp eq", low, e.constant(0x3F80, "i16"))
+            size = e.select(nan, e.bitcast(e.constant(0x7FFFFFFF, "i32"), "float"), size)
+            sign = e.op("shl", e.resize(bits, "i32"), e.constant(16, "i32"))
+            value = e.intrinsic("copysign", size, e.bitcast(sign, "float"))
+        return packed(e, _relu(e, value) if "relu" in item.modifiers else value, "f16")
+
+    upper = e.op("and", pair, e.constant(0xFF00, "i16"))
+    lower = e.op("shl", pair, e.constant(8, "i16"))
+    e.write(item.operands[0], join(e, half(lower), half(upper)))
 
 
 def _limits(kind: str) -> tuple[int, int]:
@@ -401,31 +457,27 @@ def _cvt_pack(e, item):
 
 
 def _to_tf32(e, value, item):
-    """The upper 19 bits of a float, rounded as if its exponent were part of the number."""
-    bits = e.bitcast(value, "i32")
-    if "rn" in item.modifiers:
+    """The upper 19 bits of a float, rounded as if its exponent were part of the number.
+
+    NaN: .rna cuts it off too, the others make one of their own."""
+    bits, nan = e.bitcast(value, "i32"), _is_nan(e, value)
+    mask = e.constant(~0x1FFF, "i32")
+    cut = e.op("and", bits, mask)
+    if "rz" in item.modifiers:
+        kept = cut
+    elif "rn" in item.modifiers:
         odd = e.op("and", e.op("lshr", bits, e.constant(13, "i32")), e.constant(1, "i32"))
-        bits = e.op("add", bits, e.op("add", odd, e.constant(0xFFF, "i32")))
-    elif "rna" in item.modifiers:
-        bits = e.op("add", bits, e.constant(0x1000, "i32"))
-    kept = e.op("and", bits, e.constant(~0x1FFF, "i32"))
-    if "rna" not in item.modifiers:
-        nan = e.compare("fcmp uno", value, value)
-        kept = e.select(nan, e.constant(0x7FFFE000, "i32"), kept)
-    kept = e.bitcast(kept, "float")
-    if "satfinite" in item.modifiers:
-        kept = _finite(e, kept, (2 - 2.0**-10) * 2.0**127)
+        kept = e.op("and", e.op("add", bits, e.op("add", odd, e.constant(0xFFF, "i32"))), mask)
+    else:
+        kept = e.op("and", e.op("add", bits, e.constant(0x1000, "i32")), mask)
+    kept = e.select(nan, cut if "rna" in item.modifiers else e.constant(0x7FFFE000, "i32"), kept)
+    if "satfinite" in item.modifiers:  # what is beyond the largest number goes back by one step
+        exponent = e.constant(0x7F800000, "i32")
+        beyond = e.compare("icmp eq", e.op("and", kept, exponent), exponent)
+        kept = e.select(beyond, e.op("sub", kept, e.constant(0x2000, "i32")), kept)
     if "relu" in item.modifiers:
-        kept = _relu(e, kept)
-    return e.bitcast(kept, "i32")
-
-
-def _to_odd(e: FunctionEmitter, value: Value) -> Value:
-    """A double as a float that rounds on as the double would: cut off, inexact ones made odd."""
-    cut = e.lanewise("sg_cvt_rz_f32_f64", value, element="float")
-    exact = e.compare("fcmp ueq", e.convert("fpext", cut, "double"), value)
-    bits = e.bitcast(cut, "i32")
-    return e.bitcast(e.select(exact, bits, e.op("or", bits, e.constant(1, "i32"))), "float")
+        kept = e.bitcast(_relu(e, e.bitcast(kept, "float")), "i32")
+    return kept
 
 
 def _to_float(e, item, value, kind, to):
@@ -436,18 +488,17 @@ def _to_float(e, item, value, kind, to):
     if integral:
         value = e.intrinsic(_TO_INTEGER[integral], value)
     rounding = _rounding(item)
-    if to == "f64":
-        value = value if value.element == "double" else e.convert("fpext", value, "double")
+    if to == "f64" and value.element == "float":
+        value = canonical(e, value, "f32") if flush else value
+        value = e.convert("fpext", value, "double")
     elif to == "f32" and value.element == "double":
         if rounding == "rn":
             value = e.convert("fptrunc", value, "float")
         else:
             value = e.lanewise(f"sg_cvt_{rounding}_f32_f64", value, element="float")
-    elif to == "f16" and value.element == "double":
+    elif to in ("f16", "bf16") and value.element == "double":
         value = _saturate(e, value) if "sat" in item.modifiers else value
-        return e.lanewise(f"sg_cvt_{rounding}_f16_f64", value, element="i16")
-    elif to == "bf16" and value.element == "double":
-        value = _to_odd(e, value)
+        return e.lanewise(f"sg_cvt_{rounding}_{to}_f64", value, element="i16")
     if "sat" in item.modifiers:
         value = _saturate(e, value)
     if "relu" in item.modifiers:

@@ -43,6 +43,19 @@ _FLOAT_EDGES = {
             0x0010000000000000, 0x7FEFFFFFFFFFFFFF, 0x3FF0000000000001, 0xC00921FB54442D18,
             0x3FD5555555555555, 0x7FF0000000000001],
 }  # fmt: skip
+# quiet and signalling NaNs of both signs, with payloads, and a few numbers to meet them
+_NAN_EDGES = {
+    "f16": [0x7E00, 0xFE00, 0x7FFF, 0xFFFF, 0x7C01, 0xFC01, 0x7EAB, 0xFD5A,
+            0x7C00, 0xFC00, 0, 0x8000, 0x3C00, 0xC248, 0x0001],
+    "bf16": [0x7FC0, 0xFFC0, 0x7FFF, 0xFFFF, 0x7F81, 0xFF81, 0x7FEA, 0xFF9A,
+             0x7F80, 0xFF80, 0, 0x8000, 0x3F80, 0xC049, 0x0001],
+    "f32": [0x7FC00000, 0xFFC00000, 0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001, 0xFF800001, 0x7FEABCDE,
+            0xFFA54321, 0x7F800000, 0xFF800000, 0, 0x80000000, 0x3F800000, 0xC0490FDB, 0x00000001],
+    "f64": [0x7FF8000000000000, 0xFFF8000000000000, 0x7FFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF,
+            0x7FF0000000000001, 0xFFF0000000000001, 0x7FFEABCDEF012345, 0xFFF5432112345678,
+            0x7FF0000000000000, 0xFFF0000000000000, 0, 0x8000000000000000, 0x3FF0000000000000,
+            0xC00921FB54442D18, 0x0000000000000001],
+}  # fmt: skip
 _MANTISSA = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}
 _WIDTH = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64, "8": 8, "16": 16, "32": 32, "64": 64}
 
@@ -73,7 +86,7 @@ def _edges(base: str, kind: str) -> list[int]:
     if kind == "to_int":  # halfway cases and the limits of the integer types
         return _float_to_int_edges(base)
     if base in _FLOAT_EDGES:
-        return _FLOAT_EDGES[base]
+        return (_NAN_EDGES if kind == "nan" else _FLOAT_EDGES)[base]
     return _integer_edges(_WIDTH[base])
 
 
@@ -125,7 +138,7 @@ def values(spec: str, position: int, operands: int, count: int) -> np.ndarray:
     """
     base, _, kind = spec.partition(":")
     if base.endswith("x2"):
-        low = values(base[:-2], position, operands, count).astype(np.uint32)
+        low = values(f"{base[:-2]}:{kind}".rstrip(":"), position, operands, count).astype(np.uint32)
         pairs = low | np.roll(low, 5 * position + 3) << np.uint32(16)
         if position:  # some are equal in both halves
             pairs[::16] = values(spec, 0, operands, count)[::16]

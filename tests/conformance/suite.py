@@ -7,13 +7,37 @@ from pathlib import Path
 
 import numpy as np
 
-from . import atomics, convert, floating, functions, half, integer, memory, programs, written
+from . import (
+    atomics,
+    convert,
+    floating,
+    fp8,
+    functions,
+    half,
+    integer,
+    memory,
+    nans,
+    programs,
+    written,
+)
 from .case import Case, Kernel, Module
 
 __all__ = ["CASES", "FAMILIES", "Golden", "family"]
 
 FOLDER = Path(__file__).parent.parent / "golden" / "conformance"
-_PARTS = (integer, floating, half, convert, functions, memory, atomics, written, programs)
+_PARTS = (
+    integer,
+    floating,
+    half,
+    convert,
+    fp8,
+    nans,
+    functions,
+    memory,
+    atomics,
+    written,
+    programs,
+)
 _MODULES: list[Module] = [module for part in _PARTS for module in part.MODULES]
 
 CASES: dict[str, tuple[Module, Kernel, Case]] = {
