@@ -60,10 +60,12 @@ def test_documented_relative_and_absolute_error() -> None:
     assert list(rule.differing(_f32(0.1, 1000.0, 1000.0), _f32(0.2, 1001.5, 1002.5))) == [2]
 
 
-@pytest.mark.parametrize(("nans", "found"), [("any", [0, 1, 2, 3]), ("one", [0, 1, 2]), ("none", [0, 1])])
+@pytest.mark.parametrize(
+    ("nans", "found"), [("any", [0, 1, 2, 3]), ("one", [0, 1, 2]), ("none", [])]
+)
 def test_double_nans_that_meet_are_left_out(nans: str, found: list[int]) -> None:
     nan, other = 0x7FF8 << 48, 0xFFF8 << 48
-    operands = [np.array([0, 1, 2, nan], np.uint64), np.array([3, 4, nan, other], np.uint64)]
+    operands = [np.array([0, 0, nan, nan], np.uint64), np.array([0, nan, nan, other], np.uint64)]
     zeros, ones = np.zeros(4, np.uint64).tobytes(), np.ones(4, np.uint64).tobytes()
     assert list(Rule("f64", nans=nans).differing(zeros, ones, operands)) == found
 

@@ -30,7 +30,8 @@ def _forms() -> Iterator[Form]:
                 yield expression(f"__nv_cvt_{kind}_to_fp8({value}, {saturate}, {fp8})", "8", spec)
         code = f"__half_raw h = __nv_cvt_fp8_to_halfraw(x, {fp8}); d = h.x;"
         yield expression(code, "16", "8")
-    yield expression("float(__nv_fp8_e4m3(x)) + float(__nv_fp8_e5m2(y))", "f32", "f32:ten", "f32:ten")
+    both = "float(__nv_fp8_e4m3(x)) + float(__nv_fp8_e5m2(y))"
+    yield expression(both, "f32", "f32:ten", "f32:ten")
 
 
 def _all(name: str, into: str, words: np.ndarray) -> Kernel:

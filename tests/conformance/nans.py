@@ -90,7 +90,7 @@ def _observations() -> Iterator[Form]:
         "float a = x; for (int k = 0; k < (i & 3); k++) a = a * y + x; d = __float_as_uint(a);",
         "float a = x; if (y > 0.0f) a = a * 2.0f; d = __float_as_uint(a);",
         f"__shared__ float s[512]; s[i] = {made}; d = ((unsigned *)s)[i];",
-        f"__shared__ float s[512]; s[i] = x; atomicAdd(s + i, y); d = __float_as_uint(s[i]);",
+        "__shared__ float s[512]; s[i] = x; atomicAdd(s + i, y); d = __float_as_uint(s[i]);",
         "floats[i] = x; atomicAdd(floats + i, y); d = __float_as_uint(floats[i]);",
         f"__shared__ float s[512]; s[i] = x; atomicExch(s + i, {made}); d = __float_as_uint(s[i]);",
         f"float2 p = make_float2({made}, x); d = (unsigned)(*(unsigned long long *)&p >> 3);",
@@ -102,7 +102,8 @@ def _observations() -> Iterator[Form]:
         yield expression(name, "32", "f32:nan", "f32:nan")
     for name in (
         "__double_as_longlong(x * y - x)", "__double_as_longlong(copysign(1.0, x - y))",
-        "signbit(x * y) != 0", "__double_as_longlong(-(x * y))", "__double_as_longlong(fabs(x - y))",
+        "signbit(x * y) != 0", "__double_as_longlong(-(x * y))",
+        "__double_as_longlong(fabs(x - y))",
         "__double_as_longlong(x * 1.0)", "__double_as_longlong(x * -1.0)",
         "__double_as_longlong(0.0 - x)", "__double_as_longlong(-(-x))",
         "__float_as_uint((float)(x - y))", "__double_as_longlong(fmax(x, y))",
@@ -165,8 +166,8 @@ def _program(name: str, c: str, operations: list[str], seen: str, out: str, spec
 
     lines = []
     for step in range(5 + next(numbers) % 4):
-        calm = [o for o in operations if "shfl" not in o]  # under a condition all lanes may not come
-        value, other = drawn(pick(operations)), drawn(pick(calm))
+        alone = [o for o in operations if "shfl" not in o]  # what may stand under a condition
+        value, other = drawn(pick(operations)), drawn(pick(alone))
         pattern = pick(_CONTROL).replace("{e}", value).replace("{f}", other)
         pattern = pattern.replace("{t}", c).replace("{v}", f"v{step}")
         lines.append(drawn(pattern))

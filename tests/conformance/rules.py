@@ -3,8 +3,8 @@
 Exact operations: bit for bit. Approximations: hardware and software each lie within the documented
 error of the true value, so they lie within twice that error of each other; NaN is bit for bit.
 
-But where two double NaNs meet, one of them goes on, and on the hardware too it depends on the order
-in which the compiler put the operands; so answers that may have come about in this way are left out.
+But where two double NaNs meet, one of them goes on, and on the hardware too it depends on the
+order in which the compiler put the operands; so answers that may come from this are left out.
 """
 
 from __future__ import annotations
