@@ -46,8 +46,7 @@ PLANS = {
     # halves, and one register as two formats
     "fma.rn.f16x2 %r1, %r2, %r3, %r4; st.b32 [%rd1], %r1;": (["st.b32"], []),
     "add.f16x2 %r1, %r2, %r3; add.f32 %r4, %r1, %r1;": (["add.f32"], []),
-    "@%p1 bra L; add.f16x2 %r1, %r2, %r3; bra M; L: add.f32 %r1, %r2, %r3;"
-    "M: st.b32 [%rd1], %r1;": (
+    "@%p1 bra L; add.f16x2 %r1, %r2, %r3; bra M; L: add.f32 %r1, %r2, %r3;M: st.b32 [%rd1], %r1;": (
         [],
         ["add.f16x2", "add.f32"],
     ),

@@ -5,7 +5,7 @@ the processor makes another one, or passes on an operand. To correct this after 
 would slow all arithmetic down, and most results only go into more arithmetic. So they stay as the
 processor made them until something looks at their bits: a store, a cast, a shuffle. Where what is
 looked at may come from arithmetic or from elsewhere (a load, whose NaN keeps its bits), the results
-of that arithmetic are corrected at once. Double needs none of this: its NaNs are as the processor's.
+of that arithmetic are corrected at once. Double needs none of this: its NaNs are the processor's.
 """
 
 from __future__ import annotations

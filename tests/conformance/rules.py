@@ -45,9 +45,7 @@ class Rule:
         """The unsigned type of one number: of the format compared, or as the case has it."""
         return np.dtype(dtype if self.kind == "bits" else _KINDS[self.kind][0])
 
-    def differing(
-        self, got: bytes, want: bytes, operands: Sequence[np.ndarray] = ()
-    ) -> np.ndarray:
+    def differing(self, got: bytes, want: bytes, operands: Sequence[np.ndarray] = ()) -> np.ndarray:
         """Indices at which two answers differ by more than the rule allows.
 
         `operands`: what each thread was given, one word of each array."""
