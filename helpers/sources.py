@@ -1,19 +1,23 @@
-"""Find, show and compile the kernels of cuda_src.
+"""Find, show and compile kernels: those of cuda_src, and texts of your own.
 
 A kernel file is plain CUDA that compiles as it stands. What a caller may choose stands on lines
-of its own, `using T = float;` or `constexpr int BLOCK = 256;`, and compile("reduce/unrolled.cu",
+of its own, `using T = float;` or `constexpr int BLOCK = 256;`, and kernel("reduce/unrolled.cu",
 BLOCK=128) compiles the file with that line changed. The kernel of a file is extern "C" and bears
-the file's name. A type may be given as NumPy calls it: T="half" or T=x.dtype."""
+the file's name. A type may be given as NumPy calls it: T="half" or T=x.dtype. A CUDA text may stand
+wherever a file's name may, extern "C" or not, and include "common/..." as files do."""
 
 import re
 from difflib import get_close_matches
+from functools import cache
 from html import escape
 from pathlib import Path
 
 from pygments.lexers import CudaLexer
 from pygments.token import Token
 
-__all__ = ["C_NAMES", "arguments", "compile", "find", "kernel", "show", "text"]
+from . import parameters
+
+__all__ = ["C_NAMES", "find", "kernel", "show", "text"]
 
 ROOT = Path(__file__).resolve().parent.parent / "cuda_src"
 C_NAMES = {
@@ -99,16 +103,11 @@ def find(name):
     raise FileNotFoundError(f"no kernel file {name!r} in cuda_src; there is {', '.join(near)}")
 
 
-def text(name, **choices):
-    """The text of a kernel file with these of its choices changed."""
-    source = find(name).read_text()
-    known = {match[2]: match[3] for match in CHOICE.finditer(source)}
-    unknown = [choice for choice in choices if choice not in known]
-    if unknown:
-        offers = ", ".join(f"{key}={value}" for key, value in known.items()) or "no choice"
-        raise TypeError(f"{name} has no choice {', '.join(unknown)}; it has {offers}")
-    values = known | {key: C_NAMES.get(str(value), value) for key, value in choices.items()}
-    return CHOICE.sub(lambda m: f"{m[1]} {m[2]} = {values[m[2]]};", source)
+def text(what, **choices):
+    """The text of a kernel file, or a text as it is, with these of its choices changed."""
+    if _is_text(what):
+        return _choices(what, "the text", choices)
+    return _choices(find(what).read_text(), what, choices)
 
 
 def show(name, part=None):
@@ -128,32 +127,58 @@ def show(name, part=None):
     return _listing(source, *found.span())
 
 
-def arguments(name, options=(), **choices):
-    """What a kernel file is compiled with: arguments of SourceModule, or of pycuda.compiler."""
-    source = text(name, **choices)
-    return {
-        "source": f'#line 1 "{find(name)}"\n{source}',
-        "options": [*options, "-include", "cuda_fp16.h"] if "= half;" in source else [*options],
-        "include_dirs": [str(ROOT)],
-        "no_extern_c": True,
-    }
+def _is_text(what):
+    return "\n" in what or "__global__" in what
 
 
-def compile(name, options=(), **choices):
-    """A kernel file as a pycuda SourceModule; PyCUDA keeps what it compiled on disk."""
-    from pycuda.compiler import SourceModule
+def _choices(source, whose, choices):
+    """A CUDA text with these of its choices changed."""
+    known = {match[2]: match[3] for match in CHOICE.finditer(source)}
+    unknown = [choice for choice in choices if choice not in known]
+    if unknown:
+        offers = ", ".join(f"{key}={value}" for key, value in known.items()) or "no choice"
+        raise TypeError(f"{whose} has no choice {', '.join(unknown)}; it has {offers}")
+    values = known | {key: C_NAMES.get(str(value), value) for key, value in choices.items()}
+    return CHOICE.sub(lambda m: f"{m[1]} {m[2]} = {values[m[2]]};", source)
 
-    return SourceModule(**arguments(name, options, **choices))
+
+def _stamps(path):
+    """When a kernel file and what it includes of cuda_src were last written."""
+    changed = path.stat().st_mtime_ns
+    headers = (ROOT / name for name in _included(path, changed))
+    return changed, *(stamp for path in headers if path.is_file() for stamp in _stamps(path))
 
 
-def kernel(name, **choices):
-    """The kernel of a file, compiled once a context."""
+@cache
+def _included(path, changed):
+    return re.findall(r'^#include "(.+)"', path.read_text(), re.MULTILINE)
+
+
+def kernel(what, name=None, **choices):
+    """The kernel of a file or a text: PyCUDA's function, whose launches are checked.
+
+    name: which one, where a text defines several. A file that was changed is compiled anew."""
     from pycuda.driver import Context
 
-    key = (Context.get_current().handle, name, tuple(sorted(choices.items())))
+    stamps = () if _is_text(what) else _stamps(find(what))
+    key = (Context.get_current().handle, what, name, stamps, tuple(sorted(choices.items())))
     if key not in compiled:
-        compiled[key] = compile(name, **choices).get_function(Path(name).stem)
+        compiled[key] = _compile(what, name, choices)
     return compiled[key]
 
 
 compiled = {}
+
+
+def _compile(what, name, choices):
+    from . import kernels
+
+    source = text(what, **choices)
+    if _is_text(what):
+        defined = parameters.names(source)
+        if name is None and len(defined) != 1:
+            raise LookupError(f"which kernel? the text defines {', '.join(defined) or 'none'}")
+        name = name or defined[0]
+    options = ["-include", "cuda_fp16.h"] if "= half;" in source else []
+    file = "" if _is_text(what) else str(find(what))
+    return kernels.compile(name or Path(what).stem, source, file, options, [str(ROOT)])

@@ -213,12 +213,17 @@ def install_pycuda(toolkit):
 
 
 def install_helpers():
-    """The package of this checkout, editable."""
-    key = digest(ROOT / "pyproject.toml")
+    """The package of this checkout, editable, and what it brings to JupyterLab."""
+    extension = ROOT / "helpers/labextension"
+    files = [path for path in sorted(extension.rglob("*")) if path.is_file()]
+    key = digest(ROOT / "pyproject.toml", *files)
     if stamp_is("helpers", key):
         return
     with progress("The course's helpers"):
         install("-e", ROOT)
+        installed = VENV / "share/jupyter/labextensions/kernel-cells"
+        shutil.rmtree(installed, ignore_errors=True)
+        shutil.copytree(extension, installed)
         settings = VENV / "share/jupyter/lab/settings/overrides.json"
         settings.parent.mkdir(parents=True, exist_ok=True)
         settings.write_text(json.dumps(QUIET, indent=4))

@@ -154,7 +154,8 @@ def fold_rows(step, x, operator="Sum", offset_bytes=0, **choices):
             checks.Guarded((batch * splits, 2), "int64"),
             checks.Guarded(batch, "int32"),
         )
-        rest = [np.int32(splits), totals.array, arrived.set(0).array]
+        room = np.uintp(totals.array.ptr)  # for values of any type
+        rest = [np.int32(splits), room, arrived.set(0).array]
     grid = blocks.get(step, batch * splits if step == "split" else batch), 1
     sizes = np.int64(batch), np.int64(hidden)
     run(x_gpu.array, out.array, *sizes, *rest, grid=grid, block=(block, 1, 1))

@@ -346,7 +346,7 @@ def test_one_past_the_end_is_told_so():
 
 
 def test_what_ends_a_launch_is_a_finding():
-    source = 'extern "C" __global__ void stop(int *x) { if (threadIdx.x == 3) __trap(); *x = 1; }'
+    source = 'extern "C" __global__ void stop(float *x) { if (threadIdx.x == 3) __trap(); *x = 1; }'
     report = sanitize((source, "stop"), arrays()[0], grid=1, block=32)
     assert [f.kind for f in report] == ["fault"] and "trap" in report[0].message
     assert report[0].source == source and "__trap()" in report._repr_html_()

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -68,6 +69,14 @@ def test_conda_pins_are_the_same():
     needed = {Requirement(line).name for line in PROJECT["dependencies"]}
     assert needed | {"pycuda"} <= pins.keys()
     assert {"pip": ["-e ."]} in listed
+
+
+def test_jupyterlab_finds_the_extension_under_its_name():
+    folder = ROOT / "helpers/labextension"
+    package = json.loads((folder / "package.json").read_text())
+    build = package["jupyterlab"]["_build"]
+    assert f'window._JUPYTERLAB["{package["name"]}"] =' in (folder / build["load"]).read_text()
+    assert f'labextensions/{package["name"]}"' in (ROOT / "scripts/setup.py").read_text()
 
 
 def test_pythons_are_the_same_everywhere(setup_script):

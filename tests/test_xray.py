@@ -382,8 +382,9 @@ def test_wrong_launches(change, error, text):
     ],
 )
 def test_arguments_without_a_size_are_refused(argument, text):
-    with pytest.raises(TypeError, match=re.escape(f"argument 1 {text}") + "$"):
-        xray.profile("first/empty.cu", argument, grid=1, block=1)
+    source = "struct Two { int a, b; };\n__global__ void f(Two two) {}"
+    with pytest.raises(TypeError, match=re.escape(f"argument 1 (Two two) {text}") + "$"):
+        xray.profile((source, "f"), argument, grid=1, block=1)
 
 
 @software
@@ -393,23 +394,25 @@ def test_only_a_kernel_that_is_not_there_is_missing(monkeypatch):
 
     monkeypatch.setattr("pycuda.compiler.SourceModule.get_function", fail)
     with pytest.raises(cuda.LogicError, match="context is destroyed"):
-        xray.profile((TREE, "tree"), grid=1, block=1)
+        xray.profile(("__global__ void is_there() {}", "is_there"), grid=1, block=1)
 
 
 @software
 def test_wrong_arguments():
     from pycuda.compiler import SourceModule
 
-    with pytest.raises(cuda.LogicError, match="takes 20 bytes of arguments"):
+    with pytest.raises(TypeError, match=r"tree takes 3 arguments \(float \*x, .*\), not 1"):
         xray.profile((TREE, "tree"), np.int32(1), grid=1, block=32, shared=128)
     with pytest.raises(cuda.LogicError, match="kernel.cu:6: thread"):
         xray.profile(
             (TREE, "tree"), np.uintp(64), np.uintp(64), np.int32(9), grid=1, block=32, shared=128
         )
+    function = SourceModule(TREE).get_function("tree")
+    with pytest.raises(cuda.LogicError, match="takes 20 bytes of arguments"):
+        xray.profile(function, np.int32(1), grid=1, block=32, shared=128)
     with pytest.raises(cuda.LaunchError, match=r"\(8 \+ 8 \+ 4\), not 24: .* np.int64"):
-        xray.profile(
-            (TREE, "tree"), np.uintp(64), np.uintp(64), np.int64(9), grid=1, block=32, shared=128
-        )
+        args = np.uintp(64), np.uintp(64), np.int64(9)
+        xray.profile(function, *args, grid=1, block=32, shared=128)
     with pytest.raises(LookupError, match=r"no kernel named 'tre'; it has tree$"):
         xray.profile((TREE, "tre"), grid=1, block=32)
     mangled = SourceModule(TREE, no_extern_c=True)

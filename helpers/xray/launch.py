@@ -9,13 +9,12 @@ import hashlib
 import os
 from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from softgpu.loader import Engine
 
-from .. import sources
+from .. import parameters, sources
 
 __all__ = ["Target", "address_of", "find", "shape"]
 
@@ -35,47 +34,30 @@ def find(kernel):
     """The Target of a kernel of helpers.sources, of a PyCUDA function or of (CUDA source, name)."""
     from pycuda.driver import Function
 
-    own = Engine._driver
+    from ..kernels import Kernel
+
     if isinstance(kernel, str):
         kernel = sources.kernel(kernel)
-    if isinstance(kernel, tuple) and len(kernel) == 2 and all(isinstance(k, str) for k in kernel):
-        arguments = {"source": f"#line 1\n{kernel[0]}", "no_extern_c": 'extern "C"' in kernel[0]}
-        name = kernel[1]
-    elif isinstance(kernel, Function):
-        if own:
-            return OwnTarget(own, kernel)
-        for (_, file, choices), function in sources.compiled.items():
-            if function is kernel:
-                arguments, name = sources.arguments(file, **dict(choices)), Path(file).stem
-                break
-        else:
-            raise TypeError(
-                "beside a real GPU, xray needs the kernel's source: give (CUDA source, name) "
-                "or a kernel of helpers.sources"
-            )
-    else:
+    elif isinstance(kernel, tuple) and len(kernel) == 2 and all(isinstance(k, str) for k in kernel):
+        kernel = sources.kernel(*kernel)
+    if not isinstance(kernel, Function):
         raise TypeError(
             "xray looks at a kernel of helpers.sources, a function of a SourceModule or a pair "
             f"(CUDA source, name), not at {type(kernel).__name__}"
         )
-    return OwnTarget(own, _function(arguments, name)) if own else BesideTarget(arguments, name)
+    if Engine._driver:
+        return OwnTarget(Engine._driver, kernel)
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            "beside a real GPU, xray needs the kernel's source: give (CUDA source, name) "
+            "or a kernel of helpers.sources"
+        )
+    return BesideTarget(kernel)
 
 
-def _function(arguments, name):
-    from pycuda.compiler import SourceModule
-    from pycuda.driver import LogicError
-
-    module = SourceModule(**arguments)
-    try:
-        return module.get_function(name)
-    except LogicError as error:
-        raise _of_xray(error) from None
-
-
-def _of_xray(error):
-    """The driver's words on a kernel that there is not, as an error of xray's; any other error."""
-    _, found, words = str(error).rpartition("the module has no kernel named ")
-    return LookupError(f"the source has no kernel named {words}") if found else error
+def _declared(function):
+    """What parameters.check wants to know of a function, which need not be of helpers.sources."""
+    return getattr(function, "parameters", None), getattr(function, "name", "the kernel")
 
 
 class Target:
@@ -86,20 +68,6 @@ class Target:
     def __init__(self, engine):
         self.engine = engine
         self.library = engine.library
-
-
-def _refuse_python_numbers(arguments):
-    """Kernels take NumPy's numbers, which have a size."""
-    for number, argument in enumerate(arguments, 1):
-        if isinstance(argument, (bool, np.bool_)):
-            raise TypeError(f"argument {number} is a bool: pass np.int8({int(argument)})")
-        if type(argument) is float:
-            raise TypeError(f"argument {number} is a Python float: pass np.float32({argument})")
-        if type(argument) is int:
-            small = -(1 << 31) <= argument < 1 << 31
-            instead = "np.int32({})" if small else "np.int64({}) or, for an address, the array"
-            instead = instead.format(argument)
-            raise TypeError(f"argument {number} is a Python int: pass {instead}")
 
 
 # --- the software GPU is PyCUDA's driver ---------------------------------------------------------
@@ -134,7 +102,7 @@ class OwnTarget(Target):
     def launch(self, args, grid, block, shared, ready=None):
         from pycuda.driver import ArgumentHandler
 
-        _refuse_python_numbers(args)
+        parameters.check(args, *_declared(self.function))
         saved = []
         for argument in args:
             if isinstance(argument, ArgumentHandler):
@@ -193,11 +161,12 @@ def _packed(arguments):
 class BesideTarget(Target):
     """A kernel compiled for the software GPU, launched on copies of what the real GPU holds."""
 
-    def __init__(self, arguments, name):
+    def __init__(self, kernel):
         from pycuda.compiler import compile
 
         engine, self.context = _beside()
         super().__init__(engine)
+        self.kernel, arguments = kernel, kernel.arguments
         # PyCUDA's cache does not see blank lines and comments, which line numbers depend on
         whole = hashlib.sha256(arguments["source"].encode()).hexdigest()
         options = [*arguments.get("options", ()), "-lineinfo", f"-DXRAY_SOURCE={whole}"]
@@ -207,11 +176,8 @@ class BesideTarget(Target):
         self.module, self.function = c_void_p(), c_void_p()
         with self:
             self._check(self.library.cuModuleLoadData(byref(self.module), text.encode() + b"\0"))
-            try:
-                found = self.library.cuModuleGetFunction
-                self._check(found(byref(self.function), self.module, name.encode()))
-            except RuntimeError as error:
-                raise _of_xray(error) from None
+            found = self.library.cuModuleGetFunction
+            self._check(found(byref(self.function), self.module, kernel.name.encode()))
 
     def __enter__(self):
         self.library.cuCtxPushCurrent_v2(self.context)
@@ -229,7 +195,7 @@ class BesideTarget(Target):
     def launch(self, args, grid, block, shared, ready=None):
         from pycuda.driver import ArgumentHandler
 
-        _refuse_python_numbers(args)
+        parameters.check(args, *_declared(self.kernel))
         with self:
             copies, passed = {}, []
             try:

@@ -1,0 +1,102 @@
+"""A kernel as PyCUDA has it, which also knows what it declares and says what a launch lacks."""
+
+import re
+
+import numpy as np
+
+from . import autoinit, parameters  # noqa: F401  (PyCUDA binds to the driver that autoinit chooses)
+
+from pycuda.driver import Function, LogicError  # isort: skip
+
+__all__ = ["CompileError", "Kernel", "compile"]
+
+ERROR = re.compile(r"^.*\berror\b.*$(?:\n(?!.*\berror\b).+){0,2}", re.MULTILINE)
+
+
+class CompileError(RuntimeError):
+    """The first mistake that the compiler found: where, what, and the line with a caret."""
+
+    def __init__(self, kernel, report):
+        errors = ERROR.findall(report.partition("\n\nRemark")[0]) or [report.strip()]
+        self.report = report
+        more = len(re.findall(r"\berror:", report)) - 1
+        lines = [f"{kernel} does not compile", errors[0]]
+        if more > 0:
+            lines.append(f"({more} more: the first may have caused them)")
+        super().__init__("\n".join(lines))
+
+    def _render_traceback_(self):
+        """What IPython shows: the mistake is in the CUDA text, not in the Python that led here."""
+        return str(self).splitlines()
+
+
+def compile(kernel, source, file, options, include_dirs):
+    """The Kernel of that name in a CUDA text; file: what the compiler calls it, or ""."""
+    from pycuda.compiler import SourceModule
+    from pycuda.driver import CompileError as Failed
+
+    line = f'#line 1 "{file}"' if file else "#line 1"
+    arguments = {
+        "source": f"{line}\n{_linked(source, kernel)}",
+        "options": options,
+        "include_dirs": include_dirs,
+        "no_extern_c": True,
+    }
+    try:
+        function = SourceModule(**arguments).get_function(kernel)
+    except Failed as error:
+        raise CompileError(kernel, f"{error.stderr}{error.stdout}") from None
+    except LogicError:
+        if kernel in (known := parameters.names(source)):
+            raise
+        found = ", ".join(known) or "none"
+        raise LookupError(f"the source has no kernel named {kernel!r}; it has {found}") from None
+    function.__class__ = Kernel
+    function.name, function.source, function.arguments = kernel, source, arguments
+    function.parameters = parameters.parameters(source, kernel)
+    return function
+
+
+def _linked(source, kernel):
+    """The text with extern "C" before a kernel that lacks it, so that it keeps its plain name."""
+
+    def link(match):
+        before = source[: match.start()].rstrip()
+        is_extern_or_template = before.endswith(('"C"', ">"))
+        return match[0] if is_extern_or_template else f'extern "C" {match[0]}'
+
+    return re.sub(rf"__global__\b[^;{{}}]*?\b{kernel}\s*\(", link, source)
+
+
+class Kernel(Function):
+    """PyCUDA's function; a launch that cannot be right is refused in one sentence.
+
+    name, source: the kernel's name and CUDA text; arguments: what SourceModule took;
+    parameters: what the kernel declares, None if that cannot be read off."""
+
+    def __call__(self, *arguments, block=None, grid=(1, 1), **options):
+        __tracebackhide__ = True
+        _check_shape("block", block, 3)
+        _check_shape("grid", grid, 2)
+        parameters.check(arguments, self.parameters, self.name)
+        return super().__call__(*arguments, block=block, grid=grid, **options)
+
+    def __repr__(self):
+        declared = "..." if self.parameters is None else ", ".join(p.text for p in self.parameters)
+        return f"<kernel {self.name}({declared})>"
+
+
+def _check_shape(what, shape, least):
+    """PyCUDA takes tuples of int: three numbers for a block, two or three for a grid."""
+    if type(shape) is tuple and least <= len(shape) <= 3 and all(type(n) is int for n in shape):
+        return
+    if shape is None:
+        raise TypeError("no block: say how many threads it has, such as block=(256, 1, 1)")
+    numbers = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    if len(numbers) > 3 or not all(isinstance(n, (int, float, np.number)) for n in numbers):
+        raise TypeError(f"{what}={shape!r}: give whole numbers, such as {(256, 1, 1)[:least]}")
+    whole = tuple(-int(-n // 1) for n in numbers) + (1,) * (least - len(numbers))
+    wrong = "is not whole" if whole[: len(numbers)] != numbers else "is not a tuple of int"
+    if isinstance(shape, tuple) and len(shape) < least:
+        wrong = f"has too few numbers for PyCUDA, which takes {least}"
+    raise TypeError(f"{what}={shape!r} {wrong}: write {what}={whole}")

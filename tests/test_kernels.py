@@ -1,0 +1,178 @@
+"""Kernels of files and of texts: compiled with choices, refused with the compiler's own words,
+launched as PyCUDA does, and spoken to where a launch cannot be right."""
+
+import os
+import re
+
+import numpy as np
+import pytest
+
+from helpers import kernels, parameters, sources, xray
+
+from pycuda import driver, gpuarray  # isort: skip
+
+TWICE = "__global__ void twice(const float *x, float *out, long long n)\n{\n    BODY\n}\n"
+BODY = "int i = threadIdx.x; if (i < n) out[i] = 2 * x[i];"
+
+
+def twice(body=BODY):
+    return TWICE.replace("BODY", body)
+
+
+@pytest.fixture
+def arrays():
+    return gpuarray.to_gpu(np.arange(9, dtype=np.float32)), gpuarray.zeros(9, np.float32)
+
+
+def test_a_text_is_a_kernel(arrays):
+    x, out = arrays
+    kernel = sources.kernel(twice())
+    kernel(x, out, np.int64(9), block=(32, 1, 1))
+    assert (out.get() == 2 * x.get()).all()
+    assert repr(kernel) == "<kernel twice(float *x, float *out, long long n)>"
+
+
+def test_it_is_still_a_function_of_pycuda(arrays):
+    x, out = arrays
+    kernel = sources.kernel(twice())
+    assert isinstance(kernel, driver.Function) and kernel.max_threads_per_block == 1024
+    kernel.prepare("PPq")
+    kernel.prepared_call((1, 1), (32, 1, 1), x.gpudata, out.gpudata, 9)
+    assert (out.get() == 2 * x.get()).all()
+    kernel(driver.In(x.get()), out, np.int64(9), block=(32, 1, 1), grid=(1, 1, 1), stream=None)
+
+
+def test_a_text_finds_common_and_takes_choices():
+    text = (
+        '#include "common/operators.cuh"\nusing T = float;\nusing Op = Sum<T>;\n'
+        'extern "C" __global__ void one(T *out) { *out = Op()(T(1) / 3, Op().initial()); }\n'
+        "template <typename A>\n__global__ void two(A *out) {}\n"
+    )
+    out = gpuarray.zeros(1, np.float64)
+    sources.kernel(text, "one", T="double", Op="Prod<T>")(out, block=(1, 1, 1))
+    assert out.get() == 1 / 3
+    report = xray.profile((text, "one"), gpuarray.zeros(1, np.float32), grid=1, block=1)
+    assert report.total["st.requests"] == 1
+    with pytest.raises(TypeError, match="the text has no choice U; it has T=float, Op=Sum<T>"):
+        sources.kernel(text, "one", U=3)
+    with pytest.raises(LookupError, match="which kernel. the text defines one, two"):
+        sources.kernel(text)
+    with pytest.raises(LookupError, match="no kernel named 'three'; it has one, two"):
+        sources.kernel(text, "three")
+
+
+def test_a_changed_file_takes_effect(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    kernel, header = tmp_path / "f.cu", tmp_path / "f.cuh"
+    times = iter(range(1, 9))
+
+    def write(path, text):
+        path.write_text(text)
+        os.utime(path, ns=(next(times),) * 2)
+
+    def result():
+        out = gpuarray.zeros(1, np.int32)
+        sources.kernel("f.cu")(out, block=(1, 1, 1))
+        return int(out.get()[0])
+
+    write(header, "#define VALUE 1\n")
+    write(kernel, '#include "f.cuh"\nextern "C" __global__ void f(int *x) { *x = VALUE; }\n')
+    assert result() == 1 and sources.kernel("f.cu") is sources.kernel("f.cu")
+    write(header, "#define VALUE 2\n")
+    assert result() == 2
+    write(kernel, 'extern "C" __global__ void f(int *x) { *x = 3; }\n')
+    assert result() == 3
+
+
+def test_a_mistake_is_told_by_line_and_caret():
+    with pytest.raises(kernels.CompileError) as info:
+        sources.kernel(twice("int i = 3\n    out[i] = y;\n    x[0] = z;"))
+    shown = info.value._render_traceback_()
+    assert shown[0] == "twice does not compile"
+    assert shown[1] == 'kernel.cu(4): error: expected a ";"'
+    assert shown[2].strip() == "out[i] = y;" and shown[3].strip() == "^" and len(shown) == 5
+    assert re.fullmatch(r"\(\d more: the first may have caused them\)", shown[4])
+    with pytest.raises(kernels.CompileError, match="nothing.cuh: No such file"):
+        sources.kernel('#include "nothing.cuh"\n' + twice())
+
+
+@pytest.mark.parametrize(
+    "shape, instead",
+    [
+        ({"block": 256}, "block=256 is not a tuple of int: write block=(256, 1, 1)"),
+        ({"block": (16, 16)}, "block=(16, 16) has too few numbers .*: write block=(16, 16, 1)"),
+        ({"block": [8, 8, 8]}, "block=[8, 8, 8] is not a tuple of int: write block=(8, 8, 8)"),
+        ({"block": None}, "no block: say how many threads it has, such as block=(256, 1, 1)"),
+        ({"block": "all"}, "block='all': give whole numbers, such as (256, 1, 1)"),
+        ({"grid": 4}, "grid=4 is not a tuple of int: write grid=(4, 1)"),
+        ({"grid": (np.int64(4), 1)}, "is not a tuple of int: write grid=(4, 1)"),
+        ({"grid": (3.9, 1)}, "grid=(3.9, 1) is not whole: write grid=(4, 1)"),
+        ({"grid": (1, 1, 1, 1)}, "grid=(1, 1, 1, 1): give whole numbers, such as (256, 1)"),
+    ],
+)
+def test_a_wrong_shape_is_told_what_to_write(arrays, shape, instead):
+    pattern = re.escape(instead).replace(r"\.\*", ".*")
+    with pytest.raises(TypeError, match=pattern + "$"):
+        sources.kernel(twice())(*arrays, np.int64(9), **{"block": (32, 1, 1)} | shape)
+
+
+HALVES = np.zeros(9, np.float16)
+
+
+@pytest.mark.parametrize(
+    "place, argument, says",
+    [
+        (2, 1000, "argument 3 (long long n) is a Python int: pass np.int64(1000)"),
+        (2, 1.5, "argument 3 (long long n) is a Python float: pass np.int64(1)"),
+        (2, np.int32(7), "argument 3 (long long n) is of type int32: pass np.int64(7)"),
+        (2, HALVES, "argument 3 (long long n) is no number: pass np.int64(...)"),
+        (0, 0, "argument 1 (float *x) is a Python int: pass an array"),
+        (0, np.float32(0), "argument 1 (float *x) is a number of type float32: pass an array"),
+        (0, HALVES, "is a NumPy array, on the host: send it over with gpuarray.to_gpu(...)"),
+        (0, driver.In(HALVES), "is an array of float16: send one of float32, x.astype(np.float32)"),
+    ],
+)
+def test_a_wrong_argument_is_told_what_to_write(arrays, place, argument, says):
+    arguments = [*arrays, np.int64(9)]
+    arguments[place] = argument
+    with pytest.raises(TypeError, match=re.escape(says) + "$"):
+        sources.kernel(twice())(*arguments, block=(32, 1, 1))
+
+
+def test_an_array_of_doubles_is_refused(arrays):
+    x, out = arrays
+    with pytest.raises(TypeError, match=r"argument 1 \(float \*x\) is an array of float64"):
+        sources.kernel(twice())(x.astype(np.float64), out, np.int64(9), block=(32, 1, 1))
+
+
+def test_an_argument_too_few_is_named(arrays):
+    with pytest.raises(TypeError, match=r"twice takes 3 arguments \(.*long long n\), not 2$"):
+        sources.kernel(twice())(*arrays, block=(32, 1, 1))
+
+
+def test_what_a_kernel_declares():
+    text = """
+    using T = half; using Acc = T;
+    /* __global__ void f(int old) {} */
+    extern "C" __global__ __launch_bounds__(64, 2) void f(  // (comment)
+        const T *__restrict__ x, volatile unsigned long long *count, Packed<T, 4> *packs,
+        const float tiles[], Acc scale, unsigned n, int **table) { g(x); }
+    """
+    assert parameters.names(text) == ["f"]
+    read = parameters.parameters(text, "f")
+    assert [p.text for p in read] == [
+        "T *x", "unsigned long long *count", "Packed<T, 4> *packs", "float tiles[]", "Acc scale",
+        "unsigned n", "int **table",
+    ]  # fmt: skip
+    assert [p.is_pointer for p in read] == [True, True, True, True, False, False, True]
+    types = [p.dtype and p.dtype.name for p in read]
+    assert types == ["float16", "uint64", None, "float32", "float16", "uint32", None]
+    assert parameters.parameters("__global__ void f(void) {}", "f") == ()
+    assert parameters.parameters("#define F(n) __global__ void n() {}\nF(f)", "f") is None
+
+
+@pytest.mark.parametrize("path", sorted(sources.ROOT.rglob("*.cu")), ids=lambda path: path.stem)
+def test_each_kernel_of_the_course_is_read(path):
+    text = path.read_text()
+    if "__global__" in text:
+        assert parameters.parameters(text, path.stem) is not None
