@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import re
-from ctypes import c_char_p, c_uint32, c_uint64, c_void_p
+from ctypes import c_uint64
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import contract
+from .contract import ffi
+
 __all__ = ["Finding", "Findings", "last_findings", "line_name"]
 
-_NONE = 0xFFFFFFFF
+_NO_SITE = 0xFFFFFFFF
 _MOST = 256
 _PARAMETER_BYTES = 4096
 
@@ -37,28 +40,13 @@ def _bytes(number: int) -> str:
     return f"{number} byte" if number == 1 else f"{number} bytes"
 
 
-class _Finding(ctypes.Structure):
-    _fields_ = [
-        ("kind", c_uint32),
-        ("note", c_uint32),
-        ("site", c_uint32),
-        ("other_site", c_uint32),
-        ("access", c_uint32),
-        ("other_access", c_uint32),
-        ("block", c_uint32 * 3),
-        ("thread", c_uint32 * 3),
-        ("other_block", c_uint32 * 3),
-        ("other_thread", c_uint32 * 3),
-        ("space", c_uint32),
-        ("bytes", c_uint32),
-        ("meant", c_uint32 * 2),
-        ("lanes", c_uint32),
-        ("reserved", c_uint32),
-        ("count", c_uint64),
-        ("address", c_uint64),
-        ("begin", c_uint64),
-        ("end", c_uint64),
-    ]
+class _Finding:
+    """`struct Finding` of driver/runtime.h, copied: its fields, arrays as lists."""
+
+    def __init__(self, found):
+        for name, field in ffi.typeof("Finding").fields:
+            value = getattr(found, name)
+            setattr(self, name, list(value) if field.type.kind == "array" else value)
 
 
 @dataclass(frozen=True)
@@ -141,37 +129,6 @@ class Findings(list):
     __repr__ = __str__
 
 
-def bind(library: ctypes.CDLL) -> None:
-    """Tell ctypes what the sanitizer's functions take."""
-    signatures = {
-        "sg_sanitize": (None, [ctypes.c_int]),
-        "sg_sanitize_all": (None, [ctypes.c_int]),
-        "sg_sanitize_unwritten": (None, [c_uint64, ctypes.c_size_t]),
-        "sg_sanitize_findings": (c_uint32, [c_void_p, c_uint32, c_void_p, c_void_p]),
-        "sg_sanitize_kernel": (c_char_p, [c_void_p]),
-        "sg_kernel_set_origins": (None, [c_void_p, c_char_p, c_void_p, c_uint32]),
-    }
-    for name, (result, arguments) in signatures.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-
-
-class _Origin(ctypes.Structure):
-    _fields_ = [
-        ("params", c_uint64),
-        ("begin", c_uint32),
-        ("end", c_uint32),
-        ("updates", c_uint32),
-        ("reserved", c_uint32),
-    ]
-
-
-def set_origins(library: ctypes.CDLL, handle: int, kernel: bytes, origins) -> None:
-    """Hand over what jit/sanitize.py noted of a kernel's sites."""
-    table = (_Origin * (len(origins) + 1))(*(_Origin(*origin) for origin in origins))
-    library.sg_kernel_set_origins(handle, kernel, table, len(origins))
-
-
 def last_findings(
     engine, kind: type[Findings] = Findings, types=(), fault: str | None = None
 ) -> Findings | None:
@@ -179,18 +136,19 @@ def last_findings(
 
     types: of the elements of each argument, as NumPy has them; None where it is no array.
     fault: the driver's words on what stopped the launch before its end, if something did."""
-    library, handle = engine.library, c_void_p()
-    name = library.sg_sanitize_kernel(ctypes.byref(handle))
-    if name is None:
+    runtime, handle = engine.runtime, ffi.new("void **")
+    name = runtime.sg_sanitize_kernel(handle)
+    if not name:
         return None
-    found, dropped = (_Finding * _MOST)(), c_uint64()
-    parameters = ctypes.create_string_buffer(_PARAMETER_BYTES)
-    count = library.sg_sanitize_findings(found, _MOST, ctypes.byref(dropped), parameters)
-    teller = _Teller(engine, handle.value, name.decode(), parameters.raw, types)
-    told = _fold([teller.tell(f) for f in found[:count]])
+    found, dropped = ffi.new("Finding[]", _MOST), ffi.new("uint64_t *")
+    parameters = ffi.new("char[]", _PARAMETER_BYTES)
+    count = runtime.sg_sanitize_findings(found, _MOST, dropped, parameters)
+    words = ffi.string(name).decode(), bytes(ffi.buffer(parameters)), types
+    teller = _Teller(engine, handle[0], *words)
+    told = _fold([teller.tell(_Finding(f)) for f in found[0:count]])
     if fault is not None:
         told.append(teller.tell_fault(fault))
-    return kind(teller.kernel, told, dropped.value)
+    return kind(teller.kernel, told, dropped[0])
 
 
 def _fold(found: list[Finding]) -> list[Finding]:
@@ -354,7 +312,7 @@ class _Teller:
         for variable in self.module.image.variables:
             address, size = c_uint64(), ctypes.c_size_t()
             self.library.cuModuleGetGlobal_v2(
-                ctypes.byref(address), ctypes.byref(size), c_void_p(self.handle),
+                ctypes.byref(address), ctypes.byref(size), contract.address(self.handle),
                 variable.name.encode(),
             )  # fmt: skip
             if address.value == f.begin:
@@ -425,7 +383,7 @@ class _Teller:
             message += ", in the heap of malloc, but in no block that is allocated"
         elif note == "elsewhere":
             message += ", which is in another array"
-        elif f.space == _SHARED and f.meant[1] == _NONE:
+        elif f.space == _SHARED and f.meant[1] == _NO_SITE:
             advice += " Or launch with more shared memory."
         return message, advice
 

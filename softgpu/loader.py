@@ -14,11 +14,11 @@ import sys
 import tempfile
 import threading
 import traceback
-from ctypes import c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
 from functools import cached_property
 from pathlib import Path
 
-from . import build, cache_folder, findings, setting
+from . import build, cache_folder, contract, findings, setting
+from .contract import ffi
 from .jit.compile import KernelCode
 from .jit.layout import Image, Layout, Site
 from .ptx import PtxError, parse
@@ -29,57 +29,9 @@ __all__ = ["Engine"]
 _INVALID_PTX = 218
 _STATIC_SHARED_BYTES = 48 * 1024
 _LAUNCH_FAILED = 719
-_SPACES = ("generic", "global", "shared", "local", "const", "param")
-_KINDS = ("load", "store", "atomic", "red", "barrier", "shuffle", "trap", "other")
-_BUILDS = ("plain", "profile", "sanitize")  # by number
-
-
-class _Site(ctypes.Structure):
-    _fields_ = [
-        ("file", c_uint32),
-        ("line", c_uint32),
-        ("bytes", ctypes.c_uint8),
-        ("space", ctypes.c_uint8),
-        ("kind", ctypes.c_uint8),
-        ("elements", ctypes.c_uint8),
-    ]
-
-
-_Load = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
-_Compile = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_uint32)
-_Attributes = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p)
-_Unload = ctypes.CFUNCTYPE(None, c_void_p)
-_Report = ctypes.CFUNCTYPE(c_int)
-
-_SIGNATURES = {
-    "sg_set_callbacks": (None, [c_void_p] * 4),
-    "sg_set_reporter": (None, [c_void_p]),
-    "sg_set_error": (None, [c_char_p]),
-    "sg_options": (None, [c_int, c_int, c_double]),
-    "sg_stopped_launches": (ctypes.c_uint64, []),
-    "sg_module_create": (c_int, [c_void_p, c_size_t]),
-    "sg_module_fill": (None, [c_void_p, c_size_t, c_char_p, c_size_t]),
-    "sg_module_variable": (c_int, [c_void_p, c_char_p, c_size_t, c_size_t, c_int]),
-    "sg_module_relocate": (None, [c_void_p, c_size_t, c_size_t]),
-    "sg_module_kernel": (c_int, [c_void_p, c_char_p]),
-    "sg_kernel_describe": (
-        None,
-        [
-            c_void_p,
-            c_char_p,
-            c_size_t,
-            c_char_p,
-            *[c_uint32] * 4,
-            c_void_p,
-            c_uint32,
-            c_void_p,
-            c_uint32,
-        ],
-    ),
-    "sg_kernel_follows_pointers": (None, [c_void_p, c_char_p]),
-    "sg_kernel_set_code": (None, [c_void_p, c_char_p, c_uint32, c_void_p, c_uint32]),
-    "sg_kernel_set_attributes": (None, [c_void_p, c_char_p] + [c_uint32] * 5),
-}
+_SPACES = contract.values("Space", "SPACE_")
+_KINDS = contract.values("SiteKind", "SITE_")
+_BUILDS = contract.names("Build", "BUILD_")
 
 
 class LoadedModule:
@@ -191,26 +143,23 @@ class Engine:
     _driver: Engine | None = None
 
     def __init__(self, mode: int):
-        self.library = ctypes.CDLL(str(build.build()), mode=mode)
-        findings.bind(self.library)
-        for name, (result, arguments) in _SIGNATURES.items():
-            function = getattr(self.library, name)
-            function.restype, function.argtypes = result, arguments
+        path = str(build.build())
+        self.library = ctypes.CDLL(path, mode=mode)  # with NVIDIA's functions
+        self.runtime = contract.open_runtime(path)  # with its own
         self.modules: dict[int, LoadedModule] = {}
         self._compiling = threading.Lock()
         self._callbacks = (
-            _Load(self._guarded(self._load)),
-            _Compile(self._guarded(self._compile)),
-            _Attributes(self._guarded(self._attributes)),
-            _Unload(self._unload),
-            _Report(self._report),
+            ffi.callback("LoadCallback", self._guarded(self._load)),
+            ffi.callback("CompileCallback", self._guarded(self._compile)),
+            ffi.callback("AttributesCallback", self._guarded(self._attributes)),
+            ffi.callback("UnloadCallback", self._unload),
         )
-        *callbacks, reporter = (ctypes.cast(c, c_void_p) for c in self._callbacks)
-        self.library.sg_set_callbacks(*callbacks)
-        self.library.sg_set_reporter(reporter)
+        self._reporter = ffi.callback("ReportCallback", self._report)
+        self.runtime.sg_set_callbacks(*self._callbacks)
+        self.runtime.sg_set_reporter(self._reporter)
         # modules that are unloaded while Python goes down must not call into it
-        atexit.register(self.library.sg_set_callbacks, None, None, None, None)
-        atexit.register(self.library.sg_set_reporter, None)
+        atexit.register(self.runtime.sg_set_callbacks, *[ffi.NULL] * 4)
+        atexit.register(self.runtime.sg_set_reporter, ffi.NULL)
 
     @classmethod
     def as_driver(cls) -> Engine:
@@ -222,15 +171,15 @@ class Engine:
     @classmethod
     def stopped_launches(cls) -> int:
         """How many launches of the driver ended early; 0 where it is not in use."""
-        return cls._driver.library.sg_stopped_launches() if cls._driver else 0
+        return cls._driver.runtime.sg_stopped_launches() if cls._driver else 0
 
     def set_threads(self, threads: int) -> None:
         """How many blocks run at a time; 0: as many as there are cores; 1: deterministic."""
-        self.library.sg_options(threads, threads == 1, setting("SOFTGPU_TIMEOUT", float, 300.0))
+        self.runtime.sg_options(threads, threads == 1, setting("SOFTGPU_TIMEOUT", float, 300.0))
 
     def sanitize_launches(self, on: bool = True) -> None:
         """Watch every launch, as SOFTGPU_SANITIZE=1 does: one that does something wrong fails."""
-        self.library.sg_sanitize_all(on)
+        self.runtime.sg_sanitize_all(on)
 
     def _guarded(self, function):
         """A callback for C: exceptions become an error code with their text."""
@@ -240,45 +189,47 @@ class Engine:
                 function(*arguments)
                 return 0
             except PtxError as error:
-                self.library.sg_set_error(str(error).encode())
+                self.runtime.sg_set_error(str(error).encode())
                 return _INVALID_PTX
             except KeyboardInterrupt:  # cannot pass through C: let Python raise it again after
                 _thread.interrupt_main()
-                self.library.sg_set_error(b"interrupted")
+                self.runtime.sg_set_error(b"interrupted")
                 return _INVALID_PTX
             except BaseException:
                 text = "the software GPU failed to compile:\n" + traceback.format_exc()
-                self.library.sg_set_error(text.encode())
+                self.runtime.sg_set_error(text.encode())
                 return _INVALID_PTX
 
         return call
 
-    def _load(self, handle: int, image: int, size: int) -> None:
-        if ctypes.string_at(image, 4) in (b"\x7fELF", b"\x50\xed\x55\xba"):
+    def _load(self, handle, image, size: int) -> None:
+        data = bytes(ffi.buffer(image, size))
+        if bytes(ffi.buffer(image, 4)) in (b"\x7fELF", b"\x50\xed\x55\xba"):
             raise PtxError("this is machine code of a GPU; the software GPU runs PTX (nvcc --ptx)")
-        data = ctypes.string_at(image, size).rstrip(b"\0")
-        text, _, _ = data.decode(errors="replace").partition("\n//@@\n")  # see bin/nvcc
+        text = data.rstrip(b"\0").decode(errors="replace")
+        text, _, _ = text.partition("\n//@@\n")  # see bin/nvcc
         module = LoadedModule(text + "\n")
         self.modules[handle] = module
-        library, program, placed = self.library, module.program, module.image
-        if library.sg_module_create(handle, placed.bytes):
+        runtime, program, placed = self.runtime, module.program, module.image
+        if runtime.sg_module_create(handle, placed.bytes):
             raise PtxError(f"there is no memory for {placed.bytes} bytes of module variables")
         for offset, content in placed.pieces:
-            library.sg_module_fill(handle, offset, content, len(content))
+            runtime.sg_module_fill(handle, offset, content, len(content))
         for variable in placed.variables:
             offset = placed.offsets[variable.name]
             constant = variable.space == "const"
-            library.sg_module_variable(
+            runtime.sg_module_variable(
                 handle, variable.name.encode(), offset, variable.bytes, constant
             )
         for where, target in placed.relocations:
-            library.sg_module_relocate(handle, where, target)
+            runtime.sg_module_relocate(handle, where, target)
         for kernel in program.kernels:
-            library.sg_module_kernel(handle, kernel.name.encode())
+            runtime.sg_module_kernel(handle, kernel.name.encode())
 
-    def _compile(self, handle: int, kernel: bytes, build_number: int) -> None:
+    def _compile(self, handle, kernel, build_number: int) -> None:
         """Make a build of a kernel. The plain one comes first: nothing is known of it before."""
-        module, name, build_name = self.modules[handle], kernel.decode(), _BUILDS[build_number]
+        module, build_name = self.modules[handle], _BUILDS[build_number]
+        name = ffi.string(kernel).decode()
         with self._compiling:
             try:
                 code = module.code(name, build_name)
@@ -288,17 +239,17 @@ class Engine:
                 self._describe(handle, kernel, code)
             address = code.address(self.library)
         counters = code.notes.get("counters", 0)
-        self.library.sg_kernel_set_code(handle, kernel, build_number, address, counters)
+        entry = ffi.cast("void *", address)
+        self.runtime.sg_kernel_set_code(handle, kernel, build_number, entry, counters)
         if origins := code.notes.get("origins"):
-            findings.set_origins(self.library, handle, kernel, origins)
+            self.runtime.sg_kernel_set_origins(handle, kernel, origins, len(origins))
 
-    def _describe(self, handle: int, kernel: bytes, code: KernelCode) -> None:
+    def _describe(self, handle, kernel, code: KernelCode) -> None:
         """Tell the driver what it needs to know of a kernel for a launch."""
         function, layout = self.modules[handle].program.functions[code.kernel], code.layout
         files = sorted({site.file for site in code.sites})
-        names = (c_char_p * len(files))(*(Path(name).name.encode() for name in files))
-        table = (_Site * len(code.sites))(*(_site(site, files) for site in code.sites))
-        self.library.sg_kernel_describe(
+        names = [ffi.new("char[]", Path(name).name.encode()) for name in files]
+        self.runtime.sg_kernel_describe(
             handle,
             kernel,
             function.param_bytes,
@@ -309,18 +260,18 @@ class Engine:
             layout.dynamic_align,
             names,
             len(files),
-            table,
+            [_site(site, files) for site in code.sites],
             len(code.sites),
         )
         if layout.follows_pointers:
-            self.library.sg_kernel_follows_pointers(handle, kernel)
+            self.runtime.sg_kernel_follows_pointers(handle, kernel)
 
-    def _attributes(self, handle: int, kernel: bytes) -> None:
+    def _attributes(self, handle, kernel) -> None:
         module = self.modules[handle]
-        name = kernel.decode()
+        name = ffi.string(kernel).decode()
         layout = module.layout(name)
         found = module.resources.get(name, {})
-        self.library.sg_kernel_set_attributes(
+        self.runtime.sg_kernel_set_attributes(
             handle,
             kernel,
             found.get("registers", 0),
@@ -336,10 +287,10 @@ class Engine:
         print(found, file=sys.stderr, flush=True)
         count = "one thing" if len(found) == 1 else f"{len(found)} things"
         first = f"the sanitizer found {count} wrong with kernel {found.kernel}: {found[0]}"
-        self.library.sg_set_error(first.encode())
+        self.runtime.sg_set_error(first.encode())
         return _LAUNCH_FAILED
 
-    def _unload(self, handle: int) -> None:
+    def _unload(self, handle) -> None:
         self.modules.pop(handle, None)
 
 
@@ -348,12 +299,13 @@ def _sizes(params: list[Variable]) -> bytes:
     return f" ({' + '.join(str(p.bytes) for p in params)})".encode() if len(params) > 1 else b""
 
 
-def _site(site: Site, files: list[str]) -> _Site:
-    return _Site(
-        files.index(site.file),
-        site.line,
-        site.bytes,
-        _SPACES.index(site.space),
-        _KINDS.index(site.kind),
-        site.elements,
-    )
+def _site(site: Site, files: list[str]) -> dict[str, int]:
+    """A row of the driver's table of sites."""
+    return {
+        "file": files.index(site.file),
+        "line": site.line,
+        "bytes": site.bytes,
+        "space": _SPACES[site.space],
+        "kind": _KINDS[site.kind],
+        "elements": site.elements,
+    }

@@ -450,7 +450,7 @@ def test_a_finding_in_a_header_shows_its_source(tmp_path):
 )
 def test_the_loop_that_does_not_end_is_named(body):
     engine = launch.Engine.as_driver()
-    engine.library.sg_options(0, 0, 0.5)
+    engine.runtime.sg_options(0, 0, 0.5)
     try:
         for block in 1, 64:
             report = sanitize(kernel(body), arrays()[0], np.int32(64), grid=1, block=block)

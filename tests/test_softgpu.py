@@ -237,7 +237,7 @@ def test_a_kernel_that_never_ends_is_stopped_at_the_limit():
 
 
 def test_a_recursion_without_loops_is_stopped_too(module, memory):
-    engine = Engine.as_driver().library
+    engine = Engine.as_driver().runtime
     engine.sg_options(0, 0, 0.5)
     try:
         with pytest.raises(cuda.LaunchError, match="slow_recursion ran longer than 0.5 s"):

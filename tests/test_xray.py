@@ -170,11 +170,11 @@ def test_profiling_changes_no_loop(loop):
     for profiled in (False, True):
         y = np.zeros((64, 100), np.int32)
         if profiled:
-            target.library.sg_profile_begin(0)
+            target.engine.runtime.sg_profile_begin(0)
         try:
             target.function(cuda.InOut(y), cuda.In(length), grid=(1, 1), block=(64, 1, 1))
         finally:
-            target.library.sg_profile_end()
+            target.engine.runtime.sg_profile_end()
         result.append(y)
     assert result[0].any() and (result[0] == result[1]).all()
 

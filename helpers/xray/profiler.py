@@ -1,11 +1,11 @@
 """Run a launch in the profile build and gather what it counted, by source line."""
 
-import ctypes
 from collections import Counter, defaultdict
-from ctypes import c_char_p, c_uint32, c_uint64, c_void_p
 
 import numpy as np
 
+from softgpu import contract
+from softgpu.contract import ffi
 from softgpu.jit.profile import SITE_COUNTERS
 
 from .launch import find, shape
@@ -15,25 +15,7 @@ from .report import Report
 __all__ = ["profile"]
 
 
-class _Result(ctypes.Structure):
-    """As in softgpu/driver/profile.c."""
-
-    _fields_ = [
-        ("module", c_void_p),
-        ("kernel", c_char_p),
-        *((name, c_uint32 * 3) for name in ("grid", "block")),
-        *((name, c_uint32) for name in ("static_shared", "dynamic_shared")),
-        *((name, c_uint32) for name in ("launches", "counter_count", "touched_count")),
-        *((name, c_uint32) for name in ("event_count", "sample_count", "incomplete")),
-        *((name, c_void_p) for name in ("counters", "touched", "events", "samples")),
-    ]
-
-
-_TOUCHED = np.dtype([(name, "u8") for name in ("begin", "end", "read", "written", "touched")])
-_EVENT = np.dtype([(name, "u4") for name in ("warp", "what", "mask", "at")])
-_SAMPLE = np.dtype(
-    [(name, "u4") for name in ("site", "warp", "mask", "bytes")] + [("lanes", "u8", 32)]
-)
+_TOUCHED, _EVENT, _SAMPLE = (contract.dtype(name) for name in ("Touched", "Step", "Sample"))
 
 
 def profile(kernel, *args, grid, block, shared=0, watch=0):
@@ -44,14 +26,12 @@ def profile(kernel, *args, grid, block, shared=0, watch=0):
     watch: the block, by number or index, that the pictures are of."""
     grid, block = shape("grid", grid), shape("block", block)
     target = find(kernel)
-    library = target.library
-    library.sg_profile_begin.argtypes = [c_uint64]
-    library.sg_profile_end.restype = ctypes.POINTER(_Result)
-    library.sg_profile_begin(_number(watch, grid))
+    runtime = target.engine.runtime
+    runtime.sg_profile_begin(_number(watch, grid))
     try:
         target.launch(args, grid, block, shared)
     finally:
-        result = library.sg_profile_end().contents
+        result = runtime.sg_profile_end()
     return _report(target.engine.modules[result.module], result)
 
 
@@ -69,24 +49,24 @@ def _array(address, kind, count):
     if not count:
         return np.zeros(0, kind)
     size = np.dtype(kind).itemsize * count
-    return np.frombuffer(ctypes.string_at(address, size), kind)
+    return np.frombuffer(bytes(ffi.buffer(address, size)), kind)
 
 
 def _report(module, result):
-    name = result.kernel.decode()
+    name = ffi.string(result.kernel).decode()
     code = module.code(name, "profile")
     counters = _array(result.counters, np.uint64, result.counter_count).astype(np.int64)
     shared = result.static_shared + result.dynamic_shared
     resources = module.resources.get(name, {})
-    threads = int(np.prod(result.block))
+    grid, block = tuple(result.grid), tuple(result.block)
     return Report(
         kernel=name,
-        grid=tuple(result.grid),
-        block=tuple(result.block),
+        grid=grid,
+        block=block,
         static_shared=result.static_shared,
         dynamic_shared=result.dynamic_shared,
         registers=resources.get("registers"),
-        occupancy=occupancy(threads, resources.get("registers", 0), shared),
+        occupancy=occupancy(int(np.prod(block)), resources.get("registers", 0), shared),
         source_line=module.program.functions[name].source,
         lines=_by_line(code, counters),
         texts=module.source_lines,

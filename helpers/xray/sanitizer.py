@@ -48,14 +48,14 @@ def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
             name = type(array).__name__
             raise TypeError(f"uninitialised takes arrays on the GPU, not a value of type {name}")
     target = find(kernel)
-    library = target.engine.library
+    runtime = target.engine.runtime
 
     def ready(address):
         """Just before the launch: address(argument) is where the kernel will find it."""
         for array in uninitialised:
-            library.sg_sanitize_unwritten(address(array), array.nbytes)
+            runtime.sg_sanitize_unwritten(address(array), array.nbytes)
 
-    library.sg_sanitize(1)
+    runtime.sg_sanitize(1)
     try:
         target.launch(args, shape("grid", grid), shape("block", block), shared, ready)
         fault = None
@@ -64,7 +64,7 @@ def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
             raise
         fault = str(error)
     finally:
-        library.sg_sanitize(0)
+        runtime.sg_sanitize(0)
     types = [
         None if isinstance(a, np.generic) else getattr(getattr(a, "array", a), "dtype", None)
         for a in args

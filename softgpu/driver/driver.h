@@ -248,8 +248,6 @@ typedef struct Worker {
 
 /* ---- launch.c: what instrumented launches run under (profile.c, sanitize.c) ---- */
 
-#define SANITIZE_BUILD 2
-
 typedef struct Instrument {
     uint32_t build;              /* the code that launches run */
     CUresult (*begin)(Job *job); /* with the lock held, before the first block */

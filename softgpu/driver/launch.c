@@ -102,7 +102,7 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
     job.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
     driver_lock();
     job.grid_id = ++grid_id;
-    if (build != SANITIZE_BUILD && !(tool && tool == instrument))
+    if (build != BUILD_SANITIZE && !(tool && tool == instrument))
         written_by_launch(kernel, param_copy);
     result = tool ? tool->begin(&job) : CUDA_SUCCESS;
     if (!result) {

@@ -8,8 +8,6 @@
 #define MOST_ARRIVALS ((1u << 20) - 1)
 
 /* What compiled code says of an update and of a wait. */
-enum { DROPS = 1, COMES = 2 };
-enum { PARITY = 1, ONLY_WAY = 2, ALONE = 4 };
 
 /* What lies in memory; mbarrier.pending_count knows where `pending` is. */
 typedef union {
@@ -77,9 +75,9 @@ void sg_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t m
                      "arrives %u times at an mbarrier that waits for %u arrivals only", count,
                      (uint32_t)m->pending);
         state[lane] = m->word;
-        m->bytes += how & COMES ? -bytes[lane] : bytes[lane];
+        m->bytes += how & ARRIVAL_COMES ? -bytes[lane] : bytes[lane];
         m->pending -= count;
-        if (how & DROPS) m->expected -= count;
+        if (how & ARRIVAL_DROPS) m->expected -= count;
         if (m->pending || m->bytes || !(count || bytes[lane])) continue;
         m->pending = m->expected;
         m->phase++;
@@ -95,7 +93,7 @@ static uint32_t phases_over(Warp *w, uint32_t site, const uint64_t *addr, uint32
     FOR_LANES(lane, mask)
     {
         Mbarrier now = *mbarrier_at(w, site, lane, addr[lane]), then = {.word = phase[lane]};
-        bool differs = how & PARITY ? (now.phase ^ phase[lane]) & 1 : now.phase != then.phase;
+        bool differs = how & WAIT_PARITY ? (now.phase ^ phase[lane]) & 1 : now.phase != then.phase;
         over |= (uint32_t)differs << lane;
     }
     return over;
@@ -106,7 +104,8 @@ uint32_t sg_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr, uint32_t
 {
     access_check(w, site, addr, mask);
     uint32_t over = phases_over(w, site, addr, mask, phase, how);
-    if (over || !mask || !(how & ALONE || (how & ONLY_WAY && mask == w->live))) return over;
+    if (over || !mask || !(how & WAIT_ALONE || (how & WAIT_ONLY_WAY && mask == w->live)))
+        return over;
     block_wait(w, site, mask, addr[__builtin_ctz(mask)]);
     return phases_over(w, site, addr, mask, phase, how);
 }
@@ -182,7 +181,7 @@ uint32_t sg_sanitize_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr,
     FOR_LANES(lane, says & SAYS_RELEASE ? over : 0)
     {
         Mbarrier then = {.word = phase[lane]};
-        uint64_t ended = how & PARITY ? phase[lane] : then.phase;
+        uint64_t ended = how & WAIT_PARITY ? phase[lane] : then.phase;
         order_learn(w->warp_id, lane, channel(addr[lane], ended));
     }
     return over;

@@ -2,67 +2,20 @@
 
    Compiled kernels count executions of basic blocks and conflict-free accesses to shared memory
    themselves and call this for the rest. Each worker has counters of its own, which are added up
-   after the launch. jit/profile.py knows the order of the counters. */
+   after the launch. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "driver.h"
 
-#define PROFILE_BUILD 1
 #define SECTOR 32
 #define SITE(w, site) (&(w)->worker->job->kernel->sites[site])
 #define BANKS 32
 
-/* Counters of one site. An access counts in each kind of memory that its lanes touch. */
-enum {
-    ACTIVE,   /* lanes, summed over the warp instructions */
-    REQUESTS, /* of global memory */
-    SECTORS,
-    IDEAL,  /* sectors, if the bytes lay side by side */
-    SHARED, /* requests of shared memory */
-    WAVEFRONTS,
-    CONFLICTS, /* wavefronts beyond the least */
-    LOCAL,     /* requests of local memory */
-    LOCAL_SECTORS,
-    LOOP_LOADS, /* an atomic that is a loop in machine code: its loads, as requests or wavefronts */
-    LOOP_MORE,  /* their sectors or conflicts */
-    SITE_COUNTERS
-};
-enum { ARRIVALS = REQUESTS, WAITS, IDLE }; /* of a barrier; IDLE: instructions others did */
-
-/* How an atomic becomes machine code, and what that does to its counts. */
-enum {
-    RED = 1,
-    ONE_LANE = 2,
-    ONE_LANE_IF_FULL = 4,
-    LOOP = 8,
-    LOOP_MIN = 16,
-    LOOP_MAX = 32,
-    LOOP_SIGNED = 64,
-    LOOP_HALF = 128,
-    LOOP_CAS_HALF = 256
-};
-
 #define MAX_EVENTS (1u << 20)
 #define MAX_SAMPLES (1u << 13)
 #define SAMPLES_A_SITE 128
-
-typedef struct {
-    uint32_t warp, what; /* what: number of a basic block, or of a barrier's site + BARRIER_EVENT */
-    uint32_t mask, at;   /* at: instructions that the warp had executed */
-} Event;
-#define BARRIER_EVENT 0x80000000u
-
-typedef struct {
-    uint32_t site, warp, mask, bytes; /* bytes: of each lane */
-    uint64_t address[LANES];          /* shared memory: offset; shuffles: source lane */
-} Sample;
-
-typedef struct {
-    uint64_t begin, end;
-    uint64_t read, written, touched; /* distinct sectors */
-} Touched;
 
 /* One byte a sector of one allocation. */
 typedef struct Shadow {
@@ -85,39 +38,6 @@ typedef struct {
     Gathering gathering[BARRIERS];
     const Shadow *hint[HINTS]; /* by site: what it last touched */
 } Local;
-
-#pragma GCC visibility push(default)
-typedef struct {
-    void *module;
-    const char *kernel;
-    uint32_t grid[3], block[3], static_shared, dynamic_shared;
-    uint32_t launches, counter_count, touched_count, event_count, sample_count, incomplete;
-    uint64_t *counters;
-    Touched *touched;
-    Event *events;
-    Sample *samples;
-} Profile;
-
-void sg_profile_begin(uint64_t watched_block);
-Profile *sg_profile_end(void);
-uint32_t sg_profile_enter(Warp *);
-void sg_profile_step(Warp *, uint32_t block, uint32_t mask, uint32_t at);
-void sg_profile_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
-                    uint32_t mask);
-void sg_profile_lanes(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
-                      uint32_t mask);
-void sg_profile_wide(Warp *, uint64_t *count, uint32_t site, const uint64_t *address, uint32_t mask,
-                     int32_t delta, uint32_t bytes);
-void sg_profile_wide_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
-                         uint32_t mask, int32_t delta, uint32_t bytes);
-void sg_profile_copy(Warp *, uint64_t *count, uint32_t site, const uint64_t *from,
-                     const uint64_t *to, uint32_t mask);
-void sg_profile_atomic(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
-                       uint32_t mask, uint32_t how, const void *a, const void *b);
-void sg_profile_barrier(Warp *, uint32_t counter, uint32_t site, uint32_t id, uint32_t mask);
-void sg_profile_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
-                        uint32_t mask);
-#pragma GCC visibility pop
 
 static _Thread_local Profile result;
 static _Thread_local uint64_t wanted_block;
@@ -203,11 +123,11 @@ static void record(uint32_t warp, uint32_t what, uint32_t mask, uint32_t at)
     }
     if (!(active->event_count & (active->event_count - 1))) {
         size_t room = active->event_count ? 2 * active->event_count : 1;
-        Event *more = realloc(active->events, room * sizeof *more);
+        Step *more = realloc(active->events, room * sizeof *more);
         if (!more) return;
         active->events = more;
     }
-    active->events[active->event_count++] = (Event){warp, what, mask, at};
+    active->events[active->event_count++] = (Step){warp, what, mask, at};
 }
 
 static Sample *sample(Warp *w, uint32_t site, uint32_t mask, uint32_t bytes)
@@ -233,7 +153,7 @@ static void sample_lanes(Warp *w, uint32_t site, const uint64_t *address, uint32
     FOR_LANES(lane, mask)
     {
         uint64_t offset = address[lane] + delta - shared;
-        s->address[lane] = offset < w->shared_bytes ? offset : address[lane] + delta;
+        s->lanes[lane] = offset < w->shared_bytes ? offset : address[lane] + delta;
     }
 }
 
@@ -248,7 +168,7 @@ void sg_profile_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *b
     uint32_t lanes[LANES], source[LANES], inside;
     for (uint32_t i = 0; i < LANES; i++) lanes[i] = source[i] = i;
     sg_shuffle(mode, lanes, b, c, mask, source, &inside);
-    for (uint32_t i = 0; i < LANES; i++) s->address[i] = source[i];
+    for (uint32_t i = 0; i < LANES; i++) s->lanes[i] = source[i];
 }
 
 /* ---- global and local memory ---- */
@@ -287,9 +207,9 @@ static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t
         touched += __builtin_popcount(s.bytes[i]);
         mark(w, site, s.id[i] * SECTOR, s.id[i] * SECTOR, kind);
     }
-    count[REQUESTS]++;
-    count[SECTORS] += s.count;
-    count[IDEAL] += (touched + SECTOR - 1) / SECTOR;
+    count[COUNT_REQUESTS]++;
+    count[COUNT_SECTORS] += s.count;
+    count[COUNT_IDEAL] += (touched + SECTOR - 1) / SECTOR;
 }
 
 /* The hardware spreads each 4-byte word of the lanes' local memory over 32 neighbouring words. */
@@ -308,8 +228,8 @@ static void count_local(Warp *w, uint64_t *count, const uint64_t *address, uint3
         }
         found += s.count;
     }
-    count[LOCAL] += (bytes + 3) / 4;
-    count[LOCAL_SECTORS] += found;
+    count[COUNT_LOCAL] += (bytes + 3) / 4;
+    count[COUNT_LOCAL_SECTORS] += found;
 }
 
 /* ---- shared memory ---- */
@@ -392,9 +312,9 @@ static void count_shared(uint64_t *count, const uint32_t *offset, uint32_t mask,
                          bool load)
 {
     uint32_t least, taken = wavefronts(offset, mask, bytes, load, &least);
-    count[SHARED]++;
-    count[WAVEFRONTS] += taken;
-    count[CONFLICTS] += taken - least;
+    count[COUNT_SHARED]++;
+    count[COUNT_WAVEFRONTS] += taken;
+    count[COUNT_CONFLICTS] += taken - least;
 }
 
 /* ---- loads and stores ---- */
@@ -417,7 +337,7 @@ static void count_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t 
         shared = place_of(address, mask, (uint64_t)w->shared, SHARED_PER_SM);
         local = place_of(address, mask, (uint64_t)w->local, w->local_stride * LANES);
     }
-    count[ACTIVE] += __builtin_popcount(mask);
+    count[COUNT_ACTIVE] += __builtin_popcount(mask);
     if (shared) {
         uint32_t offset[LANES];
         for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i] - (uint64_t)w->shared;
@@ -433,7 +353,7 @@ void sg_profile_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t *a
 {
     if (!mask) return;
     count_lanes(w, count, site, address, mask);
-    if (w->reserved) sample_lanes(w, site, address, mask, 0, SITE(w, site)->bytes);
+    if (w->watched) sample_lanes(w, site, address, mask, 0, SITE(w, site)->bytes);
 }
 
 /* Active lane l accesses first + l * step. */
@@ -445,13 +365,13 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
     uint32_t low = __builtin_ctz(mask), high = 31 - __builtin_clz(mask);
     uint32_t run = mask >> low;
     bool plain = s->space == SPACE_GLOBAL && (!step || !(run & (run + 1)));
-    if (plain && !w->reserved) {
+    if (plain && !w->watched) {
         uint64_t begin = first + (uint64_t)low * step, last = first + (uint64_t)high * step;
         last += s->bytes - 1;
-        count[ACTIVE] += __builtin_popcount(mask);
-        count[REQUESTS]++;
-        count[SECTORS] += last / SECTOR - begin / SECTOR + 1;
-        count[IDEAL] += (last - begin + SECTOR) / SECTOR;
+        count[COUNT_ACTIVE] += __builtin_popcount(mask);
+        count[COUNT_REQUESTS]++;
+        count[COUNT_SECTORS] += last / SECTOR - begin / SECTOR + 1;
+        count[COUNT_IDEAL] += (last - begin + SECTOR) / SECTOR;
         mark(w, site, begin, last, s->kind);
         return;
     }
@@ -467,9 +387,9 @@ void sg_profile_wide(Warp *w, uint64_t *count, uint32_t site, const uint64_t *ad
     if (!mask) return;
     uint32_t offset[LANES];
     for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i] - (uint64_t)w->shared + delta;
-    count[ACTIVE] += __builtin_popcount(mask);
+    count[COUNT_ACTIVE] += __builtin_popcount(mask);
     count_shared(count, offset, mask, bytes, SITE(w, site)->kind == SITE_LOAD);
-    if (w->reserved) sample_lanes(w, site, address, mask, delta, bytes);
+    if (w->watched) sample_lanes(w, site, address, mask, delta, bytes);
 }
 
 void sg_profile_wide_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
@@ -488,7 +408,7 @@ void sg_profile_copy(Warp *w, uint64_t *count, uint32_t site, const uint64_t *fr
 {
     if (!mask) return;
     count_lanes(w, count, site, from, mask);
-    if (w->reserved) sample_lanes(w, site, from, mask, 0, SITE(w, site)->bytes);
+    if (w->watched) sample_lanes(w, site, from, mask, 0, SITE(w, site)->bytes);
     if (!to) return;
     uint64_t pairs[LANES];
     uint32_t found = 0, last = 0;
@@ -505,8 +425,8 @@ void sg_profile_copy(Warp *w, uint64_t *count, uint32_t site, const uint64_t *fr
     Sectors s;
     s.count = 0;
     FOR_LANES(lane, mask) sector_index(&s, from[lane] / SECTOR);
-    count[SECTORS] += found;
-    count[SECTORS] -= s.count;
+    count[COUNT_SECTORS] += found;
+    count[COUNT_SECTORS] -= s.count;
 }
 
 /* ---- atomics ---- */
@@ -553,10 +473,10 @@ static uint32_t winners(const uint32_t *offset, uint32_t mask, uint32_t bytes)
 /* Whether min or max with a lane's operand would leave the 8 bytes at its address as they are. */
 static bool no_change(uint64_t now, uint64_t operand, uint32_t how)
 {
-    uint64_t flip = how & LOOP_SIGNED ? 1ull << 63 : 0;
+    uint64_t flip = how & AS_LOOP_SIGNED ? 1ull << 63 : 0;
     now ^= flip;
     operand ^= flip;
-    return how & LOOP_MIN ? operand >= now : operand <= now;
+    return how & AS_LOOP_MIN ? operand >= now : operand <= now;
 }
 
 /* Shared memory has no instruction for floating-point and most 8-byte atomics: the machine code
@@ -565,12 +485,12 @@ static void count_shared_loop(uint64_t *count, const uint32_t *offset, const uin
                               uint32_t mask, uint32_t bytes, uint32_t how, const uint64_t *operand)
 {
     uint64_t now[LANES];
-    bool extreme = how & (LOOP_MIN | LOOP_MAX);
+    bool extreme = how & (AS_LOOP_MIN | AS_LOOP_MAX);
     if (extreme) FOR_LANES(lane, mask) memcpy(&now[lane], (void *)address[lane], 8);
     while (mask) {
         uint32_t least, taken = wavefronts(offset, mask, bytes, true, &least);
-        count[LOOP_LOADS] += taken;
-        count[LOOP_MORE] += taken - least;
+        count[COUNT_LOOP_LOADS] += taken;
+        count[COUNT_LOOP_MORE] += taken - least;
         if (extreme) FOR_LANES(lane, mask)
         if (no_change(now[lane], operand[lane], how)) mask &= ~(1u << lane);
         uint32_t won = winners(offset, mask, bytes);
@@ -600,14 +520,14 @@ static uint32_t count_half_loop(uint64_t *count, const uint64_t *address, uint32
     }
     while (mask) {
         uint32_t left = 0;
-        count[REQUESTS]++;
+        count[COUNT_REQUESTS]++;
         sectors += atomic_sectors(word, mask);
         FOR_LANES(lane, mask)
         {
             uint32_t shift = address[lane] & 2 ? 16 : 0, own = 0xffffu << shift;
             uint32_t old = now[owner[lane]], expected = seen[lane], next = old;
             bool again;
-            if (how & LOOP_CAS_HALF) {
+            if (how & AS_LOOP_CAS_HALF) {
                 expected = (expected & ~own) | (uint32_t)compare[lane] << shift;
                 next = (old & ~own) | (uint32_t)swap[lane] << shift;
                 again = (old ^ expected) & ~own;
@@ -629,8 +549,8 @@ static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t
 {
     const struct Site *s = SITE(w, site);
     uint32_t shared = 0, lanes = mask;
-    count[ACTIVE] += __builtin_popcount(mask);
-    if (how & ONE_LANE || (how & ONE_LANE_IF_FULL && mask == UINT32_MAX))
+    count[COUNT_ACTIVE] += __builtin_popcount(mask);
+    if (how & AS_ONE_LANE || (how & AS_ONE_LANE_IF_FULL && mask == UINT32_MAX))
         lanes = 1u << __builtin_ctz(mask);
     if (s->space == SPACE_SHARED) shared = lanes;
     if (s->space == SPACE_GENERIC)
@@ -640,31 +560,31 @@ static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t
         uint32_t bytes = s->bytes < 4 ? 4 : s->bytes;
         for (uint32_t i = 0; i < LANES; i++)
             offset[i] = (address[i] - (uint64_t)w->shared) & ~(uint64_t)(bytes - 1);
-        count[SHARED]++;
-        if (how & LOOP) {
+        count[COUNT_SHARED]++;
+        if (how & AS_LOOP) {
             count_shared_loop(count, offset, address, shared, bytes, how, a);
-        } else if (how & LOOP_HALF) {
+        } else if (how & AS_LOOP_HALF) {
             uint32_t least, taken = wavefronts(offset, shared, 4, true, &least);
-            count[LOOP_LOADS] += taken;
-            count[LOOP_MORE] += taken - least;
+            count[COUNT_LOOP_LOADS] += taken;
+            count[COUNT_LOOP_MORE] += taken - least;
         }
         lanes &= ~shared;
         mask &= ~shared;
     }
     if (!lanes || (s->space != SPACE_GLOBAL && s->space != SPACE_GENERIC)) return;
-    uint64_t before[2] = {count[REQUESTS], count[SECTORS]};
+    uint64_t before[2] = {count[COUNT_REQUESTS], count[COUNT_SECTORS]};
     count_global(w, count, site, address, mask, s->bytes, s->kind);
-    count[SECTORS] = before[1];
-    if (how & LOOP_HALF) {
+    count[COUNT_SECTORS] = before[1];
+    if (how & AS_LOOP_HALF) {
         Sectors seen;
         seen.count = 0;
         FOR_LANES(lane, lanes) sector_index(&seen, address[lane] / SECTOR);
-        count[LOOP_LOADS]++;
-        count[LOOP_MORE] += seen.count;
-        count[REQUESTS] = before[0];
-        count[SECTORS] += count_half_loop(count, address, lanes, how, a, b);
+        count[COUNT_LOOP_LOADS]++;
+        count[COUNT_LOOP_MORE] += seen.count;
+        count[COUNT_REQUESTS] = before[0];
+        count[COUNT_SECTORS] += count_half_loop(count, address, lanes, how, a, b);
     } else {
-        count[SECTORS] += atomic_sectors(address, lanes);
+        count[COUNT_SECTORS] += atomic_sectors(address, lanes);
     }
 }
 
@@ -673,7 +593,7 @@ void sg_profile_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t *
 {
     if (!mask) return;
     count_atomic(w, count, site, address, mask, how, a, b);
-    if (w->reserved) sample_lanes(w, site, address, mask, 0, SITE(w, site)->bytes);
+    if (w->watched) sample_lanes(w, site, address, mask, 0, SITE(w, site)->bytes);
 }
 
 /* ---- barriers: who waits for whom ---- */
@@ -685,8 +605,8 @@ static void open_barrier(Gathering *g, uint64_t *counters)
     FOR_LANES(warp, g->arrived) if (g->done[warp] > most) most = g->done[warp];
     FOR_LANES(warp, g->arrived)
     {
-        counters[g->counter + WAITS] += g->done[warp] < most;
-        counters[g->counter + IDLE] += most - g->done[warp];
+        counters[g->counter + COUNT_WAITS] += g->done[warp] < most;
+        counters[g->counter + COUNT_IDLE] += most - g->done[warp];
     }
     g->arrived = 0;
 }
@@ -703,14 +623,14 @@ void sg_profile_barrier(Warp *w, uint32_t counter, uint32_t site, uint32_t id, u
     Gathering *g = &local->gathering[id % BARRIERS];
     uint32_t warp = w->warp_id, done = w->counters[warp];
     if (g->arrived >> warp & 1) open_barrier(g, w->counters);
-    w->counters[counter + ACTIVE] += __builtin_popcount(mask);
-    w->counters[counter + ARRIVALS]++;
+    w->counters[counter + COUNT_ACTIVE] += __builtin_popcount(mask);
+    w->counters[counter + COUNT_ARRIVALS]++;
     g->counter = counter;
     g->arrived |= 1u << warp;
     g->done[warp] = done - local->at_barrier[warp];
     local->at_barrier[warp] = done;
     local->busy |= 1u << id % BARRIERS;
-    if (w->reserved && !id) record(warp, site | BARRIER_EVENT, mask, done);
+    if (w->watched && !id) record(warp, site | BARRIER_STEP, mask, done);
 }
 
 /* ---- launches ---- */
@@ -726,7 +646,7 @@ uint32_t sg_profile_enter(Warp *w)
     local->at_barrier[w->warp_id] = w->counters[w->warp_id];
     uint64_t block =
         w->ctaid[0] + (uint64_t)w->nctaid[0] * (w->ctaid[1] + (uint64_t)w->nctaid[1] * w->ctaid[2]);
-    return w->reserved = block == watched_block;
+    return w->watched = block == watched_block;
 }
 
 static void forget(Profile *p)
@@ -770,7 +690,7 @@ static void end(Job *job)
     active = NULL;
 }
 
-static const Instrument profiler = {PROFILE_BUILD, begin, end, NULL};
+static const Instrument profiler = {BUILD_PROFILE, begin, end, NULL};
 
 /* This thread's launches are profiled until sg_profile_end, which gives the last one's profile;
    it stays until the next sg_profile_begin. Events and samples are of one block of the grid. */

@@ -1,12 +1,12 @@
-/* The contract between compiled kernels, the Python side and the driver.
-   Compiled kernels read Warp by byte offset: order and types of its fields are fixed. */
+/* The contract between compiled kernels, the Python side and the driver. Python reads this text
+   (contract.py), so what stands here stands nowhere else; it holds plain declarations only. */
 #ifndef SOFTGPU_RUNTIME_H
 #define SOFTGPU_RUNTIME_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define LANES 32
+enum { LANES = 32 };
 
 #pragma GCC visibility push(default)
 
@@ -17,28 +17,28 @@ typedef struct {
 
 /* One warp: what a compiled kernel is called with, `void kernel(Warp *)`. 64-byte aligned. */
 typedef struct Warp {
-    uint32_t tid[3][LANES];  /*   0: threadIdx.{x,y,z} of each lane */
-    uint32_t existing;       /* 384: bit l set: lane l is a thread of the block */
-    uint32_t live;           /* 388: lanes that have not returned; kernels clear bits */
-    uint32_t warp_id;        /* 392: index in the block */
-    uint32_t shared_bytes;   /* 396: static + dynamic shared memory of the block */
-    uint32_t ntid[3];        /* 400 */
-    uint32_t ctaid[3];       /* 412 */
-    uint32_t nctaid[3];      /* 424 */
-    uint32_t local_top;      /* 436: bytes of local memory in use by the callers */
-    char *shared;            /* 440: shared memory of this block, 1024-byte aligned */
-    char *local;             /* 448: lane l's local memory is at local + l * local_stride */
-    uint64_t local_stride;   /* 456 */
-    char *params;            /* 464: kernel parameters at their PTX .param offsets */
-    char *module;            /* 472: base of the module's variables */
-    volatile int *stop;      /* 480: non-zero: the launch is being abandoned */
-    Range *sites;            /* 488: per memory site, the last allocation that it hit */
-    uint64_t *counters;      /* 496: instrumented builds only, else NULL */
-    char *stack_limit;       /* 504: lowest usable address of this fiber's stack */
-    uint32_t dynamic_shared; /* 512: bytes of dynamic shared memory */
-    uint32_t static_shared;  /* 516: offset at which the dynamic part starts */
-    uint32_t grid_id;        /* 520 */
-    uint32_t reserved;       /* 524 */
+    uint32_t tid[3][LANES]; /* threadIdx.{x,y,z} of each lane */
+    uint32_t existing;      /* bit l set: lane l is a thread of the block */
+    uint32_t live;          /* lanes that have not returned; kernels clear bits */
+    uint32_t warp_id;       /* index in the block */
+    uint32_t shared_bytes;  /* static + dynamic shared memory of the block */
+    uint32_t ntid[3];
+    uint32_t ctaid[3];
+    uint32_t nctaid[3];
+    uint32_t local_top; /* bytes of local memory in use by the callers */
+    char *shared;       /* shared memory of this block, 1024-byte aligned */
+    char *local;        /* lane l's local memory is at local + l * local_stride */
+    uint64_t local_stride;
+    char *params;            /* kernel parameters at their PTX .param offsets */
+    char *module;            /* base of the module's variables */
+    volatile int *stop;      /* non-zero: the launch is being abandoned */
+    Range *sites;            /* per memory site, the last allocation that it hit */
+    uint64_t *counters;      /* instrumented builds only, else NULL */
+    char *stack_limit;       /* lowest usable address of this fiber's stack */
+    uint32_t dynamic_shared; /* bytes of dynamic shared memory */
+    uint32_t static_shared;  /* offset at which the dynamic part starts */
+    uint32_t grid_id;
+    uint32_t watched; /* its block is the one that pictures show */
     /* Private to the driver from here on. */
     struct Worker *worker; /* the thread that runs this warp's block */
     struct Fiber *fiber;   /* where the warp is suspended */
@@ -50,8 +50,8 @@ typedef struct Warp {
     uint64_t waiting_word; /* the mbarrier that it waits for, if waiting_id says so */
 } __attribute__((aligned(64))) Warp;
 
-enum { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM };
-enum {
+enum Space { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM };
+enum SiteKind {
     SITE_LOAD,
     SITE_STORE,
     SITE_ATOMIC,
@@ -71,14 +71,17 @@ struct Site {
     uint8_t elements;    /* of a vector access (ld.v4: 4), else 1 */
 };
 
+/* What a kernel is compiled for. */
+enum Build { BUILD_PLAIN, BUILD_PROFILE, BUILD_SANITIZE };
+
 /* ---- what compiled kernels call; mask = active lanes as bits; arrays have one value a lane ---- */
 
 /* Memory: addr are host addresses. A vector access passes data[component][lane]. */
 void sg_load(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, void *data);
 void sg_store(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data);
 
-enum { OP_ADD, OP_MIN, OP_MAX, OP_INC, OP_DEC, OP_AND, OP_OR, OP_XOR, OP_EXCH, OP_CAS };
-enum {
+enum Operation { OP_ADD, OP_MIN, OP_MAX, OP_INC, OP_DEC, OP_AND, OP_OR, OP_XOR, OP_EXCH, OP_CAS };
+enum Type {
     TY_U32,
     TY_S32,
     TY_U64,
@@ -107,6 +110,8 @@ uint32_t sg_barrier(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32
                     uint32_t reduce, uint32_t predicate);
 void sg_barrier_arrive(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask);
 
+enum Arrival { ARRIVAL_DROPS = 1, ARRIVAL_COMES = 2 };
+enum Wait { WAIT_PARITY = 1, WAIT_ONLY_WAY = 2, WAIT_ALONE = 4 };
 /* Mbarriers, words in shared memory (mbarrier.c); each of these does what all active lanes ask. */
 void sg_mbarrier_init(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
                       const uint32_t *arrivals);
@@ -135,7 +140,8 @@ void sg_printf(Warp *, uint32_t mask, const uint64_t *format, const uint64_t *ar
 uint64_t sg_clock(Warp *);
 uint64_t sg_globaltimer(void);
 
-/* Warp-wide. mode: 0 up, 1 down, 2 butterfly, 3 index; in_range: one bit a lane. */
+enum Shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX };
+/* Warp-wide; mode: SHUFFLE_...; in_range: a bit per lane. */
 void sg_shuffle(uint32_t mode, const uint32_t *a, const uint32_t *b, const uint32_t *c,
                 uint32_t mask, uint32_t *out, uint32_t *in_range);
 void sg_match_any(uint32_t bytes, const void *a, uint32_t mask, uint32_t *out);
@@ -175,6 +181,92 @@ void sg_options(int threads, int deterministic, double timeout_s);
 uint64_t sg_stopped_launches(void);
 int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint32_t block[3],
               uint32_t shared, const void *params, size_t param_bytes, uint64_t *counters);
+
+/* ---- the profiler (profile.c): what kernels of its build call besides; `count` points at the
+   site's counters ---- */
+
+/* Counters of a site. An access counts in each kind of memory that its lanes touch. */
+enum Counter {
+    COUNT_ACTIVE,   /* lanes, summed over the warp instructions */
+    COUNT_REQUESTS, /* of global memory */
+    COUNT_SECTORS,
+    COUNT_IDEAL,  /* sectors, if the bytes lay side by side */
+    COUNT_SHARED, /* requests of shared memory */
+    COUNT_WAVEFRONTS,
+    COUNT_CONFLICTS, /* wavefronts beyond the least */
+    COUNT_LOCAL,     /* requests of local memory */
+    COUNT_LOCAL_SECTORS,
+    COUNT_LOOP_LOADS, /* of an atomic that is a loop in machine code: requests or wavefronts */
+    COUNT_LOOP_MORE   /* their sectors or conflicts */
+};
+/* Counters of a barrier, in the same places. */
+enum BarrierCounter {
+    COUNT_ARRIVALS = COUNT_REQUESTS,
+    COUNT_WAITS,
+    COUNT_IDLE /* instructions that other warps did meanwhile */
+};
+
+/* What ptxas makes of an atomic. */
+enum AtomicForm {
+    AS_ONE_LANE = 2,
+    AS_ONE_LANE_IF_FULL = 4,
+    AS_LOOP = 8,
+    AS_LOOP_MIN = 16,
+    AS_LOOP_MAX = 32,
+    AS_LOOP_SIGNED = 64,
+    AS_LOOP_HALF = 128,
+    AS_LOOP_CAS_HALF = 256
+};
+
+/* The watched block ran a basic block, or (its site + BARRIER_STEP) came to a barrier. */
+typedef struct Step {
+    uint32_t warp, what;
+    uint32_t mask, at; /* at: instructions that the warp had executed */
+} Step;
+enum StepKind { BARRIER_STEP = 0x80000000u };
+
+/* An access of the watched block. */
+typedef struct Sample {
+    uint32_t site, warp, mask, bytes; /* bytes: of each lane */
+    uint64_t lanes[LANES];            /* addresses; shared memory: offsets; shuffles: source lane */
+} Sample;
+
+/* What a launch did to one allocation, in distinct sectors. */
+typedef struct Touched {
+    uint64_t begin, end;
+    uint64_t read, written, touched;
+} Touched;
+
+typedef struct Profile {
+    void *module;
+    const char *kernel;
+    uint32_t grid[3], block[3], static_shared, dynamic_shared;
+    uint32_t launches, counter_count, touched_count, event_count, sample_count, incomplete;
+    uint64_t *counters;
+    Touched *touched;
+    Step *events;
+    Sample *samples;
+} Profile;
+
+void sg_profile_begin(uint64_t watched_block);
+Profile *sg_profile_end(void);
+uint32_t sg_profile_enter(Warp *); /* whether its block is watched */
+void sg_profile_step(Warp *, uint32_t block, uint32_t mask, uint32_t at);
+void sg_profile_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
+                    uint32_t mask);
+void sg_profile_lanes(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
+                      uint32_t mask);
+void sg_profile_wide(Warp *, uint64_t *count, uint32_t site, const uint64_t *address, uint32_t mask,
+                     int32_t delta, uint32_t bytes);
+void sg_profile_wide_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
+                         uint32_t mask, int32_t delta, uint32_t bytes);
+void sg_profile_copy(Warp *, uint64_t *count, uint32_t site, const uint64_t *from,
+                     const uint64_t *to, uint32_t mask);
+void sg_profile_atomic(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
+                       uint32_t mask, uint32_t how, const void *a, const void *b);
+void sg_profile_barrier(Warp *, uint32_t counter, uint32_t site, uint32_t id, uint32_t mask);
+void sg_profile_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
+                        uint32_t mask);
 
 /* ---- the sanitizer (sanitize.c): what kernels of its build call instead; `says` is what the
    compiler knows of the instruction, see the enums there ---- */
@@ -217,7 +309,7 @@ typedef struct Origin {
     uint32_t reserved;
 } Origin;
 
-enum {
+enum FindingKind {
     OUT_OF_BOUNDS,
     MISALIGNED,
     UNINITIALISED,
@@ -227,7 +319,7 @@ enum {
     DIVERGENT_BARRIER,
     INACTIVE_SHUFFLE
 };
-enum {
+enum Note {
     NO_NOTE,
     AT_NULL,
     IN_HEAP,

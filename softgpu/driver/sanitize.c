@@ -786,7 +786,7 @@ static CUresult report(CUresult result)
     return result || !told ? result : fail_as_told(told);
 }
 
-static const Instrument sanitizer = {SANITIZE_BUILD, begin, end, report};
+static const Instrument sanitizer = {BUILD_SANITIZE, begin, end, report};
 
 __attribute__((constructor)) static void read_environment(void)
 {

@@ -9,7 +9,6 @@
 void sg_shuffle(uint32_t mode, const uint32_t *a, const uint32_t *b, const uint32_t *c,
                 uint32_t mask, uint32_t *out, uint32_t *in_range)
 {
-    enum { UP, DOWN, BUTTERFLY, INDEX };
     uint32_t inside = 0, moved[LANES];
     FOR_LANES(lane, mask)
     {
@@ -17,15 +16,15 @@ void sg_shuffle(uint32_t mode, const uint32_t *a, const uint32_t *b, const uint3
         int lowest = (int)lane & segment, highest = lowest | (clamp & ~segment), from;
         bool ok;
         switch (mode) {
-        case UP:
+        case SHUFFLE_UP:
             from = (int)lane - by;
             ok = from >= highest;
             break;
-        case DOWN:
+        case SHUFFLE_DOWN:
             from = (int)lane + by;
             ok = from <= highest;
             break;
-        case BUTTERFLY:
+        case SHUFFLE_BFLY:
             from = (int)lane ^ by;
             ok = from <= highest;
             break;

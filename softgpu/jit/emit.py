@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass
 from itertools import chain
 
+from ..contract import WARP
 from ..ptx.program import (
     Address,
     Function,
@@ -33,7 +34,7 @@ from .flow import (
     waiting_blocks,
     waits_for_nothing_else,
 )
-from .layout import RESERVED_SHARED, WARP, Layout, Site
+from .layout import RESERVED_SHARED, Layout, Site
 from .nans import canonical, plan_nans
 from .uniform import find_varying
 

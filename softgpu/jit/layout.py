@@ -1,4 +1,4 @@
-"""Where everything lies: fields of the Warp (as in driver/runtime.h), variables, frames, sites."""
+"""Where everything lies: variables, frames, sites."""
 
 from __future__ import annotations
 
@@ -10,38 +10,11 @@ from ..ptx.program import Address, Function, Module, PtxError, Symbol, Vector
 __all__ = [
     "RESERVED_SHARED",
     "SHARED_WINDOW",
-    "WARP",
     "Frame",
     "Image",
     "Layout",
     "Site",
 ]
-
-WARP = {
-    "tid": 0,
-    "existing": 384,
-    "live": 388,
-    "warp_id": 392,
-    "shared_bytes": 396,
-    "ntid": 400,
-    "ctaid": 412,
-    "nctaid": 424,
-    "local_top": 436,
-    "shared": 440,
-    "local": 448,
-    "local_stride": 456,
-    "params": 464,
-    "module": 472,
-    "stop": 480,
-    "sites": 488,
-    "counters": 496,
-    "stack_limit": 504,
-    "dynamic_shared": 512,
-    "static_shared": 516,
-    "grid_id": 520,
-    "reserved": 524,
-}
-"""Byte offsets in `struct Warp`; tests/test_driver.py holds them against the C compiler's."""
 
 SHARED_WINDOW = 228 << 10
 """Bytes of the address range that is shared memory, whatever a block has of it."""

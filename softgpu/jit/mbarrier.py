@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from .. import contract
 from ..ptx.program import Address, Immediate
 from .emit import FunctionEmitter, Value, instruction
 from .memory import host_address, space_of
 
 __all__ = ["arrive_after_copies", "complete_bytes"]
 
-# as in driver/mbarrier.c
-_DROPS, _COMES = 1, 2
-_PARITY, _ONLY_WAY, _ALONE = 1, 2, 4
+_Arrival = contract.flags("Arrival", "ARRIVAL_")
+_Wait = contract.flags("Wait", "WAIT_")
 _PENDING_BIT, _COUNT_BITS = 20, 20
 
 _KINDS = {"init": "store", "inval": "store", "test_wait": "load", "try_wait": "load"}
@@ -52,12 +52,12 @@ def _mbarrier(e, item):
 
 
 def _wait(e: FunctionEmitter, item, result, place: tuple[str, ...], phase) -> None:
-    how = _PARITY if "parity" in item.modifiers else 0
+    how = _Wait.parity if "parity" in item.modifiers else 0
     if e.waits_only(item):
-        how |= _ONLY_WAY
+        how |= _Wait.only_way
     if e.waits_alone(item):
-        how |= _ALONE
-    wanted = e.resize(e.read(phase, "u32" if how & _PARITY else "b64"), "i64")
+        how |= _Wait.alone
+    wanted = e.resize(e.read(phase, "u32" if how & _Wait.parity else "b64"), "i64")
     over = e.call_checked("i32", "mbarrier_wait", *place, f"ptr {e.spill(wanted)}", f"i32 {how}")
     e.write(result, e.from_bits(over))
 
@@ -70,9 +70,9 @@ def _update(e: FunctionEmitter, item, result, place: tuple[str, ...], rest) -> N
     if not (arrives or counts):
         raise e.refusal(item)
     if operation == "arrive_drop":
-        how |= _DROPS
+        how |= _Arrival.drops
     if operation == "complete_tx":
-        how |= _COMES
+        how |= _Arrival.comes
     arrivals = e.constant(int(arrives), "i32")
     if rest and not counts:
         arrivals = e.read(rest[0], "u32")
@@ -101,4 +101,4 @@ def arrive_after_copies(e: FunctionEmitter, item) -> None:
 def complete_bytes(e: FunctionEmitter, item, operand: Address, moved: Value) -> None:
     """Say at an mbarrier that bytes have come."""
     place = _place(e, item, operand, "atomic", "shared")
-    _call_update(e, place, e.constant(0, "i32"), moved, _COMES)
+    _call_update(e, place, e.constant(0, "i32"), moved, _Arrival.comes)

@@ -7,6 +7,7 @@ lane, checks every lane and reports what is wrong.
 
 from __future__ import annotations
 
+from .. import contract
 from ..ptx.program import Address, Immediate, Register, Vector
 from .emit import LANES, FunctionEmitter, Value, element_of, instruction
 from .integer import bits_of, is_signed
@@ -408,8 +409,8 @@ def _store_param(e: FunctionEmitter, item, target: Address, values: list[Value])
 
 # --- atomics -------------------------------------------------------------------------------------
 
-_OPERATIONS = "add min max inc dec and or xor exch cas".split()
-_TYPES = "u32 s32 u64 s64 f32 f64 f16 bf16 f16x2 bf16x2 b16 b32 b64 b128".split()
+_OPERATIONS = contract.values("Operation", "OP_")
+_TYPES = contract.values("Type", "TY_")
 
 
 @instruction("atom", "red")
@@ -434,7 +435,7 @@ def _atomic(e, item):
     address = host_address(e, operand, space)
     e.observe(site, address)
     element = element_of(kind)
-    numbers = f"i32 {_OPERATIONS.index(operation)}", f"i32 {_TYPES.index(kind)}"
+    numbers = f"i32 {_OPERATIONS[operation]}", f"i32 {_TYPES[kind]}"
     parts = [_destinations(source) for source in sources]
     for place in range(_vector_size(item)):  # a vector is that many atomics of its elements
         out = e.temporary(element, 1, 9) if used else "null"

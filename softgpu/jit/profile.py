@@ -8,23 +8,17 @@ call, too: how often a warp ran it, and how many lanes were missing. The notes s
 
 from __future__ import annotations
 
+from .. import contract
 from ..ptx.program import Function, Immediate, Instruction
 from .emit import BUILDS, FunctionEmitter, ModuleText, Value
-from .layout import WARP
 from .merging import merged_accesses
 from .unrolling import as_ptxas_unrolls
 
 __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 
-SITE_COUNTERS = (
-    "active requests sectors ideal shared wavefronts conflicts local local_sectors"
-    " loop_loads loop_more"
-).split()
+SITE_COUNTERS = contract.names("Counter", "COUNT_")
+_As = contract.flags("AtomicForm", "AS_")
 _MAX_WARPS = 32
-
-# as in driver/profile.c
-_RED, _ONE_LANE, _ONE_LANE_IF_FULL, _LOOP = 1, 2, 4, 8
-_LOOP_MIN, _LOOP_MAX, _LOOP_SIGNED, _LOOP_HALF, _LOOP_CAS_HALF = 16, 32, 64, 128, 256
 
 
 def _atomic_in_machine_code(
@@ -43,24 +37,24 @@ def _atomic_in_machine_code(
     )
     bits = int("".join(c for c in type_.split("x")[0] if c.isdigit()))
     whole = type_[0] in "usb" and type_[:2] != "bf"
-    how = _RED if kind == "red" else 0
+    how = 0
     if one_address and whole:
         if operation == "add" and (bits == 32 or one_value):
-            how |= _ONE_LANE if kind == "red" or one_value else _ONE_LANE_IF_FULL
+            how |= _As.one_lane if kind == "red" or one_value else _As.one_lane_if_full
         elif operation in _GATHERED and bits == 32 and kind == "red":
-            how |= _ONE_LANE
+            how |= _As.one_lane
     if bits == 16 and "x2" not in type_:
-        how |= _LOOP_CAS_HALF | _LOOP_HALF if operation == "cas" else _LOOP_HALF
+        how |= _As.loop_cas_half | _As.loop_half if operation == "cas" else _As.loop_half
     elif shared and (type_[0] == "f" or type_[:2] == "bf" or bits == 64):
         how |= _LOOPS_OF[operation]
-        if how & (_LOOP_MIN | _LOOP_MAX) and type_[0] == "s":
-            how |= _LOOP_SIGNED
+        if how & (_As.loop_min | _As.loop_max) and type_[0] == "s":
+            how |= _As.loop_signed
     return how
 
 
 _GATHERED = ("min", "max", "and", "or", "xor")
-_LOOPS_OF = dict.fromkeys("add and or xor".split(), _LOOP)
-_LOOPS_OF |= {"min": _LOOP | _LOOP_MIN, "max": _LOOP | _LOOP_MAX}
+_LOOPS_OF = dict.fromkeys("add and or xor".split(), _As.loop)
+_LOOPS_OF |= {"min": _As.loop | _As.loop_min, "max": _As.loop | _As.loop_max}
 _LOOPS_OF |= dict.fromkeys("inc dec exch cas".split(), 0)
 
 
@@ -82,11 +76,11 @@ class ProfiledEmitter(FunctionEmitter):
         self.notes.setdefault("sites", [])
         self.notes.setdefault("blocks", [])
         self.notes.setdefault("atoms", [])  # sites that Nsight Compute counts as op_atom
-        flag = f"getelementptr i8, ptr %w, i64 {WARP['reserved']}"
+        flag = f"getelementptr i8, ptr %w, i64 {contract.WARP['watched']}"
         self.entry += [
-            f"%w.counters = getelementptr i8, ptr %w, i64 {WARP['counters']}",
+            f"%w.counters = getelementptr i8, ptr %w, i64 {contract.WARP['counters']}",
             "%counters = load ptr, ptr %w.counters, !invariant.load !0",
-            f"%w.id = getelementptr i8, ptr %w, i64 {WARP['warp_id']}",
+            f"%w.id = getelementptr i8, ptr %w, i64 {contract.WARP['warp_id']}",
             "%warp.id = load i32, ptr %w.id, !invariant.load !0",
             "%done = getelementptr i64, ptr %counters, i32 %warp.id",
             "%work = alloca i64",
@@ -260,7 +254,7 @@ class ProfiledEmitter(FunctionEmitter):
             elif name == "atomic":
                 address, lanes, a, b = arguments[4:8]
                 how = self._how(known.kind)
-                if known.kind == "atomic" or known.space == "generic" or how & _LOOP_HALF:
+                if known.kind == "atomic" or known.space == "generic" or how & _As.loop_half:
                     self.notes["atoms"].append(site)
                 self.call_void("sg_profile_atomic", *common, address, lanes, f"i32 {how}", a, b)
             elif merged := self._merged.get(id(self.item)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import contract
 from ..ptx.program import Immediate, Register, Symbol, Vector
 from .emit import LANES, FunctionEmitter, Value, instruction, symbol
 from .integer import bits_of, read_predicate
@@ -9,7 +10,7 @@ from .memory import read_word
 
 # --- shuffles and votes --------------------------------------------------------------------------
 
-_SHUFFLES = ("up", "down", "bfly", "idx")
+_SHUFFLES = contract.names("Shuffle", "SHUFFLE_")
 
 
 def _source_lane(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:

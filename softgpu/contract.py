@@ -1,0 +1,72 @@
+"""What C and Python agree on, read from driver/runtime.h: structs, enums, functions.
+
+The header is the one place where all of it stands. Here it becomes offsets, numbers and functions
+that can be called; `ffi` makes and reads the structs."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import re
+from pathlib import Path
+
+import numpy as np
+from cffi import FFI
+
+__all__ = ["WARP", "address", "dtype", "ffi", "flags", "names", "open_runtime", "values"]
+
+HEADER = Path(__file__).parent / "driver" / "runtime.h"
+
+
+def _plain(text: str) -> str:
+    """A header without what is the preprocessor's or one compiler's."""
+    text = re.sub(r"^#.*$", "", text, flags=re.MULTILINE)
+    return re.sub(r"__attribute__\(\(.*?\)\)\)?", "", text)
+
+
+ffi = FFI()
+ffi.cdef(_plain(HEADER.read_text()))
+
+WARP = {name: field.offset for name, field in ffi.typeof("Warp").fields}
+"""Byte offset of each field of the Warp that a compiled kernel is called with."""
+
+
+def address(pointer) -> ctypes.c_void_p:
+    """A pointer of cffi as ctypes has it."""
+    return ctypes.c_void_p(int(ffi.cast("uintptr_t", pointer)))
+
+
+def open_runtime(library: str):
+    """The functions of runtime.h in a library that is loaded already."""
+    return ffi.dlopen(library, ffi.RTLD_NOW | ffi.RTLD_NOLOAD)
+
+
+def values(name: str, prefix: str = "") -> dict[str, int]:
+    """What the names of an enum stand for; names in lower case, without their prefix."""
+    found = ffi.typeof(f"enum {name}").relements.items()
+    return {key.removeprefix(prefix).lower(): value for key, value in found}
+
+
+def flags(name: str, prefix: str) -> type[enum.IntFlag]:
+    """An enum whose numbers are bits, as one of Python's."""
+    return enum.IntFlag(name, values(name, prefix))
+
+
+def names(name: str, prefix: str = "") -> tuple[str, ...]:
+    """The names of an enum that counts from 0, by number."""
+    found = values(name, prefix)
+    if sorted(found.values()) != list(range(len(found))):
+        raise ValueError(f"enum {name} does not count from 0")
+    return tuple(sorted(found, key=found.__getitem__))
+
+
+def dtype(struct: str) -> np.dtype:
+    """A struct of numbers as NumPy has it."""
+    fields = [(name, *_of_field(field.type)) for name, field in ffi.typeof(struct).fields]
+    return np.dtype(fields, align=True)
+
+
+def _of_field(kind) -> tuple:
+    if kind.kind == "array":
+        return *_of_field(kind.item), kind.length
+    return (kind.cname.removesuffix("_t"),)
