@@ -54,6 +54,8 @@ PLANS = {
     "ld.f32 %f1, [%rd1]; neg.f32 %f2, %f1; neg.f32 %f3, %f2; st.f32 [%rd1], %f3;": ([], []),
     "ld.f32 %f1, [%rd1]; neg.f32 %f2, %f1; st.f32 [%rd1], %f2;": (["st.f32"], []),
     "L: neg.f32 %f1, %f1; @%p1 bra L; st.f32 [%rd1], %f1;": (["st.f32"], []),
+    "ld.f32 %f1, [%rd1]; neg.f32 %f2, %f1; neg.f32 %f3, %f2; selp.f32 %f4, %f2, %f1, %p1;"
+    "st.f32 [%rd1], %f3; st.f32 [%rd1], %f4;": (["st.f32"], ["neg.f32"]),
     # integers and doubles have nothing to put right
     "add.s32 %r1, %r2, %r3; st.b32 [%rd1], %r1; add.f64 %rd2, %rd3, %rd4; st.f64 [%rd1], %rd2;": (
         [],

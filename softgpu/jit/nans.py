@@ -10,7 +10,6 @@ of that arithmetic are corrected at once. Double needs none of this: its NaNs ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..ptx.program import Immediate, Instruction, Register
@@ -31,11 +30,11 @@ _ARITHMETIC = set(
 _BLIND = _ARITHMETIC | {"setp", "set", "testp"}
 """Opcodes to which every NaN is the same."""
 
-_GIVEN = "given"
-"""In a state: bits that are right already."""
-
-# What a register may hold: _GIVEN, constants, and numbers of instructions whose result it is.
-State = frozenset
+# What a register may hold, as bits: for each kind, that arithmetic may have made it (the lower
+# bits), and that it may be a NaN of that kind to be kept (the upper bits).
+_MADE = {kind: 1 << n for n, kind in enumerate(_KINDS)}
+_KEPT = {kind: bit << len(_KINDS) for kind, bit in _MADE.items()}
+_ALL_MADE, _ALL_KEPT = sum(_MADE.values()), sum(_KEPT.values())
 
 
 @dataclass
@@ -102,42 +101,69 @@ def _is_nan(constant: int, kind: str) -> bool:
     return constant & largest > infinity
 
 
-def _constant(operand: Immediate) -> int:
-    """Its bits; a decimal fraction is no NaN."""
-    return 0 if operand.kind == "f64" else operand.value & 0xFFFFFFFF
+def _held(operand, state: dict[str, int]) -> int:
+    """What an operand may hold."""
+    if isinstance(operand, Register):
+        return state.get(operand.name, 0)
+    if not isinstance(operand, Immediate):
+        return _ALL_KEPT
+    if operand.kind == "f64":  # a decimal fraction
+        return 0
+    return sum(bit for kind, bit in _KEPT.items() if _is_nan(operand.value & 0xFFFFFFFF, kind))
 
 
-def _step(item: Instruction) -> tuple[Instruction, list[Register], list[Register]]:
-    """(instruction, registers that it writes, registers that it looks at)."""
-    written, read = registers_of(item)
-    if item.predicate:  # the other lanes keep what they have, which is no look at it
-        read = read[: len(read) - len(written)]
-    return item, written, read
+@dataclass
+class _Step:
+    """An instruction as the analysis sees it."""
+
+    item: Instruction
+    written: list[Register]
+    read: list[Register]
+    made: str | None
+    sources: tuple  # of a move: the operands that the result may be
+    cancels: Instruction | None = None  # the negation that this one takes back
+
+
+def _steps(block: Block) -> list[_Step]:
+    steps = []
+    latest: dict[str, Instruction] = {}
+    for item in block.instructions:
+        written, read = registers_of(item)
+        if item.predicate:  # the other lanes keep what they have, which is no look at it
+            read = read[: len(read) - len(written)]
+        sources = item.operands[1 : 3 if item.opcode == "selp" else 2] if _moves(item) else ()
+        step = _Step(item, written, read, _made(item), sources)
+        if step.made and item.opcode == "neg" and read:
+            before = latest.get(read[0].name)
+            if before and before.modifiers == item.modifiers and not before.predicate:
+                step.cancels = before if before.opcode == "neg" else None
+        steps.append(step)
+        latest |= {register.name: item for register in written}
+    return steps
 
 
 class _Analysis:
     def __init__(self, blocks: list[Block], live: list[set[str]]):
         self.blocks, self.live = blocks, live
-        items = [item for block in blocks for item in block.instructions]
-        self.made = {id(item): kind for item in items if (kind := _made(item))}
-        self.steps = [[_step(item) for item in block.instructions] for block in blocks]
-        self.negated: dict[int, State] = {}  # what each `neg` was given
+        self.steps = [_steps(block) for block in blocks]
+        self.all_steps = [step for block in self.steps for step in block]
+        self.negated: dict[int, int] = {}  # what each negation was given
         self.plan = NanPlan()
 
     def run(self) -> NanPlan:
-        while self.made:
-            before = len(self.plan.results)
+        while any(step.made and id(step.item) not in self.plan.results for step in self.all_steps):
             self.plan.reads.clear()
-            self.negated.clear()
+            late: set[str] = set()
             for index, state in enumerate(self._entries()):
-                self._through(index, state, self._look)
-            if len(self.plan.results) == before:
+                self._through(index, state, late)
+            if not late:
                 break
+            self._correct_at_once(late)
         return self.plan
 
-    def _entries(self) -> list[dict[str, State]]:
+    def _entries(self) -> list[dict[str, int]]:
         """What each register may hold at the start of each block."""
-        entries: list[dict[str, State]] = [{} for _ in self.blocks]
+        entries: list[dict[str, int]] = [{} for _ in self.blocks]
         todo = set(range(len(self.blocks)))
         while todo:
             index = min(todo)
@@ -147,65 +173,69 @@ class _Analysis:
             for target in {t for t in self.blocks[index].targets if t != EXIT}:
                 known = entries[target]
                 for name in self.live[target] & state.keys():
-                    merged = known.get(name, State()) | state[name]
+                    merged = known.get(name, 0) | state[name]
                     if merged != known.get(name):
                         known[name] = merged
                         todo.add(target)
         return entries
 
-    def _through(self, index: int, state: dict[str, State], look=None) -> None:
-        for item, written, read in self.steps[index]:
-            if look:
-                look(item, read, state)
-            result = self._result(item, state)
-            for register in written:
-                if item.predicate:
-                    result |= state.get(register.name, State())
-                state[register.name] = result
+    def _through(self, index: int, state: dict[str, int], late: set[str] | None = None) -> None:
+        """Follow a block; with `late`, plan its reads and gather registers looked at too late."""
+        for step in self.steps[index]:
+            if late is not None:
+                self._look(step, state, late)
+            result = self._result(step, state)
+            for register in step.written:
+                kept = state.get(register.name, 0) if step.item.predicate else 0
+                state[register.name] = result | kept
 
-    def _result(self, item: Instruction, state: dict[str, State]) -> State:
-        if id(item) in self.made and id(item) not in self.plan.results:
-            return self._negation(item, state) if item.opcode == "neg" else State([id(item)])
-        if not _moves(item):
-            return State([_GIVEN])
-        sources = item.operands[1:3] if item.opcode == "selp" else item.operands[1:2]
-        return State().union(*(self._held(source, state) for source in sources))
+    def _result(self, step: _Step, state: dict[str, int]) -> int:
+        if step.sources:
+            result = 0
+            for source in step.sources:
+                result |= _held(source, state)
+            return result
+        if not step.made or id(step.item) in self.plan.results:
+            return _ALL_KEPT
+        if self._is_taken_back(step):  # as ptxas has it
+            return self.negated[id(step.cancels)]
+        if step.item.opcode == "neg":
+            self.negated[id(step.item)] = _held(step.item.operands[1], state)
+        return _MADE[step.made]
 
-    def _negation(self, item: Instruction, state: dict[str, State]) -> State:
-        """A negation of a negation is the value itself, as ptxas has it."""
-        held = State(self._held(item.operands[1], state))
-        if len(held) == 1:
-            (source,) = held
-            if source in self.negated and self.made[source] == self.made[id(item)]:
-                return self.negated[source]
-        self.negated[id(item)] = self.negated.get(id(item), State()) | held
-        return State([id(item)])
+    def _is_taken_back(self, step: _Step) -> bool:
+        return step.cancels is not None and id(step.cancels) not in self.plan.results
 
-    @staticmethod
-    def _held(operand, state: dict[str, State]) -> Iterable:
-        if isinstance(operand, Register):
-            return state.get(operand.name, State())
-        return [("constant", _constant(operand)) if isinstance(operand, Immediate) else _GIVEN]
-
-    def _look(self, item: Instruction, read: list[Register], state: dict[str, State]) -> None:
-        if _moves(item):
-            return
-        for register in read:
-            held = state.get(register.name, State())
-            makers = {source for source in held if source in self.made}
-            kinds = {self.made[maker] for maker in makers}
-            if all(_blind_to(item, kind) for kind in kinds):
+    def _look(self, step: _Step, state: dict[str, int], late: set[str]) -> None:
+        for register in () if step.sources else step.read:
+            held = state.get(register.name, 0)
+            kinds = [kind for kind, bit in _MADE.items() if held & bit]
+            if all(_blind_to(step.item, kind) for kind in kinds):
                 continue
-            kind = min(kinds)
-            if len(kinds) == 1 and not any(self._spoils(s, kind) for s in held - makers):
-                self.plan.reads[id(item), register.name] = kind
+            if len(kinds) > 1 or held & _KEPT[kinds[0]]:
+                late.add(register.name)
             else:
-                self.plan.results |= {maker: self.made[maker] for maker in makers}
+                self.plan.reads[id(step.item), register.name] = kinds[0]
 
-    @staticmethod
-    def _spoils(source, kind: str) -> bool:
-        """Whether a source that is no arithmetic may be a NaN to keep."""
-        return source == _GIVEN or _is_nan(source[1], kind)
+    def _correct_at_once(self, late: set[str]) -> None:
+        """Correct what arithmetic writes to these registers, or to others moved to them."""
+        makers: dict[str, list[_Step]] = {}
+        origins: dict[str, set[str]] = {}
+        for step in self.all_steps:
+            sources = step.sources
+            if self._is_taken_back(step):
+                sources = step.cancels.operands[1:2]
+            for register in step.written:
+                names = {source.name for source in sources if isinstance(source, Register)}
+                origins.setdefault(register.name, set()).update(names)
+                if step.made and not sources:
+                    makers.setdefault(register.name, []).append(step)
+        todo, seen = list(late), set(late)
+        while todo:
+            name = todo.pop()
+            self.plan.results |= {id(s.item): s.made for s in makers.get(name, ())}
+            todo += origins.get(name, set()) - seen
+            seen |= origins.get(name, set())
 
 
 def plan_nans(blocks: list[Block], live: list[set[str]]) -> NanPlan:
