@@ -150,10 +150,11 @@ class Guarded:
         raw = self.raw.get()
         touched = raw != self.before
         touched[self.start : self.start + self.bytes] = False
-        places = np.flatnonzero(touched) - self.start
-        if places.size:
+        size = self.dtype.itemsize  # of what is written, a byte may be what it was by chance
+        elements = np.unique((np.flatnonzero(touched) - self.start) // size)
+        if elements.size:
             raise AssertionError(
-                f"{places.size} bytes outside the array were overwritten, the first of them at"
-                f" byte {places[0]} of an array of {self.bytes}"
+                f"{size * elements.size} bytes outside the array were overwritten, the first of"
+                f" them at byte {size * elements[0]} of an array of {self.bytes}"
             )
         return self.inside(raw).copy()
