@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import traceback
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
@@ -176,6 +177,15 @@ class Engine:
     def set_threads(self, threads: int) -> None:
         """How many blocks run at a time; 0: as many as there are cores; 1: deterministic."""
         self.runtime.sg_options(threads, threads == 1, setting("SOFTGPU_TIMEOUT", float, 300.0))
+
+    @contextmanager
+    def time_limit(self, seconds: float):
+        """Launches in this block are stopped after so many seconds."""
+        before = self.runtime.sg_time_limit(seconds)
+        try:
+            yield
+        finally:
+            self.runtime.sg_time_limit(before)
 
     def sanitize_launches(self, on: bool = True) -> None:
         """Watch every launch, as SOFTGPU_SANITIZE=1 does: one that does something wrong fails."""

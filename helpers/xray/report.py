@@ -95,6 +95,13 @@ class Report:
         """(read, written): 32 bytes for each distinct sector, the least that DRAM must move."""
         return tuple(32 * int(self.arrays[way].sum()) for way in ("read", "written"))
 
+    @property
+    def watched_instructions(self):
+        """PTX instructions of warps that the watched block did."""
+        lengths = np.array([sum(count for *_, count in lines) for lines in self.blocks])
+        steps = self.events["what"][self.events["what"] >> 31 == 0]  # the others are barriers
+        return int(lengths[steps].sum())
+
     # --- source -----------------------------------------------------------------------------
 
     def source(self, file):

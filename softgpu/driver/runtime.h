@@ -178,6 +178,7 @@ void sg_kernel_set_attributes(void *module, const char *name, uint32_t registers
                               uint32_t max_threads);
 
 void sg_options(int threads, int deterministic, double timeout_s);
+double sg_time_limit(double seconds); /* of a launch; returns the one before */
 uint64_t sg_stopped_launches(void);
 int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint32_t block[3],
               uint32_t shared, const void *params, size_t param_bytes, uint64_t *counters);

@@ -274,6 +274,15 @@ void sg_options(int thread_count, int deterministic, double timeout_s)
     driver_unlock();
 }
 
+double sg_time_limit(double seconds)
+{
+    driver_lock();
+    double before = option_timeout_s;
+    option_timeout_s = seconds;
+    driver_unlock();
+    return before;
+}
+
 __attribute__((constructor)) static void read_environment(void)
 {
     const char *text = getenv("SOFTGPU_TIMEOUT");

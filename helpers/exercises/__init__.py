@@ -1,0 +1,53 @@
+"""Exercises: a statement, a stub, hints, a solution and a judge each.
+
+from helpers import exercises
+print(exercises.stub("03.padding"))
+exercises.judge("03.padding", kernel_or_text)   # a verdict: true or false, with reasons
+
+python -m helpers.exercises                     # all of them, with what you have done
+python -m helpers.exercises grade FOLDER        # for teachers: a CSV of what was handed in"""
+
+from . import progress, texts
+from .progress import course_map as map
+from .progress import mine
+from .texts import names
+
+__all__ = ["check", "hints", "judge", "map", "mine", "names", "solution", "statement", "stub"]
+
+
+def statement(name):
+    """What an exercise asks, in Markdown."""
+    return texts.find(name).statement
+
+
+def hints(name):
+    """Its hints, each giving a little more."""
+    return texts.find(name).hints
+
+
+def stub(name):
+    """Where to begin: a CUDA text that compiles."""
+    return texts.find(name).stub
+
+
+def solution(name):
+    """A CUDA text that passes, with the best counters known."""
+    return texts.find(name).solution
+
+
+def judge(name, kernel):
+    """The verdict on a kernel or a CUDA text: true if it passes; .reasons say why not."""
+    from .judging import judge as judged
+
+    verdict = judged(texts.find(name), kernel)
+    progress.keep(verdict)
+    return verdict
+
+
+def check(name, kernel):
+    """As judge, for graders: raises AssertionError, with the verdict, if it does not pass."""
+    from .judging import judge as judged
+
+    verdict = judged(texts.find(name), kernel)
+    if not verdict:
+        raise AssertionError(str(verdict))

@@ -1,0 +1,90 @@
+"""What a judge.py is written in: the launch of one case, with what must come out of it."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["SIZES", "In", "Launch", "Out", "Wrong", "blocks_for", "numbers"]
+
+SIZES = 1, 31, 32, 33, 255, 257, 1009, 0
+
+
+@dataclass
+class In:
+    """An array that the kernel only reads. offset: elements past an aligned address."""
+
+    values: np.ndarray
+    offset: int = 0
+
+    @property
+    def dtype(self):
+        return self.values.dtype
+
+
+@dataclass
+class Out:
+    """An array that the kernel writes, and what must be in it then, to within a tolerance.
+
+    initial: what is in it before; None: poison, which counts as never written."""
+
+    expected: np.ndarray
+    tolerance: object = 0
+    dtype: object = np.float32
+    initial: np.ndarray | None = None
+    offset: int = 0
+
+
+@dataclass
+class Launch:
+    """One launch: arguments in order, arrays as In and Out. what: its sizes, in words."""
+
+    arguments: list
+    grid: int | tuple
+    block: int | tuple
+    shared: int = 0
+    what: str = ""
+
+    @property
+    def heading(self):
+        grid, block = (
+            " x ".join(map(str, s)) if isinstance(s, tuple) else f"{s}"
+            for s in (self.grid, self.block)
+        )
+        return f"{self.what}: grid {grid}, block {block}" + (
+            f", {self.shared} bytes of shared memory" if self.shared else ""
+        )
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A kernel that must be refused: the solution with pieces replaced, or with another body.
+
+    refused: a pattern that one of the verdict's reasons must match."""
+
+    refused: str
+    change: dict | str
+
+    def text(self, solution, kernel):
+        if isinstance(self.change, str):
+            head = re.search(rf"\b{kernel}\s*\([^)]*\)\s*\{{", solution)
+            return f"{solution[: head.end()]}\n{self.change}\n}}\n"
+        for old, new in self.change.items():
+            if old not in solution:
+                raise LookupError(f"the solution has no {old!r} to be replaced")
+            solution = solution.replace(old, new)
+        return solution
+
+
+def blocks_for(count, block=256):
+    """Blocks for so many threads, and one that has nothing to do where there are none."""
+    return max(1, -(-count // block))
+
+
+def numbers(rng, *shape, dtype=np.float32):
+    """Random numbers with fractions and both signs; whole ones for integers."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        return rng.standard_normal(shape).astype(dtype)
+    limits = np.iinfo(dtype)
+    return rng.integers(max(limits.min, -1000), min(limits.max, 1000), shape, dtype, endpoint=True)

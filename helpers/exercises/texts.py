@@ -1,0 +1,106 @@
+"""The texts of the exercises: a folder each in exercises/, with a statement and a solution.
+
+Between // BEGIN and // END of solution.cu lies the answer. The stub is the solution without it:
+words after BEGIN stay as a comment, and lines of // STUB take its place."""
+
+import importlib.util
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, cached_property
+from pathlib import Path
+
+from .. import parameters
+
+__all__ = ["Exercise", "find", "names"]
+
+ROOT = Path(__file__).resolve().parents[2] / "exercises"
+ANSWER = re.compile(
+    r"^(?P<indent> *)// BEGIN *(?P<words>.*)\n(?P<answer>(?:.*\n)*?)"
+    r"(?P<stub>(?: *// STUB.*\n)*) *// END\n",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise: its texts, and the module that says how it is judged."""
+
+    name: str
+
+    @property
+    def folder(self):
+        return ROOT / self.name
+
+    def _read(self, file):
+        return (self.folder / file).read_text()
+
+    @property
+    def title(self):
+        return self._read("statement.md").partition("\n")[0].removeprefix("# ")
+
+    @property
+    def statement(self):
+        """What is asked, in Markdown."""
+        body = self._read("statement.md").partition("\n")[2]
+        return re.split(r"^## Hint\n", body, flags=re.MULTILINE)[0].strip()
+
+    @property
+    def hints(self):
+        """Each gives a little more than the one before."""
+        return [
+            hint.strip()
+            for hint in re.split(r"^## Hint\n", self._read("statement.md"), flags=re.MULTILINE)[1:]
+        ]
+
+    @cached_property
+    def solution(self):
+        return ANSWER.sub(lambda m: m["answer"], self._read("solution.cu"))
+
+    @cached_property
+    def stub(self):
+        def without_answer(match):
+            words = f"{match['indent']}// {match['words']}\n" if match["words"] else ""
+            return words + re.sub(r"// STUB ?", "", match["stub"])
+
+        return ANSWER.sub(without_answer, self._read("solution.cu"))
+
+    @property
+    def kernel(self):
+        """The name of the kernel that is judged: the last of its text."""
+        return parameters.names(self.solution)[-1]
+
+    @cached_property
+    def rules(self):
+        """The module judge.py: what to launch, what is right, what it may cost."""
+        path = self.folder / "judge.py"
+        spec = importlib.util.spec_from_file_location(f"exercise_{self.name}", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    def is_stub(self, text):
+        """Whether nothing but blanks and comments tells a text from the stub."""
+        return _bare(text) == _bare(self.stub)
+
+
+def _bare(text):
+    return "".join(re.sub(r"//.*|/\*.*?\*/", "", text).split())
+
+
+@cache
+def _all():
+    return {p.parent.name: Exercise(p.parent.name) for p in sorted(ROOT.glob("*/solution.cu"))}
+
+
+def names():
+    """The exercises, in the order of the course."""
+    return list(_all())
+
+
+def find(name):
+    """The Exercise of that name."""
+    if name not in _all():
+        near = get_close_matches(name, names(), cutoff=0.5) or names()
+        raise LookupError(f"no exercise {name!r}; there is {', '.join(near)}")
+    return _all()[name]

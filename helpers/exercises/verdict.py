@@ -1,0 +1,138 @@
+"""What the judge says: a short table, the first case that fails, and what to look at next."""
+
+from dataclasses import dataclass, field
+from html import escape
+
+__all__ = ["Count", "Reason", "Verdict"]
+
+NAMES = {
+    "instructions": "instructions of warps",
+    "ld.sectors": "sectors loaded",
+    "ld.requests": "requests to load",
+    "st.sectors": "sectors stored",
+    "st.requests": "requests to store",
+    "red.sectors": "sectors of atomics",
+    "red.requests": "atomics of warps",
+    "lds.wavefronts": "wavefronts from shared memory",
+    "sts.wavefronts": "wavefronts to shared memory",
+    "lds.conflicts": "bank conflicts of loads",
+    "sts.conflicts": "bank conflicts of stores",
+    "atoms.requests": "atomics on shared memory",
+    "barriers": "barriers of warps",
+    "ldl.sectors": "sectors loaded of local memory",
+    "stl.sectors": "sectors stored to local memory",
+}
+ADVICE = {
+    "ld": "xray.profile shows the sectors line by line; xray.draw_access draws a line's.",
+    "st": "xray.profile shows the sectors line by line; xray.draw_access draws a line's.",
+    "lds": "xray.draw_banks draws which lanes want the same bank.",
+    "sts": "xray.draw_banks draws which lanes want the same bank.",
+    "red": "Add up more before each atomic.",
+    "atoms": "Add up more before each atomic.",
+    "barriers": "Which of the barriers has nothing to protect?",
+    "instructions": "xray.profile shows the instructions line by line.",
+}
+
+
+@dataclass(frozen=True)
+class Count:
+    """A counter of the launch beside that of the best solution known, and the most allowed."""
+
+    key: str
+    value: int
+    best: int
+    most: int
+
+    @property
+    def name(self):
+        return NAMES[self.key]
+
+    @property
+    def advice(self):
+        return ADVICE[self.key.partition(".")[0]]
+
+    def __str__(self):
+        most = f", {self.most:,} at most" if self.most > self.best else ""
+        return f"{self.name} {self.value:,}, best {self.best:,}{most}"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a kernel is refused. case: the launch that failed, in full."""
+
+    kind: str  # compiler, name, parameters, sanitizer, time, launch, bounds, inputs, values, ...
+    text: str
+    advice: str
+    case: str = ""
+
+    def __str__(self):
+        return f"{self.kind}: {self.text}"
+
+
+@dataclass(repr=False)
+class Verdict:
+    """True for a kernel that passes. is_open: it is the stub as it was."""
+
+    name: str
+    title: str
+    text: str
+    is_open: bool = False
+    cases: int = 0
+    counted: str = ""
+    counts: list = field(default_factory=list)
+    reasons: list = field(default_factory=list)
+
+    def __bool__(self):
+        return not (self.is_open or self.reasons)
+
+    def refuse(self, kind, text, advice, case=""):
+        self.reasons.append(Reason(kind, text, advice, case))
+
+    @property
+    def state(self):
+        return "open" if self.is_open else "tried" if self.reasons else "done"
+
+    @property
+    def heading(self):
+        says = {
+            "open": "open. Write your lines into the cell above, run it, and run this one again",
+            "tried": "not yet",
+            "done": "done",
+        }
+        return f"{self.name} {self.title}: {says[self.state]}"
+
+    def rows(self):
+        """[(what, value, beside it)] of the table."""
+        if self.is_open:
+            return []
+        sizes = f"{self.cases} case{'s' * (self.cases != 1)}"
+        refused = {reason.kind for reason in self.reasons} - {"counters"}
+        rows = [("right and clean", sizes, f"then {', '.join(refused)}" if refused else "all")]
+        for count in self.counts:
+            rows.append((count.name, f"{count.value:,}", f"best {count.best:,}"))
+        return rows
+
+    def __repr__(self):
+        lines = [self.heading]
+        lines += [f"  {what:<32}{value:>12}   {beside}" for what, value, beside in self.rows()]
+        if self.reasons:
+            reason = self.reasons[0]
+            lines += [f"  {r}" for r in self.reasons]
+            lines += [f"    {line}" for line in reason.case.splitlines()]
+            lines.append(f"  Next: {reason.advice}")
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        rows = "".join(
+            "<tr>"
+            + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row)
+            + "</tr>"
+            for row in self.rows()
+        )
+        parts = [f"<p><b>{escape(self.heading)}</b></p>", f"<table>{rows}</table>" if rows else ""]
+        if self.reasons:
+            reason = self.reasons[0]
+            parts += [f"<p>{escape(str(r))}</p>" for r in self.reasons]
+            parts.append(f"<pre>{escape(reason.case)}</pre>" if reason.case else "")
+            parts.append(f"<p>Next: {escape(reason.advice)}</p>")
+        return "".join(parts)

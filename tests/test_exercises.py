@@ -1,0 +1,149 @@
+"""Exercises: the judge passes each solution and refuses each wrong kernel, for the right reason."""
+
+import re
+
+import pytest
+
+from helpers import exercises, sources
+from helpers.exercises import judging, progress, texts
+
+NAMES = exercises.names()
+WRONG = [(name, what) for name in NAMES for what in texts.find(name).rules.WRONG]
+
+
+@pytest.fixture(autouse=True)
+def work(monkeypatch, tmp_path):
+    """A learner's folder of its own."""
+    monkeypatch.setenv("HELPERS_WORK", str(tmp_path))
+    return tmp_path
+
+
+# --- what an exercise is --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_has_its_parts(name):
+    exercise = texts.find(name)
+    assert re.fullmatch(r"\d\d\.[a-z0-9_]+", name) and exercise.title and exercise.statement
+    assert 2 <= len(exercise.hints) <= 3
+    assert len(exercise.rules.WRONG) >= 5 and exercise.rules.BUDGET
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_stub_is_the_solution_less_the_answer(name):
+    exercise = texts.find(name)
+    marked = (exercise.folder / "solution.cu").read_text()
+    outside = re.sub(r" *// BEGIN(.|\n)*?// END\n", "", marked).splitlines()
+    for text in (exercise.stub, exercise.solution):
+        lines = iter(text.splitlines())
+        assert all(line in lines for line in outside), "lines outside of the answer differ"
+        assert not re.search(r"// (BEGIN|STUB|END)", text)
+    assert not exercise.is_stub(exercise.solution)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_stub_compiles_and_is_refused(name):
+    exercise = texts.find(name)
+    sources.kernel(exercise.stub, exercise.kernel)
+    assert exercises.judge(name, exercise.stub).is_open
+    verdict = judging.trial(exercise, exercise.stub)
+    assert verdict.reasons and verdict.reasons[0].kind not in ("compiler", "name", "parameters")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_solution_passes_with_the_best_counters(name):
+    verdict = exercises.judge(name, exercises.solution(name))
+    assert verdict, verdict
+    assert [(c.key, c.value) for c in verdict.counts] == [(c.key, c.best) for c in verdict.counts]
+
+
+@pytest.mark.parametrize("name, what", WRONG)
+def test_a_wrong_kernel_is_refused_for_its_reason(name, what):
+    exercise = texts.find(name)
+    wrong = exercise.rules.WRONG[what]
+    verdict = judging.trial(exercise, wrong.text(exercise.solution, exercise.kernel))
+    assert any(re.search(wrong.refused, str(reason)) for reason in verdict.reasons), verdict
+
+
+# --- the verdict ----------------------------------------------------------------------------------
+
+FIRST = "00.double"
+
+
+def changed(old, new):
+    return exercises.solution(FIRST).replace(old, new)
+
+
+def test_a_verdict_says_where_and_what_next():
+    verdict = exercises.judge(FIRST, changed("i < n", "i < n && i != 32"))
+    assert not verdict and str(verdict.reasons[0]).startswith("values: n = 33: out[32]: got nan")
+    text = repr(verdict)
+    assert "00.double Twice as much: not yet" in text and "grid 1, block 256" in text
+    assert re.search(r"element +30 +31 +32\n", text) and "Next: NaN is what the judge" in text
+    assert "<pre>" in verdict._repr_html_()
+
+
+def test_counters_stand_beside_the_best():
+    verdict = exercises.judge(FIRST, exercises.solution(FIRST))
+    assert ("sectors loaded", "8,192", "best 8,192") in verdict.rows()
+    wasteful = "0 * x[i / 32 * 32 % 1000] + 0 * x[(i ^ 255) < n ? i ^ 255 : i] + 2 * x[i]"
+    verdict = exercises.judge(FIRST, changed("2 * x[i]", wasteful))
+    assert re.search(r"sectors loaded \d\d,\d{3}, best 8,192", str(verdict.reasons[0]))
+
+
+@pytest.mark.parametrize(
+    "text, kind, says",
+    [
+        (changed("if (i < n) out", "if (i < n out"), "compiler", r"kernel.cu\(5\): error"),
+        (changed("twice", "thrice"), "name", "no kernel named 'twice'"),
+        (changed(", long long n", ", int n"), "parameters", "is of type int64"),
+        (changed("if (i < n)", "for (;;) if (i < n)"), "time", "n = 1: fault"),
+        (changed("out[i] =", "out[i + 64] = out[i] ="), "sanitizer", "out of bounds"),
+        (changed("out[i] =", "((float *)x)[i] = 7, out[i] ="), "inputs", "x has changed"),
+        (changed("if (i < n)", "__trap(); if (i < n)"), "sanitizer", "fault"),
+    ],
+)
+def test_each_kind_of_mistake_has_its_words(monkeypatch, text, kind, says):
+    monkeypatch.setattr(judging, "LIMIT_S", 1.0)
+    reasons = exercises.judge(FIRST, text).reasons
+    assert [r.kind for r in reasons] == [kind]
+    assert re.search(says, str(reasons[0])) and reasons[0].advice
+
+
+def test_a_kernel_may_be_judged_as_pycuda_made_it():
+    from pycuda.compiler import SourceModule
+
+    function = SourceModule(exercises.solution(FIRST)).get_function("twice")
+    assert exercises.judge(FIRST, function)
+    assert exercises.judge(FIRST, sources.kernel(exercises.solution(FIRST)))
+    with pytest.raises(TypeError, match="takes a kernel or a CUDA text, not int"):
+        exercises.judge(FIRST, 3)
+
+
+def test_graders_get_an_exception():
+    exercises.check(FIRST, exercises.solution(FIRST))
+    with pytest.raises(AssertionError, match="00.double Twice as much: open"):
+        exercises.check(FIRST, exercises.stub(FIRST))
+
+
+def test_an_unknown_name_is_met_with_near_ones():
+    with pytest.raises(LookupError, match="no exercise '00.dubble'; there is 00.double"):
+        exercises.stub("00.dubble")
+
+
+# --- progress -------------------------------------------------------------------------------------
+
+
+def test_progress_is_kept(work):
+    assert progress.state_of(FIRST) == "open" and exercises.mine(FIRST) == exercises.stub(FIRST)
+    exercises.judge(FIRST, exercises.stub(FIRST))
+    assert not list(work.iterdir())
+    wrong = changed("2 * x[i]", "3 * x[i]")
+    exercises.judge(FIRST, wrong)
+    assert progress.state_of(FIRST) == "tried" and exercises.mine(FIRST) == wrong
+    exercises.judge(FIRST, exercises.solution(FIRST))
+    exercises.judge(FIRST, wrong)
+    assert progress.state_of(FIRST) == "done" and exercises.mine(FIRST) == wrong
+    drawn = exercises.map()
+    assert drawn.done == 1 and "00  ● double" in repr(drawn)
+    assert 'title="ld.sectors 8,192 (best 8,192)' in drawn._repr_html_()
