@@ -16,6 +16,7 @@ import threading
 import traceback
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from . import build, cache_folder, contract, findings, setting
@@ -273,6 +274,8 @@ class Engine:
             [_site(site, files) for site in code.sites],
             len(code.sites),
         )
+        places = [(function.param_offsets[p.name], p.bytes) for p in function.params]
+        self.runtime.sg_kernel_set_params(handle, kernel, [*chain(*places)], len(places))
         if layout.follows_pointers:
             self.runtime.sg_kernel_follows_pointers(handle, kernel)
 

@@ -1,5 +1,6 @@
 """Threads that wait for each other without __syncthreads: programs as nvcc compiles them."""
 
+import ctypes
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from helpers import autoinit, xray
 
 import pycuda.driver as cuda  # isort: skip
 from pycuda import gpuarray  # isort: skip
-from pycuda.compiler import SourceModule  # isort: skip
+from pycuda.compiler import SourceModule, compile  # isort: skip
 
 FOLDER = Path(__file__).parent / "together"
 
@@ -177,3 +178,86 @@ def test_every_form_of_the_instructions(mbarriers, name):
     given = [gpuarray.to_gpu(INDEX + 100)] if name == "copies" else []
     out = run(mbarriers, name, *given, out=32, dtype=np.uint32, block=1)
     assert out.tolist()[: len(FORMS[name])] == FORMS[name]
+
+
+# --- blocks that wait for each other -------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def grids():
+    return module_of("grids.cu")
+
+
+@pytest.fixture(scope="module")
+def cooperative():
+    """Launches a kernel of grids.cu as PyCUDA cannot: name, arguments, grid, block; its result."""
+    library, module = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+    source = (FOLDER / "grids.cu").read_text()
+    image = compile(source, no_extern_c=True, options=["-std=c++20"])
+    assert library.cuModuleLoadData(ctypes.byref(module), image) == 0
+
+    def launch(name, *arguments, grid, block):
+        function = ctypes.c_void_p()
+        assert library.cuModuleGetFunction(ctypes.byref(function), module, name.encode()) == 0
+        numbers = [
+            np.uintp(getattr(a, "gpudata", a)) if hasattr(a, "gpudata") else a for a in arguments
+        ]
+        numbers = [np.atleast_1d(number) for number in numbers]
+        places = (ctypes.c_void_p * len(numbers))(*(n.ctypes.data for n in numbers))
+        return library.cuLaunchCooperativeKernel(function, grid, 1, 1, block, 1, 1, 0, None, places)
+
+    return launch
+
+
+def after_rounds(n, count):
+    """What `rounds` leaves in the half that it writes last."""
+    value = np.arange(n, dtype=np.int32)
+    for k in range(count):
+        value = 3 * np.roll(value, -77) + k
+    return value
+
+
+@pytest.mark.parametrize("grid, block", [(1, 32), (3, 64), (132, 96), (2 * 132, 32)])
+def test_a_grid_meets(cooperative, grid, block):
+    n, count = grid * block, 4
+    values = gpuarray.zeros((2, n), np.int32)
+    assert cooperative("rounds", values, np.int32(count), grid=grid, block=block) == 0
+    assert np.array_equal(values.get()[count % 2], after_rounds(n, count))
+
+
+def test_a_sum_in_one_launch(cooperative):
+    given = np.arange(10_001, dtype=np.int32) % 97
+    out, sums = gpuarray.zeros(1, np.int32), gpuarray.zeros(40, np.int32)
+    arguments = out, sums, gpuarray.to_gpu(given), np.int32(given.size)
+    assert cooperative("sum", *arguments, grid=40, block=256) == 0
+    assert out.get()[0] == given.sum()
+
+
+def test_only_a_cooperative_launch_can_meet(cooperative, grids):
+    out = gpuarray.zeros(1, np.int32)
+    assert cooperative("can_meet", out, grid=1, block=1) == 0
+    assert out.get()[0] == 1
+    grids.get_function("can_meet")(out, block=(1, 1, 1))
+    assert out.get()[0] == 0
+
+
+def test_a_grid_that_does_not_fit_is_told(cooperative):
+    values = gpuarray.zeros(8, np.int32)
+    too_large = 720  # CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+    assert cooperative("rounds", values, np.int32(0), grid=132 * 2 + 1, block=1024) == too_large
+    assert cooperative("rounds", values, np.int32(0), grid=132 * 32 + 1, block=1) == too_large
+
+
+def test_blocks_that_fit_meet_by_hand_too(grids):
+    grid, block, count = 66, 64, 3
+    n = grid * block
+    values, arrived = gpuarray.zeros((2, n), np.int32), gpuarray.zeros(1, np.uint32)
+    kernel = grids.get_function("rounds_by_hand")
+    kernel(values, arrived, np.int32(count), grid=(grid, 1), block=(block, 1, 1))
+    assert np.array_equal(values.get()[count % 2], after_rounds(n, count))
+
+
+def test_blocks_wait_for_later_ones(grids):
+    flags = gpuarray.zeros(50, np.int32)
+    grids.get_function("from_the_last_on")(flags, grid=(50, 1), block=(96, 1, 1))
+    assert np.array_equal(flags.get(), np.arange(50, 0, -1))

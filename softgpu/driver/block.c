@@ -1,9 +1,11 @@
 /* The warps of a block: each runs on a fiber of its own until it waits at a barrier or ends.
 
    A fiber takes warps that have not started, one after the other, and then whole blocks, so that
-   kernels without barriers never switch. A warp that waits switches straight to the next one. */
+   kernels without barriers never switch. A warp that waits switches straight to the next one.
+
+   Blocks run to their end, one after the other, unless they wait for each other: a block that can
+   only wait steps aside, and its thread opens a further seat, where it runs another one. */
 #define _GNU_SOURCE
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +40,6 @@ static void set_thread_indices(Worker *k, const uint32_t block[3])
     memcpy(k->prepared_block, block, sizeof k->prepared_block);
 }
 
-#define KEEP_LOCAL (16u << 20) /* more local memory than this goes back after a launch */
-
 static bool make_room(void **memory, size_t *room, size_t bytes, size_t step)
 {
     if (bytes <= *room) return true;
@@ -50,10 +50,12 @@ static bool make_room(void **memory, size_t *room, size_t bytes, size_t step)
     return *memory;
 }
 
-bool blocks_prepare(Worker *k, Job *job)
+bool block_prepare(Worker *k, Job *job)
 {
     k->job = job;
     k->opens_reserved = false;
+    k->next_warp = job->warps;
+    k->unfinished = k->ready = 0;
     if (!k->warps) {
         k->warps = map_pages(MAX_WARPS * sizeof(Warp));
         k->shared = map_pages(SHARED_PER_SM);
@@ -86,6 +88,7 @@ bool blocks_prepare(Worker *k, Job *job)
         w->dynamic_shared = job->dynamic_shared;
         w->static_shared = job->static_shared;
         w->grid_id = job->grid_id;
+        w->workspace = job->workspace;
         w->worker = k;
     }
     return true;
@@ -103,27 +106,35 @@ static void start_barriers(Worker *k)
     k->busy_barriers = k->at_mbarriers = 0;
 }
 
+/* Moves a place in the grid on by one block. */
+static inline void step(uint32_t ctaid[3], const uint32_t grid[3])
+{
+    if (++ctaid[0] < grid[0]) return;
+    ctaid[0] = 0;
+    if (++ctaid[1] < grid[1]) return;
+    ctaid[1] = 0;
+    ctaid[2]++;
+}
+
 /* Takes the next block of the dealt chunk, or the next chunk; false: none are left. */
 static bool next_block(Worker *k)
 {
     Job *job = k->job;
+    Worker *home = k->home;
     if (job->stop) return false;
-    if (k->block == k->block_end) {
+    if (home->dealt == home->dealt_end) {
         uint64_t begin = __atomic_fetch_add(&job->next_block, job->chunk, __ATOMIC_RELAXED);
         if (begin >= job->blocks) return false;
-        k->block = begin;
-        k->block_end = begin + job->chunk < job->blocks ? begin + job->chunk : job->blocks;
-        k->ctaid[0] = begin % job->grid[0];
-        k->ctaid[1] = begin / job->grid[0] % job->grid[1];
-        k->ctaid[2] = begin / job->grid[0] / job->grid[1];
-    } else if (++k->ctaid[0] == job->grid[0]) {
-        k->ctaid[0] = 0;
-        if (++k->ctaid[1] == job->grid[1]) {
-            k->ctaid[1] = 0;
-            k->ctaid[2]++;
-        }
+        home->dealt = begin;
+        home->dealt_end = begin + job->chunk < job->blocks ? begin + job->chunk : job->blocks;
+        home->dealt_ctaid[0] = begin % job->grid[0];
+        home->dealt_ctaid[1] = begin / job->grid[0] % job->grid[1];
+        home->dealt_ctaid[2] = begin / job->grid[0] / job->grid[1];
     }
-    k->block++;
+    memcpy(k->ctaid, home->dealt_ctaid, sizeof k->ctaid);
+    step(home->dealt_ctaid, job->grid);
+    k->block = ++home->dealt;
+    k->has_block = true;
     k->next_warp = 0;
     k->unfinished = job->warps;
     k->live_threads = job->threads;
@@ -140,6 +151,7 @@ static uint32_t complete_barrier(Worker *k, uint32_t id)
     k->ready |= b->waiting;
     k->busy_barriers &= ~(1u << id);
     *b = (Barrier){0};
+    k->home->in_vain = 0;
     return result;
 }
 
@@ -171,6 +183,7 @@ static void run_warp(Worker *k, Warp *w)
     w->stack_limit = k->running->stack + STACK_RESERVE;
     k->job->entry(w);
     k->unfinished--;
+    k->home->in_vain = 0;
     count_exits(k, w, 0);
 }
 
@@ -201,9 +214,10 @@ static void fiber_main(void *argument)
             to = k->running->sp;
         } else if (k->unfinished) {
             deadlock(k);
-        } else if (next_block(k)) {
+        } else if ((!k->has_block || k->home->seats == 1) && next_block(k)) {
             continue;
-        } else {
+        } else { /* others have their turn first, or no block is left */
+            k->running = NULL;
             to = k->native_sp;
         }
         self->next = k->idle;
@@ -226,39 +240,36 @@ static Fiber *idle_fiber(Worker *k)
     return fiber;
 }
 
-static void throw_away_fibers(Worker *k)
+bool block_run(Worker *k)
 {
-    k->abandoned = false;
-    k->idle = NULL;
-    for (unsigned i = 0; i < k->fiber_count; i++) {
-        fiber_reset(k->fibers[i], fiber_main, k);
-        k->fibers[i]->next = k->idle;
-        k->idle = k->fibers[i];
-    }
+    if (!k->running && !(k->running = idle_fiber(k))) return false;
+    k->steps_aside = false;
+    fiber_switch(&k->native_sp, k->running->sp);
+    return true;
 }
 
-void blocks_run(Worker *k)
+void block_step_aside(Worker *k)
 {
-    k->next_warp = k->job->warps;
-    k->unfinished = k->ready = 0;
-    k->block = k->block_end = 0;
-    start_barriers(k);
-    k->running = idle_fiber(k);
-    if (!k->running) {
-        fault_record(k->job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the stack of a warp");
-        return;
-    }
-    fiber_switch(&k->native_sp, k->running->sp);
-    if (k->abandoned) throw_away_fibers(k);
-    if (k->local_room > KEEP_LOCAL) madvise(k->local, k->local_room, MADV_DONTNEED);
+    k->steps_aside = true;
+    fiber_switch(&k->running->sp, k->native_sp);
+    if (k->job->stop) block_leave(k);
 }
 
 void block_leave(Worker *k)
 {
     void *never_resumed;
-    k->abandoned = true;
     fiber_switch(&never_resumed, k->native_sp);
     __builtin_unreachable();
+}
+
+void block_forget(Worker *k)
+{
+    k->running = k->idle = NULL;
+    for (unsigned i = 0; i < k->fiber_count; i++) {
+        fiber_reset(k->fibers[i], fiber_main, k);
+        k->fibers[i]->next = k->idle;
+        k->idle = k->fibers[i];
+    }
 }
 
 /* Runs other warps until this one is ready and its turn has come. */
@@ -413,12 +424,13 @@ void sg_barrier_arrive(Warp *w, uint32_t site, uint32_t id, uint32_t threads, ui
 void sg_yield(Warp *w)
 {
     Worker *k = w->worker;
-    if (k->ready || k->next_warp < k->job->warps) {
-        k->ready |= 1u << w->warp_id; /* last in the round: another one is chosen */
-        suspend(k, w);
-    } else if (k->job->workers > 1) {
-        sched_yield();
+    uint32_t later = w->warp_id < 31 ? k->ready >> (w->warp_id + 1) : 0;
+    if (!later && k->next_warp == k->job->warps) { /* the last of a round */
+        seats_wait(k);
+        if (!k->ready) return;
     }
+    k->ready |= 1u << w->warp_id; /* last in the round: another one is chosen */
+    suspend(k, w);
 }
 
 void sg_stop(Warp *w, uint32_t line)

@@ -110,7 +110,7 @@ static const struct {
     {89, 1}, /* concurrent managed access */
     {90, 1}, /* compute preemption */
     {91, 1}, /* host pointer of registered memory */
-    {95, 0}, /* cooperative launch: not here */
+    {95, 1}, /* cooperative launch */
     {96, 0},
     {97, SHARED_OPTIN},
     {98, 0},

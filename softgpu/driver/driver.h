@@ -12,6 +12,7 @@
 #define MAX_WARPS 32 /* in a block */
 #define MAX_BUILDS 8 /* kinds of code per kernel: 0 plain, others instrumented */
 #define BARRIERS 16  /* named barriers of a block */
+#define MULTIPROCESSORS 132u
 #define SHARED_DEFAULT 49152u
 #define SHARED_OPTIN 232448u
 #define SHARED_PER_SM 233472u /* past what a block may use, 1 KiB is for libraries */
@@ -123,7 +124,9 @@ typedef struct Kernel {
     struct Kernel *next;
     char *name;
     size_t param_bytes;
-    char *takes; /* the parameters' sizes, " (8 + 4)", or empty */
+    char *takes;           /* the parameters' sizes, " (8 + 4)", or empty */
+    uint32_t (*params)[2]; /* their offsets and sizes */
+    uint32_t param_count;
     uint32_t static_shared, dynamic_align, local_bytes, max_threads;
     const char **files;
     uint32_t file_count, site_count;
@@ -150,6 +153,8 @@ typedef struct Module {
     Kernel *kernels;
 } Module;
 
+/* What ptxas says of it, if that is not known yet. */
+CUresult kernel_learn_attributes(Kernel *kernel);
 /* Compiles the build if that has not happened yet. */
 CUresult kernel_compile(Kernel *kernel, uint32_t build);
 void modules_free_all(Context *owner);
@@ -195,12 +200,16 @@ typedef struct Job {
     uint64_t local_stride;
     uint32_t counter_count;
     uint32_t grid_id;
-    uint32_t workers; /* threads that may take part */
-    bool in_order;    /* blocks one after the other */
+    uint32_t workers;   /* threads that may take part */
+    bool in_order;      /* blocks one after the other, as far as they do not wait for each other */
+    bool cooperative;   /* blocks count on running side by side */
+    uint32_t resident;  /* blocks that may run side by side */
+    uint64_t workspace; /* of a grid that meets as a whole, or 0 */
     char *params;
     uint64_t *counters; /* sum over workers, or NULL */
     uint64_t blocks, chunk;
     uint64_t next_block; /* atomic: the next to be dealt out */
+    uint32_t seats;      /* atomic: in use, see block.c */
     volatile int stop;
     uint32_t stopped_at; /* line of a loop that ran then, or 0 */
     int interrupted;
@@ -215,19 +224,25 @@ typedef struct {
     uint32_t reduce, count, any_true, any_false;
 } Barrier;
 
+/* What runs a block. A thread has one of these, and more while blocks wait for each other. */
 typedef struct Worker {
     Job *job;
-    void *native_sp; /* the thread's own stack */
-    Fiber *running, *idle;
+    struct Worker *home;   /* the thread's own; where blocks are dealt out to */
+    struct Worker *next;   /* in the ring of those that the thread runs in turn, or idle */
+    void *native_sp;       /* the thread's own stack */
+    Fiber *running, *idle; /* running: NULL between two blocks */
     Warp *warps;
+    struct Local *counting; /* profile.c's own */
     /* the block being run */
     uint32_t ctaid[3];
-    uint64_t block, block_end; /* linear index; end of the dealt chunk */
-    uint32_t next_warp;        /* first not started */
-    uint32_t unfinished;       /* warps */
-    uint32_t ready;            /* suspended warps that can go on, as bits */
-    uint32_t at_mbarriers;     /* warps that wait for the phase of an mbarrier to end, as bits */
-    uint32_t busy_barriers;    /* barriers that somebody arrived at, as bits */
+    uint64_t block;   /* linear index + 1 */
+    bool steps_aside; /* all that it can do is wait for another block */
+    bool has_block;
+    uint32_t next_warp;     /* first not started */
+    uint32_t unfinished;    /* warps */
+    uint32_t ready;         /* suspended warps that can go on, as bits */
+    uint32_t at_mbarriers;  /* warps that wait for the phase of an mbarrier to end, as bits */
+    uint32_t busy_barriers; /* barriers that somebody arrived at, as bits */
     uint32_t live_threads;
     Barrier barriers[BARRIERS];
     /* memory of the block, kept from launch to launch */
@@ -239,11 +254,16 @@ typedef struct Worker {
     size_t counter_room;
     /* what the warps were last prepared for */
     uint32_t prepared_block[3];
-    bool abandoned;
     bool opens_reserved; /* the launch's blocks use the shared memory reserved for libraries */
     Fiber *fibers[MAX_WARPS + 1]; /* all of them, to throw away what a fault left behind */
     unsigned fiber_count;
-    unsigned index;
+    unsigned index; /* of the thread */
+    /* of a thread's own only */
+    uint64_t dealt, dealt_end; /* of the dealt chunk of blocks, what is left */
+    uint32_t dealt_ctaid[3];
+    uint32_t seats;       /* in the ring */
+    uint32_t in_vain;     /* turns in which blocks could only wait, since something happened */
+    struct Worker *spare; /* out of the ring */
 } Worker;
 
 /* ---- launch.c: what instrumented launches run under (profile.c, sanitize.c) ---- */
@@ -266,12 +286,26 @@ void workers_after_fork(bool in_child);
 
 /* ---- block.c: the warps of a block ---- */
 
-bool blocks_prepare(Worker *worker, Job *job); /* memory and warps; false: out of memory */
-void blocks_run(Worker *worker);               /* takes blocks until none are left */
+bool block_prepare(Worker *worker, Job *job); /* memory and warps; false: out of memory */
+/* Runs warps until the block has ended or steps aside; alone in the ring, takes blocks until none
+   are left. False: out of memory. */
+bool block_run(Worker *worker);
+void block_step_aside(Worker *worker);                      /* the running warp pauses meanwhile */
 void block_leave(Worker *worker) __attribute__((noreturn)); /* abandons the launch */
+void block_forget(Worker *worker);                          /* what it left unfinished */
 /* Lets other warps run until a phase of any of the block's mbarriers ends. */
 void block_wait(Warp *warp, uint32_t site, uint32_t mask, uint64_t word);
 void block_wake(Worker *worker); /* a phase has ended */
+
+/* ---- seats.c: blocks side by side ---- */
+
+void seats_run(Worker *home);    /* takes blocks until none are left */
+void seats_wait(Worker *worker); /* all warps of its block had their turn, and can only wait */
+
+/* ---- occupancy.c ---- */
+
+/* How many blocks a multiprocessor of an H200 holds at once; registers: of a thread. */
+uint32_t occupancy_blocks(uint32_t threads, uint32_t registers, uint32_t shared);
 
 /* ---- mbarrier.c ---- */
 

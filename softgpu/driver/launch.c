@@ -61,9 +61,33 @@ static uint64_t stopped_launches; /* by a fault, the time limit or Ctrl-C, befor
 
 uint64_t sg_stopped_launches(void) { return stopped_launches; }
 
+/* What a grid that meets as a whole finds through %envreg1 and %envreg2. */
+typedef struct {
+    uint32_t bytes, barrier, unused[2];
+} __attribute__((aligned(16))) Workspace;
+
+/* How many blocks can be there at once. Without a cooperative launch, registers do not count:
+   ptxas would have to be asked. */
+static CUresult count_resident(Kernel *kernel, Job *job)
+{
+    CUresult result = job->cooperative ? kernel_learn_attributes(kernel) : CUDA_SUCCESS;
+    if (result) return result;
+    uint32_t shared = job->static_shared + job->dynamic_shared;
+    uint32_t each =
+        occupancy_blocks(job->threads, job->cooperative ? kernel->registers : 0, shared);
+    job->resident = MULTIPROCESSORS * each;
+    if (!job->cooperative || job->blocks <= job->resident) return CUDA_SUCCESS;
+    return fail(
+        CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+        "kernel %s: %llu blocks of %u threads; %u of these are there at once, %u on each of "
+        "%u multiprocessors",
+        kernel->name, (unsigned long long)job->blocks, job->threads, job->resident, each,
+        MULTIPROCESSORS);
+}
+
 static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
                        const uint32_t block[3], uint32_t shared, const void *params,
-                       size_t param_bytes, uint64_t *counters)
+                       size_t param_bytes, uint64_t *counters, bool cooperative)
 {
     static uint32_t grid_id;
     /* padded, so that a wide load of the last parameter stays inside */
@@ -100,7 +124,16 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
     job.counters = counters;
     job.params = param_copy;
     job.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+    job.cooperative = cooperative;
+    result = count_resident(kernel, &job);
+    if (result) return result;
+    Workspace workspace = {.bytes = sizeof workspace};
     driver_lock();
+    if (cooperative) {
+        job.workspace = (uint64_t)&workspace;
+        memory_add_range(kernel->module->owner, job.workspace, job.workspace + sizeof workspace,
+                         VARIABLE, 0, false);
+    }
     job.grid_id = ++grid_id;
     if (build != BUILD_SANITIZE && !(tool && tool == instrument))
         written_by_launch(kernel, param_copy);
@@ -109,6 +142,7 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
         result = workers_run(&job);
         if (tool) tool->end(&job);
     }
+    if (cooperative) memory_remove_range(job.workspace);
     printf_flush();
     stopped_launches += job.interrupted || result;
     driver_unlock();
@@ -126,7 +160,32 @@ int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint
     (void)context;
     Kernel *kernel = handle_object(FUNCTION, function);
     if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
-    return launch(kernel, build, grid, block, shared, params, param_bytes, counters);
+    return launch(kernel, build, grid, block, shared, params, param_bytes, counters, false);
+}
+
+/* Arguments given one by one, as the kernel takes them: packed. */
+static CUresult pack(const Kernel *kernel, void *const *params, char *packed)
+{
+    if (kernel->param_bytes > MAX_PARAM_BYTES || (kernel->param_bytes && !kernel->params))
+        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: no arguments", kernel->name);
+    memset(packed, 0, kernel->param_bytes);
+    for (uint32_t i = 0; i < kernel->param_count; i++)
+        memcpy(packed + kernel->params[i][0], params[i], kernel->params[i][1]);
+    return CUDA_SUCCESS;
+}
+
+/* Launches with arguments given one by one. */
+static CUresult launch_params(CUfunction function, const uint32_t grid[3], const uint32_t block[3],
+                              uint32_t shared, void **params, bool cooperative)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    char packed[MAX_PARAM_BYTES];
+    Kernel *kernel = handle_object(FUNCTION, function);
+    if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
+    CUresult result = pack(kernel, params, packed);
+    if (result) return result;
+    return launch(kernel, 0, grid, block, shared, packed, kernel->param_bytes, NULL, cooperative);
 }
 
 CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -138,8 +197,7 @@ CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsi
     const void *buffer = NULL;
     size_t bytes = 0;
     if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
-    if (params)
-        return fail(CUDA_ERROR_NOT_SUPPORTED, "arguments are taken as one packed buffer only");
+    if (params) return launch_params(function, grid, block, shared, params, false);
     for (; extra && *extra != (void *)END; extra += 2) {
         if (*extra == (void *)BUFFER_POINTER) buffer = extra[1];
         else if (*extra == (void *)BUFFER_SIZE) bytes = *(const size_t *)extra[1];
@@ -147,6 +205,16 @@ CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsi
     }
     if (!buffer) bytes = 0;
     return sg_launch(function, 0, grid, block, shared, buffer ? buffer : "", bytes, NULL);
+}
+
+/* All blocks are there at once, and may wait for each other. */
+CUAPI cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                unsigned grid_z, unsigned block_x, unsigned block_y,
+                                unsigned block_z, unsigned shared, CUstream stream, void **params)
+{
+    const uint32_t grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
+    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    return launch_params(function, grid, block, shared, params, true);
 }
 
 /* ---- the calls from before cuLaunchKernel ---- */

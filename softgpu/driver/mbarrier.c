@@ -7,8 +7,6 @@
 
 #define MOST_ARRIVALS ((1u << 20) - 1)
 
-/* What compiled code says of an update and of a wait. */
-
 /* What lies in memory; mbarrier.pending_count knows where `pending` is. */
 typedef union {
     uint64_t word;

@@ -106,6 +106,7 @@ static void kernel_free(Kernel *kernel)
     free(kernel->origins);
     free(kernel->param_buffer);
     free(kernel->takes);
+    free(kernel->params);
     free(kernel->name);
     free(kernel);
 }
@@ -164,6 +165,17 @@ void sg_kernel_follows_pointers(void *handle, const char *name)
     Module *module = handle_object(MODULE, handle);
     Kernel *kernel = module ? kernel_named(module, name) : NULL;
     if (kernel) kernel->follows_pointers = true;
+}
+
+void sg_kernel_set_params(void *handle, const char *name, const uint32_t *places, uint32_t count)
+{
+    Module *module = handle_object(MODULE, handle);
+    Kernel *kernel = module ? kernel_named(module, name) : NULL;
+    if (!kernel || kernel->params) return;
+    kernel->params = malloc((count + 1) * sizeof *kernel->params);
+    if (!kernel->params) return;
+    memcpy(kernel->params, places, count * sizeof *kernel->params);
+    kernel->param_count = count;
 }
 
 void sg_kernel_set_origins(void *handle, const char *name, const Origin *origins, uint32_t count)
@@ -408,17 +420,22 @@ enum {
     LAST_ATTRIBUTE = 15
 };
 
+CUresult kernel_learn_attributes(Kernel *kernel)
+{
+    if (kernel->attributes_known || !on_attributes) return CUDA_SUCCESS;
+    clear_detail();
+    CUresult result = on_attributes(kernel->module->handle, kernel->name);
+    return result ? fail_as_told(result) : CUDA_SUCCESS;
+}
+
 CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function)
 {
     Kernel *kernel = handle_object(FUNCTION, function);
     if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
     bool from_ptxas =
         attribute == LOCAL_BYTES || attribute == REGISTERS || attribute == CONST_BYTES;
-    if (from_ptxas && !kernel->attributes_known && on_attributes) {
-        clear_detail();
-        CUresult result = on_attributes(kernel->module->handle, kernel->name);
-        if (result) return fail_as_told(result);
-    }
+    CUresult result = from_ptxas ? kernel_learn_attributes(kernel) : CUDA_SUCCESS;
+    if (result) return result;
     switch (attribute) {
     case MAX_THREADS: *value = kernel->max_threads; break;
     case SHARED_BYTES: *value = kernel->static_shared; break;

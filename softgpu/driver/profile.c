@@ -31,7 +31,8 @@ typedef struct {
 } Gathering;
 
 #define HINTS 64
-typedef struct {
+typedef struct Local { /* of a worker */
+    struct Local *next;
     uint64_t block;
     uint32_t at_barrier[MAX_WARPS]; /* instructions a warp had done at its last barrier */
     uint32_t busy;
@@ -45,7 +46,7 @@ static Profile *active; /* the launch that runs, with the lock held */
 static uint64_t watched_block;
 static Shadow *shadows;
 static pthread_mutex_t shadow_mutex = PTHREAD_MUTEX_INITIALIZER;
-static Local *locals[256];
+static Local *locals; /* all of them */
 static uint16_t *site_samples;
 
 /* ---- which sectors a launch touches ---- */
@@ -83,7 +84,7 @@ static uint64_t sector_in(const Shadow *s, uint64_t address)
 
 static void mark(Warp *w, uint32_t site, uint64_t first, uint64_t last, uint32_t kind)
 {
-    const Shadow **hint = &locals[w->worker->index]->hint[site % HINTS], *s = *hint;
+    const Shadow **hint = &w->worker->counting->hint[site % HINTS], *s = *hint;
     if (!s || first < s->begin || first >= s->end) *hint = s = shadow_of(first);
     if (!s) return;
     uint64_t from = sector_in(s, first), count = sector_in(s, last < s->end ? last : first) + 1;
@@ -619,7 +620,7 @@ static void open_barriers(Local *local, uint64_t *counters)
 
 void sg_profile_barrier(Warp *w, uint32_t counter, uint32_t site, uint32_t id, uint32_t mask)
 {
-    Local *local = locals[w->worker->index];
+    Local *local = w->worker->counting;
     Gathering *g = &local->gathering[id % BARRIERS];
     uint32_t warp = w->warp_id, done = w->counters[warp];
     if (g->arrived >> warp & 1) open_barrier(g, w->counters);
@@ -635,12 +636,22 @@ void sg_profile_barrier(Warp *w, uint32_t counter, uint32_t site, uint32_t id, u
 
 /* ---- launches ---- */
 
+static Local *local_of(Worker *k)
+{
+    if (k->counting) return k->counting;
+    Local *local = k->counting = calloc(1, sizeof *local);
+    pthread_mutex_lock(&shadow_mutex);
+    local->next = locals;
+    locals = local;
+    pthread_mutex_unlock(&shadow_mutex);
+    return local;
+}
+
 /* A warp begins; says whether its block is watched. */
 uint32_t sg_profile_enter(Warp *w)
 {
     Worker *k = w->worker;
-    Local *local = locals[k->index];
-    if (!local) local = locals[k->index] = calloc(1, sizeof *local);
+    Local *local = local_of(k);
     if (local->block != k->block) open_barriers(local, w->counters);
     local->block = k->block;
     local->at_barrier[w->warp_id] = w->counters[w->warp_id];
@@ -673,8 +684,11 @@ static CUresult begin(Job *job)
     result.counters = job->counters = calloc(job->counter_count, sizeof *job->counters);
     site_samples = calloc(job->kernel->site_count + 1, sizeof *site_samples);
     if (!job->counters || !site_samples) return CUDA_ERROR_OUT_OF_MEMORY;
-    for (unsigned i = 0; i < sizeof locals / sizeof *locals; i++)
-        if (locals[i]) memset(locals[i], 0, sizeof *locals[i]);
+    for (Local *local = locals, *next; local; local = next) {
+        next = local->next;
+        memset(local, 0, sizeof *local);
+        local->next = next;
+    }
     watched_block = wanted_block;
     active = &result;
     return CUDA_SUCCESS;
@@ -682,8 +696,7 @@ static CUresult begin(Job *job)
 
 static void end(Job *job)
 {
-    for (unsigned i = 0; i < sizeof locals / sizeof *locals; i++)
-        if (locals[i]) open_barriers(locals[i], job->counters);
+    for (Local *local = locals; local; local = local->next) open_barriers(local, job->counters);
     add_up(&result);
     free(site_samples);
     site_samples = NULL;

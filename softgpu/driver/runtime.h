@@ -38,7 +38,8 @@ typedef struct Warp {
     uint32_t dynamic_shared; /* bytes of dynamic shared memory */
     uint32_t static_shared;  /* offset at which the dynamic part starts */
     uint32_t grid_id;
-    uint32_t watched; /* its block is the one that pictures show */
+    uint32_t watched;   /* its block is the one that pictures show */
+    uint64_t workspace; /* of a grid that meets as a whole, or 0 */
     /* Private to the driver from here on. */
     struct Worker *worker; /* the thread that runs this warp's block */
     struct Fiber *fiber;   /* where the warp is suspended */
@@ -176,6 +177,9 @@ void sg_kernel_set_code(void *module, const char *name, uint32_t build, void *en
 void sg_kernel_set_attributes(void *module, const char *name, uint32_t registers,
                               uint32_t local_bytes, uint32_t shared_bytes, uint32_t const_bytes,
                               uint32_t max_threads);
+
+/* Offset and size of each parameter, one after the other. */
+void sg_kernel_set_params(void *module, const char *name, const uint32_t *places, uint32_t count);
 
 void sg_options(int threads, int deterministic, double timeout_s);
 double sg_time_limit(double seconds); /* of a launch; returns the one before */

@@ -722,6 +722,7 @@ static void drop_regions(bool all)
 static CUresult begin(Job *job)
 {
     job->in_order = true;
+    job->resident = 1;
     s.job = job;
     s.kernel = job->kernel;
     s.block = 0;

@@ -168,14 +168,12 @@ static void take_part(Worker *k, Job *job)
     unsigned mode = _mm_getcsr();
     _mm_setcsr(0x1f80); /* round to nearest, subnormals kept, no traps */
 #endif
-    if (blocks_prepare(k, job)) blocks_run(k);
+    k->home = k;
+    if (block_prepare(k, job)) seats_run(k);
     else fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the block's own memory");
 #if defined(__x86_64__)
     _mm_setcsr(mode);
 #endif
-    if (!job->counters) return;
-    for (uint32_t i = 0; i < job->counter_count; i++)
-        __atomic_fetch_add(&job->counters[i], k->counters[i], __ATOMIC_RELAXED);
 }
 
 /* Workers wake each other as a tree: i wakes 2i+1 and 2i+2. */
@@ -249,7 +247,7 @@ CUresult workers_run(Job *job)
     if (!started) return CUDA_ERROR_OUT_OF_MEMORY;
     job->workers = wanted < started ? wanted : started;
     job->chunk = job->blocks / (job->workers * 32);
-    if (job->chunk < 1) job->chunk = 1;
+    if (job->chunk < 1 || job->cooperative) job->chunk = 1;
     if (job->chunk > 256) job->chunk = 256;
     bool interrupts = interrupts_begin(job);
     watch_begin(job);

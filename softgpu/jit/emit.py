@@ -861,6 +861,10 @@ class FunctionEmitter:
             ticks = Value(self.call("i64", "sg_globaltimer"), "i64", True)
         elif name.startswith("reserved_smem_offset_"):
             return self._reserved_shared(name.removeprefix("reserved_smem_offset_"))
+        elif name in ("envreg1", "envreg2"):  # high and low half
+            workspace = Value(self.warp_value("workspace", "i64"), "i64", True)
+            half = self.constant(32 if name == "envreg1" else 0, "i64")
+            return self.resize(self.op("lshr", workspace, half), "i32")
         elif name.startswith("envreg"):
             return self.constant(0, "i32")
         else:

@@ -19,7 +19,7 @@ __all__ = [
 SHARED_WINDOW = 228 << 10
 """Bytes of the address range that is shared memory, whatever a block has of it."""
 
-RESERVED_SHARED = {"begin": 0, "0": 0, "1": 512, "end": 1024, "cap": 1024}
+RESERVED_SHARED = {"begin": 0, "0": 0, "1": 0, "end": 288, "cap": 1024}
 """%reserved_smem_offset_...: offsets in what a block has beside the kernel's shared memory."""
 
 _GAP = 512

@@ -1,0 +1,103 @@
+/* Blocks side by side. A thread runs one block at a time, but blocks may wait for each other: at a
+   barrier of the whole grid, for a flag that a later block sets. A block that can only wait steps
+   aside, and its thread opens a further seat, for the next block; from then on, its seats have turns.
+   As many blocks have seats at once as an H200 would hold. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "driver.h"
+
+#define PATIENCE 4096 /* turns in vain before blocks that nobody calls cooperative get seats */
+#define KEEP_LOCAL (16u << 20) /* more local memory than this goes back after a launch */
+
+/* Whether what the thread's blocks wait for may be a block that has not begun, and can. */
+static bool another_is_due(const Worker *home)
+{
+    const Job *job = home->job;
+    if (home->in_vain < (job->cooperative ? 1 : PATIENCE)) return false;
+    if (__atomic_load_n(&job->seats, __ATOMIC_RELAXED) >= job->resident) return false;
+    return home->dealt < home->dealt_end ||
+           __atomic_load_n(&job->next_block, __ATOMIC_RELAXED) < job->blocks;
+}
+
+void seats_wait(Worker *k)
+{
+    Worker *home = k->home;
+    home->in_vain++;
+    if (k->job->workers > 1 && home->in_vain % home->seats == 0) sched_yield();
+    if (home->seats > 1 || another_is_due(home)) block_step_aside(k);
+}
+
+/* ---- the ring ---- */
+
+static void sit_down(Worker *k, Worker *before)
+{
+    k->has_block = false;
+    k->next = before->next;
+    before->next = k;
+    k->home->seats++;
+    k->home->in_vain = 0;
+    __atomic_fetch_add(&k->job->seats, 1, __ATOMIC_RELAXED);
+}
+
+static void stand_up(Worker *k, Worker *before)
+{
+    Worker *home = k->home;
+    Job *job = k->job;
+    before->next = k->next;
+    home->seats--;
+    __atomic_fetch_sub(&job->seats, 1, __ATOMIC_RELAXED);
+    if (k->local_room > KEEP_LOCAL) madvise(k->local, k->local_room, MADV_DONTNEED);
+    for (uint32_t i = 0; job->counters && i < job->counter_count; i++)
+        __atomic_fetch_add(&job->counters[i], k->counters[i], __ATOMIC_RELAXED);
+    if (k == home) return;
+    k->next = home->spare;
+    home->spare = k;
+}
+
+static bool open_seat(Worker *before)
+{
+    Worker *home = before->home, *k = home->spare;
+    if (k) home->spare = k->next;
+    else if (!(k = calloc(1, sizeof *k))) return false;
+    k->home = home;
+    k->index = home->index;
+    if (block_prepare(k, home->job)) {
+        sit_down(k, before);
+        return true;
+    }
+    k->next = home->spare;
+    home->spare = k;
+    return false;
+}
+
+void seats_run(Worker *home)
+{
+    Job *job = home->job;
+    home->dealt = home->dealt_end = 0;
+    home->seats = 0;
+    home->next = home;
+    sit_down(home, home);
+    Worker *before = home, *k = home;
+    bool room = true;
+    while (room && home->seats) {
+        room = block_run(k);
+        if (job->stop) break;
+        bool ended = !k->steps_aside, last = home->seats == 1 || !k->has_block;
+        if (ended && last) {
+            stand_up(k, before);
+        } else {
+            if (ended) k->has_block = false; /* the others have their turn before the next block */
+            else if (another_is_due(home)) room = open_seat(k) || !job->cooperative;
+            before = k;
+        }
+        k = before->next;
+    }
+    if (!room) fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for blocks side by side");
+    while (home->seats) { /* the launch is abandoned */
+        block_forget(before->next);
+        stand_up(before->next, before);
+    }
+}
