@@ -2,7 +2,7 @@
 # Jupyter and IPython keep settings, history and what they run in your home folder, as ever.
 PYTHON ?= python3
 RUN := .venv/bin/python -m
-LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks
+LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_first_kernel.ipynb/00_first_kernel.ipynb
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 PARALLEL := -n logical
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
@@ -11,7 +11,7 @@ CUDA = $$(find cuda_src exercises softgpu tests -name '*.cu' -o -name '*.cuh' -o
 
 .PHONY: lab test check setup lint format record bench bench-gpu pycuda-tests lock clean
 
-# JupyterLab on the notebooks. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
+# JupyterLab on notebook 00. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
 lab: setup
 	@$(RUN) jupyterlab $(LAB) $(AS_ROOT) $(if $(HEADLESS),--no-browser) $(ARGS)
 

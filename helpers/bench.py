@@ -131,7 +131,7 @@ class Timing:
 
     @property
     def gb_per_s(self):
-        """Bytes moved a second, in units of 10^9."""
+        """Bytes moved per second, in units of 10^9."""
         return self.bytes_moved / self.median_us / 1e3
 
     @property

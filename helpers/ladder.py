@@ -12,7 +12,7 @@ from textwrap import fill
 
 from . import bench, plots
 
-__all__ = ["ELEMENTS", "Ladder", "Rung"]
+__all__ = ["ELEMENTS", "Ladder", "Rung", "overview"]
 
 ELEMENTS = 1 << 20
 GAP = 0.6  # between notebooks in the picture, in rows
@@ -160,6 +160,45 @@ class Ladder:
         told = "; ".join(f"{name} {text}" for name, text in zip(names, texts))
         alt = f"Share of the ceiling of each step, {self.source}: {told}."
         return plots.draw(paint, alt, height=1 + 0.26 * rows[-1])
+
+
+def overview():
+    """Where the course leads, as recorded: every step's time for a sum of 2²⁶ numbers, and for 2²⁰
+    sums of 32 that of the last step beside libraries."""
+    recorded = load(bench.RECORDED / "ladder.csv")
+    rungs = [rung for rung in recorded if rung.notebook < "06" and rung.size == 1 << 26]
+    rows = [(f"{r.notebook[:2]} {r.step}", r.median_us, digits_us(r.median_us)) for r in rungs]
+    colours = dict(zip(dict.fromkeys(r.notebook for r in rungs), plots.COLOURS))
+    painted = [colours[r.notebook] for r in rungs]
+    short = sorted((p for p in bench.peers("rowsum") if p.size == 32), key=lambda p: -p.median_us)
+    for p in short:
+        speed = f"{digits_us(p.median_us)}, {plots.digits(p.gb_per_s)} GB/s"
+        rows.append((f"short rows, {p.step}", p.median_us, speed))
+        painted.append(plots.COLOURS[len(colours)] if p.step == "helpers.ops" else plots.INK)
+    places = [i + 2 * GAP * (i >= len(rungs)) for i in range(len(rows))]
+    floor = rungs[-1].median_us * rungs[-1].share
+    source = f"{rungs[-1].device}, {rungs[-1].date}"
+
+    def paint(axes):
+        axes.set_title(f"a sum of 2²⁶ numbers, then 2²⁰ sums of 32; {source}")
+        axes.hlines(places, floor / 2, [us for _, us, _ in rows], color=painted, alpha=0.4)
+        for place, (_, us, text), colour in zip(places, rows, painted):
+            axes.plot(us, place, "o", color=colour, markersize=7)
+            axes.annotate(text, (us, place), (8, 0), textcoords="offset points", va="center")
+        axes.plot([floor] * 2, [-0.6, len(rungs)], "--", color=plots.INK)
+        axes.text(floor, len(rungs) + 0.1, "what memory needs", ha="center", va="top", size=9)
+        axes.set(xscale="log", xlim=(floor / 2, 8e5), ylim=(places[-1] + 0.6, -0.6), xlabel="µs")
+        axes.set_yticks(places, [name for name, *_ in rows])
+        axes.xaxis.set_major_formatter("{x:,g}")
+
+    told = "; ".join(f"{name} {text}" for name, _, text in rows)
+    alt = f"Times of every step for a sum of 2²⁶ numbers, and for 2²⁰ sums of 32, {source}: {told}."
+    alt += f" Dashed: {digits_us(floor)}, what reading 2²⁶ numbers takes."
+    return plots.draw(paint, alt, height=1 + 0.26 * places[-1])
+
+
+def digits_us(us):
+    return f"{plots.digits(us)} µs"
 
 
 def said(rung):

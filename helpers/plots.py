@@ -8,6 +8,7 @@ from base64 import b64encode
 from html import escape
 from io import BytesIO
 from itertools import cycle
+from math import inf, log2
 from pathlib import Path
 from textwrap import fill
 
@@ -119,7 +120,7 @@ def time(timings, *steps, size="elements"):
 
 
 def bandwidth(timings, *steps, size="elements"):
-    """Bytes moved a second against size for these steps (default: all), under the ceiling."""
+    """Bytes moved per second against size for these steps (default: all), under the ceiling."""
     return curves(
         timings,
         steps or timings.steps,
@@ -144,9 +145,8 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
         axes.set(title=fill(timings.source, 56), xlabel=size, ylabel=unit, yscale=yscale)
         axes.set_xscale("log", base=2)
         drawn = sorted({p.size for line in lines.values() for p in line})
-        labels = [f"{n:,}" for n in drawn]
-        if (len(labels) - 1) * max(len(f" {label}") for label in labels) < 58:  # side by side
-            axes.set_xticks(drawn, labels)
+        if (len(drawn) - 1) * len(f" {drawn[-1]:,}") < 58:
+            axes.set_xticks(drawn, apart(drawn))
             axes.xaxis.set_minor_locator(NullLocator())
         else:
             axes.xaxis.set_major_locator(LogLocator(16 if drawn[-1] > 64 * drawn[0] else 4))
@@ -168,6 +168,18 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
     if timings.ceiling.is_known:
         said.append(f"dashed {limit_name} {in_words(longest, limit, unit)}")
     return draw(paint, f"{unit} against {size}, {timings.source}: {'; '.join(said)}.")
+
+
+def apart(sizes, width=4.3, character=0.09):
+    """Labels for sizes on an axis that doubles, empty where two would touch; lengths in inches."""
+    doubling = width / max(log2(sizes[-1] / sizes[0]), 1)
+    labels, edge = [], inf
+    for size in reversed(sizes):
+        label = f"{size:,}"
+        place, half = doubling * log2(size), character * (len(label) + 1) / 2
+        labels.append(label if place + half < edge else "")
+        edge = place - half if labels[-1] else edge
+    return labels[::-1]
 
 
 def in_words(line, value, unit):

@@ -10,17 +10,19 @@ NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 GLOSSARY = NOTEBOOKS / "glossary.md"
 
 
-def terms():
-    return re.findall(r"^### (.+)$", GLOSSARY.read_text(), re.MULTILINE)
+def heads():
+    """{what a link to a term must say: the term}. GitHub has places in lower case, JupyterLab as
+    the term is written: terms with capitals bear an anchor of their own."""
+    found = re.findall(r'^### (?:<a id="(\S+)"></a>)?(.+)$', GLOSSARY.read_text(), re.MULTILINE)
+    return {anchor or term.replace(" ", "-"): term for anchor, term in found}
 
 
-def places():
-    """What a link to a term must say: JupyterLab keeps capitals and turns spaces into hyphens."""
-    return {term.replace(" ", "-") for term in terms()}
+def test_places_are_in_lower_case():
+    assert all(place == term.replace(" ", "-").lower() for place, term in heads().items())
 
 
 def test_terms_are_in_order_and_each_is_once():
-    assert terms() == sorted(set(terms()), key=str.lower)
+    assert [*heads().values()] == sorted(set(heads().values()), key=str.lower)
 
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.name)
@@ -29,9 +31,14 @@ def test_links_lead_somewhere(path):
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     links = re.findall(r"\(glossary\.md#([^)]*)\)", text)
     assert links, "no word is linked to the glossary"
-    assert set(links) <= places()
+    assert set(links) <= set(heads())
     assert len(links) == len(set(links)), "a word is linked at its first use only"
 
 
+def test_every_term_is_linked():
+    text = "\n".join(path.read_text() for path in [*NOTEBOOKS.glob("*.ipynb"), GLOSSARY])
+    assert set(heads()) <= set(re.findall(r"\((?:glossary\.md)?#([^)]*)\)", text))
+
+
 def test_links_within_lead_somewhere():
-    assert set(re.findall(r"\(#([^)]*)\)", GLOSSARY.read_text())) <= places()
+    assert set(re.findall(r"\(#([^)]*)\)", GLOSSARY.read_text())) <= set(heads())

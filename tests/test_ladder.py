@@ -127,3 +127,16 @@ def test_picture_has_a_dot_and_its_value_a_rung(ladder_of, monkeypatch):
 @pytest.mark.parametrize("share, text", [(0.00012, "0.012 %"), (0.0354, "3.5 %"), (0.923, "92 %")])
 def test_percent(share, text):
     assert ladder.percent(share) == text
+
+
+def test_overview_is_what_was_recorded_and_what_the_readme_says():
+    alt = ladder.overview().alt
+    readme = (bench.RECORDED.parents[1] / "README.md").read_text()
+    rungs = {rung.step: rung for rung in ladder.load(bench.RECORDED / "ladder.csv")}
+    for step in "atomic", "packed":
+        us = plots.digits(rungs[step].median_us)
+        assert f"{step} {us} µs" in alt and f"{us} µs" in readme
+    short = [point for point in bench.peers("rowsum") if point.size == 32]
+    for point in short:
+        us = plots.digits(point.median_us)
+        assert f"short rows, {point.step} {us} µs" in alt and f"{us} µs in {point.step}" in readme

@@ -98,6 +98,20 @@ def test_names_of_lines_do_not_overlap(timings, axes_of):
     assert min(b - a for a, b in zip(heights, heights[1:])) > 0.08
 
 
+def test_labels_of_sizes_do_not_touch():
+    sizes = [2**k for k in range(5, 20, 2)]
+    figure = plots.Figure(figsize=(6.2, 3.1), dpi=96)
+    axes = figure.add_subplot()
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, plots.apart(sizes), fontsize=11)
+    axes.set_xlim(2**4.3, 2**19.7)
+    figure.draw_without_rendering()
+    shown = [label for label in axes.get_xticklabels() if label.get_text()]
+    boxes = [label.get_window_extent() for label in shown]
+    assert all(left.x1 + 4 < right.x0 for left, right in zip(boxes, boxes[1:]))
+    assert len(shown) >= 6 and shown[-1].get_text() == "524,288"
+
+
 @pytest.mark.parametrize("plot", [plots.time, plots.bandwidth])
 def test_missing_times_leave_a_figure_that_says_so(plot, timings, axes_of):
     others = bench.Timings("some")  # of which the ceiling alone is recorded

@@ -20,7 +20,8 @@ ACCUMULATORS = {
 }
 
 # The steps of reduce/ by what they leave: a total a block for the host to fold, or the result.
-TREES = ["shared_modulo", "shared_strided", "shared", "shuffle_down", "shuffle_xor"]
+FOLDS = ["shared_modulo", "shared_strided", "shared", "shuffle_down", "shuffle_xor"]
+TREES = ["shared_plain", *FOLDS]
 ATOMIC = ["atomic", "atomic_finish", "unrolled", "warp_totals", "grid_stride", "packed"]
 STRIDING = ["grid_stride", "packed", "two_pass", "last_block"]
 STRIDING_BLOCKS = 40
@@ -104,7 +105,7 @@ def test_blocks_of_other_widths(step, block):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-@pytest.mark.parametrize("step", [*TREES, "two_pass", "last_block"])
+@pytest.mark.parametrize("step", [*FOLDS, "two_pass", "last_block"])
 def test_operators(step, operator):
     x = operands(operator, 777)
     got = OPERATORS[operator](fold_vector(step, x, Op=f"{operator}<Acc>").astype("float64"))

@@ -32,7 +32,7 @@ __device__ inline bool last_to_arrive(unsigned *arrived, unsigned blocks)
     __shared__ bool last;
     __syncthreads();  // all threads of this block have stored
     if (threadIdx.x + threadIdx.y == 0) {
-        __threadfence();  // whoever sees the count sees their stores too
+        __threadfence();  // those who see the count see their stores, too
         last = atomicInc(arrived, blocks - 1) == blocks - 1;
         __threadfence();  // what is loaded from here on is not older than the count
     }
@@ -40,7 +40,7 @@ __device__ inline bool last_to_arrive(unsigned *arrived, unsigned blocks)
     return last;
 }
 
-// Thread `thread` of `threads` folds its share of x[begin .. end): 16 bytes a load, and UNROLL loads
+// Thread `thread` of `threads` folds its share of x[begin .. end): 16 bytes per load, and UNROLL loads
 // in flight before the first is used. Any alignment: scalars up to the first 16-byte boundary, packs,
 // scalars again.
 template <int UNROLL, typename T, typename Op, typename Index>

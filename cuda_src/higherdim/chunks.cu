@@ -3,7 +3,7 @@
 // one chunk the result is partial: launch again over [outer, chunks, inner].
 // Step 2: rows are dealt out in chunks over blockIdx.y: more threads. Each takes NY rows at a time: their
 // loads are in flight together. Only the last block of columns is compiled with bounds checks.
-// Limit: 4 bytes a load; a second launch; few columns still leave most of a block idle.
+// Limit: 4 bytes per load; a second launch; few columns still leave most of a block idle.
 #include "common/operators.cuh"
 #include "higherdim/primitives.cuh"
 using T = float;

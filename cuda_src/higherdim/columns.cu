@@ -1,6 +1,6 @@
 // Reduction over the middle of x[outer, reduce, inner] -> out[outer, inner]; over the first dimension
 // with outer = 1. Launch blocks for at least inner columns, and outer of them in y.
-// Step 1: a thread a column. Neighbouring threads read neighbouring columns, so each row is read in
+// Step 1: a thread per column. Neighbouring threads read neighbouring columns, so each row is read in
 // whole sectors, and no thread needs another.
 // Limit: few columns are few threads, each of which waits for its rows in turn.
 #include "common/operators.cuh"

@@ -4,7 +4,7 @@
 // outer * chunks * inner values; arrived[outer * tiles] starts at zero and is zero again at the end.
 // Step 3: a thread owns PACK columns; the threads of a block that share them take turns at the rows, meet
 // in shared memory, and the last chunk of a tile to arrive folds the chunks: one launch.
-// Limit: the memory.
+// Limit: memory.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 using T = float;

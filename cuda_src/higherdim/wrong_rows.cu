@@ -1,5 +1,5 @@
 // WRONG on purpose: chunks.cu without its last loop. Rows are taken NY at a time to the end, so that a
-// chunk whose rows NY does not divide also reads the first rows of the next, or what lies behind x.
+// chunk whose rows NY does not divide also reads the first rows of the next, or past the end of x.
 #include "common/operators.cuh"
 #include "higherdim/primitives.cuh"
 using T = float;

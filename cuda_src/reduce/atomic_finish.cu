@@ -1,6 +1,6 @@
 // Sum of a vector: x[n] -> out[1], which the caller sets to zero. Launch with blockDim.x * sizeof(Acc)
 // dynamic shared bytes.
-// Step 9: each block adds its total to the result itself: one atomic a block, no host finish.
+// Step 9: each block adds its total to the result itself: one atomic per block, no host finish.
 // Limit: floats are added in the order in which blocks finish, so the last bits vary from run to run.
 using T = float;
 using Acc = float;

@@ -1,6 +1,6 @@
 // Sum of a vector: x[n] -> out[1], which the caller sets to zero. Launch any number of whole warps.
 // Step 12: as many blocks as the GPU holds at once, and each thread strides over x: it adds while it
-// loads, and the tree at the end is paid once a thread instead of once an element.
+// loads, and the tree at the end is paid once per thread, not once per element.
 // Limit: a thread asks for 4 bytes at a time and waits: too few bytes in flight.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"

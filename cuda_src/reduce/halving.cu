@@ -1,4 +1,4 @@
-// Sum of a vector: x[n] -> out[blocks], one total a block; the host adds those up. Destroys x.
+// Sum of a vector: x[n] -> out[blocks], one total per block; the host adds those up. Destroys x.
 // Step 3: a tree instead of a queue: each block folds the second half of its stretch of x onto the
 // first, then half of that, until one element is left. Blocks are a power of two wide.
 // Limit: every level reads and writes global memory.

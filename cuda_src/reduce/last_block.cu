@@ -2,7 +2,7 @@
 // is zero again at the end.
 // Step 15: one launch: each block leaves its total and counts itself; the last one to arrive folds the
 // totals in their fixed order. The same bits every run, no host, no second launch.
-// Limit: the memory. For small n: the way to global memory and back for totals and counter.
+// Limit: memory. For small n: the way to global memory and back for totals and counter.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 using T = float;
@@ -22,7 +22,7 @@ extern "C" __global__ void last_block(const T *__restrict__ x, Out *out, long lo
     __shared__ bool last;
     if (threadIdx.x == 0) {
         totals[blockIdx.x] = acc;
-        __threadfence();  // whoever sees the count sees the total too
+        __threadfence();  // those who see the count see the total, too
         last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;  // the last one wraps it to zero
         __threadfence();
     }

@@ -1,5 +1,5 @@
 // Sum of a vector: x[n] -> out[1], which the caller sets to zero. x is aligned to 16 bytes.
-// Step 13: 16 bytes a load: Packed<T, N> is N neighbours aligned as one, which one instruction fetches.
+// Step 13: 16 bytes per load: Packed<T, N> is N neighbours aligned as one, which one instruction fetches.
 // Limit: the loads in flight; then the memory itself. The atomics still vary the last bits.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"

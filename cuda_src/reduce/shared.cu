@@ -1,6 +1,6 @@
 // Reduction of a vector: x[n] -> out[blocks]. Launch with blockDim.x * sizeof(Acc) dynamic shared bytes.
 // Step 6: fold the second half onto the first: a warp's threads touch neighbouring words.
-// Limit: a barrier a level, even when a single warp is left working.
+// Limit: a barrier per level, even when a single warp is left working.
 #include "common/operators.cuh"
 using T = float;
 using Acc = float;

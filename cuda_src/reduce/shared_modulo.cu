@@ -1,6 +1,5 @@
 // Reduction of a vector: x[n] -> out[blocks]. Launch with blockDim.x * sizeof(Acc) dynamic shared bytes.
-// Step 4: the tree moves to shared memory: x is read once and kept. Neighbours fold first, then
-// neighbours of neighbours; the threads whose number divides by 2 * stride do it.
+// Step 4 for any operator: shared_plain.cu with Op for +, and its neutral value for 0.
 // Limit: the working threads are spread over all warps, so every warp stays busy with idle lanes.
 #include "common/operators.cuh"
 using T = float;

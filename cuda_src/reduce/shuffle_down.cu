@@ -1,7 +1,7 @@
 // Reduction of a vector: x[n] -> out[blocks]. Launch with blockDim.x * sizeof(Acc) dynamic shared bytes.
 // Step 7: once 32 values are left, the first warp folds them in registers: lane l takes the value of
 // lane l + offset. No shared memory, no barrier; the warp moves as one.
-// Limit: the host still finishes; one element a thread.
+// Limit: the host still finishes; one element per thread.
 #include "common/operators.cuh"
 using T = float;
 using Acc = float;

@@ -1,5 +1,5 @@
 // Reduction of a vector: x[n] -> out[blocks]. Launch with blockDim.x * sizeof(Acc) dynamic shared bytes.
-// Step 8: a butterfly in place of the slide: lane l swaps with lane l ^ mask, so that after five swaps
+// Step 8: a butterfly instead of the slide: lane l swaps with lane l ^ mask, so that after five swaps
 // every lane has the result, in the same time.
 // Limit: as before; the gain comes where all lanes need the result, as rows of a softmax do.
 #include "common/operators.cuh"

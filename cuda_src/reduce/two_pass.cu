@@ -2,7 +2,7 @@
 // of the first (compile that one with T = Acc).
 // Step 14: no atomics: totals are folded in a fixed order, so every run gives the same bits, and any
 // operator will do. fold() keeps UNROLL packs in flight and takes x at any alignment.
-// Limit: the memory, and for small n the second launch.
+// Limit: memory, and for small n the second launch.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 using T = float;

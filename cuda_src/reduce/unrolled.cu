@@ -1,7 +1,7 @@
 // Sum of a vector: x[n] -> out[1], which the caller sets to zero. Launch with BLOCK threads.
 // Step 10: the block's width is known to the compiler: the tree becomes straight code, one template
-// instance a level, and shared memory needs no size at launch.
-// Limit: as many barriers as before, and one element a thread.
+// instance per level, and shared memory needs no size at launch.
+// Limit: as many barriers as before, and one element per thread.
 using T = float;
 using Acc = float;
 constexpr int BLOCK = 256;

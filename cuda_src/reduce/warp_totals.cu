@@ -1,7 +1,7 @@
 // Sum of a vector: x[n] -> out[1], which the caller sets to zero.
 // Step 11: shuffle first: each warp folds its own 32 values, only the warps' totals (32 at most) go
-// through shared memory. One barrier a block, whatever its width.
-// Limit: one element a thread: most of a thread's life is starting, waiting for one load, ending.
+// through shared memory. One barrier per block, whatever its width.
+// Limit: one element per thread: most of a thread's life is starting, waiting for one load, ending.
 using T = float;
 using Acc = float;
 

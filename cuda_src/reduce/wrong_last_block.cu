@@ -1,5 +1,5 @@
 // WRONG on purpose: last_block.cu that takes the block with the highest number for the last to finish.
-// Blocks run in any order and side by side, so it may fold totals that nobody has written yet.
+// Blocks run in any order and side by side, so it may fold totals that have not been written yet.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 using T = float;

@@ -1,5 +1,5 @@
 // WRONG on purpose: halving.cu without its tail guard. Right only if n is a multiple of the block;
-// otherwise the last block reads, adds and overwrites what lies behind x.
+// otherwise the last block reads, adds and overwrites what lies past the end of x.
 using T = float;
 
 extern "C" __global__ void wrong_tail(T *x, T *out)

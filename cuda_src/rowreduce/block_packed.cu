@@ -1,6 +1,6 @@
 // Reduction of rows: x[batch, hidden] -> out[batch]. Launch batch blocks of whole warps.
-// Step 5: block_per_row.cu in packs of 16 bytes, UNROLL of them in flight a thread.
-// Limit: the memory, while there are rows enough for all multiprocessors.
+// Step 5: block_per_row.cu in packs of 16 bytes, UNROLL of them in flight per thread.
+// Limit: memory, while there are rows enough for all multiprocessors.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 using T = float;

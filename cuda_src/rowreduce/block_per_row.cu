@@ -1,5 +1,5 @@
 // Reduction of rows: x[batch, hidden] -> out[batch]. Launch batch blocks of whole warps.
-// Step 2: one block a row: more loads in flight for a long row.
+// Step 2: one block per row: more loads in flight for a long row.
 // Limit: a short row leaves most threads without work, and every row pays for two barriers.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"

@@ -1,7 +1,7 @@
 // Reduction of rows: x[batch, hidden] -> out[batch]. PACK divides hidden and x is aligned to a pack.
-// Step 6: for short rows: LANES lanes a row, so that a warp holds several rows and none idles, and each
+// Step 6: for short rows: LANES lanes per row, so that a warp holds several rows and none idles, and each
 // lane works on ROWS rows at a time, so that their loads are in flight together.
-// Limit: the memory. Long rows: as with a warp a row.
+// Limit: memory. Long rows: as with a warp per row.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 using T = float;

@@ -2,7 +2,7 @@
 // values; arrived[batch] starts at zero and is zero again at the end.
 // Step 7: for few long rows: splits blocks share a row, and the last of them to arrive finishes it. One
 // row is the reduction of a vector; splits = 1 is block_packed.cu.
-// Limit: the memory.
+// Limit: memory.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 using T = float;

@@ -1,5 +1,5 @@
 // Reduction of rows: x[batch, hidden] -> out[batch]. Launch warps for at least batch rows.
-// Step 4: warp_per_row.cu in packs of 16 bytes, UNROLL of them in flight a lane. A row may start
+// Step 4: warp_per_row.cu in packs of 16 bytes, UNROLL of them in flight per lane. A row may start
 // anywhere: fold() takes scalars up to the first 16-byte boundary and after the last.
 // Limit: as before, long rows; rows of less than 32 packs leave lanes idle.
 #include "common/operators.cuh"

@@ -1,5 +1,5 @@
 // Reduction of rows: x[batch, hidden] -> out[batch]. Launch warps for at least batch rows.
-// Step 1: one warp a row: its lanes stride over the row side by side, five shuffles fold the rest.
+// Step 1: one warp per row: its lanes stride over the row side by side, five shuffles fold the rest.
 // Limit: long rows give each lane much to do in turn, and few rows leave most of the GPU idle.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"

@@ -1,5 +1,5 @@
 // WRONG on purpose: warp_per_row.cu without its row guard. If batch is not a multiple of the warps in a
-// block, the last block reads rows behind x and writes behind out.
+// block, the last block reads rows past the end of x and writes past that of out.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 using T = float;

@@ -3,7 +3,7 @@
 // hidden and TILE, x is aligned to a pack.
 // Step 4, first launch: a row that no block can hold in registers is cut into parts. This is a
 // reduction like any other; UNROLL packs find their maximum first, to spend one exp() an element.
-// Limit: the memory; and write.cu must read x again.
+// Limit: memory; and write.cu must read x again.
 #include "common/reduce.cuh"
 #include "softmax/running.cuh"
 using T = float;

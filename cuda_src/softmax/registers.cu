@@ -1,9 +1,9 @@
-// Softmax of rows: x[batch, hidden] -> y[batch, hidden]. GROUP threads a row: part of a warp, in blocks
+// Softmax of rows: x[batch, hidden] -> y[batch, hidden]. GROUP threads per row: part of a warp, in blocks
 // of up to 128 threads, or a block of that size. PACK divides hidden, x and y are aligned to a pack,
 // hidden <= GROUP * PACKS * PACK.
 // Step 3: one read: the row stays in the registers of its threads, PACKS packs each, all in flight
 // at once; maximum and sum then cost no memory traffic.
-// Limit: the memory: one read, one write. A row must fit into a block's registers.
+// Limit: memory: one read, one write. A row must fit into a block's registers.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 using T = float;

@@ -2,7 +2,7 @@
 // y[batch, hidden]. Launch and alignment as there.
 // Step 4, second launch: each warp merges the statistics of its row, then writes. The parts that
 // were measured last come first: the L2 cache still holds them.
-// Limit: the memory: two reads, less what the L2 held, and one write.
+// Limit: memory: two reads, less what the L2 held, and one write.
 #include "common/reduce.cuh"
 #include "softmax/running.cuh"
 using T = float;

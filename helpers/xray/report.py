@@ -149,8 +149,8 @@ class Report:
         blocks, threads = ("x".join(map(str, _trimmed(s))) for s in (self.grid, self.block))
         sizes = f"{blocks} {_s(blocks, 'block')} of {threads} {_s(threads, 'thread')}"
         text = f"{self.kernel}: {sizes}"
-        if self.static_shared + self.dynamic_shared:
-            text += f", {self.static_shared + self.dynamic_shared:,} bytes of shared memory a block"
+        if shared := self.static_shared + self.dynamic_shared:
+            text += f", {shared:,} bytes of shared memory per block"
         return text
 
     def summary(self):
@@ -184,7 +184,7 @@ class Report:
             )
         if self.registers is not None:
             o = self.occupancy
-            rows.append(("registers", self.registers, "a thread"))
+            rows.append(("registers", self.registers, "per thread"))
             rows.append(
                 (
                     "occupancy",
@@ -418,7 +418,7 @@ class Comparison:
             for what in ("requests", "sectors"):
                 rows += both(f"global {name}: {what}", count(f"{key}.{what}"))
             rows += both(
-                f"global {name}: sectors a request",
+                f"global {name}: sectors per request",
                 lambda r, key=key: _ratio(r.total[f"{key}.sectors"], r.total[f"{key}.requests"]),
             )
         for key, name in SHARED.items():
