@@ -218,11 +218,22 @@ def after_rounds(n, count):
 
 
 @pytest.mark.parametrize("grid, block", [(1, 32), (3, 64), (132, 96), (2 * 132, 32)])
-def test_a_grid_meets(cooperative, grid, block):
+def test_a_grid_meets(cooperative, grids, grid, block):
     n, count = grid * block, 4
     values = gpuarray.zeros((2, n), np.int32)
     assert cooperative("rounds", values, np.int32(count), grid=grid, block=block) == 0
     assert np.array_equal(values.get()[count % 2], after_rounds(n, count))
+    geometry = dict(grid=grid, block=block, cooperative=True)
+    clean_and_counted(grids.get_function("rounds"), values, np.int32(count), **geometry)
+
+
+@software
+def test_counts_are_those_of_all_blocks(grids):
+    values, arrived, count = gpuarray.zeros((2, 640), np.int32), gpuarray.zeros(1, np.uint32), 3
+    arguments = values, arrived, np.int32(count)
+    report = xray.profile(grids.get_function("rounds_by_hand"), *arguments, grid=10, block=64)
+    requests = report.nsight()["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"]
+    assert requests == 10 * 2 * (count + 1)
 
 
 def test_a_sum_in_one_launch(cooperative):
@@ -255,9 +266,40 @@ def test_blocks_that_fit_meet_by_hand_too(grids):
     kernel = grids.get_function("rounds_by_hand")
     kernel(values, arrived, np.int32(count), grid=(grid, 1), block=(block, 1, 1))
     assert np.array_equal(values.get()[count % 2], after_rounds(n, count))
+    arrived.fill(0)
+    clean_and_counted(kernel, values, arrived, np.int32(count), grid=grid, block=block)
 
 
 def test_blocks_wait_for_later_ones(grids):
     flags = gpuarray.zeros(50, np.int32)
     grids.get_function("from_the_last_on")(flags, grid=(50, 1), block=(96, 1, 1))
     assert np.array_equal(flags.get(), np.arange(50, 0, -1))
+    flags.fill(0)
+    clean_and_counted(grids.get_function("from_the_last_on"), flags, grid=50, block=96)
+
+
+@pytest.fixture(scope="module")
+def blocks_of_phases():
+    """How many blocks of so many threads and bytes of shared memory a multiprocessor holds."""
+    library, module, function = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_void_p()
+    image = compile((FOLDER / "barriers.cu").read_text(), no_extern_c=True, options=["-std=c++20"])
+    assert library.cuModuleLoadData(ctypes.byref(module), image) == 0
+    assert library.cuModuleGetFunction(ctypes.byref(function), module, b"phases") == 0
+
+    def ask(threads, shared):
+        found, ask = ctypes.c_int(), library.cuOccupancyMaxActiveBlocksPerMultiprocessor
+        assert ask(ctypes.byref(found), function, threads, ctypes.c_size_t(shared)) == 0
+        return found.value
+
+    return ask
+
+
+@pytest.mark.parametrize("threads, of_none, of_7000, of_20000", [
+    (1, 32, 25, 10), (33, 32, 25, 10), (64, 32, 25, 10), (96, 21, 21, 10),
+    (128, 16, 16, 10), (416, 4, 4, 4), (640, 3, 3, 3), (1024, 2, 2, 2),
+])  # fmt: skip
+def test_blocks_that_a_multiprocessor_of_an_h200_holds(
+    blocks_of_phases, threads, of_none, of_7000, of_20000
+):
+    asked = [blocks_of_phases(threads, shared) for shared in (0, 7000, 20000)]
+    assert asked == [of_none, of_7000, of_20000]

@@ -18,19 +18,22 @@ __all__ = ["profile"]
 _TOUCHED, _EVENT, _SAMPLE = (contract.dtype(name) for name in ("Touched", "Step", "Sample"))
 
 
-def profile(kernel, *args, grid, block, shared=0, watch=0):
+def profile(kernel, *args, grid, block, shared=0, watch=0, cooperative=False):
     """Launch a kernel once, counted: a Report. The arguments do not change.
 
     kernel: a kernel of helpers.sources, a pair (CUDA source, name) or, where the software GPU is
     PyCUDA's driver, any PyCUDA function.
-    watch: the block, by number or index, that the pictures are of."""
+    watch: the block, by number or index, that the pictures are of.
+    cooperative: all blocks are there at once, and can meet: grid.sync()."""
     grid, block = shape("grid", grid), shape("block", block)
     target = find(kernel)
     runtime = target.engine.runtime
     runtime.sg_profile_begin(_number(watch, grid))
+    runtime.sg_cooperative(cooperative)
     try:
         target.launch(args, grid, block, shared)
     finally:
+        runtime.sg_cooperative(0)
         result = runtime.sg_profile_end()
     return _report(target.engine.modules[result.module], result)
 

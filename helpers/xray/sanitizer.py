@@ -33,13 +33,14 @@ class Report(Findings):
         return "<tr>" + "".join(f"<td style='text-align:left'>{c}</td>" for c in cells) + "</tr>"
 
 
-def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
+def sanitize(kernel, *args, grid, block, shared=0, uninitialised=(), cooperative=False):
     """Launch a kernel once, watched; what it does wrong, as a list. The arguments do not change.
 
     kernel: a kernel of helpers.sources, a pair (CUDA source, name) or, where the software GPU is
     PyCUDA's driver, any PyCUDA function.
     uninitialised: arrays among the arguments that are to count as never written. Arrays fresh from
-    gpuarray.empty count so anyway where the software GPU is PyCUDA's driver."""
+    gpuarray.empty count so anyway where the software GPU is PyCUDA's driver.
+    cooperative: all blocks are there at once, and can meet: grid.sync()."""
     if not isinstance(uninitialised, (list, tuple)):
         uninitialised = [uninitialised]
     for array in uninitialised:
@@ -56,6 +57,7 @@ def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
             runtime.sg_sanitize_unwritten(address(array), array.nbytes)
 
     runtime.sg_sanitize(1)
+    runtime.sg_cooperative(cooperative)
     try:
         target.launch(args, shape("grid", grid), shape("block", block), shared, ready)
         fault = None
@@ -64,6 +66,7 @@ def sanitize(kernel, *args, grid, block, shared=0, uninitialised=()):
             raise
         fault = str(error)
     finally:
+        runtime.sg_cooperative(0)
         runtime.sg_sanitize(0)
     types = [
         None if isinstance(a, np.generic) else getattr(getattr(a, "array", a), "dtype", None)

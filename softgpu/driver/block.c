@@ -243,6 +243,7 @@ static Fiber *idle_fiber(Worker *k)
 bool block_run(Worker *k)
 {
     if (!k->running && !(k->running = idle_fiber(k))) return false;
+    if (k->job->enter && !k->job->enter(k)) return false;
     k->steps_aside = false;
     fiber_switch(&k->native_sp, k->running->sp);
     return true;

@@ -208,8 +208,9 @@ typedef struct Job {
     char *params;
     uint64_t *counters; /* sum over workers, or NULL */
     uint64_t blocks, chunk;
-    uint64_t next_block; /* atomic: the next to be dealt out */
-    uint32_t seats;      /* atomic: in use, see block.c */
+    uint64_t next_block;            /* atomic: the next to be dealt out */
+    uint32_t seats;                 /* atomic: in use, see block.c */
+    bool (*enter)(struct Worker *); /* NULL, or called whenever a seat has its turn */
     volatile int stop;
     uint32_t stopped_at; /* line of a loop that ran then, or 0 */
     int interrupted;
@@ -232,6 +233,7 @@ typedef struct Worker {
     void *native_sp;       /* the thread's own stack */
     Fiber *running, *idle; /* running: NULL between two blocks */
     Warp *warps;
+    struct Seat *watching;  /* sanitize.c's own */
     struct Local *counting; /* profile.c's own */
     /* the block being run */
     uint32_t ctaid[3];

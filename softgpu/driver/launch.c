@@ -85,6 +85,10 @@ static CUresult count_resident(Kernel *kernel, Job *job)
         MULTIPROCESSORS);
 }
 
+static _Thread_local bool all_cooperative;
+
+void sg_cooperative(int on) { all_cooperative = on; }
+
 static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
                        const uint32_t block[3], uint32_t shared, const void *params,
                        size_t param_bytes, uint64_t *counters, bool cooperative)
@@ -124,7 +128,7 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
     job.counters = counters;
     job.params = param_copy;
     job.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
-    job.cooperative = cooperative;
+    job.cooperative = cooperative |= all_cooperative;
     result = count_resident(kernel, &job);
     if (result) return result;
     Workspace workspace = {.bytes = sizeof workspace};

@@ -11,6 +11,7 @@
 
 #define LAST_TIME 0x40000000u   /* in which a launch may begin */
 #define END_OF_TIME 0x7ffffff0u /* in which it is watched */
+#define MOST_STRETCHES (1u << 24)
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 
@@ -24,7 +25,8 @@ typedef struct {
 
 /* One release: accesses of its block's warps before these times are known to who learns of it. */
 typedef struct {
-    uint32_t block; /* time */
+    uint64_t block;
+    uint32_t made; /* time */
     uint32_t warp, lane;
     uint32_t synced; /* of its own warp: other lanes' accesses before this time */
     uint32_t until[MAX_WARPS];
@@ -47,24 +49,36 @@ typedef struct {
     Set records;
 } Learnt;
 
+/* For some time, one block ran. */
+typedef struct {
+    uint32_t begin;
+    uint64_t block;
+} Stretch;
+
+/* What the warps of a block know of each other. Times from before the block mean "never". */
+struct Past {
+    uint32_t block, interval, synced[MAX_WARPS];   /* of Order, while another block runs */
+    uint64_t running;                              /* likewise */
+    uint32_t known[MAX_WARPS][MAX_WARPS];          /* [a][b]: b's accesses before it: to a */
+    uint32_t lanes_known[MAX_WARPS][LANES][LANES]; /* the same of lanes, for ... */
+    uint32_t apart;                                /* ... the warps whose lanes met in parts */
+    uint32_t fence_block[MAX_WARPS][LANES], fence_device[MAX_WARPS][LANES];
+    uint32_t last_fence[MAX_WARPS], last_device_fence[MAX_WARPS];
+    uint32_t arrived[BARRIERS], arrival[BARRIERS][MAX_WARPS];
+    Set base; /* records that all threads of the block know of */
+    Learnt *learnt;
+    size_t learnt_count, learnt_room;
+};
+
 static uint32_t warps;
-static uint32_t *block_begins; /* time, by linear index */
-static size_t blocks_begun, block_room;
+static Stretch *stretches;
+static size_t stretch_count, stretch_room;
+static bool interleaved; /* a block ran on after another had run */
 static Record *records;
 static size_t record_count, record_room;
 static Channel *channels; /* hashed by address */
 static size_t channel_count, channel_room;
-
-/* Of the running block. Times from before it mean "never". */
-static uint32_t known[MAX_WARPS][MAX_WARPS]; /* [a][b]: b's accesses before it are known to a */
-static uint32_t lanes_known[MAX_WARPS][LANES][LANES]; /* the same of lanes, for ... */
-static uint32_t apart;                                /* ... the warps whose lanes met in parts */
-static uint32_t fence_block[MAX_WARPS][LANES], fence_device[MAX_WARPS][LANES];
-static uint32_t last_fence[MAX_WARPS], last_device_fence[MAX_WARPS];
-static uint32_t arrived[BARRIERS], arrival[BARRIERS][MAX_WARPS];
-static Set base; /* records that all threads of the block know of */
-static Learnt *learnt;
-static size_t learnt_count, learnt_room;
+static Past *here; /* of the running block */
 
 /* ---- sets ---- */
 
@@ -112,42 +126,77 @@ static uint32_t tick(void)
 bool order_begin_launch(const Job *job)
 {
     bool anew = order.now > LAST_TIME;
-    if (anew) {
-        memset(&order, 0, sizeof order);
-        memset(known, 0, sizeof known);
-        memset(fence_block, 0, sizeof fence_block);
-        memset(fence_device, 0, sizeof fence_device);
-        memset(last_fence, 0, sizeof last_fence);
-        memset(last_device_fence, 0, sizeof last_device_fence);
-    }
+    if (anew) memset(&order, 0, sizeof order);
+    here = NULL;
     warps = job->warps;
-    order.launch = order.block = order.interval = tick();
+    order.launch = order.block = order.stretch = order.interval = tick();
     return anew;
 }
 
-void order_begin_block(void)
+/* From now on, a block runs. */
+static void begin_stretch(uint64_t block)
 {
-    if (blocks_begun == block_room) {
-        size_t room = block_room ? 2 * block_room : 4096;
-        uint32_t *moved = realloc(block_begins, room * sizeof *moved);
-        if (moved) {
-            block_begins = moved;
-            block_room = room;
-        }
+    if (stretch_count == stretch_room) {
+        size_t room = stretch_room ? 2 * stretch_room : 4096;
+        Stretch *moved = room > MOST_STRETCHES ? NULL : realloc(stretches, room * sizeof *moved);
+        if (!moved) order.lost = true;
+        if (!moved) return;
+        stretches = moved;
+        stretch_room = room;
     }
-    order.block = order.interval = tick();
-    if (blocks_begun < block_room) block_begins[blocks_begun++] = order.now;
-    apart = 0;
-    memset(arrived, 0, sizeof arrived);
-    while (learnt_count) set_clear(&learnt[--learnt_count].records);
-    set_clear(&base);
+    order.running = block;
+    order.stretch = tick();
+    stretches[stretch_count++] = (Stretch){order.stretch, block};
+}
+
+static void forget_learnt(void)
+{
+    while (here->learnt_count) set_clear(&here->learnt[--here->learnt_count].records);
+    set_clear(&here->base);
+}
+
+void order_begin_block(uint64_t block)
+{
+    begin_stretch(block);
+    order.block = order.interval = order.stretch;
+    here->apart = 0;
+    memset(here->arrived, 0, sizeof here->arrived);
+    forget_learnt();
+}
+
+Past *order_new_past(void) { return calloc(1, sizeof(Past)); }
+
+void order_free_past(Past *past)
+{
+    if (!past) return;
+    here = past;
+    forget_learnt();
+    free(past->learnt);
+    free(past);
+    here = NULL;
+}
+
+void order_switch(Past *to)
+{
+    if (here) {
+        here->block = order.block;
+        here->interval = order.interval;
+        here->running = order.running;
+        memcpy(here->synced, order.synced, sizeof here->synced);
+    }
+    here = to;
+    if (to->block <= order.launch) return; /* its block has not begun */
+    order.block = to->block;
+    order.interval = to->interval;
+    memcpy(order.synced, to->synced, sizeof order.synced);
+    interleaved = true;
+    begin_stretch(to->running);
 }
 
 void order_end_launch(void)
 {
-    blocks_begun = record_count = 0;
-    while (learnt_count) set_clear(&learnt[--learnt_count].records);
-    set_clear(&base);
+    stretch_count = record_count = 0;
+    interleaved = false;
     for (size_t i = 0; i < channel_room; i++) {
         set_clear(&channels[i].records);
         free(channels[i].by_lane);
@@ -157,34 +206,43 @@ void order_end_launch(void)
     channel_count = channel_room = 0;
 }
 
-uint64_t order_block_of(Mark mark)
+/* The stretch that a time lies in. */
+static const Stretch *stretch_of(uint32_t time)
 {
-    uint32_t time = mark_time(mark);
-    size_t low = 0, high = blocks_begun;
+    size_t low = 0, high = stretch_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (block_begins[middle] <= time) low = middle + 1;
+        if (stretches[middle].begin <= time) low = middle + 1;
         else high = middle;
     }
-    return low ? low - 1 : 0;
+    return &stretches[low ? low - 1 : 0];
+}
+
+uint64_t order_block_of(Mark mark)
+{ return stretch_count ? stretch_of(mark_time(mark))->block : 0; }
+
+bool order_same_block(Mark mark)
+{
+    uint32_t time = mark_time(mark);
+    return time >= order.stretch || (time >= order.block && order_block_of(mark) == order.running);
 }
 
 /* ---- what was before ---- */
 
-/* The first record of the blocks that began at or after a time. */
+/* The first record made at or after a time. */
 static uint32_t first_record(uint32_t time)
 {
     uint32_t low = 0, high = record_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (records[middle].block < time) low = middle + 1;
+        if (records[middle].made < time) low = middle + 1;
         else high = middle;
     }
     return low;
 }
 
-/* Whether one of the records from..to in a set makes an access known. */
-static bool tells(const Set *set, uint32_t from, uint32_t to, Mark mark)
+/* Whether one of the records from..to in a set makes a block's access known. */
+static bool tells(const Set *set, uint32_t from, uint32_t to, uint64_t block, Mark mark)
 {
     uint32_t low = 0, high = set->count;
     while (low < high) {
@@ -196,7 +254,7 @@ static bool tells(const Set *set, uint32_t from, uint32_t to, Mark mark)
         uint32_t end = MIN(to, set->ranges[low][1]);
         for (uint32_t i = MAX(from, set->ranges[low][0]); i < end; i++) {
             const Record *r = &records[i];
-            if (mark_time(mark) >= r->until[mark_warp(mark)]) continue;
+            if (r->block != block || mark_time(mark) >= r->until[mark_warp(mark)]) continue;
             if (mark_warp(mark) != r->warp || mark_lane(mark) == r->lane ||
                 mark_time(mark) < r->synced)
                 return true;
@@ -205,28 +263,37 @@ static bool tells(const Set *set, uint32_t from, uint32_t to, Mark mark)
     return false;
 }
 
+static bool before_in_block(Mark mark, uint32_t warp, uint32_t lane)
+{
+    uint32_t time = mark_time(mark), w = mark_warp(mark), l = mark_lane(mark);
+    if (time < order.interval) return true;
+    if (w != warp) return time < here->known[warp][w];
+    return l == lane || time < order.synced[w] ||
+           (here->apart >> w & 1 && time < here->lanes_known[w][lane][l]);
+}
+
 static bool told_of(Mark mark, uint32_t warp, uint32_t lane)
 {
     if (!record_count) return false;
-    uint64_t block = order_block_of(mark);
-    uint32_t from = first_record(block_begins[block]);
-    uint32_t to = block + 1 < blocks_begun ? first_record(block_begins[block + 1]) : record_count;
+    const Stretch *stretch = stretch_of(mark_time(mark)), *end = stretches + stretch_count;
+    uint32_t from = first_record(mark_time(mark));
+    bool whole = !interleaved && stretch + 1 < end; /* the block did not go on after it */
+    uint32_t to = whole ? first_record(stretch[1].begin) : record_count;
     if (from == to) return false;
-    if (tells(&base, from, to, mark)) return true;
-    for (size_t i = 0; i < learnt_count; i++)
-        if (order_before(learnt[i].when, warp, lane) && tells(&learnt[i].records, from, to, mark))
+    if (tells(&here->base, from, to, stretch->block, mark)) return true;
+    for (size_t i = 0; i < here->learnt_count; i++)
+        if (before_in_block(here->learnt[i].when, warp, lane) &&
+            tells(&here->learnt[i].records, from, to, stretch->block, mark))
             return true;
     return false;
 }
 
 bool order_before(Mark mark, uint32_t warp, uint32_t lane)
 {
-    uint32_t time = mark_time(mark), w = mark_warp(mark), l = mark_lane(mark);
-    if (time < order.block) return time < order.launch || told_of(mark, warp, lane);
-    if (time < order.interval) return true;
-    if (w != warp) return time < known[warp][w];
-    return l == lane || time < order.synced[w] ||
-           (apart >> w & 1 && time < lanes_known[w][lane][l]);
+    if (mark_time(mark) < order.launch) return true;
+    if (!order_same_block(mark)) return told_of(mark, warp, lane);
+    /* of what is told at one address, a block may hear only after others have spoken there, too */
+    return before_in_block(mark, warp, lane) || (interleaved && told_of(mark, warp, lane));
 }
 
 /* ---- within a block ---- */
@@ -234,8 +301,9 @@ bool order_before(Mark mark, uint32_t warp, uint32_t lane)
 /* From here on, what the lanes of a warp know of each other differs. */
 static void look_at_lanes(uint32_t warp)
 {
-    if (!(apart >> warp & 1)) memset(lanes_known[warp], 0, sizeof lanes_known[warp]);
-    apart |= 1u << warp;
+    if (!(here->apart >> warp & 1))
+        memset(here->lanes_known[warp], 0, sizeof here->lanes_known[warp]);
+    here->apart |= 1u << warp;
 }
 
 void order_warp(uint32_t warp, uint32_t lanes, uint32_t live)
@@ -245,7 +313,7 @@ void order_warp(uint32_t warp, uint32_t lanes, uint32_t live)
         order.synced[warp] = now;
         return;
     }
-    uint32_t (*table)[LANES] = lanes_known[warp], joined[LANES] = {0};
+    uint32_t (*table)[LANES] = here->lanes_known[warp], joined[LANES] = {0};
     look_at_lanes(warp);
     FOR_LANES(a, lanes)
     for (uint32_t b = 0; b < LANES; b++) joined[b] = MAX(joined[b], table[a][b]);
@@ -255,32 +323,32 @@ void order_warp(uint32_t warp, uint32_t lanes, uint32_t live)
 
 void order_arrive(uint32_t warp, uint32_t barrier, bool goes_on)
 {
-    arrived[barrier] |= 1u << warp;
-    arrival[barrier][warp] = goes_on ? tick() : order.now + 1;
+    here->arrived[barrier] |= 1u << warp;
+    here->arrival[barrier][warp] = goes_on ? tick() : order.now + 1;
 }
 
 /* What warp a knows of warp b. */
-static uint32_t knows(uint32_t a, uint32_t b) { return MAX(order.interval, known[a][b]); }
+static uint32_t knows(uint32_t a, uint32_t b) { return MAX(order.interval, here->known[a][b]); }
 
 void order_barrier(uint32_t barrier, uint32_t waiting, bool all)
 {
-    uint32_t came = arrived[barrier];
-    arrived[barrier] = 0;
+    uint32_t came = here->arrived[barrier];
+    here->arrived[barrier] = 0;
     if (all) {
         order.interval = tick();
-        while (learnt_count) {
-            set_add(&base, &learnt[--learnt_count].records);
-            set_clear(&learnt[learnt_count].records);
+        while (here->learnt_count) {
+            set_add(&here->base, &here->learnt[--here->learnt_count].records);
+            set_clear(&here->learnt[here->learnt_count].records);
         }
         return;
     }
     uint32_t joined[MAX_WARPS] = {0};
     FOR_LANES(a, came)
     for (uint32_t b = 0; b < warps; b++)
-        joined[b] = MAX(joined[b], a == b ? arrival[barrier][a] : known[a][b]);
+        joined[b] = MAX(joined[b], a == b ? here->arrival[barrier][a] : here->known[a][b]);
     FOR_LANES(a, came & waiting)
     {
-        memcpy(known[a], joined, sizeof joined);
+        memcpy(here->known[a], joined, sizeof joined);
         order.synced[a] = tick();
     }
 }
@@ -290,14 +358,15 @@ void order_fence(uint32_t warp, uint32_t lanes, bool device)
     uint32_t now = tick();
     FOR_LANES(lane, lanes)
     {
-        fence_block[warp][lane] = now;
-        if (device) fence_device[warp][lane] = now;
+        here->fence_block[warp][lane] = now;
+        if (device) here->fence_device[warp][lane] = now;
     }
-    last_fence[warp] = now;
-    if (device) last_device_fence[warp] = now;
+    here->last_fence[warp] = now;
+    if (device) here->last_device_fence[warp] = now;
 }
 
-bool order_fenced(uint32_t warp, uint32_t lane) { return fence_block[warp][lane] >= order.block; }
+bool order_fenced(uint32_t warp, uint32_t lane)
+{ return here->fence_block[warp][lane] >= order.block; }
 
 /* ---- releases ---- */
 
@@ -346,11 +415,16 @@ static bool published(uint32_t warp, const uint32_t *last, uint32_t own, uint32_
 static uint32_t record_release(uint32_t warp, uint32_t lane, const uint32_t *until)
 {
     uint32_t synced = MAX(order.synced[warp], order.interval);
-    if (apart >> warp & 1) synced = order.now + 1; /* some lanes met: taken for all */
-    Record new = {order.block, warp, lane, synced, {0}};
+    if (here->apart >> warp & 1) synced = order.now + 1; /* some lanes met: taken for all */
+    Record new = {order.running, order.now, warp, lane, synced, {0}},
+           *last = records + record_count - 1;
     memcpy(new.until, until, warps * sizeof *until);
-    if (record_count && !memcmp(&records[record_count - 1], &new, sizeof new))
-        return record_count - 1;
+    if (record_count) {
+        uint32_t made = new.made;
+        new.made = last->made;
+        if (!memcmp(last, &new, sizeof new)) return record_count - 1;
+        new.made = made;
+    }
     if (record_count == record_room) {
         size_t room = record_room ? 2 * record_room : 1024;
         Record *moved = realloc(records, room * sizeof *moved);
@@ -366,7 +440,8 @@ static uint32_t record_release(uint32_t warp, uint32_t lane, const uint32_t *unt
 static Channel *tell_block(uint32_t warp, uint32_t lane, uint64_t address, uint32_t own)
 {
     uint32_t until[MAX_WARPS];
-    if (!published(warp, last_fence, MAX(own, fence_block[warp][lane]), until)) return NULL;
+    if (!published(warp, here->last_fence, MAX(own, here->fence_block[warp][lane]), until))
+        return NULL;
     Channel *c = channel_at(address, true);
     if (!c) return NULL;
     if (c->block != order.block) {
@@ -396,12 +471,13 @@ void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release)
     uint32_t own = release ? order.now + 1 : 0;
     Channel *c = tell_block(warp, lane, address, own);
     if (!c) return;
-    if (published(warp, last_device_fence, MAX(own, fence_device[warp][lane]), until)) {
+    if (published(warp, here->last_device_fence, MAX(own, here->fence_device[warp][lane]), until)) {
         set_add_one(&c->records, record_release(warp, lane, until));
-        set_add(&c->records, &base);
-        for (size_t i = 0; i < learnt_count; i++)
-            if (learnt[i].from != address && order_before(learnt[i].when, warp, lane))
-                set_add(&c->records, &learnt[i].records);
+        set_add(&c->records, &here->base);
+        for (size_t i = 0; i < here->learnt_count; i++)
+            if (here->learnt[i].from != address &&
+                before_in_block(here->learnt[i].when, warp, lane))
+                set_add(&c->records, &here->learnt[i].records);
     }
     tick(); /* what comes after was not made known */
 }
@@ -411,38 +487,40 @@ void order_learn(uint32_t warp, uint32_t lane, uint64_t address)
     Channel *c = channel_at(address, false);
     if (!c) return;
     if (c->block == order.block) {
-        for (uint32_t w = 0; w < warps; w++) known[warp][w] = MAX(known[warp][w], c->known[w]);
+        for (uint32_t w = 0; w < warps; w++)
+            here->known[warp][w] = MAX(here->known[warp][w], c->known[w]);
         if (c->by_lane) {
             look_at_lanes(warp);
             for (uint32_t other = 0; other < LANES; other++) {
-                uint32_t *of = &lanes_known[warp][lane][other];
+                uint32_t *of = &here->lanes_known[warp][lane][other];
                 *of = MAX(*of, c->by_lane[warp][other]);
             }
         } else if (c->own[warp] > order.synced[warp] && c->lane[warp] != lane) {
             look_at_lanes(warp);
-            uint32_t *of = &lanes_known[warp][lane][c->lane[warp]];
+            uint32_t *of = &here->lanes_known[warp][lane][c->lane[warp]];
             *of = MAX(*of, c->own[warp]);
         }
     }
     if (!c->records.count) return;
     Mark when = mark_of(order.now, 0, warp, lane, 0);
-    for (size_t i = learnt_count; i-- > 0;) { /* a thread that waits learns the same again */
-        if (learnt[i].from != address || ((learnt[i].when ^ when) & (WARP_BITS | LANE_BITS)))
+    for (size_t i = here->learnt_count; i-- > 0;) { /* a thread that waits learns the same again */
+        if (here->learnt[i].from != address ||
+            ((here->learnt[i].when ^ when) & (WARP_BITS | LANE_BITS)))
             continue;
-        if (learnt[i].records.count != c->records.count ||
-            memcmp(learnt[i].records.ranges, c->records.ranges,
+        if (here->learnt[i].records.count != c->records.count ||
+            memcmp(here->learnt[i].records.ranges, c->records.ranges,
                    c->records.count * sizeof *c->records.ranges))
             break;
         return;
     }
-    if (learnt_count == learnt_room) {
-        size_t room = learnt_room ? 2 * learnt_room : 64;
-        Learnt *moved = realloc(learnt, room * sizeof *moved);
+    if (here->learnt_count == here->learnt_room) {
+        size_t room = here->learnt_room ? 2 * here->learnt_room : 64;
+        Learnt *moved = realloc(here->learnt, room * sizeof *moved);
         if (!moved) return;
-        learnt = moved;
-        learnt_room = room;
+        here->learnt = moved;
+        here->learnt_room = room;
     }
-    Learnt *new = &learnt[learnt_count++];
+    Learnt *new = &here->learnt[here->learnt_count++];
     *new = (Learnt){when, address, {0}};
     set_add(&new->records, &c->records);
 }

@@ -184,6 +184,7 @@ void sg_kernel_set_params(void *module, const char *name, const uint32_t *places
 void sg_options(int threads, int deterministic, double timeout_s);
 double sg_time_limit(double seconds); /* of a launch; returns the one before */
 uint64_t sg_stopped_launches(void);
+void sg_cooperative(int on); /* this thread's launches by cuLaunchKernel, too, are cooperative */
 int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint32_t block[3],
               uint32_t shared, const void *params, size_t param_bytes, uint64_t *counters);
 

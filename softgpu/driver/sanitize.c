@@ -17,19 +17,28 @@
 enum { SAYS_DEVICE = 1 };  /* of a fence */
 enum { SAYS_ALIGNED = 1 }; /* of a barrier: whole warps only */
 
+/* What there is for the blocks that run in one seat, one after the other. */
+typedef struct Seat {
+    struct Seat *next;
+    uint32_t launch; /* that the rest is made for: when it began */
+    uint64_t block;  /* that runs: index + 1 */
+    Past *past;
+    Region shared;
+    uint8_t *local; /* a bit a byte of local memory: written */
+    uint32_t barrier_site[BARRIERS][MAX_WARPS], barrier_came[BARRIERS], barrier_waits[BARRIERS];
+} Seat;
+
 static struct {
     Job *job;
     const Kernel *kernel;
-    uint64_t block; /* that runs: index + 1 */
-    Region shared, **regions;
+    Region **regions;
     size_t region_count, region_room;
     struct {
         uint64_t begin, end;
         Region *region;
-    } *last;        /* by site: where it went the last time */
-    uint8_t *local; /* a bit a byte of local memory: written */
+    } *last;                   /* by site: where it went the last time */
+    struct Seat *here, *seats; /* of the running block; all of them */
     uint64_t local_bits;
-    uint32_t barrier_site[BARRIERS][MAX_WARPS], barrier_came[BARRIERS], barrier_waits[BARRIERS];
     Finding findings[MAX_FINDINGS];
     uint32_t count;
     uint64_t dropped;
@@ -183,7 +192,7 @@ void report_access(Access *a, uint32_t kind, uint32_t lane, uint64_t address, Ma
 {
     uint32_t note = NO_NOTE, other_site = NO_SITE;
     if (kind == RACE) {
-        bool same_block = mark_time(other) >= order.block;
+        bool same_block = order_same_block(other);
         bool same_warp = same_block && mark_warp(other) == a->w->warp_id;
         bool ours_atomic = a->flags & MARK_ATOMIC, theirs_atomic = other & MARK_ATOMIC;
         bool both_write = other_wrote && a->store && !ours_atomic && !theirs_atomic;
@@ -298,7 +307,7 @@ static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, R
         shared_limits(a, &range->begin, &range->end);
         if (!inside(range->begin, range->end, address, address + a->bytes))
             return report_bounds(a, lane, address, NO_NOTE);
-        *region = &s.shared;
+        *region = &s.here->shared;
         return true;
     }
     if (in_local(w, a->site, address)) {
@@ -306,9 +315,10 @@ static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, R
         if (!inside(begin, begin + s.kernel->local_bytes, address, address + a->bytes))
             return report_bounds(a, lane, address, NO_NOTE);
         uint64_t bit = address - (uint64_t)w->worker->local;
-        if (a->load && !written_test(s.local, bit, a->bytes) && a->bytes / a->site->elements <= 4)
+        if (a->load && !written_test(s.here->local, bit, a->bytes) &&
+            a->bytes / a->site->elements <= 4)
             report_access(a, UNINITIALISED, lane, address, 0, false);
-        if (a->store) written_set(s.local, bit, a->bytes, true);
+        if (a->store) written_set(s.here->local, bit, a->bytes, true);
         return true;
     }
     const Allocation *hit = memory_find(address);
@@ -389,7 +399,7 @@ static bool all_inside(const Access *a, const Shape *shape, Region **region)
     *region = s.last[a->number].region;
     if (a->site->space == SPACE_SHARED) {
         shared_limits(a, &begin, &end);
-        *region = &s.shared;
+        *region = &s.here->shared;
     }
     return inside(begin, end, shape->low, shape->high + a->bytes);
 }
@@ -612,14 +622,14 @@ static uint32_t exited_lanes(const Warp *w) { return w->existing & ~w->live; }
 static void pass_barrier(Warp *w, uint32_t id, bool all)
 {
     Worker *k = w->worker;
-    uint32_t came = s.barrier_came[id], waits = s.barrier_waits[id];
-    s.barrier_came[id] = s.barrier_waits[id] = 0;
+    uint32_t came = s.here->barrier_came[id], waits = s.here->barrier_waits[id];
+    s.here->barrier_came[id] = s.here->barrier_waits[id] = 0;
     order_barrier(id, waits, all);
     if (!all) return;
-    uint32_t site = s.barrier_site[id][__builtin_ctz(came)];
+    uint32_t site = s.here->barrier_site[id][__builtin_ctz(came)];
     FOR_LANES(other, came)
     {
-        uint32_t second = s.barrier_site[id][other];
+        uint32_t second = s.here->barrier_site[id][other];
         if (same_line(site, second)) continue;
         Finding *f = found(DIVERGENT_BARRIER, TWO_LINES, site, second, 0, 1);
         if (!f) continue;
@@ -656,8 +666,8 @@ static uint32_t come(Warp *w, uint32_t site, uint32_t id, uint32_t mask, uint32_
         mask = w->live;
     }
     if (id < BARRIERS) {
-        s.barrier_site[id][w->warp_id] = site;
-        s.barrier_came[id] |= 1u << w->warp_id;
+        s.here->barrier_site[id][w->warp_id] = site;
+        s.here->barrier_came[id] |= 1u << w->warp_id;
         order_arrive(w->warp_id, id, goes_on);
     }
     return mask;
@@ -667,9 +677,9 @@ uint32_t sg_sanitize_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threa
                              uint32_t reduce, uint32_t predicate, uint32_t says)
 {
     mask = come(w, site, id, mask, says, false);
-    if (id < BARRIERS) s.barrier_waits[id] |= 1u << w->warp_id;
+    if (id < BARRIERS) s.here->barrier_waits[id] |= 1u << w->warp_id;
     uint32_t result = sg_barrier(w, site, id, threads, mask, reduce, predicate);
-    if (s.barrier_came[id] >> w->warp_id & 1) pass_barrier(w, id, !threads);
+    if (s.here->barrier_came[id] >> w->warp_id & 1) pass_barrier(w, id, !threads);
     return result;
 }
 
@@ -681,20 +691,62 @@ void sg_sanitize_barrier_arrive(Warp *w, uint32_t site, uint32_t id, uint32_t th
     if (!w->worker->barriers[id].arrived) pass_barrier(w, id, !threads);
 }
 
+/* ---- blocks ---- */
+
+/* Makes a seat ready for a launch. */
+static bool prepare(Seat *seat)
+{
+    seat->launch = order.launch;
+    seat->block = 0;
+    shadow_coarsen(&seat->shared);
+    free(seat->local);
+    seat->local = calloc(s.job->local_stride * LANES * s.job->warps / 8 + 1, 1);
+    return seat->past && seat->local;
+}
+
+/* From now on, the block in a worker's seat runs. */
+static bool enter(Worker *k)
+{
+    Seat *seat = k->watching;
+    if (!seat) {
+        seat = k->watching = calloc(1, sizeof *seat);
+        if (!seat) return false;
+        seat->past = order_new_past();
+        seat->next = s.seats;
+        s.seats = seat;
+    }
+    if (seat == s.here) return true;
+    if (seat->launch != order.launch && !prepare(seat)) return false;
+    s.here = seat;
+    order_switch(seat->past);
+    return true;
+}
+
+/* All that is known of earlier launches means nothing any more. */
+static void forget_seats(void)
+{
+    for (Seat *seat = s.seats; seat; seat = seat->next) {
+        shadow_free(&seat->shared);
+        order_free_past(seat->past);
+        seat->past = order_new_past();
+        seat->launch = 0;
+    }
+}
+
 /* A warp starts. */
 void sg_sanitize_start(Warp *w)
 {
-    if (s.block != w->worker->block) {
-        s.block = w->worker->block;
-        order_begin_block();
-        if (!s.shared.room &&
-            shadow_make(&s.shared, (uint64_t)w->shared, (uint64_t)w->shared + SHARED_PER_SM))
-            s.shared.is_shared = true;
-        memset(s.barrier_came, 0, sizeof s.barrier_came);
-        memset(s.barrier_waits, 0, sizeof s.barrier_waits);
+    if (s.here->block != w->worker->block) {
+        s.here->block = w->worker->block;
+        order_begin_block(s.here->block - 1);
+        if (!s.here->shared.room &&
+            shadow_make(&s.here->shared, (uint64_t)w->shared, (uint64_t)w->shared + SHARED_PER_SM))
+            s.here->shared.is_shared = true;
+        memset(s.here->barrier_came, 0, sizeof s.here->barrier_came);
+        memset(s.here->barrier_waits, 0, sizeof s.here->barrier_waits);
     }
     uint64_t bits = w->local_stride * LANES / 8;
-    if (bits) memset(s.local + w->warp_id * bits, 0, bits);
+    if (bits) memset(s.here->local + w->warp_id * bits, 0, bits);
 }
 
 /* ---- launches ---- */
@@ -722,10 +774,10 @@ static void drop_regions(bool all)
 static CUresult begin(Job *job)
 {
     job->in_order = true;
-    job->resident = 1;
+    job->enter = enter;
     s.job = job;
     s.kernel = job->kernel;
-    s.block = 0;
+    s.here = NULL;
     s.count = 0;
     s.dropped = 0;
     s.module = s.kernel->module->handle;
@@ -734,15 +786,12 @@ static CUresult begin(Job *job)
     memset(s.params + s.kernel->param_bytes, 0, sizeof s.params - s.kernel->param_bytes);
     if (order_begin_launch(job)) {
         drop_regions(true);
-        shadow_free(&s.shared);
+        forget_seats();
     }
-    shadow_coarsen(&s.shared);
     drop_regions(false);
     free(s.last);
-    free(s.local);
     s.last = calloc(s.kernel->site_count + 1, sizeof *s.last);
-    s.local = calloc(job->local_stride * LANES * job->warps / 8 + 1, 1);
-    return s.last && s.local ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return s.last ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* What the launch wrote stays written. */
@@ -776,6 +825,8 @@ static void end(Job *job)
     (void)job;
     if (!instrument) keep_written();
     order_end_launch();
+    for (Seat *seat = s.seats; seat; seat = seat->next)
+        if (seat->next) shadow_free(&seat->shared); /* only one launch in many has several */
     s.unwritten_count = 0;
     drop_regions(false);
 }

@@ -6,8 +6,8 @@
 
 /* ---- order.c: time, and what happens before what ----
 
-   Time counts the synchronisations of all sanitized launches; it stands still between them. Blocks
-   run one after the other, so that a time also tells the block. */
+   Time counts the synchronisations of all sanitized launches; it stands still between them. One
+   block runs at a time, so that a time also tells the block. */
 
 /* Who last touched a few bytes, and when: time 32 | site 16 | warp 5 | lane 5 | flags 6 bits.
    Times stay below 2^31: marks compare as their times do. 0: nobody. */
@@ -39,6 +39,8 @@ static inline Mark mark_of(uint32_t time, uint32_t site, uint32_t warp, uint32_t
 typedef struct Order {
     uint32_t now;
     uint32_t launch, block;     /* when the launch and the running block began */
+    uint32_t stretch;           /* since when that block has been running, without another */
+    uint64_t running;           /* which it is: its linear index */
     uint32_t interval;          /* when the block's last barrier of all threads completed */
     uint32_t synced[MAX_WARPS]; /* when all lanes of a warp last met */
     bool lost; /* more happened than time can count: what comes first is no longer known */
@@ -47,8 +49,14 @@ typedef struct Order {
 extern Order order;
 
 bool order_begin_launch(const Job *job); /* true: times begin anew, older marks mean nothing */
-void order_begin_block(void);
 void order_end_launch(void);
+/* What blocks know that run in one seat, one after the other. */
+typedef struct Past Past;
+Past *order_new_past(void);
+void order_free_past(Past *past);
+void order_switch(Past *past); /* the block in another seat goes on, or begins */
+void order_begin_block(uint64_t block);
+bool order_same_block(Mark mark); /* whether it is of the running block */
 /* Whether a mark of this launch happened before what a lane of a warp does now. */
 bool order_before(Mark mark, uint32_t warp, uint32_t lane);
 uint64_t order_block_of(Mark mark); /* linear index */

@@ -14,6 +14,7 @@
 #define INLINE static inline __attribute__((always_inline))
 #define PAGE 256u
 #define PLANES 4
+#define HUGE_BYTES (4u << 20) /* of which it pays to have large pages */
 
 /* ---- making ---- */
 
@@ -29,7 +30,7 @@ static bool make_planes(Planes *planes, size_t marks)
     size_t bytes = PLANES * marks * sizeof(Mark);
     Mark *memory = map(bytes);
     if (!memory) return false;
-    madvise(memory, bytes, MADV_HUGEPAGE);
+    if (bytes >= HUGE_BYTES) madvise(memory, bytes, MADV_HUGEPAGE);
     *planes = (Planes){memory, memory + marks, memory + 2 * marks, memory + 3 * marks};
     return true;
 }
@@ -78,7 +79,7 @@ static void refine(Region *r, uint64_t offset)
 
 /* ---- marks in a row ---- */
 
-/* Marks below these are of other launches, of other blocks, from before the block's last barrier,
+/* Marks below these are of other launches, of other blocks (or may be), from before the block's last barrier,
    and of the same warp from before its lanes last met. */
 typedef struct {
     Mark launch, block, interval, synced;
@@ -87,8 +88,9 @@ typedef struct {
 static Limits limits_for(const Access *a, const Region *r)
 {
     uint32_t warp = a->w->warp_id;
-    return (Limits){MARK_AT(r->is_shared ? order.block : order.launch), MARK_AT(order.block),
-                    MARK_AT(order.interval), MARK_AT(order.synced[warp])};
+    return (Limits){MARK_AT(r->is_shared ? order.block : order.launch),
+                    MARK_AT(r->is_shared ? order.block : order.stretch), MARK_AT(order.interval),
+                    MARK_AT(order.synced[warp])};
 }
 
 enum { UNORDERED = 1, OLD = 2 };
@@ -266,7 +268,7 @@ static bool may_meet(Mark before, bool before_wrote, const Access *a)
 {
     enum { STRONG = MARK_ATOMIC | MARK_VOLATILE };
     uint32_t theirs = before & 63, ours = a->flags, both = theirs | ours;
-    bool same_block = mark_time(before) >= order.block;
+    bool same_block = order_same_block(before);
     if (!(theirs & STRONG) || !(ours & STRONG)) return false;
     if ((both & MARK_IN_BLOCK) && !same_block) return false;
     if (both & MARK_ATOMIC || (before_wrote && theirs & MARK_FLAG)) return true;

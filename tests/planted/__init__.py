@@ -1,6 +1,7 @@
 """Kernels with a bug each, and its correct twin (BUG 1 and 0), drawn from bugs seen in the wild.
 
-Above a kernel stands how it is launched, `// launch: grid 4, block 256, shared 1024; arguments`;
+Above a kernel stands how it is launched, `// launch: grid 4, block 256, shared 1024; arguments`
+(`cooperative 1`: all blocks at once);
 `// launch if BUG:` replaces it for the one with the bug. Arguments: `in T n` (random),
 `index T n m` (random below m), `zero T n`, `new T n` (never written), `int v`, `long v`.
 Lines marked `// caught: kind` are those that a finding of that kind must name, all of them."""
@@ -44,6 +45,7 @@ class Planted:
             name, value = part.split()
             options[name] = tuple(int(n) for n in value.split("x"))
         options["shared"] = options["shared"] and options["shared"][0]
+        options["cooperative"] = "cooperative" in options
         random = np.random.default_rng(len(self.name))
         kinds = [words.split() for words in arguments.split(",")]
         made = [argument(words, random) for words in kinds]

@@ -68,10 +68,10 @@ __global__ void rounds_by_hand(int *values, unsigned *arrived, int count)
 __global__ void from_the_last_on(int *flags)
 {
     int next = blockIdx.x + 1;
-    while (next < gridDim.x && *(volatile int *)(flags + next) == 0) {}
+    int before = 0;
+    while (next < gridDim.x && before == 0) before = *(volatile int *)(flags + next);
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0)
-        *(volatile int *)(flags + blockIdx.x) = next < gridDim.x ? flags[next] + 1 : 1;
+    if (threadIdx.x == 0) *(volatile int *)(flags + blockIdx.x) = before + 1;
 }
 }
