@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..ptx.program import Register
-from .emit import LANES, FunctionEmitter, instruction
+from .emit import LANES, FunctionEmitter, Value, instruction
 from .mbarrier import arrive_after_copies, complete_bytes
 from .memory import host_address
 
@@ -53,13 +55,8 @@ def _copy(e, item):
         f"ptr {data}",
     )
     if rest:
-        value = e.unspill(data, element)
-        spare = e.op("sub", e.constant(count, "i32"), length)
-        shift = e.resize(e.op("shl", spare, e.constant(3, "i32")), element)
-        none = e.compare("icmp eq", length, e.constant(0, "i32"))
-        shift = e.select(none, e.constant(0, element), shift)
-        kept = e.op("lshr", e.op("shl", value, shift), shift)
-        e.line(f"store {e.splat(kept)}, ptr {data}, align 64")
+        (kept,) = e.routine("low_bytes", partial(_low_bytes, e), e.unspill(data, element), length)
+        e.line(f"store {kept}, ptr {data}, align 64")
     e.observe(written, to)
     e.call_checked(
         "void",
@@ -71,6 +68,15 @@ def _copy(e, item):
         f"ptr {data}",
     )
     e.finish_active(done)
+
+
+def _low_bytes(e: FunctionEmitter, value: Value, length: Value) -> list[Value]:
+    """The first `length` bytes of a value; the whole value, of which nothing was read, for 0."""
+    bits = e.constant(int(value.element[1:]), "i32")
+    spare = e.op("sub", bits, e.op("shl", length, e.constant(3, "i32")))
+    none = e.compare("icmp eq", length, e.constant(0, "i32"))
+    shift = e.resize(e.select(none, e.constant(0, "i32"), spare), value.element)
+    return [e.splat(e.op("lshr", e.op("shl", value, shift), shift))]
 
 
 _TO_SHARED = ("shared::cluster", "shared::cta")

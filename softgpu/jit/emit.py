@@ -54,6 +54,18 @@ LANES = 32
 _PATIENCE = 64
 """How often a spinning loop repeats before lanes that wait elsewhere run a block; 2^n."""
 
+_LARGE = 1500
+_BLOCK_WEIGHT = 4
+"""A function is large if its instructions, and so many for each of its blocks, are more than that.
+
+LLVM's time grows with registers times blocks. So registers of a large function stay in memory; it
+is not optimised; and accesses of one kind share a routine, which is. It takes a seventh of the time
+to compile, and half as long again to run."""
+
+_STRETCH = 32
+"""Instructions of a large function's block after which values that were read are read again: LLVM's
+time grows with the square of what they live through."""
+
 _EMITTERS: dict[str, object] = {}
 
 
@@ -122,6 +134,7 @@ class ModuleText:
         self.numbers: dict | None = None  # sites by instruction; None: each site is a new one
         self.declared: dict[str, str] = {}
         self.definitions: dict[str, str] = {}
+        self.routines: dict[str, tuple[list[Value], str]] = {}  # results and text by name
         self._wanted: list[str] = []
         self.has_exits = any(  # lanes may exit inside a device function
             getattr(item, "opcode", None) == "exit"
@@ -146,7 +159,9 @@ class ModuleText:
             name = self._wanted.pop()
             emitter = BUILDS[self.build](self, self.module.functions[name])
             self.definitions[name] = emitter.emit()
-        return "\n".join([*self.declared.values(), *self.definitions.values(), "!0 = !{}", ""])
+        routines = [text for _, text in self.routines.values()]
+        texts = *self.declared.values(), *routines, *self.definitions.values()
+        return "\n".join([*texts, "!0 = !{}", ""])
 
 
 class FunctionEmitter:
@@ -155,11 +170,13 @@ class FunctionEmitter:
     def __init__(self, text: ModuleText, function: Function):
         self.text = text
         self.function = function
-        for item in function.body:
-            if isinstance(item, Instruction) and item.opcode not in (*_EMITTERS, *BRANCHES):
+        instructions = [item for item in function.body if isinstance(item, Instruction)]
+        for item in instructions:
+            if item.opcode not in _EMITTERS and item.opcode not in BRANCHES:
                 raise self.refusal(item)
         self.layout = text.layout
         self.blocks: list[Block] = blocks_in_order(function, text.has_exits)
+        self.large = len(instructions) + _BLOCK_WEIGHT * len(self.blocks) > _LARGE
         self.varying = find_varying(function, self.blocks)
         divergent = [self._divergent(block) for block in self.blocks]
         self.waiting = waiting_blocks(self.blocks, divergent)
@@ -174,6 +191,7 @@ class FunctionEmitter:
         self.entry: list[str] = []
         self._count = 0
         self._temporaries: dict[tuple[str, int], str] = {}
+        self._loaded: dict[str, Value] = {}  # registers that the code since the last label has read
         self.frame = self.layout.frames[function.name]
 
     # --- text -------------------------------------------------------------------------------
@@ -212,7 +230,8 @@ class FunctionEmitter:
         prologue += self.entry
         prologue += self._enter_frame()
         prologue += [f"%first = {existing}", "store i32 %first, ptr %wait0", "br label %b0"]
-        return "\n".join([head + " {", *prologue, *self.lines, "}"])
+        head += " noinline optnone {" if self.large else " {"
+        return "\n".join([head, *prologue, *self.lines, "}"])
 
     def line(self, text: str) -> None:
         self.lines.append(text)
@@ -228,6 +247,7 @@ class FunctionEmitter:
 
     def start(self, label: str) -> None:
         self.here = label
+        self._loaded.clear()
         self.lines.append(f"{label}:")
 
     # --- local memory frames ----------------------------------------------------------------
@@ -294,8 +314,12 @@ class FunctionEmitter:
         self._set_mask(self.assign(f"load i32, ptr %wait{index}"))
         self.line(f"store i32 0, ptr %wait{index}")
         self.begin_block(index, block)
-        for item in block.instructions:
+        for number, item in enumerate(block.instructions, 1):
             self._emit_instruction(item)
+            if self.large and number % _STRETCH == 0:
+                label = self.label()
+                self.line(f"br label %{label}")
+                self.start(label)
         self._emit_choice(index, block)
 
     def _emit_instruction(self, item: Instruction) -> None:
@@ -509,9 +533,12 @@ class FunctionEmitter:
         return register.name not in self.varying
 
     def load_register(self, register: Register) -> Value:
-        slot, kind = self._slot(register)
-        text = self.assign(f"load {kind}, ptr {slot}")
-        value = Value(text, element_of(register.type), self.is_uniform(register))
+        value = self._loaded.get(register.name)
+        if value is None:
+            slot, kind = self._slot(register)
+            text = self.assign(f"load {kind}, ptr {slot}")
+            value = Value(text, element_of(register.type), self.is_uniform(register))
+            self._loaded[register.name] = value
         made = self.nans.reads.get((id(self.item), register.name))
         return canonical(self, value, made) if made else value
 
@@ -561,6 +588,7 @@ class FunctionEmitter:
                 chosen = self.active_vector() if protected else self.predicate_vector(self.item)
                 value = self.select(chosen, value, self.load_register(operand))
         self.line(f"store {value}, ptr {slot}")
+        self._loaded[operand.name] = value
 
     # --- values -----------------------------------------------------------------------------
 
@@ -775,6 +803,9 @@ class FunctionEmitter:
     careful = False
     """Whether every access goes through the driver."""
 
+    instrumented = False
+    """Whether the hooks want to see each access, and so none may be left to a shared routine."""
+
     # --- calls --------------------------------------------------------------------------------
 
     def _call_text(self, result: str, name: str, arguments) -> str:
@@ -797,6 +828,52 @@ class FunctionEmitter:
             self.call_void(f"sg_{name}", *arguments)
             return ""
         return self.call(result, f"sg_{name}", *arguments)
+
+    @property
+    def has_routines(self) -> bool:
+        return self.large and not self.instrumented
+
+    def routine(self, name: str, body, *inputs: Value) -> list[Value]:
+        """What `body(*inputs)` gives. Large functions leave it to a routine that all users share.
+
+        The name says what the routine does; it knows the warp, the active lanes and its inputs."""
+        if not self.has_routines:
+            return body(*inputs)
+        name = "_".join([name, *(value.type for value in inputs)])
+        if name not in self.text.routines:
+            self.text.routines[name] = self._define_routine(name, body, inputs)
+        results, _ = self.text.routines[name]
+        given = ", ".join(["ptr %w", f"i32 {self.active()}", *map(str, inputs)])
+        if not results:
+            self.line(f'call void @"{name}"({given})')
+            return []
+        kind = f"{{ {', '.join(value.type for value in results)} }}"
+        every = self.assign(f'call {kind} @"{name}"({given})')
+        return [
+            Value(self.assign(f"extractvalue {kind} {every}, {n}"), value.element, value.uniform)
+            for n, value in enumerate(results)
+        ]
+
+    def _define_routine(self, name: str, body, inputs: tuple[Value, ...]):
+        """The results, as the routine has them, and its text."""
+        ours = self.lines, self.entry, self._temporaries, self._active, self._active_vector
+        self.lines, self.entry, self._temporaries = [], [], {}
+        self.start("body")
+        self._active, self._active_vector = "%active", self.from_bits("%active")
+        formal = [Value(f"%in{n}", value.element, value.uniform) for n, value in enumerate(inputs)]
+        results = body(*formal)
+        kind, every = "void", ""
+        if results:
+            kind, every = f"{{ {', '.join(value.type for value in results)} }}", "poison"
+            for n, value in enumerate(results):
+                every = self.assign(f"insertvalue {kind} {every}, {value}, {n}")
+        self.line(f"ret {kind} {every}")
+        taken = ", ".join(["ptr %w", "i32 %active", *map(str, formal)])
+        head = f'define internal {kind} @"{name}"({taken}) noinline {{'
+        text = "\n".join([head, *self.entry, "br label %body", *self.lines, "}"])
+        self.lines, self.entry, self._temporaries, self._active, self._active_vector = ours
+        self._loaded.clear()
+        return results, text
 
     def lanewise(self, name: str, *values: Value, element: str) -> Value:
         """A function of lanes.c: pointers to lanes in, pointer to lanes out (in that order)."""

@@ -92,8 +92,8 @@ class _Access:
             return e.op("and", aligned, e.compare("icmp ule", past, end))
         table = e.warp_value("sites", "ptr")
         ends = []
-        for field in (0, 8):
-            place = e.assign(f"getelementptr i8, ptr {table}, i64 {16 * self.site + field}")
+        for field in (0, 1):
+            place = e.assign(f"getelementptr [2 x i64], ptr {table}, i32 {self.site}, i32 {field}")
             ends.append(Value(e.assign(f"load i64, ptr {place}"), "i64", True))
         enough = e.compare("icmp uge", first, ends[0])
         return e.op("and", aligned, e.op("and", enough, e.compare("icmp ule", past, ends[1])))
@@ -153,6 +153,19 @@ class _Access:
         text = e.assign(f"phi {kind} [{of_zero.text}, %{direct}], [{of_lowest.text}, %{detour}]")
         return Value(text, kind, True)
 
+    def run(self, name: str, body, *values: Value) -> list[Value]:
+        """What `body(e, self, *values)` gives, which large functions have once for all like it."""
+
+        def apart(site: Value, address: Value, *values: Value) -> list[Value]:
+            self.site, self.address = site.text, address
+            return body(self.e, self, *values)
+
+        if not self.e.has_routines:
+            return body(self.e, self, *values)
+        name = f"{name}.{self.space}.{self.element}x{self.count}"
+        site = self.e.constant(self.site, "i32")
+        return self.e.routine(name, apart, site, self.address, *values)
+
     def slow(self, helper: str, data: str) -> None:
         """Leave the access to the driver, lane by lane."""
         e = self.e
@@ -177,7 +190,7 @@ def _load(e, item):
     access = _Access(e, item, "load", operand)
     access.observe()
     uniform = access.address.uniform
-    values = _load_one_place(e, access) if uniform else _load_lanes(e, access)
+    values = access.run("load", _load_one_place if uniform else _load_lanes)
     for destination, value in zip(_destinations(item.operands[0]), values, strict=True):
         e.write(destination, value, access.signed)
     e.finish_active(done)
@@ -278,6 +291,11 @@ def _store(e, item):
     done = e.when_active()
     access = _Access(e, item, "store", target)
     access.observe()
+    access.run("store", _store_values, *values)
+    e.finish_active(done)
+
+
+def _store_values(e: FunctionEmitter, access: _Access, *values: Value) -> list[Value]:
     vector = f"<{LANES} x {access.element}>"
     data = e.temporary(access.element, access.count)
     possible, place = access.one_place() if access.address.uniform else access.in_a_row()
@@ -312,7 +330,7 @@ def _store(e, item):
     access.slow("store", data)
     e.line(f"br label %{end}")
     e.start(end)
-    e.finish_active(done)
+    return []
 
 
 def _stored(e: FunctionEmitter, operand, kind: str) -> Value:

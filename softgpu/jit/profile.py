@@ -61,6 +61,8 @@ _LOOPS_OF |= dict.fromkeys("inc dec exch cas".split(), 0)
 class ProfiledEmitter(FunctionEmitter):
     """Emits functions that count what they do."""
 
+    instrumented = True
+
     def __init__(self, text: ModuleText, function: Function):
         super().__init__(text, function)
         function, self._copies = as_ptxas_unrolls(function, self.varying)

@@ -104,6 +104,7 @@ class SanitizedEmitter(FunctionEmitter):
     """Emits functions that let the sanitizer see, and decide on, what they do to memory."""
 
     careful = True
+    instrumented = True
 
     def __init__(self, text: ModuleText, function: Function):
         super().__init__(text, function)
