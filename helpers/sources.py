@@ -72,7 +72,7 @@ class Listing(str):
             f'<pre style="{CODE}">{column}</pre></td>'
             for select, column in zip(("none", "text"), columns)
         )
-        return f'<table style="margin: 0"><tr style="background: none">{cells}</tr></table>'
+        return f'<table style="margin: 0 0 0.7em"><tr style="background: none">{cells}</tr></table>'
 
 
 def _coloured(kind, text):

@@ -40,9 +40,9 @@ __device__ inline bool last_to_arrive(unsigned *arrived, unsigned blocks)
     return last;
 }
 
-// Thread `thread` of `threads` folds its share of x[begin .. end): 16 bytes per load, and UNROLL loads
-// in flight before the first is used. Any alignment: scalars up to the first 16-byte boundary, packs,
-// scalars again.
+// Thread `thread` of `threads` folds its share of x[begin .. end): 16 bytes per load, and UNROLL
+// loads in flight before the first is used. Any alignment: scalars up to the first 16-byte
+// boundary, packs, scalars again.
 template <int UNROLL, typename T, typename Op, typename Index>
 __device__ auto fold(const T *x, Index begin, Index end, Index thread, Index threads, Op op)
 {
