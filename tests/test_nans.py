@@ -68,6 +68,5 @@ PLANS = {
 def test_plan(text):
     blocks = blocks_in_order(kernel(f"{text} ret;", REGISTERS))
     plan = plan_nans(blocks, live_registers(blocks))
-    names = {id(item): item.name for block in blocks for item in block.instructions}
-    reads = [names[item] for item, _ in plan.reads]
-    assert (reads, sorted(names[item] for item in plan.results)) == PLANS[text]
+    reads = [item.name for item, _ in plan.reads]
+    assert (reads, sorted(item.name for item in plan.results)) == PLANS[text]

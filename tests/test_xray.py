@@ -95,7 +95,7 @@ def accesses(bytes, body):
     for item in (item for block in blocks for item in block.instructions):
         if item.opcode in ("ld", "st") and "shared" in item.modifiers:
             own = int(item.modifiers[-1][1:]) // 8 * (2 if "v2" in item.modifiers else 1)
-            wide = merged[id(item)].bytes if id(item) in merged else own
+            wide = merged[item].bytes if item in merged else own
             found += [f"{item.opcode[0].upper()}{wide}"] * bool(wide)
     return " ".join(found)
 

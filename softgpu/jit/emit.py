@@ -7,6 +7,7 @@ block runs under a mask: the lanes that wait for it. See flow.py for the order t
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from dataclasses import dataclass
 from itertools import chain
 
@@ -22,21 +23,15 @@ from ..ptx.program import (
     Symbol,
 )
 from .flow import (
-    BRANCHES,
     CARRY,
     EXIT,
     Block,
-    blocks_in_order,
-    live_registers,
-    registers_read,
     released,
-    spinning_loops,
-    waiting_blocks,
-    waits_for_nothing_else,
 )
 from .layout import RESERVED_SHARED, Layout, Site
-from .nans import canonical, plan_nans
-from .uniform import find_varying
+from .nans import canonical
+from .opcodes import OPCODES, sites_of
+from .passes import analyse
 
 __all__ = [
     "BUILDS",
@@ -74,6 +69,8 @@ def instruction(*opcodes: str):
 
     def register(function):
         for opcode in opcodes:
+            if opcode not in OPCODES or opcode in _EMITTERS:
+                raise ValueError(f"{opcode} has no row in opcodes.py, or two emitters")
             _EMITTERS[opcode] = function
         return function
 
@@ -122,6 +119,29 @@ def element_of(ptx_type: str) -> str:
     return f"i{bits}"
 
 
+def _refusal(item: Instruction, function: str, why: str = "") -> PtxError:
+    reason = f": {why}" if why else ""
+    return PtxError(
+        f"the software GPU does not run the instruction {item.name}"
+        f" ({item.user_line}, in {function}){reason}"
+    )
+
+
+def _number_sites(layout: Layout) -> tuple[dict[Instruction | str, int], list[Site]]:
+    """The first site of each instruction, and of each function by name, the same in all builds;
+    and the table of sites, still empty."""
+    first: dict[Instruction | str, int] = {}
+    count = 0
+    for name in layout.calls:
+        first[name], count = count, count + 1
+        for item in layout.module.functions[name].body:
+            if isinstance(item, Instruction):
+                if item.opcode not in OPCODES:
+                    raise _refusal(item, name)
+                first[item], count = count, count + sites_of(item)
+    return first, [Site("", 0, 0, "generic", "other", 1)] * count
+
+
 class ModuleText:
     """The LLVM text of one kernel with the device functions it needs, and its table of sites."""
 
@@ -129,9 +149,8 @@ class ModuleText:
         self.module = module = layout.module
         self.layout = layout
         self.build = build
-        self.sites: list[Site] = []
+        self.first_site, self.sites = _number_sites(layout)
         self.notes: dict = {}  # what an instrumented build wants to remember of this code, as JSON
-        self.numbers: dict | None = None  # sites by instruction; None: each site is a new one
         self.declared: dict[str, str] = {}
         self.definitions: dict[str, str] = {}
         self.routines: dict[str, tuple[list[Value], str]] = {}  # results and text by name
@@ -167,25 +186,20 @@ class ModuleText:
 class FunctionEmitter:
     """Emits one function; the methods are the vocabulary that instruction emitters speak."""
 
+    unrolls = False
+    """Whether loops are run in pieces, as ptxas unrolls them."""
+
     def __init__(self, text: ModuleText, function: Function):
         self.text = text
         self.function = function
-        instructions = [item for item in function.body if isinstance(item, Instruction)]
-        for item in instructions:
-            if item.opcode not in _EMITTERS and item.opcode not in BRANCHES:
-                raise self.refusal(item)
+        found = analyse(function, text.has_exits, self.unrolls)
+        self.function = function = found.function
+        self.found = found
+        self.blocks = found.blocks
         self.layout = text.layout
-        self.blocks: list[Block] = blocks_in_order(function, text.has_exits)
-        self.large = len(instructions) + _BLOCK_WEIGHT * len(self.blocks) > _LARGE
-        self.varying = find_varying(function, self.blocks)
-        divergent = [self._divergent(block) for block in self.blocks]
-        self.waiting = waiting_blocks(self.blocks, divergent)
-        self.spinning = spinning_loops(self.blocks)
-        self._only_waits = waits_for_nothing_else(self.blocks)
-        live = live_registers(self.blocks)
-        self.nans = plan_nans(self.blocks, live)
-        self.read_somewhere = registers_read(function)
-        self.protected = [set().union(*(live[b] for b in waiting)) for waiting in self.waiting]
+        instructions = sum(isinstance(item, Instruction) for item in function.body)
+        self.large = instructions + _BLOCK_WEIGHT * len(self.blocks) > _LARGE
+        self._sites_used: Counter = Counter()  # by instruction; None: the function itself
         self.item: Instruction | None = None  # the one at hand
         self.lines: list[str] = []
         self.entry: list[str] = []
@@ -300,14 +314,6 @@ class FunctionEmitter:
 
     # --- control flow -----------------------------------------------------------------------
 
-    def _divergent(self, block: Block) -> bool:
-        if block.choice is None:
-            return False
-        if block.choice == "entry":
-            return True
-        chooser = block.choice.predicate or block.choice.operands[0]
-        return chooser.name in self.varying
-
     def _emit_block(self, index: int, block: Block) -> None:
         self.index = index
         self.start(f"b{index}")
@@ -336,18 +342,14 @@ class FunctionEmitter:
             raise self.refusal(item) from error
 
     def refusal(self, item: Instruction, why: str = "") -> PtxError:
-        reason = f": {why}" if why else ""
-        return PtxError(
-            f"the software GPU does not run the instruction {item.name}"
-            f" ({item.user_line}, in {self.function.name}){reason}"
-        )
+        return _refusal(item, self.function.name, why)
 
     def _emit_choice(self, index: int, block: Block) -> None:
         choice, targets = block.choice, block.targets
         if choice is None:
             self._send(block, 0, self.mask)
             self._go(index, targets)
-        elif not self._divergent(block):
+        elif not self.found.divergent[index]:
             self._emit_uniform_choice(index, block)
         elif choice == "entry":
             entry = self.assign(
@@ -407,7 +409,7 @@ class FunctionEmitter:
 
     def _go(self, index: int, targets: list[int]) -> None:
         """Run the first block in order at which lanes wait."""
-        candidates = sorted(self.waiting[index] | {t for t in targets if t != EXIT})
+        candidates = sorted(self.found.waiting[index] | {t for t in targets if t != EXIT})
         certain = EXIT not in targets and not self.blocks[index].loses_lanes
         for position, target in enumerate(candidates):
             last = position + 1 == len(candidates)
@@ -435,7 +437,7 @@ class FunctionEmitter:
             self.call_void("sg_stop", "ptr %w", f"i32 {self._line_of_loop(target, index)}")
             self.line("unreachable")
             self.start(other)
-            if self.spinning.get(index) == target:
+            if self.found.spinning.get(index) == target:
                 self._be_patient(index, target)
         self.line(f"br label %b{target}")
 
@@ -453,17 +455,17 @@ class FunctionEmitter:
 
     def waits_alone(self, item: Instruction) -> bool:
         """Whether a loop waits for an mbarrier only, and no lanes of the warp can run meanwhile."""
-        last, first = self._only_waits.get(id(item), (None, None))
-        return last is not None and not released(self.blocks, self.waiting[last], first)
+        last, first = self.found.only_waits.get(item, (None, None))
+        return last is not None and not released(self.blocks, self.found.waiting[last], first)
 
     def waits_only(self, item: Instruction) -> bool:
         """Whether a loop does nothing but wait at this mbarrier."""
-        return id(item) in self._only_waits
+        return item in self.found.only_waits
 
     def _be_patient(self, index: int, first: int) -> None:
         """A spinning loop: let other warps run and, every so often, lanes that wait elsewhere."""
         self.call_void("sg_yield", "ptr %w")
-        others = released(self.blocks, self.waiting[index], first)
+        others = released(self.blocks, self.found.waiting[index], first)
         if not others:
             return
         turn = self.assign(f"add i32 {self.assign('load i32, ptr %turn')}, 1")
@@ -526,11 +528,11 @@ class FunctionEmitter:
     def _slot(self, register: Register) -> tuple[str, str]:
         """The stack slot of a register and its LLVM type."""
         element = element_of(register.type)
-        uniform = register.name not in self.varying
+        uniform = register.name not in self.found.varying
         return f'%"r{register.name}"', element if uniform else f"<{LANES} x {element}>"
 
     def is_uniform(self, register: Register) -> bool:
-        return register.name not in self.varying
+        return register.name not in self.found.varying
 
     def load_register(self, register: Register) -> Value:
         value = self._loaded.get(register.name)
@@ -539,7 +541,7 @@ class FunctionEmitter:
             text = self.assign(f"load {kind}, ptr {slot}")
             value = Value(text, element_of(register.type), self.is_uniform(register))
             self._loaded[register.name] = value
-        made = self.nans.reads.get((id(self.item), register.name))
+        made = self.found.nans.reads.get((self.item, register.name))
         return canonical(self, value, made) if made else value
 
     def read(self, operand, ptx_type: str) -> Value:
@@ -571,10 +573,10 @@ class FunctionEmitter:
         if not isinstance(operand, Register):
             raise ValueError(f"destination {operand}")
         slot, kind = self._slot(operand)
-        if made := self.nans.results.get(id(self.item)):
+        if made := self.found.nans.results.get(self.item):
             value = canonical(self, value, made)
         value = self.view(value, element_of(operand.type), signed)
-        protected = operand.name in self.protected[self.index]
+        protected = operand.name in self.found.protected[self.index]
         if self.is_uniform(operand):
             if not value.uniform:
                 raise AssertionError(f"{self.item.name}: {operand.name} was taken to be uniform")
@@ -894,10 +896,16 @@ class FunctionEmitter:
         size: int = 0,
         elements: int = 1,
     ) -> int:
-        """The number of a new site: see runtime.h."""
+        """The number of the next site of an instruction, or (None) of the function."""
         source = item.user_line if item else self.function.source
-        self.text.sites.append(Site(source.file, source.line, size, space, kind, elements))
-        return len(self.text.sites) - 1
+        original = self.found.copies.get(item, item) or self.function.name
+        nth = self._sites_used[item]
+        if nth >= sites_of(item):
+            raise ValueError(f"{item.name} has more sites than opcodes.py says")
+        self._sites_used[item] += 1
+        number = self.text.first_site[original] + nth
+        self.text.sites[number] = Site(source.file, source.line, size, space, kind, elements)
+        return number
 
     # --- special registers and addresses ------------------------------------------------------
 

@@ -22,9 +22,9 @@ from ..ptx.program import (
     Special,
     Vector,
 )
+from .opcodes import Does, does, result_count
 
 __all__ = [
-    "BRANCHES",
     "CARRY",
     "EXIT",
     "Block",
@@ -32,14 +32,10 @@ __all__ = [
     "live_registers",
     "registers_of",
     "released",
-    "result_count",
     "spinning_loops",
     "waiting_blocks",
     "waits_for_nothing_else",
 ]
-
-BRANCHES = ("bra", "brx", "ret", "exit")
-"""Opcodes that end a block."""
 
 EXIT = -1
 """The target of lanes that return."""
@@ -96,14 +92,14 @@ def _split(function: Function, calls_may_exit: bool) -> list[Block]:
             if may_spin and gathers(item) and starts[-1]:
                 starts.append([])
             starts[-1].append(item)
-            if item.opcode in BRANCHES or (calls_may_exit and item.opcode == "call"):
+            if does(item, Does.JUMPS) or (calls_may_exit and does(item, Does.CALLS)):
                 starts.append([])
     blocks = []
     for index, instructions in enumerate(starts):
         following = index + 1 if index + 1 < len(starts) else EXIT
         last = instructions[-1] if instructions else None
-        if last is None or last.opcode not in BRANCHES:
-            calls = last is not None and last.opcode == "call"
+        if last is None or not does(last, Does.JUMPS):
+            calls = last is not None and does(last, Does.CALLS)
             blocks.append(Block(instructions, [following], loses_lanes=calls_may_exit and calls))
             continue
         if last.opcode == "brx":
@@ -250,13 +246,18 @@ def spinning_loops(blocks: list[Block]) -> dict[int, int]:
 
 
 _HANDS_ON = "mov setp selp and or xor not".split()
-_ACTS = "st atom red cp bar barrier call trap exit ret".split()
+
+
+def _acts(item: Instruction) -> bool:
+    """Whether others can tell that an instruction was executed."""
+    acts = does(item, Does.WRITES, Does.UPDATES, Does.COPIES, Does.CALLS, Does.STOPS)
+    return acts or gathers(item) or item.opcode in ("ret", "exit")
 
 
 def _ends_by_waiting(blocks: list[Block], first: int, last: int) -> bool:
     """Whether a loop goes on until a wait at an mbarrier succeeds, and does nothing else."""
     items = [item for block in blocks[first : last + 1] for item in block.instructions]
-    if any(item.opcode in _ACTS or "sync" in item.modifiers for item in items):
+    if any(_acts(item) for item in items):
         return False
     decisive: set[str] = set()
     for block in blocks[first : last + 1]:
@@ -277,10 +278,10 @@ def _ends_by_waiting(blocks: list[Block], first: int, last: int) -> bool:
     return True
 
 
-def waits_for_nothing_else(blocks: list[Block]) -> dict[int, tuple[int, int]]:
-    """The waits at mbarriers, by id(), in loops (last block, first block) that only they end."""
+def waits_for_nothing_else(blocks: list[Block]) -> dict[Instruction, tuple[int, int]]:
+    """The waits at mbarriers in loops (last block, first block) that only they end."""
     return {
-        id(item): (last, first)
+        item: (last, first)
         for last, first in spinning_loops(blocks).items()
         if _ends_by_waiting(blocks, first, last)
         for block in blocks[first : last + 1]
@@ -346,32 +347,6 @@ def _registers(operand) -> list[Register]:
 
 CARRY = Register("%carry", "pred")
 """The condition code register that add.cc and its kin write and read."""
-
-_NO_RESULT = set(
-    "st red bar barrier bra brx ret exit trap brkpt membar fence prefetch prefetchu nanosleep cp "
-    "discard applypriority pmevent griddepcontrol".split()
-)
-
-
-def result_count(instruction: Instruction) -> int:
-    """How many leading operands an instruction writes."""
-    opcode, modifiers = instruction.opcode, instruction.modifiers
-    if opcode in ("bar", "barrier") and "red" in modifiers:
-        return 1
-    if opcode in _NO_RESULT:
-        return 0
-    if opcode == "mbarrier":  # init, inval and the like act on the memory only
-        return 0 if isinstance(instruction.operands[0], Address) else 1
-    if opcode == "setp":
-        combined = any(m in ("and", "or", "xor") for m in modifiers)
-        return len(instruction.operands) - (3 if combined else 2)
-    if opcode == "shfl":
-        return len(instruction.operands) - (4 if "sync" in modifiers else 3)
-    if opcode == "lop3":
-        return 2 if modifiers[0] in ("and", "or") else 1
-    if opcode in ("match", "elect"):
-        return len(instruction.operands) - (2 if opcode == "match" else 1)
-    return 1
 
 
 def registers_of(instruction: Instruction) -> tuple[list[Register], list[Register]]:

@@ -447,7 +447,7 @@ def _atomic(e, item):
     done = e.when_active()
     # Nsight counts an atomic whose result nobody reads as a reduction, as ptxas makes it one
     results = _destinations(destination) if has_result else ()
-    used = any(r is not None and r.name in e.read_somewhere for r in results)
+    used = any(r is not None and r.name in e.found.read_somewhere for r in results)
     is_red = not used and operation not in ("exch", "cas")
     site = e.site(item, "red" if is_red else "atomic", space, size)
     address = host_address(e, operand, space)

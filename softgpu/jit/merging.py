@@ -23,6 +23,7 @@ from ..ptx.program import (
 )
 from .flow import EXIT, Block, registers_of
 from .layout import Layout
+from .opcodes import Does, does
 
 __all__ = ["Merged", "merged_accesses"]
 
@@ -148,7 +149,7 @@ class _Addresses:
                     self.proven[found.root] = zeros
 
     def _computed(self, item: Instruction) -> _Value:
-        unknown = _Value(("instruction", id(item)), 0, 0)
+        unknown = _Value(("instruction", item), 0, 0)
         operands = item.operands[1:]
         if item.opcode in ("mov", "cvta", "cvt") and len(operands) == 1:
             plain = not any(m[0] == "f" or m in ("s16", "u16", "s8", "u8") for m in item.modifiers)
@@ -210,8 +211,10 @@ class _Access:
     bytes: int
 
 
-def merged_accesses(function: Function, blocks: list[Block], layout: Layout) -> dict[int, Merged]:
-    """{id(instruction): Merged} for the instructions that ptxas joins with others."""
+def merged_accesses(
+    function: Function, blocks: list[Block], layout: Layout
+) -> dict[Instruction, Merged]:
+    """What becomes of the instructions that ptxas joins with others."""
     addresses = _Addresses(function, layout)
     addresses.believe(item for block in blocks for item in block.instructions)
     before = _before(blocks)
@@ -246,7 +249,7 @@ def merged_accesses(function: Function, blocks: list[Block], layout: Layout) -> 
             if found:
                 groups[-1][2].append(found[1])
         open_at_end.append(loads)
-    result: dict[int, Merged] = {}
+    result: dict[Instruction, Merged] = {}
     for zeros, are_loads, group in groups:
         _join(group, zeros, are_loads, result)
     return result
@@ -294,9 +297,9 @@ def _orders(item: Instruction) -> bool:
 
 def _touches_shared(item: Instruction) -> bool:
     """Whether an instruction reads or orders shared memory, as far as ptxas knows."""
-    if item.opcode in ("bar", "barrier", "membar", "fence", "call"):
+    if does(item, Does.ORDERS, Does.CALLS):
         return True
-    if item.opcode not in ("ld", "st", "atom", "red", "cp"):
+    if not does(item, Does.READS, Does.WRITES, Does.UPDATES, Does.COPIES):
         return False
     return not {"global", "local", "param", "const"} & set(item.modifiers)
 
@@ -335,7 +338,7 @@ def _access(item: Instruction, addresses: _Addresses) -> tuple[tuple, _Access] |
     return key, _Access(item, found.offset, element, element * count)
 
 
-def _join(group: list[_Access], zeros: int, gaps: bool, result: dict[int, Merged]) -> None:
+def _join(group: list[_Access], zeros: int, gaps: bool, result: dict[Instruction, Merged]) -> None:
     """Make one access of those that lie in one aligned piece of 2**zeros bytes, where possible."""
     element = group[0].element
     owner: dict[int, _Access] = {}  # by place in the piece, in elements
@@ -344,7 +347,7 @@ def _join(group: list[_Access], zeros: int, gaps: bool, result: dict[int, Merged
         first = access.offset % (1 << zeros) // element
         places = range(first, first + access.bytes // element)
         if all(place in owner for place in places):
-            result[id(access.item)] = Merged()
+            result[access.item] = Merged()
         for place in places:
             owner.setdefault(place, access)
     pieces = [(place, place + 1) for place in sorted(owner)]
@@ -358,11 +361,11 @@ def _join(group: list[_Access], zeros: int, gaps: bool, result: dict[int, Merged
         members.sort(key=group.index)
         lead = members[0]
         for other in members[1:]:
-            result[id(other.item)] = Merged()
+            result[other.item] = Merged()
         wide = (end - begin) * element
         if wide != lead.bytes:
             start = lead.offset % (1 << zeros)
-            result[id(lead.item)] = Merged(wide, begin * element - start)
+            result[lead.item] = Merged(wide, begin * element - start)
 
 
 def _whole(access: _Access, zeros: int, element: int) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from ..ptx.program import Immediate, Instruction, Register
 from .flow import EXIT, Block, registers_of
+from .opcodes import Nans, opcode_of
 
 __all__ = ["NanPlan", "canonical", "plan_nans"]
 
@@ -24,12 +25,6 @@ _FORMATS = {
     "bf16": (0x7F80, 0x7FFF, 16),
 }
 _KINDS = (*_FORMATS, "f16x2", "bf16x2")
-_ARITHMETIC = set(
-    "add sub mul fma mad div min max abs neg sqrt rcp rsqrt sin cos lg2 ex2 tanh".split()
-)
-_BLIND = _ARITHMETIC | {"setp", "set", "testp"}
-"""Opcodes to which every NaN is the same."""
-
 # What a register may hold, as bits: for each kind, that arithmetic may have made it (the lower
 # bits), and that it may be a NaN of that kind to be kept (the upper bits).
 _MADE = {kind: 1 << n for n, kind in enumerate(_KINDS)}
@@ -39,10 +34,10 @@ _ALL_MADE, _ALL_KEPT = sum(_MADE.values()), sum(_KEPT.values())
 
 @dataclass
 class NanPlan:
-    """What to correct: by instruction (its id) and register read; by instruction, its result."""
+    """What to correct: by instruction and register read; by instruction, its result."""
 
-    reads: dict[tuple[int, str], str] = field(default_factory=dict)
-    results: dict[int, str] = field(default_factory=dict)
+    reads: dict[tuple[Instruction, str], str] = field(default_factory=dict)
+    results: dict[Instruction, str] = field(default_factory=dict)
 
 
 def canonical(e, value, kind: str):
@@ -66,7 +61,7 @@ def _types(item: Instruction) -> list[str]:
 def _made(item: Instruction) -> str | None:
     """The format of a result whose NaNs are to be corrected."""
     kind = _types(item)[-1:]
-    if item.opcode in _ARITHMETIC:
+    if opcode_of(item).nans is Nans.MADE:
         return kind[0] if kind and kind[0] in _KINDS else None
     if item.opcode != "cvt" or _moves(item):
         return None
@@ -91,7 +86,7 @@ def _blind_to(item: Instruction, kind: str) -> bool:
         return False
     if item.opcode == "cvt":
         return to[0] not in ("f64", "tf32") and (to[0], of) != ("f32", "bf16")
-    return item.opcode in _BLIND
+    return opcode_of(item).nans is not Nans.CARRIED
 
 
 def _is_nan(constant: int, kind: str) -> bool:
@@ -147,11 +142,11 @@ class _Analysis:
         self.blocks, self.live = blocks, live
         self.steps = [_steps(block) for block in blocks]
         self.all_steps = [step for block in self.steps for step in block]
-        self.negated: dict[int, int] = {}  # what each negation was given
+        self.negated: dict[Instruction, int] = {}  # what each negation was given
         self.plan = NanPlan()
 
     def run(self) -> NanPlan:
-        while any(step.made and id(step.item) not in self.plan.results for step in self.all_steps):
+        while any(step.made and step.item not in self.plan.results for step in self.all_steps):
             self.plan.reads.clear()
             late: set[str] = set()
             for index, state in enumerate(self._entries()):
@@ -195,16 +190,16 @@ class _Analysis:
             for source in step.sources:
                 result |= _held(source, state)
             return result
-        if not step.made or id(step.item) in self.plan.results:
+        if not step.made or step.item in self.plan.results:
             return _ALL_KEPT
         if self._is_taken_back(step):  # as ptxas has it
-            return self.negated[id(step.cancels)]
+            return self.negated[step.cancels]
         if step.item.opcode == "neg":
-            self.negated[id(step.item)] = _held(step.item.operands[1], state)
+            self.negated[step.item] = _held(step.item.operands[1], state)
         return _MADE[step.made]
 
     def _is_taken_back(self, step: _Step) -> bool:
-        return step.cancels is not None and id(step.cancels) not in self.plan.results
+        return step.cancels is not None and step.cancels not in self.plan.results
 
     def _look(self, step: _Step, state: dict[str, int], late: set[str]) -> None:
         for register in () if step.sources else step.read:
@@ -215,7 +210,7 @@ class _Analysis:
             if len(kinds) > 1 or held & _KEPT[kinds[0]]:
                 late.add(register.name)
             else:
-                self.plan.reads[id(step.item), register.name] = kinds[0]
+                self.plan.reads[step.item, register.name] = kinds[0]
 
     def _correct_at_once(self, late: set[str]) -> None:
         """Correct what arithmetic writes to these registers, or to others moved to them."""
@@ -233,7 +228,7 @@ class _Analysis:
         todo, seen = list(late), set(late)
         while todo:
             name = todo.pop()
-            self.plan.results |= {id(s.item): s.made for s in makers.get(name, ())}
+            self.plan.results |= {s.item: s.made for s in makers.get(name, ())}
             todo += origins.get(name, set()) - seen
             seen |= origins.get(name, set())
 

@@ -12,7 +12,6 @@ from .. import contract
 from ..ptx.program import Function, Immediate, Instruction
 from .emit import BUILDS, FunctionEmitter, ModuleText, Value
 from .merging import merged_accesses
-from .unrolling import as_ptxas_unrolls
 
 __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 
@@ -62,17 +61,12 @@ class ProfiledEmitter(FunctionEmitter):
     """Emits functions that count what they do."""
 
     instrumented = True
+    unrolls = True
 
     def __init__(self, text: ModuleText, function: Function):
         super().__init__(text, function)
-        function, self._copies = as_ptxas_unrolls(function, self.varying)
-        if self._copies:
-            super().__init__(text, function)
-            if text.numbers is None:
-                _number_as_plain(text)
-        self._used: dict[int, int] = {}  # sites of each instruction so far
         self._line = function.source
-        self._merged = merged_accesses(function, self.blocks, self.layout)
+        self._merged = merged_accesses(self.function, self.blocks, self.layout)
         self.notes = text.notes
         self.notes.setdefault("counters", _MAX_WARPS)
         self.notes.setdefault("sites", [])
@@ -95,15 +89,6 @@ class ProfiledEmitter(FunctionEmitter):
         else:
             self.entry += [f"%w.watched = {flag}", "%watched.flag = load i32, ptr %w.watched"]
         self.entry.append("%watched = icmp ne i32 %watched.flag, 0")
-
-    def site(self, item, *what, **more) -> int:
-        if self.text.numbers is None:
-            return super().site(item, *what, **more)
-        if item is None:
-            return self.text.numbers[self.function.name]
-        nth = self._used.get(id(item), 0)
-        self._used[id(item)] = nth + 1
-        return self.text.numbers[id(self._copies.get(id(item), item)), nth]
 
     # --- counters ---------------------------------------------------------------------------
 
@@ -165,7 +150,7 @@ class ProfiledEmitter(FunctionEmitter):
         items = list(block.instructions)
         if isinstance(block.choice, Instruction):
             items.append(block.choice)
-        items = [item for item in items if self._copies.get(id(item), item) is not None]
+        items = [item for item in items if self.found.copies.get(item, item) is not None]
         ends = [n for n, item in enumerate(items, 1) if item.opcode == "call"]
         self._pieces = [items[a:b] for a, b in zip([0, *ends], [*ends, len(items)])]
         self._begin_piece()
@@ -181,7 +166,7 @@ class ProfiledEmitter(FunctionEmitter):
         if not items:
             return
         # these come after each instruction
-        self._after = {id(item): n for n, item in enumerate(reversed(items))}
+        self._after = {item: n for n, item in enumerate(reversed(items))}
         lines: dict[tuple[str, int], int] = {}
         for item in items:
             if item.user_line.line:  # else the compiler's own: it counts with what is before it
@@ -212,7 +197,7 @@ class ProfiledEmitter(FunctionEmitter):
             return
         step = 0 if one_place else known.bytes
         lanes = self.active()
-        merged = self._merged.get(id(self.item))
+        merged = self._merged.get(self.item)
         if merged:
             if merged.bytes:
                 self._say_work()
@@ -259,7 +244,7 @@ class ProfiledEmitter(FunctionEmitter):
                 if known.kind == "atomic" or known.space == "generic" or how & _As.loop_half:
                     self.notes["atoms"].append(site)
                 self.call_void("sg_profile_atomic", *common, address, lanes, f"i32 {how}", a, b)
-            elif merged := self._merged.get(id(self.item)):
+            elif merged := self._merged.get(self.item):
                 if merged.bytes:
                     wide = f"i32 {merged.delta}", f"i32 {merged.bytes}"
                     self.call_void("sg_profile_wide", *common, arguments[2], arguments[3], *wide)
@@ -313,30 +298,9 @@ class ProfiledEmitter(FunctionEmitter):
         self._end(labels)
 
     def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
-        self._say_work(but=self._after.get(id(self.item), 0))
+        self._say_work(but=self._after.get(self.item, 0))
         numbers = (self._of_site(site), site, number, self.active())
         self.call_void("sg_profile_barrier", "ptr %w", *(f"i32 {n}" for n in numbers))
 
 
-class _Numbering(FunctionEmitter):
-    """Emits as the plain build does, and remembers the sites of each instruction."""
-
-    def site(self, item, *what, **more) -> int:
-        number = super().site(item, *what, **more)
-        if item is None:
-            self.text.numbers[self.function.name] = number
-        else:
-            nth = sum((id(item), n) in self.text.numbers for n in range(3))
-            self.text.numbers[id(item), nth] = number
-        return number
-
-
-def _number_as_plain(text: ModuleText) -> None:
-    """Let each instruction have the sites that it has in the plain build."""
-    plain = ModuleText(text.layout, "numbering")
-    plain.numbers = {}
-    plain.emit(text.kernel)
-    text.sites, text.numbers = plain.sites, plain.numbers
-
-
-BUILDS |= {"profile": ProfiledEmitter, "numbering": _Numbering}
+BUILDS["profile"] = ProfiledEmitter

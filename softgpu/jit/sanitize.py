@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from ..ptx.program import Address, Function, Instruction, Register, Symbol, Vector
 from .emit import BUILDS, FunctionEmitter, ModuleText
-from .flow import registers_of
+from .flow import gathers, registers_of
+from .opcodes import Does, Pointer, does, opcode_of
 
 __all__ = ["SanitizedEmitter"]
 
@@ -17,13 +18,8 @@ __all__ = ["SanitizedEmitter"]
 _ATOMIC, _VOLATILE, _IN_BLOCK, _RELEASE, _POLLS = 1, 2, 8, 16, 32
 _WARP_WIDE, _DEVICE_WIDE, _ALIGNED = 0, 1, 1
 
-# what such an instruction makes of a pointer still points into the same memory
-_KEEPS_POINTERS = set("mov cvta cvt add sub and or xor selp slct min max".split())
-_MAKES_NUMBERS = set(
-    "mul mul24 shl shr div rem neg not abs bfe bfi clz popc brev prmt setp set vote shfl".split()
-)
 _UNKNOWN = "?"
-_ACTS = ("st", "atom", "red", "bar", "barrier", "call")
+_ACTS = (Does.WRITES, Does.UPDATES, Does.CALLS)
 
 
 def _symbols(operand):
@@ -58,14 +54,14 @@ class _Origins:
                     changed = changed or bool(more)
 
     def _result(self, item: Instruction, register: Register) -> set:
-        opcode = item.opcode
-        if opcode in _KEEPS_POINTERS:
+        pointer = opcode_of(item).pointer
+        if pointer is Pointer.KEPT:
             return self._sources(item.operands[1:])
-        if opcode in ("mad", "mad24", "fma"):
+        if pointer is Pointer.OF_SUMMAND:
             return self._sources(item.operands[3:4])
-        if opcode in _MAKES_NUMBERS or not register.type.endswith("64"):
+        if pointer is Pointer.LOST or not register.type.endswith("64"):
             return set()
-        if opcode == "ld" and "param" in item.modifiers:
+        if item.opcode == "ld" and "param" in item.modifiers:
             return self._parameter(item, register)
         return {_UNKNOWN}
 
@@ -138,23 +134,24 @@ class SanitizedEmitter(FunctionEmitter):
                     found |= {register.name for register in read if register.type != "pred"}
         return found
 
-    def _waits_in_loops(self) -> set[int]:
-        """id() of the volatile loads in loops that do nothing but wait."""
+    def _waits_in_loops(self) -> set[Instruction]:
+        """The volatile loads in loops that do nothing but wait."""
         found = set()
         for index, block in enumerate(self.blocks):
             for target in block.targets:
                 if not 0 <= target <= index:
                     continue
                 loop = [i for b in self.blocks[target : index + 1] for i in b.instructions]
-                if not any(i.opcode in _ACTS for i in loop):
-                    found |= {id(i) for i in loop if "volatile" in i.modifiers}
+                if not any(does(i, *_ACTS) or gathers(i) for i in loop):
+                    found |= {i for i in loop if "volatile" in i.modifiers}
         return found
 
     # --- sites ------------------------------------------------------------------------------
 
     def site(self, item, kind, space="generic", size=0, elements=1) -> int:
         number = super().site(item, kind, space, size, elements)
-        self.text.notes.setdefault("origins", []).append(self._origin(item, kind))
+        nowhere = [(0, 0, 0, 0)] * len(self.text.sites)
+        self.text.notes.setdefault("origins", nowhere)[number] = self._origin(item, kind)
         return number
 
     def _origin(self, item: Instruction | None, kind: str) -> tuple[int, int, int, int]:
@@ -189,7 +186,7 @@ class SanitizedEmitter(FunctionEmitter):
             says |= _ATOMIC
         if "volatile" in modifiers:
             says |= _VOLATILE
-        if id(self.item) in self._polling:
+        if self.item in self._polling:
             says |= _ATOMIC | _POLLS
         target = self.item.operands[0]
         if self.item.opcode == "ld" and getattr(target, "name", None) in self._expected:

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from ..ptx.program import Function, Instruction, Special
 from .flow import Block, live_registers, registers_of, waiting_blocks
+from .opcodes import Agreement, opcode_of
 
-__all__ = ["find_varying"]
+__all__ = ["find_varying", "is_divergent"]
 
 _BY_LANE = ("tid.", "laneid", "lanemask_")
 
 
 def _varies_by_itself(function: Function, item: Instruction) -> bool:
     """Whether an instruction gives lanes different results from equal operands."""
-    if item.opcode in ("atom", "shfl", "call", "elect", "mbarrier"):
+    if opcode_of(item).agreement is Agreement.NEVER or {"match", "any"} <= {
+        item.opcode,
+        *item.modifiers,
+    }:
         return True
-    if item.opcode == "match":
-        return "any" in item.modifiers
     if item.opcode == "ld" and "local" in item.modifiers:
         return True
     if item.opcode == "ld" and "param" in item.modifiers:
@@ -33,9 +35,10 @@ def _varies_by_itself(function: Function, item: Instruction) -> bool:
 
 
 def _reads_that_matter(item: Instruction, read: list) -> list:
-    if item.opcode in ("bar", "barrier", "activemask"):
+    agreement = opcode_of(item).agreement
+    if agreement is Agreement.ALWAYS:
         return [r for r in read if r == item.predicate]
-    if item.opcode in ("vote", "redux", "match"):  # the same for all lanes in one member mask
+    if agreement is Agreement.MEMBERS:
         return [r for r in read if r == item.operands[-1] or r == item.predicate]
     return read
 
@@ -46,6 +49,13 @@ def _step(function: Function, item: Instruction) -> tuple[bool, list, list]:
     return _varies_by_itself(function, item), written, _reads_that_matter(item, read)
 
 
+def is_divergent(block: Block, varying: set[str]) -> bool:
+    """Whether the lanes of a block may go to different blocks after it."""
+    if isinstance(block.choice, Instruction):
+        return (block.choice.predicate or block.choice.operands[0]).name in varying
+    return block.choice == "entry"
+
+
 def find_varying(function: Function, blocks: list[Block]) -> set[str]:
     """Names of the registers that need a value per lane."""
     live = live_registers(blocks)
@@ -53,14 +63,7 @@ def find_varying(function: Function, blocks: list[Block]) -> set[str]:
     varying = {"%entry"}
     while True:
         before = len(varying)
-        divergent = [
-            block.choice == "entry"
-            or (
-                isinstance(block.choice, Instruction)
-                and (block.choice.predicate or block.choice.operands[0]).name in varying
-            )
-            for block in blocks
-        ]
+        divergent = [is_divergent(block, varying) for block in blocks]
         for index, waiting in enumerate(waiting_blocks(blocks, divergent)):
             protected = set().union(*(live[other] for other in waiting))
             for by_itself, written, read in steps[index]:

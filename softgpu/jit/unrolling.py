@@ -12,22 +12,20 @@ from dataclasses import replace
 
 from ..ptx.program import Function, Immediate, Instruction, Label, Register, Symbol
 from .flow import registers_of
+from .opcodes import Does, does
 
 __all__ = ["as_ptxas_unrolls"]
 
 _MOST = 46  # of the weights of what stands in a loop
 _COPIES = 4
-_NEVER = set(
-    "atom red bar barrier membar fence call shfl vote match redux activemask div rem".split()
-)
-_NEVER |= set("ret exit trap bra brx cp prefetch nanosleep".split())
+_UNROLLED = (Does.COMPUTES, Does.READS, Does.WRITES)
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "ne"}
 
 
 def as_ptxas_unrolls(
     function: Function, varying: set[str]
-) -> tuple[Function, dict[int, Instruction]]:
-    """The function with its divergent loops unrolled as ptxas would; {id(copy): its original}.
+) -> tuple[Function, dict[Instruction, Instruction | None]]:
+    """The function with its divergent loops unrolled as ptxas would; {copy: its original}.
 
     The copies' dictionary also holds what was added, with None. `varying`: registers that differ
     between lanes; a loop that all lanes leave together counts the same either way.
@@ -37,7 +35,7 @@ def as_ptxas_unrolls(
     loops = [loop for loop in loops if body[loop[1]].predicate.name in varying]
     if not loops:
         return function, {}
-    copies: dict[int, Instruction] = {}
+    copies: dict[Instruction, Instruction | None] = {}
     new_body: list = []
     registers = dict(function.registers)
     at = 0
@@ -122,7 +120,11 @@ def _fits(inside: list) -> bool:
     weight = 0.0
     for item in inside:
         modifiers = set(item.modifiers)
-        if item.opcode in _NEVER or (item.opcode == "st" and item.predicate):
+        if (
+            not does(item, *_UNROLLED)
+            or item.opcode in ("div", "rem")
+            or (item.opcode == "st" and item.predicate)
+        ):
             return False
         if item.opcode == "ld":
             weight += 0.5 if "shared" in modifiers else 2
@@ -150,12 +152,12 @@ class _Additions:
 
     def copy(self, item: Instruction) -> Instruction:
         made = replace(item)
-        self.copies[id(made)] = item
+        self.copies[made] = item
         return made
 
     def _made(self, opcode: str, modifiers: tuple, operands: tuple, **more) -> Instruction:
         made = Instruction(opcode, modifiers, operands, self.source, **more)
-        self.copies[id(made)] = None
+        self.copies[made] = None
         return made
 
     def left(self, counter, bound, step: int, operator: str, beyond: int) -> list[Instruction]:

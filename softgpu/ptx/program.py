@@ -102,9 +102,11 @@ class Label:
     name: str
 
 
-@dataclass
+@dataclass(eq=False)
 class Instruction:
     """One instruction: `ld.global.v4.f32` has opcode "ld" and modifiers ("global", "v4", "f32").
+
+    It equals itself only, and so can be the key of what a pass finds out about it.
 
     Destinations come first in `operands`, as PTX writes them; `a|p` gives two operands; the sink
     `_` is None; WARP_SZ is Immediate(32); `bra` has a Symbol.
