@@ -134,6 +134,7 @@ class Guarded:
         self.array = gpuarray.GPUArray(
             shape, self.dtype, gpudata=int(self.raw.gpudata) + self.start, base=self.raw
         )
+        self.array.bounded = True  # for xray.sanitize: the guards are not the kernel's
 
     def inside(self, raw):
         """The array's part of the raw bytes."""

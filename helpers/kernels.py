@@ -4,6 +4,8 @@ import re
 
 import numpy as np
 
+from softgpu.declarations import Declarations
+
 from . import autoinit, parameters  # noqa: F401  (PyCUDA binds to the driver that autoinit chooses)
 
 from pycuda.driver import Function, LogicError  # isort: skip
@@ -32,9 +34,6 @@ class CompileError(RuntimeError):
 
 def compile(kernel, source, file, options, include_dirs):
     """The Kernel of that name in a CUDA text; file: what the compiler calls it, or ""."""
-    from pycuda.compiler import SourceModule
-    from pycuda.driver import CompileError as Failed
-
     line = f'#line 1 "{file}"' if file else "#line 1"
     arguments = {
         "source": f"{line}\n{_linked(source, kernel)}",
@@ -42,18 +41,25 @@ def compile(kernel, source, file, options, include_dirs):
         "include_dirs": include_dirs,
         "no_extern_c": True,
     }
+    return _kernel(kernel, source, arguments)
+
+
+def _kernel(kernel, source, arguments):
+    from pycuda.compiler import SourceModule
+    from pycuda.driver import CompileError as Failed
+
     try:
         function = SourceModule(**arguments).get_function(kernel)
     except Failed as error:
         raise CompileError(kernel, f"{error.stderr}{error.stdout}") from None
     except LogicError:
-        if kernel in (known := parameters.names(source)):
+        if kernel in (known := Declarations(source).kernels):
             raise
         found = ", ".join(known) or "none"
         raise LookupError(f"the source has no kernel named {kernel!r}; it has {found}") from None
     function.__class__ = Kernel
     function.name, function.source, function.arguments = kernel, source, arguments
-    function.parameters = parameters.parameters(source, kernel)
+    function.parameters = parameters.parameters(Declarations(source), kernel)
     return function
 
 
@@ -80,6 +86,11 @@ class Kernel(Function):
         _check_shape("grid", grid, 2)
         parameters.check(arguments, self.parameters, self.name)
         return super().__call__(*arguments, block=block, grid=grid, **options)
+
+    def without_optimisation(self):
+        """The same kernel, compiled with -G."""
+        options = [*self.arguments["options"], "-G"]
+        return _kernel(self.name, self.source, {**self.arguments, "options": options})
 
     def __repr__(self):
         declared = "..." if self.parameters is None else ", ".join(p.text for p in self.parameters)

@@ -5,7 +5,9 @@ import shlex
 from IPython import get_ipython
 from IPython.core.error import UsageError
 
-from . import parameters, sources
+from softgpu.declarations import Declarations
+
+from . import sources
 
 __all__ = ["kernel", "register"]
 
@@ -47,7 +49,7 @@ def fetched(file="", **choices):
 
 def defined(cell):
     """The kernels of a cell; there must be one."""
-    names = parameters.names(cell)
+    names = Declarations(cell).kernels
     if not names:
         raise LookupError("this cell defines no kernel: __global__ void name(...) { ... }")
     return names

@@ -1,34 +1,10 @@
-"""What a kernel declares, read from its CUDA text, and what is wrong with arguments for it."""
+"""What a kernel declares, and what is wrong with arguments for it."""
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Parameter", "check", "names", "parameters"]
-
-C_TYPES = {
-    "bool": "bool",
-    "char": "int8",
-    "signed char": "int8",
-    "unsigned char": "uint8",
-    "short": "int16",
-    "unsigned short": "uint16",
-    "int": "int32",
-    "unsigned": "uint32",
-    "unsigned int": "uint32",
-    "long": "int64",
-    "long long": "int64",
-    "unsigned long": "uint64",
-    "unsigned long long": "uint64",
-    "size_t": "uint64",
-    "half": "float16",
-    "__half": "float16",
-    "float": "float32",
-    "double": "float64",
-} | {f"{name}_t": name for name in ("int8", "uint8", "int32", "uint32", "int64", "uint64")}
-KERNEL = re.compile(r"__global__\b[^;{}]*?\b(\w+)\s*\(([^()]*)\)\s*\{")
-QUALIFIERS = r"\b(?:const|volatile|__restrict__|__restrict)\b"
+__all__ = ["Parameter", "check", "parameters"]
 
 
 @dataclass(frozen=True)
@@ -40,42 +16,19 @@ class Parameter:
     dtype: np.dtype | None  # of the number or of what the pointer leads to; None: not a plain one
 
 
-def _without_comments(text):
-    return re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)
+def parameters(declarations, kernel):
+    """The Parameters of a kernel by softgpu's Declarations, or None if they cannot be read off."""
+    found = declarations.parameters(kernel)
+    return None if found is None else tuple(_parameter(declarations, p) for p in found)
 
 
-def names(text):
-    """The kernels that a CUDA text defines, in order."""
-    return [match[1] for match in KERNEL.finditer(_without_comments(text))]
-
-
-def parameters(text, kernel):
-    """The Parameters of a kernel in a CUDA text, or None if they cannot be read off."""
-    text = _without_comments(text)
-    aliases = dict(re.findall(r"\busing\s+(\w+)\s*=\s*([^;]+);", text))
-    found = [match[2] for match in KERNEL.finditer(text) if match[1] == kernel]
-    if len(found) != 1 or "#" in found[0]:
-        return None
-    between_angles = r",(?![^<>]*>)"
-    pieces = re.split(between_angles, found[0]) if found[0].strip() not in ("", "void") else []
-    read = [_parameter(" ".join(piece.split()), aliases) for piece in pieces]
-    return None if None in read else tuple(read)
-
-
-def _parameter(text, aliases):
-    found = re.fullmatch(r"(.*?[\s*])\w+\s*(\[\w*\])?", text)
-    if not found:
-        return None
-    words = re.sub(QUALIFIERS, " ", found[1])
-    base = " ".join(words.replace("*", " ").split())
-    while base in aliases:
-        base = aliases[base].strip()
-    dtype = C_TYPES.get(base) if words.count("*") <= 1 else None
-    return Parameter(
-        text=re.sub(r"\* ", "*", " ".join(re.sub(QUALIFIERS, " ", text).split())),
-        is_pointer="*" in words or found[2] is not None,
-        dtype=np.dtype(dtype) if dtype else None,
-    )
+def _parameter(declarations, declared):
+    extent = declarations.extent(declared.target if declared.is_pointer else declared.type)
+    plain = extent and extent.dtype and not declared.target.endswith("*")
+    if plain and not declared.is_pointer:
+        plain = extent.bytes == np.dtype(extent.dtype).itemsize  # and no float4
+    dtype = np.dtype(extent.dtype) if plain else None
+    return Parameter(declared.text, declared.is_pointer, dtype)
 
 
 def check(arguments, declared=None, kernel="the kernel"):
@@ -97,8 +50,13 @@ def check(arguments, declared=None, kernel="the kernel"):
 
 def _problem(argument, parameter):
     """What is wrong with an argument and what to pass in its place; None: nothing."""
-    if isinstance(argument, (bool, int, float, np.bool_)):
+    if type(argument) in (bool, int, float, np.bool_):
         return _python_number(argument, parameter)
+    if argument is None:
+        return "is None: pass an array, or np.uintp(0) for a null pointer"
+    if isinstance(argument, (str, bytes, list, tuple, dict, set, range)):
+        name = type(argument).__name__
+        return f"is a {name}: pass a NumPy number, or an array with gpuarray.to_gpu(...)"
     if parameter is None or parameter.dtype is None:
         return None
     dtype = parameter.dtype
@@ -114,7 +72,9 @@ def _problem(argument, parameter):
         return f"is no number: pass np.{dtype}(...)" if found is None or array.ndim else None
     if _is_on_host(argument):
         return "is a NumPy array, on the host: send it over with gpuarray.to_gpu(...)"
-    if found is None or _alike(found, dtype):
+    if found is None or found.kind == "V" or dtype.itemsize == 1:  # bytes may stand for anything
+        return None
+    if _alike(np.dtype(f"f{found.itemsize // 2}") if found.kind == "c" else found, dtype):
         return None
     return f"is an array of {found}: send one of {dtype}, x.astype(np.{dtype})"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from pygments.lexers import CudaLexer
 from pygments.token import Token
 
-from . import parameters
+from softgpu.declarations import Declarations
 
 __all__ = ["C_NAMES", "find", "kernel", "show", "text"]
 
@@ -175,7 +175,7 @@ def _compile(what, name, choices):
 
     source = text(what, **choices)
     if _is_text(what):
-        defined = parameters.names(source)
+        defined = Declarations(source).kernels
         if name is None and len(defined) != 1:
             raise LookupError(f"which kernel? the text defines {', '.join(defined) or 'none'}")
         name = name or defined[0]

@@ -6,10 +6,13 @@ import ctypes
 import re
 from ctypes import c_uint64
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from . import contract
+from .advice import BLOCK, DOES, WARP, Barriers, line_name
 from .contract import ffi
+from .declarations import short_name
 
 __all__ = ["Finding", "Findings", "last_findings", "line_name"]
 
@@ -27,17 +30,40 @@ KINDS = (
     "double write",
     "divergent barrier",
     "inactive shuffle",
+    "stale read",
 )
 _NOTES = (
-    " null heap freed constant elsewhere update atomic volatile blocks exited lines unnamed "
-    "absent nobody"
+    " null heap freed constant elsewhere returned moved update atomic volatile blocks scope sizes "
+    "unfenced exited lines unnamed absent nobody"
 ).split(" ")
 _GLOBAL, _SHARED, _LOCAL = 1, 2, 3
-_DOES = ("reads", "writes", "updates")
+_HEAP_GAP = 16  # bytes, at least, between two blocks of malloc's
+
+_RACES = {
+    "update": "Several threads read, change and write one value: use atomicAdd or its kin, or give "
+    "each thread a value of its own.",
+    "atomic": "An atomic protects only from other atomics: separate the two by a barrier (in one "
+    "block) or a launch, or make both atomic.",
+    "blocks": "Blocks run in any order: let each write what no other touches, or let "
+    "__threadfence() and an atomic counter say who is done.",
+    "scope": "An atomic of block scope (atomicAdd_block, cuda::thread_scope_block) protects only "
+    "within its block: use device scope (atomicAdd, cuda::thread_scope_device).",
+    "sizes": "Atomics of different sizes do not protect from each other: use one size for this "
+    "memory.",
+}
 
 
 def _bytes(number: int) -> str:
     return f"{number} byte" if number == 1 else f"{number} bytes"
+
+
+def _these(bytes_: list[int]) -> str:
+    """ "byte 3", "bytes 4 to 7", "bytes 0, 1, 5": of an access."""
+    first, last = bytes_[0], bytes_[-1]
+    if first == last:
+        return f"byte {first}"
+    in_a_row = last - first + 1 == len(bytes_)
+    return f"bytes {first} to {last}" if in_a_row else f"bytes {', '.join(map(str, bytes_))}"
 
 
 class _Finding:
@@ -98,11 +124,6 @@ class Finding:
         return "\n".join([*text, f"    {self.advice}"])
 
 
-def line_name(file: str, line: int) -> str:
-    """A line's number, after the name of a file that is not the kernel's own."""
-    return str(line) if Path(file).suffix in ("", ".cu") else f"{file}:{line}"
-
-
 class Findings(list):
     """The findings of one launch, in the order in which they happened."""
 
@@ -145,10 +166,10 @@ def last_findings(
     count = runtime.sg_sanitize_findings(found, _MOST, dropped, parameters)
     words = ffi.string(name).decode(), bytes(ffi.buffer(parameters)), types
     teller = _Teller(engine, handle[0], *words)
-    told = _fold([teller.tell(_Finding(f)) for f in found[0:count]])
+    told = _fold(teller.tell_all([_Finding(f) for f in found[0:count]]))
     if fault is not None:
         told.append(teller.tell_fault(fault))
-    return kind(teller.kernel, told, dropped[0])
+    return kind(teller.name, told, dropped[0])
 
 
 def _fold(found: list[Finding]) -> list[Finding]:
@@ -163,20 +184,6 @@ def _fold(found: list[Finding]) -> list[Finding]:
         if not (f.kind in told and f.places in races)
         and not (f.kind == "uninitialised read" and (f.file, f.line) in early)
     ]
-
-
-def _name(mangled: str) -> str:
-    """What the author called a variable: _ZZ6kernelPfE4tile is tile."""
-    if not mangled.startswith("_Z"):
-        return mangled
-    at, name = 2, mangled
-    while at < len(mangled):
-        if match := re.compile(r"\d+").match(mangled, at):
-            end = match.end() + int(match[0])
-            name, at = mangled[match.end() : end], end
-        else:
-            at += 1
-    return name
 
 
 def _threads(block, thread) -> str:
@@ -194,9 +201,11 @@ class _Teller:
         self.library = engine.library
         self.handle = handle
         self.kernel = kernel
+        self.name = short_name(kernel)
         self.types = dict(enumerate(types))
         self.module = engine.modules[handle]
-        self.sites = self.module.code(kernel, "sanitize").sites
+        self.code = self.module.code(kernel, "sanitize")
+        self.sites = self.code.sites
         self.layout = self.module.layout(kernel)
         function = self.module.program.functions[kernel]
         self.arguments = []
@@ -204,16 +213,17 @@ class _Teller:
             words = range(-(-offset // 8) * 8, offset + variable.bytes - 7, 8)
             self.arguments.append([int.from_bytes(parameters[w : w + 8], "little") for w in words])
         self.source = self.module.source_lines
-        self.names = self._argument_names()
+        self.declarations = self.module.declarations
+        self.parameters = self.declarations.parameters(kernel) or []
+        self.found: list[_Finding] = []
 
-    def _argument_names(self) -> list[str]:
-        text = "\n".join(line for lines in self.source.values() for line in lines.values())
-        found = re.search(rf"__global__[^;{{]*?\b{re.escape(self.kernel)}\s*\(([^)]*)\)", text)
-        if not found:
-            return []
-        text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", found[1])
-        names = re.findall(r"(\w+)\s*(?:\[[^\]]*\])?\s*(?:,|$)", text)
-        return names if len(names) == len(self.arguments) else []
+    @cached_property
+    def barriers(self) -> Barriers:
+        return Barriers(self.code)
+
+    def tell_all(self, found: list[_Finding]) -> list[Finding]:
+        self.found = [f for f in found if _NOTES[f.note] != "moved" or not self._is_gap(f)]
+        return [self.tell(f) for f in self.found]
 
     def tell(self, f: _Finding) -> Finding:
         kind = KINDS[f.kind]
@@ -225,7 +235,7 @@ class _Teller:
         message, advice = tell(f, place)
         return Finding(
             kind=kind,
-            kernel=self.kernel,
+            kernel=self.name,
             file=Path(file).name,
             line=line,
             message=message,
@@ -251,7 +261,7 @@ class _Teller:
         file = paths[0] if paths else ""
         return Finding(
             kind="fault",
-            kernel=self.kernel,
+            kernel=self.name,
             file=Path(file).name,
             line=int(line or 0),
             message=message,
@@ -284,7 +294,7 @@ class _Teller:
         if f.space == _LOCAL:
             return f"local memory byte {at}{self._beyond(f, at, f.end - f.begin)}"
         if not f.begin:
-            return "no memory that was ever allocated"
+            return "no memory that is allocated"
         return f"{self._owner(f)}, byte {at}{self._beyond(f, at, f.end - f.begin)}"
 
     def _beyond(self, f: _Finding, at: int, size: int) -> str:
@@ -304,11 +314,35 @@ class _Teller:
             (n for n in numbers if any(f.begin <= v <= f.end for v in self.arguments[n])), None
         )
 
+    def _is_gap(self, f: _Finding) -> bool:
+        """Whether what was copied unwritten may be a gap in a struct."""
+        unwritten = [byte for byte in range(f.bytes) if f.unwritten >> byte & 1]
+        begin, type_ = self._declared(f)
+        extent = self.declarations.extent(type_)
+        if extent is None:
+            return len(unwritten) < f.bytes
+        return all((f.address - begin + byte) % extent.bytes in extent.gaps for byte in unwritten)
+
+    def _declared(self, f: _Finding) -> tuple[int, str]:
+        """Where an array begins, and the type that its elements were declared with, if known."""
+        number = self._argument(f)
+        if number is not None and self.parameters:
+            parameter = self.parameters[number]
+            begin = next(v for v in self.arguments[number] if f.begin <= v <= f.end)
+            raw = parameter.target in ("void", "char", "unsigned char")
+            return begin, "" if raw or not parameter.is_pointer else parameter.target
+        for begin, size, name in self._shared_variables() if f.space == _SHARED else ():
+            if 0 <= f.address - f.begin - begin < (size or _NO_SITE):
+                return f.begin + begin, self.declarations.shared_type(name)
+        return 0, ""
+
     def _owner(self, f: _Finding) -> str:
         number = self._argument(f)
         if number is not None:
-            name = f" ({self.names[number]})" if self.names else ""
+            name = f" ({self.parameters[number].name})" if self.parameters else ""
             return f"argument {number + 1}{name}"
+        if _NOTES[f.note] == "heap":
+            return f"a block of {f.end - f.begin} bytes from malloc"
         for variable in self.module.image.variables:
             address, size = c_uint64(), ctypes.c_size_t()
             self.library.cuModuleGetGlobal_v2(
@@ -316,7 +350,7 @@ class _Teller:
                 variable.name.encode(),
             )  # fmt: skip
             if address.value == f.begin:
-                return f"variable {_name(variable.name)}"
+                return f"variable {short_name(variable.name)}"
         return f"an allocation of {f.end - f.begin} bytes"
 
     def _shared_place(self, f: _Finding) -> str:
@@ -337,7 +371,7 @@ class _Teller:
 
     def _variable(self, offset: int) -> str:
         names = [name for at, _, name in self._shared_variables() if at == offset]
-        return _name(names[0]) if names else f"byte {offset}"
+        return short_name(names[0]) if names else f"byte {offset}"
 
     def _element(self, f: _Finding, at: int) -> str:
         """ " (s[33])": the variable there and the number of the access's size in it."""
@@ -345,14 +379,14 @@ class _Teller:
             if begin <= at and (not size or at < begin + size):
                 number, rest = divmod(at - begin, f.bytes)
                 inner = f"[{number}]" if not rest else f" + {at - begin} bytes"
-                return f" ({_name(name)}{inner if size != f.bytes else ''})"
+                return f" ({short_name(name)}{inner if size != f.bytes else ''})"
         return ""
 
     # --- words ------------------------------------------------------------------------------
 
     def _out_of_bounds(self, f: _Finding, place: str):
         note = _NOTES[f.note]
-        does = f"{_threads(f.block, f.thread)} {_DOES[f.access]} {_bytes(f.bytes)} at"
+        does = f"{_threads(f.block, f.thread)} {DOES[f.access]} {_bytes(f.bytes)} at"
         message = f"{does} {place}"
         advice = (
             "Compare the index that is used with the size before the access, and let threads "
@@ -379,8 +413,12 @@ class _Teller:
         elif note == "constant":
             message += ", which is constant memory"
             advice = "Kernels cannot write constant memory: use __device__ memory."
-        elif note == "heap":
-            message += ", in the heap of malloc, but in no block that is allocated"
+        elif note == "heap" and f.address - f.end >= _HEAP_GAP:
+            message += ", where malloc's heap has no block"
+            advice = "Use no block after free, and none that malloc did not give."
+        elif note == "returned":
+            message += ", which belongs to a function that has returned"
+            advice = "A function's variables end when it returns: let the caller pass memory in."
         elif note == "elsewhere":
             message += ", which is in another array"
         elif f.space == _SHARED and f.meant[1] == _NO_SITE:
@@ -389,7 +427,7 @@ class _Teller:
 
     def _misaligned(self, f: _Finding, place: str):
         message = (
-            f"{_threads(f.block, f.thread)} {_DOES[f.access]} {_bytes(f.bytes)} at {place}, "
+            f"{_threads(f.block, f.thread)} {DOES[f.access]} {_bytes(f.bytes)} at {place}, "
             f"which is no multiple of {f.bytes}"
         )
         return message, (
@@ -397,8 +435,10 @@ class _Teller:
         )
 
     def _uninitialised_read(self, f: _Finding, place: str):
+        unwritten = [byte for byte in range(f.bytes) if f.unwritten >> byte & 1]
         message = (
-            f"{_threads(f.block, f.thread)} {_DOES[f.access]} {_bytes(f.bytes)} at {place}, "
+            f"{_threads(f.block, f.thread)} {DOES[f.access]} {_bytes(f.bytes)} at {place}, "
+            f"{'' if len(unwritten) == f.bytes else f'{_these(unwritten)} of '}"
             "which nothing has written"
         )
         advice = {
@@ -413,63 +453,65 @@ class _Teller:
         other = f"thread ({','.join(map(str, f.other_thread))})"
         other += "" if _same_block(f) else f" of block ({','.join(map(str, f.other_block))})"
         return (
-            f"{_threads(f.block, f.thread)} {_DOES[f.access]} {place}, which {other} "
-            f"{_DOES[f.other_access]} at {self._other_line(f)}"
+            f"{_threads(f.block, f.thread)} {DOES[f.access]} {place}, which {other} "
+            f"{DOES[f.other_access]} at {self._other_line(f)}"
         )
 
     def _other_line(self, f: _Finding) -> str:
         (here, line), (there, other) = self._line(f.site), self._line(f.other_site)
         if there != here:
-            return f"{Path(there).name}:{other}"
+            return f"{Path(there).name}:{other}" if other else "a line that is not known"
         return "this line" if other == line else f"line {other}"
 
     def _race(self, f: _Finding, place: str):
-        note = _NOTES[f.note]
         message = f"{self._sides(f, place)}: who comes first is left to chance"
-        if note == "update":
-            return message, (
-                "Several threads read, change and write one value: use atomicAdd or its kin, or "
-                "give each thread a value of its own."
-            )
-        if note == "atomic":
-            return message, (
-                "An atomic protects only from other atomics: separate the two by a barrier "
-                "(in one block) or a launch, or make both atomic."
-            )
+        note = _NOTES[f.note]
+        if note == "unfenced":
+            return message, self._fence(f)
         if note == "volatile":
-            barrier = self._between(f, "__syncthreads()") + " " if _same_block(f) else ""
+            barrier = self._barrier(f) + " " if _same_block(f) else ""
             return message, (
                 f"volatile orders nothing. {barrier}For a flag: "
                 "__threadfence() between the data and the flag."
             )
-        if note == "blocks":
-            return message, (
-                "Blocks run in any order: let each write what no other touches, or let "
-                "__threadfence() and an atomic counter say who is done."
-            )
-        return message, self._between(f, "__syncthreads()")
+        return message, _RACES.get(note) or self._barrier(f)
 
-    def _between(self, f: _Finding, barrier: str) -> str:
-        does = {_DOES[f.access], _DOES[f.other_access]}
-        same_line = self._line(f.site) == self._line(f.other_site)
-        if same_line and does == {"writes"}:
-            return "Let one thread write it, or give each thread its own place."
-        if not same_line or "reads" not in does:
-            return f"Put {barrier} between the two."
+    def _barrier(self, f: _Finding) -> str:
+        return self.barriers.advice(f, "__syncthreads()", BLOCK)
+
+    def _fence(self, f: _Finding) -> str:
+        fence = "__threadfence_block()" if _same_block(f) else "__threadfence()"
+        only = (
+            ""
+            if _same_block(f)
+            else ", which reaches other blocks (__threadfence_block() does not),"
+        )
         return (
-            f"Put {barrier} at the end of the loop's body; or read into a variable, then "
-            f"{barrier}, then write."
+            f"A lock or a flag hands nothing over without a fence: put {fence}{only} after the "
+            "data is written and before the lock is released or the flag set."
         )
 
     def _missing_syncwarp(self, f: _Finding, place: str):
         message = f"{self._sides(f, place)}: lanes of one warp need not run in step"
-        return message, f"{self._between(f, '__syncwarp()')} Or exchange values by __shfl_sync."
+        races = [g for g in self.found if KINDS[g.kind] == "race" and not _NOTES[g.note]]
+        if any(self.barriers.shared(f, race) for race in races):
+            return message, self._barrier(f)
+        advice = self.barriers.advice(f, "__syncwarp()", WARP)
+        return message, f"{advice} Or exchange values by __shfl_sync."
 
     def _double_write(self, f: _Finding, place: str):
         message = f"{self._sides(f, place)}, with another value: either may stay"
+        if _NOTES[f.note] == "unfenced":
+            return message, self._fence(f)
         return message, (
             "Let one thread write it, or give each thread its own place; to combine the values use "
             "an atomic."
+        )
+
+    def _stale_read(self, f: _Finding, place: str):
+        return f"{self._sides(f, place)}: what was read may be what was there before", (
+            "What __ldg or a const __restrict__ pointer reads goes through a cache that writes do "
+            "not reach: read memory that the launch writes by a plain load."
         )
 
     def _divergent_barrier(self, f: _Finding, place: str):

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from . import build, cache_folder, contract, findings, setting
 from .contract import ffi
+from .declarations import Declarations
 from .jit.compile import KernelCode
 from .jit.layout import Image, Layout, Site
 from .ptx import PtxError, parse
@@ -108,6 +109,12 @@ class LoadedModule:
         return found
 
     @cached_property
+    def declarations(self) -> Declarations:
+        """What that source declares."""
+        lines = (line for lines in self.source_lines.values() for line in lines.values())
+        return Declarations("\n".join(lines))
+
+    @cached_property
     def resources(self) -> dict[str, dict[str, int]]:
         """What ptxas reports of each kernel: registers, local and constant bytes; {} without it."""
         ptxas = shutil.which("ptxas")
@@ -174,6 +181,15 @@ class Engine:
     def stopped_launches(cls) -> int:
         """How many launches of the driver ended early; 0 where it is not in use."""
         return cls._driver.runtime.sg_stopped_launches() if cls._driver else 0
+
+    def kernel_of(self, function) -> tuple[LoadedModule, str]:
+        """The module and the name, as PTX has it, of a PyCUDA function of this driver."""
+        from pycuda.driver import function_attribute
+
+        handle = ffi.new("void **")
+        function.get_attribute(function_attribute.MAX_THREADS_PER_BLOCK)
+        name = ffi.string(self.runtime.sg_asked_about(handle)).decode()
+        return self.modules[handle[0]], name
 
     def set_threads(self, threads: int) -> None:
         """How many blocks run at a time; 0: as many as there are cores; 1: deterministic."""

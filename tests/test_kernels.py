@@ -7,9 +7,11 @@ import re
 import numpy as np
 import pytest
 
-from helpers import kernels, parameters, sources, xray
+from helpers import autoinit, kernels, parameters, sources, xray
+from softgpu.declarations import Declarations
 
 from pycuda import driver, gpuarray  # isort: skip
+from pycuda.compiler import SourceModule  # isort: skip
 
 TWICE = "__global__ void twice(const float *x, float *out, long long n)\n{\n    BODY\n}\n"
 BODY = "int i = threadIdx.x; if (i < n) out[i] = 2 * x[i];"
@@ -128,6 +130,13 @@ HALVES = np.zeros(9, np.float16)
         (2, HALVES, "argument 3 (long long n) is no number: pass np.int64(...)"),
         (0, 0, "argument 1 (float *x) is a Python int: pass an array"),
         (0, np.float32(0), "argument 1 (float *x) is a number of type float32: pass an array"),
+        (
+            0,
+            None,
+            "argument 1 (float *x) is None: pass an array, or np.uintp(0) for a null pointer",
+        ),
+        (0, "x", "is a str: pass a NumPy number, or an array with gpuarray.to_gpu(...)"),
+        (0, [1.0], "is a list: pass a NumPy number, or an array with gpuarray.to_gpu(...)"),
         (0, HALVES, "is a NumPy array, on the host: send it over with gpuarray.to_gpu(...)"),
         (0, driver.In(HALVES), "is an array of float16: send one of float32, x.astype(np.float32)"),
     ],
@@ -145,6 +154,38 @@ def test_an_array_of_doubles_is_refused(arrays):
         sources.kernel(twice())(x.astype(np.float64), out, np.int64(9), block=(32, 1, 1))
 
 
+@pytest.mark.parametrize(
+    "declared, argument",
+    [
+        ("float *", np.uintp(0)),
+        ("const float4 *__restrict__ ", driver.In(np.zeros(4, np.float32))),
+        ("float2 *", driver.In(np.zeros(4, np.complex64))),
+        ("unsigned ", np.int32(3)),
+        ("void *", driver.In(np.zeros(4, np.float32))),
+        ("unsigned char *", driver.In(np.zeros(4, np.float32))),
+        ("Real *", driver.In(np.zeros(4))),
+        ("float **", driver.In(np.zeros(4, np.uint64))),
+        ("Some ", np.zeros((), [("x", np.float32), ("y", np.float32)])),
+    ],
+)
+def test_what_may_be_right_passes(declared, argument):
+    text = f"struct Some; __global__ void k({declared}x) {{}}"
+    parameters.check([argument], parameters.parameters(Declarations(text), "k"))
+
+
+@pytest.mark.parametrize("run", [xray.sanitize, xray.profile])
+def test_xray_knows_a_function_by_the_source_of_its_module(run, arrays):
+    if not autoinit.is_software:
+        pytest.skip("PyCUDA does not tell")
+    function = SourceModule(twice()).get_function("twice")
+    with pytest.raises(TypeError, match=r"argument 3 \(long long n\) is of type float64"):
+        run(function, *arrays, np.float64(9), grid=1, block=32)
+    with pytest.raises(TypeError, match="shared must be a whole number of bytes, not None"):
+        run(function, *arrays, np.int64(9), grid=1, block=32, shared=None)
+    with pytest.raises(ValueError, match="shared must be a number of bytes from 0 on, not -1"):
+        run(function, *arrays, np.int64(9), grid=1, block=32, shared=-1)
+
+
 def test_an_argument_too_few_is_named(arrays):
     with pytest.raises(TypeError, match=r"twice takes 3 arguments \(.*long long n\), not 2$"):
         sources.kernel(twice())(*arrays, block=(32, 1, 1))
@@ -158,8 +199,9 @@ def test_what_a_kernel_declares():
         const T *__restrict__ x, volatile unsigned long long *count, Packed<T, 4> *packs,
         const float tiles[], Acc scale, unsigned n, int **table) { g(x); }
     """
-    assert parameters.names(text) == ["f"]
-    read = parameters.parameters(text, "f")
+    declared = Declarations(text)
+    assert declared.kernels == ["f"]
+    read = parameters.parameters(declared, "f")
     assert [p.text for p in read] == [
         "T *x", "unsigned long long *count", "Packed<T, 4> *packs", "float tiles[]", "Acc scale",
         "unsigned n", "int **table",
@@ -167,12 +209,13 @@ def test_what_a_kernel_declares():
     assert [p.is_pointer for p in read] == [True, True, True, True, False, False, True]
     types = [p.dtype and p.dtype.name for p in read]
     assert types == ["float16", "uint64", None, "float32", "float16", "uint32", None]
-    assert parameters.parameters("__global__ void f(void) {}", "f") == ()
-    assert parameters.parameters("#define F(n) __global__ void n() {}\nF(f)", "f") is None
+    assert parameters.parameters(Declarations("__global__ void f(void) {}"), "f") == ()
+    macro = Declarations("#define F(n) __global__ void n() {}\nF(f)")
+    assert parameters.parameters(macro, "f") is None
 
 
 @pytest.mark.parametrize("path", sorted(sources.ROOT.rglob("*.cu")), ids=lambda path: path.stem)
 def test_each_kernel_of_the_course_is_read(path):
     text = path.read_text()
     if "__global__" in text:
-        assert parameters.parameters(text, path.stem) is not None
+        assert parameters.parameters(Declarations(text), path.stem) is not None

@@ -304,9 +304,9 @@ def test_source_lines():
         (SourceLine(cub, 7), SourceLine(user, 1)),
         (SourceLine(user, 1), None),
         (SourceLine(header, 450), None),
-        (SourceLine("", 0), None),
+        (SourceLine(header, 450), None),  # of line 0, which is nobody's: as before
     ]
-    assert [i.user_line.line for i in found["k"].body] == [2, 1, 1, 1, 450, 0]
+    assert [i.user_line.line for i in found["k"].body] == [2, 1, 1, 1, 450, 450]
     assert found["k"].source == SourceLine(user, 2)
     assert found["later"].body[0].source == SourceLine("", 0) == found["later"].source
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from helpers import autoinit, ops, sources
+from helpers import autoinit, checks, ops, sources
 from helpers.xray import launch
 from helpers.xray.sanitizer import sanitize
 from softgpu import build, loader
@@ -79,6 +80,7 @@ def test_enough_bugs_are_planted():
         "double write",
         "divergent barrier",
         "inactive shuffle",
+        "stale read",
     }
 
 
@@ -391,6 +393,191 @@ def kernel(body):
 def test_the_advice_fits(body, advice):
     report = sanitize(kernel(body), arrays()[0], np.int32(64), grid=1, block=65)
     assert advice in str(report), report
+
+
+TILES = """extern "C" __global__ void tiles(const float *a, const float *b, float *c, int n)
+{
+    __shared__ float p[16][16], q[16][16];
+    int x = threadIdx.x, y = threadIdx.y;
+    float sum = 0;
+    for (int k = 0; k < n; k += 16) {
+        p[y][x] = a[y * n + k + x];
+        q[y][x] = b[(k + y) * 16 + x];
+        FIRST;
+        for (int i = 0; i < 16; i++) sum += p[y][i] * q[i][x];
+        SECOND;
+    }
+    c[y * 16 + x] = sum;
+}"""
+AGAIN = "at the end of the loop's body: in its next turn line {} writes what line 10 still reads."
+BOTH = "between the two, and at the end of the loop's body, from where it comes back to line {}."
+
+
+@pytest.mark.parametrize("unrolled", [False, True])
+@pytest.mark.parametrize(
+    "first, second, advice",
+    [(1, 0, AGAIN), (0, 1, "between the two."), (0, 0, BOTH)],
+    ids=["second", "first", "both"],
+)
+def test_a_barrier_is_advised_where_it_belongs(first, second, advice, unrolled):
+    source = TILES.replace("FIRST", "__syncthreads()" * first)
+    source = source.replace("SECOND", "__syncthreads()" * second)
+    source = source.replace("k < n", "k < 64") if unrolled else source
+    a, b, c = (fresh(1024).fill(1) for _ in range(3))
+    report = sanitize((source, "tiles"), a, b, c, np.int32(64), grid=1, block=(16, 16))
+    assert {f.lines: f.kind for f in report} == {(7, 10): "missing __syncwarp", (8, 10): "race"}
+    for finding in report:  # one barrier ends both
+        assert finding.advice == f"Put __syncthreads() {advice.format(finding.lines[0])}"
+
+
+def test_a_loop_of_one_warp_is_advised_a_barrier_of_the_warp():
+    source = """extern "C" __global__ void turn(float *x)
+    {
+        __shared__ float s[32];
+        for (int k = 0; k < 4; k++) {
+            s[threadIdx.x] = x[threadIdx.x];
+            __syncwarp();
+            x[threadIdx.x] += s[31 - threadIdx.x];
+        }
+    }"""
+    (finding,) = sanitize((source, "turn"), arrays()[0], grid=1, block=32)
+    assert (finding.kind, finding.lines) == ("missing __syncwarp", (5, 7))
+    assert finding.advice.startswith("Put __syncwarp() at the end of the loop's body: in its next")
+
+
+@pytest.mark.parametrize(
+    "body, advice",
+    [
+        ("atomicAdd_block(x, 1.f);", "use device scope (atomicAdd, cuda::thread_scope_device)"),
+        (
+            "int *lock = (int *)x + 1; if (t) return; while (atomicCAS(lock, 0, 1)) {}\n"
+            "x[0] += 1; atomicExch(lock, 0);",
+            "A lock or a flag hands nothing over without a fence: put __threadfence(), which",
+        ),
+        (
+            "if (blockIdx.x) return; float v = __ldg(x + 63 - t); __syncthreads(); x[t] = v;",
+            "read memory that the launch writes by a plain load",
+        ),
+    ],
+)
+def test_the_advice_fits_between_blocks(body, advice):
+    report = sanitize(kernel(body), fresh(64).fill(0), np.int32(0), grid=2, block=64)
+    assert advice in str(report), report
+
+
+def test_two_zeros_are_not_called_different_values():
+    """An atomic in between changes what is compared."""
+    body = "if (t % 32) return; x[0] = 0;\natomicAdd(x, 1.f);"
+    (finding,) = sanitize(kernel(body), arrays()[0], np.int32(0), grid=1, block=64)
+    assert finding.kind == "race" and "only from other atomics" in finding.advice
+
+
+def test_freed_memory_is_told_by_its_argument():
+    x, y = arrays()
+    gone = np.uintp(x.ptr)
+    x.gpudata.free()
+    (finding,) = sanitize((COPY, "copy"), gone, y, grid=1, block=64)
+    assert finding.place == "argument 1 (x), byte 0" and "has been freed" in finding.message
+
+
+def test_the_end_of_a_block_from_malloc_is_told():
+    body = "int *own = (int *)malloc(12); for (int k = 0; k <= n; k++) own[k] = k; x[0] = own[2];"
+    (finding,) = sanitize(kernel(body), arrays()[0], np.int32(3), grid=1, block=1)
+    assert finding.place == "a block of 12 bytes from malloc, byte 12 (one past the end of 12)"
+    used = "int *own = (int *)malloc(12); own[0] = n; free(own); x[0] = own[0];"
+    (finding,) = sanitize(kernel(used), arrays()[0], np.int32(3), grid=1, block=1)
+    assert "where malloc's heap has no block" in finding.message
+
+
+def test_the_unwritten_bytes_of_a_struct_are_named():
+    source = """struct __align__(16) P { float x, y, z; };
+    extern "C" __global__ void turn(P *out)
+    {
+        __shared__ P s[32];
+        s[threadIdx.x].x = s[threadIdx.x].y = 1;
+        __syncthreads();
+        out[threadIdx.x] = s[31 - threadIdx.x];
+    }"""
+    (finding,) = sanitize((source, "turn"), fresh(128), grid=1, block=32)
+    assert "(s[31]), bytes 8 to 15 of which nothing has written" in finding.message
+
+
+@software
+def test_names_of_templates_are_told_as_written():
+    source = """template <int N, typename T> __global__ void turn(const T *x, T *y)
+    {
+        __shared__ T tile[N];
+        tile[threadIdx.x] = x[threadIdx.x];
+        y[threadIdx.x] = tile[threadIdx.x + 1];
+    }
+    template __global__ void turn<64>(const float *, float *);
+    """
+    function = function_of_pycuda(source, "_Z4turnILi64EfEvPKT0_PS0_")
+    report = sanitize(function, *arrays(), grid=1, block=64)
+    assert report.kernel == "turn<64, float>"
+    (finding,) = report.of("out of bounds")
+    assert finding.place == "shared memory of tile, byte 256 (one past the end of 256)"
+
+
+def test_code_that_nothing_needs_runs_without_optimisation():
+    source = """extern "C" __global__ void dead(const float *x)
+    {
+        __shared__ float s[64];
+        s[threadIdx.x] = x[threadIdx.x];
+        float v = s[63 - threadIdx.x];
+        if (v == 1) v = 2;
+    }"""
+    x = arrays()[0]
+    assert sanitize((source, "dead"), x, grid=1, block=64).clean
+    (race,) = sanitize((source, "dead"), x, grid=1, block=64, debug=True).of("race")
+    assert race.lines == (4, 5)
+    with pytest.raises(TypeError, match="needs the kernel's source"):
+        sanitize(function_of_pycuda(COPY, "copy"), x, x, grid=1, block=64, debug=True)
+
+
+def function_of_pycuda(source, name):
+    from pycuda.compiler import SourceModule
+
+    return SourceModule(source, no_extern_c=True).get_function(name)
+
+
+def test_guarded_arrays_end_where_they_do():
+    """Exercise 1 of the first notebook without its guard."""
+    x, y = (checks.Guarded(1000, np.float32).set(0) for _ in range(2))
+    source = COPY.replace("threadIdx.x", "blockIdx.x * 256 + threadIdx.x")
+    for given in (y.array, y.array.reshape(10, 100)):
+        report = sanitize((source, "copy"), x.array, given, grid=4, block=256)
+        assert [(f.place, f.count) for f in report] == [
+            (f"argument {n} ({name}), byte 4000 (one past the end of 4000)", 24)
+            for n, name in enumerate("xy", 1)
+        ]
+    before = sanitize(
+        (COPY.replace("y[", "y[-1 + (int)"), "copy"), x.array, y.array, grid=1, block=64
+    )
+    assert before[0].place == "argument 2 (y), byte -4 (4 bytes before the beginning)"
+    assert sanitize((COPY, "copy"), x.array, y.array, grid=1, block=64).clean
+
+
+@software
+def test_threads_keep_their_findings_apart():
+    import pycuda.driver as cuda
+
+    context, barrier = cuda.Context.get_current(), threading.Barrier(4)
+    x, y = arrays()
+
+    def run(size):
+        context.push()
+        try:
+            barrier.wait()
+            return [sanitize((COPY, "copy"), x, y, grid=1, block=64 + size) for _ in range(5)]
+        finally:
+            cuda.Context.pop()
+
+    with ThreadPoolExecutor(4) as pool:
+        for size, reports in zip(range(4), pool.map(run, range(4))):
+            for report in reports:
+                assert [f.count for f in report] == [size] * 2 * bool(size)
+    assert not y.get().any()
 
 
 def test_no_barrier_is_advised_between_blocks():

@@ -408,11 +408,13 @@ def test_wrong_arguments():
             (TREE, "tree"), np.uintp(64), np.uintp(64), np.int32(9), grid=1, block=32, shared=128
         )
     function = SourceModule(TREE).get_function("tree")
-    with pytest.raises(cuda.LogicError, match="takes 20 bytes of arguments"):
+    with pytest.raises(TypeError, match=r"tree takes 3 arguments \(float \*x, .*\), not 1"):
         xray.profile(function, np.int32(1), grid=1, block=32, shared=128)
+    with pytest.raises(cuda.LogicError, match="takes 20 bytes of arguments"):
+        function(np.int32(1), grid=(1, 1), block=(32, 1, 1), shared=128)
     with pytest.raises(cuda.LaunchError, match=r"\(8 \+ 8 \+ 4\), not 24: .* np.int64"):
         args = np.uintp(64), np.uintp(64), np.int64(9)
-        xray.profile(function, *args, grid=1, block=32, shared=128)
+        function(*args, grid=(1, 1), block=(32, 1, 1), shared=128)
     with pytest.raises(LookupError, match=r"no kernel named 'tre'; it has tree$"):
         xray.profile((TREE, "tre"), grid=1, block=32)
     mangled = SourceModule(TREE, no_extern_c=True)

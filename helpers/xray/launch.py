@@ -7,16 +7,20 @@ Either way nothing that the caller can see has changed."""
 import ctypes
 import hashlib
 import os
+import threading
 from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from functools import cache
 
 import numpy as np
 
+from softgpu.declarations import short_name
 from softgpu.loader import Engine
 
 from .. import parameters, sources
 
-__all__ = ["Target", "address_of", "find", "shape"]
+__all__ = ["Target", "address_of", "byte_count", "find", "one_at_a_time", "shape"]
+
+one_at_a_time = threading.RLock()  # what the arguments hold is saved, and put back, by one thread
 
 
 def shape(what, value):
@@ -30,8 +34,19 @@ def shape(what, value):
     return tuple(int(n) for n in numbers) + (1,) * (3 - len(numbers))
 
 
-def find(kernel):
-    """The Target of a kernel of helpers.sources, of a PyCUDA function or of (CUDA source, name)."""
+def byte_count(what, value):
+    """A number of bytes as an int."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{what} must be a whole number of bytes, not {value!r}")
+    if value < 0:
+        raise ValueError(f"{what} must be a number of bytes from 0 on, not {value}")
+    return int(value)
+
+
+def find(kernel, debug=False):
+    """The Target of a kernel of helpers.sources, of a PyCUDA function or of (CUDA source, name).
+
+    debug: the kernel compiled again without optimisation (-G)."""
     from pycuda.driver import Function
 
     from ..kernels import Kernel
@@ -45,19 +60,14 @@ def find(kernel):
             "xray looks at a kernel of helpers.sources, a function of a SourceModule or a pair "
             f"(CUDA source, name), not at {type(kernel).__name__}"
         )
-    if Engine._driver:
-        return OwnTarget(Engine._driver, kernel)
-    if not isinstance(kernel, Kernel):
+    if not isinstance(kernel, Kernel) and (debug or not Engine._driver):
         raise TypeError(
-            "beside a real GPU, xray needs the kernel's source: give (CUDA source, name) "
-            "or a kernel of helpers.sources"
+            "beside a real GPU, and for debug=True, xray needs the kernel's source: give "
+            "(CUDA source, name) or a kernel of helpers.sources"
         )
-    return BesideTarget(kernel)
-
-
-def _declared(function):
-    """What parameters.check wants to know of a function, which need not be of helpers.sources."""
-    return getattr(function, "parameters", None), getattr(function, "name", "the kernel")
+    if debug:
+        kernel = kernel.without_optimisation()
+    return OwnTarget(Engine._driver, kernel) if Engine._driver else BesideTarget(kernel)
 
 
 class Target:
@@ -102,7 +112,7 @@ class OwnTarget(Target):
     def launch(self, args, grid, block, shared, ready=None):
         from pycuda.driver import ArgumentHandler
 
-        parameters.check(args, *_declared(self.function))
+        parameters.check(args, *self._declared())
         saved = []
         for argument in args:
             if isinstance(argument, ArgumentHandler):
@@ -117,6 +127,13 @@ class OwnTarget(Target):
         finally:
             for memory, content in reversed(saved):
                 memory[...] = content
+
+    def _declared(self):
+        """The kernel's parameters and its name, of which a function of PyCUDA's knows nothing."""
+        if hasattr(self.function, "parameters"):
+            return self.function.parameters, self.function.name
+        module, name = self.engine.kernel_of(self.function)
+        return parameters.parameters(module.declarations, name), short_name(name)
 
     def _allocation(self, address):
         """The bytes of the allocation around an address."""
@@ -195,7 +212,7 @@ class BesideTarget(Target):
     def launch(self, args, grid, block, shared, ready=None):
         from pycuda.driver import ArgumentHandler
 
-        parameters.check(args, *_declared(self.kernel))
+        parameters.check(args, self.kernel.parameters, self.kernel.name)
         with self:
             copies, passed = {}, []
             try:

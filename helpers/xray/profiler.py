@@ -8,7 +8,7 @@ from softgpu import contract
 from softgpu.contract import ffi
 from softgpu.jit.profile import SITE_COUNTERS
 
-from .launch import find, shape
+from .launch import byte_count, find, one_at_a_time, shape
 from .occupancy import occupancy
 from .report import Report
 
@@ -26,15 +26,17 @@ def profile(kernel, *args, grid, block, shared=0, watch=0, cooperative=False):
     watch: the block, by number or index, that the pictures are of.
     cooperative: all blocks are there at once, and can meet: grid.sync()."""
     grid, block = shape("grid", grid), shape("block", block)
+    shared = byte_count("shared", shared)
     target = find(kernel)
     runtime = target.engine.runtime
-    runtime.sg_profile_begin(_number(watch, grid))
-    runtime.sg_cooperative(cooperative)
-    try:
-        target.launch(args, grid, block, shared)
-    finally:
-        runtime.sg_cooperative(0)
-        result = runtime.sg_profile_end()
+    with one_at_a_time:
+        runtime.sg_profile_begin(_number(watch, grid))
+        runtime.sg_cooperative(cooperative)
+        try:
+            target.launch(args, grid, block, shared)
+        finally:
+            runtime.sg_cooperative(0)
+            result = runtime.sg_profile_end()
     return _report(target.engine.modules[result.module], result)
 
 

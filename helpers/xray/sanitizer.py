@@ -6,7 +6,7 @@ import numpy as np
 
 from softgpu.findings import Finding, Findings, last_findings, line_name
 
-from .launch import address_of, find, shape
+from .launch import address_of, byte_count, find, one_at_a_time, shape
 
 __all__ = ["Finding", "Report", "sanitize"]
 
@@ -33,14 +33,18 @@ class Report(Findings):
         return "<tr>" + "".join(f"<td style='text-align:left'>{c}</td>" for c in cells) + "</tr>"
 
 
-def sanitize(kernel, *args, grid, block, shared=0, uninitialised=(), cooperative=False):
+def sanitize(
+    kernel, *args, grid, block, shared=0, uninitialised=(), cooperative=False, debug=False
+):
     """Launch a kernel once, watched; what it does wrong, as a list. The arguments do not change.
 
     kernel: a kernel of helpers.sources, a pair (CUDA source, name) or, where the software GPU is
     PyCUDA's driver, any PyCUDA function.
     uninitialised: arrays among the arguments that are to count as never written. Arrays fresh from
     gpuarray.empty count so anyway where the software GPU is PyCUDA's driver.
-    cooperative: all blocks are there at once, and can meet: grid.sync()."""
+    cooperative: all blocks are there at once, and can meet: grid.sync().
+    debug: compile the kernel again without optimisation (-G), which also runs accesses that the
+    compiler leaves out because nothing needs them."""
     if not isinstance(uninitialised, (list, tuple)):
         uninitialised = [uninitialised]
     for array in uninitialised:
@@ -48,28 +52,42 @@ def sanitize(kernel, *args, grid, block, shared=0, uninitialised=(), cooperative
         if not is_array or address_of(array) is None:
             name = type(array).__name__
             raise TypeError(f"uninitialised takes arrays on the GPU, not a value of type {name}")
-    target = find(kernel)
+    grid, block = shape("grid", grid), shape("block", block)
+    shared = byte_count("shared", shared)
+    target = find(kernel, debug)
+    types = [
+        None if isinstance(a, np.generic) else getattr(getattr(a, "array", a), "dtype", None)
+        for a in args
+    ]
     runtime = target.engine.runtime
 
     def ready(address):
         """Just before the launch: address(argument) is where the kernel will find it."""
         for array in uninitialised:
             runtime.sg_sanitize_unwritten(address(array), array.nbytes)
+        for array in map(_bounded, args):
+            if array is not None:
+                runtime.sg_sanitize_bounds(address(array), array.nbytes)
 
-    runtime.sg_sanitize(1)
-    runtime.sg_cooperative(cooperative)
-    try:
-        target.launch(args, shape("grid", grid), shape("block", block), shared, ready)
-        fault = None
-    except Exception as error:
-        if last_findings(target.engine) is None:  # refused, not run
-            raise
-        fault = str(error)
-    finally:
-        runtime.sg_cooperative(0)
-        runtime.sg_sanitize(0)
-    types = [
-        None if isinstance(a, np.generic) else getattr(getattr(a, "array", a), "dtype", None)
-        for a in args
-    ]
-    return last_findings(target.engine, Report, types, fault)
+    with one_at_a_time:
+        runtime.sg_sanitize(1)
+        runtime.sg_cooperative(cooperative)
+        try:
+            target.launch(args, grid, block, shared, ready)
+            fault = None
+        except Exception as error:
+            if last_findings(target.engine) is None:  # refused, not run
+                raise
+            fault = str(error)
+        finally:
+            runtime.sg_cooperative(0)
+            runtime.sg_sanitize(0)
+        return last_findings(target.engine, Report, types, fault)
+
+
+def _bounded(argument):
+    """The array that an argument is or views and that ends where it does, whatever lies around it:
+    it says so by an attribute `bounded`. None: there is none."""
+    while argument is not None and not getattr(argument, "bounded", False):
+        argument = getattr(argument, "base", None)
+    return argument

@@ -99,12 +99,15 @@ void memory_free_all(Context *owner);
 /* "12 bytes past the end of the 1024-byte allocation at 0x7f..." and the like. */
 void memory_describe(uint64_t address, char *text, size_t room);
 const Allocation *memory_near(uint64_t address); /* the nearest within 1 MiB, or NULL */
-bool memory_was_freed(uint64_t address);
+/* The most recently freed allocation around an address; false: none. */
+bool memory_freed(uint64_t address, Range *range);
 
 /* ---- heap.c: malloc and free inside kernels ---- */
 
 typedef enum { NOT_IN_HEAP, NOT_IN_BLOCK, IN_BLOCK } HeapAnswer;
 HeapAnswer heap_range(Context *context, uint64_t address, Range *range); /* the block there */
+bool heap_before(Context *context, uint64_t address, Range *range); /* the block that it follows */
+Range heap_whole(Context *context); /* all of it; empty: there is none yet */
 void heap_free(Context *context);
 
 /* ---- copy.c ---- */

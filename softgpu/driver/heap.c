@@ -65,6 +65,22 @@ HeapAnswer heap_range(Context *context, uint64_t address, Range *range)
     return found ? IN_BLOCK : NOT_IN_BLOCK;
 }
 
+bool heap_before(Context *context, uint64_t address, Range *range)
+{
+    struct Heap *heap = context->heap;
+    pthread_mutex_lock(&mutex);
+    size_t i = heap ? first_ending_after(heap, address) : 0;
+    if (i) *range = heap->blocks[i - 1];
+    pthread_mutex_unlock(&mutex);
+    return i;
+}
+
+Range heap_whole(Context *context)
+{
+    const struct Heap *heap = context->heap;
+    return heap ? (Range){heap->begin, heap->end} : (Range){0, 0};
+}
+
 /* Room in [from, end) for a block; 0: none. */
 static uint64_t search(const struct Heap *heap, uint64_t from, size_t bytes)
 {

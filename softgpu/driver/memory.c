@@ -24,17 +24,13 @@ typedef struct {
     uint64_t begin, end, cursor, lap;
 } Zone;
 
-typedef struct {
-    uint64_t begin, end;
-} Freed;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Zone small, large;
 static uint64_t small_committed; /* end of the small zone's usable pages */
 static Allocation *table;        /* sorted by begin; ranges never overlap */
 static size_t count, room;
 static size_t held; /* bytes handed out */
-static Freed freed[FREED_KEPT];
+static Range freed[FREED_KEPT];
 static unsigned freed_next;
 
 /* A child of fork must find the locks free; it starts worker threads of its own. */
@@ -194,7 +190,7 @@ CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned
 
 static void remove_at(size_t i)
 {
-    freed[freed_next++ % FREED_KEPT] = (Freed){table[i].begin, table[i].end};
+    freed[freed_next++ % FREED_KEPT] = (Range){table[i].begin, table[i].end};
     written_free(table[i].written);
     memmove(&table[i], &table[i + 1], (count - i - 1) * sizeof *table);
     count--;
@@ -263,17 +259,14 @@ const Allocation *memory_near(uint64_t address)
     return ahead <= near ? &table[i] : NULL;
 }
 
-/* The most recently freed allocation around an address, or NULL. */
-static const Freed *freed_at(uint64_t address)
+bool memory_freed(uint64_t address, Range *range)
 {
     for (unsigned k = 0; k < FREED_KEPT && k < freed_next; k++) {
-        const Freed *f = &freed[(freed_next - 1 - k) % FREED_KEPT];
-        if (address >= f->begin && address < f->end) return f;
+        *range = freed[(freed_next - 1 - k) % FREED_KEPT];
+        if (address >= range->begin && address < range->end) return true;
     }
-    return NULL;
+    return false;
 }
-
-bool memory_was_freed(uint64_t address) { return freed_at(address); }
 
 void memory_describe(uint64_t address, char *text, size_t space)
 {
@@ -289,10 +282,11 @@ void memory_describe(uint64_t address, char *text, size_t space)
     uint64_t past = before && address >= before->end ? address - before->end : 0;
     uint64_t ahead = after && after->begin > address ? after->begin - address : UINT64_MAX;
     bool just_past = before && past < RED_BYTES && past <= ahead;
-    const Freed *f = just_past ? NULL : freed_at(address);
-    if (f) {
+    Range gone;
+    if (!just_past && memory_freed(address, &gone)) {
         snprintf(text, space, "%llu bytes into a %llu-byte allocation that has been freed",
-                 (unsigned long long)(address - f->begin), (unsigned long long)(f->end - f->begin));
+                 (unsigned long long)(address - gone.begin),
+                 (unsigned long long)(gone.end - gone.begin));
         return;
     }
     if (before && past <= near && past <= ahead)

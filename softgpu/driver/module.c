@@ -428,10 +428,19 @@ CUresult kernel_learn_attributes(Kernel *kernel)
     return result ? fail_as_told(result) : CUDA_SUCCESS;
 }
 
+static _Thread_local const Kernel *asked_about;
+
+const char *sg_asked_about(void **module)
+{
+    *module = asked_about ? asked_about->module->handle : NULL;
+    return asked_about ? asked_about->name : NULL;
+}
+
 CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function)
 {
     Kernel *kernel = handle_object(FUNCTION, function);
     if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
+    asked_about = kernel;
     bool from_ptxas =
         attribute == LOCAL_BYTES || attribute == REGISTERS || attribute == CONST_BYTES;
     CUresult result = from_ptxas ? kernel_learn_attributes(kernel) : CUDA_SUCCESS;

@@ -365,9 +365,6 @@ void order_fence(uint32_t warp, uint32_t lanes, bool device)
     if (device) here->last_device_fence[warp] = now;
 }
 
-bool order_fenced(uint32_t warp, uint32_t lane)
-{ return here->fence_block[warp][lane] >= order.block; }
-
 /* ---- releases ---- */
 
 static Channel *channel_at(uint64_t address, bool make)

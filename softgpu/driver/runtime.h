@@ -185,6 +185,8 @@ void sg_options(int threads, int deterministic, double timeout_s);
 double sg_time_limit(double seconds); /* of a launch; returns the one before */
 uint64_t sg_stopped_launches(void);
 void sg_cooperative(int on); /* this thread's launches by cuLaunchKernel, too, are cooperative */
+/* The kernel that this thread last asked an attribute of: at once, as PyCUDA tells no handle. */
+const char *sg_asked_about(void **module);
 int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint32_t block[3],
               uint32_t shared, const void *params, size_t param_bytes, uint64_t *counters);
 
@@ -301,6 +303,7 @@ void sg_sanitize_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mas
                            const uint64_t *to, const uint64_t *from, const uint32_t *bytes,
                            uint32_t says);
 void sg_sanitize_fence(Warp *, uint32_t mask, uint32_t says);
+void sg_sanitize_malloc(Warp *, uint32_t mask, const uint64_t *size, uint64_t *out);
 /* b, c, members: a value a lane. */
 void sg_sanitize_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
                          const uint32_t *members, uint32_t mask);
@@ -312,7 +315,7 @@ typedef struct Origin {
     uint64_t params;     /* bit i: from the pointer at byte 8 i of the parameters; 0: unknown */
     uint32_t begin, end; /* from variables in this range of shared memory; end 0: unknown */
     uint32_t updates;    /* a load or store of a place that the same lane both reads and writes */
-    uint32_t reserved;
+    uint32_t moves;      /* bit i: what a load reads as component i is only copied elsewhere */
 } Origin;
 
 enum FindingKind {
@@ -323,7 +326,8 @@ enum FindingKind {
     MISSING_SYNCWARP,
     DOUBLE_WRITE,
     DIVERGENT_BARRIER,
-    INACTIVE_SHUFFLE
+    INACTIVE_SHUFFLE,
+    STALE_READ
 };
 enum Note {
     NO_NOTE,
@@ -331,11 +335,16 @@ enum Note {
     IN_HEAP,
     FREED,
     CONSTANT,
-    WRONG_ARRAY, /* out of bounds */
+    WRONG_ARRAY,
+    RETURNED, /* out of bounds */
+    MOVED,    /* uninitialised: of something that is only copied, which may be a gap in a struct */
     UPDATE,
     ATOMIC_AND_PLAIN,
     VOLATILE,
-    OTHER_BLOCK, /* races */
+    OTHER_BLOCK,
+    SCOPE,
+    TWO_SIZES,
+    UNFENCED, /* races */
     EXITED,
     TWO_LINES,
     NOT_NAMED,
@@ -349,9 +358,10 @@ typedef struct Finding {
     uint32_t site, other_site;     /* UINT32_MAX: none */
     uint32_t access, other_access; /* 0 read, 1 write, 2 atomic */
     uint32_t block[3], thread[3], other_block[3], other_thread[3];
-    uint32_t space, bytes;    /* SPACE_GLOBAL, _SHARED or _LOCAL */
-    uint32_t meant[2];        /* the shared variables that were meant; [1] 0: unknown */
-    uint32_t lanes, reserved; /* threads that skipped a barrier */
+    uint32_t space, bytes; /* SPACE_GLOBAL, _SHARED or _LOCAL */
+    uint32_t meant[2];     /* the shared variables that were meant; [1] 0: unknown */
+    uint32_t lanes;        /* threads that skipped a barrier */
+    uint32_t unwritten;    /* bit i: byte i of what was read */
     uint64_t count;
     uint64_t address, begin, end; /* of the memory that it is in, or was meant to be in */
 } Finding;
@@ -365,10 +375,13 @@ void sg_kernel_set_origins(void *module, const char *name, const Origin *origins
 void sg_set_reporter(ReportCallback);
 void sg_sanitize(int on);     /* the launches of this thread; findings start anew */
 void sg_sanitize_all(int on); /* the launches of all threads, as if SOFTGPU_SANITIZE were set */
-void sg_sanitize_unwritten(uint64_t address, size_t bytes); /* as the next launch sees it */
-/* The kernel of the last sanitized launch, or NULL. */
+/* What the next launches of this thread are told, until sg_sanitize: memory that counts as never
+   written, and an array that ends here although the allocation around it goes on. */
+void sg_sanitize_unwritten(uint64_t address, size_t bytes);
+void sg_sanitize_bounds(uint64_t address, size_t bytes);
+/* The kernel of this thread's last sanitized launch, or NULL. */
 const char *sg_sanitize_kernel(void **module);
-/* How many there are of the last launch; params: 4096 bytes, its parameters. */
+/* How many there are of that launch; params: 4096 bytes, its parameters. */
 uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, char *params);
 
 #pragma GCC visibility pop

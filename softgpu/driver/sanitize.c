@@ -17,6 +17,24 @@
 enum { SAYS_DEVICE = 1 };  /* of a fence */
 enum { SAYS_ALIGNED = 1 }; /* of a barrier: whole warps only */
 
+/* Of one thread's last launch. */
+typedef struct {
+    Finding findings[MAX_FINDINGS];
+    uint32_t count;
+    uint64_t dropped;
+    char params[4096], name[1000];
+    void *module; /* of the kernel; NULL: there was no launch */
+} Report;
+
+/* What one thread said of memory before its next launches. */
+typedef struct {
+    Range ranges[64];
+    uint32_t count;
+} Ranges;
+
+static _Thread_local Report last_report;
+static _Thread_local Ranges said_unwritten, said_bounds;
+
 /* What there is for the blocks that run in one seat, one after the other. */
 typedef struct Seat {
     struct Seat *next;
@@ -24,14 +42,18 @@ typedef struct Seat {
     uint64_t block;  /* that runs: index + 1 */
     Past *past;
     Region shared;
-    uint8_t *local; /* a bit a byte of local memory: written */
+    uint8_t *local;             /* a bit a byte of local memory: written */
+    uint32_t polled[MAX_WARPS]; /* lanes that have waited for a lock or a flag in this block */
     uint32_t barrier_site[BARRIERS][MAX_WARPS], barrier_came[BARRIERS], barrier_waits[BARRIERS];
 } Seat;
 
+/* The launch that runs, with the lock held. */
 static struct {
     Job *job;
     const Kernel *kernel;
-    Region **regions;
+    Report *report;
+    const Ranges *unwritten, *bounds;
+    Region heap, **regions;
     size_t region_count, region_room;
     struct {
         uint64_t begin, end;
@@ -39,13 +61,6 @@ static struct {
     } *last;                   /* by site: where it went the last time */
     struct Seat *here, *seats; /* of the running block; all of them */
     uint64_t local_bits;
-    Finding findings[MAX_FINDINGS];
-    uint32_t count;
-    uint64_t dropped;
-    Range unwritten[16];
-    uint32_t unwritten_count;
-    char params[4096], name[1000];
-    void *module; /* of the last launch's kernel */
 } s;
 
 static ReportCallback on_report;
@@ -68,34 +83,39 @@ static bool same_line(uint32_t a, uint32_t b)
     return site_of(a)->file == site_of(b)->file && site_of(a)->line == site_of(b)->line;
 }
 
-/* Counts a finding; returns it if it is new, to be filled in. */
-static Finding *found(uint32_t kind, uint32_t note, uint32_t site, uint32_t other, uint32_t access,
-                      uint64_t count)
+/* Whether two findings say the same of the same lines. */
+static bool alike(const Finding *a, const Finding *b)
 {
-    for (uint32_t i = 0; i < s.count; i++) {
-        Finding *f = &s.findings[i];
-        if (f->kind != kind || (f->note != note && f->note != WRONG_ARRAY && note != WRONG_ARRAY))
-            continue;
-        if (other == NO_SITE && f->access != access) continue;
-        if ((same_line(f->site, site) && same_line(f->other_site, other)) ||
-            (same_line(f->site, other) && same_line(f->other_site, site))) {
-            f->count += count;
-            return NULL;
-        }
-    }
-    if (s.count == MAX_FINDINGS) {
-        s.dropped += count;
+    if (a->kind != b->kind) return false;
+    if (a->note != b->note && a->note != WRONG_ARRAY && b->note != WRONG_ARRAY) return false;
+    if (a->note == MOVED && a->unwritten != b->unwritten) return false;
+    if (a->other_site == NO_SITE && a->access != b->access) return false;
+    return (same_line(a->site, b->site) && same_line(a->other_site, b->other_site)) ||
+           (same_line(a->site, b->other_site) && same_line(a->other_site, b->site));
+}
+
+/* Counts a finding; returns it if it is new, to be filled in. */
+static Finding *found(Finding new)
+{
+    Report *r = s.report;
+    new.count = 1;
+    for (uint32_t i = 0; i < r->count; i++) {
+        if (!alike(&r->findings[i], &new)) continue;
+        r->findings[i].count++;
         return NULL;
     }
-    Finding *f = &s.findings[s.count++];
-    memset(f, 0, sizeof *f);
-    f->kind = kind;
-    f->note = note;
-    f->site = site;
-    f->other_site = other;
-    f->access = access;
-    f->count = count;
-    return f;
+    if (r->count == MAX_FINDINGS) {
+        r->dropped++;
+        return NULL;
+    }
+    r->findings[r->count] = new;
+    return &r->findings[r->count++];
+}
+
+static Finding *found_alone(uint32_t kind, uint32_t note, uint32_t site, uint32_t access)
+{
+    return found((Finding){
+        .kind = kind, .note = note, .site = site, .other_site = NO_SITE, .access = access});
 }
 
 static void set_block(uint32_t out[3], uint64_t index)
@@ -137,24 +157,71 @@ static const Origin *origin_of(uint32_t site)
     return s.kernel->origins && site < s.kernel->site_count ? &s.kernel->origins[site] : &unknown;
 }
 
-/* The memory that an access through kernel parameters is meant for, as near as can be. */
-static const Allocation *meant(uint32_t site, uint64_t address)
+static uint64_t parameter(uint32_t word)
 {
-    const Allocation *best = NULL;
+    uint64_t value;
+    memcpy(&value, s.report->params + 8 * word, 8);
+    return value;
+}
+
+static uint64_t distance(Range r, uint64_t address)
+{ return address < r.begin ? r.begin - address : address >= r.end ? address - r.end : 0; }
+
+/* The array that an address belongs to: what the caller said of it, else its allocation. */
+static Range array_at(uint64_t address)
+{
+    const Allocation *a = memory_find(address);
+    if (!a) a = memory_find(address - 1); /* it may point past the end */
+    if (!a) return (Range){0, 0};
+    Range array = {a->begin, a->end};
     uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < s.bounds->count; i++) {
+        Range part = s.bounds->ranges[i];
+        if (part.begin < a->begin || part.end > a->end || distance(part, address) >= least)
+            continue;
+        array = part;
+        least = distance(part, address);
+    }
+    return array;
+}
+
+/* The array that an access through kernel parameters is meant for, as near as can be. */
+static Range meant(uint32_t site, uint64_t address)
+{
+    Range best = {0, 0};
     for (uint64_t left = origin_of(site)->params; left; left &= left - 1) {
-        uint64_t pointer;
-        memcpy(&pointer, s.params + 8 * __builtin_ctzll(left), 8);
-        const Allocation *a = memory_find(pointer);
-        if (!a) a = memory_find(pointer - 1); /* it may point behind the end */
-        if (!a) continue;
-        uint64_t away = address < a->begin  ? a->begin - address
-                        : address >= a->end ? address - a->end
-                                            : 0;
-        if (away < least) best = a;
-        if (away < least) least = away;
+        Range array = array_at(parameter(__builtin_ctzll(left)));
+        if (array.end && (!best.end || distance(array, address) < distance(best, address)))
+            best = array;
     }
     return best;
+}
+
+/* Whether an access is of memory that was freed before the launch. */
+static bool was_freed(uint32_t site, uint64_t address, Range *freed)
+{
+    if (!memory_freed(address, freed)) return false;
+    for (uint64_t left = origin_of(site)->params; left; left &= left - 1)
+        if (!distance(*freed, parameter(__builtin_ctzll(left)))) return true;
+    return !meant(site, address).end;
+}
+
+/* The global memory that an access was meant for. */
+static Range global_around(const Finding *f, uint32_t site, uint64_t address)
+{
+    Range range = {0, 0};
+    if (f->note == FREED && was_freed(site, address, &range)) return range;
+    Context *owner = s.kernel->module->owner;
+    if (f->note == IN_HEAP || heap_range(owner, address, &range) == IN_BLOCK) {
+        heap_before(owner, address + (f->note != IN_HEAP), &range);
+        return range;
+    }
+    range = meant(site, address);
+    if (range.end) return range;
+    range = array_at(address);
+    if (range.end) return range;
+    const Allocation *near = memory_near(address);
+    return near ? (Range){near->begin, near->end} : range;
 }
 
 /* What memory an address is in, or was meant to be in. */
@@ -177,57 +244,102 @@ static void set_memory(Finding *f, const Access *a, uint64_t address)
         f->begin = (uint64_t)w->local + lane * w->local_stride;
         f->end = f->begin + s.kernel->local_bytes;
     } else {
-        const Allocation *around = meant(a->number, address);
-        if (!around) around = memory_find(address);
-        if (!around) around = memory_near(address);
+        Range around = global_around(f, a->number, address);
         f->space = SPACE_GLOBAL;
-        if (!around) return;
-        f->begin = around->begin;
-        f->end = around->end;
+        f->begin = around.begin;
+        f->end = around.end;
     }
+}
+
+bool same_size(Mark before, const Access *a)
+{
+    const struct Site *other = site_of(mark_site(before));
+    bool other_updates = other->kind == SITE_ATOMIC || other->kind == SITE_RED;
+    return !a->atomic || !other_updates || other->bytes == a->bytes;
+}
+
+/* Whether the colliding side or, unseen here, its block has waited for a lock or a flag. */
+static bool has_polled(const Access *a, uint32_t lane, Mark other)
+{
+    if (order_same_block(other))
+        return (s.here->polled[a->w->warp_id] >> lane |
+                s.here->polled[mark_warp(other)] >> mark_lane(other)) &
+               1;
+    for (uint32_t w = 0; w < MAX_WARPS; w++)
+        if (s.here->polled[w]) return true;
+    return false;
+}
+
+/* Why two accesses of one place collide; it may be of another kind than RACE. */
+static uint32_t reason(const Access *a, uint32_t lane, uint64_t address, Mark other,
+                       bool other_wrote, uint32_t *kind)
+{
+    uint32_t site = mark_site(other), both = a->flags | other;
+    bool same_block = order_same_block(other);
+    bool same_warp = same_block && mark_warp(other) == a->w->warp_id;
+    bool ours_atomic = a->flags & MARK_ATOMIC, theirs_atomic = other & MARK_ATOMIC;
+    bool both_write = other_wrote && a->store && !ours_atomic && !theirs_atomic;
+    bool at_once = same_warp && site == a->number && mark_time(other) == mark_time(a->mark);
+    bool update =
+        same_line(site, a->number) && origin_of(site)->updates && origin_of(a->number)->updates;
+    if (both_write && (at_once || !in_shared(a->w, a->site, address))) *kind = DOUBLE_WRITE;
+    if (ours_atomic && theirs_atomic) return same_size(other, a) ? SCOPE : TWO_SIZES;
+    if (!at_once && !(both & MARK_ATOMIC) && has_polled(a, lane, other)) return UNFENCED;
+    if (*kind == DOUBLE_WRITE) return NO_NOTE;
+    if (update) return UPDATE;
+    if (same_warp && !both_write) *kind = MISSING_SYNCWARP;
+    if (same_warp && !both_write) return NO_NOTE;
+    if (ours_atomic != theirs_atomic) return ATOMIC_AND_PLAIN;
+    if (both & MARK_VOLATILE) return VOLATILE;
+    return same_block ? NO_NOTE : OTHER_BLOCK;
 }
 
 void report_access(Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
                    bool other_wrote)
 {
-    uint32_t note = NO_NOTE, other_site = NO_SITE;
-    if (kind == RACE) {
-        bool same_block = order_same_block(other);
-        bool same_warp = same_block && mark_warp(other) == a->w->warp_id;
-        bool ours_atomic = a->flags & MARK_ATOMIC, theirs_atomic = other & MARK_ATOMIC;
-        bool both_write = other_wrote && a->store && !ours_atomic && !theirs_atomic;
-        bool shared = in_shared(a->w, a->site, address);
-        other_site = mark_site(other);
-        bool at_once =
-            same_warp && other_site == a->number && mark_time(other) == mark_time(a->mark);
-        bool update = same_line(other_site, a->number) && origin_of(other_site)->updates &&
-                      origin_of(a->number)->updates;
-        if (both_write && (at_once || !shared)) kind = DOUBLE_WRITE;
-        else if (update) note = UPDATE;
-        else if (same_warp && !both_write) kind = MISSING_SYNCWARP;
-        else if (ours_atomic != theirs_atomic) note = ATOMIC_AND_PLAIN;
-        else if ((a->flags | other) & MARK_VOLATILE) note = VOLATILE;
-        if (kind == RACE && note == NO_NOTE) note = same_block ? NO_NOTE : OTHER_BLOCK;
-    }
-    Finding *f = found(kind, note, a->number, other_site, does(a), 1);
+    uint32_t note = NO_NOTE;
+    if (kind == RACE) note = reason(a, lane, address, other, other_wrote, &kind);
+    Finding *f = found((Finding){.kind = kind,
+                                 .note = note,
+                                 .site = a->number,
+                                 .other_site = mark_site(other),
+                                 .access = does(a)});
     if (!f) return;
     set_place(f, a->w, lane);
     set_memory(f, a, address);
-    if (other_site == NO_SITE) return;
     f->other_access = other & MARK_ATOMIC ? 2 : other_wrote;
     set_block(f->other_block, order_block_of(other));
     set_thread(f->other_thread, mark_warp(other), mark_lane(other));
 }
 
-static bool report_bounds(Access *a, uint32_t lane, uint64_t address, uint32_t note)
+void report_unwritten(Access *a, uint32_t lane, uint64_t address, uint32_t bytes)
 {
-    Finding *f = found(OUT_OF_BOUNDS, note, a->number, NO_SITE, does(a), 1);
+    uint32_t moved = 0, size = a->bytes / a->site->elements;
+    for (uint32_t e = 0; e < a->site->elements; e++)
+        if (origin_of(a->number)->moves >> e & 1) moved |= ((1u << size) - 1) << e * size;
+    Finding *f = found((Finding){.kind = UNINITIALISED,
+                                 .note = bytes & ~moved ? NO_NOTE : MOVED,
+                                 .site = a->number,
+                                 .other_site = NO_SITE,
+                                 .access = does(a),
+                                 .unwritten = bytes});
+    if (!f) return;
+    set_place(f, a->w, lane);
+    set_memory(f, a, address);
+}
+
+static bool report_place(Access *a, uint32_t kind, uint32_t lane, uint64_t address, uint32_t note)
+{
+    Finding *f = found_alone(kind, note, a->number, does(a));
     if (f) {
         set_place(f, a->w, lane);
         set_memory(f, a, address);
     }
     return false;
 }
+
+static bool report_bounds(Access *a, uint32_t lane, uint64_t address, uint32_t note)
+{ return report_place(a, OUT_OF_BOUNDS, lane, address, note); }
 
 /* ---- where accesses go ---- */
 
@@ -258,8 +370,8 @@ static Region *region_of(const Allocation *a)
     free(r->own_bits);
     r->own_bits = NULL;
     r->bits = written_bits(a);
-    for (uint32_t i = 0; i < s.unwritten_count; i++) {
-        Range u = s.unwritten[i];
+    for (uint32_t i = 0; i < s.unwritten->count; i++) {
+        Range u = s.unwritten->ranges[i];
         uint64_t begin = u.begin > a->begin ? u.begin : a->begin;
         uint64_t end = u.end < a->end ? u.end : a->end, size = a->end - a->begin;
         if (begin >= end) continue;
@@ -276,6 +388,27 @@ static Region *region_of(const Allocation *a)
     return r;
 }
 
+/* The shadow of all memory for malloc in kernels; NULL: there is none. What malloc gave out in
+   earlier launches counts as written. */
+static Region *heap_region(void)
+{
+    Range whole = heap_whole(s.kernel->module->owner);
+    uint64_t bytes = (whole.end - whole.begin) / 8;
+    Region *r = &s.heap;
+    if (r->begin != whole.begin || r->end != whole.end) {
+        free(r->own_bits);
+        shadow_free(r);
+        if (!whole.end || !shadow_make(r, whole.begin, whole.end)) return NULL;
+        r->bits = r->own_bits = malloc(bytes);
+    }
+    if (r->prepared != order.launch && r->own_bits) {
+        shadow_coarsen(r);
+        memset(r->own_bits, 0xff, bytes);
+        r->prepared = order.launch;
+    }
+    return r->own_bits ? r : NULL;
+}
+
 static bool inside(uint64_t begin, uint64_t end, uint64_t address, uint64_t past)
 { return address >= begin && past <= end && past > address; }
 
@@ -288,19 +421,45 @@ static void shared_limits(const Access *a, uint64_t *begin, uint64_t *end)
     *end = (uint64_t)a->w->shared + (o->end && o->end < size ? o->end : size);
 }
 
+static bool admit_local(Access *a, uint32_t lane, uint64_t address)
+{
+    Warp *w = a->w;
+    uint64_t begin = (uint64_t)w->local + lane * w->local_stride, past = address + a->bytes;
+    if (!inside(begin, begin + s.kernel->local_bytes, address, past))
+        return report_bounds(a, lane, address, NO_NOTE);
+    if (past > begin + w->local_top) return report_bounds(a, lane, address, RETURNED);
+    uint64_t bit = address - (uint64_t)w->worker->local;
+    uint32_t unwritten = 0;
+    for (uint32_t i = 0; a->load && i < a->bytes; i++)
+        if (!written_test(s.here->local, bit + i, 1)) unwritten |= 1u << i;
+    if (unwritten) report_unwritten(a, lane, address, unwritten);
+    if (a->store) written_set(s.here->local, bit, a->bytes, true);
+    return true;
+}
+
+/* Memory that is no array: kernel parameters, blocks of malloc, or nothing. */
+static bool admit_elsewhere(Access *a, uint32_t lane, uint64_t address, Region **region)
+{
+    Range range;
+    if (address - (uint64_t)a->w->params < s.kernel->param_bytes && !a->store) return true;
+    HeapAnswer heap = heap_range(s.kernel->module->owner, address, &range);
+    if (heap == IN_BLOCK && address + a->bytes <= range.end) {
+        *region = heap_region();
+        return true;
+    }
+    if (address < 65536) return report_bounds(a, lane, address, AT_NULL);
+    if (heap != NOT_IN_HEAP) return report_bounds(a, lane, address, IN_HEAP);
+    bool freed = was_freed(a->number, address, &range);
+    return report_bounds(a, lane, address, freed ? FREED : NO_NOTE);
+}
+
 /* Checks one lane's address and finds its shadow (NULL: it has none). */
 static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, Range *range)
 {
     Warp *w = a->w;
     *region = NULL;
     *range = (Range){0, 0};
-    if (address & (a->bytes - 1)) {
-        Finding *f = found(MISALIGNED, NO_NOTE, a->number, NO_SITE, does(a), 1);
-        if (!f) return false;
-        set_place(f, w, lane);
-        set_memory(f, a, address);
-        return false;
-    }
+    if (address & (a->bytes - 1)) return report_place(a, MISALIGNED, lane, address, NO_NOTE);
     if (in_shared(w, a->site, address)) {
         *range = access_reserved_shared(w);
         if (inside(range->begin, range->end, address, address + a->bytes)) return true;
@@ -310,35 +469,18 @@ static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, R
         *region = &s.here->shared;
         return true;
     }
-    if (in_local(w, a->site, address)) {
-        uint64_t begin = (uint64_t)w->local + lane * w->local_stride;
-        if (!inside(begin, begin + s.kernel->local_bytes, address, address + a->bytes))
-            return report_bounds(a, lane, address, NO_NOTE);
-        uint64_t bit = address - (uint64_t)w->worker->local;
-        if (a->load && !written_test(s.here->local, bit, a->bytes) &&
-            a->bytes / a->site->elements <= 4)
-            report_access(a, UNINITIALISED, lane, address, 0, false);
-        if (a->store) written_set(s.here->local, bit, a->bytes, true);
-        return true;
-    }
+    if (in_local(w, a->site, address)) return admit_local(a, lane, address);
     const Allocation *hit = memory_find(address);
-    if (!hit) {
-        if (address - (uint64_t)w->params < s.kernel->param_bytes && !a->store) return true;
-        HeapAnswer heap = heap_range(s.kernel->module->owner, address, range);
-        bool good = heap == IN_BLOCK && address + a->bytes <= range->end;
-        *range = (Range){0, 0}; /* may be freed */
-        if (good) return true;
-        return report_bounds(a, lane, address,
-                             address < 65536                                           ? AT_NULL
-                             : heap != NOT_IN_HEAP                                     ? IN_HEAP
-                             : !meant(a->number, address) && memory_was_freed(address) ? FREED
-                                                                                       : NO_NOTE);
-    }
+    if (!hit) return admit_elsewhere(a, lane, address, region);
     if (hit->constant && a->store) return report_bounds(a, lane, address, CONSTANT);
     if (address + a->bytes > hit->end) return report_bounds(a, lane, address, NO_NOTE);
-    const Allocation *right = meant(a->number, address);
-    if (right && right != hit) return report_bounds(a, lane, address, WRONG_ARRAY);
-    *range = (Range){hit->begin, hit->end};
+    Range array = meant(a->number, address);
+    if (!array.end) array = array_at(address);
+    if (!inside(array.begin, array.end, address, address + a->bytes))
+        return report_bounds(a, lane, address,
+                             inside(hit->begin, hit->end, array.begin, array.end) ? NO_NOTE
+                                                                                  : WRONG_ARRAY);
+    *range = array;
     if (!hit->constant) *region = region_of(hit);
     return true;
 }
@@ -406,7 +548,6 @@ static bool all_inside(const Access *a, const Shape *shape, Region **region)
 
 static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_t says)
 {
-    uint32_t flags = says & (SAYS_ATOMIC | SAYS_VOLATILE | SAYS_IN_BLOCK);
     a->w = w;
     a->site = &s.kernel->sites[site];
     a->number = site;
@@ -414,11 +555,9 @@ static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_
     a->load = a->site->kind != SITE_STORE;
     a->store = a->site->kind != SITE_LOAD;
     a->atomic = a->site->kind == SITE_ATOMIC || a->site->kind == SITE_RED;
-    a->polls = says & SAYS_POLLS;
-    if (says & SAYS_VOLATILE && a->store && order_fenced(w->warp_id, __builtin_ctz(mask)))
-        flags |= MARK_FENCED;
-    a->flags = flags;
-    a->mark = mark_of(order.now, site, w->warp_id, 0, flags);
+    a->flags = says & SAYS_OF_MARKS;
+    a->mark = mark_of(order.now, site, w->warp_id, 0, a->flags);
+    if (a->load && says & SAYS_POLLS) s.here->polled[w->warp_id] |= mask;
 }
 
 /* How many lanes from `first` on access consecutive places. */
@@ -562,12 +701,26 @@ void sg_sanitize_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, cons
 void sg_sanitize_fence(Warp *w, uint32_t mask, uint32_t says)
 { order_fence(w->warp_id, mask, says & SAYS_DEVICE); }
 
+/* What malloc gives out has not been written, and nobody else knows of it. */
+void sg_sanitize_malloc(Warp *w, uint32_t mask, const uint64_t *size, uint64_t *out)
+{
+    sg_malloc(w, mask, size, out);
+    Region *r = heap_region();
+    FOR_LANES(lane, mask)
+    {
+        if (!r || !out[lane]) continue;
+        uint64_t end = out[lane] + size[lane];
+        written_set(r->own_bits, out[lane] - r->begin, size[lane], false);
+        shadow_clear(r, out[lane], (end + 15) / 16 * 16);
+    }
+}
+
 /* ---- warps and barriers ---- */
 
 static void report_group(Warp *w, uint32_t kind, uint32_t note, uint32_t site, uint32_t lane,
                          uint32_t other)
 {
-    Finding *f = found(kind, note, site, NO_SITE, 0, 1);
+    Finding *f = found_alone(kind, note, site, 0);
     if (!f) return;
     set_place(f, w, lane);
     set_thread(f->other_thread, w->warp_id, other);
@@ -631,7 +784,8 @@ static void pass_barrier(Warp *w, uint32_t id, bool all)
     {
         uint32_t second = s.here->barrier_site[id][other];
         if (same_line(site, second)) continue;
-        Finding *f = found(DIVERGENT_BARRIER, TWO_LINES, site, second, 0, 1);
+        Finding *f = found((Finding){
+            .kind = DIVERGENT_BARRIER, .note = TWO_LINES, .site = site, .other_site = second});
         if (!f) continue;
         set_place(f, w, 0);
         set_thread(f->thread, __builtin_ctz(came), 0);
@@ -639,7 +793,7 @@ static void pass_barrier(Warp *w, uint32_t id, bool all)
     }
     uint32_t gone = s.job->threads - k->live_threads;
     if (!gone) return;
-    Finding *f = found(DIVERGENT_BARRIER, EXITED, site, NO_SITE, 0, 1);
+    Finding *f = found_alone(DIVERGENT_BARRIER, EXITED, site, 0);
     if (!f) return;
     const Warp *there = &k->warps[__builtin_ctz(came)];
     set_place(f, there, there->live ? __builtin_ctz(there->live) : 0);
@@ -657,7 +811,7 @@ static uint32_t come(Warp *w, uint32_t site, uint32_t id, uint32_t mask, uint32_
 {
     uint32_t skip = says & SAYS_ALIGNED ? w->live & ~mask : 0;
     if (skip) {
-        Finding *f = found(DIVERGENT_BARRIER, NO_NOTE, site, NO_SITE, 0, 1);
+        Finding *f = found_alone(DIVERGENT_BARRIER, NO_NOTE, site, 0);
         if (f) {
             set_place(f, w, __builtin_ctz(mask));
             set_thread(f->other_thread, w->warp_id, __builtin_ctz(skip));
@@ -742,6 +896,7 @@ void sg_sanitize_start(Warp *w)
         if (!s.here->shared.room &&
             shadow_make(&s.here->shared, (uint64_t)w->shared, (uint64_t)w->shared + SHARED_PER_SM))
             s.here->shared.is_shared = true;
+        memset(s.here->polled, 0, sizeof s.here->polled);
         memset(s.here->barrier_came, 0, sizeof s.here->barrier_came);
         memset(s.here->barrier_waits, 0, sizeof s.here->barrier_waits);
     }
@@ -778,15 +933,22 @@ static CUresult begin(Job *job)
     s.job = job;
     s.kernel = job->kernel;
     s.here = NULL;
-    s.count = 0;
-    s.dropped = 0;
-    s.module = s.kernel->module->handle;
-    snprintf(s.name, sizeof s.name, "%s", s.kernel->name);
-    memcpy(s.params, job->params, s.kernel->param_bytes);
-    memset(s.params + s.kernel->param_bytes, 0, sizeof s.params - s.kernel->param_bytes);
+    s.unwritten = &said_unwritten;
+    s.bounds = &said_bounds;
+    Report *r = s.report = &last_report;
+    size_t known =
+        s.kernel->param_bytes < sizeof r->params ? s.kernel->param_bytes : sizeof r->params;
+    r->count = 0;
+    r->dropped = 0;
+    r->module = s.kernel->module->handle;
+    snprintf(r->name, sizeof r->name, "%s", s.kernel->name);
+    memcpy(r->params, job->params, known);
+    memset(r->params + known, 0, sizeof r->params - known);
     if (order_begin_launch(job)) {
         drop_regions(true);
         forget_seats();
+        free(s.heap.own_bits);
+        shadow_free(&s.heap);
     }
     drop_regions(false);
     free(s.last);
@@ -827,13 +989,12 @@ static void end(Job *job)
     order_end_launch();
     for (Seat *seat = s.seats; seat; seat = seat->next)
         if (seat->next) shadow_free(&seat->shared); /* only one launch in many has several */
-    s.unwritten_count = 0;
     drop_regions(false);
 }
 
 static CUresult report(CUresult result)
 {
-    if (instrument || !s.count || !on_report) return result;
+    if (instrument || !last_report.count || !on_report) return result;
     CUresult told = on_report();
     return result || !told ? result : fail_as_told(told);
 }
@@ -853,31 +1014,36 @@ void sg_set_reporter(ReportCallback callback) { on_report = callback; }
 void sg_sanitize(int on)
 {
     instrument = on ? &sanitizer : NULL;
-    s.unwritten_count = 0;
+    said_unwritten.count = said_bounds.count = 0;
     if (!on) return;
-    s.count = 0;
-    s.module = NULL;
+    last_report.count = 0;
+    last_report.module = NULL;
 }
 
 void sg_sanitize_all(int on) { instrument_of_all = on ? &sanitizer : NULL; }
 
 const char *sg_sanitize_kernel(void **module)
 {
-    *module = s.module;
-    return s.module ? s.name : NULL;
+    *module = last_report.module;
+    return last_report.module ? last_report.name : NULL;
 }
 
-void sg_sanitize_unwritten(uint64_t address, size_t bytes)
+static void say(Ranges *said, uint64_t address, size_t bytes)
 {
-    if (s.unwritten_count < sizeof s.unwritten / sizeof *s.unwritten)
-        s.unwritten[s.unwritten_count++] = (Range){address, address + bytes};
+    if (said->count < sizeof said->ranges / sizeof *said->ranges)
+        said->ranges[said->count++] = (Range){address, address + bytes};
 }
+
+void sg_sanitize_unwritten(uint64_t address, size_t bytes) { say(&said_unwritten, address, bytes); }
+
+void sg_sanitize_bounds(uint64_t address, size_t bytes) { say(&said_bounds, address, bytes); }
 
 uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, char *params)
 {
-    uint32_t count = s.count < room ? s.count : room;
-    memcpy(out, s.findings, count * sizeof *out);
-    memcpy(params, s.params, sizeof s.params);
-    *dropped = s.dropped;
-    return s.count;
+    const Report *r = &last_report;
+    uint32_t count = r->count < room ? r->count : room;
+    memcpy(out, r->findings, count * sizeof *out);
+    memcpy(params, r->params, sizeof r->params);
+    *dropped = r->dropped;
+    return r->count;
 }

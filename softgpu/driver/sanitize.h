@@ -17,9 +17,10 @@ enum { LANE_SHIFT = 6, WARP_SHIFT = 11, SITE_SHIFT = 16, TIME_SHIFT = 32 };
 enum {
     MARK_ATOMIC = 1,
     MARK_VOLATILE = 2,
-    MARK_FENCED = 4,   /* a volatile store after a fence: it tells others that data is ready */
-    MARK_IN_BLOCK = 8, /* an atomic that is one for its block only */
-    MARK_FLAG = 16     /* a volatile store that somebody waited for */
+    MARK_POLLS = 4,     /* an atomic that waits for others' volatile stores, or may meet them */
+    MARK_IN_BLOCK = 8,  /* an atomic that is one for its block only */
+    MARK_FLAG = 16,     /* a volatile store that somebody waited for */
+    MARK_READ_ONLY = 32 /* a load through the cache for what nobody writes (ld.global.nc) */
 };
 #define LANE_BITS (31ll << LANE_SHIFT)
 #define WARP_BITS (31ll << WARP_SHIFT)
@@ -66,7 +67,6 @@ void order_arrive(uint32_t warp, uint32_t barrier, bool goes_on);
 /* The warps that arrived, of which `waiting` waited; all: every thread of the block was there. */
 void order_barrier(uint32_t barrier, uint32_t waiting, bool all);
 void order_fence(uint32_t warp, uint32_t lanes, bool device);
-bool order_fenced(uint32_t warp, uint32_t lane);
 /* An atomic or volatile access makes known (release: without a fence before) or learns. */
 void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release);
 /* An arrival makes all that was before known to those of the block that learn of its phase. */
@@ -86,6 +86,7 @@ typedef struct Region {
     uint8_t *fine;                        /* a page of 256 bytes has marks for each byte */
     uint64_t room;                        /* bytes that the planes are made for */
     uint32_t written, atomic, read, also; /* when that last happened */
+    uint32_t constant;                    /* when it was last read as what nobody writes */
     uint32_t prepared;                    /* time of the launch that what follows is for */
     bool is_shared, all_written, refined;
     const uint8_t *bits; /* a bit a byte: written before the launch */
@@ -98,13 +99,14 @@ typedef struct Access {
     const struct Site *site;
     uint32_t number, flags, bytes;
     bool load, store, atomic; /* an atomic may be both */
-    bool polls;               /* it waits for what it reads to change */
     Mark mark;                /* of lane 0 */
 } Access;
 
 bool shadow_make(Region *region, uint64_t begin, uint64_t end);
 void shadow_free(Region *region);
 void shadow_coarsen(Region *region); /* between launches */
+/* Nobody has touched what lies between two addresses, multiples of 16. */
+void shadow_clear(Region *region, uint64_t begin, uint64_t end);
 /* Lanes first .. first + lanes - 1 access consecutive places from an address on. */
 void shadow_row(Access *a, Region *region, uint64_t address, uint32_t first, uint32_t lanes,
                 const void *data);
@@ -123,7 +125,15 @@ const uint8_t *written_bits(const Allocation *allocation);
 /* ---- sanitize.c ---- */
 
 /* What compiled code says of an access, in the last argument. */
-enum { SAYS_ATOMIC = 1, SAYS_VOLATILE = 2, SAYS_IN_BLOCK = 8, SAYS_RELEASE = 16, SAYS_POLLS = 32 };
+enum {
+    SAYS_ATOMIC = MARK_ATOMIC,
+    SAYS_VOLATILE = MARK_VOLATILE,
+    SAYS_POLLS = MARK_POLLS,
+    SAYS_IN_BLOCK = MARK_IN_BLOCK,
+    SAYS_READ_ONLY = MARK_READ_ONLY,
+    SAYS_OF_MARKS = SAYS_ATOMIC | SAYS_VOLATILE | SAYS_POLLS | SAYS_IN_BLOCK | SAYS_READ_ONLY,
+    SAYS_RELEASE = 64
+};
 
 /* Looks at an access of another kind than loads, stores and atomics; data: what it stores, or NULL.
    Returns the lanes that may do it. */
@@ -132,5 +142,9 @@ uint32_t sanitize_access(Warp *w, uint32_t site, const uint64_t *addr, uint32_t 
 /* Records what a lane's access did wrong; other: the access that it collides with, or 0. */
 void report_access(Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
                    bool other_wrote);
+/* A lane reads bytes, as bits, that nothing has written. */
+void report_unwritten(Access *a, uint32_t lane, uint64_t address, uint32_t bytes);
+/* Whether two accesses, told by a mark and as they happen, are atomics of one size. */
+bool same_size(Mark before, const Access *a);
 
 #endif

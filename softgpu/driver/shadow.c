@@ -62,6 +62,19 @@ void shadow_coarsen(Region *r)
     r->refined = false;
 }
 
+static void clear_planes(const Planes *p, uint64_t from, uint64_t count)
+{
+    Mark *planes[PLANES] = {p->write, p->atomic, p->read, p->also};
+    for (int k = 0; k < PLANES; k++) memset(planes[k] + from, 0, count * sizeof(Mark));
+}
+
+void shadow_clear(Region *r, uint64_t begin, uint64_t end)
+{
+    uint64_t from = begin - r->begin, count = end - begin;
+    clear_planes(&r->words, from / 4, (count + 3) / 4);
+    if (r->bytes.write) clear_planes(&r->bytes, from, count);
+}
+
 /* Gives the page around an offset a mark for each byte. */
 static void refine(Region *r, uint64_t offset)
 {
@@ -225,6 +238,10 @@ static bool row_alike(Access *a, Region *r, uint64_t offset, uint32_t first, uin
                .limits = limits_for(a, r)};
     row.shift = log2_of(a->bytes / size);
     row.n = lanes << row.shift;
+    bool read_only = a->flags & MARK_READ_ONLY;
+    if (read_only && (is_new(r, r->written) || is_new(r, r->atomic))) return false;
+    if (a->store && is_new(r, r->constant)) return false;
+    if (read_only) r->constant = order.now;
     if (is_new(r, r->written) || (a->load && r->is_shared)) row.write = p->write + at;
     if (is_new(r, r->atomic)) row.atomic = p->atomic + at;
     if (is_new(r, r->read)) row.read = p->read + at;
@@ -262,24 +279,32 @@ void shadow_row(Access *a, Region *r, uint64_t address, uint32_t first, uint32_t
 
 /* ---- one lane ---- */
 
-/* Whether two accesses may happen at the same time: both are atomic or volatile, and not what only
-   a warp in step could rely on. */
+/* Whether two accesses may happen at the same time: atomics may meet each other; volatile loads
+   what atomics or a flag's owner store; volatile stores who waits for them. */
 static bool may_meet(Mark before, bool before_wrote, const Access *a)
 {
     enum { STRONG = MARK_ATOMIC | MARK_VOLATILE };
     uint32_t theirs = before & 63, ours = a->flags, both = theirs | ours;
-    bool same_block = order_same_block(before);
     if (!(theirs & STRONG) || !(ours & STRONG)) return false;
-    if ((both & MARK_IN_BLOCK) && !same_block) return false;
-    if (both & MARK_ATOMIC || (before_wrote && theirs & MARK_FLAG)) return true;
-    if (same_block && mark_warp(before) == a->w->warp_id) return false;
-    return (before_wrote && theirs & MARK_FENCED) || (a->store && ours & MARK_FENCED);
+    if ((both & MARK_IN_BLOCK) && !order_same_block(before)) return false;
+    if (theirs & ours & MARK_ATOMIC) return same_size(before, a);
+    if (!(both & MARK_ATOMIC)) return before_wrote && theirs & MARK_FLAG;
+    bool volatile_stores = theirs & MARK_ATOMIC ? a->store : before_wrote;
+    return !volatile_stores || both & (MARK_POLLS | MARK_FLAG);
 }
 
-static bool collides(Access *a, const Region *r, Mark before, bool wrote, uint32_t lane)
+enum { NO_COLLISION = -1 };
+
+/* What is wrong with an access after an earlier one of the same place: RACE or STALE_READ. */
+INLINE int collision(Access *a, const Region *r, Mark before, bool wrote, uint32_t lane)
 {
-    if (order.lost || before < MARK_AT(r->is_shared ? order.block : order.launch)) return false;
-    return !order_before(before, a->w->warp_id, lane) && !may_meet(before, wrote, a);
+    if (order.lost || before < MARK_AT(r->is_shared ? order.block : order.launch))
+        return NO_COLLISION;
+    if (!order_before(before, a->w->warp_id, lane) && !may_meet(before, wrote, a)) return RACE;
+    if (wrote) return a->flags & MARK_READ_ONLY ? STALE_READ : NO_COLLISION;
+    bool same_thread =
+        mark_warp(before) == a->w->warp_id && mark_lane(before) == lane && order_same_block(before);
+    return before & MARK_READ_ONLY && !same_thread ? STALE_READ : NO_COLLISION;
 }
 
 /* A lane's value as it will lie in memory. */
@@ -290,26 +315,21 @@ static void lay_out(const Access *a, const void *data, uint32_t lane, char *out)
         memcpy(out + e * size, (const char *)data + (e * LANES + lane) * size, size);
 }
 
-/* Reading counts as reading the unwritten if a whole component is; of a component as wide as a
-   struct may be (8 bytes), all of it, since structs have gaps. */
-static bool reads_unwritten(const Access *a, const Region *r, const Planes *p, uint64_t offset,
-                            uint32_t size)
+/* The bytes of an access, as bits, that nothing has written. */
+static uint32_t unwritten_bytes(const Access *a, const Region *r, const Planes *p, uint64_t offset,
+                                uint32_t size)
 {
-    uint32_t component = a->bytes / a->site->elements;
-    if (is_written(r, p, offset, offset / size, a->bytes / size, a->bytes)) return false;
-    uint32_t part = component > 4 ? 4 : component;
-    for (uint32_t at = 0; at < a->bytes; at += component) {
-        bool some = false, all = true;
-        for (uint32_t in = 0; in < component; in += part) {
-            uint64_t from = offset + at + in;
-            bool written = is_written(r, p, from, from / size, part / size, part);
-            some |= written;
-            all &= written;
-        }
-        if (component > 4 ? !some : !all) return true;
-    }
-    return false;
+    uint32_t bytes = 0;
+    if (is_written(r, p, offset, offset / size, a->bytes / size, a->bytes)) return 0;
+    for (uint32_t i = 0; i < a->bytes; i++)
+        if (!is_written(r, p, offset + i, (offset + i) / size, 1, 1)) bytes |= 1u << i;
+    return bytes;
 }
+
+/* Whether a store leaves what is there, as far as that is the last plain store's value. */
+static bool stores_the_same(Mark write, Mark atomic, const char *value, const char *memory,
+                            uint32_t size)
+{ return !memcmp(value, memory, size) || mark_time(atomic) >= mark_time(write); }
 
 void shadow_lane(Access *a, Region *r, uint64_t address, uint32_t lane, const void *data)
 {
@@ -321,21 +341,26 @@ void shadow_lane(Access *a, Region *r, uint64_t address, uint32_t lane, const vo
     uint32_t size = fine ? 1 : 4;
     Mark own = a->mark + ((Mark)lane << LANE_SHIFT);
     Limits limits = limits_for(a, r);
-    if (a->load && reads_unwritten(a, r, p, offset, size))
-        report_access(a, UNINITIALISED, lane, address, 0, false);
+    uint32_t unwritten = a->load ? unwritten_bytes(a, r, p, offset, size) : 0;
+    if (unwritten) report_unwritten(a, lane, address, unwritten);
     char value[16];
     bool told = false, plain = a->store && data;
     if (plain) lay_out(a, data, lane, value);
+    if (a->flags & MARK_READ_ONLY) r->constant = order.now;
     for (uint32_t i = 0; i < a->bytes; i += size) {
         uint64_t at = (offset + i) / size;
         Mark others[] = {p->write[at], p->atomic[at], p->read[at], p->also[at]};
         for (int k = 0; k < (a->store ? 4 : 2) && !told; k++) {
-            if (!collides(a, r, others[k], k < 2, lane)) continue;
-            if (k == 0 && plain && !memcmp(value + i, (char *)address + i, size)) continue;
-            report_access(a, RACE, lane, address, others[k], k < 2);
+            int kind = collision(a, r, others[k], k < 2, lane);
+            if (kind == NO_COLLISION) continue;
+            if (k == 0 && plain &&
+                stores_the_same(others[0], others[1], value + i, (char *)address + i, size))
+                continue;
+            report_access(a, kind, lane, address, others[k], k < 2);
             told = true;
         }
-        if (a->polls && p->write[at] & MARK_VOLATILE) p->write[at] |= MARK_FLAG;
+        if (a->load && a->flags & MARK_POLLS && p->write[at] & MARK_VOLATILE)
+            p->write[at] |= MARK_FLAG;
         if (a->store) {
             *(a->atomic ? &p->atomic[at] : &p->write[at]) = own;
         } else {

@@ -808,6 +808,8 @@ class FunctionEmitter:
     instrumented = False
     """Whether the hooks want to see each access, and so none may be left to a shared routine."""
 
+    malloc = "sg_malloc"
+
     # --- calls --------------------------------------------------------------------------------
 
     def _call_text(self, result: str, name: str, arguments) -> str:

@@ -2,12 +2,14 @@
 
 Beside the code it notes where each site's addresses come from: from which pointers among the
 kernel's parameters, from which variables in shared memory. So an access that runs from one array
-into the next is seen, although there is memory.
+into the next is seen, although there is memory. And it notes how control flows between sites, for
+advice on where a barrier belongs.
 """
 
 from __future__ import annotations
 
-from ..ptx.program import Address, Function, Instruction, Register, Symbol, Vector
+from ..advice import BLOCK, WARP
+from ..ptx.program import Address, Function, Immediate, Instruction, Register, Symbol, Vector
 from .emit import BUILDS, FunctionEmitter, ModuleText
 from .flow import gathers, registers_of
 from .opcodes import Does, Pointer, does, opcode_of
@@ -15,11 +17,17 @@ from .opcodes import Does, Pointer, does, opcode_of
 __all__ = ["SanitizedEmitter"]
 
 # as in driver/sanitize.c
-_ATOMIC, _VOLATILE, _IN_BLOCK, _RELEASE, _POLLS = 1, 2, 8, 16, 32
+_ATOMIC, _VOLATILE, _POLLS, _IN_BLOCK, _READ_ONLY, _RELEASE = 1, 2, 4, 8, 32, 64
 _WARP_WIDE, _DEVICE_WIDE, _ALIGNED = 0, 1, 1
 
 _UNKNOWN = "?"
-_ACTS = (Does.WRITES, Does.UPDATES, Does.CALLS)
+_MOVES = ("mov", "cvt", "selp", "shfl", "prmt")
+
+
+def _acts(item: Instruction) -> bool:
+    """Whether an instruction that is no atomic does more than to look and wait."""
+    meets = gathers(item) and does(item, Does.ORDERS)
+    return meets or item.opcode == "red" or does(item, Does.WRITES, Does.CALLS)
 
 
 def _symbols(operand):
@@ -96,11 +104,43 @@ class _Origins:
         return set() if _UNKNOWN in found else found
 
 
+class _Uses:
+    """Which instructions of a function read a register."""
+
+    def __init__(self, items: list[Instruction]):
+        self.of: dict[str, list[Instruction]] = {}
+        for item in items:
+            for register in registers_of(item)[1]:
+                self.of.setdefault(register.name, []).append(item)
+
+    def only_moves(self, register: Register, place: Address) -> bool:
+        """Whether a value loaded from a place is only copied, or has bits of it set there."""
+        seen, left = set(), [(register.name, False)]
+        while left:
+            step = left.pop()
+            if step in seen:
+                continue
+            seen.add(step)
+            name, masked = step
+            for item in self.of.get(name, ()):
+                if item.opcode == "st" and getattr(item.operands[0].base, "name", None) != name:
+                    if masked and item.operands[0] != place:
+                        return False
+                    continue
+                constant = any(isinstance(operand, Immediate) for operand in item.operands)
+                cuts = item.opcode == "bfi" or (item.opcode == "and" and constant)
+                if not (item.opcode in _MOVES or cuts or (masked and item.opcode == "or")):
+                    return False
+                left += [(r.name, masked or cuts) for r in registers_of(item)[0]]
+        return True
+
+
 class SanitizedEmitter(FunctionEmitter):
     """Emits functions that let the sanitizer see, and decide on, what they do to memory."""
 
     careful = True
     instrumented = True
+    malloc = "sg_sanitize_malloc"
 
     def __init__(self, text: ModuleText, function: Function):
         super().__init__(text, function)
@@ -110,18 +150,23 @@ class SanitizedEmitter(FunctionEmitter):
         }
         self._origins = _Origins(function, set(self._shared))
         self._expected = self._expected_by_swaps()
-        self._polling = self._waits_in_loops()
+        self._constants = self._find_constants()
+        self._polling = self._waits_in_loops() | self._takes_locks()
         self._updated = self._addresses("ld", 1) & self._addresses("st", 0)
+        self._uses = _Uses(self._items())
+        text.notes.setdefault("flow", {})[function.name] = [block.targets for block in self.blocks]
         if function.is_entry:
             self.entry.append(self._void_call_text("sg_sanitize_start", "ptr %w"))
 
+    def _items(self) -> list[Instruction]:
+        return [item for item in self.function.body if isinstance(item, Instruction)]
+
     def _addresses(self, opcode: str, place: int) -> set:
-        items = (item for item in self.function.body if isinstance(item, Instruction))
-        return {item.operands[place] for item in items if item.opcode == opcode}
+        return {item.operands[place] for item in self._items() if item.opcode == opcode}
 
     def _expected_by_swaps(self) -> set[str]:
         """The registers that a compare-and-swap compares with: reading them early does no harm."""
-        items = [item for item in self.function.body if isinstance(item, Instruction)]
+        items = self._items()
         swaps = (i for i in items if i.opcode == "atom" and "cas" in i.modifiers)
         found = {o.name for i in swaps for o in i.operands[2:3] if isinstance(o, Register)}
         moves = [i for i in items if i.opcode in ("mov", "cvt", "selp")]
@@ -135,40 +180,104 @@ class SanitizedEmitter(FunctionEmitter):
         return found
 
     def _waits_in_loops(self) -> set[Instruction]:
-        """The volatile loads in loops that do nothing but wait."""
+        """The volatile loads and atomics that loops wait on, doing nothing else."""
         found = set()
-        for index, block in enumerate(self.blocks):
-            for target in block.targets:
-                if not 0 <= target <= index:
+        for last, block in enumerate(self.blocks):
+            for first in block.targets:
+                if not 0 <= first <= last:
                     continue
-                loop = [i for b in self.blocks[target : index + 1] for i in b.instructions]
-                if not any(does(i, *_ACTS) or gathers(i) for i in loop):
-                    found |= {i for i in loop if "volatile" in i.modifiers}
+                loop = [i for b in self.blocks[first : last + 1] for i in b.instructions]
+                atoms = [i for i in loop if i.opcode == "atom"]
+                if len(atoms) > 1 or any(_acts(i) for i in loop):
+                    continue
+                deciding = self._deciding(first, last, loop)
+                changed = {r.name for i in loop for r in registers_of(i)[0]} - self._constants
+                for item in atoms or [i for i in loop if "volatile" in i.modifiers]:
+                    results, _ = registers_of(item)
+                    given = {getattr(o, "name", None) for o in item.operands[2:]}
+                    if {r.name for r in results} & deciding and not given & changed:
+                        found.add(item)
         return found
+
+    def _deciding(self, first: int, last: int, loop: list[Instruction]) -> set[str]:
+        """The registers that decide whether a loop of blocks goes on."""
+        found = set()
+        repeats = {first} if self.blocks[last].instructions else {first, last}
+        inside = set(range(first, last + 1)) - repeats
+        for block in self.blocks[first : last + 1]:
+            if not inside.issuperset(block.targets) and isinstance(block.choice, Instruction):
+                found |= {register.name for register in registers_of(block.choice)[1]}
+        before = -1
+        while before < len(found):
+            before = len(found)
+            for item in loop:
+                written, read = registers_of(item)
+                if any(register.name in found for register in written):
+                    found |= {register.name for register in read}
+        return found
+
+    def _takes_locks(self) -> set[Instruction]:
+        """The swaps of one constant for another, and those that may be such.
+
+        Without optimisation, an atomic stands in a function of its own."""
+        swaps = (
+            i for i in self._items() if i.opcode == "atom" and {"cas", "exch"} & {*i.modifiers}
+        )
+        if self.function.name.startswith("__i"):
+            return set(swaps)
+        swaps = (i for i in swaps if "cas" in i.modifiers)
+        return {i for i in swaps if all(self._is_constant(o) for o in i.operands[2:])}
+
+    def _is_constant(self, operand) -> bool:
+        return isinstance(operand, Immediate) or getattr(operand, "name", None) in self._constants
+
+    def _find_constants(self) -> set[str]:
+        """The registers that only ever get constants."""
+        found, others = set(), set()
+        for item in self._items():
+            sets = item.opcode == "mov" and isinstance(item.operands[1], Immediate)
+            (found if sets else others).update(r.name for r in registers_of(item)[0])
+        return found - others
 
     # --- sites ------------------------------------------------------------------------------
 
     def site(self, item, kind, space="generic", size=0, elements=1) -> int:
         number = super().site(item, kind, space, size, elements)
-        nowhere = [(0, 0, 0, 0)] * len(self.text.sites)
-        self.text.notes.setdefault("origins", nowhere)[number] = self._origin(item, kind)
+        meets = WARP if item and gathers(item) else 0
+        if kind == "barrier" or (item and item.opcode == "mbarrier"):
+            meets = BLOCK
+        self._note("origins", number, self._origin(item, kind), (0, 0, 0, 0, 0))
+        self._note("places", number, (self.function.name, self.index, meets), ("", 0, 0))
         return number
 
-    def _origin(self, item: Instruction | None, kind: str) -> tuple[int, int, int, int]:
+    def _note(self, what: str, number: int, fact, otherwise) -> None:
+        """Something about a site."""
+        self.text.notes.setdefault(what, [otherwise] * len(self.text.sites))[number] = fact
+
+    def _moves(self, item: Instruction, address: Address) -> int:
+        """Bits: the components of a load that are only copied."""
+        if item.opcode != "ld":
+            return 0
+        target = item.operands[0]
+        parts = target.elements if isinstance(target, Vector) else (target,)
+        moved = (p is None or self._uses.only_moves(p, address) for p in parts)
+        return sum(1 << number for number, only in enumerate(moved) if only)
+
+    def _origin(self, item: Instruction | None, kind: str) -> tuple[int, int, int, int, int]:
         """The fields of struct Origin in driver/runtime.h."""
         addresses = [o for o in item.operands if isinstance(o, Address)] if item else []
         if not addresses or kind not in ("load", "store", "atomic", "red"):
-            return 0, 0, 0, 0
+            return 0, 0, 0, 0, 0
         address = addresses[("store", "load", "atomic").index(kind) if len(addresses) > 1 else 0]
-        updates = int(address in self._updated)
+        facts = int(address in self._updated), self._moves(item, address)
         found = self._origins.behind(address)
         words = {word for word in found if isinstance(word, int)}
         if found and found == words:
-            return sum(1 << word for word in words), 0, 0, updates
+            return sum(1 << word for word in words), 0, 0, *facts
         if not found or words:
-            return 0, 0, 0, updates
+            return 0, 0, 0, *facts
         begin, end = zip(*(self._shared[name] for name in found), strict=True)
-        return 0, min(begin), max(end), updates
+        return 0, min(begin), max(end), *facts
 
     # --- what goes through the driver -------------------------------------------------------
 
@@ -182,8 +291,11 @@ class SanitizedEmitter(FunctionEmitter):
             plain = self.item.modifiers[0] in ("init", "inval")
             return 0 if plain else _ATOMIC | _IN_BLOCK | (0 if quiet else _RELEASE)
         says = 0
-        if self.item.opcode in ("atom", "red") or modifiers & {"relaxed", "acquire", "release"}:
+        ordered = bool(modifiers & {"relaxed", "acquire", "release"})
+        if self.item.opcode in ("atom", "red") or ordered:
             says |= _ATOMIC
+        if self.item.opcode in ("ld", "st") and ordered:
+            says |= _POLLS
         if "volatile" in modifiers:
             says |= _VOLATILE
         if self.item in self._polling:
@@ -193,6 +305,8 @@ class SanitizedEmitter(FunctionEmitter):
             says |= _ATOMIC
         if "cta" in modifiers:
             says |= _IN_BLOCK
+        if "nc" in modifiers:
+            says |= _READ_ONLY
         if modifiers & {"release", "acq_rel"}:
             says |= _RELEASE
         return says

@@ -333,7 +333,7 @@ def _call_system(e: FunctionEmitter, item, name: str, returned: Vector, passed: 
         e.call_void("sg_assert", "ptr %w", site, active, message, file, line, function)
     elif name == "malloc":
         out = e.temporary("i64", 1, 9)
-        e.call_void("sg_malloc", "ptr %w", active, argument(0, 64), f"ptr {out}")
+        e.call_void(e.malloc, "ptr %w", active, argument(0, 64), f"ptr {out}")
         address = e.unspill(out, "i64")
         words = e.parameter_words(returned.elements[0].name)
         for number in (0, 1):

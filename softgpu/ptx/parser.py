@@ -231,6 +231,8 @@ class _Parser:
                 self.name()
                 if self.accept("+"):
                     self.integer()
+        if not place[1]:  # of nobody's making: it belongs to the line before
+            return
         self.source = user_line = self.line(place)
         self.caller = None
         if parent and place[0] in self.headers:

@@ -260,3 +260,36 @@ extern "C" __global__ void module_variable(const float *x, float *y)
     y[t] = last_scale[7 - t];
 #endif
 }
+
+__device__ __noinline__ int *own_place(int value)
+{
+    int own[4];
+    for (int k = 0; k < 4; k++) own[k] = value + k;
+#if BUG
+    int *place = own;
+    asm volatile("" : "+l"(place)::"memory");
+    return place;
+#else
+    return nullptr;
+#endif
+}
+
+// The variables of a function end when it returns.
+// launch: grid 1, block 32; index int 32 4, new int 32
+extern "C" __global__ void after_the_return(const int *x, int *y)
+{
+    int *place = own_place(x[threadIdx.x]), own[4] = {};
+    own[x[threadIdx.x]] = 1;
+    y[threadIdx.x] = (place ? place[x[threadIdx.x]] : 0) + own[3];  // caught: out of bounds
+}
+
+// launch: grid 1, block 32; in float 32, new float 32
+extern "C" __global__ void past_a_block_of_malloc(const float *x, float *y)
+{
+    int t = threadIdx.x;
+    float *own = static_cast<float *>(malloc(12));
+    if (!own) return;
+    for (int k = 0; k < 3 + BUG; k++) own[k] = x[t];  // caught: out of bounds
+    y[t] = own[1];
+    free(own);
+}

@@ -311,3 +311,48 @@ extern "C" __global__ void value_handed_over(const float *x, float *y)
     y[t] = value;
 #endif
 }
+
+// launch: grid 1, block 64; in float 64, new float 64
+extern "C" __global__ void block_of_malloc_shared(const float *x, float *y)
+{
+    __shared__ float *between;
+    int t = threadIdx.x;
+    if (t == 0) between = static_cast<float *>(malloc(64 * sizeof *between));
+    __syncthreads();
+    if (!between) return;
+    between[t] = x[t];  // caught: race
+#if !BUG
+    __syncthreads();
+#endif
+    y[t] = between[63 - t];  // caught: race
+    __syncthreads();
+    if (t == 0) free(between);
+}
+
+// Memory read through __ldg must not be written in the same launch.
+// launch: grid 1, block 64; in float 64, new float 64
+extern "C" __global__ void read_only_read(float *x, float *y)
+{
+    int t = threadIdx.x;
+    x[t] = 2 * x[t];  // caught: stale read
+    __syncthreads();
+#if BUG
+    y[t] = __ldg(x + 63 - t);  // caught: stale read
+#else
+    y[t] = x[63 - t];
+#endif
+}
+
+// launch: grid 1, block 64; in float 64
+// launch if BUG: grid 1, block 64; in float 64
+extern "C" __global__ void read_only_then_written(float *x)
+{
+    int t = threadIdx.x;
+#if BUG
+    float v = __ldg(x + 63 - t);  // caught: stale read
+#else
+    float v = x[63 - t];
+#endif
+    __syncthreads();
+    x[t] = v;  // caught: stale read
+}

@@ -155,3 +155,87 @@ extern "C" __global__ void accumulate_into(const float *x, float *y)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     y[i] += x[i];  // caught: uninitialised read
 }
+
+// Gaps in structs are copied unwritten; their members must not be.
+struct __align__(16) Point {
+    float x, y, z;
+};
+
+// launch: grid 1, block 64; in float 64, new float 256
+extern "C" __global__ void point_copied(const float *x, Point *y)
+{
+    __shared__ Point s[64];
+    int t = threadIdx.x;
+    s[t].x = s[t].y = x[t];
+#if !BUG
+    s[t].z = 0;
+#endif
+    __syncthreads();
+    y[t] = s[63 - t];  // caught: uninitialised read
+}
+
+struct Small {
+    short a;
+    char b;
+};
+
+// launch: grid 1, block 64; index int 64 99, new uchar 256, new uchar 256
+extern "C" __global__ void small_copied(const int *x, Small *y, Small *z)
+{
+    int t = threadIdx.x;
+    y[t].a = x[t];
+#if !BUG
+    y[t].b = -x[t];
+#endif
+    __syncthreads();
+    z[t] = y[63 - t];  // caught: uninitialised read
+}
+
+struct Mixed {
+    char kind;
+    double value;
+};
+
+// launch: grid 1, block 64; in double 64, new double 128, new double 128
+extern "C" __global__ void mixed_copied(const double *x, Mixed *y, Mixed *z)
+{
+    int t = threadIdx.x;
+#if !BUG
+    y[t].kind = 1;
+#endif
+    y[t].value = x[t];
+    __syncthreads();
+    z[t] = y[63 - t];  // caught: uninitialised read
+}
+
+struct Bits {
+    unsigned low : 3, middle : 9, high : 20;
+};
+
+// launch: grid 1, block 64; index int 64 8, new int 64, new int 64
+extern "C" __global__ void bits_set_one_by_one(const int *x, Bits *y, int *z)
+{
+    int t = threadIdx.x;
+    y[t].low = x[t];
+    y[t].high = 2 * x[t];
+#if BUG
+    if (t < 63) z[t] = y[t + 64 - 64].low;
+    z[t] += x[t];  // caught: uninitialised read
+#else
+    z[t] = y[t].low + x[t];
+#endif
+}
+
+// launch: grid 1, block 64; in float 64, new float 64
+extern "C" __global__ void block_of_malloc(const float *x, float *y)
+{
+    int t = threadIdx.x;
+    float *own = static_cast<float *>(malloc(4 * sizeof *own));
+    if (!own) return;
+    own[t % 4] = x[t];
+#if !BUG
+    own[(t + 1) % 4] = -x[t];
+#endif
+    y[t] = own[(t + 1) % 4];  // caught: uninitialised read
+    free(own);
+}
