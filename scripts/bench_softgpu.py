@@ -139,32 +139,40 @@ print(time.perf_counter() - start)
 """
 
 
-def compile_seconds():
-    """(first, cached): seconds from PTX of 100 instructions to a kernel ready to launch."""
-    steps = []
-    for step in range(1, 16):  # of six instructions two are about memory
-        steps += [
-            f"ld.global.f32 %f{step}, [%rd2+{4 * step}];",
-            f"fma.rn.f32 %f0, %f{step}, %f0, %f{step};",
-            f"max.f32 %f0, %f0, %f{step};",
-            f"setp.lt.f32 %p0, %f0, %f{step};",
-            f"selp.f32 %f0, %f0, %f{step}, %p0;",
-            f"st.global.f32 [%rd2+{4 * step}], %f0;",
-        ]
-    head = [
+PTX_HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
+
+
+def steps(name, count, branches=False):
+    """PTX of a kernel of `count` instructions, of every six of which two are about memory.
+
+    branches: one of the six jumps over two."""
+    lines = [
         "ld.param.u64 %rd0, [p];", "cvta.to.global.u64 %rd1, %rd0;", "mov.u32 %r0, %tid.x;",
         "mov.u32 %r1, %ctaid.x;", "mov.u32 %r2, %ntid.x;", "mad.lo.s32 %r3, %r1, %r2, %r0;",
         "mul.wide.s32 %rd3, %r3, 128;", "add.s64 %rd2, %rd1, %rd3;", "mov.f32 %f0, 0f3F800000;",
     ]  # fmt: skip
-    body = "\n".join([*head, *steps, "ret;"])
-    assert body.count(";") == 100
-    ptx = (
-        ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry steps(.param .u64 p)\n"
-        f"{{ .reg .pred %p<9>; .reg .f32 %f<99>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n{body} }}\n"
-    )
+    for step in range((count - len(lines)) // 6):
+        place, value = f"[%rd2+{4 * (step % 16)}]", f"%f{1 + step % 48}"
+        lines += [
+            f"ld.global.f32 {value}, {place};",
+            f"fma.rn.f32 %f0, {value}, %f0, {value};",
+            f"setp.lt.f32 %p0, %f0, {value};",
+            f"@%p0 bra $L{step};" if branches else f"selp.f32 %f0, %f0, {value}, %p0;",
+            f"max.f32 %f0, %f0, {value};",
+            f"st.global.f32 {place}, %f0; $L{step}:",
+        ]
+    lines += ["ret;"] * (count - len("".join(lines).split(";")) + 1)
+    body = "\n".join(lines)
+    assert body.count(";") == count
+    registers = ".reg .pred %p<9>; .reg .f32 %f<99>; .reg .b32 %r<9>; .reg .b64 %rd<9>;"
+    return f".visible .entry {name}(.param .u64 p)\n{{ {registers}\n{body} }}\n"
+
+
+def compile_seconds(*kernels):
+    """(first, cached): seconds from PTX to the last of its kernels, ready to launch."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "steps.ptx")
-        path.write_text(ptx)
+        path.write_text(PTX_HEAD + "".join(kernels))
         environment = {**os.environ, "SOFTGPU_CACHE": folder}
         command = [sys.executable, "-c", COMPILE, path]
         runs = [
@@ -253,9 +261,16 @@ def main():
     )
     simulator = simulator_seconds()
     bar("Numba's simulator / ours, 2^20", simulator / seconds[20][0], 50_000, "times", True)
-    first, cached = compile_seconds()
+    first, cached = compile_seconds(steps("steps", 100))
     bar("100 instructions from PTX to machine code", first, 0.15, "s")
     bar("the same from the cache, in another process", cached / first, 0.5, "of that")
+    for what, branches in (("straight", False), ("with 800 branches", True)):
+        large, _ = compile_seconds(steps("steps", 5000, branches))
+        bar(f"5,000 instructions, {what}, from PTX to machine code", large, 3, "s")
+    others = [steps(f"other{n}", 400) for n in range(199)]
+    one, cached = compile_seconds(*others, steps("steps", 400))
+    bar("one kernel of a module of 200", one, 2, "s")
+    bar("the same from the cache, in another process", cached, 1.5, "s")
     each = [seconds[e][0] / 2**e * 1e9 for e in (22, 24, 26)]
     bar("time per thread, slowest / fastest of 2^22, 2^24, 2^26", max(each) / min(each), 1.5)
     bar("memory beyond the arrays, 2^26 floats", extra_megabytes(26), 200, "MB")

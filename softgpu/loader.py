@@ -19,7 +19,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from . import build, cache_folder, contract, findings, setting
+from . import build, cache, contract, findings, settings
 from .contract import ffi
 from .declarations import Declarations
 from .jit.compile import KernelCode
@@ -69,7 +69,7 @@ class LoadedModule:
         return self._codes[key]
 
     def _new_code(self, kernel: str, build_name: str) -> KernelCode:
-        return KernelCode(self.digest, self.layout(kernel), kernel, build_name, cache_folder())
+        return KernelCode(self.digest, self.layout(kernel), kernel, build_name)
 
     def refused_beside(self, kernel: str) -> str:
         """The module's other kernels that cannot run, in words; empty from the second time on."""
@@ -166,6 +166,7 @@ class Engine:
         self._reporter = ffi.callback("ReportCallback", self._report)
         self.runtime.sg_set_callbacks(*self._callbacks)
         self.runtime.sg_set_reporter(self._reporter)
+        self.set_threads(0)
         # modules that are unloaded while Python goes down must not call into it
         atexit.register(self.runtime.sg_set_callbacks, *[ffi.NULL] * 4)
         atexit.register(self.runtime.sg_set_reporter, ffi.NULL)
@@ -193,7 +194,7 @@ class Engine:
 
     def set_threads(self, threads: int) -> None:
         """How many blocks run at a time; 0: as many as there are cores; 1: deterministic."""
-        self.runtime.sg_options(threads, threads == 1, setting("SOFTGPU_TIMEOUT", float, 300.0))
+        self.runtime.sg_options(threads, threads == 1, settings.timeout_s())
 
     @contextmanager
     def time_limit(self, seconds: float):
@@ -230,6 +231,7 @@ class Engine:
         return call
 
     def _load(self, handle, image, size: int) -> None:
+        cache.guard_pycuda()  # before what it compiles next
         data = bytes(ffi.buffer(image, size))
         if bytes(ffi.buffer(image, 4)) in (b"\x7fELF", b"\x50\xed\x55\xba"):
             raise PtxError("this is machine code of a GPU; the software GPU runs PTX (nvcc --ptx)")

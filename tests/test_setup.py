@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from helpers import toolkit
+from softgpu import settings
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -154,6 +155,27 @@ def test_a_setting_that_is_no_number_is_named(setting):
     environment = dict([setting.split("=")])
     error = python("from helpers import autoinit", HELPERS_DEVICE="software", **environment)
     assert f"the environment variable {setting}: expected a" in error.splitlines()[-1]
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "257", "1.5", "nan", "inf", "two"])
+def test_threads_are_a_whole_number_that_can_be_had(text, monkeypatch):
+    monkeypatch.setenv("SOFTGPU_THREADS", text)
+    with pytest.raises(ValueError, match=f"SOFTGPU_THREADS={text}: .* whole number from 1 to 256"):
+        settings.threads()
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "nan", "inf", "1e300", "soon"])
+def test_a_time_limit_is_a_time(text, monkeypatch):
+    monkeypatch.setenv("SOFTGPU_TIMEOUT", text)
+    with pytest.raises(ValueError, match=f"SOFTGPU_TIMEOUT={text}: .* seconds above 0, at most"):
+        settings.timeout_s()
+
+
+def test_what_is_not_set_has_a_default(monkeypatch):
+    for name in ("SOFTGPU_THREADS", "SOFTGPU_TIMEOUT", "SOFTGPU_CACHE_MB"):
+        monkeypatch.setenv(name, "")
+    assert (settings.threads(), settings.timeout_s()) == (0, 300)
+    assert settings.cache_bytes() == 1 << 30
 
 
 FAKE_NVCC = """\

@@ -281,12 +281,6 @@ double sg_time_limit(double seconds)
     return before;
 }
 
-__attribute__((constructor)) static void read_environment(void)
-{
-    const char *text = getenv("SOFTGPU_TIMEOUT");
-    if (text && *text) option_timeout_s = atof(text);
-}
-
 void workers_before_fork(void) { pthread_mutex_lock(&watch_mutex); }
 
 void workers_after_fork(bool in_child)

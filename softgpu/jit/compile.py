@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
+import itertools
 import json
-import os
-import tempfile
 from dataclasses import astuple
-from functools import cache
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import llvmlite
 import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
 
+from .. import cache
 from . import copies, floating, integer, memory, profile, sanitize, warp  # noqa: F401  (they register themselves)
 from .emit import ModuleText, symbol
 from .layout import Layout, Site
@@ -21,39 +23,55 @@ from .layout import Layout, Site
 __all__ = ["KernelCode"]
 
 
-@cache
-def _target_machine():
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+@functools.cache
+def _cpu() -> tuple[str, str]:
+    """The name and the features of this machine's processor."""
     features = llvm.get_host_cpu_features()
     if features.get("avx512f"):
         features["prefer-256-bit"] = False
+    return llvm.get_host_cpu_name(), features.flatten()
+
+
+def _new_target_machine():
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    cpu, features = _cpu()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=2
+        cpu=cpu, features=features, opt=2
     )
 
 
-@cache
+_target_machine = functools.cache(_new_target_machine)
+
+
+@functools.cache
 def _version() -> bytes:
     """Changes whenever cached code would be out of date."""
     digest = hashlib.sha256(llvmlite.__version__.encode())
-    digest.update(llvm.get_host_cpu_name().encode())
-    digest.update(llvm.get_host_cpu_features().flatten().encode())
-    for folder in (Path(__file__).parent, Path(__file__).parent.parent / "ptx"):
-        for path in sorted(folder.glob("*.py")):
-            digest.update(path.read_bytes())
+    digest.update(" ".join(_cpu()).encode())
+    root = Path(__file__).parent.parent
+    sources = root.glob("ptx/*.py"), root.glob("jit/*.py"), [root / "driver/runtime.h"]
+    for path in sorted(itertools.chain(*sources)):
+        digest.update(path.read_bytes())
     return digest.digest()
 
 
-def _optimise(module) -> None:
+@functools.cache
+def _pass_builder():
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
-    builder = llvm.create_pass_builder(_target_machine(), options)
-    builder.getModulePassManager().run(module, builder)
+    return llvm.create_pass_builder(_target_machine(), options)
+
+
+def _optimise(module) -> None:
+    passes = _pass_builder().getModulePassManager()
+    passes.run(module, _pass_builder())
+    NewPassManager._dispose(passes)  # llvmlite's inheritance hides it from itself
+    passes.detach()
 
 
 def _object_code(text: str) -> bytes:
-    module = llvm.parse_assembly(text)
+    module = llvm.parse_assembly(text, llvm.create_context())  # whose types go with it
     module.triple = llvm.get_process_triple()
     module.data_layout = str(_target_machine().target_data)
     module.verify()
@@ -61,47 +79,41 @@ def _object_code(text: str) -> bytes:
     return _target_machine().emit_object(module)
 
 
-_engines: list = []  # loaded code stays for the life of the process
-_loaded: dict[tuple[str, int], int] = {}  # where it is, by key and the driver it calls into
+class _LoadedCode:
+    """Machine code in memory, until the last KernelCode that runs it is gone."""
+
+    def __init__(self, object_code: bytes, name: str):
+        machine = _new_target_machine()  # which the engine takes with it
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+        self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(object_code))
+        self._engine.finalize_object()
+        self.address = self._engine.get_function_address(name)
 
 
-def _load(object_code: bytes, name: str) -> int:
-    """Put object code into memory; the address of its kernel."""
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
-    engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(object_code))
-    engine.finalize_object()
-    _engines.append(engine)
-    return engine.get_function_address(name)
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    os.replace(temporary, path)
+_loaded: WeakValueDictionary[tuple[str, int], _LoadedCode] = WeakValueDictionary()
+"""By key, and the driver it calls into."""
 
 
 class KernelCode:
     """One build of one kernel: its sites at once, its machine code when asked for.
 
     `text`: the digest of the module's text. `notes`: what an instrumented build says of the code;
-    "counters": how many it needs. All of it comes from the file `cache_folder`/key.o if there is
-    one: a line of JSON, then the object.
+    "counters": how many it needs. All of it comes from the cache if it is there, under key.o: a
+    line of JSON, then the object.
     """
 
-    def __init__(self, text: bytes, layout: Layout, kernel: str, build: str, cache_folder: Path):
+    def __init__(self, text: bytes, layout: Layout, kernel: str, build: str):
         self.kernel = kernel
         self.layout = layout
         key = hashlib.sha256(_version())
         for part in (text, kernel.encode(), build.encode()):
             key.update(len(part).to_bytes(8, "little") + part)
         self._key = key.hexdigest()
-        self._path = cache_folder / f"{self._key}.o"
         self._emitted = ""
         self._object = b""
+        self._code: _LoadedCode | None = None
         try:
-            header, _, self._object = self._path.read_bytes().partition(b"\n")
+            header, _, self._object = cache.read(f"{self._key}.o").partition(b"\n")
             known = json.loads(header)
             if known["digest"] != hashlib.sha256(self._object).hexdigest():
                 raise ValueError("a damaged file")
@@ -127,9 +139,11 @@ class KernelCode:
                 "symbols": self._symbols,
                 "notes": self.notes,
             }
-            _write_atomically(self._path, json.dumps(known).encode() + b"\n" + self._object)
+            cache.write(f"{self._key}.o", json.dumps(known).encode() + b"\n" + self._object)
             self._emitted = ""
-        key = self._key, library._handle
-        if key not in _loaded:
-            _loaded[key] = _load(self._object, symbol(self.kernel))
-        return _loaded[key]
+        if self._code is None:
+            key = self._key, library._handle
+            self._code = _loaded.get(key) or _LoadedCode(self._object, symbol(self.kernel))
+            _loaded[key] = self._code
+            self._object = b""
+        return self._code.address

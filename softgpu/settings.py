@@ -1,0 +1,65 @@
+"""What the environment variables SOFTGPU_... say; README.md lists them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["cache_bytes", "cache_folder", "threads", "timeout_s"]
+
+_MOST_THREADS = 256  # as MAX_WORKERS in driver/workers.c
+_LONGEST_S = 1e9
+_CACHE_MB = 1024
+_MOST_CACHE_MB = 1 << 30
+
+
+def threads() -> int:
+    """SOFTGPU_THREADS: how many blocks run at a time; 0, for as many as there are cores, unset."""
+    return _whole("SOFTGPU_THREADS", 1, _MOST_THREADS) or 0
+
+
+def timeout_s() -> float:
+    """SOFTGPU_TIMEOUT: how long a launch may take."""
+    text = os.environ.get("SOFTGPU_TIMEOUT") or "300"
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= _LONGEST_S:  # as nan is not, either
+        raise _unusable(
+            "SOFTGPU_TIMEOUT", text, f"a number of seconds above 0, at most {_LONGEST_S:.0f}"
+        )
+    return seconds
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: SOFTGPU_CACHE, a checkout's .cache, or the user's cache."""
+    if folder := os.environ.get("SOFTGPU_CACHE"):
+        return Path(folder)
+    checkout = Path(__file__).parent.parent
+    if (checkout / "pyproject.toml").exists():
+        return checkout / ".cache" / "softgpu"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "softgpu"
+
+
+def cache_bytes() -> int:
+    """SOFTGPU_CACHE_MB: how large that folder may get."""
+    return (_whole("SOFTGPU_CACHE_MB", 1, _MOST_CACHE_MB) or _CACHE_MB) << 20
+
+
+def _whole(name: str, least: int, most: int) -> int | None:
+    """The whole number that a variable gives; None if it is not set."""
+    text = os.environ.get(name)
+    if not text:
+        return None
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if not least <= number <= most:
+        raise _unusable(name, text, f"a whole number from {least} to {most}")
+    return number
+
+
+def _unusable(name: str, text: str, expected: str) -> ValueError:
+    return ValueError(f"the environment variable {name}={text}: expected {expected}")
