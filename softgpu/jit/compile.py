@@ -56,16 +56,13 @@ def _version() -> bytes:
     return digest.digest()
 
 
-@functools.cache
-def _pass_builder():
+def _optimise(module) -> None:
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
-    return llvm.create_pass_builder(_target_machine(), options)
-
-
-def _optimise(module) -> None:
-    passes = _pass_builder().getModulePassManager()
-    passes.run(module, _pass_builder())
+    # for one run: each leaves it callbacks into what is gone afterwards
+    builder = llvm.create_pass_builder(_target_machine(), options)
+    passes = builder.getModulePassManager()
+    passes.run(module, builder)
     NewPassManager._dispose(passes)  # llvmlite's inheritance hides it from itself
     passes.detach()
 
