@@ -233,7 +233,7 @@ static Fiber *idle_fiber(Worker *k)
         k->idle = fiber->next;
         return fiber;
     }
-    fiber = fiber_new();
+    fiber = fiber_new(k->fiber_count);
     if (!fiber) return NULL;
     k->fibers[k->fiber_count++] = fiber;
     fiber_reset(fiber, fiber_main, k);

@@ -180,14 +180,14 @@ void streams_free_all(Context *owner);
 
 typedef struct Fiber {
     void *sp; /* while it does not run */
-    char *stack;
+    char *stack, *top;
     struct Fiber *next; /* in its worker's list of idle fibers */
 } Fiber;
 
 #define STACK_BYTES (8u << 20)   /* costs memory only as far as it is used */
 #define STACK_RESERVE (2u << 20) /* room for one function's frame below where it is checked */
 
-Fiber *fiber_new(void);
+Fiber *fiber_new(unsigned index);
 /* Makes a fiber start at main(argument) when it is next switched to. */
 void fiber_reset(Fiber *fiber, void (*main)(void *), void *argument);
 void fiber_switch(void **save_sp, void *to_sp);

@@ -6,8 +6,11 @@
 #include "driver.h"
 
 #define GUARD_BYTES (64u << 10)
+#define SHIFT_BYTES (17u * 64) /* how much lower each stack begins than the one before */
+#define SHIFTS 64              /* stacks until one begins as high as the first again */
 
-Fiber *fiber_new(void)
+/* Stacks whose frames lay at the same places would drive each other out of the cache. */
+Fiber *fiber_new(unsigned index)
 {
     Fiber *fiber = calloc(1, sizeof *fiber);
     if (!fiber) return NULL;
@@ -20,6 +23,7 @@ Fiber *fiber_new(void)
     mprotect(memory, GUARD_BYTES, PROT_NONE);
     madvise(memory + GUARD_BYTES, STACK_BYTES, MADV_NOHUGEPAGE);
     fiber->stack = memory + GUARD_BYTES;
+    fiber->top = fiber->stack + STACK_BYTES - index % SHIFTS * SHIFT_BYTES;
     return fiber;
 }
 
@@ -62,7 +66,7 @@ void fiber_start(void) __attribute__((visibility("hidden")));
 
 void fiber_reset(Fiber *fiber, void (*main)(void *), void *argument)
 {
-    uint64_t *top = (uint64_t *)(fiber->stack + STACK_BYTES);
+    uint64_t *top = (uint64_t *)fiber->top;
     memset(top - 16, 0, 16 * sizeof *top);
     top[-3] = (uint64_t)fiber_start;
     top[-6] = (uint64_t)main;     /* r12 */
@@ -83,10 +87,10 @@ static void fiber_start(unsigned main_high, unsigned main_low, unsigned high, un
 
 void fiber_reset(Fiber *fiber, void (*main)(void *), void *argument)
 {
-    ucontext_t *context = (ucontext_t *)(fiber->stack + STACK_BYTES - 4096);
+    ucontext_t *context = (ucontext_t *)(fiber->top - 4096);
     getcontext(context);
     context->uc_stack.ss_sp = fiber->stack;
-    context->uc_stack.ss_size = STACK_BYTES - 4096;
+    context->uc_stack.ss_size = fiber->top - fiber->stack - 4096;
     context->uc_link = NULL;
     uint64_t m = (uint64_t)main, a = (uint64_t)argument;
     makecontext(context, (void (*)(void))fiber_start, 4, (unsigned)(m >> 32), (unsigned)m,

@@ -16,7 +16,16 @@ import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from .. import cache
-from . import copies, floating, integer, memory, profile, sanitize, warp  # noqa: F401  (they register themselves)
+from . import (  # noqa: F401  (they register themselves)
+    copies,
+    floating,
+    integer,
+    memory,
+    profile,
+    proven,
+    sanitize,
+    warp,
+)
 from .emit import ModuleText, symbol
 from .layout import Layout, Site
 

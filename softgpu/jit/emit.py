@@ -32,6 +32,7 @@ from .layout import RESERVED_SHARED, Layout, Site
 from .nans import canonical
 from .opcodes import OPCODES, sites_of
 from .passes import analyse
+from .sums import emit_sum, is_sum
 
 __all__ = [
     "BUILDS",
@@ -60,6 +61,12 @@ to compile, and half as long again to run."""
 _STRETCH = 32
 """Instructions of a large function's block after which values that were read are read again: LLVM's
 time grows with the square of what they live through."""
+
+_METADATA = (
+    "!0 = !{}",
+    '!1 = !{!"branch_weights", i32 1000, i32 1}',
+)
+"""What LLVM text refers to: !0 says that a value never changes, !1 that a branch is likely."""
 
 _EMITTERS: dict[str, object] = {}
 
@@ -178,9 +185,9 @@ class ModuleText:
             name = self._wanted.pop()
             emitter = BUILDS[self.build](self, self.module.functions[name])
             self.definitions[name] = emitter.emit()
-        routines = [text for _, text in self.routines.values()]
-        texts = *self.declared.values(), *routines, *self.definitions.values()
-        return "\n".join([*texts, "!0 = !{}", ""])
+        routines = (text for _, text in self.routines.values())
+        texts = self.declared.values(), routines, self.definitions.values(), _METADATA
+        return "\n".join([*chain(*texts), ""])
 
 
 class FunctionEmitter:
@@ -200,6 +207,7 @@ class FunctionEmitter:
         instructions = sum(isinstance(item, Instruction) for item in function.body)
         self.large = instructions + _BLOCK_WEIGHT * len(self.blocks) > _LARGE
         self._sites_used: Counter = Counter()  # by instruction; None: the function itself
+        self.sums = set() if self.careful or self.large else found.sums
         self.item: Instruction | None = None  # the one at hand
         self.lines: list[str] = []
         self.entry: list[str] = []
@@ -234,9 +242,9 @@ class FunctionEmitter:
         ]
         registers = [*self.function.registers.values(), CARRY, Register("%entry", "b32")]
         for register in registers:
-            slot, kind = self._slot(register)
-            prologue.append(f"{slot} = alloca {kind}")
-            prologue.append(f"store {kind} zeroinitializer, ptr {slot}")
+            for slot, kind in self.slots(register):
+                prologue.append(f"{slot} = alloca {kind}")
+                prologue.append(f"store {kind} zeroinitializer, ptr {slot}")
         for index in range(len(self.blocks)):
             prologue.append(f"%wait{index} = alloca i32")
             prologue.append(f"store i32 0, ptr %wait{index}")
@@ -320,16 +328,25 @@ class FunctionEmitter:
         self._set_mask(self.assign(f"load i32, ptr %wait{index}"))
         self.line(f"store i32 0, ptr %wait{index}")
         self.begin_block(index, block)
+        self.emit_instructions(index, block)
+        self._emit_choice(index, block)
+
+    def emit_instructions(self, index: int, block: Block) -> None:
+        """All that a block does before its lanes go elsewhere."""
         for number, item in enumerate(block.instructions, 1):
-            self._emit_instruction(item)
+            self.emit_instruction(item)
             if self.large and number % _STRETCH == 0:
                 label = self.label()
                 self.line(f"br label %{label}")
                 self.start(label)
-        self._emit_choice(index, block)
 
-    def _emit_instruction(self, item: Instruction) -> None:
-        function = _EMITTERS[item.opcode]
+    def again(self, items: list[Instruction]) -> None:
+        """Let instructions that have been emitted be emitted once more."""
+        for item in items:
+            self._sites_used[item] = 0
+
+    def emit_instruction(self, item: Instruction) -> None:
+        function = emit_sum if self._keeps_sum(item) else _EMITTERS[item.opcode]
         self.item = item
         self._active, self._active_vector = self.mask, self._mask_vector
         try:
@@ -525,24 +542,72 @@ class FunctionEmitter:
 
     # --- registers --------------------------------------------------------------------------
 
+    def slots(self, register: Register) -> list[tuple[str, str]]:
+        """All stack slots that hold a register, and their LLVM types."""
+        return [self._slot(register), *([self._base(register)] * (register.name in self.sums))]
+
     def _slot(self, register: Register) -> tuple[str, str]:
         """The stack slot of a register and its LLVM type."""
         element = element_of(register.type)
         uniform = register.name not in self.found.varying
         return f'%"r{register.name}"', element if uniform else f"<{LANES} x {element}>"
 
+    def _base(self, register: Register) -> tuple[str, str]:
+        """The stack slot of the base of a register kept as a sum, and its LLVM type."""
+        return f'%"s{register.name}"', element_of(register.type)
+
+    def _keeps_sum(self, item: Instruction) -> bool:
+        """Whether an instruction adds up bases and offsets, for all lanes that there are."""
+        destination = item.operands[0] if item.operands else None
+        return (
+            isinstance(destination, Register)
+            and destination.name in self.sums
+            and destination.name not in self.found.protected[self.index]
+            and not item.predicate
+            and is_sum(item)
+        )
+
     def is_uniform(self, register: Register) -> bool:
         return register.name not in self.found.varying
 
-    def load_register(self, register: Register) -> Value:
-        value = self._loaded.get(register.name)
+    def _load_slot(self, slot: str, element: str, uniform: bool) -> Value:
+        value = self._loaded.get(slot)
         if value is None:
-            slot, kind = self._slot(register)
-            text = self.assign(f"load {kind}, ptr {slot}")
-            value = Value(text, element_of(register.type), self.is_uniform(register))
-            self._loaded[register.name] = value
+            kind = Value("", element, uniform).type
+            value = Value(self.assign(f"load {kind}, ptr {slot}"), element, uniform)
+            self._loaded[slot] = value
+        return value
+
+    def _store_slot(self, slot: str, value: Value) -> None:
+        self.line(f"store {value}, ptr {slot}")
+        self._loaded[slot] = value
+
+    def load_register(self, register: Register) -> Value:
+        if register.name in self.sums:
+            value = self.op("add", *self._load_sum(register))
+        else:
+            element = element_of(register.type)
+            value = self._load_slot(self._slot(register)[0], element, self.is_uniform(register))
         made = self.found.nans.reads.get((self.item, register.name))
         return canonical(self, value, made) if made else value
+
+    def _load_sum(self, register: Register) -> tuple[Value, Value]:
+        element = element_of(register.type)
+        base = self._load_slot(self._base(register)[0], element, True)
+        return base, self._load_slot(self._slot(register)[0], element, False)
+
+    def read_sum(self, operand, ptx_type: str) -> tuple[Value, Value]:
+        """An operand as (base, offsets)."""
+        zero = self.constant(0, element_of(ptx_type))
+        if isinstance(operand, Register) and operand.name in self.sums:
+            return self._load_sum(operand)
+        value = self.read(operand, ptx_type)
+        return (value, zero) if value.uniform else (zero, value)
+
+    def write_sum(self, register: Register, base: Value, offsets: Value) -> None:
+        """Keep a register as a sum, for the active lanes and all others."""
+        self._store_slot(self._base(register)[0], base)
+        self._store_slot(self._slot(register)[0], self.splat(offsets))
 
     def read(self, operand, ptx_type: str) -> Value:
         """An operand, seen as a PTX type: narrower reads of a register take its low bits."""
@@ -589,8 +654,9 @@ class FunctionEmitter:
             if self.item.predicate or protected:
                 chosen = self.active_vector() if protected else self.predicate_vector(self.item)
                 value = self.select(chosen, value, self.load_register(operand))
-        self.line(f"store {value}, ptr {slot}")
-        self._loaded[operand.name] = value
+        self._store_slot(slot, value)
+        if operand.name in self.sums:
+            self._store_slot(self._base(operand)[0], self.constant(0, value.element))
 
     # --- values -----------------------------------------------------------------------------
 
@@ -810,6 +876,18 @@ class FunctionEmitter:
 
     malloc = "sg_malloc"
 
+    def load_at_once(self, access) -> list[Value] | None:
+        """The values of a load that needs no test; None: it needs one."""
+        return None
+
+    def expects_scatter(self, access) -> bool:
+        """Whether the lanes of a load may well be scattered over shared memory."""
+        return False
+
+    def store_at_once(self, access, values: list[Value]) -> bool:
+        """Whether a store needed no test and is done."""
+        return False
+
     # --- calls --------------------------------------------------------------------------------
 
     def _call_text(self, result: str, name: str, arguments) -> str:
@@ -994,6 +1072,15 @@ class FunctionEmitter:
         return (
             self.op("add", base, self.constant(operand.offset, width)) if operand.offset else base
         )
+
+    def address_sum(self, operand: Address, width: str) -> tuple[Value, Value]:
+        """The same as (base, offsets), where it differs between lanes."""
+        base = self.constant(operand.offset, width)
+        register = operand.base
+        if register.name in self.sums and element_of(register.type) == width:
+            more, offsets = self._load_sum(register)
+            return self.op("add", more, base), offsets
+        return base, self.resize(self.integer(self.load_register(register)), width)
 
 
 BUILDS: dict[str, type[FunctionEmitter]] = {"plain": FunctionEmitter}

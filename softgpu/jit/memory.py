@@ -57,24 +57,25 @@ def _local_base(e: FunctionEmitter) -> Value:
     return e.op("add", _pointer_value(e, "local"), own)
 
 
-def _vector_size(item) -> int:
+def vector_size(item) -> int:
     return next((int(m[1:]) for m in item.modifiers if m in ("v2", "v4", "v8")), 1)
 
 
-class _Access:
-    """What ld and st have in common: the site, the addresses, the test for the fast path."""
+class Access:
+    """What ld and st have in common: the site, the addresses, the tests for the fast paths."""
 
     def __init__(self, e: FunctionEmitter, item, kind: str, operand: Address):
         self.e = e
         self.space = space_of(item)
         ptx_type = item.modifiers[-1]
         self.signed = is_signed(ptx_type)
-        self.count = _vector_size(item)
+        self.count = vector_size(item)
         self.element = element_of(ptx_type)
         self.element_bytes = bits_of(ptx_type) // 8
         self.bytes = self.element_bytes * self.count
         self.site = e.site(item, kind, self.space, self.bytes, self.count)
         self.address = _own_address(e, operand, self.space)
+        self.operand: Address | None = operand  # None: in a routine, which knows addresses only
 
     def observe(self) -> None:
         """Let the instrumented builds see it."""
@@ -85,36 +86,50 @@ class _Access:
         e = self.e
         if e.careful:
             return e.constant(0, "i1")
-        low = e.op("and", first, e.constant(self.bytes - 1, "i64"))
-        aligned = e.compare("icmp eq", low, e.constant(0, "i64"))
-        if self.space == "shared":
+        return e.op("and", self.aligned(first), self.within(first, past))
+
+    def aligned(self, address: Value) -> Value:
+        e = self.e
+        low = e.op("and", address, e.constant(self.bytes - 1, "i64"))
+        return e.compare("icmp eq", low, e.constant(0, "i64"))
+
+    def within(self, first: Value, past: Value) -> Value:
+        """Whether [first, past) (i64) is memory that this site may reach without the driver."""
+        e = self.e
+        if self.space == "shared":  # what is below zero is, without a sign, far above the end
             end = e.resize(Value(e.warp_value("shared_bytes", "i32"), "i32", True), "i64")
-            return e.op("and", aligned, e.compare("icmp ule", past, end))
+            enough = e.compare("icmp ule", first, end)
+            return e.op("and", enough, e.compare("icmp ule", past, end))
         table = e.warp_value("sites", "ptr")
         ends = []
         for field in (0, 1):
             place = e.assign(f"getelementptr [2 x i64], ptr {table}, i32 {self.site}, i32 {field}")
             ends.append(Value(e.assign(f"load i64, ptr {place}"), "i64", True))
         enough = e.compare("icmp uge", first, ends[0])
-        return e.op("and", aligned, e.op("and", enough, e.compare("icmp ule", past, ends[1])))
-
-    def _pointer(self, address: Value) -> Value:
-        """One address of the space as an i64 host address."""
-        return _to_host(self.e, address, self.space)
+        return e.op("and", enough, e.compare("icmp ule", past, ends[1]))
 
     def one_place(self) -> tuple[Value, Value]:
         """(fast path possible, host address) where all lanes share one address."""
         e = self.e
         first = e.resize(self.address, "i64")
         past = e.op("add", first, e.constant(self.bytes, "i64"))
-        return self._inside(first, past), self._pointer(self.address)
+        return self._inside(first, past), _to_host(e, self.address, self.space)
+
+    def sum(self) -> tuple[Value, Value]:
+        """The addresses as (base, offsets), of which only the base moves in most loops."""
+        e = self.e
+        if self.address.uniform:
+            return self.address, e.constant(0, self.address.element)
+        if self.space == "local" or self.operand is None:
+            return e.constant(0, self.address.element), self.address
+        return e.address_sum(self.operand, "i32" if self.space == "shared" else "i64")
 
     def in_a_row(self) -> tuple[Value, Value]:
         """(fast path possible, host address of lane 0's element, were it active)."""
         e = self.e
-        address = e.splat(self.address)
-        steps = e.lanes((self.bytes * lane for lane in range(LANES)), address.element)
-        start = e.op("sub", address, steps)
+        base, offsets = self.sum()
+        steps = e.lanes((self.bytes * lane for lane in range(LANES)), offsets.element)
+        start = e.op("sub", offsets, steps)
         active = Value(e.active(), "i32", True)
         lowest = e.intrinsic("cttz", active, tail="i1 true")
         first = self._start_of_lowest(start, active, lowest)
@@ -125,19 +140,38 @@ class _Access:
             together = e.op("and", together, full)
         size = e.constant(self.bytes, "i64")
         highest = e.op("sub", e.constant(LANES, "i32"), e.intrinsic("ctlz", active, tail="i1 true"))
-        signed = self.space == "shared"  # the offset of an inactive lane 0 may be below zero
-        whole = e.resize(first, "i64", signed)
+        whole = self.widened(e.op("add", base, first))
         begin = e.op("add", whole, e.op("mul", e.resize(lowest, "i64"), size))
         past = e.op("add", whole, e.op("mul", e.resize(highest, "i64"), size))
-        possible = e.op("and", together, self._inside(begin, past))
-        if signed:
-            inside = e.compare("icmp sge", begin, e.constant(0, "i64"))
-            return e.op("and", possible, inside), e.op("add", whole, _pointer_value(e, "shared"))
-        return possible, whole
+        return e.op("and", together, self._inside(begin, past)), self.host(whole)
+
+    def anywhere(self) -> Value:
+        """Whether all active lanes are aligned, and inside of shared memory."""
+        e = self.e
+        room = Value(e.warp_value("shared_bytes", "i32"), "i32", True)
+        last = e.op("sub", room, e.constant(self.bytes, "i32"))
+        low = e.op("and", self.address, e.constant(self.bytes - 1, "i32"))
+        bad = e.compare("icmp ugt", self.address, last)
+        bad = e.op("or", bad, e.compare("icmp ne", low, e.constant(0, "i32")))
+        bad = e.op("and", Value(e.bits(bad), "i32", True), Value(e.active(), "i32", True))
+        enough = e.compare("icmp uge", room, e.constant(self.bytes, "i32"))
+        return e.op("and", enough, e.compare("icmp eq", bad, e.constant(0, "i32")))
+
+    def widened(self, address: Value) -> Value:
+        """An address as an i64; in shared memory, that of an inactive lane 0 may be below zero."""
+        return self.e.resize(address, "i64", self.space == "shared")
+
+    def host(self, address: Value) -> Value:
+        """An address, widened, as a host address."""
+        shared = self.space == "shared"
+        return self.e.op("add", address, _pointer_value(self.e, "shared")) if shared else address
 
     def _start_of_lowest(self, start: Value, active: Value, lowest: Value) -> Value:
-        """start[lowest]; lane 0, mostly the lowest active one, can be read without a detour."""
+        """start[lowest] or, as good where all lanes have computed their addresses, start[0]."""
         e = self.e
+        protected = e.found.protected[e.index]
+        if self.operand is not None and getattr(self.operand.base, "name", "") not in protected:
+            return e.extract(start, "0")
         has_zero = e.op("and", active, e.constant(1, "i32"))
         direct, detour, done = e.label(), e.label(), e.label()
         condition = e.compare("icmp ne", has_zero, e.constant(0, "i32"))
@@ -157,7 +191,7 @@ class _Access:
         """What `body(e, self, *values)` gives, which large functions have once for all like it."""
 
         def apart(site: Value, address: Value, *values: Value) -> list[Value]:
-            self.site, self.address = site.text, address
+            self.site, self.address, self.operand = site.text, address, None
             return body(self.e, self, *values)
 
         if not self.e.has_routines:
@@ -187,10 +221,12 @@ def _load(e, item):
     if space == "param" and _load_param(e, item, operand):
         return
     done = e.when_active()
-    access = _Access(e, item, "load", operand)
+    access = Access(e, item, "load", operand)
     access.observe()
     uniform = access.address.uniform
-    values = access.run("load", _load_one_place if uniform else _load_lanes)
+    values = e.load_at_once(access)
+    if values is None:
+        values = access.run("load", _load_one_place if uniform else _load_lanes)
     for destination, value in zip(_destinations(item.operands[0]), values, strict=True):
         e.write(destination, value, access.signed)
     e.finish_active(done)
@@ -198,11 +234,11 @@ def _load(e, item):
 
 def _branch(e: FunctionEmitter, condition: Value) -> tuple[str, str, str]:
     fast, slow, done = e.label(), e.label(), e.label()
-    e.line(f"br {condition}, label %{fast}, label %{slow}")
+    e.line(f"br {condition}, label %{fast}, label %{slow}, !prof !1")
     return fast, slow, done
 
 
-def _load_one_place(e: FunctionEmitter, access: _Access) -> list[Value]:
+def _load_one_place(e: FunctionEmitter, access: Access) -> list[Value]:
     possible, place = access.one_place()
     data = e.temporary(access.element, access.count)
     fast, slow, done = _branch(e, possible)
@@ -234,37 +270,58 @@ def _load_one_place(e: FunctionEmitter, access: _Access) -> list[Value]:
     ]
 
 
-def _load_lanes(e: FunctionEmitter, access: _Access) -> list[Value]:
+def _load_lanes(e: FunctionEmitter, access: Access) -> list[Value]:
     kind = f"<{LANES} x {access.element}>"
     possible, place = access.in_a_row()
     data = e.temporary(access.element, access.count)
     fast, slow, done = _branch(e, possible)
     e.start(fast)
     e.observe_row(access.site, place, False)
-    fast = e.here
-    pointer = e.assign(f"inttoptr {place} to ptr")
-    if access.count == 1:
-        direct = [_masked_load(e, access, pointer)]
-    else:
-        total = LANES * access.count
-        wide = e.assign(f"load <{total} x {access.element}>, ptr {pointer}, align {access.bytes}")
-        direct = [_strided(e, wide, access, number) for number in range(access.count)]
+    ways = [(_load_row(e, access, place), e.here)]
     e.line(f"br label %{done}")
     e.start(slow)
+    if e.expects_scatter(access):
+        fast, slow, _ = _branch(e, access.anywhere())
+        e.start(fast)
+        ways.append(([_gather(e, access)], e.here))
+        e.line(f"br label %{done}")
+        e.start(slow)
     access.slow("load", data)
     by_lane = []
     for number in range(access.count):
         base = e.assign(f"getelementptr {kind}, ptr {data}, i64 {number}")
         by_lane.append(e.assign(f"load {kind}, ptr {base}, align 64"))
+    ways.append((by_lane, e.here))
     e.line(f"br label %{done}")
     e.start(done)
-    return [
-        Value(e.assign(f"phi {kind} [{a}, %{fast}], [{b}, %{slow}]"), access.element, False)
-        for a, b in zip(direct, by_lane, strict=True)
-    ]
+    values = []
+    for number in range(access.count):
+        sources = ", ".join(f"[{way[number]}, %{label}]" for way, label in ways)
+        values.append(Value(e.assign(f"phi {kind} {sources}"), access.element, False))
+    return values
 
 
-def _masked_load(e: FunctionEmitter, access: _Access, pointer: str) -> str:
+def _load_row(e: FunctionEmitter, access: Access, place: Value) -> list[str]:
+    pointer = e.assign(f"inttoptr {place} to ptr")
+    if access.count == 1:
+        return [_masked_load(e, access, pointer)]
+    total = LANES * access.count
+    wide = e.assign(f"load <{total} x {access.element}>, ptr {pointer}, align {access.bytes}")
+    return [_strided(e, wide, access, number) for number in range(access.count)]
+
+
+def _gather(e: FunctionEmitter, access: Access) -> str:
+    """One element of shared memory for each active lane."""
+    kind, pointers = f"<{LANES} x {access.element}>", f"<{LANES} x ptr>"
+    name = f"llvm.masked.gather.v{LANES}{e.mangle(access.element)}.v{LANES}p0"
+    e.text.declare(name, f"declare {kind} @{name}({pointers}, i32, <{LANES} x i1>, {kind})")
+    shared = e.warp_value("shared", "ptr")
+    places = e.assign(f"getelementptr i8, ptr {shared}, {access.address}")
+    lanes = f"{e.active_vector()}, {kind} zeroinitializer"
+    return e.assign(f"call {kind} @{name}({pointers} {places}, i32 {access.bytes}, {lanes})")
+
+
+def _masked_load(e: FunctionEmitter, access: Access, pointer: str) -> str:
     kind = f"<{LANES} x {access.element}>"
     name = f"llvm.masked.load.v{LANES}{e.mangle(access.element)}.p0"
     e.text.declare(name, f"declare {kind} @{name}(ptr, i32, <{LANES} x i1>, {kind})")
@@ -272,7 +329,7 @@ def _masked_load(e: FunctionEmitter, access: _Access, pointer: str) -> str:
     return e.assign(f"call {kind} @{name}({arguments})")
 
 
-def _strided(e: FunctionEmitter, wide: str, access: _Access, number: int) -> str:
+def _strided(e: FunctionEmitter, wide: str, access: Access, number: int) -> str:
     total = LANES * access.count
     picks = ", ".join(f"i32 {lane * access.count + number}" for lane in range(LANES))
     kind = f"<{total} x {access.element}>"
@@ -289,13 +346,14 @@ def _store(e, item):
         _store_param(e, item, target, values)
         return
     done = e.when_active()
-    access = _Access(e, item, "store", target)
+    access = Access(e, item, "store", target)
     access.observe()
-    access.run("store", _store_values, *values)
+    if not e.store_at_once(access, values):
+        access.run("store", _store_values, *values)
     e.finish_active(done)
 
 
-def _store_values(e: FunctionEmitter, access: _Access, *values: Value) -> list[Value]:
+def _store_values(e: FunctionEmitter, access: Access, *values: Value) -> list[Value]:
     vector = f"<{LANES} x {access.element}>"
     data = e.temporary(access.element, access.count)
     possible, place = access.one_place() if access.address.uniform else access.in_a_row()
@@ -339,21 +397,27 @@ def _stored(e: FunctionEmitter, operand, kind: str) -> Value:
     return e.view(e.load_register(operand), element_of(kind))
 
 
-def _interleaved(e: FunctionEmitter, access: _Access, values: list[Value]) -> str:
-    """Component vectors as one vector in memory order."""
-    parts, size = [value.text for value in values], LANES
-    while len(parts) > 1:  # concatenate pairwise
-        kind = f"<{size} x {access.element}>"
-        order = ", ".join(f"i32 {n}" for n in range(2 * size))
-        parts = [
-            e.assign(f"shufflevector {kind} {a}, {kind} {b}, <{2 * size} x i32> <{order}>")
-            for a, b in zip(parts[::2], parts[1::2], strict=True)
-        ]
+def joined(e: FunctionEmitter, pieces: list[str], size: int, element: str) -> str:
+    """Vectors of `size` one after the other in one vector."""
+    while len(pieces) > 1:
+        kind = f"<{size} x {element}>"
         size *= 2
+        order = ", ".join(f"i32 {n}" for n in range(size))
+        pieces = [
+            e.assign(f"shufflevector {kind} {a}, {kind} {b}, <{size} x i32> <{order}>")
+            for a, b in zip(pieces[::2], pieces[1::2], strict=True)
+        ]
+    return pieces[0]
+
+
+def _interleaved(e: FunctionEmitter, access: Access, values: list[Value]) -> str:
+    """Component vectors as one vector in memory order."""
+    whole = joined(e, [value.text for value in values], LANES, access.element)
+    size = LANES * access.count
     kind = f"<{size} x {access.element}>"
     picks = (lane + LANES * number for lane in range(LANES) for number in range(access.count))
     order = ", ".join(f"i32 {n}" for n in picks)
-    return e.assign(f"shufflevector {kind} {parts[0]}, {kind} poison, <{size} x i32> <{order}>")
+    return e.assign(f"shufflevector {kind} {whole}, {kind} poison, <{size} x i32> <{order}>")
 
 
 # --- parameters ----------------------------------------------------------------------------------
@@ -455,7 +519,7 @@ def _atomic(e, item):
     element = element_of(kind)
     numbers = f"i32 {_OPERATIONS[operation]}", f"i32 {_TYPES[kind]}"
     parts = [_destinations(source) for source in sources]
-    for place in range(_vector_size(item)):  # a vector is that many atomics of its elements
+    for place in range(vector_size(item)):  # a vector is that many atomics of its elements
         out = e.temporary(element, 1, 9) if used else "null"
         pointers = [f"ptr {e.spill(_stored(e, p[place], kind), n)}" for n, p in enumerate(parts)]
         pointers += ["ptr null"] * (2 - len(pointers))

@@ -155,8 +155,8 @@ class ProfiledEmitter(FunctionEmitter):
         self._pieces = [items[a:b] for a, b in zip([0, *ends], [*ends, len(items)])]
         self._begin_piece()
 
-    def _emit_instruction(self, item) -> None:
-        super()._emit_instruction(item)
+    def emit_instruction(self, item) -> None:
+        super().emit_instruction(item)
         if item.opcode == "call":
             self._begin_piece()
 

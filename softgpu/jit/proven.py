@@ -1,0 +1,237 @@
+"""The plain build: most blocks once with a test for each access, and once with one test for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..ptx.program import Address, Instruction, Register
+from .emit import BUILDS, LANES, FunctionEmitter, ModuleText, Value
+from .flow import EXIT, Block, registers_of
+from .memory import Access, joined
+from .opcodes import Does, does
+from .proof import Guess, Proof, address_of, find_proof
+from .strides import PIECE, strides_along_x
+
+__all__ = ["ProvingEmitter"]
+
+_MOST_ONCE = 16
+"""How many accesses, outside of loops, are worth it that their code doubles."""
+
+_NEAR = 1 << 48
+"""Pieces that lie further apart are no addresses; sums of nearer ones do not overflow."""
+
+
+@dataclass
+class _Stretch:
+    """Accesses that lie alike, at constant distances: what one test can tell of."""
+
+    access: Access
+    guess: Guess
+    base: Value
+    offsets: Value
+    lowest: int  # distances in bytes
+    highest: int
+
+
+class ProvingEmitter(FunctionEmitter):
+    """Emits functions that test as little as they can."""
+
+    def __init__(self, text: ModuleText, function):
+        super().__init__(text, function)
+        self._loops = {
+            inside
+            for last, block in enumerate(self.blocks)
+            for first in block.targets
+            if EXIT < first <= last
+            for inside in range(first, last + 1)
+        }
+        self._strides = strides_along_x(self.function)
+        self._proven: dict[Instruction, Guess] = {}
+        self._piece = PIECE  # lanes that are looked at together
+
+    def emit_instructions(self, index: int, block: Block) -> None:
+        in_loop = index in self._loops
+        items = block.instructions
+        proof = None if self.large else find_proof(items, self.found.varying, self._strides)
+        if not proof or (len(proof.guesses) > _MOST_ONCE and not in_loop):
+            super().emit_instructions(index, block)
+            return
+        self._piece = PIECE if in_loop else LANES
+        tested, test, proven, done = (self.label() for _ in range(4))
+        self.line(f"br label %{test}")
+        self.start(tested)
+        super().emit_instructions(index, block)
+        self.line(f"br label %{done}")
+        self.start(test)
+        self.again(items)
+        holds = self._prove(proof)
+        self.line(f"br {holds}, label %{proven}, label %{tested}, !prof !1")
+        self.start(proven)
+        some_lanes = self.mask
+        self._set_mask("-1")
+        self.again(items)
+        self._proven = proof.guesses
+        super().emit_instructions(index, block)
+        self._proven = {}
+        self._set_mask(some_lanes)
+        self.line(f"br label %{done}")
+        self.start(done)
+
+    # --- the test ---------------------------------------------------------------------------
+
+    def _prove(self, proof: Proof) -> Value:
+        """Whether a proof holds; registers are left as they are."""
+        slots = [slot for register in proof.changed() for slot in self.slots(register)]
+        before = [(self.assign(f"load {kind}, ptr {slot}"), kind, slot) for slot, kind in slots]
+        stretches = self._stretches(proof)
+        for value, kind, slot in before:
+            self.line(f"store {kind} {value}, ptr {slot}")
+        all_lanes = Value(self.mask, "i32", True)
+        holds = self.compare("icmp eq", all_lanes, self.constant(-1, "i32"))
+        for stretch in stretches:
+            holds = self.op("and", holds, self._lies_well(stretch))
+        return holds
+
+    def _stretches(self, proof: Proof) -> list[_Stretch]:
+        """Goes through the steps of a proof, for what they access."""
+        found: dict[tuple, _Stretch] = {}
+        written: list[str] = []
+        for item in proof.steps:
+            guess = proof.guesses.get(item)
+            if guess is None:
+                self.emit_instruction(item)
+                written += [register.name for register in registers_of(item)[0]]
+                continue
+            self.item = item
+            address = address_of(item)
+            kind = "load" if does(item, Does.READS) else "store"
+            access = Access(self, item, kind, Address(address.base, 0))
+            age = written.count(getattr(address.base, "name", ""))
+            at = address.offset
+            key = address.base, age, kind, access.space, access.bytes, at % access.bytes
+            if key not in found:
+                found[key] = _Stretch(access, guess, *access.sum(), at, at)
+            stretch = found[key]
+            stretch.lowest, stretch.highest = min(stretch.lowest, at), max(stretch.highest, at)
+        return list(found.values())
+
+    def _lies_well(self, stretch: _Stretch) -> Value:
+        """Whether a stretch is inside its memory, aligned, and as it was guessed."""
+        access, offsets = stretch.access, stretch.offsets
+        first, gaps = self._pieces(access, stretch.base, offsets)
+        begin = self.op("add", first, self.constant(stretch.lowest, "i64"))
+        size = access.bytes * (self._piece if stretch.guess is Guess.IN_A_ROW else 1)
+        past = self.op("add", first, self.constant(stretch.highest + size, "i64"))
+        if stretch.guess is Guess.ALL_AT_ONE:
+            return self.op("and", access.aligned(begin), access.within(begin, past))
+        lowest = highest = gaps[0]
+        mixed = begin
+        for gap in gaps[1:]:
+            lowest = self.intrinsic("smin", lowest, gap)
+            highest = self.intrinsic("smax", highest, gap)
+            mixed = self.op("or", mixed, gap)
+        apart = self.op("sub", highest, lowest)
+        holds = self.compare("icmp ult", apart, self.constant(_NEAR, "i64"))
+        holds = self.op("and", holds, self._as_guessed(stretch))
+        holds = self.op("and", holds, access.aligned(mixed))
+        begin, past = self.op("add", begin, lowest), self.op("add", past, highest)
+        return self.op("and", holds, access.within(begin, past))
+
+    def _as_guessed(self, stretch: _Stretch) -> Value:
+        """Whether the lanes of each piece lie in a row, or at one place."""
+        offsets = stretch.offsets
+        picks = ", ".join(f"i32 {lane // self._piece * self._piece}" for lane in range(LANES))
+        kind = offsets.type
+        text = self.assign(f"shufflevector {offsets}, {kind} poison, <{LANES} x i32> <{picks}>")
+        away = self.op("sub", offsets, Value(text, offsets.element, False))
+        step = stretch.access.bytes if stretch.guess is Guess.IN_A_ROW else 0
+        wanted = self.lanes((step * (lane % self._piece) for lane in range(LANES)), offsets.element)
+        differ = Value(self.bits(self.compare("icmp ne", away, wanted)), "i32", True)
+        return self.compare("icmp eq", differ, self.constant(0, "i32"))
+
+    # --- accesses that it stands for --------------------------------------------------------
+
+    def _pieces(self, access: Access, base: Value, offsets: Value) -> tuple[Value, list[Value]]:
+        """(address of lane 0, how far from it each piece begins), as i64."""
+        starts = [self.extract(offsets, str(lane)) for lane in range(0, LANES, self._piece)]
+        gaps = [access.widened(self.op("sub", start, starts[0])) for start in starts]
+        return access.widened(self.op("add", base, starts[0])), gaps
+
+    def _pointers(self, access: Access) -> list[str]:
+        """Where each piece begins."""
+        first, gaps = self._pieces(access, *access.sum())
+        first = access.host(first)
+        places = [self.op("add", first, gap) for gap in gaps]
+        return [self.assign(f"inttoptr {place} to ptr") for place in places]
+
+    def expects_scatter(self, access: Access) -> bool:
+        base = access.operand and access.operand.base
+        if access.space != "shared" or access.count > 1 or access.element not in ("i32", "float"):
+            return False
+        return isinstance(base, Register) and self._strides[base.name] != access.bytes
+
+    def load_at_once(self, access: Access) -> list[Value] | None:
+        guess = self._proven.get(self.item)
+        if guess is None:
+            return None
+        pointers = self._pointers(access)
+        if guess is Guess.ALL_AT_ONE:
+            elements = self._elements(access, pointers[0])
+            return [Value(text, access.element, True) for text in elements]
+        load = self._row if guess is Guess.IN_A_ROW else self._spread
+        pieces = [load(access, pointer) for pointer in pointers]
+        return [
+            Value(joined(self, list(parts), self._piece, access.element), access.element, False)
+            for parts in zip(*pieces, strict=True)
+        ]
+
+    def _elements(self, access: Access, pointer: str) -> list[str]:
+        """The elements of one lane's access."""
+        size, kind = access.element_bytes, access.element
+        places = [
+            self.assign(f"getelementptr i8, ptr {pointer}, i64 {number * size}")
+            for number in range(access.count)
+        ]
+        return [self.assign(f"load {kind}, ptr {place}, align {size}") for place in places]
+
+    def _spread(self, access: Access, pointer: str) -> list[str]:
+        """A piece at one place: its elements, each in all lanes of the piece."""
+        kind = f"<{self._piece} x {access.element}>"
+        spread = []
+        for text in self._elements(access, pointer):
+            one = self.assign(f"insertelement {kind} poison, {access.element} {text}, i64 0")
+            zeros = f"<{self._piece} x i32> zeroinitializer"
+            spread.append(self.assign(f"shufflevector {kind} {one}, {kind} poison, {zeros}"))
+        return spread
+
+    def _row(self, access: Access, pointer: str) -> list[str]:
+        """A piece in a row: each element of its lanes."""
+        kind = f"<{self._piece * access.count} x {access.element}>"
+        wide = self.assign(f"load {kind}, ptr {pointer}, align {access.bytes}")
+        if access.count == 1:
+            return [wide]
+        rows = []
+        for number in range(access.count):
+            picks = ", ".join(f"i32 {lane * access.count + number}" for lane in range(self._piece))
+            picks = f"<{self._piece} x i32> <{picks}>"
+            rows.append(self.assign(f"shufflevector {kind} {wide}, {kind} poison, {picks}"))
+        return rows
+
+    def store_at_once(self, access: Access, values: list[Value]) -> bool:
+        if self.item not in self._proven:
+            return False
+        values = [self.splat(value) for value in values]
+        whole = joined(self, [value.text for value in values], LANES, access.element)
+        total = f"<{LANES * access.count} x {access.element}>"
+        kind = f"<{self._piece * access.count} x {access.element}>"
+        for piece, pointer in enumerate(self._pointers(access)):
+            lanes = range(piece * self._piece, (piece + 1) * self._piece)
+            picks = (lane + LANES * number for lane in lanes for number in range(access.count))
+            order = ", ".join(f"i32 {n}" for n in picks)
+            mask = f"<{self._piece * access.count} x i32> <{order}>"
+            part = self.assign(f"shufflevector {total} {whole}, {total} poison, {mask}")
+            self.line(f"store {kind} {part}, ptr {pointer}, align {access.bytes}")
+        return True
+
+
+BUILDS["plain"] = ProvingEmitter
