@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
 
-from .. import parameters
+from softgpu.declarations import Declarations
 
 __all__ = ["Exercise", "find", "names"]
 
@@ -68,7 +68,7 @@ class Exercise:
     @property
     def kernel(self):
         """The name of the kernel that is judged: the last of its text."""
-        return parameters.names(self.solution)[-1]
+        return Declarations(self.solution).kernels[-1]
 
     @cached_property
     def rules(self):
