@@ -223,8 +223,10 @@ class Engine:
                 _thread.interrupt_main()
                 self.runtime.sg_set_error(b"interrupted")
                 return _INVALID_PTX
-            except BaseException:
-                text = "the software GPU failed to compile:\n" + traceback.format_exc()
+            except BaseException as error:  # the software GPU's own mistake
+                at = traceback.extract_tb(error.__traceback__)[-1]
+                where = f"{Path(at.filename).name}:{at.lineno}"
+                text = f"the software GPU failed ({where}): {type(error).__name__}: {error}"
                 self.runtime.sg_set_error(text.encode())
                 return _INVALID_PTX
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ..contract import WARP
+from ..ptx.forms import refusal
 from ..ptx.program import (
     Address,
     Function,
@@ -46,6 +47,8 @@ __all__ = [
 ]
 
 LANES = 32
+
+_LARGEST_FLOAT = (2 - 2.0**-23) * 2.0**127
 
 _PATIENCE = 64
 """How often a spinning loop repeats before lanes that wait elsewhere run a block; 2^n."""
@@ -126,25 +129,18 @@ def element_of(ptx_type: str) -> str:
     return f"i{bits}"
 
 
-def _refusal(item: Instruction, function: str, why: str = "") -> PtxError:
-    reason = f": {why}" if why else ""
-    return PtxError(
-        f"the software GPU does not run the instruction {item.name}"
-        f" ({item.user_line}, in {function}){reason}"
-    )
-
-
 def _number_sites(layout: Layout) -> tuple[dict[Instruction | str, int], list[Site]]:
     """The first site of each instruction, and of each function by name, the same in all builds;
     and the table of sites, still empty."""
     first: dict[Instruction | str, int] = {}
     count = 0
     for name in layout.calls:
+        function = layout.module.functions[name]
         first[name], count = count, count + 1
-        for item in layout.module.functions[name].body:
+        for item in function.body:
             if isinstance(item, Instruction):
                 if item.opcode not in OPCODES:
-                    raise _refusal(item, name)
+                    raise refusal(layout.module, function, item)
                 first[item], count = count, count + sites_of(item)
     return first, [Site("", 0, 0, "generic", "other", 1)] * count
 
@@ -355,11 +351,15 @@ class FunctionEmitter:
                 self._active = self.assign(f"and i32 {self.mask}, {chosen}")
                 self._active_vector = self.from_bits(self._active)
             function(self, item)
-        except (AssertionError, IndexError, KeyError, ValueError) as error:
-            raise self.refusal(item) from error
+        except PtxError:
+            raise
+        except ValueError as error:
+            raise self.refusal(item, str(error)) from error
+        except Exception as error:  # forms.py should have refused it
+            raise self.refusal(item, f"{type(error).__name__}: {error}") from error
 
     def refusal(self, item: Instruction, why: str = "") -> PtxError:
-        return _refusal(item, self.function.name, why)
+        return refusal(self.text.module, self.function, item, why)
 
     def _emit_choice(self, index: int, block: Block) -> None:
         choice, targets = block.choice, block.targets
@@ -627,6 +627,8 @@ class FunctionEmitter:
         value = operand.value
         if operand.kind == "f64" and element == "float":  # a decimal fraction in a float's place
             (number,) = struct.unpack("<d", value.to_bytes(8, "little"))
+            if abs(number) > _LARGEST_FLOAT:
+                raise ValueError(f"{number} is beyond f32")
             value = int.from_bytes(struct.pack("<f", number), "little")
         whole = self.constant(value, f"i{_BITS[element]}" if element != "i1" else "i1")
         return self.bitcast(whole, element)
@@ -816,7 +818,7 @@ class FunctionEmitter:
     def parameter_bytes(self, name: str) -> int:
         """The size of a parameter of a device function or of a call."""
         known = (*self._formals(), *self.function.variables)
-        return next(variable.bytes for variable in known if variable.name == name)
+        return {variable.name: variable.bytes for variable in known}[name]
 
     def parameter_words(self, name: str) -> str | None:
         """A pointer to a parameter of a device function or of a call: words of 4 bytes x 32 lanes.

@@ -626,7 +626,7 @@ def _mov(e, item):
         parts = [
             e.load_register(o)
             if isinstance(o, Register)
-            else e.immediate(o, f"i{bits_of(kind) // len(source.elements)}")
+            else e.read(o, f"b{bits_of(kind) // len(source.elements)}")
             for o in source.elements
         ]
         if not isinstance(destination, Vector):

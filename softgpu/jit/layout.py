@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ..ptx.forms import check_forms
 from ..ptx.program import Address, Function, Module, PtxError, Symbol, Vector
 
 __all__ = [
@@ -134,6 +135,7 @@ class Layout:
         if name in self.calls:
             return
         function = self.module.functions[name]
+        check_forms(self.module, function)
         self.calls[name] = set()
         for variable in function.variables:
             if variable.space == "shared":

@@ -429,7 +429,7 @@ def _load_param(e: FunctionEmitter, item, operand: Address) -> bool:
         return False
     kind = item.modifiers[-1]
     signed = is_signed(kind)
-    step = bits_of(kind) // 8
+    step = _parameter_step(e, item, operand)
     words = e.parameter_words(operand.base)
     for number, destination in enumerate(_destinations(item.operands[0])):
         offset = operand.offset + number * step
@@ -443,6 +443,15 @@ def _load_param(e: FunctionEmitter, item, operand: Address) -> bool:
             value = Value(text, element_of(kind), True)
         e.write(destination, value, signed)
     return True
+
+
+def _parameter_step(e: FunctionEmitter, item, operand: Address) -> int:
+    """Bytes of each element of an access to a parameter, which has to lie inside it."""
+    step = bits_of(item.modifiers[-1]) // 8
+    past = operand.offset + step * _vector_size(item)
+    if operand.offset < 0 or past > e.parameter_bytes(operand.base) or operand.offset % step:
+        raise e.refusal(item, f"{operand.base} has no such place")
+    return step
 
 
 def read_word(e: FunctionEmitter, words: str, index: int) -> tuple[str, Value]:
@@ -471,7 +480,9 @@ def _read_words(e: FunctionEmitter, words: str, offset: int, element: str) -> Va
 def _store_param(e: FunctionEmitter, item, target: Address, values: list[Value]) -> None:
     """st.param to a parameter of a call, or to this function's result."""
     words = e.parameter_words(target.base)
-    step = bits_of(item.modifiers[-1]) // 8
+    if words is None:
+        raise e.refusal(item, f"{target.base} cannot be written")
+    step = _parameter_step(e, item, target)
     for number, value in enumerate(values):
         whole = e.splat(e.integer(value))
         offset = target.offset + number * step

@@ -29,7 +29,7 @@ def _varies_by_itself(function: Function, item: Instruction) -> bool:
         base = item.operands[1].base
         if isinstance(base, str) and not (function.is_entry and base in function.param_offsets):
             return True
-    if item.opcode == "cvta" and "local" in item.modifiers and "to" not in item.modifiers:
+    if item.opcode == "cvta" and "local" in item.modifiers:  # each lane has its own
         return True
     return any(isinstance(o, Special) and o.name.startswith(_BY_LANE) for o in item.operands)
 

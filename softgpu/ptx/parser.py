@@ -7,6 +7,7 @@ import os.path
 import re
 import struct
 from dataclasses import replace
+from itertools import islice
 
 from .program import (
     Address,
@@ -25,7 +26,7 @@ from .program import (
     Vector,
 )
 
-__all__ = ["parse"]
+__all__ = ["line_number", "parse"]
 
 TOKEN = re.compile(
     r"""(?:\s+|//[^\n]*|/\*[\s\S]*?\*/)*
@@ -63,6 +64,8 @@ SIZES = {
     "pred": 1,
 }
 FLOATS = {"f32": "<f", "f64": "<d"}
+ALIGNMENTS = [1 << n for n in range(16)]
+MOST_REGISTERS = 10**6
 COMPONENTS = ("xr", "yg", "zb", "wa")
 UNKNOWN = SourceLine("", 0)
 
@@ -70,8 +73,8 @@ OPERATORS = {  # of constant expressions: how tightly they bind, what they compu
     "|": (1, operator.or_),
     "^": (2, operator.xor),
     "&": (3, operator.and_),
-    "<<": (4, operator.lshift),
-    ">>": (4, operator.rshift),
+    "<<": (4, lambda a, b: a << min(b, 128)),
+    ">>": (4, lambda a, b: a >> min(b, 128)),
     "+": (5, operator.add),
     "-": (5, operator.sub),
     "*": (6, operator.mul),
@@ -80,9 +83,19 @@ OPERATORS = {  # of constant expressions: how tightly they bind, what they compu
 }
 
 
+def line_number(text: str, token: int) -> int:
+    """The line of a PTX text on which a token stands."""
+    match = next(islice(TOKEN.finditer(text), token, None), None)
+    return text.count("\n", 0, match.start(1) if match else len(text)) + 1
+
+
 def parse(text: str) -> Module:
     """Read a whole PTX text; raises PtxError naming the PTX line that cannot be read."""
-    return _Parser(text).module()
+    parser = _Parser(text)
+    try:
+        return parser.module()
+    except RecursionError:
+        raise parser.error("brackets in brackets, too many") from None
 
 
 class _Parser:
@@ -96,7 +109,7 @@ class _Parser:
         self.files = {int(n): os.path.normpath(name) for n, name in FILE.findall(text)}
         self.headers = {n for n, name in self.files.items() if CUDA_HEADER.search(name)}
         self.opcodes: dict[str, tuple[str, tuple[str, ...]]] = {}
-        self.result = Module("", "", {}, {})
+        self.result = Module("", "", {}, {}, text)
         self.begin_function(None)
 
     def begin_function(self, function: Function | None) -> None:
@@ -111,13 +124,7 @@ class _Parser:
 
     def error(self, message: str, at: int | None = None) -> PtxError:
         """An error at a token (the next one), with the line it is on."""
-        at = self.at if at is None else at
-        start = len(self.text)
-        for index, match in enumerate(TOKEN.finditer(self.text)):
-            if index == at:
-                start = match.start(1)
-                break
-        number = self.text.count("\n", 0, start) + 1
+        number = line_number(self.text, self.at if at is None else at)
         lines = self.text.splitlines()
         line = lines[number - 1].strip() if number <= len(lines) else "end of text"
         return PtxError(f"PTX line {number}: {message}: {line}")
@@ -347,7 +354,10 @@ class _Parser:
             while True:
                 name = self.name()
                 if self.accept("<"):
-                    for number in range(self.number().value):
+                    count = self.integer()
+                    if not 0 <= count <= MOST_REGISTERS:
+                        raise self.error("no number of registers", self.at - 1)
+                    for number in range(count):
                         self.declare_register(f"{name}{number}", type_, width)
                     self.expect(">")
                 else:
@@ -461,6 +471,8 @@ class _Parser:
             self.at += 1
             if token == ".align":
                 align = self.integer()
+                if align not in ALIGNMENTS:
+                    raise self.error("no alignment", self.at - 1)
             elif token in (".v2", ".v4", ".v8"):
                 width = int(token[2:])
             elif token == ".ptr":  # what a parameter points to
@@ -492,6 +504,8 @@ class _Parser:
         dims = []
         while self.accept("["):
             dims.append(0 if self.tokens[self.at] == "]" else self.integer())
+            if not 0 <= dims[-1] < 2**40:
+                raise self.error("no length of an array", self.at - 1)
             self.expect("]")
         shape = [*dims, width] if width > 1 else dims
         total = size
@@ -589,7 +603,7 @@ class _Parser:
     # Instructions
 
     def instruction(self) -> None:
-        tokens, known = self.tokens, self.known
+        tokens, known, first = self.tokens, self.known, self.at
         predicate, negated = None, False
         if self.accept("@"):
             negated = self.accept("!")
@@ -628,7 +642,14 @@ class _Parser:
             self.at = at
         self.function.body.append(
             Instruction(
-                opcode, modifiers, tuple(operands), self.source, predicate, negated, self.caller
+                opcode,
+                modifiers,
+                tuple(operands),
+                self.source,
+                predicate,
+                negated,
+                self.caller,
+                first,
             )
         )
 

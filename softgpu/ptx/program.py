@@ -115,7 +115,8 @@ class Instruction:
     `brx.idx` has operands (Register, Symbol of the target list).
 
     `source` is the innermost line that `.loc` gives. Where that is in a CUDA header that was
-    inlined, `caller` is the nearest line outside of such headers, else None.
+    inlined, `caller` is the nearest line outside of such headers, else None. `token` counts
+    the tokens of the text in front of it.
     """
 
     opcode: str
@@ -125,6 +126,7 @@ class Instruction:
     predicate: Register | None = None
     negated: bool = False
     caller: SourceLine | None = None
+    token: int = 0
 
     @property
     def user_line(self) -> SourceLine:
@@ -206,6 +208,7 @@ class Module:
     target: str
     functions: dict[str, Function]
     variables: dict[str, Variable]
+    text: str = field(default="", repr=False)
 
     @property
     def kernels(self) -> list[Function]:

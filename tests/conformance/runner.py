@@ -17,7 +17,7 @@ from pycuda.compiler import compile
 from .case import Kernel, Module
 from .suite import CASES, family
 
-__all__ = ["answers", "prepare"]
+__all__ = ["answers", "compiled", "prepare"]
 
 # without -fmad=false a multiplication and an addition may become one rounding
 _OPTIONS = ["-fmad=false", "-std=c++17", "-w"]
@@ -28,7 +28,8 @@ _compilers = ThreadPoolExecutor(min(4, os.cpu_count() or 1))
 _images: dict[str, Future[bytes]] = {}
 
 
-def _compiled(module: Module) -> Future[bytes]:
+def compiled(module: Module) -> Future[bytes]:
+    """What the compiler makes of a module, as soon as it is done."""
     if module.name not in _images:
         arch = "sm_{}{}".format(*autoinit.device.compute_capability())
         _images[module.name] = _compilers.submit(
@@ -41,7 +42,7 @@ def prepare(which: str) -> None:
     """Start to compile the modules of a family."""
     for name, (module, _, _) in CASES.items():
         if family(name) == which:
-            _compiled(module)
+            compiled(module)
 
 
 @cache
@@ -51,7 +52,7 @@ def _loaded(name: str) -> cuda.Module:
 
 def answers(module: Module, kernel: Kernel) -> dict[str, bytes]:
     """Launch a kernel once: the answer of each of its cases."""
-    _compiled(module)
+    compiled(module)
     function = _loaded(module.name).get_function(kernel.entry)
     size = sum(case.padded for case in kernel.cases) + _GUARD
     out = cuda.mem_alloc(size)

@@ -1,0 +1,395 @@
+"""The forms of the instructions that the software GPU runs: their modifiers and operands.
+
+A line of the table: opcodes, a pattern of modifiers, and a letter for each operand:
+
+    d  a register, or the sink _           a  a number: register, constant, special register, name
+    p  a predicate register, or the sink   q  a predicate: register, its negation or a constant
+    w  one d, or {d, d, ...}               v  one a, or {a, a, ...}
+    m  memory, [address]                   n  an integer constant
+    l  a label or another name             *  whatever follows
+
+A ? after a letter: it may be missing. What is no form is refused, so that whoever emits an
+instruction finds the operands that it has.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from .parser import line_number
+from .program import (
+    Address,
+    Function,
+    Immediate,
+    Instruction,
+    Label,
+    Module,
+    Not,
+    PtxError,
+    Register,
+    Special,
+    Symbol,
+    Variable,
+    Vector,
+)
+
+__all__ = ["check_forms", "refusal"]
+
+_MACROS = {
+    "INTS": ".(u16|u32|u64|s16|s32|s64)",
+    "WORDS": ".(u32|u64|s32|s64)",
+    "BITS": ".(b16|b32|b64)",
+    "SCALARS": ".(b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64)",
+    "BYTES": ".(u8|u16|u32|u64|s8|s16|s32|s64)",
+    "HALVES": ".(f16|f16x2)",
+    "BFLOATS": ".(bf16|bf16x2)",
+    "FLOATS": ".(f16|bf16|f32|f64)",
+    "FP8": ".(e4m3x2|e5m2x2)",
+    "ROUND": "(.rn|.rz|.rm|.rp)",
+    "WHOLE": "(.rni|.rzi|.rmi|.rpi)",
+    "ORDER": ".(eq|ne|lt|le|gt|ge|lo|ls|hi|hs)",
+    "COMPARE": ".(eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan)",
+    "LOGIC": ".(and|or|xor)",
+    "ACCESS": "(.(weak|volatile|relaxed|acquire|release|acq_rel|sc|mmio|cta|cluster|gpu|sys|const"
+    "|global|local|param|shared|param::entry|param::func|shared::cta|shared::cluster|ca|cg|cs|lu"
+    "|cv|nc|wb|wt|L[12]::\\w+|L[12]::evict_\\w+))*",
+    "MEMORY": "(.v2|.v4|.v8)?.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)",
+    "SPACE": ".(global|const|local|param|shared|shared::cta|shared::cluster|param::entry)",
+}
+
+_TABLE = """
+add sub          .(u16|u32|u64|s16|s64|u16x2|s16x2)          d a a
+add sub          (.sat)?.s32                                 d a a
+add sub          .ccWORDS                                    d a a
+add sub          ROUND?(.ftz)?(.sat)?.f32                    d a a
+add sub mul      ROUND?.f64                                  d a a
+add sub mul      (.rn)?(.ftz)?(.sat)?HALVES                  d a a
+add sub mul      (.rn)?BFLOATS                               d a a
+addc subc        (.cc)?WORDS                                 d a a
+mul              (.lo|.hi|.wide).(u16|u32|s16|s32)           d a a
+mul              (.lo|.hi).(u64|s64)                         d a a
+mul              ROUND?(.ftz)?(.sat)?.f32                    d a a
+mad              (.lo|.hi|.wide).(u16|u32|s16|s32)           d a a a
+mad              (.lo|.hi).(u64|s64)                         d a a a
+mad              .hi.sat.s32                                 d a a a
+mad              (.lo|.hi).ccWORDS                           d a a a
+madc             (.lo|.hi)(.cc)?WORDS                        d a a a
+fma mad          ROUND?(.ftz)?(.sat)?.f32                    d a a a
+fma mad          ROUND?.f64                                  d a a a
+fma              .rn(.ftz)?(.sat|.relu)?HALVES               d a a a
+fma              .rn(.relu)?BFLOATS                          d a a a
+mul24            (.lo|.hi).(u32|s32)                         d a a
+mad24            (.lo|.hi).(u32|s32)                         d a a a
+mad24            .hi.sat.s32                                 d a a a
+div rem          INTS                                        d a a
+div              (.approx|.full|ROUND)(.ftz)?.f32            d a a
+div              ROUND.f64                                   d a a
+sad              INTS                                        d a a a
+abs neg          .(s16|s32|s64|f64)                          d a
+abs neg          (.ftz)?.f32                                 d a
+abs neg          (.ftz)?HALVES                               d a
+abs neg          BFLOATS                                     d a
+min max          .(u16|u32|u64|u16x2|s16|s64|f64)            d a a
+min max          (.relu)?.(s32|s16x2)                        d a a
+min max          .(s32|s16x2).relu                           d a a
+min max          (.ftz)?(.NaN)?(.xorsign.abs)?.f32           d a a
+min max          (.ftz)?(.NaN)?(.xorsign.abs)?HALVES         d a a
+min max          (.NaN)?(.xorsign.abs)?BFLOATS               d a a
+sqrt rcp         (.approx|ROUND)(.ftz)?.f32                  d a
+sqrt rcp         ROUND.f64                                   d a
+rcp              .approx.ftz.f64                             d a
+rsqrt            .approx(.ftz)?.(f32|f64)                    d a
+sin cos lg2 ex2  .approx(.ftz)?.f32                          d a
+ex2              .approxHALVES                               d a
+ex2              .approx.ftzBFLOATS                          d a
+tanh             .approx.(f32|f16|f16x2|bf16|bf16x2)         d a
+copysign         .(f32|f64)                                  d a a
+testp            .(finite|infinite|number|notanumber|normal|subnormal).(f32|f64)  p a
+
+and or xor       BITS                                        d a a
+and or xor       .pred                                       p q q
+not              BITS                                        d a
+not              .pred                                       p q
+cnot             BITS                                        d a
+lop3             .b32                                        d a a a n
+lop3             .(and|or).b32                               d p a a a n q
+shl              BITS                                        d a a
+shr              .(b16|b32|b64|u16|u32|u64|s16|s32|s64)      d a a
+shf              (.l|.r)(.clamp|.wrap).b32                   d a a a
+popc clz brev    .(b32|b64)                                  d a
+bfind            (.shiftamt)?WORDS                           d a
+bfe              WORDS                                       d a a a
+bfi              .(b32|b64)                                  d a a a a
+bmsk             (.clamp|.wrap).b32                          d a a
+szext            (.clamp|.wrap).(u32|s32)                    d a a
+fns              .b32                                        d a a a
+prmt             .b32(.f4e|.b4e|.rc8|.ecl|.ecr|.rc16)?       d a a a
+dp4a             .(u32|s32).(u32|s32)                        d a a a
+dp2a             (.lo|.hi).(u32|s32).(u32|s32)               d a a a
+vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2  .(u32|s32).(u32|s32).(u32|s32)(.sat|.add)?  d a a a
+vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4  .(u32|s32).(u32|s32).(u32|s32)(.sat|.add)?  d a a a
+
+setp             ORDER.(b16|b32|b64|u16|u32|u64|s16|s32|s64)                 p p? a a
+setp             COMPARE(.ftz)?.(f16|f16x2|bf16|bf16x2|f32|f64)              p p? a a
+setp             ORDERLOGIC.(b16|b32|b64|u16|u32|u64|s16|s32|s64)            p p? a a q
+setp             COMPARELOGIC(.ftz)?.(f16|f16x2|bf16|bf16x2|f32|f64)         p p? a a q
+set              ORDER.(u32|s32|f32).(b16|b32|b64|u16|u32|u64|s16|s32|s64)   d a a
+set              ORDERLOGIC.(u32|s32|f32).(b16|b32|b64|u16|u32|u64|s16|s32|s64)      d a a q
+set              COMPARE(.ftz)?.(u16|s16|u32|s32|f16|bf16|f32).(f16|bf16|f32|f64)    d a a
+set              COMPARELOGIC(.ftz)?.(u16|s16|u32|s32|f16|bf16|f32).(f16|bf16|f32|f64)  d a a q
+set              COMPARE(.ftz)?.(u32|s32|f16x2|bf16x2).(f16x2|bf16x2)        d a a
+set              COMPARELOGIC(.ftz)?.(u32|s32|f16x2|bf16x2).(f16x2|bf16x2)   d a a q
+selp             SCALARS                                     d a a q
+slct             (.ftz)?SCALARS.(s32|f32)                    d a a a
+mov              .(b8|b16|b32|b64|b128|u16|u32|u64|s16|s32|s64|f32|f64)      w v
+mov              .pred                                       p q
+
+cvt              (.sat)?BYTESBYTES                           d a
+cvt              WHOLE(.ftz)?(.sat)?BYTESFLOATS              d a
+cvt              ROUND(.ftz)?(.sat)?FLOATSBYTES              d a
+cvt              (ROUND|WHOLE)?(.ftz)?(.sat)?FLOATSFLOATS    d a
+cvt              (.rn|.rz)(.relu)?(.satfinite)?.(f16|bf16).f32        d a
+cvt              (.rn|.rz)(.relu)?(.satfinite)?.(f16x2|bf16x2).f32    d a a
+cvt              .rna(.satfinite)?.tf32.f32                  d a
+cvt              (.rn|.rz)(.relu)?.tf32.f32                  d a
+cvt              .rn.satfinite(.relu)?FP8.f32                d a a
+cvt              .rn.satfinite(.relu)?FP8.f16x2              d a
+cvt              .rn(.relu)?.f16x2FP8                        d a
+cvt              .pack.sat.(u16|s16).s32                     d a a
+cvt              .pack.sat.(u2|s2|u4|s4|u8|s8|u16|s16).s32.b32  d a a a
+
+ld ldu           ACCESSMEMORY                                w m a?
+st               ACCESSMEMORY                                m v a?
+atom             ACCESSLOGICACCESS.(b32|b64)                             d m a a?
+atom             ACCESS.(min|max)ACCESSWORDS                             d m a a?
+atom             ACCESS.(inc|dec)ACCESS.u32                              d m a a?
+atom             ACCESS.addACCESS(.v2|.v4)?.(u32|s32|u64|s64|f32|f64)    w m v a?
+atom             ACCESS.addACCESS.noftzACCESS(.v2|.v4|.v8)?.(f16|f16x2|bf16|bf16x2)  w m v a?
+atom             ACCESS.exchACCESS.(b32|b64|b128)                        d m a a?
+atom             ACCESS.casACCESS.(b16|b32|b64|b128)                     d m a a a?
+red              ACCESSLOGICACCESS.(b32|b64)                             m a a?
+red              ACCESS.(min|max)ACCESSWORDS                             m a a?
+red              ACCESS.(inc|dec)ACCESS.u32                              m a a?
+red              ACCESS.addACCESS(.v2|.v4)?.(u32|s32|u64|s64|f32|f64)    m v a?
+red              ACCESS.addACCESS.noftzACCESS(.v2|.v4|.v8)?.(f16|f16x2|bf16|bf16x2)    m v a?
+cvta             (.to)?SPACE.(u32|u64)                       d a
+isspacep         SPACE                                       p a
+membar           .(cta|gl|sys)                               -
+fence            (.(sc|acq_rel|acquire|release|sync_restrict::\\S+))?(.(cta|cluster|gpu|sys))?  -
+fence            .(mbarrier_init|proxy).*                    *
+prefetch prefetchu applypriority discard  .*                 m n?
+nanosleep        .u32                                        a
+pmevent          (.mask)?                                    n
+griddepcontrol   .(wait|launch_dependents)                   -
+cp               .async(.ca|.cg).shared(::cta)?.global(.L[12]::\\w+)*  m m n * a?
+cp               .async.(commit_group|wait_all)              -
+cp               .async.wait_group                           n
+cp               .async.mbarrier.arrive(.noinc)?(.shared|.shared::cta)?.b64      m
+cp               .async.bulk.shared::(cta|cluster).global.mbarrier::complete_tx::bytes  m m a m
+cp               .async.bulk.*                               *
+cp               .reduce.*                                   *
+mbarrier         .initACCESS.b64                             m a
+mbarrier         .invalACCESS.b64                            m
+mbarrier         .(expect_tx|complete_tx)ACCESS.b64          m a
+mbarrier         .(arrive|arrive_drop)(.noComplete)?ACCESS.b64  d m a?
+mbarrier         .(arrive|arrive_drop)(.expect_tx)ACCESS.b64  d m a
+mbarrier         .(test_wait|try_wait)(.parity)?ACCESS.b64   p m a a?
+mbarrier         .pending_count.b64                          d a
+
+shfl             (.up|.down|.bfly|.idx).b32                  d p? a a a
+shfl             .sync(.up|.down|.bfly|.idx).b32             d p? a a a a
+vote             .sync.(all|any|uni).pred                    p q a
+vote             .sync.ballot.b32                            d q a
+match            .any.sync.(b32|b64)                         d a a
+match            .all.sync.(b32|b64)                         d p? a a
+redux            .sync.(add|min|max).(u32|s32)               d a a
+redux            .sync.(and|or|xor).b32                      d a a
+elect            .sync                                       d p a
+activemask       .b32                                        d
+bar barrier      (.cta)?.sync(.aligned)?                     a a?
+bar barrier      (.cta)?.arrive(.aligned)?                   a a
+bar barrier      (.cta)?.red.popc(.aligned)?.u32             d a a? q
+bar barrier      (.cta)?.red.(and|or)(.aligned)?.pred        p a a? q
+bar              .warp.sync                                  a
+barrier          .cluster.*                                  *
+bra              (.uni)?                                     l
+brx              .idx(.uni)?                                 d l
+ret exit         (.uni)?                                     -
+trap brkpt       -                                           -
+call             (.uni)?                                     *
+"""
+
+
+def _is_number(operand) -> bool:
+    if isinstance(operand, Register):
+        return operand.type != "pred"
+    return isinstance(operand, (Immediate, Special, Symbol))
+
+
+def _is_result(operand) -> bool:
+    return operand is None or (isinstance(operand, Register) and operand.type != "pred")
+
+
+def _all_in(operand, test) -> bool:
+    """Whether a brace list, or the one operand in its place, passes a test."""
+    elements = operand.elements if isinstance(operand, Vector) else (operand,)
+    return len(elements) > 0 and all(test(element) for element in elements)
+
+
+def _is_predicate(operand) -> bool:
+    return isinstance(operand, Register) and operand.type == "pred"
+
+
+_TESTS = {
+    "d": _is_result,
+    "p": lambda operand: operand is None or _is_predicate(operand),
+    "a": _is_number,
+    "q": lambda o: _is_predicate(o) or isinstance(o, Immediate) or _is_negation(o),
+    "w": lambda operand: _all_in(operand, _is_result),
+    "v": lambda operand: _all_in(operand, _is_number),
+    "m": lambda operand: isinstance(operand, Address),
+    "n": lambda operand: isinstance(operand, Immediate) and operand.kind == "int",
+    "l": lambda operand: isinstance(operand, Symbol),
+}
+
+
+def _is_negation(operand) -> bool:
+    return isinstance(operand, Not) and _is_predicate(operand.register)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    for name, macro in _MACROS.items():
+        text = text.replace(name, macro)
+    return re.compile("" if text == "-" else re.sub(r"\.(?!\*)", r"\\.", text))
+
+
+@cache
+def _forms() -> dict[str, list[tuple[re.Pattern[str], tuple[str, ...]]]]:
+    """By opcode, the patterns of modifiers with the operands that go with them."""
+    forms: dict[str, list] = {}
+    for line in filter(None, _TABLE.splitlines()):
+        words = line.split()
+        at = next(n for n, word in enumerate(words) if not word.islower() or not word.isalnum())
+        operands = tuple(word for word in words[at + 1 :] if word != "-")
+        for opcode in words[:at]:
+            forms.setdefault(opcode, []).append((_pattern(words[at]), operands))
+    return forms
+
+
+@cache
+def _operands_of(opcode: str, modifiers: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """What may follow an opcode with these modifiers."""
+    text = "".join(f".{modifier}" for modifier in modifiers)
+    return [operands for pattern, operands in _forms()[opcode] if pattern.fullmatch(text)]
+
+
+def _fits(operands: tuple, letters: tuple[str, ...]) -> bool:
+    if not letters:
+        return not operands
+    letter, *rest = letters
+    if letter == "*":
+        return any(_fits(operands[n:], tuple(rest)) for n in range(len(operands) + 1))
+    taken = operands and _TESTS[letter[0]](operands[0]) and _fits(operands[1:], tuple(rest))
+    return bool(taken) or (letter.endswith("?") and _fits(operands, tuple(rest)))
+
+
+def _problem(item: Instruction) -> str:
+    """What keeps an instruction from being of any form; "" if nothing does."""
+    if item.predicate and item.predicate.type != "pred":
+        return f"{item.predicate.name} is no predicate"
+    candidates = _operands_of(item.opcode, item.modifiers)
+    if not candidates:
+        return "no such form of it is known here"
+    if any(_fits(item.operands, letters) for letters in candidates):
+        return ""
+    return "these are not its operands"
+
+
+def refusal(module: Module, function: Function, item: Instruction, why: str = "") -> PtxError:
+    """An instruction that cannot be run, with the place where it stands."""
+    line = item.user_line
+    if not line.line:
+        line = f"PTX line {line_number(module.text, item.token)}"
+    reason = f": {why}" if why else ""
+    return PtxError(
+        f"the software GPU does not run the instruction {item.name} ({line}, in {function.name})"
+        + reason
+    )
+
+
+def _sizes(variables: list[Variable]) -> list[int]:
+    return [variable.bytes for variable in variables]
+
+
+def _call_problem(module: Module, function: Function, item: Instruction) -> str:
+    """What keeps a call from being one of a function or pointer with parameters that fit."""
+    returned, target, passed, *more = item.operands
+    known = {v.name: v for v in (*function.variables, *function.params, *function.returns)}
+    handed = []
+    for operand in (*returned.elements, *passed.elements):
+        if not isinstance(operand, Symbol) or known.get(operand.name, target) is target:
+            return "only .param variables are passed here"
+        handed.append(known[operand.name].bytes)
+    if isinstance(target, Register):
+        return "" if target.type in ("b64", "u64", "s64") and more else "no prototype is given"
+    if not isinstance(target, Symbol) or target.name not in module.functions:
+        return "no such function is known"
+    callee = module.functions[target.name]
+    fits = _sizes(callee.returns + callee.params) == handed and not callee.is_entry
+    return "" if fits else f"{callee.name} has other parameters"
+
+
+def _names(operand) -> list[str]:
+    """The symbols in an operand."""
+    if isinstance(operand, Symbol):
+        return [operand.name]
+    if isinstance(operand, Address) and isinstance(operand.base, str):
+        return [operand.base]
+    elements = operand.elements if isinstance(operand, Vector) else ()
+    return [name for element in elements for name in _names(element)]
+
+
+def _name_problem(item: Instruction, known: set[str]) -> str:
+    unknown = [name for operand in item.operands for name in _names(operand) if name not in known]
+    return f"there is no {unknown[0]}" if unknown else ""
+
+
+def _width_problem(item: Instruction) -> str:
+    """What keeps an access from moving as many values as its .v2, .v4 or .v8 says."""
+    width = next((int(m[1:]) for m in item.modifiers if m in ("v2", "v4", "v8")), 1)
+    operands = [operand for operand in item.operands if not isinstance(operand, Address)]
+    counts = [len(o.elements) for o in operands if isinstance(o, Vector)] or [1]
+    return "" if set(counts) == {width} else f"{counts[0]} values, where it moves {width}"
+
+
+def _jump_problem(function: Function, item: Instruction) -> str:
+    targets = [item.operands[-1].name]
+    if item.opcode == "brx":
+        if targets[0] not in function.branch_targets:
+            return f"there is no list {targets[0]}"
+        targets = function.branch_targets[targets[0]]
+    labels = {label.name for label in function.body if isinstance(label, Label)}
+    return "".join(f"there is no label {name}" for name in targets if name not in labels)
+
+
+def check_forms(module: Module, function: Function) -> None:
+    """Refuse a function with an instruction that is of none of the known forms."""
+    variables = (*function.variables, *function.params, *function.returns)
+    known = {*module.variables, *module.functions, *(variable.name for variable in variables)}
+    for item in function.body or ():
+        if isinstance(item, Label) or item.opcode not in _forms():
+            continue
+        problem = _problem(item)
+        if problem:
+            pass
+        elif item.opcode == "call":
+            problem = _call_problem(module, function, item)
+        elif item.opcode in ("bra", "brx"):
+            problem = _jump_problem(function, item)
+        else:
+            problem = _name_problem(item, known)
+            if item.opcode in ("ld", "ldu", "st", "atom", "red"):
+                problem = problem or _width_problem(item)
+        if problem:
+            raise refusal(module, function, item, problem)
