@@ -1,0 +1,60 @@
+// How the result and two arrays are walked, of any strides, each thread at several places. Index is int
+// where all places are below 2^31, else long long.
+#pragma once
+
+__device__ inline unsigned multiply_high(unsigned a, unsigned b) { return __umulhi(a, b); }
+__device__ inline unsigned long long multiply_high(unsigned long long a, unsigned long long b)
+{ return __umul64hi(a, b); }
+
+template <typename Index>
+struct Unsigned;
+template <>
+struct Unsigned<int> {
+    using type = unsigned;
+};
+template <>
+struct Unsigned<long long> {
+    using type = unsigned long long;
+};
+
+// A place in each of the three, in elements.
+template <typename Index>
+struct Places {
+    Index a, b, out;
+    __device__ Places moved(Index count, const Places &stride) const
+    { return {a + count * stride.a, b + count * stride.b, out + count * stride.out}; }
+};
+
+template <typename Index>
+struct Dimension {
+    using U = typename Unsigned<Index>::type;
+    Index size;
+    U multiplier;  // n / size == (2 * n * multiplier, upper half) >> shift: helpers.shapes.magic
+    Index shift;
+    Places<Index> stride;
+    __device__ Index divide(Index n) const { return multiply_high(U(n) * 2, multiplier) >> shift; }
+};
+
+// The dimensions, the closest first: `items` places in all.
+template <typename Index>
+struct Layout {
+    Index items, dimensions;
+    Dimension<Index> dimension[7];
+
+    // Where item begins. tell(d, i) learns its place i in each dimension d.
+    template <typename Tell>
+    __device__ Places<Index> find(Index item, Tell tell) const
+    {
+        Places<Index> place = {};
+#pragma unroll
+        for (int d = 0; d < 7; ++d) {
+            if (d == dimensions) break;
+            Index rest = d + 1 < dimensions ? dimension[d].divide(item) : 0;
+            Index i = item - rest * dimension[d].size;
+            place = place.moved(i, dimension[d].stride);
+            tell(d, i);
+            item = rest;
+        }
+        return place;
+    }
+};
