@@ -5,6 +5,7 @@ import pytest
 
 from helpers import autoinit, checks, ops
 
+REDUCTIONS = ["sum", "prod", "mean", "max", "min", "argmax", "argmin", "softmax"]
 DTYPES = ["float32", "float64", "float16", "int32"]
 SIZES = [1, 31, 32, 33, 255, 256, 257, 1023, 1025, 70_001, 1_000_003]
 # From one element to the longest stretch that any kernel here gives to one thread, and its trees.
@@ -225,26 +226,25 @@ def test_a_stopped_launch_does_no_harm():
     import pycuda.driver as cuda
     from pycuda.compiler import SourceModule
 
+    from helpers.ops.launch import workspace
+
     x = numbers(300_000)
     ops.sum(on_gpu(x))
-    for _, counters, _ in ops.scratch.values():
-        counters.fill(1)  # as a launch leaves them that did not come to its end
+    room = workspace(None)  # with counters as a launch leaves them that did not come to its end
+    cuda.memset_d32(room.counters, 1, room.counter_bytes // 4)
     fault = SourceModule("__global__ void fault(int *p) { *p = 1; }").get_function("fault")
     with pytest.raises(cuda.LogicError, match="NULL"):
         fault(np.intp(0), block=(1, 1, 1))
     check("sum", x)
 
 
-@pytest.mark.parametrize("operation", ops.__all__)
+@pytest.mark.parametrize("operation", REDUCTIONS)
 def test_every_operation_refuses_bad_arrays(operation):
-    whole = on_gpu(np.ones((4, 6), "int32"))
     refused = [
         (TypeError, "GPUArray", np.ones(5, "int32")),
         (TypeError, "GPUArray", [1.0, 2.0]),
         (TypeError, "int64", on_gpu(np.ones(5, "int64"))),
         (TypeError, ">f4", on_gpu(np.ones(5, ">f4"))),
-        (ValueError, "not contiguous", whole[:, ::2]),
-        (ValueError, "not contiguous", whole.T),
         (ValueError, "no multiple of 4", on_gpu(np.ones(5, "int32"), offset_bytes=1)),
     ]
     for error, words, x in refused:

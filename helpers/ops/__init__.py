@@ -1,0 +1,83 @@
+"""Operations on arrays on the GPU, by the course's fastest kernels.
+
+    from helpers import autoinit, ops
+    x = pycuda.gpuarray.to_gpu(...)          # of any shape and strides
+    ops.sum(x), ops.max(x, axis=0), ops.mean(x, axis=(-2, -1)), ops.argmin(x, axis=1)
+    ops.softmax(x)                           # over the last axis, floats only
+    ops.add(x, y), ops.multiply(x, 2), ops.less(x, y, out=z), ops.isclose(x, y)
+
+All work is queued on `stream`. Results are new contiguous arrays, and the same bits every run. An
+array may be dropped as soon as what uses it is queued on the stream that it was made on.
+
+Reductions and softmax take float16, float32, float64 and int32. float16 is accumulated in float32.
+int32 is summed and multiplied in int64, its mean is float64, as in NumPy. NaN anywhere in a max,
+min, argmax or argmin is the result, of several the first. Views are copied first.
+
+Operations of two arrays broadcast them; a or b may be a number. They take float16, float32,
+float64, int8, int32, int64 and bool where NumPy has the operator, both of one type, and give
+NumPy's results: integers wrap, comparisons are bool; float16 is computed in float32 and rounded
+once. Views are read where they lie. `out` gets the result: an array of its shape and type, which
+may be a or b itself.
+
+`scales=(s0, s1, so)`: int8 arrays stand for a * s0 and b * s1, the result for itself times so. It
+is computed in float32, with the quotients of the scales rounded to that, then rounded half away
+from zero and saturated; 0 / 0 is 0.
+
+`layout="NHWC"`: the result's shape is N, C, H, W, as ever, its memory N, H, W, C; inputs lie as
+their strides say."""
+
+from .elementwise import (
+    add,
+    divide,
+    equal,
+    fmod,
+    greater,
+    greater_equal,
+    isclose,
+    less,
+    less_equal,
+    logical_and,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    mod,
+    multiply,
+    not_equal,
+    power,
+    prelu,
+    subtract,
+)
+from .reduce import argmax, argmin, max, mean, min, prod, sum
+from .softmax import softmax
+
+__all__ = [
+    "add",
+    "argmax",
+    "argmin",
+    "divide",
+    "equal",
+    "fmod",
+    "greater",
+    "greater_equal",
+    "isclose",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "max",
+    "maximum",
+    "mean",
+    "min",
+    "minimum",
+    "mod",
+    "multiply",
+    "not_equal",
+    "power",
+    "prelu",
+    "prod",
+    "softmax",
+    "subtract",
+    "sum",
+]

@@ -1,0 +1,70 @@
+"""What arrays an operation takes; an error says why it refuses one, and what to give instead."""
+
+import numpy as np
+from pycuda.gpuarray import GPUArray
+
+from .launch import address
+
+__all__ = ["check", "dividing", "element_strides", "is_contiguous", "overlap", "signature"]
+
+
+def signature(x):
+    """What tells kinds of arguments apart: of a number its type."""
+    if isinstance(x, GPUArray):
+        return x.dtype, x.shape, x.strides, address(x) % 16
+    return type(x)
+
+
+def check(x, types, name="the array"):
+    """The dtype of an array, which must be one of these types."""
+    if not isinstance(x, GPUArray):
+        raise TypeError(f"{name}: expected a pycuda GPUArray, got {type(x).__name__}")
+    if x.dtype.name not in types or not x.dtype.isnative:
+        hint = "; .astype(np.int32) may do" if x.dtype.kind in "iub" and "int32" in types else ""
+        raise TypeError(f"{name}: {x.dtype} is not among {', '.join(types)}{hint}")
+    if x.size and address(x) % x.dtype.itemsize:
+        raise ValueError(
+            f"{name} begins at {address(x):#x}, no multiple of {x.dtype.itemsize} bytes"
+        )
+    if any(step % x.dtype.itemsize for step in x.strides):
+        raise ValueError(
+            f"{name}: strides {x.strides} are no multiples of {x.dtype.itemsize} bytes"
+        )
+    return x.dtype
+
+
+def element_strides(x):
+    """The strides of an array in elements."""
+    return tuple(step // x.dtype.itemsize for step in x.strides)
+
+
+def is_contiguous(x):
+    """Whether elements lie one after the other, in order."""
+    return bool(x.flags.c_contiguous)
+
+
+def dividing(size, itemsize, *addresses):
+    """Elements to an access: the most that divide so many and keep the addresses aligned, 16 bytes'
+    worth at most."""
+    pack = 16 // itemsize
+    while size % pack or any(place % (pack * itemsize) for place in addresses):
+        pack //= 2
+    return pack
+
+
+class Place:
+    """Where an array lies, in a form that NumPy can reason about; its elements are out of reach."""
+
+    def __init__(self, x):
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (address(x), True),
+            "shape": x.shape,
+            "strides": x.strides,
+            "typestr": x.dtype.str,
+        }
+
+
+def overlap(x, y):
+    """Whether arrays have a byte of memory in common."""
+    return bool(x.size and y.size) and np.shares_memory(*(np.asarray(Place(a)) for a in (x, y)))

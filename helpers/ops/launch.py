@@ -1,0 +1,149 @@
+"""Calls that cost the host little: what can be prepared once for each kind of call, and memory that
+is kept."""
+
+import atexit
+from struct import Struct
+
+import numpy as np
+
+import softgpu
+
+from .. import autoinit, sources
+
+import pycuda.driver as cuda  # isort: skip  (autoinit first)
+from pycuda.gpuarray import GPUArray  # isort: skip
+from pycuda.tools import DeviceMemoryPool  # isort: skip
+
+__all__ = [
+    "Form",
+    "Kept",
+    "Launch",
+    "address",
+    "ceil_divide",
+    "context",
+    "multiprocessors",
+    "power_of_two",
+    "workspace",
+]
+
+MOST_KEPT = 4096  # calls of different kinds
+POOLED_BYTES = 1 << 26  # longer results come from the driver and go back to it
+
+
+def context():
+    """The current context, as a number that tells it from others."""
+    return cuda.Context.get_current().handle
+
+
+def address(x):
+    """Where an array begins on the GPU; 0 if it has no elements."""
+    return 0 if x.gpudata is None else int(x.gpudata)
+
+
+def multiprocessors():
+    """Of the current context's GPU."""
+    return cuda.Context.get_device().multiprocessor_count
+
+
+def ceil_divide(a, b):
+    """a / b, rounded up."""
+    return -(-a // b)
+
+
+def power_of_two(n):
+    """The least power of two that is n or more."""
+    return 1 << max(n - 1, 0).bit_length()
+
+
+class Kept(dict):
+    """What was prepared for each kind of call, by whatever tells kinds apart."""
+
+    def __setitem__(self, key, value):
+        if len(self) >= MOST_KEPT:
+            self.clear()
+        super().__setitem__(key, value)
+
+
+class Launch:
+    """A kernel of cuda_src with its choices, grid and block, and all arguments but addresses: those
+    in front of the others, and perhaps some after them, are given at each call.
+
+    Arguments are NumPy's numbers and arrays, passed by value; Python's integers are long long."""
+
+    def __init__(self, name, choices, grid, block, *arguments):
+        self.function = sources.kernel(name, **choices)
+        self.grid, self.block = ((*v, 1, 1)[:3] for v in (grid, block))
+        self.middle = b""
+        for argument in arguments:
+            value = np.int64(argument) if isinstance(argument, int) else argument
+            self.middle += b"\0" * (-len(self.middle) % value.dtype.alignment) + value.tobytes()
+
+    def __call__(self, stream, addresses, after=()):
+        arguments = ADDRESSES[len(addresses)](*addresses) + self.middle
+        if after:
+            arguments += b"\0" * (-len(arguments) % 8) + ADDRESSES[len(after)](*after)
+        # What Function.__call__ comes to, without a look at each argument: 2 µs less.
+        self.function._launch_kernel(self.grid, self.block, arguments, 0, stream)
+
+
+ADDRESSES = [Struct(f"{count}Q").pack for count in range(4)]
+
+
+class Form:
+    """Results of one shape, type and strides (in bytes; None: contiguous), made many times."""
+
+    def __init__(self, shape, dtype, strides=None):
+        sample = GPUArray(shape, dtype, gpudata=0, strides=strides)
+        self.attributes, self.nbytes = vars(sample), sample.nbytes
+
+    def new(self, like, pool):
+        """A new array, with memory from where `like` has its own, or else from the pool."""
+        # What GPUArray's constructor leaves, without its way there: 2 µs less.
+        result = GPUArray.__new__(GPUArray)
+        result.__dict__.update(self.attributes)
+        if like.allocator is not cuda.mem_alloc:
+            result.allocator = like.allocator
+        elif self.nbytes <= POOLED_BYTES:
+            result.allocator = pool
+        result.gpudata = result.allocator(self.nbytes) if self.nbytes else None
+        return result
+
+
+class Workspace:
+    """Memory for what is queued on one stream: free again as soon as the next call is queued."""
+
+    def __init__(self, stream):
+        self.stream = stream
+        self.pool = DeviceMemoryPool().allocate
+        self.forget()
+
+    def forget(self):
+        self.totals = self.counters = None
+        self.total_bytes = self.counter_bytes = 0
+        self.stopped = softgpu.stopped_launches() if autoinit.is_software else 0
+
+    def scratch(self, total_bytes, counters):
+        """Addresses of memory for totals, and of counters, which are zero between launches."""
+        if autoinit.is_software and self.stopped != softgpu.stopped_launches():
+            self.forget()  # a launch of ours, perhaps, was stopped before it had reset its counters
+        if self.total_bytes < total_bytes:
+            self.total_bytes = power_of_two(max(total_bytes, 4096))
+            self.totals = cuda.mem_alloc(self.total_bytes)
+        if self.counter_bytes < 4 * counters:
+            self.counter_bytes = power_of_two(max(4 * counters, 4096))
+            self.counters = cuda.mem_alloc(self.counter_bytes)
+            cuda.memset_d8_async(self.counters, 0, self.counter_bytes, self.stream)
+        return int(self.totals or 0), int(self.counters or 0)
+
+
+workspaces = {}
+atexit.register(workspaces.clear)  # while there is a context to give memory back to
+
+
+def workspace(stream):
+    """The Workspace of a stream in the current context."""
+    key = context(), stream and stream.handle
+    found = workspaces.get(key)
+    if found is None:
+        found = workspaces[key] = Workspace(stream)
+    return found

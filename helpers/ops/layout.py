@@ -1,0 +1,178 @@
+"""Which kernel of cuda_src/elementwise takes operands of any strides, and what it is told."""
+
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from .. import shapes
+
+__all__ = ["BLOCK", "Operand", "choose"]
+
+BLOCK = 256
+EACH = 2  # packs of a thread, once there are many
+NARROW = (1 << 31) - 64  # places that an int counts, and the few that a thread may look beyond
+MOST_READS = 16  # of a thread, for its share of a tile
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An array as a kernel walks it, or a number."""
+
+    strides: tuple  # in elements
+    itemsize: int
+    address: int | None = None  # modulo 16; None: a number
+
+    @property
+    def kind(self):
+        """How its elements lie that are neighbours in the result: a Kind of operands.cuh."""
+        if self.address is None:
+            return "NUMBER"
+        inner = self.strides[-1] if self.strides else 0
+        return {0: "REPEATED", 1: "PACKED"}.get(inner, "SPACED")
+
+    def allows(self, pack, along=-1):
+        """Whether packs of so many of its neighbours along a dimension are aligned."""
+        others = [step for i, step in enumerate(self.strides) if i != along % len(self.strides)]
+        return not any(step % pack for step in others) and not self.address % (pack * self.itemsize)
+
+    def extent(self, shape):
+        """How far its elements lie apart at most."""
+        return sum(abs(step) * (size - 1) for step, size in zip(self.strides, shape))
+
+
+def choose(shape, a, b, out, choices, op, many):
+    """What launches out = op(a, b) of this shape: a file, its choices, grid, block, and arguments
+    after the addresses, the last of them op, the operator's numbers.
+
+    many: packs, from which on a thread takes several, as there are enough for all threads."""
+    shape, *strides = shapes.merge(*shapes.permute(shape, out.strides, a.strides, b.strides))
+    if len(shape) > shapes.MOST_DIMENSIONS:
+        raise ValueError(
+            f"{len(shape)} dimensions, merged as far as the arrays' strides allow, of which at"
+            f" most {shapes.MOST_DIMENSIONS} are possible: copy one to be contiguous first"
+        )
+    out, a, b = (replace(x, strides=s) for x, s in zip((out, a, b), strides))
+    choices = choices | {"A": a.kind, "B": b.kind}
+    if len(shape) < 2 and out.kind != "SPACED" and "SPACED" not in (a.kind, b.kind):
+        return _flat(prod(shape), a, b, out, choices, op)
+    extents = [x.extent(shape) for x in (a, b, out)]
+    index = np.dtype(np.int32 if max(*extents, prod(shape)) < NARROW else np.int64)
+    choices["Index"] = index
+    crossing = _crossing(shape, a, b, out)
+    if crossing is not None:
+        return _transposed(shape, crossing, a, b, out, choices, op)
+    return _rows(shape, a, b, out, choices, op, many)
+
+
+def _pack(size, operands):
+    """The longest pack that all operands of kind PACKED allow, of a last dimension of so many."""
+    packed = [x for x in operands if x.kind == "PACKED"]
+    pack = 16 // max(x.itemsize for x in operands) if packed else 1
+    while size % pack or not all(x.allows(pack) for x in packed):
+        pack //= 2
+    return pack
+
+
+def _flat(size, a, b, out, choices, op):
+    pack = _pack(0, [replace(x, strides=x.strides or (1,)) for x in (a, b, out)])
+    grid = (-(-size // (BLOCK * pack)),)
+    choices = choices | {"PACK": pack}
+    return "elementwise/flat.cu", choices, grid, (BLOCK,), np.int64(size), op
+
+
+def _layout(sizes, strides, index):
+    """A Layout of layout.cuh: dimensions from the closest to the farthest, with the strides of a,
+    b and out along them."""
+    bits = 8 * index.itemsize
+    words = [prod(sizes), len(sizes)]
+    for size, places in zip(sizes, strides):
+        words += [size, *shapes.magic(size, bits), *places]
+    words += [0] * (2 + 6 * shapes.MOST_DIMENSIONS - len(words))
+    return _words(words, index)
+
+
+def _words(values, index):
+    """Numbers as a kernel's struct of Index; those from 2^(bits-1) on are unsigned there."""
+    limit = 1 << 8 * index.itemsize
+    return np.array([v - limit if v >= limit // 2 else v for v in values], index)
+
+
+def _rows(shape, a, b, out, choices, op, many):
+    operands = a, b, out
+    pack = _pack(shape[-1], operands)
+    sizes = [*shape[:-1], shape[-1] // pack]
+    strides = list(zip(*(x.strides for x in operands)))
+    neighbours = strides[-1]
+    strides[-1] = tuple(pack * step for step in neighbours)
+    stepped = _stepped(shape, a, b)
+    rows = EACH if prod(sizes) >= many and sizes[stepped] >= EACH else 1
+    limit, step = sizes[stepped], -(-sizes[stepped] // rows)
+    sizes[stepped] = step
+    apart = [step * s for s in strides[stepped]]
+    stays = [int(x.kind != "NUMBER" and x.strides[stepped] == 0) for x in (a, b)]
+    choices = choices | {"RESULT": out.kind, "PACK": pack, "ROWS": rows}
+    choices |= {"A_STAYS": stays[0], "B_STAYS": stays[1]}
+    index = choices["Index"]
+    steps = _words([len(sizes) - 1 - stepped, step, limit, *apart, *neighbours], index)
+    layout = _layout(sizes[::-1], strides[::-1], index)
+    grid = (-(-prod(sizes) // BLOCK),)
+    return "elementwise/rows.cu", choices, grid, (BLOCK,), layout, steps, op
+
+
+def _stepped(shape, a, b):
+    """The dimension that a thread goes along: the longest one that spares it reading an operand
+    again, or else the longest that does not lie within packs."""
+    outer = range(len(shape) - 1) if len(shape) > 1 else [0]
+    spared = [
+        d
+        for d in outer
+        if any(x.kind in ("PACKED", "SPACED") and x.strides[d] == 0 for x in (a, b))
+    ]
+    return max(spared or outer, key=lambda d: shape[d])
+
+
+def _crossing(shape, a, b, out):
+    """The dimension along which operands are contiguous that lie across the result; None if there
+    is no such, or another operand fits neither way, or tiles would be mostly empty."""
+    across = [x for x in (a, b) if x.kind == "SPACED"]
+    if not across or out.kind != "PACKED":
+        return None
+    found = {x.strides[:-1].index(1) if 1 in x.strides[:-1] else None for x in across}
+    if len(found) > 1 or None in found:
+        return None
+    (dimension,) = found
+    least = 32 // across[0].itemsize  # elements: a sector
+    return dimension if min(shape[dimension], shape[-1]) >= least else None
+
+
+def _transposed(shape, crossing, a, b, out, choices, op):
+    chunk = 16 // a.itemsize
+    chunks = 8 if a.itemsize < 4 else 16
+    side = chunks * chunk
+    pack = chunk
+    while (
+        shape[-1] % pack
+        or shape[crossing] % pack
+        or not all(
+            x.allows(pack, crossing if x.kind == "SPACED" else -1)
+            for x in (a, b, out)
+            if x.kind in ("PACKED", "SPACED")
+        )
+    ):
+        pack //= 2
+    operands = a, b, out
+    strides = list(zip(*(x.strides for x in operands)))
+    order = [len(shape) - 1, crossing]
+    order += [d for d in reversed(range(len(shape))) if d not in order]
+    tiles = [-(-shape[d] // side) if d in order[:2] else shape[d] for d in order]
+    steps = [tuple(side * s for s in strides[d]) if d in order[:2] else strides[d] for d in order]
+    index = choices["Index"]
+    sides = _words([shape[-1], shape[crossing], *strides[-1], *strides[crossing]], index)
+    kinds = ["CROSSWISE" if x.kind == "SPACED" else x.kind for x in (a, b)]
+    block = BLOCK if side * side // pack <= MOST_READS * BLOCK else 4 * BLOCK
+    choices = choices | {"A": kinds[0], "B": kinds[1], "PACK": pack}
+    choices |= {"BLOCK": block, "CHUNKS": chunks}
+    layout = _layout(tiles, steps, index)
+    grid = (prod(tiles),)
+    return "elementwise/transposed.cu", choices, grid, (block,), layout, sides, op

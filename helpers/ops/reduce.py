@@ -1,0 +1,226 @@
+"""Reductions over any axes, by the kernels of cuda_src/rowreduce and cuda_src/higherdim."""
+
+import builtins
+from math import prod as product
+
+import numpy as np
+
+from .. import sources
+from .arrays import check, dividing, is_contiguous, signature
+from .elementwise import contiguous
+from .launch import (
+    Form,
+    Kept,
+    Launch,
+    address,
+    ceil_divide,
+    context,
+    cuda,
+    multiprocessors,
+    power_of_two,
+    workspace,
+)
+
+__all__ = ["argmax", "argmin", "max", "mean", "min", "prod", "sum"]
+
+WIDE = {"float16": "float32", "float32": "float32", "float64": "float64", "int32": "int64"}
+TOTAL_BYTES = 16  # for a block's total, whatever the accumulator
+
+prepared = Kept()
+
+
+def sum(x, axis=None, stream=None):
+    """The sum over an axis, several, or (None) all."""
+    return _reduce("Sum", x, axis, stream)
+
+
+def prod(x, axis=None, stream=None):
+    """The product over an axis, several, or (None) all."""
+    return _reduce("Prod", x, axis, stream)
+
+
+def mean(x, axis=None, stream=None):
+    """The mean over an axis, several, or (None) all."""
+    return _reduce("Mean", x, axis, stream)
+
+
+def max(x, axis=None, stream=None):
+    """The greatest element over an axis, several, or (None) all."""
+    return _reduce("Max", x, axis, stream)
+
+
+def min(x, axis=None, stream=None):
+    """The least element over an axis, several, or (None) all."""
+    return _reduce("Min", x, axis, stream)
+
+
+def argmax(x, axis=None, stream=None):
+    """The place of the first greatest element over an axis or (None) in the flat array, int64."""
+    return _reduce("ArgMax", x, axis, stream)
+
+
+def argmin(x, axis=None, stream=None):
+    """The place of the first least element over an axis or (None) in the flat array, int64."""
+    return _reduce("ArgMin", x, axis, stream)
+
+
+def _reduce(op, x, axis, stream):
+    told = axis if axis is None or type(axis) is int else repr(axis)  # 1.0 == 1, and no axis
+    key = op, told, context(), signature(x)
+    folds = prepared.get(key)
+    if folds is None:
+        axes = _axes(op, check(x, WIDE, "x") and x, axis)
+        if not x.size:
+            return _of_nothing(op, x, axes)
+        if not is_contiguous(x):
+            return _reduce(op, contiguous(x, stream), axis, stream)
+        if not axes:
+            return _of_each(op, x, stream)
+        folds = prepared[key] = _folds(op, x, axes)
+    room = workspace(stream)
+    y = x
+    for fold in folds:
+        y = fold(y, room, stream)
+    return y
+
+
+def _axes(op, x, axis):
+    """The axes to reduce over, from 0, in order."""
+    if op.startswith("Arg") and isinstance(axis, tuple):
+        raise TypeError(f"{op.lower()} takes one axis, an integer, or None; got {axis}")
+    if axis is None:
+        return list(range(x.ndim))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    for a in axes:
+        if not isinstance(a, int | np.integer):
+            raise TypeError(f"axis {a!r}: expected an integer, a tuple of them, or None")
+        if not -x.ndim <= a < x.ndim:
+            raise ValueError(f"axis {a} is out of range for an array of {x.ndim} dimensions")
+    axes = sorted(int(a) % x.ndim for a in axes)
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"axis {axis} names a dimension twice")
+    return axes
+
+
+def _types(op, dtype):
+    """The types that an operator folds in and gives back."""
+    wide = WIDE[dtype.name]
+    if op.startswith("Arg"):
+        return _narrow(dtype), "int64"
+    if op in ("Max", "Min"):
+        return _narrow(dtype), dtype.name
+    if op == "Mean" and dtype.kind != "f":
+        wide = "float64"
+    return wide, dtype.name if dtype.kind == "f" else wide
+
+
+def _narrow(dtype):
+    """What to compare in: no wider than must be."""
+    return "float32" if dtype.name == "float16" else dtype.name
+
+
+def _of_each(op, x, stream):
+    """The result where each element is folded with nothing: a copy, or its place, which is 0."""
+    _, out = _types(op, x.dtype)
+    if x.dtype != out and not op.startswith("Arg"):
+        return x.astype(out, stream)
+    y = Form(x.shape, out).new(x, workspace(stream).pool)
+    if op.startswith("Arg"):
+        return y.fill(0, stream)
+    cuda.memcpy_dtod_async(y.gpudata, x.gpudata, x.nbytes, stream)
+    return y
+
+
+def _of_nothing(op, x, axes):
+    """The result of a reduction of an array without elements, made on the host."""
+    from pycuda import gpuarray
+
+    shape = tuple(n for i, n in enumerate(x.shape) if i not in axes)
+    neutral = {"Sum": 0, "Prod": 1, "Mean": np.nan}.get(op)
+    if neutral is None and product(shape):
+        raise ValueError(f"{op.lower()} of no elements: {x.shape} has nothing to choose from")
+    return gpuarray.to_gpu(np.full(shape, neutral or 0, _types(op, x.dtype)[1]))
+
+
+def _folds(op, x, axes):
+    """The launches that reduce a contiguous array: fold(array, workspace, stream) -> array.
+
+    Neighbouring axes fold as one; of several such groups the last goes first."""
+    wide, out = _types(op, x.dtype)
+    shape, dtype, places, folds = x.shape, x.dtype, (address(x),), []
+    while axes:
+        last = first = axes.pop()
+        while axes and axes[-1] == first - 1:
+            first = axes.pop()
+        result = np.dtype(wide if axes else out)
+        sizes = product(shape[:first]), product(shape[first : last + 1]), product(shape[last + 1 :])
+        shape = shape[:first] + shape[last + 1 :]
+        folds.append(_fold(op, sizes, dtype, wide, Form(shape, result), places))
+        dtype, places = result, ()
+    return folds
+
+
+def _fold(op, sizes, dtype, wide, form, places):
+    """A launch of x[outer, reduce, inner] -> y[outer, inner]."""
+    outer, reduce, inner = sizes
+    acc = sources.C_NAMES[wide]
+    choices = {
+        "T": dtype,
+        "Acc": f"Indexed<{acc}>" if op.startswith("Arg") else acc,
+        "Out": form.attributes["dtype"],
+        "Op": f"{op}<{acc}>",
+    }
+    if inner == 1:
+        launch, total_bytes, counters = _rows(outer, reduce, dtype.itemsize, choices, places)
+    else:
+        launch, total_bytes, counters = _columns(sizes, dtype.itemsize, choices, places)
+
+    def fold(x, room, stream):
+        y = form.new(x, room.pool)
+        after = room.scratch(total_bytes, counters) if total_bytes is not None else ()
+        launch(stream, (address(x), address(y)), after)
+        return y
+
+    return fold
+
+
+def _rows(batch, hidden, itemsize, choices, places):
+    """The launch for rows, and how many bytes of scratch (None: it takes none) and counters."""
+    pack = dividing(hidden, itemsize, *places)
+    if batch >= multiprocessors() and hidden // pack <= 64:
+        rows, lanes = 4, builtins.min(32, power_of_two(hidden // pack))
+        choices = choices | {"PACK": pack, "LANES": lanes, "ROWS": rows}
+        grid = (ceil_divide(batch * lanes, rows * 256),)
+        return Launch("rowreduce/lanes.cu", choices, grid, (256,), batch, hidden), None, 0
+    if batch >= multiprocessors() and hidden * itemsize <= 4096:
+        grid = (ceil_divide(batch, 8),)
+        return Launch("rowreduce/warp_packed.cu", choices, grid, (256,), batch, hidden), None, 0
+    row_bytes = hidden * itemsize
+    widest, splits = 256 if batch >= 4 * multiprocessors() else 512, 1
+    block = power_of_two(row_bytes // 128)  # 8 packs of 16 bytes a thread
+    block = builtins.min(widest, builtins.max(64, block))
+    if batch < multiprocessors() and row_bytes > 65536:
+        block = 256
+        enough = builtins.max(ceil_divide(4 * multiprocessors(), batch), row_bytes >> 19)
+        splits = builtins.min(row_bytes >> 14, enough)
+    together = batch * splits if splits > 1 else 0
+    sizes = batch, hidden, np.int32(splits)
+    launch = Launch("rowreduce/split.cu", choices, (batch * splits,), (block,), *sizes)
+    return launch, together * TOTAL_BYTES, together
+
+
+def _columns(sizes, itemsize, choices, places):
+    """The launch for columns, and how many bytes of scratch and counters."""
+    outer, reduce, inner = sizes
+    pack = dividing(inner, itemsize, *places)
+    block = 256 if "Indexed" in choices["Acc"] else 512  # those take more shared memory
+    height = builtins.min(32, power_of_two(ceil_divide(reduce, 64)))
+    width = builtins.min(block // height, power_of_two(ceil_divide(inner, pack)))
+    tiles = ceil_divide(inner, width * pack)
+    one_wave = builtins.max(1, 2 * multiprocessors() // (outer * tiles))
+    chunks = builtins.min(one_wave, ceil_divide(reduce, 8 * height))
+    together = outer * chunks if chunks > 1 else 0
+    choices = choices | {"PACK": pack, "BLOCK": block}
+    grid = outer * tiles, chunks
+    launch = Launch("higherdim/tiles.cu", choices, grid, (width, height), *sizes)
+    return launch, together * inner * TOTAL_BYTES, together * tiles

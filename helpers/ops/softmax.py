@@ -1,0 +1,118 @@
+"""Softmax over the last axis, by the kernels of cuda_src/softmax."""
+
+import numpy as np
+
+from .arrays import check, dividing, is_contiguous, signature
+from .elementwise import contiguous
+from .launch import (
+    Form,
+    Kept,
+    Launch,
+    address,
+    ceil_divide,
+    context,
+    cuda,
+    power_of_two,
+    workspace,
+)
+from .reduce import WIDE
+
+__all__ = ["softmax"]
+
+REGISTER_BYTES = 256  # of a thread, for its share of a row
+LONGEST_TRAILING_BYTES = 1 << 22  # of a row, accumulated: 128 tiles, 4 slots a lane
+MOST_PARTS = 1024  # of longer rows: each warp that writes reads what all parts measured
+SLOT_BYTES = 16  # for what a block measured, whatever the accumulator
+
+prepared = Kept()
+
+
+def softmax(x, stream=None):
+    """Softmax over the last axis. A row with +inf or NaN, or nothing but -inf, becomes NaN."""
+    key = context(), signature(x)
+    call = prepared.get(key)
+    if call is None:
+        _check(x)
+        if not is_contiguous(x):
+            return softmax(contiguous(x, stream), stream)
+        call = prepared[key] = Form(x.shape, x.dtype), _choose(x)
+    form, run = call
+    room = workspace(stream)
+    y = form.new(x, room.pool)
+    if y.size:
+        run(stream, room, (address(x), address(y)))
+    return y
+
+
+def _check(x):
+    if check(x, WIDE, "x").kind != "f":
+        raise TypeError(f"softmax of {x.dtype}: expected float16, float32 or float64")
+    if not x.ndim:
+        raise ValueError("softmax of an array without dimensions")
+
+
+def _choose(x):
+    """What queues the softmax of a contiguous array: run(stream, workspace, addresses)."""
+    if not x.size:
+        return None
+    hidden, batch = x.shape[-1], x.size // x.shape[-1]
+    pack = dividing(hidden, x.dtype.itemsize, address(x))
+    packs = hidden // pack
+    wide = np.dtype(WIDE[x.dtype.name])
+    choices = {"T": x.dtype, "Acc": wide, "PACK": pack}
+    each = 2 if packs <= 64 else 4 if packs <= 1024 else 8 if packs <= 4096 else 16  # of a thread
+    each = min(each, REGISTER_BYTES // (pack * wide.itemsize))
+    group = power_of_two(ceil_divide(packs, each))
+    if group <= 512:
+        return _in_registers(batch, hidden, group, choices | {"PACKS": ceil_divide(packs, group)})
+    if hidden * wide.itemsize <= LONGEST_TRAILING_BYTES:
+        return _trailing(batch, hidden, x.dtype.itemsize, choices)
+    return _in_two(batch, hidden, x.dtype.itemsize, choices)
+
+
+def _in_registers(batch, hidden, group, choices):
+    block = group if group > 32 else 128
+    grid = (ceil_divide(batch * group, block),)
+    launch = Launch(
+        "softmax/registers.cu", choices | {"GROUP": group}, grid, (block,), batch, hidden
+    )
+    return lambda stream, room, addresses: launch(stream, addresses)
+
+
+def _trailing(batch, hidden, itemsize, choices):
+    block, pack_bytes = 256, choices["PACK"] * itemsize
+    packs = min(128 // pack_bytes, 32)  # a thread holds up to 128 bytes of each tile
+    tile = block * packs * choices["PACK"]
+    parts = ceil_divide(hidden, tile)
+    tiles = batch * parts
+    near = cuda.Context.get_device().l2_cache_size // 8 // (block * packs * pack_bytes)
+    lag = max(parts, min(tiles, near))
+    choices = choices | {"PACKS": packs, "BLOCK": block, "WHOLE": int(hidden % tile == 0)}
+    sizes = batch, hidden, np.int32(parts), np.int32(lag)
+    launch = Launch("softmax/trailing.cu", choices, (tiles + lag,), (block,), *sizes)
+    ticket_bytes = 16  # before the slots
+    room_bytes = ticket_bytes + tiles * SLOT_BYTES
+
+    def run(stream, room, addresses):
+        ticket, _ = room.scratch(room_bytes, 0)
+        cuda.memset_d32_async(ticket, 0, room_bytes // 4, stream)
+        launch(stream, addresses, after=(ticket + ticket_bytes, ticket))
+
+    return run
+
+
+def _in_two(batch, hidden, itemsize, choices):
+    tile = power_of_two(max(32768 // itemsize, ceil_divide(hidden, MOST_PARTS)))
+    parts = ceil_divide(hidden, tile)
+    grid, block, sizes = (batch * parts,), (256,), (batch, hidden, np.int32(parts))
+    choices = choices | {"TILE": tile}
+    measure = Launch("softmax/measure.cu", choices, grid, block, *sizes)
+    write = Launch("softmax/write.cu", choices, grid, block, *sizes)
+
+    def run(stream, room, addresses):
+        x, y = addresses
+        stats, _ = room.scratch(batch * parts * SLOT_BYTES, 0)
+        measure(stream, (x, stats))
+        write(stream, (x, y), after=(stats,))
+
+    return run
