@@ -1,7 +1,7 @@
 """Time helpers.ops beside the libraries of this machine, on any NVIDIA GPU: make bench-gpu.
 
 Contenders are ours, cub::DeviceReduce, and PyTorch and CuPy where they are installed. Every result
-is checked against float64 on random data before it is timed. Times are medians of many runs, each
+is checked against NumPy on random data before it is timed. Times are medians of many runs, each
 with a cache full of something else (helpers.bench says how), and contenders take turns. The floor
 of a case is what the memory allows: the bytes that must move at the speed that a large read or copy
 reached in this run, and the time of a kernel that does nothing. A smaller copy can be a little
@@ -9,7 +9,7 @@ faster than that: its last writes are still in the cache when it ends.
 
 Leaves a CSV file and a figure a topic in build/bench-gpu.
 
-    python scripts/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax]
+    python scripts/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls]
 """
 
 import argparse
@@ -17,8 +17,10 @@ import csv
 import ctypes
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 
+import bench_elementwise
 import numpy as np
 
 from helpers import autoinit, bench, checks, ops, plots, sources
@@ -33,12 +35,13 @@ ROUNDS = 3  # turns that contenders take
 CHAIN = 4096  # no contender rounds one value's way into the result more often
 SHAPES = [(1048576, 32), (262144, 128), (65536, 512), (65536, 1024), (16384, 4096), (4096, 16384),
           (256, 262144)]  # fmt: skip
-TOPICS = {
+SHAPES_OF = {
     "sum": [(1 << e,) for e in (10, 14, 16, 18, 20, 22, 24, 26, 28, 30)],
     "rowsum": SHAPES,
     "colsum": [(128, 1048576), (4096, 16384), (65536, 1024), (1048576, 64)],
     "softmax": SHAPES,
 }
+TOPICS = *SHAPES_OF, *bench_elementwise.TOPICS
 AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
 DISTINCT = 1 << 27  # so many random numbers are made; longer arrays repeat them
 
@@ -51,7 +54,7 @@ def optional(name):
         return None
 
 
-torch, cupy = optional("torch"), optional("cupy")
+torch, cupy, pool = optional("torch"), optional("cupy"), DeviceMemoryPool()
 
 
 def compile_cub():
@@ -138,21 +141,34 @@ def ceilings():
     return empty_us, speeds["read"], speeds["copy"]
 
 
-def measure(topic, shape, x, host, cub):
-    """A row a contender: its name, and median, quartiles and number of its times in µs."""
-    repeats = max(1, x.size // DISTINCT)
-    want, size = reference(topic, host[: x.size].reshape(shape if repeats == 1 else -1))
-    runs = dict(contenders(topic, x, cub))
-    for name, run in runs.items():
+def reductions(topic, base, host, allocator, cub):
+    """As bench_elementwise.cases, for sums and softmax of the first elements of base."""
+    for shape in SHAPES_OF[topic]:
+        count = int(np.prod(shape))
+        if count > base.size:
+            continue
+        x = gpuarray.GPUArray(shape, np.float32, allocator, base, base.gpudata)
+        kept = {"sum": 1, "rowsum": shape[0], "colsum": shape[-1], "softmax": count}[topic]
+        name = f"2^{count.bit_length() - 1}" if topic == "sum" else "x".join(map(str, shape))
+        repeats = max(1, x.size // DISTINCT)
+        want, size = reference(topic, host[: x.size].reshape(shape if repeats == 1 else -1))
         tolerance = checks.gamma(CHAIN, "f4") * repeats * size
-        checks.assert_close(on_host(run()), repeats * want, tolerance, f"{name}, {topic} {shape}")
-    times = {name: [] for name in runs}
+
+        def check(who, got, want=repeats * want, tolerance=tolerance, name=name):
+            checks.assert_close(on_host(got), want, tolerance, f"{who}, {topic} {name}")
+
+        yield f"{topic} {name}", 4 * (count + kept), dict(contenders(topic, x, cub)), check
+
+
+def timed(runs, check):
+    """The times of contenders in µs, who take turns; their results are checked first."""
+    for who, run in runs.items():
+        check(who, run())
+    times = {who: [] for who in runs}
     for _ in range(ROUNDS):
-        for name, run in runs.items():
-            times[name].extend(bench.samples_us(run))
-    for name, samples in times.items():
-        low, median, high = np.percentile(samples, [25, 50, 75])
-        yield name, median, low, high, len(samples)
+        for who, run in runs.items():
+            times[who].extend(bench.samples_us(run))
+    return times
 
 
 def figure(topic, rows, device):
@@ -169,7 +185,9 @@ def figure(topic, rows, device):
             shares = [100 * row["floor_us"] / row["median_us"] for row in mine]
             axes.bar(places, shares, 0.8 / len(names), color=colour, label=name)
         axes.axhline(100, color=plots.INK, linestyle="--")
-        axes.set_xticks(range(len(cases)), [case.split()[-1] for case in cases], rotation=30)
+        axes.set_xticks(
+            range(len(cases)), [case.partition(" ")[2] for case in cases], rotation=30, ha="right"
+        )
         axes.legend(ncols=len(names), frameon=False, loc="lower right", bbox_to_anchor=(1, 1))
 
     plots.draw(paint, f"{topic}: share of the floor", width=9).save(OUT / f"{topic}.png")
@@ -179,6 +197,36 @@ def current_commit():
     """The commit that is checked out."""
     command = ["git", "-C", ROOT, "rev-parse", "--short=10", "HEAD"]
     return subprocess.run(command, capture_output=True, text=True).stdout.strip() or "unknown"
+
+
+@lru_cache
+def data():
+    """A quarter of the memory full of random numbers, those numbers on the host, what else results
+    are made in, and CUB."""
+    host = np.random.default_rng(1).standard_normal(DISTINCT, np.float32)
+    largest = min(1 << 30, cuda.mem_get_info()[0] // 16)  # floats
+    base = gpuarray.empty(largest - largest % DISTINCT or DISTINCT, np.float32)
+    for start in range(0, base.size, DISTINCT):
+        base[start : start + DISTINCT].set(host)
+    return base, host, pool.allocate, compile_cub()
+
+
+def cases_of(topic):
+    """The cases of a topic: name, bytes that must move, contenders, a check of their results."""
+    if topic in SHAPES_OF:
+        return reductions(topic, *data())
+    data.cache_clear()
+    return bench_elementwise.cases(topic, torch, cupy, pool.allocate)
+
+
+def told(rows, case):
+    """A line for a case: ours, its share of the floor, and the others."""
+    median = {row["contender"]: row["median_us"] for row in rows if row["case"] == case}
+    (floor,) = {row["floor_us"] for row in rows if row["case"] == case}
+    ours = median.pop("ours")
+    others = (f"{who} {us:.2f} (ours takes {ours / us:.3f} of it)" for who, us in median.items())
+    share = f", {100 * floor / ours:.0f} % of the floor" if floor else ""
+    return f"{case}: ours {ours:.2f} µs{share}; {', '.join(others)}"
 
 
 def main():
@@ -193,36 +241,27 @@ def main():
     OUT.mkdir(parents=True, exist_ok=True)
     empty_us, read, copy = ceilings()
     print(f"{autoinit.name}: read {read:,.0f} GB/s, copy {copy:,.0f} GB/s, empty {empty_us:.2f} µs")
-    where = bench.circumstances() | {"commit": given.commit}
     versions = " ".join(f"{m.__name__} {m.__version__}" for m in (torch, cupy) if m)
-    shared = {"read_gb_s": read, "copy_gb_s": copy, "empty_us": empty_us, **where}
-    cub, pool = compile_cub(), DeviceMemoryPool()
-    host = np.random.default_rng(1).standard_normal(DISTINCT, np.float32)
-    largest = min(1 << 30, cuda.mem_get_info()[0] // 16)  # floats: a quarter of the memory
-    base = gpuarray.empty(largest - largest % DISTINCT or DISTINCT, np.float32)
-    for start in range(0, base.size, DISTINCT):
-        base[start : start + DISTINCT].set(host)
+    shared = {"libraries": versions, "read_gb_s": read, "copy_gb_s": copy, "empty_us": empty_us}
+    shared |= bench.circumstances() | {"commit": given.commit}
     rows = []
+
+    def add(topic, case, times, floor):
+        for who, samples in times.items():
+            low, median, high = np.percentile(samples, [25, 50, 75])
+            rows.append({"topic": topic, "case": case, "contender": who, "median_us": median,
+                         "low_us": low, "high_us": high, "runs": len(samples),
+                         "floor_us": floor, **shared})  # fmt: skip
+        print(told(rows, case), flush=True)
+
     for topic in given.topics or TOPICS:
-        for shape in TOPICS[topic]:
-            count = int(np.prod(shape))
-            if count > base.size:
-                continue
-            x = gpuarray.GPUArray(shape, np.float32, pool.allocate, base, base.gpudata)
-            kept = {"sum": 1, "rowsum": shape[0], "colsum": shape[-1], "softmax": count}[topic]
-            speed = copy if topic == "softmax" else read
-            floor = 4 * (count + kept) / speed / 1e3 + empty_us
-            name = f"2^{count.bit_length() - 1}" if topic == "sum" else "x".join(map(str, shape))
-            found = {}
-            for contender, median, low, high, runs in measure(topic, shape, x, host, cub):
-                found[contender] = median
-                rows.append({"topic": topic, "case": f"{topic} {name}", "contender": contender,
-                             "median_us": median, "low_us": low, "high_us": high, "runs": runs,
-                             "floor_us": floor, "libraries": versions, **shared})  # fmt: skip
-            ours = found.pop("ours")
-            print(f"{topic} {name}: ours {ours:.2f} µs, {100 * floor / ours:.0f} % of the floor;",
-                  ", ".join(f"{k} {v:.2f} (ours takes {ours / v:.3f} of it)"
-                            for k, v in found.items()), flush=True)  # fmt: skip
+        if topic == "calls":
+            for operation, times in bench_elementwise.calls(torch, cupy):
+                add(topic, f"calls {operation}", times, 0.0)
+            continue
+        for case, moved, runs, check in cases_of(topic):
+            speed = read if topic.endswith("sum") else copy
+            add(topic, case, timed(runs, check), moved / speed / 1e3 + empty_us)
         figure(topic, [row for row in rows if row["topic"] == topic], autoinit.name)
     with (OUT / "times.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
