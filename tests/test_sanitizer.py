@@ -17,6 +17,7 @@ from helpers import autoinit, checks, ops, sources
 from helpers.xray import launch
 from helpers.xray.sanitizer import sanitize
 from softgpu import build, loader
+from tests import test_elementwise as elementwise
 from tests import test_reduce as course
 from tests.planted import FILES, planted
 
@@ -143,11 +144,48 @@ def test_operations_of_the_course_are_clean():
         ops.softmax(x)
 
 
+@software
+@pytest.mark.parametrize("step", [*elementwise.SCHEMES, "strided_fast"])
+def test_elementwise_steps_of_the_course_are_clean(step):
+    pair = elementwise.SCHEMES.get(step, elementwise.SCHEMES["strided"])
+    with every_launch():
+        elementwise.step(step, *(course.numbers(*shape) for shape in pair))
+
+
+@software
+def test_packed_steps_of_the_course_are_clean():
+    a = elementwise.numbers(4, 256, dtype="float16")
+    with every_launch():
+        elementwise.step("packed", a, a, PACK=8)
+        elementwise.step("packed_strided", a, a[:, :1], PACK=8)
+        elementwise.step("staged", a, a, PACK=8)
+
+
+@software
+def test_elementwise_operations_of_the_course_are_clean():
+    from pycuda import gpuarray
+
+    for dtype in "float32", "int8":
+        a, b = (
+            gpuarray.to_gpu(elementwise.numbers(*n, dtype=dtype)) for n in ((9, 40, 33), (40, 1))
+        )
+        across = gpuarray.to_gpu(elementwise.numbers(9, 33, 40, dtype=dtype)).transpose((0, 2, 1))
+        with every_launch():
+            ops.add(a, a)
+            ops.less(a, b)
+            ops.add(a, across)
+            ops.add(a[:, ::2], 1)
+
+
 LONG = np.int64
 MADE = {
     "x": lambda: to_gpu(course.numbers(1000)),
     "new": lambda: fresh(1000),
     "n": lambda: LONG(1000),
+    "few": lambda: to_gpu(course.numbers(100)),
+    "halves": lambda: to_gpu(course.numbers(1000, dtype="float16")),
+    "int": lambda: np.int32(0),
+    "op": lambda: elementwise.NO_NUMBERS,
 }
 
 
@@ -194,6 +232,14 @@ WRONG = [
     ("rowreduce/wrong_row_guard.cu", "out of bounds", dict(grid=3, block=128), "x new 10 100"),
     ("rowreduce/wrong_packed.cu", "misaligned", dict(grid=8, block=64), "x new 8 125"),
     ("higherdim/wrong_rows.cu", "out of bounds", dict(grid=1, block=100), "x new 1 10 100 10"),
+    ("elementwise/wrong_guard.cu", "out of bounds", dict(grid=4, block=256), "x x new n op"),
+    ("elementwise/wrong_staged.cu", "race", dict(grid=1, block=256), "halves halves halves n op"),
+    (
+        "elementwise/wrong_one_broadcast.cu",
+        "out of bounds",
+        dict(grid=4, block=256),
+        "x few new n 100 10 int op",
+    ),
 ]
 
 

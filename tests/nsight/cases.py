@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers import sources
+from helpers import shapes, sources
 
 from .patterns import PATTERNS, SHARING, few, pattern
 
@@ -16,7 +16,7 @@ __all__ = ["CASES", "OWN", "Case"]
 
 HERE = Path(__file__).parent
 OWN = ("probes.cu", "kernels.cu")  # the other cases are of the course
-UINT32, INT32, INT64 = np.uint32, np.int32, np.int64
+UINT32, INT8, INT32, INT64 = np.uint32, np.int8, np.int32, np.int64
 
 
 @dataclass(frozen=True)
@@ -441,4 +441,103 @@ def _course():
     yield case("higherdim/tiles.cu", (6, 2), (16, 16), *tile, zeros(6 * 2 * 48), arrived)
 
 
-CASES = [*_kernels(), *_course(), *_probes()]
+def _by_value(values, kind=INT64):
+    """Numbers as a struct that is passed, not sent to the GPU."""
+    return np.void(np.array(values, kind).tobytes())
+
+
+def _strides(shape, *walks):
+    """The struct Strides of elementwise/strides.cuh, of the result, a and b."""
+    rows = [[*walk, *[0] * (shapes.MOST_DIMENSIONS - len(walk))] for walk in walks]
+    return _by_value([len(shape), *sum(rows, [])])
+
+
+def _dividers(*sizes):
+    """The struct Sizes of elementwise/strided_fast.cu."""
+    known = [word for size in sizes for word in (size, *shapes.magic(size))]
+    return _by_value([*known, *[0] * (3 * shapes.MOST_DIMENSIONS - len(known))], UINT32)
+
+
+NO_NUMBERS = INT8(0)  # an operator that holds none is one byte
+
+
+def _elementwise():
+    def case(step, threads, *arguments, block=128, op=NO_NUMBERS, **choices):
+        grid, file = -(-threads // block), f"elementwise/{step}.cu"
+        told = "".join(f" {key}={value}" for key, value in choices.items())
+        name = f"{file}{told} {grid} of {block}"
+        return Case(name, file, step, (grid,), (block,), [*arguments, op], 0, choices)
+
+    n = 2 * 3 * 40  # in four dimensions: 2, 3, 5, 8
+    a, b, out, size, long = floats(n), floats(n + 1)[:n], zeros(n), INT64(n), INT64
+    halves = floats(n, np.float16), floats(n + 8, np.float16)[:n], zeros(n, np.float16), size
+    scales = _by_value([0.5, 0.7], np.float32)
+    eights = below(100, n, INT8), below(90, n, INT8), zeros(n, INT8), size
+    scaled = dict(T="int8", Out="int8", Op="Scaled<Add>", op=scales)
+    yield case("same", n, a, b, out, size)
+    yield case("same", n, *halves[:2], zeros(n, np.uint8), size, T="half", Out="bool", Op="Less")
+    yield case("same", n, *eights, **scaled)
+    yield case("one_scalar", n, a, b[:1], out, size, i32(0))
+    yield case("one_dimension", n, a, b[:40], out, size, long(40), i32(0))
+    yield case("one_not_broadcast", n, a, b[:3], out, size, long(40), long(3), i32(0))
+    yield case("one_broadcast", n, a, b[:80], out, size, long(120), long(40), i32(0))
+    walks = (120, 40, 8, 1), (120, 40, 8, 1), (0, 8, 0, 1)
+    table = _strides(walks[0], *walks)
+    yield case("strided", n, a, b, out, size, table)
+    yield case("strided_fast", n, a, b, out, size, table, _dividers(2, 3, 5, 8))
+    yield case("packed_strided", n // 8, *halves, table, T="half", Out="half", PACK=8)
+    logical, memory = (120, 40, 8, 1), (120, 1, 24, 3)
+    yield case("nhwc", n, a, b, out, size, _strides(logical, logical, logical, logical),
+               _strides(memory, memory, memory, memory))  # fmt: skip
+    yield case("packed", n // 4, a, b, out, size)
+    yield case("packed", n // 8, *halves, T="half", Out="half", PACK=8)
+    yield case("staged", n // 8, *halves, block=256)
+    yield case("wrong_staged", n // 8, *halves, block=256)
+    yield case("wrong_guard", n, a, b, out, size - 1)
+    sizes = long(120), long(40), i32(0)
+    yield case("wrong_one_broadcast", n, a, b, out, size, *sizes)
+    yield case("wrong_index", n, a, b[:40], out, i32(n), i32(40), i32(40))
+    yield Case("elementwise/half2_add.cu 1 of 64", "elementwise/half2_add.cu", "half2_add",
+                 (1,), (64,), list(halves))  # fmt: skip
+    yield from _any_strides()
+
+
+def _room(walk, shape, kind):
+    """An array of random numbers that strides of this shape stay inside."""
+    count = 1 + sum(step * (size - 1) for step, size in zip(walk, shape))
+    return below(100, count, kind) if kind.kind == "i" else floats(count, kind)
+
+
+def _passed(argument):
+    return argument if isinstance(argument, np.generic) else np.void(argument.tobytes())
+
+
+def _any_strides():
+    """The kernels that helpers.ops picks for arrays of any strides."""
+    from helpers.ops import layout
+
+    scales = _by_value([0.5, 0.7], np.float32)
+    for name, dtype, op, shape, *strides in (
+        ("same", "float32", NO_NUMBERS, (1003,), (1,), (1,)),
+        ("a row", "float32", NO_NUMBERS, (10, 128), (128, 1), (0, 1)),
+        ("channels", "float16", NO_NUMBERS, (4, 6, 64), (384, 64, 1), (0, 1, 0)),
+        ("images", "int8", scales, (4, 6, 64), (384, 64, 1), (64, 0, 1)),
+        ("every other", "float32", NO_NUMBERS, (10, 50), (100, 2), (50, 1)),
+        ("transposed", "float32", NO_NUMBERS, (70, 132), (132, 1), (1, 70)),
+        ("transposed", "float16", NO_NUMBERS, (72, 136), (136, 1), (1, 72)),
+        ("transposed", "int8", NO_NUMBERS, (144, 160), (160, 1), (1, 144)),
+        ("transposed, odd", "float32", NO_NUMBERS, (33, 65), (65, 1), (1, 33)),
+    ):
+        kind, out = np.dtype(dtype), shapes.contiguous_strides(shape)
+        operands = [layout.Operand(walk, kind.itemsize, 0) for walk in (*strides, out)]
+        choices = {"T": dtype, "Out": dtype, "Op": "Add" if op is NO_NUMBERS else "Scaled<Add>"}
+        chosen = layout.choose(shape, *operands, choices, op, many=0)
+        file, choices, grid, block, *rest = chosen
+        yield Case(
+            f"{file} {name} {dtype}", file, Path(file).stem, grid, block,
+            [*(_room(walk, shape, kind) for walk in (*strides, out)), *map(_passed, rest)], 0,
+            {key: str(value) for key, value in choices.items()},
+        )  # fmt: skip
+
+
+CASES = [*_kernels(), *_course(), *_elementwise(), *_probes()]
