@@ -67,8 +67,9 @@ def _linked(source, kernel):
     """The text with extern "C" before a kernel that lacks it, so that it keeps its plain name."""
 
     def link(match):
-        before = source[: match.start()].rstrip()
-        is_extern_or_template = before.endswith(('"C"', ">"))
+        is_extern_or_template = re.search(
+            r'("C"|\btemplate\s*<[^;{}()]*>)\s*$', source[: match.start()]
+        )
         return match[0] if is_extern_or_template else f'extern "C" {match[0]}'
 
     return re.sub(rf"__global__\b[^;{{}}]*?\b{kernel}\s*\(", link, source)

@@ -44,6 +44,11 @@ def test_it_is_still_a_function_of_pycuda(arrays):
     kernel(driver.In(x.get()), out, np.int64(9), block=(32, 1, 1), grid=(1, 1, 1), stream=None)
 
 
+@pytest.mark.parametrize("before", ["", "#include <cuda_fp16.h>\n", "struct S {};\n  "])
+def test_a_kernel_keeps_its_plain_name(before):
+    assert sources.kernel(f"{before}__global__ void plain() {{}}\n").name == "plain"
+
+
 def test_a_text_finds_common_and_takes_choices():
     text = (
         '#include "common/operators.cuh"\nusing T = float;\nusing Op = Sum<T>;\n'

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["SIZES", "In", "Launch", "Out", "Wrong", "blocks_for", "numbers"]
+from .. import checks
+
+__all__ = ["SIZES", "In", "Launch", "Out", "Wrong", "blocks_for", "numbers", "totals"]
 
 SIZES = 1, 31, 32, 33, 255, 257, 1009, 0
 
@@ -79,6 +81,15 @@ class Wrong:
 def blocks_for(count, block=256):
     """Blocks for so many threads, and one that has nothing to do where there are none."""
     return max(1, -(-count // block))
+
+
+def totals(x, length=256):
+    """Sums of stretches of so many elements, as a tree in shared memory leaves them: an Out."""
+    rows = np.zeros(length * blocks_for(x.size, length), x.dtype)
+    rows[: x.size] = x
+    rows = rows.reshape(-1, length)
+    tolerance = checks.sum_tolerance(rows, axis=1, chain=length.bit_length() - 1)
+    return Out(rows.sum(1, dtype=float), tolerance)
 
 
 def numbers(rng, *shape, dtype=np.float32):

@@ -1,0 +1,37 @@
+"""x *= a, by 4 blocks."""
+
+import numpy as np
+
+from helpers.exercises.launches import Launch, Out, Wrong, numbers
+
+SIZES = 1, 31, 33, 255, 1024, 1025, 4099, 0
+
+
+def launch(rng, n):
+    x, a = numbers(rng, n), np.float32(rng.uniform(2, 3))
+    return Launch([Out(x * a, initial=x), a, np.int64(n)], grid=4, block=256)
+
+
+COUNTED = 1 << 16
+BUDGET = {"ld.sectors": 8192, "st.sectors": 8192}
+
+LOOP = "for (long long i = first; i < n; i += threads) x[i] *= a;"
+WRONG = {
+    "nothing": Wrong("values", {LOOP: ""}),
+    "zeros": Wrong("values", {"x[i] *= a": "x[i] = 0"}),
+    "one element a thread": Wrong("values", {LOOP: "if (first < n) x[first] *= a;"}),
+    "steps of a block": Wrong("race|double|values", {"i += threads": "i += blockDim.x"}),
+    "one too many": Wrong("out of bounds", {"i < n": "i <= n"}),
+    "every thread does all": Wrong(
+        "race|double|values", {"i = first": "i = 0", "i += threads": "++i"}
+    ),
+    "neighbours by one thread": Wrong(
+        "counters",
+        "long long all = gridDim.x * (long long)blockDim.x, each = (n + all - 1) / all;"
+        " long long first = (blockIdx.x * (long long)blockDim.x + threadIdx.x) * each;"
+        " for (long long i = first; i < first + each && i < n; ++i) x[i] *= a;",
+    ),
+    "one block does all": Wrong(
+        "counters", "for (long long i = threadIdx.x; !blockIdx.x && i < n; i += 256) x[i] *= a;"
+    ),
+}
