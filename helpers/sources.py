@@ -179,7 +179,7 @@ def _compile(what, name, choices):
         if name is None and len(defined) != 1:
             raise LookupError(f"which kernel? the text defines {', '.join(defined) or 'none'}")
         name = name or defined[0]
-    options = ["-diag-suppress=177"]  # "never referenced": half of what begins is
+    options = ["-diag-suppress=177,550"]  # "never used": true of much that is begun
     options += ["-include", "cuda_fp16.h"] if "= half;" in source else []
     file = "" if _is_text(what) else str(find(what))
     return kernels.compile(name or Path(what).stem, source, file, options, [str(ROOT)])
