@@ -29,7 +29,9 @@ WRONG = {
         "values|out of bounds",
         {"column = 32 * blockIdx.y + threadIdx.x, row = 32 * blockIdx.x + threadIdx.y;": ""},
     ),
-    "no guard to store": Wrong("out of bounds|uninitialised", {"if (column < rows && row + k < columns)\n": ""}),
+    "no guard to store": Wrong(
+        "out of bounds|uninitialised", {"if (column < rows && row + k < columns)\n": ""}
+    ),
     "no guard to load": Wrong("out of bounds", {"if (column < columns && row + k < rows)\n": ""}),
     "the first rows of each tile": Wrong(
         "values",

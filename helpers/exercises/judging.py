@@ -1,5 +1,7 @@
 """Run a learner's kernel on what it has not seen, watched and counted, and say what came of it."""
 
+import re
+
 import numpy as np
 
 from .. import checks, sources, xray
@@ -72,11 +74,23 @@ def _try_all(exercise, kernel, verdict):
     rules = exercise.rules
     sizes = getattr(rules, "SIZES", SIZES)
     for size, seed in zip(sizes, np.random.SeedSequence().spawn(len(sizes))):
-        launch = rules.launch(np.random.default_rng(seed), size)
+        launch = rules.launch(np.random.default_rng(seed), size, **_chosen(rules, verdict.text))
         launch.what = launch.what or f"n = {size:,}"
         _watch(kernel, launch)
         _compare(kernel, launch)
         verdict.cases += 1
+
+
+def _chosen(rules, text):
+    """The numbers that the learner chooses, such as the threads of a block."""
+    chosen = {}
+    for name in getattr(rules, "CHOICES", ()):
+        found = re.search(rf"^constexpr int {name} = (\d+);", text, re.MULTILINE)
+        if not found or int(found[1]) < 1:
+            line = f"constexpr int {name} = 1;"
+            raise _Refused("name", f"no choice of {name}", f"Say it on a line of its own: {line}")
+        chosen[name.lower()] = int(found[1])
+    return chosen
 
 
 def _watch(kernel, launch):
@@ -214,13 +228,15 @@ def _short(error):
 
 def _count(exercise, kernel, verdict):
     rules = exercise.rules
-    launch = rules.launch(np.random.default_rng(COUNTED_SEED), rules.COUNTED)
+    chosen = _chosen(rules, verdict.text)
+    launch = rules.launch(np.random.default_rng(COUNTED_SEED), rules.COUNTED, **chosen)
     grid, block = shape("grid", launch.grid), shape("block", launch.block)
     arrays = [_sent(a) if isinstance(a, (In, Out)) else a for a in launch.arguments]
     blocks = int(np.prod(grid))
+    is_even = getattr(rules, "EVEN", True)
     reports = [
         xray.profile(kernel, *arrays, grid=grid, block=block, shared=launch.shared, watch=watched)
-        for watched in sorted({0, blocks // 2, blocks - 1})
+        for watched in (sorted({0, blocks // 2, blocks - 1}) if is_even else [0])
     ]
     total = reports[0].total
     for key, allowed in rules.BUDGET.items():
@@ -229,6 +245,6 @@ def _count(exercise, kernel, verdict):
         if count.value > count.most:
             verdict.refuse("counters", str(count), count.advice)
     busiest = max(report.watched_instructions for report in reports) / total["instructions"]
-    if getattr(rules, "EVEN", True) and blocks > 1 and busiest > min(MOST / blocks, MOST_OF_ALL):
+    if is_even and blocks > 1 and busiest > min(MOST / blocks, MOST_OF_ALL):
         share = f"one of {blocks} blocks does {busiest:.0%} of all instructions"
         verdict.refuse("counters", share, "Which elements are this block's, and which another's?")

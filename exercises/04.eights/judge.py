@@ -1,0 +1,38 @@
+"""Sums of groups of eight lanes."""
+
+import numpy as np
+
+from helpers import checks
+from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+
+SIZES = 8, 24, 32, 40, 256, 264, 1000, 0
+
+
+def launch(rng, n):
+    rows = numbers(rng, n // 8, 8)
+    out = Out(rows.sum(1, dtype=float), checks.sum_tolerance(rows, axis=1, chain=3))
+    return Launch([In(rows.ravel()), out, np.int64(n)], grid=blocks_for(n), block=256)
+
+
+COUNTED = 1 << 14
+BUDGET = {"ld.sectors": 2048, "st.sectors": 512}
+
+WRONG = {
+    "sixteen": Wrong("values", {"mask = 4": "mask = 8"}),
+    "four": Wrong("values", {"mask = 4": "mask = 2"}),
+    "the shuffle among those with elements": Wrong(
+        "inactive", {"for (int mask": "if (i >= n) return;\n    for (int mask"}
+    ),
+    "every lane writes": Wrong(
+        "double|values|counters|out of bounds",
+        {"threadIdx.x % 8 == 0 && ": "", "out[i / 8]": "out[i % (n / 8)]"},
+    ),
+    "no guard": Wrong("out of bounds", {" && i < n) out": ") out"}),
+    "the last lane of a group, past the end": Wrong("values", {"% 8 == 0": "% 32 == 0"}),
+    "zeros": Wrong("values", {"out[i / 8] = sum": "out[i / 8] = 0"}),
+    "eight loads": Wrong(
+        "counters",
+        "long long g = blockIdx.x * (long long)blockDim.x + threadIdx.x; if (8 * g >= n) return;"
+        " float sum = 0; for (int k = 0; k < 8; ++k) sum += x[8 * g + k]; out[g] = sum;",
+    ),
+}

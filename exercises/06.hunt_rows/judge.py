@@ -1,0 +1,39 @@
+"""Row sums, with a guard of rows and none of lanes."""
+
+import numpy as np
+
+from helpers import checks
+from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+
+SIZES = (4, 64), (1, 1), (3, 31), (5, 33), (9, 100), (2, 1009)
+
+
+def launch(rng, size):
+    batch, hidden = size
+    x = numbers(rng, batch, hidden)
+    out = Out(x.sum(1, dtype=float), checks.sum_tolerance(x, axis=1))
+    arguments = [In(x), out, np.int64(batch), np.int64(hidden)]
+    return Launch(arguments, grid=-(-batch // 4), block=128, what=f"{batch} rows of {hidden}")
+
+
+COUNTED = 64, 256
+BUDGET = {"ld.sectors": 2048, "st.sectors": 64}
+
+WRONG = {
+    "no guard": Wrong("out of bounds", {"if (row >= batch) return;": ""}),
+    "a guard of lanes, too": Wrong(
+        "inactive", {"if (row >= batch)": "if (row >= batch || lane >= hidden)"}
+    ),
+    "one row too many": Wrong("out of bounds", {"row >= batch": "row > batch"}),
+    "whole blocks only": Wrong("values", {"row >= batch": "row >= batch / 4 * 4"}),
+    "the store alone is guarded": Wrong(
+        "out of bounds",
+        {
+            "if (row >= batch) return;": "",
+            "if (lane == 0) out": "if (lane == 0 && row < batch) out",
+        },
+    ),
+    "zeros": Wrong("values", {"out[row] = sum": "out[row] = 0"}),
+    "one column too few": Wrong("values", {"i < hidden": "i + 1 < hidden"}),
+    "half a butterfly": Wrong("values", {"mask = 16": "mask = 8"}),
+}

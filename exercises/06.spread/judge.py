@@ -1,0 +1,56 @@
+"""Mean and variance of rows around 1000, in one read."""
+
+import numpy as np
+
+from helpers import checks
+from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+
+SIZES = (1, 1), (3, 31), (4, 32), (5, 33), (9, 100), (2, 1009)
+
+
+def launch(rng, size):
+    batch, hidden = size
+    x = numbers(rng, batch, hidden) + np.float32(1000)
+    d = (x - x[:, :1]).astype(float)
+    rounding = checks.gamma(hidden + 8, np.float32)
+    of_mean = np.abs(d).mean(1) * rounding + np.abs(x.mean(1, dtype=float)) * checks.roundoff(
+        "float32"
+    )
+    of_variance = 4 * rounding * (d**2).mean(1)
+    arguments = [
+        In(x),
+        Out(x.mean(1, dtype=float), of_mean),
+        Out(x.var(1, dtype=float), of_variance),
+        np.int64(batch),
+        np.int64(hidden),
+    ]
+    return Launch(arguments, grid=-(-batch // 4), block=128, what=f"{batch} rows of {hidden}")
+
+
+COUNTED = 64, 256
+BUDGET = {"ld.sectors": (2112, 2112), "ld.requests": (576, 600)}
+
+WRONG = {
+    "squares of large numbers": Wrong("values", {"base = x[0]": "base = 0"}),
+    "the mean without its base": Wrong("values", {"base + sum": "sum"}),
+    "the mean of squares": Wrong("values", {"squares - sum * sum": "squares"}),
+    "of a sample": Wrong(
+        "values",
+        {
+            "squares = warp_reduce(squares, Sum<float>()) / hidden": "squares = warp_reduce(squares, Sum<float>()) / (hidden - 1)"
+        },
+    ),
+    "the deviation": Wrong("values", {"= squares - sum * sum": "= sqrtf(squares - sum * sum)"}),
+    "lane 0 alone": Wrong("values", {"warp_reduce(squares, Sum<float>())": "squares"}),
+    "one too many": Wrong("out of bounds", {"i < hidden": "i <= hidden"}),
+    "two reads": Wrong(
+        "counters",
+        "long long row = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / 32; int lane = threadIdx.x % 32;"
+        " if (row >= batch) return; volatile const float *v = x + row * hidden; float sum = 0, squares = 0, base = v[0];"
+        " for (long long i = lane; i < hidden; i += 32) sum += v[i] - base;"
+        " sum = warp_reduce(sum, Sum<float>()) / hidden;"
+        " for (long long i = lane; i < hidden; i += 32) { float d = v[i] - base - sum; squares += d * d; }"
+        " squares = warp_reduce(squares, Sum<float>()) / hidden;"
+        " if (lane == 0) mean[row] = base + sum, variance[row] = squares;",
+    ),
+}

@@ -1,0 +1,29 @@
+// Softmax of the rows of x[batch, hidden] -> y. Launch batch blocks of one warp.
+struct Pair {
+    float peak, sum;
+};
+
+__device__ Pair merge(Pair a, Pair b)
+{
+    // BEGIN
+    if (b.sum == 0) return a;
+    if (a.sum == 0) return b;
+    // END
+    float peak = fmaxf(a.peak, b.peak);
+    return {peak, a.sum * expf(a.peak - peak) + b.sum * expf(b.peak - peak)};
+}
+
+__global__ void online(const float *x, float *y, long long hidden)
+{
+    long long start = blockIdx.x * hidden, lane = threadIdx.x;
+    Pair row = {-INFINITY, 0};
+    for (long long i = lane; i < hidden; i += 32) {
+        float value = x[start + i];
+        row = merge(row, {value, value == -INFINITY ? 0.f : 1.f});
+    }
+    for (int mask = 16; mask > 0; mask /= 2)
+        row = merge(row, {__shfl_xor_sync(0xffffffff, row.peak, mask),
+                          __shfl_xor_sync(0xffffffff, row.sum, mask)});
+    for (long long i = lane; i < hidden; i += 32)
+        y[start + i] = expf(x[start + i] - row.peak) / row.sum;
+}
