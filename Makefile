@@ -2,18 +2,31 @@
 # Jupyter and IPython keep settings, history and what they run in your home folder, as ever.
 PYTHON ?= python3
 RUN := .venv/bin/python -m
-LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_first_kernel.ipynb/00_first_kernel.ipynb
+LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/work/00_first_kernel.ipynb
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 PARALLEL := -n logical
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/nbval_sanitize.cfg
 CUDA = $$(find cuda_src exercises softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
 
-.PHONY: lab test check setup lint format record bench bench-gpu pycuda-tests lock clean
+.PHONY: lab fresh exercises mutants test check setup lint format record bench bench-gpu pycuda-tests lock clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
 lab: setup
+	@.venv/bin/python scripts/work.py
 	@$(RUN) jupyterlab $(LAB) $(AS_ROOT) $(if $(HEADLESS),--no-browser) $(ARGS)
+
+# A notebook begun anew: make fresh NOTEBOOK=03. Your old copy goes to work/old.
+fresh:
+	@$(PYTHON) scripts/work.py --fresh $(or $(NOTEBOOK),$(error Which? make fresh NOTEBOOK=03))
+
+# Put the exercises of exercises/ into the notebooks.
+exercises: setup
+	@.venv/bin/python scripts/exercises.py
+
+# Change each exercise's solution in small ways: does the judge notice? ARGS: some exercises only.
+mutants: setup
+	@.venv/bin/python scripts/mutants.py $(ARGS)
 
 # What CI runs: lint, unit and conformance tests, all notebooks. ARGS goes to pytest.
 test: lint

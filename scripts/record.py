@@ -24,6 +24,7 @@ KERNEL = {
     "language_info": {"name": "python"},
 }
 MEASURED = ("cuda_src", "helpers")
+KEPT = "tags", "jupyter"  # of a cell's metadata: the latter folds what would answer a question
 
 
 def current_commit():
@@ -50,8 +51,8 @@ def execute(path):
     client.execute()
     notebook.metadata = nbformat.from_dict(KERNEL)
     for cell in notebook.cells:
-        tags = cell.metadata.get("tags")
-        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        kept = {key: cell.metadata[key] for key in KEPT if key in cell.metadata}
+        cell.metadata = nbformat.from_dict(kept)
         if cell.cell_type == "code":
             cell.outputs = joined(cell.outputs)
     nbformat.validate(notebook)

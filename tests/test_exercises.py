@@ -1,11 +1,14 @@
 """Exercises: the judge passes each solution and refuses each wrong kernel, for the right reason."""
 
+import csv
+import io
 import re
 
+import nbformat
 import pytest
 
 from helpers import exercises, sources
-from helpers.exercises import judging, progress, texts
+from helpers.exercises import grading, judging, progress, texts
 
 NAMES = exercises.names()
 WRONG = [(name, what) for name in NAMES for what in texts.find(name).rules.WRONG]
@@ -19,6 +22,11 @@ def work(monkeypatch, tmp_path):
 
 
 # --- what an exercise is --------------------------------------------------------------------------
+
+
+def test_each_folder_is_in_the_course_once():
+    assert sorted(NAMES) == sorted(path.parent.name for path in texts.ROOT.glob("*/judge.py"))
+    assert [name[:2] for name in NAMES] == sorted(name[:2] for name in NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -147,3 +155,39 @@ def test_progress_is_kept(work):
     drawn = exercises.map()
     assert drawn.done == 1 and "00  ● double" in repr(drawn)
     assert 'title="ld.sectors 8,192 (best 8,192)' in drawn._repr_html_()
+
+
+# --- for teachers ---------------------------------------------------------------------------------
+
+
+def test_a_folder_is_graded_whatever_is_in_it(tmp_path):
+    solution, folder = exercises.solution(FIRST), tmp_path / "all"
+    endless = changed("if (i < n)", "for (;;) if (i < n)")
+    handed_in = {"ada": solution, "bob": endless, "cy": "\0rubbish", "di": exercises.stub(FIRST)}
+    for learner, text in handed_in.items():
+        (folder / learner).mkdir(parents=True)
+        (folder / learner / f"{FIRST}.cu").write_text(text)
+    cell = nbformat.v4.new_code_cell(
+        f"%%kernel\n{solution}", metadata={"tags": [f"exercise:{FIRST}"]}
+    )
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / "eve.ipynb")
+    (folder / "fay.ipynb").write_text("{}")
+    out = io.StringIO()
+    grading.grade(folder, out, seconds=120, megabytes=8192)
+    rows = {row["learner"]: row for row in csv.DictReader(io.StringIO(out.getvalue()))}
+    assert {learner: row["verdict"] for learner, row in rows.items()} == {
+        "ada": "done",
+        "bob": "tried",
+        "cy": "tried",
+        "di": "open",
+        "eve": "done",
+        "fay": "unreadable",
+    }
+    assert rows["ada"]["counters"].startswith("ld.sectors 8192 (best 8192)")
+    assert rows["bob"]["reasons"].startswith("time: ")
+
+
+def test_a_kernel_that_takes_too_long_or_too_much_is_a_row():
+    text = exercises.solution(FIRST)
+    assert grading.judged(FIRST, text, seconds=0.01, megabytes=8192)["verdict"] == "stopped"
+    assert grading.judged(FIRST, text, seconds=120, megabytes=300)["verdict"] == "crashed"

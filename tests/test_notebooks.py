@@ -2,14 +2,20 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 
-NOTEBOOKS = sorted(Path(__file__).parent.parent.glob("notebooks/*.ipynb"))
+from helpers import exercises
+
+ROOT = Path(__file__).parent.parent
+NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 CHECKED = "nbval-check-output"
 TAGS = {CHECKED, "nbval-ignore-output", "nbval-skip"}
+EXERCISES = exercises.names()  # a cell of one is tagged exercise:NAME
 LINES = 15
 CHECKED_CELLS = 5
 MACHINE = re.compile(r"/(home|root|tmp|Users|opt|work|mnt|var|usr)/|site-packages|\.cache/")
@@ -25,11 +31,11 @@ def problems(text, is_course):
     count = checked = 0
     for number, cell in enumerate(notebook.cells):
         tags = set(cell.metadata.get("tags", []))
-        if tags - TAGS:
-            yield f"cell {number}: unknown tags {sorted(tags - TAGS)}"
+        if unknown := [tag for tag in tags - TAGS if tag.partition(":")[2] not in EXERCISES]:
+            yield f"cell {number}: unknown tags {sorted(unknown)}"
         if cell.cell_type != "code" or not cell.source.strip():
             continue
-        if len(cell.source.splitlines()) > LINES:
+        if len(cell.source.splitlines()) > LINES and not cell.source.startswith("%%kernel"):
             yield f"cell {number}: {len(cell.source.splitlines())} lines, {LINES} at most"
         count += 1
         if cell.execution_count != count:
@@ -53,6 +59,12 @@ def problems(text, is_course):
 def test_notebook(path):
     found = list(problems(path.read_text(), is_course=re.match(r"\d\d_", path.name)))
     assert not found, "\n".join([path.name, *found])
+
+
+def test_exercises_are_as_their_folders_say():
+    command = [sys.executable, ROOT / "scripts/exercises.py", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert not done.returncode, f"run python scripts/exercises.py: {done.stdout}{done.stderr}"
 
 
 def written(*cells):

@@ -20,9 +20,6 @@ BUDGET = {"ld.sectors": 2048, "st.sectors": 512}
 WRONG = {
     "sixteen": Wrong("values", {"mask = 4": "mask = 8"}),
     "four": Wrong("values", {"mask = 4": "mask = 2"}),
-    "the shuffle among those with elements": Wrong(
-        "inactive", {"for (int mask": "if (i >= n) return;\n    for (int mask"}
-    ),
     "every lane writes": Wrong(
         "double|values|counters|out of bounds",
         {"threadIdx.x % 8 == 0 && ": "", "out[i / 8]": "out[i % (n / 8)]"},

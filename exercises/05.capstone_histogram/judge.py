@@ -22,7 +22,7 @@ EVEN = False
 BUDGET = {
     "ld.sectors": 8192,
     "ld.requests": (512, 560),
-    "atoms.requests": (4224, 4400),
+    "atoms.requests": (4128, 4400),
     "red.requests": (32, 260),
 }
 

@@ -24,10 +24,6 @@ WRONG = {
     "whole packs only": Wrong("values", {"k < n": "k < n / 4 * 4"}),
     "rounded up": Wrong("out of bounds", {"i < n / 4": "i < (n + 3) / 4"}),
     "three of four": Wrong("values", {"2 * p.w": "p.w"}),
-    "everyone takes the rest": Wrong(
-        "double|values|out of bounds|counters",
-        {"else if (i == n / 4)": "else", "k = 4 * i": "k = n / 4 * 4"},
-    ),
     "out of step": Wrong("misaligned|values|out of bounds", {"(x)[i]": "(x + 1)[i]"}),
     "no guard": Wrong("out of bounds", {"i < n / 4": "true"}),
     "zeros": Wrong("values", {"{2 * p.x, 2 * p.y, 2 * p.z, 2 * p.w}": "{0, 0, 0, 0}"}),

@@ -21,9 +21,6 @@ BUDGET = {"ld.requests": (516, 520), "st.requests": (516, 520)}
 WRONG = {
     "aligned only": Wrong("misaligned", {"min((4 - past) % 4, n)": "0"}),
     "as many as are past": Wrong("misaligned|values", {"(4 - past) % 4": "past"}),
-    "a head of four": Wrong(
-        "values|out of bounds|counters|misaligned", {"(4 - past) % 4": "4 - past"}
-    ),
     "more head than elements": Wrong("out of bounds", {"min((4 - past) % 4, n)": "(4 - past) % 4"}),
     "no head": Wrong("values", {"for (long long k = 0; k < head; ++k) out[k] = 2 * x[k];": ""}),
     "no tail": Wrong(

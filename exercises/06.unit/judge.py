@@ -34,7 +34,10 @@ WRONG = {
     ),
     "row 0": Wrong("values|double|race", {"start = blockIdx.x * hidden": "start = 0"}),
     "no guard": Wrong(
-        "out of bounds", {"i < hidden; i += blockDim.x) y": "i <= hidden; i += blockDim.x) y"}
+        "out of bounds",
+        {
+            "y[start + i] = x[start + i] * scale;": "y[start + i] = x[start + i] * scale;\n    y[start + hidden] = 0;"
+        },
     ),
     "the sum of magnitudes": Wrong(
         "values", {"x[start + i] * x[start + i];": "fabsf(x[start + i]);"}

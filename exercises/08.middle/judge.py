@@ -27,7 +27,7 @@ WRONG = {
     ),
     "one slice": Wrong("values", {"(o * reduce + r)": "r"}),
     "slices one after the other in the output": Wrong(
-        "values|out of bounds", {"out[o * inner + i]": "out[o * reduce + i]"}
+        "values|out of bounds|double|race", {"out[o * inner + i]": "out[o * reduce + i]"}
     ),
     "every slice to the first": Wrong("values|double|race", {"out[o * inner + i]": "out[i]"}),
     "one row too many": Wrong("out of bounds|values", {"r < reduce": "r <= reduce"}),

@@ -1,5 +1,5 @@
 // a[n] % b[n] -> out[n], with the sign of b. Launch at least n threads.
-__global__ void remainder(const int *a, const int *b, int *out, long long n)
+__global__ void remainders(const int *a, const int *b, int *out, long long n)
 {
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     if (i >= n) return;

@@ -4,24 +4,23 @@ import numpy as np
 
 from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for
 
-SIZES = 33, 256, 257, 1009, 0
+SCALES = (0.25, 1), (1.5, 0.5)
+SIZES = [(n, scales) for n in (33, 256, 257, 1009, 0) for scales in SCALES]
 
 
-def launch(rng, n):
+def launch(rng, size):
+    n, scales = size
     codes = rng.integers(-128, 128, n).astype(np.int8)
-    codes[:2] = -128, 127
-    shrinks = rng.integers(2)
-    scales = (np.float32(0.25), np.float32(1)) if shrinks else (np.float32(1.5), np.float32(0.5))
+    codes[:2] = (-128, 127)[:n]
     value = codes.astype(float) * scales[0] / scales[1]
     rounded = np.trunc(value + np.copysign(0.5, value))
     out = Out(np.clip(rounded, -128, 127), dtype=np.int8)
     what = f"n = {n:,}, scale {scales[0]} to {scales[1]}"
-    return Launch([In(codes), out, *scales, np.int64(n)], blocks_for(n), 256, what=what)
+    arguments = [In(codes), out, *map(np.float32, scales), np.int64(n)]
+    return Launch(arguments, blocks_for(n), 256, what=what)
 
 
-# both pairs of scales, whatever chance says
-SIZES = SIZES * 3
-COUNTED = 1 << 14
+COUNTED = 1 << 14, SCALES[0]
 BUDGET = {"ld.sectors": 512, "st.sectors": 512}
 
 RIGHT = "fminf(fmaxf(roundf(value), -128.f), 127.f)"

@@ -19,7 +19,7 @@ def launch(rng, size):
 
 
 COUNTED = 4096, 4, 1, 0
-BUDGET = {"ld.sectors": (2422, 2600), "st.sectors": 2048}
+BUDGET = {"ld.sectors": (2304, 2500), "st.sectors": (2047, 2048)}
 
 WRONG = {
     "zeros": Wrong("values", {"? x[from] : 0.f": "? 0.f : 0.f"}),

@@ -1,11 +1,11 @@
 """Exercises: a statement, a stub, hints, a solution and a judge each.
 
-from helpers import exercises
-print(exercises.stub("03.padding"))
-exercises.judge("03.padding", kernel_or_text)   # a verdict: true or false, with reasons
+>>> from helpers import exercises
+>>> print(exercises.stub("03.padding"))
+>>> exercises.judge("03.padding", kernel_or_text)   # a verdict: true or false, with reasons
 
-python -m helpers.exercises                     # all of them, with what you have done
-python -m helpers.exercises grade FOLDER        # for teachers: a CSV of what was handed in"""
+`python -m helpers.exercises` lists them with what you have done; with `grade FOLDER` it judges what
+learners handed in, for teachers: a CSV."""
 
 from . import progress, texts
 from .progress import course_map as map

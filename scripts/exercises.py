@@ -1,0 +1,109 @@
+"""Put the exercises into the notebooks: their cells say what exercises/ says.
+
+    python scripts/exercises.py            # notebooks/*.ipynb
+    python scripts/exercises.py --check    # say which differ, and change nothing
+
+An exercise that a notebook does not have yet comes before "On your own"."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import nbformat
+
+from helpers.exercises import texts
+from helpers.exercises.verdict import Verdict
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAD = (
+    "## Exercises\n\nEach has a cell for your kernel, which compiles as it stands, and a cell that"
+    " judges it: on inputs that it has not seen, at awkward sizes, under the sanitizer, and by its"
+    " counters beside those of the best solution known."
+)
+
+
+def folded(summary, text):
+    """Markdown that opens at a click."""
+    return f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>"
+
+
+def cells(exercise):
+    """The four cells of an exercise: what is asked, the stub, the judge, the solution."""
+    asked = [f"### {exercise.title}", exercise.statement]
+    asked += [folded(f"Hint {n}", hint) for n, hint in enumerate(exercise.hints, 1)]
+    verdict = Verdict(exercise.name, exercise.title, "", is_open=True)
+    data = {"text/plain": repr(verdict), "text/html": verdict._repr_html_()}
+    output = nbformat.v4.new_output("execute_result", data, execution_count=0)
+    judge = f'exercises.judge("{exercise.name}", {exercise.kernel})'
+    solution = folded("Solution", f"```c++\n{exercise.solution.strip()}\n```")
+    made = [
+        nbformat.v4.new_markdown_cell("\n\n".join(asked)),
+        nbformat.v4.new_code_cell(f"%%kernel\n{exercise.stub.strip()}", execution_count=0),
+        nbformat.v4.new_code_cell(judge, outputs=[output], execution_count=0),
+        nbformat.v4.new_markdown_cell(solution),
+    ]
+    for number, cell in enumerate(made):
+        cell.id = f"{exercise.name.replace('.', '-').replace('_', '-')}-{number}"
+        cell.metadata["tags"] = [f"exercise:{exercise.name}"]
+    return made
+
+
+def placed(notebook, number):
+    """The notebook's cells, its exercises among them."""
+    kept = list(notebook.cells)
+    for name in (name for name in texts.names() if name.startswith(f"{number}.")):
+        tag = f"exercise:{name}"
+        own = [n for n, cell in enumerate(kept) if tag in cell.metadata.get("tags", [])]
+        at = own[0] if own else _new_place(kept, number)
+        kept = [cell for n, cell in enumerate(kept) if n not in own]
+        kept[at:at] = cells(texts.find(name))
+    return kept
+
+
+def _new_place(kept, number):
+    """Where an exercise goes that the notebook has not had: at the end of its exercises."""
+    starts = [n for n, cell in enumerate(kept) if cell.source.startswith("## On your own")]
+    at = starts[0] if starts else len(kept)
+    if not any(cell.source.startswith("## Exercises") for cell in kept):
+        head = nbformat.v4.new_markdown_cell(HEAD)
+        head.id = f"exercises-{number}"
+        kept.insert(at, head)
+        at += 1
+    return at
+
+
+def written(text, number):
+    """The text of a notebook with its exercises."""
+    notebook = nbformat.reads(text, as_version=4)
+    notebook.cells = placed(notebook, number)
+    count = 0
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            count += 1
+            cell.execution_count = count
+            for output in cell.outputs:
+                if "execution_count" in output:
+                    output.execution_count = count
+    data = json.loads(nbformat.writes(notebook))
+    return json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing")
+    check = parser.parse_args().check
+    stale = []
+    for path in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb")):
+        text = path.read_text()
+        new = written(text, path.name[:2])
+        if new != text:
+            stale.append(path.name)
+            if not check:
+                path.write_text(new)
+    print("\n".join(stale) or "all notebooks are as exercises/ says")
+    sys.exit(check and bool(stale))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""A learner's own copies of the notebooks, in work/, which git leaves alone.
+
+python scripts/work.py              # copy what is not there yet; say what has changed since
+python scripts/work.py --fresh 03   # begin notebook 03 anew; the old copy goes to work/old"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COURSE = ROOT / "notebooks"
+WORK = Path(os.environ.get("HELPERS_WORK", ROOT / "work"))
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def copy(notebook, origins):
+    """A copy, and a note of what it is a copy of."""
+    shutil.copyfile(notebook, WORK / notebook.name)
+    origins[notebook.name] = digest(notebook)
+
+
+def set_aside(notebook):
+    """Move a copy to where it is in nobody's way."""
+    old = WORK / "old"
+    old.mkdir(exist_ok=True)
+    number = len(list(old.glob(f"{notebook.stem}*"))) + 1
+    (WORK / notebook.name).rename(old / f"{notebook.stem}.{number}.ipynb")
+
+
+def update(fresh=""):
+    """Bring work/ up to date without touching what the learner has changed."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(COURSE / "glossary.md", WORK / "glossary.md")
+    note = WORK / "origins.json"
+    origins = json.loads(note.read_text()) if note.exists() else {}
+    for notebook in sorted(COURSE.glob("*.ipynb")):
+        own = WORK / notebook.name
+        if fresh and notebook.name.startswith(fresh) and own.exists():
+            set_aside(notebook)
+            print(f"{notebook.name} begins anew; your old copy is in {WORK / 'old'}")
+        if not own.exists() or digest(own) == origins.get(notebook.name):
+            copy(notebook, origins)
+        elif digest(notebook) != origins.get(notebook.name):
+            print(f"{notebook.name} has changed in the course since your copy was made:"
+                  f" make fresh NOTEBOOK={notebook.name[:2]} begins anew")  # fmt: skip
+    note.write_text(json.dumps(origins, indent=1, sort_keys=True) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--fresh", default="", help="a notebook to begin anew, such as 03")
+    update(parser.parse_args().fresh)
+
+
+if __name__ == "__main__":
+    main()
