@@ -1,4 +1,4 @@
-"""Change the solution of each exercise in one small way at a time, and count what the judge notices.
+"""Change the solution of each exercise in one small way at a time, and count what the judge sees.
 
 A mutant that compiles to the same code is no mutant. One that the judge passes is a survivor: a
 fault of the judge, or as good as the solution. SURVIVORS of a judge.py says of which lines why.

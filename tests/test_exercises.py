@@ -49,6 +49,7 @@ def test_the_stub_is_the_solution_less_the_answer(name):
     assert not exercise.is_stub(exercise.solution)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_stub_compiles_and_is_refused(name):
     exercise = texts.find(name)
@@ -58,6 +59,7 @@ def test_the_stub_compiles_and_is_refused(name):
     assert verdict.reasons and verdict.reasons[0].kind not in ("compiler", "name", "parameters")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_solution_passes_with_the_best_counters(name):
     verdict = exercises.judge(name, exercises.solution(name))
@@ -65,6 +67,7 @@ def test_the_solution_passes_with_the_best_counters(name):
     assert [(c.key, c.value) for c in verdict.counts] == [(c.key, c.best) for c in verdict.counts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, what", WRONG)
 def test_a_wrong_kernel_is_refused_for_its_reason(name, what):
     exercise = texts.find(name)
@@ -153,7 +156,7 @@ def test_progress_is_kept(work):
     exercises.judge(FIRST, wrong)
     assert progress.state_of(FIRST) == "done" and exercises.mine(FIRST) == wrong
     drawn = exercises.map()
-    assert drawn.done == 1 and "00  ● double" in repr(drawn)
+    assert drawn.done == 1 and "● double" in repr(drawn)
     assert 'title="ld.sectors 8,192 (best 8,192)' in drawn._repr_html_()
 
 
@@ -163,7 +166,7 @@ def test_progress_is_kept(work):
 def test_a_folder_is_graded_whatever_is_in_it(tmp_path):
     solution, folder = exercises.solution(FIRST), tmp_path / "all"
     endless = changed("if (i < n)", "for (;;) if (i < n)")
-    handed_in = {"ada": solution, "bob": endless, "cy": "\0rubbish", "di": exercises.stub(FIRST)}
+    handed_in = {"ada": solution, "bob": endless, "cy": "../rubbish", "di": exercises.stub(FIRST)}
     for learner, text in handed_in.items():
         (folder / learner).mkdir(parents=True)
         (folder / learner / f"{FIRST}.cu").write_text(text)
@@ -173,7 +176,7 @@ def test_a_folder_is_graded_whatever_is_in_it(tmp_path):
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / "eve.ipynb")
     (folder / "fay.ipynb").write_text("{}")
     out = io.StringIO()
-    grading.grade(folder, out, seconds=120, megabytes=8192)
+    grading.grade(folder, out, seconds=120, megabytes=2048)
     rows = {row["learner"]: row for row in csv.DictReader(io.StringIO(out.getvalue()))}
     assert {learner: row["verdict"] for learner, row in rows.items()} == {
         "ada": "done",
@@ -187,7 +190,6 @@ def test_a_folder_is_graded_whatever_is_in_it(tmp_path):
     assert rows["bob"]["reasons"].startswith("time: ")
 
 
-def test_a_kernel_that_takes_too_long_or_too_much_is_a_row():
-    text = exercises.solution(FIRST)
-    assert grading.judged(FIRST, text, seconds=0.01, megabytes=8192)["verdict"] == "stopped"
-    assert grading.judged(FIRST, text, seconds=120, megabytes=300)["verdict"] == "crashed"
+def test_a_kernel_that_takes_too_long_is_a_row():
+    row = grading.judged(FIRST, exercises.solution(FIRST), seconds=0.01, megabytes=2048)
+    assert row == {"verdict": "stopped", "reasons": "took more than 0.01 s"}

@@ -24,7 +24,7 @@ def launch(rng, size):
 
 
 COUNTED = 4096, 4, 1, 0
-BUDGET = {"ld.sectors": (2422, 2600), "st.sectors": 512}
+BUDGET = {"ld.sectors": (2304, 2500), "st.sectors": 512}
 
 TEST = "at >= 0 && at % stride == 0 && at / stride < w_out"
 WRONG = {

@@ -14,7 +14,7 @@ def main():
     grade = commands.add_parser("grade", help="judge what was handed in: a CSV")
     grade.add_argument("folder", type=Path, help="of notebooks, or of kernels NN.name.cu")
     grade.add_argument("--seconds", type=float, default=60, help="for one exercise of one learner")
-    grade.add_argument("--megabytes", type=int, default=4096, help="of memory, likewise")
+    grade.add_argument("--megabytes", type=int, default=2048, help="of memory, likewise")
     arguments = parser.parse_args()
     if arguments.command == "grade":
         from . import grading

@@ -4,7 +4,8 @@ A folder holds notebooks, or kernels named after their exercise ("03.padding.cu"
 file names the learner, or the file itself where it lies at the top. Nothing of a notebook is run
 but its cells of CUDA. Each kernel is judged in a process of its own, with limits of time and
 memory: crashes, endless loops and rubbish cost a row. It is no protection from somebody who means
-harm: nvcc reads what `#include` names, and its messages are in the CSV."""
+harm: nvcc reads what `#include` names, its messages are in the CSV, and the memory that the software
+GPU maps for a kernel is not counted."""
 
 import csv
 import json
@@ -61,7 +62,7 @@ def judged(exercise, text, seconds, megabytes):
         return {"verdict": "unreadable", "reasons": "not a notebook"}
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+        resource.setrlimit(resource.RLIMIT_DATA, (megabytes << 20, megabytes << 20))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     process = subprocess.Popen(

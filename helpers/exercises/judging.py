@@ -60,7 +60,7 @@ def _compiled(exercise, kernel):
     if not isinstance(kernel, str):
         raise TypeError(f"judge takes a kernel or a CUDA text, not {type(kernel).__name__}")
     try:
-        return sources.kernel(kernel, exercise.kernel)
+        return sources.kernel(f"{kernel}\n", exercise.kernel)  # a line alone might name a file
     except LookupError as error:
         raise _Refused("name", str(error), f"Call it {exercise.kernel}.") from None
     except Error as error:
