@@ -4,7 +4,7 @@ A folder holds notebooks, or kernels named after their exercise ("03.padding.cu"
 file names the learner, or the file itself where it lies at the top. Nothing of a notebook is run
 but its cells of CUDA. Each kernel is judged in a process of its own, with limits of time and
 memory: crashes, endless loops and rubbish cost a row. It is no protection from somebody who means
-harm: nvcc reads what `#include` names, its messages are in the CSV, and the memory that the software
+harm: nvcc reads what `#include` names, its messages are in the CSV, and memory that the software
 GPU maps for a kernel is not counted."""
 
 import csv
