@@ -448,7 +448,7 @@ def _load_param(e: FunctionEmitter, item, operand: Address) -> bool:
 def _parameter_step(e: FunctionEmitter, item, operand: Address) -> int:
     """Bytes of each element of an access to a parameter, which has to lie inside it."""
     step = bits_of(item.modifiers[-1]) // 8
-    past = operand.offset + step * _vector_size(item)
+    past = operand.offset + step * vector_size(item)
     if operand.offset < 0 or past > e.parameter_bytes(operand.base) or operand.offset % step:
         raise e.refusal(item, f"{operand.base} has no such place")
     return step
