@@ -235,6 +235,13 @@ def test_most_of_what_is_unchanged_runs() -> None:
 
 
 @pytest.mark.parametrize(
+    "statement", ["mov.b64 %rd1, {%r1, %laneid};", "cvta.to.local.u64 %rd1, %rd2;"]
+)
+def test_what_differs_by_lane_is_seen_wherever_it_stands(statement: str) -> None:
+    assert _run(f"{_HEAD}{statement}\nret;\n}}\n") == ""
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "mov.b32 %r1, " + "(" * 5000 + "1" + ")" * 5000 + ";",

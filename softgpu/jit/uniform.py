@@ -7,7 +7,7 @@ lanes agree on everything" until nothing changes.
 
 from __future__ import annotations
 
-from ..ptx.program import Function, Instruction, Special
+from ..ptx.program import Function, Instruction, Special, Vector
 from .flow import Block, live_registers, registers_of, waiting_blocks
 from .opcodes import Agreement, opcode_of
 
@@ -31,7 +31,10 @@ def _varies_by_itself(function: Function, item: Instruction) -> bool:
             return True
     if item.opcode == "cvta" and "local" in item.modifiers:  # each lane has its own
         return True
-    return any(isinstance(o, Special) and o.name.startswith(_BY_LANE) for o in item.operands)
+    parts: list = []
+    for operand in item.operands:
+        parts += operand.elements if isinstance(operand, Vector) else (operand,)
+    return any(isinstance(part, Special) and part.name.startswith(_BY_LANE) for part in parts)
 
 
 def _reads_that_matter(item: Instruction, read: list) -> list:

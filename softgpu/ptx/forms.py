@@ -142,7 +142,8 @@ set              COMPARE(.ftz)?.(u32|s32|f16x2|bf16x2).(f16x2|bf16x2)        d a
 set              COMPARELOGIC(.ftz)?.(u32|s32|f16x2|bf16x2).(f16x2|bf16x2)   d a a q
 selp             SCALARS                                     d a a q
 slct             (.ftz)?SCALARS.(s32|f32)                    d a a a
-mov              .(b8|b16|b32|b64|b128|u16|u32|u64|s16|s32|s64|f32|f64)      w v
+mov              .(b8|b16|b32|b64|b128|u16|u32|u64|s16|s32|s64|f32|f64)      d a
+mov              .(b16|b32|b64|b128)                         w v
 mov              .pred                                       p q
 
 cvt              (.sat)?BYTESBYTES                           d a
@@ -363,6 +364,15 @@ def _width_problem(item: Instruction) -> str:
     return "" if set(counts) == {width} else f"{counts[0]} values, where it moves {width}"
 
 
+def _parts_problem(item: Instruction) -> str:
+    """What keeps a `mov` from taking a register apart, or putting one together."""
+    counts = {len(o.elements) for o in item.operands if isinstance(o, Vector)}
+    bits = int(item.modifiers[-1].lstrip("bsuf")) if counts else 0
+    if all(count in (2, 4) and bits // count >= 8 for count in counts) and len(counts) < 2:
+        return ""
+    return f"{min(counts)} parts of {bits} bits"
+
+
 def _jump_problem(function: Function, item: Instruction) -> str:
     targets = [item.operands[-1].name]
     if item.opcode == "brx":
@@ -391,5 +401,7 @@ def check_forms(module: Module, function: Function) -> None:
             problem = _name_problem(item, known)
             if item.opcode in ("ld", "ldu", "st", "atom", "red"):
                 problem = problem or _width_problem(item)
+            elif item.opcode == "mov":
+                problem = problem or _parts_problem(item)
         if problem:
             raise refusal(module, function, item, problem)
