@@ -17,6 +17,7 @@ BUDGET = {
     "sts.conflicts": 0,
     "lds.wavefronts": (1600, 2048),
     "barriers": (4608, 5120),
+    "st.requests": 64,
 }
 
 WRONG = {
@@ -31,6 +32,7 @@ WRONG = {
         "race|syncwarp", {"x[i] : 0.f;\n    __syncthreads();": "x[i] : 0.f;"}
     ),
     "no guard": Wrong("out of bounds", {"i < n ? x[i] : 0.f": "x[i]"}),
+    "every thread but one writes": Wrong("counters", {"tid == 0": "tid != 0"}),
     "zeros": Wrong("values", {"out[blockIdx.x] = s[place(0)]": "out[blockIdx.x] = 0"}),
     "element 0 only": Wrong("values|out of", {"= s[place(0)];": "= x[0];"}),
     "one thread adds": Wrong(
