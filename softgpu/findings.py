@@ -36,7 +36,8 @@ _NOTES = (
     " null heap freed constant elsewhere returned moved update atomic volatile blocks scope sizes "
     "unfenced exited lines unnamed absent nobody"
 ).split(" ")
-_GLOBAL, _SHARED, _LOCAL = 1, 2, 3
+_SPACE = contract.values("Space", "SPACE_")
+_GLOBAL, _SHARED, _LOCAL = (_SPACE[name] for name in ("global", "shared", "local"))
 _HEAP_GAP = 16  # bytes, at least, between two blocks of malloc's
 
 _RACES = {

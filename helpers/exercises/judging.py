@@ -17,8 +17,8 @@ from pycuda.driver import Error, Function  # isort: skip
 __all__ = ["judge", "trial"]
 
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
-MOST = 4  # times the instructions of an average block that one block may do; of few,
-MOST_OF_ALL = 0.75  # this share of all
+MOST = 4  # times the instructions of an average block that one block may do
+MOST_OF_ALL = 0.75  # the share of all instructions that one block may do, where blocks are few
 COUNTED_SEED = 1
 
 
