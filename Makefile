@@ -6,7 +6,7 @@ LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/work/00_first_kerne
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 PARALLEL := -n logical
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
-	--nbval-sanitize-with tests/nbval_sanitize.cfg
+	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
 CUDA = $$(find cuda_src exercises softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
 
 .PHONY: lab fresh exercises mutants test check setup lint format record bench bench-gpu pycuda-tests lock clean

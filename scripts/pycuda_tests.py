@@ -1,6 +1,6 @@
 """Run PyCUDA's own tests, from its source package, on the software GPU.
 
-tests/pycuda_expected.txt names the tests that do not pass there, each with its reason. A test that
+tests/softgpu/pycuda_expected.txt names the tests that do not pass there, each with its reason. A test that
 fails and is not named, or is named and passes, makes this fail. Tests "not run" need more memory
 than machines have.
 """
@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ElementTree
 
 import setup
 
-EXPECTED = setup.ROOT / "tests/pycuda_expected.txt"
+EXPECTED = setup.ROOT / "tests/softgpu/pycuda_expected.txt"
 FOLDER = setup.CACHE / "pycuda/tests"
 CONFTEST = """\
 import softgpu

@@ -1,0 +1,142 @@
+"""The running table: a rung a step, those of earlier notebooks from the record."""
+
+import math
+import re
+from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from helpers import bench, ladder, plots
+
+from .timings import CEILING, H200
+
+REPORT = SimpleNamespace(
+    total=Counter(
+        {"ld.sectors": 100, "st.sectors": 10, "red.sectors": 1, "lds.conflicts": 7, "barriers": 9}
+    ),
+    touched_bytes=(3200, 320),
+)
+SIZE = 1 << 24
+
+
+@pytest.fixture
+def ladder_of(tmp_path, monkeypatch):
+    """A function that gives the ladder of a notebook with one step that took so many µs."""
+    monkeypatch.setattr(bench, "RECORDED", tmp_path)
+    monkeypatch.setattr(bench.autoinit, "is_software", True)
+
+    def make(name, median_us, whole=False):
+        bench.save(tmp_path / f"{name}.csv", [CEILING])
+        timings = bench.Timings(name)
+        times = median_us, 1.0, 1.0, 30, *H200
+        timings.points["step", SIZE] = bench.Timing("step", SIZE, 4 * SIZE, *times)
+        return ladder.Ladder(timings, whole)
+
+    return make
+
+
+def test_rung_has_counts_time_and_share(ladder_of):
+    steps = ladder_of("02_first", 100.0)
+    steps.add("step", REPORT, size=SIZE)
+    (rung,) = steps.rungs
+    assert (rung.memory_bytes, rung.sectors, rung.conflicts, rung.barriers) == (3520, 111, 7, 9)
+    assert rung.share == pytest.approx(4 * SIZE / 100.0 / 1e3 / CEILING.gb_per_s)
+    assert (
+        "NVIDIA H200" in steps.source and "100" in repr(steps) and "<table>" in steps._repr_html_()
+    )
+
+
+def test_launches_of_a_step_are_added_up(ladder_of):
+    steps = ladder_of("02_first", 100.0)
+    steps.add("step", REPORT, REPORT, size=SIZE)
+    steps.add("step", REPORT, REPORT, size=SIZE)  # a cell that is run again
+    assert [rung.sectors for rung in steps.rungs] == [222]
+
+
+def test_earlier_notebooks_come_first(ladder_of, monkeypatch):
+    monkeypatch.setattr(bench, "COMMIT", "0123456789")
+    for name in "03_second", "02_first", "04_third", "03_second":
+        steps = ladder_of(name, 100.0)
+        steps.add("step", REPORT, size=SIZE)
+    assert [rung.notebook for rung in steps.rungs] == ["02_first", "03_second"]
+    written = ladder.load(steps.path)
+    assert [rung.notebook for rung in written] == ["02_first", "03_second", "04_third"]
+
+
+def test_nothing_is_written_unless_recording(ladder_of, monkeypatch):
+    monkeypatch.setattr(bench, "COMMIT", None)
+    steps = ladder_of("02_first", 100.0)
+    steps.add("step", REPORT, size=SIZE)
+    assert not steps.path.exists()
+
+
+def test_only_earlier_notebooks_have_times(ladder_of, monkeypatch):
+    monkeypatch.setattr(bench, "COMMIT", "0123456789")
+    ladder_of("02_first", 100.0).add("step", REPORT, size=SIZE)
+    steps = ladder_of("03_second", math.nan)
+    steps.add("step", REPORT, size=SIZE)
+    assert steps.source == f"times recorded on {H200[0]}, {H200[3]}"
+
+
+def test_missing_time_is_said(ladder_of):
+    steps = ladder_of("02_first", math.nan)
+    steps.add("step", REPORT, size=SIZE)
+    assert "not recorded" in repr(steps)
+    assert "no times recorded for these steps" in steps.picture().alt
+    steps.rungs.append(replace(steps.rungs[0], step="other", median_us=100.0, share=0.5))
+    assert "02 step not recorded yet; 02 other 50 %" in steps.picture().alt
+
+
+def climb(ladder_of, whole):
+    """The ladder of the last of three notebooks, whose steps took 50, 200 and 100 µs."""
+    for name, median_us in ("02_first", 50.0), ("03_second", 200.0), ("04_third", 100.0):
+        steps = ladder_of(name, median_us, whole)
+        steps.add("step", REPORT, size=SIZE)
+    return steps
+
+
+@pytest.mark.parametrize("whole, shown", [(False, ["02", "04"]), (True, ["02", "03", "04"])])
+def test_best_of_earlier_notebooks_is_shown_or_all(ladder_of, whole, shown, monkeypatch):
+    monkeypatch.setattr(bench, "COMMIT", "0123456789")
+    steps = climb(ladder_of, whole)
+    assert [row[0] for row in steps.rows()][1:] == shown
+    assert re.findall(r"(\d\d) step", steps.picture().alt) == shown
+    assert len(ladder.load(steps.path)) == 3
+
+
+def test_picture_has_a_dot_and_its_value_a_rung(ladder_of, monkeypatch):
+    monkeypatch.setattr(bench, "COMMIT", "0123456789")
+    steps = climb(ladder_of, whole=True)
+    steps.rungs.append(replace(steps.rungs[0], notebook="04_third", size=1000))
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: (figure.axes[0], alt))
+    axes, alt = steps.picture()
+    *dots, ceiling = axes.lines
+    assert [dot.get_xdata()[0] for dot in dots] == [rung.share for rung in steps.rungs]
+    assert list(ceiling.get_xdata()) == [1, 1]
+    assert [text.get_text() for text in axes.texts] == [
+        "31 %, 50 µs for 2²⁴", "7.8 %, 200 µs for 2²⁴", "16 %, 100 µs for 2²⁴",
+        "31 %, 50 µs for 1,000",
+    ]  # fmt: skip
+    looks = [(dot.get_marker(), dot.get_color()) for dot in dots]
+    assert len(set(looks)) == 3 and looks[2] == looks[3]
+    assert "02 step 31 %, 50 µs for 2²⁴; 03 step" in alt
+
+
+@pytest.mark.parametrize("share, text", [(0.00012, "0.012 %"), (0.0354, "3.5 %"), (0.923, "92 %")])
+def test_percent(share, text):
+    assert ladder.percent(share) == text
+
+
+def test_overview_is_what_was_recorded_and_what_the_readme_says():
+    alt = ladder.overview().alt
+    readme = (bench.RECORDED.parents[1] / "README.md").read_text()
+    rungs = {rung.step: rung for rung in ladder.load(bench.RECORDED / "ladder.csv")}
+    for step in "atomic", "packed":
+        us = plots.digits(rungs[step].median_us)
+        assert f"{step} {us} µs" in alt and f"{us} µs" in readme
+    short = [point for point in bench.peers("rowsum") if point.size == 32]
+    for point in short:
+        us = plots.digits(point.median_us)
+        assert f"short rows, {point.step} {us} µs" in alt and f"{us} µs in {point.step}" in readme

@@ -1,0 +1,105 @@
+"""Notebooks are stored in one form, as run from top to bottom, with results to compare."""
+
+import json
+import re
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from helpers import exercises
+from tests import ROOT
+
+NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
+CHECKED = "nbval-check-output"
+TAGS = {CHECKED, "nbval-ignore-output", "nbval-skip"}
+EXERCISES = exercises.names()  # a cell of one is tagged exercise:NAME
+LINES = 15
+CHECKED_CELLS = 5
+MACHINE = re.compile(r"/(home|root|tmp|Users|opt|work|mnt|var|usr)/|site-packages|\.cache/")
+
+
+def problems(text, is_course):
+    """What is wrong with the text of a notebook, one line each."""
+    data = json.loads(text)
+    if text != json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n":
+        yield "not in canonical form: read and write it with nbformat"
+    notebook = nbformat.reads(text, as_version=4)
+    nbformat.validate(notebook)
+    count = checked = 0
+    for number, cell in enumerate(notebook.cells):
+        tags = set(cell.metadata.get("tags", []))
+        if unknown := [tag for tag in tags - TAGS if tag.partition(":")[2] not in EXERCISES]:
+            yield f"cell {number}: unknown tags {sorted(unknown)}"
+        if cell.cell_type != "code" or not cell.source.strip():
+            continue
+        if len(cell.source.splitlines()) > LINES and not cell.source.startswith("%%kernel"):
+            yield f"cell {number}: {len(cell.source.splitlines())} lines, {LINES} at most"
+        count += 1
+        if cell.execution_count != count:
+            yield f"cell {number}: executed as {cell.execution_count}, expected {count}"
+        if CHECKED in tags:
+            checked += 1
+            if not cell.outputs:
+                yield f"cell {number}: nothing stored to compare with"
+        for output in cell.outputs:
+            if output.output_type == "error":
+                yield f"cell {number}: ended in {output.ename}"
+            said = [output.get("text", "")]
+            said += [value for kind, value in output.get("data", {}).items() if "text" in kind]
+            if found := MACHINE.search("\n".join(said)):
+                yield f"cell {number}: a path of the machine in its output: {found[0]}"
+    if is_course and checked < CHECKED_CELLS:
+        yield f"{checked} cells tagged {CHECKED}, {CHECKED_CELLS} at least"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_notebook(path):
+    found = list(problems(path.read_text(), is_course=re.match(r"\d\d_", path.name)))
+    assert not found, "\n".join([path.name, *found])
+
+
+def test_exercises_are_as_their_folders_say():
+    command = [sys.executable, ROOT / "scripts/exercises.py", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert not done.returncode, f"run python scripts/exercises.py: {done.stdout}{done.stderr}"
+
+
+def written(*cells):
+    notebook = nbformat.v4.new_notebook(cells=list(cells))
+    return nbformat.writes(notebook) + "\n"
+
+
+def code(source="1", count=1, text="1", tags=(CHECKED,)):
+    outputs = [nbformat.v4.new_output("stream", text=text)] if text else []
+    cell = nbformat.v4.new_code_cell(source, execution_count=count, outputs=outputs)
+    cell.metadata["tags"] = list(tags)
+    return cell
+
+
+def test_good_notebook_passes():
+    text = written(*(code(count=number) for number in range(1, 6)))
+    assert not list(problems(text, is_course=True))
+
+
+@pytest.mark.parametrize(
+    "cell, complaint",
+    [
+        (code(tags=["nbval-check-outputs"]), "unknown tags"),
+        (code(source="x\n" * 16), "16 lines"),
+        (code(count=2), "executed as 2"),
+        (code(count=None), "executed as None"),
+        (code(text=""), "nothing stored"),
+        (code(text="in /home/me/x.py"), "path of the machine"),
+    ],
+)
+def test_bad_cell_is_found(cell, complaint):
+    (found,) = problems(written(cell), is_course=False)
+    assert complaint in found
+
+
+def test_bad_notebook_is_found():
+    text = written(code())
+    assert "canonical" in next(problems(text + "\n", is_course=False))
+    assert "at least" in next(problems(text, is_course=True))

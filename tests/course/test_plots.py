@@ -1,0 +1,169 @@
+"""Figures show what they are given, name where it comes from, and can be read on any background."""
+
+import io
+import re
+from dataclasses import replace
+
+import matplotlib.image
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Rectangle
+
+from helpers import bench, plots, sources
+
+from .timings import CEILING, H200
+
+BACKGROUNDS = "#ffffff", "#111111"  # JupyterLab's light and dark
+
+
+@pytest.fixture
+def timings(tmp_path, monkeypatch):
+    """Two steps at three sizes, as recorded on an H200."""
+    monkeypatch.setattr(bench, "RECORDED", tmp_path)
+    monkeypatch.setattr(bench.autoinit, "is_software", True)
+    bench.save(tmp_path / "some.csv", [CEILING])
+    timings = bench.Timings("some")
+    for step, slowness in ("add", 1.0), ("slow", 100.0):
+        for size in (1 << 10, 1 << 17, 1 << 24):
+            times = 3 + slowness * size / 3e5, 1.0, 1.0
+            timings.points[step, size] = bench.Timing(step, size, 12 * size, *times, 30, *H200)
+    return timings
+
+
+def luminance(colour):
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def contrast(one, other):
+    """The contrast of two colours as the WCAG defines it."""
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("background", BACKGROUNDS)
+def test_colours_stand_out(background):
+    assert contrast(plots.INK, background) > 4
+    for colour in (*plots.COLOURS, *sources.COLOURS.values()):
+        assert contrast(colour, background) > 3
+
+
+def test_picture_is_transparent_and_described(timings, tmp_path):
+    picture = plots.time(timings)
+    pixels = matplotlib.image.imread(io.BytesIO(picture.png))
+    assert pixels[0, 0, 3] == 0 and pixels[..., 3].max() > 0.99  # to one step of 255
+    assert pixels.shape[1] == pytest.approx(2 * picture.width, abs=1)
+    html = picture._repr_html_()
+    assert re.search(r'<img [^>]*alt="[^"]{40,}"', html) and html.count("<") == 1
+    assert repr(picture) == picture.alt
+    assert picture._repr_png_() == (picture.png, {"width": picture.width})
+    picture.save(tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").read_bytes() == picture.png
+
+
+def test_alternative_text_is_escaped():
+    picture = plots.draw(lambda axes: None, 'a "b" < c')
+    assert 'alt="a &quot;b&quot; &lt; c"' in picture._repr_html_()
+
+
+def test_time_is_drawn_over_its_floor(timings, axes_of):
+    axes, alt = axes_of(plots.time, timings)
+    add, slow, floor = axes.lines
+    assert list(add.get_xdata()) == [1 << 10, 1 << 17, 1 << 24]
+    assert list(slow.get_ydata()) == [p.median_us for p in timings.of("slow")]
+    # 12 * 2^24 bytes at the ceiling's 2^30 bytes in 250 µs
+    assert floor.get_ydata()[-1] == pytest.approx(12 * (1 << 24) / (1 << 30) * 250)
+    assert floor.get_linestyle() == "--"
+    assert axes.get_ylabel() == "µs" and axes.get_xlabel() == "elements"
+    assert axes.get_title(loc="left") == "recorded on NVIDIA H200, 2026-11-20"
+    assert "recorded on NVIDIA H200, 2026-11-20: add 3 µs at 1,024, 58.9 µs at 16,777,216;" in alt
+
+
+def test_bandwidth_is_drawn_under_the_ceiling(timings, axes_of):
+    axes, alt = axes_of(plots.bandwidth, timings, "add")
+    add, ceiling = axes.lines
+    assert list(add.get_ydata()) == [p.gb_per_s for p in timings.of("add")]
+    assert set(ceiling.get_ydata()) == {CEILING.gb_per_s}
+    assert axes.get_ylabel() == "GB/s" and axes.get_ylim()[0] == 0
+    assert "slow" not in alt
+
+
+def test_names_of_lines_do_not_overlap(timings, axes_of):
+    for step in ("b", "c", "d"):
+        for size in (1 << 10, 1 << 24):
+            timings.points[step, size] = bench.Timing(step, size, 1, 60.0, 1, 1, 30, *H200)
+    axes, _ = axes_of(plots.time, timings)
+    heights = sorted(text.get_position()[1] for text in axes.texts)
+    assert len(heights) == 6
+    assert min(b - a for a, b in zip(heights, heights[1:])) > 0.08
+
+
+def test_labels_of_sizes_do_not_touch():
+    sizes = [2**k for k in range(5, 20, 2)]
+    figure = plots.Figure(figsize=(6.2, 3.1), dpi=96)
+    axes = figure.add_subplot()
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, plots.apart(sizes), fontsize=11)
+    axes.set_xlim(2**4.3, 2**19.7)
+    figure.draw_without_rendering()
+    shown = [label for label in axes.get_xticklabels() if label.get_text()]
+    boxes = [label.get_window_extent() for label in shown]
+    assert all(left.x1 + 4 < right.x0 for left, right in zip(boxes, boxes[1:]))
+    assert len(shown) >= 6 and shown[-1].get_text() == "524,288"
+
+
+@pytest.mark.parametrize("plot", [plots.time, plots.bandwidth])
+def test_missing_times_leave_a_figure_that_says_so(plot, timings, axes_of):
+    others = bench.Timings("some")  # of which the ceiling alone is recorded
+    others.measure("add", 1000, lambda: None, 12000)
+    said = "no GPU here, and no times recorded for these steps"
+    for of, text in (others, said), (bench.Timings("nothing"), "no step is timed yet"):
+        axes, alt = axes_of(plot, of)
+        assert not axes.lines and not axes.axison and not axes.get_title(loc="left")
+        assert [line.get_text() for line in axes.texts] == [text] and text in alt
+
+
+def test_title_tells_what_was_recorded_elsewhere(timings, axes_of, monkeypatch):
+    timings.points["add", 1 << 24] = replace(timings.points["add", 1 << 24], device="Here")
+    others = [replace(point, step="library") for point in timings.of("slow")]
+    both = timings.beside(others)
+    monkeypatch.setattr(bench.autoinit, "is_software", False)
+    axes, _ = axes_of(plots.time, both, "add", "library")
+    title = axes.get_title(loc="left").replace("\n", " ")
+    assert title.endswith("; others recorded on NVIDIA H200, 2026-11-20")
+    assert title.startswith("measured on")
+
+
+def test_unknown_step_is_refused(timings):
+    with pytest.raises(KeyError, match="no step 'ad'; there is add, slow"):
+        plots.time(timings, "ad")
+
+
+@pytest.mark.parametrize(
+    "elements, block, blocks, idle, missed", [(12, 4, 3, 0, 0), (10, 4, 3, 2, 0), (10, 4, 2, 0, 2)]
+)
+def test_grid_shows_each_thread_and_element(elements, block, blocks, idle, missed, axes_of):
+    axes, alt = axes_of(plots.grid, elements, block, blocks)
+    squares = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    assert len(squares) == block * blocks + elements + idle
+    assert sum(square.get_hatch() is not None for square in squares) == idle
+    assert f"{idle} threads have no element, {missed} elements no thread" in alt
+    shown = [text.get_text() for text in axes.texts]
+    assert ("outside the array" in shown) == (idle > 0)
+    assert ("no thread comes here" in shown) == (missed > 0)
+
+
+def test_tree_draws_each_addition(axes_of):
+    halves = [{t: (t, t + half) for t in range(half)} for half in (4, 2, 1)]
+    axes, alt = axes_of(plots.tree, 8, halves, who="addition")
+    squares = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    arrows = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
+    assert len(squares) == 8 + 7 and len(arrows) == 2 * 7
+    assert alt.count(" adds ") == 7 and "addition 3 adds 7 to 3" in alt
+
+
+def test_owners_are_named_and_what_is_nobodys_is_hatched(axes_of):
+    axes, alt = axes_of(plots.owners, [[0, 1, 0, 1], [0, 0, -1]], ["strided", "packed"])
+    squares = [p for p in axes.patches if isinstance(p, Rectangle)]
+    assert len(squares) == 7 and sum(bool(p.get_hatch()) for p in squares) == 1
+    assert "strided: 0 1 0 1; packed: 0 0 -1" in alt

@@ -1,0 +1,67 @@
+"""Every step of the softmax ladder."""
+
+from math import ceil
+
+import numpy as np
+import pytest
+
+import helpers.autoinit  # noqa: F401
+from helpers import checks
+
+from .steps_reduce import ACCUMULATORS, numbers
+from .steps_softmax import SOFTMAX, softmax
+
+SHAPES = [(1, 1), (3, 31), (5, 32), (7, 33), (2, 255), (9, 256), (4, 257), (3, 1023), (33, 1025)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("step", SOFTMAX)
+def test_softmax(step, shape):
+    x = 10 * numbers(*shape)
+    checks.assert_close(softmax(step, x), checks.softmax(x), checks.softmax_tolerance(x), step)
+
+
+@pytest.mark.parametrize("step", SOFTMAX)
+def test_softmax_of_extremes(step):
+    x = numbers(10, 300)
+    x[0] += 1000  # exp() of it is infinite
+    x[1] -= 1000
+    x[2, 7], x[3, 299], x[4, 128] = np.inf, np.nan, -np.inf
+    x[5], x[6] = -np.inf, -np.inf
+    x[6, 5] = 3
+    x[7, :150] = 3e38
+    x[7, 150:] = -3e38
+    x[8], x[9] = 0.0, -0.0
+    got = softmax(step, x)
+    checks.assert_close(got, checks.softmax(x), checks.softmax_tolerance(x), step)
+    assert np.isnan(got[[2, 3, 5]]).all() and not np.isnan(got[[0, 1, 4, 6, 7, 8, 9]]).any()
+
+
+@pytest.mark.parametrize("group", [1, 2, 8, 16, 64, 128])
+def test_softmax_in_groups_of_all_sizes(group):
+    x = numbers(9, 96)
+    got = softmax("registers", x, GROUP=group, PACKS=ceil(24 / group))
+    checks.assert_close(got, checks.softmax(x), checks.softmax_tolerance(x))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+@pytest.mark.parametrize("step", SOFTMAX)
+def test_softmax_types(step, dtype):
+    x = numbers(5, 200, dtype=dtype)
+    tolerance = checks.softmax_tolerance(x, accumulator=ACCUMULATORS[dtype])
+    checks.assert_close(softmax(step, x), checks.softmax(x), tolerance, step)
+
+
+# The wrong versions go wrong where their heads say, and nowhere else.
+
+
+def test_wrong_overflow_is_wrong():
+    x = numbers(2, 300)
+    checks.assert_close(
+        softmax("wrong_overflow", x), checks.softmax(x), checks.softmax_tolerance(x)
+    )
+    assert np.isnan(softmax("wrong_overflow", x + 100)).any()
+
+
+def test_wrong_online_is_wrong():
+    assert np.isnan(softmax("wrong_online", numbers(2, 300))).all()

@@ -1,0 +1,58 @@
+"""Learners' copies of the notebooks live beside the course and survive its updates."""
+
+import importlib.util
+
+import pytest
+
+from tests import ROOT
+
+
+@pytest.fixture
+def lab(monkeypatch, tmp_path):
+    """The script, on a course of one notebook."""
+    spec = importlib.util.spec_from_file_location("work", ROOT / "scripts/work.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    course, work = tmp_path / "notebooks", tmp_path / "work"
+    course.mkdir()
+    (course / "glossary.md").write_text("words")
+    (course / "03_x.ipynb").write_text("first")
+    monkeypatch.setattr(script, "COURSE", course)
+    monkeypatch.setattr(script, "WORK", work)
+    script.update()
+    return script, course / "03_x.ipynb", work / "03_x.ipynb"
+
+
+def test_copies_are_made_once(lab):
+    script, _, own = lab
+    assert own.read_text() == "first" and (own.parent / "glossary.md").read_text() == "words"
+    own.write_text("mine")
+    script.update()
+    assert own.read_text() == "mine"
+
+
+def test_a_copy_as_it_was_follows_the_course(lab):
+    script, notebook, own = lab
+    notebook.write_text("second")
+    script.update()
+    assert own.read_text() == "second"
+
+
+def test_a_changed_copy_stays_and_is_told(lab, capsys):
+    script, notebook, own = lab
+    own.write_text("mine")
+    script.update()
+    assert not capsys.readouterr().out
+    notebook.write_text("second")
+    script.update()
+    assert own.read_text() == "mine" and "make fresh NOTEBOOK=03" in capsys.readouterr().out
+
+
+def test_a_fresh_copy_sets_the_old_one_aside(lab):
+    script, _, own = lab
+    for text in ("mine", "mine again"):
+        own.write_text(text)
+        script.update(fresh="03")
+        assert own.read_text() == "first"
+    old = own.parent / "old"
+    assert {path.read_text() for path in old.iterdir()} == {"mine", "mine again"}

@@ -1,0 +1,122 @@
+"""runtime.h as Python reads it is what the C compiler and the compiled kernels make of it."""
+
+import re
+import subprocess
+
+import pytest
+
+from softgpu import build, contract
+from softgpu.contract import ffi
+from softgpu.jit.emit import ModuleText
+from softgpu.jit.layout import Image, Layout
+from softgpu.ptx import parse
+from tests import ROOT
+
+XRAY = ROOT / "tests/xray"
+STRUCTS = "Warp Range Site Origin Finding Step Sample Touched Profile".split()
+ENUMS = """Space SiteKind Operation Type Shuffle Build Counter BarrierCounter AtomicForm StepKind
+Arrival Wait FindingKind Note""".split()
+LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}
+REST = """
+#include <cassert>
+#include <cstdio>
+__device__ __noinline__ int deep(int n) { return n ? deep(n - 1) + n : 0; }
+__device__ void bulk(char *to, const char *from, unsigned long long *barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1], 16, [%2];"
+                 :: "r"((int)__cvta_generic_to_shared(to)), "l"(from),
+                 "r"((int)__cvta_generic_to_shared(barrier)) : "memory");
+}
+extern "C" __global__ void rest(int *x, long long *time)
+{
+    assert(x[0]);
+    if (x[1]) __trap();
+    printf("%d", deep(x[2]));
+    int *p = (int *)malloc(4);
+    *time = clock64();
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(*time));
+    asm volatile("bar.arrive 1, 64;");
+    asm volatile("mov.u32 %0, %reserved_smem_offset_begin;" : "=r"(x[4]));
+    x[3] = __match_any_sync(0xffffffff, x[threadIdx.x]);
+    free(p);
+    __shared__ unsigned long long barrier;
+    __shared__ char to[16];
+    bulk(to, (const char *)x, &barrier);
+}
+"""
+
+
+def struct(name):
+    return ffi.typeof(name if name in ffi.list_types()[0] else f"struct {name}")
+
+
+def test_offsets_and_numbers_are_the_compilers(tmp_path):
+    expected = []
+    for name in STRUCTS:
+        kind = struct(name)
+        expected += [(f"offsetof({kind.cname}, {n})", field.offset) for n, field in kind.fields]
+    for name in ENUMS:
+        expected += ffi.typeof(f"enum {name}").relements.items()
+    lines = "".join(f'_Static_assert({what} == {value}u, "{what}");\n' for what, value in expected)
+    source = tmp_path / "contract.c"
+    source.write_text(f'#include "{contract.HEADER}"\n{lines}')
+    command = [build.find_compiler(), "-std=gnu11", "-fsyntax-only", str(source)]
+    assert not subprocess.run(command, capture_output=True, text=True).stderr
+    assert len(expected) > 150
+
+
+def test_every_struct_and_enum_is_compared():
+    text = contract.HEADER.read_text()
+    named = re.findall(r"^(?:typedef )?(?:struct|enum) (\w+) \{", text, re.MULTILINE)
+    assert set(named) <= {*STRUCTS, *ENUMS}
+    assert not re.findall(r"^enum \{(?!.*LANES)", text, re.MULTILINE), "an enum without a name"
+
+
+def test_names_of_flags_are_no_numbers():
+    assert contract.names("Space", "SPACE_")[:3] == ("generic", "global", "shared")
+    with pytest.raises(ValueError, match="AtomicForm does not count from 0"):
+        contract.names("AtomicForm", "AS_")
+
+
+@pytest.fixture(scope="module")
+def declared():
+    """{declaration in LLVM: the kernels that need it} of every build of many kernels."""
+    from pycuda.compiler import compile
+
+    from helpers import autoinit  # noqa: F401
+
+    sources = [*(XRAY / "planted").glob("[bmw]*.cu"), XRAY / "nsight/kernels.cu"]
+    texts = [path.read_text() for path in sources]
+    found = {}
+    for text in [*texts, REST]:
+        options = ["-arch=sm_90", "-DBUG=0"]
+        module = parse(compile(text, no_extern_c=True, options=options, target="ptx").decode())
+        image = Image(module)
+        for kernel in module.kernels:
+            for build_name in contract.names("Build", "BUILD_"):
+                emitted = ModuleText(Layout(module, image, kernel.name), build_name)
+                emitted.emit(kernel.name)
+                for name, declaration in emitted.declared.items():
+                    found.setdefault((name, declaration), kernel.name)
+    return found
+
+
+def in_llvm(kind):
+    return "ptr" if kind.kind == "pointer" else LLVM[kind.cname]
+
+
+def test_kernels_call_functions_as_the_header_declares_them(declared):
+    runtime = contract.open_runtime(str(build.build()))
+    called = set()
+    for name, declaration in declared:
+        if hasattr(runtime, name):
+            called.add(name)
+            kind = ffi.typeof(getattr(runtime, name))
+            takes = ", ".join(map(in_llvm, kind.args))
+            assert declaration == f"declare {in_llvm(kind.result)} @{name}({takes})"
+    text = contract.HEADER.read_text()
+    for_kernels = re.findall(
+        r"^(?:void|uint\d+_t) (sg_\w+)\((?:Warp \*|uint32_t (?:mode|bytes))", text, re.M
+    )
+    assert called >= set(for_kernels)
