@@ -1,8 +1,8 @@
 """Run PyCUDA's own tests, from its source package, on the software GPU.
 
-tests/softgpu/pycuda_expected.txt names the tests that do not pass there, each with its reason. A test that
-fails and is not named, or is named and passes, makes this fail. Tests "not run" need more memory
-than machines have.
+tests/softgpu/pycuda_expected.txt names the tests that do not pass there, each with its reason. A
+test that fails and is not named, or is named and passes, makes this fail. Tests "not run" need more
+memory than machines have.
 """
 
 import subprocess
