@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import hashlib
+import io
 import re
 from pathlib import Path
 
 import numpy as np
-from cffi import FFI
+from _cffi_backend import FFI, __version__
+
+from . import cache
 
 __all__ = ["WARP", "address", "dtype", "ffi", "flags", "names", "open_runtime", "values"]
 
@@ -24,8 +28,31 @@ def _plain(text: str) -> str:
     return re.sub(r"__attribute__\(\(.*?\)\)\)?", "", text)
 
 
-ffi = FFI()
-ffi.cdef(_plain(HEADER.read_text()))
+def _declared(header: str) -> str:
+    """The header as Python that makes an FFI, which takes a hundredth of what reading C does."""
+    from cffi import FFI as Reader
+    from cffi.recompiler import make_py_source
+
+    reader, python = Reader(), io.StringIO()
+    reader.cdef(header)
+    make_py_source(reader, "contract", python)
+    return python.getvalue()
+
+
+def _open() -> FFI:
+    header = _plain(HEADER.read_text())
+    name = f"contract-{hashlib.sha256(f'{__version__} {header}'.encode()).hexdigest()}.py"
+    try:
+        python = cache.read(name).decode()
+    except OSError:
+        python = _declared(header)
+        cache.write(name, python.encode())
+    made: dict[str, FFI] = {}
+    exec(python, made)
+    return made["ffi"]
+
+
+ffi = _open()
 
 WARP = {name: field.offset for name, field in ffi.typeof("Warp").fields}
 """Byte offset of each field of the Warp that a compiled kernel is called with."""

@@ -120,3 +120,11 @@ def test_kernels_call_functions_as_the_header_declares_them(declared):
         r"^(?:void|uint\d+_t) (sg_\w+)\((?:Warp \*|uint32_t (?:mode|bytes))", text, re.M
     )
     assert called >= set(for_kernels)
+
+
+def test_the_header_is_parsed_once_and_what_it_declares_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path))
+    contract._open()
+    monkeypatch.delattr(contract, "_declared")
+    kept = contract._open()
+    assert [kept.sizeof(name) for name in STRUCTS] == [ffi.sizeof(name) for name in STRUCTS]
