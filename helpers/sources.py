@@ -17,7 +17,7 @@ from pygments.token import Token
 
 from softgpu.declarations import Declarations
 
-__all__ = ["C_NAMES", "find", "kernel", "show", "text"]
+__all__ = ["C_NAMES", "ROOT", "find", "kernel", "show", "text"]
 
 ROOT = Path(__file__).resolve().parent.parent / "cuda_src"
 C_NAMES = {

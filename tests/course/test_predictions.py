@@ -57,14 +57,17 @@ def test_what_is_measured_must_be_right():
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.name)
 def test_notebooks_leave_room_and_hide_the_result(path):
-    asked, answer = [], None
+    asked, questions, answer = [], 0, None
     for cell in json.loads(path.read_text())["cells"]:
         source = "".join(cell["source"])
-        for name in re.findall(r'\bpredict\("([^"]*)"', source):
+        for name, measured in re.findall(r'\bpredict\("([^"]*)", answer, (.*)\)', source):
             asked.append(name)
             assert answer and cell["metadata"]["jupyter"] == {"outputs_hidden": True}, name
-            assert not any(thought in source for thought in map(str, [right(name)])), name
+            assert str(right(name)) not in re.findall(r"\b\d+\b", measured), name
         if cell["cell_type"] == "code":
-            answer = re.fullmatch(r"answer = None(  # .*)?", source.strip())
+            answer = re.fullmatch(r"answer = None  # .*", source)
+        else:
+            questions += source.count("**Predict")
     number = path.name[:2]
     assert asked == [name for name in predictions.names() if name.startswith(f"{number}.")]
+    assert 2 <= len(asked) <= 4 and questions == len(asked), "any other question is plain prose"
