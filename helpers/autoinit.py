@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 import softgpu
+from softgpu import toolkit
 
-from . import toolkit
+from . import choice
 
 __all__ = ["compiler", "context", "device", "is_software", "name"]
 
@@ -22,16 +23,16 @@ if importlib.util.find_spec("pycuda") is None:
         name="pycuda",
     )
 
-_driver_version, compiler = toolkit.choose()
-"""The CUDA compiler that kernels go through: a toolkit.Toolkit."""
-
-toolkit.use(compiler)
+_driver_version, compiler = choice.choose()
+"""The CUDA compiler that kernels go through: a softgpu.toolkit.Toolkit."""
 
 is_software = _driver_version is None
 """Whether kernels run on the software GPU: then times mean nothing, and everything else does."""
 
 if is_software:
-    softgpu.install()
+    softgpu.install(toolkit=compiler)
+else:
+    toolkit.use(compiler)
 
 import pycuda.driver as cuda  # noqa: E402  (binds to the driver chosen above)
 

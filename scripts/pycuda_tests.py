@@ -16,9 +16,7 @@ EXPECTED = setup.ROOT / "tests/softgpu/pycuda_expected.txt"
 FOLDER = setup.CACHE / "pycuda/tests"
 CONFTEST = """\
 import softgpu
-from helpers import toolkit
 
-toolkit.use(toolkit.find_toolkit())
 softgpu.install()
 """
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-from helpers import toolkit
+from helpers import choice
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL = {
@@ -78,7 +78,7 @@ def main():
     parser.add_argument("--commit", help="what is measured, where git cannot tell")
     arguments = parser.parse_args()
 
-    driver, compiler = toolkit.choose()
+    driver, compiler = choice.choose()
     if driver:
         os.environ["HELPERS_RECORD"] = arguments.commit or current_commit()
         print(f"On the GPU, {compiler}: outputs and times are recorded.", flush=True)

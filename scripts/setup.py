@@ -41,13 +41,11 @@ class SetupError(Exception):
     """Something that the person at the keyboard has to put right."""
 
 
-def load(path):
-    """A module of the helpers by its path: the package needs what may not be installed yet."""
-    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def load(name):
+    """A module of the checkout that needs nothing but the standard library."""
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+    return importlib.import_module(name)
 
 
 def check_machine():
@@ -232,7 +230,7 @@ def install_helpers():
 
 def build_softgpu():
     """The software GPU's libcuda.so.1."""
-    builder = load("softgpu/build.py")
+    builder = load("softgpu.build")
     if builder.LIBRARY.exists() and builder.fingerprint().encode() in builder.LIBRARY.read_bytes():
         return
     with progress("The software GPU"):
@@ -253,11 +251,11 @@ def only_one():
 
 
 def set_up():
-    toolkits = load("helpers/toolkit.py")
+    choice, toolkits = load("helpers.choice"), load("softgpu.toolkit")
     wheels = [str(VENV / "lib/python{}.{}/site-packages".format(*sys.version_info))]
     try:
-        driver, toolkit = toolkits.choose(wheels=())
-    except toolkits.SettingError as error:
+        driver, toolkit = choice.choose(wheels=())
+    except choice.SettingError as error:
         raise SetupError(error)
     except toolkits.ToolkitError:
         driver, toolkit = None, None  # nothing on this machine: decided below, with the wheels
@@ -269,7 +267,7 @@ def set_up():
         install_packages(wheels=toolkit is None)
         if not toolkit:
             try:
-                driver, toolkit = toolkits.choose(wheels)
+                driver, toolkit = choice.choose(wheels)
             except toolkits.ToolkitError as error:
                 raise SetupError(error)
         install_pycuda(toolkit)

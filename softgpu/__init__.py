@@ -6,28 +6,36 @@
 from __future__ import annotations
 
 import os
-import shutil
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .toolkit import Toolkit
 
 __all__ = ["install", "stopped_launches"]
 
-_HERE = Path(__file__).parent
+_BIN = str(Path(__file__).parent / "bin")  # its nvcc leaves PTX, and calls the real one
 
 
-def install(threads: int | None = None) -> None:
+def install(threads: int | None = None, toolkit: Toolkit | None = None) -> None:
     """Make the software GPU the CUDA driver of this process.
 
     `threads`: how many blocks run at a time. 1 is the deterministic mode, in which blocks run one
     after the other in order; default: SOFTGPU_THREADS, else as many as there are cores.
+    `toolkit`: whose nvcc compiles for it; default: the machine's own or that of NVIDIA's wheels.
+    Where there is neither, PTX still runs.
     """
     from . import cache, settings
     from .loader import Engine
+    from .toolkit import ToolkitError, find_toolkit, use
 
     Engine.as_driver().set_threads(settings.threads() if threads is None else threads)
-    compiler = shutil.which("nvcc")
-    if compiler and Path(compiler).parent != _HERE / "bin":
-        os.environ["SOFTGPU_NVCC"] = compiler
-        os.environ["PATH"] = os.pathsep.join([str(_HERE / "bin"), os.environ.get("PATH", "")])
+    with suppress(ToolkitError):
+        toolkit = toolkit or find_toolkit()
+        use(toolkit)
+        os.environ["SOFTGPU_NVCC"] = toolkit.nvcc
+        os.environ["PATH"] = os.pathsep.join([_BIN, os.environ["PATH"]])
     cache.serve_pycuda()
 
 

@@ -179,6 +179,11 @@ class Engine:
         return cls._driver
 
     @classmethod
+    def in_use(cls) -> Engine | None:
+        """The one that is this process's driver; None where that is NVIDIA's."""
+        return cls._driver
+
+    @classmethod
     def stopped_launches(cls) -> int:
         """How many launches of the driver ended early; 0 where it is not in use."""
         return cls._driver.runtime.sg_stopped_launches() if cls._driver else 0

@@ -26,58 +26,11 @@ from zero and saturated; 0 / 0 is 0.
 `layout="NHWC"`: the result's shape is N, C, H, W, as ever, its memory N, H, W, C; inputs lie as
 their strides say."""
 
-from .elementwise import (
-    add,
-    divide,
-    equal,
-    fmod,
-    greater,
-    greater_equal,
-    isclose,
-    less,
-    less_equal,
-    logical_and,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    mod,
-    multiply,
-    not_equal,
-    power,
-    prelu,
-    subtract,
-)
-from .reduce import argmax, argmin, max, mean, min, prod, sum
-from .softmax import softmax
+from .elementwise import *  # noqa: F403
+from .elementwise import __all__ as _elementwise
+from .reduce import *  # noqa: F403
+from .reduce import __all__ as _reduce
+from .softmax import *  # noqa: F403
+from .softmax import __all__ as _softmax
 
-__all__ = [
-    "add",
-    "argmax",
-    "argmin",
-    "divide",
-    "equal",
-    "fmod",
-    "greater",
-    "greater_equal",
-    "isclose",
-    "less",
-    "less_equal",
-    "logical_and",
-    "logical_or",
-    "logical_xor",
-    "max",
-    "maximum",
-    "mean",
-    "min",
-    "minimum",
-    "mod",
-    "multiply",
-    "not_equal",
-    "power",
-    "prelu",
-    "prod",
-    "softmax",
-    "subtract",
-    "sum",
-]
+__all__ = [*_elementwise, *_reduce, *_softmax]

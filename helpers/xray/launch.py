@@ -60,14 +60,15 @@ def find(kernel, debug=False):
             "xray looks at a kernel of helpers.sources, a function of a SourceModule or a pair "
             f"(CUDA source, name), not at {type(kernel).__name__}"
         )
-    if not isinstance(kernel, Kernel) and (debug or not Engine._driver):
+    engine = Engine.in_use()
+    if not isinstance(kernel, Kernel) and (debug or not engine):
         raise TypeError(
             "beside a real GPU, and for debug=True, xray needs the kernel's source: give "
             "(CUDA source, name) or a kernel of helpers.sources"
         )
     if debug:
         kernel = kernel.without_optimisation()
-    return OwnTarget(Engine._driver, kernel) if Engine._driver else BesideTarget(kernel)
+    return OwnTarget(engine, kernel) if engine else BesideTarget(kernel)
 
 
 class Target:

@@ -1,45 +1,27 @@
-"""Find NVIDIA's compiler: the machine's own or the pinned wheels. Standard library only, so that
-the set-up can use it before anything is installed."""
+"""Find NVIDIA's compiler: the machine's own or that of NVIDIA's wheels. Standard library only, so
+that a set-up can ask before anything is installed."""
 
-import ctypes
+from __future__ import annotations
+
 import importlib.util
 import os
 import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 
-__all__ = [
-    "SettingError",
-    "Toolkit",
-    "ToolkitError",
-    "choose",
-    "find_toolkit",
-    "gpu_driver_version",
-    "use",
-]
+__all__ = ["Toolkit", "ToolkitError", "find_toolkit", "use"]
 
-SUPPORTED = (12, 13)  # major versions of CUDA that PyCUDA 2026.1 and the course know
+SUPPORTED = (12, 13)  # major versions of CUDA that PyCUDA 2026.1 knows
 NEEDED = ("cuda.h", "cudaProfiler.h", "cuda_fp16.h", "cooperative_groups.h", "cub/cub.cuh")
 
 
 class ToolkitError(RuntimeError):
     """No usable CUDA compiler."""
-
-
-class SettingError(RuntimeError):
-    """An environment variable asks for what there is not."""
-
-
-def setting(name, *choices):
-    """The value of an environment variable: one of the choices, or empty."""
-    value = os.environ.get(name, "")
-    if value and value not in choices:
-        raise SettingError(f"{name}={value}: expected {' or '.join(choices)}")
-    return value
 
 
 @dataclass(frozen=True)
@@ -51,30 +33,11 @@ class Toolkit:
     version: tuple[int, int]
     origin: str  # "machine" or "wheel"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "CUDA {}.{} ({})".format(*self.version, self.origin)
 
 
-def gpu_driver_version():
-    """The CUDA version of a working NVIDIA driver with at least one GPU, else None.
-
-    Call it before the software GPU's libcuda.so.1 is loaded: both carry the same name."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-        version, count = ctypes.c_int(), ctypes.c_int()
-        failed = (
-            driver.cuInit(0)
-            or driver.cuDeviceGetCount(ctypes.byref(count))
-            or driver.cuDriverGetVersion(ctypes.byref(version))
-        )
-    except (OSError, AttributeError):
-        return None
-    if failed or not count.value:
-        return None
-    return version.value // 1000, version.value % 1000 // 10
-
-
-def inspect(nvcc, origin):
+def inspect(nvcc: str, origin: str) -> Toolkit | None:
     """The Toolkit of an nvcc if it runs and is complete, else None."""
     try:
         # A dry run prints where this nvcc, even behind a wrapper script, finds its parts.
@@ -99,7 +62,7 @@ def inspect(nvcc, origin):
     return Toolkit(nvcc, tuple(include[:-1]), tuple(map(int, version.groups())), origin)
 
 
-def wheel_toolkit(folders=None):
+def wheel_toolkit(folders: Sequence[str] | None = None) -> Toolkit | None:
     """The Toolkit of NVIDIA's wheels in these site-packages (default: this Python's), or None."""
     if folders is None:
         spec = importlib.util.find_spec("nvidia")
@@ -113,7 +76,7 @@ def wheel_toolkit(folders=None):
     return None
 
 
-def machine_toolkits():
+def machine_toolkits() -> Iterator[Toolkit]:
     """The machine's own Toolkits, those that the user named or put on PATH first."""
     homes = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     found = [os.path.join(home, "bin", "nvcc") for home in homes]
@@ -131,47 +94,28 @@ def machine_toolkits():
             yield toolkit
 
 
-def find_toolkit(driver=None, wheels=None):
+def find_toolkit(
+    driver: tuple[int, int] | None = None,
+    wheels: Sequence[str] | None = None,
+    origin: str = "",
+) -> Toolkit:
     """The Toolkit to compile with: for a GPU under a driver of that CUDA version, or (None) for the
-    software GPU. HELPERS_TOOLKIT=machine or wheel leaves only that one to choose from.
+    software GPU. origin: "machine" or "wheel" leaves only that one to choose from.
 
     A GPU takes the machine's own compiler if its driver can load what that makes. The software GPU
     takes the machine's if it is of CUDA 13, like the wheels, which come next."""
-    choice = setting("HELPERS_TOOLKIT", "machine", "wheel")
-    machine = list(machine_toolkits()) if choice != "wheel" else []
-    wheel = wheel_toolkit(wheels) if choice != "machine" else None
-    if driver:
-        found = [*machine, wheel]
-        found = [toolkit for toolkit in found if toolkit and toolkit.version[0] <= driver[0]]
-    else:
-        current = [toolkit for toolkit in machine if toolkit.version[0] == SUPPORTED[-1]]
-        found = [toolkit for toolkit in [*current, wheel, *machine] if toolkit]
-    if not found:
-        raise ToolkitError(
-            "no CUDA compiler found{}: `make lab` installs one, or install a CUDA toolkit".format(
-                f" that a driver of CUDA {driver[0]}.{driver[1]} can work with" if driver else ""
-            )
-        )
-    return found[0]
+    machine = list(machine_toolkits()) if origin != "wheel" else []
+    wheel = wheel_toolkit(wheels) if origin != "machine" else None
+    current = [toolkit for toolkit in machine if toolkit.version[0] == SUPPORTED[-1]]
+    for toolkit in [*machine, wheel] if driver else [*current, wheel, *machine]:
+        if toolkit and not (driver and toolkit.version[0] > driver[0]):
+            return toolkit
+    fit = f" that a driver of CUDA {driver[0]}.{driver[1]} can work with" if driver else ""
+    raise ToolkitError(f"no CUDA compiler found{fit}: install a CUDA toolkit or NVIDIA's wheels")
 
 
-def choose(wheels=None):
-    """What to run on and what to compile with: the GPU driver's CUDA version (None: the software
-    GPU), and a Toolkit. HELPERS_DEVICE=gpu or software leaves only that one to choose from."""
-    choice = setting("HELPERS_DEVICE", "gpu", "software")
-    driver = gpu_driver_version() if choice != "software" else None
-    if choice == "gpu" and not driver:
-        raise SettingError("HELPERS_DEVICE=gpu, but there is no working NVIDIA driver with a GPU")
-    try:
-        return driver, find_toolkit(driver, wheels)
-    except ToolkitError:
-        if choice == "gpu" or not driver:
-            raise
-        return None, find_toolkit(None, wheels)
-
-
-def use(toolkit):
+def use(toolkit: Toolkit) -> None:
     """Put a Toolkit where PyCUDA looks for nvcc: on PATH, of this process and its children."""
+    path = os.environ.setdefault("PATH", os.defpath)
     if shutil.which("nvcc") != toolkit.nvcc:
-        folder = os.path.dirname(toolkit.nvcc)
-        os.environ["PATH"] = os.pathsep.join([folder, os.environ.get("PATH", os.defpath)])
+        os.environ["PATH"] = os.pathsep.join([os.path.dirname(toolkit.nvcc), path])

@@ -1,0 +1,57 @@
+"""What to run on and what to compile with. Standard library only, so that the set-up can choose
+before anything is installed."""
+
+import ctypes
+import os
+
+from softgpu.toolkit import ToolkitError, find_toolkit
+
+__all__ = ["SettingError", "choose", "gpu_driver_version"]
+
+
+class SettingError(RuntimeError):
+    """An environment variable asks for what there is not."""
+
+
+def setting(name, *choices):
+    """The value of an environment variable: one of the choices, or empty."""
+    value = os.environ.get(name, "")
+    if value and value not in choices:
+        raise SettingError(f"{name}={value}: expected {' or '.join(choices)}")
+    return value
+
+
+def gpu_driver_version():
+    """The CUDA version of a working NVIDIA driver with at least one GPU, else None.
+
+    Call it before the software GPU's libcuda.so.1 is loaded: both carry the same name."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+        version, count = ctypes.c_int(), ctypes.c_int()
+        failed = (
+            driver.cuInit(0)
+            or driver.cuDeviceGetCount(ctypes.byref(count))
+            or driver.cuDriverGetVersion(ctypes.byref(version))
+        )
+    except (OSError, AttributeError):
+        return None
+    if failed or not count.value:
+        return None
+    return version.value // 1000, version.value % 1000 // 10
+
+
+def choose(wheels=None):
+    """What to run on and what to compile with: the GPU driver's CUDA version (None: the software
+    GPU), and a Toolkit. HELPERS_DEVICE=gpu or software, and HELPERS_TOOLKIT=machine or wheel, leave
+    only that one to choose from."""
+    device = setting("HELPERS_DEVICE", "gpu", "software")
+    origin = setting("HELPERS_TOOLKIT", "machine", "wheel")
+    driver = gpu_driver_version() if device != "software" else None
+    if device == "gpu" and not driver:
+        raise SettingError("HELPERS_DEVICE=gpu, but there is no working NVIDIA driver with a GPU")
+    try:
+        return driver, find_toolkit(driver, wheels, origin)
+    except ToolkitError as error:
+        if device == "gpu" or not driver:
+            raise ToolkitError(f"{error}; `make lab` does") from None
+        return None, find_toolkit(None, wheels, origin)

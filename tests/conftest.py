@@ -1,0 +1,48 @@
+"""What tests of several rooms use: CUDA toolkits that look real."""
+
+import pytest
+
+from softgpu import toolkit
+
+FAKE_NVCC = """\
+#!/bin/sh
+cat >&2 <<END
+#$ PATH={root}/bin:/usr/bin
+#$ INCLUDES="-I{root}/include"
+#$ SYSTEM_INCLUDES="-isystem" "{root}/include/cccl"
+#$ gcc -E -D__CUDACC_VER_MAJOR__={major} -D__CUDACC_VER_MINOR__={minor} -D__CUDACC_VER_BUILD__=1
+END
+"""
+
+
+@pytest.fixture
+def fake_nvcc(tmp_path, monkeypatch):
+    """Makes toolkits that look real; only those are found, in the order in which they are made."""
+    monkeypatch.setattr(toolkit, "glob", lambda pattern: [])
+    monkeypatch.setattr(toolkit.os, "get_exec_path", lambda: folders)
+    for name in ("CUDA_HOME", "CUDA_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    folders = []
+    real = toolkit.inspect
+    below = str(tmp_path)
+    monkeypatch.setattr(
+        toolkit, "inspect", lambda nvcc, origin: real(nvcc, origin) if below in nvcc else None
+    )
+
+    def make(major, minor, without=(), wheel=False, place=None):
+        root = tmp_path / (place or f"a toolkit {major}.{minor}")
+        if wheel:
+            root = tmp_path / "nvidia/cu13"
+        else:
+            folders.append(str(root / "bin"))
+        files = [*(f"include/{name}" for name in toolkit.NEEDED)]
+        files += [f"bin/{name}" for name in ("nvcc", "cicc", "ptxas", "cudafe++")]
+        for name in set(files) - set(without):
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(FAKE_NVCC.format(root=root, major=major, minor=minor))
+            path.chmod(0o755)
+        return str(root / "bin/nvcc")
+
+    make.wheels = [below]
+    return make

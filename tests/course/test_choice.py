@@ -1,0 +1,49 @@
+"""What to run on and what to compile with."""
+
+import pytest
+
+from helpers import choice
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_asked_for(monkeypatch):
+    for name in ("HELPERS_TOOLKIT", "HELPERS_DEVICE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_toolkit_can_be_named(fake_nvcc, monkeypatch):
+    machine, wheel = fake_nvcc(13, 1), fake_nvcc(13, 0, wheel=True)
+    monkeypatch.setattr(choice, "gpu_driver_version", lambda: None)
+    monkeypatch.setenv("HELPERS_TOOLKIT", "machine")
+    assert choice.choose(fake_nvcc.wheels)[1].nvcc == machine
+    monkeypatch.setenv("HELPERS_TOOLKIT", "wheel")
+    assert choice.choose(fake_nvcc.wheels)[1].nvcc == wheel
+    monkeypatch.setenv("HELPERS_TOOLKIT", "weel")
+    with pytest.raises(choice.SettingError, match="expected machine or wheel"):
+        choice.choose(fake_nvcc.wheels)
+
+
+def test_without_a_compiler_it_says_what_installs_one(fake_nvcc, monkeypatch):
+    monkeypatch.setattr(choice, "gpu_driver_version", lambda: None)
+    with pytest.raises(choice.ToolkitError, match="no CUDA compiler found: .*`make lab` does"):
+        choice.choose(wheels=())
+
+
+def test_device_is_chosen(fake_nvcc, monkeypatch):
+    nvcc = fake_nvcc(13, 0)
+    for driver, asked, expected in [
+        ((13, 0), "", (13, 0)),
+        ((13, 0), "software", None),
+        ((13, 0), "gpu", (13, 0)),
+        ((12, 8), "", None),
+        (None, "", None),
+    ]:
+        monkeypatch.setattr(choice, "gpu_driver_version", lambda driver=driver: driver)
+        monkeypatch.setenv("HELPERS_DEVICE", asked)
+        found, compiler = choice.choose()
+        assert (found, compiler.nvcc) == (expected, nvcc)
+    monkeypatch.setattr(choice, "gpu_driver_version", lambda: None)
+    for asked, complaint in [("gpu", "no working NVIDIA driver"), ("cpu", "expected gpu or soft")]:
+        monkeypatch.setenv("HELPERS_DEVICE", asked)
+        with pytest.raises(choice.SettingError, match=complaint):
+            choice.choose()
