@@ -1,7 +1,8 @@
-"""What tests of several rooms use: CUDA toolkits that look real."""
+"""What tests of several rooms use."""
 
 import pytest
 
+from helpers import plots
 from softgpu import toolkit
 
 FAKE_NVCC = """\
@@ -13,6 +14,13 @@ cat >&2 <<END
 #$ gcc -E -D__CUDACC_VER_MAJOR__={major} -D__CUDACC_VER_MINOR__={minor} -D__CUDACC_VER_BUILD__=1
 END
 """
+
+
+@pytest.fixture
+def axes_of(monkeypatch):
+    """A function that gives the axes, and the alternative text, of what a plot draws."""
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: (figure.axes[0], alt))
+    return lambda plot, *arguments, **named: plot(*arguments, **named)
 
 
 @pytest.fixture
