@@ -377,7 +377,7 @@ def _store_values(e: FunctionEmitter, access: Access, *values: Value) -> list[Va
             f"call void @{name}({value}, ptr {pointer}, i32 {access.bytes}, {e.active_vector()})"
         )
     else:
-        wide = _interleaved(e, access, [e.splat(v) for v in values])
+        wide = interleaved(e, access, [e.splat(v) for v in values])
         total = LANES * access.count
         e.line(f"store <{total} x {access.element}> {wide}, ptr {pointer}, align {access.bytes}")
     e.line(f"br label %{end}")
@@ -410,7 +410,7 @@ def joined(e: FunctionEmitter, pieces: list[str], size: int, element: str) -> st
     return pieces[0]
 
 
-def _interleaved(e: FunctionEmitter, access: Access, values: list[Value]) -> str:
+def interleaved(e: FunctionEmitter, access: Access, values: list[Value]) -> str:
     """Component vectors as one vector in memory order."""
     whole = joined(e, [value.text for value in values], LANES, access.element)
     size = LANES * access.count

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..ptx.program import Address, Instruction, Register
 from .emit import BUILDS, LANES, FunctionEmitter, ModuleText, Value
 from .flow import EXIT, Block, registers_of
-from .memory import Access, joined
+from .memory import Access, interleaved, joined
 from .opcodes import Does, does
 from .proof import Guess, Proof, address_of, find_proof
 from .strides import PIECE, strides_along_x
@@ -16,6 +16,8 @@ __all__ = ["ProvingEmitter"]
 
 _MOST_ONCE = 16
 """How many accesses, outside of loops, are worth it that their code doubles."""
+
+_LINE_BYTES = 64
 
 _NEAR = 1 << 48
 """Pieces that lie further apart are no addresses; sums of nearer ones do not overflow."""
@@ -204,10 +206,29 @@ class ProvingEmitter(FunctionEmitter):
             spread.append(self.assign(f"shufflevector {kind} {one}, {kind} poison, {zeros}"))
         return spread
 
+    def _lines(self, access: Access, pointer: str) -> tuple[str, int, list[str]]:
+        """How to access a piece in a row: (word for the order, elements of one access, places).
+
+        Streams through global memory go line by line: other orders take up to twice as long."""
+        size, whole = access.element_bytes, self._piece * access.count
+        if access.space != "global" or self._piece < LANES or size * whole <= _LINE_BYTES:
+            return "", whole, [pointer]
+        line = _LINE_BYTES // size
+        places = [
+            self.assign(f"getelementptr i8, ptr {pointer}, i64 {first * size}")
+            for first in range(0, whole, line)
+        ]
+        return "volatile ", line, places
+
     def _row(self, access: Access, pointer: str) -> list[str]:
         """A piece in a row: each element of its lanes."""
         kind = f"<{self._piece * access.count} x {access.element}>"
-        wide = self.assign(f"load {kind}, ptr {pointer}, align {access.bytes}")
+        order, size, lines = self._lines(access, pointer)
+        line = f"{order}<{size} x {access.element}>"
+        parts = [self.assign(f"load {line}, ptr {at}, align {access.bytes}") for at in lines]
+        wide = joined(self, parts, size, access.element)
+        if len(lines) > 1:  # LLVM then sees that what is taken apart is only put together again
+            wide = self.assign(f"freeze {kind} {wide}")
         if access.count == 1:
             return [wide]
         rows = []
@@ -220,17 +241,16 @@ class ProvingEmitter(FunctionEmitter):
     def store_at_once(self, access: Access, values: list[Value]) -> bool:
         if self.item not in self._proven:
             return False
-        values = [self.splat(value) for value in values]
-        whole = joined(self, [value.text for value in values], LANES, access.element)
-        total = f"<{LANES * access.count} x {access.element}>"
-        kind = f"<{self._piece * access.count} x {access.element}>"
-        for piece, pointer in enumerate(self._pointers(access)):
-            lanes = range(piece * self._piece, (piece + 1) * self._piece)
-            picks = (lane + LANES * number for lane in lanes for number in range(access.count))
-            order = ", ".join(f"i32 {n}" for n in picks)
-            mask = f"<{self._piece * access.count} x i32> <{order}>"
-            part = self.assign(f"shufflevector {total} {whole}, {total} poison, {mask}")
-            self.line(f"store {kind} {part}, ptr {pointer}, align {access.bytes}")
+        wide = interleaved(self, access, [self.splat(value) for value in values])
+        kind, first = f"<{LANES * access.count} x {access.element}>", 0
+        for pointer in self._pointers(access):
+            order, size, lines = self._lines(access, pointer)
+            for at in lines:
+                picks = ", ".join(f"i32 {first + n}" for n in range(size))
+                part = f"shufflevector {kind} {wide}, {kind} poison, <{size} x i32> <{picks}>"
+                line = f"<{size} x {access.element}> {self.assign(part)}"
+                self.line(f"store {order}{line}, ptr {at}, align {access.bytes}")
+                first += size
         return True
 
 
