@@ -1,21 +1,7 @@
 // How the result and two arrays are walked, of any strides, each thread at several places. Index is int
 // where all places are below 2^31, else long long.
 #pragma once
-
-__device__ inline unsigned multiply_high(unsigned a, unsigned b) { return __umulhi(a, b); }
-__device__ inline unsigned long long multiply_high(unsigned long long a, unsigned long long b)
-{ return __umul64hi(a, b); }
-
-template <typename Index>
-struct Unsigned;
-template <>
-struct Unsigned<int> {
-    using type = unsigned;
-};
-template <>
-struct Unsigned<long long> {
-    using type = unsigned long long;
-};
+#include "common/divider.cuh"
 
 // A place in each of the three, in elements.
 template <typename Index>

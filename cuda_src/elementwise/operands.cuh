@@ -1,6 +1,7 @@
 // What an elementwise kernel reads: PACK elements at a time that are neighbours in the result.
 #pragma once
 #include "common/packed.cuh"
+#include "common/word.cuh"
 #include "elementwise/fours.cuh"
 #include "elementwise/operators.cuh"
 
@@ -15,30 +16,6 @@ template <typename T>
 union Operand {
     const T *address;
     T number;
-};
-
-// So many bytes as they come from memory.
-template <int BYTES>
-struct Word;
-template <>
-struct Word<16> {
-    using type = uint4;
-};
-template <>
-struct Word<8> {
-    using type = uint2;
-};
-template <>
-struct Word<4> {
-    using type = unsigned;
-};
-template <>
-struct Word<2> {
-    using type = unsigned short;
-};
-template <>
-struct Word<1> {
-    using type = unsigned char;
 };
 
 // PACK elements in registers. They stay in whole words until they are used: int8 and bool that wait one by
