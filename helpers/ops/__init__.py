@@ -5,6 +5,7 @@
     ops.sum(x), ops.max(x, axis=0), ops.mean(x, axis=(-2, -1)), ops.argmin(x, axis=1)
     ops.softmax(x)                           # over the last axis, floats only
     ops.add(x, y), ops.multiply(x, 2), ops.less(x, y, out=z), ops.isclose(x, y)
+    ops.im2col(x, 3, padding=1), ops.col2im(columns, (H, W), 3, padding=1)
 
 All work is queued on `stream`. Results are new contiguous arrays, and the same bits every run. An
 array may be dropped as soon as what uses it is queued on the stream that it was made on.
@@ -24,7 +25,9 @@ is computed in float32, with the quotients of the scales rounded to that, then r
 from zero and saturated; 0 / 0 is 0.
 
 `layout="NHWC"`: the result's shape is N, C, H, W, as ever, its memory N, H, W, C; inputs lie as
-their strides say."""
+their strides say.
+
+Kernel, stride, padding and dilation of a window are numbers, or pairs of height and width."""
 
 from .elementwise import *  # noqa: F403
 from .elementwise import __all__ as _elementwise
@@ -32,5 +35,7 @@ from .reduce import *  # noqa: F403
 from .reduce import __all__ as _reduce
 from .softmax import *  # noqa: F403
 from .softmax import __all__ as _softmax
+from .windows import *  # noqa: F403
+from .windows import __all__ as _windows
 
-__all__ = [*_elementwise, *_reduce, *_softmax]
+__all__ = [*_elementwise, *_reduce, *_softmax, *_windows]

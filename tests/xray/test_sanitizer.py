@@ -13,12 +13,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from helpers import autoinit, checks, ops, sources
+from helpers import autoinit, checks, ops, sources, windows
 from helpers.xray import launch
 from helpers.xray.sanitizer import sanitize
 from softgpu import build, loader
 from tests import ROOT
 from tests.course import steps_elementwise as elementwise
+from tests.course import steps_im2col as im2col
 from tests.course import steps_reduce as reduce
 from tests.course.steps_softmax import SOFTMAX, softmax
 
@@ -179,6 +180,18 @@ def test_elementwise_operations_of_the_course_are_clean():
             ops.add(a[:, ::2], 1)
 
 
+@software
+def test_im2col_and_col2im_of_the_course_are_clean():
+    h, w = windows.sides((12, 40), (3, 2), 2, 1, (1, 3))
+    x = reduce.numbers(2, 12, 40)
+    columns = windows.im2col(x, h, w)
+    with every_launch():
+        for step in im2col.IM2COL:
+            im2col.im2col(step, x, h, w)
+        for step in im2col.COL2IM:
+            im2col.col2im(step, columns, h, w)
+
+
 LONG = np.int64
 MADE = {
     "x": lambda: to_gpu(reduce.numbers(1000)),
@@ -188,6 +201,7 @@ MADE = {
     "halves": lambda: to_gpu(reduce.numbers(1000, dtype="float16")),
     "int": lambda: np.int32(0),
     "op": lambda: elementwise.NO_NUMBERS,
+    "window": lambda: windows.argument(*windows.sides((5, 20), 3)),  # 486 elements in 54 columns
 }
 
 
@@ -242,6 +256,7 @@ WRONG = [
         dict(grid=4, block=256),
         "x few new n 100 10 int op",
     ),
+    ("col2im/wrong_scatter.cu", "race", dict(grid=4, block=128), "x new 486 window"),
 ]
 
 

@@ -4,11 +4,12 @@ import hashlib
 import re
 from dataclasses import dataclass, field
 from functools import cache
+from math import gcd
 from pathlib import Path
 
 import numpy as np
 
-from helpers import shapes, sources
+from helpers import shapes, sources, windows
 
 from .patterns import PATTERNS, SHARING, few, pattern
 
@@ -540,4 +541,52 @@ def _any_strides():
         )  # fmt: skip
 
 
-CASES = [*_kernels(), *_course(), *_elementwise(), *_probes()]
+def _images():
+    """im2col and col2im, of two channels."""
+    for size, kernel, stride, padding, dilation, pack, type_ in (
+        ((13, 40), 3, 1, 1, 1, 4, "float"),
+        ((20, 38), 3, (2, 1), (0, 3), (2, 1), 2, "half"),
+    ):
+        h, w = windows.sides(size, kernel, stride, padding, dilation)
+        dtype, told = np.float16 if type_ == "half" else np.float32, windows.argument(h, w)
+        x, columns = floats(2 * h.image * w.image, dtype), 2 * h.places * w.places
+        result = floats(columns * h.kernel * w.kernel, dtype)
+        common, known = [i32(gcd(s.stride, s.dilation)) for s in (h, w)], windows.known(h, w)
+
+        def case(file, threads, source, target, *rest, dtype=dtype, type_=type_, **choices):
+            name = f"{file} {type_} {-(-threads // 128)} of 128"
+            return Case(name, file, Path(file).stem, (-(-threads // 128),), (128,),
+                        [source, zeros(target.size, dtype), INT64(threads), *rest], 0,
+                        {"T": type_, **choices})  # fmt: skip
+
+        def by(width, height, h=h, w=w):
+            return windows.dividers(width, height, w.kernel, h.kernel)
+
+        packs, by_packs = columns // pack, by(w.places // pack, h.places)
+        yield case("im2col/columns.cu", columns, x, result, told)
+        yield case("im2col/elements.cu", result.size, x, result, told)
+        yield case("im2col/fast.cu", result.size, x, result, told, by(w.places, h.places))
+        yield case("im2col/packed.cu", result.size // pack, x, result, told, by_packs, PACK=pack)
+        yield case("im2col/column_packs.cu", packs, x, result, told, by_packs, PACK=pack)
+        yield case("im2col/unrolled.cu", packs, x, result, told, by_packs, PACK=pack, **known)
+        yield case("im2col/wrong_edge.cu", result.size, x, result, told)
+        if type_ == "float":
+            yield case("col2im/scatter.cu", result.size, result, x, told)
+            yield case("col2im/wrong_scatter.cu", result.size, result, x, told)
+        yield case("col2im/gather.cu", x.size, result, x, told)
+        yield case("col2im/wrong_extent.cu", x.size, result, x, told)
+        by_pixel = by(w.image, h.image)
+        yield case("col2im/skip.cu", x.size, result, x, told, *common, by_pixel)
+        pack = 2 - w.image % 2
+        by_pixel = by(w.image // pack, h.image)
+        yield case(
+            "col2im/unrolled.cu", x.size // pack, result, x, told, by_pixel, PACK=pack, **known
+        )
+        covered = [7 * h.stride + h.extent, 31 * w.stride + w.extent]
+        name = f"im2col/tiles.cu {type_} (2, 2, 2) of (32, 8)"
+        yield Case(name, "im2col/tiles.cu", "tiles", (2, 2, 2), (32, 8),
+                   [x, zeros(result.size, dtype), INT64(2), told],
+                   covered[0] * covered[1] * x.itemsize, {"T": type_})  # fmt: skip
+
+
+CASES = [*_kernels(), *_course(), *_elementwise(), *_images(), *_probes()]

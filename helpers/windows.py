@@ -1,0 +1,117 @@
+"""A window that moves over an image: what im2col and col2im are told of it, and what they give.
+
+    h, w = windows.sides((H, W), kernel=3, stride=(2, 1), padding=1)
+    h.places, w.places    # of the window, on its way down and on its way across
+    windows.argument(h, w), windows.dividers(w.places, h.places, w.kernel, h.kernel)
+
+The last two are the structs Window and Dividers of cuda_src/im2col/window.cuh. im2col and col2im
+are NumPy's, of x[..., H, W]."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import shapes
+
+__all__ = ["Side", "argument", "col2im", "dividers", "im2col", "known", "pair", "sides"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """The height or the width: elements of the image and of the window, `dilation` apart, which
+    moves on by `stride`, over `pad` zeros before the image and past its end, too."""
+
+    image: int
+    kernel: int
+    dilation: int = 1
+    stride: int = 1
+    pad: int = 0
+
+    @property
+    def extent(self):
+        """From the first element of the window to the last."""
+        return (self.kernel - 1) * self.dilation + 1
+
+    @property
+    def places(self):
+        """Of the window on its way; 0 or less: there is none."""
+        return (self.image + 2 * self.pad - self.extent) // self.stride + 1
+
+    def reached(self, k):
+        """Where element k of the window lies at its places, counted with the padding before the
+        image: a slice."""
+        first = k * self.dilation
+        return slice(first, first + self.stride * (self.places - 1) + 1, self.stride)
+
+
+def pair(value, name, least):
+    """A whole number, or two of them, of height and width."""
+    values = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    whole = all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values)
+    if len(values) != 2 or not whole:
+        raise TypeError(f"{name} {value!r}: expected a whole number, or two, of height and width")
+    if min(values) < least:
+        raise ValueError(f"{name} {value!r}: expected {least} or more")
+    return int(values[0]), int(values[1])
+
+
+def sides(size, kernel, stride=1, padding=0, dilation=1):
+    """The Sides, height and width, of a window over images of this size."""
+    told = [pair(size, "the image's size", 1), pair(kernel, "kernel", 1)]
+    told += [pair(dilation, "dilation", 1), pair(stride, "stride", 1), pair(padding, "padding", 0)]
+    h, w = (Side(*values) for values in zip(*told))
+    for name, side in ("height", h), ("width", w):
+        padded = side.image + 2 * side.pad
+        if max(padded, side.extent) >= 1 << 31:
+            raise ValueError(f"{name}: {padded} elements, a window of {side.extent}: 2^31 or more")
+        if side.places < 1:
+            raise ValueError(
+                f"{name}: a window of {side.extent} elements finds no place among {padded}"
+                f" ({side.image}, and {side.pad} of padding at either end)"
+            )
+    return h, w
+
+
+def argument(h, w):
+    """A kernel's Window."""
+    words = [(s.image, s.places, s.kernel, s.dilation, s.stride, s.pad) for s in (h, w)]
+    return np.void(np.array(words, np.int32).tobytes())
+
+
+def dividers(width, height, kernel_w, kernel_h, index=np.int32):
+    """A kernel's Dividers, whose Index this is."""
+    divisors = width, height, kernel_w, kernel_h
+    bits = 8 * np.dtype(index).itemsize
+    words = [(divisor, *shapes.magic(divisor, bits)) for divisor in divisors]
+    return np.void(np.array(words, f"u{bits // 8}").tobytes())
+
+
+def known(h, w):
+    """The choices H and W of a kernel that is compiled for just this window."""
+    return {
+        name: f"Known<{side.kernel}, {side.dilation}, {side.stride}, {side.pad}>"
+        for name, side in (("H", h), ("W", w))
+    }
+
+
+def im2col(x, h, w):
+    """x[..., H, W] -> [..., kernel_h, kernel_w, H_out, W_out]: what lies under each element of the
+    window at each of its places."""
+    outside = [(0, 0)] * (x.ndim - 2) + [(h.pad, h.pad), (w.pad, w.pad)]
+    padded = np.pad(x, outside)
+    out = np.empty((*x.shape[:-2], h.kernel, w.kernel, h.places, w.places), x.dtype)
+    for i in range(h.kernel):
+        for j in range(w.kernel):
+            out[..., i, j, :, :] = padded[..., h.reached(i), w.reached(j)]
+    return out
+
+
+def col2im(columns, h, w):
+    """columns[..., kernel_h, kernel_w, H_out, W_out] -> [..., H, W]: each element the sum of what
+    im2col would copy of it."""
+    size = *columns.shape[:-4], h.image + 2 * h.pad, w.image + 2 * w.pad
+    padded = np.zeros(size, columns.dtype)
+    for i in range(h.kernel):
+        for j in range(w.kernel):
+            padded[..., h.reached(i), w.reached(j)] += columns[..., i, j, :, :]
+    return padded[..., h.pad : h.pad + h.image, w.pad : w.pad + w.image]

@@ -1,0 +1,326 @@
+"""im2col and col2im against NumPy: the steps of cuda_src/im2col and col2im, and helpers.ops."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from helpers import autoinit, checks, ops, sources, windows, xray
+from helpers.ops import windows as ours
+
+from .steps_im2col import COL2IM, IM2COL, assert_folded, col2im, im2col, numbers
+
+# (H, W), kernel, stride, padding, dilation: what networks use, and what tells mistakes apart.
+WINDOWS = {
+    "one element": ((1, 1), 1, 1, 0, 1),
+    "same size": ((12, 40), 3, 1, 1, 1),
+    "uneven": ((9, 70), (2, 3), (1, 2), (0, 3), (2, 1)),
+    "first of a network": ((21, 24), 7, 2, 3, 1),
+    "dilated": ((13, 16), 3, 1, 2, 2),
+    "strided and dilated": ((20, 37), (3, 2), (4, 6), (5, 2), (6, 4)),
+    "coprime": ((17, 23), 3, (2, 3), 4, (3, 2)),
+    "gaps": ((15, 14), 2, 5, 1, 1),
+    "all padding": ((2, 3), (5, 4), 1, 4, 1),
+}
+TYPES = ["float16", "float32", "float64"]
+
+
+def sides(name):
+    return windows.sides(*WINDOWS[name])
+
+
+# --- steps ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("step", IM2COL)
+def test_im2col_steps(step, name):
+    h, w = sides(name)
+    x = numbers(3, h.image, w.image)
+    checks.assert_equal(im2col(step, x, h, w), windows.im2col(x, h, w), step)
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("step", COL2IM)
+def test_col2im_steps(step, name):
+    h, w = sides(name)
+    columns = numbers(3, h.kernel, w.kernel, h.places, w.places)
+    start = 0 if step == "scatter" else np.nan
+    assert_folded(col2im(step, columns, h, w, start=start), columns, h, w)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+def test_steps_of_other_types(dtype):
+    h, w = sides("uneven")
+    x = numbers(2, h.image, w.image, dtype=dtype)
+    columns = windows.im2col(x, h, w)
+    for step in IM2COL:
+        checks.assert_equal(im2col(step, x, h, w), columns, step)
+    for step in "gather", "skip", "unrolled":
+        assert_folded(col2im(step, columns, h, w), columns, h, w)
+
+
+@pytest.mark.parametrize("step", ["fast", "packed", "column_packs", "unrolled"])
+def test_im2col_counts_beyond_32_bits(step):
+    h, w = sides("uneven")
+    x = numbers(3, h.image, w.image)
+    got = im2col(step, x, h, w, Index=np.dtype(np.int64))
+    checks.assert_equal(got, windows.im2col(x, h, w), step)
+
+
+@pytest.mark.parametrize("step", ["skip", "unrolled"])
+def test_col2im_counts_beyond_32_bits(step):
+    h, w = sides("strided and dilated")
+    columns = numbers(3, h.kernel, w.kernel, h.places, w.places)
+    assert_folded(col2im(step, columns, h, w, Index=np.dtype(np.int64)), columns, h, w)
+
+
+def test_a_loop_takes_any_grid():
+    h, w = sides("first of a network")
+    x = numbers(3, h.image, w.image)
+    columns = windows.im2col(x, h, w)
+    for grid in (1, 1, 1), (2, 1, 1), (100, 1, 1):
+        checks.assert_equal(im2col("columns", x, h, w, grid=grid), columns, f"{grid}")
+    for grid in (1, 1, 1), (1, 1, 3):
+        tiles = (*(-(-side.places // size) for side, size in ((w, 32), (h, 8))), grid[2])
+        checks.assert_equal(im2col("tiles", x, h, w, grid=tiles), columns, f"{tiles}")
+
+
+@pytest.mark.parametrize("step", ["gather", "skip", "unrolled"])
+def test_requests(step):
+    h, w = sides("dilated")
+    columns = numbers(2, h.kernel, w.kernel, h.places, w.places)
+    for request, start in ("WRITE", np.nan), ("ADD", 3.5):
+        got = col2im(step, columns, h, w, start=start, REQUEST=request)
+        assert_folded(got, columns, h, w, 0 if request == "WRITE" else start)
+    left = col2im(step, columns, h, w, start=3.5, REQUEST="NOTHING")
+    checks.assert_equal(left, np.full_like(left, 3.5))
+
+
+# --- what is wrong on purpose ---------------------------------------------------------------------
+
+
+def test_the_wrong_edge_takes_the_other_edge_s_pixels():
+    h, w = sides("same size")
+    x = numbers(2, h.image, w.image)
+    want = windows.im2col(x, h, w)
+    got = im2col("wrong_edge", x, h, w)
+    inside = np.s_[:, :, :, :, 1:-1]
+    checks.assert_equal(got[inside], want[inside])
+    assert (got[:, 0, 0, 2:, 0] == x[:, :-2, -1][:, : h.places - 2]).all()
+    assert not want[:, 0, 0, 2:, 0].any()
+
+
+def test_the_article_s_count_is_right_only_where_sizes_stay():
+    """n is channels * H_out * W_out; the article says channels * H * W."""
+    h, w = sides("same size")
+    x = numbers(2, h.image, w.image)
+    checks.assert_equal(im2col("columns", x, h, w, n=x.size), windows.im2col(x, h, w))
+    h, w = windows.sides((12, 40), 3)
+    out = on_gpu(numbers(2, h.kernel, w.kernel, h.places, w.places))
+    launch = sources.kernel("im2col/columns.cu"), on_gpu(x), out
+    for n, clean in (2 * h.places * w.places, True), (x.size, False):
+        found = xray.sanitize(*launch, np.int64(n), windows.argument(h, w), grid=4, block=64)
+        assert found.clean if clean else found.of("out of bounds")
+
+
+def test_the_wrong_extent_misses_what_dilation_spreads():
+    h, w = sides("dilated")
+    columns = numbers(2, h.kernel, w.kernel, h.places, w.places)
+    with pytest.raises(AssertionError, match="elements are wrong"):
+        assert_folded(col2im("wrong_extent", columns, h, w), columns, h, w)
+    h, w = sides("same size")
+    columns = numbers(2, h.kernel, w.kernel, h.places, w.places)
+    assert_folded(col2im("wrong_extent", columns, h, w), columns, h, w)
+
+
+# --- operations -----------------------------------------------------------------------------------
+
+
+def on_gpu(x, offset_bytes=0):
+    return checks.Guarded(x.shape, x.dtype, offset_bytes).set(x).array
+
+
+def check(x, *window):
+    """im2col of x[..., C, H, W], and col2im of what it gives."""
+    h, w = windows.sides(x.shape[-2:], *window)
+    columns = windows.im2col(x, h, w)
+    got = ops.im2col(on_gpu(x), *window)
+    rows = x.shape[-3] * h.kernel * w.kernel
+    shape = (*x.shape[:-3], rows, h.places * w.places)
+    checks.assert_equal(got.get(), columns.reshape(shape), "im2col")
+    back = ops.col2im(on_gpu(columns.reshape(shape)), x.shape[-2:], *window)
+    assert_folded(back.get(), columns, h, w)
+
+
+def pairs(least, most):
+    number = st.integers(least, most)
+    return st.one_of(number, st.tuples(number, number))
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    x=st.tuples(*[st.integers(1, 4)] * 2, *[st.integers(1, 14)] * 2),
+    window=st.tuples(pairs(1, 5), pairs(1, 5), pairs(0, 5), pairs(1, 4)),
+    dtype=st.sampled_from(TYPES),
+    batch=st.booleans(),
+)
+def test_any_window(x, window, dtype, batch):
+    kernel, stride, padding, dilation = window
+    try:
+        windows.sides(x[2:], *window)
+    except ValueError:
+        assume(False)
+    check(numbers(*x if batch else x[1:], dtype=dtype), *window)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", ["same size", "uneven", "strided and dilated"])
+def test_kernels_compiled_for_a_window(name, dtype, monkeypatch):
+    monkeypatch.setattr(ours, "LARGE", 0)
+    ours.prepared.clear()
+    size, *window = WINDOWS[name]
+    check(numbers(2, 3, *size, dtype=dtype), *window)
+    ours.prepared.clear()
+
+
+@pytest.mark.parametrize("large", [0, ours.LARGE])
+def test_more_than_an_int_counts(large, monkeypatch):
+    monkeypatch.setattr(ours, "LARGE", large)
+    monkeypatch.setattr(ours, "NARROW", 0)
+    ours.prepared.clear()
+    check(numbers(2, 3, 9, 16), 3, 2, 1, 1)
+    ours.prepared.clear()
+
+
+def test_large_arrays_get_a_kernel_of_their_own():
+    x = numbers(1, 8, 130, 128)
+    assert 9 * x.nbytes >= ours.LARGE
+    check(x, 3, 1, 1, 1)
+
+
+def test_out():
+    x = numbers(2, 3, 8, 8)
+    h, w = windows.sides((8, 8), 3, 1, 1)
+    want = windows.im2col(x, h, w).reshape(2, 27, 64)
+    for offset in 0, 4, 8:
+        out = checks.Guarded(want.shape, x.dtype, offset)
+        assert ops.im2col(on_gpu(x, offset), 3, padding=1, out=out.array) is out.array
+        checks.assert_equal(out.get(), want)
+        image = checks.Guarded(x.shape, x.dtype, offset).set(2.5)
+        ops.col2im(on_gpu(want, offset), (8, 8), 3, padding=1, out=image.array, add=True)
+        assert_folded(image.get(), want.reshape(2, 3, 3, 3, 8, 8), h, w, 2.5)
+
+
+def test_views_are_copied():
+    x = numbers(4, 6, 8, 10)
+    h, w = windows.sides((8, 5), 3)
+    got = ops.im2col(on_gpu(x)[::2, :, :, ::2], 3)
+    want = windows.im2col(x[::2, :, :, ::2], h, w)
+    checks.assert_equal(got.get(), want.reshape(2, 54, 18))
+
+
+def test_no_images():
+    assert ops.im2col(on_gpu(numbers(0, 3, 8, 8)), 3).shape == (0, 27, 36)
+    assert ops.col2im(on_gpu(numbers(0, 27, 36)), 8, 3).shape == (0, 3, 8, 8)
+
+
+def test_streams():
+    from pycuda.driver import Stream
+
+    x, stream = numbers(1, 2, 9, 9), Stream()
+    h, w = windows.sides((9, 9), 3)
+    columns = ops.im2col(on_gpu(x), 3, stream=stream)
+    back = ops.col2im(columns, 9, 3, stream=stream)
+    stream.synchronize()
+    assert_folded(back.get(), windows.im2col(x, h, w), h, w)
+
+
+def test_the_same_bits_every_time():
+    columns = on_gpu(numbers(2, 27, 400))
+    first, second = (ops.col2im(columns, 22, 3).get() for _ in range(2))
+    assert first.tobytes() == second.tobytes()
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_adjoint(name):
+    """<im2col(x), y> == <x, col2im(y)>: each is the sum of the same products, in float64."""
+    size, *window = WINDOWS[name]
+    h, w = windows.sides(size, *window)
+    x = numbers(2, 3, *size, dtype="float64")
+    columns = ops.im2col(on_gpu(x), *window).get()
+    y = numbers(*columns.shape, dtype="float64", seed=1)
+    back = ops.col2im(on_gpu(y), size, *window).get()
+    left, right = (columns * y).sum(), (x * back).sum()
+    terms = np.abs(columns * y).sum()
+    assert abs(left - right) <= 2 * checks.gamma(columns.size + h.kernel * w.kernel, "f8") * terms
+
+
+def test_as_pytorch():
+    torch = pytest.importorskip("torch")
+    for size, kernel, stride, padding, dilation in WINDOWS.values():
+        x = numbers(2, 3, *size)
+        told = {"dilation": dilation, "padding": padding, "stride": stride}
+        want = torch.nn.functional.unfold(torch.tensor(x), kernel, **told)
+        got = ops.im2col(on_gpu(x), kernel, stride, padding, dilation)
+        checks.assert_equal(got.get(), want.numpy())
+        want = torch.nn.functional.fold(want, size, kernel, **told).numpy()
+        got = ops.col2im(got, size, kernel, stride, padding, dilation).get()
+        assert got.shape == want.shape
+        h, w = windows.sides(size, kernel, stride, padding, dilation)
+        tolerance = checks.gamma(h.kernel * w.kernel, "f4") * np.abs(x) * h.kernel * w.kernel
+        checks.assert_close(got, want, 2 * tolerance)
+
+
+def refused():
+    """(error, what it says, a call) for calls that are to be refused."""
+    x, columns = on_gpu(numbers(2, 3, 8, 8)), on_gpu(numbers(2, 27, 36))
+    yield TypeError, "GPUArray", lambda: ops.im2col(numbers(2, 3, 8, 8), 3)
+    yield TypeError, "int32 is not among", lambda: ops.im2col(x.astype(np.int32), 3)
+    yield TypeError, "kernel 1.5", lambda: ops.im2col(x, 1.5)
+    yield TypeError, "kernel True", lambda: ops.im2col(x, True)
+    yield TypeError, r"stride \(1, 2, 3\)", lambda: ops.im2col(x, 3, (1, 2, 3))
+    yield ValueError, "kernel 0", lambda: ops.im2col(x, 0)
+    yield ValueError, "stride 0", lambda: ops.im2col(x, 3, 0)
+    yield ValueError, r"padding \(0, -1\)", lambda: ops.im2col(x, 3, padding=(0, -1))
+    yield ValueError, "dilation 0", lambda: ops.im2col(x, 3, dilation=0)
+    yield ValueError, "height: a window of 9 .* no place among 8", lambda: ops.im2col(x, (9, 1))
+    yield ValueError, "width: a window of 9", lambda: ops.im2col(x, 3, dilation=(1, 4))
+    yield ValueError, "2\\^31", lambda: ops.im2col(x, 3, padding=1 << 30)
+    yield ValueError, "expected .N, C, H, W", lambda: ops.im2col(x[0, 0], 3)
+    yield ValueError, "expected .N, C, H, W", lambda: ops.im2col(on_gpu(numbers(2, 0, 8, 8)), 3)
+    yield ValueError, "the result is", lambda: ops.im2col(x, 3, out=columns[0])
+    yield TypeError, "out: float64", lambda: ops.im2col(x, 3, out=columns.astype(np.float64))
+    yield ValueError, "memory", lambda: ops.im2col(x, 1, out=x.reshape(2, 3, 64))
+    yield ValueError, "output_size 0", lambda: ops.col2im(columns, 0, 3)
+    yield ValueError, "no place", lambda: ops.col2im(columns, 2, 3)
+    yield ValueError, "36 places|= 49 places", lambda: ops.col2im(columns, 9, 3)
+    yield ValueError, "multiple of 4 rows", lambda: ops.col2im(columns, 7, 2)
+    yield ValueError, "expected .N, C . 9, 36", lambda: ops.col2im(columns[0, 0], 8, 3)
+    yield ValueError, "add adds to out", lambda: ops.col2im(columns, 8, 3, add=True)
+
+
+def test_bad_input_is_refused_before_any_launch(monkeypatch):
+    from helpers.ops.launch import Launch
+
+    def launched(*_):
+        raise AssertionError("launched")
+
+    calls = list(refused())
+    monkeypatch.setattr(Launch, "__call__", launched)
+    for error, words, call in calls:
+        with pytest.raises(error, match=words):
+            call()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(autoinit.is_software, reason="takes the software GPU minutes")
+def test_more_than_2_to_the_31_elements():
+    from pycuda import gpuarray
+
+    x = gpuarray.zeros((4, 1 << 10, 256, 260), np.float16)
+    x[3, -1, 255, 259:] = 7
+    columns = ops.im2col(x, 3, padding=1)
+    assert columns.size > 1 << 31
+    assert columns[3, -9].get()[-1] == 0 and columns[3, -5].get()[-1] == 7
+    assert ops.col2im(columns, (256, 260), 3, padding=1)[3, -1, 255, 259:].get() == 28
