@@ -19,11 +19,12 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from . import build, cache, contract, findings, settings
+from . import build, cache, contract, findings, settings, trace
 from .contract import ffi
 from .declarations import Declarations
 from .jit.compile import KernelCode
 from .jit.layout import Image, Layout, Site
+from .jit.stages import stages
 from .ptx import PtxError, parse
 from .ptx.program import Variable
 
@@ -175,6 +176,8 @@ class Engine:
     def as_driver(cls) -> Engine:
         """The one engine whose symbols PyCUDA binds to."""
         if cls._driver is None:
+            if settings.traced():
+                trace.load(str(build.build()))
             cls._driver = cls(ctypes.RTLD_GLOBAL)
         return cls._driver
 
@@ -273,6 +276,8 @@ class Engine:
                 raise PtxError(f"{error}{module.refused_beside(name)}") from error
             if build_name == "plain":
                 self._describe(handle, kernel, code)
+            if folder := settings.dump_folder():
+                stages(code.layout, name, build_name).write(folder)
             address = code.address(self.library)
         counters = code.notes.get("counters", 0)
         entry = ffi.cast("void *", address)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["cache_bytes", "cache_folder", "threads", "timeout_s"]
+__all__ = ["cache_bytes", "cache_folder", "dump_folder", "threads", "timeout_s", "traced"]
 
 _MOST_THREADS = 256  # as MAX_WORKERS in driver/workers.c
 _LONGEST_S = 1e9
@@ -45,6 +45,17 @@ def cache_folder() -> Path:
 def cache_bytes() -> int:
     """SOFTGPU_CACHE_MB: how large that folder may get."""
     return (_whole("SOFTGPU_CACHE_MB", 1, _MOST_CACHE_MB) or _CACHE_MB) << 20
+
+
+def dump_folder() -> Path | None:
+    """SOFTGPU_DUMP: where every kernel leaves what it looks like at each stage."""
+    folder = os.environ.get("SOFTGPU_DUMP")
+    return Path(folder) if folder else None
+
+
+def traced() -> bool:
+    """SOFTGPU_TRACE: whether calls of the driver are told on stderr."""
+    return bool(_whole("SOFTGPU_TRACE", 0, 1))
 
 
 def _whole(name: str, least: int, most: int) -> int | None:

@@ -29,7 +29,7 @@ from . import (  # noqa: F401  (they register themselves)
 from .emit import ModuleText, symbol
 from .layout import Layout, Site
 
-__all__ = ["KernelCode"]
+__all__ = ["KernelCode", "assembly", "module_of", "optimise"]
 
 
 @functools.cache
@@ -65,7 +65,17 @@ def _version() -> bytes:
     return digest.digest()
 
 
-def _optimise(module) -> None:
+def module_of(text: str) -> llvm.ModuleRef:
+    """LLVM text, read and checked."""
+    module = llvm.parse_assembly(text, llvm.create_context())  # whose types go with it
+    module.triple = llvm.get_process_triple()
+    module.data_layout = str(_target_machine().target_data)
+    module.verify()
+    return module
+
+
+def optimise(module: llvm.ModuleRef) -> llvm.ModuleRef:
+    """Let LLVM's passes change a module."""
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
     # for one run: each leaves it callbacks into what is gone afterwards
@@ -74,15 +84,12 @@ def _optimise(module) -> None:
     passes.run(module, builder)
     NewPassManager._dispose(passes)  # llvmlite's inheritance hides it from itself
     passes.detach()
+    return module
 
 
-def _object_code(text: str) -> bytes:
-    module = llvm.parse_assembly(text, llvm.create_context())  # whose types go with it
-    module.triple = llvm.get_process_triple()
-    module.data_layout = str(_target_machine().target_data)
-    module.verify()
-    _optimise(module)
-    return _target_machine().emit_object(module)
+def assembly(module: llvm.ModuleRef) -> str:
+    """The machine code of an optimised module, to be read."""
+    return _target_machine().emit_assembly(module)
 
 
 class _LoadedCode:
@@ -138,7 +145,7 @@ class KernelCode:
         for name in self._symbols:
             llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
         if self._emitted:
-            self._object = _object_code(self._emitted)
+            self._object = _target_machine().emit_object(optimise(module_of(self._emitted)))
             known = {
                 "digest": hashlib.sha256(self._object).hexdigest(),
                 "sites": [astuple(site) for site in self.sites],

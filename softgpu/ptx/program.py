@@ -27,6 +27,10 @@ class PtxError(Exception):
     """PTX that cannot be read or run; the message names instruction and source line."""
 
 
+def _operand(operand) -> str:
+    return "_" if operand is None else str(operand)
+
+
 @dataclass(frozen=True)
 class SourceLine:
     """A line of CUDA source, as `.loc` and `.file` give it; line 0 where none is known."""
@@ -45,12 +49,18 @@ class Register:
     name: str
     type: str
 
+    def __str__(self) -> str:
+        return self.name
+
 
 @dataclass(frozen=True)
 class Not:
     """A negated predicate as a source operand, `!%p1`."""
 
     register: Register
+
+    def __str__(self) -> str:
+        return f"!{self.register}"
 
 
 @dataclass(frozen=True)
@@ -60,12 +70,20 @@ class Immediate:
     value: int
     kind: str = "int"
 
+    def __str__(self) -> str:
+        if self.kind == "int":
+            return str(self.value)
+        return f"0{'f' if self.kind == 'f32' else 'd'}{self.value:0{int(self.kind[1:]) // 4}X}"
+
 
 @dataclass(frozen=True)
 class Special:
     """A special register such as %tid.x, without the percent sign: "tid.x", "laneid"."""
 
     name: str
+
+    def __str__(self) -> str:
+        return f"%{self.name}"
 
 
 @dataclass(frozen=True)
@@ -75,6 +93,9 @@ class Symbol:
     name: str
     offset: int = 0
 
+    def __str__(self) -> str:
+        return f"{self.name}+{self.offset}" if self.offset else self.name
+
 
 @dataclass(frozen=True)
 class Address:
@@ -82,6 +103,11 @@ class Address:
 
     base: Register | str | None
     offset: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"[{'' if self.base is None else self.base}{f'{self.offset:+}' if self.offset else ''}]"
+        )
 
 
 @dataclass(frozen=True)
@@ -94,12 +120,18 @@ class Vector:
 
     elements: tuple
 
+    def __str__(self) -> str:
+        return f"{{{', '.join(map(_operand, self.elements))}}}"
+
 
 @dataclass(frozen=True)
 class Label:
     """A branch target, standing in a function's body in front of the instruction it names."""
 
     name: str
+
+    def __str__(self) -> str:
+        return f"{self.name}:"
 
 
 @dataclass(eq=False)
@@ -137,6 +169,11 @@ class Instruction:
     def name(self) -> str:
         """The full spelling, `ld.global.v4.f32`."""
         return ".".join((self.opcode, *self.modifiers))
+
+    def __str__(self) -> str:
+        """As PTX writes it, without the semicolon."""
+        test = f"@{'!' if self.negated else ''}{self.predicate} " if self.predicate else ""
+        return f"{test}{self.name} {', '.join(map(_operand, self.operands))}".rstrip()
 
 
 @dataclass

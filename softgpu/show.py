@@ -1,0 +1,86 @@
+"""What the software GPU makes of a kernel, stage by stage.
+
+python -m softgpu.show kernel.cu scale                     # its PTX, and its blocks
+python -m softgpu.show kernel.ptx scale assembly.s         # one stage
+python -m softgpu.show kernel.cu scale all --build sanitize --arch sm_80
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from . import contract
+from .declarations import short_name
+from .jit.layout import Image, Layout
+from .jit.stages import STAGES, stages
+from .ptx import Module, PtxError, parse
+
+
+class _Unusable(Exception):
+    """What was asked for cannot be shown; the message says why."""
+
+
+def ptx_of(path: Path, arch: str, options: list[str]) -> str:
+    """The text of a PTX file, or what nvcc makes of a CUDA file."""
+    if path.suffix != ".cu":
+        return path.read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "kernel.ptx"
+        command = ["nvcc", "--ptx", "-lineinfo", f"-arch={arch}", *options, "-o", out, path]
+        try:
+            result = subprocess.run(command, capture_output=True, text=True)
+        except FileNotFoundError:
+            raise _Unusable("nvcc is not in PATH; give the PTX that it made elsewhere") from None
+        if result.returncode:
+            raise _Unusable(result.stderr.strip())
+        return out.read_text()
+
+
+def kernel_in(module: Module, asked: str) -> str:
+    """The name, as PTX has it, of the one kernel that is meant by a name or a part of one."""
+    names = [kernel.name for kernel in module.kernels]
+    exact = [name for name in names if asked in (name, short_name(name))]
+    found = exact or [name for name in names if asked in name or asked in short_name(name)]
+    if len(found) != 1:
+        listed = "\n".join(f"    {short_name(name)}" for name in found or names) or "    none"
+        raise _Unusable(f"{len(found)} kernels are called {asked!r}; there are:\n{listed}")
+    return found[0]
+
+
+def main() -> None:
+    head, _, examples = __doc__.partition("\n\n")
+    parser = argparse.ArgumentParser(
+        prog="python -m softgpu.show",
+        description=head,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", type=Path, help=".cu or .ptx")
+    parser.add_argument("kernel", help="its name or a part of it")
+    parser.add_argument("stages", nargs="*", help=f"all, or of: {', '.join(STAGES)}")
+    builds = contract.names("Build", "BUILD_")
+    parser.add_argument("--build", choices=builds, default="plain")
+    parser.add_argument("--arch", default="sm_90", help="for nvcc")
+    parser.add_argument("-I", action="append", default=[], metavar="FOLDER", help="for nvcc")
+    asked = parser.parse_args()
+    wanted = STAGES if "all" in asked.stages else asked.stages or STAGES[:2]
+    if unknown := set(wanted) - set(STAGES):
+        parser.error(
+            f"no stage is called {', '.join(sorted(unknown))}; there are: {', '.join(STAGES)}"
+        )
+    try:
+        module = parse(ptx_of(asked.file, asked.arch, [f"-I{folder}" for folder in asked.I]))
+        kernel = kernel_in(module, asked.kernel)
+        made = stages(Layout(module, Image(module), kernel), kernel, asked.build)
+    except (OSError, PtxError, _Unusable) as error:
+        sys.exit(f"{error}")
+    for name in wanted:
+        print(f"==== {name}, {made.seconds[name] * 1e3:.1f} ms\n{made.texts[name]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""What the software GPU tells of itself: stages of a kernel, calls of the driver."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from softgpu.jit.stages import STAGES
+
+KERNEL = """
+extern "C" __global__ void scale(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= 2;
+}
+extern "C" __global__ void shift(float *x) { x[threadIdx.x] += 1; }
+"""
+PROGRAM = f"""
+import softgpu
+softgpu.install()
+import pycuda.autoinit
+import numpy as np
+from pycuda import driver
+from pycuda.compiler import SourceModule
+x = np.ones(3, "f4")
+module = SourceModule('''{KERNEL}''', no_extern_c=True)
+module.get_function("scale")(driver.InOut(x), np.int32(3), grid=(1, 1), block=(32, 1, 1))
+assert (x == 2).all()
+try:
+    module.get_function("nothing")
+except driver.LogicError:
+    pass
+"""
+
+
+def run(*command, **variables):
+    """The result of a Python process."""
+    return subprocess.run(
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        env=os.environ | variables,
+    )
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "a kernel.cu"
+    path.write_text(KERNEL)
+    return path
+
+
+def test_show_prints_each_stage_of_a_kernel(source):
+    shown = run("-m", "softgpu.show", source, "scale", "all")
+    assert not shown.returncode, shown.stderr
+    parts = re.split(r"^==== (\S+), [\d.]+ ms\n", shown.stdout, flags=re.MULTILINE)
+    texts = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert tuple(texts) == STAGES
+    assert ".entry scale" in texts["kernel.ptx"] and "shift" not in texts["kernel.ptx"]
+    assert re.search(r"add\.f32 %f\d+, .* // a kernel\.cu:5", texts["blocks.txt"])
+    assert "lanes may part" in texts["blocks.txt"]
+    assert 'define void @"ptx.scale"' in texts["emitted.ll"]
+    assert len(texts["optimised.ll"]) < len(texts["emitted.ll"])
+    assert "ptx.scale" in texts["assembly.s"] and "ret" in texts["assembly.s"]
+
+
+def test_builds_differ(source):
+    plain, watched = (
+        run("-m", "softgpu.show", source, "scale", "emitted.ll", "--build", build).stdout
+        for build in ("plain", "sanitize")
+    )
+    assert "sg_sanitize" in watched and "sg_sanitize" not in plain
+
+
+@pytest.mark.parametrize(
+    ("kernel", "says"),
+    [("nothing", "0 kernels are called 'nothing'; there are:\n    scale\n    shift"),
+     ("s", "2 kernels are called 's'; there are:\n    scale\n    shift")],
+)  # fmt: skip
+def test_show_says_which_kernels_there_are(source, kernel, says):
+    shown = run("-m", "softgpu.show", source, kernel)
+    assert shown.returncode == 1 and says in shown.stderr
+
+
+def test_what_cannot_be_read_is_said_without_a_traceback(tmp_path):
+    broken = tmp_path / "broken.ptx"
+    broken.write_text(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry f() { oops; }")
+    for path in broken, tmp_path / "missing.ptx":
+        shown = run("-m", "softgpu.show", path, "f")
+        assert shown.returncode == 1 and "Traceback" not in shown.stderr
+
+
+def test_a_dump_has_a_folder_per_kernel_and_build(tmp_path):
+    folder = tmp_path / "a dump"
+    result = run("-c", textwrap.dedent(PROGRAM), SOFTGPU_DUMP=str(folder))
+    assert not result.returncode, result.stderr
+    (kernel,) = folder.iterdir()
+    assert re.fullmatch(r"scale-\w{8}\.plain", kernel.name)
+    assert {path.name for path in kernel.iterdir()} == {*STAGES, "times.txt"}
+    assert [row.split()[-1] for row in (kernel / "times.txt").read_text().splitlines()] == [*STAGES]
+
+
+def test_a_trace_tells_of_calls_arguments_and_errors():
+    result = run("-c", textwrap.dedent(PROGRAM), SOFTGPU_TRACE="1")
+    assert not result.returncode, result.stderr
+    lines = result.stderr.splitlines()
+    assert any(re.fullmatch(r"cuMemAlloc_v2\(\*out=0x\w+, bytes=12\) = 0", line) for line in lines)
+    assert any("cuLaunchKernel(" in line and "block_x=32" in line for line in lines)
+    assert any("name=nothing) = 500, named symbol not found" in line for line in lines)
+    assert not run("-c", textwrap.dedent(PROGRAM)).stderr
