@@ -110,18 +110,23 @@ def text(what, **choices):
     return _choices(find(what).read_text(), what, choices)
 
 
-def show(name, part=None):
+def show(name, part=None, machine=False, **choices):
     """A kernel file without its head comment, or one part of it: a function or a struct.
 
-    Lines bear the numbers that they have in the file."""
+    Lines bear the numbers that they have in the file. machine: what nvcc makes of the kernel with
+    these choices instead, a machine.Code; part: only PTX with this in it."""
+    if machine:
+        from .machine import code
+
+        made = code(kernel(name, **choices))
+        return made[part] if part else made
     source = find(name).read_text()
     if part is None:
         head = re.match(r"(//.*\n)*\s*", source)
         return _listing(source, head.end(), len(source.rstrip()))
     start = r"(?:^(?!$|[}#]|using |constexpr ).*\n)*"  # its comment and template lines
-    found = re.search(
-        rf"{start}^\S.*\b{re.escape(part)}\b(?:\(| ?:| \{{)(?:.*\n)*?^\}};?$", source, re.MULTILINE
-    )
+    named = rf"^(?!//)\S.*\b{re.escape(part)}\b(?:\(| ?:| \{{)"
+    found = re.search(rf"{start}{named}(?:.*\n)*?^\}};?$", source, re.MULTILINE)
     if not found:
         raise LookupError(f"{name} defines no {part!r}")
     return _listing(source, *found.span())

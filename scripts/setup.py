@@ -28,6 +28,7 @@ LOG = VENV / "setup.log"
 PYTHON = VENV / "bin" / "python"
 PYCUDA = "2026.1"
 PYCUDA_SHA256 = "759516160628ba06f32ce7e563e3f5b9214691dc9528a03ea99ea1073f4e14ba"
+DISASSEMBLER = "nvidia-cuda-nvdisasm="  # small, and few machines with a compiler have it
 PYTHONS = (3, 10), (3, 13)
 QUIET = {  # JupyterLab asks the network for nothing
     "@jupyterlab/apputils-extension:notification": {
@@ -158,7 +159,7 @@ def install_packages(wheels):
     lines = (ROOT / "requirements.lock").read_text().splitlines()
     lines = [line for line in lines if line and line[0] != "#"]
     if not wheels:
-        lines = [line for line in lines if not line.startswith("nvidia-")]
+        lines = [line for line in lines if line[:7] != "nvidia-" or line.startswith(DISASSEMBLER)]
     key = digest(*lines)
     if stamp_is("packages", key):
         return

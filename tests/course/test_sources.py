@@ -34,6 +34,14 @@ def test_part_bears_the_numbers_of_its_file():
     assert str(part).startswith("template <typename A>\nstruct Sum")
 
 
+def test_a_comment_that_names_a_part_is_not_the_part():
+    part = sources.show("elementwise/operators.cuh", "apply")
+    assert (
+        part.startswith("template")
+        and part.splitlines()[1] == "__device__ Out apply(Op op, T a, T b)"
+    )
+
+
 def test_numbers_are_aligned():
     lines = repr(sources.show("reduce/shared.cu")).splitlines()
     assert lines[0] == ' 4  #include "common/operators.cuh"' and lines[-1] == "23  }"

@@ -1,0 +1,175 @@
+"""What becomes of a kernel: its PTX, and the machine instructions that each of PTX becomes.
+
+PTX is the same for all GPUs; machine code (SASS) is for one kind, here the one in use. One of PTX
+can be many of the machine's, and some call routines that NVIDIA's assembler adds."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+
+from . import autoinit
+
+__all__ = ["Code", "Step", "code"]
+
+MISSING = "machine code unknown: install NVIDIA's nvdisasm (the package nvidia-cuda-nvdisasm)"
+FILE = re.compile(r'^\s*\.file\s+(\d+) "(.+)"', re.MULTILINE)
+PLACE = re.compile(r"\.loc\s+(\d+) (\d+)")
+PTX_LINE = re.compile(r'//## File "\.nv_debug_ptx_txt", line (\d+)')
+INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.+?) ;")
+ROUTINE = re.compile(r"\$__internal_\d+_\$(\w+):")
+PADDING = re.compile(r"NOP|BRA `\(\.L_x_\d+\)")  # after the last instruction
+CELL = "text-align: left; vertical-align: top; padding: 1px 1em 1px 0"
+PRE = "background: none; color: inherit; padding: 0; font-size: 90%"
+
+
+@dataclass(frozen=True)
+class Step:
+    """An instruction of PTX. source: the CUDA line that it is for, "" where nvcc added it."""
+
+    source: str
+    ptx: str
+    machine: tuple
+
+
+@dataclass(frozen=True)
+class Code:
+    """A kernel's steps, and the routines that they call: {name: instructions}.
+
+    code["rem."]: those steps only whose PTX has that piece."""
+
+    kernel: str
+    target: str
+    steps: tuple
+    routines: dict
+    note: str = ""
+
+    @property
+    def count(self):
+        """Machine instructions, those of routines among them; None without nvdisasm."""
+        lists = [*(step.machine for step in self.steps), *self.routines.values()]
+        return None if self.note else sum(map(len, lists))
+
+    def __getitem__(self, piece):
+        steps = tuple(step for step in self.steps if piece in step.ptx)
+        if not steps:
+            raise LookupError(f"no PTX of {self.kernel} contains {piece!r}")
+        called = " ".join(text for step in steps for text in step.machine)
+        routines = {name: rows for name, rows in self.routines.items() if name in called}
+        return replace(self, steps=steps, routines=routines)
+
+    @property
+    def heading(self):
+        machine = self.note or f"{self.count} machine instructions for {self.target}"
+        return f"{self.kernel}: {len(self.steps)} of PTX, {machine}"
+
+    def rows(self):
+        """(CUDA line where it changes, PTX, machine instructions)."""
+        last = ""
+        for step in self.steps:
+            yield step.source if step.source != last else "", step.ptx, step.machine
+            last = step.source
+
+    def __repr__(self):
+        lines = [self.heading]
+        for source, ptx, machine in self.rows():
+            lines += [source] if source else []
+            lines += [f"    {ptx}", *(f"        {text}" for text in machine)]
+        called = (f"{name}: {len(rows)} instructions" for name, rows in self.routines.items())
+        return "\n".join([*lines, *called])
+
+    def _repr_html_(self):
+        rows = [("CUDA", "PTX", "machine")]
+        rows += [(source, ptx, "\n".join(machine)) for source, ptx, machine in self.rows()]
+        body = "".join(
+            f'<tr style="background: none">{"".join(map(_cell, row))}</tr>' for row in rows
+        )
+        called = "".join(
+            f"<details><summary>{name}: {len(rows)} instructions</summary>"
+            f"{_pre(chr(10).join(rows))}</details>"
+            for name, rows in self.routines.items()
+        )
+        return f"<p>{escape(self.heading)}</p><table>{body}</table>{called}"
+
+
+def _cell(text):
+    return f'<td style="{CELL}">{_pre(text)}</td>'
+
+
+def _pre(text):
+    return f'<pre style="{PRE}">{escape(text)}</pre>'
+
+
+def code(kernel):
+    """The Code of a kernel of helpers.sources, for the GPU in use."""
+    target = "sm_{}{}".format(*autoinit.device.compute_capability())
+    with tempfile.TemporaryDirectory() as folder:
+        source, ptx, cubin = (Path(folder, f"kernel{end}") for end in (".cu", ".ptx", ".cubin"))
+        source.write_text(kernel.arguments["source"])
+        options = [*kernel.arguments["options"], "-arch", target, "-lineinfo", "-cubin", "--keep"]
+        options += [f"-I{path}" for path in kernel.arguments["include_dirs"]]
+        _run(autoinit.compiler.nvcc, *options, "--keep-dir", folder, "-o", cubin, source)
+        tool, text = _nvdisasm(), ptx.read_text()
+        sass = _run(tool, "-c", "-gp", cubin) if tool else ""
+    machine, routines = _machine(sass, kernel.name)
+    steps = (
+        Step(where, instruction, tuple(machine.get(number, ())))
+        for number, where, instruction in _instructions(text, kernel)
+    )
+    return Code(kernel.name, target, tuple(steps), routines, "" if tool else MISSING)
+
+
+def _run(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def _nvdisasm():
+    """The disassembler of the toolkit, of the wheels, or on PATH; None if there is none."""
+    wheels = importlib.util.find_spec("nvidia")
+    places = wheels.submodule_search_locations if wheels else ()
+    folders = [os.path.dirname(autoinit.compiler.nvcc), *(f"{path}/cu13/bin" for path in places)]
+    return shutil.which("nvdisasm", path=os.pathsep.join([*folders, *os.get_exec_path()]))
+
+
+def _instructions(ptx, kernel):
+    """(line of the PTX, CUDA line, instruction) of a kernel."""
+    lines = ptx.splitlines()
+    files, inside, where = dict(FILE.findall(ptx)), False, ""
+    for number, line in enumerate(map(str.strip, lines), 1):
+        if ".entry" in line:
+            inside = f".entry {kernel.name}(" in line
+        elif inside and (place := PLACE.match(line)):
+            where = _said(files[place[1]], int(place[2]), kernel)
+        elif inside and line.endswith(";") and line[0] not in ".{}":
+            yield number, where, line.rstrip(";").replace("\t", " ")
+
+
+def _said(path, line, kernel):
+    """A CUDA line with its number, and its file where that is a header."""
+    if not line:
+        return ""
+    file = Path(path)
+    text = file.read_text() if file.is_file() else kernel.source  # a text has no file
+    header = f"{file.name}:" if file.suffix != ".cu" else ""
+    return f"{header}{line}  {text.splitlines()[line - 1].strip()}"
+
+
+def _machine(sass, kernel):
+    """{line of the PTX: instructions}, and {routine: instructions}."""
+    by_line, routines, here = {}, {}, None
+    section = sass.partition(f"\n.text.{kernel}:\n")[2].partition("\n\t.section")[0]
+    for line in section.splitlines():
+        if place := PTX_LINE.search(line):
+            here = by_line.setdefault(int(place[1]), [])
+        elif routine := ROUTINE.match(line):
+            here = routines.setdefault(routine[1], [])
+        elif instruction := INSTRUCTION.search(line):
+            here.append(instruction[1])
+    while here and PADDING.fullmatch(here[-1]):
+        here.pop()
+    return by_line, routines
