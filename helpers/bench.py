@@ -177,26 +177,26 @@ def save(path, points):
 
 
 def peers(topic):
-    """Recorded Timings of libraries at sum, rowsum, colsum or softmax; step: whose they are.
+    """Recorded Timings of libraries at a topic of make bench-gpu; step: whose they are.
 
-    What make bench-gpu left, "ours" being helpers.ops. Sizes: elements of a vector, columns of a
-    matrix."""
+    "ours" is helpers.ops. Sizes: elements of a vector, columns of a matrix. Where a topic has
+    several cases of one size, the step names the case as well."""
     with (RECORDED / "peers.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     topics = dict.fromkeys(row["topic"] for row in rows)
     if topic not in topics:
         raise ValueError(f"no topic {topic!r}; there is {', '.join(topics)}")
+    rows = [row for row in rows if row["topic"] == topic]
+    cases = {row["case"]: row["size"] for row in rows}
+    alike = len(set(cases.values())) < len(cases)
     points = []
-    for row in (row for row in rows if row["topic"] == topic):
-        shape = row["case"].split()[1]  # such as 2^20 or 65536x1024
-        shape = [1 << int(shape[2:])] if "^" in shape else [int(n) for n in shape.split("x")]
-        count = math.prod(shape)
-        kept = {"sum": 1, "rowsum": shape[0], "colsum": shape[-1], "softmax": count}[topic]
+    for row in rows:
         times = (float(row[f"{name}_us"] or math.nan) for name in ("median", "low", "high"))
         name = "helpers.ops" if row["contender"] == "ours" else row["contender"]
+        name += f", {row['case'].removeprefix(f'{topic} ')}" if alike else ""
         origin = (row[name] for name in ("device", "driver", "toolkit", "date", "commit"))
-        launches = int(row["runs"] or 0)
-        points.append(Timing(name, shape[-1], 4 * (count + kept), *times, launches, *origin))
+        sizes = int(row["size"]), int(row["bytes_moved"])
+        points.append(Timing(name, *sizes, *times, int(row["runs"] or 0), *origin))
     return points
 
 

@@ -13,9 +13,10 @@ from pathlib import Path
 from textwrap import fill
 
 import matplotlib
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 from PIL import Image
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "empty",
     "grid",
     "owners",
+    "shares",
     "time",
     "tree",
 ]
@@ -168,6 +170,48 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
     if timings.ceiling.is_known:
         said.append(f"dashed {limit_name} {in_words(longest, limit, unit)}")
     return draw(paint, f"{unit} against {size}, {timings.source}: {'; '.join(said)}.")
+
+
+def shares(rows, source, of="the ceiling"):
+    """A dot for each value of rows: {row: {series: shares, one or several}}, under a limit of 1."""
+    series = dict.fromkeys(name for values in rows.values() for name in values)
+    styles = dict(zip(series, cycle(zip(MARKERS, COLOURS))))
+    known = {
+        row: {name: shares for name, some in values.items() if (shares := _known(some))}
+        for row, values in rows.items()
+    }
+    if not any(known.values()):
+        return empty(rows)
+
+    def paint(axes):
+        axes.set(xlabel=f"share of {of}")
+        for order, (name, (marker, colour)) in enumerate(styles.items()):
+            dots = [(x, y) for y, row in enumerate(known.values()) for x in row.get(name, ())]
+            style = {"color": colour, "markersize": 7, "alpha": 0.8, "zorder": 9 - order}
+            axes.plot(*zip(*dots), marker, label=name, clip_on=False, **style)
+        axes.axvline(1, linestyle="--", color=INK)
+        axes.grid(axis="x")
+        axes.set_yticks(range(len(known)), known)
+        axes.set(xlim=(0, None), ylim=(len(known) - 0.5, -0.5))
+        axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+        axes.legend(ncols=4, frameon=False, loc="lower left", bbox_to_anchor=(0, 1))
+        axes.set_title(fill(source, 72), pad=30)
+
+    told = "; ".join(
+        f"{row}: " + ", ".join(f"{name} {_percents(some)}" for name, some in values.items())
+        for row, values in known.items()
+    )
+    return draw(paint, f"Shares of {of}, {source}: {told}.", height=1.2 + 0.3 * len(known))
+
+
+def _known(shares):
+    """Those of one or several shares that are not NaN."""
+    return [share for share in np.atleast_1d(shares) if share == share]
+
+
+def _percents(shares):
+    ends = dict.fromkeys(f"{share:.0%}".replace("%", " %") for share in (min(shares), max(shares)))
+    return " to ".join(ends)
 
 
 def apart(sizes, width=4.3, character=0.09):

@@ -32,8 +32,8 @@ TOPICS = "add", "less", "calls"
 
 
 def cases(topic, torch, cupy, allocator):
-    """(name, bytes that must move, {contender: function that returns an array}, check(who, result))
-    for each case of a topic."""
+    """(name, elements, bytes that must move, {contender: function that returns an array},
+    check(who, result)) for each case of a topic."""
     for dtype in "float32", "float16", "int8":
         for shape in SMALL if dtype == "float32" else []:
             pair = [_random(shape, dtype, seed) for seed in (1, 2)]
@@ -79,7 +79,11 @@ def _case(topic, name, pair, on_gpu, torch, cupy, scales=None):
         runs["CuPy"] = lambda: cupy.less(p, q) if topic == "less" else cupy.add(p, q)
     result_bytes = a.size * (1 if topic == "less" else a.dtype.itemsize)
     moved = a.nbytes + b.nbytes + result_bytes
-    return name, moved, runs, lambda who, got: _check(topic, f"{who}, {name}", pair, got, scales)
+
+    def check(who, got):
+        _check(topic, f"{who}, {name}", pair, got, scales)
+
+    return name, a.size, moved, runs, check
 
 
 def _check(topic, what, pair, got, scales):

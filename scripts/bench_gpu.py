@@ -7,7 +7,8 @@ of a case is what the memory allows: the bytes that must move at the speed that 
 reached in this run, and the time of a kernel that does nothing. A smaller copy can be a little
 faster than that: its last writes are still in the cache when it ends.
 
-Leaves a CSV file and a figure a topic in build/bench-gpu.
+Leaves times.csv and a figure a topic in build/bench-gpu. Kept as notebooks/recorded/peers.csv, the
+times are what notebooks and the README's figure show (helpers.peers).
 
     python scripts/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls]
 """
@@ -157,7 +158,8 @@ def reductions(topic, base, host, allocator, cub):
         def check(who, got, want=repeats * want, tolerance=tolerance, name=name):
             checks.assert_close(on_host(got), want, tolerance, f"{who}, {topic} {name}")
 
-        yield f"{topic} {name}", 4 * (count + kept), dict(contenders(topic, x, cub)), check
+        runs = dict(contenders(topic, x, cub))
+        yield f"{topic} {name}", shape[-1], 4 * (count + kept), runs, check
 
 
 def timed(runs, check):
@@ -212,7 +214,9 @@ def data():
 
 
 def cases_of(topic):
-    """The cases of a topic: name, bytes that must move, contenders, a check of their results."""
+    """The cases of a topic: name, size, bytes that must move, contenders, a check of their results.
+
+    Sizes: elements of a vector or a tensor, columns of a matrix."""
     if topic in SHAPES_OF:
         return reductions(topic, *data())
     data.cache_clear()
@@ -246,12 +250,13 @@ def main():
     shared |= bench.circumstances() | {"commit": given.commit}
     rows = []
 
-    def add(topic, case, times, floor):
+    def add(topic, case, times, floor, size=0, moved=0):
         for who, samples in times.items():
             low, median, high = np.percentile(samples, [25, 50, 75])
-            rows.append({"topic": topic, "case": case, "contender": who, "median_us": median,
-                         "low_us": low, "high_us": high, "runs": len(samples),
-                         "floor_us": floor, **shared})  # fmt: skip
+            rows.append({"topic": topic, "case": case, "contender": who, "size": size,
+                         "bytes_moved": moved, "median_us": median, "low_us": low,
+                         "high_us": high, "runs": len(samples), "floor_us": floor,
+                         **shared})  # fmt: skip
         print(told(rows, case), flush=True)
 
     for topic in given.topics or TOPICS:
@@ -259,9 +264,10 @@ def main():
             for operation, times in bench_elementwise.calls(torch, cupy):
                 add(topic, f"calls {operation}", times, 0.0)
             continue
-        for case, moved, runs, check in cases_of(topic):
+        for case, size, moved, runs, check in cases_of(topic):
             speed = read if topic.endswith("sum") else copy
-            add(topic, case, timed(runs, check), moved / speed / 1e3 + empty_us)
+            floor = moved / speed / 1e3 + empty_us
+            add(topic, case, timed(runs, check), floor, size, moved)
         figure(topic, [row for row in rows if row["topic"] == topic], autoinit.name)
     with (OUT / "times.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")

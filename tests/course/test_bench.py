@@ -205,8 +205,18 @@ def test_peers_are_recorded_with_size_and_bytes():
     assert point.bytes_moved == 2 * 4 * 262144 * 128
 
 
+def test_peers_of_elementwise_operations_name_their_cases():
+    points = {(point.step, point.size): point for point in bench.peers("add")}
+    assert points["CuPy, 2^10 float32", 1024].bytes_moved == 3 * 4 * 1024
+    elements = 64 * 256 * 112 * 112
+    scaled = points["helpers.ops, 1C11 int8 scaled", elements]
+    assert scaled.bytes_moved == 2 * elements + 256 and scaled.is_known
+    (less,) = (p for p in bench.peers("less") if p.step == "PyTorch, transposed float16")
+    assert less.bytes_moved == (2 + 2 + 1) * elements
+
+
 def test_unknown_topic_is_refused():
-    with pytest.raises(ValueError, match="no topic 'mean'; there is sum, rowsum, colsum, softmax"):
+    with pytest.raises(ValueError, match="no topic 'mean'; there is sum, rowsum, colsum, soft"):
         bench.peers("mean")
 
 

@@ -1,6 +1,7 @@
 """Figures show what they are given, name where it comes from, and can be read on any background."""
 
 import io
+import math
 import re
 from dataclasses import replace
 
@@ -167,3 +168,14 @@ def test_owners_are_named_and_what_is_nobodys_is_hatched(axes_of):
     squares = [p for p in axes.patches if isinstance(p, Rectangle)]
     assert len(squares) == 7 and sum(bool(p.get_hatch()) for p in squares) == 1
     assert "strided: 0 1 0 1; packed: 0 0 -1" in alt
+
+
+def test_shares_are_dots_under_a_limit_and_nothing_where_none_is_known(axes_of):
+    rows = {"row": {"ours": [0.9, 1.02], "theirs": 0.25}, "matrix": {"ours": 1, "theirs": math.nan}}
+    axes, alt = axes_of(plots.shares, rows, "recorded somewhere")
+    ours, theirs, limit = axes.lines
+    assert list(ours.get_xdata()) == [0.9, 1.02, 1] and list(ours.get_ydata()) == [0, 0, 1]
+    assert list(theirs.get_xdata()) == [0.25] and set(limit.get_xdata()) == {1}
+    assert "row: ours 90 % to 102 %, theirs 25 %; matrix: ours 100 %." in alt
+    unknown = plots.shares({"row": {"ours": math.nan}}, "no times")
+    assert "no times recorded for these steps" in repr(unknown)

@@ -1,0 +1,68 @@
+"""helpers.ops beside the libraries, as make bench-gpu found them: how near each comes to the floor.
+
+The floor of a case is what the memory allows: the bytes that must move at the ceiling's speed, and
+an empty launch. notebooks/recorded/peers.csv is what the last run left."""
+
+import csv
+
+from . import bench, plots
+
+__all__ = ["headline", "shares"]
+
+TOPICS = {
+    "sum": "sum",
+    "rowsum": "sums of rows",
+    "colsum": "sums of columns",
+    "softmax": "softmax",
+    "add float32": "add, float",
+    "add float16": "add, half",
+    "add int8": "add, int8",
+    "less float32": "less, float",
+    "less float16": "less, half",
+    "less int8": "less, int8",
+}
+LARGE_US = 30  # of the floor: below, launches count, not kernels
+
+
+def shares(topic, piece=""):
+    """A Picture of the large cases of a topic whose names contain this piece, a row each."""
+    cases = [row for row in _large() if row["topic"] == topic and piece in row["case"]]
+    if not cases:
+        known = ", ".join(dict.fromkeys(row["topic"] for row in _large()))
+        raise ValueError(f"no large case of {topic!r} with {piece!r}; topics are {known}")
+    rows = {}
+    for row in cases:
+        name = " ".join(word for word in row["case"].split()[1:] if word != piece)
+        rows.setdefault(name, {})[_contender(row)] = _share(row)
+    return plots.shares(rows, _source(cases), of="the floor's speed")
+
+
+def headline():
+    """A Picture of all large cases, a row for each topic."""
+    rows = {name: {} for name in TOPICS.values()}
+    for row in _large():
+        words = set(row["case"].split())
+        (name,) = (name for key, name in TOPICS.items() if words.issuperset(key.split()))
+        rows[name].setdefault(_contender(row), []).append(_share(row))
+    return plots.shares(rows, _source(_large()), of="the floor's speed")
+
+
+def _large():
+    with (bench.RECORDED / "peers.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if float(row["floor_us"]) >= LARGE_US]
+    return [row for row in rows if row["median_us"]]
+
+
+def _contender(row):
+    return "helpers.ops" if row["contender"] == "ours" else row["contender"]
+
+
+def _share(row):
+    return float(row["floor_us"]) / float(row["median_us"])
+
+
+def _source(rows):
+    """Where, when and beside which libraries this was measured."""
+    device, libraries = rows[-1]["device"], rows[-1]["libraries"]
+    dates = " and ".join(sorted({row["date"] for row in rows}))
+    return f"{device}, {dates}; {libraries}"

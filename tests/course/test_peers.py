@@ -1,0 +1,27 @@
+"""How near helpers.ops and the libraries come to the floor, as recorded."""
+
+import pytest
+
+from helpers import peers
+
+
+def test_every_large_case_is_in_the_headline():
+    rows = {}
+    for row in peers._large():
+        rows.setdefault(row["topic"], []).append(row)
+    assert set(rows) == {"sum", "rowsum", "colsum", "softmax", "add", "less"}
+    shown = repr(peers.headline())
+    for name in peers.TOPICS.values():
+        assert f"{name}: helpers.ops" in shown
+    assert "NVIDIA H200" in shown and "torch" in shown
+
+
+def test_cases_of_a_topic_without_what_they_share():
+    shown = repr(peers.shares("add", "int8"))
+    assert "transposed scaled: helpers.ops" in shown and "float32" not in shown
+    assert "2^10" not in shown  # a launch, not a kernel
+
+
+def test_unknown_topic_is_refused():
+    with pytest.raises(ValueError, match="no large case of 'mean'.*sum, rowsum"):
+        peers.shares("mean")
