@@ -143,7 +143,7 @@ class Guarded:
     def set(self, values):
         """Fill it from the host, as an input between guards."""
         values = np.broadcast_to(np.asarray(values, self.dtype), self.shape)
-        self.array.set(np.ascontiguousarray(values))
+        self.array.set(np.array(values, order="C"))
         return self
 
     def get(self):

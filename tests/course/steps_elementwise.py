@@ -65,3 +65,30 @@ def step(name, a, b, out_dtype=None, held=NO_NUMBERS, block=256, **choices):
     grid = -(-n // (block * choices.get("PACK", 1))), 1
     run(*arrays, out.array, np.int64(n), *rest, held, grid=grid, block=(block, 1, 1))
     return out.get()
+
+
+def half2_add(a, b):
+    """What half2_add.cu makes of a and b."""
+    out = checks.Guarded(a.shape, a.dtype)
+    arrays = [checks.Guarded(x.shape, x.dtype).set(x).array for x in (a, b)]
+    run = sources.kernel("elementwise/half2_add.cu")
+    run(*arrays, out.array, np.int64(a.size), grid=(-(-a.size // 512), 1), block=(64, 1, 1))
+    return out.get()
+
+
+def nhwc(a, b):
+    """What nhwc.cu makes of images a[n, c, h, w] and a number b[c] for each channel, of which a and
+    the result lie in memory as n, h, w, c."""
+    n, c, h, w = a.shape
+    logical, walk = shapes.contiguous_strides(a.shape), (h * w * c, 1, w * c, c)
+    logical, memory = (
+        np.concatenate([[4], *(np.append(steps, (0, 0, 0)) for steps in walks)])
+        for walks in ((logical, logical, logical), (walk, walk, (0, 1, 0, 0)))
+    )
+    stored = a.transpose(0, 2, 3, 1)
+    arrays = [checks.Guarded(x.shape, x.dtype).set(x).array for x in (stored, b)]
+    out = checks.Guarded(stored.shape, a.dtype)
+    arguments = *arrays, out.array, np.int64(a.size), logical, memory, NO_NUMBERS
+    run = sources.kernel("elementwise/nhwc.cu")
+    run(*arguments, grid=(-(-a.size // 64), 1), block=(64, 1, 1))
+    return out.get().transpose(0, 3, 1, 2)

@@ -57,5 +57,10 @@ def test_poison_and_guards_are_never_the_same_twice(dtype):
     assert apart[: one.start].any() and apart[one.start + one.bytes :].any()
 
 
+def test_a_number_is_an_array_without_dimensions(recwarn):
+    assert checks.Guarded((), "float32").set(2.5).get() == 2.5
+    assert not recwarn.list
+
+
 def test_poison_of_floats_is_nan():
     assert np.isnan(checks.Guarded((3, 5), "float16").get()).all()

@@ -162,6 +162,13 @@ def test_packed_steps_of_the_course_are_clean():
         elementwise.step("packed", a, a, PACK=8)
         elementwise.step("packed_strided", a, a[:, :1], PACK=8)
         elementwise.step("staged", a, a, PACK=8)
+        elementwise.half2_add(a[0, :251], a[1, :251])
+
+
+@software
+def test_the_step_for_nhwc_is_clean():
+    with every_launch():
+        elementwise.nhwc(elementwise.numbers(2, 3, 4, 5), elementwise.numbers(3))
 
 
 @software
