@@ -87,7 +87,8 @@ def test_show_says_which_kernels_there_are(source, kernel, says):
 
 def test_what_cannot_be_read_is_said_without_a_traceback(tmp_path):
     broken = tmp_path / "broken.ptx"
-    broken.write_text(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry f() { oops; }")
+    text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry f() { oops; }"
+    broken.write_text(text)
     for path in broken, tmp_path / "missing.ptx":
         shown = run("-m", "softgpu.show", path, "f")
         assert shown.returncode == 1 and "Traceback" not in shown.stderr
