@@ -9,6 +9,7 @@ __all__ = [
     "Guarded",
     "assert_close",
     "assert_equal",
+    "dot_tolerance",
     "prod_tolerance",
     "roundoff",
     "softmax",
@@ -48,6 +49,16 @@ def sum_tolerance(x, axis=None, chain=None, accumulator=None):
     count = x.size // max(size.size, 1)
     accumulator = accumulator or x.dtype
     return gamma(count if chain is None else min(chain, count), accumulator) * size
+
+
+def dot_tolerance(want, size, count, dtype, accumulator=None):
+    """The largest error of sums of `count` products of dtype, added up in the accumulator's type in
+    any order and rounded to dtype once. size: the same sums of absolute values."""
+    error = gamma(count, accumulator or dtype) * on_host(
+        size
+    )  # a product's rounding, and additions
+    smallest = np.finfo(dtype).smallest_subnormal
+    return error + roundoff(dtype) * (np.abs(on_host(want)) + error) + smallest / 2
 
 
 def prod_tolerance(x, axis=None, accumulator=None):

@@ -4,6 +4,7 @@
     x = pycuda.gpuarray.to_gpu(...)          # of any shape and strides
     ops.sum(x), ops.max(x, axis=0), ops.mean(x, axis=(-2, -1)), ops.argmin(x, axis=1)
     ops.softmax(x)                           # over the last axis, floats only
+    ops.matmul(a, b)                         # floats only, as softmax
     ops.add(x, y), ops.multiply(x, 2), ops.less(x, y, out=z), ops.isclose(x, y)
     ops.im2col(x, 3, padding=1), ops.col2im(columns, (H, W), 3, padding=1)
 
@@ -13,6 +14,9 @@ array may be dropped as soon as what uses it is queued on the stream that it was
 Reductions and softmax take float16, float32, float64 and int32. float16 is accumulated in float32.
 int32 is summed and multiplied in int64, its mean is float64, as in NumPy. NaN anywhere in a max,
 min, argmax or argmin is the result, of several the first. Views are copied first.
+
+matmul takes [..., m, k] and [..., k, n], both of one type, with the same leading dimensions or none
+in one of the two. float16 is accumulated in float32. Transposed views are read where they lie.
 
 Operations of two arrays broadcast them; a or b may be a number. They take float16, float32,
 float64, int8, int32, int64 and bool where NumPy has the operator, both of one type, and give
@@ -31,6 +35,8 @@ Kernel, stride, padding and dilation of a window are numbers, or pairs of height
 
 from .elementwise import *  # noqa: F403
 from .elementwise import __all__ as _elementwise
+from .product import *  # noqa: F403
+from .product import __all__ as _product
 from .reduce import *  # noqa: F403
 from .reduce import __all__ as _reduce
 from .softmax import *  # noqa: F403
@@ -38,4 +44,4 @@ from .softmax import __all__ as _softmax
 from .windows import *  # noqa: F403
 from .windows import __all__ as _windows
 
-__all__ = [*_elementwise, *_reduce, *_softmax, *_windows]
+__all__ = [*_elementwise, *_product, *_reduce, *_softmax, *_windows]

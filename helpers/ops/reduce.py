@@ -155,12 +155,12 @@ def _folds(op, x, axes):
         result = np.dtype(wide if axes else out)
         sizes = product(shape[:first]), product(shape[first : last + 1]), product(shape[last + 1 :])
         shape = shape[:first] + shape[last + 1 :]
-        folds.append(_fold(op, sizes, dtype, wide, Form(shape, result), places))
+        folds.append(folding(op, sizes, dtype, wide, Form(shape, result), places))
         dtype, places = result, ()
     return folds
 
 
-def _fold(op, sizes, dtype, wide, form, places):
+def folding(op, sizes, dtype, wide, form, places):
     """A launch of x[outer, reduce, inner] -> y[outer, inner]."""
     outer, reduce, inner = sizes
     acc = sources.C_NAMES[wide]

@@ -19,6 +19,7 @@ from helpers.xray.sanitizer import sanitize
 from softgpu import build, loader
 from tests import ROOT
 from tests.course import steps_elementwise as elementwise
+from tests.course import steps_gemm as gemm
 from tests.course import steps_im2col as im2col
 from tests.course import steps_reduce as reduce
 from tests.course.steps_softmax import SOFTMAX, softmax
@@ -199,6 +200,13 @@ def test_im2col_and_col2im_of_the_course_are_clean():
             im2col.col2im(step, columns, h, w)
 
 
+@software
+@pytest.mark.parametrize("name", ["naive", "shared", "registers", "packed"])
+def test_products_of_the_course_are_clean(name):
+    with every_launch():
+        gemm.step(name, gemm.numbers(2, 20, 41), gemm.numbers(2, 41, 33))
+
+
 LONG = np.int64
 MADE = {
     "x": lambda: to_gpu(reduce.numbers(1000)),
@@ -264,6 +272,7 @@ WRONG = [
         "x few new n 100 10 int op",
     ),
     ("col2im/wrong_scatter.cu", "race", dict(grid=4, block=128), "x new 486 window"),
+    ("gemm/wrong_barrier.cu", "race", dict(grid=1, block=(32, 32)), "x x new 20 30 33"),
 ]
 
 

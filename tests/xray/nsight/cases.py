@@ -589,4 +589,25 @@ def _images():
                    covered[0] * covered[1] * x.itemsize, {"T": type_})  # fmt: skip
 
 
-CASES = [*_kernels(), *_course(), *_elementwise(), *_images(), *_probes()]
+def _gemm():
+    m, n, k = 70, 130, 40
+    arrays = floats(m * k), floats(k * n), zeros(m * n)
+    for step, side, block in (
+        ("naive", 16, (16, 16)), ("shared", 32, (32, 32)), ("registers", 128, (16, 16)),
+        ("wrong_barrier", 32, (32, 32)),
+    ):  # fmt: skip
+        grid, file = (-(-n // side), -(-m // side)), f"gemm/{step}.cu"
+        sizes = INT64(m), INT64(n), INT64(k)
+        yield Case(f"{file} {m}x{n}x{k}", file, step, grid, block, [*arrays, *sizes], 0, {})
+    for a_along_k, b_along_k in (1, 0), (0, 0), (1, 1):
+        m, n, k = 72, 132, 40
+        arrays = floats(m * k), floats(k * n), zeros(2 * m * n)
+        strides = _by_value([k if a_along_k else m, k if b_along_k else n, 0, 0])
+        choices = {"A_ALONG_K": str(a_along_k), "B_ALONG_K": str(b_along_k)}
+        told = " ".join(f"{key}={value}" for key, value in choices.items())
+        arguments = [*arrays, INT64(m), INT64(n), INT64(k), strides]
+        yield Case(f"gemm/packed.cu {told} {m}x{n}x{k}", "gemm/packed.cu", "packed", (2, 2), (256,),
+                   arguments, 0, choices)  # fmt: skip
+
+
+CASES = [*_kernels(), *_course(), *_elementwise(), *_images(), *_gemm(), *_probes()]

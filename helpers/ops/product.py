@@ -1,0 +1,176 @@
+"""Products of matrices, by the kernels of cuda_src/gemm."""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from .arrays import check, element_strides, signature
+from .elementwise import FLOATS, contiguous
+from .launch import Form, Kept, Launch, address, ceil_divide, context, multiprocessors, workspace
+from .reduce import WIDE, folding
+
+__all__ = ["matmul"]
+
+MOST_BATCHES = 65535  # of a grid
+WAVES = 4  # blocks for each multiprocessor, where there are splits
+LEAST_SHARE = 128  # of what is summed over, for a split to pay
+
+prepared = Kept()
+
+
+def matmul(a, b, stream=None):
+    """The product of matrices, a[..., m, k] times b[..., k, n]: all pairs of them, or one of either
+    with each of the other. A transposed view is read where it lies."""
+    key = context(), signature(a), signature(b)
+    call = prepared.get(key)
+    if call is None:
+        shape = _check(a, b)
+        views = _as_matrices(a), _as_matrices(b)
+        if None in views:
+            a, b = (contiguous(x, stream) if v is None else x for x, v in zip((a, b), views))
+            return matmul(a, b, stream)
+        call = prepared[key] = _prepare(a, b, shape, *views)
+    room = workspace(stream)
+    return call(a, b, room, stream)
+
+
+def _check(a, b):
+    """The shape of the product."""
+    for name, x in ("a", a), ("b", b):
+        check(x, FLOATS, f"matmul: {name}")
+        if x.ndim < 2:
+            raise ValueError(f"matmul: {name} has shape {x.shape}: expected at least a row and a"
+                             " column; .reshape(1, -1) makes a vector a row")  # fmt: skip
+    if a.dtype != b.dtype:
+        raise TypeError(f"matmul of {a.dtype} and {b.dtype}: both must have one type")
+    if a.shape[-1] != b.shape[-2]:
+        raise ValueError(f"matmul of {a.shape} and {b.shape}: rows of a have {a.shape[-1]} elements"
+                         f", columns of b {b.shape[-2]}")  # fmt: skip
+    batches = [x.shape[:-2] for x in (a, b) if x.ndim > 2]
+    if len(set(batches)) > 1:
+        raise ValueError(f"matmul of {a.shape} and {b.shape}: as many matrices of each are needed,"
+                         " in equal shapes, or a single one of either")  # fmt: skip
+    return (*(batches[0] if batches else ()), a.shape[-2], b.shape[-1])
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """How the matrices of an array lie: the strides from one to the next and between lines, and
+    whether it is rows that are lines, neighbours in memory."""
+
+    batch: int
+    line: int
+    by_rows: bool
+
+
+def _as_matrices(x):
+    """The Matrices of an array, or None if its elements have no neighbours."""
+    *outer, rows, columns = element_strides(x)
+    batch = outer[-1] if outer else 0
+    for size, inner, step in zip(x.shape[1:-2], outer[1:], outer):
+        if step != size * inner:
+            return None
+    if columns == 1 or x.shape[-1] == 1:
+        return Matrices(batch, rows, True)
+    return Matrices(batch, columns, False) if rows == 1 or x.shape[-2] == 1 else None
+
+
+def most_packed(wide):
+    """Elements to a load: 16 bytes' worth, once widened."""
+    return 16 // np.dtype(wide).itemsize
+
+
+def pack_of(most, itemsize, place, *sizes):
+    """Elements to an access: `most` if they divide these sizes and the array lies so, else one, so
+    that there are few kernels to compile."""
+    fits = not any(size % most for size in sizes) and not place % (most * itemsize)
+    return most if fits else 1
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How blocks share a product: the tile of one, how deep it is, and into how many splits the
+    sums go."""
+
+    rows: int
+    columns: int
+    deep: int
+    tiles: int
+    splits: int
+
+    @classmethod
+    def of(cls, m, n, k, wide, batch=1):
+        """Large tiles, as they need the fewest loads; where they are too few, splits."""
+        rows, columns = (128 if size > 64 else 64 for size in (m, n))
+        tiles = ceil_divide(m, rows) * ceil_divide(n, columns)
+        blocks, splits = tiles * batch, 1
+        if blocks < multiprocessors():
+            splits = max(1, min(WAVES * multiprocessors() // blocks, k // LEAST_SHARE))
+        deep = 16 if min(rows, columns) == 64 and np.dtype(wide).itemsize == 4 else 8
+        return cls(rows, columns, deep, tiles, splits)
+
+    @property
+    def choices(self):
+        return {"ROWS": self.rows, "COLUMNS": self.columns, "DEEP": self.deep}
+
+
+class Parts:
+    """A result that is made in parts, `splits` of them, which are added up: of shape
+    [outer, splits, inner...] in the type that sums have."""
+
+    def __init__(self, outer, splits, inner, form, wide):
+        self.form = form
+        self.whole = splits == 1
+        if not self.whole:
+            self.parts = Form((outer, splits, inner), wide)
+            sizes = outer, splits, inner
+            self.sum = folding("Sum", sizes, np.dtype(wide), wide, form, ())
+
+    @property
+    def dtype(self):
+        """The type that the launches write."""
+        return (self.form if self.whole else self.parts).attributes["dtype"]
+
+    def new(self, like, room):
+        """What the launches write."""
+        return (self.form if self.whole else self.parts).new(like, room.pool)
+
+    def finish(self, made, room, stream):
+        """The result."""
+        return made if self.whole else self.sum(made, room, stream)
+
+
+def _prepare(a, b, shape, of_a, of_b):
+    """What queues a product: call(a, b, workspace, stream) -> array."""
+    *batches, m, n = shape
+    k, batch, wide = a.shape[-1], prod(batches), WIDE[a.dtype.name]
+    form = Form(shape, a.dtype)
+    if not prod(shape):
+        return lambda a, b, room, stream: form.new(a, room.pool)
+    tiling = Tiling.of(m, n, k, wide, batch)
+    parts = Parts(batch, tiling.splits, m * n, form, wide)
+    size, most = a.dtype.itemsize, most_packed(wide)
+    choices = tiling.choices | {"T": a.dtype, "Acc": wide, "Out": parts.dtype}
+    choices |= {"A_ALONG_K": int(of_a.by_rows), "B_ALONG_K": int(not of_b.by_rows)}
+    for name, x, way, lines in ("A", a, of_a, (m, k)), ("B", b, of_b, (k, n)):
+        sizes = lines[way.by_rows], way.line, way.batch
+        choices[f"{name}_PACK"] = pack_of(most, size, address(x), *sizes)
+    choices["C_PACK"] = pack_of(4, size, 0, n)
+    strides = np.array([of_a.line, of_b.line, of_a.batch, of_b.batch], np.int64)
+    starts = range(0, batch, MOST_BATCHES)
+    steps = of_a.batch * size, of_b.batch * size, tiling.splits * m * n * parts.dtype.itemsize
+    launches = []
+    for start in starts:
+        grid = tiling.tiles, tiling.splits, min(batch - start, MOST_BATCHES)
+        launch = Launch("gemm/packed.cu", choices, grid, (256,), m, n, k, strides)
+        launches.append((launch, [start * step for step in steps]))
+
+    def call(a, b, room, stream):
+        made = parts.new(a, room)
+        for launch, offsets in launches:
+            places = (address(x) + offset for x, offset in zip((a, b, made), offsets))
+            launch(stream, tuple(places))
+        return parts.finish(made, room, stream)
+
+    return call

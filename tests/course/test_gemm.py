@@ -1,0 +1,121 @@
+"""Products of matrices against NumPy: the steps of cuda_src/gemm, and helpers.ops.matmul."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers import autoinit, checks, ops  # noqa: F401  (autoinit first)
+from helpers.ops import product
+
+from .steps_gemm import WIDE, numbers, step
+
+TYPES = ["float32", "float64", "float16"]
+STEPS = ["naive", "shared", "registers", "packed"]
+SIZES = [(1, 1, 1), (3, 5, 7), (33, 65, 17), (64, 40, 129), (129, 3, 64)]  # m, n, k
+
+
+def check(got, a, b):
+    """Compare with NumPy's product in extended precision."""
+    a, b = (x.astype(np.longdouble) for x in (a, b))
+    want, size = a @ b, np.abs(a) @ np.abs(b)
+    wide = WIDE.get(got.dtype.name, got.dtype)
+    tolerance = checks.dot_tolerance(want, size, a.shape[-1], got.dtype, wide)
+    checks.assert_close(got, want, tolerance, "product")
+
+
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_steps(name, dtype):
+    for m, n, k in SIZES:
+        a, b = numbers(2, m, k, dtype=dtype), numbers(2, k, n, dtype=dtype)
+        check(step(name, a, b), a, b)
+
+
+@pytest.mark.parametrize("dtype, pack", [("float32", 4), ("float64", 2), ("float16", 4)])
+def test_packs(dtype, pack):
+    a, b = numbers(1, 132, 20, dtype=dtype), numbers(1, 20, 8, dtype=dtype)
+    check(step("packed", a, b, A_PACK=pack, B_PACK=pack, C_PACK=4), a, b)
+
+
+def on_gpu(x, transposed=False, offset_bytes=0):
+    """An array between guards; transposed: as a view of one that lies the other way."""
+    lying = np.swapaxes(x, -1, -2) if transposed else x
+    array = checks.Guarded(lying.shape, x.dtype, offset_bytes).set(lying).array
+    if not transposed:
+        return array
+    return array.transpose((*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    sizes=st.tuples(*[st.sampled_from([1, 7, 33, 40, 64])] * 3),
+    batches=st.sampled_from([((), ()), ((3,), (3,)), ((2, 2), (2, 2)), ((), (3,)), ((3,), ())]),
+    transposed=st.tuples(st.booleans(), st.booleans()),
+    dtype=st.sampled_from(TYPES),
+    offset=st.sampled_from([0, 8]),
+)
+def test_matmul(sizes, batches, transposed, dtype, offset):
+    m, n, k = sizes
+    a = numbers(*batches[0], m, k, dtype=dtype)
+    b = numbers(*batches[1], k, n, dtype=dtype, seed=1)
+    got = ops.matmul(on_gpu(a, transposed[0], offset), on_gpu(b, transposed[1])).get()
+    assert got.dtype == dtype and got.shape == (a @ b).shape
+    check(got, a, b)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_sums_that_blocks_share(dtype):
+    a, b = numbers(2, 5, 3001, dtype=dtype), numbers(2, 3001, 7, dtype=dtype)
+    assert product.Tiling.of(5, 7, 3001, "float32", 2).splits > 1
+    first, again = (ops.matmul(on_gpu(a), on_gpu(b)).get() for _ in range(2))
+    check(first, a, b)
+    checks.assert_equal(again, first)
+
+
+def test_views_are_read_as_they_are():
+    x = numbers(6, 40, 30)
+    whole = on_gpu(x)
+    check(
+        ops.matmul(whole[1:5, :, :20], whole[2:6, :20, 3:]).get(), x[1:5, :, :20], x[2:6, :20, 3:]
+    )
+    check(ops.matmul(whole[::2, ::3, ::2], whole[:3, :15]).get(), x[::2, ::3, ::2], x[:3, :15])
+    check(ops.matmul(whole[0, :1], whole[0, :30, :1]).get(), x[0, :1], x[0, :30, :1])
+
+
+def test_more_matrices_than_a_grid_has_layers(monkeypatch):
+    monkeypatch.setattr(product, "MOST_BATCHES", 2)
+    monkeypatch.setattr(product, "prepared", {})
+    a, b = numbers(5, 3, 4), numbers(4, 2)
+    check(ops.matmul(on_gpu(a), on_gpu(b)).get(), a, b)
+
+
+def test_products_of_nothing():
+    for m, n, k in (0, 3, 4), (3, 0, 4):
+        got = ops.matmul(on_gpu(numbers(m, k)), on_gpu(numbers(k, n))).get()
+        assert got.shape == (m, n)
+    got = ops.matmul(on_gpu(numbers(3, 0)), on_gpu(numbers(0, 2))).get()
+    checks.assert_equal(got, np.zeros((3, 2), np.float32))
+
+
+@pytest.mark.parametrize(
+    "a, b, error, says",
+    [
+        ((2, 3), (4, 5), ValueError, "rows of a have 3 elements, columns of b 4"),
+        ((3,), (3, 2), ValueError, r"a has shape \(3,\): expected at least a row and a column"),
+        ((2, 3, 4), (3, 4, 5), ValueError, "in equal shapes, or a single one of either"),
+    ],
+)
+def test_shapes_that_have_no_product(a, b, error, says):
+    with pytest.raises(error, match=says):
+        ops.matmul(on_gpu(numbers(*a)), on_gpu(numbers(*b)))
+
+
+def test_types_that_have_no_product():
+    a = on_gpu(numbers(2, 2))
+    with pytest.raises(TypeError, match="matmul of float32 and float64: both must have one type"):
+        ops.matmul(a, a.astype(np.float64))
+    with pytest.raises(TypeError, match="matmul: b: int32 is not among float16"):
+        ops.matmul(a, a.astype(np.int32))
+    with pytest.raises(TypeError, match="matmul: a: expected a pycuda GPUArray, got ndarray"):
+        ops.matmul(np.ones((2, 2)), a)
