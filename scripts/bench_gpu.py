@@ -10,7 +10,8 @@ faster than that: its last writes are still in the cache when it ends.
 Leaves times.csv and a figure a topic in build/bench-gpu. Kept as notebooks/recorded/peers.csv, the
 times are what notebooks and the README's figure show (helpers.peers).
 
-    python scripts/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls]
+    python scripts/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls im2col
+                                                 col2im]
 """
 
 import argparse
@@ -22,6 +23,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import bench_elementwise
+import bench_windows
 import numpy as np
 
 from helpers import autoinit, bench, checks, ops, plots, sources
@@ -42,7 +44,8 @@ SHAPES_OF = {
     "colsum": [(128, 1048576), (4096, 16384), (65536, 1024), (1048576, 64)],
     "softmax": SHAPES,
 }
-TOPICS = *SHAPES_OF, *bench_elementwise.TOPICS
+MODULE_OF = {topic: m for m in (bench_elementwise, bench_windows) for topic in m.TOPICS}
+TOPICS = *SHAPES_OF, *MODULE_OF
 AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
 DISTINCT = 1 << 27  # so many random numbers are made; longer arrays repeat them
 
@@ -220,7 +223,7 @@ def cases_of(topic):
     if topic in SHAPES_OF:
         return reductions(topic, *data())
     data.cache_clear()
-    return bench_elementwise.cases(topic, torch, cupy, pool.allocate)
+    return MODULE_OF[topic].cases(topic, torch, cupy, pool.allocate)
 
 
 def told(rows, case):
