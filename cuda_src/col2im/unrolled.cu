@@ -1,8 +1,8 @@
 // col2im: columns[channels, kernel_h, kernel_w, H_out, W_out] -> out[channels, H, W], n packs, by a window
 // whose sides H and W are known when this is compiled. PACK divides the width, out is aligned to packs.
 // Launch at least n threads.
-// Step 4: skip.cu with its loops unrolled, for PACK neighbours. No load waits for a condition: where there is
-// no such window, the first element is read and left out.
+// Step 4: skip.cu for PACK neighbours, with its loops unrolled: what it divides by is known, and all loads
+// are under way at once.
 // Limit: the memory.
 #include "col2im/hits.cuh"
 #include "col2im/request.cuh"
@@ -13,7 +13,7 @@ using Acc = float;
 using Index = int;
 using H = Known<3, 1, 1, 1>;
 using W = Known<3, 1, 1, 1>;
-constexpr int PACK = 2;
+constexpr int PACK = 4;
 constexpr int REQUEST = WRITE;
 
 template <typename K>
@@ -46,8 +46,9 @@ extern "C" __global__ void unrolled(const T *__restrict__ columns, T *__restrict
             for (int l = 0; l < in_w.MOST; ++l) {
                 int k_w = in_w.k + l * in_w.every, w_out = in_w.place - l * in_w.down;
                 bool is_hit = is_row && k_w < W::KERNEL && 0 <= w_out && w_out < row_length;
-                Acc value = line[is_hit ? k_w * rows * row_length + w_out : 0];
-                sum[p] += is_hit ? value : Acc(0);
+                T value = T(0);
+                if (is_hit) value = line[k_w * rows * row_length + w_out];
+                sum[p] += Acc(value);
             }
         }
     }

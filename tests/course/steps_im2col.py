@@ -65,7 +65,7 @@ def col2im(step, columns, h, w, block=64, start=np.nan, **choices):
     if step == "skip":
         rest += [np.int32(gcd(s.stride, s.dilation)) for s in (h, w)]
     if step == "unrolled":
-        pack = 2 - w.image % 2
+        pack = next(p for p in (4, 2, 1) if w.image % p == 0)
         choices |= windows.known(h, w) | {"PACK": pack}
     if step in ("skip", "unrolled"):
         choices["Index"] = index = choices.get("Index", np.dtype(np.int32))
