@@ -13,19 +13,19 @@ from pycuda.driver import Function, LogicError  # isort: skip
 __all__ = ["CompileError", "Kernel", "compile"]
 
 ERROR = re.compile(r"^.*\berror\b.*$(?:\n(?!.*\berror\b).+){0,2}", re.MULTILINE)
+INCLUDE = re.compile(r"^\S*\.cu:(\d+):\d+: fatal (error: .*)\n(.*\n)*", re.MULTILINE)
 
 
 class CompileError(RuntimeError):
     """The first mistake that the compiler found: where, what, and the line with a caret."""
 
-    def __init__(self, kernel, report):
+    def __init__(self, report):
         errors = ERROR.findall(report.partition("\n\nRemark")[0]) or [report.strip()]
         self.report = report
         more = len(re.findall(r"\berror:", report)) - 1
-        lines = [f"{kernel} does not compile", errors[0]]
-        if more > 0:
-            lines.append(f"({more} more: the first may have caused them)")
-        super().__init__("\n".join(lines))
+        first, *place = errors[0].splitlines()
+        also = f" ({more} more may follow from it)" if more > 0 else ""
+        super().__init__("\n".join([first + also, *place]))
 
     def _render_traceback_(self):
         """What IPython shows: the mistake is in the CUDA text, not in the Python that led here."""
@@ -51,7 +51,7 @@ def _kernel(kernel, source, arguments):
     try:
         function = SourceModule(**arguments).get_function(kernel)
     except Failed as error:
-        raise CompileError(kernel, f"{error.stderr}{error.stdout}") from None
+        raise CompileError(_words(error.stderr) + _words(error.stdout)) from None
     except LogicError:
         if kernel in (known := Declarations(source).kernels):
             raise
@@ -61,6 +61,12 @@ def _kernel(kernel, source, arguments):
     function.name, function.source, function.arguments = kernel, source, arguments
     function.parameters = parameters.parameters(Declarations(source), kernel)
     return function
+
+
+def _words(output):
+    """What a compiler said, as text."""
+    text = output.decode(errors="replace") if isinstance(output, bytes) else output or ""
+    return INCLUDE.sub(r"kernel.cu(\1): \2\n", text)
 
 
 def _linked(source, kernel):

@@ -70,10 +70,11 @@ class Prediction:
         return "\n".join(self.sentences())
 
     def sentences(self):
-        """What to say, a line each."""
+        """What to say, a line each. JupyterLab shows the first line of an output that is folded."""
         result = f"{_said(self.measured)} {self.what}"
         if self.answer is None:
-            yield f"{result}. No prediction was made: write yours after `answer =`, and run again."
+            yield "No prediction was made: write yours after `answer =`, and run both cells again."
+            yield f"{result}."
         elif self.is_right:
             yield f"{result}, as you predicted."
         else:

@@ -1,18 +1,22 @@
 """Change the solution of each exercise in one small way at a time, and count what the judge sees.
 
-A mutant that compiles to the same code is no mutant. One that the judge passes is a survivor: a
-fault of the judge, or as good as the solution. SURVIVORS of a judge.py says of which lines why.
+A mutant that compiles to the same code is no mutant, nor is a larger array. One that the judge
+passes is a survivor: a fault of the judge, or as good as the solution. SURVIVORS of a judge.py says
+of which lines why.
 
     python scripts/mutants.py [03.padding ...]
 """
 
 import argparse
+import os
 import re
 import sys
 import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+
+os.environ["HELPERS_DEVICE"] = "software"  # before anything of the course is imported
 
 from helpers import sources
 from helpers.exercises import judging, texts
@@ -41,7 +45,7 @@ CHANGES = [
     (r" % ", " / "),
     (r"\b0\b(?!x)", "1"),
     (r"\b(\d*[2-9])\b", lambda m: str(int(m[1]) - 1)),
-    (r"\b(\d*[1-9])\b", lambda m: str(int(m[1]) + 1)),
+    (r"\b(\d*[1-9])\b(?!\](\[\w+\])?;)", lambda m: str(int(m[1]) + 1)),
     (r"-INFINITY", "0"),
     (r"threadIdx\.x", "threadIdx.y"),
     (r"blockIdx\.x", "blockIdx.y"),
@@ -62,8 +66,8 @@ def mutants(text):
             if pattern.endswith(r"if \("):
                 rest = _closed(rest)
             mutant = changed + rest
-            line = mutant[begin : mutant.find("\n", begin)].strip()
-            yield text.count("\n", 0, begin) + 1, line, mutant
+            line, whole = (t[begin : t.find("\n", begin)].strip() for t in (mutant, text))
+            yield text.count("\n", 0, begin) + 1, line or f"without {whole}", mutant
 
 
 def _closed(rest):
@@ -84,7 +88,7 @@ def code(exercise, text):
         kernel = sources.kernel(text, exercise.kernel)
     except (CompileError, LookupError):
         return None
-    lines = compiled(**kernel.arguments, arch="sm_90", target="ptx").decode().splitlines()
+    lines = compiled(**kernel.arguments).decode().splitlines()  # the software GPU takes PTX
     return [line for line in lines if not re.match(r"\s*(\.loc|//|\.file|\.section|\.b8)", line)]
 
 

@@ -22,3 +22,7 @@ WRONG = {
     "not bounded": Wrong("values", {"value > most ? most : value": "value"}),
     "an int for a guard": Wrong("out of bounds", {"i >= n": "threadIdx.x >= n"}),
 }
+
+SURVIVORS = {
+    "value >= most": "where they are equal, both are right",
+}

@@ -30,3 +30,7 @@ WRONG = {
     "the last piece only": Wrong("values", {"sum += piece": "sum = piece"}),
     "127 of 128": Wrong("values", {"i < first + 128": "i < first + 127"}),
 }
+
+SURVIVORS = {
+    "first <= n": "one more piece, without an element",
+}

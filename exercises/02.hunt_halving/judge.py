@@ -42,3 +42,7 @@ WRONG = {
     "one level too few": Wrong("values", {"half > 0": "half > 1"}),
     "a fence for a barrier": Wrong("race", {"__syncthreads()": "__threadfence()"}),
 }
+
+SURVIVORS = {
+    "threadIdx.x == 1": "another thread writes the same, after the same barrier",
+}

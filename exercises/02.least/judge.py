@@ -10,6 +10,7 @@ GREATEST = np.iinfo(np.int32).max
 
 def launch(rng, n):
     x = rng.integers(-(2**31), 2**31, n, np.int32)
+    x[-1:] = -(2**31) if rng.integers(2) else x[-1:]  # the last block's
     if rng.integers(2):
         x = np.maximum(x, -x - 1)  # none below 0
     expected = np.array([x.min(initial=GREATEST)])
@@ -38,4 +39,8 @@ WRONG = {
     ),
     "past the end": Wrong("out of bounds", {"i < n; i": "i <= n; i"}),
     "unsigned": Wrong("values", {"min(found, x[i])": "min((unsigned)found, (unsigned)x[i])"}),
+}
+
+SURVIVORS = {
+    "first <= n": "a thread without an element offers the neutral one",
 }

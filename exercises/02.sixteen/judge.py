@@ -40,3 +40,7 @@ WRONG = {
         " sum += x[i]; atomicAdd(out, sum);",
     ),
 }
+
+SURVIVORS = {
+    "first <= n": "a thread without an element adds 0",
+}

@@ -14,7 +14,7 @@ def launch(rng, n):
 
 
 COUNTED = 1 << 14
-BUDGET = {"ld.sectors": 2048, "lds.conflicts": 0, "barriers": (4608, 5120)}
+BUDGET = {"ld.sectors": 2048, "lds.conflicts": 0, "barriers": (4608, 5120), "st.requests": 64}
 
 WRONG = {
     "zero for the missing": Wrong("values", {"-INFINITY": "0.f"}),
@@ -30,4 +30,8 @@ WRONG = {
     "no barrier in the loop": Wrong("race", {"        __syncthreads();\n": ""}),
     "the least": Wrong("values", {"fmaxf": "fminf", "-INFINITY": "INFINITY"}),
     "zeros": Wrong("values", {"= s[0];": "= 0;"}),
+}
+
+SURVIVORS = {
+    "tid == 1": "another thread writes the same, after the same barrier",
 }

@@ -11,7 +11,7 @@ def launch(rng, n):
 
 
 COUNTED = 1 << 14
-BUDGET = {"ld.sectors": 2048, "lds.conflicts": 0, "barriers": (4608, 5120)}
+BUDGET = {"ld.sectors": 2048, "lds.conflicts": 0, "barriers": (4608, 5120), "st.requests": 64}
 
 LEVEL = "if (tid < half) s[tid] += s[tid + half];\n        __syncthreads();"
 WRONG = {
@@ -30,4 +30,8 @@ WRONG = {
     "zeros": Wrong("values", {"= s[0];": "= 0;"}),
     "the first block's total": Wrong("values", {"blockIdx.x * (long long)blockDim.x + tid": "tid"}),
     "no guard": Wrong("out of bounds", {"i < n ? x[i] : 0.f": "x[i]"}),
+}
+
+SURVIVORS = {
+    "tid == 1": "another thread writes the same, after the same barrier",
 }

@@ -13,7 +13,7 @@ def launch(rng, n):
 
 
 COUNTED = 1 << 15
-BUDGET = {"ld.sectors": 4096, "lds.conflicts": 0, "barriers": (4608, 5120)}
+BUDGET = {"ld.sectors": 4096, "lds.conflicts": 0, "barriers": (4608, 5120), "st.requests": 64}
 
 WRONG = {
     "one of the two": Wrong("values", {"first + second": "first"}),
@@ -31,4 +31,8 @@ WRONG = {
     "no barrier before the tree": Wrong(
         "race", {"first + second;\n    __syncthreads();": "first + second;"}
     ),
+}
+
+SURVIVORS = {
+    "tid == 1": "another thread writes the same, after the same barrier",
 }

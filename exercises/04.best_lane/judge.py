@@ -4,12 +4,16 @@ import numpy as np
 
 from helpers.exercises.launches import In, Launch, Out, Wrong
 
-SIZES = 32, 64, 96, 1024
+SIZES = 32, 64, 96, 512, 1024
 
 
 def launch(rng, n):
     rows = rng.integers(-9, 0, (n // 32, 32)).astype(np.float32)  # with equals
-    return Launch([In(rows.ravel()), Out(rows.argmax(1), dtype=np.int32)], grid=n // 32, block=32)
+    return Launch(
+        [In(rows.ravel()), Out(rows.argmax(1), dtype=np.int32)],
+        grid=-(-n // 256),
+        block=min(n, 256),
+    )
 
 
 COUNTED = 1 << 12
@@ -30,4 +34,13 @@ WRONG = {
     ),
     "down, and not all know": Wrong("values", {"best, mask)": "best, mask / 2)"}),
     "zeros": Wrong("values", {"= where;": "= 0;"}),
+}
+
+SURVIVORS = {
+    "place <= where": "no two lanes have the same place",
+    "mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too",
+    "% 32 != 0": "all lanes of the warp have the same result",
+    "== 1)": "all lanes of the warp have the same result",
+    "threadIdx.y": "all lanes of the warp have the same result",
+    "if (!(threadIdx.x % 32": "all lanes of the warp have the same result",
 }

@@ -33,3 +33,12 @@ WRONG = {
         " float sum = 0; for (int k = 0; k < 8; ++k) sum += x[8 * g + k]; out[g] = sum;",
     ),
 }
+
+SURVIVORS = {
+    ": 1.f": "groups are whole: a lane past the end is in a group that nobody stores",
+    "mask = 5": "5, 2 and 1 lead from each lane to all others of its group, too",
+    "% 8 != 0": "all lanes of the group have the same sum",
+    "% 8 == 1": "all lanes of the group have the same sum",
+    "% 7 == 0": "there is one in each group, and all of its lanes have the same sum",
+    "threadIdx.y": "all lanes of the group have the same sum",
+}

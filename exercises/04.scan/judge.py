@@ -5,14 +5,18 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
 
-SIZES = 32, 64, 96, 1024
+SIZES = 32, 64, 96, 512, 1024
 
 
 def launch(rng, n):
     x = numbers(rng, n)
     rows = x.reshape(-1, 32).astype(float)
     tolerance = checks.gamma(5, np.float32) * np.abs(rows).cumsum(1)
-    return Launch([In(x), Out(rows.cumsum(1).ravel(), tolerance.ravel())], grid=n // 32, block=32)
+    return Launch(
+        [In(x), Out(rows.cumsum(1).ravel(), tolerance.ravel())],
+        grid=-(-n // 256),
+        block=min(n, 256),
+    )
 
 
 COUNTED = 1 << 12
@@ -34,6 +38,11 @@ WRONG = {
     ),
     "by hand": Wrong(
         "counters",
-        "long long i = blockIdx.x * 32LL + threadIdx.x; float sum = 0; for (long long k = i / 32 * 32; k <= i; ++k) sum += x[k]; out[i] = sum;",
+        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; float sum = 0; for (long long k = i / 32 * 32; k <= i; ++k) sum += x[k]; out[i] = sum;",
     ),
+}
+
+SURVIVORS = {
+    "by <= 32": "no lane is 32 or more",
+    "by < 33": "no lane is 32 or more",
 }

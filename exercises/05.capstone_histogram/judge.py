@@ -56,3 +56,7 @@ WRONG = {
     ),
     "no runs": Wrong("counters", {"if (byte != value) {": "{"}),
 }
+
+SURVIVORS = {
+    "value = 1, times = 0": "a value that was seen 0 times adds nothing",
+}

@@ -35,3 +35,7 @@ WRONG = {
         " for (; i < n; i += all) out[i] = 2 * x[i];",
     ),
 }
+
+SURVIVORS = {
+    "% 5": "where x begins at 16 bytes, the first pack goes one by one",
+}

@@ -33,3 +33,9 @@ WRONG = {
     "the least": Wrong("values", {"Max<float>": "Min<float>"}),
     "row by row of 32": Wrong("values|out of bounds", {"x[row * hidden + i]": "x[row * 32 + i]"}),
 }
+
+SURVIVORS = {
+    "lane != 0": "all lanes of the warp have the same result",
+    "lane == 1": "all lanes of the warp have the same result",
+    "if (!(lane == 0))": "all lanes of the warp have the same result",
+}

@@ -77,7 +77,8 @@ class Verdict:
     title: str
     text: str
     is_open: bool = False
-    cases: int = 0
+    cases: int = 0  # that passed
+    of: int = 0  # as many as there are
     counted: str = ""
     counts: list = field(default_factory=list)
     reasons: list = field(default_factory=list)
@@ -105,9 +106,7 @@ class Verdict:
         """[(what, value, beside it)] of the table."""
         if self.is_open:
             return []
-        sizes = f"{self.cases} case{'s' * (self.cases != 1)}"
-        refused = {reason.kind for reason in self.reasons} - {"counters"}
-        rows = [("right and clean", sizes, f"then {', '.join(refused)}" if refused else "all")]
+        rows = [("right and clean", f"{self.cases}", f"of {self.of} launches")] if self.of else []
         for count in self.counts:
             rows.append((count.name, f"{count.value:,}", f"best {count.best:,}"))
         return rows

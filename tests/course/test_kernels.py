@@ -95,12 +95,12 @@ def test_a_mistake_is_told_by_line_and_caret():
     with pytest.raises(kernels.CompileError) as info:
         sources.kernel(twice("int i = 3\n    out[i] = y;\n    x[0] = z;"))
     shown = info.value._render_traceback_()
-    assert shown[0] == "twice does not compile"
-    assert shown[1] == 'kernel.cu(4): error: expected a ";"'
-    assert shown[2].strip() == "out[i] = y;" and shown[3].strip() == "^" and len(shown) == 5
-    assert re.fullmatch(r"\(\d more: the first may have caused them\)", shown[4])
-    with pytest.raises(kernels.CompileError, match="nothing.cuh: No such file"):
+    error = re.escape('kernel.cu(4): error: expected a ";"')
+    assert re.fullmatch(rf"{error} \(\d more may follow from it\)", shown[0])
+    assert shown[1].strip() == "out[i] = y;" and shown[2].strip() == "^" and len(shown) == 3
+    with pytest.raises(kernels.CompileError) as info:
         sources.kernel('#include "nothing.cuh"\n' + twice())
+    assert str(info.value).strip() == "kernel.cu(1): error: nothing.cuh: No such file or directory"
 
 
 @pytest.mark.parametrize(
