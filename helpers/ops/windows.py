@@ -121,7 +121,8 @@ def _col2im(columns, size, kernel, stride, padding, dilation, out, add):
     common = [np.int32(gcd(side.stride, side.dilation)) for side in (h, w)]
     file, pack = "col2im/skip.cu", 1
     if _unrolls(h, w, columns.nbytes):
-        file, pack, common = "col2im/unrolled.cu", _pack(w.image, 16 // max(4, columns.dtype.itemsize), columns, out), []
+        pack = _pack(w.image, min(4, 16 // columns.dtype.itemsize), columns, out)
+        file, common = "col2im/unrolled.cu", []
         choices |= {"PACK": pack} | windows.known(h, w)
     n = prod(shape) // pack
     by = windows.dividers(w.image // pack, h.image, w.kernel, h.kernel, index=index)
