@@ -19,7 +19,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from . import build, cache, contract, findings, settings, trace
+from . import build, cache, contract, settings, trace
 from .contract import ffi
 from .declarations import Declarations
 from .jit.compile import KernelCode
@@ -27,6 +27,7 @@ from .jit.layout import Image, Layout, Site
 from .jit.stages import stages
 from .ptx import PtxError, parse
 from .ptx.program import Variable
+from .telling import last_findings
 
 __all__ = ["Engine"]
 
@@ -326,7 +327,7 @@ class Engine:
 
     def _report(self) -> int:
         """SOFTGPU_SANITIZE: say what a launch did wrong, and make it fail."""
-        found = findings.last_findings(self)
+        found = last_findings(self)
         print(found, file=sys.stderr, flush=True)
         count = "one thing" if len(found) == 1 else f"{len(found)} things"
         first = f"the sanitizer found {count} wrong with kernel {found.kernel}: {found[0]}"

@@ -4,7 +4,9 @@ from html import escape
 
 import numpy as np
 
-from softgpu.findings import Finding, Findings, last_findings, line_name
+from softgpu.advice import line_name
+from softgpu.findings import Finding, Findings
+from softgpu.telling import last_findings
 
 from .launch import address_of, byte_count, find, one_at_a_time, shape
 

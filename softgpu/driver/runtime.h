@@ -279,6 +279,18 @@ void sg_profile_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b,
 /* ---- the sanitizer (sanitize.c): what kernels of its build call instead; `says` is what the
    compiler knows of the instruction, see the enums there ---- */
 
+/* Of an access. */
+enum AccessSays {
+    SAYS_ATOMIC = 1,
+    SAYS_VOLATILE = 2,
+    SAYS_POLLS = 4,      /* an atomic that waits for others' volatile stores, or may meet them */
+    SAYS_IN_BLOCK = 8,   /* an atomic that is one for its block only */
+    SAYS_READ_ONLY = 32, /* a load through the cache for what nobody writes (ld.global.nc) */
+    SAYS_RELEASE = 64
+};
+enum FenceSays { SAYS_DEVICE = 1 };
+enum BarrierSays { SAYS_ALIGNED = 1 }; /* whole warps only */
+
 void sg_sanitize_start(Warp *);
 void sg_sanitize_load(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, void *data,
                       uint32_t says);
@@ -352,6 +364,8 @@ enum Note {
     NO_THREAD /* barriers and shuffles */
 };
 
+enum Limit { LIMIT_FINDINGS = 256, LIMIT_PARAMETER_BYTES = 4096 }; /* kept of a launch */
+
 /* What happened `count` times at a line, or between two lines; the rest is of the first time. */
 typedef struct Finding {
     uint32_t kind, note;
@@ -381,7 +395,7 @@ void sg_sanitize_unwritten(uint64_t address, size_t bytes);
 void sg_sanitize_bounds(uint64_t address, size_t bytes);
 /* The kernel of this thread's last sanitized launch, or NULL. */
 const char *sg_sanitize_kernel(void **module);
-/* How many there are of that launch; params: 4096 bytes, its parameters. */
+/* How many there are of that launch; params: gets its parameters. */
 uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, char *params);
 
 #pragma GCC visibility pop

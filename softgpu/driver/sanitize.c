@@ -11,18 +11,14 @@
 #else
 #define VECTORISED __attribute__((noinline))
 #endif
-#define MAX_FINDINGS 256
 #define KEPT_BYTES (256ull << 20) /* shadowed memory whose shadow is kept between launches */
-
-enum { SAYS_DEVICE = 1 };  /* of a fence */
-enum { SAYS_ALIGNED = 1 }; /* of a barrier: whole warps only */
 
 /* Of one thread's last launch. */
 typedef struct {
-    Finding findings[MAX_FINDINGS];
+    Finding findings[LIMIT_FINDINGS];
     uint32_t count;
     uint64_t dropped;
-    char params[4096], name[1000];
+    char params[LIMIT_PARAMETER_BYTES], name[1000];
     void *module; /* of the kernel; NULL: there was no launch */
 } Report;
 
@@ -104,7 +100,7 @@ static Finding *found(Finding new)
         r->findings[i].count++;
         return NULL;
     }
-    if (r->count == MAX_FINDINGS) {
+    if (r->count == LIMIT_FINDINGS) {
         r->dropped++;
         return NULL;
     }

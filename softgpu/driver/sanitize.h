@@ -15,12 +15,13 @@ typedef int64_t Mark;
 
 enum { LANE_SHIFT = 6, WARP_SHIFT = 11, SITE_SHIFT = 16, TIME_SHIFT = 32 };
 enum {
-    MARK_ATOMIC = 1,
-    MARK_VOLATILE = 2,
-    MARK_POLLS = 4,     /* an atomic that waits for others' volatile stores, or may meet them */
-    MARK_IN_BLOCK = 8,  /* an atomic that is one for its block only */
-    MARK_FLAG = 16,     /* a volatile store that somebody waited for */
-    MARK_READ_ONLY = 32 /* a load through the cache for what nobody writes (ld.global.nc) */
+    MARK_ATOMIC = SAYS_ATOMIC,
+    MARK_VOLATILE = SAYS_VOLATILE,
+    MARK_POLLS = SAYS_POLLS,
+    MARK_IN_BLOCK = SAYS_IN_BLOCK,
+    MARK_FLAG = 16, /* a volatile store that somebody waited for */
+    MARK_READ_ONLY = SAYS_READ_ONLY,
+    SAYS_OF_MARKS = MARK_ATOMIC | MARK_VOLATILE | MARK_POLLS | MARK_IN_BLOCK | MARK_READ_ONLY
 };
 #define LANE_BITS (31ll << LANE_SHIFT)
 #define WARP_BITS (31ll << WARP_SHIFT)
@@ -123,17 +124,6 @@ void written_set(uint8_t *bits, uint64_t from, uint64_t count, bool value);
 const uint8_t *written_bits(const Allocation *allocation);
 
 /* ---- sanitize.c ---- */
-
-/* What compiled code says of an access, in the last argument. */
-enum {
-    SAYS_ATOMIC = MARK_ATOMIC,
-    SAYS_VOLATILE = MARK_VOLATILE,
-    SAYS_POLLS = MARK_POLLS,
-    SAYS_IN_BLOCK = MARK_IN_BLOCK,
-    SAYS_READ_ONLY = MARK_READ_ONLY,
-    SAYS_OF_MARKS = SAYS_ATOMIC | SAYS_VOLATILE | SAYS_POLLS | SAYS_IN_BLOCK | SAYS_READ_ONLY,
-    SAYS_RELEASE = 64
-};
 
 /* Looks at an access of another kind than loads, stores and atomics; data: what it stores, or NULL.
    Returns the lanes that may do it. */

@@ -8,6 +8,7 @@ advice on where a barrier belongs.
 
 from __future__ import annotations
 
+from .. import contract
 from ..advice import BLOCK, WARP
 from ..ptx.program import Address, Function, Immediate, Instruction, Register, Symbol, Vector
 from .emit import BUILDS, FunctionEmitter, ModuleText
@@ -16,9 +17,9 @@ from .opcodes import Does, Pointer, does, opcode_of
 
 __all__ = ["SanitizedEmitter"]
 
-# as in driver/sanitize.c
-_ATOMIC, _VOLATILE, _POLLS, _IN_BLOCK, _READ_ONLY, _RELEASE = 1, 2, 4, 8, 32, 64
-_WARP_WIDE, _DEVICE_WIDE, _ALIGNED = 0, 1, 1
+_SAYS = contract.flags("AccessSays", "SAYS_")
+_FENCE = contract.flags("FenceSays", "SAYS_")
+_BARRIER = contract.flags("BarrierSays", "SAYS_")
 
 _UNKNOWN = "?"
 _MOVES = ("mov", "cvt", "selp", "shfl", "prmt")
@@ -285,30 +286,30 @@ class SanitizedEmitter(FunctionEmitter):
         """What the driver is told of the instruction at hand."""
         modifiers = set(self.item.modifiers)
         if name.startswith("barrier"):
-            return _ALIGNED if self.item.opcode == "bar" or "aligned" in modifiers else 0
+            return _BARRIER.aligned if self.item.opcode == "bar" or "aligned" in modifiers else 0
         if name.startswith("mbarrier"):
             quiet = "relaxed" in modifiers or self.item.modifiers[0] == "expect_tx"
             plain = self.item.modifiers[0] in ("init", "inval")
-            return 0 if plain else _ATOMIC | _IN_BLOCK | (0 if quiet else _RELEASE)
+            return 0 if plain else _SAYS.atomic | _SAYS.in_block | (0 if quiet else _SAYS.release)
         says = 0
         ordered = bool(modifiers & {"relaxed", "acquire", "release"})
         if self.item.opcode in ("atom", "red") or ordered:
-            says |= _ATOMIC
+            says |= _SAYS.atomic
         if self.item.opcode in ("ld", "st") and ordered:
-            says |= _POLLS
+            says |= _SAYS.polls
         if "volatile" in modifiers:
-            says |= _VOLATILE
+            says |= _SAYS.volatile
         if self.item in self._polling:
-            says |= _ATOMIC | _POLLS
+            says |= _SAYS.atomic | _SAYS.polls
         target = self.item.operands[0]
         if self.item.opcode == "ld" and getattr(target, "name", None) in self._expected:
-            says |= _ATOMIC
+            says |= _SAYS.atomic
         if "cta" in modifiers:
-            says |= _IN_BLOCK
+            says |= _SAYS.in_block
         if "nc" in modifiers:
-            says |= _READ_ONLY
+            says |= _SAYS.read_only
         if modifiers & {"release", "acq_rel"}:
-            says |= _RELEASE
+            says |= _SAYS.release
         return says
 
     def call_checked(self, result: str, name: str, *arguments: str) -> str:
@@ -317,7 +318,7 @@ class SanitizedEmitter(FunctionEmitter):
 
     def observe_fence(self) -> None:
         modifiers = set(self.item.modifiers)
-        wide = _WARP_WIDE if "cta" in modifiers else _DEVICE_WIDE
+        wide = 0 if "cta" in modifiers else _FENCE.device
         self.call_void("sg_sanitize_fence", "ptr %w", f"i32 {self.active()}", f"i32 {wide}")
 
     def observe_shuffle(self, site, members, mode, b, c) -> None:

@@ -15,7 +15,7 @@ from tests import ROOT
 XRAY = ROOT / "tests/xray"
 STRUCTS = "Warp Range Site Origin Finding Step Sample Touched Profile".split()
 ENUMS = """Space SiteKind Operation Type Shuffle Build Counter BarrierCounter AtomicForm StepKind
-Arrival Wait FindingKind Note""".split()
+Arrival Wait AccessSays FenceSays BarrierSays FindingKind Note Limit""".split()
 LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}
 REST = """
 #include <cassert>

@@ -1,0 +1,173 @@
+"""Where a finding is: lines of source, and names for places in the memory of the watched launch."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+from . import contract
+from .contract import ffi
+from .declarations import short_name
+
+__all__ = ["GLOBAL", "LOCAL", "SHARED", "TO_THE_END", "RawFinding", "WatchedLaunch", "in_bytes"]
+
+_SPACE = contract.values("Space", "SPACE_")
+GLOBAL, SHARED, LOCAL = (_SPACE[name] for name in ("global", "shared", "local"))
+TO_THE_END = 0xFFFFFFFF
+"""What stands for the end of a variable that goes on to the end of shared memory."""
+
+_KINDS = contract.names("FindingKind")
+_NOTES = contract.names("Note")
+
+
+def in_bytes(number: int) -> str:
+    return f"{number} byte" if number == 1 else f"{number} bytes"
+
+
+class RawFinding:
+    """`struct Finding` of driver/runtime.h, copied: its fields, arrays as lists, enums as names."""
+
+    def __init__(self, found):
+        for name, field in ffi.typeof("Finding").fields:
+            value = getattr(found, name)
+            setattr(self, name, list(value) if field.type.kind == "array" else value)
+        self.kind, self.note = _KINDS[found.kind], _NOTES[found.note]
+
+    @property
+    def same_block(self) -> bool:
+        """Whether both sides are of one block."""
+        return self.block == self.other_block
+
+
+class WatchedLaunch:
+    """What is known of a launch that the sanitizer watched."""
+
+    def __init__(self, engine, handle: int, kernel: str, parameters: bytes, types):
+        self.library = engine.library
+        self.handle = handle
+        self.kernel = kernel
+        self.name = short_name(kernel)
+        self.types = dict(enumerate(types))
+        self.module = engine.modules[handle]
+        self.code = self.module.code(kernel, "sanitize")
+        self.sites = self.code.sites
+        self.layout = self.module.layout(kernel)
+        function = self.module.program.functions[kernel]
+        self.arguments = []
+        for offset, variable in zip(function.param_offsets.values(), function.params, strict=True):
+            words = range(-(-offset // 8) * 8, offset + variable.bytes - 7, 8)
+            self.arguments.append([int.from_bytes(parameters[w : w + 8], "little") for w in words])
+        self.source = self.module.source_lines
+        self.declarations = self.module.declarations
+        self.parameters = self.declarations.parameters(kernel) or []
+
+    def line(self, site: int) -> tuple[str, int]:
+        """File and number of a site's line; "", 0 where it has none."""
+        known = site < len(self.sites)
+        return (self.sites[site].file, self.sites[site].line) if known else ("", 0)
+
+    def text(self, file: str, line: int) -> str:
+        """A line of the source, of the kernel's own or of a header."""
+        for name in (file, Path(file).name):
+            if name in self.source:
+                return self.source[name].get(line, "").strip()
+        if Path(file).is_file():  # a header
+            lines = Path(file).read_text(errors="replace").splitlines()
+            return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        return self.source.get("", {}).get(line, "").strip()
+
+    def place(self, f: RawFinding) -> str:
+        """The memory that a finding is about: "argument 1 (x), byte 4000"."""
+        if f.space == SHARED:
+            return self._shared_place(f)
+        at = f.address - f.begin
+        if f.space == LOCAL:
+            return f"local memory byte {at}{self._beyond(f, at, f.end - f.begin)}"
+        if not f.begin:
+            return "no memory that is allocated"
+        return f"{self._owner(f)}, byte {at}{self._beyond(f, at, f.end - f.begin)}"
+
+    def _beyond(self, f: RawFinding, at: int, size: int) -> str:
+        if at < 0:
+            return f" ({in_bytes(-at)} before the beginning)"
+        if at >= size:
+            past = "one" if at == size else in_bytes(at - size)
+            return f" ({past} past the end of {size})"
+        if at + f.bytes > size:
+            return f" ({in_bytes(f.bytes)} from there reach past the end of {size})"
+        return ""
+
+    def argument(self, f: RawFinding) -> int | None:
+        """The number, from 0, of the argument that leads to the memory."""
+        numbers = range(len(self.arguments)) if f.space == GLOBAL and f.begin else ()
+        return next(
+            (n for n in numbers if any(f.begin <= v <= f.end for v in self.arguments[n])), None
+        )
+
+    def is_gap(self, f: RawFinding) -> bool:
+        """Whether what was copied unwritten may be a gap in a struct."""
+        unwritten = [byte for byte in range(f.bytes) if f.unwritten >> byte & 1]
+        begin, type_ = self._declared(f)
+        extent = self.declarations.extent(type_)
+        if extent is None:
+            return len(unwritten) < f.bytes
+        return all((f.address - begin + byte) % extent.bytes in extent.gaps for byte in unwritten)
+
+    def _declared(self, f: RawFinding) -> tuple[int, str]:
+        """Where an array begins, and the type that its elements were declared with, if known."""
+        number = self.argument(f)
+        if number is not None and self.parameters:
+            parameter = self.parameters[number]
+            begin = next(v for v in self.arguments[number] if f.begin <= v <= f.end)
+            raw = parameter.target in ("void", "char", "unsigned char")
+            return begin, "" if raw or not parameter.is_pointer else parameter.target
+        for begin, size, name in self._shared_variables() if f.space == SHARED else ():
+            if 0 <= f.address - f.begin - begin < (size or TO_THE_END):
+                return f.begin + begin, self.declarations.shared_type(name)
+        return 0, ""
+
+    def _owner(self, f: RawFinding) -> str:
+        number = self.argument(f)
+        if number is not None:
+            name = f" ({self.parameters[number].name})" if self.parameters else ""
+            return f"argument {number + 1}{name}"
+        if f.note == "in_heap":
+            return f"a block of {f.end - f.begin} bytes from malloc"
+        for variable in self.module.image.variables:
+            address, size = ctypes.c_uint64(), ctypes.c_size_t()
+            self.library.cuModuleGetGlobal_v2(
+                ctypes.byref(address), ctypes.byref(size), contract.address(self.handle),
+                variable.name.encode(),
+            )  # fmt: skip
+            if address.value == f.begin:
+                return f"variable {short_name(variable.name)}"
+        return f"an allocation of {f.end - f.begin} bytes"
+
+    def _shared_place(self, f: RawFinding) -> str:
+        at = f.address - f.begin
+        at -= (at >> 31) << 32 if at < 1 << 32 else 0  # offsets have 32 bits
+        size = f.end - f.begin
+        if f.meant[1]:
+            begin, end = f.meant[0], min(f.meant[1], size)
+            name = self._variable(begin)
+            beyond = self._beyond(f, at - begin, end - begin)
+            return f"shared memory of {name}, byte {at - begin}{beyond}"
+        inner = "" if at < 0 or at >= size else self._element(f, at)
+        return f"shared memory byte {at}{inner or self._beyond(f, at, size)}"
+
+    def _shared_variables(self) -> list[tuple[int, int, str]]:
+        """(offset, bytes, name); bytes 0: to the end."""
+        return self.layout.shared_variables()
+
+    def _variable(self, offset: int) -> str:
+        names = [name for at, _, name in self._shared_variables() if at == offset]
+        return short_name(names[0]) if names else f"byte {offset}"
+
+    def _element(self, f: RawFinding, at: int) -> str:
+        """ " (s[33])": the variable there and the number of the access's size in it."""
+        for begin, size, name in self._shared_variables():
+            if begin <= at and (not size or at < begin + size):
+                number, rest = divmod(at - begin, f.bytes)
+                inner = f"[{number}]" if not rest else f" + {at - begin} bytes"
+                return f" ({short_name(name)}{inner if size != f.bytes else ''})"
+        return ""

@@ -1,0 +1,312 @@
+"""What the sanitizer found, in words: what happened, where, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from pathlib import Path
+
+from . import contract
+from .advice import BLOCK, DOES, WARP, Barriers
+from .contract import ffi
+from .findings import Finding, Findings, without_repeats
+from .places import LOCAL, SHARED, TO_THE_END, RawFinding, WatchedLaunch, in_bytes
+
+__all__ = ["last_findings"]
+
+_LIMIT = contract.values("Limit", "LIMIT_")
+_HEAP_GAP = 16  # bytes, at least, between two blocks of malloc's
+
+_NAMES = {"uninitialised": "uninitialised read", "missing_syncwarp": "missing __syncwarp"}
+"""What kinds are called whose names are not the header's."""
+
+_TWO_SIDED = ("race", "missing_syncwarp", "double_write")
+
+_RACES = {
+    "update": "Several threads read, change and write one value: use atomicAdd or its kin, or give "
+    "each thread a value of its own.",
+    "atomic_and_plain": "An atomic protects only from other atomics: separate the two by a barrier "
+    "(in one block) or a launch, or make both atomic.",
+    "other_block": "Blocks run in any order: let each write what no other touches, or let "
+    "__threadfence() and an atomic counter say who is done.",
+    "scope": "An atomic of block scope (atomicAdd_block, cuda::thread_scope_block) protects only "
+    "within its block: use device scope (atomicAdd, cuda::thread_scope_device).",
+    "two_sizes": "Atomics of different sizes do not protect from each other: use one size for this "
+    "memory.",
+}
+
+
+def _these(bytes_: list[int]) -> str:
+    """ "byte 3", "bytes 4 to 7", "bytes 0, 1, 5": of an access."""
+    first, last = bytes_[0], bytes_[-1]
+    if first == last:
+        return f"byte {first}"
+    in_a_row = last - first + 1 == len(bytes_)
+    return f"bytes {first} to {last}" if in_a_row else f"bytes {', '.join(map(str, bytes_))}"
+
+
+def _threads(block, thread) -> str:
+    return f"thread ({','.join(map(str, thread))}) of block ({','.join(map(str, block))})"
+
+
+def last_findings(
+    engine, kind: type[Findings] = Findings, types=(), fault: str | None = None
+) -> Findings | None:
+    """The findings of the last sanitized launch; None: there was none.
+
+    types: of the elements of each argument, as NumPy has them; None where it is no array.
+    fault: the driver's words on what stopped the launch before its end, if something did."""
+    runtime, handle = engine.runtime, ffi.new("void **")
+    name = runtime.sg_sanitize_kernel(handle)
+    if not name:
+        return None
+    found, dropped = ffi.new("Finding[]", _LIMIT["findings"]), ffi.new("uint64_t *")
+    parameters = ffi.new("char[]", _LIMIT["parameter_bytes"])
+    count = runtime.sg_sanitize_findings(found, len(found), dropped, parameters)
+    passed = bytes(ffi.buffer(parameters))
+    launch = WatchedLaunch(engine, handle[0], ffi.string(name).decode(), passed, types)
+    teller = _Teller(launch)
+    told = without_repeats(teller.tell_all([RawFinding(f) for f in found[0:count]]))
+    if fault is not None:
+        told.append(teller.tell_fault(fault))
+    return kind(launch.name, told, dropped[0])
+
+
+class _Teller:
+    """Puts the findings of one launch into words."""
+
+    def __init__(self, launch: WatchedLaunch):
+        self.launch = launch
+        self.found: list[RawFinding] = []
+
+    @cached_property
+    def barriers(self) -> Barriers:
+        return Barriers(self.launch.code)
+
+    def tell_all(self, found: list[RawFinding]) -> list[Finding]:
+        self.found = [f for f in found if f.note != "moved" or not self.launch.is_gap(f)]
+        return [self.tell(f) for f in self.found]
+
+    def tell(self, f: RawFinding) -> Finding:
+        file, line = self.launch.line(f.site)
+        other_file, other_line = self.launch.line(f.other_site)
+        two_sided = f.kind in _TWO_SIDED
+        place = self.launch.place(f) if f.space else ""
+        message, advice = getattr(self, f"_{f.kind}")(f, place)
+        return Finding(
+            kind=_NAMES.get(f.kind, f.kind.replace("_", " ")),
+            kernel=self.launch.name,
+            file=Path(file).name,
+            line=line,
+            message=message,
+            advice=advice,
+            count=f.count,
+            block=tuple(f.block),
+            thread=tuple(f.thread),
+            place=place,
+            source=self.launch.text(file, line),
+            other_file=Path(other_file).name,
+            other_line=other_line or None,
+            other_block=tuple(f.other_block) if two_sided else None,
+            other_thread=tuple(f.other_thread) if two_sided else None,
+            other_source=self.launch.text(other_file, other_line),
+        )
+
+    def tell_fault(self, text: str) -> Finding:
+        parts = re.search(r"kernel \S+?(?:, (\S+):(\d+))?:? (.*)", text, re.DOTALL)
+        name, line, message = parts.groups() if parts else (None, None, text)
+        paths = [site.file for site in self.launch.sites if Path(site.file).name == name]
+        if loop := re.search(r"it was in a loop at line (\d+)$", message):
+            line, paths = (
+                loop[1],
+                [self.launch.module.program.functions[self.launch.kernel].source.file],
+            )
+        file = paths[0] if paths else ""
+        return Finding(
+            kind="fault",
+            kernel=self.launch.name,
+            file=Path(file).name,
+            line=int(line or 0),
+            message=message,
+            advice="The launch ended here: what comes after was not looked at.",
+            count=1,
+            block=(0, 0, 0),
+            thread=(0, 0, 0),
+            source=self.launch.text(file, int(line or 0)),
+        )
+
+    def _out_of_bounds(self, f: RawFinding, place: str):
+        does = f"{_threads(f.block, f.thread)} {DOES[f.access]} {in_bytes(f.bytes)} at"
+        message = f"{does} {place}"
+        advice = (
+            "Compare the index that is used with the size before the access, and let threads "
+            "outside do nothing."
+        )
+        number = self.launch.argument(f)
+        type_ = self.launch.types.get(number)
+        if "before the beginning" in place:
+            advice = (
+                "The index is negative: compare it with 0, too, and let threads outside do nothing."
+            )
+        elif type_ is not None and f.bytes > type_.itemsize:
+            advice += (
+                f" Argument {number + 1} is {type_}; the kernel takes {f.bytes} bytes at once."
+            )
+        elif "(one past" in place and f.count == 1:
+            advice += " If a comparison lets n itself through, make it <."
+        if f.note == "at_null":
+            message = f"{does} address {f.address:#x}"
+            advice = "Pass an array: a null pointer, or a number in a pointer's place, came in."
+        elif f.note == "freed":
+            message += ", in memory that has been freed"
+            advice = "Keep the array alive until the kernel is done."
+        elif f.note == "constant":
+            message += ", which is constant memory"
+            advice = "Kernels cannot write constant memory: use __device__ memory."
+        elif f.note == "in_heap" and f.address - f.end >= _HEAP_GAP:
+            message += ", where malloc's heap has no block"
+            advice = "Use no block after free, and none that malloc did not give."
+        elif f.note == "returned":
+            message += ", which belongs to a function that has returned"
+            advice = "A function's variables end when it returns: let the caller pass memory in."
+        elif f.note == "wrong_array":
+            message += ", which is in another array"
+        elif f.space == SHARED and f.meant[1] == TO_THE_END:
+            advice += " Or launch with more shared memory."
+        return message, advice
+
+    def _misaligned(self, f: RawFinding, place: str):
+        message = (
+            f"{_threads(f.block, f.thread)} {DOES[f.access]} {in_bytes(f.bytes)} at {place}, "
+            f"which is no multiple of {f.bytes}"
+        )
+        return message, (
+            f"Begin {f.bytes}-byte accesses at multiples of {f.bytes} bytes, or use narrower ones."
+        )
+
+    def _uninitialised(self, f: RawFinding, place: str):
+        unwritten = [byte for byte in range(f.bytes) if f.unwritten >> byte & 1]
+        message = (
+            f"{_threads(f.block, f.thread)} {DOES[f.access]} {in_bytes(f.bytes)} at {place}, "
+            f"{'' if len(unwritten) == f.bytes else f'{_these(unwritten)} of '}"
+            "which nothing has written"
+        )
+        advice = {
+            SHARED: "Write it first: every block starts with shared memory full of garbage.",
+            LOCAL: "Give the variable a value on every path that leads here.",
+        }
+        return message, advice.get(
+            f.space, "Fill the array before the launch, or write every element before it is read."
+        )
+
+    def _sides(self, f: RawFinding, place: str) -> str:
+        other = f"thread ({','.join(map(str, f.other_thread))})"
+        other += "" if f.same_block else f" of block ({','.join(map(str, f.other_block))})"
+        return (
+            f"{_threads(f.block, f.thread)} {DOES[f.access]} {place}, which {other} "
+            f"{DOES[f.other_access]} at {self._other_line(f)}"
+        )
+
+    def _other_line(self, f: RawFinding) -> str:
+        (here, line), (there, other) = self.launch.line(f.site), self.launch.line(f.other_site)
+        if there != here:
+            return f"{Path(there).name}:{other}" if other else "a line that is not known"
+        return "this line" if other == line else f"line {other}"
+
+    def _race(self, f: RawFinding, place: str):
+        message = f"{self._sides(f, place)}: who comes first is left to chance"
+        if f.note == "unfenced":
+            return message, self._fence(f)
+        if f.note == "volatile":
+            barrier = self._barrier(f) + " " if f.same_block else ""
+            return message, (
+                f"volatile orders nothing. {barrier}For a flag: "
+                "__threadfence() between the data and the flag."
+            )
+        return message, _RACES.get(f.note) or self._barrier(f)
+
+    def _barrier(self, f: RawFinding) -> str:
+        return self.barriers.advice(f, "__syncthreads()", BLOCK)
+
+    def _fence(self, f: RawFinding) -> str:
+        fence = "__threadfence_block()" if f.same_block else "__threadfence()"
+        only = (
+            "" if f.same_block else ", which reaches other blocks (__threadfence_block() does not),"
+        )
+        return (
+            f"A lock or a flag hands nothing over without a fence: put {fence}{only} after the "
+            "data is written and before the lock is released or the flag set."
+        )
+
+    def _missing_syncwarp(self, f: RawFinding, place: str):
+        message = f"{self._sides(f, place)}: lanes of one warp need not run in step"
+        races = [g for g in self.found if g.kind == "race" and g.note == "no_note"]
+        if any(self.barriers.shared(f, race) for race in races):
+            return message, self._barrier(f)
+        advice = self.barriers.advice(f, "__syncwarp()", WARP)
+        return message, f"{advice} Or exchange values by __shfl_sync."
+
+    def _double_write(self, f: RawFinding, place: str):
+        message = f"{self._sides(f, place)}, with another value: either may stay"
+        if f.note == "unfenced":
+            return message, self._fence(f)
+        return message, (
+            "Let one thread write it, or give each thread its own place; to combine the values use "
+            "an atomic."
+        )
+
+    def _stale_read(self, f: RawFinding, place: str):
+        return f"{self._sides(f, place)}: what was read may be what was there before", (
+            "What __ldg or a const __restrict__ pointer reads goes through a cache that writes do "
+            "not reach: read memory that the launch writes by a plain load."
+        )
+
+    def _divergent_barrier(self, f: RawFinding, place: str):
+        thread, other = (f"({','.join(map(str, t))})" for t in (f.thread, f.other_thread))
+        block = f"block ({','.join(map(str, f.block))})"
+        if f.note == "exited":
+            return (
+                f"thread {thread} of {block} waits here, but {f.lanes} threads, the first of them "
+                f"{other}, have passed by or returned",
+                "Take the barrier out of the condition, and let no thread return before it.",
+            )
+        if f.note == "two_lines":
+            return (
+                f"thread {thread} of {block} waits here while thread {other} waits at "
+                f"{self._other_line(f)}",
+                "Take the barrier out of the condition, so that all threads meet at the same one.",
+            )
+        if f.note in ("absent", "not_named"):
+            return self._members(f, "this __syncwarp", thread, other, block)
+        return (
+            f"thread {thread} of {block} waits here, but {f.lanes} threads of its warp, the first "
+            f"of them {other}, pass by",
+            "Take the barrier out of the condition or loop that threads may disagree on.",
+        )
+
+    def _inactive_shuffle(self, f: RawFinding, place: str):
+        thread, other = (f"({','.join(map(str, t))})" for t in (f.thread, f.other_thread))
+        block = f"block ({','.join(map(str, f.block))})"
+        if f.note in ("absent", "not_named") and f.thread[:] != f.other_thread[:]:
+            return self._members(f, "this shuffle or vote", thread, other, block)
+        what = {
+            "no_thread": "a lane that has no thread",
+            "exited": f"thread {other}, which has returned",
+        }.get(f.note, f"thread {other}, which does not take part")
+        return (
+            f"thread {thread} of {block} reads the value of {what}",
+            "Let all lanes that are read take part: move the shuffle out of the condition, "
+            "or keep to the lanes that are there.",
+        )
+
+    def _members(self, f, what, thread, other, block):
+        if f.note == "not_named":
+            return (
+                f"thread {thread} of {block} takes part in {what}, whose mask does not name it",
+                "Give a mask that names all lanes that get here, and no others.",
+            )
+        return (
+            f"thread {other} of {block} is named in the mask of {what} but does not get here",
+            "Give a mask that names the lanes that get here, taken before the branch "
+            "(__ballot_sync), or take the call out of the condition.",
+        )
