@@ -211,7 +211,7 @@ static void fiber_main(void *argument)
             uint32_t next = next_in_round(k->ready, last);
             k->ready &= ~(1u << next);
             k->running = k->warps[next].fiber;
-            to = k->running->sp;
+            to = k->warps[next].sp;
         } else if (k->unfinished) {
             deadlock(k);
         } else if ((!k->has_block || k->home->seats == 1) && next_block(k)) {
@@ -273,23 +273,39 @@ void block_forget(Worker *k)
     }
 }
 
-/* Runs other warps until this one is ready and its turn has come. */
-static void suspend(Worker *k, Warp *w)
+/* The warp that is next to go on after one that waits; it is not ready any more. */
+static inline Warp *take_next(Worker *k, Warp *w)
 {
-    Fiber *self = k->running, *next;
-    w->fiber = self;
-    if (k->next_warp < k->job->warps) {
-        next = idle_fiber(k);
-        if (!next) fault_plain(k, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the stack of a warp");
-    } else if (k->ready) {
-        uint32_t id = next_in_round(k->ready, w->warp_id + 1);
-        k->ready &= ~(1u << id);
-        next = k->warps[id].fiber;
-    } else {
-        deadlock(k);
+    uint32_t id = w->warp_id + 1;
+    Warp *next = w + 1; /* mostly: then its stack is known before the set of the ready is */
+    if (__builtin_expect(id >= MAX_WARPS || !(k->ready >> id & 1), 0)) {
+        if (!k->ready) deadlock(k);
+        id = next_in_round(k->ready, id);
+        next = &k->warps[id];
     }
-    k->running = next;
-    fiber_switch(&self->sp, next->sp);
+    k->ready &= ~(1u << id);
+    return next;
+}
+
+static void __attribute__((noinline)) start_another(Worker *k, Warp *w)
+{
+    Fiber *fiber = idle_fiber(k);
+    if (!fiber) fault_plain(k, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the stack of a warp");
+    k->running = fiber;
+    fiber_switch(&w->sp, fiber->sp);
+}
+
+/* Runs other warps until this one is ready and its turn has come. */
+static inline void suspend(Worker *k, Warp *w)
+{
+    w->fiber = k->running;
+    if (k->next_warp < k->job->warps) {
+        start_another(k, w);
+        return;
+    }
+    Warp *next = take_next(k, w);
+    k->running = next->fiber;
+    fiber_switch(&w->sp, next->sp);
 }
 
 void block_wait(Warp *w, uint32_t site, uint32_t mask, uint64_t word)
@@ -394,6 +410,16 @@ static bool arrive(Worker *k, Warp *w, uint32_t site, uint32_t id, uint32_t thre
     return b->arrived >= (threads ? threads : k->live_threads);
 }
 
+static inline void wait_at(Worker *k, Warp *w, uint32_t site, uint32_t id, uint32_t mask)
+{
+    k->barriers[id].waiting |= 1u << w->warp_id;
+    w->waiting_id = id;
+    w->waiting_site = site;
+    w->waiting_mask = mask;
+    w->waiting_word = 0;
+    suspend(k, w);
+}
+
 uint32_t sg_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
                     uint32_t reduce, uint32_t predicate)
 {
@@ -407,13 +433,26 @@ uint32_t sg_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint3
         b->any_false |= (~predicate & mask) != 0;
     }
     if (complete) return complete_barrier(k, id);
-    k->barriers[id].waiting |= 1u << w->warp_id;
-    w->waiting_id = id;
-    w->waiting_site = site;
-    w->waiting_mask = mask;
-    w->waiting_word = 0;
-    suspend(k, w);
+    wait_at(k, w, site, id, mask);
     return w->barrier_result;
+}
+
+/* Mostly whole warps arrive, of which no lane has left. */
+void sg_sync(Warp *w, uint32_t site, uint32_t mask)
+{
+    Worker *k = w->worker;
+    Barrier *b = &k->barriers[0];
+    if (~(mask & w->live) || *w->stop) {
+        sg_barrier(w, site, 0, 0, mask, 0, 0);
+        return;
+    }
+    b->arrived += LANES;
+    if (b->arrived < k->live_threads) {
+        k->busy_barriers |= 1;
+        wait_at(k, w, site, 0, mask);
+    } else {
+        complete_barrier(k, 0);
+    }
 }
 
 void sg_barrier_arrive(Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask)

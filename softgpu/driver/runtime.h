@@ -43,6 +43,7 @@ typedef struct Warp {
     /* Private to the driver from here on. */
     struct Worker *worker; /* the thread that runs this warp's block */
     struct Fiber *fiber;   /* where the warp is suspended */
+    void *sp;              /* how far down its stack */
     uint32_t counted_live; /* lanes of this warp counted in the block's live threads */
     uint32_t waiting_mask; /* lanes waiting at a barrier, 0 when not waiting */
     uint32_t waiting_id;   /* which barrier */
@@ -110,6 +111,8 @@ void sg_free(Warp *, uint32_t mask, const uint64_t *pointer);
 uint32_t sg_barrier(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
                     uint32_t reduce, uint32_t predicate);
 void sg_barrier_arrive(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask);
+/* sg_barrier(w, site, 0, 0, mask, 0, 0): __syncthreads(). */
+void sg_sync(Warp *, uint32_t site, uint32_t mask);
 
 enum Arrival { ARRIVAL_DROPS = 1, ARRIVAL_COMES = 2 };
 enum Wait { WAIT_PARITY = 1, WAIT_ONLY_WAY = 2, WAIT_ALONE = 4 };

@@ -210,6 +210,8 @@ def _barrier(e, item):
     common = ["ptr %w", f"i32 {site}", f"i32 {number}", f"i32 {threads}", f"i32 {e.active()}"]
     if modifiers[0] == "arrive":
         e.call_checked("void", "barrier_arrive", *common)
+    elif number == threads == "0" and not reduction and not e.careful:
+        e.call_void("sg_sync", "ptr %w", f"i32 {site}", f"i32 {e.active()}")
     else:
         votes = e.bits(read_predicate(e, predicate)) if reduction else "0"
         kind = {None: 0, "popc": 1, "and": 2, "or": 3}[reduction]
