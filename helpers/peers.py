@@ -20,6 +20,10 @@ TOPICS = {
     "less float32": "less, float",
     "less float16": "less, half",
     "less int8": "less, int8",
+    "im2col float32": "im2col, float",
+    "im2col float16": "im2col, half",
+    "col2im float32": "col2im, float",
+    "col2im float16": "col2im, half",
 }
 LARGE_US = 30  # of the floor: below, launches count, not kernels
 

@@ -20,8 +20,8 @@ IMAGES = [  # shape, kernel, stride, padding, dilation
 
 
 def cases(topic, torch, cupy, allocator):
-    """(name, bytes that must move, {contender: function that returns an array}, check(who, result))
-    for each case of a topic."""
+    """(name, elements of the columns, bytes that must move, {contender: function that returns an
+    array}, check(who, result)) for each case of a topic."""
     for dtype in "float32", "float16":
         for shape, *window in IMAGES:
             for batch in dict.fromkeys((shape[0], 1)):
@@ -55,7 +55,7 @@ def _case(topic, shape, window, dtype, torch, allocator):
             found = found.cpu().numpy() if hasattr(found, "cpu") else found.get()
             _check_image(topic, host[image], found, (shape[1], h, w), f"{who}, {name}")
 
-    return name, moved, runs, check
+    return name, prod(columns_shape), moved, runs, check
 
 
 def _check_image(topic, given, got, sizes, what):

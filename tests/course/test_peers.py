@@ -9,7 +9,7 @@ def test_every_large_case_is_in_the_headline():
     rows = {}
     for row in peers._large():
         rows.setdefault(row["topic"], []).append(row)
-    assert set(rows) == {"sum", "rowsum", "colsum", "softmax", "add", "less"}
+    assert set(rows) == {"sum", "rowsum", "colsum", "softmax", "add", "less", "im2col", "col2im"}
     shown = repr(peers.headline())
     for name in peers.TOPICS.values():
         assert f"{name}: helpers.ops" in shown
