@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ..ptx.forms import result_count
 from ..ptx.program import (
     Address,
     Function,
@@ -22,7 +23,7 @@ from ..ptx.program import (
     Special,
     Vector,
 )
-from .opcodes import Does, does, result_count
+from .opcodes import Does, does
 
 __all__ = [
     "CARRY",

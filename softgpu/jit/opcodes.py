@@ -1,15 +1,15 @@
 """What each opcode of PTX is: one row per kind, for all that analyse and emit instructions.
 
-An opcode without a row is refused by name; one with a row has an emitter (`@instruction`) or ends a
+Its modifiers and operands, and which of these it writes, are its forms: `ptx/forms.py`. An opcode
+without a row is refused by name; one with a row has an emitter (`@instruction`) or ends a
 block (`JUMPS`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from ..ptx.program import Address, Instruction, PtxError
+from ..ptx.program import Instruction, PtxError
 
 __all__ = [
     "OPCODES",
@@ -20,7 +20,6 @@ __all__ = [
     "Pointer",
     "does",
     "opcode_of",
-    "result_count",
     "sites_of",
 ]
 
@@ -69,38 +68,12 @@ class Nans(Enum):
 
 @dataclass(frozen=True)
 class Opcode:
-    """One row. `results`: how many leading operands are written, or a function that tells."""
+    """One row. Which operands are written is a matter of their form: `ptx.forms.result_count`."""
 
     does: Does = Does.COMPUTES
-    results: int | Callable[[Instruction], int] = 1
     agreement: Agreement = Agreement.OPERANDS
     pointer: Pointer = Pointer.UNKNOWN
     nans: Nans = Nans.CARRIED
-
-
-def _all_but(count: int) -> Callable[[Instruction], int]:
-    """All operands but the last so many are results."""
-    return lambda item: len(item.operands) - count
-
-
-def _of_setp(item: Instruction) -> int:
-    return len(item.operands) - (3 if {"and", "or", "xor"} & set(item.modifiers) else 2)
-
-
-def _of_barrier(item: Instruction) -> int:
-    return 1 if "red" in item.modifiers else 0
-
-
-def _of_lop3(item: Instruction) -> int:
-    return 2 if item.modifiers[0] in ("and", "or") else 1
-
-
-def _of_shuffle(item: Instruction) -> int:
-    return len(item.operands) - (4 if "sync" in item.modifiers else 3)
-
-
-def _of_mbarrier(item: Instruction) -> int:
-    return 0 if isinstance(item.operands[0], Address) else 1  # init and the like: only memory
 
 
 OPCODES: dict[str, Opcode] = {}
@@ -117,45 +90,43 @@ _rows("mad fma", pointer=Pointer.OF_SUMMAND, nans=Nans.MADE)
 _rows("mad24", pointer=Pointer.OF_SUMMAND)
 _rows("mul div neg abs", pointer=Pointer.LOST, nans=Nans.MADE)
 _rows("sqrt rcp rsqrt sin cos lg2 ex2 tanh", nans=Nans.MADE)
-_rows("setp", results=_of_setp, pointer=Pointer.LOST, nans=Nans.ALIKE)
+_rows("setp", pointer=Pointer.LOST, nans=Nans.ALIKE)
 _rows("set testp", pointer=Pointer.LOST, nans=Nans.ALIKE)
 _rows("and or xor mov cvt selp slct", pointer=Pointer.KEPT)
 _rows("mul24 shl shr rem not bfe bfi clz popc brev prmt", pointer=Pointer.LOST)
-_rows("addc subc madc sad cnot shf bfind bmsk szext fns copysign dp4a dp2a")
-_rows("lop3", results=_of_lop3)
+_rows("addc subc madc sad cnot shf bfind bmsk szext fns copysign dp4a dp2a lop3")
 _rows("vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4")
 
 # --- memory --------------------------------------------------------------------------------------
 
 _rows("ld ldu", does=Does.READS)
-_rows("st", does=Does.WRITES, results=0)
+_rows("st", does=Does.WRITES)
 _rows("atom", does=Does.UPDATES, agreement=Agreement.NEVER)
-_rows("red", does=Does.UPDATES, results=0)
-_rows("cp", does=Does.COPIES, results=0)
+_rows("red", does=Does.UPDATES)
+_rows("cp", does=Does.COPIES)
 _rows("cvta", pointer=Pointer.KEPT)
 _rows("isspacep", pointer=Pointer.LOST)
 
 # --- between threads -----------------------------------------------------------------------------
 
-_rows("bar barrier", does=Does.ORDERS, results=_of_barrier, agreement=Agreement.ALWAYS)
-_rows("membar fence", does=Does.ORDERS, results=0)
-_rows("mbarrier", does=Does.ORDERS, results=_of_mbarrier, agreement=Agreement.NEVER)
-_rows("shfl", does=Does.TALKS, results=_of_shuffle, agreement=Agreement.NEVER, pointer=Pointer.LOST)
+_rows("bar barrier", does=Does.ORDERS, agreement=Agreement.ALWAYS)
+_rows("membar fence", does=Does.ORDERS)
+_rows("mbarrier", does=Does.ORDERS, agreement=Agreement.NEVER)
+_rows("shfl", does=Does.TALKS, agreement=Agreement.NEVER, pointer=Pointer.LOST)
 _rows("vote", does=Does.TALKS, agreement=Agreement.MEMBERS, pointer=Pointer.LOST)
 _rows("redux", does=Does.TALKS, agreement=Agreement.MEMBERS)
-_rows("match", does=Does.TALKS, results=_all_but(2), agreement=Agreement.MEMBERS)
-_rows("elect", does=Does.TALKS, results=_all_but(1), agreement=Agreement.NEVER)
+_rows("match", does=Does.TALKS, agreement=Agreement.MEMBERS)
+_rows("elect", does=Does.TALKS, agreement=Agreement.NEVER)
 _rows("activemask", does=Does.TALKS, agreement=Agreement.ALWAYS)
 
 # --- where lanes go ------------------------------------------------------------------------------
 
-_rows("bra brx ret exit", does=Does.JUMPS, results=0)
+_rows("bra brx ret exit", does=Does.JUMPS)
 _rows("call", does=Does.CALLS, agreement=Agreement.NEVER)
-_rows("trap brkpt", does=Does.STOPS, results=0)
+_rows("trap brkpt", does=Does.STOPS)
 _rows(
     "prefetch prefetchu discard applypriority nanosleep pmevent griddepcontrol",
     does=Does.HINTS,
-    results=0,
 )
 
 
@@ -188,9 +159,3 @@ _SITES = {
 def sites_of(item: Instruction | None) -> int:
     """How many rows an instruction has in the table of sites; None: a function itself."""
     return 1 if item is None else _SITES.get(opcode_of(item).does, 0)
-
-
-def result_count(item: Instruction) -> int:
-    """How many leading operands an instruction writes."""
-    results = opcode_of(item).results
-    return results(item) if callable(results) else results

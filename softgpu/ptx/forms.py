@@ -6,10 +6,11 @@ A line of the table: opcodes, a pattern of modifiers, and a letter for each oper
     p  a predicate register, or the sink   q  a predicate: register, its negation or a constant
     w  one d, or {d, d, ...}               v  one a, or {a, a, ...}
     m  memory, [address]                   n  an integer constant
-    l  a label or another name             *  whatever follows
+    l  a label or another name             r  the list that a call returns
+                                           *  whatever follows
 
-A ? after a letter: it may be missing. What is no form is refused, so that whoever emits an
-instruction finds the operands that it has.
+The d, p, w and r in front are what the instruction writes. A ? after a letter: it may be missing.
+What is no form is refused, so that whoever emits an instruction finds the operands that it has.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from .program import (
     Vector,
 )
 
-__all__ = ["check_forms", "refusal"]
+__all__ = ["check_forms", "opcodes", "refusal", "result_count"]
 
 _MACROS = {
     "INTS": ".(u16|u32|u64|s16|s32|s64)",
@@ -218,7 +219,7 @@ bra              (.uni)?                                     l
 brx              .idx(.uni)?                                 d l
 ret exit         (.uni)?                                     -
 trap brkpt       -                                           -
-call             (.uni)?                                     *
+call             (.uni)?                                     r *
 """
 
 
@@ -252,7 +253,9 @@ _TESTS = {
     "m": lambda operand: isinstance(operand, Address),
     "n": lambda operand: isinstance(operand, Immediate) and operand.kind == "int",
     "l": lambda operand: isinstance(operand, Symbol),
+    "r": lambda operand: isinstance(operand, Vector),
 }
+_RESULTS = "dpwr"
 
 
 def _is_negation(operand) -> bool:
@@ -278,6 +281,11 @@ def _forms() -> dict[str, list[tuple[re.Pattern[str], tuple[str, ...]]]]:
     return forms
 
 
+def opcodes() -> set[str]:
+    """All that have a form."""
+    return set(_forms())
+
+
 @cache
 def _operands_of(opcode: str, modifiers: tuple[str, ...]) -> list[tuple[str, ...]]:
     """What may follow an opcode with these modifiers."""
@@ -293,6 +301,21 @@ def _fits(operands: tuple, letters: tuple[str, ...]) -> bool:
         return any(_fits(operands[n:], tuple(rest)) for n in range(len(operands) + 1))
     taken = operands and _TESTS[letter[0]](operands[0]) and _fits(operands[1:], tuple(rest))
     return bool(taken) or (letter.endswith("?") and _fits(operands, tuple(rest)))
+
+
+_result_counts: dict[tuple, int] = {}
+
+
+def result_count(item: Instruction) -> int:
+    """How many operands an instruction writes, which are its first ones."""
+    key = item.opcode, item.modifiers, len(item.operands)  # that is all it depends on
+    if key not in _result_counts:
+        forms = _operands_of(item.opcode, item.modifiers)
+        letters = next(letters for letters in forms if _fits(item.operands, letters))
+        results = [letter for letter in letters if letter[0] in _RESULTS]
+        absent = len(letters) - len(item.operands) if "p?" in results else 0
+        _result_counts[key] = len(results) - absent
+    return _result_counts[key]
 
 
 def _problem(item: Instruction) -> str:

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from softgpu.jit.opcodes import OPCODES
 from softgpu.ptx import PtxError, parse
-from softgpu.ptx.forms import check_forms
+from softgpu.ptx.forms import check_forms, opcodes, result_count
 
 TEXT = """.version 9.0
 .target sm_90
@@ -51,6 +52,40 @@ def check(statement):
 )
 def test_forms(statement):
     check(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("st.global.b32 [%rd1], %r1;", 0),
+        ("red.global.add.u32 [%rd1], %r1;", 0),
+        ("mbarrier.init.shared.b64 [%rd1], 3;", 0),
+        ("bar.sync 0;", 0),
+        ("bar.red.popc.u32 %r1, 0, %p1;", 1),
+        ("ld.global.v2.u32 {%r1, %r2}, [%rd1];", 1),
+        ("mov.b64 {%r1, _}, %rd1;", 1),
+        ("lop3.b32 %r1, %r2, 1, 2, 3;", 1),
+        ("lop3.or.b32 %r1|%p1, %r2, 1, 2, 3, %p2;", 2),
+        ("setp.lt.s32 %p1, %r1, %r2;", 1),
+        ("setp.lt.s32 %p1|%p2, %r1, %r2;", 2),
+        ("setp.lt.and.s32 %p1, %r1, %r2, %p3;", 1),
+        ("setp.lt.and.s32 %p1|%p2, %r1, %r2, %p3;", 2),
+        ("shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;", 1),
+        ("shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1;", 2),
+        ("match.all.sync.b32 %r1|%p1, %r2, -1;", 2),
+        ("elect.sync %r1|%p1, -1;", 2),
+        ("mbarrier.arrive.shared.b64 _, [%rd1];", 1),
+    ],
+)
+def test_what_an_instruction_writes_comes_first(statement, count):
+    module = parse(TEXT.format(statement=statement))
+    check_forms(module, module.functions["k"])
+    item = next(i for i in module.functions["k"].body if getattr(i, "opcode", None))
+    assert result_count(item) == count
+
+
+def test_what_has_a_form_has_a_row_and_the_other_way_round():
+    assert set(OPCODES) == opcodes()
 
 
 REFUSED = {
