@@ -94,7 +94,7 @@ INLINE uint16_t apply_bf16(uint32_t op, uint16_t held, uint16_t a, uint16_t b)
 PAIR(apply_f16x2, apply_f16)
 PAIR(apply_bf16x2, apply_bf16)
 
-/* alone: the launch has one thread, nobody interferes. */
+/* alone: nobody interferes, as the launch has one thread, or the block's memory is meant. */
 #define UPDATE_BODY(name, bits, apply)                                                             \
     INLINE void name##_body(uint32_t op, const uint64_t *addr, uint32_t mask, const bits *a,       \
                             const bits *b, bits *out, bool alone)                                  \
@@ -143,24 +143,34 @@ UPDATE(update_bf16x2, uint32_t, apply_bf16x2)
 UPDATE(update_u128, u128, apply_u128)
 
 /* Sums of integers whose old value nobody asks for: one instruction, which never has to try again.
-   The next address is read before it, as it lets nothing overtake. */
+   The next lane is read before it, as it lets nothing overtake. */
+#define ADD_UP(memory, sum)                                                                        \
+    {                                                                                              \
+        if (alone) *memory += sum;                                                                 \
+        else __atomic_fetch_add(memory, sum, __ATOMIC_SEQ_CST);                                    \
+    }
+
+#define SUM_LANE(bits)                                                                             \
+    {                                                                                              \
+        bits *next = (bits *)addr[lane], more = a[lane];                                           \
+        if (next == memory) {                                                                      \
+            sum += more;                                                                           \
+            continue;                                                                              \
+        }                                                                                          \
+        ADD_UP(memory, sum)                                                                        \
+        memory = next;                                                                             \
+        sum = more;                                                                                \
+    }
+
 #define SUM(name, bits)                                                                            \
     static void name(const uint64_t *addr, uint32_t mask, const bits *a, bool alone)               \
     {                                                                                              \
-        bits *memory = (bits *)addr[__builtin_ctz(mask)], sum = a[__builtin_ctz(mask)];            \
-        for (uint32_t left = mask & (mask - 1);; left &= left - 1) {                               \
-            uint32_t lane = left ? __builtin_ctz(left) : 0;                                        \
-            bits *next = (bits *)addr[lane];                                                       \
-            if (left && next == memory) {                                                          \
-                sum += a[lane];                                                                    \
-                continue;                                                                          \
-            }                                                                                      \
-            if (alone) *memory += sum;                                                             \
-            else __atomic_fetch_add(memory, sum, __ATOMIC_SEQ_CST);                                \
-            if (!left) return;                                                                     \
-            memory = next;                                                                         \
-            sum = a[lane];                                                                         \
-        }                                                                                          \
+        bits *memory = (bits *)addr[__builtin_ctz(mask)], sum = 0;                                 \
+        if (mask == UINT32_MAX)                                                                    \
+            for (uint32_t lane = 0; lane < LANES; lane++) SUM_LANE(bits)                           \
+        else FOR_LANES(lane, mask)                                                                 \
+        SUM_LANE(bits)                                                                             \
+        ADD_UP(memory, sum)                                                                        \
     }
 
 SUM(sum_32, uint32_t)
@@ -180,7 +190,9 @@ void sg_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_
 {
     if (!mask) return;
     access_check(w, site, addr, mask);
-    bool alone = w->worker->job->workers == 1, sum = op == OP_ADD && !out;
+    const Job *job = w->worker->job;
+    bool alone = job->workers == 1 || job->kernel->sites[site].space == SPACE_SHARED;
+    bool sum = op == OP_ADD && !out;
     if (sum && (type == TY_U32 || type == TY_S32)) return sum_32(addr, mask, a, alone);
     if (sum && (type == TY_U64 || type == TY_S64)) return sum_64(addr, mask, a, alone);
     uint32_t shared = type == TY_F32 || type == TY_F64 ? lanes_in_shared(w, addr, mask) : 0;
