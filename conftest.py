@@ -19,13 +19,16 @@ def pytest_collectstart(collector):
         collector.skip_compare += ("stderr", "image/svg+xml")
 
 
-class CellsTogether(LoadScopeScheduling):
-    """A test goes to any free worker; the cells of a notebook share a kernel, so they share one."""
+class WhatIsCompiledOnce(LoadScopeScheduling):
+    """A test goes to any free worker, but together with those that need the same compiled: the
+    cells of a notebook, the tests of a class, those of a function with the same first parameter."""
 
     def _split_scope(self, nodeid):
-        path = nodeid.partition("::")[0]
-        return path if path.endswith(".ipynb") else nodeid
+        path, test, *method = nodeid.split("::", 2)
+        if path.endswith(".ipynb"):
+            return path
+        return f"{path}::{test}" if method and "[" not in test else nodeid.partition("-")[0]
 
 
 def pytest_xdist_make_scheduler(config, log):
-    return CellsTogether(config, log)
+    return WhatIsCompiledOnce(config, log)

@@ -3,15 +3,18 @@
 import csv
 import io
 import re
+from functools import cache
 
 import nbformat
 import pytest
 
 from helpers import exercises, sources
 from helpers.exercises import grading, judging, progress, texts
+from helpers.exercises.launches import Wrong
+
+from . import batch
 
 NAMES = exercises.names()
-WRONG = [(name, what) for name in NAMES for what in texts.find(name).rules.WRONG]
 
 
 @pytest.fixture(autouse=True)
@@ -51,29 +54,40 @@ def test_the_stub_is_the_solution_less_the_answer(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_the_stub_compiles_and_is_refused(name):
-    exercise = texts.find(name)
-    sources.kernel(exercise.stub, exercise.kernel)
-    assert exercises.judge(name, exercise.stub).is_open
-    verdict = judging.trial(exercise, exercise.stub)
-    assert verdict.reasons and verdict.reasons[0].kind not in ("compiler", "name", "parameters")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
 def test_the_solution_passes_with_the_best_counters(name):
     verdict = exercises.judge(name, exercises.solution(name))
     assert verdict, verdict
     assert [(c.key, c.value) for c in verdict.counts] == [(c.key, c.best) for c in verdict.counts]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name, what", WRONG)
-def test_a_wrong_kernel_is_refused_for_its_reason(name, what):
+@pytest.mark.parametrize("name", NAMES)
+def test_the_stub_is_open(name):
+    assert exercises.judge(name, exercises.stub(name)).is_open
+
+
+STUB = Wrong(r"^(?!compiler|name|parameters)", {})
+
+
+def wrong(name):
+    """What must be refused of an exercise, by what is wrong with it; the stub, too."""
+    return {"the stub": STUB} | texts.find(name).rules.WRONG
+
+
+@cache
+def kernels(name):
+    """Their kernels."""
     exercise = texts.find(name)
-    wrong = exercise.rules.WRONG[what]
-    verdict = judging.trial(exercise, wrong.text(exercise.solution, exercise.kernel))
-    assert any(re.search(wrong.refused, str(reason)) for reason in verdict.reasons), verdict
+    changes = exercise.rules.WRONG.items()
+    changed = {what: how.text(exercise.solution, exercise.kernel) for what, how in changes}
+    return batch.compiled({"the stub": exercise.stub} | changed, exercise.kernel)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, what", [(name, what) for name in NAMES for what in wrong(name)])
+def test_a_wrong_kernel_is_refused_for_its_reason(name, what):
+    verdict = judging.trial(texts.find(name), kernels(name)[what])
+    refused = wrong(name)[what].refused
+    assert any(re.search(refused, str(reason)) for reason in verdict.reasons), verdict
 
 
 # --- the verdict ----------------------------------------------------------------------------------

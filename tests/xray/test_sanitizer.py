@@ -7,6 +7,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -32,45 +33,40 @@ FOLDER = Path(__file__).parent / "planted"
 software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")
 
 
-@pytest.fixture(scope="module")
-def kernels():
-    """The kernels with planted bugs by (file, with the bug, name), compiled a file at a time."""
+@cache
+def module(file, bug):
+    """The kernels of a file, each with its bug or without."""
     from pycuda.compiler import compile
     from pycuda.driver import module_from_buffer
 
-    def compiled(file, bug):
-        source = f'#line 1 "{file}"\n{(FOLDER / file).read_text()}'
-        return compile(source, no_extern_c=True, options=[f"-DBUG={int(bug)}"], arch="sm_90")
-
-    def kernel(file, bug, name):
-        if not autoinit.is_software:  # beside a real GPU it is told by its source
-            return f"#define BUG {int(bug)}\n#line 1\n{(FOLDER / file).read_text()}", name
-        if (file, bug) not in modules:
-            modules[file, bug] = module_from_buffer(images[file, bug].result())
-        return modules[file, bug].get_function(name)
-
-    modules, variants = {}, [(file, bug) for file in FILES for bug in (False, True)]
-    with ThreadPoolExecutor(2) as pool:
-        images = {v: pool.submit(compiled, *v) for v in variants if autoinit.is_software}
-        yield kernel
+    source = f'#line 1 "{file}"\n{(FOLDER / file).read_text()}'
+    options = [f"-DBUG={int(bug)}"]
+    return module_from_buffer(compile(source, no_extern_c=True, options=options, arch="sm_90"))
 
 
-def report_of(kernels, case, bug):
+def report_of(case, bug):
     arguments, options, unwritten = case.launch(bug)
-    kernel = kernels(case.file, bug, case.name)
+    if autoinit.is_software:
+        kernel = module(case.file, bug).get_function(case.name)
+    else:  # beside a real GPU it is told by its source
+        source = (FOLDER / case.file).read_text()
+        kernel = f"#define BUG {int(bug)}\n#line 1\n{source}", case.name
     return sanitize(kernel, *arguments, **options, uninitialised=unwritten)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_bug_is_caught(kernels, case):
-    report = report_of(kernels, case, True)
+of_planted = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file}-{case.name}")
+
+
+@of_planted
+def test_the_bug_is_caught(case):
+    report = report_of(case, True)
     assert [f for f in report if f.kind == case.kind and case.lines <= set(f.lines)], report
     assert not report.clean
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_twin_is_clean(kernels, case):
-    report = report_of(kernels, case, False)
+@of_planted
+def test_the_twin_is_clean(case):
+    report = report_of(case, False)
     assert report.clean, report
 
 

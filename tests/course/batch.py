@@ -1,0 +1,44 @@
+"""Kernels of several texts from one call of the compiler, which costs far more than a kernel."""
+
+import re
+
+from helpers import autoinit, parameters, sources
+from softgpu.declarations import Declarations
+
+INCLUDE = re.compile(r"^#include .+$", re.MULTILINE)
+OPTIONS = ["-diag-suppress=177,550"]  # as helpers.sources
+
+
+def compiled(texts, kernel):
+    """The kernel of that name in each of several texts, as the judge takes it: {key: function}.
+
+    Beside a real GPU, where xray takes no function without its source, the texts themselves."""
+    if not autoinit.is_software:
+        return texts
+    from pycuda.compiler import SourceModule
+
+    includes = sorted({line for text in texts.values() for line in INCLUDE.findall(text)})
+    parts = [_apart(text, number) for number, text in enumerate(texts.values())]
+    whole = "\n".join([*includes, *parts])
+    module = SourceModule(
+        whole, no_extern_c=True, options=OPTIONS, include_dirs=[str(sources.ROOT)]
+    )
+    return {
+        key: _function(module, text, kernel, number)
+        for number, (key, text) in enumerate(texts.items())
+    }
+
+
+def _apart(text, number):
+    """A text in a namespace, its kernels under names of their own, its lines counted as ever."""
+    for name in Declarations(text).kernels:
+        text = re.sub(rf"\b{name}\b", f"{name}_{number}", text)
+    text = INCLUDE.sub("", text).replace("__global__", 'extern "C" __global__')
+    return f'namespace text_{number} {{\n#line 1 "text {number}"\n{text}\n}}'
+
+
+def _function(module, text, kernel, number):
+    function = module.get_function(f"{kernel}_{number}")
+    function.name, function.source = kernel, text
+    function.parameters = parameters.parameters(Declarations(text), kernel)
+    return function
