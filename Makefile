@@ -9,7 +9,7 @@ NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
 CUDA = $$(find cuda_src exercises softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
 
-.PHONY: lab fresh exercises mutants test check setup lint format record bench bench-gpu pycuda-tests lock clean
+.PHONY: lab fresh exercises mutants graders test check setup lint format record bench bench-gpu pycuda-tests lock clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
 lab: setup
@@ -27,6 +27,10 @@ exercises: setup
 # Change each exercise's solution in small ways: does the judge notice? ARGS: some exercises only.
 mutants: setup
 	@.venv/bin/python scripts/mutants.py $(ARGS)
+
+# Kernels handed in to nbgrader and otter-grader, both real: do they give points as exercises.check says?
+graders: setup
+	@.venv/bin/python scripts/graders.py
 
 # What CI runs: lint, unit and conformance tests, all notebooks. ARGS goes to pytest.
 test: lint

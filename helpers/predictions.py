@@ -91,8 +91,9 @@ class Prediction:
         many = "too high" if self.answer > self.measured else "too low"
         ratio = self.answer / self.measured
         if ratio >= 2 or ratio <= 0.5:
-            return f", {max(ratio, 1 / ratio):.3g}-fold {many}"
-        return f", {abs(ratio - 1):.0%} {many}"
+            fold = max(ratio, 1 / ratio)
+            return f", {f'{fold:,.0f}' if fold >= 100 else f'{fold:.3g}'}-fold {many}"
+        return f", {100 * abs(ratio - 1):.2g}% {many}"
 
 
 def _said(value):

@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
 
-SIZES = (4, 64), (1, 1), (3, 31), (5, 33), (9, 100), (2, 1009)
+SIZES = (4, 64), (1, 1), (3, 31), (5, 33), (9, 100), (2, 1009), (17, 33)
 
 
 def launch(rng, size):
@@ -36,4 +36,12 @@ WRONG = {
     "zeros": Wrong("values", {"out[row] = sum": "out[row] = 0"}),
     "one column too few": Wrong("values", {"i < hidden": "i + 1 < hidden"}),
     "half a butterfly": Wrong("values", {"mask = 16": "mask = 8"}),
+}
+
+SURVIVORS = {
+    "lane != 0": "all lanes of the warp have the same result",
+    "lane == 1": "all lanes of the warp have the same result",
+    "if (!(lane == 0))": "all lanes of the warp have the same result",
+    "blockDim.x / 31": "128 / 31 is 4, too",
+    "mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too",
 }

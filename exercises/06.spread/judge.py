@@ -54,3 +54,9 @@ WRONG = {
         " if (lane == 0) mean[row] = base + sum, variance[row] = squares;",
     ),
 }
+
+SURVIVORS = {
+    "lane != 0": "all lanes of the warp have the same result",
+    "lane == 1": "all lanes of the warp have the same result",
+    "if (!(lane == 0))": "all lanes of the warp have the same result",
+}

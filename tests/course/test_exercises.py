@@ -207,3 +207,11 @@ def test_a_folder_is_graded_whatever_is_in_it(tmp_path):
 def test_a_kernel_that_takes_too_long_is_a_row():
     row = grading.judged(FIRST, exercises.solution(FIRST), seconds=0.01, megabytes=2048)
     assert row == {"verdict": "stopped", "reasons": "took more than 0.01 s"}
+
+
+@pytest.mark.parametrize("megabytes, verdict", [(600, "tried"), (40_000, "done")])
+def test_memory_is_limited(megabytes, verdict):
+    large = "__device__ char large[1LL << 34];\n" + exercises.solution(FIRST)
+    row = grading.judged(FIRST, large, seconds=120, megabytes=megabytes)
+    assert row["verdict"] == verdict
+    assert ("there is no memory for 17179869" in row["reasons"]) == (verdict == "tried")

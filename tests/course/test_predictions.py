@@ -41,6 +41,8 @@ def test_a_foreseen_mistake_is_told_its_thought(name, answer):
     "answer, says",
     [
         (95, "you predicted 95, 1% too low."),
+        (95.99, "you predicted 95.99, 0.01% too low."),
+        (96 * 2**20, "you predicted 100,663,296, 1,048,576-fold too high."),
         (960, "you predicted 960, 10-fold too high."),
         (1.5, "you predicted 1.5, 64-fold too low."),
         (-96, "you predicted -96, 192 away."),

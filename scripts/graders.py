@@ -1,0 +1,125 @@
+"""Hand kernels in to nbgrader and otter-grader: do they give points as exercises.check says?
+
+Both are installed into .cache/graders, an environment of their own that sees the lab's packages."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+import nbformat
+import setup
+from nbformat import v4
+
+from helpers import exercises
+
+ENVIRONMENT = setup.CACHE / "graders"
+PACKAGES = "nbgrader==0.9.6", "otter-grader==7.0.0"
+EXERCISE, KERNEL, POINTS = "00.double", "twice", 2
+CHECK = f'exercises.check("{EXERCISE}", {KERNEL})'
+KERNELSPEC = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+
+
+def install():
+    """The graders, once."""
+    key = setup.digest(*PACKAGES)
+    if setup.stamp_is("graders", key):
+        return
+    subprocess.run([sys.executable, "-m", "venv", "--clear", ENVIRONMENT], check=True)
+    packages = Path(sysconfig.get_path("purelib"))
+    theirs = ENVIRONMENT / packages.relative_to(setup.VENV)
+    (theirs / "lab.pth").write_text(f"import site; site.addsitedir({str(packages)!r})\n")
+    pip = [ENVIRONMENT / "bin/python", "-m", "pip", "install", "-q", *PACKAGES]
+    subprocess.run(pip, check=True)
+    setup.write_stamp("graders", key)
+
+
+def handed_in():
+    """Learner -> (CUDA text, the points that it is worth)."""
+    solution = exercises.solution(EXERCISE)
+    return {
+        "ada": (solution, POINTS),
+        "bob": (solution.replace("i < n", "i <= n"), 0),
+        "cy": ("rubbish", 0),
+        "di": (exercises.stub(EXERCISE), 0),
+    }
+
+
+def run(folder, *command):
+    """A command of the graders, run in a folder."""
+    path = f"{ENVIRONMENT / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
+
+
+def write(path, cells):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(v4.new_notebook(cells=cells, metadata=KERNELSPEC), path)
+
+
+def cells_of(text):
+    """The cells that both graders' notebooks begin with: the kernel's needs no mark of theirs."""
+    imports = v4.new_code_cell("from helpers import autoinit, exercises")
+    return [imports, v4.new_code_cell(f"%%kernel\n{text.strip()}", id="kernel")]
+
+
+def by_nbgrader(folder):
+    """Learner -> points. The cell with the check is marked "Autograder tests"."""
+    check = v4.new_code_cell(CHECK)
+    check.metadata["nbgrader"] = {
+        "grade": True, "grade_id": "check", "points": POINTS, "solution": False, "task": False,
+        "locked": True, "schema_version": 3,
+    }  # fmt: skip
+    write(folder / "source/week1/kernels.ipynb", [*cells_of(exercises.stub(EXERCISE)), check])
+    for learner, (text, _) in handed_in().items():
+        write(folder / f"submitted/{learner}/week1/kernels.ipynb", [*cells_of(text), check])
+    run(folder, "nbgrader", "generate_assignment", "week1")
+    run(folder, "nbgrader", "autograde", "week1")
+    run(folder, "nbgrader", "export")
+    with open(folder / "grades.csv") as file:
+        return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+
+
+def by_otter(folder):
+    """Learner -> points. The check stands between "# BEGIN TESTS" and "# END TESTS"."""
+    begin, end = "# ASSIGNMENT CONFIG\nrun_tests: false", "# END TESTS"
+    imports, kernel = cells_of(exercises.stub(EXERCISE))
+    question = f"# BEGIN QUESTION\nname: {KERNEL}\npoints: {POINTS}"
+    marked = [begin, imports, question, "# BEGIN SOLUTION", kernel, "# END SOLUTION"]
+    marked += ["# BEGIN TESTS", v4.new_code_cell(CHECK), end, "# END QUESTION"]
+    cells = [v4.new_raw_cell(cell) if isinstance(cell, str) else cell for cell in marked]
+    write(folder / "kernels.ipynb", cells)
+    run(folder, "otter", "assign", "kernels.ipynb", "dist")
+    (archive,) = folder.glob("dist/autograder/*.zip")
+    points = {}
+    for learner, (text, _) in handed_in().items():
+        notebook = nbformat.read(folder / "dist/student/kernels.ipynb", as_version=4)
+        (cell,) = [cell for cell in notebook.cells if cell.source.startswith("%%kernel")]
+        cell.source = cells_of(text)[1].source
+        nbformat.write(notebook, folder / f"{learner}.ipynb")
+        run(folder, "otter", "run", "-a", archive, "-o", folder, f"{learner}.ipynb")
+        results = json.loads((folder / "results.json").read_text())["tests"]
+        points[learner] = sum(test.get("score", 0) for test in results)
+    return points
+
+
+def main():
+    install()
+    right = {learner: points for learner, (_, points) in handed_in().items()}
+    for grade in by_nbgrader, by_otter:
+        with tempfile.TemporaryDirectory() as folder:
+            given = grade(Path(folder))
+        if given != right:
+            sys.exit(f"{grade.__name__}: points {given}, expected {right}")
+        print(f"{grade.__name__}: {given}")
+
+
+if __name__ == "__main__":
+    main()
