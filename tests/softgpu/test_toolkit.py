@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from softgpu import toolkit
+from tests import ROOT
 
 
 def test_software_gpu_takes_cuda_13_of_the_machine(fake_nvcc):
@@ -81,3 +82,60 @@ def test_compiler_works_when_only_the_lab_has_it(tmp_path, monkeypatch):
     subprocess.run(["nvcc", "--ptx", "-arch=sm_90", "-o", ptx, source], check=True)
     assert "total" in ptx.read_text()
     subprocess.run(["ptxas", "-arch=sm_90", "-o", folder / "kernel.cubin", ptx], check=True)
+
+
+# --- our nvcc says what a source is made of, without compiling ------------------------------------
+
+
+@pytest.fixture
+def sources(tmp_path):
+    """A source with headers beside it, in a folder of -I, and of the compiler."""
+    texts = {
+        "source.cu": '#include "beside.cuh"\n# include <far/off.cuh>\n#include <cuda_fp16.h>\n',
+        "beside.cuh": "int beside;\n",
+        "more/far/off.cuh": '#include "next.cuh"\n#include "next.cuh"\n',
+        "more/far/next.cuh": '#include "off.cuh"\nint next;\n',
+        "more/named.h": "int named;\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def preprocessed(folder, *options, **environment):
+    command = [ROOT / "softgpu/bin/nvcc", "--preprocess", "-arch", "sm_90", *options]
+    return subprocess.run(
+        [*command, folder / "source.cu", "--compiler-options", "-P"],
+        capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", **environment},
+    ).stdout  # fmt: skip
+
+
+@pytest.mark.parametrize("header", ["beside.cuh", "more/far/off.cuh", "more/far/next.cuh"])
+def test_what_is_included_counts_as_the_source(sources, header):
+    before = preprocessed(sources, f"-I{sources}/more", SOFTGPU_NVCC="false")
+    assert before.count("int beside;") == before.count("int next;") == 1
+    with (sources / header).open("a") as file:
+        file.write("// changed\n")
+    after = preprocessed(sources, "-I", f"{sources}/more", SOFTGPU_NVCC="false")
+    assert after.replace("// changed\n", "") == before != after
+
+
+def test_a_header_of_the_command_line_counts_too(sources):
+    folders = [f"-I{sources}/more"]
+    named = preprocessed(sources, *folders, "-include", "named.h", SOFTGPU_NVCC="false")
+    assert "int named;" in named
+    assert preprocessed(sources, *folders, "-include", "cuda_fp16.h", SOFTGPU_NVCC="false")
+
+
+def test_where_includes_cannot_be_read_off_the_compiler_is_asked(sources):
+    for options, environment in [
+        (["-isystem", "more"], {}),
+        (["--options-file", "x"], {}),
+        ([], {"CPATH": str(sources)}),
+    ]:
+        text = preprocessed(sources, *options, SOFTGPU_NVCC="echo", **environment)
+        assert text.startswith("--preprocess -arch sm_90")
+    with (sources / "beside.cuh").open("a") as file:
+        file.write("#include OTHER\n")
+    assert preprocessed(sources, SOFTGPU_NVCC="echo").startswith("--preprocess")
