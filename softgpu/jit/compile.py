@@ -17,6 +17,7 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from .. import cache
 from . import (  # noqa: F401  (they register themselves)
+    comparison,
     copies,
     floating,
     integer,
@@ -26,8 +27,8 @@ from . import (  # noqa: F401  (they register themselves)
     sanitize,
     warp,
 )
-from .emit import ModuleText, symbol
 from .layout import Layout, Site
+from .module_text import ModuleText, symbol
 
 __all__ = ["KernelCode", "assembly", "module_of", "optimise"]
 

@@ -8,45 +8,32 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from dataclasses import dataclass
 from itertools import chain
 
-from ..contract import WARP
 from ..ptx.forms import refusal
 from ..ptx.program import (
-    Address,
     Function,
     Immediate,
     Instruction,
+    Not,
     PtxError,
     Register,
     Special,
     Symbol,
 )
-from .flow import (
-    CARRY,
-    EXIT,
-    Block,
-    released,
-)
-from .layout import RESERVED_SHARED, Layout, Site
+from .addresses import special, symbol_address
+from .flow import EXIT, Block, released
+from .frame import define
+from .layout import Site
+from .module_text import BUILDS, ModuleText
 from .nans import canonical
 from .opcodes import OPCODES, sites_of
 from .passes import analyse
-from .sums import emit_sum, is_sum
+from .sums import emit_sum, find_sums, is_sum
+from .types import element_of
+from .values import BITS, LANES, Value, ValueEmitter
 
-__all__ = [
-    "BUILDS",
-    "LANES",
-    "FunctionEmitter",
-    "ModuleText",
-    "Value",
-    "element_of",
-    "instruction",
-    "symbol",
-]
-
-LANES = 32
+__all__ = ["LANES", "FunctionEmitter", "Value", "instruction"]
 
 _LARGEST_FLOAT = (2 - 2.0**-23) * 2.0**127
 
@@ -65,12 +52,6 @@ _STRETCH = 32
 """Instructions of a large function's block after which values that were read are read again: LLVM's
 time grows with the square of what they live through."""
 
-_METADATA = (
-    "!0 = !{}",
-    '!1 = !{!"branch_weights", i32 1000, i32 1}',
-)
-"""What LLVM text refers to: !0 says that a value never changes, !1 that a branch is likely."""
-
 _EMITTERS: dict[str, object] = {}
 
 
@@ -87,114 +68,14 @@ def instruction(*opcodes: str):
     return register
 
 
-@dataclass(frozen=True)
-class Value:
-    """An LLVM value: its text, the type of one lane, and whether it stands for all lanes alike."""
-
-    text: str
-    element: str
-    uniform: bool
-
-    @property
-    def type(self) -> str:
-        return self.element if self.uniform else f"<{LANES} x {self.element}>"
-
-    def __str__(self) -> str:
-        return f"{self.type} {self.text}"
-
-
-_BITS = {"i1": 1, "i8": 8, "i16": 16, "half": 16, "i32": 32, "float": 32, "i64": 64, "double": 64}
-_BITS["i128"] = 128
-_MANGLED = {"float": "f32", "double": "f64", "half": "f16"}
-
-
-def symbol(name: str) -> str:
-    """What a function of PTX is called in LLVM, where the driver's functions have names too."""
-    return f"ptx.{name}"
-
-
-def element_of(ptx_type: str) -> str:
-    """The LLVM type of one lane of a PTX type such as u32, f16 or pred."""
-    if ptx_type == "pred":
-        return "i1"
-    if ptx_type in ("f16x2", "bf16x2", "s16x2", "u16x2", "tf32"):
-        return "i32"
-    if ptx_type in ("f16", "bf16"):
-        return "i16"
-    kind, bits = ptx_type[0], ptx_type[1:]
-    if not bits.isdigit() or kind not in "subf":
-        raise KeyError(ptx_type)
-    if kind == "f":
-        return {"32": "float", "64": "double"}[bits]
-    return f"i{bits}"
-
-
-def _number_sites(layout: Layout) -> tuple[dict[Instruction | str, int], list[Site]]:
-    """The first site of each instruction, and of each function by name, the same in all builds;
-    and the table of sites, still empty."""
-    first: dict[Instruction | str, int] = {}
-    count = 0
-    for name in layout.calls:
-        function = layout.module.functions[name]
-        first[name], count = count, count + 1
-        for item in function.body:
-            if isinstance(item, Instruction):
-                if item.opcode not in OPCODES:
-                    raise refusal(layout.module, function, item)
-                first[item], count = count, count + sites_of(item)
-    return first, [Site("", 0, 0, "generic", "other", 1)] * count
-
-
-class ModuleText:
-    """The LLVM text of one kernel with the device functions it needs, and its table of sites."""
-
-    def __init__(self, layout: Layout, build: str = "plain"):
-        self.module = module = layout.module
-        self.layout = layout
-        self.build = build
-        self.first_site, self.sites = _number_sites(layout)
-        self.notes: dict = {}  # what an instrumented build wants to remember of this code, as JSON
-        self.declared: dict[str, str] = {}
-        self.definitions: dict[str, str] = {}
-        self.routines: dict[str, tuple[list[Value], str]] = {}  # results and text by name
-        self._wanted: list[str] = []
-        self.has_exits = any(  # lanes may exit inside a device function
-            getattr(item, "opcode", None) == "exit"
-            for function in module.functions.values()
-            if not function.is_entry
-            for item in function.body or ()
-        )
-
-    def declare(self, name: str, text: str) -> None:
-        self.declared.setdefault(name, text)
-
-    def want(self, name: str) -> None:
-        """Ask for a device function to be compiled along."""
-        if name not in self.definitions:
-            self.definitions[name] = ""
-            self._wanted.append(name)
-
-    def emit(self, kernel: str) -> str:
-        self.kernel = kernel
-        self.want(kernel)
-        while self._wanted:
-            name = self._wanted.pop()
-            emitter = BUILDS[self.build](self, self.module.functions[name])
-            self.definitions[name] = emitter.emit()
-        routines = (text for _, text in self.routines.values())
-        texts = self.declared.values(), routines, self.definitions.values(), _METADATA
-        return "\n".join([*chain(*texts), ""])
-
-
-class FunctionEmitter:
+class FunctionEmitter(ValueEmitter):
     """Emits one function; the methods are the vocabulary that instruction emitters speak."""
 
     unrolls = False
     """Whether loops are run in pieces, as ptxas unrolls them."""
 
     def __init__(self, text: ModuleText, function: Function):
-        self.text = text
-        self.function = function
+        super().__init__(text)
         found = analyse(function, text.has_exits, self.unrolls)
         self.function = function = found.function
         self.found = found
@@ -203,120 +84,56 @@ class FunctionEmitter:
         instructions = sum(isinstance(item, Instruction) for item in function.body)
         self.large = instructions + _BLOCK_WEIGHT * len(self.blocks) > _LARGE
         self._sites_used: Counter = Counter()  # by instruction; None: the function itself
-        self.sums = set() if self.careful or self.large else found.sums
+        # registers kept as a base and offsets
+        self.sums = set() if self.careful or self.large else find_sums(function, found.varying)
         self.item: Instruction | None = None  # the one at hand
-        self.lines: list[str] = []
-        self.entry: list[str] = []
-        self._count = 0
-        self._temporaries: dict[tuple[str, int], str] = {}
         self._loaded: dict[str, Value] = {}  # registers that the code since the last label has read
         self.frame = self.layout.frames[function.name]
 
-    # --- text -------------------------------------------------------------------------------
-
-    def name(self) -> str:
-        self._count += 1
-        return f"%v{self._count}"
+    # --- the function -----------------------------------------------------------------------
 
     def emit(self) -> str:
         for index, block in enumerate(self.blocks):
             self._emit_block(index, block)
-        if self.function.is_entry:
-            head = f'define void @"{symbol(self.function.name)}"(ptr %w)'
-            existing = "load i32, ptr %w.existing"
-        else:
-            formal = "".join(f", ptr %p{n}" for n in range(len(self._formals())))
-            head = (
-                f'define internal void @"{symbol(self.function.name)}"(ptr %w, i32 %mask{formal})'
-            )
-            existing = "add i32 %mask, 0"
-        prologue = [
-            "entry:",
-            f"%w.existing = getelementptr i8, ptr %w, i64 {WARP['existing']}",
-            f"%w.stop = getelementptr i8, ptr %w, i64 {WARP['stop']}",
-            "%stop = load ptr, ptr %w.stop, !invariant.load !0",
-        ]
-        registers = [*self.function.registers.values(), CARRY, Register("%entry", "b32")]
-        for register in registers:
-            for slot, kind in self.slots(register):
-                prologue.append(f"{slot} = alloca {kind}")
-                prologue.append(f"store {kind} zeroinitializer, ptr {slot}")
-        for index in range(len(self.blocks)):
-            prologue.append(f"%wait{index} = alloca i32")
-            prologue.append(f"store i32 0, ptr %wait{index}")
-        prologue += ["%turn = alloca i32", "store i32 0, ptr %turn"]
-        prologue += self.entry
-        prologue += self._enter_frame()
-        prologue += [f"%first = {existing}", "store i32 %first, ptr %wait0", "br label %b0"]
-        head += " noinline optnone {" if self.large else " {"
-        return "\n".join([head, *prologue, *self.lines, "}"])
-
-    def line(self, text: str) -> None:
-        self.lines.append(text)
-
-    def assign(self, text: str) -> str:
-        name = self.name()
-        self.lines.append(f"{name} = {text}")
-        return name
-
-    def label(self) -> str:
-        self._count += 1
-        return f"l{self._count}"
+        return define(self)
 
     def start(self, label: str) -> None:
-        self.here = label
+        super().start(label)
         self._loaded.clear()
-        self.lines.append(f"{label}:")
 
-    # --- local memory frames ----------------------------------------------------------------
-
-    def _formals(self) -> list:
+    def formals(self) -> list:
         return [*self.function.returns, *self.function.params]
 
-    def _enter_frame(self) -> list[str]:
-        """%frame: offset of this call's local variables in each lane's local memory."""
-        top = f"getelementptr i8, ptr %w, i64 {WARP['local_top']}"
-        lines = [f"%w.top = {top}", "%frame = load i32, ptr %w.top"]
-        if self.frame.bytes or not self.function.is_entry:
-            lines += [
-                f"%frame.end = add i32 %frame, {self.frame.bytes}",
-                "store i32 %frame.end, ptr %w.top",
-            ]
-        if not self.function.is_entry:
-            self.text.declare("frameaddress", "declare ptr @llvm.frameaddress.p0(i32)")
-            lines += [
-                "%stack = call ptr @llvm.frameaddress.p0(i32 0)",
-                f"%w.limit = getelementptr i8, ptr %w, i64 {WARP['stack_limit']}",
-                "%limit = load ptr, ptr %w.limit, !invariant.load !0",
-                f"%w.stride = getelementptr i8, ptr %w, i64 {WARP['local_stride']}",
-                "%stride = load i64, ptr %w.stride, !invariant.load !0",
-                "%frame.end64 = zext i32 %frame.end to i64",
-                "%no.stack = icmp ult ptr %stack, %limit",
-                "%no.local = icmp ugt i64 %frame.end64, %stride",
-                "%overflow = or i1 %no.stack, %no.local",
-                "%stopped = load volatile i32, ptr %stop",
-                "%stopping = icmp ne i32 %stopped, 0",
-                "br i1 %stopping, label %abandoned, label %wanted",
-                "abandoned:",
-                self._void_call_text("sg_stop", "ptr %w", "i32 0"),
-                "unreachable",
-                "wanted:",
-                "br i1 %overflow, label %overflowing, label %fitting",
-                "overflowing:",
-                self._void_call_text(
-                    "sg_stack_overflow", "ptr %w", f"i32 {self.site(None, 'other')}", "i32 %mask"
-                ),
-                "unreachable",
-                "fitting:",
-            ]
-        return lines
+    def parameter_bytes(self, name: str) -> int:
+        """The size of a parameter of a device function or of a call."""
+        known = (*self.formals(), *self.function.variables)
+        return {variable.name: variable.bytes for variable in known}[name]
+
+    def parameter_words(self, name: str) -> str | None:
+        """A pointer to a parameter of a device function or of a call: words of 4 bytes x 32 lanes.
+
+        None for the parameters of a kernel, which all lanes share.
+        """
+        formals = [variable.name for variable in self.formals()]
+        if name in formals and not self.function.is_entry:
+            return f"%p{formals.index(name)}"
+        for variable in self.function.variables:
+            if variable.name == name and variable.space == "param":
+                slot = f'%"a{name}"'
+                allocation = (
+                    f"{slot} = alloca [{-(-variable.bytes // 4)} x <{LANES} x i32>], align 64"
+                )
+                if allocation not in self.entry:
+                    self.entry.append(allocation)
+                return slot
+        return None
 
     def _leave(self) -> None:
         if self.frame.bytes or not self.function.is_entry:
             self.line("store i32 %frame, ptr %w.top")
         self.line("ret void")
 
-    # --- control flow -----------------------------------------------------------------------
+    # --- control flow -------------------------------------------------------------------------
 
     def _emit_block(self, index: int, block: Block) -> None:
         self.index = index
@@ -500,7 +317,7 @@ class FunctionEmitter:
         self.line(f"br label %{again}")
         self.start(again)
 
-    # --- masks ------------------------------------------------------------------------------
+    # --- masks --------------------------------------------------------------------------------
 
     def _set_mask(self, mask: str) -> None:
         self.mask = mask
@@ -540,7 +357,7 @@ class FunctionEmitter:
             self.line(f"br label %{done}")
             self.start(done)
 
-    # --- registers --------------------------------------------------------------------------
+    # --- registers ----------------------------------------------------------------------------
 
     def slots(self, register: Register) -> list[tuple[str, str]]:
         """All stack slots that hold a register, and their LLVM types."""
@@ -615,12 +432,14 @@ class FunctionEmitter:
         if isinstance(operand, Register):
             value = self.load_register(operand)
             return self.view(value, element)
+        if isinstance(operand, Not):
+            return self.invert(self.read(operand.register, ptx_type))
         if isinstance(operand, Immediate):
             return self.immediate(operand, element)
         if isinstance(operand, Special):
-            return self.view(self.special(operand.name), element)
+            return self.view(special(self, operand.name), element)
         if isinstance(operand, Symbol):
-            return self.view(self.symbol_address(operand), element)
+            return self.view(symbol_address(self, operand), element)
         raise ValueError(f"operand {operand}")
 
     def immediate(self, operand: Immediate, element: str) -> Value:
@@ -630,7 +449,7 @@ class FunctionEmitter:
             if abs(number) > _LARGEST_FLOAT:
                 raise ValueError(f"{number} is beyond f32")
             value = int.from_bytes(struct.pack("<f", number), "little")
-        whole = self.constant(value, f"i{_BITS[element]}" if element != "i1" else "i1")
+        whole = self.constant(value, f"i{BITS[element]}" if element != "i1" else "i1")
         return self.bitcast(whole, element)
 
     def write(self, operand, value: Value, signed: bool = False) -> None:
@@ -660,186 +479,7 @@ class FunctionEmitter:
         if operand.name in self.sums:
             self._store_slot(self._base(operand)[0], self.constant(0, value.element))
 
-    # --- values -----------------------------------------------------------------------------
-
-    def constant(self, value: int, element: str, uniform: bool = True) -> Value:
-        bits = _BITS[element]
-        value &= (1 << bits) - 1
-        if element == "i1":
-            text = "true" if value else "false"
-        else:
-            text = str(value - (1 << bits) if value >> (bits - 1) else value)
-        return Value(text if uniform else f"splat ({element} {text})", element, uniform)
-
-    def lanes(self, values, element: str = "i32") -> Value:
-        """A constant with one value a lane."""
-        return Value("<" + ", ".join(f"{element} {v}" for v in values) + ">", element, False)
-
-    def splat(self, value: Value) -> Value:
-        if not value.uniform:
-            return value
-        if value.text[0] not in "%<":
-            return Value(f"splat ({value.element} {value.text})", value.element, False)
-        kind = f"<{LANES} x {value.element}>"
-        one = self.assign(f"insertelement {kind} poison, {value.element} {value.text}, i64 0")
-        text = self.assign(
-            f"shufflevector {kind} {one}, {kind} poison, <{LANES} x i32> zeroinitializer"
-        )
-        return Value(text, value.element, False)
-
-    def alike(self, *values: Value) -> list[Value]:
-        """The values, all scalar or all vector."""
-        if all(value.uniform for value in values):
-            return list(values)
-        return [self.splat(value) for value in values]
-
-    def op(self, operation: str, *values: Value) -> Value:
-        """An LLVM operation on operands of one type: op("add", a, b)."""
-        values = self.alike(*values)
-        first = values[0]
-        rest = "".join(f", {value.text}" for value in values[1:])
-        return Value(
-            self.assign(f"{operation} {first.type} {first.text}{rest}"),
-            first.element,
-            first.uniform,
-        )
-
-    def compare(self, operation: str, a: Value, b: Value) -> Value:
-        a, b = self.alike(a, b)
-        return Value(self.assign(f"{operation} {a.type} {a.text}, {b.text}"), "i1", a.uniform)
-
-    def select(self, condition: Value, a: Value, b: Value) -> Value:
-        condition, a, b = self.alike(condition, a, b)
-        return Value(self.assign(f"select {condition}, {a}, {b}"), a.element, a.uniform)
-
-    def convert(self, operation: str, value: Value, element: str) -> Value:
-        result = element if value.uniform else f"<{LANES} x {element}>"
-        return Value(self.assign(f"{operation} {value} to {result}"), element, value.uniform)
-
-    def bitcast(self, value: Value, element: str) -> Value:
-        return value if value.element == element else self.convert("bitcast", value, element)
-
-    def integer(self, value: Value) -> Value:
-        """The bits of a value as an integer."""
-        return self.bitcast(value, f"i{_BITS[value.element]}")
-
-    def resize(self, value: Value, element: str, signed: bool = False) -> Value:
-        """An integer as a wider or narrower integer."""
-        have, want = _BITS[value.element], _BITS[element]
-        if have == want:
-            return value
-        return self.convert(
-            "trunc" if want < have else "sext" if signed else "zext", value, element
-        )
-
-    def view(self, value: Value, element: str, signed: bool = False) -> Value:
-        """The low bits of a value as another type; wider: extended by zeros or the sign."""
-        if value.element == element:
-            return value
-        if "i1" in (value.element, element):
-            raise ValueError("a predicate among numbers")
-        whole = self.resize(self.integer(value), f"i{_BITS[element]}", signed)
-        return self.bitcast(whole, element)
-
-    def invert(self, value: Value) -> Value:
-        return self.op("xor", value, self.constant(-1, value.element))
-
-    def bits(self, value: Value) -> str:
-        """A vector of predicates as an i32, a bit a lane."""
-        return self.assign(f"bitcast {self.splat(value)} to i32")
-
-    def from_bits(self, bits: str) -> Value:
-        return Value(self.assign(f"bitcast i32 {bits} to <{LANES} x i1>"), "i1", False)
-
-    def intrinsic(
-        self, name: str, *values: Value, tail: str = "", element: str | None = None
-    ) -> Value:
-        """An LLVM intrinsic on operands of one type: intrinsic("ctpop", a)."""
-        values = self.alike(*values)
-        first = values[0]
-        mangled = self._mangle(first.element, first.uniform)
-        result = first.element
-        if element is not None:
-            mangled = f"{self._mangle(element, first.uniform)}.{mangled}"
-            result = element
-        kind = result if first.uniform else f"<{LANES} x {result}>"
-        full = f"llvm.{name}.{mangled}"
-        tail_type = f", {tail.split()[0]}" if tail else ""
-        types = ", ".join(value.type for value in values)
-        self.text.declare(full, f"declare {kind} @{full}({types}{tail_type})")
-        operands = ", ".join(str(value) for value in values) + (f", {tail}" if tail else "")
-        return Value(self.assign(f"call {kind} @{full}({operands})"), result, first.uniform)
-
-    @staticmethod
-    def mangle(element: str) -> str:
-        """How intrinsics' names spell a type."""
-        return _MANGLED.get(element, element)
-
-    def _mangle(self, element: str, uniform: bool) -> str:
-        return ("" if uniform else f"v{LANES}") + self.mangle(element)
-
-    def extract(self, value: Value, lane: str) -> Value:
-        """The value of one lane (an i32)."""
-        if value.uniform:
-            return value
-        return Value(self.assign(f"extractelement {value}, i32 {lane}"), value.element, True)
-
-    # --- memory that the emitter itself needs -------------------------------------------------
-
-    def temporary(self, element: str, count: int, number: int = 0) -> str:
-        """A stack slot for `count` x 32 lanes, shared by everything that asks for this number."""
-        key = (f"{element}.{count}", number)
-        if key not in self._temporaries:
-            name = f'%"t{element}.{count}.{number}"'
-            self.entry.append(f"{name} = alloca [{count} x <{LANES} x {element}>], align 64")
-            self._temporaries[key] = name
-        return self._temporaries[key]
-
-    def spill(self, value: Value, number: int = 0) -> str:
-        """A pointer to the 32 lanes of a value."""
-        value = self.splat(value)
-        slot = self.temporary(value.element, 1, number)
-        self.line(f"store {value}, ptr {slot}, align 64")
-        return slot
-
-    def unspill(self, slot: str, element: str) -> Value:
-        return Value(
-            self.assign(f"load <{LANES} x {element}>, ptr {slot}, align 64"), element, False
-        )
-
-    def warp_field(self, field: str, index: int = 0) -> str:
-        """A pointer to a field of the Warp."""
-        return self.assign(f"getelementptr i8, ptr %w, i64 {WARP[field] + 4 * index}")
-
-    def warp_value(self, field: str, kind: str, index: int = 0) -> str:
-        """A field of the Warp that does not change while the kernel runs."""
-        return self.assign(f"load {kind}, ptr {self.warp_field(field, index)}, !invariant.load !0")
-
-    def parameter_bytes(self, name: str) -> int:
-        """The size of a parameter of a device function or of a call."""
-        known = (*self._formals(), *self.function.variables)
-        return {variable.name: variable.bytes for variable in known}[name]
-
-    def parameter_words(self, name: str) -> str | None:
-        """A pointer to a parameter of a device function or of a call: words of 4 bytes x 32 lanes.
-
-        None for the parameters of a kernel, which all lanes share.
-        """
-        formals = [variable.name for variable in self._formals()]
-        if name in formals and not self.function.is_entry:
-            return f"%p{formals.index(name)}"
-        for variable in self.function.variables:
-            if variable.name == name and variable.space == "param":
-                slot = f'%"a{name}"'
-                allocation = (
-                    f"{slot} = alloca [{-(-variable.bytes // 4)} x <{LANES} x i32>], align 64"
-                )
-                if allocation not in self.entry:
-                    self.entry.append(allocation)
-                return slot
-        return None
-
-    # --- hooks of the instrumented builds ---------------------------------------------------------
+    # --- hooks of the instrumented builds -----------------------------------------------------
 
     def begin_block(self, index: int, block: Block) -> None:
         """A block starts."""
@@ -891,20 +531,6 @@ class FunctionEmitter:
         return False
 
     # --- calls --------------------------------------------------------------------------------
-
-    def _call_text(self, result: str, name: str, arguments) -> str:
-        types = ", ".join(a.split()[0] for a in arguments)
-        self.text.declare(name, f"declare {result} @{name}({types})")
-        return f"call {result} @{name}({', '.join(arguments)})"
-
-    def _void_call_text(self, name: str, *arguments: str) -> str:
-        return self._call_text("void", name, arguments)
-
-    def call_void(self, name: str, *arguments: str) -> None:
-        self.line(self._void_call_text(name, *arguments))
-
-    def call(self, result: str, name: str, *arguments: str) -> str:
-        return self.assign(self._call_text(result, name, arguments))
 
     def call_checked(self, result: str, name: str, *arguments: str) -> str:
         """Call sg_`name`, which checks what it is asked for; nothing comes back from "void"."""
@@ -959,15 +585,6 @@ class FunctionEmitter:
         self._loaded.clear()
         return results, text
 
-    def lanewise(self, name: str, *values: Value, element: str) -> Value:
-        """A function of lanes.c: pointers to lanes in, pointer to lanes out (in that order)."""
-        uniform = all(value.uniform for value in values)
-        inputs = [f"ptr {self.spill(value, number)}" for number, value in enumerate(values)]
-        out = self.temporary(element, 1, 9)
-        self.call_void(name, *inputs, f"ptr {out}")
-        result = self.unspill(out, element)
-        return self.extract(result, "0") if uniform else result
-
     # --- sites --------------------------------------------------------------------------------
 
     def site(
@@ -989,101 +606,5 @@ class FunctionEmitter:
         self.text.sites[number] = Site(source.file, source.line, size, space, kind, elements)
         return number
 
-    # --- special registers and addresses ------------------------------------------------------
 
-    def special(self, name: str) -> Value:
-        head, _, axis = name.partition(".")
-        if head in ("tid", "ntid", "ctaid", "nctaid"):
-            index = "xyz".index(axis) if axis in ("x", "y", "z") else None
-            if index is None:
-                raise ValueError(name)
-            if head == "tid":
-                text = self.warp_value("tid", f"<{LANES} x i32>", LANES * index)
-                return Value(text, "i32", False)
-            return Value(self.warp_value(head, "i32", index), "i32", True)
-        if name == "laneid":
-            return self.lanes(range(LANES))
-        if name.startswith("lanemask_"):
-            test = {
-                "eq": lambda i: 1 << i,
-                "lt": lambda i: (1 << i) - 1,
-                "le": lambda i: (2 << i) - 1,
-            }
-            test["ge"] = lambda i: ~((1 << i) - 1)
-            test["gt"] = lambda i: ~((2 << i) - 1)
-            masks = [test[name[9:]](lane) & 0xFFFFFFFF for lane in range(LANES)]
-            return self.lanes(m - (1 << 32) if m >> 31 else m for m in masks)
-        if name == "warpid":
-            return Value(self.warp_value("warp_id", "i32"), "i32", True)
-        if name in ("nwarpid", "smid", "nsmid"):
-            return self.constant({"nwarpid": 64, "nsmid": 132}.get(name, 0), "i32")
-        if name == "gridid":
-            return self.resize(Value(self.warp_value("grid_id", "i32"), "i32", True), "i64")
-        if name in ("dynamic_smem_size", "total_smem_size", "aggr_smem_size"):
-            field = "dynamic_shared" if name[0] == "d" else "shared_bytes"
-            return Value(self.warp_value(field, "i32"), "i32", True)
-        if name in ("clock", "clock64", "clock_hi"):
-            ticks = Value(self.call("i64", "sg_clock", "ptr %w"), "i64", True)
-        elif name in ("globaltimer", "globaltimer_lo", "globaltimer_hi"):
-            ticks = Value(self.call("i64", "sg_globaltimer"), "i64", True)
-        elif name.startswith("reserved_smem_offset_"):
-            return self._reserved_shared(name.removeprefix("reserved_smem_offset_"))
-        elif name in ("envreg1", "envreg2"):  # high and low half
-            workspace = Value(self.warp_value("workspace", "i64"), "i64", True)
-            half = self.constant(32 if name == "envreg1" else 0, "i64")
-            return self.resize(self.op("lshr", workspace, half), "i32")
-        elif name.startswith("envreg"):
-            return self.constant(0, "i32")
-        else:
-            raise ValueError(name)
-        if name.endswith("_hi"):
-            ticks = self.op("lshr", ticks, self.constant(32, "i64"))
-        return ticks if name in ("clock64", "globaltimer") else self.resize(ticks, "i32")
-
-    def _reserved_shared(self, what: str) -> Value:
-        """Where the shared memory begins or ends that each block has for libraries' own use."""
-        begin = Value(self.call("i32", "sg_reserved_shared", "ptr %w"), "i32", True)
-        return self.op("add", begin, self.constant(RESERVED_SHARED[what], "i32"))
-
-    def symbol_address(self, symbol: Symbol) -> Value:
-        """The address of a variable in its own space (shared and local: an offset)."""
-        space, offset = self.layout.place(self.function.name, symbol.name)
-        offset += symbol.offset
-        if space == "shared":
-            return self.constant(offset, "i64")
-        if space == "dynamic":
-            base = Value(self.warp_value("static_shared", "i32"), "i32", True)
-            return self.op("add", self.resize(base, "i64"), self.constant(symbol.offset, "i64"))
-        if space == "local":
-            frame = self.resize(Value("%frame", "i32", True), "i64")
-            return self.op("add", frame, self.constant(offset, "i64"))
-        if space == "function":
-            return self.constant(offset, "i64")
-        base = self.warp_value("params" if space == "param" else "module", "ptr")
-        base = Value(self.assign(f"ptrtoint ptr {base} to i64"), "i64", True)
-        return self.op("add", base, self.constant(offset, "i64"))
-
-    def address(self, operand: Address, width: str = "i64") -> Value:
-        """The value of [base + offset] in the instruction's own space."""
-        if operand.base is None:
-            return self.constant(operand.offset, width)
-        if isinstance(operand.base, str):
-            return self.resize(self.symbol_address(Symbol(operand.base, operand.offset)), width)
-        base = self.integer(self.load_register(operand.base))
-        base = self.resize(base, width)
-        return (
-            self.op("add", base, self.constant(operand.offset, width)) if operand.offset else base
-        )
-
-    def address_sum(self, operand: Address, width: str) -> tuple[Value, Value]:
-        """The same as (base, offsets), where it differs between lanes."""
-        base = self.constant(operand.offset, width)
-        register = operand.base
-        if register.name in self.sums and element_of(register.type) == width:
-            more, offsets = self._load_sum(register)
-            return self.op("add", more, base), offsets
-        return base, self.resize(self.integer(self.load_register(register)), width)
-
-
-BUILDS: dict[str, type[FunctionEmitter]] = {"plain": FunctionEmitter}
-"""What emits the functions of each build; instrumented builds fill in the hooks."""
+BUILDS["plain"] = FunctionEmitter

@@ -8,96 +8,27 @@ approximate functions, are C functions over 32 lanes (driver/lanes.c).
 from __future__ import annotations
 
 from . import integer
-from .emit import LANES, FunctionEmitter, Value, element_of, instruction
-from .integer import bits_of, halves, is_float, is_signed, join, kind_of
+from .emit import LANES, Value, instruction
+from .floats import (
+    finite,
+    float_of,
+    flushed,
+    is_nan,
+    is_subnormal,
+    narrowed,
+    quiet,
+    relu,
+    saturate,
+    widened,
+)
 from .nans import canonical
+from .types import bits_of, element_of, is_float, is_signed, kind_of
 
 _DIRECTED = ("rz", "rm", "rp")
 
 
 def _rounding(item) -> str:
     return next((m for m in item.modifiers if m in _DIRECTED), "rn")
-
-
-def _is_subnormal(e: FunctionEmitter, value: Value) -> Value:
-    """Whether a float is subnormal or zero."""
-    exponent = e.op("and", e.bitcast(value, "i32"), e.constant(0x7F800000, "i32"))
-    return e.compare("icmp eq", exponent, e.constant(0, "i32"))
-
-
-def _flush(e: FunctionEmitter, value: Value) -> Value:
-    """Subnormal floats become zeros of their sign."""
-    bits = e.bitcast(value, "i32")
-    sign = e.op("and", bits, e.constant(0x80000000, "i32"))
-    return e.bitcast(e.select(_is_subnormal(e, value), sign, bits), "float")
-
-
-def _flush_half(e: FunctionEmitter, bits: Value) -> Value:
-    exponent = e.op("and", bits, e.constant(0x7C00, "i16"))
-    subnormal = e.compare("icmp eq", exponent, e.constant(0, "i16"))
-    return e.select(subnormal, e.op("and", bits, e.constant(0x8000, "i16")), bits)
-
-
-def number(e: FunctionEmitter, value: Value, kind: str, flush: bool = False) -> Value:
-    """A value of a PTX float type as a float or double that can be computed with."""
-    if kind == "f64":
-        return value
-    if kind == "f16":
-        value = _flush_half(e, value) if flush else value
-        return e.convert("fpext", e.bitcast(value, "half"), "float")
-    if kind == "bf16":
-        wide = e.op("shl", e.resize(value, "i32"), e.constant(16, "i32"))
-        return e.bitcast(wide, "float")
-    return _flush(e, value) if flush else value
-
-
-def _to_bfloat(e: FunctionEmitter, value: Value) -> Value:
-    bits = e.bitcast(value, "i32")
-    odd = e.op("and", e.op("lshr", bits, e.constant(16, "i32")), e.constant(1, "i32"))
-    rounded = e.op("add", bits, e.op("add", odd, e.constant(0x7FFF, "i32")))
-    high = e.resize(e.op("lshr", rounded, e.constant(16, "i32")), "i16")
-    nan = e.compare("fcmp uno", value, value)
-    return e.select(nan, e.constant(0x7FFF, "i16"), high)
-
-
-def packed(e: FunctionEmitter, value: Value, kind: str, flush: bool = False) -> Value:
-    """A float or double that has been computed, rounded to a PTX float type."""
-    if kind == "f16":
-        half = e.bitcast(e.convert("fptrunc", value, "half"), "i16")
-        return _flush_half(e, half) if flush else half
-    if kind == "bf16":
-        return _to_bfloat(e, value)
-    return _flush(e, value) if flush and kind == "f32" else value
-
-
-def _float(e: FunctionEmitter, value: float, like: Value) -> Value:
-    import struct
-
-    if like.element == "double":
-        bits = e.constant(int.from_bytes(struct.pack("<d", value), "little"), "i64")
-    else:
-        bits = e.constant(int.from_bytes(struct.pack("<f", value), "little"), "i32")
-    return e.bitcast(bits, like.element)
-
-
-def _saturate(e: FunctionEmitter, value: Value) -> Value:
-    """Into [0, 1]; NaN becomes 0."""
-    zero, one = _float(e, 0.0, value), _float(e, 1.0, value)
-    capped = e.select(e.compare("fcmp ogt", value, one), one, value)
-    return e.select(e.compare("fcmp ogt", value, zero), capped, zero)
-
-
-def _relu(e: FunctionEmitter, value: Value) -> Value:
-    """Negative values become 0, NaN stays."""
-    zero = _float(e, 0.0, value)
-    return e.select(e.compare("fcmp ole", value, zero), zero, value)
-
-
-def _finite(e: FunctionEmitter, value: Value, largest: float) -> Value:
-    """At most the largest finite number of a type in size; NaN stays."""
-    limit = _float(e, largest, value)
-    too_large = e.compare("fcmp ogt", e.intrinsic("fabs", value), limit)
-    return e.select(too_large, e.intrinsic("copysign", limit, value), value)
 
 
 def _compute(e, item, operation, count: int = 2) -> None:
@@ -107,16 +38,16 @@ def _compute(e, item, operation, count: int = 2) -> None:
     operands = [e.read(o, kind) for o in item.operands[1 : 1 + count]]
 
     def one(values, scalar):
-        result = operation([number(e, v, scalar, flush) for v in values])
+        result = operation([widened(e, v, scalar, flush) for v in values])
         if "sat" in item.modifiers:
-            result = _saturate(e, result)
+            result = saturate(e, result)
         if "relu" in item.modifiers:
-            result = _relu(e, result)
-        return packed(e, result, scalar, flush)
+            result = relu(e, result)
+        return narrowed(e, result, scalar, flush)
 
     if kind.endswith("x2"):
-        low, high = zip(*(halves(e, v) for v in operands), strict=True)
-        e.write(item.operands[0], join(e, one(low, kind[:-2]), one(high, kind[:-2])))
+        low, high = zip(*(e.halves(v) for v in operands), strict=True)
+        e.write(item.operands[0], e.join(one(low, kind[:-2]), one(high, kind[:-2])))
     else:
         e.write(item.operands[0], one(operands, kind))
 
@@ -130,7 +61,7 @@ def _rounded(e, item, operation: str, values: list[Value]) -> Value:
     if operation in ("fma", "sqrt"):
         return e.intrinsic(operation, *values)
     if operation == "rcp":
-        return e.op("fdiv", _float(e, 1.0, values[0]), values[0])
+        return e.op("fdiv", float_of(e, 1.0, values[0]), values[0])
     return e.op("f" + operation, *values)
 
 
@@ -168,7 +99,7 @@ def _short_fma(e, item, kind) -> None:
     operands = [e.read(o, kind) for o in item.operands[1:4]]
     flush = "ftz" in item.modifiers
     if flush:
-        operands = [_flushed(e, operand, kind) for operand in operands]
+        operands = [flushed(e, operand, kind) for operand in operands]
     count, element = (2 * LANES, "i32") if kind.endswith("x2") else (LANES, "i16")
     pointers = [f"ptr {e.spill(value, n)}" for n, value in enumerate(operands)]
     out = e.temporary(element, 1, 9)
@@ -178,15 +109,15 @@ def _short_fma(e, item, kind) -> None:
         result = e.extract(result, "0")
 
     def finish(part):
-        value = number(e, part, name, flush)
+        value = widened(e, part, name, flush)
         if "sat" in item.modifiers:
-            value = _saturate(e, value)
+            value = saturate(e, value)
         if "relu" in item.modifiers:
-            value = _relu(e, value)
-        return packed(e, value, name)
+            value = relu(e, value)
+        return narrowed(e, value, name)
 
     if set(item.modifiers) & {"sat", "relu", "ftz"}:
-        result = join(e, *map(finish, halves(e, result))) if element == "i32" else finish(result)
+        result = e.join(*map(finish, e.halves(result))) if element == "i32" else finish(result)
     e.write(item.operands[0], result)
 
 
@@ -204,10 +135,10 @@ def _div(e, item):
                 return exact
             # what is subnormal before it is rounded away from zero is flushed too
             cut = e.lanewise("sg_div_rz_f32", a, b, element="float")
-            return e.select(_is_subnormal(e, cut), cut, exact)
+            return e.select(is_subnormal(e, cut), cut, exact)
         # by more than 2^126 the hardware multiplies with a reciprocal that has become 0
-        huge = e.compare("fcmp ogt", e.intrinsic("fabs", b), _float(e, 2.0**126, b))
-        zero = e.intrinsic("copysign", _float(e, 0.0, b), b)
+        huge = e.compare("fcmp ogt", e.intrinsic("fabs", b), float_of(e, 2.0**126, b))
+        zero = e.intrinsic("copysign", float_of(e, 0.0, b), b)
         return e.select(huge, e.op("fmul", a, zero), e.op("fdiv", a, b))
 
     _compute(e, item, quotient)
@@ -224,7 +155,7 @@ def _minmax(e, item):
         name = item.opcode + ("imum" if "NaN" in item.modifiers else "imumnum")
         if kind_of(item) == "f64":  # of two NaNs the second
             result = e.intrinsic(name, a, b)
-            return e.select(_is_nan(e, result), e.bitcast(_quiet(e, b), "double"), result)
+            return e.select(is_nan(e, result), e.bitcast(quiet(e, b), "double"), result)
         if "xorsign" not in item.modifiers:
             return e.intrinsic(name, a, b)
         size = e.intrinsic(name, e.intrinsic("fabs", a), e.intrinsic("fabs", b))
@@ -234,30 +165,12 @@ def _minmax(e, item):
     _compute(e, item, extreme)
 
 
-def _flushed(e: FunctionEmitter, value: Value, kind: str) -> Value:
-    """A value without its subnormals, in its own form."""
-    if kind == "f32":
-        return _flush(e, value)
-    if kind == "f16":
-        return _flush_half(e, value)
-    return join(e, *(_flush_half(e, half) for half in halves(e, value)))
-
-
-def _is_nan(e: FunctionEmitter, value: Value) -> Value:
-    return e.compare("fcmp uno", value, value)
-
-
-def _quiet(e: FunctionEmitter, value: Value) -> Value:
-    """The bits of a double that is NaN, made quiet."""
-    return e.op("or", e.bitcast(value, "i64"), e.constant(1 << 51, "i64"))
-
-
 def _sign_operation(e, item, clear: bool) -> None:
     """abs or neg: only the sign bits change, but not those of a double's NaN."""
     kind = kind_of(item)
     value = e.read(item.operands[1], kind)
     if "ftz" in item.modifiers:
-        value = _flushed(e, value, kind)
+        value = flushed(e, value, kind)
     bits = e.integer(value)
     width = bits_of(kind)
     signs = (1 << (width - 1)) | ((1 << 15) if kind.endswith("x2") else 0)
@@ -266,12 +179,16 @@ def _sign_operation(e, item, clear: bool) -> None:
     else:
         bits = e.op("xor", bits, e.constant(signs, bits.element))
     if kind == "f64":
-        bits = e.select(_is_nan(e, value), _quiet(e, value), bits)
+        bits = e.select(is_nan(e, value), quiet(e, value), bits)
     e.write(item.operands[0], bits)
 
 
-def absolute(e: FunctionEmitter, item) -> None:
-    _sign_operation(e, item, clear=True)
+@instruction("abs")
+def _abs(e, item):
+    if is_float(kind_of(item)):
+        _sign_operation(e, item, clear=True)
+    else:
+        integer.absolute(e, item)
 
 
 @instruction("neg")
@@ -326,7 +243,7 @@ def _rsqrt(e, item):
         _approximate(e, item)
     else:
         _compute(
-            e, item, lambda v: e.op("fdiv", _float(e, 1.0, v[0]), e.intrinsic("sqrt", v[0])), 1
+            e, item, lambda v: e.op("fdiv", float_of(e, 1.0, v[0]), e.intrinsic("sqrt", v[0])), 1
         )
 
 
@@ -370,7 +287,7 @@ def _cvt(e, item):
     if to in ("f16x2", "bf16x2"):
         low, high = item.operands[2], item.operands[1]
         parts = [_to_float(e, item, e.read(o, kind), kind, to[:-2]) for o in (low, high)]
-        e.write(item.operands[0], join(e, *parts))
+        e.write(item.operands[0], e.join(*parts))
         return
     value = e.read(item.operands[1], kind)
     if to == "tf32":
@@ -392,11 +309,11 @@ _FP8 = ("e4m3x2", "e5m2x2")
 def _to_fp8(e, item, kind, to):
     """Two floats, or the two halves of a register, rounded to a pair of bytes."""
     if kind == "f16x2":
-        low, high = (number(e, v, "f16") for v in halves(e, e.read(item.operands[1], kind)))
+        low, high = (widened(e, v, "f16") for v in e.halves(e.read(item.operands[1], kind)))
     else:
         high, low = (e.read(o, "f32") for o in item.operands[1:3])
     if "relu" in item.modifiers:
-        low, high = _relu(e, low), _relu(e, high)
+        low, high = relu(e, low), relu(e, high)
     name = f"sg_cvt_{to[:-2]}_f32"
     parts = (e.resize(e.lanewise(name, v, element="i8"), "i16") for v in e.alike(low, high))
     low, high = parts
@@ -412,19 +329,20 @@ def _from_fp8(e, item, kind, to):
     def half(bits: Value) -> Value:
         """From the upper 8 bits."""
         if kind == "e5m2x2":  # the upper half of a half
-            value = number(e, bits, "f16")
+            value = widened(e, bits, "f16")
         else:  # with one bit of exponent less, and one of mantissa more
             low = e.op("lshr", e.op("shl", bits, e.constant(1, "i16")), e.constant(2, "i16"))
-            size = e.op("fmul", number(e, low, "f16"), _float(e, 256.0, Value("", "float", True)))
+            size = widened(e, low, "f16")
+            size = e.op("fmul", size, float_of(e, 256.0, size))
             nan = e.compare("icmp eq", low, e.constant(0x3F80, "i16"))
             size = e.select(nan, e.bitcast(e.constant(0x7FFFFFFF, "i32"), "float"), size)
             sign = e.op("shl", e.resize(bits, "i32"), e.constant(16, "i32"))
             value = e.intrinsic("copysign", size, e.bitcast(sign, "float"))
-        return packed(e, _relu(e, value) if "relu" in item.modifiers else value, "f16")
+        return narrowed(e, relu(e, value) if "relu" in item.modifiers else value, "f16")
 
     upper = e.op("and", pair, e.constant(0xFF00, "i16"))
     lower = e.op("shl", pair, e.constant(8, "i16"))
-    e.write(item.operands[0], join(e, half(lower), half(upper)))
+    e.write(item.operands[0], e.join(half(lower), half(upper)))
 
 
 def _limits(kind: str) -> tuple[int, int]:
@@ -460,7 +378,7 @@ def _to_tf32(e, value, item):
     """The upper 19 bits of a float, rounded as if its exponent were part of the number.
 
     NaN: .rna cuts it off too, the others make one of their own."""
-    bits, nan = e.bitcast(value, "i32"), _is_nan(e, value)
+    bits, nan = e.bitcast(value, "i32"), is_nan(e, value)
     mask = e.constant(~0x1FFF, "i32")
     cut = e.op("and", bits, mask)
     if "rz" in item.modifiers:
@@ -476,14 +394,14 @@ def _to_tf32(e, value, item):
         beyond = e.compare("icmp eq", e.op("and", kept, exponent), exponent)
         kept = e.select(beyond, e.op("sub", kept, e.constant(0x2000, "i32")), kept)
     if "relu" in item.modifiers:
-        kept = e.bitcast(_relu(e, e.bitcast(kept, "float")), "i32")
+        kept = e.bitcast(relu(e, e.bitcast(kept, "float")), "i32")
     return kept
 
 
 def _to_float(e, item, value, kind, to):
     """cvt between float types; the result as an element of type `to`."""
     flush = "ftz" in item.modifiers and to in ("f32", "f64")
-    value = number(e, value, kind, flush and kind == "f32")
+    value = widened(e, value, kind, flush and kind == "f32")
     integral = next((m for m in item.modifiers if m in _TO_INTEGER), None)
     if integral:
         value = e.intrinsic(_TO_INTEGER[integral], value)
@@ -497,17 +415,17 @@ def _to_float(e, item, value, kind, to):
         else:
             value = e.lanewise(f"sg_cvt_{rounding}_f32_f64", value, element="float")
     elif to in ("f16", "bf16") and value.element == "double":
-        value = _saturate(e, value) if "sat" in item.modifiers else value
+        value = saturate(e, value) if "sat" in item.modifiers else value
         return e.lanewise(f"sg_cvt_{rounding}_{to}_f64", value, element="i16")
     if "sat" in item.modifiers:
-        value = _saturate(e, value)
+        value = saturate(e, value)
     if "relu" in item.modifiers:
-        value = _relu(e, value)
+        value = relu(e, value)
     if "satfinite" in item.modifiers:
-        value = _finite(e, value, {"f16": 65504.0, "bf16": 255 * 2.0**120}[to])
+        value = finite(e, value, {"f16": 65504.0, "bf16": 255 * 2.0**120}[to])
     if to in ("f16", "bf16") and rounding != "rn" and not integral:
         return e.lanewise(f"sg_cvt_{rounding}_{to}_f32", value, element="i16")
-    return packed(e, value, to, flush)
+    return narrowed(e, value, to, flush)
 
 
 def _from_integer(e, item, value, kind, to):
@@ -522,21 +440,21 @@ def _from_integer(e, item, value, kind, to):
             result = e.convert(convert, value, element_of(to))
         else:
             result = e.lanewise(f"sg_cvt_{rounding}_{to}_{source}", value, element=element_of(to))
-        return _saturate(e, result) if "sat" in item.modifiers else result
+        return saturate(e, result) if "sat" in item.modifiers else result
     cut = e.lanewise(f"sg_cvt_rz_f32_{source}", value, element="float")
     back = e.intrinsic("fptosi.sat" if signed else "fptoui.sat", cut, element=value.element)
     exact = e.compare("icmp eq", back, value)
     bits = e.bitcast(cut, "i32")
     odd = e.bitcast(e.select(exact, bits, e.op("or", bits, e.constant(1, "i32"))), "float")
-    odd = _saturate(e, odd) if "sat" in item.modifiers else odd
+    odd = saturate(e, odd) if "sat" in item.modifiers else odd
     if rounding == "rn":
-        return packed(e, odd, to)
+        return narrowed(e, odd, to)
     return e.lanewise(f"sg_cvt_{rounding}_{to}_f32", odd, element="i16")
 
 
 def _to_int(e, item, value, kind, to):
     """Rounded and clamped; NaN becomes 0, or the top bit alone where 64 bits are involved."""
-    value = number(e, value, kind, "ftz" in item.modifiers)
+    value = widened(e, value, kind, "ftz" in item.modifiers)
     rounding = next(m for m in item.modifiers if m in _TO_INTEGER)
     if rounding != "rzi":
         value = e.intrinsic(_TO_INTEGER[rounding], value)

@@ -1,47 +1,12 @@
-"""Integer and logic instructions, comparison and selection, and moves."""
+"""Integer and logic instructions, and moves."""
 
 from __future__ import annotations
 
-from ..ptx.program import Not, Register, Symbol, Vector
-from .emit import FunctionEmitter, Value, element_of, instruction
+from ..ptx.program import Register, Symbol, Vector
+from .addresses import symbol_address
+from .emit import FunctionEmitter, Value, instruction
 from .flow import CARRY
-
-_FLOATS = ("f16", "f16x2", "bf16", "bf16x2", "f32", "f64", "tf32")
-
-
-def is_float(ptx_type: str) -> bool:
-    return ptx_type in _FLOATS
-
-
-def bits_of(ptx_type: str) -> int:
-    return {"pred": 1, "f16x2": 32, "bf16x2": 32, "s16x2": 32, "u16x2": 32}.get(ptx_type) or int(
-        ptx_type.lstrip("subft")
-    )
-
-
-def is_signed(ptx_type: str) -> bool:
-    return ptx_type[0] == "s"
-
-
-def kind_of(item) -> str:
-    """The (last) type of an instruction; `.relu` and the like may follow it."""
-    return next(m for m in reversed(item.modifiers) if m not in ("relu", "add", "sat"))
-
-
-def _wide(ptx_type: str) -> str:
-    return f"i{2 * bits_of(ptx_type)}"
-
-
-def halves(e: FunctionEmitter, value: Value) -> list[Value]:
-    """The two 16-bit halves of 32-bit lanes."""
-    high = e.op("lshr", value, e.constant(16, "i32"))
-    return [e.resize(value, "i16"), e.resize(high, "i16")]
-
-
-def join(e: FunctionEmitter, low: Value, high: Value) -> Value:
-    """Two 16-bit values as one of 32 bits."""
-    raised = e.op("shl", e.resize(high, "i32"), e.constant(16, "i32"))
-    return e.op("or", e.resize(low, "i32"), raised)
+from .types import bits_of, element_of, is_signed, kind_of, wide_of
 
 
 def _minmax(e, name, ptx_type, a, b):
@@ -57,8 +22,8 @@ def arithmetic(e: FunctionEmitter, item) -> None:
     a, b = (e.read(o, kind) for o in item.operands[1:3])
     if kind in ("s16x2", "u16x2"):
         scalar = kind[:3]
-        parts = zip(halves(e, a), halves(e, b), strict=True)
-        e.write(item.operands[0], join(e, *(_simple(e, item, scalar, x, y) for x, y in parts)))
+        parts = zip(e.halves(a), e.halves(b), strict=True)
+        e.write(item.operands[0], e.join(*(_simple(e, item, scalar, x, y) for x, y in parts)))
         return
     if "cc" in item.modifiers:
         _with_carry(e, item, a, b, None)
@@ -110,7 +75,7 @@ def product(e: FunctionEmitter, item, a: Value, b: Value) -> Value:
     kind = item.modifiers[-1]
     if "lo" in item.modifiers:
         return e.op("mul", a, b)
-    wide = e.op("mul", *(e.resize(v, _wide(kind), is_signed(kind)) for v in (a, b)))
+    wide = e.op("mul", *(e.resize(v, wide_of(kind), is_signed(kind)) for v in (a, b)))
     if "wide" in item.modifiers:
         return wide
     return e.resize(e.op("lshr", wide, e.constant(bits_of(kind), wide.element)), a.element)
@@ -194,19 +159,9 @@ def divide(e: FunctionEmitter, item) -> None:
     e.write(item.operands[0], e.select(zero, ones, quotient), signed)
 
 
-@instruction("abs")
-def _abs(e, item):
-    from .floating import absolute
-
-    kind = item.modifiers[-1]
-    if is_float(kind):
-        absolute(e, item)
-    else:
-        e.write(
-            item.operands[0],
-            e.intrinsic("abs", e.read(item.operands[1], kind), tail="i1 false"),
-            True,
-        )
+def absolute(e: FunctionEmitter, item) -> None:
+    a = e.read(item.operands[1], item.modifiers[-1])
+    e.write(item.operands[0], e.intrinsic("abs", a, tail="i1 false"), True)
 
 
 # --- bits ------------------------------------------------------------------------------------
@@ -245,15 +200,8 @@ def _lop3(e, item):
             total = e.op("or", total, e.op("and", e.op("and", chosen[0], chosen[1]), chosen[2]))
     if combined:
         some = e.compare("icmp ne", total, e.constant(0, "i32"))
-        e.write(operands[1], e.op(item.modifiers[0], some, read_predicate(e, item.operands[-1])))
+        e.write(operands[1], e.op(item.modifiers[0], some, e.read(item.operands[-1], "pred")))
     e.write(result, total)
-
-
-def read_predicate(e: FunctionEmitter, operand) -> Value:
-    """A predicate operand, which may be negated or a constant."""
-    if isinstance(operand, Not):
-        return e.invert(e.read(operand.register, "pred"))
-    return e.read(operand, "pred")
 
 
 def _clamped_shift(e, operation, a, amount: Value) -> Value:
@@ -504,95 +452,6 @@ def _clamp_bits(e, value, width: int, signed: bool) -> Value:
     )
 
 
-# --- comparison and selection ------------------------------------------------------------------
-
-_SIGNED = {"lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge"}
-_UNSIGNED = {"lt": "ult", "le": "ule", "gt": "ugt", "ge": "uge"}
-_UNSIGNED |= {"lo": "ult", "ls": "ule", "hi": "ugt", "hs": "uge"}
-_FLOAT = {"eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
-_FLOAT |= {name + "u": "u" + name for name in ("eq", "ne", "lt", "le", "gt", "ge")}
-_FLOAT |= {"equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge"}
-_FLOAT |= {"num": "ord", "nan": "uno"}
-
-
-def _compare(e, relation: str, kind: str, a, b, flush: bool) -> Value:
-    from .floating import number
-
-    if is_float(kind):
-        a, b = (number(e, v, kind, flush) for v in (a, b))
-        return e.compare(f"fcmp {_FLOAT[relation]}", a, b)
-    if relation in ("eq", "ne"):
-        return e.compare(f"icmp {relation}", a, b)
-    table = _SIGNED if is_signed(kind) and relation in _SIGNED else _UNSIGNED
-    return e.compare(f"icmp {table[relation]}", a, b)
-
-
-def _comparison(e, item, kind, operands) -> list[Value]:
-    """The results of setp/set: one, or one for each half of a packed type."""
-    relation = item.modifiers[0]
-    a, b = (e.read(o, kind) for o in operands[:2])
-    flush = "ftz" in item.modifiers
-    if kind.endswith("x2"):
-        pairs = zip(halves(e, a), halves(e, b), strict=True)
-        results = [_compare(e, relation, kind[:-2], x, y, flush) for x, y in pairs]
-    else:
-        results = [_compare(e, relation, kind, a, b, flush)]
-    combine = next((m for m in item.modifiers if m in ("and", "or", "xor")), None)
-    if combine:
-        other = read_predicate(e, operands[2])
-        negated = e.invert(results[0]) if len(results) == 1 else None
-        results = [e.op(combine, r, other) for r in results]
-        if negated is not None and item.opcode == "setp":
-            results.append(e.op(combine, negated, other))
-    elif len(results) == 1:
-        results.append(e.invert(results[0]))
-    return results
-
-
-@instruction("setp")
-def _setp(e, item):
-    count = len(item.operands) - (3 if set(item.modifiers) & {"and", "or", "xor"} else 2)
-    results = _comparison(e, item, item.modifiers[-1], item.operands[count:])
-    for destination, result in zip(item.operands[:count], results, strict=False):
-        e.write(destination, result)
-
-
-@instruction("set")
-def _set(e, item):
-    result_type, kind = item.modifiers[-2:]
-    results = _comparison(e, item, kind, item.operands[1:])
-    ones = {"f32": 0x3F800000, "f16": 0x3C00, "f16x2": 0x3C00, "bf16": 0x3F80, "bf16x2": 0x3F80}
-    if kind.endswith("x2"):
-        one = e.constant(ones.get(result_type, 0xFFFF), "i16")
-        parts = [e.select(r, one, e.constant(0, "i16")) for r in results]
-        e.write(item.operands[0], join(e, *parts))
-        return
-    element = f"i{bits_of(result_type)}"
-    one = e.constant(ones.get(result_type, -1), element)
-    e.write(item.operands[0], e.select(results[0], one, e.constant(0, element)), True)
-
-
-@instruction("selp")
-def _selp(e, item):
-    a, b = (e.read(o, item.modifiers[-1]) for o in item.operands[1:3])
-    e.write(item.operands[0], e.select(read_predicate(e, item.operands[3]), a, b))
-
-
-@instruction("slct")
-def _slct(e, item):
-    from .floating import number
-
-    kind, by = item.modifiers[-2:]
-    a, b = (e.read(o, kind) for o in item.operands[1:3])
-    c = e.read(item.operands[3], by)
-    if by == "f32":
-        value = number(e, c, by, "ftz" in item.modifiers)
-        chosen = e.compare("fcmp oge", value, e.bitcast(e.constant(0, "i32"), "float"))
-    else:
-        chosen = e.compare("icmp sge", c, e.constant(0, c.element))
-    e.write(item.operands[0], e.select(chosen, a, b))
-
-
 # --- moves -------------------------------------------------------------------------------------
 
 
@@ -640,7 +499,7 @@ def _mov(e, item):
         unpack(e, e.integer(e.read(source, f"b{bits_of(kind)}")), destination.elements, f"i{width}")
         return
     if isinstance(source, Symbol):
-        value = e.resize(e.symbol_address(source), element_of(kind))
+        value = e.resize(symbol_address(e, source), element_of(kind))
     else:
         value = e.read(source, kind)
     e.write(destination, value)

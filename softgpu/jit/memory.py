@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from .. import contract
 from ..ptx.program import Address, Immediate, Register, Vector
-from .emit import LANES, FunctionEmitter, Value, element_of, instruction
-from .integer import bits_of, is_signed
+from .addresses import operand_address, operand_sum
+from .emit import LANES, FunctionEmitter, Value, instruction
 from .layout import SHARED_WINDOW
+from .types import bits_of, element_of, is_signed
 
 _SPACES = ("global", "shared", "local", "const", "param")
 
@@ -34,8 +35,8 @@ def _pointer_value(e: FunctionEmitter, field: str) -> Value:
 def _own_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
     """Addresses of an access in its own space: offsets in shared memory, else host addresses."""
     if space == "shared":
-        return e.address(operand, "i32")
-    address = e.address(operand)
+        return operand_address(e, operand, "i32")
+    address = operand_address(e, operand)
     return e.op("add", _local_base(e), address) if space == "local" else address
 
 
@@ -122,7 +123,7 @@ class Access:
             return self.address, e.constant(0, self.address.element)
         if self.space == "local" or self.operand is None:
             return e.constant(0, self.address.element), self.address
-        return e.address_sum(self.operand, "i32" if self.space == "shared" else "i64")
+        return operand_sum(e, self.operand, "i32" if self.space == "shared" else "i64")
 
     def in_a_row(self) -> tuple[Value, Value]:
         """(fast path possible, host address of lane 0's element, were it active)."""

@@ -44,9 +44,7 @@ def canonical(e, value, kind: str):
     """A value of the emitter `e` in which every NaN is the one that arithmetic makes."""
     bits = e.integer(value)
     if kind.endswith("x2"):
-        from .integer import halves, join
-
-        return join(e, *(canonical(e, half, kind[:-2]) for half in halves(e, bits)))
+        return e.join(*(canonical(e, half, kind[:-2]) for half in e.halves(bits)))
     infinity, nan, width = _FORMATS[kind]
     # in integers: LLVM takes a comparison of floats to mean that one NaN is as good as another
     size = e.op("and", bits, e.constant(nan, f"i{width}"))

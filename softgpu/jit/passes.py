@@ -15,7 +15,6 @@ from .flow import (
     waits_for_nothing_else,
 )
 from .nans import NanPlan, plan_nans
-from .sums import find_sums
 from .uniform import find_varying, is_divergent
 from .unrolling import as_ptxas_unrolls
 
@@ -30,7 +29,6 @@ class Analysis:
     copies: dict[Instruction, Instruction | None]  # of unrolled loops: of what; None: added
     blocks: list[Block]
     varying: set[str]  # registers with a value per lane
-    sums: set[str]  # of those, registers that are kept as a base and offsets
     divergent: list[bool]  # whether lanes may part at its end
     waiting: list[frozenset[int]]  # the blocks at which lanes may wait while it runs
     spinning: dict[int, int]  # loops that may wait for others: last block, first block
@@ -58,7 +56,6 @@ def analyse(function: Function, calls_may_exit: bool, unrolled: bool = False) ->
         copies=copies,
         blocks=blocks,
         varying=varying,
-        sums=find_sums(function, varying),
         divergent=divergent,
         waiting=waiting,
         spinning=spinning_loops(blocks),

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from .. import contract
 from ..ptx.program import Function, Immediate, Instruction
-from .emit import BUILDS, FunctionEmitter, ModuleText, Value
+from .emit import FunctionEmitter, Value
 from .merging import merged_accesses
+from .module_text import BUILDS, ModuleText
 
 __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 

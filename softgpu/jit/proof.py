@@ -13,9 +13,9 @@ from enum import Enum
 
 from ..ptx.program import Address, Immediate, Instruction, Register, Special, Symbol
 from .flow import registers_of
-from .integer import bits_of
 from .memory import vector_size
 from .opcodes import Does, does
+from .types import bits_of
 
 __all__ = ["Guess", "Proof", "address_of", "find_proof"]
 

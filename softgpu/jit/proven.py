@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..ptx.program import Address, Instruction, Register
-from .emit import BUILDS, LANES, FunctionEmitter, ModuleText, Value
+from .emit import LANES, FunctionEmitter, Value
 from .flow import EXIT, Block, registers_of
 from .memory import Access, interleaved, joined
+from .module_text import BUILDS, ModuleText
 from .opcodes import Does, does
 from .proof import Guess, Proof, address_of, find_proof
 from .strides import PIECE, strides_along_x

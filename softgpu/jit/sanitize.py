@@ -11,8 +11,9 @@ from __future__ import annotations
 from .. import contract
 from ..advice import BLOCK, WARP
 from ..ptx.program import Address, Function, Immediate, Instruction, Register, Symbol, Vector
-from .emit import BUILDS, FunctionEmitter, ModuleText
+from .emit import FunctionEmitter
 from .flow import gathers, registers_of
+from .module_text import BUILDS, ModuleText
 from .opcodes import Does, Pointer, does, opcode_of
 
 __all__ = ["SanitizedEmitter"]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from ..ptx.program import Instruction, Module
 from .compile import assembly, module_of, optimise
-from .emit import BUILDS, ModuleText
 from .flow import EXIT, Block
 from .layout import Layout
+from .module_text import BUILDS, ModuleText
 from .passes import Analysis, analyse
 
 __all__ = ["STAGES", "Stages", "stages"]

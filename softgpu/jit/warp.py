@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from .. import contract
 from ..ptx.program import Immediate, Register, Symbol, Vector
-from .emit import LANES, FunctionEmitter, Value, instruction, symbol
-from .integer import bits_of, read_predicate
+from .emit import LANES, FunctionEmitter, Value, instruction
 from .memory import read_word
+from .module_text import symbol
+from .types import bits_of
 
 # --- shuffles and votes --------------------------------------------------------------------------
 
@@ -81,7 +82,7 @@ def _vote(e, item):
     mode = next(m for m in item.modifiers if m in ("all", "any", "uni", "ballot"))
     _observe_vote(e, item)
     members = _members(e, item.operands[2])
-    yes = e.op("and", Value(e.bits(read_predicate(e, item.operands[1])), "i32", True), members)
+    yes = e.op("and", Value(e.bits(e.read(item.operands[1], "pred")), "i32", True), members)
     all_agree = e.compare("icmp eq", yes, members)
     none = e.compare("icmp eq", yes, e.constant(0, "i32"))
     result = {
@@ -213,7 +214,7 @@ def _barrier(e, item):
     elif number == threads == "0" and not reduction and not e.careful:
         e.call_void("sg_sync", "ptr %w", f"i32 {site}", f"i32 {e.active()}")
     else:
-        votes = e.bits(read_predicate(e, predicate)) if reduction else "0"
+        votes = e.bits(e.read(predicate, "pred")) if reduction else "0"
         kind = {None: 0, "popc": 1, "and": 2, "or": 3}[reduction]
         result = e.call_checked("i32", "barrier", *common, f"i32 {kind}", f"i32 {votes}")
         if reduction == "popc":

@@ -7,8 +7,8 @@ import pytest
 
 from softgpu import build, contract
 from softgpu.contract import ffi
-from softgpu.jit.emit import ModuleText
 from softgpu.jit.layout import Image, Layout
+from softgpu.jit.module_text import ModuleText
 from softgpu.ptx import parse
 from tests import ROOT
 

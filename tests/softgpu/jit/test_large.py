@@ -8,6 +8,7 @@ import pytest
 from helpers import autoinit
 from softgpu.jit import emit
 from softgpu.jit.layout import Image, Layout
+from softgpu.jit.module_text import ModuleText
 from softgpu.ptx import parse
 
 HEAD = """.version 9.0
@@ -94,7 +95,7 @@ SHAPES = pytest.mark.parametrize("shape", [straight, branchy, accesses, tiled])
 
 def llvm_text(ptx):
     program = parse(ptx)
-    return emit.ModuleText(Layout(program, Image(program), "steps")).emit("steps")
+    return ModuleText(Layout(program, Image(program), "steps")).emit("steps")
 
 
 @SHAPES

@@ -12,8 +12,8 @@ from functools import cache
 import llvmlite.binding as llvm
 
 from softgpu.jit import compile as compiler
-from softgpu.jit.emit import ModuleText
 from softgpu.jit.layout import Image, Layout
+from softgpu.jit.module_text import ModuleText
 from softgpu.ptx import PtxError, parse
 from softgpu.ptx.parser import TOKEN
 from tests.softgpu.conformance import runner

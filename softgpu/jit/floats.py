@@ -1,0 +1,118 @@
+"""Floats, as registers hold them and as they are computed with: widened, rounded, flushed."""
+
+from __future__ import annotations
+
+import struct
+
+from .values import Value, ValueEmitter
+
+__all__ = [
+    "finite",
+    "float_of",
+    "flush_half",
+    "flushed",
+    "is_nan",
+    "is_subnormal",
+    "narrowed",
+    "quiet",
+    "relu",
+    "saturate",
+    "widened",
+]
+
+
+def is_subnormal(e: ValueEmitter, value: Value) -> Value:
+    """Whether a float is subnormal or zero."""
+    exponent = e.op("and", e.bitcast(value, "i32"), e.constant(0x7F800000, "i32"))
+    return e.compare("icmp eq", exponent, e.constant(0, "i32"))
+
+
+def flush_float(e: ValueEmitter, value: Value) -> Value:
+    """Subnormal floats become zeros of their sign."""
+    bits = e.bitcast(value, "i32")
+    sign = e.op("and", bits, e.constant(0x80000000, "i32"))
+    return e.bitcast(e.select(is_subnormal(e, value), sign, bits), "float")
+
+
+def flush_half(e: ValueEmitter, bits: Value) -> Value:
+    exponent = e.op("and", bits, e.constant(0x7C00, "i16"))
+    subnormal = e.compare("icmp eq", exponent, e.constant(0, "i16"))
+    return e.select(subnormal, e.op("and", bits, e.constant(0x8000, "i16")), bits)
+
+
+def widened(e: ValueEmitter, value: Value, kind: str, flush: bool = False) -> Value:
+    """A value of a PTX float type as a float or double that can be computed with."""
+    if kind == "f64":
+        return value
+    if kind == "f16":
+        value = flush_half(e, value) if flush else value
+        return e.convert("fpext", e.bitcast(value, "half"), "float")
+    if kind == "bf16":
+        wide = e.op("shl", e.resize(value, "i32"), e.constant(16, "i32"))
+        return e.bitcast(wide, "float")
+    return flush_float(e, value) if flush else value
+
+
+def _to_bfloat(e: ValueEmitter, value: Value) -> Value:
+    bits = e.bitcast(value, "i32")
+    odd = e.op("and", e.op("lshr", bits, e.constant(16, "i32")), e.constant(1, "i32"))
+    rounded = e.op("add", bits, e.op("add", odd, e.constant(0x7FFF, "i32")))
+    high = e.resize(e.op("lshr", rounded, e.constant(16, "i32")), "i16")
+    nan = e.compare("fcmp uno", value, value)
+    return e.select(nan, e.constant(0x7FFF, "i16"), high)
+
+
+def narrowed(e: ValueEmitter, value: Value, kind: str, flush: bool = False) -> Value:
+    """A float or double that has been computed, rounded to a PTX float type."""
+    if kind == "f16":
+        half = e.bitcast(e.convert("fptrunc", value, "half"), "i16")
+        return flush_half(e, half) if flush else half
+    if kind == "bf16":
+        return _to_bfloat(e, value)
+    return flush_float(e, value) if flush and kind == "f32" else value
+
+
+def float_of(e: ValueEmitter, value: float, like: Value) -> Value:
+    if like.element == "double":
+        bits = e.constant(int.from_bytes(struct.pack("<d", value), "little"), "i64")
+    else:
+        bits = e.constant(int.from_bytes(struct.pack("<f", value), "little"), "i32")
+    return e.bitcast(bits, like.element)
+
+
+def saturate(e: ValueEmitter, value: Value) -> Value:
+    """Into [0, 1]; NaN becomes 0."""
+    zero, one = float_of(e, 0.0, value), float_of(e, 1.0, value)
+    capped = e.select(e.compare("fcmp ogt", value, one), one, value)
+    return e.select(e.compare("fcmp ogt", value, zero), capped, zero)
+
+
+def relu(e: ValueEmitter, value: Value) -> Value:
+    """Negative values become 0, NaN stays."""
+    zero = float_of(e, 0.0, value)
+    return e.select(e.compare("fcmp ole", value, zero), zero, value)
+
+
+def finite(e: ValueEmitter, value: Value, largest: float) -> Value:
+    """At most the largest finite number of a type in size; NaN stays."""
+    limit = float_of(e, largest, value)
+    too_large = e.compare("fcmp ogt", e.intrinsic("fabs", value), limit)
+    return e.select(too_large, e.intrinsic("copysign", limit, value), value)
+
+
+def flushed(e: ValueEmitter, value: Value, kind: str) -> Value:
+    """A value without its subnormals, in its own form."""
+    if kind == "f32":
+        return flush_float(e, value)
+    if kind == "f16":
+        return flush_half(e, value)
+    return e.join(*(flush_half(e, half) for half in e.halves(value)))
+
+
+def is_nan(e: ValueEmitter, value: Value) -> Value:
+    return e.compare("fcmp uno", value, value)
+
+
+def quiet(e: ValueEmitter, value: Value) -> Value:
+    """The bits of a double that is NaN, made quiet."""
+    return e.op("or", e.bitcast(value, "i64"), e.constant(1 << 51, "i64"))

@@ -1,0 +1,84 @@
+"""The LLVM text of one kernel and of all that it calls."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from ..ptx.forms import refusal
+from ..ptx.program import Instruction
+from .layout import Layout, Site
+from .opcodes import OPCODES, sites_of
+from .values import Value
+
+__all__ = ["BUILDS", "ModuleText", "symbol"]
+
+_METADATA = (
+    "!0 = !{}",
+    '!1 = !{!"branch_weights", i32 1000, i32 1}',
+)
+"""What LLVM text refers to: !0 says that a value never changes, !1 that a branch is likely."""
+
+BUILDS: dict[str, type] = {}
+"""The FunctionEmitter of each build; their modules put them in."""
+
+
+def symbol(name: str) -> str:
+    """What a function of PTX is called in LLVM, where the driver's functions have names too."""
+    return f"ptx.{name}"
+
+
+def _number_sites(layout: Layout) -> tuple[dict[Instruction | str, int], list[Site]]:
+    """The first site of each instruction, and of each function by name, the same in all builds;
+    and the table of sites, still empty."""
+    first: dict[Instruction | str, int] = {}
+    count = 0
+    for name in layout.calls:
+        function = layout.module.functions[name]
+        first[name], count = count, count + 1
+        for item in function.body:
+            if isinstance(item, Instruction):
+                if item.opcode not in OPCODES:
+                    raise refusal(layout.module, function, item)
+                first[item], count = count, count + sites_of(item)
+    return first, [Site("", 0, 0, "generic", "other", 1)] * count
+
+
+class ModuleText:
+    """The LLVM text of one kernel with the device functions it needs, and its table of sites."""
+
+    def __init__(self, layout: Layout, build: str = "plain"):
+        self.module = module = layout.module
+        self.layout = layout
+        self.build = build
+        self.first_site, self.sites = _number_sites(layout)
+        self.notes: dict = {}  # what an instrumented build wants to remember of this code, as JSON
+        self.declared: dict[str, str] = {}
+        self.definitions: dict[str, str] = {}
+        self.routines: dict[str, tuple[list[Value], str]] = {}  # results and text by name
+        self._wanted: list[str] = []
+        self.has_exits = any(  # lanes may exit inside a device function
+            getattr(item, "opcode", None) == "exit"
+            for function in module.functions.values()
+            if not function.is_entry
+            for item in function.body or ()
+        )
+
+    def declare(self, name: str, text: str) -> None:
+        self.declared.setdefault(name, text)
+
+    def want(self, name: str) -> None:
+        """Ask for a device function to be compiled along."""
+        if name not in self.definitions:
+            self.definitions[name] = ""
+            self._wanted.append(name)
+
+    def emit(self, kernel: str) -> str:
+        self.kernel = kernel
+        self.want(kernel)
+        while self._wanted:
+            name = self._wanted.pop()
+            emitter = BUILDS[self.build](self, self.module.functions[name])
+            self.definitions[name] = emitter.emit()
+        routines = (text for _, text in self.routines.values())
+        texts = self.declared.values(), routines, self.definitions.values(), _METADATA
+        return "\n".join([*chain(*texts), ""])
