@@ -19,13 +19,19 @@ __all__ = ["Side", "argument", "col2im", "dividers", "im2col", "known", "pair", 
 @dataclass(frozen=True)
 class Side:
     """The height or the width: elements of the image and of the window, `dilation` apart, which
-    moves on by `stride`, over `pad` zeros before the image and past its end, too."""
+    moves on by `stride`, over `pad` zeros before the image and past its end, and `more` there."""
 
     image: int
     kernel: int
     dilation: int = 1
     stride: int = 1
     pad: int = 0
+    more: int = 0
+
+    @property
+    def padded(self):
+        """Elements of the image and the zeros around it."""
+        return self.image + 2 * self.pad + self.more
 
     @property
     def extent(self):
@@ -35,7 +41,7 @@ class Side:
     @property
     def places(self):
         """Of the window on its way; 0 or less: there is none."""
-        return (self.image + 2 * self.pad - self.extent) // self.stride + 1
+        return (self.padded - self.extent) // self.stride + 1
 
     def reached(self, k):
         """Where element k of the window lies at its places, counted with the padding before the
@@ -61,12 +67,13 @@ def sides(size, kernel, stride=1, padding=0, dilation=1):
     told += [pair(dilation, "dilation", 1), pair(stride, "stride", 1), pair(padding, "padding", 0)]
     h, w = (Side(*values) for values in zip(*told))
     for name, side in ("height", h), ("width", w):
-        padded = side.image + 2 * side.pad
-        if max(padded, side.extent) >= 1 << 31:
-            raise ValueError(f"{name}: {padded} elements, a window of {side.extent}: 2^31 or more")
+        if max(side.padded, side.extent) >= 1 << 31:
+            raise ValueError(
+                f"{name}: {side.padded} elements, a window of {side.extent}: 2^31 or more"
+            )
         if side.places < 1:
             raise ValueError(
-                f"{name}: a window of {side.extent} elements finds no place among {padded}"
+                f"{name}: a window of {side.extent} elements finds no place among {side.padded}"
                 f" ({side.image}, and {side.pad} of padding at either end)"
             )
     return h, w
@@ -97,7 +104,7 @@ def known(h, w):
 def im2col(x, h, w):
     """x[..., H, W] -> [..., kernel_h, kernel_w, H_out, W_out]: what lies under each element of the
     window at each of its places."""
-    outside = [(0, 0)] * (x.ndim - 2) + [(h.pad, h.pad), (w.pad, w.pad)]
+    outside = [(0, 0)] * (x.ndim - 2) + [(s.pad, s.pad + s.more) for s in (h, w)]
     padded = np.pad(x, outside)
     out = np.empty((*x.shape[:-2], h.kernel, w.kernel, h.places, w.places), x.dtype)
     for i in range(h.kernel):
@@ -109,7 +116,7 @@ def im2col(x, h, w):
 def col2im(columns, h, w):
     """columns[..., kernel_h, kernel_w, H_out, W_out] -> [..., H, W]: each element the sum of what
     im2col would copy of it."""
-    size = *columns.shape[:-4], h.image + 2 * h.pad, w.image + 2 * w.pad
+    size = *columns.shape[:-4], h.padded, w.padded
     padded = np.zeros(size, columns.dtype)
     for i in range(h.kernel):
         for j in range(w.kernel):

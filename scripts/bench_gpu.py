@@ -4,14 +4,15 @@ Contenders are ours, cub::DeviceReduce, and PyTorch and CuPy where they are inst
 is checked against NumPy on random data before it is timed. Times are medians of many runs, each
 with a cache full of something else (helpers.bench says how), and contenders take turns. The floor
 of a case is what the memory allows: the bytes that must move at the speed that a large read or copy
-reached in this run, and the time of a kernel that does nothing. A smaller copy can be a little
+reached in this run, and the time of a kernel that does nothing; of products, what the GPU's float32
+units allow, if that is more. A smaller copy can be a little
 faster than that: its last writes are still in the cache when it ends.
 
 Leaves times.csv and a figure a topic in build/bench-gpu. Kept as notebooks/recorded/peers.csv, the
 times are what notebooks and the README's figure show (helpers.peers).
 
     python scripts/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls im2col
-                                                 col2im]
+                                                 col2im gemm conv2d]
 """
 
 import argparse
@@ -23,6 +24,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import bench_elementwise
+import bench_products
 import bench_windows
 import numpy as np
 
@@ -44,7 +46,9 @@ SHAPES_OF = {
     "colsum": [(128, 1048576), (4096, 16384), (65536, 1024), (1048576, 64)],
     "softmax": SHAPES,
 }
-MODULE_OF = {topic: m for m in (bench_elementwise, bench_windows) for topic in m.TOPICS}
+MODULE_OF = {
+    topic: m for m in (bench_elementwise, bench_windows, bench_products) for topic in m.TOPICS
+}
 TOPICS = *SHAPES_OF, *MODULE_OF
 AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
 DISTINCT = 1 << 27  # so many random numbers are made; longer arrays repeat them
@@ -219,7 +223,7 @@ def data():
 def cases_of(topic):
     """The cases of a topic: name, size, bytes that must move, contenders, a check of their results.
 
-    Sizes: elements of a vector or a tensor, columns of a matrix."""
+    Sizes: elements of a vector or a tensor, columns of a matrix, multiply-adds of a product."""
     if topic in SHAPES_OF:
         return reductions(topic, *data())
     data.cache_clear()
@@ -269,7 +273,10 @@ def main():
             continue
         for case, size, moved, runs, check in cases_of(topic):
             speed = read if topic.endswith("sum") else copy
-            floor = moved / speed / 1e3 + empty_us
+            needed_us = moved / speed / 1e3
+            if topic in bench_products.TOPICS:
+                needed_us = max(needed_us, size / bench_products.multiply_adds_per_us())
+            floor = needed_us + empty_us
             add(topic, case, timed(runs, check), floor, size, moved)
         figure(topic, [row for row in rows if row["topic"] == topic], autoinit.name)
     with (OUT / "times.csv").open("w", newline="") as file:

@@ -7,6 +7,7 @@
     ops.matmul(a, b)                         # floats only, as softmax
     ops.add(x, y), ops.multiply(x, 2), ops.less(x, y, out=z), ops.isclose(x, y)
     ops.im2col(x, 3, padding=1), ops.col2im(columns, (H, W), 3, padding=1)
+    ops.conv2d(x, weight, bias, padding=1), ops.conv2d_input(...), ops.conv2d_weight(...)
 
 All work is queued on `stream`. Results are new contiguous arrays, and the same bits every run. An
 array may be dropped as soon as what uses it is queued on the stream that it was made on.
@@ -16,7 +17,8 @@ int32 is summed and multiplied in int64, its mean is float64, as in NumPy. NaN a
 min, argmax or argmin is the result, of several the first. Views are copied first.
 
 matmul takes [..., m, k] and [..., k, n], both of one type, with the same leading dimensions or none
-in one of the two. float16 is accumulated in float32. Transposed views are read where they lie.
+in one of the two. Transposed views are read where they lie. matmul and convolutions accumulate
+float16 in float32 and take no more memory than sums in splits or 32 MB of columns need.
 
 Operations of two arrays broadcast them; a or b may be a number. They take float16, float32,
 float64, int8, int32, int64 and bool where NumPy has the operator, both of one type, and give
@@ -33,6 +35,8 @@ their strides say.
 
 Kernel, stride, padding and dilation of a window are numbers, or pairs of height and width."""
 
+from .convolution import *  # noqa: F403
+from .convolution import __all__ as _convolution
 from .elementwise import *  # noqa: F403
 from .elementwise import __all__ as _elementwise
 from .product import *  # noqa: F403
@@ -44,4 +48,4 @@ from .softmax import __all__ as _softmax
 from .windows import *  # noqa: F403
 from .windows import __all__ as _windows
 
-__all__ = [*_elementwise, *_product, *_reduce, *_softmax, *_windows]
+__all__ = [*_convolution, *_elementwise, *_product, *_reduce, *_softmax, *_windows]

@@ -116,12 +116,12 @@ class Tiling:
 
 
 class Parts:
-    """A result that is made in parts, `splits` of them, which are added up: of shape
-    [outer, splits, inner...] in the type that sums have."""
+    """A result that is made in parts, `splits` of them, which are added up: [outer, splits, inner]
+    in the type that sums have. narrow: a single one may be made in the result's type."""
 
-    def __init__(self, outer, splits, inner, form, wide):
+    def __init__(self, outer, splits, inner, form, wide, narrow=True):
         self.form = form
-        self.whole = splits == 1
+        self.whole = splits == 1 and (narrow or form.attributes["dtype"] == wide)
         if not self.whole:
             self.parts = Form((outer, splits, inner), wide)
             sizes = outer, splits, inner
@@ -141,36 +141,46 @@ class Parts:
         return made if self.whole else self.sum(made, room, stream)
 
 
+def launch(tiling, sizes, batch, types, of_a, of_b, places=(0, 0)):
+    """The Launch of a product, for addresses of a, b and c. sizes: m, n, k; types: of a and b, of
+    the sums, of c; places: where a and b begin."""
+    (m, n, k), (dtype, wide, out) = sizes, types
+    most = most_packed(wide)
+    choices = tiling.choices | {"T": dtype, "Acc": wide, "Out": out}
+    choices |= {"A_ALONG_K": int(of_a.by_rows), "B_ALONG_K": int(not of_b.by_rows)}
+    of_both = ("A", of_a, (m, k)), ("B", of_b, (k, n))
+    for (name, way, shape), place in zip(of_both, places):
+        lines = shape[way.by_rows], way.line, way.batch
+        choices[f"{name}_PACK"] = pack_of(most, dtype.itemsize, place, *lines)
+    choices["C_PACK"] = pack_of(4, 1, 0, n)
+    strides = np.array([of_a.line, of_b.line, of_a.batch, of_b.batch], np.int64)
+    grid = tiling.tiles, tiling.splits, batch
+    return Launch("gemm/packed.cu", choices, grid, (256,), m, n, k, strides)
+
+
 def _prepare(a, b, shape, of_a, of_b):
     """What queues a product: call(a, b, workspace, stream) -> array."""
     *batches, m, n = shape
-    k, batch, wide = a.shape[-1], prod(batches), WIDE[a.dtype.name]
+    sizes, batch, wide = (m, n, a.shape[-1]), prod(batches), WIDE[a.dtype.name]
     form = Form(shape, a.dtype)
     if not prod(shape):
         return lambda a, b, room, stream: form.new(a, room.pool)
-    tiling = Tiling.of(m, n, k, wide, batch)
+    tiling = Tiling.of(*sizes, wide, batch)
     parts = Parts(batch, tiling.splits, m * n, form, wide)
-    size, most = a.dtype.itemsize, most_packed(wide)
-    choices = tiling.choices | {"T": a.dtype, "Acc": wide, "Out": parts.dtype}
-    choices |= {"A_ALONG_K": int(of_a.by_rows), "B_ALONG_K": int(not of_b.by_rows)}
-    for name, x, way, lines in ("A", a, of_a, (m, k)), ("B", b, of_b, (k, n)):
-        sizes = lines[way.by_rows], way.line, way.batch
-        choices[f"{name}_PACK"] = pack_of(most, size, address(x), *sizes)
-    choices["C_PACK"] = pack_of(4, size, 0, n)
-    strides = np.array([of_a.line, of_b.line, of_a.batch, of_b.batch], np.int64)
-    starts = range(0, batch, MOST_BATCHES)
-    steps = of_a.batch * size, of_b.batch * size, tiling.splits * m * n * parts.dtype.itemsize
+    types, places = (a.dtype, wide, parts.dtype), (address(a), address(b))
+    steps = [way.batch * a.dtype.itemsize for way in (of_a, of_b)]
+    steps.append(tiling.splits * m * n * parts.dtype.itemsize)
     launches = []
-    for start in starts:
-        grid = tiling.tiles, tiling.splits, min(batch - start, MOST_BATCHES)
-        launch = Launch("gemm/packed.cu", choices, grid, (256,), m, n, k, strides)
-        launches.append((launch, [start * step for step in steps]))
+    for start in range(0, batch, MOST_BATCHES):
+        several = min(batch - start, MOST_BATCHES)
+        one = launch(tiling, sizes, several, types, of_a, of_b, places)
+        launches.append((one, [start * step for step in steps]))
 
     def call(a, b, room, stream):
         made = parts.new(a, room)
-        for launch, offsets in launches:
-            places = (address(x) + offset for x, offset in zip((a, b, made), offsets))
-            launch(stream, tuple(places))
+        for one, offsets in launches:
+            addresses = (address(x) + offset for x, offset in zip((a, b, made), offsets))
+            one(stream, tuple(addresses))
         return parts.finish(made, room, stream)
 
     return call

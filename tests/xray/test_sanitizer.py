@@ -203,6 +203,15 @@ def test_products_of_the_course_are_clean(name):
         gemm.step(name, gemm.numbers(2, 20, 41), gemm.numbers(2, 41, 33))
 
 
+@software
+def test_convolutions_of_the_course_are_clean():
+    x, weight = to_gpu(gemm.numbers(2, 3, 9, 8)), to_gpu(gemm.numbers(5, 3, 3, 3))
+    with every_launch():
+        y = ops.conv2d(x, weight, padding=1)
+        ops.conv2d_input(x.shape, weight, y, padding=1)
+        ops.conv2d_weight(x, weight.shape, y, padding=1)
+
+
 LONG = np.int64
 MADE = {
     "x": lambda: to_gpu(reduce.numbers(1000)),

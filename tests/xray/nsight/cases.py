@@ -610,4 +610,20 @@ def _gemm():
                    arguments, 0, choices)  # fmt: skip
 
 
-CASES = [*_kernels(), *_course(), *_elementwise(), *_images(), *_gemm(), *_probes()]
+def _convolutions():
+    """Of 2 images of 3 channels to 5, in two splits."""
+    h, w = windows.sides((9, 16), 3, 1, 1)
+    window = windows.argument(h, w), windows.dividers(w.places, h.places, w.kernel, h.kernel)
+    x, weight, y = floats(2 * 3 * 9 * 16), floats(5 * 3 * 9), floats(2 * 5 * 9 * 16)
+    sizes, tile = [i32(n) for n in (2, 3, 5)], {"ROWS": "64", "COLUMNS": "64", "DEEP": "16"}
+    forward = [x, weight, zeros(2 * y.size), *sizes, *window, INT64(0)]
+    yield Case("convolution/forward.cu 2x3x9x16 to 5", "convolution/forward.cu", "forward", (5, 2),
+               (256,), forward, 0, {**tile, "W_PACK": "1"})  # fmt: skip
+    by_weight = [x, y, zeros(2 * weight.size), *sizes, *window]
+    yield Case("convolution/weight.cu 2x3x9x16 to 5", "convolution/weight.cu", "weight", (1, 2),
+               (256,), by_weight, 0, {**tile, "W_PACK": "1"})  # fmt: skip
+
+
+CASES = [
+    *_kernels(), *_course(), *_elementwise(), *_images(), *_gemm(), *_convolutions(), *_probes()
+]  # fmt: skip

@@ -1,0 +1,65 @@
+// Matrices that are nowhere in memory, as sources of gemm/tiles.cuh: the columns of images, element by
+// element where im2col would have put it, and images side by side, as one matrix.
+#pragma once
+#include "gemm/tiles.cuh"
+#include "im2col/window.cuh"
+
+// Columns of images x[images, channels, H, W]: [channels * window, images * places]. The product sums over
+// the window's elements, or (OVER_PLACES) over the places.
+template <typename Element, typename Index, bool OVER_PLACES>
+struct Columns {
+    using T = Element;
+    static constexpr int PACK = 1;
+    static constexpr bool ALONG_K = OVER_PLACES;
+    const T *x;
+    Index channels, depth, width;
+    Window window;
+    Dividers<Index> dividers;
+    __device__ Packed<T, 1> operator()(Index k, Index i) const
+    {
+        if (k >= depth || i >= width) return {};
+        return {OVER_PLACES ? element(i, k) : element(k, i)};
+    }
+    __device__ T element(Index part, Index place) const
+    {
+        const Dividers<Index> &by = dividers;
+        Side h = window.h, w = window.w;
+        Index line = by.kernel_w.quotient(part), channel = by.kernel_h.quotient(line);
+        int k_w = part - line * w.kernel, k_h = line - channel * h.kernel;
+        Index row_out = by.width.quotient(place), image = by.height.quotient(row_out);
+        int w_out = place - row_out * w.places, h_out = row_out - image * h.places;
+        int row = h.source(h_out, k_h), column = w.source(w_out, k_w);
+        if (!h.inside(row) || !w.inside(column)) return T(0);
+        return x[((image * channels + channel) * h.image + row) * w.image + column];
+    }
+};
+
+// Which image a column is of, and which place in it.
+template <typename Index>
+struct Spot {
+    Index image, place;
+    __device__ Spot(Index column, Index places, Dividers<Index> by)
+        : image(by.height.quotient(by.width.quotient(column))), place(column - image * places)
+    {
+    }
+};
+
+// Images x[images, channels, places] side by side, as [images * places, channels], summed over the places.
+template <typename Element, typename Index, int NEIGHBOURS>
+struct SideBySide {
+    using T = Element;
+    static constexpr int PACK = NEIGHBOURS;
+    static constexpr bool ALONG_K = true;
+    const T *x;
+    Index channels, places, depth;
+    Dividers<Index> dividers;
+    __device__ Packed<T, PACK> operator()(Index k, Index channel) const
+    {
+        Packed<T, PACK> pack = {};
+        Spot<Index> spot(k, places, dividers);
+        const T *from = x + (spot.image * channels + channel) * places + spot.place;
+        if (k < depth && channel < channels)
+            pack = *reinterpret_cast<const Packed<T, PACK> *>(from);
+        return pack;
+    }
+};

@@ -1,0 +1,287 @@
+"""Convolution in two dimensions and its gradients, by the kernels of cuda_src/convolution: products
+of matrices, one of which is the columns that im2col would make."""
+
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+from pycuda.gpuarray import GPUArray
+
+from .. import windows
+from . import product
+from .arrays import check, is_contiguous, signature
+from .elementwise import FLOATS, contiguous
+from .launch import Form, Kept, Launch, address, context, workspace
+from .product import Matrices, Parts, Tiling, most_packed, pack_of
+from .reduce import WIDE
+from .windows import NARROW, col2im
+
+__all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
+
+MOST_COLUMN_BYTES = (
+    1 << 25
+)  # of columns at a time, which a cache may hold, unless a channel has more
+
+prepared = Kept()
+
+
+def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, stream=None):
+    """The sums of x[N, C, H, W], or [C, H, W], under the windows of weight[C_out, C, kernel_h,
+    kernel_w], plus bias[C_out]: [N, C_out, H_out, W_out]. As PyTorch's conv2d.
+
+    padding may also be "valid" (none) or "same" (what keeps the size; stride is 1 then)."""
+    told = repr((stride, padding, dilation))
+    key = "conv2d", told, signature(x), signature(weight), signature(bias), context()
+    call = prepared.get(key)
+    if call is None:
+        _check("conv2d", x=x, weight=weight, **({} if bias is None else {"bias": bias}))
+        if x.ndim == 3:
+            y = conv2d(x.reshape(1, *x.shape), weight, bias, stride, padding, dilation, stream)
+            return y.reshape(y.shape[1:])
+        given = x, weight, bias
+        sizes = Sizes.of("conv2d", x.shape, weight.shape, _sides, stride, padding, dilation)
+        if bias is not None and bias.shape != weight.shape[:1]:
+            raise ValueError(
+                f"conv2d: bias has shape {bias.shape}; weight {weight.shape} has {weight.shape[0]}"
+                " channels of the result"
+            )
+        whole = [a if a is None else contiguous(a, stream) for a in given]
+        if any(a is not b for a, b in zip(given, whole)):
+            return conv2d(*whole, stride, padding, dilation, stream)
+        call = prepared[key] = _forward(x, weight, sizes)
+    return call(x, weight, bias, workspace(stream), stream)
+
+
+def conv2d_input(input_size, weight, grad_output, stride=1, padding=0, dilation=1, stream=None):
+    """The gradient of a conv2d by its input of this size, given that by its result. As
+    torch.nn.grad.conv2d_input."""
+    told = repr((tuple(input_size), stride, padding, dilation))
+    key = "conv2d_input", told, signature(weight), signature(grad_output), context()
+    call = prepared.get(key)
+    if call is None:
+        _check("conv2d_input", weight=weight, grad_output=grad_output)
+        shapes = tuple(input_size), weight.shape
+        sizes = Sizes.of("conv2d_input", *shapes, windows.sides, stride, padding, dilation)
+        sizes.check_gradient("conv2d_input", grad_output)
+        if not is_contiguous(weight) or not is_contiguous(grad_output):
+            whole = contiguous(weight, stream), contiguous(grad_output, stream)
+            return conv2d_input(input_size, *whole, stride, padding, dilation, stream)
+        call = prepared[key] = _input(weight, grad_output, sizes)
+    return call(weight, grad_output, workspace(stream), stream)
+
+
+def conv2d_weight(x, weight_size, grad_output, stride=1, padding=0, dilation=1, stream=None):
+    """The gradient of a conv2d of x by its weight of this size, given that by its result. As
+    torch.nn.grad.conv2d_weight."""
+    told = repr((tuple(weight_size), stride, padding, dilation))
+    key = "conv2d_weight", told, signature(x), signature(grad_output), context()
+    call = prepared.get(key)
+    if call is None:
+        _check("conv2d_weight", x=x, grad_output=grad_output)
+        shapes = x.shape, tuple(weight_size)
+        sizes = Sizes.of("conv2d_weight", *shapes, windows.sides, stride, padding, dilation)
+        sizes.check_gradient("conv2d_weight", grad_output)
+        if not is_contiguous(x) or not is_contiguous(grad_output):
+            whole = contiguous(x, stream), weight_size, contiguous(grad_output, stream)
+            return conv2d_weight(*whole, stride, padding, dilation, stream)
+        call = prepared[key] = _weight(x, grad_output, sizes)
+    return call(x, grad_output, workspace(stream), stream)
+
+
+def _check(operation, **arrays):
+    """All arrays must be of one type."""
+    types = {name: check(x, FLOATS, f"{operation}: {name}").name for name, x in arrays.items()}
+    if len(set(types.values())) > 1:
+        told = ", ".join(f"{name} is {dtype}" for name, dtype in types.items())
+        raise TypeError(f"{operation}: {told}: all must have one type")
+
+
+def _sides(size, kernel, stride, padding, dilation):
+    """The height and the width of a convolution's window."""
+    if padding != "same":
+        return windows.sides(size, kernel, stride, 0 if padding == "valid" else padding, dilation)
+    if windows.pair(stride, "stride", 1) != (1, 1):
+        raise ValueError(f"padding 'same' keeps the size only where stride is 1, not {stride!r}")
+    lengths = zip(size, kernel, windows.pair(dilation, "dilation", 1))
+    sides = [windows.Side(*length) for length in lengths]
+    return [replace(s, pad=(s.extent - 1) // 2, more=(s.extent - 1) % 2) for s in sides]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """All sizes of a convolution."""
+
+    images: int
+    channels: int
+    channels_out: int
+    h: windows.Side
+    w: windows.Side
+
+    @classmethod
+    def of(cls, operation, x, weight, sides, *window):
+        """Those of arrays of these shapes; sides(image, kernel, *window): height and width."""
+        for name, shape in ("x", x), ("weight", weight):
+            if len(shape) != 4:
+                raise ValueError(f"{operation}: {name} has shape {shape}; expected 4 dimensions")
+        if x[1] != weight[1]:
+            raise ValueError(f"{operation}: x {x} has {x[1]} channels, weight {weight} {weight[1]}")
+        h, w = sides(x[2:], weight[2:], *window)
+        return cls(x[0], x[1], weight[0], h, w)
+
+    @property
+    def image(self):
+        return self.channels, self.h.image, self.w.image
+
+    @property
+    def kernel(self):
+        return self.channels, self.h.kernel, self.w.kernel
+
+    @property
+    def result(self):
+        return self.images, self.channels_out, self.h.places, self.w.places
+
+    @property
+    def places(self):
+        """Of the window in an image."""
+        return self.h.places * self.w.places
+
+    @property
+    def index(self):
+        """The type that counts elements, columns and what is in a column."""
+        counts = self.images * prod(self.image), prod(self.result), prod(self.kernel)
+        largest = max(*counts, self.images * self.places)
+        return np.dtype(np.int32 if largest < NARROW else np.int64)
+
+    @property
+    def arguments(self):
+        """What kernels are told: three sizes, the struct Window, the struct Dividers."""
+        counts = map(self.index.type, (self.images, self.channels, self.channels_out))
+        h, w = self.h, self.w
+        by = windows.dividers(w.places, h.places, w.kernel, h.kernel, self.index)
+        return *counts, windows.argument(h, w), by
+
+    def check_gradient(self, operation, grad_output):
+        """Refuse a gradient that is not of the result's shape."""
+        if grad_output.shape != self.result:
+            raise ValueError(
+                f"{operation}: grad_output has shape {grad_output.shape}, the result {self.result}"
+            )
+
+
+def _forward(x, weight, sizes):
+    """What queues a convolution: call(x, weight, bias, workspace, stream) -> array."""
+    form, wide = Form(sizes.result, x.dtype), WIDE[x.dtype.name]
+    count, depth = prod(sizes.result), prod(sizes.kernel)
+    if not count:
+        return lambda x, weight, bias, room, stream: form.new(x, room.pool)
+    tiling = Tiling.of(sizes.channels_out, sizes.images * sizes.places, depth, wide)
+    parts = Parts(1, tiling.splits, count, form, wide)
+    choices = tiling.choices | {"T": x.dtype, "Acc": wide, "Out": parts.dtype}
+    choices["Index"] = sizes.index
+    choices["W_PACK"] = pack_of(most_packed(wide), x.dtype.itemsize, address(weight), depth)
+    choices["Y_PACK"] = pack_of(4, 1, 0, sizes.places)
+    grid = tiling.tiles, tiling.splits
+    launch = Launch("convolution/forward.cu", choices, grid, (256,), *sizes.arguments)
+
+    def call(x, weight, bias, room, stream):
+        made = parts.new(x, room)
+        after = (0 if bias is None else address(bias),)
+        launch(stream, (address(x), address(weight), address(made)), after)
+        return parts.finish(made, room, stream)
+
+    return call
+
+
+def _weight(x, grad_output, sizes):
+    """What queues the gradient by the weight: call(x, grad_output, workspace, stream) -> array."""
+    shape = sizes.channels_out, *sizes.kernel
+    form, wide = Form(shape, x.dtype), WIDE[x.dtype.name]
+    if not prod(shape):
+        return lambda x, grad_output, room, stream: form.new(x, room.pool)
+    depth, size = prod(sizes.kernel), x.dtype.itemsize
+    tiling = Tiling.of(sizes.channels_out, depth, sizes.images * sizes.places, wide)
+    parts = Parts(1, tiling.splits, prod(shape), form, wide)
+    choices = tiling.choices | {"T": x.dtype, "Acc": wide, "Out": parts.dtype}
+    choices["Index"] = sizes.index
+    choices["DY_PACK"] = pack_of(most_packed(wide), size, address(grad_output), sizes.places)
+    choices["W_PACK"] = pack_of(4, 1, 0, depth)
+    grid = tiling.tiles, tiling.splits
+    launch = Launch("convolution/weight.cu", choices, grid, (256,), *sizes.arguments)
+
+    def call(x, grad_output, room, stream):
+        made = parts.new(x, room)
+        launch(stream, (address(x), address(grad_output), address(made)))
+        return parts.finish(made, room, stream)
+
+    return call
+
+
+def _input(weight, grad_output, sizes):
+    """What queues the gradient by the input: call(weight, grad_output, workspace, stream) -> array.
+
+    The transposed weight times the gradient is the gradient by the columns, and col2im of that the
+    one by the images: of several of them at a time, or of some channels of one."""
+    shape, dtype = (sizes.images, *sizes.image), weight.dtype
+    form, wide = Form(shape, dtype), np.dtype(WIDE[dtype.name])
+    if not prod(shape):
+        return lambda weight, grad_output, room, stream: form.new(weight, room.pool)
+    parts = Parts(1, 1, prod(shape), form, wide.name, narrow=False)
+    h, w = sizes.h, sizes.w
+    window = (h.kernel, w.kernel), (h.stride, w.stride), (h.pad, w.pad), (h.dilation, w.dilation)
+    steps = [Step.of(*part, weight, grad_output, sizes, wide) for part in _shares(sizes, wide)]
+    most = max(prod(step.columns) for step in steps) * wide.itemsize
+
+    def call(weight, grad_output, room, stream):
+        made = parts.new(weight, room)
+        place, _ = room.scratch(most, 0)
+        addresses = address(weight), address(grad_output), place
+        for step in steps:
+            step.launch(stream, tuple(map(sum, zip(addresses, step.offsets))))
+            columns = GPUArray(step.columns, wide, gpudata=place)
+            images = GPUArray(step.images, wide, gpudata=address(made) + step.images_offset)
+            col2im(columns, (h.image, w.image), *window, out=images, stream=stream)
+        return parts.finish(made, room, stream)
+
+    return call
+
+
+def _shares(sizes, wide):
+    """(image, images, channel, channels) of each step: as many as their columns allow."""
+    channel_bytes = sizes.h.kernel * sizes.w.kernel * sizes.places * wide.itemsize
+    several = max(1, MOST_COLUMN_BYTES // (channel_bytes * sizes.channels))
+    channels = min(sizes.channels, max(1, MOST_COLUMN_BYTES // channel_bytes))
+    several = min(several, product.MOST_BATCHES)
+    for image in range(0, sizes.images, several):
+        for channel in range(0, sizes.channels, channels):
+            yield (
+                image, min(several, sizes.images - image),
+                channel, min(channels, sizes.channels - channel),
+            )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """The gradient by some images, or by some channels of one."""
+
+    launch: Launch  # of the product that makes the columns
+    offsets: tuple  # of the weight, of the gradient by the result, of the columns, in bytes
+    columns: tuple  # their shape
+    images: tuple  # that of what they lead back to
+    images_offset: int
+
+    @classmethod
+    def of(cls, image, images, channel, channels, weight, grad_output, sizes, wide):
+        """That of so many images and channels, from these on."""
+        taps, size = sizes.h.kernel * sizes.w.kernel, weight.dtype.itemsize
+        columns = images, channels * taps, sizes.places
+        shape = columns[1], sizes.places, sizes.channels_out
+        offsets = channel * taps * size, image * sizes.channels_out * sizes.places * size, 0
+        places = address(weight) + offsets[0], address(grad_output) + offsets[1]
+        of_weight = Matrices(0, sizes.channels * taps, by_rows=False)
+        of_gradient = Matrices(sizes.channels_out * sizes.places, sizes.places, by_rows=True)
+        tiling = replace(Tiling.of(*shape, wide, images), splits=1)
+        types = weight.dtype, wide.name, wide
+        launch = product.launch(tiling, shape, images, types, of_weight, of_gradient, places)
+        pixels = sizes.h.image * sizes.w.image
+        offset = (image * sizes.channels + channel) * pixels * wide.itemsize
+        return cls(launch, offsets, columns, (images, channels, *sizes.image[1:]), offset)

@@ -1,0 +1,266 @@
+"""helpers.ops.conv2d and its gradients against sums written out in float64, and each other."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from helpers import autoinit, checks, ops, windows  # noqa: F401  (autoinit first)
+from helpers.ops import convolution
+
+WIDE = {"float16": "float32"}
+# image, kernel, stride, padding, dilation
+WINDOWS = {
+    "plain": ((9, 8), (3, 3), 1, 0, 1),
+    "padded": ((8, 8), (3, 3), 1, 1, 1),
+    "uneven": ((13, 10), (3, 2), (2, 1), (0, 2), (1, 2)),
+    "strided": ((11, 12), (1, 1), (3, 2), 0, 1),
+    "beyond": ((2, 3), (3, 4), 2, 5, 3),
+}
+
+
+def numbers(*shape, dtype="float32", seed=0):
+    """Random negatives and non-integers, so that a wrong index or rounding shows."""
+    return np.random.default_rng([seed, *shape]).standard_normal(shape).astype(dtype)
+
+
+def on_gpu(x):
+    return checks.Guarded(x.shape, x.dtype).set(x).array
+
+
+class Direct:
+    """A convolution and its gradients as sums over the window, an element of it at a time."""
+
+    def __init__(self, h, w):
+        self.h, self.w = h, w
+
+    def elements(self, images):
+        """(i, j, what lies under element i, j of the window at each of its places)."""
+        outside = [(0, 0)] * 2 + [(s.pad, s.pad + s.more) for s in (self.h, self.w)]
+        padded = np.pad(images.astype("f8"), outside)
+        for i in range(self.h.kernel):
+            for j in range(self.w.kernel):
+                yield i, j, padded[..., self.h.reached(i), self.w.reached(j)]
+
+    def forward(self, x, weight):
+        return sum(
+            np.einsum("nchw,oc->nohw", under, weight[:, :, i, j].astype("f8"))
+            for i, j, under in self.elements(x)
+        )
+
+    def by_weight(self, x, gradient):
+        out = np.empty((gradient.shape[1], x.shape[1], self.h.kernel, self.w.kernel))
+        for i, j, under in self.elements(x):
+            out[:, :, i, j] = np.einsum("nchw,nohw->oc", under, gradient.astype("f8"))
+        return out
+
+    def by_input(self, weight, gradient):
+        columns = np.einsum("nohw,ocij->ncijhw", gradient.astype("f8"), weight.astype("f8"))
+        return windows.col2im(columns, self.h, self.w)
+
+
+def check(got, direct, arrays, count, bias=0.0):
+    """Compare a result with direct(*arrays) + bias; count: products that are added up."""
+    want, size = direct(*arrays) + bias, direct(*map(np.abs, arrays)) + np.abs(bias)
+    wide = WIDE.get(got.dtype.name, got.dtype)
+    tolerance = checks.dot_tolerance(want, size, count + 1, got.dtype, wide)
+    checks.assert_close(got, want, tolerance)
+
+
+def check_all(image, kernel, *window, images=2, channels=3, channels_out=5, dtype="float32"):
+    """conv2d and its gradients for arrays of these sizes."""
+    h, w = windows.sides(image, kernel, *window)
+    x = numbers(images, channels, *image, dtype=dtype)
+    weight = numbers(channels_out, channels, *kernel, dtype=dtype)
+    bias = numbers(channels_out, dtype=dtype)
+    gradient = numbers(images, channels_out, h.places, w.places, dtype=dtype)
+    direct, on = Direct(h, w), [on_gpu(a) for a in (x, weight, bias, gradient)]
+    depth, taps = channels * h.kernel * w.kernel, h.kernel * w.kernel
+    got = ops.conv2d(on[0], on[1], on[2], *window).get()
+    check(got, direct.forward, (x, weight), depth, bias[:, None, None].astype("f8"))
+    got = ops.conv2d_weight(on[0], weight.shape, on[3], *window).get()
+    check(got, direct.by_weight, (x, gradient), images * h.places * w.places)
+    got = ops.conv2d_input(x.shape, on[1], on[3], *window).get()
+    check(got, direct.by_input, (weight, gradient), channels_out * taps)
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows(name):
+    check_all(*WINDOWS[name])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+def test_types(dtype):
+    check_all(*WINDOWS["padded"], dtype=dtype)
+    check_all(*WINDOWS["uneven"], channels_out=70, dtype=dtype)
+
+
+def pairs(least, most):
+    return st.tuples(st.integers(least, most), st.integers(least, most))
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    window=st.tuples(pairs(1, 12), pairs(1, 4), pairs(1, 3), pairs(0, 3), pairs(1, 3)),
+    images=st.integers(1, 3),
+    channels=st.integers(1, 4),
+    channels_out=st.integers(1, 6),
+)
+def test_any_window(window, images, channels, channels_out):
+    image, kernel, stride, padding, dilation = window
+    assume(all(n + 2 * p > (k - 1) * d for n, k, p, d in zip(image, kernel, padding, dilation)))
+    check_all(image, kernel, stride, padding, dilation,
+              images=images, channels=channels, channels_out=channels_out)  # fmt: skip
+
+
+def test_sums_that_blocks_share():
+    check_all((8, 8), (3, 3), 1, 1, 1, images=5, channels=40)
+
+
+@pytest.mark.parametrize("most_bytes", [1, 5000])
+def test_columns_in_portions(most_bytes, monkeypatch):
+    monkeypatch.setattr(convolution, "MOST_COLUMN_BYTES", most_bytes)
+    monkeypatch.setattr(convolution, "prepared", {})
+    check_all(*WINDOWS["uneven"], images=3)
+    check_all(*WINDOWS["padded"], dtype="float16")
+
+
+def test_more_than_an_int_counts(monkeypatch):
+    monkeypatch.setattr(convolution, "NARROW", 0)
+    monkeypatch.setattr(convolution, "prepared", {})
+    check_all(*WINDOWS["uneven"])
+
+
+@pytest.mark.parametrize("kernel, dilation", [((3, 3), 1), ((4, 2), 1), ((2, 3), (3, 2))])
+def test_padding_in_words(kernel, dilation):
+    x, weight = numbers(2, 3, 7, 6), numbers(4, 3, *kernel)
+    same = ops.conv2d(on_gpu(x), on_gpu(weight), padding="same", dilation=dilation).get()
+    assert same.shape == (2, 4, 7, 6)
+    sides = convolution._sides((7, 6), kernel, 1, "same", dilation)
+    check(same, Direct(*sides).forward, (x, weight), 3 * kernel[0] * kernel[1])
+    arrays = on_gpu(x), on_gpu(weight)
+    valid = ops.conv2d(*arrays, padding="valid", dilation=dilation).get()
+    checks.assert_equal(valid, ops.conv2d(*arrays, dilation=dilation).get())
+
+
+def test_one_image_and_views():
+    x, weight = numbers(4, 6, 9, 8), numbers(5, 3, 3, 3)
+    h, w = windows.sides((9, 8), 3, padding=1)
+    on = on_gpu(x), on_gpu(weight)
+    one = ops.conv2d(on[0][1, :3], on[1], padding=1).get()
+    assert one.shape == (5, 9, 8)
+    check(one[None], Direct(h, w).forward, (x[1:2, :3], weight), 27)
+    views = ops.conv2d(on[0][:, ::2], on[1], padding=1)
+    check(views.get(), Direct(h, w).forward, (x[:, ::2], weight), 27)
+    by_weight = ops.conv2d_weight(on[0][:, ::2], weight.shape, views, padding=1).get()
+    gradient = views.get()
+    check(by_weight, Direct(h, w).by_weight, (x[:, ::2], gradient), gradient[:, 0].size)
+
+
+def test_no_images_and_no_channels():
+    weight = on_gpu(numbers(5, 3, 3, 3))
+    assert ops.conv2d(on_gpu(numbers(0, 3, 9, 8)), weight).shape == (0, 5, 7, 6)
+    gradient = on_gpu(numbers(0, 5, 7, 6))
+    assert ops.conv2d_input((0, 3, 9, 8), weight, gradient).shape == (0, 3, 9, 8)
+    by_weight = ops.conv2d_weight(on_gpu(numbers(0, 3, 9, 8)), weight.shape, gradient).get()
+    checks.assert_equal(by_weight, np.zeros((5, 3, 3, 3), np.float32))
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_gradients_are_differences(name):
+    """The sum of gradient * conv2d is linear in x and in weight: a step of any length tells the
+    slope, here one of 2, up to what rounding leaves of each of its ends."""
+    image, kernel, *window = WINDOWS[name]
+    h, w = windows.sides(image, kernel, *window)
+    x, weight = numbers(2, 3, *image, dtype="f8"), numbers(5, 3, *kernel, dtype="f8")
+    gradient = numbers(2, 5, h.places, w.places, dtype="f8")
+    by = {
+        "x": ops.conv2d_input(x.shape, on_gpu(weight), on_gpu(gradient), *window).get(),
+        "weight": ops.conv2d_weight(on_gpu(x), weight.shape, on_gpu(gradient), *window).get(),
+    }
+    size = (Direct(h, w).forward(abs(x) + 1, abs(weight) + 1) * abs(gradient)).sum()
+    tolerance = 2 * checks.gamma(3 * h.kernel * w.kernel + gradient.size + 1, "f8") * size
+    for argument, of in ("x", x), ("weight", weight):
+        for place in np.random.default_rng(0).integers(0, of.size, 5):
+            ends = []
+            for step in 1, -1:
+                moved = {"x": x.copy(), "weight": weight.copy()}
+                moved[argument].flat[place] += step
+                y = ops.conv2d(on_gpu(moved["x"]), on_gpu(moved["weight"]), None, *window).get()
+                ends.append((y * gradient).sum())
+            slope = (ends[0] - ends[1]) / 2
+            checks.assert_close(by[argument].flat[place], np.float64(slope), tolerance, argument)
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_gradients_are_adjoint(name):
+    image, kernel, *window = WINDOWS[name]
+    h, w = windows.sides(image, kernel, *window)
+    x, weight = numbers(2, 3, *image, dtype="f8"), numbers(5, 3, *kernel, dtype="f8")
+    gradient = numbers(2, 5, h.places, w.places, dtype="f8")
+    on = [on_gpu(a) for a in (x, weight, gradient)]
+    products = [
+        (ops.conv2d(on[0], on[1], None, *window).get() * gradient).sum(),
+        (ops.conv2d_input(x.shape, on[1], on[2], *window).get() * x).sum(),
+        (ops.conv2d_weight(on[0], weight.shape, on[2], *window).get() * weight).sum(),
+    ]
+    count = gradient.size * 3 * h.kernel * w.kernel + x.size
+    size = (Direct(h, w).forward(abs(x), abs(weight)) * abs(gradient)).sum()
+    tolerance = 2 * checks.gamma(count, "f8") * size
+    checks.assert_close(np.array(products[1:]), np.full(2, products[0]), tolerance)
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_as_pytorch(name):
+    torch = pytest.importorskip("torch")
+    image, kernel, *window = WINDOWS[name]
+    x, weight = numbers(2, 3, *image, dtype="f8"), numbers(5, 3, *kernel, dtype="f8")
+    tensors = torch.from_numpy(x), torch.from_numpy(weight)
+    want = torch.nn.functional.conv2d(*tensors, None, *window)
+    on = on_gpu(x), on_gpu(weight)
+    count, size = 2 * 3 * 5 * want.numel(), abs(x).max() * abs(weight).max()
+    tolerance = 2 * checks.gamma(count, "f8") * count * size
+    y = ops.conv2d(*on, None, *window)
+    checks.assert_close(y.get(), want.numpy(), tolerance)
+    by_input = torch.nn.grad.conv2d_input(x.shape, tensors[1], want, *window)
+    tolerance *= abs(want.numpy()).max() * count
+    checks.assert_close(
+        ops.conv2d_input(x.shape, on[1], y, *window).get(), by_input.numpy(), tolerance
+    )
+    by_weight = torch.nn.grad.conv2d_weight(tensors[0], weight.shape, want, *window)
+    got = ops.conv2d_weight(on[0], weight.shape, y, *window).get()
+    checks.assert_close(got, by_weight.numpy(), tolerance)
+
+
+def refused():
+    """(error, what it says, a call) for calls that are to be refused."""
+    x, weight, y = (on_gpu(numbers(*n)) for n in ((2, 3, 9, 8), (5, 3, 3, 3), (2, 5, 7, 6)))
+    conv2d, sizes = ops.conv2d, r"grad_output has shape .*, the result \(2, 5, 5, 4\)"
+    yield ValueError, r"weight has shape \(3, 3\); expected 4", lambda: conv2d(x, weight[0, 0])
+    yield ValueError, r"x has shape \(9, 8\); expected 4", lambda: conv2d(x[0, 0], weight)
+    yield ValueError, "has 2 channels, weight .* 3", lambda: conv2d(x[:, :2], weight)
+    yield ValueError, r"bias has shape \(3,\)", lambda: conv2d(x, weight, x[0, :, 0, 0])
+    yield ValueError, "finds no place among 2", lambda: conv2d(x[:, :, :2], weight)
+    yield ValueError, "stride 0: expected 1 or more", lambda: conv2d(x, weight, None, 0)
+    yield ValueError, "padding -1: expected 0", lambda: conv2d(x, weight, padding=-1)
+    yield ValueError, "only where stride is 1", lambda: conv2d(x, weight, None, 2, "same")
+    yield TypeError, "dilation 1.5: expected a whole", lambda: conv2d(x, weight, dilation=1.5)
+    yield TypeError, "weight is float64", lambda: conv2d(x, weight.astype(np.float64))
+    yield TypeError, "x: int32 is not among", lambda: conv2d(x.astype(np.int32), weight)
+    yield TypeError, "expected a pycuda GPUArray", lambda: conv2d(x.get(), weight)
+    yield ValueError, sizes, lambda: ops.conv2d_input(x.shape, weight, y, dilation=2)
+    yield ValueError, sizes, lambda: ops.conv2d_weight(x, weight.shape, y, dilation=2)
+    yield TypeError, "padding 'same'", lambda: ops.conv2d_weight(x, weight.shape, y, 1, "same")
+
+
+def test_bad_input_is_refused_before_any_launch(monkeypatch):
+    from helpers.ops.launch import Launch
+
+    def launched(*_):
+        raise AssertionError("launched")
+
+    calls = list(refused())
+    monkeypatch.setattr(Launch, "__call__", launched)
+    for error, words, call in calls:
+        with pytest.raises(error, match=words):
+            call()
