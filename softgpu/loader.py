@@ -21,7 +21,7 @@ from pathlib import Path
 
 from . import build, cache, contract, settings, trace
 from .contract import ffi
-from .declarations import Declarations
+from .declarations import Declarations, short_name
 from .jit.compile import KernelCode
 from .jit.layout import Image, Layout, Site
 from .jit.stages import stages
@@ -264,7 +264,8 @@ class Engine:
         for where, target in placed.relocations:
             runtime.sg_module_relocate(handle, where, target)
         for kernel in program.kernels:
-            runtime.sg_module_kernel(handle, kernel.name.encode())
+            shown = short_name(kernel.name)
+            runtime.sg_module_kernel(handle, kernel.name.encode(), shown.encode())
 
     def _compile(self, handle, kernel, build_number: int) -> None:
         """Make a build of a kernel. The plain one comes first: nothing is known of it before."""

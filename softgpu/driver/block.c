@@ -360,7 +360,7 @@ static void deadlock(Worker *k)
     Job *job = k->job;
     size_t at = snprintf(text, sizeof text,
                          "kernel %s: block (%u,%u,%u) waits at a barrier that can never complete",
-                         job->kernel->name, k->ctaid[0], k->ctaid[1], k->ctaid[2]);
+                         job->kernel->shown, k->ctaid[0], k->ctaid[1], k->ctaid[2]);
     uint32_t left = k->at_mbarriers;
     FOR_LANES(id, k->busy_barriers) left |= k->barriers[id].waiting;
     while (left) {

@@ -125,7 +125,7 @@ typedef struct Kernel {
     void *handle; /* made at the first cuModuleGetFunction */
     struct Module *module;
     struct Kernel *next;
-    char *name;
+    char *name, *shown; /* as PTX has it; as its author does */
     size_t param_bytes;
     char *takes;           /* the parameters' sizes, " (8 + 4)", or empty */
     uint32_t (*params)[2]; /* their offsets and sizes */

@@ -25,8 +25,8 @@ void fault_place(const Kernel *kernel, uint32_t site, char *text, size_t room)
 {
     const struct Site *s = site < kernel->site_count ? &kernel->sites[site] : NULL;
     if (s && s->file < kernel->file_count && s->line)
-        snprintf(text, room, "kernel %s, %s:%u", kernel->name, kernel->files[s->file], s->line);
-    else snprintf(text, room, "kernel %s", kernel->name);
+        snprintf(text, room, "kernel %s, %s:%u", kernel->shown, kernel->files[s->file], s->line);
+    else snprintf(text, room, "kernel %s", kernel->shown);
 }
 
 void fault_at(Warp *w, uint32_t site, uint32_t lane, CUresult code, const char *format, ...)

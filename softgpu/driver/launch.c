@@ -13,7 +13,7 @@ static CUresult check(const Kernel *kernel, const uint32_t grid[3], const uint32
     static const uint32_t most_blocks[3] = {2147483647, 65535, 65535};
     static const uint32_t most_threads[3] = {1024, 1024, 64};
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    const char *name = kernel->name;
+    const char *name = kernel->shown;
     for (int i = 0; i < 3; i++) {
         if (!grid[i] || grid[i] > most_blocks[i])
             return fail(CUDA_ERROR_INVALID_VALUE,
@@ -81,7 +81,7 @@ static CUresult count_resident(Kernel *kernel, Job *job)
         CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
         "kernel %s: %llu blocks of %u threads; %u of these are there at once, %u on each of "
         "%u multiprocessors",
-        kernel->name, (unsigned long long)job->blocks, job->threads, job->resident, each,
+        kernel->shown, (unsigned long long)job->blocks, job->threads, job->resident, each,
         MULTIPROCESSORS);
 }
 
@@ -103,12 +103,12 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
     if (result) return result;
     if (param_bytes < kernel->param_bytes || kernel->param_bytes > MAX_PARAM_BYTES)
         return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s takes %zu bytes of arguments%s, not %zu",
-                    kernel->name, kernel->param_bytes, kernel->takes, param_bytes);
+                    kernel->shown, kernel->param_bytes, kernel->takes, param_bytes);
     if (param_bytes > kernel->param_bytes)
         return fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
                     "kernel %s takes %zu bytes of arguments%s, not %zu: a NumPy array, np.int64 or "
                     "one argument too many? Arrays go through gpuarray.to_gpu",
-                    kernel->name, kernel->param_bytes, kernel->takes, param_bytes);
+                    kernel->shown, kernel->param_bytes, kernel->takes, param_bytes);
     memcpy(param_copy, params, param_bytes);
     memset(param_copy + param_bytes, 0, 64);
 
@@ -171,7 +171,7 @@ int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint
 static CUresult pack(const Kernel *kernel, void *const *params, char *packed)
 {
     if (kernel->param_bytes > MAX_PARAM_BYTES || (kernel->param_bytes && !kernel->params))
-        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: no arguments", kernel->name);
+        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: no arguments", kernel->shown);
     memset(packed, 0, kernel->param_bytes);
     for (uint32_t i = 0; i < kernel->param_count; i++)
         memcpy(packed + kernel->params[i][0], params[i], kernel->params[i][1]);

@@ -108,10 +108,11 @@ static void kernel_free(Kernel *kernel)
     free(kernel->takes);
     free(kernel->params);
     free(kernel->name);
+    free(kernel->shown);
     free(kernel);
 }
 
-int sg_module_kernel(void *handle, const char *name)
+int sg_module_kernel(void *handle, const char *name, const char *shown)
 {
     Module *module = handle_object(MODULE, handle);
     if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
@@ -119,6 +120,7 @@ int sg_module_kernel(void *handle, const char *name)
     if (!kernel) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     kernel->module = module;
     kernel->name = strdup(name);
+    kernel->shown = strdup(shown);
     for (int i = 0; i < 3; i++) kernel->block_shape[i] = 1;
     Kernel **last = &module->kernels; /* in the order of the source */
     while (*last) last = &(*last)->next;
@@ -210,7 +212,7 @@ CUresult kernel_compile(Kernel *kernel, uint32_t build)
     CUresult result = on_compile ? on_compile(kernel->module->handle, kernel->name, build) : 0;
     if (result) return fail_as_told(result);
     if (!kernel->code[build].entry)
-        return fail(CUDA_ERROR_INVALID_IMAGE, "kernel %s was not compiled", kernel->name);
+        return fail(CUDA_ERROR_INVALID_IMAGE, "kernel %s was not compiled", kernel->shown);
     return CUDA_SUCCESS;
 }
 
@@ -473,7 +475,7 @@ CUAPI cuFuncSetAttribute(CUfunction function, int attribute, int value)
             return fail(CUDA_ERROR_INVALID_VALUE,
                         "kernel %s can have 0 to %d bytes of dynamic "
                         "shared memory, not %d",
-                        kernel->name, most, value);
+                        kernel->shown, most, value);
         kernel->max_dynamic_shared = value;
         return CUDA_SUCCESS;
     }

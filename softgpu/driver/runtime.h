@@ -169,7 +169,8 @@ int sg_module_create(void *module, size_t bytes); /* room for its variables, zer
 void sg_module_fill(void *module, size_t offset, const char *content, size_t bytes);
 int sg_module_variable(void *module, const char *name, size_t offset, size_t bytes, int constant);
 void sg_module_relocate(void *module, size_t offset, size_t target);
-int sg_module_kernel(void *module, const char *name); /* the rest is told before its code */
+/* shown: what its author calls it; the rest is told before its code */
+int sg_module_kernel(void *module, const char *name, const char *shown);
 /* takes: the parameters' sizes, " (8 + 4)", or empty */
 void sg_kernel_describe(void *module, const char *name, size_t param_bytes, const char *takes,
                         uint32_t static_shared, uint32_t local_bytes, uint32_t max_threads,

@@ -75,7 +75,7 @@ static void *watch(void *unused)
         snprintf(text, sizeof text,
                  "kernel %s ran longer than %g s and was stopped; the environment variable "
                  "SOFTGPU_TIMEOUT (seconds) sets the limit",
-                 watched->kernel->name, watched_limit);
+                 watched->kernel->shown, watched_limit);
         fault_record(watched, CUDA_ERROR_LAUNCH_TIMEOUT, text);
         watched_limit = 1e30;
     }

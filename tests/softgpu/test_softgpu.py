@@ -160,6 +160,17 @@ def test_a_fault_names_kernel_line_block_and_thread_and_the_next_launch_works(na
     assert (read(memory, 64) == 3 * np.arange(64)).all()
 
 
+def test_errors_call_a_template_what_its_author_does(memory):
+    source = """template <int N> __global__ void write_at(int *o) { o[N] = 1; }
+    template __global__ void write_at<1 << 30>(int *o);"""
+    name = "_Z8write_atILi1073741824EEvPi"
+    kernel = SourceModule(source, no_extern_c=True).get_function(name)
+    for threads in (1, 2000):  # a fault, and a launch that is refused
+        with pytest.raises(cuda.LogicError, match="kernel write_at<1073741824>[,:]") as caught:
+            kernel(memory, block=(threads, 1, 1))
+        assert name not in str(caught.value)
+
+
 def test_a_faulting_lane_writes_nothing_and_its_neighbours_allocations_are_untouched(module):
     first, second = cuda.mem_alloc(1024), cuda.mem_alloc(1024)
     cuda.memset_d32(second, 0x5EED, 256)

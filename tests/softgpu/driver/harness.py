@@ -121,7 +121,7 @@ class Driver:
             sites = [Site(*site) for site in SITES]
             if name == "read_at":
                 sites[0].kind = LOAD
-            self.library.sg_module_kernel(module, name.encode())
+            self.library.sg_module_kernel(module, name.encode(), name.encode())
             self.library.sg_kernel_describe(
                 module, name.encode(), c_size_t(PARAM_BYTES.get(name, 0)), b"", 4096, LOCAL_BYTES,
                 64 if name == "deep" else 0, 16, files, 1, (Site * len(sites))(*sites), len(sites),
