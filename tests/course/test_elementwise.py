@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
-from helpers import autoinit, checks, ops, sources
+from helpers import autoinit, checks, ops, sources, xray
 from helpers.ops import elementwise, layout
 
 from .steps_elementwise import NO_NUMBERS, SCHEMES, half2_add, nhwc, numbers, step
@@ -253,6 +253,15 @@ def test_any_size(n):
     a, b = numbers(n, dtype="float16"), numbers(n, seed=1, dtype="float16")
     checks.assert_equal(step("packed", a, b, PACK=8), a + b)
     checks.assert_equal(half2_add(a, b), a + b)
+
+
+def test_halves_are_loaded_sixteen_bytes_at_a_time():
+    from pycuda import gpuarray
+
+    x, n = gpuarray.to_gpu(numbers(4096, dtype="float16")), np.int64(4096)
+    report = xray.profile("elementwise/half2_add.cu", x, x, x, n, grid=2, block=256)
+    assert report.total["ld.requests"] == 2 * 4096 // 8 // 32
+    assert report.total["st.requests"] == 4096 // 8 // 32
 
 
 @pytest.mark.parametrize("name", ["strided", "strided_fast"])
