@@ -126,7 +126,7 @@ def _sent(argument):
         values = np.zeros(np.shape(argument.expected), argument.dtype)
     values = np.asarray(values, argument.dtype)
     if not values.size:
-        return gpuarray.zeros(1, argument.dtype)[1:]  # every access is out of bounds
+        return gpuarray.to_gpu(np.zeros(1, argument.dtype))[1:]  # every access is out of bounds
     whole = np.concatenate([np.zeros(argument.offset, argument.dtype), values.ravel()])
     return gpuarray.to_gpu(whole)[argument.offset :].reshape(values.shape)
 
