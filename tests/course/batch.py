@@ -9,6 +9,12 @@ INCLUDE = re.compile(r"^#include .+$", re.MULTILINE)
 OPTIONS = ["-diag-suppress=177,550"]  # as helpers.sources
 
 
+def joined(texts):
+    """One text of several: each in a namespace, its kernels numbered, its lines counted as ever."""
+    includes = sorted({line for text in texts for line in INCLUDE.findall(text)})
+    return "\n".join([*includes, *(_apart(text, number) for number, text in enumerate(texts))])
+
+
 def compiled(texts, kernel):
     """The kernel of that name in each of several texts, as the judge takes it: {key: function}.
 
@@ -17,11 +23,9 @@ def compiled(texts, kernel):
         return texts
     from pycuda.compiler import SourceModule
 
-    includes = sorted({line for text in texts.values() for line in INCLUDE.findall(text)})
-    parts = [_apart(text, number) for number, text in enumerate(texts.values())]
-    whole = "\n".join([*includes, *parts])
+    folders = [str(sources.ROOT)]
     module = SourceModule(
-        whole, no_extern_c=True, options=OPTIONS, include_dirs=[str(sources.ROOT)]
+        joined(texts.values()), no_extern_c=True, options=OPTIONS, include_dirs=folders
     )
     return {
         key: _function(module, text, kernel, number)
@@ -30,10 +34,10 @@ def compiled(texts, kernel):
 
 
 def _apart(text, number):
-    """A text in a namespace, its kernels under names of their own, its lines counted as ever."""
     for name in Declarations(text).kernels:
         text = re.sub(rf"\b{name}\b", f"{name}_{number}", text)
-    text = INCLUDE.sub("", text).replace("__global__", 'extern "C" __global__')
+    text = INCLUDE.sub("", text).replace('extern "C" ', "")
+    text = text.replace("__global__", 'extern "C" __global__')
     return f'namespace text_{number} {{\n#line 1 "text {number}"\n{text}\n}}'
 
 
