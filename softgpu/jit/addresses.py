@@ -17,9 +17,8 @@ def special(e, name: str) -> Value:
         if index is None:
             raise ValueError(name)
         if head == "tid":
-            text = e.warp_value("tid", f"<{LANES} x i32>", LANES * index)
-            return Value(text, "i32", False)
-        return Value(e.warp_value(head, "i32", index), "i32", True)
+            return e.warp_value("tid", "i32", LANES * index, uniform=False)
+        return e.warp_value(head, "i32", index)
     if name == "laneid":
         return e.lanes(range(LANES))
     if name.startswith("lanemask_"):
@@ -33,14 +32,14 @@ def special(e, name: str) -> Value:
         masks = [test[name[9:]](lane) & 0xFFFFFFFF for lane in range(LANES)]
         return e.lanes(m - (1 << 32) if m >> 31 else m for m in masks)
     if name == "warpid":
-        return Value(e.warp_value("warp_id", "i32"), "i32", True)
+        return e.warp_value("warp_id", "i32")
     if name in ("nwarpid", "smid", "nsmid"):
         return e.constant({"nwarpid": 64, "nsmid": 132}.get(name, 0), "i32")
     if name == "gridid":
-        return e.resize(Value(e.warp_value("grid_id", "i32"), "i32", True), "i64")
+        return e.resize(e.warp_value("grid_id", "i32"), "i64")
     if name in ("dynamic_smem_size", "total_smem_size", "aggr_smem_size"):
         field = "dynamic_shared" if name[0] == "d" else "shared_bytes"
-        return Value(e.warp_value(field, "i32"), "i32", True)
+        return e.warp_value(field, "i32")
     if name in ("clock", "clock64", "clock_hi"):
         ticks = Value(e.call("i64", "sg_clock", "ptr %w"), "i64", True)
     elif name in ("globaltimer", "globaltimer_lo", "globaltimer_hi"):
@@ -48,7 +47,7 @@ def special(e, name: str) -> Value:
     elif name.startswith("reserved_smem_offset_"):
         return _reserved_shared(e, name.removeprefix("reserved_smem_offset_"))
     elif name in ("envreg1", "envreg2"):  # high and low half
-        workspace = Value(e.warp_value("workspace", "i64"), "i64", True)
+        workspace = e.warp_value("workspace", "i64")
         half = e.constant(32 if name == "envreg1" else 0, "i64")
         return e.resize(e.op("lshr", workspace, half), "i32")
     elif name.startswith("envreg"):
@@ -56,14 +55,14 @@ def special(e, name: str) -> Value:
     else:
         raise ValueError(name)
     if name.endswith("_hi"):
-        ticks = e.op("lshr", ticks, e.constant(32, "i64"))
+        ticks = e.op("lshr", ticks, 32)
     return ticks if name in ("clock64", "globaltimer") else e.resize(ticks, "i32")
 
 
 def _reserved_shared(e, what: str) -> Value:
     """Where the shared memory begins or ends that each block has for libraries' own use."""
     begin = Value(e.call("i32", "sg_reserved_shared", "ptr %w"), "i32", True)
-    return e.op("add", begin, e.constant(RESERVED_SHARED[what], "i32"))
+    return e.op("add", begin, RESERVED_SHARED[what])
 
 
 def symbol_address(e, symbol: Symbol) -> Value:
@@ -73,16 +72,16 @@ def symbol_address(e, symbol: Symbol) -> Value:
     if space == "shared":
         return e.constant(offset, "i64")
     if space == "dynamic":
-        base = Value(e.warp_value("static_shared", "i32"), "i32", True)
-        return e.op("add", e.resize(base, "i64"), e.constant(symbol.offset, "i64"))
+        base = e.warp_value("static_shared", "i32")
+        return e.op("add", e.resize(base, "i64"), symbol.offset)
     if space == "local":
         frame = e.resize(Value("%frame", "i32", True), "i64")
-        return e.op("add", frame, e.constant(offset, "i64"))
+        return e.op("add", frame, offset)
     if space == "function":
         return e.constant(offset, "i64")
     base = e.warp_value("params" if space == "param" else "module", "ptr")
-    base = Value(e.assign(f"ptrtoint ptr {base} to i64"), "i64", True)
-    return e.op("add", base, e.constant(offset, "i64"))
+    base = Value(e.assign(f"ptrtoint {base} to i64"), "i64", True)
+    return e.op("add", base, offset)
 
 
 def operand_address(e, operand: Address, width: str = "i64") -> Value:
@@ -93,7 +92,7 @@ def operand_address(e, operand: Address, width: str = "i64") -> Value:
         return e.resize(symbol_address(e, Symbol(operand.base, operand.offset)), width)
     base = e.integer(e.load_register(operand.base))
     base = e.resize(base, width)
-    return e.op("add", base, e.constant(operand.offset, width)) if operand.offset else base
+    return e.op("add", base, operand.offset) if operand.offset else base
 
 
 def operand_sum(e, operand: Address, width: str) -> tuple[Value, Value]:

@@ -62,12 +62,12 @@ def _set(e, item):
     ones = {"f32": 0x3F800000, "f16": 0x3C00, "f16x2": 0x3C00, "bf16": 0x3F80, "bf16x2": 0x3F80}
     if kind.endswith("x2"):
         one = e.constant(ones.get(result_type, 0xFFFF), "i16")
-        parts = [e.select(r, one, e.constant(0, "i16")) for r in results]
+        parts = [e.select(r, one, 0) for r in results]
         e.write(item.operands[0], e.join(*parts))
         return
     element = f"i{bits_of(result_type)}"
     one = e.constant(ones.get(result_type, -1), element)
-    e.write(item.operands[0], e.select(results[0], one, e.constant(0, element)), True)
+    e.write(item.operands[0], e.select(results[0], one, 0), True)
 
 
 @instruction("selp")
@@ -85,5 +85,5 @@ def _slct(e, item):
         value = widened(e, c, by, "ftz" in item.modifiers)
         chosen = e.compare("fcmp oge", value, e.bitcast(e.constant(0, "i32"), "float"))
     else:
-        chosen = e.compare("icmp sge", c, e.constant(0, c.element))
+        chosen = e.compare("icmp sge", c, 0)
     e.write(item.operands[0], e.select(chosen, a, b))

@@ -28,54 +28,54 @@ def _copy(e, item):
     if "L2::cache_hint" in modifiers:
         rest.pop()
     count = size.value
-    done = e.when_active()
-    element = {4: "i32", 8: "i64", 16: "i128"}[count]
-    to = host_address(e, target, "shared")
-    origin = host_address(e, source, "global")
-    data = e.temporary(element, 1)
-    e.line(f"store <{LANES} x {element}> zeroinitializer, ptr {data}, align 64")
-    read = e.site(item, "load", "global", count)
-    written = e.site(item, "store", "shared", count)
-    wanted = e.active()
-    if rest and isinstance(rest[0], Register) and rest[0].type == "pred":
-        wanted = e.assign(f"and i32 {wanted}, {e.bits(e.invert(e.read(rest[0], 'pred')))}")
-        rest = []
-    e.observe(read, origin)
-    if rest:  # bytes from the source, zeros after
-        length = e.read(rest[0], "u32")
-        some = e.bits(e.compare("icmp ne", length, e.constant(0, "i32")))
-        wanted = e.assign(f"and i32 {wanted}, {some}")
-    e.call_checked(
-        "void",
-        "load",
-        "ptr %w",
-        f"i32 {read}",
-        f"ptr {e.spill(origin, 8)}",
-        f"i32 {wanted}",
-        f"ptr {data}",
-    )
-    if rest:
-        (kept,) = e.routine("low_bytes", partial(_low_bytes, e), e.unspill(data, element), length)
-        e.line(f"store {kept}, ptr {data}, align 64")
-    e.observe(written, to)
-    e.call_checked(
-        "void",
-        "store",
-        "ptr %w",
-        f"i32 {written}",
-        f"ptr {e.spill(to, 8)}",
-        f"i32 {e.active()}",
-        f"ptr {data}",
-    )
-    e.finish_active(done)
+    with e.when_active():
+        element = {4: "i32", 8: "i64", 16: "i128"}[count]
+        to = host_address(e, target, "shared")
+        origin = host_address(e, source, "global")
+        data = e.temporary(element, 1, "data")
+        e.line(f"store <{LANES} x {element}> zeroinitializer, ptr {data}, align 64")
+        read = e.site(item, "load", "global", count)
+        written = e.site(item, "store", "shared", count)
+        wanted = e.active
+        if rest and isinstance(rest[0], Register) and rest[0].type == "pred":
+            wanted = e.op("and", wanted, e.bits(e.invert(e.read(rest[0], "pred"))))
+            rest = []
+        e.observe(read, origin)
+        if rest:  # bytes from the source, zeros after
+            length = e.read(rest[0], "u32")
+            some = e.bits(e.compare("icmp ne", length, 0))
+            wanted = e.op("and", wanted, some)
+        e.call_checked(
+            "void",
+            "load",
+            "ptr %w",
+            f"i32 {read}",
+            f"ptr {e.spill(origin, 'addresses')}",
+            wanted,
+            f"ptr {data}",
+        )
+        if rest:
+            whole = e.unspill(data, element)
+            (kept,) = e.routine("low_bytes", partial(_low_bytes, e), whole, length)
+            e.line(f"store {kept}, ptr {data}, align 64")
+        e.observe(written, to)
+        e.call_checked(
+            "void",
+            "store",
+            "ptr %w",
+            f"i32 {written}",
+            f"ptr {e.spill(to, 'addresses')}",
+            e.active,
+            f"ptr {data}",
+        )
 
 
 def _low_bytes(e: FunctionEmitter, value: Value, length: Value) -> list[Value]:
     """The first `length` bytes of a value; the whole value, of which nothing was read, for 0."""
     bits = e.constant(int(value.element[1:]), "i32")
-    spare = e.op("sub", bits, e.op("shl", length, e.constant(3, "i32")))
-    none = e.compare("icmp eq", length, e.constant(0, "i32"))
-    shift = e.resize(e.select(none, e.constant(0, "i32"), spare), value.element)
+    spare = e.op("sub", bits, e.op("shl", length, 3))
+    none = e.compare("icmp eq", length, 0)
+    shift = e.resize(e.select(none, 0, spare), value.element)
     return [e.splat(e.op("lshr", e.op("shl", value, shift), shift))]
 
 
@@ -89,12 +89,10 @@ def _copy_bulk(e: FunctionEmitter, item) -> None:
         raise e.refusal(item)
     target, source, size, barrier = item.operands
     bytes_ = e.read(size, "u32")
-    done = e.when_active()
-    sites = e.site(item, "load", "global", 16), e.site(item, "store", "shared", 16)
-    places = host_address(e, target, "shared"), host_address(e, source, "global")
-    spilled = [f"ptr {e.spill(value, n)}" for n, value in enumerate((*places, bytes_), 6)]
-    e.call_checked(
-        "void", "copy_bulk", "ptr %w", *(f"i32 {s}" for s in sites), f"i32 {e.active()}", *spilled
-    )
-    complete_bytes(e, item, barrier, bytes_)
-    e.finish_active(done)
+    with e.when_active():
+        sites = e.site(item, "load", "global", 16), e.site(item, "store", "shared", 16)
+        places = host_address(e, target, "shared"), host_address(e, source, "global")
+        spilled = e.spill_all(*places, bytes_)
+        numbers = [f"i32 {site}" for site in sites]
+        e.call_checked("void", "copy_bulk", "ptr %w", *numbers, e.active, *spilled)
+        complete_bytes(e, item, barrier, bytes_)

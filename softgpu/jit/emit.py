@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from contextlib import contextmanager
 from itertools import chain
 
 from ..ptx.forms import refusal
@@ -165,7 +166,7 @@ class FunctionEmitter(ValueEmitter):
         try:
             if item.predicate:
                 chosen = self.bits(self.predicate_vector(item))
-                self._active = self.assign(f"and i32 {self.mask}, {chosen}")
+                self._active = self.assign(f"and i32 {self.mask}, {chosen.text}")
                 self._active_vector = self.from_bits(self._active)
             function(self, item)
         except PtxError:
@@ -196,8 +197,8 @@ class FunctionEmitter(ValueEmitter):
             self._go(index, targets)
         else:
             taken = self.bits(self.predicate_vector(choice))
-            self._send(block, 0, self.assign(f"and i32 {self.mask}, {taken}"))
-            untaken = self.assign(f"xor i32 {taken}, -1")
+            self._send(block, 0, self.assign(f"and i32 {self.mask}, {taken.text}"))
+            untaken = self.assign(f"xor i32 {taken.text}, -1")
             self._send(block, 1, self.assign(f"and i32 {self.mask}, {untaken}"))
             self._go(index, targets)
 
@@ -219,8 +220,8 @@ class FunctionEmitter(ValueEmitter):
 
     def _scatter(self, block: Block, chosen: Value) -> None:
         for position in range(len(block.targets)):
-            same = self.compare("icmp eq", chosen, self.constant(position, "i32"))
-            self._send(block, position, self.assign(f"and i32 {self.mask}, {self.bits(same)}"))
+            same = self.compare("icmp eq", chosen, position)
+            self._send(block, position, self.assign(f"and i32 {self.mask}, {self.bits(same).text}"))
 
     def _send(self, block: Block, position: int, lanes: str) -> None:
         """Let `lanes` wait at a target of the block (or leave the function)."""
@@ -331,10 +332,12 @@ class FunctionEmitter(ValueEmitter):
         value = self.read(item.predicate, "pred")
         return self.invert(value) if item.negated else value
 
-    def active(self) -> str:
-        """i32: the lanes for which the instruction at hand takes effect."""
-        return self._active
+    @property
+    def active(self) -> Value:
+        """The lanes for which the instruction at hand takes effect, as bits."""
+        return Value(self._active, "i32", True)
 
+    @property
     def active_vector(self) -> Value:
         return self._active_vector
 
@@ -342,20 +345,19 @@ class FunctionEmitter(ValueEmitter):
         """The block goes on with `lanes` only (others have exited in a function it called)."""
         self._set_mask(self.assign(f"and i32 {self.mask}, {lanes}"))
 
+    @contextmanager
     def when_active(self):
-        """Emit what follows under "if any lane is active"; returns the label to end at, or None."""
+        """What is emitted in this block runs if any lane is active."""
         if not self.item.predicate:
-            return None
+            yield
+            return
         label, done = self.label(), self.label()
-        some = self.assign(f"icmp ne i32 {self.active()}, 0")
-        self.line(f"br i1 {some}, label %{label}, label %{done}")
+        some = self.compare("icmp ne", self.active, 0)
+        self.line(f"br {some}, label %{label}, label %{done}")
         self.start(label)
-        return done
-
-    def finish_active(self, done) -> None:
-        if done is not None:
-            self.line(f"br label %{done}")
-            self.start(done)
+        yield
+        self.line(f"br label %{done}")
+        self.start(done)
 
     # --- registers ----------------------------------------------------------------------------
 
@@ -473,7 +475,7 @@ class FunctionEmitter(ValueEmitter):
         else:
             value = self.splat(value)
             if self.item.predicate or protected:
-                chosen = self.active_vector() if protected else self.predicate_vector(self.item)
+                chosen = self.active_vector if protected else self.predicate_vector(self.item)
                 value = self.select(chosen, value, self.load_register(operand))
         self._store_slot(slot, value)
         if operand.name in self.sums:
@@ -553,7 +555,7 @@ class FunctionEmitter(ValueEmitter):
         if name not in self.text.routines:
             self.text.routines[name] = self._define_routine(name, body, inputs)
         results, _ = self.text.routines[name]
-        given = ", ".join(["ptr %w", f"i32 {self.active()}", *map(str, inputs)])
+        given = ", ".join(["ptr %w", str(self.active), *map(str, inputs)])
         if not results:
             self.line(f'call void @"{name}"({given})')
             return []

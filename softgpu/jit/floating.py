@@ -101,8 +101,8 @@ def _short_fma(e, item, kind) -> None:
     if flush:
         operands = [flushed(e, operand, kind) for operand in operands]
     count, element = (2 * LANES, "i32") if kind.endswith("x2") else (LANES, "i16")
-    pointers = [f"ptr {e.spill(value, n)}" for n, value in enumerate(operands)]
-    out = e.temporary(element, 1, 9)
+    pointers = e.spill_all(*operands)
+    out = e.temporary(element, 1, "result")
     e.call_void(f"sg_fma_{name}", f"i32 {count}", *pointers, f"ptr {out}")
     result = e.unspill(out, element)
     if all(value.uniform for value in operands):
@@ -175,9 +175,9 @@ def _sign_operation(e, item, clear: bool) -> None:
     width = bits_of(kind)
     signs = (1 << (width - 1)) | ((1 << 15) if kind.endswith("x2") else 0)
     if clear:
-        bits = e.op("and", bits, e.constant(~signs, bits.element))
+        bits = e.op("and", bits, ~signs)
     else:
-        bits = e.op("xor", bits, e.constant(signs, bits.element))
+        bits = e.op("xor", bits, signs)
     if kind == "f64":
         bits = e.select(is_nan(e, value), quiet(e, value), bits)
     e.write(item.operands[0], bits)
@@ -198,7 +198,7 @@ def _neg(e, item):
         _sign_operation(e, item, clear=False)
     else:
         value = e.read(item.operands[1], kind)
-        e.write(item.operands[0], e.op("sub", e.constant(0, value.element), value), is_signed(kind))
+        e.write(item.operands[0], e.op("sub", 0, value), is_signed(kind))
 
 
 @instruction("copysign")
@@ -212,12 +212,11 @@ def _testp(e, item):
     test, kind = item.modifiers
     value = e.read(item.operands[1], kind)
     bits = e.integer(value)
-    element = bits.element
     mask, low = (0x7F800000, 0x7FFFFF) if kind == "f32" else (0x7FF << 52, (1 << 52) - 1)
-    exponent = e.op("and", bits, e.constant(mask, element))
-    rest = e.compare("icmp ne", e.op("and", bits, e.constant(low, element)), e.constant(0, element))
-    top = e.compare("icmp eq", exponent, e.constant(mask, element))
-    bottom = e.compare("icmp eq", exponent, e.constant(0, element))
+    exponent = e.op("and", bits, mask)
+    rest = e.compare("icmp ne", e.op("and", bits, low), 0)
+    top = e.compare("icmp eq", exponent, mask)
+    bottom = e.compare("icmp eq", exponent, 0)
     result = {
         "finite": lambda: e.invert(top),
         "infinite": lambda: e.op("and", top, e.invert(rest)),
@@ -253,13 +252,13 @@ def _approximate(e, item):
     value = e.read(item.operands[1], kind)
     flush = "_ftz" if "ftz" in item.modifiers and kind in ("f32", "f64") else ""
     if kind == "f64":  # only the upper halves of the operands count
-        whole = e.op("and", e.bitcast(value, "i64"), e.constant(-1 << 32, "i64"))
+        whole = e.op("and", e.bitcast(value, "i64"), -1 << 32)
         value = e.bitcast(whole, "double")
     if kind in ("f32", "f64"):
         result = e.lanewise(f"sg_{item.opcode}_approx{flush}_{kind}", value, element=value.element)
     else:
         count = 2 * LANES if kind.endswith("x2") else LANES
-        out = e.temporary(value.element, 1, 9)
+        out = e.temporary(value.element, 1, "result")
         name = f"sg_{item.opcode}_approx_{kind.removesuffix('x2')}"
         e.call_void(name, f"i32 {count}", f"ptr {e.spill(value)}", f"ptr {out}")
         result = e.unspill(out, value.element)
@@ -317,7 +316,7 @@ def _to_fp8(e, item, kind, to):
     name = f"sg_cvt_{to[:-2]}_f32"
     parts = (e.resize(e.lanewise(name, v, element="i8"), "i16") for v in e.alike(low, high))
     low, high = parts
-    e.write(item.operands[0], e.op("or", low, e.op("shl", high, e.constant(8, "i16"))))
+    e.write(item.operands[0], e.op("or", low, e.op("shl", high, 8)))
 
 
 def _from_fp8(e, item, kind, to):
@@ -331,17 +330,17 @@ def _from_fp8(e, item, kind, to):
         if kind == "e5m2x2":  # the upper half of a half
             value = widened(e, bits, "f16")
         else:  # with one bit of exponent less, and one of mantissa more
-            low = e.op("lshr", e.op("shl", bits, e.constant(1, "i16")), e.constant(2, "i16"))
+            low = e.op("lshr", e.op("shl", bits, 1), 2)
             size = widened(e, low, "f16")
             size = e.op("fmul", size, float_of(e, 256.0, size))
-            nan = e.compare("icmp eq", low, e.constant(0x3F80, "i16"))
+            nan = e.compare("icmp eq", low, 0x3F80)
             size = e.select(nan, e.bitcast(e.constant(0x7FFFFFFF, "i32"), "float"), size)
-            sign = e.op("shl", e.resize(bits, "i32"), e.constant(16, "i32"))
+            sign = e.op("shl", e.resize(bits, "i32"), 16)
             value = e.intrinsic("copysign", size, e.bitcast(sign, "float"))
         return narrowed(e, relu(e, value) if "relu" in item.modifiers else value, "f16")
 
-    upper = e.op("and", pair, e.constant(0xFF00, "i16"))
-    lower = e.op("shl", pair, e.constant(8, "i16"))
+    upper = e.op("and", pair, 0xFF00)
+    lower = e.op("shl", pair, 8)
     e.write(item.operands[0], e.join(half(lower), half(upper)))
 
 
@@ -354,9 +353,9 @@ def _clamp(e, value, kind, to):
     (low, high), (lowest, highest) = _limits(to), _limits(kind)
     sign = "s" if is_signed(kind) else "u"
     if low > lowest:
-        value = e.intrinsic(sign + "max", value, e.constant(low, value.element))
+        value = e.intrinsic(sign + "max", value, low)
     if high < highest:
-        value = e.intrinsic(sign + "min", value, e.constant(high, value.element))
+        value = e.intrinsic(sign + "min", value, high)
     return value
 
 
@@ -367,10 +366,10 @@ def _cvt_pack(e, item):
     a, b = (e.read(o, kind) for o in item.operands[1:3])
     mask = e.constant((1 << bits) - 1, "i32")
     high, low = (e.op("and", _clamp(e, v, kind, to), mask) for v in (a, b))
-    both = e.op("or", e.op("shl", high, e.constant(bits, "i32")), low)
+    both = e.op("or", e.op("shl", high, bits), low)
     if len(item.operands) > 3:
         c = e.read(item.operands[3], "b32")
-        both = e.op("or", e.op("shl", c, e.constant(2 * bits, "i32")), both)
+        both = e.op("or", e.op("shl", c, 2 * bits), both)
     e.write(item.operands[0], both)
 
 
@@ -384,15 +383,15 @@ def _to_tf32(e, value, item):
     if "rz" in item.modifiers:
         kept = cut
     elif "rn" in item.modifiers:
-        odd = e.op("and", e.op("lshr", bits, e.constant(13, "i32")), e.constant(1, "i32"))
-        kept = e.op("and", e.op("add", bits, e.op("add", odd, e.constant(0xFFF, "i32"))), mask)
+        odd = e.op("and", e.op("lshr", bits, 13), 1)
+        kept = e.op("and", e.op("add", bits, e.op("add", odd, 0xFFF)), mask)
     else:
-        kept = e.op("and", e.op("add", bits, e.constant(0x1000, "i32")), mask)
+        kept = e.op("and", e.op("add", bits, 0x1000), mask)
     kept = e.select(nan, cut if "rna" in item.modifiers else e.constant(0x7FFFE000, "i32"), kept)
     if "satfinite" in item.modifiers:  # what is beyond the largest number goes back by one step
         exponent = e.constant(0x7F800000, "i32")
         beyond = e.compare("icmp eq", e.op("and", kept, exponent), exponent)
-        kept = e.select(beyond, e.op("sub", kept, e.constant(0x2000, "i32")), kept)
+        kept = e.select(beyond, e.op("sub", kept, 0x2000), kept)
     if "relu" in item.modifiers:
         kept = e.bitcast(relu(e, e.bitcast(kept, "float")), "i32")
     return kept
@@ -445,7 +444,7 @@ def _from_integer(e, item, value, kind, to):
     back = e.intrinsic("fptosi.sat" if signed else "fptoui.sat", cut, element=value.element)
     exact = e.compare("icmp eq", back, value)
     bits = e.bitcast(cut, "i32")
-    odd = e.bitcast(e.select(exact, bits, e.op("or", bits, e.constant(1, "i32"))), "float")
+    odd = e.bitcast(e.select(exact, bits, e.op("or", bits, 1)), "float")
     odd = saturate(e, odd) if "sat" in item.modifiers else odd
     if rounding == "rn":
         return narrowed(e, odd, to)
@@ -463,4 +462,4 @@ def _to_int(e, item, value, kind, to):
     if bits_of(to) < 64 and kind != "f64":
         return result
     nan = e.compare("fcmp uno", value, value)
-    return e.select(nan, e.constant(1 << (bits_of(to) - 1), result.element), result)
+    return e.select(nan, 1 << (bits_of(to) - 1), result)

@@ -23,21 +23,21 @@ __all__ = [
 
 def is_subnormal(e: ValueEmitter, value: Value) -> Value:
     """Whether a float is subnormal or zero."""
-    exponent = e.op("and", e.bitcast(value, "i32"), e.constant(0x7F800000, "i32"))
-    return e.compare("icmp eq", exponent, e.constant(0, "i32"))
+    exponent = e.op("and", e.bitcast(value, "i32"), 0x7F800000)
+    return e.compare("icmp eq", exponent, 0)
 
 
 def flush_float(e: ValueEmitter, value: Value) -> Value:
     """Subnormal floats become zeros of their sign."""
     bits = e.bitcast(value, "i32")
-    sign = e.op("and", bits, e.constant(0x80000000, "i32"))
+    sign = e.op("and", bits, 0x80000000)
     return e.bitcast(e.select(is_subnormal(e, value), sign, bits), "float")
 
 
 def flush_half(e: ValueEmitter, bits: Value) -> Value:
-    exponent = e.op("and", bits, e.constant(0x7C00, "i16"))
-    subnormal = e.compare("icmp eq", exponent, e.constant(0, "i16"))
-    return e.select(subnormal, e.op("and", bits, e.constant(0x8000, "i16")), bits)
+    exponent = e.op("and", bits, 0x7C00)
+    subnormal = e.compare("icmp eq", exponent, 0)
+    return e.select(subnormal, e.op("and", bits, 0x8000), bits)
 
 
 def widened(e: ValueEmitter, value: Value, kind: str, flush: bool = False) -> Value:
@@ -48,18 +48,18 @@ def widened(e: ValueEmitter, value: Value, kind: str, flush: bool = False) -> Va
         value = flush_half(e, value) if flush else value
         return e.convert("fpext", e.bitcast(value, "half"), "float")
     if kind == "bf16":
-        wide = e.op("shl", e.resize(value, "i32"), e.constant(16, "i32"))
+        wide = e.op("shl", e.resize(value, "i32"), 16)
         return e.bitcast(wide, "float")
     return flush_float(e, value) if flush else value
 
 
 def _to_bfloat(e: ValueEmitter, value: Value) -> Value:
     bits = e.bitcast(value, "i32")
-    odd = e.op("and", e.op("lshr", bits, e.constant(16, "i32")), e.constant(1, "i32"))
-    rounded = e.op("add", bits, e.op("add", odd, e.constant(0x7FFF, "i32")))
-    high = e.resize(e.op("lshr", rounded, e.constant(16, "i32")), "i16")
+    odd = e.op("and", e.op("lshr", bits, 16), 1)
+    rounded = e.op("add", bits, e.op("add", odd, 0x7FFF))
+    high = e.resize(e.op("lshr", rounded, 16), "i16")
     nan = e.compare("fcmp uno", value, value)
-    return e.select(nan, e.constant(0x7FFF, "i16"), high)
+    return e.select(nan, 0x7FFF, high)
 
 
 def narrowed(e: ValueEmitter, value: Value, kind: str, flush: bool = False) -> Value:
@@ -115,4 +115,4 @@ def is_nan(e: ValueEmitter, value: Value) -> Value:
 
 def quiet(e: ValueEmitter, value: Value) -> Value:
     """The bits of a double that is NaN, made quiet."""
-    return e.op("or", e.bitcast(value, "i64"), e.constant(1 << 51, "i64"))
+    return e.op("or", e.bitcast(value, "i64"), 1 << 51)

@@ -36,11 +36,7 @@ def _simple(e, item, kind, a, b):
         return e.intrinsic(f"s{item.opcode}.sat", a, b)
     if item.opcode in ("min", "max"):
         result = _minmax(e, item.opcode, kind, a, b)
-        return (
-            e.intrinsic("smax", result, e.constant(0, result.element))
-            if "relu" in item.modifiers
-            else result
-        )
+        return e.intrinsic("smax", result, 0) if "relu" in item.modifiers else result
     return e.op(item.opcode, a, b)
 
 
@@ -78,7 +74,7 @@ def product(e: FunctionEmitter, item, a: Value, b: Value) -> Value:
     wide = e.op("mul", *(e.resize(v, wide_of(kind), is_signed(kind)) for v in (a, b)))
     if "wide" in item.modifiers:
         return wide
-    return e.resize(e.op("lshr", wide, e.constant(bits_of(kind), wide.element)), a.element)
+    return e.resize(e.op("lshr", wide, bits_of(kind)), a.element)
 
 
 def multiply(e: FunctionEmitter, item) -> None:
@@ -116,7 +112,7 @@ def _mul24(e, item):
     factors = [e.op(shift, e.op("shl", e.read(o, kind), eight), eight) for o in item.operands[1:3]]
     wide = e.op("mul", *(e.resize(f, "i64", is_signed(kind)) for f in factors))
     if "hi" in item.modifiers:
-        wide = e.op("lshr", wide, e.constant(16, "i64"))
+        wide = e.op("lshr", wide, 16)
     value = e.resize(wide, "i32")
     if item.opcode == "mad24":
         c = e.read(item.operands[3], kind)
@@ -147,9 +143,9 @@ def divide(e: FunctionEmitter, item) -> None:
         e.write(item.operands[0], e.lanewise(f"sg_{item.opcode}_{kind}", a, b, element="i64"))
         return
     signed = is_signed(kind)
-    zero = e.compare("icmp eq", b, e.constant(0, b.element))
+    zero = e.compare("icmp eq", b, 0)
     to_double, to_int = ("sitofp", "fptosi.sat") if signed else ("uitofp", "fptoui.sat")
-    divisor = e.select(zero, e.constant(1, b.element), b)
+    divisor = e.select(zero, 1, b)
     # a double holds every 32-bit quotient well enough that cutting its fraction off is exact
     ratio = e.op("fdiv", e.convert(to_double, a, "double"), e.convert(to_double, divisor, "double"))
     quotient = e.resize(e.intrinsic(to_int, ratio, element="i64"), a.element)
@@ -181,9 +177,7 @@ def _not(e, item):
 @instruction("cnot")
 def _cnot(e, item):
     a = e.read(item.operands[1], item.modifiers[-1])
-    e.write(
-        item.operands[0], e.resize(e.compare("icmp eq", a, e.constant(0, a.element)), a.element)
-    )
+    e.write(item.operands[0], e.resize(e.compare("icmp eq", a, 0), a.element))
 
 
 @instruction("lop3")
@@ -199,7 +193,7 @@ def _lop3(e, item):
             chosen = [inputs[k][0 if row >> (2 - k) & 1 else 1] for k in range(3)]
             total = e.op("or", total, e.op("and", e.op("and", chosen[0], chosen[1]), chosen[2]))
     if combined:
-        some = e.compare("icmp ne", total, e.constant(0, "i32"))
+        some = e.compare("icmp ne", total, 0)
         e.write(operands[1], e.op(item.modifiers[0], some, e.read(item.operands[-1], "pred")))
     e.write(result, total)
 
@@ -208,13 +202,13 @@ def _clamped_shift(e, operation, a, amount: Value) -> Value:
     """A shift whose amount (i32) may reach or pass the width."""
     width = {"i16": 16, "i32": 32, "i64": 64}[a.element]
     limit = width - 1 if operation == "ashr" else width
-    amount = e.intrinsic("umin", amount, e.constant(limit, "i32"))
+    amount = e.intrinsic("umin", amount, limit)
     if operation == "ashr":
         return e.op(operation, a, e.resize(amount, a.element))
-    over = e.compare("icmp uge", amount, e.constant(width, "i32"))
-    inside = e.op("and", amount, e.constant(width - 1, "i32"))
+    over = e.compare("icmp uge", amount, width)
+    inside = e.op("and", amount, width - 1)
     shifted = e.op(operation, a, e.resize(inside, a.element))
-    return e.select(over, e.constant(0, a.element), shifted)
+    return e.select(over, 0, shifted)
 
 
 @instruction("shl", "shr")
@@ -233,14 +227,14 @@ def _shift(e, item):
 def _funnel(e, item):
     low, high, amount = (e.read(o, "b32") for o in item.operands[1:4])
     if "clamp" in item.modifiers:
-        amount = e.intrinsic("umin", amount, e.constant(32, "i32"))
+        amount = e.intrinsic("umin", amount, 32)
     else:
-        amount = e.op("and", amount, e.constant(31, "i32"))
-    wide = e.op("shl", e.resize(high, "i64"), e.constant(32, "i64"))
+        amount = e.op("and", amount, 31)
+    wide = e.op("shl", e.resize(high, "i64"), 32)
     wide = e.op("or", wide, e.resize(low, "i64"))
     amount = e.resize(amount, "i64")
     if "l" in item.modifiers:
-        wide = e.op("lshr", e.op("shl", wide, amount), e.constant(32, "i64"))
+        wide = e.op("lshr", e.op("shl", wide, amount), 32)
     else:
         wide = e.op("lshr", wide, amount)
     e.write(item.operands[0], e.resize(wide, "i32"))
@@ -264,13 +258,13 @@ def _bfind(e, item):
     a = e.read(item.operands[1], kind)
     width = bits_of(kind)
     if is_signed(kind):
-        a = e.op("xor", a, e.op("ashr", a, e.constant(width - 1, a.element)))
+        a = e.op("xor", a, e.op("ashr", a, width - 1))
     leading = e.resize(e.intrinsic("ctlz", a, tail="i1 false"), "i32")
-    none = e.compare("icmp eq", leading, e.constant(width, "i32"))
+    none = e.compare("icmp eq", leading, width)
     found = leading
     if "shiftamt" not in item.modifiers:
-        found = e.op("sub", e.constant(width - 1, "i32"), leading)
-    e.write(item.operands[0], e.select(none, e.constant(-1, "i32"), found))
+        found = e.op("sub", width - 1, leading)
+    e.write(item.operands[0], e.select(none, -1, found))
 
 
 @instruction("brev")
@@ -304,12 +298,12 @@ def _bfe(e, item):
         e.write(item.operands[0], e.op("and", field, _ones(e, length, a.element)))
         return
     # the sign is that of the field's last bit, or of a where the field reaches beyond it
-    end = e.intrinsic("umin", e.op("add", start, length), e.constant(width, "i32"))
-    spare = e.op("sub", e.constant(width, "i32"), end)
+    end = e.intrinsic("umin", e.op("add", start, length), width)
+    spare = e.op("sub", width, end)
     raised = _clamped_shift(e, "shl", a, spare)
     field = _clamped_shift(e, "ashr", _clamped_shift(e, "ashr", raised, spare), start)
-    empty = e.compare("icmp eq", length, e.constant(0, "i32"))
-    e.write(item.operands[0], e.select(empty, e.constant(0, a.element), field), True)
+    empty = e.compare("icmp eq", length, 0)
+    e.write(item.operands[0], e.select(empty, 0, field), True)
 
 
 @instruction("bfi")
@@ -326,7 +320,7 @@ def _bfi(e, item):
 def _bmsk(e, item):
     start, length = (e.read(o, "u32") for o in item.operands[1:3])
     if "wrap" in item.modifiers:
-        start, length = (e.op("and", v, e.constant(31, "i32")) for v in (start, length))
+        start, length = (e.op("and", v, 31) for v in (start, length))
     e.write(item.operands[0], _clamped_shift(e, "shl", _ones(e, length, "i32"), start))
 
 
@@ -335,16 +329,16 @@ def _szext(e, item):
     a = e.read(item.operands[1], "b32")
     size = e.read(item.operands[2], "u32")
     if "wrap" in item.modifiers:
-        size = e.op("and", size, e.constant(31, "i32"))
+        size = e.op("and", size, 31)
     else:
-        size = e.intrinsic("umin", size, e.constant(32, "i32"))
-    spare = e.op("sub", e.constant(32, "i32"), size)
+        size = e.intrinsic("umin", size, 32)
+    spare = e.op("sub", 32, size)
     operation = "ashr" if is_signed(item.modifiers[-1]) else "lshr"
     raised = _clamped_shift(e, "shl", a, spare)
-    empty = e.compare("icmp eq", size, e.constant(0, "i32"))
+    empty = e.compare("icmp eq", size, 0)
     e.write(
         item.operands[0],
-        e.select(empty, e.constant(0, "i32"), _clamped_shift(e, operation, raised, spare)),
+        e.select(empty, 0, _clamped_shift(e, operation, raised, spare)),
     )
 
 
@@ -367,26 +361,24 @@ _PRMT_MODES = {  # for each selector value, the byte numbers of the result, lowe
 @instruction("prmt")
 def _prmt(e, item):
     a, b, selector = (e.read(o, "b32") for o in item.operands[1:4])
-    source = e.op("or", e.op("shl", e.resize(b, "i64"), e.constant(32, "i64")), e.resize(a, "i64"))
+    source = e.op("or", e.op("shl", e.resize(b, "i64"), 32), e.resize(a, "i64"))
     if item.modifiers[-1] in _PRMT_MODES:
         rows = _PRMT_MODES[item.modifiers[-1]]
-        low = e.op("and", selector, e.constant(3, "i32"))
+        low = e.op("and", selector, 3)
         packed = [sum(byte << (4 * place) for place, byte in enumerate(row)) for row in rows]
         selector = e.constant(packed[0], "i32")
         for number in (1, 2, 3):
-            chosen = e.compare("icmp eq", low, e.constant(number, "i32"))
-            selector = e.select(chosen, e.constant(packed[number], "i32"), selector)
+            chosen = e.compare("icmp eq", low, number)
+            selector = e.select(chosen, packed[number], selector)
     total = e.constant(0, "i32")
     for place in range(4):
-        nibble = e.op("lshr", selector, e.constant(4 * place, "i32"))
-        number = e.op("shl", e.op("and", nibble, e.constant(7, "i32")), e.constant(3, "i32"))
+        nibble = e.op("lshr", selector, 4 * place)
+        number = e.op("shl", e.op("and", nibble, 7), 3)
         byte = e.resize(e.op("lshr", source, e.resize(number, "i64")), "i8")
-        sign = e.op("ashr", byte, e.constant(7, "i8"))
-        wants_sign = e.compare(
-            "icmp ne", e.op("and", nibble, e.constant(8, "i32")), e.constant(0, "i32")
-        )
+        sign = e.op("ashr", byte, 7)
+        wants_sign = e.compare("icmp ne", e.op("and", nibble, 8), 0)
         byte = e.resize(e.select(wants_sign, sign, byte), "i32")
-        total = e.op("or", total, e.op("shl", byte, e.constant(8 * place, "i32")))
+        total = e.op("or", total, e.op("shl", byte, 8 * place))
     e.write(item.operands[0], total)
 
 
@@ -396,8 +388,8 @@ def _dot(e, item):
     a, b, total = (e.read(o, "b32") for o in item.operands[1:4])
 
     def part(value, kind, bits, number):
-        raised = e.op("shl", value, e.constant(32 - bits * (number + 1), "i32"))
-        return e.op("ashr" if is_signed(kind) else "lshr", raised, e.constant(32 - bits, "i32"))
+        raised = e.op("shl", value, 32 - bits * (number + 1))
+        return e.op("ashr" if is_signed(kind) else "lshr", raised, 32 - bits)
 
     a_bits, terms, first = (8, 4, 0) if item.opcode == "dp4a" else (16, 2, 2 if "hi" in rest else 0)
     for number in range(terms):
@@ -418,19 +410,17 @@ def _in_parts(e, item):
     for place in range(parts):
 
         def part(value, kind, place=place):
-            raised = e.op("shl", value, e.constant(32 - width * (place + 1), "i32"))
-            return e.op(
-                "ashr" if is_signed(kind) else "lshr", raised, e.constant(32 - width, "i32")
-            )
+            raised = e.op("shl", value, 32 - width * (place + 1))
+            return e.op("ashr" if is_signed(kind) else "lshr", raised, 32 - width)
 
         x, y = part(a, kinds[1]), part(b, kinds[2])
         if operation == "absdiff":
             value = e.intrinsic("abs", e.op("sub", x, y), tail="i1 false")
         elif operation == "avrg":  # halves are rounded away from zero
             both = e.op("add", x, y)
-            negative = e.op("lshr", both, e.constant(31, "i32"))
-            up = e.op("sub", e.op("add", both, e.constant(1, "i32")), negative)
-            value = e.op("ashr", up, e.constant(1, "i32"))
+            negative = e.op("lshr", both, 31)
+            up = e.op("sub", e.op("add", both, 1), negative)
+            value = e.op("ashr", up, 1)
         elif operation in ("min", "max"):
             value = e.intrinsic("s" + operation, x, y)
         else:
@@ -440,16 +430,14 @@ def _in_parts(e, item):
         if "add" in item.modifiers:
             total = e.op("add", total, value)
         else:
-            low = e.op("and", value, e.constant((1 << width) - 1, "i32"))
-            total = e.op("or", total, e.op("shl", low, e.constant(width * place, "i32")))
+            low = e.op("and", value, (1 << width) - 1)
+            total = e.op("or", total, e.op("shl", low, width * place))
     e.write(item.operands[0], total)
 
 
 def _clamp_bits(e, value, width: int, signed: bool) -> Value:
     low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
-    return e.intrinsic(
-        "smax", e.intrinsic("smin", value, e.constant(high, "i32")), e.constant(low, "i32")
-    )
+    return e.intrinsic("smax", e.intrinsic("smin", value, high), low)
 
 
 # --- moves -------------------------------------------------------------------------------------
@@ -460,7 +448,7 @@ def unpack(e: FunctionEmitter, whole: Value, destinations, element: str) -> None
     width = int(element[1:])
     for place, destination in enumerate(destinations):
         if destination is not None:
-            part = e.op("lshr", whole, e.constant(place * width, whole.element)) if place else whole
+            part = e.op("lshr", whole, place * width) if place else whole
             e.write(destination, e.resize(part, element))
 
 
@@ -472,7 +460,7 @@ def pack(e: FunctionEmitter, parts: list[Value], element: str) -> Value:
         width = int(part.element[1:])
         raised = e.resize(part, element)
         if place:
-            raised = e.op("shl", raised, e.constant(place * width, element))
+            raised = e.op("shl", raised, place * width)
         total = raised if total is None else e.op("or", total, raised)
     return total
 

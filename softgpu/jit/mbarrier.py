@@ -23,32 +23,32 @@ def _place(
     """What the driver's functions take first: the warp, the site, addresses, active lanes."""
     space = space or space_of(item)
     site = e.site(item, kind, space, 8)
-    where = e.spill(host_address(e, operand, space), 8)
-    return "ptr %w", f"i32 {site}", f"ptr {where}", f"i32 {e.active()}"
+    where = e.spill(host_address(e, operand, space), "addresses")
+    return "ptr %w", f"i32 {site}", f"ptr {where}", e.active
 
 
 @instruction("mbarrier")
 def _mbarrier(e, item):
     operation = item.modifiers[0]
     if operation == "pending_count":
-        state = e.op("lshr", e.read(item.operands[1], "b64"), e.constant(_PENDING_BIT, "i64"))
-        count = e.op("and", e.resize(state, "i32"), e.constant((1 << _COUNT_BITS) - 1, "i32"))
+        state = e.op("lshr", e.read(item.operands[1], "b64"), _PENDING_BIT)
+        count = e.op("and", e.resize(state, "i32"), (1 << _COUNT_BITS) - 1)
         e.write(item.operands[0], count)
         return
     at = next(n for n, o in enumerate(item.operands) if isinstance(o, Address))
     result = item.operands[0] if at else None
     rest = item.operands[at + 1 :]
-    done = e.when_active()
-    place = _place(e, item, item.operands[at], _KINDS.get(operation, "atomic"))
-    if operation == "init":
-        e.call_checked("void", "mbarrier_init", *place, f"ptr {e.spill(e.read(rest[0], 'u32'))}")
-    elif operation == "inval":
-        e.call_checked("void", "mbarrier_inval", *place)
-    elif operation in ("test_wait", "try_wait"):
-        _wait(e, item, result, place, rest[0])
-    else:
-        _update(e, item, result, place, rest)
-    e.finish_active(done)
+    with e.when_active():
+        place = _place(e, item, item.operands[at], _KINDS.get(operation, "atomic"))
+        if operation == "init":
+            arrivals = e.spill(e.read(rest[0], "u32"))
+            e.call_checked("void", "mbarrier_init", *place, f"ptr {arrivals}")
+        elif operation == "inval":
+            e.call_checked("void", "mbarrier_inval", *place)
+        elif operation in ("test_wait", "try_wait"):
+            _wait(e, item, result, place, rest[0])
+        else:
+            _update(e, item, result, place, rest)
 
 
 def _wait(e: FunctionEmitter, item, result, place: tuple[str, ...], phase) -> None:
@@ -83,8 +83,8 @@ def _update(e: FunctionEmitter, item, result, place: tuple[str, ...], rest) -> N
 
 def _call_update(e: FunctionEmitter, place, arrivals: Value, moved: Value, how: int) -> str:
     """Where the states from before lie."""
-    state = e.temporary("i64", 1, 9)
-    numbers = f"ptr {e.spill(arrivals, 0)}", f"ptr {e.spill(moved, 1)}", f"i32 {how}"
+    state = e.temporary("i64", 1, "result")
+    numbers = *e.spill_all(arrivals, moved), f"i32 {how}"
     e.call_checked("void", "mbarrier_update", *place, *numbers, f"ptr {state}")
     return state
 

@@ -29,7 +29,7 @@ def space_of(item) -> str:
 
 def _pointer_value(e: FunctionEmitter, field: str) -> Value:
     """A pointer field of the Warp as an i64."""
-    return Value(e.assign(f"ptrtoint ptr {e.warp_value(field, 'ptr')} to i64"), "i64", True)
+    return Value(e.assign(f"ptrtoint {e.warp_value(field, 'ptr')} to i64"), "i64", True)
 
 
 def _own_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
@@ -53,7 +53,7 @@ def host_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
 
 def _local_base(e: FunctionEmitter) -> Value:
     """Where each lane's local memory begins."""
-    stride = Value(e.warp_value("local_stride", "i64"), "i64", True)
+    stride = e.warp_value("local_stride", "i64")
     own = e.op("mul", e.lanes(range(LANES), "i64"), stride)
     return e.op("add", _pointer_value(e, "local"), own)
 
@@ -91,20 +91,20 @@ class Access:
 
     def aligned(self, address: Value) -> Value:
         e = self.e
-        low = e.op("and", address, e.constant(self.bytes - 1, "i64"))
-        return e.compare("icmp eq", low, e.constant(0, "i64"))
+        low = e.op("and", address, self.bytes - 1)
+        return e.compare("icmp eq", low, 0)
 
     def within(self, first: Value, past: Value) -> Value:
         """Whether [first, past) (i64) is memory that this site may reach without the driver."""
         e = self.e
         if self.space == "shared":  # what is below zero is, without a sign, far above the end
-            end = e.resize(Value(e.warp_value("shared_bytes", "i32"), "i32", True), "i64")
+            end = e.resize(e.warp_value("shared_bytes", "i32"), "i64")
             enough = e.compare("icmp ule", first, end)
             return e.op("and", enough, e.compare("icmp ule", past, end))
         table = e.warp_value("sites", "ptr")
         ends = []
         for field in (0, 1):
-            place = e.assign(f"getelementptr [2 x i64], ptr {table}, i32 {self.site}, i32 {field}")
+            place = e.assign(f"getelementptr [2 x i64], {table}, i32 {self.site}, i32 {field}")
             ends.append(Value(e.assign(f"load i64, ptr {place}"), "i64", True))
         enough = e.compare("icmp uge", first, ends[0])
         return e.op("and", enough, e.compare("icmp ule", past, ends[1]))
@@ -113,7 +113,7 @@ class Access:
         """(fast path possible, host address) where all lanes share one address."""
         e = self.e
         first = e.resize(self.address, "i64")
-        past = e.op("add", first, e.constant(self.bytes, "i64"))
+        past = e.op("add", first, self.bytes)
         return self._inside(first, past), _to_host(e, self.address, self.space)
 
     def sum(self) -> tuple[Value, Value]:
@@ -131,16 +131,16 @@ class Access:
         base, offsets = self.sum()
         steps = e.lanes((self.bytes * lane for lane in range(LANES)), offsets.element)
         start = e.op("sub", offsets, steps)
-        active = Value(e.active(), "i32", True)
+        active = e.active
         lowest = e.intrinsic("cttz", active, tail="i1 true")
         first = self._start_of_lowest(start, active, lowest)
-        apart = Value(e.bits(e.compare("icmp ne", start, first)), "i32", True)
-        together = e.compare("icmp eq", e.op("and", apart, active), e.constant(0, "i32"))
+        apart = e.bits(e.compare("icmp ne", start, first))
+        together = e.compare("icmp eq", e.op("and", apart, active), 0)
         if self.count > 1:  # whole vectors are only moved for whole warps
-            full = e.compare("icmp eq", active, e.constant(-1, "i32"))
+            full = e.compare("icmp eq", active, -1)
             together = e.op("and", together, full)
         size = e.constant(self.bytes, "i64")
-        highest = e.op("sub", e.constant(LANES, "i32"), e.intrinsic("ctlz", active, tail="i1 true"))
+        highest = e.op("sub", LANES, e.intrinsic("ctlz", active, tail="i1 true"))
         whole = self.widened(e.op("add", base, first))
         begin = e.op("add", whole, e.op("mul", e.resize(lowest, "i64"), size))
         past = e.op("add", whole, e.op("mul", e.resize(highest, "i64"), size))
@@ -149,14 +149,14 @@ class Access:
     def anywhere(self) -> Value:
         """Whether all active lanes are aligned, and inside of shared memory."""
         e = self.e
-        room = Value(e.warp_value("shared_bytes", "i32"), "i32", True)
-        last = e.op("sub", room, e.constant(self.bytes, "i32"))
-        low = e.op("and", self.address, e.constant(self.bytes - 1, "i32"))
+        room = e.warp_value("shared_bytes", "i32")
+        last = e.op("sub", room, self.bytes)
+        low = e.op("and", self.address, self.bytes - 1)
         bad = e.compare("icmp ugt", self.address, last)
-        bad = e.op("or", bad, e.compare("icmp ne", low, e.constant(0, "i32")))
-        bad = e.op("and", Value(e.bits(bad), "i32", True), Value(e.active(), "i32", True))
-        enough = e.compare("icmp uge", room, e.constant(self.bytes, "i32"))
-        return e.op("and", enough, e.compare("icmp eq", bad, e.constant(0, "i32")))
+        bad = e.op("or", bad, e.compare("icmp ne", low, 0))
+        bad = e.op("and", e.bits(bad), e.active)
+        enough = e.compare("icmp uge", room, self.bytes)
+        return e.op("and", enough, e.compare("icmp eq", bad, 0))
 
     def widened(self, address: Value) -> Value:
         """An address as an i64; in shared memory, that of an inactive lane 0 may be below zero."""
@@ -173,9 +173,9 @@ class Access:
         protected = e.found.protected[e.index]
         if self.operand is not None and getattr(self.operand.base, "name", "") not in protected:
             return e.extract(start, "0")
-        has_zero = e.op("and", active, e.constant(1, "i32"))
+        has_zero = e.op("and", active, 1)
         direct, detour, done = e.label(), e.label(), e.label()
-        condition = e.compare("icmp ne", has_zero, e.constant(0, "i32"))
+        condition = e.compare("icmp ne", has_zero, 0)
         e.line(f"br {condition}, label %{direct}, label %{detour}")
         e.start(direct)
         of_zero = e.extract(start, "0")
@@ -204,8 +204,8 @@ class Access:
     def slow(self, helper: str, data: str) -> None:
         """Leave the access to the driver, lane by lane."""
         e = self.e
-        where = e.spill(_to_host(e, self.address, self.space), 8)
-        lanes = f"i32 {e.active()}"
+        where = e.spill(_to_host(e, self.address, self.space), "addresses")
+        lanes = e.active
         e.call_checked(
             "void", helper, "ptr %w", f"i32 {self.site}", f"ptr {where}", lanes, f"ptr {data}"
         )
@@ -221,16 +221,15 @@ def _load(e, item):
     operand = item.operands[1]
     if space == "param" and _load_param(e, item, operand):
         return
-    done = e.when_active()
-    access = Access(e, item, "load", operand)
-    access.observe()
-    uniform = access.address.uniform
-    values = e.load_at_once(access)
-    if values is None:
-        values = access.run("load", _load_one_place if uniform else _load_lanes)
-    for destination, value in zip(_destinations(item.operands[0]), values, strict=True):
-        e.write(destination, value, access.signed)
-    e.finish_active(done)
+    with e.when_active():
+        access = Access(e, item, "load", operand)
+        access.observe()
+        uniform = access.address.uniform
+        values = e.load_at_once(access)
+        if values is None:
+            values = access.run("load", _load_one_place if uniform else _load_lanes)
+        for destination, value in zip(_destinations(item.operands[0]), values, strict=True):
+            e.write(destination, value, access.signed)
 
 
 def _branch(e: FunctionEmitter, condition: Value) -> tuple[str, str, str]:
@@ -241,7 +240,7 @@ def _branch(e: FunctionEmitter, condition: Value) -> tuple[str, str, str]:
 
 def _load_one_place(e: FunctionEmitter, access: Access) -> list[Value]:
     possible, place = access.one_place()
-    data = e.temporary(access.element, access.count)
+    data = e.temporary(access.element, access.count, "data")
     fast, slow, done = _branch(e, possible)
     e.start(fast)
     e.observe_row(access.site, place, True)
@@ -254,7 +253,7 @@ def _load_one_place(e: FunctionEmitter, access: Access) -> list[Value]:
     e.line(f"br label %{done}")
     e.start(slow)
     access.slow("load", data)
-    lane = e.intrinsic("cttz", Value(e.active(), "i32", True), tail="i1 true")
+    lane = e.intrinsic("cttz", e.active, tail="i1 true")
     by_lane = []
     for number in range(access.count):
         base = e.assign(
@@ -274,7 +273,7 @@ def _load_one_place(e: FunctionEmitter, access: Access) -> list[Value]:
 def _load_lanes(e: FunctionEmitter, access: Access) -> list[Value]:
     kind = f"<{LANES} x {access.element}>"
     possible, place = access.in_a_row()
-    data = e.temporary(access.element, access.count)
+    data = e.temporary(access.element, access.count, "data")
     fast, slow, done = _branch(e, possible)
     e.start(fast)
     e.observe_row(access.site, place, False)
@@ -317,8 +316,8 @@ def _gather(e: FunctionEmitter, access: Access) -> str:
     name = f"llvm.masked.gather.v{LANES}{e.mangle(access.element)}.v{LANES}p0"
     e.text.declare(name, f"declare {kind} @{name}({pointers}, i32, <{LANES} x i1>, {kind})")
     shared = e.warp_value("shared", "ptr")
-    places = e.assign(f"getelementptr i8, ptr {shared}, {access.address}")
-    lanes = f"{e.active_vector()}, {kind} zeroinitializer"
+    places = e.assign(f"getelementptr i8, {shared}, {access.address}")
+    lanes = f"{e.active_vector}, {kind} zeroinitializer"
     return e.assign(f"call {kind} @{name}({pointers} {places}, i32 {access.bytes}, {lanes})")
 
 
@@ -326,7 +325,7 @@ def _masked_load(e: FunctionEmitter, access: Access, pointer: str) -> str:
     kind = f"<{LANES} x {access.element}>"
     name = f"llvm.masked.load.v{LANES}{e.mangle(access.element)}.p0"
     e.text.declare(name, f"declare {kind} @{name}(ptr, i32, <{LANES} x i1>, {kind})")
-    arguments = f"ptr {pointer}, i32 {access.bytes}, {e.active_vector()}, {kind} zeroinitializer"
+    arguments = f"ptr {pointer}, i32 {access.bytes}, {e.active_vector}, {kind} zeroinitializer"
     return e.assign(f"call {kind} @{name}({arguments})")
 
 
@@ -346,17 +345,16 @@ def _store(e, item):
     if space == "param":
         _store_param(e, item, target, values)
         return
-    done = e.when_active()
-    access = Access(e, item, "store", target)
-    access.observe()
-    if not e.store_at_once(access, values):
-        access.run("store", _store_values, *values)
-    e.finish_active(done)
+    with e.when_active():
+        access = Access(e, item, "store", target)
+        access.observe()
+        if not e.store_at_once(access, values):
+            access.run("store", _store_values, *values)
 
 
 def _store_values(e: FunctionEmitter, access: Access, *values: Value) -> list[Value]:
     vector = f"<{LANES} x {access.element}>"
-    data = e.temporary(access.element, access.count)
+    data = e.temporary(access.element, access.count, "data")
     possible, place = access.one_place() if access.address.uniform else access.in_a_row()
     fast, slow, end = _branch(e, possible)
     e.start(fast)
@@ -365,8 +363,8 @@ def _store_values(e: FunctionEmitter, access: Access, *values: Value) -> list[Va
     if (
         access.address.uniform
     ):  # of several lanes that write to one place, the last one's value stays
-        left = e.intrinsic("ctlz", Value(e.active(), "i32", True), tail="i1 true")
-        last = e.op("sub", e.constant(LANES - 1, "i32"), left)
+        left = e.intrinsic("ctlz", e.active, tail="i1 true")
+        last = e.op("sub", LANES - 1, left)
         for number, value in enumerate(values):
             at = e.assign(f"getelementptr i8, ptr {pointer}, i64 {number * access.element_bytes}")
             e.line(f"store {e.extract(value, last.text)}, ptr {at}, align {access.element_bytes}")
@@ -374,9 +372,7 @@ def _store_values(e: FunctionEmitter, access: Access, *values: Value) -> list[Va
         name = f"llvm.masked.store.v{LANES}{e.mangle(access.element)}.p0"
         e.text.declare(name, f"declare void @{name}({vector}, ptr, i32, <{LANES} x i1>)")
         value = e.splat(values[0])
-        e.line(
-            f"call void @{name}({value}, ptr {pointer}, i32 {access.bytes}, {e.active_vector()})"
-        )
+        e.line(f"call void @{name}({value}, ptr {pointer}, i32 {access.bytes}, {e.active_vector})")
     else:
         wide = interleaved(e, access, [e.splat(v) for v in values])
         total = LANES * access.count
@@ -439,7 +435,7 @@ def _load_param(e: FunctionEmitter, item, operand: Address) -> bool:
         else:
             base = e.layout.place(e.function.name, operand.base)[1]
             params = e.warp_value("params", "ptr")
-            at = e.assign(f"getelementptr i8, ptr {params}, i64 {base + offset}")
+            at = e.assign(f"getelementptr i8, {params}, i64 {base + offset}")
             text = e.assign(f"load {element_of(kind)}, ptr {at}, align {step}, !invariant.load !0")
             value = Value(text, element_of(kind), True)
         e.write(destination, value, signed)
@@ -468,12 +464,12 @@ def _read_words(e: FunctionEmitter, words: str, offset: int, element: str) -> Va
     _, low = read_word(e, words, offset // 4)
     if bits <= 32:
         if offset % 4:
-            low = e.op("lshr", low, e.constant(8 * (offset % 4), "i32"))
+            low = e.op("lshr", low, 8 * (offset % 4))
         return e.view(low, element)
     total = e.resize(low, whole)
     for place in range(1, bits // 32):
         _, more = read_word(e, words, offset // 4 + place)
-        raised = e.op("shl", e.resize(more, whole), e.constant(32 * place, whole))
+        raised = e.op("shl", e.resize(more, whole), 32 * place)
         total = e.op("or", total, raised)
     return e.view(total, element)
 
@@ -491,14 +487,12 @@ def _store_param(e: FunctionEmitter, item, target: Address, values: list[Value])
         for place in range(max(bits // 32, 1)):
             at, old = read_word(e, words, offset // 4 + place)
             if bits >= 32:
-                new = e.resize(e.op("lshr", whole, e.constant(32 * place, whole.element)), "i32")
+                new = e.resize(e.op("lshr", whole, 32 * place), "i32")
             else:
                 shift = 8 * (offset % 4)
-                kept = e.op("and", old, e.constant(~(((1 << bits) - 1) << shift), "i32"))
-                new = e.op(
-                    "or", kept, e.op("shl", e.resize(whole, "i32"), e.constant(shift, "i32"))
-                )
-            e.line(f"store {e.select(e.active_vector(), new, old)}, ptr {at}, align 64")
+                kept = e.op("and", old, ~(((1 << bits) - 1) << shift))
+                new = e.op("or", kept, e.op("shl", e.resize(whole, "i32"), shift))
+            e.line(f"store {e.select(e.active_vector, new, old)}, ptr {at}, align 64")
 
 
 # --- atomics -------------------------------------------------------------------------------------
@@ -520,29 +514,28 @@ def _atomic(e, item):
     if "L2::cache_hint" in item.modifiers:
         sources.pop()
     size = bits_of(kind) // 8
-    done = e.when_active()
-    # Nsight counts an atomic whose result nobody reads as a reduction, as ptxas makes it one
-    results = _destinations(destination) if has_result else ()
-    used = any(r is not None and r.name in e.found.read_somewhere for r in results)
-    is_red = not used and operation not in ("exch", "cas")
-    site = e.site(item, "red" if is_red else "atomic", space, size)
-    address = host_address(e, operand, space)
-    e.observe(site, address)
-    element = element_of(kind)
-    numbers = f"i32 {_OPERATIONS[operation]}", f"i32 {_TYPES[kind]}"
-    parts = [_destinations(source) for source in sources]
-    for place in range(vector_size(item)):  # a vector is that many atomics of its elements
-        out = e.temporary(element, 1, 9) if used else "null"
-        pointers = [f"ptr {e.spill(_stored(e, p[place], kind), n)}" for n, p in enumerate(parts)]
-        pointers += ["ptr null"] * (2 - len(pointers))
-        own = e.op("add", address, e.constant(place * size, "i64")) if place else address
-        where = f"ptr {e.spill(own, 8)}"
-        lanes = f"i32 {e.active()}"
-        arguments = ("ptr %w", f"i32 {site}", *numbers, where, lanes, *pointers, f"ptr {out}")
-        e.call_checked("void", "atomic", *arguments)
-        if used:
-            e.write(_destinations(destination)[place], e.unspill(out, element))
-    e.finish_active(done)
+    with e.when_active():
+        # Nsight counts an atomic whose result nobody reads as a reduction, as ptxas makes it one
+        results = _destinations(destination) if has_result else ()
+        used = any(r is not None and r.name in e.found.read_somewhere for r in results)
+        is_red = not used and operation not in ("exch", "cas")
+        site = e.site(item, "red" if is_red else "atomic", space, size)
+        address = host_address(e, operand, space)
+        e.observe(site, address)
+        element = element_of(kind)
+        numbers = f"i32 {_OPERATIONS[operation]}", f"i32 {_TYPES[kind]}"
+        parts = [_destinations(source) for source in sources]
+        for place in range(vector_size(item)):  # a vector is that many atomics of its elements
+            out = e.temporary(element, 1, "result") if used else "null"
+            pointers = e.spill_all(*(_stored(e, part[place], kind) for part in parts))
+            pointers += ["ptr null"] * (2 - len(pointers))
+            own = e.op("add", address, place * size) if place else address
+            where = f"ptr {e.spill(own, 'addresses')}"
+            lanes = e.active
+            arguments = ("ptr %w", f"i32 {site}", *numbers, where, lanes, *pointers, f"ptr {out}")
+            e.call_checked("void", "atomic", *arguments)
+            if used:
+                e.write(_destinations(destination)[place], e.unspill(out, element))
 
 
 # --- addresses, fences ---------------------------------------------------------------------------
@@ -570,13 +563,13 @@ def _isspacep(e, item):
         if name == "shared":
             size = e.constant(SHARED_WINDOW, "i64")
         else:
-            stride = Value(e.warp_value("local_stride", "i64"), "i64", True)
-            size = e.op("mul", stride, e.constant(LANES, "i64"))
+            stride = e.warp_value("local_stride", "i64")
+            size = e.op("mul", stride, LANES)
         return within(_pointer_value(e, name), size)
 
     def constants() -> Value:
         start, size = e.layout.image.constants
-        base = e.op("add", _pointer_value(e, "module"), e.constant(start, "i64"))
+        base = e.op("add", _pointer_value(e, "module"), start)
         return within(base, e.constant(size, "i64"))
 
     if space in ("shared", "local"):

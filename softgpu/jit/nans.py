@@ -47,9 +47,9 @@ def canonical(e, value, kind: str):
         return e.join(*(canonical(e, half, kind[:-2]) for half in e.halves(bits)))
     infinity, nan, width = _FORMATS[kind]
     # in integers: LLVM takes a comparison of floats to mean that one NaN is as good as another
-    size = e.op("and", bits, e.constant(nan, f"i{width}"))
-    is_nan = e.compare("icmp sgt", size, e.constant(infinity, f"i{width}"))
-    return e.bitcast(e.select(is_nan, e.constant(nan, f"i{width}"), bits), value.element)
+    size = e.op("and", bits, nan)
+    is_nan = e.compare("icmp sgt", size, infinity)
+    return e.bitcast(e.select(is_nan, nan, bits), value.element)
 
 
 def _types(item: Instruction) -> list[str]:

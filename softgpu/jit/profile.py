@@ -197,7 +197,7 @@ class ProfiledEmitter(FunctionEmitter):
         if known.space in ("const", "param"):
             return
         step = 0 if one_place else known.bytes
-        lanes = self.active()
+        lanes = self.active.text
         merged = self._merged.get(self.item)
         if merged:
             if merged.bytes:
@@ -274,7 +274,7 @@ class ProfiledEmitter(FunctionEmitter):
             self._copied = "ptr %w", self._site_pointer(site), arguments[1], arguments[3]
             return
         w, pointer, read, lanes = self._copied
-        origin = f"ptr {self.spill(self._origin, 7)}"
+        origin = f"ptr {self.spill(self._origin, 'origin')}"
         past_l1 = "cg" in self.item.modifiers
         to = arguments[2] if past_l1 else "ptr null"
         self.call_void("sg_profile_copy", w, pointer, read, origin, to, lanes)
@@ -292,15 +292,15 @@ class ProfiledEmitter(FunctionEmitter):
     def observe_shuffle(self, site: int, members, mode: int, b, c) -> None:
         labels = self._if("%watched")
         self._say_work()
-        lanes = [f"ptr {self.spill(self.read(v, 'u32'), n)}" for n, v in ((4, b), (5, c))]
-        active = f"i32 {self.active()}"
+        lanes = self.spill_all(self.read(b, "u32"), self.read(c, "u32"))
+        active = self.active
         self.call_void("sg_profile_shuffle", "ptr %w", f"i32 {site}", f"i32 {mode}", *lanes, active)
         self._else(labels)
         self._end(labels)
 
     def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
         self._say_work(but=self._after.get(self.item, 0))
-        numbers = (self._of_site(site), site, number, self.active())
+        numbers = (self._of_site(site), site, number, self.active.text)
         self.call_void("sg_profile_barrier", "ptr %w", *(f"i32 {n}" for n in numbers))
 
 

@@ -90,7 +90,7 @@ class ProvingEmitter(FunctionEmitter):
         for value, kind, slot in before:
             self.line(f"store {kind} {value}, ptr {slot}")
         all_lanes = Value(self.mask, "i32", True)
-        holds = self.compare("icmp eq", all_lanes, self.constant(-1, "i32"))
+        holds = self.compare("icmp eq", all_lanes, -1)
         for stretch in stretches:
             holds = self.op("and", holds, self._lies_well(stretch))
         return holds
@@ -122,9 +122,9 @@ class ProvingEmitter(FunctionEmitter):
         """Whether a stretch is inside its memory, aligned, and as it was guessed."""
         access, offsets = stretch.access, stretch.offsets
         first, gaps = self._pieces(access, stretch.base, offsets)
-        begin = self.op("add", first, self.constant(stretch.lowest, "i64"))
+        begin = self.op("add", first, stretch.lowest)
         size = access.bytes * (self._piece if stretch.guess is Guess.IN_A_ROW else 1)
-        past = self.op("add", first, self.constant(stretch.highest + size, "i64"))
+        past = self.op("add", first, stretch.highest + size)
         if stretch.guess is Guess.ALL_AT_ONE:
             return self.op("and", access.aligned(begin), access.within(begin, past))
         lowest = highest = gaps[0]
@@ -134,7 +134,7 @@ class ProvingEmitter(FunctionEmitter):
             highest = self.intrinsic("smax", highest, gap)
             mixed = self.op("or", mixed, gap)
         apart = self.op("sub", highest, lowest)
-        holds = self.compare("icmp ult", apart, self.constant(_NEAR, "i64"))
+        holds = self.compare("icmp ult", apart, _NEAR)
         holds = self.op("and", holds, self._as_guessed(stretch))
         holds = self.op("and", holds, access.aligned(mixed))
         begin, past = self.op("add", begin, lowest), self.op("add", past, highest)
@@ -149,8 +149,8 @@ class ProvingEmitter(FunctionEmitter):
         away = self.op("sub", offsets, Value(text, offsets.element, False))
         step = stretch.access.bytes if stretch.guess is Guess.IN_A_ROW else 0
         wanted = self.lanes((step * (lane % self._piece) for lane in range(LANES)), offsets.element)
-        differ = Value(self.bits(self.compare("icmp ne", away, wanted)), "i32", True)
-        return self.compare("icmp eq", differ, self.constant(0, "i32"))
+        differ = self.bits(self.compare("icmp ne", away, wanted))
+        return self.compare("icmp eq", differ, 0)
 
     # --- accesses that it stands for --------------------------------------------------------
 

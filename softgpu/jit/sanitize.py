@@ -320,12 +320,12 @@ class SanitizedEmitter(FunctionEmitter):
     def observe_fence(self) -> None:
         modifiers = set(self.item.modifiers)
         wide = 0 if "cta" in modifiers else _FENCE.device
-        self.call_void("sg_sanitize_fence", "ptr %w", f"i32 {self.active()}", f"i32 {wide}")
+        self.call_void("sg_sanitize_fence", "ptr %w", self.active, f"i32 {wide}")
 
     def observe_shuffle(self, site, members, mode, b, c) -> None:
         operands = ((b, "u32"), (c, "u32"), (members, "b32"))
-        lanes = [f"ptr {self.spill(self.read(o, t), n)}" for n, (o, t) in enumerate(operands)]
-        active = f"i32 {self.active()}"
+        lanes = self.spill_all(*(self.read(operand, kind) for operand, kind in operands))
+        active = self.active
         what = f"i32 {site}", f"i32 {mode}"
         self.call_void("sg_sanitize_shuffle", "ptr %w", *what, *lanes, active)
 
@@ -337,7 +337,7 @@ class SanitizedEmitter(FunctionEmitter):
 
     def _meet(self, site, members, votes: int) -> None:
         lanes = f"ptr {self.spill(self.read(members, 'b32'))}"
-        active = f"i32 {self.active()}"
+        active = self.active
         self.call_void("sg_sanitize_meet", "ptr %w", f"i32 {site}", lanes, active, f"i32 {votes}")
 
 

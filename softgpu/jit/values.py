@@ -48,7 +48,7 @@ class ValueEmitter:
         self.lines: list[str] = []
         self.entry: list[str] = []  # lines that run when the function begins
         self._count = 0
-        self._temporaries: dict[tuple[str, int], str] = {}
+        self._temporaries: dict[str, str] = {}
 
     # --- lines ------------------------------------------------------------------------------
 
@@ -159,11 +159,11 @@ class ValueEmitter:
         return self.bitcast(whole, element)
 
     def invert(self, value: Value) -> Value:
-        return self.op("xor", value, self.constant(-1, value.element))
+        return self.op("xor", value, -1)
 
-    def bits(self, value: Value) -> str:
+    def bits(self, value: Value) -> Value:
         """A vector of predicates as an i32, a bit a lane."""
-        return self.assign(f"bitcast {self.splat(value)} to i32")
+        return Value(self.assign(f"bitcast {self.splat(value)} to i32"), "i32", True)
 
     def from_bits(self, bits: str) -> Value:
         return Value(self.assign(f"bitcast i32 {bits} to <{LANES} x i1>"), "i1", False)
@@ -213,21 +213,27 @@ class ValueEmitter:
 
     # --- the stack and the warp -------------------------------------------------------------
 
-    def temporary(self, element: str, count: int, number: int = 0) -> str:
-        """A stack slot for `count` x 32 lanes, shared by everything that asks for this number."""
-        key = (f"{element}.{count}", number)
+    def temporary(self, element: str, count: int, use: str) -> str:
+        """A stack slot for `count` x 32 lanes, which all that names the same use of it share.
+
+        What is in it stays until the next instruction at most, so no instruction may name one use
+        for two things that it needs at the same time."""
+        key = f"t{element}.{count}.{use}"
         if key not in self._temporaries:
-            name = f'%"t{element}.{count}.{number}"'
-            self.entry.append(f"{name} = alloca [{count} x <{LANES} x {element}>], align 64")
-            self._temporaries[key] = name
+            self._temporaries[key] = f'%"{key}"'
+            self.entry.append(f'%"{key}" = alloca [{count} x <{LANES} x {element}>], align 64')
         return self._temporaries[key]
 
-    def spill(self, value: Value, number: int = 0) -> str:
+    def spill(self, value: Value, use: str = "operand0") -> str:
         """A pointer to the 32 lanes of a value."""
         value = self.splat(value)
-        slot = self.temporary(value.element, 1, number)
+        slot = self.temporary(value.element, 1, use)
         self.line(f"store {value}, ptr {slot}, align 64")
         return slot
+
+    def spill_all(self, *values: Value) -> list[str]:
+        """Pointers to the lanes of several values, as arguments of a call."""
+        return [f"ptr {self.spill(value, f'operand{n}')}" for n, value in enumerate(values)]
 
     def unspill(self, slot: str, element: str) -> Value:
         return Value(
@@ -238,31 +244,34 @@ class ValueEmitter:
         """A pointer to a field of the Warp."""
         return self.assign(f"getelementptr i8, ptr %w, i64 {WARP[field] + 4 * index}")
 
-    def warp_value(self, field: str, kind: str, index: int = 0) -> str:
+    def warp_value(self, field: str, element: str, index: int = 0, uniform: bool = True) -> Value:
         """A field of the Warp that does not change while the kernel runs."""
-        return self.assign(f"load {kind}, ptr {self.warp_field(field, index)}, !invariant.load !0")
+        kind, place = Value("", element, uniform).type, self.warp_field(field, index)
+        text = self.assign(f"load {kind}, ptr {place}, !invariant.load !0")
+        return Value(text, element, uniform)
 
     # --- calls ------------------------------------------------------------------------------
 
     def _call_text(self, result: str, name: str, arguments) -> str:
-        types = ", ".join(a.split()[0] for a in arguments)
+        given = [str(argument) for argument in arguments]
+        types = ", ".join(argument.split()[0] for argument in given)
         self.text.declare(name, f"declare {result} @{name}({types})")
-        return f"call {result} @{name}({', '.join(arguments)})"
+        return f"call {result} @{name}({', '.join(given)})"
 
-    def _void_call_text(self, name: str, *arguments: str) -> str:
+    def _void_call_text(self, name: str, *arguments: str | Value) -> str:
         return self._call_text("void", name, arguments)
 
-    def call_void(self, name: str, *arguments: str) -> None:
+    def call_void(self, name: str, *arguments: str | Value) -> None:
         self.line(self._void_call_text(name, *arguments))
 
-    def call(self, result: str, name: str, *arguments: str) -> str:
+    def call(self, result: str, name: str, *arguments: str | Value) -> str:
         return self.assign(self._call_text(result, name, arguments))
 
     def lanewise(self, name: str, *values: Value, element: str) -> Value:
         """A function of lanes.c: pointers to lanes in, pointer to lanes out (in that order)."""
         uniform = all(value.uniform for value in values)
-        inputs = [f"ptr {self.spill(value, number)}" for number, value in enumerate(values)]
-        out = self.temporary(element, 1, 9)
+        inputs = self.spill_all(*values)
+        out = self.temporary(element, 1, "result")
         self.call_void(name, *inputs, f"ptr {out}")
         result = self.unspill(out, element)
         return self.extract(result, "0") if uniform else result

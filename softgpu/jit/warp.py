@@ -49,13 +49,10 @@ def _shuffle(e, item):
         inside = e.from_bits(str(_signed(sum(ok << lane for lane, (_, ok) in enumerate(picks)))))
         moved = Value(text, "i32", False)
     else:
-        inputs = [
-            f"ptr {e.spill(v, n)}"
-            for n, v in enumerate((value, e.read(b, "u32"), e.read(c, "u32")))
-        ]
-        out, bits = e.temporary("i32", 1, 9), e.temporary("i32", 1, 8)
+        inputs = e.spill_all(value, e.read(b, "u32"), e.read(c, "u32"))
+        out, bits = e.temporary("i32", 1, "result"), e.temporary("i32", 1, "in range")
         number = f"i32 {_SHUFFLES.index(mode)}"
-        e.call_void("sg_shuffle", number, *inputs, f"i32 {e.active()}", f"ptr {out}", f"ptr {bits}")
+        e.call_void("sg_shuffle", number, *inputs, e.active, f"ptr {out}", f"ptr {bits}")
         moved = e.unspill(out, "i32")
         inside = e.from_bits(e.assign(f"load i32, ptr {bits}"))
     e.write(results[0], moved)
@@ -74,7 +71,7 @@ def _observe_vote(e: FunctionEmitter, item) -> None:
 
 def _members(e: FunctionEmitter, operand) -> Value:
     """The active lanes among a member mask."""
-    return e.op("and", e.read(operand, "b32"), Value(e.active(), "i32", True))
+    return e.op("and", e.read(operand, "b32"), e.active)
 
 
 @instruction("vote")
@@ -82,9 +79,9 @@ def _vote(e, item):
     mode = next(m for m in item.modifiers if m in ("all", "any", "uni", "ballot"))
     _observe_vote(e, item)
     members = _members(e, item.operands[2])
-    yes = e.op("and", Value(e.bits(e.read(item.operands[1], "pred")), "i32", True), members)
+    yes = e.op("and", e.bits(e.read(item.operands[1], "pred")), members)
     all_agree = e.compare("icmp eq", yes, members)
-    none = e.compare("icmp eq", yes, e.constant(0, "i32"))
+    none = e.compare("icmp eq", yes, 0)
     result = {
         "ballot": lambda: yes,
         "all": lambda: all_agree,
@@ -96,7 +93,7 @@ def _vote(e, item):
 
 @instruction("activemask")
 def _activemask(e, item):
-    e.write(item.operands[0], Value(e.active(), "i32", True))
+    e.write(item.operands[0], e.active)
 
 
 @instruction("elect")
@@ -115,17 +112,17 @@ def _match(e, item):
     value = e.read(item.operands[-2], item.modifiers[-1])
     members = _members(e, item.operands[-1])
     pointer = f"ptr {e.spill(value)}"
-    out = e.temporary("i32", 1, 9)
-    e.call_void("sg_match_any", f"i32 {size}", pointer, f"i32 {e.active()}", f"ptr {out}")
+    out = e.temporary("i32", 1, "result")
+    e.call_void("sg_match_any", f"i32 {size}", pointer, e.active, f"ptr {out}")
     equal = e.op("and", e.unspill(out, "i32"), members)
     if "any" in item.modifiers:
         e.write(item.operands[0], equal)
         return
     same = e.compare("icmp eq", equal, members)
     if members.uniform:  # then the first active lane speaks for all
-        lane = e.intrinsic("cttz", Value(e.active(), "i32", True), tail="i1 true")
+        lane = e.intrinsic("cttz", e.active, tail="i1 true")
         same = e.extract(same, lane.text)
-    e.write(item.operands[0], e.select(same, members, e.constant(0, "i32")))
+    e.write(item.operands[0], e.select(same, members, 0))
     if len(item.operands) == 4:
         e.write(item.operands[1], same)
 
@@ -157,9 +154,9 @@ def _redux(e, item):
         )
         return
     # lanes with different member masks form groups: reduce for each group in turn
-    left, out = e.temporary("i32", 1, 6), e.temporary("i32", 1, 7)
-    mask_lanes = e.spill(members, 5)
-    e.line(f"store i32 {e.active()}, ptr {left}")
+    left, out = e.temporary("i32", 1, "left"), e.temporary("i32", 1, "result")
+    mask_lanes = e.spill(members, "members")
+    e.line(f"store {e.active}, ptr {left}")
     again, end = e.label(), e.label()
     e.line(f"br label %{again}")
     e.start(again)
@@ -167,14 +164,14 @@ def _redux(e, item):
     lane = e.intrinsic("cttz", rest, tail="i1 true")
     at = e.assign(f"getelementptr i32, ptr {mask_lanes}, i32 {lane.text}")
     group = Value(e.assign(f"load i32, ptr {at}"), "i32", True)
-    group = e.op("and", group, Value(e.active(), "i32", True))
-    group = e.op("or", group, e.op("shl", e.constant(1, "i32"), lane))
+    group = e.op("and", group, e.active)
+    group = e.op("or", group, e.op("shl", 1, lane))
     result = e.splat(_reduced(e, operation, value, neutral, group))
     merged = e.select(e.from_bits(group.text), result, e.unspill(out, "i32"))
     e.line(f"store {merged}, ptr {out}, align 64")
     rest = e.op("and", rest, e.invert(group))
     e.line(f"store {rest}, ptr {left}")
-    e.line(f"br {e.compare('icmp eq', rest, e.constant(0, 'i32'))}, label %{end}, label %{again}")
+    e.line(f"br {e.compare('icmp eq', rest, 0)}, label %{end}, label %{again}")
     e.start(end)
     e.write(item.operands[0], e.unspill(out, "i32"))
 
@@ -205,39 +202,35 @@ def _barrier(e, item):
     predicate = operands.pop() if reduction else None
     number = _first_lane(e, operands[0])
     threads = _first_lane(e, operands[1]) if len(operands) > 1 else "0"
-    done = e.when_active()
-    site = e.site(item, "barrier")
-    e.observe_barrier(site, number, threads, waits=modifiers[0] != "arrive")
-    common = ["ptr %w", f"i32 {site}", f"i32 {number}", f"i32 {threads}", f"i32 {e.active()}"]
-    if modifiers[0] == "arrive":
-        e.call_checked("void", "barrier_arrive", *common)
-    elif number == threads == "0" and not reduction and not e.careful:
-        e.call_void("sg_sync", "ptr %w", f"i32 {site}", f"i32 {e.active()}")
-    else:
-        votes = e.bits(e.read(predicate, "pred")) if reduction else "0"
-        kind = {None: 0, "popc": 1, "and": 2, "or": 3}[reduction]
-        result = e.call_checked("i32", "barrier", *common, f"i32 {kind}", f"i32 {votes}")
-        if reduction == "popc":
-            e.write(destination, Value(result, "i32", True))
-        elif reduction:
-            e.write(
-                destination, e.compare("icmp ne", Value(result, "i32", True), e.constant(0, "i32"))
-            )
-    e.finish_active(done)
+    with e.when_active():
+        site = e.site(item, "barrier")
+        e.observe_barrier(site, number, threads, waits=modifiers[0] != "arrive")
+        common = ["ptr %w", f"i32 {site}", f"i32 {number}", f"i32 {threads}", e.active]
+        if modifiers[0] == "arrive":
+            e.call_checked("void", "barrier_arrive", *common)
+        elif number == threads == "0" and not reduction and not e.careful:
+            e.call_void("sg_sync", "ptr %w", f"i32 {site}", e.active)
+        else:
+            votes = e.bits(e.read(predicate, "pred")) if reduction else "i32 0"
+            kind = {None: 0, "popc": 1, "and": 2, "or": 3}[reduction]
+            result = e.call_checked("i32", "barrier", *common, f"i32 {kind}", votes)
+            if reduction == "popc":
+                e.write(destination, Value(result, "i32", True))
+            elif reduction:
+                e.write(destination, e.compare("icmp ne", Value(result, "i32", True), 0))
 
 
 def _first_lane(e: FunctionEmitter, operand) -> str:
     value = e.read(operand, "u32")
-    lane = e.intrinsic("cttz", Value(e.active(), "i32", True), tail="i1 false")
-    lane = e.op("and", lane, e.constant(31, "i32"))
+    lane = e.intrinsic("cttz", e.active, tail="i1 false")
+    lane = e.op("and", lane, 31)
     return e.extract(value, lane.text).text
 
 
 @instruction("trap", "brkpt")
 def _trap(e, item):
-    done = e.when_active()
-    e.call_void("sg_trap", "ptr %w", f"i32 {e.site(item, 'trap')}", f"i32 {e.active()}")
-    e.finish_active(done)
+    with e.when_active():
+        e.call_void("sg_trap", "ptr %w", f"i32 {e.site(item, 'trap')}", e.active)
 
 
 # --- calls ---------------------------------------------------------------------------------------
@@ -246,15 +239,14 @@ def _trap(e, item):
 @instruction("call")
 def _call(e, item):
     returned, target, passed, *_ = item.operands
-    done = e.when_active()
-    buffers = [f"ptr {_argument(e, o)}" for o in (*returned.elements, *passed.elements)]
-    if isinstance(target, Symbol) and e.text.module.functions[target.name].body is None:
-        _call_system(e, item, target.name, returned, passed)
-    elif isinstance(target, Symbol):
-        _call_function(e, target.name, e.active(), buffers)
-    else:
-        _call_pointer(e, item, target, buffers)
-    e.finish_active(done)
+    with e.when_active():
+        buffers = [f"ptr {_argument(e, o)}" for o in (*returned.elements, *passed.elements)]
+        if isinstance(target, Symbol) and e.text.module.functions[target.name].body is None:
+            _call_system(e, item, target.name, returned, passed)
+        elif isinstance(target, Symbol):
+            _call_function(e, target.name, e.active, buffers)
+        else:
+            _call_pointer(e, item, target, buffers)
     if e.text.has_exits:
         e.leave_lanes(e.assign(f"load i32, ptr {e.warp_field('live')}"))
 
@@ -265,18 +257,18 @@ def _argument(e: FunctionEmitter, operand) -> str:
     return e.parameter_words(operand.name)
 
 
-def _call_function(e: FunctionEmitter, name: str, lanes: str, buffers: list[str]) -> None:
+def _call_function(e: FunctionEmitter, name: str, lanes: Value, buffers: list[str]) -> None:
     e.text.want(name)
     e.observe_call(before=True)
-    e.line(f'call void @"{symbol(name)}"({", ".join(["ptr %w", f"i32 {lanes}", *buffers])})')
+    e.line(f'call void @"{symbol(name)}"({", ".join(["ptr %w", str(lanes), *buffers])})')
     e.observe_call(before=False)
 
 
 def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]) -> None:
     """Call through a pointer: each function once, for all lanes that want it."""
-    numbers = e.spill(e.read(target, "u64"), 7)
-    left = e.temporary("i32", 1, 6)
-    e.line(f"store i32 {e.active()}, ptr {left}")
+    numbers = e.spill(e.read(target, "u64"), "targets")
+    left = e.temporary("i32", 1, "left")
+    e.line(f"store {e.active}, ptr {left}")
     again, end, wrong = e.label(), e.label(), e.label()
     e.line(f"br label %{again}")
     e.start(again)
@@ -285,7 +277,7 @@ def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]
     at = e.assign(f"getelementptr i64, ptr {numbers}, i32 {lane.text}")
     wanted = Value(e.assign(f"load i64, ptr {at}"), "i64", True)
     same = e.bits(e.compare("icmp eq", e.unspill(numbers, "i64"), wanted))
-    group = e.op("and", Value(same, "i32", True), rest)
+    group = e.op("and", same, rest)
     returned, _, passed, *_ = item.operands
     sizes = [e.parameter_bytes(o.name) for o in (*returned.elements, *passed.elements)]
     candidates = [n for n in e.layout.taken if _takes(e.text.module.functions[n], sizes)]
@@ -298,7 +290,7 @@ def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]
     e.line(f"switch {wanted}, label %{wrong} [{cases}]")
     for name, label in zip(candidates, labels, strict=True):
         e.start(label)
-        _call_function(e, name, group.text, buffers)
+        _call_function(e, name, group, buffers)
         e.line(f"br label %{back}")
     e.start(wrong)
     e.call_void("sg_trap", "ptr %w", f"i32 {e.site(item, 'trap')}", f"i32 {group.text}")
@@ -306,7 +298,7 @@ def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]
     e.start(back)
     rest = e.op("and", rest, e.invert(group))
     e.line(f"store {rest}, ptr {left}")
-    e.line(f"br {e.compare('icmp eq', rest, e.constant(0, 'i32'))}, label %{end}, label %{again}")
+    e.line(f"br {e.compare('icmp eq', rest, 0)}, label %{end}, label %{again}")
     e.start(end)
 
 
@@ -323,10 +315,10 @@ def _call_system(e: FunctionEmitter, item, name: str, returned: Vector, passed: 
         if bits == 32:
             return f"ptr {words}"
         low, high = (read_word(e, words, number)[1] for number in (0, 1))
-        wide = e.op("shl", e.resize(high, "i64"), e.constant(32, "i64"))
-        return f"ptr {e.spill(e.op('or', wide, e.resize(low, 'i64')), number)}"
+        wide = e.op("shl", e.resize(high, "i64"), 32)
+        return f"ptr {e.spill(e.op('or', wide, e.resize(low, 'i64')), f'argument{number}')}"
 
-    active = f"i32 {e.active()}"
+    active = e.active
     if name == "vprintf":
         out = e.parameter_words(returned.elements[0].name)
         e.call_void("sg_printf", "ptr %w", active, argument(0, 64), argument(1, 64), f"ptr {out}")
@@ -335,12 +327,12 @@ def _call_system(e: FunctionEmitter, item, name: str, returned: Vector, passed: 
         message, file, line, function = (argument(n, 32 if n == 2 else 64) for n in range(4))
         e.call_void("sg_assert", "ptr %w", site, active, message, file, line, function)
     elif name == "malloc":
-        out = e.temporary("i64", 1, 9)
+        out = e.temporary("i64", 1, "result")
         e.call_void(e.malloc, "ptr %w", active, argument(0, 64), f"ptr {out}")
         address = e.unspill(out, "i64")
         words = e.parameter_words(returned.elements[0].name)
         for number in (0, 1):
-            part = e.resize(e.op("lshr", address, e.constant(32 * number, "i64")), "i32")
+            part = e.resize(e.op("lshr", address, 32 * number), "i32")
             at = e.assign(f"getelementptr <{LANES} x i32>, ptr {words}, i64 {number}")
             e.line(f"store {part}, ptr {at}, align 64")
     elif name == "free":
