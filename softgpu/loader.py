@@ -164,13 +164,16 @@ class Engine:
             ffi.callback("CompileCallback", self._guarded(self._compile)),
             ffi.callback("AttributesCallback", self._guarded(self._attributes)),
             ffi.callback("UnloadCallback", self._unload),
+            ffi.cast(
+                "Later", ctypes.cast(ctypes.pythonapi.Py_AddPendingCall, ctypes.c_void_p).value
+            ),
         )
         self._reporter = ffi.callback("ReportCallback", self._report)
         self.runtime.sg_set_callbacks(*self._callbacks)
         self.runtime.sg_set_reporter(self._reporter)
         self.set_threads(0)
         # modules that are unloaded while Python goes down must not call into it
-        atexit.register(self.runtime.sg_set_callbacks, *[ffi.NULL] * 4)
+        atexit.register(self.runtime.sg_set_callbacks, *[ffi.NULL] * 5)
         atexit.register(self.runtime.sg_set_reporter, ffi.NULL)
 
     @classmethod
@@ -335,8 +338,9 @@ class Engine:
         self.runtime.sg_set_error(first.encode())
         return _LAUNCH_FAILED
 
-    def _unload(self, handle) -> None:
+    def _unload(self, handle) -> int:
         self.modules.pop(handle, None)
+        return 0
 
 
 def _sizes(params: list[Variable]) -> bytes:

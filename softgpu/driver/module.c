@@ -18,14 +18,16 @@ static LoadCallback on_load;
 static CompileCallback on_compile;
 static AttributesCallback on_attributes;
 static UnloadCallback on_unload;
+static Later later;
 
 void sg_set_callbacks(LoadCallback load, CompileCallback compile, AttributesCallback attributes,
-                      UnloadCallback unload)
+                      UnloadCallback unload, Later call_later)
 {
     on_load = load;
     on_compile = compile;
     on_attributes = attributes;
     on_unload = unload;
+    later = call_later;
 }
 
 static Kernel *kernel_named(Module *module, const char *name)
@@ -232,7 +234,7 @@ static void module_free(Module *module)
         free(v);
     }
     driver_unlock();
-    if (on_unload) on_unload(handle);
+    if (on_unload && (!later || later(on_unload, handle))) on_unload(handle);
     for (Kernel *k = module->kernels, *next; k; k = next) {
         next = k->next;
         kernel_free(k);

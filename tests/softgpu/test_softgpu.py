@@ -426,3 +426,13 @@ def test_the_name_says_that_it_is_not_real():
 def test_machine_code_is_refused_with_what_to_do_instead():
     with pytest.raises(cuda.Error, match="runs PTX"):
         cuda.module_from_buffer(b"\x7fELF" + bytes(64))
+
+
+NOTHING = b".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry nothing() { ret; }\n"
+
+
+def test_an_error_at_a_module_that_nobody_keeps_is_told():
+    with pytest.raises(cuda.LogicError, match="no kernel named 'missing'"):
+        cuda.module_from_buffer(NOTHING).get_function("missing")
+    with pytest.raises(cuda.LogicError, match="named symbol not found"):
+        cuda.module_from_buffer(NOTHING).get_global("missing")

@@ -78,6 +78,7 @@ class Driver:
             ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_uint32)(self._compile),
             ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p)(self._attributes),
             ctypes.CFUNCTYPE(None, c_void_p)(self.unloaded.append),
+            None,  # at once
         )
         self.library.sg_set_callbacks(*self._callbacks)
         self.call("cuInit", 0)
