@@ -102,6 +102,9 @@ class Extent:
     gaps: frozenset[int] = frozenset()
 
 
+_LAUNCH_LIMITS = re.compile(  # __launch_bounds__(256, sizeof(T) == 4 ? 2 : 1): nested once
+    r"\b__(?:launch_bounds|cluster_dims|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)"
+)
 _BIT_FIELDS = Extent(1, 1, None, frozenset({0}))  # wherever they lie: any byte may be a gap
 
 
@@ -111,8 +114,7 @@ class Declarations:
     def __init__(self, source: str):
         text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', " ", source, flags=re.DOTALL)
         text = re.sub(r"^[ \t]*#(?![ \t]*define)[^\n]*", " ", text, flags=re.MULTILINE)
-        bounds = r"\b__(?:launch_bounds|cluster_dims|maxnreg)__\s*\([^()]*\)"
-        self.text = re.sub(bounds, " ", text)
+        self.text = _LAUNCH_LIMITS.sub(" ", text)
 
     @cached_property
     def kernels(self) -> list[str]:

@@ -40,6 +40,8 @@ def types(source, kernel="k"):
          [("double **", "x"), ("double", "n")]),
         ("template <typename T> __global__ void k(T *x, int n) {}", [("", "x"), ("int", "n")]),
         ("#if A\n__global__ void k(int *x) {}\n#else\n__global__ void k(int x) {}\n#endif", None),
+        ("__global__ void __launch_bounds__(64, sizeof(int) == 4 ? 2 : 1) k(int n) {}",
+         [("int", "n")]),
         ("__global__ void k(void) {}", []),
         ("#define ARGUMENTS int *x, int n\n__global__ void k(ARGUMENTS) {}", None),
         ("__global__ void k(void (*f)(int)) {}", None),
