@@ -9,7 +9,7 @@ from . import bench, plots
 
 __all__ = ["headline", "shares"]
 
-TOPICS = {
+TOPICS = {  # words of a case, and what the headline calls it
     "sum": "sum",
     "rowsum": "sums of rows",
     "colsum": "sums of columns",
@@ -24,6 +24,10 @@ TOPICS = {
     "im2col float16": "im2col, half",
     "col2im float32": "col2im, float",
     "col2im float16": "col2im, half",
+    "gemm float32": "products, float",
+    "gemm float16": "products, half",
+    "conv2d float32": "convolution, float",
+    "conv2d float16": "convolution, half",
 }
 LARGE_US = 30  # of the floor: below, launches count, not kernels
 
@@ -46,8 +50,9 @@ def headline():
     rows = {name: {} for name in TOPICS.values()}
     for row in _large():
         words = set(row["case"].split())
-        (name,) = (name for key, name in TOPICS.items() if words.issuperset(key.split()))
-        rows[name].setdefault(_contender(row), []).append(_share(row))
+        name = next((n for key, n in TOPICS.items() if words.issuperset(key.split())), row["topic"])
+        rows.setdefault(name, {}).setdefault(_contender(row), []).append(_share(row))
+    rows = {name: values for name, values in rows.items() if values}
     return plots.shares(rows, _source(_large()), of="the floor's speed")
 
 
