@@ -12,7 +12,7 @@ from textwrap import fill
 
 from . import bench, plots
 
-__all__ = ["ELEMENTS", "Ladder", "Rung", "overview"]
+__all__ = ["ELEMENTS", "Ladder", "Rung", "course", "overview"]
 
 ELEMENTS = 1 << 20
 GAP = 0.6  # between notebooks in the picture, in rows
@@ -195,6 +195,53 @@ def overview():
     alt = f"Times of every step for a sum of 2²⁶ numbers, and for 2²⁰ sums of 32, {source}: {told}."
     alt += f" Dashed: {digits_us(floor)}, what reading 2²⁶ numbers takes."
     return plots.draw(paint, alt, height=1 + 0.26 * places[-1])
+
+
+def course():
+    """Every step of every notebook as recorded, a row for each notebook: the share of the ceiling
+    that a step reached where it did best. The least and the greatest are named."""
+    recorded = {path.stem: list(bench.load(path).values()) for path in _notebooks()}
+    rows = {name: _best_shares(points) for name, points in recorded.items()}
+    last = list(recorded.values())[-1][0]
+    source = f"{last.device}, {last.date}"
+
+    def paint(axes):
+        axes.set_title(f"every step of the course; {source}")
+        for row, (colour, steps) in enumerate(zip(cycle(plots.COLOURS), rows.values())):
+            axes.plot(list(steps.values()), [row] * len(steps), "o-", color=colour, alpha=0.7)
+            least, most = min(steps, key=steps.get), max(steps, key=steps.get)
+            style = {"textcoords": "offset points", "va": "center"}
+            axes.annotate(most, (1, row), (8, 0), ha="left", **style)
+            if least != most:
+                axes.annotate(least, (steps[least], row), (-8, 0), ha="right", **style)
+        axes.axvline(1, linestyle="--", color=plots.INK)
+        axes.set(xscale="log", xlabel="share of the ceiling", xlim=(1e-6, 1.1))
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_yticks(range(len(rows)), [name.replace("_", " ") for name in rows])
+        axes.xaxis.set_major_formatter(lambda share, _: percent(share))
+
+    told = "; ".join(
+        f"{row}: " + ", ".join(f"{name} {percent(share)}" for name, share in steps.items())
+        for row, steps in rows.items()
+    )
+    alt = f"Share of the ceiling of every step, {source}: {told}."
+    return plots.draw(paint, alt, height=1 + 0.36 * len(rows))
+
+
+def _notebooks():
+    """The recorded files that bear the name of a notebook."""
+    files = sorted(bench.RECORDED.glob("[0-9][0-9]_*.csv"))
+    return [path for path in files if (bench.RECORDED.parent / f"{path.stem}.ipynb").exists()]
+
+
+def _best_shares(points):
+    """The greatest share of the ceiling, the first of these points, for each step of the others."""
+    ceiling, best = points[0], {}
+    for point in points[1:]:
+        share = point.gb_per_s / ceiling.gb_per_s
+        if share > best.get(point.step, 0):
+            best[point.step] = share
+    return best
 
 
 def digits_us(us):

@@ -1,7 +1,8 @@
 """helpers.ops beside the libraries, as make bench-gpu found them: how near each comes to the floor.
 
 The floor of a case is what the memory allows: the bytes that must move at the ceiling's speed, and
-an empty launch. notebooks/recorded/peers.csv is what the last run left."""
+an empty launch; of products, what the float32 units allow. notebooks/recorded/peers.csv is what the
+last run left."""
 
 import csv
 
@@ -9,7 +10,7 @@ from . import bench, plots
 
 __all__ = ["headline", "shares"]
 
-TOPICS = {  # words of a case, and what the headline calls it
+TOPICS = {
     "sum": "sum",
     "rowsum": "sums of rows",
     "colsum": "sums of columns",
@@ -24,11 +25,8 @@ TOPICS = {  # words of a case, and what the headline calls it
     "im2col float16": "im2col, half",
     "col2im float32": "col2im, float",
     "col2im float16": "col2im, half",
-    "gemm float32": "products, float",
-    "gemm float16": "products, half",
-    "conv2d float32": "convolution, float",
-    "conv2d float16": "convolution, half",
 }
+PRODUCTS = "gemm", "conv2d"  # what memory does not limit
 LARGE_US = 30  # of the floor: below, launches count, not kernels
 
 
@@ -46,14 +44,14 @@ def shares(topic, piece=""):
 
 
 def headline():
-    """A Picture of all large cases, a row for each topic."""
+    """A Picture of all large cases that memory limits, a row for each topic."""
     rows = {name: {} for name in TOPICS.values()}
-    for row in _large():
+    cases = [row for row in _large() if row["topic"] not in PRODUCTS]
+    for row in cases:
         words = set(row["case"].split())
-        name = next((n for key, n in TOPICS.items() if words.issuperset(key.split())), row["topic"])
-        rows.setdefault(name, {}).setdefault(_contender(row), []).append(_share(row))
-    rows = {name: values for name, values in rows.items() if values}
-    return plots.shares(rows, _source(_large()), of="the floor's speed")
+        (name,) = (name for key, name in TOPICS.items() if words.issuperset(key.split()))
+        rows[name].setdefault(_contender(row), []).append(_share(row))
+    return plots.shares(rows, _source(cases), of="the floor's speed")
 
 
 def _large():

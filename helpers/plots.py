@@ -28,6 +28,7 @@ __all__ = [
     "empty",
     "grid",
     "owners",
+    "pictures",
     "shares",
     "time",
     "tree",
@@ -294,6 +295,23 @@ def grid(elements, block, blocks):
     alt = f"{blocks} blocks of {block} threads over {elements} elements: thread t of block b takes"
     alt += f" element b * {block} + t; {idle} threads have no element, {missed} elements no thread."
     return draw(paint, alt, width=6.6, height=2)
+
+
+def pictures(images, titles):
+    """Images side by side, each in shades of grey from its least value to its greatest."""
+
+    def paint(axes):
+        place = 0
+        for image, title in zip(images, titles):
+            height, width = image.shape
+            edges = place, place + width, height, 0
+            axes.imshow(image, "gray", extent=edges, interpolation="nearest")
+            axes.text(place + width / 2, -0.04 * height, title, ha="center", va="bottom")
+            place += 1.08 * width
+        axes.set(xlim=(0, place - 0.08 * width), ylim=(height, -0.16 * height))
+        axes.set_axis_off()
+
+    return draw(paint, f"Pictures: {'; '.join(titles)}.", width=6.6, height=7.4 / len(images))
 
 
 def tree(elements, levels, who="thread"):

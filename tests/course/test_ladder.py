@@ -140,3 +140,9 @@ def test_overview_is_what_was_recorded_and_what_the_readme_says():
     for point in short:
         us = plots.digits(point.median_us)
         assert f"short rows, {point.step} {us} µs" in alt and f"{us} µs in {point.step}" in readme
+
+
+def test_the_whole_course_in_a_figure():
+    shown = repr(ladder.course())
+    assert re.search(r"02_naive_gpu_reduce: one_thread 0\.00\d+ %, atomic .*, halving \d+ %", shown)
+    assert "empty" not in shown and "cold_cache" not in shown

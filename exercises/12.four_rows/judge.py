@@ -1,0 +1,36 @@
+"""A product of matrices, four elements of a column to a thread."""
+
+import numpy as np
+
+from helpers import checks
+from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+
+SIZES = (4, 64, 16), (1, 1, 1), (6, 65, 3), (3, 7, 40), (9, 100, 17), (64, 2, 5)
+
+
+def launch(rng, size):
+    m, n, k = size
+    a, b = numbers(rng, m, k), numbers(rng, k, n)
+    sums, sizes = (f(a).astype(float) @ f(b).astype(float) for f in (np.array, np.abs))
+    out = Out(sums, checks.gamma(k + 1, np.float32) * sizes)
+    arguments = [In(a), In(b), out, *map(np.int32, size)]
+    what = f"{m} x {k} times {k} x {n}"
+    return Launch(arguments, (-(-n // 64), -(-m // 4)), 64, what=what)
+
+
+COUNTED = 32, 128, 32
+BUDGET = {"ld.requests": 5120, "ld.sectors": 8192, "st.sectors": 512}
+
+WRONG = {
+    "no guard for columns": Wrong("out of bounds|values", {"if (column >= n) return;": ""}),
+    "no guard for rows of a": Wrong("out of bounds", {"if (top + r < m) sum": "sum"}),
+    "no guard for rows of c": Wrong("out of bounds|values", {"if (top + r < m) c": "c"}),
+    "one row too many": Wrong("out of bounds|values", {"top + r < m": "top + r <= m"}),
+    "the first row of a for all": Wrong("values", {"a[(top + r) * k + i]": "a[top * k + i]"}),
+    "one sum for all": Wrong("values", {"sum[r]": "sum[0]"}),
+    "the last product only": Wrong("values", {"sum[r] += a": "sum[r] = a"}),
+    "whole fours only": Wrong("values", {"if (column >= n)": "if (column >= n || top + 3 >= m)"}),
+    "b for each row": Wrong(
+        "counters", {"* of_b": "* *(volatile const float *)&b[i * n + column]"}
+    ),
+}

@@ -1,0 +1,42 @@
+"""A product by tiles, of any depth."""
+
+import numpy as np
+
+from helpers import checks
+from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+
+SIZES = (16, 16, 32), (1, 1, 1), (20, 33, 17), (16, 16, 5), (3, 40, 50), (47, 2, 16)
+
+
+def launch(rng, size):
+    m, n, k = size
+    a, b = numbers(rng, m, k), numbers(rng, k, n)
+    sums = a.astype(float) @ b.astype(float)
+    sizes = np.abs(a).astype(float) @ np.abs(b).astype(float)
+    out = Out(sums, checks.gamma(k + 1, np.float32) * sizes)
+    arguments = [In(a), In(b), out, *map(np.int32, size)]
+    what = f"{m} x {k} times {k} x {n}"
+    return Launch(arguments, (-(-n // 16), -(-m // 16)), (16, 16), what=what)
+
+
+COUNTED = 64, 64, 40
+BUDGET = {"ld.sectors": 2560, "st.sectors": 512}
+
+WRONG = {
+    "the depth of a only": Wrong("out of bounds|values", {"first + y < k && ": ""}),
+    "the depth of b only": Wrong("out of bounds|values", {" && first + x < k": ""}),
+    "one too deep": Wrong("values|out of bounds", {"first + x < k": "first + x <= k"}),
+    "no rows": Wrong("out of bounds|values", {"row < m && first": "first"}),
+    "whole tiles only": Wrong("values", {"first < k;": "first + 15 < k;"}),
+    "no barrier before": Wrong(
+        "race|syncwarp|values|uninitialised",
+        {"        __syncthreads();\n        for": "        for"},
+    ),
+    "no barrier after": Wrong(
+        "race|syncwarp|values", {"[i][x];\n        __syncthreads();": "[i][x];"}
+    ),
+    "ones past the edge": Wrong(
+        "values", {"+ x] : 0": "+ x] : 1", "+ column] : 0": "+ column] : 1"}
+    ),
+    "no guard": Wrong("out of bounds|values", {"if (row < m && column < n) c": "c"}),
+}
