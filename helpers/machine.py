@@ -25,7 +25,8 @@ INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.+?) ;")
 ROUTINE = re.compile(r"\$__internal_\d+_\$(\w+):")
 PADDING = re.compile(r"NOP|BRA `\(\.L_x_\d+\)")  # after the last instruction
 CELL = "text-align: left; vertical-align: top; padding: 1px 1em 1px 0"
-PRE = "background: none; color: inherit; padding: 0; font-size: 90%"
+FONT = "font-family: var(--jp-code-font-family, monospace); font-size: 90%"
+PRE = f"{FONT}; background: none; color: inherit; padding: 0"
 
 
 @dataclass(frozen=True)

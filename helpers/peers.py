@@ -10,7 +10,7 @@ from . import bench, plots
 
 __all__ = ["headline", "shares"]
 
-TOPICS = {
+TOPICS = {  # words of a case, and what the headline calls it
     "sum": "sum",
     "rowsum": "sums of rows",
     "colsum": "sums of columns",
@@ -49,8 +49,9 @@ def headline():
     cases = [row for row in _large() if row["topic"] not in PRODUCTS]
     for row in cases:
         words = set(row["case"].split())
-        (name,) = (name for key, name in TOPICS.items() if words.issuperset(key.split()))
-        rows[name].setdefault(_contender(row), []).append(_share(row))
+        name = next((n for key, n in TOPICS.items() if words.issuperset(key.split())), row["topic"])
+        rows.setdefault(name, {}).setdefault(_contender(row), []).append(_share(row))
+    rows = {name: values for name, values in rows.items() if values}
     return plots.shares(rows, _source(cases), of="the floor's speed")
 
 

@@ -13,13 +13,6 @@
 
 #include "driver.h"
 
-static void *map_pages(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 /* ---- preparing a worker for a launch ---- */
 
 static void set_thread_indices(Worker *k, const uint32_t block[3])

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "cuda_abi.h"
 #include "runtime.h"
@@ -16,6 +17,17 @@
 #define SHARED_DEFAULT 49152u
 #define SHARED_OPTIN 232448u
 #define SHARED_PER_SM 233472u /* past what a block may use, 1 KiB is for libraries */
+/* Whether an array has room for one more than `count`, for which it is made twice as large. */
+#define GROW(array, count, room, least)                                                            \
+    ({                                                                                             \
+        void *moved_ = (array);                                                                    \
+        if ((count) == (room)) {                                                                   \
+            __typeof__(room) more_ = (room) ? 2 * (room) : (least);                                \
+            moved_ = realloc((array), more_ * sizeof *(array));                                    \
+            if (moved_) (array) = moved_, (room) = more_;                                          \
+        }                                                                                          \
+        moved_ != NULL;                                                                            \
+    })
 #define FOR_LANES(lane, mask)                                                                      \
     for (uint32_t rest_ = (mask), lane; rest_ && (lane = __builtin_ctz(rest_), 1);                 \
          rest_ &= rest_ - 1)
@@ -67,6 +79,9 @@ size_t available_memory(void); /* bytes it could still hand out */
 unsigned usable_cores(void);
 
 /* ---- memory.c: allocations ---- */
+
+/* Zeros, which take room only where they are written; NULL: there is none. munmap gives them back. */
+void *map_pages(size_t bytes);
 
 typedef enum { DEVICE_MEMORY, HOST_MEMORY, MANAGED_MEMORY, REGISTERED_MEMORY, VARIABLE } MemoryKind;
 
@@ -236,8 +251,8 @@ typedef struct Worker {
     void *native_sp;       /* the thread's own stack */
     Fiber *running, *idle; /* running: NULL between two blocks */
     Warp *warps;
-    struct Seat *watching;  /* sanitize.c's own */
-    struct Local *counting; /* profile.c's own */
+    struct Seat *watching;     /* sanitize.c's own */
+    struct Counting *counting; /* profile.c's own */
     /* the block being run */
     uint32_t ctaid[3];
     uint64_t block;   /* linear index + 1 */

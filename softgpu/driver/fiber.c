@@ -14,9 +14,8 @@ Fiber *fiber_new(unsigned index)
 {
     Fiber *fiber = calloc(1, sizeof *fiber);
     if (!fiber) return NULL;
-    char *memory = mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
+    char *memory = map_pages(GUARD_BYTES + STACK_BYTES);
+    if (!memory) {
         free(fiber);
         return NULL;
     }

@@ -33,15 +33,9 @@ void *handle_new(ObjectKind kind, void *object)
     if (index != UINT32_MAX) {
         first_free = (uint32_t)(uintptr_t)slots[index].object;
     } else {
-        if (count == room) {
-            uint32_t more = room ? 2 * room : 256;
-            Slot *moved = realloc(slots, more * sizeof *slots);
-            if (!moved) {
-                pthread_mutex_unlock(&mutex);
-                return NULL;
-            }
-            slots = moved;
-            room = more;
+        if (!GROW(slots, count, room, 256)) {
+            pthread_mutex_unlock(&mutex);
+            return NULL;
         }
         index = count++;
         slots[index].reuse = 0;

@@ -21,9 +21,8 @@ static struct Heap *heap_of(Context *context)
     if (context->heap) return context->heap;
     struct Heap *heap = calloc(1, sizeof *heap);
     size_t bytes = (context->limits[HEAP_LIMIT] + 4095) / 4096 * 4096;
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!heap || memory == MAP_FAILED) {
+    void *memory = map_pages(bytes);
+    if (!heap || !memory) {
         free(heap);
         return NULL;
     }
@@ -100,13 +99,7 @@ static uint64_t allocate(struct Heap *heap, size_t bytes)
     uint64_t address = search(heap, heap->cursor, bytes);
     if (!address) address = search(heap, heap->begin, bytes);
     if (!address) return 0;
-    if (heap->count == heap->room) {
-        size_t more = heap->room ? 2 * heap->room : 1024;
-        Range *moved = realloc(heap->blocks, more * sizeof *moved);
-        if (!moved) return 0;
-        heap->blocks = moved;
-        heap->room = more;
-    }
+    if (!GROW(heap->blocks, heap->count, heap->room, 1024)) return 0;
     size_t i = first_ending_after(heap, address);
     memmove(&heap->blocks[i + 1], &heap->blocks[i], (heap->count - i) * sizeof(Range));
     heap->blocks[i] = (Range){address, address + bytes};

@@ -90,6 +90,13 @@ bool memory_covers(uint64_t address, size_t bytes)
     return found && bytes <= found->end - address;
 }
 
+void *map_pages(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
 static bool reserve_zones(void)
 {
     if (small.begin) return true;
@@ -144,13 +151,7 @@ static uint64_t place(size_t bytes)
 
 static bool insert(Allocation new)
 {
-    if (count == room) {
-        size_t more = room ? 2 * room : 1024;
-        Allocation *moved = realloc(table, more * sizeof *table);
-        if (!moved) return false;
-        table = moved;
-        room = more;
-    }
+    if (!GROW(table, count, room, 1024)) return false;
     size_t i = first_ending_after(new.begin);
     memmove(&table[i + 1], &table[i], (count - i) * sizeof *table);
     table[i] = new;

@@ -45,11 +45,9 @@ int sg_module_create(void *handle, size_t bytes)
     if (!module || module->base) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
     if (!bytes) return CUDA_SUCCESS;
     module->mapped = (bytes + 4095) / 4096 * 4096;
-    void *memory = mmap(NULL, module->mapped, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
+    module->base = map_pages(module->mapped);
+    if (!module->base)
         return fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes of module variables", bytes);
-    module->base = memory;
     module->bytes = bytes;
     return CUDA_SUCCESS;
 }

@@ -136,13 +136,9 @@ bool order_begin_launch(const Job *job)
 /* From now on, a block runs. */
 static void begin_stretch(uint64_t block)
 {
-    if (stretch_count == stretch_room) {
-        size_t room = stretch_room ? 2 * stretch_room : 4096;
-        Stretch *moved = room > MOST_STRETCHES ? NULL : realloc(stretches, room * sizeof *moved);
-        if (!moved) order.lost = true;
-        if (!moved) return;
-        stretches = moved;
-        stretch_room = room;
+    if (stretch_count == MOST_STRETCHES || !GROW(stretches, stretch_count, stretch_room, 4096)) {
+        order.lost = true;
+        return;
     }
     order.running = block;
     order.stretch = tick();
@@ -422,13 +418,7 @@ static uint32_t record_release(uint32_t warp, uint32_t lane, const uint32_t *unt
         if (!memcmp(last, &new, sizeof new)) return record_count - 1;
         new.made = made;
     }
-    if (record_count == record_room) {
-        size_t room = record_room ? 2 * record_room : 1024;
-        Record *moved = realloc(records, room * sizeof *moved);
-        if (!moved) return record_count - 1;
-        records = moved;
-        record_room = room;
-    }
+    if (!GROW(records, record_count, record_room, 1024)) return record_count - 1;
     records[record_count] = new;
     return record_count++;
 }
@@ -510,13 +500,7 @@ void order_learn(uint32_t warp, uint32_t lane, uint64_t address)
             break;
         return;
     }
-    if (here->learnt_count == here->learnt_room) {
-        size_t room = here->learnt_room ? 2 * here->learnt_room : 64;
-        Learnt *moved = realloc(here->learnt, room * sizeof *moved);
-        if (!moved) return;
-        here->learnt = moved;
-        here->learnt_room = room;
-    }
+    if (!GROW(here->learnt, here->learnt_count, here->learnt_room, 64)) return;
     Learnt *new = &here->learnt[here->learnt_count++];
     *new = (Learnt){when, address, {0}};
     set_add(&new->records, &c->records);

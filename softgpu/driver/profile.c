@@ -8,21 +8,20 @@
 #include <sys/mman.h>
 
 #include "driver.h"
+#include "rules.h"
 
-#define SECTOR 32
 #define SITE(w, site) (&(w)->worker->job->kernel->sites[site])
-#define BANKS 32
 
 #define MAX_EVENTS (1u << 20)
 #define MAX_SAMPLES (1u << 13)
 #define SAMPLES_A_SITE 128
 
-/* One byte a sector of one allocation. */
-typedef struct Shadow {
-    struct Shadow *next;
+/* Which sectors of one allocation the launch has touched: a byte for each. */
+typedef struct TouchMap {
+    struct TouchMap *next;
     uint64_t begin, end;
     uint8_t *read, *written;
-} Shadow;
+} TouchMap;
 
 /* Warps that have arrived at one barrier of a block since it last opened. */
 typedef struct {
@@ -31,61 +30,57 @@ typedef struct {
 } Gathering;
 
 #define HINTS 64
-typedef struct Local { /* of a worker */
-    struct Local *next;
+/* What a worker remembers while it counts. */
+typedef struct Counting {
+    struct Counting *next;
     uint64_t block;
     uint32_t at_barrier[MAX_WARPS]; /* instructions a warp had done at its last barrier */
     uint32_t busy;
     Gathering gathering[BARRIERS];
-    const Shadow *hint[HINTS]; /* by site: what it last touched */
-} Local;
+    const TouchMap *hint[HINTS]; /* by site: what it last touched */
+} Counting;
 
 static _Thread_local Profile result;
 static _Thread_local uint64_t wanted_block;
 static Profile *active; /* the launch that runs, with the lock held */
 static uint64_t watched_block;
-static Shadow *shadows;
-static pthread_mutex_t shadow_mutex = PTHREAD_MUTEX_INITIALIZER;
-static Local *locals; /* all of them */
+static TouchMap *touch_maps;
+static pthread_mutex_t lists_mutex = PTHREAD_MUTEX_INITIALIZER;
+static Counting *all_counting; /* all of them */
 static uint16_t *site_samples;
 
 /* ---- which sectors a launch touches ---- */
 
 static uint8_t *map_of(const Allocation *found)
-{
-    size_t bytes = (found->end - found->begin) / SECTOR + 2;
-    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return map == MAP_FAILED ? NULL : map;
-}
+{ return map_pages((found->end - found->begin) / SECTOR + 2); }
 
-static const Shadow *shadow_of(uint64_t address)
+static const TouchMap *touch_map_at(uint64_t address)
 {
     const Allocation *found = memory_find(address);
     if (!found) return NULL;
-    pthread_mutex_lock(&shadow_mutex);
-    Shadow *s = shadows;
+    pthread_mutex_lock(&lists_mutex);
+    TouchMap *s = touch_maps;
     while (s && s->begin != found->begin) s = s->next;
     if (!s && (s = calloc(1, sizeof *s))) {
         s->begin = found->begin;
         s->end = found->end;
         s->read = map_of(found);
         s->written = map_of(found);
-        s->next = shadows;
-        if (s->read && s->written) shadows = s;
+        s->next = touch_maps;
+        if (s->read && s->written) touch_maps = s;
     }
-    pthread_mutex_unlock(&shadow_mutex);
+    pthread_mutex_unlock(&lists_mutex);
     return s && s->read && s->written ? s : NULL;
 }
 
 /* Allocations begin at multiples of 256 bytes; a variable in a module may not. */
-static uint64_t sector_in(const Shadow *s, uint64_t address)
+static uint64_t sector_in(const TouchMap *s, uint64_t address)
 { return address / SECTOR - s->begin / SECTOR; }
 
-static void mark(Warp *w, uint32_t site, uint64_t first, uint64_t last, uint32_t kind)
+static void note_touched(Warp *w, uint32_t site, uint64_t first, uint64_t last, uint32_t kind)
 {
-    const Shadow **hint = &w->worker->counting->hint[site % HINTS], *s = *hint;
-    if (!s || first < s->begin || first >= s->end) *hint = s = shadow_of(first);
+    const TouchMap **hint = &w->worker->counting->hint[site % HINTS], *s = *hint;
+    if (!s || first < s->begin || first >= s->end) *hint = s = touch_map_at(first);
     if (!s) return;
     uint64_t from = sector_in(s, first), count = sector_in(s, last < s->end ? last : first) + 1;
     if (kind != SITE_STORE) memset(s->read + from, 1, count - from);
@@ -95,10 +90,10 @@ static void mark(Warp *w, uint32_t site, uint64_t first, uint64_t last, uint32_t
 static void add_up(Profile *p)
 {
     size_t count = 0;
-    for (Shadow *s = shadows; s; s = s->next) count++;
+    for (TouchMap *s = touch_maps; s; s = s->next) count++;
     p->touched = calloc(count + 1, sizeof *p->touched);
-    while (shadows) {
-        Shadow *s = shadows;
+    while (touch_maps) {
+        TouchMap *s = touch_maps;
         size_t sectors = sector_in(s, s->end - 1) + 1;
         Touched t = {s->begin, s->end, 0, 0, 0};
         for (size_t i = 0; i < sectors; i++) {
@@ -109,7 +104,7 @@ static void add_up(Profile *p)
         if (p->touched) p->touched[p->touched_count++] = t;
         munmap(s->read, (s->end - s->begin) / SECTOR + 2);
         munmap(s->written, (s->end - s->begin) / SECTOR + 2);
-        shadows = s->next;
+        touch_maps = s->next;
         free(s);
     }
 }
@@ -174,148 +169,36 @@ void sg_profile_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *b
 
 /* ---- global and local memory ---- */
 
-typedef struct {
-    uint64_t id[LANES];
-    uint32_t bytes[LANES]; /* which of them are touched, as bits */
-    uint32_t count;
-} Sectors;
-
-/* Where in the list a sector is; puts it there if it is new. */
-static uint32_t sector_index(Sectors *s, uint64_t id)
-{
-    for (uint32_t i = s->count; i-- > 0;)
-        if (s->id[i] == id) return i;
-    s->id[s->count] = id;
-    s->bytes[s->count] = 0;
-    return s->count++;
-}
-
-static uint32_t byte_bits(uint64_t address, uint32_t bytes)
-{ return ((1u << bytes) - 1) << address % SECTOR; /* at most 16 bytes, aligned */ }
-
 static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
                          uint32_t mask, uint32_t bytes, uint32_t kind)
 {
-    Sectors s;
-    uint32_t touched = 0;
-    s.count = 0;
-    FOR_LANES(lane, mask)
-    {
-        uint32_t i = sector_index(&s, address[lane] / SECTOR);
-        s.bytes[i] |= byte_bits(address[lane], bytes);
-    }
-    for (uint32_t i = 0; i < s.count; i++) {
-        touched += __builtin_popcount(s.bytes[i]);
-        mark(w, site, s.id[i] * SECTOR, s.id[i] * SECTOR, kind);
-    }
+    Sectors s = rules_sectors(address, mask, bytes);
+    for (uint32_t i = 0; i < s.count; i++)
+        note_touched(w, site, s.id[i] * SECTOR, s.id[i] * SECTOR, kind);
     count[COUNT_REQUESTS]++;
     count[COUNT_SECTORS] += s.count;
-    count[COUNT_IDEAL] += (touched + SECTOR - 1) / SECTOR;
+    count[COUNT_IDEAL] += rules_ideal_sectors(&s);
 }
 
-/* The hardware spreads each 4-byte word of the lanes' local memory over 32 neighbouring words. */
 static void count_local(Warp *w, uint64_t *count, const uint64_t *address, uint32_t mask,
                         uint32_t bytes)
 {
-    Sectors s;
-    s.count = 0;
-    uint32_t found = 0;
-    for (uint32_t word = 0; word < (bytes + 3) / 4; word++) {
-        s.count = 0;
-        FOR_LANES(lane, mask)
-        {
-            uint64_t offset = address[lane] - (uint64_t)w->local - lane * w->local_stride;
-            sector_index(&s, (offset / 4 + word) * 4 + lane / 8);
-        }
-        found += s.count;
-    }
+    uint64_t offset[LANES];
+    FOR_LANES(lane, mask)
+    offset[lane] = address[lane] - (uint64_t)w->local - lane * w->local_stride;
     count[COUNT_LOCAL] += (bytes + 3) / 4;
-    count[COUNT_LOCAL_SECTORS] += found;
+    count[COUNT_LOCAL_SECTORS] += rules_local_sectors(offset, mask, bytes);
 }
 
 /* ---- shared memory ---- */
 
-/* Wavefronts of the lanes of one group: the different units of the bank that has most of them.
-   A unit is a word, or the 2 or 4 words of an access, which lie in as many banks of their own. */
-static uint32_t group_wavefronts(const uint32_t *unit, uint32_t mask, uint32_t banks)
-{
-    uint32_t newest[BANKS]; /* lane + 1 with each bank's newest unit, linked to older ones */
-    uint8_t older[LANES], units[BANKS];
-    uint32_t seen = 0, most = 1;
-    FOR_LANES(lane, mask)
-    {
-        uint32_t bank = unit[lane] % banks, other = 0;
-        if (seen >> bank & 1) {
-            for (other = newest[bank]; other && unit[other - 1] != unit[lane];)
-                other = older[other - 1];
-            if (other) continue;
-            older[lane] = newest[bank];
-            if (++units[bank] > most) most = units[bank];
-        } else {
-            seen |= 1u << bank;
-            older[lane] = 0;
-            units[bank] = 1;
-        }
-        newest[bank] = lane + 1;
-    }
-    return most;
-}
-
-/* The step from lane to lane if it is always the same one, and not 0; else 0. */
-static uint32_t even_step(const uint32_t *unit, uint32_t low, uint32_t count)
-{
-    uint32_t step = count > 1 ? unit[low + 1] - unit[low] : 1, same = 1;
-    for (uint32_t i = 0; i < count; i++) same &= unit[low + i] == unit[low] + i * step;
-    return same ? step : 0;
-}
-
-/* The same as group_wavefronts, at once for lanes that follow each other at even steps. */
-static uint32_t run_wavefronts(const uint32_t *unit, uint32_t mask, uint32_t banks)
-{
-    uint32_t low = __builtin_ctz(mask), run = mask >> low, step = 0;
-    uint32_t count = __builtin_popcount(mask);
-    if (!(run & (run + 1))) step = even_step(unit, low, count);
-    if (!step) return group_wavefronts(unit, mask, banks);
-    uint32_t apart = banks / (step % banks ? step & -step : banks); /* banks that the lanes use */
-    return (count + apart - 1) / apart;
-}
-
-/* Whether lanes that differ in one bit of their number read the same place, where both read. */
-static bool pairs_agree(const uint32_t *offset, uint32_t mask, uint32_t bit)
-{
-    FOR_LANES(lane, mask)
-    if (mask >> (lane ^ bit) & 1 && offset[lane] != offset[lane ^ bit]) return false;
-    return true;
-}
-
-/* A warp's access takes one wavefront at least for each group of lanes: 32 lanes of up to 4 bytes,
-   16 of 8, 8 of 16. Loads take groups of twice the size where the two lanes of each pair (l, l^1),
-   or of each pair (l, l^2), read the same place or one of them does not read. */
-static uint32_t wavefronts(const uint32_t *offset, uint32_t mask, uint32_t bytes, bool load,
-                           uint32_t *least)
-{
-    uint32_t size = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8, total = 0;
-    uint32_t shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4, banks = size, unit[LANES];
-    for (uint32_t lane = 0; lane < LANES; lane++) unit[lane] = offset[lane] >> shift;
-    if (size < 32 && load && (pairs_agree(offset, mask, 1) || pairs_agree(offset, mask, 2)))
-        size *= 2;
-    *least = 0;
-    for (uint32_t at = 0; at < LANES; at += size) {
-        uint32_t group = size == 32 ? mask : mask & ((1u << size) - 1) << at;
-        if (!group) continue;
-        ++*least;
-        total += run_wavefronts(unit, group, banks);
-    }
-    return total;
-}
-
 static void count_shared(uint64_t *count, const uint32_t *offset, uint32_t mask, uint32_t bytes,
                          bool load)
 {
-    uint32_t least, taken = wavefronts(offset, mask, bytes, load, &least);
+    Wavefronts found = rules_wavefronts(offset, mask, bytes, load);
     count[COUNT_SHARED]++;
-    count[COUNT_WAVEFRONTS] += taken;
-    count[COUNT_CONFLICTS] += taken - least;
+    count[COUNT_WAVEFRONTS] += found.taken;
+    count[COUNT_CONFLICTS] += found.taken - found.least;
 }
 
 /* ---- loads and stores ---- */
@@ -373,7 +256,7 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
         count[COUNT_REQUESTS]++;
         count[COUNT_SECTORS] += last / SECTOR - begin / SECTOR + 1;
         count[COUNT_IDEAL] += (last - begin + SECTOR) / SECTOR;
-        mark(w, site, begin, last, s->kind);
+        note_touched(w, site, begin, last, s->kind);
         return;
     }
     uint64_t address[LANES];
@@ -401,148 +284,43 @@ void sg_profile_wide_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first
     sg_profile_wide(w, count, site, address, mask, delta, bytes);
 }
 
-/* cp.async: a load from global memory. Those that pass by the L1 cache (16 bytes) fetch a sector
-   anew for each line of 128 bytes of shared memory that it goes to; of lanes that write to one
-   place the last one counts. */
+/* cp.async: a load from global memory. to: NULL where it does not pass by the L1 cache. */
 void sg_profile_copy(Warp *w, uint64_t *count, uint32_t site, const uint64_t *from,
                      const uint64_t *to, uint32_t mask)
 {
     if (!mask) return;
+    uint64_t sectors = count[COUNT_SECTORS];
     count_lanes(w, count, site, from, mask);
     if (w->watched) sample_lanes(w, site, from, mask, 0, SITE(w, site)->bytes);
     if (!to) return;
-    uint64_t pairs[LANES];
-    uint32_t found = 0, last = 0;
-    for (uint32_t lane = LANES; lane-- > 0;) {
-        if (!(mask >> lane & 1)) continue;
-        bool known = false;
-        FOR_LANES(later, last) known |= to[later] == to[lane];
-        if (known) continue;
-        last |= 1u << lane;
-        uint64_t pair = from[lane] / SECTOR << 16 | (to[lane] - (uint64_t)w->shared) / 128;
-        for (uint32_t i = 0; i < found; i++) known |= pairs[i] == pair;
-        if (!known) pairs[found++] = pair;
-    }
-    Sectors s;
-    s.count = 0;
-    FOR_LANES(lane, mask) sector_index(&s, from[lane] / SECTOR);
-    count[COUNT_SECTORS] += found;
-    count[COUNT_SECTORS] -= s.count;
+    uint32_t offset[LANES];
+    FOR_LANES(lane, mask) offset[lane] = to[lane] - (uint64_t)w->shared;
+    count[COUNT_SECTORS] = sectors + rules_copy_sectors(from, offset, mask);
 }
 
 /* ---- atomics ---- */
 
-/* A sector is gone through once for each lane of its most wanted address. */
-static uint32_t atomic_sectors(const uint64_t *address, uint32_t mask)
+static void count_loop(uint64_t *count, Wavefronts loads)
 {
-    Sectors s;
-    uint32_t most[LANES], total = 0;
-    s.count = 0;
-    while (mask) {
-        uint64_t at = address[__builtin_ctz(mask)];
-        uint32_t same = 0;
-        FOR_LANES(lane, mask) same |= (uint32_t)(address[lane] == at) << lane;
-        mask &= ~same;
-        uint32_t known = s.count, i = sector_index(&s, at / SECTOR);
-        uint32_t times = __builtin_popcount(same);
-        if (i == known || times > most[i]) most[i] = times;
-    }
-    for (uint32_t i = 0; i < s.count; i++) total += most[i];
-    return total;
+    count[COUNT_LOOP_LOADS] += loads.taken;
+    count[COUNT_LOOP_MORE] += loads.taken - loads.least;
 }
 
-/* Lanes whose compare-and-swap succeeds when all of `mask` try at once on shared memory: each bank
-   takes the lowest lane (8 bytes: of each half warp), unless the place was just changed. */
-static uint32_t winners(const uint32_t *offset, uint32_t mask, uint32_t bytes)
-{
-    uint32_t won = 0, half = bytes == 8 ? 0xffff : UINT32_MAX;
-    for (uint32_t part = half; part; part = bytes == 8 && part == half ? ~half : 0) {
-        uint32_t taken = 0;
-        FOR_LANES(lane, mask & part)
-        {
-            uint32_t bank = 1u << offset[lane] / bytes % (4 * BANKS / bytes);
-            if (taken & bank) continue;
-            taken |= bank;
-            bool changed = false;
-            FOR_LANES(other, won) changed |= offset[other] == offset[lane];
-            if (!changed) won |= 1u << lane;
-        }
-    }
-    return won;
-}
-
-/* Whether min or max with a lane's operand would leave the 8 bytes at its address as they are. */
-static bool no_change(uint64_t now, uint64_t operand, uint32_t how)
-{
-    uint64_t flip = how & AS_LOOP_SIGNED ? 1ull << 63 : 0;
-    now ^= flip;
-    operand ^= flip;
-    return how & AS_LOOP_MIN ? operand >= now : operand <= now;
-}
-
-/* Shared memory has no instruction for floating-point and most 8-byte atomics: the machine code
-   loads, computes and tries a compare-and-swap until no lane is left. Its loads count as such. */
-static void count_shared_loop(uint64_t *count, const uint32_t *offset, const uint64_t *address,
-                              uint32_t mask, uint32_t bytes, uint32_t how, const uint64_t *operand)
+static Wavefronts shared_loop(const uint64_t *address, const uint32_t *offset, uint32_t mask,
+                              uint32_t bytes, uint32_t how, const uint64_t *operand)
 {
     uint64_t now[LANES];
-    bool extreme = how & (AS_LOOP_MIN | AS_LOOP_MAX);
-    if (extreme) FOR_LANES(lane, mask) memcpy(&now[lane], (void *)address[lane], 8);
-    while (mask) {
-        uint32_t least, taken = wavefronts(offset, mask, bytes, true, &least);
-        count[COUNT_LOOP_LOADS] += taken;
-        count[COUNT_LOOP_MORE] += taken - least;
-        if (extreme) FOR_LANES(lane, mask)
-        if (no_change(now[lane], operand[lane], how)) mask &= ~(1u << lane);
-        uint32_t won = winners(offset, mask, bytes);
-        if (extreme) FOR_LANES(lane, won)
-        FOR_LANES(other, mask)
-        if (offset[other] == offset[lane]) now[other] = operand[lane];
-        mask &= ~won;
-    }
+    if (how & (AS_LOOP_MIN | AS_LOOP_MAX))
+        FOR_LANES(lane, mask) memcpy(&now[lane], (void *)address[lane], 8);
+    return rules_shared_loop(offset, mask, bytes, how, now, operand);
 }
 
-/* 2-byte atomics work on the 4 bytes around: a compare-and-swap of those, and again while it fails
-   for what a lane did not mean to compare. Adding is taken to change the value. */
-static uint32_t count_half_loop(uint64_t *count, const uint64_t *address, uint32_t mask,
-                                uint32_t how, const uint16_t *compare, const uint16_t *swap)
+static Traffic half_loop(const uint64_t *address, uint32_t mask, uint32_t how,
+                         const uint16_t *compare, const uint16_t *swap)
 {
-    uint64_t word[LANES];
-    uint32_t now[LANES], seen[LANES], owner[LANES]; /* now: at the lowest lane of each word */
-    uint32_t sectors = 0;
-    FOR_LANES(lane, mask)
-    {
-        word[lane] = address[lane] & ~3ull;
-        memcpy(&now[lane], (void *)word[lane], 4);
-        seen[lane] = now[lane];
-        owner[lane] = lane;
-        FOR_LANES(other, mask & ((1u << lane) - 1))
-        if (word[other] == word[lane] && owner[lane] == lane) owner[lane] = other;
-    }
-    while (mask) {
-        uint32_t left = 0;
-        count[COUNT_REQUESTS]++;
-        sectors += atomic_sectors(word, mask);
-        FOR_LANES(lane, mask)
-        {
-            uint32_t shift = address[lane] & 2 ? 16 : 0, own = 0xffffu << shift;
-            uint32_t old = now[owner[lane]], expected = seen[lane], next = old;
-            bool again;
-            if (how & AS_LOOP_CAS_HALF) {
-                expected = (expected & ~own) | (uint32_t)compare[lane] << shift;
-                next = (old & ~own) | (uint32_t)swap[lane] << shift;
-                again = (old ^ expected) & ~own;
-            } else {
-                next = (old & ~own) | ((old + (1u << shift)) & own);
-                again = old != expected;
-            }
-            if (old == expected) now[owner[lane]] = next;
-            seen[lane] = old;
-            left |= (uint32_t)again << lane;
-        }
-        mask = left;
-    }
-    return sectors;
+    uint32_t now[LANES];
+    FOR_LANES(lane, mask) memcpy(&now[lane], (void *)(address[lane] & ~3ull), 4);
+    return rules_half_loop(address, mask, how, now, compare, swap);
 }
 
 static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
@@ -562,13 +340,8 @@ static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t
         for (uint32_t i = 0; i < LANES; i++)
             offset[i] = (address[i] - (uint64_t)w->shared) & ~(uint64_t)(bytes - 1);
         count[COUNT_SHARED]++;
-        if (how & AS_LOOP) {
-            count_shared_loop(count, offset, address, shared, bytes, how, a);
-        } else if (how & AS_LOOP_HALF) {
-            uint32_t least, taken = wavefronts(offset, shared, 4, true, &least);
-            count[COUNT_LOOP_LOADS] += taken;
-            count[COUNT_LOOP_MORE] += taken - least;
-        }
+        if (how & AS_LOOP) count_loop(count, shared_loop(address, offset, shared, bytes, how, a));
+        else if (how & AS_LOOP_HALF) count_loop(count, rules_wavefronts(offset, shared, 4, true));
         lanes &= ~shared;
         mask &= ~shared;
     }
@@ -577,15 +350,13 @@ static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t
     count_global(w, count, site, address, mask, s->bytes, s->kind);
     count[COUNT_SECTORS] = before[1];
     if (how & AS_LOOP_HALF) {
-        Sectors seen;
-        seen.count = 0;
-        FOR_LANES(lane, lanes) sector_index(&seen, address[lane] / SECTOR);
+        Traffic swaps = half_loop(address, lanes, how, a, b);
         count[COUNT_LOOP_LOADS]++;
-        count[COUNT_LOOP_MORE] += seen.count;
-        count[COUNT_REQUESTS] = before[0];
-        count[COUNT_SECTORS] += count_half_loop(count, address, lanes, how, a, b);
+        count[COUNT_LOOP_MORE] += rules_sectors(address, lanes, s->bytes).count;
+        count[COUNT_REQUESTS] = before[0] + swaps.requests;
+        count[COUNT_SECTORS] += swaps.sectors;
     } else {
-        count[COUNT_SECTORS] += atomic_sectors(address, lanes);
+        count[COUNT_SECTORS] += rules_atomic_sectors(address, lanes);
     }
 }
 
@@ -612,49 +383,49 @@ static void open_barrier(Gathering *g, uint64_t *counters)
     g->arrived = 0;
 }
 
-static void open_barriers(Local *local, uint64_t *counters)
+static void open_barriers(Counting *own, uint64_t *counters)
 {
-    FOR_LANES(id, local->busy) open_barrier(&local->gathering[id], counters);
-    local->busy = 0;
+    FOR_LANES(id, own->busy) open_barrier(&own->gathering[id], counters);
+    own->busy = 0;
 }
 
 void sg_profile_barrier(Warp *w, uint32_t counter, uint32_t site, uint32_t id, uint32_t mask)
 {
-    Local *local = w->worker->counting;
-    Gathering *g = &local->gathering[id % BARRIERS];
+    Counting *own = w->worker->counting;
+    Gathering *g = &own->gathering[id % BARRIERS];
     uint32_t warp = w->warp_id, done = w->counters[warp];
     if (g->arrived >> warp & 1) open_barrier(g, w->counters);
     w->counters[counter + COUNT_ACTIVE] += __builtin_popcount(mask);
     w->counters[counter + COUNT_ARRIVALS]++;
     g->counter = counter;
     g->arrived |= 1u << warp;
-    g->done[warp] = done - local->at_barrier[warp];
-    local->at_barrier[warp] = done;
-    local->busy |= 1u << id % BARRIERS;
+    g->done[warp] = done - own->at_barrier[warp];
+    own->at_barrier[warp] = done;
+    own->busy |= 1u << id % BARRIERS;
     if (w->watched && !id) record(warp, site | BARRIER_STEP, mask, done);
 }
 
 /* ---- launches ---- */
 
-static Local *local_of(Worker *k)
+static Counting *counting_of(Worker *k)
 {
     if (k->counting) return k->counting;
-    Local *local = k->counting = calloc(1, sizeof *local);
-    pthread_mutex_lock(&shadow_mutex);
-    local->next = locals;
-    locals = local;
-    pthread_mutex_unlock(&shadow_mutex);
-    return local;
+    Counting *own = k->counting = calloc(1, sizeof *own);
+    pthread_mutex_lock(&lists_mutex);
+    own->next = all_counting;
+    all_counting = own;
+    pthread_mutex_unlock(&lists_mutex);
+    return own;
 }
 
 /* A warp begins; says whether its block is watched. */
 uint32_t sg_profile_enter(Warp *w)
 {
     Worker *k = w->worker;
-    Local *local = local_of(k);
-    if (local->block != k->block) open_barriers(local, w->counters);
-    local->block = k->block;
-    local->at_barrier[w->warp_id] = w->counters[w->warp_id];
+    Counting *own = counting_of(k);
+    if (own->block != k->block) open_barriers(own, w->counters);
+    own->block = k->block;
+    own->at_barrier[w->warp_id] = w->counters[w->warp_id];
     uint64_t block =
         w->ctaid[0] + (uint64_t)w->nctaid[0] * (w->ctaid[1] + (uint64_t)w->nctaid[1] * w->ctaid[2]);
     return w->watched = block == watched_block;
@@ -684,10 +455,10 @@ static CUresult begin(Job *job)
     result.counters = job->counters = calloc(job->counter_count, sizeof *job->counters);
     site_samples = calloc(job->kernel->site_count + 1, sizeof *site_samples);
     if (!job->counters || !site_samples) return CUDA_ERROR_OUT_OF_MEMORY;
-    for (Local *local = locals, *next; local; local = next) {
-        next = local->next;
-        memset(local, 0, sizeof *local);
-        local->next = next;
+    for (Counting *own = all_counting, *next; own; own = next) {
+        next = own->next;
+        memset(own, 0, sizeof *own);
+        own->next = next;
     }
     watched_block = wanted_block;
     active = &result;
@@ -696,7 +467,7 @@ static CUresult begin(Job *job)
 
 static void end(Job *job)
 {
-    for (Local *local = locals; local; local = local->next) open_barriers(local, job->counters);
+    for (Counting *own = all_counting; own; own = own->next) open_barriers(own, job->counters);
     add_up(&result);
     free(site_samples);
     site_samples = NULL;

@@ -346,13 +346,7 @@ static Region *region_of(const Allocation *a)
         if (s.regions[i]->end == a->end && s.regions[i]->begin == (a->begin & ~15ull))
             r = s.regions[i];
     if (!r) {
-        if (s.region_count == s.region_room) {
-            size_t room = s.region_room ? 2 * s.region_room : 64;
-            Region **moved = realloc(s.regions, room * sizeof *moved);
-            if (!moved) return NULL;
-            s.regions = moved;
-            s.region_room = room;
-        }
+        if (!GROW(s.regions, s.region_count, s.region_room, 64)) return NULL;
         r = calloc(1, sizeof *r);
         if (!r || !shadow_make(r, a->begin, a->end)) {
             free(r);

@@ -18,17 +18,10 @@
 
 /* ---- making ---- */
 
-static void *map(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 static bool make_planes(Planes *planes, size_t marks)
 {
     size_t bytes = PLANES * marks * sizeof(Mark);
-    Mark *memory = map(bytes);
+    Mark *memory = map_pages(bytes);
     if (!memory) return false;
     if (bytes >= HUGE_BYTES) madvise(memory, bytes, MADV_HUGEPAGE);
     *planes = (Planes){memory, memory + marks, memory + 2 * marks, memory + 3 * marks};
@@ -41,7 +34,7 @@ bool shadow_make(Region *r, uint64_t begin, uint64_t end)
     r->begin = begin & ~15ull;
     r->end = end;
     r->room = (end - r->begin + PAGE - 1) / PAGE * PAGE;
-    r->fine = map(r->room / PAGE);
+    r->fine = map_pages(r->room / PAGE);
     if (r->fine && make_planes(&r->words, r->room / 4)) return true;
     shadow_free(r);
     return false;

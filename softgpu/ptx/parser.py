@@ -184,7 +184,7 @@ class _Parser:
             elif token == ".target":
                 result.target = self.name()
                 while self.accept(","):
-                    self.name()
+                    result.debug |= self.name() == "debug"
             elif token == ".address_size":
                 if self.integer() != 64:
                     raise self.error("only 64-bit addresses are supported", self.at - 1)

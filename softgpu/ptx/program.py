@@ -239,13 +239,14 @@ class Function:
 
 @dataclass
 class Module:
-    """A whole PTX text; `target` is sm_90 or alike."""
+    """A whole PTX text; `target` is sm_90 or alike, `debug` whether nvcc had -G."""
 
     version: str
     target: str
     functions: dict[str, Function]
     variables: dict[str, Variable]
     text: str = field(default="", repr=False)
+    debug: bool = False
 
     @property
     def kernels(self) -> list[Function]:

@@ -12,9 +12,19 @@ def test_every_large_case_is_in_the_headline():
     limited = {"sum", "rowsum", "colsum", "softmax", "add", "less", "im2col", "col2im"}
     assert set(rows) == limited | set(peers.PRODUCTS)
     shown = repr(peers.headline())
-    for name in peers.TOPICS.values():
+    for name in ("sums of rows", "add, half", "less, int8"):
         assert f"{name}: helpers.ops" in shown
     assert "NVIDIA H200" in shown and "torch" in shown
+
+
+def test_topics_come_and_go(tmp_path, monkeypatch):
+    text = (peers.bench.RECORDED / "peers.csv").read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("softmax,")]
+    scan = [line.replace("sum", "scan") for line in lines if line.startswith("sum,")]
+    (tmp_path / "peers.csv").write_text("\n".join(lines + scan))
+    monkeypatch.setattr(peers.bench, "RECORDED", tmp_path)
+    shown = repr(peers.headline())
+    assert "scan: helpers.ops" in shown and "softmax" not in shown
 
 
 def test_cases_of_a_topic_without_what_they_share():

@@ -619,6 +619,22 @@ def test_code_that_nothing_needs_runs_without_optimisation():
         sanitize(function_of_pycuda(COPY, "copy"), x, x, grid=1, block=64, debug=True)
 
 
+def test_what_is_not_inlined_from_a_header_is_told_at_the_line_that_calls_it():
+    from pycuda import gpuarray
+
+    source = """extern "C" __global__ void mixed(int *o)
+    {
+        if (blockIdx.x == 0) o[0] = 1;
+        else if (blockIdx.x == 1) atomicAdd(o, 1);
+        else if (blockIdx.x == 2) atomicAdd(o + 1, 1);
+        else o[1] = 1;
+    }"""
+    counts = gpuarray.zeros(2, np.int32)
+    for debug in (False, True):
+        races = sanitize((source, "mixed"), counts, grid=4, block=1, debug=debug).of("race")
+        assert {tuple(sorted(race.lines)) for race in races} == {(3, 4), (5, 6)}
+
+
 def function_of_pycuda(source, name):
     from pycuda.compiler import SourceModule
 

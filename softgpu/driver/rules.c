@@ -1,0 +1,258 @@
+/* The rules by which an H200 counts, as measured with Nsight Compute (tests/xray/nsight). */
+#include "rules.h"
+
+#include "driver.h"
+
+#define BANKS 32
+
+/* ---- global and local memory ---- */
+
+/* Where in the list a sector is; puts it there if it is new. */
+static uint32_t sector_index(Sectors *s, uint64_t id)
+{
+    for (uint32_t i = s->count; i-- > 0;)
+        if (s->id[i] == id) return i;
+    s->id[s->count] = id;
+    s->bytes[s->count] = 0;
+    return s->count++;
+}
+
+Sectors rules_sectors(const uint64_t *address, uint32_t mask, uint32_t bytes)
+{
+    Sectors s;
+    s.count = 0;
+    FOR_LANES(lane, mask)
+    {
+        uint32_t i = sector_index(&s, address[lane] / SECTOR);
+        s.bytes[i] |= ((1u << bytes) - 1) << address[lane] % SECTOR;
+    }
+    return s;
+}
+
+uint32_t rules_ideal_sectors(const Sectors *s)
+{
+    uint32_t touched = 0;
+    for (uint32_t i = 0; i < s->count; i++) touched += __builtin_popcount(s->bytes[i]);
+    return (touched + SECTOR - 1) / SECTOR;
+}
+
+/* The hardware spreads each 4-byte word of the lanes' local memory over 32 neighbouring words. */
+uint32_t rules_local_sectors(const uint64_t *offset, uint32_t mask, uint32_t bytes)
+{
+    uint32_t found = 0;
+    for (uint32_t word = 0; word < (bytes + 3) / 4; word++) {
+        Sectors s;
+        s.count = 0;
+        FOR_LANES(lane, mask) sector_index(&s, (offset[lane] / 4 + word) * 4 + lane / 8);
+        found += s.count;
+    }
+    return found;
+}
+
+/* A sector is gone through once for each lane of its most wanted address. */
+uint32_t rules_atomic_sectors(const uint64_t *address, uint32_t mask)
+{
+    Sectors s;
+    uint32_t most[LANES], total = 0;
+    s.count = 0;
+    while (mask) {
+        uint64_t at = address[__builtin_ctz(mask)];
+        uint32_t same = 0;
+        FOR_LANES(lane, mask) same |= (uint32_t)(address[lane] == at) << lane;
+        mask &= ~same;
+        uint32_t known = s.count, i = sector_index(&s, at / SECTOR);
+        uint32_t times = __builtin_popcount(same);
+        if (i == known || times > most[i]) most[i] = times;
+    }
+    for (uint32_t i = 0; i < s.count; i++) total += most[i];
+    return total;
+}
+
+/* A sector is fetched anew for each line of 128 bytes of shared memory that it goes to; of lanes that
+   write to one place the last one counts. */
+uint32_t rules_copy_sectors(const uint64_t *from, const uint32_t *to, uint32_t mask)
+{
+    uint64_t pairs[LANES];
+    uint32_t found = 0, last = 0;
+    for (uint32_t lane = LANES; lane-- > 0;) {
+        if (!(mask >> lane & 1)) continue;
+        bool known = false;
+        FOR_LANES(later, last) known |= to[later] == to[lane];
+        if (known) continue;
+        last |= 1u << lane;
+        uint64_t pair = from[lane] / SECTOR << 16 | to[lane] / 128;
+        for (uint32_t i = 0; i < found; i++) known |= pairs[i] == pair;
+        if (!known) pairs[found++] = pair;
+    }
+    return found;
+}
+
+/* ---- shared memory ---- */
+
+/* Wavefronts of the lanes of one group: the different units of the bank that has most of them.
+   A unit is a word, or the 2 or 4 words of an access, which lie in as many banks of their own. */
+static uint32_t group_wavefronts(const uint32_t *unit, uint32_t mask, uint32_t banks)
+{
+    uint32_t newest[BANKS]; /* lane + 1 with each bank's newest unit, linked to older ones */
+    uint8_t older[LANES], units[BANKS];
+    uint32_t seen = 0, most = 1;
+    FOR_LANES(lane, mask)
+    {
+        uint32_t bank = unit[lane] % banks, other = 0;
+        if (seen >> bank & 1) {
+            for (other = newest[bank]; other && unit[other - 1] != unit[lane];)
+                other = older[other - 1];
+            if (other) continue;
+            older[lane] = newest[bank];
+            if (++units[bank] > most) most = units[bank];
+        } else {
+            seen |= 1u << bank;
+            older[lane] = 0;
+            units[bank] = 1;
+        }
+        newest[bank] = lane + 1;
+    }
+    return most;
+}
+
+/* The step from lane to lane if it is always the same one, and not 0; else 0. */
+static uint32_t even_step(const uint32_t *unit, uint32_t low, uint32_t count)
+{
+    uint32_t step = count > 1 ? unit[low + 1] - unit[low] : 1, same = 1;
+    for (uint32_t i = 0; i < count; i++) same &= unit[low + i] == unit[low] + i * step;
+    return same ? step : 0;
+}
+
+/* The same as group_wavefronts, at once for lanes that follow each other at even steps. */
+static uint32_t run_wavefronts(const uint32_t *unit, uint32_t mask, uint32_t banks)
+{
+    uint32_t low = __builtin_ctz(mask), run = mask >> low, step = 0;
+    uint32_t count = __builtin_popcount(mask);
+    if (!(run & (run + 1))) step = even_step(unit, low, count);
+    if (!step) return group_wavefronts(unit, mask, banks);
+    uint32_t apart = banks / (step % banks ? step & -step : banks); /* banks that the lanes use */
+    return (count + apart - 1) / apart;
+}
+
+/* Whether lanes that differ in one bit of their number read the same place, where both read. */
+static bool pairs_agree(const uint32_t *offset, uint32_t mask, uint32_t bit)
+{
+    FOR_LANES(lane, mask)
+    if (mask >> (lane ^ bit) & 1 && offset[lane] != offset[lane ^ bit]) return false;
+    return true;
+}
+
+/* A warp's access takes one wavefront at least for each group of lanes: 32 lanes of up to 4 bytes,
+   16 of 8, 8 of 16. Loads take groups of twice the size where the two lanes of each pair (l, l^1),
+   or of each pair (l, l^2), read the same place or one of them does not read. */
+Wavefronts rules_wavefronts(const uint32_t *offset, uint32_t mask, uint32_t bytes, bool load)
+{
+    Wavefronts found = {0, 0};
+    uint32_t size = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+    uint32_t shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4, banks = size, unit[LANES];
+    for (uint32_t lane = 0; lane < LANES; lane++) unit[lane] = offset[lane] >> shift;
+    if (size < 32 && load && (pairs_agree(offset, mask, 1) || pairs_agree(offset, mask, 2)))
+        size *= 2;
+    for (uint32_t at = 0; at < LANES; at += size) {
+        uint32_t group = size == 32 ? mask : mask & ((1u << size) - 1) << at;
+        if (!group) continue;
+        found.least++;
+        found.taken += run_wavefronts(unit, group, banks);
+    }
+    return found;
+}
+
+/* ---- atomics that machine code makes loops of ---- */
+
+/* Lanes whose compare-and-swap succeeds when all of `mask` try at once on shared memory: each bank
+   takes the lowest lane (8 bytes: of each half warp), unless the place was just changed. */
+static uint32_t winners(const uint32_t *offset, uint32_t mask, uint32_t bytes)
+{
+    uint32_t won = 0, half = bytes == 8 ? 0xffff : UINT32_MAX;
+    for (uint32_t part = half; part; part = bytes == 8 && part == half ? ~half : 0) {
+        uint32_t taken = 0;
+        FOR_LANES(lane, mask & part)
+        {
+            uint32_t bank = 1u << offset[lane] / bytes % (4 * BANKS / bytes);
+            if (taken & bank) continue;
+            taken |= bank;
+            bool changed = false;
+            FOR_LANES(other, won) changed |= offset[other] == offset[lane];
+            if (!changed) won |= 1u << lane;
+        }
+    }
+    return won;
+}
+
+/* Whether min or max with a lane's operand would leave the 8 bytes at its address as they are. */
+static bool no_change(uint64_t now, uint64_t operand, uint32_t how)
+{
+    uint64_t flip = how & AS_LOOP_SIGNED ? 1ull << 63 : 0;
+    now ^= flip;
+    operand ^= flip;
+    return how & AS_LOOP_MIN ? operand >= now : operand <= now;
+}
+
+/* Shared memory has no instruction for floating-point and most 8-byte atomics: the machine code
+   loads, computes and tries a compare-and-swap until no lane is left. */
+Wavefronts rules_shared_loop(const uint32_t *offset, uint32_t mask, uint32_t bytes, uint32_t how,
+                             uint64_t *now, const uint64_t *operand)
+{
+    Wavefronts all = {0, 0};
+    bool extreme = how & (AS_LOOP_MIN | AS_LOOP_MAX);
+    while (mask) {
+        Wavefronts once = rules_wavefronts(offset, mask, bytes, true);
+        all.taken += once.taken;
+        all.least += once.least;
+        if (extreme) FOR_LANES(lane, mask)
+        if (no_change(now[lane], operand[lane], how)) mask &= ~(1u << lane);
+        uint32_t won = winners(offset, mask, bytes);
+        if (extreme) FOR_LANES(lane, won)
+        FOR_LANES(other, mask)
+        if (offset[other] == offset[lane]) now[other] = operand[lane];
+        mask &= ~won;
+    }
+    return all;
+}
+
+/* 2-byte atomics work on the 4 bytes around: a compare-and-swap of those, and again while it fails
+   for what a lane did not mean to compare. Adding is taken to change the value. */
+Traffic rules_half_loop(const uint64_t *address, uint32_t mask, uint32_t how, uint32_t *now,
+                        const uint16_t *compare, const uint16_t *swap)
+{
+    Traffic found = {0, 0};
+    uint64_t word[LANES];
+    uint32_t seen[LANES], owner[LANES]; /* owner: the lowest lane of each word, where `now` is */
+    FOR_LANES(lane, mask)
+    {
+        word[lane] = address[lane] & ~3ull;
+        seen[lane] = now[lane];
+        owner[lane] = lane;
+        FOR_LANES(other, mask & ((1u << lane) - 1))
+        if (word[other] == word[lane] && owner[lane] == lane) owner[lane] = other;
+    }
+    while (mask) {
+        uint32_t left = 0;
+        found.requests++;
+        found.sectors += rules_atomic_sectors(word, mask);
+        FOR_LANES(lane, mask)
+        {
+            uint32_t shift = address[lane] & 2 ? 16 : 0, own = 0xffffu << shift;
+            uint32_t old = now[owner[lane]], expected = seen[lane], next = old;
+            bool again;
+            if (how & AS_LOOP_CAS_HALF) {
+                expected = (expected & ~own) | (uint32_t)compare[lane] << shift;
+                next = (old & ~own) | (uint32_t)swap[lane] << shift;
+                again = (old ^ expected) & ~own;
+            } else {
+                next = (old & ~own) | ((old + (1u << shift)) & own);
+                again = old != expected;
+            }
+            if (old == expected) now[owner[lane]] = next;
+            seen[lane] = old;
+            left |= (uint32_t)again << lane;
+        }
+        mask = left;
+    }
+    return found;
+}

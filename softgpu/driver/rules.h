@@ -1,0 +1,55 @@
+/* What an H200 counts for one access of a warp: pure functions of addresses, offsets and masks, which
+   know nothing of launches. softgpu/README.md has the rules in words. */
+#ifndef SOFTGPU_RULES_H
+#define SOFTGPU_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime.h"
+
+enum { SECTOR = 32 }; /* bytes */
+
+/* ---- global and local memory ---- */
+
+/* The distinct sectors that an access touches. */
+typedef struct {
+    uint64_t id[LANES];    /* addresses divided by SECTOR, in the order of the lanes */
+    uint32_t bytes[LANES]; /* of each, which of its bytes, as bits */
+    uint32_t count;
+} Sectors;
+
+/* Each lane of the mask touches `bytes` bytes, at most 16, at a multiple of as many. */
+Sectors rules_sectors(const uint64_t *address, uint32_t mask, uint32_t bytes);
+/* Sectors, if the bytes that are touched lay side by side. */
+uint32_t rules_ideal_sectors(const Sectors *s);
+/* offset: in each lane's own local memory, whose 4-byte words lie beside the other lanes'. */
+uint32_t rules_local_sectors(const uint64_t *offset, uint32_t mask, uint32_t bytes);
+/* Sectors that reductions and atomics go through. */
+uint32_t rules_atomic_sectors(const uint64_t *address, uint32_t mask);
+/* Sectors that cp.async fetches past the L1 cache; to: offsets in shared memory. */
+uint32_t rules_copy_sectors(const uint64_t *from, const uint32_t *to, uint32_t mask);
+
+/* ---- shared memory ---- */
+
+typedef struct {
+    uint32_t taken, least; /* taken - least: bank conflicts */
+} Wavefronts;
+
+Wavefronts rules_wavefronts(const uint32_t *offset, uint32_t mask, uint32_t bytes, bool load);
+
+/* ---- atomics that machine code makes loops of; how: enum AtomicForm ---- */
+
+/* Its loads of shared memory; now: what is at the lanes' addresses, for AS_LOOP_MIN and _MAX. */
+Wavefronts rules_shared_loop(const uint32_t *offset, uint32_t mask, uint32_t bytes, uint32_t how,
+                             uint64_t *now, const uint64_t *operand);
+
+typedef struct {
+    uint32_t requests, sectors;
+} Traffic;
+
+/* now: the 4 bytes around each lane's address; swap: only of a compare-and-swap. */
+Traffic rules_half_loop(const uint64_t *address, uint32_t mask, uint32_t how, uint32_t *now,
+                        const uint16_t *compare, const uint16_t *swap);
+
+#endif
