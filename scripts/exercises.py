@@ -1,21 +1,28 @@
 """Put the exercises into the notebooks: their cells say what exercises/ says.
 
+The picture.py of an exercise draws the picture.png of its statement.
+
     python scripts/exercises.py            # notebooks/*.ipynb
     python scripts/exercises.py --check    # say which differ, and change nothing
 
 An exercise that a notebook does not have yet comes before "On your own"."""
 
 import argparse
+import importlib.util
 import json
+import re
 import sys
+from html import escape
 from pathlib import Path
 
 import nbformat
+from PIL import Image
 
 from helpers.exercises import texts
 from helpers.exercises.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
+PICTURE = re.compile(r"!\[(.*)\]\(picture\.png\)")
 HEAD = (
     "## Exercises\n\nEach has a cell for your kernel, which compiles as it stands, and a cell that"
     " judges it: on inputs that it has not seen, at awkward sizes, under the sanitizer, and by its"
@@ -28,9 +35,35 @@ def folded(summary, text):
     return f"<details><summary>{summary}</summary>\n\n{text}\n\n</details>"
 
 
+def drawn(exercise):
+    """Draw the picture of an exercise that has one, and give its statement the alternative text."""
+    if not (script := exercise.folder / "picture.py").exists():
+        return
+    spec = importlib.util.spec_from_file_location("picture", script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    picture = module.picture()
+    picture.save(script.with_suffix(".png"))
+    statement = exercise.folder / "statement.md"
+    statement.write_text(PICTURE.sub(f"![{picture.alt}](picture.png)", statement.read_text()))
+
+
+def shown(exercise):
+    """The statement, with its picture where a notebook finds it, as wide as drawn."""
+    file = exercise.folder / "picture.png"
+
+    def image(match):
+        with Image.open(file) as opened:
+            width = opened.width // 2  # two pixels for each that a notebook counts
+        path = f"../{file.relative_to(ROOT)}"
+        return f'<img src="{path}" width="{width}" alt="{escape(match[1])}">'
+
+    return PICTURE.sub(image, exercise.statement)
+
+
 def cells(exercise):
     """The four cells of an exercise: what is asked, the stub, the judge, the solution."""
-    asked = [f"### {exercise.title}", exercise.statement]
+    asked = [f"### {exercise.title}", shown(exercise)]
     asked += [folded(f"Hint {n}", hint) for n, hint in enumerate(exercise.hints, 1)]
     verdict = Verdict(exercise.name, exercise.title, "", is_open=True)
     data = {"text/plain": repr(verdict), "text/html": verdict._repr_html_()}
@@ -93,6 +126,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing")
     check = parser.parse_args().check
+    if not check:
+        for name in texts.names():
+            drawn(texts.find(name))
     stale = []
     for path in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb")):
         text = path.read_text()

@@ -1,4 +1,4 @@
-// Counts of the bytes data[n], added to counts[256]. Launch blocks of BLOCK threads, EACH bytes a thread.
+// Counts of the bytes data[n], added to counts[256]. Launch blocks of BLOCK threads, EACH bytes per thread.
 // BEGIN your design
 constexpr int BLOCK = 256;
 constexpr int EACH = 256;

@@ -36,3 +36,8 @@ WRONG = {
     "the maximum only": Wrong("values", {"a.sum * expf(a.peak - peak) + ": ""}),
     "one step too few": Wrong("values", {"mask = 16": "mask = 8"}),
 }
+
+SURVIVORS = {
+    "mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too",
+    "row = {0, 0}": "a pair whose sum is 0 counts nothing, whatever its peak",
+}

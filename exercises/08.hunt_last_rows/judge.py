@@ -33,3 +33,8 @@ WRONG = {
         "counters|values", {"row + 4 <= rows; row += 4": "row + 4 <= rows; row += 1"}
     ),
 }
+
+SURVIVORS = {
+    "row + 4 < rows": "the last four rows may go one by one",
+    "row + 5 <= rows": "the last four rows may go one by one",
+}

@@ -27,3 +27,10 @@ WRONG = {
     "no guard": Wrong("out of bounds", {"if (i >= n) return;": ""}),
     "magnitudes": Wrong("values", {"a[i] % b[i]": "abs(a[i]) % abs(b[i])"}),
 }
+
+SURVIVORS = {
+    "r <= 0": "where it counts, r is not 0",
+    "r < 1": "where it counts, r is not 0",
+    "b[i] <= 0": "no b is 0",
+    "b[i] < 1": "no b is 0",
+}
