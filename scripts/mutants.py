@@ -1,8 +1,8 @@
 """Change the solution of each exercise in one small way at a time, and count what the judge sees.
 
-A mutant that compiles to the same code is no mutant, nor is a larger array. One that the judge
-passes is a survivor: a fault of the judge, or as good as the solution. SURVIVORS of a judge.py says
-of which lines why.
+What compiles to the code of the solution, or of another mutant, is none; nor is a larger array.
+One that the judge passes is a survivor: a fault of the judge, or as good as the solution. SURVIVORS
+of a judge.py says of which lines why.
 
     python scripts/mutants.py [03.padding ...]
 """
@@ -95,13 +95,14 @@ def code(exercise, text):
 def run(exercise):
     """(verdicts counted, survivors) of an exercise."""
     counted, survivors = Counter(), []
-    right = code(exercise, exercise.solution)
+    seen = [None, code(exercise, exercise.solution)]
     known = getattr(exercise.rules, "SURVIVORS", {})
     for line, says, mutant in mutants(exercise.solution):
         made = code(exercise, mutant)
-        if made is None or made == right:
-            counted["no mutant"] += 1
-        elif not judging.trial(exercise, mutant):
+        if made in seen:
+            continue
+        seen.append(made)
+        if not judging.trial(exercise, mutant):
             counted["refused"] += 1
         else:
             why = next((why for piece, why in known.items() if piece in says), "")

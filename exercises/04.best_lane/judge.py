@@ -41,6 +41,8 @@ SURVIVORS = {
     "mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too",
     "% 32 != 0": "all lanes of the warp have the same result",
     "== 1)": "all lanes of the warp have the same result",
+    "% 31 == 0": "there is one in each warp, and all of its lanes have the same result",
+    "% 33 == 0": "there is one in each warp, and all of its lanes have the same result",
     "threadIdx.y": "all lanes of the warp have the same result",
     "if (!(threadIdx.x % 32": "all lanes of the warp have the same result",
 }

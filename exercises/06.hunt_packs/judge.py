@@ -41,6 +41,7 @@ WRONG = {
 }
 
 SURVIVORS = {
+    "% 5": "where a row begins at 16 bytes, its first pack goes one by one",
     "lane != 0": "all lanes of the warp have the same result",
     "lane == 1": "all lanes of the warp have the same result",
     "if (!(lane == 0))": "all lanes of the warp have the same result",
