@@ -6,6 +6,7 @@ import re
 import pytest
 
 from helpers import predictions
+from helpers.predictions import _said
 from tests import ROOT
 
 NOTEBOOKS = ROOT / "notebooks"
@@ -59,18 +60,32 @@ def test_what_is_measured_must_be_right():
         predictions.predict("00.past_the_end", None, 95)
 
 
+def numbers_shown(cell):
+    """The numbers in the first line of an output, which JupyterLab shows when it is folded."""
+    output = (cell["outputs"] or [{}])[0]
+    lines = output.get("text") or output.get("data", {}).get("text/plain") or [""]
+    return re.findall(r"\d[\d,.]+\b", lines[0])  # one digit is there by chance
+
+
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.name)
 def test_notebooks_leave_room_and_hide_the_result(path):
-    asked, questions, answer = [], 0, None
+    asked, questions, answer, told = [], 0, None, False
     for cell in json.loads(path.read_text())["cells"]:
         source = "".join(cell["source"])
         for name, measured in re.findall(r'\bpredict\("([^"]*)", answer, (.*)\)', source):
             asked.append(name)
-            assert answer and cell["metadata"]["jupyter"] == {"outputs_hidden": True}, name
+            assert answer, name
+            told = True
             assert str(right(name)) not in re.findall(r"\b\d+\b", measured), name
+        if told and cell["cell_type"] == "code":  # the one that measures, and those that tell more
+            assert cell["metadata"]["jupyter"] == {"outputs_hidden": True}, asked[-1]
+            assert _said(right(asked[-1])) not in numbers_shown(cell), (
+                "in its first line, which shows"
+            )
         if cell["cell_type"] == "code":
             answer = re.fullmatch(r"answer = None  # .*", source)
         else:
+            told = False
             questions += source.count("**Predict")
     number = path.name[:2]
     assert asked == [name for name in predictions.names() if name.startswith(f"{number}.")]
