@@ -17,6 +17,8 @@
 #define SHARED_DEFAULT 49152u
 #define SHARED_OPTIN 232448u
 #define SHARED_PER_SM 233472u /* past what a block may use, 1 KiB is for libraries */
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
 /* Whether an array has room for one more than `count`, for which it is made twice as large. */
 #define GROW(array, count, room, least)                                                            \
     ({                                                                                             \

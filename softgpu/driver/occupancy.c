@@ -1,8 +1,6 @@
 /* How many blocks an H200 holds at once; helpers/xray/occupancy.py says what limits them. */
 #include "driver.h"
 
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-
 enum { WARPS = 64, BLOCKS = 32, REGISTERS = 65536 };            /* of a multiprocessor */
 enum { REGISTER_UNIT = 256, WARP_UNIT = 4, SHARED_UNIT = 128 }; /* what is given out at a time */
 enum { SHARED_OF_SYSTEM = 1024 };                               /* bytes of each block */

@@ -12,8 +12,6 @@
 #define LAST_TIME 0x40000000u   /* in which a launch may begin */
 #define END_OF_TIME 0x7ffffff0u /* in which it is watched */
 #define MOST_STRETCHES (1u << 24)
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
 
 Order order;
 

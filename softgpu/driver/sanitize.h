@@ -1,8 +1,24 @@
-/* What the files of the sanitizer share: written.c, order.c, shadow.c and sanitize.c. */
+/* What the files of the sanitizer share. They stand in the order in which they may call each other:
+   a later one calls earlier ones. */
 #ifndef SOFTGPU_SANITIZE_H
 #define SOFTGPU_SANITIZE_H
 
 #include "driver.h"
+
+#if defined(__x86_64__)
+#define VECTORISED __attribute__((noinline, target_clones("avx2", "default")))
+#else
+#define VECTORISED __attribute__((noinline))
+#endif
+
+/* ---- written.c: which bytes anybody has written ---- */
+
+/* In driver.h: what the rest of the driver tells it. */
+
+bool written_test(const uint8_t *bits, uint64_t from, uint64_t count); /* all bits are set */
+void written_set(uint8_t *bits, uint64_t from, uint64_t count, bool value);
+/* The bits of an allocation as of now; NULL: all of it is written. */
+const uint8_t *written_bits(const Allocation *allocation);
 
 /* ---- order.c: time, and what happens before what ----
 
@@ -74,8 +90,9 @@ void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release)
 void order_arrive_in_phase(uint32_t warp, uint32_t lane, uint64_t phase);
 void order_learn(uint32_t warp, uint32_t lane, uint64_t address);
 
-/* ---- shadow.c: a mark for each 4 bytes of memory, or for each byte where narrower accesses go */
+/* ---- what they all look at ---- */
 
+/* Shadow memory: a mark for each 4 bytes, or for each byte where narrower accesses go. */
 typedef struct Planes {
     Mark *write, *atomic; /* the last write that was none, and the last atomic */
     Mark *read, *also;    /* two of the readers since */
@@ -103,6 +120,94 @@ typedef struct Access {
     Mark mark;                /* of lane 0 */
 } Access;
 
+/* What there is for the blocks that run in one seat, one after the other. */
+typedef struct Seat {
+    struct Seat *next;
+    uint32_t launch; /* that the rest is made for: when it began */
+    uint64_t block;  /* that runs: index + 1 */
+    Past *past;
+    Region shared;
+    uint8_t *local;             /* a bit per byte of local memory: written */
+    uint32_t polled[MAX_WARPS]; /* lanes that have waited for a lock or a flag in this block */
+    uint32_t barrier_site[BARRIERS][MAX_WARPS], barrier_came[BARRIERS], barrier_waits[BARRIERS];
+} Seat;
+
+/* What one thread said of memory before its next launches. */
+typedef struct {
+    Range ranges[64];
+    uint32_t count;
+} Ranges;
+
+/* The launch that runs, with the lock held. */
+typedef struct Watch {
+    const Job *job;
+    const Kernel *kernel;
+    Seat *here; /* of the running block */
+    const Ranges *unwritten, *bounds;
+} Watch;
+
+extern Watch watch;
+
+static inline const struct Site *site_of(uint32_t number)
+{
+    static const struct Site nowhere;
+    return number < watch.kernel->site_count ? &watch.kernel->sites[number] : &nowhere;
+}
+
+/* Whether two accesses, told by a mark and as they happen, are of one size if both are atomics. */
+static inline bool same_size(Mark before, const Access *a)
+{
+    const struct Site *other = site_of(mark_site(before));
+    bool other_updates = other->kind == SITE_ATOMIC || other->kind == SITE_RED;
+    return !a->atomic || !other_updates || other->bytes == a->bytes;
+}
+
+static inline bool in_shared(const Warp *w, const struct Site *site, uint64_t address)
+{ return site->space == SPACE_SHARED || address - (uint64_t)w->shared < SHARED_PER_SM; }
+
+static inline bool in_local(const Warp *w, const struct Site *site, uint64_t address)
+{
+    return site->space == SPACE_LOCAL ||
+           address - (uint64_t)w->worker->local < w->worker->local_room;
+}
+
+/* ---- meant.c: which memory an access was meant for ---- */
+
+const Origin *origin_of(uint32_t site);
+/* Where an access to shared memory may go: to the variable that its address was computed from. */
+Range meant_shared(const Access *a);
+/* The array that an address in global memory was computed from, else the one that it is in. */
+Range meant_array(uint32_t site, uint64_t address);
+/* Whether an access is of memory that was freed before the launch. */
+bool meant_freed(uint32_t site, uint64_t address, Range *freed);
+/* The global memory that an access with a finding's note was meant for, or the nearest. */
+Range meant_memory(uint32_t note, uint32_t site, uint64_t address);
+
+/* ---- report.c: what a launch did wrong ---- */
+
+void report_begin(const Job *job);
+/* After a launch that nobody asks for findings of: tells them. Returns what the launch returns. */
+CUresult report_tell(CUresult result);
+void report_forget(void);
+/* What a lane's access did at a place; false, so that its caller can say so of the lane. */
+bool report_place(const Access *a, uint32_t kind, uint32_t lane, uint64_t address, uint32_t note);
+/* The same, of an access that collides with another one. */
+void report_collision(const Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
+                      bool other_wrote);
+/* A lane reads bytes, as bits, that nothing has written. */
+void report_unwritten(const Access *a, uint32_t lane, uint64_t address, uint32_t bytes);
+/* Two lanes of a warp, of which one does not do what the other counts on. */
+void report_lanes(const Warp *w, uint32_t kind, uint32_t note, uint32_t site, uint32_t lane,
+                  uint32_t other);
+/* Lanes that pass by a barrier at which lanes of `came` are. */
+void report_skipped(const Warp *w, uint32_t site, uint32_t came, uint32_t skip);
+/* Two warps that are at a barrier, but not at one line. */
+void report_two_lines(const Warp *w, const uint32_t warps[2], const uint32_t sites[2]);
+/* Threads of a block that had returned when the others, one of them in `there`, came to a barrier. */
+void report_exited(const Warp *there, uint32_t site, uint32_t count);
+
+/* ---- shadow.c: who touched each piece of memory, and whether that collides ---- */
+
 bool shadow_make(Region *region, uint64_t begin, uint64_t end);
 void shadow_free(Region *region);
 void shadow_coarsen(Region *region); /* between launches */
@@ -114,27 +219,21 @@ void shadow_row(Access *a, Region *region, uint64_t address, uint32_t first, uin
 /* One lane's access; data: what all lanes store. */
 void shadow_lane(Access *a, Region *region, uint64_t address, uint32_t lane, const void *data);
 
-/* ---- written.c ---- */
+/* ---- regions.c: the shadows of allocations ---- */
 
-/* In driver.h: what the rest of the driver tells it. */
+Region *region_of(const Allocation *allocation); /* NULL: no memory for it */
+/* The shadow of all memory for malloc in kernels; NULL: there is none. What malloc gave out in
+   earlier launches counts as written. */
+Region *region_of_heap(void);
+void regions_forget(void); /* all of them: what they know means nothing any more */
+void regions_drop(void);   /* of allocations that are gone; of all, where they take too much */
+void regions_keep_written(void); /* what the launch wrote stays written */
 
-bool written_test(const uint8_t *bits, uint64_t from, uint64_t count); /* all bits are set */
-void written_set(uint8_t *bits, uint64_t from, uint64_t count, bool value);
-/* The bits of an allocation as of now; NULL: all of it is written. */
-const uint8_t *written_bits(const Allocation *allocation);
-
-/* ---- sanitize.c ---- */
+/* ---- sanitize.c: accesses, blocks, launches ---- */
 
 /* Looks at an access of another kind than loads, stores and atomics; data: what it stores, or NULL.
    Returns the lanes that may do it. */
 uint32_t sanitize_access(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
                          const void *data, uint32_t says);
-/* Records what a lane's access did wrong; other: the access that it collides with, or 0. */
-void report_access(Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
-                   bool other_wrote);
-/* A lane reads bytes, as bits, that nothing has written. */
-void report_unwritten(Access *a, uint32_t lane, uint64_t address, uint32_t bytes);
-/* Whether two accesses, told by a mark and as they happen, are atomics of one size. */
-bool same_size(Mark before, const Access *a);
 
 #endif

@@ -6,11 +6,6 @@
 
 #include "sanitize.h"
 
-#if defined(__x86_64__)
-#define VECTORISED __attribute__((noinline, target_clones("avx2", "default")))
-#else
-#define VECTORISED __attribute__((noinline))
-#endif
 #define INLINE static inline __attribute__((always_inline))
 #define PAGE 256u
 #define PLANES 4
@@ -349,7 +344,7 @@ void shadow_lane(Access *a, Region *r, uint64_t address, uint32_t lane, const vo
             if (k == 0 && plain &&
                 stores_the_same(others[0], others[1], value + i, (char *)address + i, size))
                 continue;
-            report_access(a, kind, lane, address, others[k], k < 2);
+            report_collision(a, kind, lane, address, others[k], k < 2);
             told = true;
         }
         if (a->load && a->flags & MARK_POLLS && p->write[at] & MARK_VOLATILE)

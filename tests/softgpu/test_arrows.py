@@ -64,6 +64,19 @@ def test_no_headers_include_each_other():
     assert circle(needs) is None
 
 
+def test_the_sanitizers_files_call_only_those_above_them_in_its_header():
+    """Its header declares what each offers, file by file: later ones call earlier ones only."""
+    titles = re.split(r"/\* ---- (?:(\w+)\.c: )?", (DRIVER / "sanitize.h").read_text())
+    sections = list(zip(titles[1::2], titles[2::2], strict=True))
+    offers = {file: set(re.findall(r"^\w[\w *]*?(\w+)\(", text, re.M)) for file, text in sections}
+    order = [file for file, _ in sections if file]
+    assert {"order", "report", "shadow", "sanitize"} <= set(order)
+    assert "report_unwritten" in offers["report"]
+    for at, file in enumerate(order):
+        words = set(re.findall(r"\w+", (DRIVER / f"{file}.c").read_text()))
+        assert not words & set().union(*(offers[later] for later in order[at + 1 :])), file
+
+
 def test_a_circle_is_found():
     assert circle({"a": {"b"}, "b": {"c"}, "c": set()}) is None
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == "a -> c -> b -> a"
