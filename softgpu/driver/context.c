@@ -8,6 +8,7 @@
 static __thread void *stack[STACK_ROOM];
 static __thread int depth;
 static Context *primary;
+static unsigned primary_flags;
 
 static const size_t first_limits[9] = {1024,    /* stack size per thread */
                                        8650752, /* printf buffer */
@@ -35,6 +36,8 @@ static Context *context_new(unsigned flags)
 {
     Context *context = calloc(1, sizeof *context);
     if (!context) return NULL;
+    static uint64_t made;
+    context->id = __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
     context->flags = flags;
     context->users = 1;
     for (int i = 0; i < 9; i++) context->limits[i] = first_limits[i];
@@ -68,8 +71,7 @@ static CUresult push(void *handle)
 CUAPI cuCtxCreate_v4(CUcontext *out, void *parameters, unsigned flags, CUdevice device)
 {
     (void)parameters;
-    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
-    if (device) return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
+    NEED_DEVICE(device);
     if (flags & ~0xffu) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
     Context *context = context_new(flags);
     if (!context) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
@@ -77,9 +79,28 @@ CUAPI cuCtxCreate_v4(CUcontext *out, void *parameters, unsigned flags, CUdevice 
     return push(context->handle);
 }
 
+CUAPI cuCtxCreate_v3(CUcontext *out, void *affinities, int count, unsigned flags, CUdevice device)
+{
+    if (affinities || count)
+        return fail(CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY, "a context has all multiprocessors");
+    return cuCtxCreate_v4(out, NULL, flags, device);
+}
+
 /* what PyCUDA calls where it was built with CUDA 12 */
 CUAPI cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device)
 { return cuCtxCreate_v4(out, NULL, flags, device); }
+
+CUAPI cuCtxDestroy_v2(CUcontext handle)
+{
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    Context *context = handle_object(CONTEXT, handle);
+    if (!context) return fail(CUDA_ERROR_INVALID_CONTEXT, "no such context");
+    if (context == primary)
+        return fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context is released, not destroyed");
+    if (depth && stack[depth - 1] == handle) depth--;
+    context_destroy(context);
+    return CUDA_SUCCESS;
+}
 
 CUAPI cuCtxAttach(CUcontext *out, unsigned flags)
 {
@@ -118,12 +139,90 @@ CUAPI cuCtxPopCurrent_v2(CUcontext *out)
     return CUDA_SUCCESS;
 }
 
+CUAPI cuCtxGetCurrent(CUcontext *out)
+{
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    *out = depth ? stack[depth - 1] : NULL;
+    return CUDA_SUCCESS;
+}
+
+/* Takes the place of the context on top of the stack; NULL only removes that. */
+CUAPI cuCtxSetCurrent(CUcontext handle)
+{
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    if (handle && !handle_object(CONTEXT, handle))
+        return fail(CUDA_ERROR_INVALID_CONTEXT, "no such context");
+    if (depth) depth--;
+    return handle ? push(handle) : CUDA_SUCCESS;
+}
+
 CUAPI cuCtxGetDevice(CUdevice *device)
 {
     NEED_CONTEXT(context);
     (void)context;
     *device = 0;
     return CUDA_SUCCESS;
+}
+
+/* A context as later versions of a call take it: NULL is the current one. */
+static CUresult find_context(CUcontext handle, Context **out)
+{
+    CUresult error = CUDA_SUCCESS;
+    *out = handle ? handle_object(CONTEXT, handle) : current_context(&error);
+    if (*out) return CUDA_SUCCESS;
+    return fail(error ? error : CUDA_ERROR_INVALID_CONTEXT, NULL);
+}
+
+CUAPI cuCtxGetDevice_v2(CUdevice *device, CUcontext handle)
+{
+    Context *context;
+    *device = 0;
+    return find_context(handle, &context);
+}
+
+CUAPI cuCtxSynchronize_v2(CUcontext handle)
+{
+    Context *context;
+    return find_context(handle, &context); /* every call has finished when it returns */
+}
+
+CUAPI cuCtxGetId(CUcontext handle, unsigned long long *id)
+{
+    Context *context;
+    CUresult result = find_context(handle, &context);
+    if (!result) *id = context->id;
+    return result;
+}
+
+CUAPI cuCtxGetFlags(unsigned *flags)
+{
+    NEED_CONTEXT(context);
+    *flags = context->flags;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxSetFlags(unsigned flags)
+{
+    NEED_CONTEXT(context);
+    if (flags & ~0xffu) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+    context->flags = flags;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    if (least) *least = LEAST_PRIORITY;
+    if (greatest) *greatest = GREATEST_PRIORITY;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuCtxResetPersistingL2Cache(void)
+{
+    NEED_CONTEXT(context);
+    (void)context;
+    return CUDA_SUCCESS; /* there is no cache */
 }
 
 CUAPI cuCtxGetApiVersion(CUcontext handle, unsigned *version)
@@ -143,20 +242,42 @@ CUAPI cuCtxSynchronize(void)
 
 CUAPI cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
 {
-    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
-    if (device) return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
+    NEED_DEVICE(device);
     if (primary) primary->users++;
-    else if (!(primary = context_new(0))) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    else if (!(primary = context_new(primary_flags))) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     *out = primary->handle;
     return CUDA_SUCCESS;
 }
 
 CUAPI cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
-    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
-    if (device) return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
+    NEED_DEVICE(device);
     if (!primary) return fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context is not retained");
     if (--primary->users == 0) context_destroy(primary);
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDevicePrimaryCtxReset_v2(CUdevice device)
+{
+    NEED_DEVICE(device);
+    if (primary) context_destroy(primary);
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags)
+{
+    NEED_DEVICE(device);
+    if (flags & ~0xffu) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+    primary_flags = flags;
+    if (primary) primary->flags = flags;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
+{
+    NEED_DEVICE(device);
+    *flags = primary_flags;
+    *active = primary != NULL;
     return CUDA_SUCCESS;
 }
 

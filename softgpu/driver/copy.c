@@ -109,6 +109,37 @@ CUAPI cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
     return result ? result : cuMemcpyPeer(to, to_context, from, from_context, bytes);
 }
 
+/* ---- linear, wherever the memory is ---- */
+
+static Place place_of(uint64_t address)
+{
+    driver_lock();
+    Place place = memory_find(address) || memory_in_zones(address) ? ON_DEVICE : ON_HOST;
+    driver_unlock();
+    return place;
+}
+
+CUAPI cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{ return copy(to, place_of(to), from, place_of(from), bytes); }
+
+CUAPI cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    CUresult result = need_stream(stream);
+    return result ? result : cuMemcpy(to, from, bytes);
+}
+
+/* The attributes are hints about when the sources are read. */
+CUAPI cuMemcpyBatchAsync_v2(const CUdeviceptr *to, const CUdeviceptr *from, const size_t *bytes,
+                            size_t count, const void *attributes, const size_t *indices,
+                            size_t attribute_count, CUstream stream)
+{
+    (void)attributes, (void)indices, (void)attribute_count;
+    CUresult result =
+        stream ? need_stream(stream) : fail(CUDA_ERROR_INVALID_VALUE, "not on the default stream");
+    for (size_t i = 0; !result && i < count; i++) result = cuMemcpy(to[i], from[i], bytes[i]);
+    return result;
+}
+
 /* ---- memset ---- */
 
 /* Rows of width elements of 1, 2 or 4 bytes, pitch bytes apart. */
@@ -413,6 +444,19 @@ CUAPI cuMemcpyAtoH_v2(void *to, CUarray from, size_t offset, size_t bytes)
 {
     NEED_ARRAY(array, from);
     return copy((uint64_t)to, ON_HOST, array->data + offset, ON_DEVICE, bytes);
+}
+
+CUAPI cuMemcpyHtoAAsync_v2(CUarray to, size_t offset, const void *from, size_t bytes,
+                           CUstream stream)
+{
+    CUresult result = need_stream(stream);
+    return result ? result : cuMemcpyHtoA_v2(to, offset, from, bytes);
+}
+
+CUAPI cuMemcpyAtoHAsync_v2(void *to, CUarray from, size_t offset, size_t bytes, CUstream stream)
+{
+    CUresult result = need_stream(stream);
+    return result ? result : cuMemcpyAtoH_v2(to, from, offset, bytes);
 }
 
 CUAPI cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes)

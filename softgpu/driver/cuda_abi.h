@@ -20,6 +20,7 @@ typedef enum {
     CUDA_ERROR_UNSUPPORTED_LIMIT = 215,
     CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217,
     CUDA_ERROR_INVALID_PTX = 218,
+    CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY = 224,
     CUDA_ERROR_FILE_NOT_FOUND = 301,
     CUDA_ERROR_OPERATING_SYSTEM = 304,
     CUDA_ERROR_INVALID_HANDLE = 400,
@@ -87,6 +88,46 @@ typedef struct {
     int Format;
     unsigned NumChannels;
 } CUDA_ARRAY_DESCRIPTOR;
+
+typedef struct {
+    int type; /* CU_MEM_LOCATION_TYPE_... */
+    int id;
+} MemoryLocation;
+
+typedef struct {
+    MemoryLocation location;
+    int access; /* CU_MEM_ACCESS_FLAGS_... */
+} PoolAccess;
+
+typedef struct {
+    int allocation; /* CU_MEM_ALLOCATION_TYPE_... */
+    int handles;    /* that processes could share it by */
+    MemoryLocation location;
+    void *security;
+    size_t most; /* 0: no limit */
+    unsigned short usage;
+    unsigned char reserved[54];
+} PoolProperties;
+
+typedef struct {
+    int id; /* CU_LAUNCH_ATTRIBUTE_... */
+    union {
+        int on;
+        unsigned dimension[3];
+        struct {
+            CUevent event;
+            int flags;
+        };
+        char pad[64];
+    } __attribute__((aligned(8)));
+} LaunchAttribute;
+
+typedef struct {
+    unsigned grid[3], block[3], shared;
+    CUstream stream;
+    const LaunchAttribute *attributes;
+    unsigned attribute_count;
+} LaunchConfig;
 
 typedef struct {
     size_t Width, Height, Depth;

@@ -130,7 +130,7 @@ static const struct {
     {112, 0},
     {113, 1}, /* read-only host register */
     {114, 0},
-    {115, 0}, /* stream-ordered pools: not here */
+    {115, 1}, /* stream-ordered pools */
     {120, 0}, /* clusters: not here */
 };
 
@@ -139,13 +139,6 @@ CUresult need_init(void)
     return initialised ? CUDA_SUCCESS
                        : fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
 }
-
-#define NEED_DEVICE(device)                                                                        \
-    do {                                                                                           \
-        if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;                                        \
-        if ((device) != 0)                                                                         \
-            return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");               \
-    } while (0)
 
 /* ---- what the machine has ---- */
 
@@ -224,12 +217,6 @@ CUAPI cuInit(unsigned flags)
     return CUDA_SUCCESS;
 }
 
-CUAPI cuDriverGetVersion(int *version)
-{
-    *version = 13000;
-    return CUDA_SUCCESS;
-}
-
 CUAPI cuDeviceGetCount(int *count)
 {
     if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
@@ -294,6 +281,37 @@ CUAPI cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (attributes[i].attribute == attribute) *value = attributes[i].value;
     return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceGetUuid_v2(char uuid[16], CUdevice device)
+{
+    NEED_DEVICE(device);
+    memcpy(uuid, "software GPU 000", 16);
+    return CUDA_SUCCESS;
+}
+
+/* The structure from before attributes holds the first 14 of them, in order. */
+CUAPI cuDeviceGetProperties(int properties[14], CUdevice device)
+{
+    NEED_DEVICE(device);
+    for (int i = 0; i < 14; i++) cuDeviceGetAttribute(&properties[i], i + 1, device);
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceGetExecAffinitySupport(int *supported, int type, CUdevice device)
+{
+    NEED_DEVICE(device);
+    if (type) return fail(CUDA_ERROR_INVALID_VALUE, "there is no affinity type %d", type);
+    *supported = 0;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceGetP2PAttribute(int *value, int attribute, CUdevice from, CUdevice to)
+{
+    (void)value, (void)attribute;
+    NEED_DEVICE(from);
+    NEED_DEVICE(to);
+    return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device: it has no peer");
 }
 
 CUAPI cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)

@@ -45,7 +45,19 @@ void clear_detail(void);
 
 /* ---- handles.c: numbers that name live objects ---- */
 
-typedef enum { NO_OBJECT, CONTEXT, MODULE, FUNCTION, STREAM, EVENT, ARRAY, LINKER } ObjectKind;
+typedef enum {
+    NO_OBJECT,
+    CONTEXT,
+    MODULE,
+    FUNCTION,
+    STREAM,
+    EVENT,
+    ARRAY,
+    LINKER,
+    POOL,
+    LIBRARY,
+    LIBRARY_KERNEL
+} ObjectKind;
 void *handle_new(ObjectKind kind, void *object);
 void *handle_object(ObjectKind kind, void *handle); /* NULL unless live and of that kind */
 void handle_drop(void *handle);
@@ -58,6 +70,7 @@ void handle_each(ObjectKind kind, void (*visit)(void *handle, void *object, void
 typedef struct Context {
     void *handle;
     unsigned flags;
+    uint64_t id;
     int users; /* attached or retained this many times; 0: destroyed */
     int cache_config;
     size_t limits[9];
@@ -76,6 +89,12 @@ Context *current_context(CUresult *error);
 /* ---- device.c ---- */
 
 CUresult need_init(void);
+#define NEED_DEVICE(device)                                                                        \
+    do {                                                                                           \
+        if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;                                        \
+        if ((device) != 0)                                                                         \
+            return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");               \
+    } while (0)
 size_t total_memory(void);     /* bytes this machine (or container) has */
 size_t available_memory(void); /* bytes it could still hand out */
 unsigned usable_cores(void);
@@ -94,6 +113,8 @@ typedef struct {
     bool constant;           /* kernels may not write it */
     struct Written *written; /* NULL: all of it */
     Context *owner;
+    struct Pool *pool; /* that it was taken from, or NULL */
+    uint64_t id;
 } Allocation;
 
 /* One lock for everything that changes or copies memory, and for the whole of a launch:
@@ -108,6 +129,7 @@ bool memory_covers(uint64_t address, size_t bytes);
 bool memory_in_zones(uint64_t address); /* where allocations come from, live or not */
 CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned flags,
                          uint64_t *address);
+void memory_set_pool(uint64_t begin, struct Pool *pool);
 void memory_free(uint64_t begin); /* an address that memory_find found as begin */
 CUresult memory_add_range(Context *owner, uint64_t begin, uint64_t end, MemoryKind kind,
                           unsigned flags, bool constant); /* not ours to give back */
@@ -116,8 +138,15 @@ void memory_free_all(Context *owner);
 /* "12 bytes past the end of the 1024-byte allocation at 0x7f..." and the like. */
 void memory_describe(uint64_t address, char *text, size_t room);
 const Allocation *memory_near(uint64_t address); /* the nearest within 1 MiB, or NULL */
+/* cuMemFree, for what was allocated in the order of a stream too. */
+CUresult memory_release(uint64_t address);
 /* The most recently freed allocation around an address; false: none. */
 bool memory_freed(uint64_t address, Range *range);
+
+/* ---- pool.c ---- */
+
+void *pool_handle(const struct Pool *pool);        /* or NULL */
+void pool_forget(struct Pool *pool, size_t bytes); /* memory of it is freed; needs the lock */
 
 /* ---- heap.c: malloc and free inside kernels ---- */
 
@@ -173,11 +202,32 @@ typedef struct Module {
     Kernel *kernels;
 } Module;
 
+/* A function's kernel, or that of a library in the current context (library.c); NULL and *error. */
+Kernel *kernel_of(void *handle, CUresult *error);
+#define NEED_KERNEL(name, handle)                                                                  \
+    CUresult error_##name;                                                                         \
+    Kernel *name = kernel_of(handle, &error_##name);                                               \
+    if (!name) return error_##name
 /* What ptxas says of it, if that is not known yet. */
 CUresult kernel_learn_attributes(Kernel *kernel);
 /* Compiles the build if that has not happened yet. */
 CUresult kernel_compile(Kernel *kernel, uint32_t build);
 void modules_free_all(Context *owner);
+/* owner NULL: of no context yet */
+CUresult module_load(Context *owner, const char *image, size_t bytes, Module **out);
+void module_unload(void *handle);
+size_t module_image_bytes(const void *image);
+CUresult module_read_file(const char *path, char **image,
+                          size_t *bytes); /* ends with a zero byte */
+/* Into the log buffers among the options: why loading failed, or nothing. */
+void module_tell_log(CUresult result, unsigned count, const int *options, void **values);
+CUresult module_kernel(Module *module, const char *name, Kernel **out); /* compiled */
+CUAPI cuModuleGetFunctionCount(unsigned *count, CUmodule module);
+CUAPI cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name);
+CUAPI cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes);
+CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function);
+CUAPI cuFuncSetAttribute(CUfunction function, int attribute, int value);
+CUAPI cuFuncSetCacheConfig(CUfunction function, int config);
 
 /* ---- written.c: what of device memory has been written; all of it needs the lock ---- */
 
@@ -190,7 +240,9 @@ void written_by_launch(const Kernel *kernel, const char *params);
 
 /* ---- stream_event.c ---- */
 
+enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
 bool stream_valid(CUstream stream);
+CUAPI cuEventRecord(CUevent event, CUstream stream);
 void streams_free_all(Context *owner);
 
 /* ---- fiber.c: stacks and switching between them ---- */

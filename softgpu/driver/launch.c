@@ -162,8 +162,7 @@ int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint
 {
     NEED_CONTEXT(context);
     (void)context;
-    Kernel *kernel = handle_object(FUNCTION, function);
-    if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
+    NEED_KERNEL(kernel, function);
     return launch(kernel, build, grid, block, shared, params, param_bytes, counters, false);
 }
 
@@ -178,37 +177,45 @@ static CUresult pack(const Kernel *kernel, void *const *params, char *packed)
     return CUDA_SUCCESS;
 }
 
-/* Launches with arguments given one by one. */
-static CUresult launch_params(CUfunction function, const uint32_t grid[3], const uint32_t block[3],
-                              uint32_t shared, void **params, bool cooperative)
+typedef struct {
+    const uint32_t *grid, *block;
+    uint32_t shared;
+    CUstream stream;
+    bool cooperative;
+} Shape;
+
+/* Launches with arguments given one by one or, as `extra` says, packed. */
+static CUresult launch_with(CUfunction function, const Shape *shape, void **params, void **extra)
 {
+    enum { END, BUFFER_POINTER, BUFFER_SIZE };
     NEED_CONTEXT(context);
     (void)context;
+    NEED_KERNEL(kernel, function);
+    if (!stream_valid(shape->stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
     char packed[MAX_PARAM_BYTES];
-    Kernel *kernel = handle_object(FUNCTION, function);
-    if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
-    CUresult result = pack(kernel, params, packed);
-    if (result) return result;
-    return launch(kernel, 0, grid, block, shared, packed, kernel->param_bytes, NULL, cooperative);
+    const void *buffer = NULL;
+    size_t bytes = 0;
+    if (params) {
+        CUresult result = pack(kernel, params, packed);
+        if (result) return result;
+        buffer = packed;
+        bytes = kernel->param_bytes;
+    }
+    for (; !params && extra && *extra != (void *)END; extra += 2) {
+        if (*extra == (void *)BUFFER_POINTER) buffer = extra[1];
+        else if (*extra == (void *)BUFFER_SIZE) bytes = *(const size_t *)extra[1];
+        else return fail(CUDA_ERROR_INVALID_VALUE, "unknown launch option");
+    }
+    return launch(kernel, 0, shape->grid, shape->block, shape->shared, buffer ? buffer : "",
+                  buffer ? bytes : 0, NULL, shape->cooperative);
 }
 
 CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                      CUstream stream, void **params, void **extra)
 {
-    enum { END, BUFFER_POINTER, BUFFER_SIZE };
     const uint32_t grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
-    const void *buffer = NULL;
-    size_t bytes = 0;
-    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
-    if (params) return launch_params(function, grid, block, shared, params, false);
-    for (; extra && *extra != (void *)END; extra += 2) {
-        if (*extra == (void *)BUFFER_POINTER) buffer = extra[1];
-        else if (*extra == (void *)BUFFER_SIZE) bytes = *(const size_t *)extra[1];
-        else return fail(CUDA_ERROR_INVALID_VALUE, "unknown launch option");
-    }
-    if (!buffer) bytes = 0;
-    return sg_launch(function, 0, grid, block, shared, buffer ? buffer : "", bytes, NULL);
+    return launch_with(function, &(Shape){grid, block, shared, stream, false}, params, extra);
 }
 
 /* All blocks are there at once, and may wait for each other. */
@@ -217,15 +224,57 @@ CUAPI cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned g
                                 unsigned block_z, unsigned shared, CUstream stream, void **params)
 {
     const uint32_t grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
-    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
-    return launch_params(function, grid, block, shared, params, true);
+    return launch_with(function, &(Shape){grid, block, shared, stream, true}, params, NULL);
+}
+
+/* CU_LAUNCH_ATTRIBUTE_...: hints go unheeded, as does what lets launches overlap. */
+enum {
+    LAUNCH_COOPERATIVE = 2,
+    LAUNCH_CLUSTER = 4,
+    LAUNCH_PROGRAMMATIC_EVENT = 7,
+    LAUNCH_PREFERRED_CLUSTER = 11,
+    LAUNCH_COMPLETION_EVENT = 12,
+    LAUNCH_DEVICE_UPDATABLE = 13,
+    LAUNCH_LAST = 16
+};
+
+static CUresult heed(const LaunchAttribute *attribute, Shape *shape)
+{
+    switch (attribute->id) {
+    case LAUNCH_COOPERATIVE: shape->cooperative = attribute->on; return CUDA_SUCCESS;
+    case LAUNCH_CLUSTER:
+    case LAUNCH_PREFERRED_CLUSTER:
+        for (int i = 0; i < 3; i++)
+            if (attribute->dimension[i] > 1)
+                return fail(CUDA_ERROR_NOT_SUPPORTED,
+                            "the software GPU does not support clusters of blocks");
+        return CUDA_SUCCESS;
+    case LAUNCH_DEVICE_UPDATABLE:
+        return fail(CUDA_ERROR_INVALID_VALUE, "launch attribute %d is one of graphs",
+                    attribute->id);
+    default:
+        if (attribute->id < 0 || attribute->id > LAUNCH_LAST)
+            return fail(CUDA_ERROR_INVALID_VALUE, "there is no launch attribute %d", attribute->id);
+        return CUDA_SUCCESS;
+    }
+}
+
+CUAPI cuLaunchKernelEx(const LaunchConfig *config, CUfunction function, void **params, void **extra)
+{
+    Shape shape = {config->grid, config->block, config->shared, config->stream, false};
+    const LaunchAttribute *attributes = config->attributes;
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = 0; !result && i < config->attribute_count; i++)
+        result = heed(&attributes[i], &shape);
+    if (!result) result = launch_with(function, &shape, params, extra);
+    for (unsigned i = 0; !result && i < config->attribute_count; i++)
+        if (attributes[i].id == LAUNCH_PROGRAMMATIC_EVENT ||
+            attributes[i].id == LAUNCH_COMPLETION_EVENT)
+            result = cuEventRecord(attributes[i].event, shape.stream);
+    return result;
 }
 
 /* ---- the calls from before cuLaunchKernel ---- */
-
-#define NEED_KERNEL(kernel, function)                                                              \
-    Kernel *kernel = handle_object(FUNCTION, function);                                            \
-    if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function")
 
 CUAPI cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
 {

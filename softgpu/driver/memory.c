@@ -151,10 +151,12 @@ static uint64_t place(size_t bytes)
 
 static bool insert(Allocation new)
 {
+    static uint64_t inserted;
     if (!GROW(table, count, room, 1024)) return false;
     size_t i = first_ending_after(new.begin);
     memmove(&table[i + 1], &table[i], (count - i) * sizeof *table);
     table[i] = new;
+    table[i].id = ++inserted;
     count++;
     return true;
 }
@@ -182,7 +184,12 @@ CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned
         return fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes asked for; %zu are in use, %zu free",
                     bytes, held, free_bytes(available_memory()));
     struct Written *written = kind == DEVICE_MEMORY ? written_new() : NULL;
-    if (!insert((Allocation){begin, begin + bytes, kind, flags, false, written, owner}))
+    if (!insert((Allocation){.begin = begin,
+                             .end = begin + bytes,
+                             .kind = kind,
+                             .flags = flags,
+                             .written = written,
+                             .owner = owner}))
         return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     held += bytes;
     *address = begin;
@@ -197,11 +204,15 @@ static void remove_at(size_t i)
     count--;
 }
 
+void memory_set_pool(uint64_t begin, struct Pool *pool)
+{ table[first_ending_after(begin)].pool = pool; }
+
 void memory_free(uint64_t begin)
 {
     size_t i = first_ending_after(begin);
     uint64_t end = table[i].end;
     held -= end - begin;
+    if (table[i].pool) pool_forget(table[i].pool, end - begin);
     remove_at(i);
     if (begin >= large.begin) {
         mmap((void *)begin, round_up(end - begin, PAGE), PROT_NONE,
@@ -223,7 +234,12 @@ CUresult memory_add_range(Context *owner, uint64_t begin, uint64_t end, MemoryKi
     size_t i = first_ending_after(begin);
     if (i < count && table[i].begin < end)
         return fail(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, NULL);
-    if (!insert((Allocation){begin, end, kind, flags, constant, NULL, owner}))
+    if (!insert((Allocation){.begin = begin,
+                             .end = end,
+                             .kind = kind,
+                             .flags = flags,
+                             .constant = constant,
+                             .owner = owner}))
         return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     return CUDA_SUCCESS;
 }
@@ -319,14 +335,15 @@ static CUresult allocate(size_t bytes, MemoryKind kind, unsigned flags, uint64_t
     return result;
 }
 
-/* Frees what begins at the address if it is of one of two kinds. */
+/* Frees what begins at the address if it is of one of two kinds, or from a pool. */
 static CUresult release(uint64_t address, MemoryKind kind, MemoryKind other)
 {
     NEED_CONTEXT(context);
     (void)context;
     driver_lock();
     const Allocation *found = memory_find(address);
-    bool right = found && found->begin == address && (found->kind == kind || found->kind == other);
+    bool right = found && found->begin == address &&
+                 (found->kind == kind || found->kind == other || found->pool);
     if (right) memory_free(address);
     driver_unlock();
     return right ? CUDA_SUCCESS
@@ -356,11 +373,13 @@ CUAPI cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
     return allocate(bytes, MANAGED_MEMORY, flags, out);
 }
 
-CUAPI cuMemFree_v2(CUdeviceptr address)
+CUresult memory_release(uint64_t address)
 {
     if (!address) return CUDA_SUCCESS;
     return release(address, DEVICE_MEMORY, MANAGED_MEMORY);
 }
+
+CUAPI cuMemFree_v2(CUdeviceptr address) { return memory_release(address); }
 
 CUAPI cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
 {
@@ -377,6 +396,8 @@ CUAPI cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
     if (!result) *out = (void *)address;
     return result;
 }
+
+CUAPI cuMemAllocHost_v2(void **out, size_t bytes) { return cuMemHostAlloc(out, bytes, 0); }
 
 CUAPI cuMemFreeHost(void *pointer)
 {

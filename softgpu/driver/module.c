@@ -249,15 +249,14 @@ static void free_if_owned(void *handle, void *object, void *owner)
 
 void modules_free_all(Context *owner) { handle_each(MODULE, free_if_owned, owner); }
 
-static CUresult load(CUmodule *out, const char *image, size_t bytes)
+CUresult module_load(Context *owner, const char *image, size_t bytes, Module **out)
 {
-    NEED_CONTEXT(context);
     if (!on_load)
         return fail(CUDA_ERROR_NOT_SUPPORTED, "nothing that compiles kernels is attached: call "
                                               "softgpu.install() before importing pycuda");
     Module *module = calloc(1, sizeof *module);
     if (!module) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
-    module->owner = context;
+    module->owner = owner;
     module->handle = handle_new(MODULE, module);
     clear_detail();
     CUresult result = on_load(module->handle, image, bytes);
@@ -265,13 +264,22 @@ static CUresult load(CUmodule *out, const char *image, size_t bytes)
         module_free(module);
         return fail_as_told(result);
     }
-    *out = module->handle;
+    *out = module;
     return CUDA_SUCCESS;
+}
+
+static CUresult load(CUmodule *out, const char *image, size_t bytes)
+{
+    NEED_CONTEXT(context);
+    Module *module;
+    CUresult result = module_load(context, image, bytes, &module);
+    if (!result) *out = module->handle;
+    return result;
 }
 
 /* The size of an image in memory, which the API does not tell: an ELF file says it itself,
    PTX ends with a zero byte. */
-static size_t image_bytes(const void *image)
+size_t module_image_bytes(const void *image)
 {
     const unsigned char *p = image;
     if (memcmp(p, "\177ELF", 4)) return strlen(image);
@@ -286,15 +294,16 @@ static size_t image_bytes(const void *image)
 CUAPI cuModuleLoadData(CUmodule *out, const void *image)
 {
     if (!image) return fail(CUDA_ERROR_INVALID_VALUE, "no image");
-    return load(out, image, image_bytes(image));
+    return load(out, image, module_image_bytes(image));
 }
 
+CUAPI cuModuleLoadFatBinary(CUmodule *out, const void *image)
+{ return cuModuleLoadData(out, image); }
+
 /* Options are pairs; those with log buffers get the words of an error. */
-CUAPI cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned count, const int *options,
-                         void **values)
+void module_tell_log(CUresult result, unsigned count, const int *options, void **values)
 {
     enum { INFO_LOG_BYTES = 4, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
-    CUresult result = cuModuleLoadData(out, image);
     const char *words = result ? detail_text() : "";
     char *buffer = NULL;
     for (unsigned i = 0; i < count; i++)
@@ -311,10 +320,17 @@ CUAPI cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned count, const
         }
         values[i] = (void *)length;
     }
+}
+
+CUAPI cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned count, const int *options,
+                         void **values)
+{
+    CUresult result = cuModuleLoadData(out, image);
+    module_tell_log(result, count, options, values);
     return result;
 }
 
-CUAPI cuModuleLoad(CUmodule *out, const char *path)
+CUresult module_read_file(const char *path, char **out, size_t *out_bytes)
 {
     FILE *file = fopen(path, "rb");
     if (!file) return fail(CUDA_ERROR_FILE_NOT_FOUND, "%s", path);
@@ -331,9 +347,34 @@ CUAPI cuModuleLoad(CUmodule *out, const char *path)
     fclose(file);
     if (!image) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     image[bytes] = 0;
-    CUresult result = load(out, image, bytes);
+    *out = image;
+    *out_bytes = bytes;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuModuleLoad(CUmodule *out, const char *path)
+{
+    char *image;
+    size_t bytes;
+    CUresult result = module_read_file(path, &image, &bytes);
+    if (result) return result;
+    result = load(out, image, bytes);
     free(image);
     return result;
+}
+
+CUAPI cuModuleGetLoadingMode(int *mode)
+{
+    enum { EAGER = 1, LAZY };
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    *mode = LAZY;
+    return CUDA_SUCCESS;
+}
+
+void module_unload(void *handle)
+{
+    Module *module = handle_object(MODULE, handle);
+    if (module) module_free(module);
 }
 
 CUAPI cuModuleUnload(CUmodule handle)
@@ -366,19 +407,46 @@ static CUresult no_kernel(const Module *module, const char *name)
     return fail(CUDA_ERROR_NOT_FOUND, "the module has no kernel named '%s'; it has %s", name, text);
 }
 
+CUresult module_kernel(Module *module, const char *name, Kernel **out)
+{
+    Kernel *kernel = kernel_named(module, name);
+    if (!kernel) return no_kernel(module, name);
+    CUresult result = kernel_compile(kernel, 0);
+    if (result) return result;
+    if (!kernel->handle) kernel->handle = handle_new(FUNCTION, kernel);
+    *out = kernel;
+    return CUDA_SUCCESS;
+}
+
 CUAPI cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
 {
     NEED_CONTEXT(context);
     (void)context;
     Module *module = handle_object(MODULE, handle);
     if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
-    Kernel *kernel = kernel_named(module, name);
-    if (!kernel) return no_kernel(module, name);
-    CUresult result = kernel_compile(kernel, 0);
-    if (result) return result;
-    if (!kernel->handle) kernel->handle = handle_new(FUNCTION, kernel);
-    *out = kernel->handle;
+    Kernel *kernel;
+    CUresult result = module_kernel(module, name, &kernel);
+    if (!result) *out = kernel->handle;
+    return result;
+}
+
+CUAPI cuModuleGetFunctionCount(unsigned *count, CUmodule handle)
+{
+    Module *module = handle_object(MODULE, handle);
+    if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
+    *count = 0;
+    for (const Kernel *k = module->kernels; k; k = k->next) ++*count;
     return CUDA_SUCCESS;
+}
+
+CUAPI cuModuleEnumerateFunctions(CUfunction *out, unsigned room, CUmodule handle)
+{
+    Module *module = handle_object(MODULE, handle);
+    if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
+    CUresult result = CUDA_SUCCESS;
+    for (Kernel *k = module->kernels; k && room && !result; k = k->next, room--)
+        result = cuModuleGetFunction(out++, handle, k->name);
+    return result;
 }
 
 CUAPI cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule handle, const char *name)
@@ -440,8 +508,7 @@ const char *sg_asked_about(void **module)
 
 CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function)
 {
-    Kernel *kernel = handle_object(FUNCTION, function);
-    if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
+    NEED_KERNEL(kernel, function);
     asked_about = kernel;
     bool from_ptxas =
         attribute == LOCAL_BYTES || attribute == REGISTERS || attribute == CONST_BYTES;
@@ -467,8 +534,7 @@ CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function)
 
 CUAPI cuFuncSetAttribute(CUfunction function, int attribute, int value)
 {
-    Kernel *kernel = handle_object(FUNCTION, function);
-    if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
+    NEED_KERNEL(kernel, function);
     if (attribute == MAX_DYNAMIC_SHARED) {
         int most = SHARED_OPTIN - kernel->static_shared;
         if (value < 0 || value > most)
@@ -488,10 +554,59 @@ CUAPI cuFuncSetAttribute(CUfunction function, int attribute, int value)
     return fail(CUDA_ERROR_INVALID_VALUE, "attribute %d cannot be set", attribute);
 }
 
+/* ---- what else is asked of functions ---- */
+
+CUAPI cuFuncGetModule(CUmodule *out, CUfunction function)
+{
+    NEED_KERNEL(kernel, function);
+    *out = kernel->module->handle;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuFuncGetName(const char **out, CUfunction function)
+{
+    NEED_KERNEL(kernel, function);
+    *out = kernel->name;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes)
+{
+    NEED_KERNEL(kernel, function);
+    if (index >= kernel->param_count)
+        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s has %u parameters, not more than %zu",
+                    kernel->shown, kernel->param_count, index);
+    *offset = kernel->params[index][0];
+    if (bytes) *bytes = kernel->params[index][1];
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuFuncIsLoaded(int *loaded, CUfunction function)
+{
+    NEED_KERNEL(kernel, function);
+    *loaded = kernel->code[0].entry != NULL;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuFuncLoad(CUfunction function)
+{
+    NEED_KERNEL(kernel, function);
+    return kernel_compile(kernel, 0);
+}
+
+CUAPI cuFuncSetSharedMemConfig(CUfunction function, int config)
+{
+    NEED_KERNEL(kernel, function);
+    (void)kernel;
+    if (config < 0 || config > 2)
+        return fail(CUDA_ERROR_INVALID_VALUE, "shared memory config %d", config);
+    return CUDA_SUCCESS; /* four-byte banks, always */
+}
+
 CUAPI cuFuncSetCacheConfig(CUfunction function, int config)
 {
-    if (!handle_object(FUNCTION, function))
-        return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
+    NEED_KERNEL(kernel, function);
+    (void)kernel;
     if (config < 0 || config > 3) return fail(CUDA_ERROR_INVALID_VALUE, "cache config %d", config);
     return CUDA_SUCCESS;
 }

@@ -20,8 +20,7 @@ CUAPI cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfuncti
                                                            int threads, size_t dynamic_shared,
                                                            unsigned flags)
 {
-    Kernel *kernel = handle_object(FUNCTION, function);
-    if (!kernel) return fail(CUDA_ERROR_INVALID_HANDLE, "no such function");
+    NEED_KERNEL(kernel, function);
     if (threads < 1 || flags > 1)
         return fail(CUDA_ERROR_INVALID_VALUE, "blocks of %d threads, flags %u", threads, flags);
     CUresult result = kernel_learn_attributes(kernel);
@@ -37,4 +36,47 @@ CUAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction functi
 {
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
                                                                 dynamic_shared, 0);
+}
+
+/* The block with which most threads run at once; of several, the largest. */
+CUAPI cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
+                                                size_t (*shared_of)(int block), size_t shared,
+                                                int limit, unsigned flags)
+{
+    NEED_KERNEL(kernel, function);
+    int most = kernel->max_threads, best = 0;
+    if (limit > 0 && limit < most) most = limit;
+    for (int threads = most; threads > 0; threads = (threads - 1) / LANES * LANES) {
+        int blocks;
+        CUresult result = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+            &blocks, function, threads, shared_of ? shared_of(threads) : shared, flags);
+        if (result) return result;
+        if (blocks * threads <= best) continue;
+        best = blocks * threads;
+        *block = threads;
+        *grid = blocks * MULTIPROCESSORS;
+    }
+    return best ? CUDA_SUCCESS
+                : fail(CUDA_ERROR_INVALID_VALUE, "no block of kernel %s fits", kernel->shown);
+}
+
+CUAPI cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
+                                       size_t (*shared_of)(int block), size_t shared, int limit)
+{
+    return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of, shared,
+                                                     limit, 0);
+}
+
+/* What each of so many blocks may have of a multiprocessor's shared memory. */
+CUAPI cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks,
+                                              int threads)
+{
+    NEED_KERNEL(kernel, function);
+    if (blocks < 1 || threads < 1 || (unsigned)threads > kernel->max_threads ||
+        (unsigned)blocks > occupancy_blocks(threads, 0, 0))
+        return fail(CUDA_ERROR_INVALID_VALUE, "%d blocks of %d threads at once", blocks, threads);
+    uint32_t each = SHARED_PER_SM / blocks / SHARED_UNIT * SHARED_UNIT;
+    uint32_t taken = SHARED_OF_SYSTEM + kernel->static_shared;
+    *bytes = each > taken ? each - taken : 0;
+    return CUDA_SUCCESS;
 }

@@ -12,9 +12,17 @@ typedef struct {
     struct timespec time;
 } Event;
 
+typedef struct {
+    Context *owner;
+    unsigned flags;
+    int priority;
+} Stream;
+
 static void drop_stream(void *handle, void *object, void *owner)
 {
-    if (object == owner) handle_drop(handle);
+    if (((Stream *)object)->owner != owner) return;
+    handle_drop(handle);
+    free(object);
 }
 
 static void drop_event(void *handle, void *object, void *owner)
@@ -45,20 +53,137 @@ bool stream_valid(CUstream stream)
     Event *event = handle_object(EVENT, handle);                                                   \
     if (!event) return fail(CUDA_ERROR_INVALID_HANDLE, "no such event")
 
-CUAPI cuStreamCreate(CUstream *out, unsigned flags)
+/* A priority outside of the range is taken as the nearest inside, as the hardware's driver does. */
+CUAPI cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
 {
     NEED_CONTEXT(context);
     if (flags > 1) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-    *out = handle_new(STREAM, context);
+    if (priority > LEAST_PRIORITY) priority = LEAST_PRIORITY;
+    if (priority < GREATEST_PRIORITY) priority = GREATEST_PRIORITY;
+    Stream *stream = malloc(sizeof *stream);
+    if (!stream) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    *stream = (Stream){context, flags, priority};
+    *out = handle_new(STREAM, stream);
     return *out ? CUDA_SUCCESS : fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
 }
+
+CUAPI cuStreamCreate(CUstream *out, unsigned flags)
+{ return cuStreamCreateWithPriority(out, flags, LEAST_PRIORITY); }
 
 CUAPI cuStreamDestroy_v2(CUstream stream)
 {
     NEED_STREAM(stream);
     if ((uintptr_t)stream <= 2)
         return fail(CUDA_ERROR_INVALID_HANDLE, "the default stream cannot be destroyed");
+    free(handle_object(STREAM, stream));
     handle_drop(stream);
+    return CUDA_SUCCESS;
+}
+
+/* What is asked of a stream; of a default one: what it would be as one of the current context. */
+static CUresult describe(CUstream handle, Stream *out)
+{
+    NEED_CONTEXT(context);
+    if (!stream_valid(handle)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    Stream *stream = handle_object(STREAM, handle);
+    *out = stream ? *stream : (Stream){context, 0, LEAST_PRIORITY};
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuStreamGetPriority(CUstream handle, int *priority)
+{
+    Stream stream;
+    CUresult result = describe(handle, &stream);
+    if (!result) *priority = stream.priority;
+    return result;
+}
+
+CUAPI cuStreamGetFlags(CUstream handle, unsigned *flags)
+{
+    Stream stream;
+    CUresult result = describe(handle, &stream);
+    if (!result) *flags = stream.flags;
+    return result;
+}
+
+CUAPI cuStreamGetCtx(CUstream handle, CUcontext *context)
+{
+    Stream stream;
+    CUresult result = describe(handle, &stream);
+    if (!result) *context = stream.owner->handle;
+    return result;
+}
+
+CUAPI cuStreamGetCtx_v2(CUstream handle, CUcontext *context, void **green)
+{
+    *green = NULL;
+    return cuStreamGetCtx(handle, context);
+}
+
+CUAPI cuStreamGetDevice(CUstream stream, CUdevice *device)
+{
+    NEED_STREAM(stream);
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuStreamGetId(CUstream stream, unsigned long long *id)
+{
+    NEED_STREAM(stream);
+    *id = (uintptr_t)stream;
+    return CUDA_SUCCESS;
+}
+
+/* What was asked for before has ended, so that a callback's turn has come. */
+CUAPI cuStreamAddCallback(CUstream stream, void (*call)(CUstream, CUresult, void *), void *data,
+                          unsigned flags)
+{
+    NEED_STREAM(stream);
+    if (flags || !call) return fail(CUDA_ERROR_INVALID_VALUE, "no callback, or flags");
+    call(stream, CUDA_SUCCESS, data);
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuLaunchHostFunc(CUstream stream, void (*call)(void *), void *data)
+{
+    NEED_STREAM(stream);
+    if (!call) return fail(CUDA_ERROR_INVALID_VALUE, "no function");
+    call(data);
+    return CUDA_SUCCESS;
+}
+
+/* ---- capture, which never begins here (unsupported.c) ---- */
+
+enum { NOT_CAPTURING, CAPTURE_MODES = 3 };
+
+CUAPI cuStreamIsCapturing(CUstream stream, int *status)
+{
+    NEED_STREAM(stream);
+    *status = NOT_CAPTURING;
+    return CUDA_SUCCESS;
+}
+
+/* The later version has one more thing to return between these; none is, unless capturing. */
+CUAPI cuStreamGetCaptureInfo_v2(CUstream stream, int *status, uint64_t *id)
+{
+    (void)id;
+    return cuStreamIsCapturing(stream, status);
+}
+
+CUAPI cuStreamGetCaptureInfo_v3(CUstream stream, int *status, uint64_t *id)
+{
+    (void)id;
+    return cuStreamIsCapturing(stream, status);
+}
+
+CUAPI cuThreadExchangeStreamCaptureMode(int *mode)
+{
+    static __thread int current;
+    if (*mode < 0 || *mode >= CAPTURE_MODES)
+        return fail(CUDA_ERROR_INVALID_VALUE, "there is no capture mode %d", *mode);
+    int before = current;
+    current = *mode;
+    *mode = before;
     return CUDA_SUCCESS;
 }
 
@@ -113,6 +238,12 @@ CUAPI cuEventRecord(CUevent handle, CUstream stream)
     clock_gettime(CLOCK_MONOTONIC_RAW, &event->time);
     event->recorded = true;
     return CUDA_SUCCESS;
+}
+
+CUAPI cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags)
+{
+    if (flags > 1) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+    return cuEventRecord(handle, stream);
 }
 
 CUAPI cuEventQuery(CUevent handle)

@@ -127,6 +127,10 @@ class Driver:
                 module, name.encode(), c_size_t(PARAM_BYTES.get(name, 0)), b"", 4096, LOCAL_BYTES,
                 64 if name == "deep" else 0, 16, files, 1, (Site * len(sites))(*sites), len(sites),
             )  # fmt: skip
+            places = [(at, 8) for at in range(0, PARAM_BYTES.get(name, 0), 8)]
+            self.library.sg_kernel_set_params(
+                module, name.encode(), ((c_uint32 * 2) * len(places))(*places), len(places)
+            )
         return 0
 
     def _compile(self, module, name, build_number):

@@ -1,0 +1,253 @@
+/* Memory pools. What is allocated in the order of a stream is there when the call returns, and what
+   is freed has gone; so a pool holds back nothing, and reserves just what is in use. */
+#include <stdlib.h>
+
+#include "driver.h"
+
+enum { LOCATION_NONE, LOCATION_DEVICE, LOCATION_HOST, LOCATION_NUMA, LOCATION_NUMA_CURRENT };
+enum { ALLOCATION_PINNED = 1, ALLOCATION_MANAGED = 2 };
+enum { ACCESS_READ_WRITE = 3 };
+
+struct Pool {
+    void *handle; /* NULL: destroyed, and some of its memory still in use */
+    MemoryKind kind;
+    size_t used, high, most;
+    uint64_t threshold;
+    int reuse[3];
+};
+
+/* For each kind of memory: the pool that is always there, and the one that stands for it. */
+static struct Pool always[MANAGED_MEMORY + 1];
+static struct Pool *chosen[MANAGED_MEMORY + 1];
+
+static struct Pool *pool_begin(struct Pool *pool, MemoryKind kind, size_t most)
+{
+    *pool = (struct Pool){.kind = kind, .most = most ? most : SIZE_MAX, .reuse = {1, 1, 1}};
+    pool->handle = handle_new(POOL, pool);
+    return pool;
+}
+
+static struct Pool *default_pool(MemoryKind kind)
+{
+    static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&first);
+    if (!chosen[kind]) chosen[kind] = pool_begin(&always[kind], kind, 0);
+    pthread_mutex_unlock(&first);
+    return &always[kind];
+}
+
+static struct Pool *chosen_pool(MemoryKind kind)
+{
+    default_pool(kind);
+    return chosen[kind];
+}
+
+static CUresult kind_of(MemoryLocation location, int type, MemoryKind *kind)
+{
+    if (type != ALLOCATION_PINNED && type != ALLOCATION_MANAGED)
+        return fail(CUDA_ERROR_INVALID_VALUE, "there is no allocation type %d", type);
+    if (location.type == LOCATION_DEVICE && location.id)
+        return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
+    if (location.type > LOCATION_NUMA_CURRENT || (!location.type && type == ALLOCATION_PINNED))
+        return fail(CUDA_ERROR_INVALID_VALUE, "there is no location type %d", location.type);
+    *kind = type == ALLOCATION_MANAGED         ? MANAGED_MEMORY
+            : location.type == LOCATION_DEVICE ? DEVICE_MEMORY
+                                               : HOST_MEMORY;
+    return CUDA_SUCCESS;
+}
+
+void *pool_handle(const struct Pool *pool) { return pool ? pool->handle : NULL; }
+
+void pool_forget(struct Pool *pool, size_t bytes)
+{
+    pool->used -= bytes;
+    if (!pool->handle && !pool->used) free(pool);
+}
+
+#define NEED_POOL(pool, handle)                                                                    \
+    struct Pool *pool = handle_object(POOL, handle);                                               \
+    if (!pool) return fail(CUDA_ERROR_INVALID_VALUE, "no such memory pool")
+
+/* ---- allocating ---- */
+
+static CUresult take(CUdeviceptr *out, size_t bytes, struct Pool *pool, CUstream stream)
+{
+    NEED_CONTEXT(context);
+    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    driver_lock();
+    CUresult result =
+        bytes > pool->most - pool->used
+            ? fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes asked for; the pool has %zu, %zu in use",
+                   bytes, pool->most, pool->used)
+            : memory_allocate(context, bytes, pool->kind, 0, out);
+    if (!result) {
+        memory_set_pool(*out, pool);
+        pool->used += bytes;
+        if (pool->used > pool->high) pool->high = pool->used;
+    }
+    driver_unlock();
+    return result;
+}
+
+CUAPI cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
+{ return take(out, bytes, chosen_pool(DEVICE_MEMORY), stream); }
+
+CUAPI cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, void *handle, CUstream stream)
+{
+    NEED_POOL(pool, handle);
+    return take(out, bytes, pool, stream);
+}
+
+CUAPI cuMemFreeAsync(CUdeviceptr address, CUstream stream)
+{
+    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    return memory_release(address);
+}
+
+/* ---- pools ---- */
+
+CUAPI cuMemPoolCreate(void **out, const PoolProperties *wanted)
+{
+    MemoryKind kind;
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
+    CUresult result = kind_of(wanted->location, wanted->allocation, &kind);
+    if (result) return result;
+    if (wanted->handles)
+        return fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "the software GPU does not support memory shared between processes");
+    struct Pool *pool = malloc(sizeof *pool);
+    if (!pool) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    *out = pool_begin(pool, kind, wanted->most)->handle;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuMemPoolDestroy(void *handle)
+{
+    NEED_POOL(pool, handle);
+    if (pool == &always[pool->kind])
+        return fail(CUDA_ERROR_INVALID_VALUE, "the default pool cannot be destroyed");
+    if (chosen[pool->kind] == pool) chosen[pool->kind] = &always[pool->kind];
+    driver_lock();
+    handle_drop(handle);
+    pool->handle = NULL;
+    pool_forget(pool, 0);
+    driver_unlock();
+    return CUDA_SUCCESS;
+}
+
+static CUresult choose(MemoryKind kind, void *handle)
+{
+    NEED_POOL(pool, handle);
+    if (pool->kind != kind)
+        return fail(CUDA_ERROR_INVALID_VALUE, "the pool is of memory in another place");
+    default_pool(kind);
+    chosen[kind] = pool;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceGetDefaultMemPool(void **out, CUdevice device)
+{
+    NEED_DEVICE(device);
+    *out = default_pool(DEVICE_MEMORY)->handle;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceGetMemPool(void **out, CUdevice device)
+{
+    NEED_DEVICE(device);
+    *out = chosen_pool(DEVICE_MEMORY)->handle;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuDeviceSetMemPool(CUdevice device, void *pool)
+{
+    NEED_DEVICE(device);
+    return choose(DEVICE_MEMORY, pool);
+}
+
+CUAPI cuMemGetDefaultMemPool(void **out, const MemoryLocation *location, int type)
+{
+    MemoryKind kind;
+    CUresult result = kind_of(*location, type, &kind);
+    if (!result) *out = default_pool(kind)->handle;
+    return result;
+}
+
+CUAPI cuMemGetMemPool(void **out, const MemoryLocation *location, int type)
+{
+    MemoryKind kind;
+    CUresult result = kind_of(*location, type, &kind);
+    if (!result) *out = chosen_pool(kind)->handle;
+    return result;
+}
+
+CUAPI cuMemSetMemPool(const MemoryLocation *location, int type, void *pool)
+{
+    MemoryKind kind;
+    CUresult result = kind_of(*location, type, &kind);
+    return result ? result : choose(kind, pool);
+}
+
+CUAPI cuMemPoolTrimTo(void *handle, size_t bytes)
+{
+    (void)bytes;
+    NEED_POOL(pool, handle);
+    (void)pool; /* nothing is held back */
+    return CUDA_SUCCESS;
+}
+
+enum { REUSE_FIRST = 1, REUSE_LAST = 3, THRESHOLD, RESERVED, RESERVED_HIGH, USED, USED_HIGH };
+
+CUAPI cuMemPoolGetAttribute(void *handle, int attribute, void *value)
+{
+    NEED_POOL(pool, handle);
+    switch (attribute) {
+    case REUSE_FIRST ... REUSE_LAST: *(int *)value = pool->reuse[attribute - REUSE_FIRST]; break;
+    case THRESHOLD: *(uint64_t *)value = pool->threshold; break;
+    case RESERVED:
+    case USED: *(uint64_t *)value = pool->used; break;
+    case RESERVED_HIGH:
+    case USED_HIGH: *(uint64_t *)value = pool->high; break;
+    default: return fail(CUDA_ERROR_INVALID_VALUE, "there is no attribute %d", attribute);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuMemPoolSetAttribute(void *handle, int attribute, const void *value)
+{
+    NEED_POOL(pool, handle);
+    switch (attribute) {
+    case REUSE_FIRST ... REUSE_LAST: pool->reuse[attribute - REUSE_FIRST] = *(int *)value; break;
+    case THRESHOLD: pool->threshold = *(uint64_t *)value; break;
+    case RESERVED_HIGH:
+    case USED_HIGH:
+        if (*(uint64_t *)value) return fail(CUDA_ERROR_INVALID_VALUE, "a peak is reset to 0 only");
+        pool->high = pool->used;
+        break;
+    default: return fail(CUDA_ERROR_INVALID_VALUE, "attribute %d cannot be set", attribute);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuMemPoolSetAccess(void *handle, const PoolAccess *wanted, size_t count)
+{
+    NEED_POOL(pool, handle);
+    (void)pool;
+    for (size_t i = 0; i < count; i++) {
+        if (wanted[i].location.type != LOCATION_DEVICE || wanted[i].location.id)
+            return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
+        if (wanted[i].access != ACCESS_READ_WRITE)
+            return fail(CUDA_ERROR_INVALID_VALUE, "the one device always has access");
+    }
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuMemPoolGetAccess(int *access, void *handle, const MemoryLocation *location)
+{
+    NEED_POOL(pool, handle);
+    (void)pool;
+    if (location->type == LOCATION_DEVICE && location->id)
+        return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
+    *access = ACCESS_READ_WRITE;
+    return CUDA_SUCCESS;
+}
