@@ -98,5 +98,5 @@ class Prediction:
 
 def _said(value):
     if isinstance(value, list):
-        return ", ".join(map(_said, value))
+        return ", ".join(map(str, value))  # no comma but between them
     return f"{value:,}" if isinstance(value, (int, float)) else str(value)

@@ -55,6 +55,10 @@ def test_any_other_is_told_how_far_off(answer, says):
     assert says in repr(predictions.predict("00.past_the_end", answer, 96))
 
 
+def test_commas_stand_between_numbers_alone():
+    assert "\n2048, 3136 is the shape" in repr(predictions.predict("09.merged", None, (2048, 3136)))
+
+
 def test_what_is_measured_must_be_right():
     with pytest.raises(AssertionError, match="00.past_the_end: measured 95, expected 96"):
         predictions.predict("00.past_the_end", None, 95)
