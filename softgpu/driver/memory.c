@@ -3,6 +3,7 @@
    Addresses come from two reserved zones, one for small and one for large allocations. A zone is
    used from its beginning to its end before any address is used again, so that an access to
    freed memory finds nothing there. Pages cost memory only once touched, and go back when freed. */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #define ALIGN_BYTES 512u /* as on the hardware */
 #define RED_BYTES 512u   /* at least this much unallocated space after each allocation */
 #define PAGE 4096u
+#define HUGE_PAGE (2u << 20)
 #define SMALL_BYTES (1u << 20) /* allocations below this share pages */
 #define SMALL_ZONE (4ull << 30)
 #define SMALL_LAP (256ull << 20) /* addresses handed out before small ones are reused */
@@ -131,14 +133,17 @@ static uint64_t place(size_t bytes)
     if (!reserve_zones()) return 0;
     bool is_small = bytes < SMALL_BYTES;
     Zone *zone = is_small ? &small : &large;
-    size_t align = is_small ? ALIGN_BYTES : bytes < (4u << 20) ? PAGE : 2u << 20;
+    size_t align = is_small ? ALIGN_BYTES : bytes < 2 * HUGE_PAGE ? PAGE : HUGE_PAGE;
     uint64_t address = search(zone->cursor, zone->lap, bytes, align);
     if (!address) address = search(zone->begin, zone->end, bytes, align);
     if (!address) return 0;
     zone->cursor = address + bytes + RED_BYTES;
-    if (!is_small)
-        return mprotect((void *)address, round_up(bytes, PAGE), PROT_READ | PROT_WRITE) ? 0
-                                                                                        : address;
+    if (!is_small) {
+        size_t whole = round_up(bytes, PAGE);
+        if (mprotect((void *)address, whole, PROT_READ | PROT_WRITE)) return 0;
+        if (align == HUGE_PAGE) madvise((void *)address, whole, MADV_HUGEPAGE);
+        return address;
+    }
     if (address + bytes > small_committed) {
         uint64_t end = round_up(address + bytes, COMMIT_STEP);
         if (end > small.end) end = small.end;

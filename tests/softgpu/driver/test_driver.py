@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -411,6 +412,30 @@ def test_memory_costs_nothing_until_touched(calm):
     calm.free(half)
     with pytest.raises(DriverError):
         calm.allocate(1 << 60)
+
+
+def flags_of_mapping(address):
+    """What the kernel notes of the memory around an address, as in VmFlags of proc(5)."""
+    inside = False
+    with open("/proc/self/smaps") as file:
+        for line in file:
+            if match := re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line):
+                inside = int(match[1], 16) <= address < int(match[2], 16)
+            elif inside and line.startswith("VmFlags:"):
+                return line.split()[1:]
+    raise AssertionError(f"{address:#x} is not mapped")
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/sys/kernel/mm/transparent_hugepage"), reason="Linux has no huge pages"
+)
+def test_large_allocations_ask_for_huge_pages(calm):
+    small, large = calm.allocate(3 << 20), calm.allocate(5 << 20)
+    assert large % (2 << 20) == 0
+    assert "hg" in flags_of_mapping(large) and "hg" not in flags_of_mapping(small)
+    calm.free(large)
+    assert "hg" not in flags_of_mapping(large)
+    calm.free(small)
 
 
 def test_what_cannot_be_freed(calm):
