@@ -95,7 +95,7 @@ class LoadedModule:
 
     @cached_property
     def source_lines(self) -> dict[str, dict[int, str]]:
-        """The CUDA source by file and line, as far as it stands in comments behind the PTX.
+        """The CUDA source by file and line, as far as it stands in comments after the PTX.
 
         What `#line` does not name is file "".
         """

@@ -17,24 +17,24 @@ INLINE double exp2_series(double x)
                           f * (1 / 6. + f * (1 / 24. +
                                              f * (1 / 120. +
                                                   f * (1 / 720. + f * (1 / 5040. + f / 40320)))))));
-    double scale = f64_bits((bits_f64(shifted) + 1023) << 52);
+    double scale = f64_of_bits((bits_of_f64(shifted) + 1023) << 52);
     return series * scale;
 }
 
-INLINE float exp2_lane(float x) { return x == x ? (float)exp2_series(x) : f32_bits(F32_NAN); }
+INLINE float exp2_lane(float x) { return x == x ? (float)exp2_series(x) : f32_of_bits(F32_NAN); }
 
 /* log2(2^e m) with m between sqrt(1/2) and sqrt(2): e + 2/ln2 atanh((m-1)/(m+1)). */
 INLINE float log2_lane(float x)
 {
     const uint64_t root = 0x3fe6a09e667f3bcd, one = 0x3ff0000000000000, magic = 0x4330000000000000;
-    uint64_t bits = bits_f64(x) - root + one;
-    double e = f64_bits(bits >> 52 | magic) - (0x1p52 + 1023);
-    double m = f64_bits((bits & 0xfffffffffffff) + root);
+    uint64_t bits = bits_of_f64(x) - root + one;
+    double e = f64_of_bits(bits >> 52 | magic) - (0x1p52 + 1023);
+    double m = f64_of_bits((bits & 0xfffffffffffff) + root);
     double s = (m - 1) / (m + 1), t = s * s;
     double series = s * (1 + t * (1 / 3. + t * (1 / 5. + t * (1 / 7. + t * (1 / 9. + t / 11)))));
     float result = (float)(e + 2 / M_LN2 * series);
     result = x == INFINITY ? x : x == 0 ? -INFINITY : result;
-    return x >= 0 ? result : f32_bits(F32_NAN);
+    return x >= 0 ? result : f32_of_bits(F32_NAN);
 }
 
 /* Sine of x + quarter * pi/2, for |x| below a million. */
@@ -43,7 +43,7 @@ INLINE float sine_lane(float x, uint64_t quarter)
     double shifted = x * (2 / M_PI) + ROUNDER, n = shifted - ROUNDER;
     /* pi/2 in two parts, so that n times the first is exact */
     double r = (x - n * 0x1.921fb544p0) - n * 0x1.0b4611a626331p-34, t = r * r;
-    uint64_t turn = bits_f64(shifted) + quarter;
+    uint64_t turn = bits_of_f64(shifted) + quarter;
     double sine =
         r *
         (1 + t * (-1 / 6. + t * (1 / 120. + t * (-1 / 5040. + t * (1 / 362880. + t / -39916800)))));
@@ -61,7 +61,7 @@ INLINE float tanh_lane(float x)
     double result = size < 0x1p-6 ? size * (1 + t * (-1 / 3. + t * (2 / 15.)))
                     : size > 20   ? 1
                                   : 1 - 2 / (e + 1);
-    return x == x ? copysignf((float)result, x) : f32_bits(F32_NAN);
+    return x == x ? copysignf((float)result, x) : f32_of_bits(F32_NAN);
 }
 
 #define SIN_LANE(x) sine_lane(x, 0)
@@ -120,12 +120,12 @@ SHORT(sg_tanh_approx_bf16, float_of_bfloat, tanh_lane, IDENTITY, bfloat_of_float
 
 /* ---- double: only the upper halves of argument and result count ---- */
 
-INLINE double upper(double x) { return f64_bits(bits_f64(x) & 0xffffffff00000000); }
+INLINE double upper(double x) { return f64_of_bits(bits_of_f64(x) & 0xffffffff00000000); }
 
 INLINE double upper_rounded(double x)
 {
-    if (x != x) return f64_bits(0x7fffffff00000000);
-    return x - x == 0 ? upper(f64_bits(bits_f64(x) + 0x80000000)) : x;
+    if (x != x) return f64_of_bits(0x7fffffff00000000);
+    return x - x == 0 ? upper(f64_of_bits(bits_of_f64(x) + 0x80000000)) : x;
 }
 
 INLINE double flush_f64(double x) { return fabs(x) < 0x1p-1022 ? copysign(0, x) : x; }

@@ -42,33 +42,33 @@ INLINE bool is_special(uint32_t bits)
 INLINE uint32_t apply_f32(uint32_t op, uint32_t held, uint32_t a, uint32_t b)
 {
     if (op != OP_ADD) return apply_u32(op, held, a, b);
-    uint32_t sum = bits_f32(f32_bits(held) + f32_bits(a));
-    return is_special(sum) ? bits_f32(canonical_f32(f32_bits(sum))) : sum;
+    uint32_t sum = bits_of_f32(f32_of_bits(held) + f32_of_bits(a));
+    return is_special(sum) ? bits_of_f32(canonical_f32(f32_of_bits(sum))) : sum;
 }
 
 /* On global memory, the hardware flushes subnormals. */
 INLINE uint32_t apply_ftz_f32(uint32_t op, uint32_t held, uint32_t a, uint32_t b)
 {
     if (op != OP_ADD) return apply_u32(op, held, a, b);
-    if (is_special(held)) held = bits_f32(flush_f32(f32_bits(held)));
-    if (is_special(a)) a = bits_f32(flush_f32(f32_bits(a)));
-    uint32_t sum = bits_f32(f32_bits(held) + f32_bits(a));
-    return is_special(sum) ? bits_f32(flush_f32(canonical_f32(f32_bits(sum)))) : sum;
+    if (is_special(held)) held = bits_of_f32(flush_f32(f32_of_bits(held)));
+    if (is_special(a)) a = bits_of_f32(flush_f32(f32_of_bits(a)));
+    uint32_t sum = bits_of_f32(f32_of_bits(held) + f32_of_bits(a));
+    return is_special(sum) ? bits_of_f32(flush_f32(canonical_f32(f32_of_bits(sum)))) : sum;
 }
 
 INLINE uint64_t apply_f64(uint32_t op, uint64_t held, uint64_t a, uint64_t b)
 {
     if (op != OP_ADD) return apply_u64(op, held, a, b);
-    return bits_f64(f64_bits(held) + f64_bits(a));
+    return bits_of_f64(f64_of_bits(held) + f64_of_bits(a));
 }
 
 /* On global memory, the hardware leaves NaN as it is: the operand's, else the one that is held. */
 INLINE uint64_t apply_global_f64(uint32_t op, uint64_t held, uint64_t a, uint64_t b)
 {
     if (op != OP_ADD) return apply_u64(op, held, a, b);
-    if (__builtin_expect(f64_bits(a) != f64_bits(a), 0)) return a;
-    if (__builtin_expect(f64_bits(held) != f64_bits(held), 0)) return held;
-    return bits_f64(f64_bits(held) + f64_bits(a));
+    if (__builtin_expect(f64_of_bits(a) != f64_of_bits(a), 0)) return a;
+    if (__builtin_expect(f64_of_bits(held) != f64_of_bits(held), 0)) return held;
+    return bits_of_f64(f64_of_bits(held) + f64_of_bits(a));
 }
 
 INLINE uint16_t apply_f16(uint32_t op, uint16_t held, uint16_t a, uint16_t b)

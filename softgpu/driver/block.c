@@ -15,12 +15,12 @@
 
 /* ---- preparing a worker for a launch ---- */
 
-static void set_thread_indices(Worker *k, const uint32_t block[3])
+static void set_thread_indices(Worker *worker, const uint32_t block[3])
 {
     uint32_t threads = block[0] * block[1] * block[2];
     uint32_t x = 0, y = 0, z = 0;
     for (uint32_t t = 0; t < MAX_WARPS * LANES; t++) {
-        Warp *w = &k->warps[t / LANES];
+        Warp *w = &worker->warps[t / LANES];
         uint32_t lane = t % LANES;
         w->tid[0][lane] = x;
         w->tid[1][lane] = y;
@@ -30,7 +30,7 @@ static void set_thread_indices(Worker *k, const uint32_t block[3])
         if (++x == block[0]) x = 0, y++;
         if (y == block[1]) y = 0, z++;
     }
-    memcpy(k->prepared_block, block, sizeof k->prepared_block);
+    memcpy(worker->prepared_block, block, sizeof worker->prepared_block);
 }
 
 static bool make_room(void **memory, size_t *room, size_t bytes, size_t step)
@@ -43,46 +43,47 @@ static bool make_room(void **memory, size_t *room, size_t bytes, size_t step)
     return *memory;
 }
 
-bool block_prepare(Worker *k, Job *job)
+bool block_prepare(Worker *worker, Job *job)
 {
-    k->job = job;
-    k->opens_reserved = false;
-    k->next_warp = job->warps;
-    k->unfinished = k->ready = 0;
-    if (!k->warps) {
-        k->warps = map_pages(MAX_WARPS * sizeof(Warp));
-        k->shared = map_pages(SHARED_PER_SM);
-        if (!k->warps || !k->shared) return false;
+    worker->job = job;
+    worker->opens_reserved = false;
+    worker->next_warp = job->warps;
+    worker->unfinished = worker->ready = 0;
+    if (!worker->warps) {
+        worker->warps = map_pages(MAX_WARPS * sizeof(Warp));
+        worker->shared = map_pages(SHARED_PER_SM);
+        if (!worker->warps || !worker->shared) return false;
     }
     size_t local = job->local_stride * LANES * job->warps;
     size_t counters = job->counter_count * sizeof(uint64_t);
     size_t sites = job->kernel->site_count * sizeof(Range);
-    if (!make_room((void **)&k->local, &k->local_room, local, 1u << 20) ||
-        !make_room((void **)&k->sites, &k->site_room, sites, 4096) ||
-        !make_room((void **)&k->counters, &k->counter_room, counters, 4096))
+    if (!make_room((void **)&worker->local, &worker->local_room, local, 1u << 20) ||
+        !make_room((void **)&worker->sites, &worker->site_room, sites, 4096) ||
+        !make_room((void **)&worker->counters, &worker->counter_room, counters, 4096))
         return false;
-    if (sites) memset(k->sites, 0, sites);
-    if (counters) memset(k->counters, 0, counters);
-    if (memcmp(k->prepared_block, job->block, sizeof job->block)) set_thread_indices(k, job->block);
+    if (sites) memset(worker->sites, 0, sites);
+    if (counters) memset(worker->counters, 0, counters);
+    if (memcmp(worker->prepared_block, job->block, sizeof job->block))
+        set_thread_indices(worker, job->block);
     for (uint32_t i = 0; i < job->warps; i++) {
-        Warp *w = &k->warps[i];
+        Warp *w = &worker->warps[i];
         w->warp_id = i;
         w->shared_bytes = job->static_shared + job->dynamic_shared;
         memcpy(w->ntid, job->block, sizeof w->ntid);
         memcpy(w->nctaid, job->grid, sizeof w->nctaid);
-        w->shared = k->shared;
-        w->local = k->local + job->local_stride * LANES * i;
+        w->shared = worker->shared;
+        w->local = worker->local + job->local_stride * LANES * i;
         w->local_stride = job->local_stride;
         w->params = job->params;
         w->module = job->kernel->module->base;
         w->stop = &job->stop;
-        w->sites = k->sites;
-        w->counters = counters ? k->counters : NULL;
+        w->sites = worker->sites;
+        w->counters = counters ? worker->counters : NULL;
         w->dynamic_shared = job->dynamic_shared;
         w->static_shared = job->static_shared;
         w->grid_id = job->grid_id;
         w->workspace = job->workspace;
-        w->worker = k;
+        w->worker = worker;
     }
     return true;
 }
@@ -93,10 +94,10 @@ bool block_prepare(Worker *k, Job *job)
 static inline uint32_t count_lanes(uint32_t mask)
 { return mask == UINT32_MAX ? LANES : __builtin_popcount(mask); }
 
-static void start_barriers(Worker *k)
+static void start_barriers(Worker *worker)
 {
-    if (k->busy_barriers) memset(k->barriers, 0, sizeof k->barriers);
-    k->busy_barriers = k->at_mbarriers = 0;
+    if (worker->busy_barriers) memset(worker->barriers, 0, sizeof worker->barriers);
+    worker->busy_barriers = worker->at_mbarriers = 0;
 }
 
 /* Moves a place in the grid on by one block. */
@@ -110,10 +111,10 @@ static inline void step(uint32_t ctaid[3], const uint32_t grid[3])
 }
 
 /* Takes the next block of the dealt chunk, or the next chunk; false: none are left. */
-static bool next_block(Worker *k)
+static bool next_block(Worker *worker)
 {
-    Job *job = k->job;
-    Worker *home = k->home;
+    Job *job = worker->job;
+    Worker *home = worker->home;
     if (job->stop) return false;
     if (home->dealt == home->dealt_end) {
         uint64_t begin = __atomic_fetch_add(&job->next_block, job->chunk, __ATOMIC_RELAXED);
@@ -124,60 +125,61 @@ static bool next_block(Worker *k)
         home->dealt_ctaid[1] = begin / job->grid[0] % job->grid[1];
         home->dealt_ctaid[2] = begin / job->grid[0] / job->grid[1];
     }
-    memcpy(k->ctaid, home->dealt_ctaid, sizeof k->ctaid);
+    memcpy(worker->ctaid, home->dealt_ctaid, sizeof worker->ctaid);
     step(home->dealt_ctaid, job->grid);
-    k->block = ++home->dealt;
-    k->has_block = true;
-    k->next_warp = 0;
-    k->unfinished = job->warps;
-    k->live_threads = job->threads;
-    start_barriers(k);
+    worker->block = ++home->dealt;
+    worker->has_block = true;
+    worker->next_warp = 0;
+    worker->unfinished = job->warps;
+    worker->live_threads = job->threads;
+    start_barriers(worker);
     return true;
 }
 
 /* Wakes the warps waiting at a barrier; returns what the reduction came to. */
-static uint32_t complete_barrier(Worker *k, uint32_t id)
+static uint32_t complete_barrier(Worker *worker, uint32_t id)
 {
-    Barrier *b = &k->barriers[id];
+    Barrier *b = &worker->barriers[id];
     uint32_t result = b->reduce == 1 ? b->count : b->reduce == 2 ? !b->any_false : b->any_true;
-    if (b->reduce) FOR_LANES(i, b->waiting) k->warps[i].barrier_result = result;
-    k->ready |= b->waiting;
-    k->busy_barriers &= ~(1u << id);
+    if (b->reduce) FOR_LANES(i, b->waiting) worker->warps[i].barrier_result = result;
+    worker->ready |= b->waiting;
+    worker->busy_barriers &= ~(1u << id);
     *b = (Barrier){0};
-    k->home->in_vain = 0;
+    worker->home->in_vain = 0;
     return result;
 }
 
 /* After threads have exited: barriers of the whole block may now be complete. */
-static void recheck_barriers(Worker *k)
+static void recheck_barriers(Worker *worker)
 {
-    FOR_LANES(id, k->busy_barriers)
+    FOR_LANES(id, worker->busy_barriers)
     {
-        Barrier *b = &k->barriers[id];
-        if (!b->expected && b->waiting && b->arrived >= k->live_threads) complete_barrier(k, id);
+        Barrier *b = &worker->barriers[id];
+        if (!b->expected && b->waiting && b->arrived >= worker->live_threads)
+            complete_barrier(worker, id);
     }
 }
 
 /* Takes account of lanes of the running warp that have returned. */
-static void count_exits(Worker *k, Warp *w, uint32_t live)
+static void count_exits(Worker *worker, Warp *w, uint32_t live)
 {
     if (live == w->counted_live) return;
-    k->live_threads -= w->counted_live - live;
+    worker->live_threads -= w->counted_live - live;
     w->counted_live = live;
-    if (k->busy_barriers) recheck_barriers(k);
+    if (worker->busy_barriers) recheck_barriers(worker);
 }
 
-static void run_warp(Worker *k, Warp *w)
+static void run_warp(Worker *worker, Warp *w)
 {
-    memcpy(w->ctaid, k->ctaid, sizeof w->ctaid);
+    memcpy(w->ctaid, worker->ctaid, sizeof w->ctaid);
     w->live = w->existing;
     w->counted_live = count_lanes(w->existing);
     w->local_top = 0;
-    w->stack_limit = k->running->stack + STACK_RESERVE;
-    k->job->entry(w);
-    k->unfinished--;
-    k->home->in_vain = 0;
-    count_exits(k, w, 0);
+    w->stack_limit = worker->running->stack + STACK_RESERVE;
+    worker->job->entry(w);
+    worker->unfinished--;
+    worker->home->in_vain = 0;
+    count_exits(worker, w, 0);
 }
 
 /* The first warp of a set at or after another, in the round. */
@@ -187,137 +189,137 @@ static uint32_t next_in_round(uint32_t set, uint32_t from)
     return __builtin_ctz(later ? later : set);
 }
 
-static void deadlock(Worker *k) __attribute__((noreturn));
+static void deadlock(Worker *worker) __attribute__((noreturn));
 
 static void fiber_main(void *argument)
 {
-    Worker *k = argument;
+    Worker *worker = argument;
     for (uint32_t last = 0;;) {
-        if (k->next_warp < k->job->warps) {
-            last = k->next_warp++;
-            run_warp(k, &k->warps[last]);
+        if (worker->next_warp < worker->job->warps) {
+            last = worker->next_warp++;
+            run_warp(worker, &worker->warps[last]);
             continue;
         }
-        Fiber *self = k->running;
+        Fiber *self = worker->running;
         void *to;
-        if (k->ready) {
-            uint32_t next = next_in_round(k->ready, last);
-            k->ready &= ~(1u << next);
-            k->running = k->warps[next].fiber;
-            to = k->warps[next].sp;
-        } else if (k->unfinished) {
-            deadlock(k);
-        } else if ((!k->has_block || k->home->seats == 1) && next_block(k)) {
+        if (worker->ready) {
+            uint32_t next = next_in_round(worker->ready, last);
+            worker->ready &= ~(1u << next);
+            worker->running = worker->warps[next].fiber;
+            to = worker->warps[next].sp;
+        } else if (worker->unfinished) {
+            deadlock(worker);
+        } else if ((!worker->has_block || worker->home->seats == 1) && next_block(worker)) {
             continue;
         } else { /* others have their turn first, or no block is left */
-            k->running = NULL;
-            to = k->native_sp;
+            worker->running = NULL;
+            to = worker->native_sp;
         }
-        self->next = k->idle;
-        k->idle = self;
+        self->next = worker->idle;
+        worker->idle = self;
         fiber_switch(&self->sp, to);
     }
 }
 
-static Fiber *idle_fiber(Worker *k)
+static Fiber *idle_fiber(Worker *worker)
 {
-    Fiber *fiber = k->idle;
+    Fiber *fiber = worker->idle;
     if (fiber) {
-        k->idle = fiber->next;
+        worker->idle = fiber->next;
         return fiber;
     }
-    fiber = fiber_new(k->fiber_count);
+    fiber = fiber_new(worker->fiber_count);
     if (!fiber) return NULL;
-    k->fibers[k->fiber_count++] = fiber;
-    fiber_reset(fiber, fiber_main, k);
+    worker->fibers[worker->fiber_count++] = fiber;
+    fiber_reset(fiber, fiber_main, worker);
     return fiber;
 }
 
-bool block_run(Worker *k)
+bool block_run(Worker *worker)
 {
-    if (!k->running && !(k->running = idle_fiber(k))) return false;
-    if (k->job->enter && !k->job->enter(k)) return false;
-    k->steps_aside = false;
-    fiber_switch(&k->native_sp, k->running->sp);
+    if (!worker->running && !(worker->running = idle_fiber(worker))) return false;
+    if (worker->job->enter && !worker->job->enter(worker)) return false;
+    worker->steps_aside = false;
+    fiber_switch(&worker->native_sp, worker->running->sp);
     return true;
 }
 
-void block_step_aside(Worker *k)
+void block_step_aside(Worker *worker)
 {
-    k->steps_aside = true;
-    fiber_switch(&k->running->sp, k->native_sp);
-    if (k->job->stop) block_leave(k);
+    worker->steps_aside = true;
+    fiber_switch(&worker->running->sp, worker->native_sp);
+    if (worker->job->stop) block_leave(worker);
 }
 
-void block_leave(Worker *k)
+void block_leave(Worker *worker)
 {
     void *never_resumed;
-    fiber_switch(&never_resumed, k->native_sp);
+    fiber_switch(&never_resumed, worker->native_sp);
     __builtin_unreachable();
 }
 
-void block_forget(Worker *k)
+void block_forget(Worker *worker)
 {
-    k->running = k->idle = NULL;
-    for (unsigned i = 0; i < k->fiber_count; i++) {
-        fiber_reset(k->fibers[i], fiber_main, k);
-        k->fibers[i]->next = k->idle;
-        k->idle = k->fibers[i];
+    worker->running = worker->idle = NULL;
+    for (unsigned i = 0; i < worker->fiber_count; i++) {
+        fiber_reset(worker->fibers[i], fiber_main, worker);
+        worker->fibers[i]->next = worker->idle;
+        worker->idle = worker->fibers[i];
     }
 }
 
 /* The warp that is next to go on after one that waits; it is not ready any more. */
-static inline Warp *take_next(Worker *k, Warp *w)
+static inline Warp *take_next(Worker *worker, Warp *w)
 {
     uint32_t id = w->warp_id + 1;
     Warp *next = w + 1; /* mostly: then its stack is known before the set of the ready is */
-    if (__builtin_expect(id >= MAX_WARPS || !(k->ready >> id & 1), 0)) {
-        if (!k->ready) deadlock(k);
-        id = next_in_round(k->ready, id);
-        next = &k->warps[id];
+    if (__builtin_expect(id >= MAX_WARPS || !(worker->ready >> id & 1), 0)) {
+        if (!worker->ready) deadlock(worker);
+        id = next_in_round(worker->ready, id);
+        next = &worker->warps[id];
     }
-    k->ready &= ~(1u << id);
+    worker->ready &= ~(1u << id);
     return next;
 }
 
-static void __attribute__((noinline)) start_another(Worker *k, Warp *w)
+static void __attribute__((noinline)) start_another(Worker *worker, Warp *w)
 {
-    Fiber *fiber = idle_fiber(k);
-    if (!fiber) fault_plain(k, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the stack of a warp");
-    k->running = fiber;
+    Fiber *fiber = idle_fiber(worker);
+    if (!fiber) fault_plain(worker, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the stack of a warp");
+    worker->running = fiber;
     fiber_switch(&w->sp, fiber->sp);
 }
 
 /* Runs other warps until this one is ready and its turn has come. */
-static inline void suspend(Worker *k, Warp *w)
+static inline void suspend(Worker *worker, Warp *w)
 {
-    w->fiber = k->running;
-    if (k->next_warp < k->job->warps) {
-        start_another(k, w);
+    w->fiber = worker->running;
+    if (worker->next_warp < worker->job->warps) {
+        start_another(worker, w);
         return;
     }
-    Warp *next = take_next(k, w);
-    k->running = next->fiber;
+    Warp *next = take_next(worker, w);
+    worker->running = next->fiber;
     fiber_switch(&w->sp, next->sp);
 }
 
 void block_wait(Warp *w, uint32_t site, uint32_t mask, uint64_t word)
 {
-    Worker *k = w->worker;
-    if (*w->stop) block_leave(k);
-    count_exits(k, w, count_lanes(w->live));
+    Worker *worker = w->worker;
+    if (*w->stop) block_leave(worker);
+    count_exits(worker, w, count_lanes(w->live));
     w->waiting_id = MBARRIER;
     w->waiting_site = site;
     w->waiting_mask = mask;
     w->waiting_word = word;
-    k->at_mbarriers |= 1u << w->warp_id;
-    suspend(k, w);
+    worker->at_mbarriers |= 1u << w->warp_id;
+    suspend(worker, w);
 }
 
-void block_wake(Worker *k)
+void block_wake(Worker *worker)
 {
-    k->ready |= k->at_mbarriers;
-    k->at_mbarriers = 0;
+    worker->ready |= worker->at_mbarriers;
+    worker->at_mbarriers = 0;
 }
 
 /* ---- barriers ---- */
@@ -337,32 +339,32 @@ static size_t print_set(char *text, size_t room, uint32_t set)
     return at;
 }
 
-static void describe_barrier(const Worker *k, const Warp *w, char *text, size_t room)
+static void describe_barrier(const Worker *worker, const Warp *w, char *text, size_t room)
 {
-    const Barrier *b = &k->barriers[w->waiting_id];
+    const Barrier *b = &worker->barriers[w->waiting_id];
     if (w->waiting_id == MBARRIER) mbarrier_describe(w->waiting_word, text, room);
     else
         snprintf(text, room, "barrier %u has %u of %u threads", w->waiting_id, b->arrived,
-                 b->expected ? b->expected : k->live_threads);
+                 b->expected ? b->expected : worker->live_threads);
 }
 
 /* No warp of the block can go on: says who waits where for what. */
-static void deadlock(Worker *k)
+static void deadlock(Worker *worker)
 {
     char text[2500], place[600], lanes[128];
-    Job *job = k->job;
+    Job *job = worker->job;
     size_t at = snprintf(text, sizeof text,
                          "kernel %s: block (%u,%u,%u) waits at a barrier that can never complete",
-                         job->kernel->shown, k->ctaid[0], k->ctaid[1], k->ctaid[2]);
-    uint32_t left = k->at_mbarriers;
-    FOR_LANES(id, k->busy_barriers) left |= k->barriers[id].waiting;
+                         job->kernel->shown, worker->ctaid[0], worker->ctaid[1], worker->ctaid[2]);
+    uint32_t left = worker->at_mbarriers;
+    FOR_LANES(id, worker->busy_barriers) left |= worker->barriers[id].waiting;
     while (left) {
         /* all warps that wait in the same way are told of together */
-        const Warp *first = &k->warps[__builtin_ctz(left)];
+        const Warp *first = &worker->warps[__builtin_ctz(left)];
         uint32_t same = 0;
         FOR_LANES(i, left)
         {
-            const Warp *w = &k->warps[i];
+            const Warp *w = &worker->warps[i];
             if (w->waiting_site == first->waiting_site && w->waiting_id == first->waiting_id &&
                 w->waiting_word == first->waiting_word && w->waiting_mask == first->waiting_mask &&
                 w->live == first->live)
@@ -380,90 +382,91 @@ static void deadlock(Worker *k)
             print_set(lanes, sizeof lanes, first->waiting_mask);
             at += snprintf(text + at, sizeof text - at, " with lanes %s only", lanes);
         }
-        describe_barrier(k, first, lanes, sizeof lanes);
+        describe_barrier(worker, first, lanes, sizeof lanes);
         at += snprintf(text + at, sizeof text - at, " (%s)", lanes);
         if (at + 700 > sizeof text) break;
     }
-    fault_plain(k, CUDA_ERROR_LAUNCH_FAILED, "%s", text);
+    fault_plain(worker, CUDA_ERROR_LAUNCH_FAILED, "%s", text);
 }
 
 /* Counts the arrival; true: the barrier is complete. */
-static bool arrive(Worker *k, Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask)
+static bool arrive(Worker *worker, Warp *w, uint32_t site, uint32_t id, uint32_t threads,
+                   uint32_t mask)
 {
-    if (*w->stop) block_leave(k);
+    if (*w->stop) block_leave(worker);
     if (id >= BARRIERS || threads > 1024)
         fault_at(w, site, mask ? __builtin_ctz(mask) : 0, CUDA_ERROR_LAUNCH_FAILED,
                  "uses barrier %u for %u threads; a block has barriers 0 to 15", id, threads);
-    count_exits(k, w, count_lanes(w->live));
-    Barrier *b = &k->barriers[id];
+    count_exits(worker, w, count_lanes(w->live));
+    Barrier *b = &worker->barriers[id];
     /* a count of threads is a multiple of the warp size: a whole warp counts as 32 */
     b->arrived += threads && mask == w->live ? LANES : count_lanes(mask);
     b->expected = threads;
-    k->busy_barriers |= 1u << id;
-    return b->arrived >= (threads ? threads : k->live_threads);
+    worker->busy_barriers |= 1u << id;
+    return b->arrived >= (threads ? threads : worker->live_threads);
 }
 
-static inline void wait_at(Worker *k, Warp *w, uint32_t site, uint32_t id, uint32_t mask)
+static inline void wait_at(Worker *worker, Warp *w, uint32_t site, uint32_t id, uint32_t mask)
 {
-    k->barriers[id].waiting |= 1u << w->warp_id;
+    worker->barriers[id].waiting |= 1u << w->warp_id;
     w->waiting_id = id;
     w->waiting_site = site;
     w->waiting_mask = mask;
     w->waiting_word = 0;
-    suspend(k, w);
+    suspend(worker, w);
 }
 
 uint32_t sg_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
                     uint32_t reduce, uint32_t predicate)
 {
-    Worker *k = w->worker;
-    bool complete = arrive(k, w, site, id, threads, mask);
+    Worker *worker = w->worker;
+    bool complete = arrive(worker, w, site, id, threads, mask);
     if (reduce) {
-        Barrier *b = &k->barriers[id];
+        Barrier *b = &worker->barriers[id];
         b->reduce = reduce;
         b->count += __builtin_popcount(predicate & mask);
         b->any_true |= (predicate & mask) != 0;
         b->any_false |= (~predicate & mask) != 0;
     }
-    if (complete) return complete_barrier(k, id);
-    wait_at(k, w, site, id, mask);
+    if (complete) return complete_barrier(worker, id);
+    wait_at(worker, w, site, id, mask);
     return w->barrier_result;
 }
 
 /* Mostly whole warps arrive, of which no lane has left. */
 void sg_sync(Warp *w, uint32_t site, uint32_t mask)
 {
-    Worker *k = w->worker;
-    Barrier *b = &k->barriers[0];
+    Worker *worker = w->worker;
+    Barrier *b = &worker->barriers[0];
     if (~(mask & w->live) || *w->stop) {
         sg_barrier(w, site, 0, 0, mask, 0, 0);
         return;
     }
     b->arrived += LANES;
-    if (b->arrived < k->live_threads) {
-        k->busy_barriers |= 1;
-        wait_at(k, w, site, 0, mask);
+    if (b->arrived < worker->live_threads) {
+        worker->busy_barriers |= 1;
+        wait_at(worker, w, site, 0, mask);
     } else {
-        complete_barrier(k, 0);
+        complete_barrier(worker, 0);
     }
 }
 
 void sg_barrier_arrive(Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask)
 {
-    Worker *k = w->worker;
-    if (arrive(k, w, site, id, threads, mask)) complete_barrier(k, id);
+    Worker *worker = w->worker;
+    if (arrive(worker, w, site, id, threads, mask)) complete_barrier(worker, id);
 }
 
 void sg_yield(Warp *w)
 {
-    Worker *k = w->worker;
-    uint32_t later = w->warp_id < 31 ? k->ready >> (w->warp_id + 1) : 0;
-    if (!later && k->next_warp == k->job->warps) { /* the last of a round */
-        seats_wait(k);
-        if (!k->ready) return;
+    Worker *worker = w->worker;
+    uint32_t later = w->warp_id < 31 ? worker->ready >> (w->warp_id + 1) : 0;
+    if (!later && worker->next_warp == worker->job->warps) { /* the last of a round */
+        seats_wait(worker);
+        if (!worker->ready) return;
     }
-    k->ready |= 1u << w->warp_id; /* last in the round: another one is chosen */
-    suspend(k, w);
+    worker->ready |= 1u << w->warp_id; /* last in the round: another one is chosen */
+    suspend(worker, w);
 }
 
 void sg_stop(Warp *w, uint32_t line)

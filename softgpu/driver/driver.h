@@ -101,7 +101,7 @@ unsigned usable_cores(void);
 
 /* ---- memory.c: allocations ---- */
 
-/* Zeros, which take room only where they are written; NULL: there is none. munmap gives them back. */
+/* Zeros, which take room only where they are written; NULL: none is left. munmap frees them. */
 void *map_pages(size_t bytes);
 
 typedef enum { DEVICE_MEMORY, HOST_MEMORY, MANAGED_MEMORY, REGISTERED_MEMORY, VARIABLE } MemoryKind;
@@ -329,7 +329,7 @@ typedef struct Worker {
     /* what the warps were last prepared for */
     uint32_t prepared_block[3];
     bool opens_reserved; /* the launch's blocks use the shared memory reserved for libraries */
-    Fiber *fibers[MAX_WARPS + 1]; /* all of them, to throw away what a fault left behind */
+    Fiber *fibers[MAX_WARPS + 1]; /* all of them, to throw away those that a fault left in use */
     unsigned fiber_count;
     unsigned index; /* of the thread */
     /* of a thread's own only */

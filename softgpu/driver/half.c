@@ -8,7 +8,7 @@ typedef enum { rn, rz, rm, rp } Mode;
 /* The size of a number, in a format with so many exponent and mantissa bits and no largest one. */
 INLINE uint32_t rounded_size(double value, int exponent_bits, int mantissa_bits, Mode mode)
 {
-    uint64_t bits = bits_f64(value), size = bits & INT64_MAX;
+    uint64_t bits = bits_of_f64(value), size = bits & INT64_MAX;
     int exponent = (int)(size >> 52) - 1023, bias = (1 << (exponent_bits - 1)) - 1;
     bool normal = exponent >= 1 - bias;
     uint64_t significand = size << 12 >> 12 | (size >> 52 ? 1ull << 52 : 0);
@@ -27,7 +27,7 @@ INLINE uint32_t rounded_size(double value, int exponent_bits, int mantissa_bits,
    its payload, that of a float does not. */
 INLINE uint16_t narrow(double value, int exponent_bits, int mantissa_bits, Mode mode, bool keep_nan)
 {
-    uint64_t bits = bits_f64(value), size = bits & INT64_MAX;
+    uint64_t bits = bits_of_f64(value), size = bits & INT64_MAX;
     uint32_t sign = (uint32_t)(bits >> 63), infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
     if (size > 0x7ffull << 52) {
         uint32_t payload = (uint32_t)(size << 12 >> (64 - mantissa_bits));
@@ -70,7 +70,7 @@ NARROW(rp, bf16, f64, double, 8, 7)
         FOR_ALL(i)                                                                                 \
         {                                                                                          \
             uint32_t size = rounded_size(a[i], exponent_bits, mantissa_bits, rn);                  \
-            uint32_t sign = bits_f32(a[i]) >> 31 << 7;                                             \
+            uint32_t sign = bits_of_f32(a[i]) >> 31 << 7;                                          \
             out[i] = (uint8_t)(a[i] != a[i] ? 0x7f : sign | (size < largest ? size : largest));    \
         }                                                                                          \
     }
@@ -86,29 +86,29 @@ INLINE float fma_to_odd_f32(float a, float b, float c)
 {
     float product = a * b, sum = product + c;
     float part = sum - product, error = (product - (sum - part)) + (c - part);
-    uint32_t bits = bits_f32(sum);
+    uint32_t bits = bits_of_f32(sum);
     uint32_t toward = (error > 0) == (sum > 0) ? 1u : UINT32_MAX;
     bool adjust = error != 0 && error == error && !(bits & 1);
-    return f32_bits(adjust ? bits + toward : bits);
+    return f32_of_bits(adjust ? bits + toward : bits);
 }
 
 INLINE double fma_to_odd_f64(double a, double b, double c)
 {
     double product = a * b, sum = product + c;
     double part = sum - product, error = (product - (sum - part)) + (c - part);
-    uint64_t bits = bits_f64(sum);
+    uint64_t bits = bits_of_f64(sum);
     uint64_t toward = (error > 0) == (sum > 0) ? 1 : UINT64_MAX;
     bool adjust = error != 0 && error == error && !(bits & 1);
-    return f64_bits(adjust ? bits + toward : bits);
+    return f64_of_bits(adjust ? bits + toward : bits);
 }
 
 INLINE float float_to_odd(double value)
 {
     float nearest = (float)value;
-    uint32_t bits = bits_f32(nearest);
+    uint32_t bits = bits_of_f32(nearest);
     double size = __builtin_fabs(value), got = __builtin_fabs((double)nearest);
     uint32_t toward = size > got ? 1u : UINT32_MAX;
-    return f32_bits(size != got && value == value && !(bits & 1) ? bits + toward : bits);
+    return f32_of_bits(size != got && value == value && !(bits & 1) ? bits + toward : bits);
 }
 
 /* n is 32, or 64 for pairs. */

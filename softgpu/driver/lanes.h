@@ -19,28 +19,28 @@
 #define F32_NAN 0x7fffffffu /* the NaN that float instructions return */
 #define F16_NAN 0x7fffu     /* half and bfloat16 */
 
-INLINE uint32_t bits_f32(float x)
+INLINE uint32_t bits_of_f32(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, 4);
     return bits;
 }
 
-INLINE float f32_bits(uint32_t bits)
+INLINE float f32_of_bits(uint32_t bits)
 {
     float x;
     memcpy(&x, &bits, 4);
     return x;
 }
 
-INLINE uint64_t bits_f64(double x)
+INLINE uint64_t bits_of_f64(double x)
 {
     uint64_t bits;
     memcpy(&bits, &x, 8);
     return bits;
 }
 
-INLINE double f64_bits(uint64_t bits)
+INLINE double f64_of_bits(uint64_t bits)
 {
     double x;
     memcpy(&x, &bits, 8);
@@ -50,10 +50,10 @@ INLINE double f64_bits(uint64_t bits)
 /* Subnormals become zeros of their sign. */
 INLINE float flush_f32(float x)
 {
-    uint32_t bits = bits_f32(x);
-    return f32_bits(bits & 0x7f800000 ? bits : bits & 0x80000000);
+    uint32_t bits = bits_of_f32(x);
+    return f32_of_bits(bits & 0x7f800000 ? bits : bits & 0x80000000);
 }
 
-INLINE float canonical_f32(float x) { return x == x ? x : f32_bits(F32_NAN); }
+INLINE float canonical_f32(float x) { return x == x ? x : f32_of_bits(F32_NAN); }
 
 #endif

@@ -1,5 +1,5 @@
-/* The sanitizer: which memory an access was meant for. The compiler knows from which of the kernel's
-   pointers, or which shared variables, its address was computed. */
+/* The sanitizer: which memory an access was meant for. The compiler knows from which of the
+   kernel's pointers, or which shared variables, its address was computed. */
 #include <string.h>
 
 #include "sanitize.h"

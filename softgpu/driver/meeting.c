@@ -65,10 +65,10 @@ static void pass_barrier(const Warp *w, uint32_t id, bool all)
     if (gone) report_exited(&w->worker->warps[first], site, gone);
 }
 
-static uint32_t come(const Warp *w, uint32_t site, uint32_t id, uint32_t mask, uint32_t says,
+static uint32_t come(const Warp *w, uint32_t site, uint32_t id, uint32_t mask, uint32_t hints,
                      bool goes_on)
 {
-    uint32_t skip = says & SAYS_ALIGNED ? w->live & ~mask : 0;
+    uint32_t skip = hints & HINT_ALIGNED ? w->live & ~mask : 0;
     if (skip) report_skipped(w, site, mask, skip);
     if (id < BARRIERS) {
         watch.here->barrier_site[id][w->warp_id] = site;
@@ -79,9 +79,9 @@ static uint32_t come(const Warp *w, uint32_t site, uint32_t id, uint32_t mask, u
 }
 
 uint32_t sg_sanitize_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
-                             uint32_t reduce, uint32_t predicate, uint32_t says)
+                             uint32_t reduce, uint32_t predicate, uint32_t hints)
 {
-    mask = come(w, site, id, mask, says, false);
+    mask = come(w, site, id, mask, hints, false);
     if (id < BARRIERS) watch.here->barrier_waits[id] |= 1u << w->warp_id;
     uint32_t result = sg_barrier(w, site, id, threads, mask, reduce, predicate);
     if (watch.here->barrier_came[id] >> w->warp_id & 1) pass_barrier(w, id, !threads);
@@ -89,9 +89,9 @@ uint32_t sg_sanitize_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threa
 }
 
 void sg_sanitize_barrier_arrive(Warp *w, uint32_t site, uint32_t id, uint32_t threads,
-                                uint32_t mask, uint32_t says)
+                                uint32_t mask, uint32_t hints)
 {
-    mask = come(w, site, id, mask, says, true);
+    mask = come(w, site, id, mask, hints, true);
     sg_barrier_arrive(w, site, id, threads, mask);
     if (!w->worker->barriers[id].arrived) pass_barrier(w, id, !threads);
 }

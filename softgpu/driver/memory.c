@@ -283,8 +283,8 @@ const Allocation *memory_near(uint64_t address)
 
 bool memory_freed(uint64_t address, Range *range)
 {
-    for (unsigned k = 0; k < FREED_KEPT && k < freed_next; k++) {
-        *range = freed[(freed_next - 1 - k) % FREED_KEPT];
+    for (unsigned i = 0; i < FREED_KEPT && i < freed_next; i++) {
+        *range = freed[(freed_next - 1 - i) % FREED_KEPT];
         if (address >= range->begin && address < range->end) return true;
     }
     return false;

@@ -223,7 +223,8 @@ static void module_free(Module *module)
 {
     void *handle = module->handle;
     handle_drop(handle);
-    for (Kernel *k = module->kernels; k; k = k->next) handle_drop(k->handle);
+    for (Kernel *kernel = module->kernels; kernel; kernel = kernel->next)
+        handle_drop(kernel->handle);
     driver_lock();
     for (Variable *v = module->variables, *next; v; v = next) {
         next = v->next;
@@ -233,9 +234,9 @@ static void module_free(Module *module)
     }
     driver_unlock();
     if (on_unload && (!later || later(on_unload, handle))) on_unload(handle);
-    for (Kernel *k = module->kernels, *next; k; k = next) {
-        next = k->next;
-        kernel_free(k);
+    for (Kernel *kernel = module->kernels, *next; kernel; kernel = next) {
+        next = kernel->next;
+        kernel_free(kernel);
     }
     if (module->base) munmap(module->base, module->mapped);
     free(module);
@@ -394,15 +395,15 @@ static CUresult no_kernel(const Module *module, const char *name)
     char text[1500] = "none", start[300];
     size_t at = 0;
     snprintf(start, sizeof start, "_Z%zu%s", strlen(name), name);
-    for (const Kernel *k = module->kernels; k; k = k->next) {
-        bool named = !strncmp(k->name, start, strlen(start));
-        bool template = named && k->name[strlen(start)] == 'I'; /* it cannot be extern "C" */
+    for (const Kernel *kernel = module->kernels; kernel; kernel = kernel->next) {
+        bool named = !strncmp(kernel->name, start, strlen(start));
+        bool template = named && kernel->name[strlen(start)] == 'I'; /* it cannot be extern "C" */
         if (named && !template)
             return fail(CUDA_ERROR_NOT_FOUND,
                         "the module has no kernel named '%s', only %s: declare it extern \"C\"",
-                        name, k->name);
+                        name, kernel->name);
         if (at < sizeof text)
-            at += snprintf(text + at, sizeof text - at, "%s%s", at ? ", " : "", k->name);
+            at += snprintf(text + at, sizeof text - at, "%s%s", at ? ", " : "", kernel->name);
     }
     return fail(CUDA_ERROR_NOT_FOUND, "the module has no kernel named '%s'; it has %s", name, text);
 }

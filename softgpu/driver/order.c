@@ -450,6 +450,24 @@ void order_arrive_in_phase(uint32_t warp, uint32_t lane, uint64_t phase)
     tick(); /* what comes after was not made known */
 }
 
+/* What came before a lane's fence becomes known to whoever reads this address from now on. For
+   example, warp 0 of block 0 hands data to block 1 through a flag, which begins at 0; `time` is
+   order.now while lane 0 runs each line:
+
+     time  block 0                           time  block 1
+     10    x = 1
+     10    __threadfence()
+     11    atomicExch(&flag, 1)
+                                             13    atomicAdd(&flag, 0), returns 1
+                                             13    reads x
+
+   The fence ends time 10 and notes 11 as last_device_fence[0]. The exchange publishes at &flag:
+   what warp 0 did before time 11 lies before its fence, so until[0] = 11, and a record {block 0,
+   until 11} goes into the flag's channel; what block 0 had learnt itself goes with it, and then
+   time 11 ends. Block 1 begins at time 13. Its atomic learns: the channel's records become what
+   its lane has learnt at time 13. When it reads x, the shadow has the mark of the write, at time
+   10: told_of finds the record, and 10 < 11, so the write happened before. Without the fence
+   until[0] would be 0: no record, and the read of x is a race. */
 void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release)
 {
     uint32_t until[MAX_WARPS];

@@ -264,7 +264,7 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
     sg_profile_lanes(w, count, site, address, mask);
 }
 
-/* An access to shared memory that ptxas makes wider: `bytes` from `delta` behind each address. */
+/* An access to shared memory that ptxas makes wider: `bytes` from `delta` past each address. */
 void sg_profile_wide(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
                      uint32_t mask, int32_t delta, uint32_t bytes)
 {
@@ -407,10 +407,10 @@ void sg_profile_barrier(Warp *w, uint32_t counter, uint32_t site, uint32_t id, u
 
 /* ---- launches ---- */
 
-static Counting *counting_of(Worker *k)
+static Counting *counting_of(Worker *worker)
 {
-    if (k->counting) return k->counting;
-    Counting *own = k->counting = calloc(1, sizeof *own);
+    if (worker->counting) return worker->counting;
+    Counting *own = worker->counting = calloc(1, sizeof *own);
     pthread_mutex_lock(&lists_mutex);
     own->next = all_counting;
     all_counting = own;
@@ -421,10 +421,10 @@ static Counting *counting_of(Worker *k)
 /* A warp begins; says whether its block is watched. */
 uint32_t sg_profile_enter(Warp *w)
 {
-    Worker *k = w->worker;
-    Counting *own = counting_of(k);
-    if (own->block != k->block) open_barriers(own, w->counters);
-    own->block = k->block;
+    Worker *worker = w->worker;
+    Counting *own = counting_of(worker);
+    if (own->block != worker->block) open_barriers(own, w->counters);
+    own->block = worker->block;
     own->at_barrier[w->warp_id] = w->counters[w->warp_id];
     uint64_t block =
         w->ctaid[0] + (uint64_t)w->nctaid[0] * (w->ctaid[1] + (uint64_t)w->nctaid[1] * w->ctaid[2]);

@@ -1,5 +1,5 @@
-/* The sanitizer: what a launch did wrong. What is found again, at the same lines, is counted; what is new
-   is written down with who did it and where. */
+/* The sanitizer: what a launch did wrong. What is found again, at the same lines, is counted; what
+   is new is written down with who did it and where. */
 #include <stdio.h>
 #include <string.h>
 

@@ -68,8 +68,8 @@ uint32_t rules_atomic_sectors(const uint64_t *address, uint32_t mask)
     return total;
 }
 
-/* A sector is fetched anew for each line of 128 bytes of shared memory that it goes to; of lanes that
-   write to one place the last one counts. */
+/* A sector is fetched anew for each line of 128 bytes of shared memory that it goes to; of lanes
+   that write to one place the last one counts. */
 uint32_t rules_copy_sectors(const uint64_t *from, const uint32_t *to, uint32_t mask)
 {
     uint64_t pairs[LANES];

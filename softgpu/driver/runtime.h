@@ -76,7 +76,7 @@ struct Site {
 /* What a kernel is compiled for. */
 enum Build { BUILD_PLAIN, BUILD_PROFILE, BUILD_SANITIZE };
 
-/* ---- what compiled kernels call; mask = active lanes as bits; arrays have one value a lane ---- */
+/* ---- what compiled kernels call; mask: active lanes, as bits; arrays: a value per lane ---- */
 
 /* Memory: addr are host addresses. A vector access passes data[component][lane]. */
 void sg_load(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, void *data);
@@ -282,47 +282,47 @@ void sg_profile_barrier(Warp *, uint32_t counter, uint32_t site, uint32_t id, ui
 void sg_profile_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
                         uint32_t mask);
 
-/* ---- the sanitizer (sanitize.c): what kernels of its build call instead; `says` is what the
-   compiler knows of the instruction, see the enums there ---- */
+/* ---- the sanitizer (sanitize.c): what kernels of its build call instead; `hints` is what the
+   compiler knows of the instruction, see the enums here ---- */
 
 /* Of an access. */
-enum AccessSays {
-    SAYS_ATOMIC = 1,
-    SAYS_VOLATILE = 2,
-    SAYS_POLLS = 4,      /* an atomic that waits for others' volatile stores, or may meet them */
-    SAYS_IN_BLOCK = 8,   /* an atomic that is one for its block only */
-    SAYS_READ_ONLY = 32, /* a load through the cache for what nobody writes (ld.global.nc) */
-    SAYS_RELEASE = 64
+enum AccessHint {
+    HINT_ATOMIC = 1,
+    HINT_VOLATILE = 2,
+    HINT_POLLS = 4,      /* an atomic that waits for others' volatile stores, or may meet them */
+    HINT_IN_BLOCK = 8,   /* an atomic that is one for its block only */
+    HINT_READ_ONLY = 32, /* a load through the cache for what nobody writes (ld.global.nc) */
+    HINT_RELEASE = 64
 };
-enum FenceSays { SAYS_DEVICE = 1 };
-enum BarrierSays { SAYS_ALIGNED = 1 }; /* whole warps only */
+enum FenceHint { HINT_DEVICE = 1 };
+enum BarrierHint { HINT_ALIGNED = 1 }; /* whole warps only */
 
 void sg_sanitize_start(Warp *);
 void sg_sanitize_load(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, void *data,
-                      uint32_t says);
+                      uint32_t hints);
 void sg_sanitize_store(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data,
-                       uint32_t says);
+                       uint32_t hints);
 void sg_sanitize_atomic(Warp *, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
-                        uint32_t mask, const void *a, const void *b, void *out, uint32_t says);
+                        uint32_t mask, const void *a, const void *b, void *out, uint32_t hints);
 uint32_t sg_sanitize_barrier(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
-                             uint32_t reduce, uint32_t predicate, uint32_t says);
+                             uint32_t reduce, uint32_t predicate, uint32_t hints);
 void sg_sanitize_barrier_arrive(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,
-                                uint32_t says);
+                                uint32_t hints);
 void sg_sanitize_mbarrier_init(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
-                               const uint32_t *arrivals, uint32_t says);
+                               const uint32_t *arrivals, uint32_t hints);
 void sg_sanitize_mbarrier_inval(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
-                                uint32_t says);
+                                uint32_t hints);
 void sg_sanitize_mbarrier_update(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
                                  const uint32_t *arrivals, const uint32_t *bytes, uint32_t how,
-                                 uint64_t *state, uint32_t says);
+                                 uint64_t *state, uint32_t hints);
 uint32_t sg_sanitize_mbarrier_wait(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
-                                   const uint64_t *phase, uint32_t how, uint32_t says);
+                                   const uint64_t *phase, uint32_t how, uint32_t hints);
 void sg_sanitize_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask,
                            const uint64_t *to, const uint64_t *from, const uint32_t *bytes,
-                           uint32_t says);
-void sg_sanitize_fence(Warp *, uint32_t mask, uint32_t says);
+                           uint32_t hints);
+void sg_sanitize_fence(Warp *, uint32_t mask, uint32_t hints);
 void sg_sanitize_malloc(Warp *, uint32_t mask, const uint64_t *size, uint64_t *out);
-/* b, c, members: a value a lane. */
+/* b, c, members: a value per lane. */
 void sg_sanitize_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
                          const uint32_t *members, uint32_t mask);
 void sg_sanitize_meet(Warp *, uint32_t site, const uint32_t *members, uint32_t mask,

@@ -146,7 +146,7 @@ static bool all_inside(const Access *a, const Shape *shape, Region **region)
     return inside(range, shape->low, shape->high + a->bytes);
 }
 
-static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_t says)
+static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_t hints)
 {
     a->w = w;
     a->site = &watch.kernel->sites[site];
@@ -155,9 +155,9 @@ static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_
     a->load = a->site->kind != SITE_STORE;
     a->store = a->site->kind != SITE_LOAD;
     a->atomic = a->site->kind == SITE_ATOMIC || a->site->kind == SITE_RED;
-    a->flags = says & SAYS_OF_MARKS;
+    a->flags = hints & HINTS_OF_MARKS;
     a->mark = mark_of(order.now, site, w->warp_id, 0, a->flags);
-    if (a->load && says & SAYS_POLLS) watch.here->polled[w->warp_id] |= mask;
+    if (a->load && hints & HINT_POLLS) watch.here->polled[w->warp_id] |= mask;
 }
 
 /* How many lanes from `first` on access consecutive places. */
@@ -229,13 +229,13 @@ static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const vo
 }
 
 /* Flags and atomics tell other threads what came before them. */
-static void pass_on(const Access *a, const uint64_t *addr, uint32_t good, uint32_t says)
+static void pass_on(const Access *a, const uint64_t *addr, uint32_t good, uint32_t hints)
 {
     if (!(a->flags & (MARK_ATOMIC | MARK_VOLATILE))) return;
     FOR_LANES(lane, good)
     {
         if (a->load) order_learn(a->w->warp_id, lane, addr[lane]);
-        if (a->store) order_publish(a->w->warp_id, lane, addr[lane], says & SAYS_RELEASE);
+        if (a->store) order_publish(a->w->warp_id, lane, addr[lane], hints & HINT_RELEASE);
     }
 }
 
@@ -248,57 +248,58 @@ static void clear_lanes(void *data, uint32_t lanes, const struct Site *site)
 }
 
 uint32_t sanitize_access(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
-                         const void *data, uint32_t says)
+                         const void *data, uint32_t hints)
 {
     Access a;
     bool stored;
     if (!mask) return 0;
-    set_access(&a, w, site, mask, says);
+    set_access(&a, w, site, mask, hints);
     return inspect(&a, addr, mask, data, &stored);
 }
 
 void sg_sanitize_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data,
-                      uint32_t says)
+                      uint32_t hints)
 {
     Access a;
     bool stored;
     if (!mask) return;
-    set_access(&a, w, site, mask, says);
+    set_access(&a, w, site, mask, hints);
     uint32_t good = inspect(&a, addr, mask, NULL, &stored);
     if (good != mask) clear_lanes(data, mask & ~good, a.site);
     access_read(addr, good, a.site, data);
-    pass_on(&a, addr, good, says);
+    pass_on(&a, addr, good, hints);
 }
 
 void sg_sanitize_store(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
-                       const void *data, uint32_t says)
+                       const void *data, uint32_t hints)
 {
     Access a;
     bool stored;
     if (!mask) return;
-    set_access(&a, w, site, mask, says);
+    set_access(&a, w, site, mask, hints);
     uint32_t good = inspect(&a, addr, mask, data, &stored);
     if (!stored) access_write(addr, good, a.site, data);
-    pass_on(&a, addr, good, says);
+    pass_on(&a, addr, good, hints);
 }
 
 void sg_sanitize_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
-                        uint32_t mask, const void *operand, const void *b, void *out, uint32_t says)
+                        uint32_t mask, const void *operand, const void *b, void *out,
+                        uint32_t hints)
 {
     Access a;
     bool stored;
     if (!mask) return;
-    set_access(&a, w, site, mask, says);
+    set_access(&a, w, site, mask, hints);
     if (op == OP_EXCH) a.load = false;
     uint32_t good = inspect(&a, addr, mask, NULL, &stored);
     if (good != mask && out) clear_lanes(out, mask & ~good, a.site);
     if (good) sg_atomic(w, site, op, type, addr, good, operand, b, out);
     a.load = true;
-    pass_on(&a, addr, good, says);
+    pass_on(&a, addr, good, hints);
 }
 
-void sg_sanitize_fence(Warp *w, uint32_t mask, uint32_t says)
-{ order_fence(w->warp_id, mask, says & SAYS_DEVICE); }
+void sg_sanitize_fence(Warp *w, uint32_t mask, uint32_t hints)
+{ order_fence(w->warp_id, mask, hints & HINT_DEVICE); }
 
 /* What malloc gives out has not been written, and nobody else knows of it. */
 void sg_sanitize_malloc(Warp *w, uint32_t mask, const uint64_t *size, uint64_t *out)
@@ -328,11 +329,11 @@ static bool prepare(Seat *seat)
 }
 
 /* From now on, the block in a worker's seat runs. */
-static bool enter(Worker *k)
+static bool enter(Worker *worker)
 {
-    Seat *seat = k->watching;
+    Seat *seat = worker->watching;
     if (!seat) {
-        seat = k->watching = calloc(1, sizeof *seat);
+        seat = worker->watching = calloc(1, sizeof *seat);
         if (!seat) return false;
         seat->past = order_new_past();
         seat->next = seats;

@@ -31,13 +31,13 @@ typedef int64_t Mark;
 
 enum { LANE_SHIFT = 6, WARP_SHIFT = 11, SITE_SHIFT = 16, TIME_SHIFT = 32 };
 enum {
-    MARK_ATOMIC = SAYS_ATOMIC,
-    MARK_VOLATILE = SAYS_VOLATILE,
-    MARK_POLLS = SAYS_POLLS,
-    MARK_IN_BLOCK = SAYS_IN_BLOCK,
+    MARK_ATOMIC = HINT_ATOMIC,
+    MARK_VOLATILE = HINT_VOLATILE,
+    MARK_POLLS = HINT_POLLS,
+    MARK_IN_BLOCK = HINT_IN_BLOCK,
     MARK_FLAG = 16, /* a volatile store that somebody waited for */
-    MARK_READ_ONLY = SAYS_READ_ONLY,
-    SAYS_OF_MARKS = MARK_ATOMIC | MARK_VOLATILE | MARK_POLLS | MARK_IN_BLOCK | MARK_READ_ONLY
+    MARK_READ_ONLY = HINT_READ_ONLY,
+    HINTS_OF_MARKS = MARK_ATOMIC | MARK_VOLATILE | MARK_POLLS | MARK_IN_BLOCK | MARK_READ_ONLY
 };
 #define LANE_BITS (31ll << LANE_SHIFT)
 #define WARP_BITS (31ll << WARP_SHIFT)
@@ -107,7 +107,7 @@ typedef struct Region {
     uint32_t constant;                    /* when it was last read as what nobody writes */
     uint32_t prepared;                    /* time of the launch that what follows is for */
     bool is_shared, all_written, refined;
-    const uint8_t *bits; /* a bit a byte: written before the launch */
+    const uint8_t *bits; /* a bit per byte: written before the launch */
     uint8_t *own_bits;
 } Region;
 
@@ -203,7 +203,7 @@ void report_lanes(const Warp *w, uint32_t kind, uint32_t note, uint32_t site, ui
 void report_skipped(const Warp *w, uint32_t site, uint32_t came, uint32_t skip);
 /* Two warps that are at a barrier, but not at one line. */
 void report_two_lines(const Warp *w, const uint32_t warps[2], const uint32_t sites[2]);
-/* Threads of a block that had returned when the others, one of them in `there`, came to a barrier. */
+/* Threads that had returned when the others, one of them in `there`, came to a barrier. */
 void report_exited(const Warp *there, uint32_t site, uint32_t count);
 
 /* ---- shadow.c: who touched each piece of memory, and whether that collides ---- */
@@ -234,6 +234,6 @@ void regions_keep_written(void); /* what the launch wrote stays written */
 /* Looks at an access of another kind than loads, stores and atomics; data: what it stores, or NULL.
    Returns the lanes that may do it. */
 uint32_t sanitize_access(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
-                         const void *data, uint32_t says);
+                         const void *data, uint32_t hints);
 
 #endif

@@ -1,7 +1,7 @@
 /* Blocks side by side. A thread runs one block at a time, but blocks may wait for each other: at a
    barrier of the whole grid, for a flag that a later block sets. A block that can only wait steps
-   aside, and its thread opens a further seat, for the next block; from then on, its seats have turns.
-   As many blocks have seats at once as an H200 would hold. */
+   aside, and its thread opens a further seat, for the next block; from then on, its seats have
+   turns. As many blocks have seats at once as an H200 would hold. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdlib.h>
@@ -22,54 +22,54 @@ static bool another_is_due(const Worker *home)
            __atomic_load_n(&job->next_block, __ATOMIC_RELAXED) < job->blocks;
 }
 
-void seats_wait(Worker *k)
+void seats_wait(Worker *worker)
 {
-    Worker *home = k->home;
+    Worker *home = worker->home;
     home->in_vain++;
-    if (k->job->workers > 1 && home->in_vain % home->seats == 0) sched_yield();
-    if (home->seats > 1 || another_is_due(home)) block_step_aside(k);
+    if (worker->job->workers > 1 && home->in_vain % home->seats == 0) sched_yield();
+    if (home->seats > 1 || another_is_due(home)) block_step_aside(worker);
 }
 
 /* ---- the ring ---- */
 
-static void sit_down(Worker *k, Worker *before)
+static void sit_down(Worker *worker, Worker *before)
 {
-    k->has_block = false;
-    k->next = before->next;
-    before->next = k;
-    k->home->seats++;
-    k->home->in_vain = 0;
-    __atomic_fetch_add(&k->job->seats, 1, __ATOMIC_RELAXED);
+    worker->has_block = false;
+    worker->next = before->next;
+    before->next = worker;
+    worker->home->seats++;
+    worker->home->in_vain = 0;
+    __atomic_fetch_add(&worker->job->seats, 1, __ATOMIC_RELAXED);
 }
 
-static void stand_up(Worker *k, Worker *before)
+static void stand_up(Worker *worker, Worker *before)
 {
-    Worker *home = k->home;
-    Job *job = k->job;
-    before->next = k->next;
+    Worker *home = worker->home;
+    Job *job = worker->job;
+    before->next = worker->next;
     home->seats--;
     __atomic_fetch_sub(&job->seats, 1, __ATOMIC_RELAXED);
-    if (k->local_room > KEEP_LOCAL) madvise(k->local, k->local_room, MADV_DONTNEED);
+    if (worker->local_room > KEEP_LOCAL) madvise(worker->local, worker->local_room, MADV_DONTNEED);
     for (uint32_t i = 0; job->counters && i < job->counter_count; i++)
-        __atomic_fetch_add(&job->counters[i], k->counters[i], __ATOMIC_RELAXED);
-    if (k == home) return;
-    k->next = home->spare;
-    home->spare = k;
+        __atomic_fetch_add(&job->counters[i], worker->counters[i], __ATOMIC_RELAXED);
+    if (worker == home) return;
+    worker->next = home->spare;
+    home->spare = worker;
 }
 
 static bool open_seat(Worker *before)
 {
-    Worker *home = before->home, *k = home->spare;
-    if (k) home->spare = k->next;
-    else if (!(k = calloc(1, sizeof *k))) return false;
-    k->home = home;
-    k->index = home->index;
-    if (block_prepare(k, home->job)) {
-        sit_down(k, before);
+    Worker *home = before->home, *worker = home->spare;
+    if (worker) home->spare = worker->next;
+    else if (!(worker = calloc(1, sizeof *worker))) return false;
+    worker->home = home;
+    worker->index = home->index;
+    if (block_prepare(worker, home->job)) {
+        sit_down(worker, before);
         return true;
     }
-    k->next = home->spare;
-    home->spare = k;
+    worker->next = home->spare;
+    home->spare = worker;
     return false;
 }
 
@@ -80,20 +80,21 @@ void seats_run(Worker *home)
     home->seats = 0;
     home->next = home;
     sit_down(home, home);
-    Worker *before = home, *k = home;
+    Worker *before = home, *worker = home;
     bool room = true;
     while (room && home->seats) {
-        room = block_run(k);
+        room = block_run(worker);
         if (job->stop) break;
-        bool ended = !k->steps_aside, last = home->seats == 1 || !k->has_block;
+        bool ended = !worker->steps_aside, last = home->seats == 1 || !worker->has_block;
         if (ended && last) {
-            stand_up(k, before);
+            stand_up(worker, before);
         } else {
-            if (ended) k->has_block = false; /* the others have their turn before the next block */
-            else if (another_is_due(home)) room = open_seat(k) || !job->cooperative;
-            before = k;
+            if (ended)
+                worker->has_block = false; /* the others have their turn before the next block */
+            else if (another_is_due(home)) room = open_seat(worker) || !job->cooperative;
+            before = worker;
         }
-        k = before->next;
+        worker = before->next;
     }
     if (!room) fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for blocks side by side");
     while (home->seats) { /* the launch is abandoned */

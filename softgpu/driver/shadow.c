@@ -80,8 +80,8 @@ static void refine(Region *r, uint64_t offset)
 
 /* ---- marks in a row ---- */
 
-/* Marks below these are of other launches, of other blocks (or may be), from before the block's last barrier,
-   and of the same warp from before its lanes last met. */
+/* Marks below these are of other launches, of other blocks (or may be), from before the block's
+   last barrier, and of the same warp from before its lanes last met. */
 typedef struct {
     Mark launch, block, interval, synced;
 } Limits;
@@ -132,7 +132,20 @@ INLINE void put(Mark *marks, uint32_t n, Mark own, uint32_t shift)
     for (int64_t i = 0; i < n; i++) marks[i] = own + (i >> shift << LANE_SHIFT);
 }
 
-/* Keeps two readers that differ as much as possible: in block, in warp, in lane. */
+/* Keeps two readers that differ as much as possible, so that a write that races with any reader
+   since the last one races with one of these. A reader is gone when it came before us. What
+   becomes of read, a, and also, b, when we read:
+
+     a                b                read   also
+     gone             gone or not      us     b
+     not gone         gone             us     a
+     of our warp      not gone         us     b        from here on neither is gone:
+     of our block     of our warp      a      us       whoever is most like us makes room
+     of our block     not of our warp  us     b
+     of another block of our block     a      us
+     of another block of another block us     b
+
+   "Of our warp" means of our block, too. */
 INLINE void remember_at(Mark *read, Mark *also, uint32_t n, Mark own, uint32_t shift, Limits l)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -212,7 +225,7 @@ INLINE int row_of(const Row *r, uint32_t shift)
 
 VECTORISED static int do_row(const Row *r) { return r->shift ? row_of(r, r->shift) : row_of(r, 0); }
 
-/* A row inside pages that are all alike; false: lane by lane, please. */
+/* A row inside pages that are all alike; false: look at each lane by itself. */
 static bool row_alike(Access *a, Region *r, uint64_t offset, uint32_t first, uint32_t lanes)
 {
     bool fine = r->fine[offset / PAGE];

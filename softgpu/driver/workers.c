@@ -162,14 +162,14 @@ static void interrupts_end(void)
 
 /* ---- workers ---- */
 
-static void take_part(Worker *k, Job *job)
+static void take_part(Worker *worker, Job *job)
 {
 #if defined(__x86_64__)
     unsigned mode = _mm_getcsr();
     _mm_setcsr(0x1f80); /* round to nearest, subnormals kept, no traps */
 #endif
-    k->home = k;
-    if (block_prepare(k, job)) seats_run(k);
+    worker->home = worker;
+    if (block_prepare(worker, job)) seats_run(worker);
     else fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the block's own memory");
 #if defined(__x86_64__)
     _mm_setcsr(mode);

@@ -10,7 +10,7 @@ struct Written {
     uint64_t launches; /* that could reach anything, when the memory was allocated */
     bool all;
     uint64_t from, to; /* written offsets, while one range is enough */
-    uint8_t *bits;     /* else: a bit a byte */
+    uint8_t *bits;     /* else: a bit per byte */
 };
 
 static uint64_t far_launches;

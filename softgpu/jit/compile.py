@@ -16,21 +16,24 @@ import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from .. import cache
-from . import (  # noqa: F401  (they register themselves)
+from . import (  # noqa: F401  (they register their instructions)
     comparison,
     copies,
     floating,
     integer,
     memory,
-    profile,
-    proven,
-    sanitize,
     warp,
 )
 from .layout import Layout, Site
 from .module_text import ModuleText, symbol
+from .profile import ProfiledEmitter
+from .proven import ProvingEmitter
+from .sanitize import SanitizedEmitter
 
-__all__ = ["KernelCode", "assembly", "module_of", "optimise"]
+__all__ = ["BUILDS", "KernelCode", "assembly", "module_of", "optimise"]
+
+BUILDS = {"plain": ProvingEmitter, "profile": ProfiledEmitter, "sanitize": SanitizedEmitter}
+"""What emits each build's functions."""
 
 
 @functools.cache
@@ -135,7 +138,7 @@ class KernelCode:
             self._symbols = known["symbols"]
             self.notes = known["notes"]
         except (OSError, ValueError, TypeError, KeyError):  # not there, or not readable
-            module_text = ModuleText(layout, build)
+            module_text = ModuleText(layout, BUILDS[build])
             self._emitted = module_text.emit(kernel)
             self.sites = module_text.sites
             self.notes = module_text.notes

@@ -26,7 +26,7 @@ from .addresses import special, symbol_address
 from .flow import EXIT, Block, released
 from .frame import define
 from .layout import Site
-from .module_text import BUILDS, ModuleText
+from .module_text import ModuleText
 from .nans import canonical
 from .opcodes import OPCODES, sites_of
 from .passes import analyse
@@ -86,7 +86,9 @@ class FunctionEmitter(ValueEmitter):
         self.large = instructions + _BLOCK_WEIGHT * len(self.blocks) > _LARGE
         self._sites_used: Counter = Counter()  # by instruction; None: the function itself
         # registers kept as a base and offsets
-        self.sums = set() if self.careful or self.large else find_sums(function, found.varying)
+        self.sums = (
+            set() if self.through_driver or self.large else find_sums(function, found.varying)
+        )
         self.item: Instruction | None = None  # the one at hand
         self._loaded: dict[str, Value] = {}  # registers that the code since the last label has read
         self.frame = self.layout.frames[function.name]
@@ -325,7 +327,7 @@ class FunctionEmitter(ValueEmitter):
         self._mask_vector = self.from_bits(mask)
 
     def predicate_vector(self, item: Instruction) -> Value:
-        """The (possibly negated) predicate of an instruction, one bit a lane."""
+        """The (possibly negated) predicate of an instruction, one bit per lane."""
         return self.splat(self.predicate(item))
 
     def predicate(self, item: Instruction) -> Value:
@@ -512,8 +514,8 @@ class FunctionEmitter(ValueEmitter):
     def observe_call(self, before: bool) -> None:
         """Right before, and right after, a call of a device function."""
 
-    careful = False
-    """Whether every access goes through the driver."""
+    through_driver = False
+    """Whether every access and barrier is a call of the driver."""
 
     instrumented = False
     """Whether the hooks want to see each access, and so none may be left to a shared routine."""
@@ -607,6 +609,3 @@ class FunctionEmitter(ValueEmitter):
         number = self.text.first_site[original] + nth
         self.text.sites[number] = Site(source.file, source.line, size, space, kind, elements)
         return number
-
-
-BUILDS["plain"] = FunctionEmitter

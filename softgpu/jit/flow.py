@@ -177,7 +177,24 @@ def _reachable(blocks: list[Block], entry: int) -> list[int]:
 def _arrange(
     blocks: list[Block], nodes: list[int], entry: set[int], cut: set[tuple[int, int]]
 ) -> list[int]:
-    """Order `nodes` (a region whose edges in `cut` are ignored); may append blocks to `blocks`."""
+    """Order `nodes` (a region whose edges in `cut` are ignored); may append blocks to `blocks`.
+
+    A block comes after all that lead to it. Blocks of a loop lead to each other: they stand in one
+    piece, the header first, then the others, arranged likewise without the one edge back. A loop
+    with several ways back gets a last block L that gathers them, one with several ways in gets a
+    header E that hands on lanes by the entry number that they come with:
+
+        b1 -> b2 or b3            b1
+        b2 -> b1                  b2 -> L
+        b3 -> b1 or out           b3 -> L or out
+                                  L  -> b1
+
+        b0 -> b1 or b2            b0 -> E (entry 0 or 1)
+        b1 -> b2                  E  -> b1 or b2 by entry
+        b2 -> b1 or out           b1 -> L (entry 1)
+                                  b2 -> L (entry 0) or out
+                                  L  -> E
+    """
     inside = set(nodes)
     order: list[int] = []
 

@@ -35,7 +35,7 @@ _MOST = 32  # things that a root is made of
 
 @dataclass(frozen=True)
 class Merged:
-    """An access that is part of a wider one: `bytes` of it from `delta` behind this one's address.
+    """An access that is part of a wider one: `bytes` of it from `delta` past this one's address.
 
     0 bytes: another instruction of the block stands for it.
     """

@@ -1,7 +1,13 @@
-"""The LLVM text of one kernel and of all that it calls."""
+"""The LLVM text of one kernel and of all that it calls.
+
+It is written as text, not built from llvmlite.ir's objects: LLVM parses text in either case, an
+object per instruction takes some forty times as long to make as its line, and what an emitter
+writes is what `python -m softgpu.show` prints and what LLVM's manual explains.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain
 
 from ..ptx.forms import refusal
@@ -10,16 +16,13 @@ from .layout import Layout, Site
 from .opcodes import OPCODES, sites_of
 from .values import Value
 
-__all__ = ["BUILDS", "ModuleText", "symbol"]
+__all__ = ["ModuleText", "symbol"]
 
 _METADATA = (
     "!0 = !{}",
     '!1 = !{!"branch_weights", i32 1000, i32 1}',
 )
 """What LLVM text refers to: !0 says that a value never changes, !1 that a branch is likely."""
-
-BUILDS: dict[str, type] = {}
-"""The FunctionEmitter of each build; their modules put them in."""
 
 
 def symbol(name: str) -> str:
@@ -44,12 +47,15 @@ def _number_sites(layout: Layout) -> tuple[dict[Instruction | str, int], list[Si
 
 
 class ModuleText:
-    """The LLVM text of one kernel with the device functions it needs, and its table of sites."""
+    """The LLVM text of one kernel with the device functions it needs, and its table of sites.
 
-    def __init__(self, layout: Layout, build: str = "plain"):
+    `emitter`: of a build, what makes the text of a function: called with this and the function.
+    """
+
+    def __init__(self, layout: Layout, emitter: Callable):
         self.module = module = layout.module
         self.layout = layout
-        self.build = build
+        self.emitter = emitter
         self.first_site, self.sites = _number_sites(layout)
         self.notes: dict = {}  # what an instrumented build wants to remember of this code, as JSON
         self.declared: dict[str, str] = {}
@@ -77,8 +83,7 @@ class ModuleText:
         self.want(kernel)
         while self._wanted:
             name = self._wanted.pop()
-            emitter = BUILDS[self.build](self, self.module.functions[name])
-            self.definitions[name] = emitter.emit()
+            self.definitions[name] = self.emitter(self, self.module.functions[name]).emit()
         routines = (text for _, text in self.routines.values())
         texts = self.declared.values(), routines, self.definitions.values(), _METADATA
         return "\n".join([*chain(*texts), ""])

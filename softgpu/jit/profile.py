@@ -12,7 +12,7 @@ from .. import contract
 from ..ptx.program import Function, Immediate, Instruction
 from .emit import FunctionEmitter, Value
 from .merging import merged_accesses
-from .module_text import BUILDS, ModuleText
+from .module_text import ModuleText
 
 __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 
@@ -131,7 +131,7 @@ class ProfiledEmitter(FunctionEmitter):
         self.line(f"store i64 {work}, ptr %done")
 
     def _if(self, condition: str) -> tuple[str, str]:
-        """(label of the other way, label behind both) of an if whose body follows."""
+        """(label of the other way, label after both) of an if whose body follows."""
         body, other, done = self.label(), self.label(), self.label()
         self.line(f"br i1 {condition}, label %{body}, label %{other}")
         self.start(body)
@@ -302,6 +302,3 @@ class ProfiledEmitter(FunctionEmitter):
         self._say_work(but=self._after.get(self.item, 0))
         numbers = (self._of_site(site), site, number, self.active.text)
         self.call_void("sg_profile_barrier", "ptr %w", *(f"i32 {n}" for n in numbers))
-
-
-BUILDS["profile"] = ProfiledEmitter

@@ -8,7 +8,7 @@ from ..ptx.program import Address, Instruction, Register
 from .emit import LANES, FunctionEmitter, Value
 from .flow import EXIT, Block, registers_of
 from .memory import Access, interleaved, joined
-from .module_text import BUILDS, ModuleText
+from .module_text import ModuleText
 from .opcodes import Does, does
 from .proof import Guess, Proof, address_of, find_proof
 from .strides import PIECE, strides_along_x
@@ -253,6 +253,3 @@ class ProvingEmitter(FunctionEmitter):
                 self.line(f"store {order}{line}, ptr {at}, align {access.bytes}")
                 first += size
         return True
-
-
-BUILDS["plain"] = ProvingEmitter

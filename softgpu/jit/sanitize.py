@@ -13,14 +13,14 @@ from ..advice import BLOCK, WARP
 from ..ptx.program import Address, Function, Immediate, Instruction, Register, Symbol, Vector
 from .emit import FunctionEmitter
 from .flow import gathers, registers_of
-from .module_text import BUILDS, ModuleText
+from .module_text import ModuleText
 from .opcodes import Does, Pointer, does, opcode_of
 
 __all__ = ["SanitizedEmitter"]
 
-_SAYS = contract.flags("AccessSays", "SAYS_")
-_FENCE = contract.flags("FenceSays", "SAYS_")
-_BARRIER = contract.flags("BarrierSays", "SAYS_")
+_HINTS = contract.flags("AccessHint", "HINT_")
+_FENCE = contract.flags("FenceHint", "HINT_")
+_BARRIER = contract.flags("BarrierHint", "HINT_")
 
 _UNKNOWN = "?"
 _MOVES = ("mov", "cvt", "selp", "shfl", "prmt")
@@ -96,7 +96,7 @@ class _Origins:
                 found.add(name if name in self.shared else _UNKNOWN)
         return found
 
-    def behind(self, address: Address) -> set:
+    def origins_of(self, address: Address) -> set:
         """What an address may point into; empty: unknown."""
         if address.base is None:
             return set()
@@ -140,7 +140,7 @@ class _Uses:
 class SanitizedEmitter(FunctionEmitter):
     """Emits functions that let the sanitizer see, and decide on, what they do to memory."""
 
-    careful = True
+    through_driver = True
     instrumented = True
     malloc = "sg_sanitize_malloc"
 
@@ -272,7 +272,7 @@ class SanitizedEmitter(FunctionEmitter):
             return 0, 0, 0, 0, 0
         address = addresses[("store", "load", "atomic").index(kind) if len(addresses) > 1 else 0]
         facts = int(address in self._updated), self._moves(item, address)
-        found = self._origins.behind(address)
+        found = self._origins.origins_of(address)
         words = {word for word in found if isinstance(word, int)}
         if found and found == words:
             return sum(1 << word for word in words), 0, 0, *facts
@@ -283,7 +283,7 @@ class SanitizedEmitter(FunctionEmitter):
 
     # --- what goes through the driver -------------------------------------------------------
 
-    def _says(self, name: str) -> int:
+    def _hints(self, name: str) -> int:
         """What the driver is told of the instruction at hand."""
         modifiers = set(self.item.modifiers)
         if name.startswith("barrier"):
@@ -291,31 +291,33 @@ class SanitizedEmitter(FunctionEmitter):
         if name.startswith("mbarrier"):
             quiet = "relaxed" in modifiers or self.item.modifiers[0] == "expect_tx"
             plain = self.item.modifiers[0] in ("init", "inval")
-            return 0 if plain else _SAYS.atomic | _SAYS.in_block | (0 if quiet else _SAYS.release)
-        says = 0
+            return (
+                0 if plain else _HINTS.atomic | _HINTS.in_block | (0 if quiet else _HINTS.release)
+            )
+        hints = 0
         ordered = bool(modifiers & {"relaxed", "acquire", "release"})
         if self.item.opcode in ("atom", "red") or ordered:
-            says |= _SAYS.atomic
+            hints |= _HINTS.atomic
         if self.item.opcode in ("ld", "st") and ordered:
-            says |= _SAYS.polls
+            hints |= _HINTS.polls
         if "volatile" in modifiers:
-            says |= _SAYS.volatile
+            hints |= _HINTS.volatile
         if self.item in self._polling:
-            says |= _SAYS.atomic | _SAYS.polls
+            hints |= _HINTS.atomic | _HINTS.polls
         target = self.item.operands[0]
         if self.item.opcode == "ld" and getattr(target, "name", None) in self._expected:
-            says |= _SAYS.atomic
+            hints |= _HINTS.atomic
         if "cta" in modifiers:
-            says |= _SAYS.in_block
+            hints |= _HINTS.in_block
         if "nc" in modifiers:
-            says |= _SAYS.read_only
+            hints |= _HINTS.read_only
         if modifiers & {"release", "acq_rel"}:
-            says |= _SAYS.release
-        return says
+            hints |= _HINTS.release
+        return hints
 
     def call_checked(self, result: str, name: str, *arguments: str) -> str:
-        says = f"i32 {self._says(name)}"
-        return super().call_checked(result, f"sanitize_{name}", *arguments, says)
+        hints = f"i32 {self._hints(name)}"
+        return super().call_checked(result, f"sanitize_{name}", *arguments, hints)
 
     def observe_fence(self) -> None:
         modifiers = set(self.item.modifiers)
@@ -339,6 +341,3 @@ class SanitizedEmitter(FunctionEmitter):
         lanes = f"ptr {self.spill(self.read(members, 'b32'))}"
         active = self.active
         self.call_void("sg_sanitize_meet", "ptr %w", f"i32 {site}", lanes, active, f"i32 {votes}")
-
-
-BUILDS["sanitize"] = SanitizedEmitter

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..ptx.program import Instruction, Module
-from .compile import assembly, module_of, optimise
+from .compile import BUILDS, assembly, module_of, optimise
 from .flow import EXIT, Block
 from .layout import Layout
-from .module_text import BUILDS, ModuleText
+from .module_text import ModuleText
 from .passes import Analysis, analyse
 
 __all__ = ["STAGES", "Stages", "stages"]
@@ -54,7 +54,7 @@ def stages(layout: Layout, kernel: str, build: str) -> Stages:
     made = Stages(kernel, build)
     made.add("kernel.ptx", lambda: _ptx(layout.module, kernel))
     made.add("blocks.txt", lambda: _blocks(layout, build))
-    made.add("emitted.ll", lambda: ModuleText(layout, build).emit(kernel))
+    made.add("emitted.ll", lambda: ModuleText(layout, BUILDS[build]).emit(kernel))
     module = module_of(made.texts["emitted.ll"])
     made.add("optimised.ll", lambda: optimise(module))
     made.add("assembly.s", lambda: assembly(module))
@@ -72,7 +72,7 @@ def _ptx(module: Module, kernel: str) -> str:
 
 def _blocks(layout: Layout, build: str) -> str:
     """The functions of a kernel as the passes leave them to the emitter."""
-    may_exit = ModuleText(layout, build).has_exits
+    may_exit = ModuleText(layout, BUILDS[build]).has_exits
     functions = (layout.module.functions[name] for name in layout.calls)
     found = (analyse(f, may_exit, BUILDS[build].unrolls) for f in functions if f.body)
     return "\n".join(map(_function, found))

@@ -1,9 +1,9 @@
-"""Loops that ptxas unrolls on its own, for builds that count what lanes do who leave them early.
+"""Loops that ptxas unrolls on its own, for builds that count what lanes that leave them early do.
 
 Found by asking ptxas 13.0 about short loops on sm_90. A loop of one block that ends in a comparison
 of its 32-bit counter, which goes up or down by a constant, runs in fours, then a two, then a one of
-what is left. Lanes that are done with the fours wait, and those with other remainders than theirs
-run what these run not: so a load in it is executed more often than the longest lane needs it.
+what is left. Lanes that are done with the fours wait, and lanes with a different remainder run
+copies that these lanes skip: so a load in it is executed more often than the longest lane needs.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def as_ptxas_unrolls(
         once = Label(f"$unrolled{number}.1")
         new_body += [*add.left(counter, bound, step, operator, 0), add.branch(True, once.name)]
         for copy_count in (_COPIES, 2, 1):
-            behind = f"$unrolled{number}.{copy_count}.behind"
+            after = f"$unrolled{number}.{copy_count}.after"
             left = add.left(counter, bound, step, operator, copy_count - 1)
-            new_body += [*left, add.branch(True, behind)]
+            new_body += [*left, add.branch(True, after)]
             again = Label(f"$unrolled{number}.{copy_count}")
             new_body.append(again)
             for copy in range(copy_count):
@@ -58,7 +58,7 @@ def as_ptxas_unrolls(
             if copy_count == _COPIES:
                 left = add.left(counter, bound, step, operator, copy_count - 1)
                 new_body += [*left, add.branch(False, again.name)]
-            new_body.append(Label(behind))
+            new_body.append(Label(after))
     new_body += body[at:]
     return replace(function, body=new_body, registers=registers), copies
 

@@ -84,7 +84,7 @@ class ValueEmitter:
         return Value(text if uniform else f"splat ({element} {text})", element, uniform)
 
     def lanes(self, values, element: str = "i32") -> Value:
-        """A constant with one value a lane."""
+        """A constant with one value per lane."""
         return Value("<" + ", ".join(f"{element} {v}" for v in values) + ">", element, False)
 
     def splat(self, value: Value) -> Value:
@@ -162,7 +162,7 @@ class ValueEmitter:
         return self.op("xor", value, -1)
 
     def bits(self, value: Value) -> Value:
-        """A vector of predicates as an i32, a bit a lane."""
+        """A vector of predicates as an i32, a bit per lane."""
         return Value(self.assign(f"bitcast {self.splat(value)} to i32"), "i32", True)
 
     def from_bits(self, bits: str) -> Value:

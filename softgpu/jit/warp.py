@@ -208,7 +208,7 @@ def _barrier(e, item):
         common = ["ptr %w", f"i32 {site}", f"i32 {number}", f"i32 {threads}", e.active]
         if modifiers[0] == "arrive":
             e.call_checked("void", "barrier_arrive", *common)
-        elif number == threads == "0" and not reduction and not e.careful:
+        elif number == threads == "0" and not reduction and not e.through_driver:
             e.call_void("sg_sync", "ptr %w", f"i32 {site}", e.active)
         else:
             votes = e.bits(e.read(predicate, "pred")) if reduction else "i32 0"

@@ -7,6 +7,7 @@ import pytest
 
 from softgpu import build, contract
 from softgpu.contract import ffi
+from softgpu.jit.compile import BUILDS
 from softgpu.jit.layout import Image, Layout
 from softgpu.jit.module_text import ModuleText
 from softgpu.ptx import parse
@@ -15,7 +16,7 @@ from tests import ROOT
 XRAY = ROOT / "tests/xray"
 STRUCTS = "Warp Range Site Origin Finding Step Sample Touched Profile".split()
 ENUMS = """Space SiteKind Operation Type Shuffle Build Counter BarrierCounter AtomicForm StepKind
-Arrival Wait AccessSays FenceSays BarrierSays FindingKind Note Limit""".split()
+Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit""".split()
 LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}
 REST = """
 #include <cassert>
@@ -95,7 +96,7 @@ def declared():
         image = Image(module)
         for kernel in module.kernels:
             for build_name in contract.names("Build", "BUILD_"):
-                emitted = ModuleText(Layout(module, image, kernel.name), build_name)
+                emitted = ModuleText(Layout(module, image, kernel.name), BUILDS[build_name])
                 emitted.emit(kernel.name)
                 for name, declaration in emitted.declared.items():
                     found.setdefault((name, declaration), kernel.name)

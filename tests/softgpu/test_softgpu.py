@@ -71,7 +71,7 @@ __global__ void exit_in_function(int *o)
 {
     for (int i = 0;; i++) leave_at(i, o);
 }
-__global__ void exit_behind_pointer(int *o)
+__global__ void exit_through_pointer(int *o)
 {
     for (int i = 0;; i++) functions[(i + threadIdx.x) % 2](i, o);
 }
@@ -296,7 +296,7 @@ def test_threads_that_have_returned_are_not_waited_for(n, module, memory):
     assert (read(memory, n) == np.arange(n)[::-1]).all()
 
 
-@pytest.mark.parametrize("name", ["exit_in_function", "exit_behind_pointer"])
+@pytest.mark.parametrize("name", ["exit_in_function", "exit_through_pointer"])
 def test_a_thread_may_end_inside_a_function(name, module, memory):
     module.get_function(name)(memory, block=(32, 1, 1))
     assert (read(memory, 32) == 10 + np.arange(32) % 2).all()
@@ -357,7 +357,7 @@ def test_loading_a_module_compiles_none_of_its_kernels(monkeypatch):
     assert emitted == [names[1]]
 
 
-def test_what_another_process_left_behind_the_end_is_ignored():
+def test_what_another_process_left_past_the_end_is_ignored():
     from pycuda.compiler import compile
 
     code = compile("__global__ void seven(int *o) { *o = 7; }")

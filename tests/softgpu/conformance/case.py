@@ -33,7 +33,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel `entry(out, *inputs)`; its cases lie one behind the other in `out`. Arrays among the
+    """A kernel `entry(out, *inputs)`; its cases lie one after the other in `out`. Arrays among the
     inputs are passed as pointers, scalars by value."""
 
     entry: str

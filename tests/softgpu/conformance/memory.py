@@ -72,7 +72,7 @@ def _load(space: str, t: str, qualifier: str = "", offset: int = 0) -> Form:
 
 
 def _order(qualifier: str, space: str) -> str:
-    """PTX puts ordering qualifiers before the space, cache operators behind it."""
+    """PTX puts ordering qualifiers before the space, cache operators after it."""
     first = qualifier.split(".")[1:2]
     before = first and first[0] in ("volatile", "relaxed", "acquire", "release", "weak")
     return qualifier + space if before else space + qualifier

@@ -7,6 +7,7 @@ import pytest
 
 from helpers import autoinit
 from softgpu.jit import emit
+from softgpu.jit.compile import BUILDS
 from softgpu.jit.layout import Image, Layout
 from softgpu.jit.module_text import ModuleText
 from softgpu.ptx import parse
@@ -95,7 +96,7 @@ SHAPES = pytest.mark.parametrize("shape", [straight, branchy, accesses, tiled])
 
 def llvm_text(ptx):
     program = parse(ptx)
-    return ModuleText(Layout(program, Image(program), "steps")).emit("steps")
+    return ModuleText(Layout(program, Image(program), "steps"), BUILDS["plain"]).emit("steps")
 
 
 @SHAPES

@@ -12,6 +12,7 @@ from functools import cache
 import llvmlite.binding as llvm
 
 from softgpu.jit import compile as compiler
+from softgpu.jit.compile import BUILDS
 from softgpu.jit.layout import Image, Layout
 from softgpu.jit.module_text import ModuleText
 from softgpu.ptx import PtxError, parse
@@ -182,7 +183,9 @@ def run(text: str, build: str = "plain") -> str:
         module = parse(text)
         image = Image(module)
         for kernel in module.kernels:
-            emitted = ModuleText(Layout(module, image, kernel.name), build).emit(kernel.name)
+            emitted = ModuleText(Layout(module, image, kernel.name), BUILDS[build]).emit(
+                kernel.name
+            )
             llvm.parse_assembly(emitted).verify()
     except PtxError as error:
         if error.__cause__ is not None and not isinstance(error.__cause__, ValueError):
