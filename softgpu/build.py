@@ -11,12 +11,19 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 __all__ = ["BuildError", "build"]
 
 DRIVER = Path(__file__).resolve().parent / "driver"
-LIBRARY = DRIVER / "libcuda.so.1"
+KINDS = {  # SOFTGPU_BUILD: tests/README.md says which tests use which; each has a folder of its own
+    "": "",
+    "coverage": "-O1 -g --coverage -fprofile-update=atomic",
+    "sanitized": "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
+}
+KIND = os.environ.get("SOFTGPU_BUILD", "")
+LIBRARY = (DRIVER.parents[1] / f"build/driver-{KIND}" if KIND else DRIVER) / "libcuda.so.1"
 SONAME = LIBRARY.name
 COMPILERS = ("gcc", "cc", "clang")
 # Contracting a*b+c would change results; the rest lets loops over lanes become vector code.
@@ -40,9 +47,12 @@ def find_compiler():
 
 def flags():
     """The compiler's options on this machine."""
+    if KIND not in KINDS:
+        raise BuildError(f"SOFTGPU_BUILD={KIND}: expected {' or '.join(filter(None, KINDS))}")
+    more = KINDS[KIND].split()
     if platform.machine() == "x86_64":  # fibers change stacks, which shadow stacks forbid
-        return [*FLAGS, "-fcf-protection=none", "-mcx16"]
-    return FLAGS
+        return [*FLAGS, "-fcf-protection=none", "-mcx16", *more]
+    return [*FLAGS, *more]
 
 
 def fingerprint():
@@ -69,7 +79,9 @@ def build(force=False):
     if not force and LIBRARY.exists() and mark.encode() in LIBRARY.read_bytes():
         return LIBRARY
     compiler = find_compiler()
-    with tempfile.TemporaryDirectory(dir=DRIVER, prefix=".build-") as folder:
+    kept = nullcontext(LIBRARY.parent / "objects")  # gcov's counts go beside the objects
+    with kept if KIND else tempfile.TemporaryDirectory(dir=DRIVER, prefix=".build-") as folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
         objects = {path: Path(folder) / f"{path.stem}.o" for path in sorted(DRIVER.glob("*.c"))}
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             command = [compiler, *flags(), f'-DSOURCES="{mark}"', "-c"]
@@ -81,11 +93,12 @@ def build(force=False):
                 one.result()
         linked = Path(folder) / SONAME
         options = ["-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now,-z,defs"]
+        options += KINDS[KIND].split()
         run_compiler([compiler, *options, *objects.values(), "-o", linked, "-lm"])
         link = Path(folder) / "libcuda.so"
         link.symlink_to(SONAME)
         os.replace(linked, LIBRARY)
-        os.replace(link, DRIVER / "libcuda.so")
+        os.replace(link, LIBRARY.with_name("libcuda.so"))
     return LIBRARY
 
 

@@ -2,6 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include "driver.h"
 
@@ -24,6 +27,16 @@ Fiber *fiber_new(unsigned index)
     fiber->stack = memory + GUARD_BYTES;
     fiber->top = fiber->stack + STACK_BYTES - index % SHIFTS * SHIFT_BYTES;
     return fiber;
+}
+
+/* What was running may have been given up: its frames are no longer out of bounds. */
+static void forget_frames(Fiber *fiber)
+{
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(fiber->stack, STACK_BYTES);
+#else
+    (void)fiber;
+#endif
 }
 
 #if defined(__x86_64__)
@@ -66,6 +79,7 @@ void fiber_start(void) __attribute__((visibility("hidden")));
 void fiber_reset(Fiber *fiber, void (*main)(void *), void *argument)
 {
     uint64_t *top = (uint64_t *)fiber->top;
+    forget_frames(fiber);
     memset(top - 16, 0, 16 * sizeof *top);
     top[-3] = (uint64_t)fiber_start;
     top[-6] = (uint64_t)main;     /* r12 */
@@ -87,6 +101,7 @@ static void fiber_start(unsigned main_high, unsigned main_low, unsigned high, un
 void fiber_reset(Fiber *fiber, void (*main)(void *), void *argument)
 {
     ucontext_t *context = (ucontext_t *)(fiber->top - 4096);
+    forget_frames(fiber);
     getcontext(context);
     context->uc_stack.ss_sp = fiber->stack;
     context->uc_stack.ss_size = fiber->top - fiber->stack - 4096;

@@ -9,7 +9,7 @@ static void meet(Warp *w, uint32_t site, uint32_t kind, const uint32_t *members,
 {
     for (uint32_t left = active; left;) {
         uint32_t first = __builtin_ctz(left), group = 0, named = members[first];
-        FOR_LANES(lane, left) group |= (members[lane] == named) << lane;
+        FOR_LANES(lane, left) group |= (uint32_t)(members[lane] == named) << lane;
         left &= ~group;
         if (group & ~named)
             report_lanes(w, kind, NOT_NAMED, site, __builtin_ctz(group & ~named), first);

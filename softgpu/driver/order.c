@@ -407,10 +407,10 @@ static uint32_t record_release(uint32_t warp, uint32_t lane, const uint32_t *unt
 {
     uint32_t synced = MAX(order.synced[warp], order.interval);
     if (here->apart >> warp & 1) synced = order.now + 1; /* some lanes met: taken for all */
-    Record new = {order.running, order.now, warp, lane, synced, {0}},
-           *last = records + record_count - 1;
+    Record new = {order.running, order.now, warp, lane, synced, {0}};
     memcpy(new.until, until, warps * sizeof *until);
     if (record_count) {
+        const Record *last = &records[record_count - 1];
         uint32_t made = new.made;
         new.made = last->made;
         if (!memcmp(last, &new, sizeof new)) return record_count - 1;

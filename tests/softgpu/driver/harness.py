@@ -69,9 +69,11 @@ class Driver:
              f"-Wl,-rpath,{self.folder.name}"],
             check=True,
         )  # fmt: skip
-        # each looks in itself first, whatever other tests of the process have loaded for all
-        self.library = ctypes.CDLL(str(library), os.RTLD_NOW | os.RTLD_DEEPBIND)
-        self.kernels = ctypes.CDLL(str(kernels), os.RTLD_NOW | os.RTLD_DEEPBIND)
+        # each looks in itself first, whatever other tests of the process have loaded for all;
+        # the address sanitizer's runtime cannot have that
+        mode = os.RTLD_NOW | (0 if build.KIND == "sanitized" else os.RTLD_DEEPBIND)
+        self.library = ctypes.CDLL(str(library), mode)
+        self.kernels = ctypes.CDLL(str(kernels), mode)
         self.unloaded = []
         self._callbacks = (
             ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)(self._load),
