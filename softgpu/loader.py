@@ -25,13 +25,14 @@ from .declarations import Declarations, short_name
 from .jit.compile import KernelCode
 from .jit.layout import Image, Layout, Site
 from .jit.stages import stages
-from .ptx import PtxError, parse
+from .ptx import PtxError, fatbin, parse
 from .ptx.callers import tell_callers
 from .ptx.program import Variable
 from .telling import last_findings
 
 __all__ = ["Engine"]
 
+_ARCH = 90  # of the device
 _INVALID_PTX = 218
 _STATIC_SHARED_BYTES = 48 * 1024
 _LAUNCH_FAILED = 719
@@ -95,9 +96,9 @@ class LoadedModule:
 
     @cached_property
     def source_lines(self) -> dict[str, dict[int, str]]:
-        """The CUDA source by file and line, as far as it stands in comments after the PTX.
+        """The CUDA source by file and line, from comments after the PTX or the files it names.
 
-        What `#line` does not name is file "".
+        What `#line` does not name in those comments is file "".
         """
         found: dict[str, dict[int, str]] = {}
         file, number = "", 0
@@ -109,7 +110,7 @@ class LoadedModule:
                 continue
             number += 1
             found.setdefault(file, {})[number] = line[4:]
-        return found
+        return found or {name: _lines_of(name) for name in self.program.own_files}
 
     @cached_property
     def declarations(self) -> Declarations:
@@ -131,6 +132,14 @@ class LoadedModule:
             command = [ptxas, "-v", "-arch", self.program.target, "-o", os.devnull, source.name]
             report = subprocess.run(command, capture_output=True, text=True).stderr
         return _read_ptxas(report)
+
+
+def _lines_of(file: str) -> dict[int, str]:
+    """The lines of a file by number; {} if it cannot be read."""
+    try:
+        return dict(enumerate(Path(file).read_text(errors="replace").splitlines(), 1))
+    except OSError:
+        return {}
 
 
 def _read_ptxas(report: str) -> dict[str, dict[str, int]]:
@@ -159,6 +168,8 @@ class Engine:
         self.library = ctypes.CDLL(path, mode=mode)  # with NVIDIA's functions
         self.runtime = contract.open_runtime(path)  # with its own
         self.modules: dict[int, LoadedModule] = {}
+        self.findings_fail = True  # whether a launch that was watched, and found wrong, fails
+        self._told: set[str] = set()
         self._compiling = threading.Lock()
         self._callbacks = (
             ffi.callback("LoadCallback", self._guarded(self._load)),
@@ -248,9 +259,12 @@ class Engine:
     def _load(self, handle, image, size: int) -> None:
         cache.guard_pycuda()  # before what it compiles next
         data = bytes(ffi.buffer(image, size))
-        if bytes(ffi.buffer(image, 4)) in (b"\x7fELF", b"\x50\xed\x55\xba"):
+        if data[:4] == b"\x7fELF":
             raise PtxError("this is machine code of a GPU; the software GPU runs PTX (nvcc --ptx)")
-        text = data.rstrip(b"\0").decode(errors="replace")
+        if data[:4] == fatbin.MAGIC:
+            text = fatbin.ptx_for(data, _ARCH)
+        else:
+            text = data.rstrip(b"\0").decode(errors="replace")
         text, _, _ = text.partition("\n//@@\n")  # see bin/nvcc
         module = LoadedModule(text + "\n")
         self.modules[handle] = module
@@ -333,7 +347,12 @@ class Engine:
     def _report(self) -> int:
         """SOFTGPU_SANITIZE: say what a launch did wrong, and make it fail."""
         found = last_findings(self)
-        print(found, file=sys.stderr, flush=True)
+        words = str(found)
+        if self.findings_fail or words not in self._told:
+            print(words, file=sys.stderr, flush=True)
+        self._told.add(words)
+        if not self.findings_fail:
+            return 0
         count = "one thing" if len(found) == 1 else f"{len(found)} things"
         first = f"the sanitizer found {count} wrong with kernel {found.kernel}: {found[0]}"
         self.runtime.sg_set_error(first.encode())

@@ -6,13 +6,14 @@ import numpy as np
 
 from softgpu import contract
 from softgpu.contract import ffi
+from softgpu.declarations import short_name
 from softgpu.jit.profile import SITE_COUNTERS
 
 from .launch import byte_count, find, one_at_a_time, shape
 from .occupancy import occupancy
 from .report import Report
 
-__all__ = ["profile"]
+__all__ = ["profile", "report"]
 
 
 _TOUCHED, _EVENT, _SAMPLE = (contract.dtype(name) for name in ("Touched", "Step", "Sample"))
@@ -37,7 +38,7 @@ def profile(kernel, *args, grid, block, shared=0, watch=0, cooperative=False):
         finally:
             runtime.sg_cooperative(0)
             result = runtime.sg_profile_end()
-    return _report(target.engine.modules[result.module], result)
+    return report(target.engine.modules[result.module], result)
 
 
 def _number(watch, grid):
@@ -57,7 +58,8 @@ def _array(address, kind, count):
     return np.frombuffer(bytes(ffi.buffer(address, size)), kind)
 
 
-def _report(module, result):
+def report(module, result):
+    """The Report of what sg_profile_end() has of a launch of a kernel of this module."""
     name = ffi.string(result.kernel).decode()
     code = module.code(name, "profile")
     counters = _array(result.counters, np.uint64, result.counter_count).astype(np.int64)
@@ -65,7 +67,7 @@ def _report(module, result):
     resources = module.resources.get(name, {})
     grid, block = tuple(result.grid), tuple(result.block)
     return Report(
-        kernel=name,
+        kernel=short_name(name),
         grid=grid,
         block=block,
         static_shared=result.static_shared,

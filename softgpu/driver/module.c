@@ -278,14 +278,19 @@ static CUresult load(CUmodule *out, const char *image, size_t bytes)
     return result;
 }
 
-/* The size of an image in memory, which the API does not tell: an ELF file says it itself,
-   PTX ends with a zero byte. */
+/* The size of an image in memory, which the API does not tell: a fat binary and an ELF file say it
+   themselves, PTX ends with a zero byte. */
 size_t module_image_bytes(const void *image)
 {
     const unsigned char *p = image;
-    if (memcmp(p, "\177ELF", 4)) return strlen(image);
     uint64_t offset;
-    uint16_t entry, entries;
+    uint16_t head, entry, entries;
+    if (!memcmp(p, "\x50\xed\x55\xba", 4)) {
+        memcpy(&head, p + 6, 2);
+        memcpy(&offset, p + 8, 8);
+        return head + offset;
+    }
+    if (memcmp(p, "\177ELF", 4)) return strlen(image);
     memcpy(&offset, p + 0x28, 8);
     memcpy(&entry, p + 0x3a, 2);
     memcpy(&entries, p + 0x3c, 2);

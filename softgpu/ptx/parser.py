@@ -109,7 +109,8 @@ class _Parser:
         self.files = {int(n): os.path.normpath(name) for n, name in FILE.findall(text)}
         self.headers = {n for n, name in self.files.items() if CUDA_HEADER.search(name)}
         self.opcodes: dict[str, tuple[str, tuple[str, ...]]] = {}
-        self.result = Module("", "", {}, {}, text)
+        own = tuple(name for n, name in self.files.items() if n not in self.headers)
+        self.result = Module("", "", {}, {}, text, own_files=own)
         self.begin_function(None)
 
     def begin_function(self, function: Function | None) -> None:

@@ -247,6 +247,7 @@ class Module:
     variables: dict[str, Variable]
     text: str = field(default="", repr=False)
     debug: bool = False
+    own_files: tuple[str, ...] = ()  # that it was made of, but for CUDA's headers
 
     @property
     def kernels(self) -> list[Function]:

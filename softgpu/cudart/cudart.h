@@ -1,0 +1,40 @@
+/* What the files of the runtime library share. CUDA's own headers declare what they define. */
+#ifndef CUDART_H
+#define CUDART_H
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+
+#define CUDART __attribute__((visibility("default"))) cudaError_t
+#define DEVICE(pointer) ((CUdeviceptr)(uintptr_t)(pointer))
+
+/* ---- error.c ---- */
+
+/* An error of the driver as the runtime's, whose numbers are the same; it is the thread's last. */
+cudaError_t told(CUresult result);
+
+/* ---- device.c ---- */
+
+/* Makes the device's context current on this thread, where it is not; what broke it, if it is broken. */
+CUresult ready(void);
+void context_breaks(CUresult why);
+
+/* A call of the driver, in that context. */
+#define CALL(call) told(ready() ?: (call))
+
+/* ---- modules.c ---- */
+
+/* A kernel or a variable by the address that the host's code has for it. */
+CUresult function_of(const void *host, CUfunction *out);
+CUresult variable_of(const void *host, CUdeviceptr *out, size_t *bytes);
+
+/* Forgets what was loaded into a context that is gone. */
+void modules_forget(void);
+
+/* ---- program.c ---- */
+
+/* Tells whoever watches that a launch begins (0) or is over (1). */
+void observe_launch(int over);
+
+#endif

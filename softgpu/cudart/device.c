@@ -1,0 +1,204 @@
+/* The device: choosing it, what it has, its limits. */
+#include <cuda_profiler_api.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "cudart.h"
+
+static _Thread_local int device;
+static _Thread_local unsigned current; /* the number of the context that this thread has */
+static CUcontext context;              /* of device 0, which is the only one */
+static unsigned number = 1;            /* of that context: goes up when it is reset */
+static CUresult broken;                /* what a kernel did to that context, until it is reset */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+CUresult ready(void)
+{
+    if (current == __atomic_load_n(&number, __ATOMIC_RELAXED)) return broken;
+    pthread_mutex_lock(&mutex);
+    CUresult result = cuInit(0);
+    if (!result && !context) result = cuDevicePrimaryCtxRetain(&context, device);
+    if (!result) result = cuCtxPushCurrent(context);
+    if (!result) current = number;
+    pthread_mutex_unlock(&mutex);
+    return result ?: broken;
+}
+
+void context_breaks(CUresult why) { broken = why; }
+
+CUDART cudaGetDeviceCount(int *count) { return told(cuInit(0) ?: cuDeviceGetCount(count)); }
+
+CUDART cudaGetDevice(int *out)
+{
+    *out = device;
+    return cudaSuccess;
+}
+
+CUDART cudaSetDevice(int wanted)
+{
+    CUdevice found;
+    CUresult result = cuInit(0) ?: cuDeviceGet(&found, wanted);
+    if (!result) device = wanted;
+    return CALL(result);
+}
+
+CUDART cudaInitDevice(int wanted, unsigned device_flags, unsigned flags)
+{
+    (void)device_flags, (void)flags;
+    CUdevice found;
+    return told(cuInit(0) ?: cuDeviceGet(&found, wanted));
+}
+
+CUDART cudaSetValidDevices(int *devices, int count)
+{
+    (void)devices, (void)count;
+    return cudaSuccess;
+}
+
+CUDART cudaChooseDevice(int *out, const struct cudaDeviceProp *wanted)
+{
+    (void)wanted;
+    *out = 0;
+    return cudaSuccess;
+}
+
+CUDART cudaSetDeviceFlags(unsigned flags)
+{
+    (void)flags; /* how the host waits: every call here has finished when it returns */
+    return cudaSuccess;
+}
+
+CUDART cudaGetDeviceFlags(unsigned *flags)
+{
+    *flags = cudaDeviceMapHost;
+    return cudaSuccess;
+}
+
+CUDART cudaDeviceSynchronize(void) { return CALL(cuCtxSynchronize()); }
+
+CUDART cudaDeviceReset(void)
+{
+    CUresult result = CUDA_SUCCESS;
+    modules_forget();
+    pthread_mutex_lock(&mutex);
+    if (context) result = cuDevicePrimaryCtxRelease(device);
+    context = NULL;
+    broken = CUDA_SUCCESS;
+    number++;
+    pthread_mutex_unlock(&mutex);
+    return told(result);
+}
+
+CUDART cudaDriverGetVersion(int *version) { return told(cuDriverGetVersion(version)); }
+
+CUDART cudaRuntimeGetVersion(int *version)
+{
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+/* The runtime's attributes have the driver's numbers. */
+CUDART cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int of)
+{ return told(cuInit(0) ?: cuDeviceGetAttribute(value, (CUdevice_attribute)attribute, of)); }
+
+CUDART cudaDeviceGetPCIBusId(char *out, int bytes, int of)
+{ return told(cuInit(0) ?: cuDeviceGetPCIBusId(out, bytes, of)); }
+
+CUDART cudaDeviceGetByPCIBusId(int *out, const char *id)
+{ return told(cuInit(0) ?: cuDeviceGetByPCIBusId(out, id)); }
+
+CUDART cudaDeviceCanAccessPeer(int *can, int of, int peer)
+{ return told(cuInit(0) ?: cuDeviceCanAccessPeer(can, of, peer)); }
+
+CUDART cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
+{ return CALL(cuCtxGetLimit(value, (CUlimit)limit)); }
+
+CUDART cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{ return CALL(cuCtxSetLimit((CUlimit)limit, value)); }
+
+CUDART cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
+{ return CALL(cuCtxGetCacheConfig((CUfunc_cache *)config)); }
+
+CUDART cudaDeviceSetCacheConfig(enum cudaFuncCache config)
+{ return CALL(cuCtxSetCacheConfig((CUfunc_cache)config)); }
+
+CUDART cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    if (least) *least = 0;
+    if (greatest) *greatest = -5;
+    return cudaSuccess;
+}
+
+/* There is nothing to profile, and nothing wrong with asking. */
+CUDART cudaProfilerStart(void) { return cudaSuccess; }
+
+CUDART cudaProfilerStop(void) { return cudaSuccess; }
+
+/* Each member that has the name of an attribute. */
+#define MEMBERS(X)                                                                                 \
+    X(maxThreadsPerBlock, MAX_THREADS_PER_BLOCK)                                                   \
+    X(maxThreadsDim[0], MAX_BLOCK_DIM_X)                                                           \
+    X(maxThreadsDim[1], MAX_BLOCK_DIM_Y)                                                           \
+    X(maxThreadsDim[2], MAX_BLOCK_DIM_Z)                                                           \
+    X(maxGridSize[0], MAX_GRID_DIM_X)                                                              \
+    X(maxGridSize[1], MAX_GRID_DIM_Y)                                                              \
+    X(maxGridSize[2], MAX_GRID_DIM_Z)                                                              \
+    X(sharedMemPerBlock, MAX_SHARED_MEMORY_PER_BLOCK)                                              \
+    X(totalConstMem, TOTAL_CONSTANT_MEMORY)                                                        \
+    X(warpSize, WARP_SIZE)                                                                         \
+    X(memPitch, MAX_PITCH)                                                                         \
+    X(regsPerBlock, MAX_REGISTERS_PER_BLOCK)                                                       \
+    X(textureAlignment, TEXTURE_ALIGNMENT)                                                         \
+    X(texturePitchAlignment, TEXTURE_PITCH_ALIGNMENT)                                              \
+    X(multiProcessorCount, MULTIPROCESSOR_COUNT)                                                   \
+    X(integrated, INTEGRATED)                                                                      \
+    X(canMapHostMemory, CAN_MAP_HOST_MEMORY)                                                       \
+    X(surfaceAlignment, SURFACE_ALIGNMENT)                                                         \
+    X(concurrentKernels, CONCURRENT_KERNELS)                                                       \
+    X(ECCEnabled, ECC_ENABLED)                                                                     \
+    X(pciBusID, PCI_BUS_ID)                                                                        \
+    X(pciDeviceID, PCI_DEVICE_ID)                                                                  \
+    X(pciDomainID, PCI_DOMAIN_ID)                                                                  \
+    X(tccDriver, TCC_DRIVER)                                                                       \
+    X(asyncEngineCount, ASYNC_ENGINE_COUNT)                                                        \
+    X(unifiedAddressing, UNIFIED_ADDRESSING)                                                       \
+    X(memoryBusWidth, GLOBAL_MEMORY_BUS_WIDTH)                                                     \
+    X(l2CacheSize, L2_CACHE_SIZE)                                                                  \
+    X(maxThreadsPerMultiProcessor, MAX_THREADS_PER_MULTIPROCESSOR)                                 \
+    X(streamPrioritiesSupported, STREAM_PRIORITIES_SUPPORTED)                                      \
+    X(globalL1CacheSupported, GLOBAL_L1_CACHE_SUPPORTED)                                           \
+    X(localL1CacheSupported, LOCAL_L1_CACHE_SUPPORTED)                                             \
+    X(sharedMemPerMultiprocessor, MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)                            \
+    X(regsPerMultiprocessor, MAX_REGISTERS_PER_MULTIPROCESSOR)                                     \
+    X(managedMemory, MANAGED_MEMORY)                                                               \
+    X(isMultiGpuBoard, MULTI_GPU_BOARD)                                                            \
+    X(concurrentManagedAccess, CONCURRENT_MANAGED_ACCESS)                                          \
+    X(pageableMemoryAccess, PAGEABLE_MEMORY_ACCESS)                                                \
+    X(computePreemptionSupported, COMPUTE_PREEMPTION_SUPPORTED)                                    \
+    X(cooperativeLaunch, COOPERATIVE_LAUNCH)                                                       \
+    X(sharedMemPerBlockOptin, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)                                   \
+    X(reservedSharedMemPerBlock, RESERVED_SHARED_MEMORY_PER_BLOCK)                                 \
+    X(maxBlocksPerMultiProcessor, MAX_BLOCKS_PER_MULTIPROCESSOR)                                   \
+    X(memoryPoolsSupported, MEMORY_POOLS_SUPPORTED)
+
+CUDART cudaGetDeviceProperties(struct cudaDeviceProp *out, int of)
+{
+    memset(out, 0, sizeof *out);
+    CUresult result = cuInit(0) ?: cuDeviceGetName(out->name, sizeof out->name, of);
+    if (!result) result = cuDeviceTotalMem(&out->totalGlobalMem, of);
+    int value;
+#define FETCH(member, attribute)                                                                   \
+    if (!result && !cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_##attribute, of))             \
+        out->member = value;
+    MEMBERS(FETCH)
+    FETCH(major, COMPUTE_CAPABILITY_MAJOR)
+    FETCH(minor, COMPUTE_CAPABILITY_MINOR)
+#if CUDART_VERSION < 13000
+    FETCH(clockRate, CLOCK_RATE)
+    FETCH(memoryClockRate, MEMORY_CLOCK_RATE)
+    FETCH(kernelExecTimeoutEnabled, KERNEL_EXEC_TIMEOUT)
+    FETCH(computeMode, COMPUTE_MODE)
+    out->deviceOverlap = 1;
+#endif
+    return told(result);
+}

@@ -1,0 +1,165 @@
+/* Kernels: launches, attributes, occupancy. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudart.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define DEEPEST 16 /* <<<>>> in the arguments of <<<>>> */
+
+typedef struct {
+    dim3 grid, block;
+    size_t shared;
+    cudaStream_t stream;
+} Configuration;
+
+static _Thread_local Configuration pushed[DEEPEST];
+static _Thread_local unsigned depth;
+
+EXPORT unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
+                                            cudaStream_t stream)
+{
+    if (depth == DEEPEST) return cudaErrorLaunchOutOfResources;
+    pushed[depth++] = (Configuration){grid, block, shared, stream};
+    return cudaSuccess;
+}
+
+EXPORT cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream)
+{
+    if (!depth) return cudaErrorMissingConfiguration;
+    Configuration *last = &pushed[--depth];
+    *grid = last->grid;
+    *block = last->block;
+    *shared = last->shared;
+    *(cudaStream_t *)stream = last->stream;
+    return cudaSuccess;
+}
+
+/* ---- launches ---- */
+
+/* A launch that failed is told on stderr, as many programs never ask. What was wrong with asking for
+   it is the launch's error; what happened while it ran, that of every call from then on. */
+static CUresult told_aloud(CUresult result)
+{
+    if (result) fprintf(stderr, "softgpu: %s\n", cudaGetErrorString((cudaError_t)result));
+    if (result == CUDA_ERROR_INVALID_VALUE) return (CUresult)cudaErrorInvalidConfiguration;
+    if (result < CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ||
+        result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE || result == CUDA_ERROR_NOT_SUPPORTED)
+        return result;
+    context_breaks(result);
+    return CUDA_SUCCESS;
+}
+
+typedef CUresult (*Launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                           unsigned, CUstream, void **);
+
+static CUresult plain(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                      unsigned by, unsigned bz, unsigned shared, CUstream stream, void **arguments)
+{ return cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, NULL); }
+
+static cudaError_t launch(Launch how, const void *host, dim3 grid, dim3 block, void **arguments,
+                          size_t shared, cudaStream_t stream)
+{
+    CUfunction function;
+    CUresult result = ready();
+    if (result) return told(result);
+    result = function_of(host, &function);
+    if (!result) {
+        observe_launch(0);
+        result = how(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream,
+                     arguments);
+        observe_launch(1);
+    }
+    return told(told_aloud(result));
+}
+
+CUDART cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared,
+                        cudaStream_t stream)
+{ return launch(plain, host, grid, block, arguments, shared, stream); }
+
+CUDART cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments,
+                                   size_t shared, cudaStream_t stream)
+{ return launch(cuLaunchCooperativeKernel, host, grid, block, arguments, shared, stream); }
+
+CUDART cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host, void **arguments)
+{
+    Launch how = plain;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const cudaLaunchAttribute *attribute = &config->attrs[i];
+        bool cooperative = attribute->id == cudaLaunchAttributeCooperative;
+        if (cooperative && attribute->val.cooperative) how = cuLaunchCooperativeKernel;
+        const void *cluster = &attribute->val.clusterDim;
+        if (attribute->id == cudaLaunchAttributeClusterDimension &&
+            memcmp(cluster, (unsigned[]){1, 1, 1}, 12)) {
+            fprintf(stderr, "softgpu: clusters are not supported\n");
+            return told(CUDA_ERROR_NOT_SUPPORTED);
+        }
+    }
+    return launch(how, host, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes,
+                  config->stream);
+}
+
+/* What `<<<>>>` has become: the kernel's handle is the host's address of it. */
+EXPORT cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *host)
+{
+    *out = (cudaKernel_t)host;
+    return cudaSuccess;
+}
+
+EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
+                                      size_t shared, cudaStream_t stream)
+{ return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream); }
+
+/* ---- what a kernel needs, and how many of its blocks fit ---- */
+
+CUDART cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *host)
+{
+    CUfunction function;
+    CUresult result = ready() ?: function_of(host, &function);
+    memset(out, 0, sizeof *out);
+    int value;
+#define FETCH(member, attribute)                                                                   \
+    if (!result &&                                                                                 \
+        !(result = cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_##attribute, function)))           \
+        out->member = value;
+    FETCH(sharedSizeBytes, SHARED_SIZE_BYTES)
+    FETCH(constSizeBytes, CONST_SIZE_BYTES)
+    FETCH(localSizeBytes, LOCAL_SIZE_BYTES)
+    FETCH(maxThreadsPerBlock, MAX_THREADS_PER_BLOCK)
+    FETCH(numRegs, NUM_REGS)
+    FETCH(ptxVersion, PTX_VERSION)
+    FETCH(binaryVersion, BINARY_VERSION)
+    FETCH(maxDynamicSharedSizeBytes, MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    FETCH(preferredShmemCarveout, PREFERRED_SHARED_MEMORY_CARVEOUT)
+    return told(result);
+}
+
+CUDART cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute attribute, int value)
+{
+    CUfunction function;
+    CUresult result = ready() ?: function_of(host, &function);
+    return told(result ?: cuFuncSetAttribute(function, (CUfunction_attribute)attribute, value));
+}
+
+CUDART cudaFuncSetCacheConfig(const void *host, enum cudaFuncCache config)
+{
+    CUfunction function;
+    CUresult result = ready() ?: function_of(host, &function);
+    return told(result ?: cuFuncSetCacheConfig(function, (CUfunc_cache)config));
+}
+
+CUDART cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host,
+                                                              int threads, size_t shared,
+                                                              unsigned flags)
+{
+    (void)flags;
+    CUfunction function;
+    CUresult result = ready() ?: function_of(host, &function);
+    return told(
+        result ?: cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared));
+}
+
+CUDART cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads,
+                                                     size_t shared)
+{ return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, shared, 0); }

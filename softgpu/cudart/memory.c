@@ -1,0 +1,274 @@
+/* Memory: allocations, copies, memsets, and the variables of kernels. */
+#include <stdint.h>
+#include <string.h>
+
+#include "cudart.h"
+
+static bool on_device(const void *pointer)
+{ return !cuMemGetAddressRange(NULL, NULL, DEVICE(pointer)); }
+
+/* ---- allocations ---- */
+
+CUDART cudaMalloc(void **out, size_t bytes)
+{
+    *out = NULL;
+    return bytes ? CALL(cuMemAlloc((CUdeviceptr *)out, bytes)) : cudaSuccess;
+}
+
+CUDART cudaFree(void *pointer)
+{ return pointer ? CALL(cuMemFree(DEVICE(pointer))) : CALL(CUDA_SUCCESS); }
+
+CUDART cudaMallocManaged(void **out, size_t bytes, unsigned flags)
+{ return CALL(cuMemAllocManaged((CUdeviceptr *)out, bytes, flags)); }
+
+CUDART cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height)
+{ return CALL(cuMemAllocPitch((CUdeviceptr *)out, pitch, width, height, 4)); }
+
+CUDART cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent)
+{
+    *out = (struct cudaPitchedPtr){.xsize = extent.width, .ysize = extent.height};
+    return cudaMallocPitch(&out->ptr, &out->pitch, extent.width, extent.height * extent.depth);
+}
+
+/* Every call has finished when it returns, so the order of a stream is that of the calls. */
+CUDART cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
+{ return CALL(cuStreamQuery(stream)) ?: cudaMalloc(out, bytes); }
+
+CUDART cudaFreeAsync(void *pointer, cudaStream_t stream)
+{ return CALL(cuStreamQuery(stream)) ?: cudaFree(pointer); }
+
+CUDART cudaHostAlloc(void **out, size_t bytes, unsigned flags)
+{ return CALL(cuMemHostAlloc(out, bytes, flags)); }
+
+CUDART cudaMallocHost(void **out, size_t bytes) { return cudaHostAlloc(out, bytes, 0); }
+
+CUDART cudaFreeHost(void *pointer) { return pointer ? CALL(cuMemFreeHost(pointer)) : cudaSuccess; }
+
+CUDART cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
+{ return CALL(cuMemHostRegister(pointer, bytes, flags)); }
+
+CUDART cudaHostUnregister(void *pointer) { return CALL(cuMemHostUnregister(pointer)); }
+
+CUDART cudaHostGetDevicePointer(void **out, void *pointer, unsigned flags)
+{ return CALL(cuMemHostGetDevicePointer((CUdeviceptr *)out, pointer, flags)); }
+
+CUDART cudaHostGetFlags(unsigned *flags, void *pointer)
+{ return CALL(cuMemHostGetFlags(flags, pointer)); }
+
+CUDART cudaMemGetInfo(size_t *free, size_t *total) { return CALL(cuMemGetInfo(free, total)); }
+
+CUDART cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *pointer)
+{
+    CUresult result = ready();
+    memset(out, 0, sizeof *out);
+    unsigned flags;
+    out->hostPointer = (void *)pointer;
+    if (result) return told(result);
+    if (!cuMemHostGetFlags(&flags, (void *)pointer)) {
+        out->type = cudaMemoryTypeHost;
+        out->devicePointer = (void *)pointer;
+    } else if (on_device(pointer)) {
+        out->type = cudaMemoryTypeDevice;
+        out->devicePointer = (void *)pointer;
+        out->hostPointer = NULL;
+    }
+    return cudaSuccess;
+}
+
+/* Hints: the memory of the software GPU is the host's. */
+#if CUDART_VERSION >= 13000
+CUDART cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation to,
+                            unsigned flags, cudaStream_t stream)
+{
+    (void)pointer, (void)bytes, (void)to, (void)flags;
+    return CALL(cuStreamQuery(stream));
+}
+
+CUDART cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                     struct cudaMemLocation to)
+{
+    (void)pointer, (void)bytes, (void)advice, (void)to;
+    return cudaSuccess;
+}
+#else
+CUDART cudaMemPrefetchAsync(const void *pointer, size_t bytes, int to, cudaStream_t stream)
+{
+    (void)pointer, (void)bytes, (void)to;
+    return CALL(cuStreamQuery(stream));
+}
+
+CUDART cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int to)
+{
+    (void)pointer, (void)bytes, (void)advice, (void)to;
+    return cudaSuccess;
+}
+#endif
+
+/* ---- copies ---- */
+
+static CUmemorytype memory_of(const void *pointer, bool said_device, enum cudaMemcpyKind kind)
+{
+    bool device = kind == cudaMemcpyDefault ? on_device(pointer) : said_device;
+    return device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+}
+
+static CUmemorytype memory_to(const void *to, enum cudaMemcpyKind kind)
+{ return memory_of(to, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice, kind); }
+
+static CUmemorytype memory_from(const void *from, enum cudaMemcpyKind kind)
+{
+    return memory_of(from, kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice,
+                     kind);
+}
+
+static CUresult copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    CUresult result = ready();
+    if (result || !bytes) return result;
+    if ((unsigned)kind > cudaMemcpyDefault) return (CUresult)cudaErrorInvalidMemcpyDirection;
+    bool to_device = memory_to(to, kind) == CU_MEMORYTYPE_DEVICE;
+    bool from_device = memory_from(from, kind) == CU_MEMORYTYPE_DEVICE;
+    if (to_device && from_device) return cuMemcpyDtoD(DEVICE(to), DEVICE(from), bytes);
+    if (to_device) return cuMemcpyHtoD(DEVICE(to), from, bytes);
+    if (from_device) return cuMemcpyDtoH(to, DEVICE(from), bytes);
+    memmove(to, from, bytes);
+    return CUDA_SUCCESS;
+}
+
+CUDART cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{ return told(copy(to, from, bytes, kind)); }
+
+CUDART cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                       cudaStream_t stream)
+{ return CALL(cuStreamQuery(stream)) ?: cudaMemcpy(to, from, bytes, kind); }
+
+CUDART cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
+{
+    (void)to_device, (void)from_device;
+    return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+CUDART cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+                           cudaStream_t stream)
+{
+    (void)to_device, (void)from_device;
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+}
+
+CUDART cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                    size_t height, enum cudaMemcpyKind kind)
+{
+    CUDA_MEMCPY2D copy = {
+        .srcMemoryType = memory_from(from, kind),
+        .srcHost = from,
+        .srcDevice = DEVICE(from),
+        .srcPitch = from_pitch,
+        .dstMemoryType = memory_to(to, kind),
+        .dstHost = to,
+        .dstDevice = DEVICE(to),
+        .dstPitch = to_pitch,
+        .WidthInBytes = width,
+        .Height = height,
+    };
+    return CALL(cuMemcpy2DUnaligned(&copy));
+}
+
+CUDART cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return CALL(cuStreamQuery(stream))
+               ?: cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+/* Of linear memory; positions and widths are in bytes there. */
+CUDART cudaMemcpy3D(const struct cudaMemcpy3DParms *asked)
+{
+    if (asked->srcArray || asked->dstArray) return told((CUresult)cudaErrorNotSupported);
+    CUDA_MEMCPY3D copy = {
+        .srcXInBytes = asked->srcPos.x,
+        .srcY = asked->srcPos.y,
+        .srcZ = asked->srcPos.z,
+        .srcMemoryType = memory_from(asked->srcPtr.ptr, asked->kind),
+        .srcHost = asked->srcPtr.ptr,
+        .srcDevice = DEVICE(asked->srcPtr.ptr),
+        .srcPitch = asked->srcPtr.pitch,
+        .srcHeight = asked->srcPtr.ysize,
+        .dstXInBytes = asked->dstPos.x,
+        .dstY = asked->dstPos.y,
+        .dstZ = asked->dstPos.z,
+        .dstMemoryType = memory_to(asked->dstPtr.ptr, asked->kind),
+        .dstHost = asked->dstPtr.ptr,
+        .dstDevice = DEVICE(asked->dstPtr.ptr),
+        .dstPitch = asked->dstPtr.pitch,
+        .dstHeight = asked->dstPtr.ysize,
+        .WidthInBytes = asked->extent.width,
+        .Height = asked->extent.height,
+        .Depth = asked->extent.depth,
+    };
+    return CALL(cuMemcpy3D(&copy));
+}
+
+CUDART cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *asked, cudaStream_t stream)
+{ return CALL(cuStreamQuery(stream)) ?: cudaMemcpy3D(asked); }
+
+/* ---- memsets ---- */
+
+CUDART cudaMemset(void *pointer, int value, size_t bytes)
+{ return bytes ? CALL(cuMemsetD8(DEVICE(pointer), value, bytes)) : cudaSuccess; }
+
+CUDART cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
+{ return CALL(cuStreamQuery(stream)) ?: cudaMemset(pointer, value, bytes); }
+
+CUDART cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)
+{ return CALL(cuMemsetD2D8(DEVICE(pointer), pitch, value, width, height)); }
+
+CUDART cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
+                         cudaStream_t stream)
+{ return CALL(cuStreamQuery(stream)) ?: cudaMemset2D(pointer, pitch, value, width, height); }
+
+CUDART cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent)
+{
+    for (size_t z = 0; z < extent.depth; z++) {
+        char *slice = (char *)to.ptr + z * to.pitch * to.ysize;
+        cudaError_t error = cudaMemset2D(slice, to.pitch, value, extent.width, extent.height);
+        if (error) return error;
+    }
+    return cudaSuccess;
+}
+
+/* ---- variables of kernels ---- */
+
+CUDART cudaGetSymbolAddress(void **out, const void *symbol)
+{ return CALL(variable_of(symbol, (CUdeviceptr *)out, NULL)); }
+
+CUDART cudaGetSymbolSize(size_t *bytes, const void *symbol)
+{ return CALL(variable_of(symbol, NULL, bytes)); }
+
+CUDART cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                          enum cudaMemcpyKind kind)
+{
+    CUdeviceptr variable;
+    CUresult result = ready() ?: variable_of(symbol, &variable, NULL);
+    return told(result ?: copy((char *)(uintptr_t)variable + offset, from, bytes, kind));
+}
+
+CUDART cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                            enum cudaMemcpyKind kind)
+{
+    CUdeviceptr variable;
+    CUresult result = ready() ?: variable_of(symbol, &variable, NULL);
+    return told(result ?: copy(to, (char *)(uintptr_t)variable + offset, bytes, kind));
+}
+
+CUDART cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
+                               enum cudaMemcpyKind kind, cudaStream_t stream)
+{ return CALL(cuStreamQuery(stream)) ?: cudaMemcpyToSymbol(symbol, from, bytes, offset, kind); }
+
+CUDART cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
+                                 enum cudaMemcpyKind kind, cudaStream_t stream)
+{ return CALL(cuStreamQuery(stream)) ?: cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind); }
+
+/* Textures are refused where they are made; programs describe their elements before. */
+__attribute__((visibility("default"))) struct cudaChannelFormatDesc
+cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind kind)
+{ return (struct cudaChannelFormatDesc){x, y, z, w, kind}; }

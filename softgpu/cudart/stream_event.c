@@ -1,0 +1,62 @@
+/* Streams and events. */
+#include "cudart.h"
+
+CUDART cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
+{ return CALL(cuStreamCreate(out, flags)); }
+
+CUDART cudaStreamCreate(cudaStream_t *out) { return cudaStreamCreateWithFlags(out, 0); }
+
+CUDART cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
+{
+    (void)priority;
+    return cudaStreamCreateWithFlags(out, flags);
+}
+
+CUDART cudaStreamDestroy(cudaStream_t stream) { return CALL(cuStreamDestroy(stream)); }
+
+CUDART cudaStreamQuery(cudaStream_t stream) { return CALL(cuStreamQuery(stream)); }
+
+CUDART cudaStreamSynchronize(cudaStream_t stream) { return CALL(cuStreamSynchronize(stream)); }
+
+CUDART cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{ return CALL(cuStreamWaitEvent(stream, event, flags)); }
+
+/* What came before has finished, so the host's turn is now. */
+CUDART cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
+{
+    CUresult result = ready() ?: cuStreamQuery(stream);
+    if (!result) function(data);
+    return told(result);
+}
+
+CUDART cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void *data,
+                             unsigned flags)
+{
+    (void)flags;
+    CUresult result = ready() ?: cuStreamQuery(stream);
+    if (!result) function(stream, cudaSuccess, data);
+    return told(result);
+}
+
+CUDART cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
+{ return CALL(cuEventCreate(out, flags)); }
+
+CUDART cudaEventCreate(cudaEvent_t *out) { return cudaEventCreateWithFlags(out, 0); }
+
+CUDART cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{ return CALL(cuEventRecord(event, stream)); }
+
+CUDART cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
+{
+    (void)flags;
+    return cudaEventRecord(event, stream);
+}
+
+CUDART cudaEventQuery(cudaEvent_t event) { return CALL(cuEventQuery(event)); }
+
+CUDART cudaEventSynchronize(cudaEvent_t event) { return CALL(cuEventSynchronize(event)); }
+
+CUDART cudaEventDestroy(cudaEvent_t event) { return CALL(cuEventDestroy(event)); }
+
+CUDART cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
+{ return CALL(cuEventElapsedTime(ms, start, end)); }

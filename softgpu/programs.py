@@ -1,0 +1,129 @@
+"""Whole CUDA programs: compiled for a CUDA runtime of ours, their main() run by this process."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from . import build, cache, settings
+from .toolkit import Toolkit
+
+__all__ = ["ProgramError", "Runtime", "load_program", "run_main"]
+
+_SOURCES = Path(__file__).parent / "cudart"
+_ARCH = 90
+
+
+class ProgramError(Exception):
+    """A program that could not be compiled or loaded; the message says why."""
+
+
+def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
+    """Makes a shared library of a program, whose kernels are PTX that knows its source lines.
+
+    words: sources and options, as nvcc takes them."""
+    _run([
+        toolkit.nvcc, "-shared", "-Xcompiler", "-fPIC", "-o", out,
+        "-gencode", f"arch=compute_{_ARCH},code=compute_{_ARCH}", "-lineinfo", "--no-compress",
+        "-cudart", "none", "-Xlinker", runtime_library(toolkit), *words,
+    ])  # fmt: skip
+
+
+def runtime_library(toolkit: Toolkit) -> Path:
+    """The CUDA runtime for a toolkit's programs, compiled with that toolkit's headers."""
+    name = f"libcudart.so.{toolkit.version[0]}"
+    sources = sorted([*_SOURCES.glob("*.c"), *_SOURCES.glob("*.h")])
+    digest = hashlib.sha256(repr((toolkit.version, build.flags())).encode())
+    for path in sources:
+        digest.update(path.read_bytes())
+    kept = f"{digest.hexdigest()[:32]}-{name}"
+    try:
+        cache.read(kept)
+    except OSError:
+        with tempfile.TemporaryDirectory(prefix="softgpu-") as folder:
+            cache.write(kept, _new_runtime(toolkit, Path(folder), name).read_bytes())
+    path = settings.cache_folder() / kept
+    if not path.exists():
+        raise ProgramError(f"{settings.cache_folder()} cannot be written: set SOFTGPU_CACHE")
+    return path
+
+
+def _new_runtime(toolkit: Toolkit, folder: Path, name: str) -> Path:
+    headers = {
+        header: next(
+            path.read_text()
+            for include in toolkit.include
+            if (path := Path(include, header)).exists()
+        )
+        for header in ("cuda_runtime_api.h", "driver_types.h")
+    }
+    errors = headers["driver_types.h"].partition("cudaError\n")[2].partition("};")[0]
+    named = dict.fromkeys(re.findall(r"^\s*(cuda\w+)\s*=", errors, re.MULTILINE))
+    (folder / "error_names.inc").write_text("".join(f"NAME({error})\n" for error in named))
+    written = "".join(path.read_text() for path in _SOURCES.glob("*.c"))
+    ours = set(re.findall(r"^CUDART (\w+)\(", written, re.MULTILINE))
+    theirs = set(re.findall(r"cudaError_t CUDARTAPI (\w+)\(", headers["cuda_runtime_api.h"]))
+    refused = "".join(f"REFUSED({missing})\n" for missing in sorted(theirs - ours))
+    (folder / "unsupported.inc").write_text(refused)
+    (folder / "exports").write_text(f"{name} {{ global: *; }};\n")
+    _run([
+        build.find_compiler(), *build.flags(), "-shared", *_SOURCES.glob("*.c"), f"-I{folder}",
+        *(f"-isystem{include}" for include in toolkit.include), "-o", folder / name,
+        f"-Wl,-soname,{name}", f"-Wl,--version-script={folder / 'exports'}", "-Wl,-z,now",
+        "-L", build.build().parent, "-l:libcuda.so.1",
+    ])  # fmt: skip
+    return folder / name
+
+
+def _run(command: Sequence[str | Path]) -> None:
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode:
+        raise ProgramError((result.stderr + result.stdout).strip())
+
+
+class Runtime:
+    """The runtime library, loaded for programs that come after it."""
+
+    def __init__(self, toolkit: Toolkit):
+        path = str(runtime_library(toolkit))
+        self._library = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+        self._observer = None
+
+    def leave_at_exit(self) -> None:
+        """Let the exit() of a program that is loaded after this end the process at once."""
+        self._library.sg_leave_at_exit()
+
+    def observe_launches(self, before: Callable[[], None], after: Callable[[], None]) -> None:
+        """Call one before and the other after each launch, on the thread that launches."""
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_int)
+        self._observer = kind(lambda over: after() if over else before())
+        self._library.sg_observe_launches(self._observer)
+
+
+def load_program(words: Sequence[str], toolkit: Toolkit) -> ctypes.CDLL:
+    """Compiles a program and loads it, with nothing left on disk."""
+    with tempfile.TemporaryDirectory(prefix="softgpu-") as folder:
+        library = Path(folder, "program.so")
+        _compile(words, toolkit, library)
+        try:
+            return ctypes.CDLL(str(library), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+        except OSError as error:
+            raise ProgramError(f"the program cannot be loaded: {error}") from None
+
+
+def run_main(program: ctypes.CDLL, arguments: Sequence[str]) -> int:
+    """Runs a program's main(); what it returns. Ctrl-C ends it as it does any program."""
+    if not hasattr(program, "main"):
+        raise ProgramError("the program has no main()")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    words = [os.fsencode(word) for word in arguments]
+    status = program.main(len(words), (ctypes.c_char_p * (len(words) + 1))(*words, None))
+    ctypes.CDLL(None).fflush(None)
+    return status & 0xFF

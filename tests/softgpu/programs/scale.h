@@ -1,0 +1,1 @@
+float scaled(float x);

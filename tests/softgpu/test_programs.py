@@ -1,0 +1,170 @@
+"""Whole programs: python -m softgpu run."""
+
+import ctypes
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from softgpu import programs, toolkit
+from softgpu.loader import Engine
+from softgpu.ptx import PtxError, fatbin
+from tests import ROOT
+
+SOURCES = Path(__file__).parent / "programs"
+ANSWERS = """\
+arguments: 2, last b c
+device: 1 of sm_90, warps of 32, 2 blocks of 1024
+constant: cudaSuccess
+template: 6.5, visits 1000, time taken
+managed: 518
+cooperative: cudaSuccess
+met: 512 of 512
+pitched: 4 15
+other file: 42
+freed twice: cudaErrorInvalidValue
+too large a block: cudaErrorInvalidConfiguration
+told once: cudaSuccess
+graph: cudaErrorNotSupported
+reset: cudaSuccess
+after it: cudaSuccess
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The programs, where a path has a space."""
+    return shutil.copytree(SOURCES, tmp_path / "my programs")
+
+
+def command(*words):
+    return [sys.executable, "-m", "softgpu", "run", *words]
+
+
+def run(folder, *words):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        command(*words), cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("way", [(), ("--profile",)], ids=["plain", "profiled"])
+def test_a_program_has_its_answers_and_its_exit_status(folder, way):
+    done = run(folder, *way, "everything.cu", "scale.cu", "-std=c++17", "--", "a", "b c")
+    assert (done.stdout, done.returncode) == (ANSWERS, 3), done.stderr
+    assert "the block has 2000 threads along x; 1 to 1024 are possible" in done.stderr
+    assert "softgpu: cudaGraphCreate is not supported\n" in done.stderr
+    reports = re.findall(r"^(\S+): (\d+) blocks? of (\d+) threads?\b", done.stderr, re.MULTILINE)
+    counted = [("shift<double>", "8", "128"), ("dynamic", "1", "512"), ("meeting", "8", "64"),
+               ("twice", "1", "1")]  # fmt: skip
+    assert reports == (counted if way else [])
+
+
+def test_a_fault_is_told_where_it_is_and_breaks_the_calls_after_it(folder):
+    done = run(folder, "wrong.cu")
+    assert done.returncode == 300 & 0xFF
+    assert done.stdout == (
+        "launched: cudaSuccess\nwaited: cudaErrorIllegalAddress\n"
+        "and then: cudaErrorIllegalAddress\n"
+    )
+    assert len(re.findall(r"kernel fill, wrong.cu:7: .*0 bytes past the end", done.stderr)) == 1
+
+
+def test_a_sanitized_program_goes_on_and_hears_of_each_finding_once(folder):
+    done = run(folder, "--sanitize", "wrong.cu")
+    assert done.stdout.endswith("and then: cudaSuccess\n")
+    assert done.stderr.count("out of bounds: wrong.cu:7") == 1
+    assert "argument 1 (x), byte 4000 (one past the end of 4000)" in done.stderr
+    assert "if (i <= n) x[i] = i;" in done.stderr
+
+
+def test_ctrl_c_ends_a_kernel_that_does_not(folder):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    program = subprocess.Popen(
+        command("wrong.cu", "--", "wait"), cwd=folder, env=environment, stdout=subprocess.PIPE
+    )
+    assert program.stdout.readline() == b"waiting\n"
+    program.send_signal(signal.SIGINT)
+    assert program.wait(timeout=60) == -signal.SIGINT
+
+
+@pytest.mark.parametrize(
+    "source, words, said",
+    [
+        ("", [], "there is no source to compile"),
+        ("", ["missing.cu"], "there is no file missing.cu"),
+        ("int main() { return x; }", ["main.cu"], 'main.cu(1): error: identifier "x" is undefined'),
+        ("int other() { return 0; }", ["main.cu"], "the program has no main()"),
+        ("void far(); int main() { far(); }", ["main.cu"], "cannot be loaded: "),
+    ],
+)
+def test_what_cannot_run_is_said_in_a_line(tmp_path, source, words, said):
+    (tmp_path / "main.cu").write_text(source)
+    done = run(tmp_path, *words)
+    assert done.returncode == 2
+    assert said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_everything_that_cuda_declares_is_there():
+    """To run, or to say that it is not supported."""
+    found = toolkit.find_toolkit()
+    Engine.as_driver()
+    library = ctypes.CDLL(str(programs.runtime_library(found)))
+    paths = (Path(folder, "cuda_runtime_api.h") for folder in found.include)
+    header = next(path for path in paths if path.exists()).read_text()
+    names = set(re.findall(r"cudaError_t CUDARTAPI (\w+)\(", header))
+    assert len(names) > 250
+    assert [name for name in sorted(names) if not hasattr(library, name)] == []
+
+
+# ---- fat binaries ----
+
+
+def entry(kind, arch, content, flags=0, unpacked=0):
+    head = struct.pack(
+        "<HHIQIIHHI8xQ8xQ", kind, 0x101, 64, len(content), len(content) if flags else 0, 0, 0, 9,
+        arch, flags, unpacked,
+    )  # fmt: skip
+    return head + content
+
+
+def fat(*entries):
+    body = b"".join(entries)
+    return fatbin.MAGIC + struct.pack("<HHQ", 1, 16, len(body)) + body
+
+
+def test_the_newest_ptx_that_the_device_can_run_is_taken():
+    image = fat(entry(2, 90, b"machine code"), entry(1, 80, b"old\0"), entry(1, 90, b"this\0\0"),
+                entry(1, 120, b"too new\0"))  # fmt: skip
+    assert fatbin.ptx_for(image + b"what lies after it", 90) == "this"
+
+
+def test_a_binary_without_ptx_says_how_to_compile_it():
+    with pytest.raises(PtxError, match=r"holds machine code of sm_80, PTX of sm_100, and no PTX"):
+        fatbin.ptx_for(fat(entry(2, 80, b"x"), entry(1, 100, b"y")), 90)
+    with pytest.raises(PtxError, match="holds nothing"):
+        fatbin.ptx_for(fat()[:7], 90)
+
+
+def test_a_packed_binary_asks_for_what_unpacks_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(PtxError, match="pip install zstandard, or compile it with .*--no-compress"):
+        fatbin.ptx_for(fat(entry(1, 90, b"x", 0x8000, 1)), 90)
+
+
+@pytest.mark.parametrize(
+    "flag, module, packing",
+    [(0x8000, "zstandard", "compress"), (0x2000, "lz4.block", "compress")],
+)
+def test_a_packed_binary_is_unpacked(flag, module, packing):
+    text = b".version 9.0\n" * 100
+    packer = pytest.importorskip(module)
+    options = {"store_size": False} if flag == 0x2000 else {}
+    packed = getattr(packer, packing)(text, **options)
+    assert fatbin.ptx_for(fat(entry(1, 90, packed, flag, len(text))), 90) == text.decode()
