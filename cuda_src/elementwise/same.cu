@@ -1,7 +1,7 @@
 // Elementwise operation of arrays of one shape: a[n], b[n] -> out[n]. Launch at least n threads.
 // Step 1: one thread an element, and one index for all three. Whatever the operator, the types or the
 // number of dimensions, this is the same kernel.
-// Limit: the memory; 4 bytes a load keep too little of it in flight.
+// Limit: the memory; 4 bytes per load keep too little of it in flight.
 #include "elementwise/operators.cuh"
 using T = float;
 using Out = float;

@@ -3,7 +3,7 @@
 // Step 12: packed.cu by way of shared memory, as some do it. Each thread reads back what it wrote
 // itself: two slots of its own, and no barrier.
 // Limit: as packed.cu. Shared memory saves traffic where threads share data. Here none do: it only adds
-// instructions, and its 32 bytes a thread.
+// instructions, and its 32 bytes per thread.
 #include "common/packed.cuh"
 #include "elementwise/operators.cuh"
 using T = half;

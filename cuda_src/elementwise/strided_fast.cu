@@ -2,7 +2,7 @@
 // least n threads. size[d] divides by the size of dimension d; strides.out is not used.
 // Step 7: strided.cu with each division as a multiplication and a shift. The last dimension goes first:
 // what is left over is the place in it, the quotient numbers the places in the others.
-// Limit: 4 bytes a load.
+// Limit: 4 bytes per load.
 #include "elementwise/operators.cuh"
 #include "elementwise/strides.cuh"
 using T = float;

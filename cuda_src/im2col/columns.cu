@@ -1,9 +1,9 @@
 // im2col: x[channels, H, W] -> out[channels, kernel_h, kernel_w, H_out, W_out], what lies under each
-// element of the window at each of its places; 0 outside of the image. A batch is more channels. n counts
+// element of the window at each of its places; 0 outside the image. A batch is more channels. n counts
 // columns, channels * H_out * W_out. Launch any number of threads.
 // Step 1: a thread per column writes all kernel_h * kernel_w elements of it. The loop takes a grid of any
 // size through all columns: with fewer threads than columns, a thread takes several.
-// Limit: 4 bytes a load and a store, one after the other, and long divisions.
+// Limit: 4 bytes per load and store, one after the other, and long divisions.
 #include "im2col/window.cuh"
 using T = float;
 

@@ -1,7 +1,7 @@
 // im2col: x[channels, H, W] -> out[channels, kernel_h, kernel_w, H_out, W_out], by a window whose sides H
 // and W are known when this is compiled. Otherwise as column_packs.cu.
 // Step 7: the loops are unrolled. A thread loads its stretch of a row once, into registers, for all of its
-// columns. No load waits for a condition: what is outside of the image reads its first element, and
+// columns. No load waits for a condition: what is outside the image reads its first element, and
 // becomes 0.
 // Limit: the memory.
 #include "common/word.cuh"

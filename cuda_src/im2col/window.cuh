@@ -10,7 +10,7 @@ struct Side {
     int stride;    // from one place to the next
     int pad;       // elements of value 0 before the image, and as many past its end
 
-    // Where element k of the window lies when it is at a place: outside of the image, perhaps.
+    // Where element k of the window lies when it is at a place: outside the image, perhaps.
     __device__ int source(int place, int k) const { return place * stride - pad + k * dilation; }
     __device__ bool inside(int at) const { return 0 <= at && at < image; }
 };
