@@ -538,7 +538,7 @@ def _atomic(e, item):
                 e.write(_destinations(destination)[place], e.unspill(out, element))
 
 
-# --- addresses, fences ---------------------------------------------------------------------------
+# --- addresses, fences, hints --------------------------------------------------------------------
 
 
 @instruction("cvta")
@@ -589,6 +589,12 @@ def _fence(e, item):
         raise e.refusal(item)
     e.observe_fence()
     e.line("fence seq_cst")
+
+
+@instruction("createpolicy")
+def _createpolicy(e, item):
+    """A number for loads and stores with .L2::cache_hint, which have no cache here to steer."""
+    e.write(item.operands[0], e.constant(0, "i64"))
 
 
 @instruction(

@@ -105,7 +105,7 @@ _rows("atom", does=Does.UPDATES, agreement=Agreement.NEVER)
 _rows("red", does=Does.UPDATES)
 _rows("cp", does=Does.COPIES)
 _rows("cvta", pointer=Pointer.KEPT)
-_rows("isspacep", pointer=Pointer.LOST)
+_rows("isspacep createpolicy", pointer=Pointer.LOST)
 
 # --- between threads -----------------------------------------------------------------------------
 

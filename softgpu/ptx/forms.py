@@ -56,6 +56,7 @@ _MACROS = {
     "|global|local|param|shared|param::entry|param::func|shared::cta|shared::cluster|ca|cg|cs|lu"
     "|cv|nc|wb|wt|L[12]::\\w+|L[12]::evict_\\w+))*",
     "MEMORY": "(.v2|.v4|.v8)?.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)",
+    "EVICT": ".L2::evict_(first|last|normal|unchanged)",
     "SPACE": ".(global|const|local|param|shared|shared::cta|shared::cluster|param::entry)",
 }
 
@@ -181,6 +182,9 @@ membar           .(cta|gl|sys)                               -
 fence            (.(sc|acq_rel|acquire|release|sync_restrict::\\S+))?(.(cta|cluster|gpu|sys))?  -
 fence            .(mbarrier_init|proxy).*                    *
 prefetch prefetchu applypriority discard  .*                 m n?
+createpolicy     .fractionalEVICT(EVICT)?.b64                d a?
+createpolicy     .range(.global)?EVICT(EVICT)?.b64           d m a a
+createpolicy     .cvt.L2.b64                                 d a
 nanosleep        .u32                                        a
 pmevent          (.mask)?                                    n
 griddepcontrol   .(wait|launch_dependents)                   -

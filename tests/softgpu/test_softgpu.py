@@ -32,6 +32,21 @@ extern __shared__ int s[];
 __global__ void shared_past(int *o) { s[threadIdx.x * 9] = 1; o[0] = s[0]; }
 __global__ void endless(volatile int *o) { while (o[0] == 0) {} }
 __global__ void skipped(int *o) { if (threadIdx.x < 16) __syncthreads(); o[threadIdx.x] = 1; }
+__global__ void policies(int *o, const int *x)
+{
+    unsigned long long keep, some, near;
+    int i = threadIdx.x, a, b;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(keep));
+    asm("createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %0, %1;"
+        : "=l"(some) : "f"(0.5f));
+    asm("createpolicy.range.global.L2::evict_normal.b64 %0, [%1], 64, %2;"
+        : "=l"(near) : "l"(x), "r"(128));
+    asm volatile("ld.global.L2::cache_hint.b32 %0, [%1], %2;" : "=r"(a) : "l"(x + i), "l"(keep));
+    asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.b32 %0, [%1], %2;"
+                 : "=r"(b) : "l"(x + i), "l"(some));
+    asm volatile("st.global.L2::cache_hint.b32 [%0], %1, %2;"
+                 :: "l"(o + i), "r"(a + b), "l"(near) : "memory");
+}
 __global__ void named(int *o) { asm volatile("bar.sync 1, 96;"); o[0] = 1; }
 __global__ void false_claim(int *o) { assert(threadIdx.x < 5); }
 __global__ void trapped(int *o) { if (threadIdx.x == 3) __trap(); }
@@ -305,6 +320,12 @@ def test_a_thread_may_end_inside_a_function(name, module, memory):
 def test_a_predicated_instruction_about_the_warp_writes_its_lanes_only(module, memory):
     module.get_function("active_among_some")(memory, block=(32, 1, 1))
     assert (read(memory, 32) == np.where(np.arange(32) < 5, 31, 7)).all()
+
+
+def test_cache_policies_change_no_value(module, memory):
+    numbers = np.arange(32, dtype=np.int32)
+    module.get_function("policies")(memory, cuda.In(numbers), block=(32, 1, 1))
+    assert (read(memory, 32) == 2 * numbers).all()
 
 
 def test_a_kernel_may_be_named_like_a_function_of_the_driver(module, memory):
