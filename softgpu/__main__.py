@@ -39,6 +39,8 @@ class _Profiles:
 
     def end(self) -> None:
         result = self.engine.runtime.sg_profile_end()
+        if not result.kernel:
+            return  # nothing was launched
         shape = ffi.string(result.kernel), tuple(result.grid), tuple(result.block)
         if shape not in self.seen:
             self.seen.add(shape)

@@ -32,7 +32,8 @@ def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
     _run([
         toolkit.nvcc, "-shared", "-Xcompiler", "-fPIC", "-o", out,
         "-gencode", f"arch=compute_{_ARCH},code=compute_{_ARCH}", "-lineinfo", "--no-compress",
-        "-cudart", "none", "-Xlinker", runtime_library(toolkit), *words,
+        "-cudart", "none", "-Xlinker", runtime_library(toolkit),
+        "-include", _SOURCES / "before_13.h", *words,
     ])  # fmt: skip
 
 

@@ -81,7 +81,7 @@ CUDART cudaDeviceReset(void)
     CUresult result = CUDA_SUCCESS;
     modules_forget();
     pthread_mutex_lock(&mutex);
-    if (context) result = cuDevicePrimaryCtxRelease(device);
+    if (context) result = cuDevicePrimaryCtxReset(device);
     context = NULL;
     broken = CUDA_SUCCESS;
     number++;
@@ -123,11 +123,7 @@ CUDART cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 { return CALL(cuCtxSetCacheConfig((CUfunc_cache)config)); }
 
 CUDART cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
-{
-    if (least) *least = 0;
-    if (greatest) *greatest = -5;
-    return cudaSuccess;
-}
+{ return CALL(cuCtxGetStreamPriorityRange(least, greatest)); }
 
 /* There is nothing to profile, and nothing wrong with asking. */
 CUDART cudaProfilerStart(void) { return cudaSuccess; }

@@ -30,12 +30,11 @@ CUDART cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent)
     return cudaMallocPitch(&out->ptr, &out->pitch, extent.width, extent.height * extent.depth);
 }
 
-/* Every call has finished when it returns, so the order of a stream is that of the calls. */
 CUDART cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
-{ return CALL(cuStreamQuery(stream)) ?: cudaMalloc(out, bytes); }
+{ return CALL(cuMemAllocAsync((CUdeviceptr *)out, bytes, stream)); }
 
 CUDART cudaFreeAsync(void *pointer, cudaStream_t stream)
-{ return CALL(cuStreamQuery(stream)) ?: cudaFree(pointer); }
+{ return CALL(cuMemFreeAsync(DEVICE(pointer), stream)); }
 
 CUDART cudaHostAlloc(void **out, size_t bytes, unsigned flags)
 { return CALL(cuMemHostAlloc(out, bytes, flags)); }
@@ -59,21 +58,51 @@ CUDART cudaMemGetInfo(size_t *free, size_t *total) { return CALL(cuMemGetInfo(fr
 
 CUDART cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *pointer)
 {
-    CUresult result = ready();
+    unsigned type = 0, managed = 0;
     memset(out, 0, sizeof *out);
-    unsigned flags;
-    out->hostPointer = (void *)pointer;
+    CUresult result = ready();
     if (result) return told(result);
-    if (!cuMemHostGetFlags(&flags, (void *)pointer)) {
-        out->type = cudaMemoryTypeHost;
-        out->devicePointer = (void *)pointer;
-    } else if (on_device(pointer)) {
-        out->type = cudaMemoryTypeDevice;
-        out->devicePointer = (void *)pointer;
-        out->hostPointer = NULL;
+    if (cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, DEVICE(pointer))) {
+        out->hostPointer = (void *)pointer; /* memory that CUDA does not know */
+        return cudaSuccess;
     }
+    cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, DEVICE(pointer));
+    bool device = type == CU_MEMORYTYPE_DEVICE;
+    out->type = managed  ? cudaMemoryTypeManaged
+                : device ? cudaMemoryTypeDevice
+                         : cudaMemoryTypeHost;
+    out->devicePointer = (void *)pointer;
+    out->hostPointer = managed || !device ? (void *)pointer : NULL;
     return cudaSuccess;
 }
+
+/* ---- pools ---- */
+
+CUDART cudaDeviceGetDefaultMemPool(cudaMemPool_t *out, int device)
+{ return CALL(cuDeviceGetDefaultMemPool(out, device)); }
+
+CUDART cudaDeviceGetMemPool(cudaMemPool_t *out, int device)
+{ return CALL(cuDeviceGetMemPool(out, device)); }
+
+CUDART cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
+{ return CALL(cuDeviceSetMemPool(device, pool)); }
+
+CUDART cudaMemPoolCreate(cudaMemPool_t *out, const struct cudaMemPoolProps *wanted)
+{ return CALL(cuMemPoolCreate(out, (const CUmemPoolProps *)wanted)); }
+
+CUDART cudaMemPoolDestroy(cudaMemPool_t pool) { return CALL(cuMemPoolDestroy(pool)); }
+
+CUDART cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
+{ return CALL(cuMemPoolTrimTo(pool, bytes)); }
+
+CUDART cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
+{ return CALL(cuMemPoolGetAttribute(pool, (CUmemPool_attribute)attribute, value)); }
+
+CUDART cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
+{ return CALL(cuMemPoolSetAttribute(pool, (CUmemPool_attribute)attribute, value)); }
+
+CUDART cudaMallocFromPoolAsync(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
+{ return CALL(cuMemAllocFromPoolAsync((CUdeviceptr *)out, bytes, pool, stream)); }
 
 /* Hints: the memory of the software GPU is the host's. */
 #if CUDART_VERSION >= 13000

@@ -7,10 +7,7 @@ CUDART cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags)
 CUDART cudaStreamCreate(cudaStream_t *out) { return cudaStreamCreateWithFlags(out, 0); }
 
 CUDART cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
-{
-    (void)priority;
-    return cudaStreamCreateWithFlags(out, flags);
-}
+{ return CALL(cuStreamCreateWithPriority(out, flags, priority)); }
 
 CUDART cudaStreamDestroy(cudaStream_t stream) { return CALL(cuStreamDestroy(stream)); }
 
@@ -21,14 +18,16 @@ CUDART cudaStreamSynchronize(cudaStream_t stream) { return CALL(cuStreamSynchron
 CUDART cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 { return CALL(cuStreamWaitEvent(stream, event, flags)); }
 
-/* What came before has finished, so the host's turn is now. */
-CUDART cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
-{
-    CUresult result = ready() ?: cuStreamQuery(stream);
-    if (!result) function(data);
-    return told(result);
-}
+CUDART cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
+{ return CALL(cuStreamGetFlags(stream, flags)); }
 
+CUDART cudaStreamGetPriority(cudaStream_t stream, int *priority)
+{ return CALL(cuStreamGetPriority(stream, priority)); }
+
+CUDART cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
+{ return CALL(cuLaunchHostFunc(stream, function, data)); }
+
+/* What came before has finished, so its turn is now. */
 CUDART cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void *data,
                              unsigned flags)
 {

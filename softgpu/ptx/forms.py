@@ -207,6 +207,8 @@ shfl             (.up|.down|.bfly|.idx).b32                  d p? a a a
 shfl             .sync(.up|.down|.bfly|.idx).b32             d p? a a a a
 vote             .sync.(all|any|uni).pred                    p q a
 vote             .sync.ballot.b32                            d q a
+vote             .(all|any|uni).sync.pred                    p q a
+vote             .ballot.sync.b32                            d q a
 match            .any.sync.(b32|b64)                         d a a
 match            .all.sync.(b32|b64)                         d p? a a
 redux            .sync.(add|min|max).(u32|s32)               d a a

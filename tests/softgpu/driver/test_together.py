@@ -80,6 +80,14 @@ def test_launches_that_may_overlap_follow_each_other(tiles):
     assert np.array_equal(c.get(), 4 * np.arange(64))
 
 
+def test_votes_in_either_order_of_their_words(tiles):
+    out = gpuarray.zeros(32, np.uint32)
+    kernel = tiles.get_function("peers")
+    kernel(out, np.int32(11), block=(32, 1, 1))
+    value = 7 * np.arange(32) % 11
+    assert np.array_equal(out.get(), (value == value[:, None]) @ (1 << np.arange(32)))
+
+
 # --- barriers in shared memory -------------------------------------------------------------------
 
 

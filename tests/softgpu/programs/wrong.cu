@@ -21,7 +21,7 @@ int main(int argc, char **)
         puts("waiting");
         fflush(stdout);
         endless<<<1, 1>>>(x);
-        cudaDeviceSynchronize();
+        cudaThreadSynchronize();  // as programs wrote it before CUDA 13
     }
     fill<<<8, 128>>>(x, 1000);
     printf("launched: %s\n", cudaGetErrorName(cudaGetLastError()));

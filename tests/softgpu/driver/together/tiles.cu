@@ -52,3 +52,19 @@ __global__ void after_another(int *out, const int *in)
     out[threadIdx.x] = 2 * in[threadIdx.x];
 }
 }
+
+// Lanes with the same value, by one vote per bit, in the order of words that CUB writes.
+extern "C" __global__ void peers(int *out, int values)
+{
+    int value = threadIdx.x * 7 % values, found = ~0;
+    for (int bit = 1; bit < values; bit *= 2) {
+        int mask;
+        asm("{ .reg .pred p, q; .reg .b32 r; and.b32 r, %1, %2; setp.ne.b32 p, r, 0;"
+            "vote.ballot.sync.b32 %0, p, 0xffffffff; vote.any.sync.pred q, p, 0xffffffff;"
+            "@!p not.b32 %0, %0; @!q mov.b32 %0, 0xffffffff; }"
+            : "=r"(mask)
+            : "r"(value), "r"(bit));
+        found &= mask;
+    }
+    out[threadIdx.x] = found;
+}
