@@ -63,11 +63,12 @@ STYLE = {
 class Picture:
     """A finished figure with its alternative text."""
 
-    def __init__(self, figure, alt):
+    def __init__(self, figure, alt, shades=False):
         drawn, small = BytesIO(), BytesIO()
         figure.savefig(drawn, format="png", bbox_inches="tight", pad_inches=0.06)
         with Image.open(drawn) as image:
-            image.quantize(COLOURS_STORED, Image.Quantize.FASTOCTREE).save(small, "PNG")
+            few = image if shades else image.quantize(COLOURS_STORED, Image.Quantize.FASTOCTREE)
+            few.save(small, "PNG")
             self.width = image.width // 2
         self.png, self.alt = small.getvalue(), alt
 
@@ -89,12 +90,13 @@ class Picture:
         Path(path).write_bytes(self.png)
 
 
-def draw(paint, alt, width=6.2, height=3.1):
-    """A Picture of what paint(axes) draws, in the course's style; sizes in inches, 96 px each."""
+def draw(paint, alt, width=6.2, height=3.1, shades=False):
+    """A Picture of what paint(axes) draws, in the course's style; sizes in inches, 96 px each.
+    shades: as a photograph has them."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width, height))
         paint(figure.add_subplot())
-        return Picture(figure, alt)
+        return Picture(figure, alt, shades)
 
 
 def empty(steps):
@@ -311,7 +313,8 @@ def pictures(images, titles):
         axes.set(xlim=(0, place - 0.08 * width), ylim=(height, -0.16 * height))
         axes.set_axis_off()
 
-    return draw(paint, f"Pictures: {'; '.join(titles)}.", width=6.6, height=7.4 / len(images))
+    alt = f"Pictures: {'; '.join(titles)}."
+    return draw(paint, alt, width=6.6, height=7.4 / len(images), shades=True)
 
 
 def tree(elements, levels, who="thread"):

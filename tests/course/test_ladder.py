@@ -110,7 +110,7 @@ def test_picture_has_a_dot_and_its_value_a_rung(ladder_of, monkeypatch):
     monkeypatch.setattr(bench, "COMMIT", "0123456789")
     steps = climb(ladder_of, whole=True)
     steps.rungs.append(replace(steps.rungs[0], notebook="04_third", size=1000))
-    monkeypatch.setattr(plots, "Picture", lambda figure, alt: (figure.axes[0], alt))
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt, shades: (figure.axes[0], alt))
     axes, alt = steps.picture()
     *dots, ceiling = axes.lines
     assert [dot.get_xdata()[0] for dot in dots] == [rung.share for rung in steps.rungs]

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import matplotlib.image
+import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
@@ -179,3 +180,11 @@ def test_shares_are_dots_under_a_limit_and_nothing_where_none_is_known(axes_of):
     assert "row: ours 90 % to 102 %, theirs 25 %; matrix: ours 100 %." in alt
     unknown = plots.shares({"row": {"ours": math.nan}}, "no times")
     assert "no times recorded for these steps" in repr(unknown)
+
+
+def test_pictures_keep_their_shades():
+    ramp = np.linspace(0, 1, 64 * 64).reshape(64, 64)
+    picture = plots.pictures([ramp, -ramp], ["dawn", "dusk"])
+    assert repr(picture) == "Pictures: dawn; dusk."
+    shown = matplotlib.image.imread(io.BytesIO(picture.png))
+    assert len(np.unique(shown[shown[..., 3] == 1][:, 0])) > 200
