@@ -339,7 +339,6 @@ class Engine:
             kernel,
             found.get("registers", 0),
             found.get("local", layout.local_bytes),
-            layout.static_shared_bytes,
             found.get("constant", 0),
             module.program.functions[name].max_threads or 1024,
         )

@@ -159,7 +159,6 @@ CUAPI cuCtxSetCurrent(CUcontext handle)
 CUAPI cuCtxGetDevice(CUdevice *device)
 {
     NEED_CONTEXT(context);
-    (void)context;
     *device = 0;
     return CUDA_SUCCESS;
 }
@@ -212,7 +211,6 @@ CUAPI cuCtxSetFlags(unsigned flags)
 CUAPI cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
     NEED_CONTEXT(context);
-    (void)context;
     if (least) *least = LEAST_PRIORITY;
     if (greatest) *greatest = GREATEST_PRIORITY;
     return CUDA_SUCCESS;
@@ -221,7 +219,6 @@ CUAPI cuCtxGetStreamPriorityRange(int *least, int *greatest)
 CUAPI cuCtxResetPersistingL2Cache(void)
 {
     NEED_CONTEXT(context);
-    (void)context;
     return CUDA_SUCCESS; /* there is no cache */
 }
 
@@ -236,7 +233,6 @@ CUAPI cuCtxGetApiVersion(CUcontext handle, unsigned *version)
 CUAPI cuCtxSynchronize(void)
 {
     NEED_CONTEXT(context);
-    (void)context;
     return CUDA_SUCCESS; /* every call has finished when it returns */
 }
 
@@ -321,7 +317,6 @@ CUAPI cuCtxSetCacheConfig(int config)
 CUAPI cuCtxGetSharedMemConfig(int *config)
 {
     NEED_CONTEXT(context);
-    (void)context;
     *config = 1; /* four-byte banks, always */
     return CUDA_SUCCESS;
 }
@@ -329,7 +324,6 @@ CUAPI cuCtxGetSharedMemConfig(int *config)
 CUAPI cuCtxSetSharedMemConfig(int config)
 {
     NEED_CONTEXT(context);
-    (void)context;
     if (config < 0 || config > 2)
         return fail(CUDA_ERROR_INVALID_VALUE, "shared memory config %d", config);
     return CUDA_SUCCESS;
@@ -338,7 +332,6 @@ CUAPI cuCtxSetSharedMemConfig(int config)
 CUAPI cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
 {
     NEED_CONTEXT(context);
-    (void)context;
     if (flags || !handle_object(CONTEXT, peer)) return fail(CUDA_ERROR_INVALID_VALUE, NULL);
     return fail(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "there is one device");
 }
@@ -346,7 +339,6 @@ CUAPI cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
 CUAPI cuCtxDisablePeerAccess(CUcontext peer)
 {
     NEED_CONTEXT(context);
-    (void)context;
     if (!handle_object(CONTEXT, peer)) return fail(CUDA_ERROR_INVALID_VALUE, NULL);
     return fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, NULL);
 }

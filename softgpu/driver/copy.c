@@ -52,7 +52,6 @@ static void copy_row(uint64_t to, uint64_t from, size_t bytes)
 static CUresult copy(uint64_t to, Place to_place, uint64_t from, Place from_place, size_t bytes)
 {
     NEED_CONTEXT(context);
-    (void)context;
     if (!bytes) return CUDA_SUCCESS;
     driver_lock();
     CUresult result = to_place == ON_HOST ? check_host((void *)to, bytes) : check_device(to, bytes);
@@ -147,7 +146,6 @@ static CUresult set(uint64_t to, size_t pitch, uint32_t value, size_t size, size
                     size_t height)
 {
     NEED_CONTEXT(context);
-    (void)context;
     if (!width || !height) return CUDA_SUCCESS;
     if (to % size || pitch % size)
         return fail(CUDA_ERROR_INVALID_VALUE, "address and pitch must be multiples of %zu", size);
@@ -246,7 +244,6 @@ static CUresult resolve(End *end, size_t width, size_t height, size_t depth)
 static CUresult copy_box(End to, End from, size_t width, size_t height, size_t depth)
 {
     NEED_CONTEXT(context);
-    (void)context;
     if (!width || !height || !depth) return CUDA_SUCCESS;
     driver_lock();
     CUresult result = resolve(&to, width, height, depth);

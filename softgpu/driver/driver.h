@@ -83,7 +83,7 @@ typedef struct Context {
 Context *current_context(CUresult *error);
 #define NEED_CONTEXT(name)                                                                         \
     CUresult error_;                                                                               \
-    Context *name = current_context(&error_);                                                      \
+    Context *name __attribute__((unused)) = current_context(&error_);                              \
     if (!name) return fail(error_, NULL)
 
 /* ---- device.c ---- */

@@ -161,7 +161,6 @@ int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint
               uint32_t shared, const void *params, size_t param_bytes, uint64_t *counters)
 {
     NEED_CONTEXT(context);
-    (void)context;
     NEED_KERNEL(kernel, function);
     return launch(kernel, build, grid, block, shared, params, param_bytes, counters, false);
 }
@@ -189,7 +188,6 @@ static CUresult launch_with(CUfunction function, const Shape *shape, void **para
 {
     enum { END, BUFFER_POINTER, BUFFER_SIZE };
     NEED_CONTEXT(context);
-    (void)context;
     NEED_KERNEL(kernel, function);
     if (!stream_valid(shape->stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
     char packed[MAX_PARAM_BYTES];

@@ -24,7 +24,6 @@ static void empty_logs(unsigned count, const int *options, void **values)
 CUAPI cuLinkCreate_v2(unsigned count, const int *options, void **values, void **out)
 {
     NEED_CONTEXT(context);
-    (void)context;
     Linker *linker = calloc(1, sizeof *linker);
     if (!linker) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     empty_logs(count, options, values);

@@ -344,7 +344,6 @@ static CUresult allocate(size_t bytes, MemoryKind kind, unsigned flags, uint64_t
 static CUresult release(uint64_t address, MemoryKind kind, MemoryKind other)
 {
     NEED_CONTEXT(context);
-    (void)context;
     driver_lock();
     const Allocation *found = memory_find(address);
     bool right = found && found->begin == address &&
@@ -426,7 +425,6 @@ CUAPI cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags)
 CUAPI cuMemHostUnregister(void *pointer)
 {
     NEED_CONTEXT(context);
-    (void)context;
     driver_lock();
     const Allocation *found = memory_find((uint64_t)pointer);
     CUresult result = CUDA_SUCCESS;
@@ -443,7 +441,6 @@ CUAPI cuMemHostUnregister(void *pointer)
 static CUresult host_allocation(const void *pointer, Allocation *out)
 {
     NEED_CONTEXT(context);
-    (void)context;
     driver_lock();
     const Allocation *found = memory_find((uint64_t)pointer);
     bool right = found && (found->kind == HOST_MEMORY || found->kind == REGISTERED_MEMORY);
@@ -472,7 +469,6 @@ CUAPI cuMemHostGetFlags(unsigned *out, void *pointer)
 CUAPI cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
 {
     NEED_CONTEXT(context);
-    (void)context;
     driver_lock();
     const Allocation *found = memory_find(address);
     if (found && base) *base = found->begin;
@@ -486,7 +482,6 @@ CUAPI cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr addr
 CUAPI cuMemGetInfo_v2(size_t *free, size_t *total)
 {
     NEED_CONTEXT(context);
-    (void)context;
     driver_lock();
     *free = free_bytes(available_memory());
     *total = total_memory();
@@ -497,7 +492,6 @@ CUAPI cuMemGetInfo_v2(size_t *free, size_t *total)
 CUAPI cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags)
 {
     NEED_CONTEXT(context);
-    (void)context;
     if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
     if ((flags != 1 && flags != 2 && flags != 4) || (flags == 4 && !stream))
         return fail(CUDA_ERROR_INVALID_VALUE, "attach flags");

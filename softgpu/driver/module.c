@@ -190,13 +190,11 @@ void sg_kernel_set_origins(void *handle, const char *name, const Origin *origins
 }
 
 void sg_kernel_set_attributes(void *handle, const char *name, uint32_t registers,
-                              uint32_t local_bytes, uint32_t shared_bytes, uint32_t const_bytes,
-                              uint32_t max_threads)
+                              uint32_t local_bytes, uint32_t const_bytes, uint32_t max_threads)
 {
     Module *module = handle_object(MODULE, handle);
     Kernel *kernel = module ? kernel_named(module, name) : NULL;
     if (!kernel) return;
-    (void)shared_bytes; /* known since load */
     kernel->registers = registers;
     kernel->reported_local = local_bytes;
     kernel->reported_const = const_bytes;
@@ -386,7 +384,6 @@ void module_unload(void *handle)
 CUAPI cuModuleUnload(CUmodule handle)
 {
     NEED_CONTEXT(context);
-    (void)context;
     Module *module = handle_object(MODULE, handle);
     if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
     module_free(module);
@@ -427,7 +424,6 @@ CUresult module_kernel(Module *module, const char *name, Kernel **out)
 CUAPI cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
 {
     NEED_CONTEXT(context);
-    (void)context;
     Module *module = handle_object(MODULE, handle);
     if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
     Kernel *kernel;
@@ -458,7 +454,6 @@ CUAPI cuModuleEnumerateFunctions(CUfunction *out, unsigned room, CUmodule handle
 CUAPI cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule handle, const char *name)
 {
     NEED_CONTEXT(context);
-    (void)context;
     Module *module = handle_object(MODULE, handle);
     if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
     for (Variable *v = module->variables; v; v = v->next) {

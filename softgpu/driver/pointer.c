@@ -101,7 +101,6 @@ static CUresult no_attribute(int attribute)
 CUAPI cuPointerGetAttribute(void *out, int attribute, CUdeviceptr address)
 {
     NEED_CONTEXT(context);
-    (void)context;
     Value value;
     size_t bytes = attribute_bytes(attribute);
     if (!bytes) return no_attribute(attribute);
@@ -120,7 +119,6 @@ CUAPI cuPointerGetAttribute(void *out, int attribute, CUdeviceptr address)
 CUAPI cuPointerGetAttributes(unsigned count, const int *attributes, void **out, CUdeviceptr address)
 {
     NEED_CONTEXT(context);
-    (void)context;
     for (unsigned i = 0; i < count; i++)
         if (!attribute_bytes(attributes[i])) return no_attribute(attributes[i]);
     driver_lock();
@@ -152,7 +150,6 @@ CUAPI cuPointerSetAttribute(const void *value, int attribute, CUdeviceptr addres
 static CUresult check_managed(CUdeviceptr address, size_t bytes)
 {
     NEED_CONTEXT(context);
-    (void)context;
     driver_lock();
     const Allocation *found = memory_find(address);
     bool right = bytes && found && found->kind == MANAGED_MEMORY && bytes <= found->end - address;

@@ -181,8 +181,7 @@ void sg_kernel_describe(void *module, const char *name, size_t param_bytes, cons
 void sg_kernel_set_code(void *module, const char *name, uint32_t build, void *entry,
                         uint32_t counter_count);
 void sg_kernel_set_attributes(void *module, const char *name, uint32_t registers,
-                              uint32_t local_bytes, uint32_t shared_bytes, uint32_t const_bytes,
-                              uint32_t max_threads);
+                              uint32_t local_bytes, uint32_t const_bytes, uint32_t max_threads);
 
 /* Offset and size of each parameter, one after the other. */
 void sg_kernel_set_params(void *module, const char *name, const uint32_t *places, uint32_t count);

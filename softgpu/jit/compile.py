@@ -17,6 +17,7 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from .. import cache
 from . import (  # noqa: F401  (they register their instructions)
+    calls,
     comparison,
     copies,
     floating,

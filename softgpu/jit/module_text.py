@@ -1,9 +1,4 @@
-"""The LLVM text of one kernel and of all that it calls.
-
-It is written as text, not built from llvmlite.ir's objects: LLVM parses text in either case, an
-object per instruction takes some forty times as long to make as its line, and what an emitter
-writes is what `python -m softgpu.show` prints and what LLVM's manual explains.
-"""
+"""The LLVM text of one kernel and of all that it calls."""
 
 from __future__ import annotations
 

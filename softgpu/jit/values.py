@@ -1,7 +1,8 @@
 """LLVM text line by line: values of a warp's lanes, what is computed with them, calls.
 
-Text, and not llvmlite.ir: that makes an object of each instruction, operand and type, only to print
-them as this same text, which is what LLVM is handed either way. LLVM checks it when it reads it.
+Text, and not llvmlite.ir: that makes an object of each instruction, operand and type, in some forty
+times the time, only to print them as this same text, which is what LLVM is handed either way, and
+what `python -m softgpu.show` shows. LLVM checks it when it reads it.
 """
 
 from __future__ import annotations

@@ -1,37 +1,6 @@
 """PTX, the assembly language of CUDA: `parse` turns its text into the data of `program`."""
 
 from .parser import parse
-from .program import (
-    Address,
-    Function,
-    Immediate,
-    Instruction,
-    Label,
-    Module,
-    Not,
-    PtxError,
-    Register,
-    SourceLine,
-    Special,
-    Symbol,
-    Variable,
-    Vector,
-)
+from .program import Module, PtxError
 
-__all__ = [
-    "Address",
-    "Function",
-    "Immediate",
-    "Instruction",
-    "Label",
-    "Module",
-    "Not",
-    "PtxError",
-    "Register",
-    "SourceLine",
-    "Special",
-    "Symbol",
-    "Variable",
-    "Vector",
-    "parse",
-]
+__all__ = ["Module", "PtxError", "parse"]

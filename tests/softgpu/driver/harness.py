@@ -141,7 +141,7 @@ class Driver:
         return 0
 
     def _attributes(self, module, name):
-        self.library.sg_kernel_set_attributes(c_void_p(module), name, 17, 24, 4096, 8, 1024)
+        self.library.sg_kernel_set_attributes(c_void_p(module), name, 17, 24, 8, 1024)
         return 0
 
     def load(self, image):

@@ -4,19 +4,18 @@ import struct
 
 import pytest
 
-from softgpu.ptx import (
+from softgpu.ptx import PtxError, parse
+from softgpu.ptx.program import (
     Address,
     Immediate,
     Instruction,
     Label,
     Not,
-    PtxError,
     Register,
     SourceLine,
     Special,
     Symbol,
     Vector,
-    parse,
 )
 
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
