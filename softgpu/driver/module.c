@@ -292,7 +292,7 @@ size_t module_image_bytes(const void *image)
     memcpy(&offset, p + 0x28, 8);
     memcpy(&entry, p + 0x3a, 2);
     memcpy(&entries, p + 0x3c, 2);
-    return offset + (size_t)entry * entries;
+    return MAX(offset + (size_t)entry * entries, 64); /* the head alone has so many */
 }
 
 CUAPI cuModuleLoadData(CUmodule *out, const void *image)
