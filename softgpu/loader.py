@@ -25,7 +25,7 @@ from .declarations import Declarations, short_name
 from .jit.compile import KernelCode
 from .jit.layout import Image, Layout, Site
 from .jit.stages import stages
-from .ptx import PtxError, fatbin, parse
+from .ptx import PtxError, fatbin, link, parse
 from .ptx.callers import tell_callers
 from .ptx.program import Variable
 from .telling import last_findings
@@ -47,7 +47,7 @@ class LoadedModule:
     def __init__(self, text: str):
         self.text = text
         self.digest = hashlib.sha256(text.encode()).digest()
-        self.program = tell_callers(parse(text))
+        self.program = tell_callers(parse(link(text)))
         self.image = Image(self.program)
         self._layouts: dict[str, Layout] = {}
         self._codes: dict[tuple[str, str], KernelCode] = {}

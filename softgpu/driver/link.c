@@ -1,10 +1,12 @@
-/* Linking, as far as nothing needs to be linked: one PTX text goes through as it is. */
+/* Linking: PTX texts one after the other, which ptx/linking.py makes one when they are loaded. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver.h"
+
+#define AFTER_PTX "\n//@@\n" /* what bin/nvcc puts after its text */
 
 enum { INPUT_CUBIN, INPUT_PTX, INPUT_FATBIN, INPUT_OBJECT, INPUT_LIBRARY };
 enum { INFO_LOG_BYTES = 4, ERROR_LOG_BYTES = 6 };
@@ -31,6 +33,10 @@ CUAPI cuLinkCreate_v2(unsigned count, const int *options, void **values, void **
     return CUDA_SUCCESS;
 }
 
+/* Where machine code was asked for, PTX may be what there is: see bin/nvcc. */
+static bool is_text(const char *data, size_t bytes)
+{ return bytes && strnlen(data, bytes) + 1 >= bytes; }
+
 CUAPI cuLinkAddData_v2(void *handle, int type, const void *data, size_t bytes, const char *name,
                        unsigned count, const int *options, void **values)
 {
@@ -38,14 +44,18 @@ CUAPI cuLinkAddData_v2(void *handle, int type, const void *data, size_t bytes, c
     Linker *linker = handle_object(LINKER, handle);
     if (!linker) return fail(CUDA_ERROR_INVALID_HANDLE, "no such linker");
     if (type == INPUT_LIBRARY) return CUDA_SUCCESS; /* loading says if something is missing */
-    if (type == INPUT_OBJECT || linker->text)
+    if (!is_text(data, bytes))
         return fail(CUDA_ERROR_NOT_SUPPORTED,
-                    "the software GPU does not link %s: it takes one PTX text, nothing more",
+                    "the software GPU does not link %s: it takes PTX, no machine code",
                     name ? name : "this");
-    linker->text = calloc(1, bytes + 1);
-    if (!linker->text) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
-    memcpy(linker->text, data, bytes);
-    linker->bytes = bytes;
+    const char *end = memmem(data, bytes, AFTER_PTX, strlen(AFTER_PTX));
+    bytes = end ? (size_t)(end - (const char *)data) : strnlen(data, bytes);
+    char *text = realloc(linker->text, linker->bytes + bytes + 2);
+    if (!text) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    linker->text = text;
+    memcpy(text + linker->bytes, data, bytes);
+    linker->bytes += bytes;
+    memcpy(text + linker->bytes++, "\n", 2);
     return CUDA_SUCCESS;
 }
 

@@ -73,6 +73,7 @@ def _version() -> bytes:
 def module_of(text: str) -> llvm.ModuleRef:
     """LLVM text, read and checked."""
     module = llvm.parse_assembly(text, llvm.create_context())  # whose types go with it
+    module._owned = True  # the context takes it along: a garbage collector may come to it first
     module.triple = llvm.get_process_triple()
     module.data_layout = str(_target_machine().target_data)
     module.verify()

@@ -1,6 +1,7 @@
 """PTX, the assembly language of CUDA: `parse` turns its text into the data of `program`."""
 
+from .linking import link
 from .parser import parse
 from .program import Module, PtxError
 
-__all__ = ["Module", "PtxError", "parse"]
+__all__ = ["Module", "PtxError", "link", "parse"]

@@ -671,16 +671,22 @@ def test_what_is_not_there_says_so(calm):
     assert calm.error_text(700) == "an illegal memory access was encountered"
 
 
-def test_the_linker_passes_one_text_through_and_refuses_a_second(calm):
-    PTX, LIBRARY, text = 1, 4, b"some PTX"
+def test_the_linker_puts_texts_one_after_the_other_and_refuses_machine_code(calm):
+    CUBIN, PTX, OBJECT, LIBRARY = 0, 1, 3, 4
     linker, image, size = c_void_p(), c_void_p(), ctypes.c_size_t()
     calm.call("cuLinkCreate_v2", 0, None, None, byref(linker))
-    calm.call("cuLinkAddData_v2", linker, LIBRARY, b"!", 1, b"library", 0, None, None)
-    calm.call("cuLinkAddData_v2", linker, PTX, text, len(text), b"one", 0, None, None)
-    refused = calm.raw("cuLinkAddData_v2", linker, PTX, text, len(text), b"two", 0, None, None)
-    assert refused == NOT_SUPPORTED and "two" in calm.error_text(NOT_SUPPORTED)
+
+    def add(kind, data, name, call=calm.call):
+        data_bytes = ctypes.c_size_t(len(data))
+        return call("cuLinkAddData_v2", linker, kind, data, data_bytes, name, 0, None, None)
+
+    add(LIBRARY, b"!", b"library")
+    add(PTX, b"some PTX\n//@@\nnot of it", b"one")
+    add(CUBIN, b"more of it\0", b"two")
+    assert add(OBJECT, b"\x7fELF\0\0\0", b"three", calm.raw) == NOT_SUPPORTED
+    assert "does not link three" in calm.error_text(NOT_SUPPORTED)
     calm.call("cuLinkComplete", linker, byref(image), byref(size))
-    assert ctypes.string_at(image, size.value) == text
+    assert ctypes.string_at(image, size.value) == b"some PTX\nmore of it\n"
     calm.call("cuLinkDestroy", linker)
 
 

@@ -157,3 +157,15 @@ def test_a_module_that_is_gone_leaves_nothing_in_memory():
 
     before = resident_kb(0, 100)
     assert resident_kb(100, 300) - before < 200 * 8  # a page for code, one for data is the least
+
+
+def test_a_module_in_a_circle_of_references_is_collected_without_a_crash():
+    program = """
+import gc
+from softgpu.jit.compile import module_of
+circle = [module_of("define void @f() { ret void }")]
+circle.append(circle)
+del circle
+gc.collect()
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
