@@ -130,7 +130,8 @@ static bool next_block(Worker *worker)
     worker->block = ++home->dealt;
     worker->has_block = true;
     worker->next_warp = 0;
-    worker->unfinished = job->warps;
+    worker->unfinished = worker->behind = UINT32_MAX >> (MAX_WARPS - job->warps);
+    worker->phase = worker->ahead = 0;
     worker->live_threads = job->threads;
     start_barriers(worker);
     return true;
@@ -169,17 +170,33 @@ static void count_exits(Worker *worker, Warp *w, uint32_t live)
     if (worker->busy_barriers) recheck_barriers(worker);
 }
 
+/* All warps have arrived at the next barrier: those that wait for it go on. */
+static void next_phase(Worker *worker)
+{
+    while (!worker->behind) {
+        worker->phase++;
+        FOR_LANES(i, worker->unfinished)
+        worker->behind |= (uint32_t)(worker->warps[i].arrivals == worker->phase) << i;
+    }
+    worker->ready |= worker->ahead & worker->behind;
+    worker->ahead &= ~worker->behind;
+    worker->home->in_vain = 0;
+}
+
 static void run_warp(Worker *worker, Warp *w)
 {
     memcpy(w->ctaid, worker->ctaid, sizeof w->ctaid);
     w->live = w->existing;
     w->counted_live = count_lanes(w->existing);
     w->local_top = 0;
+    w->ahead = w->arrivals = 0;
     w->stack_limit = worker->running->stack + STACK_RESERVE;
     worker->job->entry(w);
-    worker->unfinished--;
+    worker->unfinished &= ~(1u << w->warp_id);
+    worker->behind &= worker->unfinished;
     worker->home->in_vain = 0;
     count_exits(worker, w, 0);
+    if (!worker->behind && worker->unfinished) next_phase(worker);
 }
 
 /* The first warp of a set at or after another, in the round. */
@@ -348,6 +365,15 @@ static void describe_barrier(const Worker *worker, const Warp *w, char *text, si
                  b->expected ? b->expected : worker->live_threads);
 }
 
+/* A warp that has only said that it has come counts as waiting at the barrier. */
+static void join_barrier(Worker *worker, Warp *w)
+{
+    count_exits(worker, w, count_lanes(w->live));
+    worker->barriers[0].arrived += count_lanes(w->waiting_mask);
+    worker->barriers[0].waiting |= 1u << w->warp_id;
+    worker->busy_barriers |= 1;
+}
+
 /* No warp of the block can go on: says who waits where for what. */
 static void deadlock(Worker *worker)
 {
@@ -356,6 +382,7 @@ static void deadlock(Worker *worker)
     size_t at = snprintf(text, sizeof text,
                          "kernel %s: block (%u,%u,%u) waits at a barrier that can never complete",
                          job->kernel->shown, worker->ctaid[0], worker->ctaid[1], worker->ctaid[2]);
+    FOR_LANES(id, worker->ahead) join_barrier(worker, &worker->warps[id]);
     uint32_t left = worker->at_mbarriers;
     FOR_LANES(id, worker->busy_barriers) left |= worker->barriers[id].waiting;
     while (left) {
@@ -449,6 +476,35 @@ void sg_sync(Warp *w, uint32_t site, uint32_t mask)
     } else {
         complete_barrier(worker, 0);
     }
+}
+
+void sg_arrive(Warp *w, uint32_t site, uint32_t mask)
+{
+    Worker *worker = w->worker;
+    if (*w->stop) block_leave(worker);
+    if (mask != w->live) { /* the others can never come */
+        if (w->ahead) sg_catch_up(w);
+        sg_barrier(w, site, 0, 0, mask, 0, 0);
+        return;
+    }
+    w->arrivals++;
+    if (!w->ahead) {
+        w->waiting_id = 0;
+        w->waiting_site = site;
+        w->waiting_mask = mask;
+        w->waiting_word = 0;
+        worker->behind &= ~(1u << w->warp_id);
+        if (!worker->behind) next_phase(worker);
+    }
+    w->ahead = w->arrivals != worker->phase;
+}
+
+void sg_catch_up(Warp *w)
+{
+    Worker *worker = w->worker;
+    worker->ahead |= 1u << w->warp_id;
+    suspend(worker, w);
+    w->ahead = 0;
 }
 
 void sg_barrier_arrive(Warp *w, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask)

@@ -313,8 +313,11 @@ typedef struct Worker {
     bool steps_aside; /* all that it can do is wait for another block */
     bool has_block;
     uint32_t next_warp;     /* first not started */
-    uint32_t unfinished;    /* warps */
+    uint32_t unfinished;    /* warps, as bits */
     uint32_t ready;         /* suspended warps that can go on, as bits */
+    uint64_t phase;         /* how many barriers all warps have arrived at, by sg_arrive */
+    uint32_t behind;        /* warps that have arrived at no more than these, as bits */
+    uint32_t ahead;         /* warps that wait for those, as bits */
     uint32_t at_mbarriers;  /* warps that wait for the phase of an mbarrier to end, as bits */
     uint32_t busy_barriers; /* barriers that somebody arrived at, as bits */
     uint32_t live_threads;

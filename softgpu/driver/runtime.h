@@ -40,6 +40,7 @@ typedef struct Warp {
     uint32_t grid_id;
     uint32_t watched;   /* its block is the one that pictures show */
     uint64_t workspace; /* of a grid that meets as a whole, or 0 */
+    uint32_t ahead;     /* it has arrived where others of its block have not: see sg_catch_up */
     /* Private to the driver from here on. */
     struct Worker *worker; /* the thread that runs this warp's block */
     struct Fiber *fiber;   /* where the warp is suspended */
@@ -50,6 +51,7 @@ typedef struct Warp {
     uint32_t waiting_site;
     uint32_t barrier_result;
     uint64_t waiting_word; /* the mbarrier that it waits for, if waiting_id says so */
+    uint64_t arrivals;     /* at barriers, by sg_arrive */
 } __attribute__((aligned(64))) Warp;
 
 enum Space { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM };
@@ -113,6 +115,10 @@ uint32_t sg_barrier(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32
 void sg_barrier_arrive(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask);
 /* sg_barrier(w, site, 0, 0, mask, 0, 0): __syncthreads(). */
 void sg_sync(Warp *, uint32_t site, uint32_t mask);
+/* The same in two steps, for kernels that have no other barriers: the warp has come; it waits, if it
+   is ahead, for those that have not. */
+void sg_arrive(Warp *, uint32_t site, uint32_t mask);
+void sg_catch_up(Warp *);
 
 enum Arrival { ARRIVAL_DROPS = 1, ARRIVAL_COMES = 2 };
 enum Wait { WAIT_PARITY = 1, WAIT_ONLY_WAY = 2, WAIT_ALONE = 4 };

@@ -353,9 +353,14 @@ class FunctionEmitter(ValueEmitter):
         if not self.item.predicate:
             yield
             return
+        with self.only_if(self.compare("icmp ne", self.active, 0)):
+            yield
+
+    @contextmanager
+    def only_if(self, condition: Value):
+        """What is emitted in this block runs if a uniform value is true."""
         label, done = self.label(), self.label()
-        some = self.compare("icmp ne", self.active, 0)
-        self.line(f"br {some}, label %{label}, label %{done}")
+        self.line(f"br {condition}, label %{label}, label %{done}")
         self.start(label)
         yield
         self.line(f"br label %{done}")
@@ -535,6 +540,10 @@ class FunctionEmitter(ValueEmitter):
         return False
 
     # --- calls --------------------------------------------------------------------------------
+
+    def sync(self, site: int) -> None:
+        """The active lanes are at __syncthreads."""
+        self.call_void("sg_sync", "ptr %w", f"i32 {site}", self.active)
 
     def call_checked(self, result: str, name: str, *arguments: str) -> str:
         """Call sg_`name`, which checks what it is asked for; nothing comes back from "void"."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..ptx.program import Address, Instruction, Register
+from .ahead import plan_ahead
 from .emit import LANES, FunctionEmitter, Value
 from .flow import EXIT, Block, registers_of
 from .memory import Access, interleaved, joined
@@ -51,6 +52,35 @@ class ProvingEmitter(FunctionEmitter):
         self._strides = strides_along_x(self.function)
         self._proven: dict[Instruction, Guess] = {}
         self._piece = PIECE  # lanes that are looked at together
+        self._ahead = plan_ahead(self.function, self.blocks, self.found.waiting)
+
+    # --- barriers ---------------------------------------------------------------------------
+
+    def sync(self, site: int) -> None:
+        if self.item not in self._ahead.barriers:
+            super().sync(site)
+            return
+        whole = self.compare("icmp eq", self.active, self._now("live", "i32"))
+        more = self.op("and", whole, self._is_ahead())
+        arrivals = self.op("add", self._now("arrivals", "i64"), self.convert("zext", more, "i64"))
+        self.line(f"store {arrivals}, ptr {self.warp_field('arrivals')}")
+        with self.only_if(self.invert(more)):
+            self.call_void("sg_arrive", "ptr %w", f"i32 {site}", self.active)
+
+    def emit_instruction(self, item: Instruction) -> None:
+        if item in self._ahead.waits:
+            with self.only_if(self._is_ahead()):
+                self.call_void("sg_catch_up", "ptr %w")
+        super().emit_instruction(item)
+
+    def _is_ahead(self) -> Value:
+        return self.compare("icmp ne", self._now("ahead", "i32"), 0)
+
+    def _now(self, field: str, element: str) -> Value:
+        """A field of the Warp that changes while the kernel runs."""
+        return Value(self.assign(f"load {element}, ptr {self.warp_field(field)}"), element, True)
+
+    # --- blocks -----------------------------------------------------------------------------
 
     def emit_instructions(self, index: int, block: Block) -> None:
         in_loop = index in self._loops

@@ -207,7 +207,7 @@ def _barrier(e, item):
         if modifiers[0] == "arrive":
             e.call_checked("void", "barrier_arrive", *common)
         elif number == threads == "0" and not reduction and not e.through_driver:
-            e.call_void("sg_sync", "ptr %w", f"i32 {site}", e.active)
+            e.sync(site)
         else:
             votes = e.bits(e.read(predicate, "pred")) if reduction else "i32 0"
             kind = {None: 0, "popc": 1, "and": 2, "or": 3}[reduction]
