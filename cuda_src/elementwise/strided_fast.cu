@@ -21,7 +21,9 @@ extern "C" __global__ void strided_fast(const T *__restrict__ a, const T *__rest
     if (i >= n) return;
     unsigned rest = i;
     long long at_a = 0, at_b = 0;
-    for (int d = strides.dimensions - 1; d >= 0; --d) {
+#pragma unroll  // a table of arguments that is indexed by a variable is copied to local memory first
+    for (int d = MOST_DIMENSIONS - 1; d >= 0; --d) {
+        if (d >= strides.dimensions) continue;
         unsigned quotient = sizes.size[d](rest), place = rest - quotient * sizes.size[d].divisor;
         rest = quotient;
         at_a += place * strides.a[d];

@@ -271,6 +271,11 @@ def test_strided_with_any_dimensions(name):
         checks.assert_equal(step(name, a, b), a + b, f"{name} {pair}")
 
 
+@pytest.mark.parametrize("name", ["strided", "strided_fast", "packed_strided", "nhwc", "rows"])
+def test_tables_of_arguments_are_not_copied_to_local_memory(name):
+    assert sources.kernel(f"elementwise/{name}.cu").local_size_bytes == 0
+
+
 def test_packed_strided():
     for dtype, pack in ("float16", 8), ("int8", 16), ("bool", 8):
         a, b = numbers(3, 5, 1, 32, dtype=dtype), numbers(1, 5, 4, 32, seed=1, dtype=dtype)
