@@ -145,7 +145,7 @@ class Ladder:
                 left = rung.share > 0.5  # no text over the ceiling's line
                 axes.annotate(
                     text,
-                    (rung.share if rung.is_known else 0, row),
+                    (min(rung.share, 1) if rung.is_known else 0, row),
                     (-8 if left else 8, 0),
                     textcoords="offset points",
                     ha="right" if left else "left",

@@ -106,6 +106,15 @@ def test_best_of_earlier_notebooks_is_shown_or_all(ladder_of, whole, shown, monk
     assert len(ladder.load(steps.path)) == 3
 
 
+def test_a_rung_past_the_ceiling_keeps_its_text(ladder_of, monkeypatch):
+    steps = ladder_of("02_first", 1.0)
+    steps.add("step", REPORT, size=SIZE)
+    assert steps.rungs[0].share > 1.02
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt, shades: figure.axes[0])
+    axes = steps.picture()
+    assert axes.texts[0].xy[0] <= axes.get_xlim()[1]  # elsewhere matplotlib leaves it out
+
+
 def test_picture_has_a_dot_and_its_value_a_rung(ladder_of, monkeypatch):
     monkeypatch.setattr(bench, "COMMIT", "0123456789")
     steps = climb(ladder_of, whole=True)
