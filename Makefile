@@ -7,7 +7,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 PARALLEL := -n logical
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
-CUDA = $$(find cuda_src exercises softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
+CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
 
 .PHONY: lab fresh exercises mutants graders test check setup lint format record bench bench-gpu pycuda-tests lock clean
 

@@ -3,15 +3,14 @@
 PTX is the same for all GPUs; machine code (SASS) is for one kind, here the one in use. One of PTX
 can be many of the machine's, and some call routines that NVIDIA's assembler adds."""
 
-import importlib.util
-import os
 import re
-import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
+
+from softgpu.machine import find_nvdisasm
 
 from . import autoinit
 
@@ -115,7 +114,7 @@ def code(kernel):
         options = [*kernel.arguments["options"], "-arch", target, "-lineinfo", "-cubin", "--keep"]
         options += [f"-I{path}" for path in kernel.arguments["include_dirs"]]
         _run(autoinit.compiler.nvcc, *options, "--keep-dir", folder, "-o", cubin, source)
-        tool, text = _nvdisasm(), ptx.read_text()
+        tool, text = find_nvdisasm(autoinit.compiler.nvcc), ptx.read_text()
         sass = _run(tool, "-c", "-gp", cubin) if tool else ""
     machine, routines = _machine(sass, kernel.name)
     steps = (
@@ -127,14 +126,6 @@ def code(kernel):
 
 def _run(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
-def _nvdisasm():
-    """The disassembler of the toolkit, of the wheels, or on PATH; None if there is none."""
-    wheels = importlib.util.find_spec("nvidia")
-    places = wheels.submodule_search_locations if wheels else ()
-    folders = [os.path.dirname(autoinit.compiler.nvcc), *(f"{path}/cu13/bin" for path in places)]
-    return shutil.which("nvdisasm", path=os.pathsep.join([*folders, *os.get_exec_path()]))
 
 
 def _instructions(ptx, kernel):

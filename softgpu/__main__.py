@@ -21,7 +21,7 @@ from .programs import ProgramError, Runtime, load_program, run_main
 from .toolkit import ToolkitError, find_toolkit
 
 _SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
-_REPORTS = "softgpu.reports"  # entry points: what makes a report of a module and what was counted
+_REPORTS = "softgpu.reports"  # entry points: what makes a report of an engine and what it counted
 
 
 class _Profiles:
@@ -44,8 +44,7 @@ class _Profiles:
         shape = ffi.string(result.kernel), tuple(result.grid), tuple(result.block)
         if shape not in self.seen:
             self.seen.add(shape)
-            module = self.engine.modules[result.module]
-            print(self.report(module, result), end="\n\n", file=sys.stderr, flush=True)
+            print(self.report(self.engine, result), end="\n\n", file=sys.stderr, flush=True)
 
 
 def _run(words: list[str], sanitize: bool, profile: bool) -> int:

@@ -19,7 +19,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
-from . import build, cache, contract, settings, trace
+from . import build, cache, contract, machine, settings, trace
 from .contract import ffi
 from .declarations import Declarations, short_name
 from .jit.compile import KernelCode
@@ -27,6 +27,7 @@ from .jit.layout import Image, Layout, Site
 from .jit.stages import stages
 from .ptx import PtxError, fatbin, link, parse
 from .ptx.callers import tell_callers
+from .ptx.parser import token_lines
 from .ptx.program import Variable
 from .telling import last_findings
 
@@ -121,9 +122,7 @@ class LoadedModule:
     @cached_property
     def resources(self) -> dict[str, dict[str, int]]:
         """What ptxas reports of each kernel: registers, local and constant bytes; {} without it."""
-        ptxas = shutil.which("ptxas")
-        if ptxas is None and "SOFTGPU_NVCC" in os.environ:
-            ptxas = shutil.which("ptxas", path=os.path.dirname(os.environ["SOFTGPU_NVCC"]))
+        ptxas = _ptxas()
         if ptxas is None:
             return {}
         with tempfile.NamedTemporaryFile("w", suffix=".ptx") as source:
@@ -132,6 +131,29 @@ class LoadedModule:
             command = [ptxas, "-v", "-arch", self.program.target, "-o", os.devnull, source.name]
             report = subprocess.run(command, capture_output=True, text=True).stderr
         return _read_ptxas(report)
+
+    @cached_property
+    def machine_code(self) -> dict[str, list[machine.Block]]:
+        """Each kernel's machine code; {} where ptxas or nvdisasm are missing or refuse it."""
+        ptxas = _ptxas()
+        nvdisasm = machine.find_nvdisasm(os.environ.get("SOFTGPU_NVCC", ""))
+        if ptxas is None or nvdisasm is None:
+            return {}
+        try:
+            return machine.disassemble(self.text, self.program.target, ptxas, nvdisasm)
+        except subprocess.CalledProcessError:
+            return {}
+
+    @cached_property
+    def token_lines(self) -> list[int]:
+        """The line of the text on which each token stands."""
+        return token_lines(self.text)
+
+
+def _ptxas() -> str | None:
+    """NVIDIA's assembler: on PATH, or beside the compiler in use."""
+    beside = os.path.dirname(os.environ.get("SOFTGPU_NVCC", ""))
+    return shutil.which("ptxas") or (shutil.which("ptxas", path=beside) if beside else None)
 
 
 def _lines_of(file: str) -> dict[int, str]:

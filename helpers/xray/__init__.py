@@ -2,6 +2,7 @@
 
 from .. import autoinit  # noqa: F401  (PyCUDA binds to the driver that it chooses)
 from .draw import draw_access, draw_banks, draw_shuffle, draw_steps
+from .limits import draw_limits
 from .profiler import profile
 from .report import compare
 from .sanitizer import sanitize
@@ -10,6 +11,7 @@ __all__ = [
     "compare",
     "draw_access",
     "draw_banks",
+    "draw_limits",
     "draw_shuffle",
     "draw_steps",
     "profile",

@@ -9,6 +9,7 @@ from softgpu.contract import ffi
 from softgpu.declarations import short_name
 from softgpu.jit.profile import SITE_COUNTERS
 
+from .hardware import machine_counts, replay, waves
 from .launch import byte_count, find, one_at_a_time, shape
 from .occupancy import occupancy
 from .report import Report
@@ -38,7 +39,7 @@ def profile(kernel, *args, grid, block, shared=0, watch=0, cooperative=False):
         finally:
             runtime.sg_cooperative(0)
             result = runtime.sg_profile_end()
-    return report(target.engine.modules[result.module], result)
+        return report(target.engine, result)
 
 
 def _number(watch, grid):
@@ -58,14 +59,15 @@ def _array(address, kind, count):
     return np.frombuffer(bytes(ffi.buffer(address, size)), kind)
 
 
-def report(module, result):
-    """The Report of what sg_profile_end() has of a launch of a kernel of this module."""
-    name = ffi.string(result.kernel).decode()
+def report(engine, result):
+    """The Report of what sg_profile_end() has of a launch by this engine, the last one profiled."""
+    module, name = engine.modules[result.module], ffi.string(result.kernel).decode()
     code = module.code(name, "profile")
     counters = _array(result.counters, np.uint64, result.counter_count).astype(np.int64)
     shared = result.static_shared + result.dynamic_shared
     resources = module.resources.get(name, {})
     grid, block = tuple(result.grid), tuple(result.block)
+    resident = occupancy(int(np.prod(block)), resources.get("registers", 0), shared)
     return Report(
         kernel=short_name(name),
         grid=grid,
@@ -73,7 +75,7 @@ def report(module, result):
         static_shared=result.static_shared,
         dynamic_shared=result.dynamic_shared,
         registers=resources.get("registers"),
-        occupancy=occupancy(int(np.prod(block)), resources.get("registers", 0), shared),
+        occupancy=resident,
         source_line=module.program.functions[name].source,
         lines=_by_line(code, counters),
         texts=module.source_lines,
@@ -83,6 +85,9 @@ def report(module, result):
         events=_array(result.events, _EVENT, result.event_count),
         samples=_array(result.samples, _SAMPLE, result.sample_count),
         incomplete=bool(result.incomplete),
+        machine=machine_counts(module, code, counters),
+        caches=replay(engine.runtime, code, resident.blocks, shared),
+        waves=waves(engine.runtime, resident.blocks),
     )
 
 
@@ -112,7 +117,7 @@ def _named(site, counts_as_atom, n):
         return
     operation = {"load": "ld", "store": "st"}.get(site.kind, "atom" if counts_as_atom else "red")
     if operation in ("ld", "st") or site.space != "shared":
-        for key in ("requests", "sectors", "ideal"):
+        for key in ("requests", "sectors", "lines", "ideal"):
             yield f"{operation}.{key}", n[key]
     if operation in ("ld", "st"):
         yield f"{operation}s.requests", n["shared"]
@@ -122,6 +127,7 @@ def _named(site, counts_as_atom, n):
         yield f"{operation}l.sectors", n["local_sectors"]
         return
     yield "atoms.requests", n["shared"]
+    yield "atoms.wavefronts", n["atoms"]
     if site.space == "shared":
         yield "lds.wavefronts", n["loop_loads"]
         yield "lds.conflicts", n["loop_more"]

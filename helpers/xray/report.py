@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .clock import predict
+
 __all__ = ["Comparison", "Report", "compare"]
 
 GLOBAL = {"ld": "loads", "st": "stores", "red": "reductions", "atom": "atomics"}
@@ -63,6 +65,9 @@ class Report:
     events: np.ndarray
     samples: np.ndarray
     incomplete: bool
+    machine: object = None  # hardware.Machine
+    caches: object = None  # hardware.Caches
+    waves: tuple | None = None  # hardware.waves
     _read: dict = field(default_factory=dict)
 
     @cached_property
@@ -88,7 +93,47 @@ class Report:
         ):
             for op in ("ld", "st"):
                 names[f"l1tex__data_{what}_mem_shared_op_{op}.sum"] = f"{op}s.{key}"
-        return {name: self.total[key] for name, key in names.items()}
+        return {name: self.total[key] for name, key in names.items()} | self._of_hardware()
+
+    def _of_hardware(self):
+        """What is modelled, not counted: machine instructions and what the caches did."""
+        found = {}
+        if self.machine:
+            found["smsp__inst_executed.sum"] = round(self.machine.executed)
+        if self.caches:
+            for way, short in (("read", "reads"), ("write", "writes")):
+                found[f"dram__bytes_{way}.sum"] = 32 * getattr(self.caches, f"dram_{short}")
+                found[f"lts__t_sectors_op_{way}.sum"] = getattr(self.caches, f"l2_{short}")
+        return found
+
+    @property
+    def block_count(self):
+        return int(np.prod(self.grid))
+
+    @property
+    def thread_count(self):
+        """Of a block."""
+        return int(np.prod(self.block))
+
+    @property
+    def warp_count(self):
+        """Of the launch."""
+        return self.block_count * -(-self.thread_count // 32)
+
+    @cached_property
+    def prediction(self):
+        """What the launch would take on an H200: helpers.xray.clock."""
+        return predict(self)
+
+    @property
+    def predicted_us(self):
+        """Microseconds on an H200, as bench.time_us measures them; NaN where that is unknown."""
+        return self.prediction.us
+
+    @property
+    def limits(self):
+        """{resource: microseconds that it alone would need}."""
+        return self.prediction.limits
 
     @property
     def touched_bytes(self):
@@ -193,6 +238,7 @@ class Report:
                     f" limited by {o.limit}",
                 )
             )
+        rows.append(("predicted time", *self.prediction.words))
         return rows
 
     def __repr__(self):
@@ -434,6 +480,18 @@ class Comparison:
             )
         rows += both("registers", lambda r: r.registers or 0)
         rows += both("occupancy", lambda r: f"{r.occupancy.share:.0%}")
+        rows += self._predicted()
+        return rows
+
+    def _predicted(self):
+        """Rows of the times on an H200, and of what either is limited by."""
+        limits = self.a.limits, self.b.limits
+        if not all(limits):
+            return []
+        rows = [("predicted µs", self.a.predicted_us, self.b.predicted_us)]
+        most = dict.fromkeys(name for each in limits for name in sorted(each, key=each.get)[-2:])
+        for name in most:
+            rows.append((f"µs for {name} alone", *(each.get(name, 0.0) for each in limits)))
         return rows
 
     def _table(self):

@@ -4,28 +4,28 @@
 constexpr int TURNS = 64, UNROLLED = 16;
 
 // TURNS * UNROLLED times `step` on each of CHAINS values a thread; cycles: how long a block took.
-#define CHAINS_OF(name, T, step)                                                              \
-    template <int CHAINS>                                                                     \
-    __device__ void name(long long *cycles, T b, T c, T *out)                                 \
-    {                                                                                         \
-        T x[CHAINS];                                                                          \
-        for (int i = 0; i < CHAINS; i++) x[i] = b + T(threadIdx.x);                           \
-        __syncthreads();                                                                      \
-        long long start = clock64();                                                          \
-        _Pragma("unroll 1") for (int turn = 0; turn < TURNS; turn++)                          \
-            _Pragma("unroll") for (int u = 0; u < UNROLLED; u++)                              \
-                _Pragma("unroll") for (int i = 0; i < CHAINS; i++)                            \
-        {                                                                                     \
-            T &a = x[i];                                                                      \
-            step;                                                                             \
-        }                                                                                     \
-        __syncthreads();                                                                      \
-        if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;                         \
-        for (int i = 0; i < CHAINS; i++) out[(threadIdx.x + i * blockDim.x) & 1023] = x[i];   \
-    }                                                                                         \
-    extern "C" __global__ void name##_latency(long long *cycles, T b, T c, T *out)            \
-    { name<1>(cycles, b, c, out); }                                                           \
-    extern "C" __global__ void name##_rate(long long *cycles, T b, T c, T *out)               \
+#define CHAINS_OF(name, T, step)                                                                   \
+    template <int CHAINS>                                                                          \
+    __device__ void name(long long *cycles, T b, T c, T *out)                                      \
+    {                                                                                              \
+        T x[CHAINS];                                                                               \
+        for (int i = 0; i < CHAINS; i++) x[i] = b + T(threadIdx.x);                                \
+        __syncthreads();                                                                           \
+        long long start = clock64();                                                               \
+        _Pragma("unroll 1") for (int turn = 0; turn < TURNS; turn++)                               \
+            _Pragma("unroll") for (int u = 0; u < UNROLLED; u++)                                   \
+                _Pragma("unroll") for (int i = 0; i < CHAINS; i++)                                 \
+        {                                                                                          \
+            T &a = x[i];                                                                           \
+            step;                                                                                  \
+        }                                                                                          \
+        __syncthreads();                                                                           \
+        if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;                              \
+        for (int i = 0; i < CHAINS; i++) out[(threadIdx.x + i * blockDim.x) & 1023] = x[i];        \
+    }                                                                                              \
+    extern "C" __global__ void name##_latency(long long *cycles, T b, T c, T *out)                 \
+    { name<1>(cycles, b, c, out); }                                                                \
+    extern "C" __global__ void name##_rate(long long *cycles, T b, T c, T *out)                    \
     { name<4>(cycles, b, c, out); }
 
 typedef unsigned u32;
@@ -37,20 +37,28 @@ CHAINS_OF(add32, float, ASM("add.rn.f32 %0, %0, %1;", "f", a))
 CHAINS_OF(mad, u32, ASM("mad.lo.u32 %0, %0, %1, %2;", "r", a))
 CHAINS_OF(mad_wide, u64,
           ASM("{.reg .u32 l, h, m, n; mov.b64 {l, h}, %0; mov.b64 {m, n}, %1;"
-              " mad.wide.u32 %0, l, m, %0;}", "l", a))
+              " mad.wide.u32 %0, l, m, %0;}",
+              "l", a))
 CHAINS_OF(alu, u32, ASM("min.u32 %0, %0, %1; xor.b32 %0, %0, %2;", "r", a))
+CHAINS_OF(add, u32, ASM("add.u32 %0, %0, %1;", "r", a))
+CHAINS_OF(logic, u32, ASM("lop3.b32 %0, %0, %1, %2, 0x69;", "r", a))
+CHAINS_OF(shift, u32, ASM("shf.l.wrap.b32 %0, %0, %1, 3;", "r", a))
+CHAINS_OF(select, u32,
+          ASM("{.reg .pred p; setp.lt.u32 p, %0, %1; selp.u32 %0, %1, %2, p;}", "r", a))
+CHAINS_OF(from_int, u32, ASM("{.reg .f32 f; cvt.rn.f32.u32 f, %0; mov.b32 %0, f;}", "r", a))
 CHAINS_OF(special, float, ASM("ex2.approx.ftz.f32 %0, %0;", "f", a))
 CHAINS_OF(to_int, u32, ASM("{.reg .f32 f; mov.b32 f, %0; cvt.rni.s32.f32 %0, f;}", "r", a))
 CHAINS_OF(to_half, u32,
           ASM("{.reg .f32 f; .reg .b16 h, k; mov.b32 {h, k}, %0; cvt.f32.f16 f, h;"
-              " cvt.rn.f16.f32 h, f; mov.b32 %0, {h, k};}", "r", a))
+              " cvt.rn.f16.f32 h, f; mov.b32 %0, {h, k};}",
+              "r", a))
 CHAINS_OF(ones, u32, ASM("popc.b32 %0, %0;", "r", a))
 CHAINS_OF(fma64, double, ASM("fma.rn.f64 %0, %0, %1, %2;", "d", a))
 CHAINS_OF(fma16, u32, ASM("fma.rn.f16x2 %0, %0, %1, %2;", "r", a))
 CHAINS_OF(shuffle, u32, ASM("shfl.sync.bfly.b32 %0, %0, 1, 31, -1;", "r", a))
 CHAINS_OF(redux, u32, ASM("redux.sync.add.u32 %0, %0, -1;", "r", a))
-CHAINS_OF(ballot, u32, ASM("{.reg .pred p; setp.ne.u32 p, %0, %1; vote.sync.ballot.b32 %0, p, -1;}",
-                           "r", a))
+CHAINS_OF(ballot, u32,
+          ASM("{.reg .pred p; setp.ne.u32 p, %0, %1; vote.sync.ballot.b32 %0, p, -1;}", "r", a))
 CHAINS_OF(barrier, u32, ASM("bar.sync 0;", "r", a))
 
 // A chain of loads, each from where the one before said: shared memory.
@@ -70,7 +78,8 @@ extern "C" __global__ void shared_chase(long long *cycles, u32 b, u32 c, u32 *ou
 }
 
 // Loads of P from shared memory whose lanes are `stride` P apart.
-template <class P> __device__ void shared_loads(long long *cycles, u32 stride, u32 *out)
+template <class P>
+__device__ void shared_loads(long long *cycles, u32 stride, u32 *out)
 {
     extern __shared__ char memory[];
     const volatile u32 *at = (const volatile u32 *)((P *)memory + threadIdx.x % 32 * stride);
@@ -99,7 +108,8 @@ template <class P> __device__ void shared_loads(long long *cycles, u32 stride, u
 }
 extern "C" __global__ void shared_4(long long *cycles, u32 stride, u32 *out)
 { shared_loads<u32>(cycles, stride, out); }
-extern "C" __global__ __launch_bounds__(1024) void shared_16(long long *cycles, u32 stride, u32 *out)
+extern "C" __global__ __launch_bounds__(1024) void shared_16(long long *cycles, u32 stride,
+                                                             u32 *out)
 { shared_loads<uint4>(cycles, stride, out); }
 
 // Atomics in shared memory: lanes `stride` words apart.
@@ -120,7 +130,8 @@ extern "C" __global__ void shared_atomics(long long *cycles, u32 stride, u32 *ou
 }
 
 // Loads that the L1 holds, 40 KB at most: lanes `stride` P apart.
-template <class P> __device__ void near_loads(long long *cycles, const u32 *x, u32 stride, u32 step, u32 *out)
+template <class P>
+__device__ void near_loads(long long *cycles, const u32 *x, u32 stride, u32 step, u32 *out)
 {
     const u32 *own = x + threadIdx.x % 32 * stride * sizeof(P) / 4;
     u32 seen = 0, at = 0;
@@ -140,10 +151,45 @@ template <class P> __device__ void near_loads(long long *cycles, const u32 *x, u
     if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
     out[threadIdx.x] = seen;
 }
-extern "C" __global__ __launch_bounds__(1024) void near_4(long long *cycles, const u32 *x, u32 stride, u32 step, u32 *out)
+extern "C" __global__ __launch_bounds__(1024) void near_4(long long *cycles, const u32 *x,
+                                                          u32 stride, u32 step, u32 *out)
 { near_loads<u32>(cycles, x, stride, step, out); }
-extern "C" __global__ __launch_bounds__(1024) void near_16(long long *cycles, const u32 *x, u32 stride, u32 step, u32 *out)
+extern "C" __global__ __launch_bounds__(1024) void near_16(long long *cycles, const u32 *x,
+                                                           u32 stride, u32 step, u32 *out)
 { near_loads<uint4>(cycles, x, stride, step, out); }
+
+// The same with nothing else to do: 16 loads at fixed distances.
+template <class P>
+__device__ void nearest_loads(long long *cycles, const u32 *x, u32 stride, u32 *out)
+{
+    const P *own = (const P *)x + threadIdx.x % 32 * stride;
+    P seen[4] = {};
+    for (int i = threadIdx.x; i < 12288; i += blockDim.x) seen[0] = ((const P *)x)[i & 1023];
+    __syncthreads();
+    long long start = clock64();
+#pragma unroll 1
+    for (int turn = 0; turn < TURNS; turn++)
+#pragma unroll
+        for (int u = 0; u < UNROLLED; u++) {
+            const P *at = own + u * 128 / sizeof(P);
+            if (sizeof(P) == 4)
+                asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(*(u32 *)&seen[u & 3]) : "l"(at));
+            else
+                asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];"
+                             : "=r"(((u32 *)&seen[u & 3])[0]), "=r"(((u32 *)&seen[u & 3])[1]),
+                               "=r"(((u32 *)&seen[u & 3])[2]), "=r"(((u32 *)&seen[u & 3])[3])
+                             : "l"(at));
+        }
+    __syncthreads();
+    if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
+    for (int i = 0; i < 4; i++) out[threadIdx.x] += *(u32 *)&seen[i];
+}
+extern "C" __global__ __launch_bounds__(1024) void nearest_4(long long *cycles, const u32 *x,
+                                                             u32 stride, u32 *out)
+{ nearest_loads<u32>(cycles, x, stride, out); }
+extern "C" __global__ __launch_bounds__(1024) void nearest_16(long long *cycles, const u32 *x,
+                                                              u32 stride, u32 *out)
+{ nearest_loads<uint4>(cycles, x, stride, out); }
 
 // A chain of loads through global memory: x[i] says where to go next. One thread.
 extern "C" __global__ void chase(long long *cycles, const u32 *x, int steps, int warm, u32 *out)
@@ -179,8 +225,9 @@ __device__ void read_stream(const P *x, long long n, int passes, u32 *out)
         }
     if (seen == 0x12345678) *out = seen;
 }
-#define READ(bytes, P, deep)                                                                     \
-    extern "C" __global__ __launch_bounds__(1024, 2) void read_##bytes##_##deep(const P *x, long long n, int passes, u32 *out) \
+#define READ(bytes, P, deep)                                                                       \
+    extern "C" __global__ __launch_bounds__(1024, 2) void read_##bytes##_##deep(                   \
+        const P *x, long long n, int passes, u32 *out)                                             \
     { read_stream<P, deep>(x, n, passes, out); }
 READ(4, u32, 1)
 READ(4, u32, 4)
@@ -221,6 +268,58 @@ extern "C" __global__ void strided_write(u32 *x, long long n, int stride)
     if (i < n) x[i * stride] = i;
 }
 
+// ---- two resources at once: for each 16 bytes from memory, `times` steps of something else ----
+
+__device__ void fma_step(uint4 &p, const u32 *)
+{
+    float *f = (float *)&p;
+#pragma unroll
+    for (int u = 0; u < 16; u++) asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(f[u % 4]));
+}
+__device__ void alu_step(uint4 &p, const u32 *)
+{
+    u32 *w = (u32 *)&p;
+#pragma unroll
+    for (int u = 0; u < 16; u++)
+        asm volatile("lop3.b32 %0, %0, %1, %1, 0x69;" : "+r"(w[u % 4]) : "r"(w[(u + 1) % 4]));
+}
+__device__ void shared_step(uint4 &p, const u32 *kept)
+{
+    u32 *w = (u32 *)&p, at = __cvta_generic_to_shared((void *)kept);
+#pragma unroll
+    for (int u = 0; u < 8; u++) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w[u % 4]) : "r"(at));
+}
+__device__ void fma_shared_step(uint4 &p, const u32 *kept)
+{
+    uint4 q = p;
+    fma_step(p, kept);
+    shared_step(q, kept);
+    p.x ^= q.x ^ q.y ^ q.z ^ q.w;
+}
+#define MIXED(name)                                                                                \
+    extern "C" __global__ __launch_bounds__(1024, 2) void mixed_##name(                            \
+        const uint4 *x, long long n, int times, u32 *out)                                          \
+    {                                                                                              \
+        __shared__ u32 kept[1024];                                                                 \
+        kept[threadIdx.x] = threadIdx.x;                                                           \
+        __syncthreads();                                                                           \
+        long long threads = gridDim.x * (long long)blockDim.x;                                     \
+        long long first = blockIdx.x * (long long)blockDim.x + threadIdx.x;                        \
+        u32 seen = 0;                                                                              \
+        _Pragma("unroll 1") for (long long i = first; i < n; i += threads)                         \
+        {                                                                                          \
+            uint4 p = __ldcg(&x[i]);                                                               \
+            _Pragma("unroll 1") for (int k = 0; k < times; k++)                                    \
+                name##_step(p, kept + threadIdx.x % 32);                                           \
+            seen ^= word(p);                                                                       \
+        }                                                                                          \
+        if (seen == 0x12345678) *out = seen;                                                       \
+    }
+MIXED(fma)
+MIXED(alu)
+MIXED(shared)
+MIXED(fma_shared)
+
 __device__ u32 scrambled(u32 i)
 {
     i *= 0x9E3779B1u;
@@ -245,7 +344,8 @@ extern "C" __global__ void random_write(u32 *x, u32 mask)
 }
 
 // Each lane, or each warp on 32 words side by side, adds 4 times somewhere in mask + 1 words.
-template <class T> __device__ void adds(T *x, u32 mask, int together)
+template <class T>
+__device__ void adds(T *x, u32 mask, int together)
 {
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;
 #pragma unroll
@@ -271,11 +371,19 @@ extern "C" __global__ void fetch_u32(u32 *x, u32 mask, int together, u32 *out)
 }
 // One lane of each warp adds to one address.
 extern "C" __global__ void add_by_warp(float *x)
-{ if (threadIdx.x % 32 == 0) atomicAdd(x, 1.f); }
+{
+    if (threadIdx.x % 32 == 0) atomicAdd(x, 1.f);
+}
 
 // ---- launches ----
 
 extern "C" __global__ void nothing() {}
+// Every warp of a block waits for so many cycles.
+extern "C" __global__ void waits(int cycles)
+{
+    long long start = clock64();
+    while (clock64() - start < cycles) {}
+}
 // One load, and a store of what depends on it.
 extern "C" __global__ void one_step(const u32 *x, u32 *out)
 { out[blockIdx.x * blockDim.x + threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x] + 1; }
@@ -287,11 +395,13 @@ extern "C" __global__ void two_steps(const u32 *x, u32 *out)
 }
 
 // So many instructions in a row, each once: what fetching code takes.
-template <int COUNT> __device__ void line_of_code(float b, float *out)
+template <int COUNT>
+__device__ void line_of_code(float b, float *out)
 {
     float x[4] = {b, b + 1, b + 2, b + 3};
 #pragma unroll
-    for (int i = 0; i < COUNT; i++) asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(x[i & 3]) : "f"(b));
+    for (int i = 0; i < COUNT; i++)
+        asm volatile("fma.rn.f32 %0, %0, %1, %1;" : "+f"(x[i & 3]) : "f"(b));
     out[threadIdx.x] = x[0] + x[1] + x[2] + x[3];
 }
 extern "C" __global__ void code_64(float b, float *out) { line_of_code<64>(b, out); }

@@ -20,7 +20,8 @@ SOURCE = (Path(__file__).parent / "chip.cu").read_text()
 STEPS = 64 * 16  # TURNS * UNROLLED there
 CHAINS = 4
 PIPES = {  # how many instructions a step has
-    "fma32": 1, "add32": 1, "mad": 1, "mad_wide": 1, "alu": 2, "special": 1, "to_int": 1,
+    "fma32": 1, "add32": 1, "mad": 1, "mad_wide": 1, "alu": 2, "add": 1, "logic": 1, "shift": 1,
+    "select": 2, "from_int": 1, "special": 1, "to_int": 1,
     "to_half": 2, "ones": 1, "fma64": 1, "fma16": 1, "shuffle": 1, "redux": 1, "ballot": 2,
 }  # fmt: skip
 TYPES = {"fma32": np.float32, "add32": np.float32, "special": np.float32, "fma64": np.float64}
@@ -67,10 +68,10 @@ def cycles(name, threads, *arguments, blocks=1, shared=0):
     return float(least)
 
 
-def time_us(name, blocks, threads, *arguments, cold=True):
+def time_us(name, blocks, threads, *arguments, cold=True, shared=0):
     """The time of one launch, as the course measures it; five are enough here."""
     run = kernel(name)
-    shape = {"grid": (blocks, 1), "block": (threads, 1, 1)}
+    shape = {"grid": (blocks, 1), "block": (threads, 1, 1), "shared": shared}
     return bench.time_us(lambda: run(*arguments, **shape), cold=cold)
 
 
@@ -107,6 +108,11 @@ def shared():
         for stride in strides:
             x = room(MB)
             took = cycles(name, 1024, x, np.uint32(stride), np.uint32(1024), out)
+            row(name, took / (STEPS * 32), "cycles", stride=stride)
+
+    for name in ("nearest_4", "nearest_16"):
+        for stride in (0, 1, 2, 4, 8):
+            took = cycles(name, 1024, room(MB), np.uint32(stride), out)
             row(name, took / (STEPS * 32), "cycles", stride=stride)
 
 
@@ -161,6 +167,33 @@ def launches():
             row("code", took, "us", instructions=count, cold=cold)
             took = time_us(f"code_{count}", SMS, 128, np.float32(1), room(64 * KB), cold=cold)
             row("code", took, "us", instructions=count, cold=cold, blocks=SMS)
+
+
+def turns():
+    """Blocks that wait: what a block takes more than its wait, by how many have a seat."""
+    attribute = cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+    for threads in (32, 256, 1024):
+        for seats in (1, 2, 4, 8, 16, 32):
+            if seats * threads > 2048:
+                continue
+            shared = 227 * KB // seats - 1024 & -1024
+            kernel("waits").set_attribute(attribute, shared)
+            for wait in (500, 2000, 8000):
+                blocks = SMS * seats * 32
+                took = time_us("waits", blocks, threads, np.int32(wait), cold=False, shared=shared)
+                row("waits", took, "us", threads=threads, seats=seats, cycles=wait, blocks=blocks)
+
+
+def mixes():
+    """Memory and something else, each with more and more to do."""
+    out, n = room(64 * KB), 8 * MB
+    for kind in ("fma", "alu", "shared", "fma_shared"):
+        for size in (n, 1 << 18):
+            for times in (0, 1, 2, 3, 4, 5, 6, 8, 12, 16):
+                turns = 1 if size == n else 32  # the same work, from the L2
+                args = room(1024 * MB), np.int64(size), np.int32(times * turns), out
+                took = time_us(f"mixed_{kind}", 2 * SMS, 1024, *args, cold=size == n)
+                row("mixed", took, "us", kind=kind, packs=size, times=times * turns)
 
 
 SHAPES = ((1, 32), (1, 64), (1, 128), (1, 256), (1, 512), (1, 1024), (2, 768), (2, 1024))
@@ -230,7 +263,7 @@ def atomics():
     for name in ("add_u32", "add_f32", "add_u64", "add_f64", "fetch_u32"):
         more = (out,) if name == "fetch_u32" else ()
         for together in (0, 1):
-            for power in (0, 3, 5, 10, 15, 20, 22):
+            for power in (0, 3, 5, 6, 8, 10, 12, 15, 20, 22):
                 if together and power < 5:
                     continue
                 n = 1 << (18 if power < 10 else 21)
@@ -245,7 +278,19 @@ def atomics():
 
 def main():
     bench.LAUNCHES = 7
-    for part in (clock, pipes, shared, latencies, launches, reads, streams, scattered, atomics):
+    for part in (
+        clock,
+        pipes,
+        shared,
+        latencies,
+        launches,
+        turns,
+        mixes,
+        reads,
+        streams,
+        scattered,
+        atomics,
+    ):
         part()
         with open(sys.argv[1], "w", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")

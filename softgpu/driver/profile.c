@@ -7,8 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "caches.h"
 #include "driver.h"
 #include "rules.h"
+#include "waves.h"
 
 #define SITE(w, site) (&(w)->worker->job->kernel->sites[site])
 
@@ -16,11 +18,14 @@
 #define MAX_SAMPLES (1u << 13)
 #define SAMPLES_A_SITE 128
 
-/* Which sectors of one allocation the launch has touched: a byte for each. */
+/* Which sectors of one allocation the launch has touched: a byte for each; and how many turns
+   atomics took at each. */
 typedef struct TouchMap {
     struct TouchMap *next;
     uint64_t begin, end;
     uint8_t *read, *written;
+    uint32_t *turns;
+    bool has_turns;
 } TouchMap;
 
 /* Warps that have arrived at one barrier of a block since it last opened. */
@@ -33,11 +38,14 @@ typedef struct {
 /* What a worker remembers while it counts. */
 typedef struct Counting {
     struct Counting *next;
-    uint64_t block;
+    uint64_t block; /* from 1; 0: none yet */
+    const uint64_t *counters;
     uint32_t at_barrier[MAX_WARPS]; /* instructions a warp had done at its last barrier */
+    uint32_t begun[MAX_WARPS];      /* ... when its block began */
     uint32_t busy;
     Gathering gathering[BARRIERS];
-    const TouchMap *hint[HINTS]; /* by site: what it last touched */
+    Trace trace;
+    TouchMap *hint[HINTS]; /* by site: what it last touched */
 } Counting;
 
 static _Thread_local Profile result;
@@ -51,10 +59,7 @@ static uint16_t *site_samples;
 
 /* ---- which sectors a launch touches ---- */
 
-static uint8_t *map_of(const Allocation *found)
-{ return map_pages((found->end - found->begin) / SECTOR + 2); }
-
-static const TouchMap *touch_map_at(uint64_t address)
+static TouchMap *touch_map_at(uint64_t address)
 {
     const Allocation *found = memory_find(address);
     if (!found) return NULL;
@@ -64,27 +69,54 @@ static const TouchMap *touch_map_at(uint64_t address)
     if (!s && (s = calloc(1, sizeof *s))) {
         s->begin = found->begin;
         s->end = found->end;
-        s->read = map_of(found);
-        s->written = map_of(found);
+        size_t sectors = (found->end - found->begin) / SECTOR + 2;
+        s->read = map_pages(sectors);
+        s->written = map_pages(sectors);
+        s->turns = map_pages(sectors * sizeof *s->turns);
         s->next = touch_maps;
-        if (s->read && s->written) touch_maps = s;
+        if (s->read && s->written && s->turns) touch_maps = s;
     }
     pthread_mutex_unlock(&lists_mutex);
-    return s && s->read && s->written ? s : NULL;
+    return s && s->read && s->written && s->turns ? s : NULL;
 }
 
 /* Allocations begin at multiples of 256 bytes; a variable in a module may not. */
 static uint64_t sector_in(const TouchMap *s, uint64_t address)
 { return address / SECTOR - s->begin / SECTOR; }
 
+/* These bytes are read or written, in all sectors that they are in. */
 static void note_touched(Warp *w, uint32_t site, uint64_t first, uint64_t last, uint32_t kind)
 {
-    const TouchMap **hint = &w->worker->counting->hint[site % HINTS], *s = *hint;
+    TouchMap **hint = &w->worker->counting->hint[site % HINTS], *s = *hint;
     if (!s || first < s->begin || first >= s->end) *hint = s = touch_map_at(first);
     if (!s) return;
     uint64_t from = sector_in(s, first), count = sector_in(s, last < s->end ? last : first) + 1;
     if (kind != SITE_STORE) memset(s->read + from, 1, count - from);
     if (kind != SITE_LOAD) memset(s->written + from, 1, count - from);
+}
+
+/* What the trace of a warp's access has beside its lines. */
+static Touch touch_of(const Warp *w, uint32_t site, uint32_t kind)
+{
+    const Counting *own = w->worker->counting;
+    uint32_t at = w->counters[w->warp_id] - own->begun[w->warp_id];
+    return (Touch){.block = own->block - 1, .at = at, .site = site, .kind = kind};
+}
+
+/* How atomics are spread: over one line where they are all there, over n where n have as many. */
+static void add_up_turns(const TouchMap *s, size_t sectors, Touched *t)
+{
+    double squares = 0;
+    for (size_t i = 0; i < sectors;) {
+        uint64_t of_line = 0, line = (s->begin / SECTOR + i) * SECTOR / LINE;
+        for (; i < sectors && (s->begin / SECTOR + i) * SECTOR / LINE == line; i++) {
+            of_line += s->turns[i];
+            if (s->turns[i] > t->hottest) t->hottest = s->turns[i];
+        }
+        t->turns += of_line;
+        squares += (double)of_line * of_line;
+    }
+    if (squares) t->spread = (double)t->turns * t->turns / squares;
 }
 
 static void add_up(Profile *p)
@@ -95,15 +127,17 @@ static void add_up(Profile *p)
     while (touch_maps) {
         TouchMap *s = touch_maps;
         size_t sectors = sector_in(s, s->end - 1) + 1;
-        Touched t = {s->begin, s->end, 0, 0, 0};
+        Touched t = {.begin = s->begin, .end = s->end};
         for (size_t i = 0; i < sectors; i++) {
             t.read += s->read[i];
             t.written += s->written[i];
             t.touched += s->read[i] | s->written[i];
         }
+        if (s->has_turns) add_up_turns(s, sectors, &t);
         if (p->touched) p->touched[p->touched_count++] = t;
-        munmap(s->read, (s->end - s->begin) / SECTOR + 2);
-        munmap(s->written, (s->end - s->begin) / SECTOR + 2);
+        munmap(s->read, sectors + 1);
+        munmap(s->written, sectors + 1);
+        munmap(s->turns, (sectors + 1) * sizeof *s->turns);
         touch_maps = s->next;
         free(s);
     }
@@ -175,8 +209,10 @@ static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t
     Sectors s = rules_sectors(address, mask, bytes);
     for (uint32_t i = 0; i < s.count; i++)
         note_touched(w, site, s.id[i] * SECTOR, s.id[i] * SECTOR, kind);
+    trace_sectors(&w->worker->counting->trace, touch_of(w, site, kind), &s);
     count[COUNT_REQUESTS]++;
     count[COUNT_SECTORS] += s.count;
+    count[COUNT_LINES] += rules_lines(&s);
     count[COUNT_IDEAL] += rules_ideal_sectors(&s);
 }
 
@@ -255,8 +291,10 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
         count[COUNT_ACTIVE] += __builtin_popcount(mask);
         count[COUNT_REQUESTS]++;
         count[COUNT_SECTORS] += last / SECTOR - begin / SECTOR + 1;
+        count[COUNT_LINES] += last / LINE - begin / LINE + 1;
         count[COUNT_IDEAL] += (last - begin + SECTOR) / SECTOR;
         note_touched(w, site, begin, last, s->kind);
+        trace_range(&w->worker->counting->trace, touch_of(w, site, s->kind), begin, last);
         return;
     }
     uint64_t address[LANES];
@@ -323,6 +361,22 @@ static Traffic half_loop(const uint64_t *address, uint32_t mask, uint32_t how,
     return rules_half_loop(address, mask, how, now, compare, swap);
 }
 
+/* Turns of atomics in the L2, which are told where they are as well. */
+static uint32_t take_turns(Warp *w, uint32_t site, const uint64_t *address, uint32_t mask)
+{
+    TouchMap *in = w->worker->counting->hint[site % HINTS];
+    uint32_t turns[LANES], total = 0;
+    Sectors s = rules_atomic_turns(address, mask, turns);
+    for (uint32_t i = 0; i < s.count; i++) {
+        uint64_t at = s.id[i] * SECTOR;
+        total += turns[i];
+        if (!in || at < in->begin || at >= in->end) continue;
+        in->has_turns = true;
+        __atomic_fetch_add(&in->turns[sector_in(in, at)], turns[i], __ATOMIC_RELAXED);
+    }
+    return total;
+}
+
 static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
                          uint32_t mask, uint32_t how, const void *a, const void *b)
 {
@@ -340,6 +394,7 @@ static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t
         for (uint32_t i = 0; i < LANES; i++)
             offset[i] = (address[i] - (uint64_t)w->shared) & ~(uint64_t)(bytes - 1);
         count[COUNT_SHARED]++;
+        count[COUNT_ATOMS] += rules_atomic_wavefronts(offset, shared);
         if (how & AS_LOOP) count_loop(count, shared_loop(address, offset, shared, bytes, how, a));
         else if (how & AS_LOOP_HALF) count_loop(count, rules_wavefronts(offset, shared, 4, true));
         lanes &= ~shared;
@@ -356,7 +411,7 @@ static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t
         count[COUNT_REQUESTS] = before[0] + swaps.requests;
         count[COUNT_SECTORS] += swaps.sectors;
     } else {
-        count[COUNT_SECTORS] += rules_atomic_sectors(address, lanes);
+        count[COUNT_SECTORS] += take_turns(w, site, address, lanes);
     }
 }
 
@@ -418,14 +473,28 @@ static Counting *counting_of(Worker *worker)
     return own;
 }
 
+/* The block that a worker ran has ended. */
+static void end_block(const Counting *own)
+{
+    uint32_t instructions = 0;
+    if (!own->block) return;
+    for (uint32_t warp = 0; warp < MAX_WARPS; warp++)
+        instructions += own->counters[warp] - own->begun[warp];
+    waves_note(own->block - 1, instructions);
+}
+
 /* A warp begins; says whether its block is watched. */
 uint32_t sg_profile_enter(Warp *w)
 {
     Worker *worker = w->worker;
     Counting *own = counting_of(worker);
-    if (own->block != worker->block) open_barriers(own, w->counters);
+    if (own->block != worker->block) {
+        open_barriers(own, w->counters);
+        end_block(own);
+    }
     own->block = worker->block;
-    own->at_barrier[w->warp_id] = w->counters[w->warp_id];
+    own->counters = w->counters;
+    own->begun[w->warp_id] = own->at_barrier[w->warp_id] = w->counters[w->warp_id];
     uint64_t block =
         w->ctaid[0] + (uint64_t)w->nctaid[0] * (w->ctaid[1] + (uint64_t)w->nctaid[1] * w->ctaid[2]);
     return w->watched = block == watched_block;
@@ -457,17 +526,24 @@ static CUresult begin(Job *job)
     if (!job->counters || !site_samples) return CUDA_ERROR_OUT_OF_MEMORY;
     for (Counting *own = all_counting, *next; own; own = next) {
         next = own->next;
+        free(own->trace.touches);
         memset(own, 0, sizeof *own);
         own->next = next;
     }
     watched_block = wanted_block;
+    trace_forget();
+    waves_begin((uint64_t)job->grid[0] * job->grid[1] * job->grid[2]);
     active = &result;
     return CUDA_SUCCESS;
 }
 
 static void end(Job *job)
 {
-    for (Counting *own = all_counting; own; own = own->next) open_barriers(own, job->counters);
+    for (Counting *own = all_counting; own; own = own->next) {
+        open_barriers(own, job->counters);
+        end_block(own);
+        trace_keep(&own->trace);
+    }
     add_up(&result);
     free(site_samples);
     site_samples = NULL;

@@ -49,11 +49,21 @@ uint32_t rules_local_sectors(const uint64_t *offset, uint32_t mask, uint32_t byt
     return found;
 }
 
+uint32_t rules_lines(const Sectors *s)
+{
+    uint32_t lines = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t known = i;
+        while (known && s->id[known - 1] / 4 != s->id[i] / 4) known--;
+        lines += !known;
+    }
+    return lines;
+}
+
 /* A sector is gone through once for each lane of its most wanted address. */
-uint32_t rules_atomic_sectors(const uint64_t *address, uint32_t mask)
+Sectors rules_atomic_turns(const uint64_t *address, uint32_t mask, uint32_t *turns)
 {
     Sectors s;
-    uint32_t most[LANES], total = 0;
     s.count = 0;
     while (mask) {
         uint64_t at = address[__builtin_ctz(mask)];
@@ -62,9 +72,16 @@ uint32_t rules_atomic_sectors(const uint64_t *address, uint32_t mask)
         mask &= ~same;
         uint32_t known = s.count, i = sector_index(&s, at / SECTOR);
         uint32_t times = __builtin_popcount(same);
-        if (i == known || times > most[i]) most[i] = times;
+        if (i == known || times > turns[i]) turns[i] = times;
     }
-    for (uint32_t i = 0; i < s.count; i++) total += most[i];
+    return s;
+}
+
+uint32_t rules_atomic_sectors(const uint64_t *address, uint32_t mask)
+{
+    uint32_t turns[LANES], total = 0;
+    Sectors s = rules_atomic_turns(address, mask, turns);
+    for (uint32_t i = 0; i < s.count; i++) total += turns[i];
     return total;
 }
 
@@ -182,6 +199,18 @@ static uint32_t winners(const uint32_t *offset, uint32_t mask, uint32_t bytes)
         }
     }
     return won;
+}
+
+uint32_t rules_atomic_wavefronts(const uint32_t *offset, uint32_t mask)
+{
+    uint8_t lanes[BANKS] = {0};
+    uint32_t most = 0;
+    FOR_LANES(lane, mask)
+    {
+        uint8_t *bank = &lanes[offset[lane] / 4 % BANKS];
+        if (++*bank > most) most = *bank;
+    }
+    return most;
 }
 
 /* Whether min or max with a lane's operand would leave the 8 bytes at its address as they are. */

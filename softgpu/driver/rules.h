@@ -25,7 +25,11 @@ Sectors rules_sectors(const uint64_t *address, uint32_t mask, uint32_t bytes);
 uint32_t rules_ideal_sectors(const Sectors *s);
 /* offset: in each lane's own local memory, whose 4-byte words lie beside the other lanes'. */
 uint32_t rules_local_sectors(const uint64_t *offset, uint32_t mask, uint32_t bytes);
-/* Sectors that reductions and atomics go through. */
+/* Lines of 128 bytes that they are in. */
+uint32_t rules_lines(const Sectors *s);
+/* The sectors that reductions and atomics change, and how often each is gone through. */
+Sectors rules_atomic_turns(const uint64_t *address, uint32_t mask, uint32_t *turns);
+/* Sectors that reductions and atomics go through: the sum of the turns. */
 uint32_t rules_atomic_sectors(const uint64_t *address, uint32_t mask);
 /* Sectors that cp.async fetches past the L1 cache; to: offsets in shared memory. */
 uint32_t rules_copy_sectors(const uint64_t *from, const uint32_t *to, uint32_t mask);
@@ -37,6 +41,9 @@ typedef struct {
 } Wavefronts;
 
 Wavefronts rules_wavefronts(const uint32_t *offset, uint32_t mask, uint32_t bytes, bool load);
+
+/* Of an atomic: the lanes of the bank that has most of them. */
+uint32_t rules_atomic_wavefronts(const uint32_t *offset, uint32_t mask);
 
 /* ---- atomics that machine code makes loops of; how: enum AtomicForm ---- */
 

@@ -215,6 +215,8 @@ enum Counter {
     COUNT_CONFLICTS, /* wavefronts beyond the least */
     COUNT_LOCAL,     /* requests of local memory */
     COUNT_LOCAL_SECTORS,
+    COUNT_LINES,      /* of 128 bytes, summed over the requests of global memory */
+    COUNT_ATOMS,      /* wavefronts of atomics in shared memory */
     COUNT_LOOP_LOADS, /* of an atomic that is a loop in machine code: requests or wavefronts */
     COUNT_LOOP_MORE   /* their sectors or conflicts */
 };
@@ -254,6 +256,8 @@ typedef struct Sample {
 typedef struct Touched {
     uint64_t begin, end;
     uint64_t read, written, touched;
+    uint64_t turns, hottest; /* of atomics: of all sectors, of the one that has most */
+    double spread;           /* over how many lines they are, if all had as many */
 } Touched;
 
 typedef struct Profile {
@@ -266,6 +270,35 @@ typedef struct Profile {
     Step *events;
     Sample *samples;
 } Profile;
+
+/* The caches of a GPU, and what they did in a launch (caches.c); counts are of sectors. */
+typedef struct CacheShape {
+    uint32_t multiprocessors, resident; /* resident: blocks on one of them */
+    uint32_t l1_bytes, l2_bytes;
+} CacheShape;
+
+typedef struct CacheSite {
+    uint64_t sectors, l2_sectors, misses; /* that warps, the L1 and the L2 asked for */
+    uint64_t l2_lines, missed_lines;      /* the same as accesses to lines */
+} CacheSite;
+
+typedef struct CacheCounts {
+    uint64_t sample; /* one line in so many was looked at */
+    uint64_t l2_reads, l2_writes, dram_reads, dram_writes;
+    uint64_t read_pages, write_pages; /* that memory opened for these */
+    uint64_t stored_lines;            /* accesses to lines that the writes of the L2 are */
+    CacheSite *sites;                 /* zeros at first, one per site */
+} CacheCounts;
+
+int sg_caches_replay(const CacheShape *, CacheCounts *);
+
+/* How long a launch's blocks keep a GPU, if each takes as long as it has instructions (waves.c). */
+typedef struct Waves {
+    double shared; /* the blocks of a multiprocessor share its speed: 1 if all end together */
+    double seated; /* each has a speed of its own: in times of the average block */
+} Waves;
+
+int sg_waves(const CacheShape *, Waves *);
 
 void sg_profile_begin(uint64_t watched_block);
 Profile *sg_profile_end(void);

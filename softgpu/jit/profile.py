@@ -72,6 +72,7 @@ class ProfiledEmitter(FunctionEmitter):
         self.notes.setdefault("counters", _MAX_WARPS)
         self.notes.setdefault("sites", [])
         self.notes.setdefault("blocks", [])
+        self.notes.setdefault("tokens", [])  # of each block's instructions, as their line is known
         self.notes.setdefault("atoms", [])  # sites that Nsight Compute counts as op_atom
         flag = f"getelementptr i8, ptr %w, i64 {contract.WARP['watched']}"
         self.entry += [
@@ -176,6 +177,7 @@ class ProfiledEmitter(FunctionEmitter):
             lines[key] = lines.get(key, 0) + 1
         number = len(self.notes["blocks"])
         first = self._counters(2)
+        self.notes["tokens"].append([item.token for item in items])
         self.notes["blocks"].append([first, [[*key, n] for key, n in lines.items()]])
         self._increase(first, "1")
         labels = self._if(self.assign(f"icmp ne i32 {self.mask}, -1"))

@@ -89,6 +89,16 @@ def line_number(text: str, token: int) -> int:
     return text.count("\n", 0, match.start(1) if match else len(text)) + 1
 
 
+def token_lines(text: str) -> list[int]:
+    """The line of a PTX text on which each of its tokens stands."""
+    lines, number, before = [], 1, 0
+    for match in TOKEN.finditer(text):
+        number += text.count("\n", before, match.start(1))
+        before = match.start(1)
+        lines.append(number)
+    return lines
+
+
 def parse(text: str) -> Module:
     """Read a whole PTX text; raises PtxError naming the PTX line that cannot be read."""
     parser = _Parser(text)

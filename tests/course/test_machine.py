@@ -56,7 +56,7 @@ def test_a_piece_that_is_nowhere_is_refused():
 
 
 def test_without_a_disassembler_there_is_ptx_and_what_to_install(monkeypatch):
-    monkeypatch.setattr(machine, "_nvdisasm", lambda: None)
+    monkeypatch.setattr(machine, "find_nvdisasm", lambda nvcc: None)
     code = sources.show("elementwise/same.cu", machine=True)
     assert code.count is None and code["add.f32"].steps
     assert "nvidia-cuda-nvdisasm" in repr(code)

@@ -134,3 +134,27 @@ def test_halves_of_one_word_swap_one_after_the_other(rules):
     addresses, now = wide([0, 2, *[0] * 30]), words([7] * LANES)
     traffic = rules.rules_half_loop(addresses, 0b11, As.loop_half, now, None, None)
     assert (traffic.requests, traffic.sectors) == (2, 3)
+
+
+def test_lines_of_an_access(rules):
+    def lines(addresses):
+        return rules.rules_lines(ctypes.byref(rules.rules_sectors(wide(list(addresses)), ALL, 4)))
+
+    assert lines(4 * lane for lane in LANE) == 1
+    assert lines(100 + 4 * lane for lane in LANE) == 2
+    assert lines(128 * lane for lane in LANE) == 32
+    assert lines(128 * (lane % 2) + 32 * (lane % 4) for lane in LANE) == 2
+
+
+def test_turns_of_an_atomic_are_those_of_each_sectors_most_wanted_word(rules):
+    turns = (ctypes.c_uint32 * LANES)()
+    rules.rules_atomic_turns.restype = Sectors
+    wanted = wide([4 * (lane % 16) if lane else 4 for lane in LANE])
+    found = rules.rules_atomic_turns(wanted, ALL, turns)
+    assert list(found.id[: found.count]) == [0, 1] and list(turns[:2]) == [3, 2]
+
+
+@pytest.mark.parametrize(("stride", "most"), [(0, 32), (1, 1), (2, 2), (33, 1), (32, 32)])
+def test_atomics_in_shared_memory_take_turns_by_bank(rules, stride, most):
+    offsets = words([4 * stride * lane for lane in LANE])
+    assert rules.rules_atomic_wavefronts(offsets, ALL) == most

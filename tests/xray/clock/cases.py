@@ -1,7 +1,7 @@
-"""The launches that the clock is held against: the course's, and kernels of the kinds people write."""
+"""The launches that the clock is held against: the course's, and kernels that people write."""
 
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from math import ceil
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from helpers import sources
 
 __all__ = ["CASES", "Case"]
 
-TEXT = (Path(__file__).parent / "kernels.cu").read_text()
+SOURCE = Path(__file__).parent / "kernels.cu"
 INT32, INT64 = np.int32, np.int64
 SMS = 132
 
@@ -35,7 +35,7 @@ class Case:
         """The compiled kernel."""
         if self.file:
             return sources.kernel(self.file, **self.choices)
-        return sources.kernel(TEXT, self.kernel)
+        return _module().get_function(self.kernel)
 
     def passed(self):
         """Arguments for one launch, arrays copied to the GPU."""
@@ -56,6 +56,13 @@ class Case:
         return xray.profile(
             self.function(), *self.passed(), grid=grid, block=block, shared=self.shared
         )
+
+
+@cache
+def _module():
+    from pycuda.compiler import SourceModule
+
+    return SourceModule(f'#line 1 "{SOURCE}"\n{SOURCE.read_text()}', no_extern_c=True)
 
 
 @lru_cache(maxsize=3)
@@ -102,30 +109,8 @@ def _course():
             choices,
         )  # fmt: skip
 
-    for n in (1 << p for p in (10, 14, 18, 20, 22, 24, 26)):
-        told, blocks = _power(n), ceil(n / 256)
-        x, length = floats(n), INT64(n)
-
-        def step(name, out=1, grid=blocks, *more, shared=0, **choices):
-            return case(f"reduce/{name}.cu", told, "sum", grid, 256, x, zeros(out), length, *more,
-                        shared=shared, **choices)  # fmt: skip
-
-        yield case("first/add.cu", told, "add", blocks, 256, x, floats(n), zeros(n), length)
-        if n <= 1 << 18:
-            yield case("reduce/one_thread.cu", told, "sum", 1, 1, x, zeros(1), length)
-        if n <= 1 << 24:
-            yield step("atomic")
-        for name in ("shared_modulo", "shared_strided", "shared", "shuffle_down", "shuffle_xor"):
-            yield step(name, blocks, shared=1024)
-        yield step("halving", blocks)
-        yield step("atomic_finish", shared=1024)
-        yield step("unrolled", BLOCK=256)
-        yield step("warp_totals")
-        few = min(blocks, 8 * SMS)
-        yield step("grid_stride", 1, few)
-        yield step("packed", 1, few)
-        yield step("two_pass", few, few)
-        yield step("last_block", 1, few, zeros(few), zeros(1, np.uint32))
+    for power in (10, 14, 18, 20, 22, 24, 26):
+        yield from _sums(case, 1 << power)
     for hidden in (32, 512, 8192, 131072):
         n = 1 << 24
         batch = n // hidden
@@ -164,6 +149,33 @@ def _course():
                    floats(512), zeros(n), INT64(n), INT64(512), INT32(0), op)  # fmt: skip
 
 
+def _sums(case, n):
+    """The steps of a sum of n numbers."""
+    told, blocks = _power(n), ceil(n / 256)
+    x, length = floats(n), INT64(n)
+
+    def step(name, out=1, grid=blocks, *more, shared=0, **choices):
+        return case(f"reduce/{name}.cu", told, "sum", grid, 256, x, zeros(out), length, *more,
+                    shared=shared, **choices)  # fmt: skip
+
+    yield case("first/add.cu", told, "add", blocks, 256, x, floats(n), zeros(n), length)
+    if n <= 1 << 18:
+        yield case("reduce/one_thread.cu", told, "sum", 1, 1, x, zeros(1), length)
+    if n <= 1 << 24:
+        yield step("atomic")
+    for name in ("shared_modulo", "shared_strided", "shared", "shuffle_down", "shuffle_xor"):
+        yield step(name, blocks, shared=1024)
+    yield step("halving", blocks)
+    yield step("atomic_finish", shared=1024)
+    yield step("unrolled", BLOCK=256)
+    yield step("warp_totals")
+    few = min(blocks, 8 * SMS)
+    yield step("grid_stride", 1, few)
+    yield step("packed", 1, few)
+    yield step("two_pass", few, few)
+    yield step("last_block", 1, few, zeros(few), zeros(1, np.uint32))
+
+
 # --- what people write ----------------------------------------------------------------------------
 
 
@@ -186,7 +198,9 @@ def _people():
         yield case("saxpy", n, "saxpy", b, 256, x, f(n), np.float32(2), i32(n))
         yield case("triad", n, "triad", b, 256, f(n, float), f(n, float), z(n, float),
                    np.float64(3), i32(n))  # fmt: skip
-        yield case("copy_bytes", n, "copy bytes", b, 256, below(99, n, np.int8), z(n, np.int8), i32(n))
+        yield case(
+            "copy_bytes", n, "copy bytes", b, 256, below(99, n, np.int8), z(n, np.int8), i32(n)
+        )
         yield case("scale_half2", n, "halves", b // 2, 256, f(n, np.float16), z(n, np.float16),
                    i32(n // 2))  # fmt: skip
         yield case("add_float4", n, "add", b // 4, 256, x, f(n), z(n), i32(n // 4))
@@ -197,7 +211,9 @@ def _people():
             job = "waves" if "waves" in kernel else kernel
             yield case(kernel, n, job, b, 256, x, z(n), i32(n))
         yield case("double_exp", n, "double exp", b, 256, f(n, float), z(n, float), i32(n))
-        yield case("hashes", n, "hashes", b, 256, below(1 << 30, n, np.uint32), z(n, np.uint32), i32(n))
+        yield case(
+            "hashes", n, "hashes", b, 256, below(1 << 30, n, np.uint32), z(n, np.uint32), i32(n)
+        )
         yield case("remainders", n, "remainders", b, 256, ints, z(n, INT32), i32(7), i32(n))
         yield case("random_pi", n, "pi", b // 64, 256, z(n // 64, np.uint32), i32(64))
         yield case("shifted", n, "shift", b, 256, x, z(n), i32(3), i32(n))
@@ -207,35 +223,47 @@ def _people():
         yield case("fields", n, "fields", b, 256, f(3 * n), z(n), i32(n))
         yield case("gather", n, "gather", b, 256, x, below(n, n), z(n), i32(n))
         yield case("scatter", n, "scatter", b, 256, x, below(n, n), z(n), i32(n))
-        yield case("search", n, "search", b // 4, 256, lambda n=n: np.sort(_below(1 << 30, n, INT32)),
+        yield case("search", n, "search", b // 4, 256, partial(_sorted, n),
                    below(1 << 30, n // 4), z(n // 4, INT32), i32(n), i32(n // 4))  # fmt: skip
         yield case("table", n, "table", b, 256, below(256, n, np.uint8), f(256), z(n), i32(n))
         side = int(n**0.5)
         tiles = side // 32, side // 32
-        yield case("transpose_naive", n, "transpose", (side // 32, side // 8), (32, 8), x, z(n), i32(side))
+        yield case(
+            "transpose_naive", n, "transpose", (side // 32, side // 8), (32, 8), x, z(n), i32(side)
+        )
         for kernel in ("transpose_conflicts", "transpose_padded"):
             yield case(kernel, n, "transpose", tiles, (32, 8), x, z(n), i32(side))
         yield case("blur_line", n, "blur", b, 256, x, z(n), i32(n))
         yield case("blur_line_shared", n, "blur", b, 256, x, z(n), i32(n))
         for kernel in ("heat", "heat_shared"):
             yield case(kernel, n, "heat", (side // 32, side // 8), (32, 8), x, z(n), i32(side))
-        yield case("convolve", n, "convolve", (side // 32, side // 8), (32, 8), x, f(25), z(n), i32(side))
+        yield case(
+            "convolve", n, "convolve", (side // 32, side // 8), (32, 8), x, f(25), z(n), i32(side)
+        )
         yield case("scan_blocks", n, "scan", n // 512, 512, below(9, n), z(n, INT32))
         yield case("scan_shuffles", n, "scan", n // 512, 512, below(9, n), z(n, INT32))
         yield case("sort_blocks", n, "sort", n // 1024, 1024, ints)
         yield case("sort_step", n, "sort step", b, 256, ints, i32(1 << 14), i32(1 << 20))
         rows = n // 1024
-        yield case("matvec_warps", n, "matvec", rows // 8, 256, x, f(1024), z(rows), i32(rows), i32(1024))
-        yield case("matvec_threads", n, "matvec", ceil(rows / 128), 128, x, f(1024), z(rows), i32(rows),
-                   i32(1024))  # fmt: skip
-        yield case("row_prefixes", n, "prefixes", ceil(rows / 128), 128, x, z(n), i32(rows), i32(1024))
+        yield case(
+            "matvec_warps", n, "matvec", rows // 8, 256, x, f(1024), z(rows), i32(rows), i32(1024)
+        )
+        yield case("matvec_threads", n, "matvec", ceil(rows / 128), 128, x, f(1024), z(rows),
+                   i32(rows), i32(1024))  # fmt: skip
+        yield case(
+            "row_prefixes", n, "prefixes", ceil(rows / 128), 128, x, z(n), i32(rows), i32(1024)
+        )
         yield case("greatest_of_rows", n, "greatest", rows, 256, x, z(rows, INT32), i32(1024))
         yield case("normalise_rows", n, "normalise", rows, 256, x, z(n), i32(1024))
         yield case("dot", n, "dot", 4 * SMS, 256, x, f(n), z(1), i32(n))
         bytes_ = below(256, n, np.uint8)
         yield case("histogram_global", n, "histogram", b, 256, bytes_, z(256, np.uint32), i32(n))
-        yield case("histogram_shared", n, "histogram", 4 * SMS, 256, bytes_, z(256, np.uint32), i32(n))
-        yield case("add_anywhere", n, "add anywhere", b, 256, below(n // 4, n), x, z(n // 4), i32(n))
+        yield case(
+            "histogram_shared", n, "histogram", 4 * SMS, 256, bytes_, z(256, np.uint32), i32(n)
+        )
+        yield case(
+            "add_anywhere", n, "add anywhere", b, 256, below(n // 4, n), x, z(n // 4), i32(n)
+        )
         yield case("relax", n, "relax", b, 256, below(n // 16, n), below(n // 16, n),
                    below(1 << 20, n // 16), i32(n))  # fmt: skip
         yield case("keep_positive", n, "compact", b, 256, x, z(n + 32), z(1, INT32), i32(n))
@@ -244,21 +272,36 @@ def _people():
         matrix = begins, below(count, n), x, f(count), z(count), i32(count)
         yield case("sparse_threads", n, "sparse", ceil(count / 256), 256, *matrix)
         yield case("sparse_warps", n, "sparse", ceil(count / 8), 256, *matrix)
-        yield case("sparse_columns", n, "sparse columns", ceil(count / 256), 256, below(count, n), x,
-                   f(count), z(count), i32(16), i32(count))  # fmt: skip
+        yield case("sparse_columns", n, "sparse columns", ceil(count / 256), 256, below(count, n),
+                   x, f(count), z(count), i32(16), i32(count))  # fmt: skip
     for side in (512, 1024):
         n = side * side
         square = f(n), f(n), z(n), i32(side)
         yield case("product_naive", n, "product", (side // 32, side // 8), (32, 8), *square)
         for width in (16, 32):
-            yield case(f"product_{width}", n, "product", (side // width,) * 2, (width,) * 2, *square)
+            yield case(
+                f"product_{width}", n, "product", (side // width,) * 2, (width,) * 2, *square
+            )
         yield case("product_registers", n, "product", (side // 64,) * 2, 256, *square)
-        yield case("mandelbrot", n, "mandelbrot", (side // 128, side), 128, z(n, INT32), i32(side), i32(256))
+        yield case(
+            "mandelbrot",
+            n,
+            "mandelbrot",
+            (side // 128, side),
+            128,
+            z(n, INT32),
+            i32(side),
+            i32(256),
+        )
     for n in (8192, 16384):
         yield case("bodies", n, "bodies", n // 256, 256, f(4 * n), z(4 * n), i32(n))
     for side in (128, 256):
-        yield case("heat_3d", side**3, "heat 3d", (side // 32, side // 8, side), (32, 8), f(side**3),
-                   z(side**3), i32(side))  # fmt: skip
+        yield case("heat_3d", side**3, "heat 3d", (side // 32, side // 8, side), (32, 8),
+                   f(side**3), z(side**3), i32(side))  # fmt: skip
+
+
+def _sorted(n):
+    return np.sort(_below(1 << 30, n, INT32))
 
 
 def _begins(rows, entries):

@@ -178,10 +178,8 @@ KERNEL search(const int *sorted, const int *keys, int *found, int m, int n)
     int key = keys[i], low = 0, high = m;
     while (low < high) {
         int middle = (low + high) / 2;
-        if (sorted[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
+        if (sorted[middle] < key) low = middle + 1;
+        else high = middle;
     }
     found[i] = low;
 }
@@ -200,7 +198,8 @@ KERNEL transpose_naive(const float *x, float *y, int n)
     int column = THREAD, row = blockIdx.y * blockDim.y + threadIdx.y;
     y[column * n + row] = x[row * n + column];
 }
-template <int WIDTH> __device__ void transpose(const float *x, float *y, int n)
+template <int WIDTH>
+__device__ void transpose(const float *x, float *y, int n)
 {
     __shared__ float tile[32][WIDTH];
     int column = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 32 + threadIdx.y;
@@ -220,7 +219,8 @@ KERNEL product_naive(const float *a, const float *b, float *c, int n)
     for (int k = 0; k < n; k++) sum += a[row * n + k] * b[k * n + column];
     c[row * n + column] = sum;
 }
-template <int T> __device__ void product(const float *a, const float *b, float *c, int n)
+template <int T>
+__device__ void product(const float *a, const float *b, float *c, int n)
 {
     __shared__ float left[T][T], right[T][T];
     int column = blockIdx.x * T + threadIdx.x, row = blockIdx.y * T + threadIdx.y;
@@ -239,7 +239,8 @@ KERNEL product_32(const float *a, const float *b, float *c, int n) { product<32>
 KERNEL product_registers(const float *a, const float *b, float *c, int n)  // 64x64 by 16x16
 {
     __shared__ float left[16][64], right[16][64];
-    int tx = threadIdx.x % 16, ty = threadIdx.x / 16, row = blockIdx.y * 64, column = blockIdx.x * 64;
+    int tx = threadIdx.x % 16, ty = threadIdx.x / 16, row = blockIdx.y * 64,
+        column = blockIdx.x * 64;
     float sum[4][4] = {};
     for (int k = 0; k < n; k += 16) {
         for (int i = threadIdx.x; i < 1024; i += 256) {
@@ -302,7 +303,8 @@ KERNEL heat(const float *x, float *y, int n)
 {
     int i = THREAD, j = blockIdx.y * blockDim.y + threadIdx.y;
     if (i < 1 || j < 1 || i >= n - 1 || j >= n - 1) return;
-    y[j * n + i] = 0.25f * (x[j * n + i - 1] + x[j * n + i + 1] + x[(j - 1) * n + i] + x[(j + 1) * n + i]);
+    y[j * n + i] =
+        0.25f * (x[j * n + i - 1] + x[j * n + i + 1] + x[(j - 1) * n + i] + x[(j + 1) * n + i]);
 }
 KERNEL heat_shared(const float *x, float *y, int n)
 {
@@ -316,14 +318,16 @@ KERNEL heat_shared(const float *x, float *y, int n)
     if (threadIdx.y == 0) tile[0][tx] = at(j - 1, i);
     if (threadIdx.y == 7) tile[9][tx] = at(j + 1, i);
     __syncthreads();
-    y[j * n + i] = 0.25f * (tile[ty][tx - 1] + tile[ty][tx + 1] + tile[ty - 1][tx] + tile[ty + 1][tx]);
+    y[j * n + i] =
+        0.25f * (tile[ty][tx - 1] + tile[ty][tx + 1] + tile[ty - 1][tx] + tile[ty + 1][tx]);
 }
 KERNEL heat_3d(const float *x, float *y, int n)
 {
     int i = THREAD, j = blockIdx.y * blockDim.y + threadIdx.y, k = blockIdx.z;
     if (i < 1 || j < 1 || k < 1 || i >= n - 1 || j >= n - 1 || k >= n - 1) return;
     int at = (k * n + j) * n + i;
-    y[at] = x[at] + 0.1f * (x[at - 1] + x[at + 1] + x[at - n] + x[at + n] + x[at - n * n] + x[at + n * n]);
+    y[at] = x[at] +
+            0.1f * (x[at - 1] + x[at + 1] + x[at - n] + x[at + n] + x[at - n * n] + x[at + n * n]);
 }
 KERNEL convolve(const float *x, const float *w, float *y, int n)
 {
@@ -430,7 +434,8 @@ KERNEL normalise_rows(const float *x, float *y, int columns)
         float v = x[blockIdx.x * columns + k];
         s += v, q += v * v;
     }
-    for (int by = 16; by; by /= 2) s += __shfl_xor_sync(~0u, s, by), q += __shfl_xor_sync(~0u, q, by);
+    for (int by = 16; by; by /= 2)
+        s += __shfl_xor_sync(~0u, s, by), q += __shfl_xor_sync(~0u, q, by);
     if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = s, squares[threadIdx.x / 32] = q;
     __syncthreads();
     s = q = 0;
@@ -487,7 +492,8 @@ KERNEL keep_positive(const float *x, float *y, int *count, int n)
 }
 
 // ---- sparse rows ----
-KERNEL sparse_threads(const int *begins, const int *columns, const float *values, const float *x, float *y, int n)
+KERNEL sparse_threads(const int *begins, const int *columns, const float *values, const float *x,
+                      float *y, int n)
 {
     int row = THREAD;
     if (row >= n) return;
@@ -495,7 +501,8 @@ KERNEL sparse_threads(const int *begins, const int *columns, const float *values
     for (int k = begins[row]; k < begins[row + 1]; k++) s += values[k] * x[columns[k]];
     y[row] = s;
 }
-KERNEL sparse_warps(const int *begins, const int *columns, const float *values, const float *x, float *y, int n)
+KERNEL sparse_warps(const int *begins, const int *columns, const float *values, const float *x,
+                    float *y, int n)
 {
     int row = THREAD / 32, lane = threadIdx.x % 32;
     if (row >= n) return;
@@ -504,7 +511,8 @@ KERNEL sparse_warps(const int *begins, const int *columns, const float *values, 
     for (int by = 16; by; by /= 2) s += __shfl_down_sync(~0u, s, by);
     if (lane == 0) y[row] = s;
 }
-KERNEL sparse_columns(const int *columns, const float *values, const float *x, float *y, int each, int n)
+KERNEL sparse_columns(const int *columns, const float *values, const float *x, float *y, int each,
+                      int n)
 {
     int row = THREAD;
     if (row >= n) return;

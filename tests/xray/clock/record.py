@@ -10,6 +10,7 @@ import csv
 import io
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,15 @@ METRICS = [
     "sm__cycles_active.avg",
     "gpu__time_duration.sum",
 ]
+WAVEFRONTS = [  # the same work on a few multiprocessors, and on all of them
+    f"{kernel} {size}"
+    for kernel, sizes in (
+        ("reduce/shared", ("2^14", "2^20", "2^24")), ("transpose_padded", ("2^20", "2^24")),
+        ("transpose_conflicts", ("2^20", "2^24")), ("scan_shuffles", ("2^20", "2^24")),
+        ("sort_blocks", ("2^20",)), ("product_32", ("2^20",)), ("histogram_shared", ("2^24",)),
+    )
+    for size in sizes
+]  # fmt: skip
 UNCOUNTED = "2^10", "2^14", "2^18", "2^22", "2^26"  # sizes that ncu does not look at
 
 
@@ -44,8 +54,8 @@ def launch(cases):
     helpers.autoinit.context.synchronize()
 
 
-def counted(names):
-    """{case: {metric: value}} as ncu gives it, its caches flushed before each launch."""
+def looked_at(names):
+    """[{metric: value}] of each case as ncu gives it, its caches flushed before each launch."""
     folder = Path("build/clock")
     folder.mkdir(parents=True, exist_ok=True)
     log, wanted = folder / "log.csv", folder / "names.txt"
@@ -57,9 +67,7 @@ def counted(names):
     text = log.read_text()
     rows = [row for row in csv.DictReader(io.StringIO(text[text.index('"ID"') :])) if row["ID"]]
     assert len(rows) == len(names), (len(rows), len(names))
-    return {
-        name: {m: row.get(m, "").replace(",", "") for m in METRICS} for name, row in zip(names, rows)
-    }
+    return [{m: row.get(m, "").replace(",", "") for m in METRICS} for row in rows]
 
 
 def timed(cases):
@@ -69,14 +77,24 @@ def timed(cases):
     times = {}
     for case in cases:
         run, arguments, (grid, block) = case.function(), case.passed(), case.shape
-        samples = bench.samples_us(
-            lambda: run(*arguments, grid=grid, block=block, shared=case.shared)
-        )
+        launch = partial(run, *arguments, grid=grid, block=block, shared=case.shared)
+        samples = bench.samples_us(launch)
         times[case.name] = np.percentile(samples, [50, 25, 75])
         for argument in arguments:
             if hasattr(argument, "free"):
                 argument.free()
     return times
+
+
+def wavefronts(times=8):
+    """Writes what ncu counts of shared memory when it looks at the same launch several times."""
+    names = [name for name in WAVEFRONTS for _ in range(times)]
+    metrics = METRICS[7:9]
+    with GOLDEN.with_name("wavefronts.csv").open("w", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(["case", *metrics])
+        for name, row in zip(names, looked_at(names)):
+            lines.writerow([name, *(row[m] for m in metrics)])
 
 
 def save(cases, times, counts):
@@ -96,6 +114,7 @@ def main():
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compile", help="only compile this part of the cases, such as 0/16")
+    parser.add_argument("--wavefronts", action="store_true", help="only wavefronts.csv")
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.launch:
@@ -108,12 +127,15 @@ def main():
         for case in CASES[part::parts]:
             case.function()
         return None
+    if options.wavefronts:
+        return wavefronts()
     times = timed(CASES)
     save(CASES, times, {})
     print("timed", len(times), flush=True)
     counts, some = {}, [c.name for c in CASES if not c.name.endswith(UNCOUNTED)]
     for first in range(0, len(some), 60):
-        counts |= counted(some[first : first + 60])
+        part = some[first : first + 60]
+        counts |= dict(zip(part, looked_at(part)))
         save(CASES, times, counts)
         print("counted", len(counts), flush=True)
 

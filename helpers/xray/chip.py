@@ -1,0 +1,49 @@
+"""What a GPU can do: constants that scripts/chip measured, a file per GPU in chips/."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+__all__ = ["CHIPS", "Chip", "chip"]
+
+CHIPS = Path(__file__).parent / "chips"
+MODELLED = "h200"  # what the software GPU presents itself as
+
+
+@dataclass(frozen=True)
+class Chip:
+    """Constants of a GPU; scripts/chip/constants.py says what each is measured by."""
+
+    name: str
+    multiprocessors: int
+    cycles_per_us: float
+    launch_us: float  # of a kernel that does nothing
+    first_us: dict  # until data is there from memory, by blocks that wait for it
+    turn_us: float  # from a block's end to the work of its successor
+    blocks_per_us: float  # that the chip can begin
+    latency: dict  # cycles until a result is there, by what makes it
+    barrier: dict  # cycles, by threads of the block
+    rate: dict  # lanes per cycle and multiprocessor, by pipe
+    near_cycles: float  # of a request to the L1, for each 128 bytes
+    l1_bytes: int
+    l2_bytes: int
+    l2_read_ns: tuple  # of the chip, for a line, and for each sector of it
+    l2_write_ns: tuple  # the same
+    read_gb_per_s: float
+    write_gb_per_s: float
+    copy_gb_per_s: float  # half read, half written
+    read_page_ns: float  # to read from a page of memory that nothing else is read from then
+    write_page_ns: float
+    atomic_ns: dict  # a turn of an atomic, by how many lines they are spread over
+    same_address_ns: dict  # by whether it adds numbers with a fraction
+    queueing: float  # share by which waiting grows while memory is half busy
+
+
+@cache
+def chip(name=MODELLED):
+    """The constants of a GPU."""
+    found = json.loads((CHIPS / f"{name}.json").read_text())
+    for key in ("barrier", "atomic_ns", "first_us"):
+        found[key] = {int(n): value for n, value in found[key].items()}
+    return Chip(**found)

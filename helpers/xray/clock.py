@@ -1,0 +1,259 @@
+"""The time that a launch would take on a GPU, from what it asks of each part of it.
+
+Every resource alone would need a time: its amount of work over what the chip can do (chip.py). What
+works side by side (memory, L2, pipes) takes as long as the slowest of it. Waiting (for memory, for
+steps that depend on each other, at barriers) adds up along a block's chain of steps; as many blocks
+as have a seat wait at a time, and while they wait others work: _both says what the two take
+together. All constants are measured, none is fitted to a kernel; docs/clock.md says how far the
+times are off."""
+
+from dataclasses import dataclass
+from math import ceil, log
+
+from .chip import chip
+
+__all__ = ["Prediction", "predict"]
+
+SECTOR = 32
+PIPES = {  # which pipe an opcode goes through; what is not here goes through alu
+    "fma32": "FFMA FADD FMUL",
+    "mad": "IMAD IDP",
+    "fma64": "DFMA DADD DMUL DSETP",
+    "fma16": "HFMA2 HADD2 HMUL2 HSETP2 HMNMX2",
+    "special": "MUFU POPC FLO BREV",
+    "to_int": "I2F F2I F2F I2I FRND",
+    "redux": "REDUX",
+    "none": "BRA EXIT NOP BSSY BSYNC BAR WARPSYNC RET CALL LDG STG LDS STS LDL STL LDGSTS RED REDG"
+    " ATOM ATOMG ATOMS LDC ULDC S2R S2UR CS2R MEMBAR ERRBAR SHFL DEPBAR BREAK LD ST YIELD KILL"
+    " NANOSLEEP CCTL",
+}
+PIPE_OF = {opcode: pipe for pipe, opcodes in PIPES.items() for opcode in opcodes.split()}
+SAID = {
+    "latency of memory": "waiting for memory, with too little in flight",
+    "dependent steps": "steps that wait for each other",
+    "turns of blocks": "blocks that take each other's place",
+    "instructions": "issuing instructions",
+    "launch": "the launch itself",
+    "pipe alu": "the integer pipe",
+    "pipe mad": "the pipe of products",
+    "pipe fma64": "the pipe of doubles",
+    "pipe fma16": "the pipe of halves",
+    "pipe special": "the pipe of special functions",
+    "pipe to_int": "the pipe of conversions",
+}
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """us: NaN where `why` says why there is none. limits: {resource: µs it alone would need}."""
+
+    us: float
+    limits: dict
+    why: str = ""
+
+    @property
+    def words(self):
+        """(the time, what limits it and what would next)."""
+        if self.why:
+            return "none", f"no prediction: {self.why}"
+        (first, most), (second, less) = sorted(self.limits.items(), key=lambda i: -i[1])[:2]
+        limits = f"limited by {SAID.get(first, first)} ({_short(most)} µs alone)"
+        limits += f", then by {SAID.get(second, second)} ({_short(less)} µs)"
+        return f"{_short(self.us)} µs", f"on an H200, not measured; {limits}"
+
+    def __str__(self):
+        return ", ".join(self.words)
+
+
+def _short(us):
+    return f"{us:,.0f}" if us >= 100 else f"{us:.2g}" if us < 10 else f"{us:.3g}"
+
+
+def predict(report, of=None):
+    """The Prediction of a profiled launch."""
+    of = of or chip()
+    if why := _unknowable(report):
+        return Prediction(float("nan"), {}, why)
+    pipes, waits, first = _pipes(report, of), _waits(report, of), _first(report, of)
+    memory = _memory(report, of)
+    busy = memory | _atomics(report, of) | _launching(report, of) | pipes
+    near = pipes["L1"] + pipes["shared memory"]  # one way leads to both
+    work = max(near, *busy.values())
+    shared = max(near, *memory.values(), *pipes.values())  # where the waiting stand in line
+    waiting = max(sum(waits.values()) - first, 0)
+    steps = waits["dependent steps"] + waits["barriers"]
+    in_step = max(max(near, *pipes.values()) - steps, 0) / max(report.waves[1], 1)
+    together = _both(waiting + in_step, work, of.queueing * waiting * shared)
+    limits = {what: us for what, us in (busy | waits).items() if us}
+    return Prediction(of.launch_us + first + together, limits | {"launch": of.launch_us})
+
+
+def _both(latency, work, contention):
+    """What waiting and working take, one beside the other: at least the longer of the two, and
+    more where they are alike, as then some wait for those who work."""
+    return (latency + work + ((latency - work) ** 2 + 4 * contention) ** 0.5) / 2
+
+
+def _unknowable(report):
+    if report.machine is None:
+        return "machine code is unknown without NVIDIA's ptxas and nvdisasm"
+    if report.caches is None or report.waves is None:
+        return "there was no memory for the caches"
+    if any(opcode.startswith("MEMBAR") for opcode in report.machine.opcodes):
+        return "blocks wait for each other, or for who comes last"
+    return ""
+
+
+def _memory(report, of):
+    """What the whole chip's memory and L2 need."""
+    caches = report.caches
+    read, written = SECTOR * caches.dram_reads, SECTOR * caches.dram_writes
+    share = written / max(read + written, 1)  # reads and writes take turns, which takes time
+    turns = _between(4 * share * (1 - share), 1, of.read_gb_per_s / of.copy_gb_per_s)
+    read_ns = turns * read / of.read_gb_per_s + caches.read_pages * of.read_page_ns
+    write_ns = turns * written / of.write_gb_per_s + caches.write_pages * of.write_page_ns
+    stores_ns = _accesses(of.l2_write_ns, caches.stored_lines, caches.stored)
+    return {  # what is stored takes the same way, whether or not it goes on to memory
+        "memory": (read_ns + max(write_ns, stores_ns)) / 1e3,
+        "L2 reads": _accesses(of.l2_read_ns, caches.l1_missed_lines, caches.l1_misses) / 1e3,
+        "L2 writes": stores_ns / 1e3,
+    }
+
+
+def _accesses(each, lines, sectors):
+    line_ns, sector_ns = each
+    return lines * line_ns + sectors * sector_ns
+
+
+def _atomics(report, of):
+    """Turns of atomics in the L2: few lines take them one after the other, so does one address."""
+    arrays = report.arrays[report.arrays["turns"] > 0]
+    if not len(arrays):
+        return {"L2 atomics": 0.0}
+    turns, hottest = float(arrays["turns"].sum()), float(arrays["hottest"].max())
+    spread = turns**2 / float((arrays["turns"] ** 2 / arrays["spread"]).sum())
+    fractions = any(
+        opcode.startswith(("RED.", "REDG.", "ATOM")) and ".F" in opcode
+        for opcode in report.machine.opcodes
+    )
+    one = of.same_address_ns["yes" if fractions else "no"]
+    busiest_ns = max(turns * _interpolated(of.atomic_ns, spread), hottest * one)
+    return {"L2 atomics": busiest_ns / 1e3}
+
+
+def _pipes(report, of):
+    """What the busiest multiprocessor's pipes need."""
+    busiest = report.waves[0] / of.multiprocessors  # its share of the work
+    t, machine = report.total, report.machine
+    lanes = {}
+    for opcode, count in machine.opcodes.items():
+        pipe = PIPE_OF.get(opcode.partition(".")[0], "alu")
+        lanes[pipe] = lanes.get(pipe, 0) + 32 * count
+    lanes["mad"] = lanes.get("mad", 0) + lanes.get("fma32", 0) / 2  # the same pipe at half its rate
+    cycles = {f"pipe {p}": n / of.rate[p] for p, n in lanes.items() if p not in ("none", "fma32")}
+    near = sum(
+        max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.lines"], t[f"{op}.sectors"] / 4)
+        for op in ("ld", "st", "red", "atom")
+    )
+    local = sum(
+        max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.sectors"] / 4) for op in ("ldl", "stl")
+    )
+    shuffles = sum(n for opcode, n in machine.opcodes.items() if opcode.startswith("SHFL"))
+    shared = t["lds.wavefronts"] + t["sts.wavefronts"] + t["atoms.wavefronts"]
+    cycles["L1"] = near + local
+    cycles["shared memory"] = shared + shuffles
+    cycles["instructions"] = machine.executed / 4
+    return {what: n * busiest / of.cycles_per_us for what, n in cycles.items()}
+
+
+def _launching(report, of):
+    return {"launching blocks": report.block_count / of.blocks_per_us}
+
+
+def _first(report, of):
+    """Until the first data is there, when nothing else can run."""
+    caches = report.caches
+    first = _interpolated(of.first_us, report.block_count)
+    if caches.l2_missed_lines:
+        return first
+    level = of.latency["l1"] if caches.l1_loads else 0
+    return first - (of.latency["dram"] - level) / of.cycles_per_us
+
+
+def _waits(report, of):
+    """What chains of steps need, with as many blocks at a time as have a seat."""
+    caches, waves = report.caches, report.waves[1]
+    lines = max(report.total["ld.lines"], 1)  # those of one load are taken to be there or not
+    far = caches.l1_missed_lines / lines, caches.l2_missed_lines / lines
+    barrier = of.barrier[min(n for n in of.barrier if n >= min(report.thread_count, 1024))]
+    steps, near = (_chain(report, of, (0, 0), cycles) for cycles in (0, barrier))
+    cycles = {
+        "latency of memory": _chain(report, of, far, barrier) - near,
+        "dependent steps": steps,
+        "barriers": near - steps,
+    }
+    waits = {what: waves * n / of.cycles_per_us for what, n in cycles.items()}
+    seats = of.multiprocessors * max(report.occupancy.blocks, 1)
+    return waits | {"turns of blocks": ceil(report.block_count / seats) * of.turn_us}
+
+
+def _chain(report, of, far, barrier):
+    """Cycles that a block takes if nothing else runs. What only some of its warps run, one of them
+    runs while the others wait. far: shares of loads that the L1 and the L2 do not have."""
+    machine, warps = report.machine, report.warp_count
+    return sum(
+        max(runs / warps, min(1, runs / report.block_count)) * _cycles(block, of, far, barrier)
+        for block, runs in zip(machine.blocks, machine.runs)
+        if runs
+    )
+
+
+LOADS = "LDG", "LD", "LDL", "ATOM", "ATOMG", "LDGSTS"
+KINDS = {"LDS": "shared", "ATOMS": "shared", "SHFL": "shuffle", "VOTE": "ballot", "VOTEU": "ballot",
+         "REDUX": "redux", "LDC": "shared", "S2R": "shared", "S2UR": "shared"}  # fmt: skip
+
+
+def _cycles(block, of, far, barrier):
+    """Cycles of one warp alone in a block of code: instructions in order, each when what it reads
+    is there. Loads that are under way together wait once, for the farthest of them."""
+    now, ready, loads = 0.0, {}, {}
+    for m in block.instructions:
+        waits = {loads.pop(name) for name in (*m.reads, *m.writes) if name in loads}
+        if waits:
+            now = max(now, _arrival(set(loads.values()) | waits, of, far))
+            loads.clear()
+        now = max([now, *(ready.get(name, 0) for name in m.reads)]) + 1
+        if m.base in LOADS:
+            loads |= dict.fromkeys(m.writes, (m.line, now, len(loads)))
+        elif m.base == "BAR":
+            now += barrier
+        else:
+            kind = KINDS.get(m.base) or PIPE_OF.get(m.base, "alu")
+            ready |= dict.fromkeys(m.writes, now + of.latency.get(kind, of.latency["alu"]))
+    if loads:
+        now = max(now, _arrival(set(loads.values()), of, far))
+    return now
+
+
+def _arrival(loads, of, far):
+    """When the last of several loads is there: with so many, one more likely comes from afar."""
+    begun, count = max(at for _, at, _ in loads), len(loads)
+    near, l2, dram = (of.latency[level] for level in ("l1", "l2", "dram"))
+    past_l1, past_l2 = (min(1, count * share) for share in far)
+    return begun + near + past_l1 * (l2 - near) + past_l2 * (dram - l2)
+
+
+def _between(share, a, b):
+    return a + share * (b - a)
+
+
+def _interpolated(table, at):
+    """A table's value between its keys, both on logarithmic scales."""
+    keys = sorted(table)
+    at = min(max(at, keys[0]), keys[-1])
+    low = max(k for k in keys if k <= at)
+    high = min(k for k in keys if k >= at)
+    if low == high:
+        return table[low]
+    share = log(at / low) / log(high / low)
+    return table[low] * (table[high] / table[low]) ** share

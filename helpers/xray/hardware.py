@@ -1,0 +1,120 @@
+"""What a launch asks of the hardware beyond its own accesses: machine instructions and caches."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from softgpu import contract
+from softgpu.contract import ffi
+from softgpu.machine import Block, executions
+
+from .chip import chip
+
+__all__ = ["Caches", "Machine", "machine_counts", "replay", "waves"]
+
+_SITE = contract.dtype("CacheSite")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A kernel's blocks of machine code, and how often warps ran each."""
+
+    blocks: list[Block]
+    runs: list[float]
+
+    @property
+    def executed(self):
+        """Instructions of warps."""
+        return sum(n * len(b.instructions) for b, n in zip(self.blocks, self.runs))
+
+    @property
+    def opcodes(self):
+        """Counter of them by opcode."""
+        found = Counter()
+        for block, runs in zip(self.blocks, self.runs):
+            for instruction in block.instructions:
+                found[instruction.opcode] += runs
+        return found
+
+
+@dataclass(frozen=True)
+class Caches:
+    """What the caches did, in sectors, or in lines or pages where the name says so.
+
+    l1_*: what warps asked for and what the L1 did not have; l2_*: look-ups in the L2, whose halves
+    ask each other; stored: what warps stored; dram_*: what memory moved; *_pages: how many it
+    opened for that. sample: one page in so many was looked at."""
+
+    sample: int
+    l1_loads: int
+    l1_misses: int
+    l1_missed_lines: int
+    l2_reads: int
+    l2_writes: int
+    l2_missed_lines: int
+    dram_reads: int
+    dram_writes: int
+    read_pages: int
+    write_pages: int
+    stored: int
+    stored_lines: int
+
+
+def machine_counts(module, code, counters):
+    """The Machine of a profiled launch, by the counts of its PTX; None without NVIDIA's tools."""
+    blocks = module.machine_code.get(code.kernel)
+    if not blocks:
+        return None
+    lines = module.token_lines
+    by_line = defaultdict(float)
+    for (first, _), tokens in zip(code.notes["blocks"], code.notes["tokens"]):
+        copies = Counter(tokens)  # the profile build unrolls some loops itself
+        for line, n in {lines[token]: n for token, n in copies.items()}.items():
+            by_line[line] += n * float(counters[first])
+    warps = float(counters[code.notes["blocks"][0][0]]) if code.notes["blocks"] else 0.0
+    return Machine(blocks, executions(blocks, by_line, warps))
+
+
+def waves(runtime, resident):
+    """Of the launch that was profiled last: (the busiest multiprocessor's work over the average,
+    how many average blocks come one after the other); None if there was no memory for it."""
+    shape = {"multiprocessors": chip().multiprocessors, "resident": resident}
+    found = ffi.new("Waves *")
+    done = runtime.sg_waves(ffi.new("CacheShape *", shape), found)
+    return (found.shared, found.seated) if done else None
+
+
+def replay(runtime, code, resident, shared_bytes):
+    """The Caches of the launch that was profiled last."""
+    of = chip()
+    l1_bytes = max(of.l1_bytes - resident * (shared_bytes + 1024), 16 << 10)
+    shape = {
+        "multiprocessors": of.multiprocessors,
+        "resident": resident,
+        "l1_bytes": l1_bytes,
+        "l2_bytes": of.l2_bytes,
+    }
+    counts, sites = ffi.new("CacheCounts *"), ffi.new("CacheSite[]", max(len(code.sites), 1))
+    counts.sites = sites
+    if not runtime.sg_caches_replay(ffi.new("CacheShape *", shape), counts):
+        return None
+    by_site = np.frombuffer(ffi.buffer(sites), _SITE)[: len(code.sites)]
+    loads = [n for n, site in enumerate(code.sites) if site.kind == "load"]
+    total = {key: int(by_site[key][loads].sum()) for key in _SITE.names}
+    k = counts.sample
+    return Caches(
+        sample=k,
+        l1_loads=k * total["sectors"],
+        l1_misses=k * total["l2_sectors"],
+        l1_missed_lines=k * total["l2_lines"],
+        l2_reads=k * counts.l2_reads,
+        l2_writes=k * counts.l2_writes,
+        l2_missed_lines=k * total["missed_lines"],
+        dram_reads=k * counts.dram_reads,
+        dram_writes=k * counts.dram_writes,
+        read_pages=k * counts.read_pages,
+        write_pages=k * counts.write_pages,
+        stored=k * int(by_site["sectors"][[s.kind == "store" for s in code.sites]].sum()),
+        stored_lines=k * counts.stored_lines,
+    )

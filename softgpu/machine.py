@@ -1,0 +1,200 @@
+"""A kernel's machine code as ptxas makes it: blocks of instructions, each with the line of PTX that
+it is for, and how often a launch ran each block, by how often it ran the PTX."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from statistics import median
+
+__all__ = ["Block", "Machine", "disassemble", "executions", "find_nvdisasm"]
+
+_LINE = re.compile(r'//## File "\.nv_debug_ptx_txt", line (\d+)')
+_LABEL = re.compile(r"^(\.L_x_\d+|\$\w+):")
+_INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:(@!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*?) ?;")
+_REGISTER = re.compile(r"\b(U?R\d+|U?P\d)(\.64)?\b")
+_ENDS = ("BRA", "EXIT", "RET", "BRX", "JMP", "CALL", "WARPSYNC", "BREAK", "BSYNC", "KILL")
+# PTX of these becomes one instruction each, so that more of them are copies
+_ONE_EACH = ("LDG", "STG", "LDS", "STS", "LDL", "STL", "ATOM", "RED", "SHFL", "BAR", "FFMA", "DFMA",
+             "HFMA2", "FMUL", "POPC", "FADD")  # fmt: skip
+_CONSTANTS = ("LDC", "ULDC", "MOV", "UMOV", "IMAD.MOV", "HFMA2.MMA", "S2R", "S2UR", "CS2R", "PLOP3")
+_STORES = ("ST", "RED", "BAR", "BRA", "EXIT", "BSSY", "BSYNC")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine instruction. line: of the PTX, 0 where ptxas added it."""
+
+    opcode: str
+    line: int
+    predicate: str
+    writes: tuple[str, ...]
+    reads: tuple[str, ...]
+    target: str = ""
+
+    @property
+    def base(self) -> str:
+        return self.opcode.partition(".")[0]
+
+
+@dataclass
+class Block:
+    """Instructions that run one after the other. cold: only where a warp's lanes have parted."""
+
+    instructions: list[Machine] = field(default_factory=list)
+    labels: tuple[str, ...] = ()
+    cold: bool = False
+
+
+def find_nvdisasm(nvcc: str = "") -> str | None:
+    """NVIDIA's disassembler: beside the compiler, of the wheels, or on PATH."""
+    wheels = importlib.util.find_spec("nvidia")
+    places = wheels.submodule_search_locations if wheels else ()
+    folders = [os.path.dirname(nvcc), *(f"{place}/cu13/bin" for place in places or ())]
+    return shutil.which("nvdisasm", path=os.pathsep.join([*folders, *os.get_exec_path()]))
+
+
+@lru_cache(maxsize=16)
+def disassemble(ptx: str, target: str, ptxas: str, nvdisasm: str) -> dict[str, list[Block]]:
+    """The blocks of each kernel of a PTX text."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(ptx)
+        command = [ptxas, "-lineinfo", "-arch", target, "-o", str(cubin), str(source)]
+        subprocess.run(command, check=True, capture_output=True)
+        command = [nvdisasm, "-c", "-gp", str(cubin)]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return {
+        name: _blocks(section)
+        for name, section in re.findall(
+            r"^\.text\.(\w+):\n(.*?)(?=^\t\.section|\Z)", text, re.MULTILINE | re.DOTALL
+        )
+    }
+
+
+def _blocks(section: str) -> list[Block]:
+    blocks, line, targets = [Block()], 0, set()
+    for row in section.splitlines():
+        if found := _LINE.search(row):
+            line = int(found[1])
+        elif found := _LABEL.match(row):
+            if blocks[-1].instructions:
+                blocks.append(Block())
+            blocks[-1].labels += (found[1],)
+        elif found := _INSTRUCTION.search(row):
+            machine = _machine(*found.groups(), line)
+            if machine.base == "NOP":
+                continue
+            blocks[-1].instructions.append(machine)
+            if machine.opcode == "BRA.DIV":
+                targets.add(machine.target)
+            if machine.base in _ENDS:
+                blocks.append(Block())
+    cold = False
+    for block in blocks:
+        cold = any(label in targets or "slowpath" in label for label in block.labels) or (
+            cold and not any(label.startswith("$") for label in block.labels)
+        )
+        end = block.instructions[-1:]  # a loop of its own follows the last instruction
+        padding = any(m.target in block.labels for m in end) and len(block.instructions) == 1
+        block.cold = cold or padding
+    return [block for block in blocks if block.instructions]
+
+
+def _machine(predicate: str | None, opcode: str, rest: str, line: int) -> Machine:
+    target = re.search(r"`\((\S+)\)", rest)
+    pieces = rest.split(",")
+    registers = [_registers(piece, opcode, place) for place, piece in enumerate(pieces)]
+    if opcode.startswith(_STORES):
+        writes, reads = [], sum(registers, [])
+    else:
+        ends = 2 if len(pieces) > 1 and re.fullmatch(r"\s*U?P\w", pieces[0]) else 1
+        writes, reads = sum(registers[:ends], []), sum(registers[ends:], [])
+    if predicate:
+        reads.append(predicate.strip("@!"))
+    told = target[1] if target else ""
+    return Machine(opcode, line, predicate or "", tuple(writes), tuple(reads), told)
+
+
+def _registers(piece: str, opcode: str, place: int) -> list[str]:
+    """The registers that an operand names; wide ones are several."""
+    found = []
+    for name, wide in _REGISTER.findall(piece):
+        found.append(name)
+        count = 2 if wide or (".64" in opcode or ".WIDE" in opcode and place == 0) else 1
+        count = 4 if ".128" in opcode and "[" not in piece else count
+        if name[0] != "P" and name[:2] != "UP":
+            stem, number = re.match(r"(\D+)(\d+)", name).groups()
+            found += [f"{stem}{int(number) + k}" for k in range(1, count)]
+    return found
+
+
+def executions(blocks: list[Block], by_line: dict[int, float], warps: float) -> list[float]:
+    """How often warps ran each block, if they ran the lines of PTX so often.
+
+    A block ran as often as most of its instructions' lines. Where ptxas unrolled a loop, a line
+    has copies in several blocks: the one with most runs as often as that goes into the turns."""
+    raw = [_median(_counts(block, by_line)) for block in blocks]
+    copies = [_copies(block) for block in blocks]
+    found = [0.0 if block.cold else count for block, count in zip(blocks, raw)]
+    anchors = [frozenset(_anchors(b)) if not b.cold else frozenset() for b in blocks]
+    for first, own in enumerate(anchors):
+        group = [n for n, lines in enumerate(anchors) if own and _alike(lines, own)]
+        if not group or group[0] != first or (len(group) == 1 and copies[first] == 1):
+            continue
+        before = [found[n] for n in range(first) if 0 < found[n] < raw[first]]
+        entries = before[-1] if before else min(warps, raw[first]) or 1
+        turns = raw[first] / entries
+        for n in sorted(group, key=lambda n: -copies[n]):
+            last = n == min(group, key=lambda n: copies[n])
+            each = turns / copies[n] if last else turns // copies[n]
+            found[n] = entries * each
+            turns -= each * copies[n]
+        _once_each(blocks, found, raw, group, entries)
+    return [warps if count == 0 and n == 0 else count for n, count in enumerate(found)]
+
+
+def _once_each(blocks: list[Block], found: list[float], raw: list[float], group: list[int],
+               entries: float) -> None:  # fmt: skip
+    """What stands between the copies of a loop, and only decides which is next, runs once for each
+    time that the loop is come to."""
+    for n in range(max(group[0] - 2, 0), min(group[-1] + 4, len(blocks))):
+        if n not in group and raw[n] == raw[group[0]] and not _anchors(blocks[n]):
+            found[n] = min(found[n], entries)
+
+
+def _counts(block: Block, by_line: dict[int, float]) -> list[float]:
+    """How often the lines ran that a block's instructions are for; what is under a predicate may
+    be for a branch of the PTX that fewer warps take, and constants may come from another place."""
+    known = [m for m in block.instructions if m.line in by_line]
+    certain = [m for m in known if not m.predicate or m.base in _ENDS]
+    own = [m for m in certain if not m.opcode.startswith(_CONSTANTS)]
+    return [by_line[m.line] for m in own or certain or known]
+
+
+def _alike(lines: frozenset, own: frozenset) -> bool:
+    return bool(lines) and 2 * len(lines & own) > max(len(lines), len(own))
+
+
+def _anchors(block: Block) -> Counter:
+    """Instructions of which PTX has one each: how many copies a block has."""
+    return Counter(
+        (m.line, m.base) for m in block.instructions if m.base.startswith(_ONE_EACH) and m.line
+    )
+
+
+def _copies(block: Block) -> int:
+    """How many copies of its PTX a block holds."""
+    return max(1, round(_median(list(_anchors(block).values()))))
+
+
+def _median(values: list) -> float:
+    return float(median(values)) if values else 0.0

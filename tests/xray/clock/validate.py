@@ -1,0 +1,173 @@
+"""Hold the clock against what an H200 took, and write down how far it is off:
+
+    python -m tests.xray.clock.validate [--profile]
+
+--profile runs every case on the software GPU anew and keeps what the clock says in predicted.csv.
+The table in docs/clock.md and the picture beside it are made of that and of golden.csv."""
+
+import argparse
+import csv
+import math
+import re
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from helpers import plots
+from tests import ROOT
+
+from .record import GOLDEN
+
+PREDICTED = GOLDEN.with_name("predicted.csv")
+PAGE, PICTURE = ROOT / "docs/clock.md", ROOT / "docs/clock.png"
+METRICS = (
+    "smsp__inst_executed.sum",
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "lts__t_sectors_op_read.sum",
+    "lts__t_sectors_op_write.sum",
+)
+FEW = {"dram__bytes_read.sum": 1 << 20, "dram__bytes_write.sum": 16 << 20}  # less is the GPU's own
+SETS = {
+    "course": "the course's kernels",
+    "people": "kernels that people write",
+    "blind": "kernels recorded after the model was done",
+}
+WORST = 12
+
+
+def read(path):
+    """{case: row}."""
+    with Path(path).open(newline="") as file:
+        return {row["case"]: row for row in csv.DictReader(file)}
+
+
+def said(report):
+    """What the clock says of a launch: {column: value}."""
+    counts = report.nsight()
+    limits = sorted(report.limits, key=report.limits.get, reverse=True)
+    row = {"predicted_us": f"{report.predicted_us:.3f}", "limit": limits[0] if limits else "none"}
+    return row | {name: counts.get(name, "") for name in METRICS}
+
+
+def profile(cases):
+    """Writes predicted.csv."""
+    with PREDICTED.open("w", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        for number, case in enumerate(cases):
+            row = said(case.profiled())
+            if not number:
+                lines.writerow(["case", *row])
+            lines.writerow([case.name, *row.values()])
+            file.flush()
+
+
+class Errors:
+    """Of predictions against recordings: name -> predicted / recorded - 1."""
+
+    def __init__(self, golden, predicted, wanted):
+        self.golden, self.predicted = golden, predicted
+        times = {
+            name: (float(predicted[name]["predicted_us"]), float(row["median_us"]))
+            for name, row in golden.items()
+            if row["set"] == wanted and name in predicted
+        }
+        self.none = [name for name, (us, _) in times.items() if math.isnan(us)]
+        self.times = {name: both for name, both in times.items() if name not in self.none}
+        self.of = {name: us / took - 1 for name, (us, took) in self.times.items()}
+
+    @property
+    def summary(self):
+        """(median, mean, share within 30 %, share of pairs named right)."""
+        off = np.abs(list(self.of.values()))
+        return np.median(off), off.mean(), (off <= 0.3).mean(), self.pairs()
+
+    def pairs(self):
+        """Of two kernels for one job whose times differ by more than 10 %: how often the faster
+        one is named."""
+        right = []
+        for a, b in combinations(self.times, 2):
+            (said_a, took_a), (said_b, took_b) = self.times[a], self.times[b]
+            same_job = self.golden[a]["job"] == self.golden[b]["job"]
+            if same_job and max(took_a, took_b) > 1.1 * min(took_a, took_b):
+                right.append((said_a < said_b) == (took_a < took_b))
+        return np.mean(right) if right else math.nan
+
+    def worst(self):
+        return sorted(self.of, key=lambda name: -abs(self.of[name]))[:WORST]
+
+
+def off(golden, predicted, metric):
+    """Relative errors of one count, where there is enough of it to count."""
+    return np.array([
+        abs(float(predicted[name][metric]) / float(row[metric]) - 1)
+        for name, row in golden.items()
+        if name in predicted and predicted[name][metric] and row[metric]
+        and float(row[metric]) > FEW.get(metric, 20_000)
+    ])  # fmt: skip
+
+
+def tables(golden, predicted):
+    """The tables of docs/clock.md."""
+    lines = ["| set | launches | median error | mean | within 30 % | faster of two named right |"]
+    lines.append("|---|---|---|---|---|---|")
+    for wanted, told in SETS.items():
+        errors = Errors(golden, predicted, wanted)
+        if errors.of:
+            *shares, pairs = (f"{value:.1%}".replace("%", " %") for value in errors.summary)
+            lines.append(f"| {told} | {len(errors.of)} | {' | '.join(shares)} | {pairs} |")
+    lines += ["", "| count | launches | median error | within 20 % |", "|---|---|---|---|"]
+    for metric in METRICS:
+        found = off(golden, predicted, metric)
+        shares = f"{np.median(found):.1%} | {np.mean(found <= 0.2):.1%}".replace("%", " %")
+        lines.append(f"| `{metric}` | {len(found)} | {shares} |")
+    lines += ["", "| farthest off | measured, µs | predicted, µs |  |", "|---|---|---|---|"]
+    everyone = {}
+    for wanted in SETS:
+        errors = Errors(golden, predicted, wanted)
+        everyone |= {name: (*errors.times[name], errors.of[name]) for name in errors.worst()}
+    for name in sorted(everyone, key=lambda n: -abs(everyone[n][2]))[:WORST]:
+        us, took, error = everyone[name]
+        lines.append(f"| {name} | {took:,.1f} | {us:,.1f} | {error:+.0%} |".replace("%", " %"))
+    return "\n".join(lines)
+
+
+def picture(golden, predicted):
+    """Predicted against measured, a point for each launch."""
+
+    def paint(axes):
+        low, high = 3, 2e4
+        axes.plot([low, high], [low, high], color=plots.INK, linewidth=1)
+        for factor in (0.7, 1.3):
+            axes.plot([low, high], [low * factor, high * factor], ":", color=plots.INK, linewidth=1)
+        for (wanted, told), colour, marker in zip(SETS.items(), plots.COLOURS, plots.MARKERS):
+            points = Errors(golden, predicted, wanted).times.values()
+            if points:
+                us, took = zip(*points)
+                axes.plot(took, us, marker, color=colour, markersize=4, alpha=0.7, label=told)
+        axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high))
+        axes.set(xlabel="measured on an H200, µs", ylabel="predicted, µs")
+        axes.legend(loc="upper left", frameon=False)
+
+    return plots.draw(paint, "Predicted against measured times.", height=5.2)
+
+
+def main():
+    from .cases import CASES
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--profile", action="store_true", help="run every case anew, first")
+    if parser.parse_args().profile:
+        profile(CASES)
+    golden, predicted = read(GOLDEN), read(PREDICTED)
+    picture(golden, predicted).save(PICTURE)
+    marked = f"<!-- validation -->\n\n{tables(golden, predicted)}\n\n<!-- end -->"
+    page = PAGE.read_text()
+    PAGE.write_text(
+        re.sub(r"<!-- validation -->.*<!-- end -->", lambda _: marked, page, flags=re.S)
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""The clock: what it says of launches whose time, and Nsight Compute's counts, an H200 gave."""
+
+import numpy as np
+import pytest
+
+from helpers import autoinit, xray
+from softgpu.machine import find_nvdisasm
+
+from .clock import validate
+from .clock.cases import CASES
+from .clock.record import GOLDEN
+
+pytestmark = pytest.mark.skipif(
+    not autoinit.is_software or not find_nvdisasm(), reason="needs the software GPU and nvdisasm"
+)
+SIZES = " 2^10", " 2^18", " 2^20"
+SOME = [case for case in CASES if case.name.endswith(SIZES)][::4]
+
+
+def copied(n, step=1, block=256):
+    """A profile of a kernel that copies n floats, each `step` after the last."""
+    from pycuda import gpuarray
+
+    text = """__global__ void copied(const float *x, float *y, int step)
+    { int i = (blockIdx.x * blockDim.x + threadIdx.x) * step; y[i] = x[i]; }"""
+    x, y = (gpuarray.zeros(n * step, np.float32) for _ in range(2))
+    grid = n // block
+    return xray.profile((text, "copied"), x, y, np.int32(step), grid=grid, block=block)
+
+
+def turning(turns):
+    """A profile of 264 blocks on the 132 multiprocessors: the first `turns` of them do a hundred
+    times what the others do."""
+    from pycuda import gpuarray
+
+    text = """__global__ void turning(float *x, int many)
+    {
+        float v = x[threadIdx.x];
+        for (int i = 0; i < (blockIdx.x < many ? 10000 : 100); i++) v = v * v + 1;
+        x[threadIdx.x] = v;
+    }"""
+    x = gpuarray.zeros(32, np.float32)
+    return xray.profile((text, "turning"), x, np.int32(turns), grid=264, block=32)
+
+
+def test_a_stream_reads_each_sector_once_from_memory():
+    report = copied(1 << 16)
+    assert report.nsight()["dram__bytes_read.sum"] == 4 << 16
+    assert report.caches.l1_misses == report.caches.stored == 4 * (1 << 16) // 32
+    assert report.caches.read_pages == (4 << 16) // 1024
+    length = sum(len(block.instructions) for block in report.machine.blocks if not block.cold)
+    assert report.machine.executed == report.warp_count * length  # each of them once
+
+
+def test_memory_is_read_64_bytes_at_a_time():
+    report = copied(1 << 12, step=16)
+    assert report.nsight()["dram__bytes_read.sum"] == 64 << 12
+    assert copied(1 << 12, step=32).nsight()["dram__bytes_read.sum"] == 64 << 12
+
+
+def test_a_line_is_stored_at_once_in_whatever_order_its_words_are():
+    from pycuda import gpuarray
+
+    text = """__global__ void shuffled(float *x)
+    { x[blockIdx.x * blockDim.x + (threadIdx.x * 5 & 31)] = threadIdx.x; }"""
+    report = xray.profile((text, "shuffled"), gpuarray.zeros(1024, np.float32), grid=32, block=32)
+    assert report.caches.stored_lines == 32 and report.caches.stored == 4 * 32
+
+
+def test_long_launches_keep_a_sample_of_pages():
+    report = copied(1 << 24)
+    assert report.caches.sample > 1
+    expected = 4 << 24  # each page is kept or not: their number is off by its root
+    assert report.nsight()["dram__bytes_read.sum"] == pytest.approx(
+        expected, rel=4 * (report.caches.sample * 1024 / expected) ** 0.5
+    )
+
+
+def test_the_busiest_multiprocessor_decides():
+    alike, one, half = turning(0), turning(1), turning(132)
+    assert alike.waves == (1, 1)
+    assert one.waves[0] == pytest.approx(132 * 100 / (263 + 100), rel=0.05)
+    assert half.waves[0] == pytest.approx(1, abs=0.01)  # one of them on each
+    assert half.waves[1] == pytest.approx(2, abs=0.05)  # but they take twice the average's time
+    assert one.predicted_us == pytest.approx(half.predicted_us, rel=0.3)
+
+
+def test_loops_that_are_unrolled_run_as_often_as_they_turn():
+    report = turning(264)
+    products = sum(n for opcode, n in report.machine.opcodes.items() if opcode == "FFMA")
+    assert products == pytest.approx(264 * 10000, rel=0.001)
+
+
+def test_a_report_says_what_limits_the_launch():
+    report = copied(1 << 20)
+    assert report.predicted_us > max(report.limits.values())
+    text = repr(report)
+    assert "predicted time" in text and "not measured; limited by" in text and ", then by" in text
+    longer = copied(1 << 20, step=8)
+    assert longer.predicted_us > report.predicted_us
+    assert "predicted µs" in repr(xray.compare(report, longer))
+    picture = xray.draw_limits(report, longer)
+    assert "What limits it: copied" in picture._repr_html_()
+
+
+def test_no_prediction_where_blocks_wait_for_each_other():
+    from pycuda import gpuarray
+
+    text = """__global__ void last(unsigned *arrived, float *out)
+    {
+        __threadfence();
+        if (atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1) *out = 1;
+    }"""
+    arrived, out = gpuarray.zeros(1, np.uint32), gpuarray.zeros(1, np.float32)
+    report = xray.profile((text, "last"), arrived, out, grid=8, block=32)
+    assert np.isnan(report.predicted_us) and not report.limits
+    assert "no prediction: blocks wait" in repr(report)
+    with pytest.raises(LookupError, match="no prediction"):
+        xray.draw_limits(report)
+
+
+def test_the_documents_figures_are_those_of_the_recordings():
+    golden, predicted = validate.read(GOLDEN), validate.read(validate.PREDICTED)
+    assert validate.tables(golden, predicted) in validate.PAGE.read_text()
+    assert {case.name for case in CASES} == golden.keys() == predicted.keys()
+    sets = [validate.Errors(golden, predicted, wanted) for wanted in validate.SETS]
+    for errors in filter(lambda errors: errors.of, sets):
+        median, mean, near, pairs = errors.summary
+        assert median <= 0.10 and mean <= 0.14 and near >= 0.9 and pairs >= 0.95
+    for metric in validate.METRICS:
+        off = validate.off(golden, predicted, metric)
+        assert np.median(off) <= 0.05, metric
+        assert np.mean(off <= 0.2) >= (0.85 if "dram__bytes_write" in metric else 0.9), metric
+
+
+@pytest.mark.parametrize("case", SOME, ids=lambda case: case.name)
+def test_the_clock_says_what_it_said_when_it_was_validated(case):
+    report, recorded = case.profiled(), validate.read(validate.PREDICTED)[case.name]
+    said = validate.said(report)
+    assert float(said["predicted_us"]) == pytest.approx(
+        float(recorded["predicted_us"]), rel=0.05, nan_ok=True
+    )
+    instructions = "smsp__inst_executed.sum"
+    assert said[instructions] == pytest.approx(float(recorded[instructions]), rel=0.001)
+    from_memory = float(recorded["dram__bytes_read.sum"])
+    sampled = 4 * (report.caches.sample * 1024 / max(from_memory, 1)) ** 0.5
+    assert said["dram__bytes_read.sum"] == pytest.approx(from_memory, rel=max(sampled, 0.01))
