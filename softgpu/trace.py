@@ -15,7 +15,7 @@ from .build import DRIVER, find_compiler, flags, run_compiler
 __all__ = ["load"]
 
 _EXPORTED = re.compile(r"^CUAPI (cu\w+)\(([^)]*)\)\s*{", re.MULTILINE)
-_PARAMETER = re.compile(r"(.*?)(\w+)$")
+_PARAMETER = re.compile(r"(.*?)(\w+)(?:\[\d+\])?$")
 
 _HEAD = """
 #include <stdio.h>
@@ -27,7 +27,7 @@ CUresult cuGetErrorString(CUresult, const char **);
 #define FORMAT(x) _Generic((x), const char *: "%s", float: "%g", \\
     int: "%d", unsigned: "%u", uint64_t: "%lu", default: "%p")
 #define SHOW(text, x) (fputs(text "=", stderr), fprintf(stderr, FORMAT(x), (x)))
-#define SHOW_AT(text, x) ((x) && !code ? SHOW("*" text, *(x)) : SHOW(text, x))
+#define SHOW_AT(text, x) ((x) && !answer ? SHOW("*" text, *(x)) : SHOW(text, x))
 static CUresult told(CUresult code)
 {
     CUresult (*words)(CUresult, const char **) = dlsym(driver, "cuGetErrorString");
@@ -42,13 +42,13 @@ _FUNCTION = """
 CUAPI {name}({parameters})
 {{
     CUresult (*real)({parameters}) = dlsym(driver, "{name}");
-    CUresult code = real({arguments});
+    CUresult answer = real({arguments});
     flockfile(stderr);
     fputs("{name}(", stderr);
     {shown}
-    told(code);
+    told(answer);
     funlockfile(stderr);
-    return code;
+    return answer;
 }}
 """
 
