@@ -177,12 +177,12 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
 
 def shares(rows, source, of="the ceiling"):
     """A dot for each value of rows: {row: {series: shares, one or several}}, under a limit of 1."""
-    series = dict.fromkeys(name for values in rows.values() for name in values)
-    styles = dict(zip(series, cycle(zip(MARKERS, COLOURS))))
     known = {
         row: {name: shares for name, some in values.items() if (shares := _known(some))}
         for row, values in rows.items()
     }
+    series = dict.fromkeys(name for values in known.values() for name in values)
+    styles = dict(zip(series, cycle(zip(MARKERS, COLOURS))))
     if not any(known.values()):
         return empty(rows)
 

@@ -178,6 +178,9 @@ def test_shares_are_dots_under_a_limit_and_nothing_where_none_is_known(axes_of):
     assert list(ours.get_xdata()) == [0.9, 1.02, 1] and list(ours.get_ydata()) == [0, 0, 1]
     assert list(theirs.get_xdata()) == [0.25] and set(limit.get_xdata()) == {1}
     assert "row: ours 90 % to 102 %, theirs 25 %; matrix: ours 100 %." in alt
+    rows["row"]["nobody's"] = rows["matrix"]["nobody's"] = math.nan
+    axes, _ = axes_of(plots.shares, rows, "recorded somewhere")
+    assert [line.get_label() for line in axes.lines[:-1]] == ["ours", "theirs"]
     unknown = plots.shares({"row": {"ours": math.nan}}, "no times")
     assert "no times recorded for these steps" in repr(unknown)
 
