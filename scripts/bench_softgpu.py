@@ -199,8 +199,8 @@ def parse_seconds():
     return best_seconds(lambda: parse(text), clock=time.process_time)
 
 
-def profiling_cost():
-    """CPU time of a profiled launch over that of a plain one."""
+def watching_costs():
+    """(profiled, sanitized): CPU time of a launch that is watched so over that of a plain one."""
     import pycuda.driver as cuda
 
     from helpers import sources
@@ -219,7 +219,10 @@ def profiling_cost():
     library.sg_profile_begin(0)
     profiled = best()
     library.sg_profile_end()
-    return profiled / plain
+    library.sg_sanitize_all(1)
+    sanitized = best()
+    library.sg_sanitize_all(0)
+    return profiled / plain, sanitized / plain
 
 
 def extra_megabytes(exponent):
@@ -275,7 +278,9 @@ def main():
     bar("time per thread, slowest / fastest of 2^22, 2^24, 2^26", max(each) / min(each), 1.5)
     bar("memory beyond the arrays, 2^26 floats", extra_megabytes(26), 200, "MB")
     bar("4,000 instructions of PTX read", parse_seconds(), 0.3, "s")
-    bar("profiled / plain", profiling_cost(), 3, "times")
+    profiled, sanitized = watching_costs()
+    bar("profiled / plain", profiled, 3, "times")
+    bar("sanitized / plain", sanitized, 10, "times")
     for case, ours, theirs in bench_pocl.seconds():
         bar(f"{case.title} / pocl", ours / theirs, case.limit, "times")
     sys.exit(f"missed: {', '.join(missed)}" if missed else 0)

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -802,29 +801,3 @@ def test_the_environment_switch(tmp_path):
     )
     assert "kernel wrong_tail: " in run.stderr and "uninitialised read" in run.stderr
     assert "out of bounds" in run.stderr and "the sanitizer found" in run.stdout, run.stderr
-
-
-@software
-@pytest.mark.slow
-def test_the_slowdown():
-    from pycuda import gpuarray
-
-    n, engine = 1 << 20, launch.Engine.as_driver()
-    x, out = gpuarray.zeros(n, np.float32), gpuarray.zeros(n // 256, np.float32)
-    run = sources.kernel("reduce/shared.cu")
-
-    def least_s():
-        times = []
-        for _ in range(10):
-            start = time.thread_time()
-            run(x, out, LONG(n), grid=(n // 256, 1), block=(256, 1, 1), shared=1024)
-            times.append(time.thread_time() - start)
-        return min(times)
-
-    engine.set_threads(1)
-    try:
-        plain = least_s()
-        with every_launch():
-            assert least_s() < 10 * plain
-    finally:
-        engine.set_threads(0)
