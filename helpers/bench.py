@@ -249,7 +249,7 @@ class Timings:
         if limit not in MOVERS:
             raise ValueError(f"no limit {limit!r}; there is {', '.join(MOVERS)}")
         self.path = RECORDED / f"{name}.csv"
-        self.points, self.others = {}, []
+        self.points, self.foreseen, self.others = {}, {}, []
         if autoinit.is_software:
             self.recorded = load(self.path)
             ceiling = f"ceiling ({limit})", CEILING_BYTES
@@ -258,10 +258,16 @@ class Timings:
             self.ceiling = measured_ceiling(limit)
 
     def measure(self, step, size, launch, bytes_moved, cold=True, before=None):
-        """The Timing of launch(). On the software GPU it runs once, and the record is looked up."""
+        """The Timing of launch(). On the software GPU it runs once, and the record is looked up;
+        for what nobody has recorded, such as a kernel of your own, the time on an H200 is
+        predicted, and shown apart."""
         if autoinit.is_software:
-            launch()
-            return self._recall(step, size, bytes_moved)
+            point = self._recall(step, size, bytes_moved)
+            if point.is_known:
+                launch()
+            else:
+                self._foresee(step, size, launch, bytes_moved)
+            return point
         point = self.points[step, size] = measured(step, size, launch, bytes_moved, cold, before)
         if COMMIT:
             save(self.path, [self.ceiling, *self.points.values()])
@@ -283,6 +289,13 @@ class Timings:
         self.points[step, size] = point
         return point
 
+    def _foresee(self, step, size, launch, bytes_moved):
+        from .xray.profiler import predicted_us  # which loads softgpu
+
+        point = Timing(step, size, bytes_moved, predicted_us(launch), device="predicted")
+        if point.is_known:
+            self.foreseen[step, size] = point
+
     def beside(self, points):
         """A copy of these Timings with others' among them, as for a figure of both."""
         both = shallow_copy(self)
@@ -300,6 +313,11 @@ class Timings:
         if step not in self.steps:
             raise KeyError(f"no step {step!r}; there is {', '.join(self.steps) or 'none yet'}")
         return sorted((p for p in self.points.values() if p.step == step), key=lambda p: p.size)
+
+    def predicted(self, step):
+        """The Timings that are predicted of one step, smallest size first."""
+        found = (point for (name, _), point in self.foreseen.items() if name == step)
+        return sorted(found, key=lambda point: point.size)
 
     @property
     def source(self):
@@ -326,6 +344,8 @@ class Timings:
         yield "step", "size", "MB moved", "µs", "GB/s", "of the ceiling"
         for point in [*self.points.values(), self.ceiling]:
             times = "not recorded", "", ""
+            if foreseen := self.foreseen.get((point.step, point.size)):
+                times = f"{foreseen.median_us:,.4g} predicted", "", ""
             if point.is_known:
                 share = point.gb_per_s / self.ceiling.gb_per_s
                 share = f"{share:.1%}" if self.ceiling.is_known else ""

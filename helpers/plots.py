@@ -111,16 +111,20 @@ def empty(steps):
 
 
 def time(timings, *steps, size="elements"):
-    """Time against size for these steps (default: all), over the floor that the ceiling sets."""
+    """Time against size for these steps (default: all), over the floor that the ceiling sets.
+
+    Hollow points on a dotted line: predicted for an H200, measured by nobody."""
+    steps = steps or timings.steps
     return curves(
         timings,
-        steps or timings.steps,
+        steps,
         "µs",
         lambda point: point.median_us,
         lambda point: point.bytes_moved / timings.ceiling.gb_per_s / 1e3,
         "floor: bytes / ceiling",
         yscale="log",
         size=size,
+        foreseen={step: points for step in steps if (points := timings.predicted(step))},
     )
 
 
@@ -138,10 +142,14 @@ def bandwidth(timings, *steps, size="elements"):
     )
 
 
-def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
-    """A line of value(point) for each step, and a dashed one of limit(point); size: what x is."""
+def curves(timings, steps, unit, value, limit, limit_name, yscale, size, foreseen=()):
+    """A line of value(point) for each step, and a dashed one of limit(point); size: what x is.
+
+    foreseen: {step: points} that are predicted."""
     lines = {step: [p for p in timings.of(step) if p.is_known] for step in steps}
     lines = {step: line for step, line in lines.items() if line}
+    foreseen = {f"{step}, predicted": line for step, line in dict(foreseen).items()}
+    lines |= foreseen
     if not lines:
         return empty(steps)
     longest = max(lines.values(), key=len)
@@ -160,7 +168,8 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
         ends = []
         for (step, line), marker, colour in zip(lines.items(), cycle(MARKERS), cycle(COLOURS)):
             sizes, values = [p.size for p in line], [value(p) for p in line]
-            axes.plot(sizes, values, marker=marker, color=colour, markersize=5)
+            style = {"linestyle": ":", "markerfacecolor": "none"} if step in foreseen else {}
+            axes.plot(sizes, values, marker=marker, color=colour, markersize=5, **style)
             ends.append((values[-1], step, colour))
         limits = [limit(p) for p in longest]
         axes.plot([p.size for p in longest], limits, "--", color=INK)

@@ -1,6 +1,7 @@
 """Run a launch in the profile build and gather what it counted, by source line."""
 
 from collections import Counter, defaultdict
+from math import nan
 
 import numpy as np
 
@@ -8,13 +9,14 @@ from softgpu import contract
 from softgpu.contract import ffi
 from softgpu.declarations import short_name
 from softgpu.jit.profile import SITE_COUNTERS
+from softgpu.loader import Engine
 
 from .hardware import machine_counts, replay, waves
 from .launch import byte_count, find, one_at_a_time, shape
 from .occupancy import occupancy
 from .report import Report
 
-__all__ = ["profile", "report"]
+__all__ = ["predicted_us", "profile", "report"]
 
 
 _TOUCHED, _EVENT, _SAMPLE = (contract.dtype(name) for name in ("Touched", "Step", "Sample"))
@@ -40,6 +42,19 @@ def profile(kernel, *args, grid, block, shared=0, watch=0, cooperative=False):
             runtime.sg_cooperative(0)
             result = runtime.sg_profile_end()
         return report(target.engine, result)
+
+
+def predicted_us(launch):
+    """Microseconds that launch() would take on an H200; NaN where it launches several kernels, or
+    one whose time cannot be known. For the software GPU as PyCUDA's driver."""
+    engine = Engine.in_use()
+    with one_at_a_time:
+        engine.runtime.sg_profile_begin(0)
+        try:
+            launch()
+        finally:
+            result = engine.runtime.sg_profile_end()
+        return report(engine, result).predicted_us if result.launches == 1 else nan
 
 
 def _number(watch, grid):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, bench, plots, sources
+from softgpu.machine import find_nvdisasm
 
 from .timings import CEILING, H200
 
@@ -244,3 +245,21 @@ def test_a_dirty_cache_costs_time():
     size_bytes = 4 << 20
     dirty = bench.time_us(lambda: bench.read(size_bytes), before=bench.evict_by_writing)
     assert dirty > 1.05 * bench.time_us(lambda: bench.read(size_bytes))
+
+
+@software
+@pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm")
+def test_a_kernel_of_ones_own_has_predicted_points_beside_recorded_ones(recorded):
+    from pycuda import gpuarray
+
+    kernel = sources.kernel("__global__ void own(float *x) { x[threadIdx.x] = 1; }", "own")
+    x = gpuarray.empty(32, np.float32)
+    timings = bench.Timings("some")
+    timings.measure("add", 1 << 24, lambda: None, 12 << 24)
+    point = timings.measure("own", 32, lambda: kernel(x, grid=(1, 1), block=(32, 1, 1)), 128)
+    assert (x.get() == 1).all() and not point.is_known
+    (foreseen,) = timings.predicted("own")
+    assert 2 < foreseen.median_us < 5 and foreseen.device == "predicted"
+    assert f"{foreseen.median_us:.4g} predicted" in repr(timings)
+    assert "own, predicted" in plots.time(timings).alt
+    assert "own" not in plots.bandwidth(timings).alt
