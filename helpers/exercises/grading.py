@@ -37,9 +37,16 @@ def handed_in(folder):
     for path in sorted(folder.rglob("*")):
         learner = path.parent.name if path.parent != folder else path.stem
         if path.suffix == ".cu" and path.stem in texts.names():
-            yield learner, path.stem, path.read_text(errors="replace")
+            yield learner, path.stem, _text(path)
         elif path.suffix == ".ipynb" and ".ipynb_checkpoints" not in path.parts:
             yield from ((learner, *found) for found in in_notebook(path))
+
+
+def _text(path):
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return None
 
 
 def in_notebook(path):
@@ -52,14 +59,14 @@ def in_notebook(path):
             for kind, _, name in tags:
                 if kind == "exercise" and name in texts.names() and source.startswith("%%kernel"):
                     yield name, source.partition("\n")[2]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         yield path.name, None
 
 
 def judged(exercise, text, seconds, megabytes):
     """The verdict, counters and reasons of one kernel, by a process of its own."""
     if text is None:
-        return {"verdict": "unreadable", "reasons": "not a notebook"}
+        return {"verdict": "unreadable", "reasons": "no kernel, no notebook"}
 
     def limit():
         resource.setrlimit(resource.RLIMIT_DATA, (megabytes << 20, megabytes << 20))
