@@ -9,13 +9,15 @@ GREATEST = np.iinfo(np.int32).max
 
 
 def launch(rng, n):
-    x = rng.integers(-(2**31), 2**31, n, np.int32)
-    x[-1:] = -(2**31) if rng.integers(2) else x[-1:]  # the last block's
-    if rng.integers(2):
-        x = np.maximum(x, -x - 1)  # none below 0
+    blocks = blocks_for(-(-n // 8))
+    turn = 256 * blocks  # elements that all threads together take at a time
+    least = 1 if n % 2 else -(2**31)
+    x = rng.integers(least + 1, 2**31, n, np.int32)
+    if n:
+        x[(n // turn * turn or n) - 1] = least  # the last block's, in its last whole turn
     expected = np.array([x.min(initial=GREATEST)])
     out = Out(expected, dtype=np.int32, initial=np.array([GREATEST]))
-    return Launch([In(x), out, np.int64(n)], grid=blocks_for(-(-n // 8)), block=256)
+    return Launch([In(x), out, np.int64(n)], grid=blocks, block=256)
 
 
 COUNTED = 1 << 16

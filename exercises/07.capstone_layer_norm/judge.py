@@ -25,6 +25,11 @@ def launch(rng, size, block, rows):
     return Launch(arguments, -(-batch // rows), block, what=f"{batch} rows of {hidden}")
 
 
+SURVIVORS = {
+    "k <= 32": "a row has 1024 elements at most: the guard leaves out what would be the 33rd",
+    "mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too",
+}
+
 COUNTED = 64, 1024
 BUDGET = {"ld.sectors": 8192, "st.sectors": 8192, "lds.conflicts": 0, "ldl.sectors": 0}
 

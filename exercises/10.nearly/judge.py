@@ -1,11 +1,11 @@
-"""numpy.isclose. No pair is so near the bound that rounding could tell."""
+"""numpy.isclose. One pair is on the bound, and none so near it that rounding could tell."""
 
 import numpy as np
 
 from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for
 
 RTOL, ATOL = 1e-3, 1e-5
-SPECIAL = [
+SPECIAL = [(ATOL, 0)] + [
     (x, y) for x in (0, 1, -1, np.inf, -np.inf, np.nan) for y in (0, np.inf, -np.inf, np.nan)
 ]
 
