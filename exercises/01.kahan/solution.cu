@@ -1,5 +1,5 @@
 // Sum of x[n] -> *out. Launch one thread.
-__global__ void kahan(const float *x, float *out, long long n)
+__global__ void kahan_sum(const float *x, float *out, long long n)
 {
     float sum = 0;
     // BEGIN your lines

@@ -1,5 +1,5 @@
 // Greatest of x[n] -> out[blocks], one for each block of 256 threads.
-__global__ void greatest(const float *x, float *out, long long n)
+__global__ void greatest_each(const float *x, float *out, long long n)
 {
     __shared__ float s[256];
     int tid = threadIdx.x;

@@ -1,5 +1,5 @@
 // x[n] -> out[n], each stretch of 256 turned around. Launch blocks of 256 threads for n.
-__global__ void reversed(const float *x, float *out, long long n)
+__global__ void turned(const float *x, float *out, long long n)
 {
     __shared__ float s[256];
     int t = threadIdx.x;

@@ -1,5 +1,5 @@
 // x[n] -> out[n], out[i] = 2 x[i]. Launch a thread for each 4 elements; both begin at 16 bytes.
-__global__ void packs(const float *x, float *out, long long n)
+__global__ void twice_in_packs(const float *x, float *out, long long n)
 {
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
     // BEGIN your lines

@@ -4,7 +4,7 @@ struct alignas(16) Eight {
     half element[8];
 };
 
-__global__ void sums(const half *a, const half *b, half *out, long long n)
+__global__ void half_sums(const half *a, const half *b, half *out, long long n)
 {
     __shared__ Eight slots[512];
     int tid = threadIdx.x;

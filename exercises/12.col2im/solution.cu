@@ -1,6 +1,6 @@
 // columns[kernel, w_out] -> x[width], each element the sum of its copies. Launch at least width threads.
-__global__ void gather(const float *columns, float *x, int width, int w_out, int kernel, int stride,
-                       int pad)
+__global__ void put_back(const float *columns, float *x, int width, int w_out, int kernel,
+                         int stride, int pad)
 {
     int p = blockIdx.x * blockDim.x + threadIdx.x;
     if (p >= width) return;

@@ -1,5 +1,5 @@
 // A filter of 3 x 3 over x[height, width] -> out[height, width]. Launch at least height * width threads.
-__global__ void edges(const float *x, const float *weight, float *out, int height, int width)
+__global__ void filtered(const float *x, const float *weight, float *out, int height, int width)
 {
     int p = blockIdx.x * blockDim.x + threadIdx.x;
     // BEGIN your lines

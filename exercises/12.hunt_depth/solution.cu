@@ -1,5 +1,5 @@
 // a[m, k] times b[k, n] -> c[m, n]. Launch (n / 16, m / 16) blocks, rounded up, of 16 x 16 threads.
-__global__ void product(const float *a, const float *b, float *c, int m, int n, int k)
+__global__ void product_in_tiles(const float *a, const float *b, float *c, int m, int n, int k)
 {
     __shared__ float tile_a[16][16], tile_b[16][16];
     int x = threadIdx.x, y = threadIdx.y;

@@ -1,5 +1,7 @@
 """Exercises: the judge passes each solution and refuses each wrong kernel, for the right reason."""
 
+import ast
+import builtins
 import csv
 import io
 import re
@@ -38,6 +40,19 @@ def test_it_has_its_parts(name):
     assert re.fullmatch(r"\d\d\.[a-z0-9_]+", name) and exercise.title and exercise.statement
     assert 2 <= len(exercise.hints) <= 3
     assert len(exercise.rules.WRONG) >= 5 and exercise.rules.BUDGET
+
+
+def used_in_notebook(number):
+    """The Python names of a notebook's cells, those of its exercises left out."""
+    (path,) = texts.ROOT.parent.glob(f"notebooks/{number}_*.ipynb")
+    cells = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+    own = [c.source for c in cells if "exercise:" not in str(c.metadata.get("tags"))]
+    return {node.id for node in ast.walk(ast.parse("\n".join(own))) if isinstance(node, ast.Name)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_kernel_takes_no_name_from_the_notebook(name):
+    assert texts.find(name).kernel not in used_in_notebook(name[:2]) | set(dir(builtins))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -180,8 +195,10 @@ def test_progress_is_kept(work):
 def test_a_folder_is_graded_whatever_is_in_it(tmp_path):
     solution, folder = exercises.solution(FIRST), tmp_path / "all"
     endless = changed("if (i < n)", "for (;;) if (i < n)")
+    deep = "__device__ __noinline__ int deep(volatile int n) { return deep(n + 1) + n; }\n"
+    crashing = deep + changed("2 * x[i]", "deep(n)")
     handed_in = {"ada": solution, "bob": endless, "cy": "../rubbish", "di": exercises.stub(FIRST)}
-    for learner, text in handed_in.items():
+    for learner, text in (handed_in | {"gil": crashing}).items():
         (folder / learner).mkdir(parents=True)
         (folder / learner / f"{FIRST}.cu").write_text(text)
     cell = nbformat.v4.new_code_cell(
@@ -189,6 +206,8 @@ def test_a_folder_is_graded_whatever_is_in_it(tmp_path):
     )
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / "eve.ipynb")
     (folder / "fay.ipynb").write_text("{}")
+    (folder / "hal.ipynb").write_text(100_000 * "[")
+    (folder / "ida" / f"{FIRST}.cu").mkdir(parents=True)
     out = io.StringIO()
     grading.grade(folder, out, seconds=120, megabytes=2048)
     rows = {row["learner"]: row for row in csv.DictReader(io.StringIO(out.getvalue()))}
@@ -199,14 +218,23 @@ def test_a_folder_is_graded_whatever_is_in_it(tmp_path):
         "di": "open",
         "eve": "done",
         "fay": "unreadable",
+        "gil": "tried",
+        "hal": "unreadable",
+        "ida": "unreadable",
     }
     assert rows["ada"]["counters"].startswith("ld.sectors 8192 (best 8192)")
     assert rows["bob"]["reasons"].startswith("time: ")
+    assert rows["gil"]["reasons"] == "sanitizer: n = 1: fault"
 
 
 def test_a_kernel_that_takes_too_long_is_a_row():
     row = grading.judged(FIRST, exercises.solution(FIRST), seconds=0.01, megabytes=2048)
     assert row == {"verdict": "stopped", "reasons": "took more than 0.01 s"}
+
+
+def test_a_process_that_dies_is_a_row():
+    row = grading.judged(FIRST, exercises.solution(FIRST), seconds=120, megabytes=16)
+    assert row["verdict"] == "crashed" and row["reasons"].startswith("ended with ")
 
 
 @pytest.mark.parametrize("megabytes, verdict", [(600, "tried"), (40_000, "done")])
