@@ -9,7 +9,7 @@ NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
 CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
 
-.PHONY: lab fresh exercises mutants graders test check setup lint format record bench bench-gpu pycuda-tests lock clean
+.PHONY: lab fresh exercises mutants graders test check coverage setup lint format record bench bench-gpu pycuda-tests lock clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
 lab: setup
@@ -39,6 +39,16 @@ test: lint
 # The fast part of it, for every save.
 check: lint
 	@$(RUN) pytest $(PARALLEL) -m "not slow and not conformance" tests $(ARGS)
+
+# Which lines of Python and of C the tests reach, and which they do not. ARGS: some tests only.
+coverage: export SOFTGPU_BUILD := coverage
+coverage: export COVERAGE_FILE := $(CURDIR)/build/coverage/python
+coverage: setup
+	@find build/coverage build/driver-coverage -name '*.gcda' -delete -o -name 'python*' -delete
+	@$(RUN) coverage run -m pytest $(PARALLEL) $(or $(ARGS),tests)
+	@$(RUN) coverage combine -q
+	@$(RUN) coverage report
+	@$(RUN) gcovr --txt-metric line
 
 setup:
 	@command -v $(PYTHON) >/dev/null || { echo "The lab needs Python 3.10 to 3.13." \
