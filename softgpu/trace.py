@@ -55,9 +55,8 @@ CUAPI {name}({parameters})
 
 def _function(name: str, parameters: str) -> str:
     """A function that calls the driver's of the same name and says so."""
-    split = [_PARAMETER.match(part.strip()).groups() for part in parameters.split(",")]
-    if parameters == "void":
-        split = []
+    declared = [] if parameters == "void" else parameters.split(",")
+    split = [_PARAMETER.findall(part.strip())[0] for part in declared]
     shown = []
     for kind, parameter in split:
         result = kind.endswith("*") and "const" not in kind and kind not in ("void *", "char *")
