@@ -58,6 +58,7 @@ setup:
 lint: setup
 	@$(RUN) ruff check -q
 	@$(RUN) ruff format -q --check
+	@$(RUN) mypy --no-error-summary
 	@.venv/bin/clang-format --dry-run -Werror $(CUDA)
 
 # Python, notebooks, CUDA and C in the form that lint asks for.

@@ -16,6 +16,7 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.rcsetup import cycler
 from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 from PIL import Image
 
@@ -42,7 +43,7 @@ DOTS_PER_INCH = 192  # two pixels for each that a notebook counts
 STYLE = {
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
-    "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
+    "axes.prop_cycle": cycler(color=COLOURS),
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlecolor": INK,

@@ -172,7 +172,7 @@ def kernel(what, name=None, **choices):
     return compiled[key]
 
 
-compiled = {}
+compiled: dict = {}
 
 
 def _compile(what, name, choices):

@@ -34,7 +34,8 @@ class _Flow:
 
     def leads(self, starts, ends, level: int) -> bool:
         """Whether a path leads from one of the sites to another at which nobody meets."""
-        left, seen = [(self.places[site], site) for site in starts], set()
+        left = [(self.places[site], site) for site in starts]
+        seen: set[tuple] = set()
         while left:
             place, after = left.pop()
             for site in self.sites[place]:
@@ -63,9 +64,9 @@ class Barriers:
         """Where to put a barrier, for a finding with two sides."""
         (upper, does_upper), (lower, does_lower) = self._sides(f)
         does = {does_upper, does_lower}
-        accesses = self._accesses(f)
-        direct = self.flow.leads(*accesses, level)
-        carried = self.flow.leads(*accesses[::-1], level)
+        first, second = self._accesses(f)
+        direct = self.flow.leads(first, second, level)
+        carried = self.flow.leads(second, first, level)
         if self._line(upper) == self._line(lower):
             if does == {1}:
                 return "Let one thread write it, or give each thread its own place."

@@ -11,6 +11,7 @@ import hashlib
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from _cffi_backend import FFI, __version__
@@ -74,8 +75,8 @@ def values(name: str, prefix: str = "") -> dict[str, int]:
     return {key.removeprefix(prefix).lower(): value for key, value in found}
 
 
-def flags(name: str, prefix: str) -> type[enum.IntFlag]:
-    """An enum whose numbers are bits, as one of Python's."""
+def flags(name: str, prefix: str) -> Any:
+    """An enum whose numbers are bits, as an IntFlag of Python's; its names are the header's."""
     return enum.IntFlag(name, values(name, prefix))
 
 

@@ -139,11 +139,12 @@ class Declarations:
             return None
         pieces = [" ".join(piece.split()) for piece in _split(found[0], ",")]
         read = [self._parameter(piece) for piece in pieces if piece not in ("", "void")]
-        if None in read:
+        known = [parameter for parameter in read if parameter is not None]
+        if len(known) < len(read):
             return None
-        if kernel.startswith("_Z") and (types := self._mangled_types(kernel, len(read))):
-            read = [replace(p, type=type_) for p, type_ in zip(read, types, strict=True)]
-        return read
+        if kernel.startswith("_Z") and (types := self._mangled_types(kernel, len(known))):
+            known = [replace(p, type=type_) for p, type_ in zip(known, types, strict=True)]
+        return known
 
     def _parameter(self, text: str) -> Parameter | None:
         text = text.partition("=")[0].strip()
@@ -234,8 +235,10 @@ class Declarations:
         """What one declaration in a struct declares, in order; []: unknown."""
         first, *others = _split(text, ",")
         match = re.fullmatch(r"(.*?)((?:\*\s*)*\w+\s*(?:\[[^\]]*\]\s*)*)", first, re.DOTALL)
+        if not match:
+            return []
         found = []
-        for name in (match[2], *others) if match else ():
+        for name in (match[2], *others):
             part = self.extent(match[1] + ("*" if "*" in name else ""))
             counts = re.findall(r"\[\s*(\w*)\s*\]", name)
             if part is None or not all(count.isdigit() for count in counts):

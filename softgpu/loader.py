@@ -368,6 +368,7 @@ class Engine:
     def _report(self) -> int:
         """SOFTGPU_SANITIZE: say what a launch did wrong, and make it fail."""
         found = last_findings(self)
+        assert found is not None  # it is asked for after a launch that was watched
         words = str(found)
         if self.findings_fail or words not in self._told:
             print(words, file=sys.stderr, flush=True)

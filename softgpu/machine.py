@@ -90,7 +90,7 @@ def _blocks(section: str) -> list[Block]:
                 blocks.append(Block())
             blocks[-1].labels += (found[1],)
         elif found := _INSTRUCTION.search(row):
-            machine = _machine(*found.groups(), line)
+            machine = _machine(found[1], found[2], found[3], line)
             if machine.base == "NOP":
                 continue
             blocks[-1].instructions.append(machine)
@@ -132,8 +132,8 @@ def _registers(piece: str, opcode: str, place: int) -> list[str]:
         count = 2 if wide or (".64" in opcode or ".WIDE" in opcode and place == 0) else 1
         count = 4 if ".128" in opcode and "[" not in piece else count
         if name[0] != "P" and name[:2] != "UP":
-            stem, number = re.match(r"(\D+)(\d+)", name).groups()
-            found += [f"{stem}{int(number) + k}" for k in range(1, count)]
+            stem = name.rstrip("0123456789")
+            found += [f"{stem}{int(name[len(stem) :]) + k}" for k in range(1, count)]
     return found
 
 

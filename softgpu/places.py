@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from pathlib import Path
+from types import SimpleNamespace
 
 from . import contract
 from .contract import ffi
@@ -24,10 +25,11 @@ def in_bytes(number: int) -> str:
     return f"{number} byte" if number == 1 else f"{number} bytes"
 
 
-class RawFinding:
+class RawFinding(SimpleNamespace):
     """`struct Finding` of driver/runtime.h, copied: its fields, arrays as lists, enums as names."""
 
     def __init__(self, found):
+        super().__init__()
         for name, field in ffi.typeof("Finding").fields:
             value = getattr(found, name)
             setattr(self, name, list(value) if field.type.kind == "array" else value)

@@ -95,7 +95,7 @@ class Runtime:
     def __init__(self, toolkit: Toolkit):
         path = str(runtime_library(toolkit))
         self._library = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_GLOBAL)
-        self._observer = None
+        self._observer: Callable | None = None
 
     def leave_at_exit(self) -> None:
         """Let the exit() of a program that is loaded after this end the process at once."""

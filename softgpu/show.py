@@ -30,7 +30,16 @@ def ptx_of(path: Path, arch: str, options: list[str]) -> str:
         return path.read_text()
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "kernel.ptx"
-        command = ["nvcc", "--ptx", "-lineinfo", f"-arch={arch}", *options, "-o", out, path]
+        command = [
+            "nvcc",
+            "--ptx",
+            "-lineinfo",
+            f"-arch={arch}",
+            *options,
+            "-o",
+            str(out),
+            str(path),
+        ]
         try:
             result = subprocess.run(command, capture_output=True, text=True)
         except FileNotFoundError:

@@ -143,12 +143,12 @@ class _Teller:
             "outside do nothing."
         )
         number = self.launch.argument(f)
-        type_ = self.launch.types.get(number)
+        type_ = self.launch.types.get(number) if number is not None else None
         if "before the beginning" in place:
             advice = (
                 "The index is negative: compare it with 0, too, and let threads outside do nothing."
             )
-        elif type_ is not None and f.bytes > type_.itemsize:
+        elif number is not None and type_ is not None and f.bytes > type_.itemsize:
             advice += (
                 f" Argument {number + 1} is {type_}; the kernel takes {f.bytes} bytes at once."
             )

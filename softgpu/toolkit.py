@@ -59,14 +59,14 @@ def inspect(nvcc: str, origin: str) -> Toolkit | None:
     have_tools = all(shutil.which(name, path=path) for name in ("cicc", "ptxas", "cudafe++"))
     if not (version and have_headers and have_tools):
         return None
-    return Toolkit(nvcc, tuple(include[:-1]), tuple(map(int, version.groups())), origin)
+    return Toolkit(nvcc, tuple(include[:-1]), (int(version[1]), int(version[2])), origin)
 
 
 def wheel_toolkit(folders: Sequence[str] | None = None) -> Toolkit | None:
     """The Toolkit of NVIDIA's wheels in these site-packages (default: this Python's), or None."""
     if folders is None:
         spec = importlib.util.find_spec("nvidia")
-        folders = spec.submodule_search_locations if spec else ()
+        folders = (spec and spec.submodule_search_locations) or ()
     else:
         folders = [os.path.join(folder, "nvidia") for folder in folders]
     for folder in folders:

@@ -136,7 +136,7 @@ class Workspace:
         return int(self.totals or 0), int(self.counters or 0)
 
 
-workspaces = {}
+workspaces: dict = {}
 atexit.register(workspaces.clear)  # while there is a context to give memory back to
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ptx.program import Address, Symbol
+from ..ptx.program import Address, Register, Symbol
 from .layout import RESERVED_SHARED
 from .types import element_of
 from .values import LANES, Value
@@ -99,6 +99,7 @@ def operand_sum(e, operand: Address, width: str) -> tuple[Value, Value]:
     """The same as (base, offsets), where it differs between lanes."""
     base = e.constant(operand.offset, width)
     register = operand.base
+    assert isinstance(register, Register)  # all else is the same for all lanes
     if register.name in e.sums and element_of(register.type) == width:
         more, offsets = e._load_sum(register)
         return e.op("add", more, base), offsets

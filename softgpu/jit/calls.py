@@ -13,7 +13,7 @@ def _call(e, item):
     returned, target, passed, *_ = item.operands
     with e.when_active():
         buffers = [f"ptr {_argument(e, o)}" for o in (*returned.elements, *passed.elements)]
-        if isinstance(target, Symbol) and e.text.module.functions[target.name].body is None:
+        if isinstance(target, Symbol) and not e.text.module.functions[target.name].is_defined:
             _call_system(e, item, target.name, returned, passed)
         elif isinstance(target, Symbol):
             _call_function(e, target.name, e.active, buffers)
@@ -26,7 +26,10 @@ def _call(e, item):
 def _argument(e: FunctionEmitter, operand) -> str:
     if not isinstance(operand, Symbol):
         raise ValueError("call with register operands")
-    return e.parameter_words(operand.name)
+    words = e.parameter_words(operand.name)
+    if words is None:
+        raise ValueError("call with a parameter of the kernel")
+    return words
 
 
 def _call_function(e: FunctionEmitter, name: str, lanes: Value, buffers: list[str]) -> None:
@@ -83,7 +86,7 @@ def _call_system(e: FunctionEmitter, item, name: str, returned: Vector, passed: 
     """The functions that every GPU has built in."""
 
     def argument(number: int, bits: int) -> str:
-        words = e.parameter_words(passed.elements[number].name)
+        words = _argument(e, passed.elements[number])
         if bits == 32:
             return f"ptr {words}"
         low, high = (read_word(e, words, number)[1] for number in (0, 1))

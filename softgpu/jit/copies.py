@@ -94,5 +94,5 @@ def _copy_bulk(e: FunctionEmitter, item) -> None:
         places = host_address(e, target, "shared"), host_address(e, source, "global")
         spilled = e.spill_all(*places, bytes_)
         numbers = [f"i32 {site}" for site in sites]
-        e.call_checked("void", "copy_bulk", "ptr %w", *numbers, e.active, *spilled)
+        e.call_checked("void", "copy_bulk", "ptr %w", *numbers, str(e.active), *spilled)
         complete_bytes(e, item, barrier, bytes_)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from collections.abc import Callable
 from contextlib import contextmanager
 from itertools import chain
 
@@ -53,7 +54,7 @@ _STRETCH = 32
 """Instructions of a large function's block after which values that were read are read again: LLVM's
 time grows with the square of what they live through."""
 
-_EMITTERS: dict[str, object] = {}
+_EMITTERS: dict[str, Callable] = {}
 
 
 def instruction(*opcodes: str):
@@ -82,14 +83,13 @@ class FunctionEmitter(ValueEmitter):
         self.found = found
         self.blocks = found.blocks
         self.layout = text.layout
-        instructions = sum(isinstance(item, Instruction) for item in function.body)
-        self.large = instructions + _BLOCK_WEIGHT * len(self.blocks) > _LARGE
+        self.large = len(function.instructions) + _BLOCK_WEIGHT * len(self.blocks) > _LARGE
         self._sites_used: Counter = Counter()  # by instruction; None: the function itself
         # registers kept as a base and offsets
         self.sums = (
             set() if self.through_driver or self.large else find_sums(function, found.varying)
         )
-        self.item: Instruction | None = None  # the one at hand
+        self.item = Instruction("", (), (), function.source)  # the one at hand
         self._loaded: dict[str, Value] = {}  # registers that the code since the last label has read
         self.frame = self.layout.frames[function.name]
 
@@ -186,14 +186,14 @@ class FunctionEmitter(ValueEmitter):
         if choice is None:
             self._send(block, 0, self.mask)
             self._go(index, targets)
-        elif not self.found.divergent[index]:
-            self._emit_uniform_choice(index, block)
-        elif choice == "entry":
+        elif isinstance(choice, str):  # "entry"
             entry = self.assign(
                 f"load <{LANES} x i32>, ptr {self._slot(Register('%entry', 'b32'))[0]}"
             )
             self._scatter(block, Value(entry, "i32", False))
             self._go(index, targets)
+        elif not self.found.divergent[index]:
+            self._emit_uniform_choice(index, block, choice)
         elif choice.opcode == "brx":
             self._scatter(block, self.read(choice.operands[0], "u32"))
             self._go(index, targets)
@@ -204,8 +204,7 @@ class FunctionEmitter(ValueEmitter):
             self._send(block, 1, self.assign(f"and i32 {self.mask}, {untaken}"))
             self._go(index, targets)
 
-    def _emit_uniform_choice(self, index: int, block: Block) -> None:
-        choice = block.choice
+    def _emit_uniform_choice(self, index: int, block: Block, choice: Instruction) -> None:
         labels = [self.label() for _ in block.targets]
         if choice.opcode == "brx":
             value = self.read(choice.operands[0], "u32")
@@ -292,8 +291,10 @@ class FunctionEmitter(ValueEmitter):
 
     def waits_alone(self, item: Instruction) -> bool:
         """Whether a loop waits for an mbarrier only, and no lanes of the warp can run meanwhile."""
-        last, first = self.found.only_waits.get(item, (None, None))
-        return last is not None and not released(self.blocks, self.found.waiting[last], first)
+        if not self.waits_only(item):
+            return False
+        last, first = self.found.only_waits[item]
+        return not released(self.blocks, self.found.waiting[last], first)
 
     def waits_only(self, item: Instruction) -> bool:
         """Whether a loop does nothing but wait at this mbarrier."""
@@ -610,11 +611,11 @@ class FunctionEmitter(ValueEmitter):
     ) -> int:
         """The number of the next site of an instruction, or (None) of the function."""
         source = item.user_line if item else self.function.source
-        original = self.found.copies.get(item, item) or self.function.name
+        original = item and self.found.copies.get(item, item)
         nth = self._sites_used[item]
         if nth >= sites_of(item):
-            raise ValueError(f"{item.name} has more sites than opcodes.py says")
+            raise ValueError(f"{item or self.function.name} has more sites than opcodes.py says")
         self._sites_used[item] += 1
-        number = self.text.first_site[original] + nth
+        number = self.text.first_site[original or self.function.name] + nth
         self.text.sites[number] = Site(source.file, source.line, size, space, kind, elements)
         return number

@@ -83,7 +83,7 @@ def _split(function: Function, calls_may_exit: bool) -> list[Block]:
     """Blocks in textual order; targets are indices into the list."""
     starts: list[list[Instruction]] = [[]]
     labels: dict[str, int] = {}
-    may_spin = any(isinstance(i, Instruction) and _watches(i) for i in function.body)
+    may_spin = any(map(_watches, function.instructions))
     for item in function.body:
         if isinstance(item, Label):
             if starts[-1]:
@@ -155,7 +155,7 @@ def _components(nodes: list[int], successors) -> list[list[int]]:
                     parent = work[-1][0]
                     low[parent] = min(low[parent], low[node])
                 if low[node] == number[node]:
-                    component = []
+                    component: list[int] = []
                     while not component or component[-1] != node:
                         component.append(stack.pop())
                         on_stack.discard(component[-1])
@@ -391,11 +391,10 @@ def registers_of(instruction: Instruction) -> tuple[list[Register], list[Registe
 def registers_read(function: Function) -> set[str]:
     """Names of the registers that some instruction of a function reads."""
     names: set[str] = set()
-    for item in function.body or ():
-        if isinstance(item, Instruction):
-            written, read = registers_of(item)
-            kept = len(written) if item.predicate else 0  # a predicated write is no reading
-            names |= {r.name for r in read[: len(read) - kept]}
+    for item in function.instructions:
+        written, read = registers_of(item)
+        kept = len(written) if item.predicate else 0  # a predicated write is no reading
+        names |= {r.name for r in read[: len(read) - kept]}
     return names
 
 

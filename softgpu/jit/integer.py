@@ -454,14 +454,11 @@ def unpack(e: FunctionEmitter, whole: Value, destinations, element: str) -> None
 
 def pack(e: FunctionEmitter, parts: list[Value], element: str) -> Value:
     """Several values as one integer, lowest first."""
-    total = None
-    for place, part in enumerate(parts):
+    total = e.resize(e.integer(parts[0]), element)
+    for place, part in enumerate(parts[1:], 1):
         part = e.integer(part)
-        width = int(part.element[1:])
-        raised = e.resize(part, element)
-        if place:
-            raised = e.op("shl", raised, place * width)
-        total = raised if total is None else e.op("or", total, raised)
+        raised = e.op("shl", e.resize(part, element), place * int(part.element[1:]))
+        total = e.op("or", total, raised)
     return total
 
 

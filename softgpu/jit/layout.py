@@ -99,10 +99,10 @@ class Image:
         """The functions whose address is taken anywhere in the module."""
         names = {name for v in self.variables for _, name, _ in v.relocations}
         for function in self.module.functions.values():
-            for item in function.body or ():
-                if getattr(item, "opcode", "call") != "call":
+            for item in function.instructions:
+                if item.opcode != "call":
                     names |= {name for operand in item.operands for name in _symbols(operand)}
-        return [f.name for f in self.module.functions.values() if f.name in names and f.body]
+        return [f.name for f in self.module.functions.values() if f.name in names and f.is_defined]
 
 
 def _symbols(operand):
@@ -140,17 +140,15 @@ class Layout:
         for variable in function.variables:
             if variable.space == "shared":
                 self._place_shared(variable)
-        for item in function.body:
-            for symbol in (
-                s for operand in getattr(item, "operands", ()) for s in _symbols(operand)
-            ):
-                variable = self.module.variables.get(symbol)
-                if variable and variable.space == "shared":
-                    self._place_shared(variable)
-            if getattr(item, "opcode", None) == "call":
+        for item in function.instructions:
+            for symbol in (s for operand in item.operands for s in _symbols(operand)):
+                named = self.module.variables.get(symbol)
+                if named and named.space == "shared":
+                    self._place_shared(named)
+            if item.opcode == "call":
                 target = item.operands[1]
                 names = [target.name] if isinstance(target, Symbol) else self.taken
-                self.calls[name] |= {n for n in names if self.module.functions[n].body}
+                self.calls[name] |= {n for n in names if self.module.functions[n].is_defined}
         for callee in sorted(self.calls[name]):
             self._visit(callee)
 
@@ -190,11 +188,11 @@ class Layout:
     def follows_pointers(self) -> bool:
         """Whether the kernel reads from memory what may be an address."""
         return any(
-            getattr(item, "opcode", None) in ("ld", "ldu", "atom")
+            item.opcode in ("ld", "ldu", "atom")
             and "param" not in item.modifiers
             and item.modifiers[-1] in ("u64", "s64", "b64", "b128")
             for name in self.calls
-            for item in self.module.functions[name].body
+            for item in self.module.functions[name].instructions
         )
 
     @property

@@ -24,7 +24,7 @@ def _place(
     space = space or space_of(item)
     site = e.site(item, kind, space, 8)
     where = e.spill(host_address(e, operand, space), "addresses")
-    return "ptr %w", f"i32 {site}", f"ptr {where}", e.active
+    return "ptr %w", f"i32 {site}", f"ptr {where}", str(e.active)
 
 
 @instruction("mbarrier")

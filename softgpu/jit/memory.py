@@ -75,6 +75,7 @@ class Access:
         self.element_bytes = bits_of(ptx_type) // 8
         self.bytes = self.element_bytes * self.count
         self.site = e.site(item, kind, self.space, self.bytes, self.count)
+        self.site_text = str(self.site)  # in a routine, the name of a value
         self.address = _own_address(e, operand, self.space)
         self.operand: Address | None = operand  # None: in a routine, which knows addresses only
 
@@ -104,7 +105,7 @@ class Access:
         table = e.warp_value("sites", "ptr")
         ends = []
         for field in (0, 1):
-            place = e.assign(f"getelementptr [2 x i64], {table}, i32 {self.site}, i32 {field}")
+            place = e.assign(f"getelementptr [2 x i64], {table}, i32 {self.site_text}, i32 {field}")
             ends.append(Value(e.assign(f"load i64, ptr {place}"), "i64", True))
         enough = e.compare("icmp uge", first, ends[0])
         return e.op("and", enough, e.compare("icmp ule", past, ends[1]))
@@ -192,7 +193,7 @@ class Access:
         """What `body(e, self, *values)` gives, which large functions have once for all like it."""
 
         def apart(site: Value, address: Value, *values: Value) -> list[Value]:
-            self.site, self.address, self.operand = site.text, address, None
+            self.site_text, self.address, self.operand = site.text, address, None
             return body(self.e, self, *values)
 
         if not self.e.has_routines:
@@ -205,10 +206,8 @@ class Access:
         """Leave the access to the driver, lane by lane."""
         e = self.e
         where = e.spill(_to_host(e, self.address, self.space), "addresses")
-        lanes = e.active
-        e.call_checked(
-            "void", helper, "ptr %w", f"i32 {self.site}", f"ptr {where}", lanes, f"ptr {data}"
-        )
+        given = f"i32 {self.site_text}", f"ptr {where}", str(e.active), f"ptr {data}"
+        e.call_checked("void", helper, "ptr %w", *given)
 
 
 def _destinations(operand) -> tuple:
@@ -426,7 +425,7 @@ def _load_param(e: FunctionEmitter, item, operand: Address) -> bool:
         return False
     kind = item.modifiers[-1]
     signed = is_signed(kind)
-    step = _parameter_step(e, item, operand)
+    step = _parameter_step(e, item, operand.base, operand.offset)
     words = e.parameter_words(operand.base)
     for number, destination in enumerate(_destinations(item.operands[0])):
         offset = operand.offset + number * step
@@ -442,12 +441,12 @@ def _load_param(e: FunctionEmitter, item, operand: Address) -> bool:
     return True
 
 
-def _parameter_step(e: FunctionEmitter, item, operand: Address) -> int:
+def _parameter_step(e: FunctionEmitter, item, name: str, offset: int) -> int:
     """Bytes of each element of an access to a parameter, which has to lie inside it."""
     step = bits_of(item.modifiers[-1]) // 8
-    past = operand.offset + step * vector_size(item)
-    if operand.offset < 0 or past > e.parameter_bytes(operand.base) or operand.offset % step:
-        raise e.refusal(item, f"{operand.base} has no such place")
+    past = offset + step * vector_size(item)
+    if offset < 0 or past > e.parameter_bytes(name) or offset % step:
+        raise e.refusal(item, f"{name} has no such place")
     return step
 
 
@@ -476,10 +475,9 @@ def _read_words(e: FunctionEmitter, words: str, offset: int, element: str) -> Va
 
 def _store_param(e: FunctionEmitter, item, target: Address, values: list[Value]) -> None:
     """st.param to a parameter of a call, or to this function's result."""
-    words = e.parameter_words(target.base)
-    if words is None:
+    if not isinstance(target.base, str) or not (words := e.parameter_words(target.base)):
         raise e.refusal(item, f"{target.base} cannot be written")
-    step = _parameter_step(e, item, target)
+    step = _parameter_step(e, item, target.base, target.offset)
     for number, value in enumerate(values):
         whole = e.splat(e.integer(value))
         offset = target.offset + number * step

@@ -66,10 +66,9 @@ class _Addresses:
         self.function = function
         self.layout = layout
         self.writers: dict[str, list[Instruction]] = defaultdict(list)
-        for item in function.body or ():
-            if isinstance(item, Instruction):
-                for register in registers_of(item)[0]:
-                    self.writers[register.name].append(item)
+        for item in function.instructions:
+            for register in registers_of(item)[0]:
+                self.writers[register.name].append(item)
         self.known: dict[str, _Value] = {}
         self.proven: dict = {}  # root: zeros
         self._joined_zeros()
@@ -222,8 +221,8 @@ def merged_accesses(
     open_at_end: list[dict[tuple, list[_Access]]] = []
     for index, block in enumerate(blocks):
         loads: dict[tuple, list[_Access]] = {}
-        if before[index] is not None:
-            inherited = open_at_end[before[index]].items()
+        if (earlier := before[index]) is not None:
+            inherited = open_at_end[earlier].items()
             loads = {key: group for key, group in inherited if not key[-1]}
         run: tuple | None = None  # what the store before this one may join with
         for item in block.instructions:

@@ -33,11 +33,10 @@ def _number_sites(layout: Layout) -> tuple[dict[Instruction | str, int], list[Si
     for name in layout.calls:
         function = layout.module.functions[name]
         first[name], count = count, count + 1
-        for item in function.body:
-            if isinstance(item, Instruction):
-                if item.opcode not in OPCODES:
-                    raise refusal(layout.module, function, item)
-                first[item], count = count, count + sites_of(item)
+        for item in function.instructions:
+            if item.opcode not in OPCODES:
+                raise refusal(layout.module, function, item)
+            first[item], count = count, count + sites_of(item)
     return first, [Site("", 0, 0, "generic", "other", 1)] * count
 
 
@@ -58,10 +57,10 @@ class ModuleText:
         self.routines: dict[str, tuple[list[Value], str]] = {}  # results and text by name
         self._wanted: list[str] = []
         self.has_exits = any(  # lanes may exit inside a device function
-            getattr(item, "opcode", None) == "exit"
+            item.opcode == "exit"
             for function in module.functions.values()
             if not function.is_entry
-            for item in function.body or ()
+            for item in function.instructions
         )
 
     def declare(self, name: str, text: str) -> None:

@@ -190,14 +190,15 @@ class _Analysis:
             return result
         if not step.made or step.item in self.plan.results:
             return _ALL_KEPT
-        if self._is_taken_back(step):  # as ptxas has it
-            return self.negated[step.cancels]
+        if taken_back := self._taken_back(step):  # as ptxas has it
+            return self.negated[taken_back]
         if step.item.opcode == "neg":
             self.negated[step.item] = _held(step.item.operands[1], state)
         return _MADE[step.made]
 
-    def _is_taken_back(self, step: _Step) -> bool:
-        return step.cancels is not None and step.cancels not in self.plan.results
+    def _taken_back(self, step: _Step) -> Instruction | None:
+        """The negation that a step takes back, if that is left as it is."""
+        return None if step.cancels in self.plan.results else step.cancels
 
     def _look(self, step: _Step, state: dict[str, int], late: set[str]) -> None:
         for register in () if step.sources else step.read:
@@ -216,8 +217,8 @@ class _Analysis:
         origins: dict[str, set[str]] = {}
         for step in self.all_steps:
             sources = step.sources
-            if self._is_taken_back(step):
-                sources = step.cancels.operands[1:2]
+            if taken_back := self._taken_back(step):
+                sources = taken_back.operands[1:2]
             for register in step.written:
                 names = {source.name for source in sources if isinstance(source, Register)}
                 origins.setdefault(register.name, set()).update(names)
@@ -226,7 +227,7 @@ class _Analysis:
         todo, seen = list(late), set(late)
         while todo:
             name = todo.pop()
-            self.plan.results |= {s.item: s.made for s in makers.get(name, ())}
+            self.plan.results |= {s.item: s.made for s in makers.get(name, ()) if s.made}
             todo += origins.get(name, set()) - seen
             seen |= origins.get(name, set())
 

@@ -210,8 +210,8 @@ class ProfiledEmitter(FunctionEmitter):
                     "sg_profile_wide_row", "ptr %w", pointer, f"i32 {site}", str(first), *start
                 )
             return
-        call = ("ptr %w", self._site_pointer(site), f"i32 {site}", str(first), f"i32 {step}")
-        call = ("sg_profile_row", *call, f"i32 {lanes}")
+        row = str(first), f"i32 {step}", f"i32 {lanes}"
+        call = ("sg_profile_row", "ptr %w", self._site_pointer(site), f"i32 {site}", *row)
         whole = known.bytes > (8 if one_place else 4)  # wavefronts depend on which lanes take part
         if known.space != "shared" or (whole and one_place):
             self._say_work()

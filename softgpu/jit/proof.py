@@ -66,10 +66,11 @@ def _guess(item: Instruction, varying: set[str], strides: dict[str, int | None])
     if _ORDERED & set(item.modifiers):
         return None
     base = address_of(item).base
-    if not isinstance(base, Register) or base.name not in varying:
-        guess = Guess.ALL_AT_ONE
-    else:
-        guess = {0: Guess.AT_ONE, access_bytes(item): Guess.IN_A_ROW}.get(strides[base.name])
+    guess: Guess | None = Guess.ALL_AT_ONE
+    if isinstance(base, Register) and base.name in varying:
+        stride = strides[base.name]
+        in_a_row = Guess.IN_A_ROW if stride == access_bytes(item) else None
+        guess = Guess.AT_ONE if stride == 0 else in_a_row
     return guess if item.opcode == "ld" or guess is Guess.IN_A_ROW else None
 
 

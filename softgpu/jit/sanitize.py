@@ -51,7 +51,7 @@ class _Origins:
         self.function = function
         self.shared = shared_names
         self.of: dict[str, set] = {}
-        items = [item for item in function.body if isinstance(item, Instruction)]
+        items = function.instructions
         changed = True
         while changed:
             changed = False
@@ -155,20 +155,19 @@ class SanitizedEmitter(FunctionEmitter):
         self._constants = self._find_constants()
         self._polling = self._waits_in_loops() | self._takes_locks()
         self._updated = self._addresses("ld", 1) & self._addresses("st", 0)
-        self._uses = _Uses(self._items())
+        self._uses = _Uses(self.function.instructions)
         text.notes.setdefault("flow", {})[function.name] = [block.targets for block in self.blocks]
         if function.is_entry:
             self.entry.append(self._void_call_text("sg_sanitize_start", "ptr %w"))
 
-    def _items(self) -> list[Instruction]:
-        return [item for item in self.function.body if isinstance(item, Instruction)]
-
     def _addresses(self, opcode: str, place: int) -> set:
-        return {item.operands[place] for item in self._items() if item.opcode == opcode}
+        return {
+            item.operands[place] for item in self.function.instructions if item.opcode == opcode
+        }
 
     def _expected_by_swaps(self) -> set[str]:
         """The registers that a compare-and-swap compares with: reading them early does no harm."""
-        items = self._items()
+        items = self.function.instructions
         swaps = (i for i in items if i.opcode == "atom" and "cas" in i.modifiers)
         found = {o.name for i in swaps for o in i.operands[2:3] if isinstance(o, Register)}
         moves = [i for i in items if i.opcode in ("mov", "cvt", "selp")]
@@ -223,7 +222,9 @@ class SanitizedEmitter(FunctionEmitter):
 
         Without optimisation, an atomic stands in a function of its own."""
         swaps = (
-            i for i in self._items() if i.opcode == "atom" and {"cas", "exch"} & {*i.modifiers}
+            i
+            for i in self.function.instructions
+            if i.opcode == "atom" and {"cas", "exch"} & {*i.modifiers}
         )
         if self.function.name.startswith("__i"):
             return set(swaps)
@@ -235,8 +236,9 @@ class SanitizedEmitter(FunctionEmitter):
 
     def _find_constants(self) -> set[str]:
         """The registers that only ever get constants."""
-        found, others = set(), set()
-        for item in self._items():
+        found: set[str] = set()
+        others: set[str] = set()
+        for item in self.function.instructions:
             sets = item.opcode == "mov" and isinstance(item.operands[1], Immediate)
             (found if sets else others).update(r.name for r in registers_of(item)[0])
         return found - others
@@ -268,7 +270,7 @@ class SanitizedEmitter(FunctionEmitter):
     def _origin(self, item: Instruction | None, kind: str) -> tuple[int, int, int, int, int]:
         """The fields of struct Origin in driver/runtime.h."""
         addresses = [o for o in item.operands if isinstance(o, Address)] if item else []
-        if not addresses or kind not in ("load", "store", "atomic", "red"):
+        if item is None or not addresses or kind not in ("load", "store", "atomic", "red"):
             return 0, 0, 0, 0, 0
         address = addresses[("store", "load", "atomic").index(kind) if len(addresses) > 1 else 0]
         facts = int(address in self._updated), self._moves(item, address)

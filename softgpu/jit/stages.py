@@ -74,7 +74,7 @@ def _blocks(layout: Layout, build: str) -> str:
     """The functions of a kernel as the passes leave them to the emitter."""
     may_exit = ModuleText(layout, BUILDS[build]).has_exits
     functions = (layout.module.functions[name] for name in layout.calls)
-    found = (analyse(f, may_exit, BUILDS[build].unrolls) for f in functions if f.body)
+    found = (analyse(f, may_exit, BUILDS[build].unrolls) for f in functions if f.is_defined)
     return "\n".join(map(_function, found))
 
 

@@ -20,7 +20,7 @@ _COPIES = set("mov cvt cvta and rem min max selp".split())
 
 def strides_along_x(function: Function) -> dict[str, int | None]:
     """For each register; None where there is no one stride that is known before a launch."""
-    items = [item for item in function.body if isinstance(item, Instruction)]
+    items = function.instructions
     steps = [(item, [register.name for register in registers_of(item)[0]]) for item in items]
     strides: dict[str, int | None] = {}
     before = None
@@ -46,8 +46,8 @@ def _of_operand(operand, strides: dict[str, int | None]) -> int | None:
 
 
 def _of_result(item: Instruction, operands: list[int | None]) -> int | None:
-    opcode, sources = item.opcode, operands[1:]
-    if opcode_of(item).agreement is Agreement.NEVER or None in sources:
+    opcode, sources = item.opcode, [stride for stride in operands[1:] if stride is not None]
+    if opcode_of(item).agreement is Agreement.NEVER or None in operands[1:]:
         return None
     if not any(sources):
         return 0

@@ -26,7 +26,7 @@ def is_sum(item: Instruction) -> bool:
 
 def find_sums(function: Function, varying: set[str]) -> set[str]:
     """Names of the registers worth keeping as sums: addresses, and what they are the sums of."""
-    items = [item for item in function.body if isinstance(item, Instruction)]
+    items = function.instructions
     defined: dict[str, list[Instruction]] = {}
     for item in items:
         if item.operands and isinstance(item.operands[0], Register) and is_sum(item):

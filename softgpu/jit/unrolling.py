@@ -8,9 +8,18 @@ copies that these lanes skip: so a load in it is executed more often than the lo
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import islice
 
-from ..ptx.program import Function, Immediate, Instruction, Label, Register, Symbol
+from ..ptx.program import (
+    Function,
+    Immediate,
+    Instruction,
+    Label,
+    Register,
+    SourceLine,
+    Symbol,
+)
 from .flow import registers_of
 from .opcodes import Does, does
 
@@ -30,53 +39,77 @@ def as_ptxas_unrolls(
     The copies' dictionary also holds what was added, with None. `varying`: registers that differ
     between lanes; a loop that all lanes leave together counts the same either way.
     """
-    body = function.body or []
-    loops = [loop for loop in map(lambda at: _loop(function, at), range(len(body))) if loop]
-    loops = [loop for loop in loops if body[loop[1]].predicate.name in varying]
+    body = function.body
+    found = [_loop(function, at) for at in range(len(body))]
+    loops = [loop for loop in found if loop and loop.test.name in varying]
     if not loops:
         return function, {}
     copies: dict[Instruction, Instruction | None] = {}
     new_body: list = []
     registers = dict(function.registers)
     at = 0
-    for number, (start, end, counter, bound, step, operator) in enumerate(loops):
-        new_body += body[at : start + 1]  # with the label
-        at = end + 1
-        add = _Additions(number, body[end], copies, registers)
-        inside = body[start + 1 : end]
+    for number, loop in enumerate(loops):
+        new_body += body[at : loop.start + 1]  # with the label
+        at = loop.end + 1
+        add = _Additions(number, loop, copies, registers)
         once = Label(f"$unrolled{number}.1")
-        new_body += [*add.left(counter, bound, step, operator, 0), add.branch(True, once.name)]
+        new_body += [*add.left(0), add.branch(True, once.name)]
         for copy_count in (_COPIES, 2, 1):
             after = f"$unrolled{number}.{copy_count}.after"
-            left = add.left(counter, bound, step, operator, copy_count - 1)
-            new_body += [*left, add.branch(True, after)]
+            new_body += [*add.left(copy_count - 1), add.branch(True, after)]
             again = Label(f"$unrolled{number}.{copy_count}")
             new_body.append(again)
             for copy in range(copy_count):
                 first = copy_count == _COPIES and copy == 0
-                new_body += inside if first else [add.copy(item) for item in inside]
+                new_body += loop.inside if first else map(add.copy, loop.inside)
             if copy_count == _COPIES:
-                left = add.left(counter, bound, step, operator, copy_count - 1)
-                new_body += [*left, add.branch(False, again.name)]
+                new_body += [*add.left(copy_count - 1), add.branch(False, again.name)]
             new_body.append(Label(after))
     new_body += body[at:]
     return replace(function, body=new_body, registers=registers), copies
 
 
-def _loop(function: Function, start: int):
-    """(start, end, counter, bound, step, operator) of a loop that a label begins, at start."""
-    body = function.body
-    if not isinstance(body[start], Label) or body[start].name in function.kept_rolled:
+@dataclass
+class _Loop:
+    """A loop of one block: `start` is the place of its label in the function's body.
+
+    It goes on while the counter, to which it adds `step`, compares with `bound`."""
+
+    start: int
+    inside: list[Instruction]
+    test: Register
+    source: SourceLine
+    counter: Register
+    bound: Register | Immediate
+    step: int
+    operator: str
+
+    @property
+    def end(self) -> int:
+        """The place of the branch back."""
+        return self.start + 1 + len(self.inside)
+
+
+def _block(function: Function, start: int) -> list[Instruction]:
+    """What stands from a label on up to a branch back to it, with that; [] elsewhere."""
+    label, items = function.body[start], []
+    if not isinstance(label, Label) or label.name in function.kept_rolled:
+        return []
+    for item in islice(function.body, start + 1, None):
+        if isinstance(item, Label):
+            return []
+        items.append(item)
+        if item.opcode == "bra":
+            return items if item.operands[0] == Symbol(label.name) else []
+    return []
+
+
+def _loop(function: Function, start: int) -> _Loop | None:
+    """The loop that begins at a place of the function's body, if ptxas would unroll it."""
+    block = _block(function, start)
+    if not block:
         return None
-    end = start + 1
-    while end < len(body) and isinstance(body[end], Instruction) and body[end].opcode != "bra":
-        end += 1
-    if end >= len(body) or isinstance(body[end], Label):
-        return None
-    branch, inside = body[end], body[start + 1 : end]
-    target = branch.operands[0]
-    if not (isinstance(target, Symbol) and target.name == body[start].name):
-        return None
+    *inside, branch = block
     if branch.predicate is None or branch.negated or not _fits(inside):
         return None
     written = [(item, r.name) for item in inside for r in registers_of(item)[0]]
@@ -101,7 +134,7 @@ def _loop(function: Function, start: int):
     upwards = {"lt": True, "le": True, "gt": False, "ge": False}.get(operator)
     if not step or (upwards is not None and upwards != (step > 0)):
         return None
-    return start, end, a, b, step, operator
+    return _Loop(start, inside, branch.predicate, branch.source, a, b, step, operator)
 
 
 def _constant_step(item: Instruction) -> int:
@@ -143,11 +176,11 @@ def _is_bookkeeping(item: Instruction) -> bool:
 class _Additions:
     """Makes the instructions that unrolling one loop adds."""
 
-    def __init__(self, number: int, branch: Instruction, copies: dict, registers: dict):
+    def __init__(self, number: int, loop: _Loop, copies: dict, registers: dict):
         self.rest, self.other = (Register(f"%unrolled{number}.{n}", "b64") for n in (0, 1))
         self.more = Register(f"%unrolled{number}.more", "pred")
         registers |= {r.name: r for r in (self.rest, self.other, self.more)}
-        self.source = branch.source
+        self.loop = loop
         self.copies = copies
 
     def copy(self, item: Instruction) -> Instruction:
@@ -156,14 +189,15 @@ class _Additions:
         return made
 
     def _made(self, opcode: str, modifiers: tuple, operands: tuple, **more) -> Instruction:
-        made = Instruction(opcode, modifiers, operands, self.source, **more)
+        made = Instruction(opcode, modifiers, operands, self.loop.source, **more)
         self.copies[made] = None
         return made
 
-    def left(self, counter, bound, step: int, operator: str, beyond: int) -> list[Instruction]:
+    def left(self, beyond: int) -> list[Instruction]:
         """more = there are more than `beyond` runs of the loop to go."""
-        a, b = (bound, counter) if step > 0 else (counter, bound)
-        limit = beyond * abs(step) - (operator in ("le", "ge"))
+        loop = self.loop
+        a, b = (loop.bound, loop.counter) if loop.step > 0 else (loop.counter, loop.bound)
+        limit = beyond * abs(loop.step) - (loop.operator in ("le", "ge"))
         wide = [
             self._made("cvt", ("s64", "s32"), (to, value))
             if isinstance(value, Register)
@@ -172,7 +206,7 @@ class _Additions:
         ]
         rest = self.rest, self.rest, self.other
         difference = [self._made("sub", ("s64",), rest)]
-        if operator == "ne":  # it may go round
+        if loop.operator == "ne":  # it may go round
             kept = self.rest, self.rest, Immediate(0xFFFFFFFF)
             difference.append(self._made("and", ("b64",), kept))
         test = self._made("setp", ("gt", "s64"), (self.more, self.rest, Immediate(limit)))

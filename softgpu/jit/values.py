@@ -113,9 +113,8 @@ class ValueEmitter:
 
     def op(self, operation: str, *values: Value | int) -> Value:
         """An LLVM operation on operands of one type: op("add", a, 1)."""
-        values = self.alike(*values)
-        first = values[0]
-        rest = "".join(f", {value.text}" for value in values[1:])
+        first, *others = self.alike(*values)
+        rest = "".join(f", {value.text}" for value in others)
         return Value(
             self.assign(f"{operation} {first.type} {first.text}{rest}"),
             first.element,
@@ -183,8 +182,8 @@ class ValueEmitter:
         self, name: str, *values: Value | int, tail: str = "", element: str | None = None
     ) -> Value:
         """An LLVM intrinsic on operands of one type: intrinsic("ctpop", a)."""
-        values = self.alike(*values)
-        first = values[0]
+        given = self.alike(*values)
+        first = given[0]
         mangled = self._mangle(first.element, first.uniform)
         result = first.element
         if element is not None:
@@ -193,9 +192,9 @@ class ValueEmitter:
         kind = result if first.uniform else f"<{LANES} x {result}>"
         full = f"llvm.{name}.{mangled}"
         tail_type = f", {tail.split()[0]}" if tail else ""
-        types = ", ".join(value.type for value in values)
+        types = ", ".join(value.type for value in given)
         self.text.declare(full, f"declare {kind} @{full}({types}{tail_type})")
-        operands = ", ".join(str(value) for value in values) + (f", {tail}" if tail else "")
+        operands = ", ".join(map(str, given)) + (f", {tail}" if tail else "")
         return Value(self.assign(f"call {kind} @{full}({operands})"), result, first.uniform)
 
     @staticmethod

@@ -126,12 +126,7 @@ def _match(e, item):
 
 
 _NEUTRAL = {"add": 0, "and": -1, "or": 0, "xor": 0}
-_EXTREMES = {
-    ("min", "u32"): -1,
-    ("max", "u32"): 0,
-    ("min", "s32"): 2**31 - 1,
-    ("max", "s32"): -(2**31),
-}
+_NEUTRAL |= {"umin": -1, "umax": 0, "smin": 2**31 - 1, "smax": -(2**31)}
 
 
 @instruction("redux")
@@ -141,15 +136,12 @@ def _redux(e, item):
     kind = item.modifiers[-1]
     if kind not in ("u32", "s32", "b32"):
         raise e.refusal(item)
-    neutral = _NEUTRAL.get(operation, _EXTREMES.get((operation, kind)))
     value = e.splat(e.read(item.operands[1], kind))
     members = e.read(item.operands[2], "b32")
     if operation in ("min", "max"):
         operation = kind[0] + operation
     if members.uniform:
-        e.write(
-            item.operands[0], _reduced(e, operation, value, neutral, _members(e, item.operands[2]))
-        )
+        e.write(item.operands[0], _reduced(e, operation, value, _members(e, item.operands[2])))
         return
     # lanes with different member masks form groups: reduce for each group in turn
     left, out = e.temporary("i32", 1, "left"), e.temporary("i32", 1, "result")
@@ -164,7 +156,7 @@ def _redux(e, item):
     group = Value(e.assign(f"load i32, ptr {at}"), "i32", True)
     group = e.op("and", group, e.active)
     group = e.op("or", group, e.op("shl", 1, lane))
-    result = e.splat(_reduced(e, operation, value, neutral, group))
+    result = e.splat(_reduced(e, operation, value, group))
     merged = e.select(e.from_bits(group.text), result, e.unspill(out, "i32"))
     e.line(f"store {merged}, ptr {out}, align 64")
     rest = e.op("and", rest, e.invert(group))
@@ -174,10 +166,9 @@ def _redux(e, item):
     e.write(item.operands[0], e.unspill(out, "i32"))
 
 
-def _reduced(
-    e: FunctionEmitter, operation: str, value: Value, neutral: int, members: Value
-) -> Value:
-    chosen = e.select(e.from_bits(members.text), value, e.constant(neutral, "i32", uniform=False))
+def _reduced(e: FunctionEmitter, operation: str, value: Value, members: Value) -> Value:
+    neutral = e.constant(_NEUTRAL[operation], "i32", uniform=False)
+    chosen = e.select(e.from_bits(members.text), value, neutral)
     name = f"llvm.vector.reduce.{operation}.v{LANES}i32"
     e.text.declare(name, f"declare i32 @{name}(<{LANES} x i32>)")
     return Value(e.assign(f"call i32 @{name}({chosen})"), "i32", True)

@@ -7,16 +7,17 @@ what an atomic does is told where it was written, not inside of a header.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeGuard
 
 from .parser import CUDA_HEADER
-from .program import Function, Instruction, Module, SourceLine, Symbol
+from .program import Function, Instruction, Label, Module, SourceLine, Symbol
 
 __all__ = ["tell_callers"]
 
 
 def _is_header_s(function: Function) -> bool:
     """Whether a function is none of the author's; those that nvcc makes itself have no lines."""
-    if function.is_entry or function.body is None:
+    if function.is_entry or not function.is_defined:
         return False
     return not function.source.line or bool(CUDA_HEADER.search(function.source.file))
 
@@ -26,7 +27,7 @@ def tell_callers(module: Module) -> Module:
     if not module.debug:
         return module
     for function in list(module.functions.values()):
-        if function.body is not None and not _is_header_s(function):
+        if function.is_defined and not _is_header_s(function):
             function.body = [
                 _redirected(module, item, item.user_line) if _is_call(item) else item
                 for item in function.body
@@ -34,7 +35,7 @@ def tell_callers(module: Module) -> Module:
     return module
 
 
-def _is_call(item) -> bool:
+def _is_call(item: Instruction | Label) -> TypeGuard[Instruction]:
     return isinstance(item, Instruction) and item.opcode == "call"
 
 

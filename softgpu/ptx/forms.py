@@ -338,9 +338,8 @@ def _problem(item: Instruction) -> str:
 
 def refusal(module: Module, function: Function, item: Instruction, why: str = "") -> PtxError:
     """An instruction that cannot be run, with the place where it stands."""
-    line = item.user_line
-    if not line.line:
-        line = f"PTX line {line_number(module.text, item.token)}"
+    known = item.user_line
+    line = str(known) if known.line else f"PTX line {line_number(module.text, item.token)}"
     reason = f": {why}" if why else ""
     return PtxError(
         f"the software GPU does not run the instruction {item.name} ({line}, in {function.name})"
@@ -416,7 +415,7 @@ def check_forms(module: Module, function: Function) -> None:
     """Refuse a function with an instruction that is of none of the known forms."""
     variables = (*function.variables, *function.params, *function.returns)
     known = {*module.variables, *module.functions, *(variable.name for variable in variables)}
-    for item in function.body or ():
+    for item in function.body:
         if isinstance(item, Label) or item.opcode not in _forms():
             continue
         problem = _problem(item)

@@ -17,6 +17,7 @@ from .program import (
     Label,
     Module,
     Not,
+    Operand,
     PtxError,
     Register,
     SourceLine,
@@ -121,14 +122,15 @@ class _Parser:
         self.opcodes: dict[str, tuple[str, tuple[str, ...]]] = {}
         own = tuple(name for n, name in self.files.items() if n not in self.headers)
         self.result = Module("", "", {}, {}, text, own_files=own)
-        self.begin_function(None)
+        self.begin_function()
 
-    def begin_function(self, function: Function | None) -> None:
-        self.function = function
-        self.known: dict[str, object] = {}  # operand that a single token stands for
+    def begin_function(self) -> None:
+        self.function = Function("", False, [])  # of nobody, until its name is known
+        self.known: dict[str, Operand] = {}  # what a single token stands for
         self.scopes: list[tuple[int, int, list]] = []  # open { }: number, start, names to restore
         self.scope_count = 0
-        self.source, self.caller = UNKNOWN, None
+        self.source = UNKNOWN
+        self.caller: SourceLine | None = None
         self.user_lines: dict[tuple, SourceLine] = {}  # by place of an earlier .loc
 
     # Tokens
@@ -223,7 +225,7 @@ class _Parser:
         if token == ".loc":
             self.loc()
         elif token == ".pragma":
-            before = self.function.body if self.function else None
+            before = self.function.body
             if self.tokens[self.at] == '"nounroll"' and before and isinstance(before[-1], Label):
                 self.function.kept_rolled.add(before[-1].name)
             self.skip_past(";")
@@ -258,7 +260,7 @@ class _Parser:
             if user_line.file and not CUDA_HEADER.search(user_line.file):
                 self.caller = user_line
         self.user_lines[place] = user_line
-        if self.function and not self.function.source.line:
+        if not self.function.source.line:
             self.function.source = self.source
 
     def line(self, place: tuple) -> SourceLine:
@@ -268,7 +270,7 @@ class _Parser:
     # Functions
 
     def function_head(self, is_entry: bool) -> None:
-        self.begin_function(None)
+        self.begin_function()
         self.attributes()
         returns = self.parameters() if self.tokens[self.at] == "(" else []
         name = self.name()
@@ -292,7 +294,7 @@ class _Parser:
             functions.setdefault(name, function)
             return
         self.expect("{")
-        function.body = []
+        function.is_defined = True
         for variable in returns + params:
             if variable.space == "reg":
                 self.declare_register(variable.name, variable.type)
@@ -415,7 +417,7 @@ class _Parser:
 
     # Names and scopes
 
-    def declare(self, name: str, value: object) -> None:
+    def declare(self, name: str, value: Operand) -> None:
         if self.scopes:
             self.scopes[-1][2].append((name, self.known.get(name)))
         self.known[name] = value
@@ -524,14 +526,14 @@ class _Parser:
             total *= extent
         variable = Variable(name, space, type_, total, align or size * width)
         if self.accept("="):
-            values = _Initialiser(self, type_, shape)
-            variable.initial, variable.relocations = values.read()
+            initial, variable.relocations = _Initialiser(self, type_, shape).read()
+            variable.initial = initial
             if not dims or dims[0]:
-                if len(variable.initial) > total:
+                if len(initial) > total:
                     raise self.error(f"{name} has too many initial values", self.at - 1)
             else:
                 row = total_of(shape[1:], size)
-                variable.bytes = -(-len(variable.initial) // row) * row
+                variable.bytes = -(-len(initial) // row) * row
         return variable
 
     # Numbers
@@ -580,7 +582,9 @@ class _Parser:
         value = self.unary()
         while True:
             at = self.at
-            strength, compute = OPERATORS.get(self.tokens[at], (0, None))
+            if self.tokens[at] not in OPERATORS:
+                return value
+            strength, compute = OPERATORS[self.tokens[at]]
             if strength < binding:
                 return value
             self.at += 1
@@ -618,9 +622,10 @@ class _Parser:
         predicate, negated = None, False
         if self.accept("@"):
             negated = self.accept("!")
-            predicate = known.get(tokens[self.at])
-            if not isinstance(predicate, Register):
+            tested = known.get(tokens[self.at])
+            if not isinstance(tested, Register):
                 raise self.unexpected("a predicate register")
+            predicate = tested
             self.at += 1
         at = self.at
         opcode, modifiers = self.opcodes.get(tokens[at]) or self.opcode()
@@ -724,7 +729,7 @@ class _Parser:
         else:
             raise self.unexpected("an operand")
 
-    def value(self) -> Register | Symbol | Special | Immediate | Vector | None:
+    def value(self) -> Operand:
         """What a name stands for, with an offset where one is added to a symbol."""
         token = self.tokens[self.at]
         value = self.known.get(token)
@@ -754,14 +759,16 @@ class _Parser:
 
     def address(self) -> Address | Vector:
         self.expect("[")
-        base, offset = None, 0
+        base: Register | str | None = None
+        offset = 0
         token = self.tokens[self.at]
         if token[:1] in "_$%" or token[:1].isalpha():
             at = self.at
-            base = self.value()
-            if isinstance(base, Symbol):
-                base, offset = base.name, base.offset
-            elif isinstance(base, Register):
+            value = self.value()
+            if isinstance(value, Symbol):
+                base, offset = value.name, value.offset
+            elif isinstance(value, Register):
+                base = value
                 if self.tokens[self.at] in ("+", "-"):
                     offset = self.integer()
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os.path
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ __all__ = [
     "Label",
     "Module",
     "Not",
+    "Operand",
     "PtxError",
     "Register",
     "SourceLine",
@@ -124,6 +126,10 @@ class Vector:
         return f"{{{', '.join(map(_operand, self.elements))}}}"
 
 
+Operand = Register | Not | Immediate | Special | Symbol | Address | Vector | None
+"""What stands between an instruction's commas; None is the sink `_`."""
+
+
 @dataclass(frozen=True)
 class Label:
     """A branch target, standing in a function's body in front of the instruction it names."""
@@ -191,13 +197,13 @@ class Variable:
     type: str
     bytes: int
     align: int
-    initial: bytes | None = None
+    initial: builtins.bytes | None = None
     relocations: tuple[tuple[int, str, int], ...] = ()
 
 
 @dataclass
 class Function:
-    """An `.entry` or `.func` with its body in order; body None: external (vprintf ...).
+    """An `.entry` or `.func` with its body in order; external ones (vprintf ...) have none.
 
     `params` have `offset`s in kernel parameter space by `param_offsets`. Names declared in nested
     { } scopes (call parameters, scoped registers, labels) are renamed so that they are unique in a
@@ -211,7 +217,8 @@ class Function:
     returns: list[Variable] = field(default_factory=list)
     registers: dict[str, Register] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)
-    body: list[Instruction | Label] | None = None
+    is_defined: bool = False
+    body: list[Instruction | Label] = field(default_factory=list)
     branch_targets: dict[str, list[str]] = field(default_factory=dict)
     call_targets: dict[str, list[str]] = field(default_factory=dict)
     prototypes: dict[str, tuple[list[Variable], list[Variable]]] = field(default_factory=dict)
@@ -219,6 +226,11 @@ class Function:
     kept_rolled: set[str] = field(default_factory=set)
     max_threads: int | None = None
     source: SourceLine = SourceLine("", 0)
+
+    @property
+    def instructions(self) -> list[Instruction]:
+        """The body without its labels."""
+        return [item for item in self.body if isinstance(item, Instruction)]
 
     @property
     def param_offsets(self) -> dict[str, int]:
