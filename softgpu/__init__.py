@@ -1,6 +1,6 @@
-"""A software GPU: the CUDA driver on the CPU, for unmodified PyCUDA.
+"""A software GPU: the CUDA driver on the CPU, for unmodified PyCUDA, numba-cuda and cuda.core.
 
-`install()` before `import pycuda` is all it takes. The package knows nothing of the course.
+`install()` before they are imported is all it takes. The package knows nothing of the course.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def install(threads: int | None = None, toolkit: Toolkit | None = None) -> None:
     `toolkit`: whose nvcc compiles for it; default: the machine's own or that of NVIDIA's wheels.
     Where there is neither, PTX still runs.
     """
-    from . import cache, settings
+    from . import cache, clients, settings
     from .loader import Engine
     from .toolkit import ToolkitError, find_toolkit, use
 
@@ -37,6 +37,7 @@ def install(threads: int | None = None, toolkit: Toolkit | None = None) -> None:
         os.environ["SOFTGPU_NVCC"] = toolkit.nvcc
         os.environ["PATH"] = os.pathsep.join([_BIN, os.environ["PATH"]])
     cache.serve_pycuda()
+    clients.serve()
 
 
 def stopped_launches() -> int:

@@ -1,0 +1,58 @@
+"""Other ways to the software GPU than PyCUDA: what cuda-bindings, cuda.core and numba-cuda need.
+
+They speak to the driver as they do to NVIDIA's. Two more libraries of NVIDIA's make machine code:
+the run-time compiler, which leaves PTX instead, and nvJitLink. Where that is not installed, they
+let the driver link; so it counts as not installed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import importlib.util
+import os
+import tempfile
+from pathlib import Path
+
+from .. import build, cache, settings
+
+__all__ = ["serve"]
+
+_NVRTC = Path(__file__).with_name("nvrtc.c")
+_global: list[ctypes.CDLL] = []
+
+
+def serve() -> None:
+    """Stand before these two libraries for cuda-bindings; where that is missing, do nothing."""
+    if _global or not (importlib.util.find_spec("cuda") and _has_bindings()):
+        return
+    from cuda import pathfinder
+
+    _global.append(ctypes.CDLL(str(_compiled()), mode=os.RTLD_NOW | os.RTLD_GLOBAL))
+    find = pathfinder.load_nvidia_dynamic_lib
+
+    def load_nvidia_dynamic_lib(name: str) -> pathfinder.LoadedDL:
+        if name == "nvJitLink":
+            raise pathfinder.DynamicLibNotFoundError(
+                "nvJitLink makes machine code; for the software GPU the driver links PTX"
+            )
+        return find(name)
+
+    pathfinder.load_nvidia_dynamic_lib = load_nvidia_dynamic_lib
+
+
+def _has_bindings() -> bool:
+    return all(importlib.util.find_spec(f"cuda.{name}") for name in ("pathfinder", "bindings"))
+
+
+def _compiled() -> Path:
+    """The library in front of the run-time compiler, kept from process to process."""
+    kept = settings.cache_folder() / f"{hashlib.sha256(_NVRTC.read_bytes()).hexdigest()[:32]}.so"
+    if not kept.exists():
+        with tempfile.TemporaryDirectory(prefix="softgpu-") as folder:
+            made = Path(folder, "nvrtc.so")
+            build.run_compiler(
+                [build.find_compiler(), "-shared", "-fPIC", "-O2", _NVRTC, "-o", made, "-ldl"]
+            )
+            cache.write(kept.name, made.read_bytes())
+    return kept
