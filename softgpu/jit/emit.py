@@ -354,18 +354,8 @@ class FunctionEmitter(ValueEmitter):
         if not self.item.predicate:
             yield
             return
-        with self.only_if(self.compare("icmp ne", self.active, 0)):
+        with self.when(self.compare("icmp ne", self.active, 0)):
             yield
-
-    @contextmanager
-    def only_if(self, condition: Value):
-        """What is emitted in this block runs if a uniform value is true."""
-        label, done = self.label(), self.label()
-        self.line(f"br {condition}, label %{label}, label %{done}")
-        self.start(label)
-        yield
-        self.line(f"br label %{done}")
-        self.start(done)
 
     # --- registers ----------------------------------------------------------------------------
 

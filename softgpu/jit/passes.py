@@ -38,19 +38,23 @@ class Analysis:
     read_somewhere: set[str]
 
 
+def _blocks(function: Function, calls_may_exit: bool):
+    """A function's blocks, the registers that live on entry to each, and those that vary."""
+    blocks = blocks_in_order(function, calls_may_exit)
+    live = live_registers(blocks)
+    return blocks, live, find_varying(function, blocks, live)
+
+
 def analyse(function: Function, calls_may_exit: bool, unrolled: bool = False) -> Analysis:
     """Run all passes; `unrolled`: over the function with its loops unrolled as ptxas would."""
     copies: dict[Instruction, Instruction | None] = {}
-    blocks = blocks_in_order(function, calls_may_exit)
-    varying = find_varying(function, blocks)
+    blocks, live, varying = _blocks(function, calls_may_exit)
     if unrolled:
         function, copies = as_ptxas_unrolls(function, varying)
         if copies:
-            blocks = blocks_in_order(function, calls_may_exit)
-            varying = find_varying(function, blocks)
+            blocks, live, varying = _blocks(function, calls_may_exit)
     divergent = [is_divergent(block, varying) for block in blocks]
     waiting = waiting_blocks(blocks, divergent)
-    live = live_registers(blocks)
     return Analysis(
         function=function,
         copies=copies,

@@ -19,6 +19,7 @@ __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 SITE_COUNTERS = contract.names("Counter", "COUNT_")
 _As = contract.flags("AtomicForm", "AS_")
 _MAX_WARPS = 32
+_WATCHED = Value("%watched", "i1", True)  # whether the block is the one that pictures show
 
 
 def _atomic_in_machine_code(
@@ -131,21 +132,6 @@ class ProfiledEmitter(FunctionEmitter):
             work = self.assign(f"sub i64 {work}, {but}")
         self.line(f"store i64 {work}, ptr %done")
 
-    def _if(self, condition: str) -> tuple[str, str]:
-        """(label of the other way, label after both) of an if whose body follows."""
-        body, other, done = self.label(), self.label(), self.label()
-        self.line(f"br i1 {condition}, label %{body}, label %{other}")
-        self.start(body)
-        return other, done
-
-    def _else(self, labels: tuple[str, str]) -> None:
-        self.line(f"br label %{labels[1]}")
-        self.start(labels[0])
-
-    def _end(self, labels: tuple[str, str]) -> None:
-        self.line(f"br label %{labels[1]}")
-        self.start(labels[1])
-
     # --- what happens -----------------------------------------------------------------------
 
     def begin_block(self, index, block) -> None:
@@ -180,19 +166,16 @@ class ProfiledEmitter(FunctionEmitter):
         self.notes["tokens"].append([item.token for item in items])
         self.notes["blocks"].append([first, [[*key, n] for key, n in lines.items()]])
         self._increase(first, "1")
-        labels = self._if(self.assign(f"icmp ne i32 {self.mask}, -1"))
-        missing = self._lane_count(self.assign(f"xor i32 {self.mask}, -1"))
-        self._increase(first + 1, missing)
-        self._else(labels)
-        self._end(labels)
+        mask = Value(self.mask, "i32", True)
+        with self.when(self.compare("icmp ne", mask, -1)):
+            missing = self._lane_count(self.invert(mask).text)
+            self._increase(first + 1, missing)
         before = self._add("%work", str(len(items)))
-        labels = self._if("%watched")
-        at = self.assign(f"trunc i64 {before} to i32")
-        self.call_void(
-            "sg_profile_step", "ptr %w", f"i32 {number}", f"i32 {self.mask}", f"i32 {at}"
-        )
-        self._else(labels)
-        self._end(labels)
+        with self.when(_WATCHED):
+            at = self.assign(f"trunc i64 {before} to i32")
+            self.call_void(
+                "sg_profile_step", "ptr %w", f"i32 {number}", f"i32 {self.mask}", f"i32 {at}"
+            )
 
     def observe_row(self, site: int, first: Value, one_place: bool) -> None:
         known = self.text.sites[site]
@@ -217,21 +200,19 @@ class ProfiledEmitter(FunctionEmitter):
             self._say_work()
             self.call_void(*call)
             return
-        elsewhere = "%watched"
+        elsewhere = _WATCHED
         if whole:
-            some = self.assign(f"icmp ne i32 {lanes}, -1")
-            elsewhere = self.assign(f"or i1 %watched, {some}")
-        labels = self._if(elsewhere)
-        self._say_work()
-        self.call_void(*call)
-        self._else(labels)
-        base = self._of_site(site)
-        self._increase(base + SITE_COUNTERS.index("active"), self._lane_count(lanes))
-        self._increase(base + SITE_COUNTERS.index("shared"), "1")
-        self._increase(
-            base + SITE_COUNTERS.index("wavefronts"), str(known.bytes // 4 if whole else 1)
-        )
-        self._end(labels)
+            elsewhere = self.op("or", _WATCHED, self.compare("icmp ne", self.active, -1))
+        with self.when(elsewhere) as otherwise:
+            self._say_work()
+            self.call_void(*call)
+            otherwise()
+            base = self._of_site(site)
+            self._increase(base + SITE_COUNTERS.index("active"), self._lane_count(lanes))
+            self._increase(base + SITE_COUNTERS.index("shared"), "1")
+            self._increase(
+                base + SITE_COUNTERS.index("wavefronts"), str(known.bytes // 4 if whole else 1)
+            )
 
     def call_checked(self, result: str, name: str, *arguments: str) -> str:
         if name in ("load", "store", "atomic"):
@@ -292,13 +273,11 @@ class ProfiledEmitter(FunctionEmitter):
             self.line(f"store i64 {self.assign('load i64, ptr %done')}, ptr %work")
 
     def observe_shuffle(self, site: int, members, mode: int, b, c) -> None:
-        labels = self._if("%watched")
-        self._say_work()
-        lanes = self.spill_all(self.read(b, "u32"), self.read(c, "u32"))
-        active = self.active
-        self.call_void("sg_profile_shuffle", "ptr %w", f"i32 {site}", f"i32 {mode}", *lanes, active)
-        self._else(labels)
-        self._end(labels)
+        with self.when(_WATCHED):
+            self._say_work()
+            lanes = self.spill_all(self.read(b, "u32"), self.read(c, "u32"))
+            where = f"i32 {site}", f"i32 {mode}"
+            self.call_void("sg_profile_shuffle", "ptr %w", *where, *lanes, self.active)
 
     def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
         self._say_work(but=self._after.get(self.item, 0))

@@ -64,12 +64,12 @@ class ProvingEmitter(FunctionEmitter):
         more = self.op("and", whole, self._is_ahead())
         arrivals = self.op("add", self._now("arrivals", "i64"), self.convert("zext", more, "i64"))
         self.line(f"store {arrivals}, ptr {self.warp_field('arrivals')}")
-        with self.only_if(self.invert(more)):
+        with self.when(self.invert(more)):
             self.call_void("sg_arrive", "ptr %w", f"i32 {site}", self.active)
 
     def emit_instruction(self, item: Instruction) -> None:
         if item in self._ahead.waits:
-            with self.only_if(self._is_ahead()):
+            with self.when(self._is_ahead()):
                 self.call_void("sg_catch_up", "ptr %w")
         super().emit_instruction(item)
 

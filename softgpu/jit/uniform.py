@@ -8,7 +8,7 @@ lanes agree on everything" until nothing changes.
 from __future__ import annotations
 
 from ..ptx.program import Function, Instruction, Special, Vector
-from .flow import Block, live_registers, registers_of, waiting_blocks
+from .flow import Block, registers_of, waiting_blocks
 from .opcodes import Agreement, opcode_of
 
 __all__ = ["find_varying", "is_divergent"]
@@ -59,9 +59,8 @@ def is_divergent(block: Block, varying: set[str]) -> bool:
     return block.choice == "entry"
 
 
-def find_varying(function: Function, blocks: list[Block]) -> set[str]:
-    """Names of the registers that need a value per lane."""
-    live = live_registers(blocks)
+def find_varying(function: Function, blocks: list[Block], live: list[set[str]]) -> set[str]:
+    """Names of the registers that need a value per lane; `live`: see live_registers."""
     steps = [[_step(function, item) for item in block.instructions] for block in blocks]
     varying = {"%entry"}
     while True:

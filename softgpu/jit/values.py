@@ -7,6 +7,8 @@ what `python -m softgpu.show` shows. LLVM checks it when it reads it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..contract import WARP
@@ -72,6 +74,26 @@ class ValueEmitter:
     def start(self, label: str) -> None:
         self.here = label
         self.lines.append(f"{label}:")
+
+    @contextmanager
+    def when(self, condition: Value) -> Iterator[Callable[[], None]]:
+        """What is emitted in this block runs if a uniform value is true.
+
+        Calling what `with` gives begins, within the block, what runs if it is false."""
+        body, other = self.label(), self.label()
+        end = other
+
+        def otherwise() -> None:
+            nonlocal end
+            end = self.label()
+            self.line(f"br label %{end}")
+            self.start(other)
+
+        self.line(f"br {condition}, label %{body}, label %{other}")
+        self.start(body)
+        yield otherwise
+        self.line(f"br label %{end}")
+        self.start(end)
 
     # --- values -----------------------------------------------------------------------------
 

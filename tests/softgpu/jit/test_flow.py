@@ -142,7 +142,8 @@ def test_a_loop_counter_of_all_lanes_is_one_scalar_and_a_lane_s_own_is_not():
         mov.u32 %r5, %r2;
         ret;
     """)
-    varying = find_varying(function, blocks_in_order(function))
+    blocks = blocks_in_order(function)
+    varying = find_varying(function, blocks, live_registers(blocks))
     assert {"%r1", "%p1", "%r4"} <= varying
     assert not {"%r2", "%p2", "%r5"} & varying
 
@@ -159,5 +160,5 @@ def test_a_counter_that_lanes_leave_the_loop_with_at_different_times_varies():
         ret;
     """)
     blocks = blocks_in_order(function)
-    assert "%r2" in find_varying(function, blocks)
+    assert "%r2" in find_varying(function, blocks, live_registers(blocks))
     assert any("%r2" in names for names in live_registers(blocks))
