@@ -25,8 +25,10 @@ TOPICS = {  # words of a case, and what the headline calls it
     "im2col float16": "im2col, half",
     "col2im float32": "col2im, float",
     "col2im float16": "col2im, half",
+    "gemm float32": "products, float",
+    "conv2d float32": "convolutions, float",
 }
-PRODUCTS = "gemm", "conv2d"  # what memory does not limit
+TENSOR_CORES = "gemm float16", "conv2d float16"  # where the libraries multiply: another floor
 LARGE_US = 30  # of the floor: below, launches count, not kernels
 
 
@@ -44,12 +46,12 @@ def shares(topic, piece=""):
 
 
 def headline():
-    """A Picture of all large cases that memory limits, a row for each topic."""
+    """A Picture of all large cases but those that libraries compute on tensor cores, a row for each
+    topic."""
     rows = {name: {} for name in TOPICS.values()}
-    cases = [row for row in _large() if row["topic"] not in PRODUCTS]
+    cases = [row for row in _large() if not _named(row, TENSOR_CORES)]
     for row in cases:
-        words = set(row["case"].split())
-        name = next((n for key, n in TOPICS.items() if words.issuperset(key.split())), row["topic"])
+        name = TOPICS.get(_named(row, TOPICS), row["topic"])
         rows.setdefault(name, {}).setdefault(_contender(row), []).append(_share(row))
     rows = {name: values for name, values in rows.items() if values}
     return plots.shares(rows, _source(cases), of="the floor's speed")
@@ -59,6 +61,12 @@ def _large():
     with (bench.RECORDED / "peers.csv").open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if float(row["floor_us"]) >= LARGE_US]
     return [row for row in rows if row["median_us"]]
+
+
+def _named(row, names):
+    """The one whose words are all in the row's case, or None."""
+    words = set(row["case"].split())
+    return next((name for name in names if words.issuperset(name.split())), None)
 
 
 def _contender(row):
