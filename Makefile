@@ -43,9 +43,12 @@ check: lint
 # Which lines of Python and of C the tests reach, and which they do not. ARGS: some tests only.
 coverage: export SOFTGPU_BUILD := coverage
 coverage: export COVERAGE_FILE := $(CURDIR)/build/coverage/python
+coverage: export SOFTGPU_CACHE := $(CURDIR)/build/coverage/cache
 coverage: setup
-	@find build/coverage build/driver-coverage -name '*.gcda' -delete -o -name 'python*' -delete
-	@$(RUN) coverage run -m pytest $(PARALLEL) $(or $(ARGS),tests)
+	@rm -rf build/coverage
+	@mkdir -p build/coverage
+	@find build/driver-coverage -name '*.gcda' -delete
+	-@$(RUN) coverage run -m pytest $(PARALLEL) $(or $(ARGS),tests)
 	@$(RUN) coverage combine -q
 	@$(RUN) coverage report
 	@$(RUN) gcovr --txt-metric line
