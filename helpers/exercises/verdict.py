@@ -132,6 +132,7 @@ class Verdict:
         if self.reasons:
             reason = self.reasons[0]
             parts += [f"<p>{escape(str(r))}</p>" for r in self.reasons]
-            parts.append(f"<pre>{escape(reason.case)}</pre>" if reason.case else "")
+            if reason.case:  # JupyterLab would break its lines inside words
+                parts.append(f"<pre style='word-break:normal'>{escape(reason.case)}</pre>")
             parts.append(f"<p>Next: {escape(reason.advice)}</p>")
         return "".join(parts)
