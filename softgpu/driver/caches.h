@@ -15,7 +15,7 @@ typedef struct {
     uint8_t kind;          /* SITE_... */
 } Touch;
 
-/* The accesses of one worker to every 2^k-th line, chosen by a hash so that there is room. */
+/* The accesses of one worker to every 2^k-th page, chosen by a hash so that there is room. */
 typedef struct {
     Touch *touches;
     uint32_t count;
