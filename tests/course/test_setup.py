@@ -23,9 +23,10 @@ else:
 
 PYTHONS = ["3.10", "3.11", "3.12", "3.13"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PINS = {
+EXTRAS = [pins for name, pins in PROJECT["optional-dependencies"].items() if name != "clients"]
+PINS = {  # of the lab, which needs no other client of the software GPU than PyCUDA
     requirement.name: str(requirement.specifier)
-    for line in [*PROJECT["dependencies"], *sum(PROJECT["optional-dependencies"].values(), [])]
+    for line in [*PROJECT["dependencies"], *sum(EXTRAS, [])]
     for requirement in [Requirement(line)]
 }
 
