@@ -29,7 +29,7 @@ PIPES = {  # which pipe an opcode goes through; what is not here goes through al
 }
 PIPE_OF = {opcode: pipe for pipe, opcodes in PIPES.items() for opcode in opcodes.split()}
 SAID = {
-    "latency of memory": "waiting for memory, with too little in flight",
+    "latency of memory": "waiting for memory",
     "dependent steps": "steps that wait for each other",
     "turns of blocks": "blocks that take each other's place",
     "instructions": "issuing instructions",

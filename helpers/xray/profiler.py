@@ -1,6 +1,7 @@
 """Run a launch in the profile build and gather what it counted, by source line."""
 
 from collections import Counter, defaultdict
+from functools import partial
 from math import nan
 
 import numpy as np
@@ -100,7 +101,7 @@ def report(engine, result):
         events=_array(result.events, _EVENT, result.event_count),
         samples=_array(result.samples, _SAMPLE, result.sample_count),
         incomplete=bool(result.incomplete),
-        machine=machine_counts(module, code, counters),
+        find_machine=partial(machine_counts, module, code, counters),
         caches=replay(engine.runtime, code, resident.blocks, shared),
         waves=waves(engine.runtime, resident.blocks),
     )

@@ -65,7 +65,7 @@ class Report:
     events: np.ndarray
     samples: np.ndarray
     incomplete: bool
-    machine: object = None  # hardware.Machine
+    find_machine: object = None  # returns a hardware.Machine, or None
     caches: object = None  # hardware.Caches
     waves: tuple | None = None  # hardware.waves
     _read: dict = field(default_factory=dict)
@@ -105,6 +105,11 @@ class Report:
                 found[f"dram__bytes_{way}.sum"] = 32 * getattr(self.caches, f"dram_{short}")
                 found[f"lts__t_sectors_op_{way}.sum"] = getattr(self.caches, f"l2_{short}")
         return found
+
+    @cached_property
+    def machine(self):
+        """The kernel's machine code and how often it ran: hardware.Machine, or None."""
+        return self.find_machine() if self.find_machine else None
 
     @property
     def block_count(self):
