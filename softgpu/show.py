@@ -1,5 +1,6 @@
 """What the software GPU makes of a kernel, stage by stage.
 
+python -m softgpu.show kernel.cu                           # its only kernel, or which there are
 python -m softgpu.show kernel.cu scale                     # its PTX, and its blocks
 python -m softgpu.show kernel.ptx scale assembly.s         # one stage
 python -m softgpu.show kernel.cu scale all --build sanitize --arch sm_80
@@ -26,6 +27,8 @@ class _Unusable(Exception):
 
 def ptx_of(path: Path, arch: str, options: list[str]) -> str:
     """The text of a PTX file, or what nvcc makes of a CUDA file."""
+    if not path.is_file():
+        raise _Unusable(f"there is no file {path}")
     if path.suffix != ".cu":
         return path.read_text()
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +59,8 @@ def kernel_in(module: Module, asked: str) -> str:
     found = exact or [name for name in names if asked in name or asked in short_name(name)]
     if len(found) != 1:
         listed = "\n".join(f"    {short_name(name)}" for name in found or names) or "    none"
-        raise _Unusable(f"{len(found)} kernels are called {asked!r}; there are:\n{listed}")
+        said = f"{len(found)} kernels are called {asked!r};" if asked else "which kernel?"
+        raise _Unusable(f"{said} there are:\n{listed}")
     return found[0]
 
 
@@ -69,7 +73,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("file", type=Path, help=".cu or .ptx")
-    parser.add_argument("kernel", help="its name or a part of it")
+    parser.add_argument("kernel", nargs="?", default="", help="its name or a part of it")
     parser.add_argument("stages", nargs="*", help=f"all, or of: {', '.join(STAGES)}")
     builds = contract.names("Build", "BUILD_")
     parser.add_argument("--build", choices=builds, default="plain")

@@ -78,7 +78,8 @@ def test_builds_differ(source):
 @pytest.mark.parametrize(
     ("kernel", "says"),
     [("nothing", "0 kernels are called 'nothing'; there are:\n    scale\n    shift"),
-     ("s", "2 kernels are called 's'; there are:\n    scale\n    shift")],
+     ("s", "2 kernels are called 's'; there are:\n    scale\n    shift"),
+     ("", "which kernel? there are:\n    scale\n    shift")],
 )  # fmt: skip
 def test_show_says_which_kernels_there_are(source, kernel, says):
     shown = run("-m", "softgpu.show", source, kernel)
