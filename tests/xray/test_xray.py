@@ -264,7 +264,7 @@ def test_lanes_and_memory(tree):
 
 
 def test_nsight_names(tree):
-    assert list(tree.nsight()) == METRICS
+    assert list(tree.nsight())[: len(METRICS)] == METRICS  # those of the clock come after
 
 
 def test_it_prints(tree):
@@ -336,7 +336,9 @@ def test_the_same_numbers_beside_another_driver(tree, monkeypatch, tmp_path):
     other = xray.profile(
         (TREE, "tree"), x, out, np.int32(1000), grid=4, block=256, shared=1024
     )  # fmt: skip
-    assert other.nsight() == tree.nsight() and other.total == tree.total
+    counted, before = other.nsight(), tree.nsight()  # caches see other addresses
+    assert {name: counted[name] for name in METRICS} == {name: before[name] for name in METRICS}
+    assert other.total == tree.total
     assert other.touched_bytes == tree.touched_bytes
     assert (cuda.from_device(out, (4,), np.float32) == 7).all()
     known = sources.kernel("reduce/shared.cu")
