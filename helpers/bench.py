@@ -279,9 +279,9 @@ class Timings:
         The software GPU runs those up to SOFTWARE_SIZE only; it looks up all of them."""
         for size in sizes:
             if autoinit.is_software and size > SOFTWARE_SIZE:
-                self._recall(step, size, size * bytes_each)
+                self._recall(step, size, round(size * bytes_each))
             else:
-                self.measure(step, size, prepare(size), size * bytes_each, cold, before)
+                self.measure(step, size, prepare(size), round(size * bytes_each), cold, before)
         return self.of(step)
 
     def _recall(self, step, size, bytes_moved):

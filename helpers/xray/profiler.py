@@ -47,8 +47,10 @@ def profile(kernel, *args, grid, block, shared=0, watch=0, cooperative=False):
 
 def predicted_us(launch):
     """Microseconds that launch() would take on an H200; NaN where it launches several kernels, or
-    one whose time cannot be known. For the software GPU as PyCUDA's driver."""
+    one whose time cannot be known, and on a GPU."""
     engine = Engine.in_use()
+    if engine is None:
+        return nan
     with one_at_a_time:
         engine.runtime.sg_profile_begin(0)
         try:
