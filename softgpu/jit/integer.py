@@ -399,9 +399,9 @@ def _dot(e, item):
 
 
 @instruction("vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2")
-@instruction("vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4")
+@instruction("vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset2", "vset4")
 def _in_parts(e, item):
-    """Arithmetic on the bytes or halves of a word; with .add their sum, plus c."""
+    """Arithmetic or comparison of the bytes or halves of words; with .add their sum, plus c."""
     operation, parts = item.opcode[1:-1], int(item.opcode[-1])
     kinds = [m for m in item.modifiers if m in ("s32", "u32")]
     a, b, c = (e.read(o, "b32") for o in item.operands[1:4])
@@ -413,8 +413,12 @@ def _in_parts(e, item):
             raised = e.op("shl", value, 32 - width * (place + 1))
             return e.op("ashr" if is_signed(kind) else "lshr", raised, 32 - width)
 
-        x, y = part(a, kinds[1]), part(b, kinds[2])
-        if operation == "absdiff":
+        x, y = part(a, kinds[-2]), part(b, kinds[-1])
+        if operation == "set":  # parts of either kind, extended, compare as signed words
+            order = item.modifiers[2]
+            sign = "" if order in ("eq", "ne") else "s"
+            value = e.resize(e.compare(f"icmp {sign}{order}", x, y), "i32")
+        elif operation == "absdiff":
             value = e.intrinsic("abs", e.op("sub", x, y), tail="i1 false")
         elif operation == "avrg":  # halves are rounded away from zero
             both = e.op("add", x, y)

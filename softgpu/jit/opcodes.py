@@ -96,6 +96,7 @@ _rows("and or xor mov cvt selp slct", pointer=Pointer.KEPT)
 _rows("mul24 shl shr rem not bfe bfi clz popc brev prmt", pointer=Pointer.LOST)
 _rows("addc subc madc sad cnot shf bfind bmsk szext fns copysign dp4a dp2a lop3")
 _rows("vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4")
+_rows("vset2 vset4")
 
 # --- memory --------------------------------------------------------------------------------------
 

@@ -131,6 +131,7 @@ dp4a             .(u32|s32).(u32|s32)                        d a a a
 dp2a             (.lo|.hi).(u32|s32).(u32|s32)               d a a a
 vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2  .(u32|s32).(u32|s32).(u32|s32)(.sat|.add)?  d a a a
 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4  .(u32|s32).(u32|s32).(u32|s32)(.sat|.add)?  d a a a
+vset2 vset4      .(u32|s32).(u32|s32).(eq|ne|lt|le|gt|ge)(.add)?  d a a a
 
 setp             ORDER.(b16|b32|b64|u16|u32|u64|s16|s32|s64)                 p p? a a
 setp             COMPARE(.ftz)?.(f16|f16x2|bf16|bf16x2|f32|f64)              p p? a a

@@ -328,6 +328,47 @@ def test_cache_policies_change_no_value(module, memory):
     assert (read(memory, 32) == 2 * numbers).all()
 
 
+ORDERS = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+AWKWARD = np.array(
+    [0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7F80FF00, 0x017F8081, 0x80017FFF, 0x7FFF8000,
+     0x7FFFFFFF, 0x80000000, 0x80808080, 0xFFFFFFFF], np.uint32)  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", [2, 4])
+def test_vset_compares_parts_of_words_extended_by_their_types_and_gives_or_adds_0_or_1(parts):
+    forms = [
+        (x, y, order, add) for x in "us" for y in "us" for order in ORDERS for add in ("", ".add")
+    ]
+    count = AWKWARD.size**2
+    a, b = (v.ravel() for v in np.meshgrid(AWKWARD, AWKWARD, indexing="ij"))
+    c = np.roll(a, 1) ^ b
+    code = "".join(
+        f'asm("vset{parts}.{x}32.{y}32.{order}{add} %0, %1, %2, %3;"'
+        f' : "=r"(o[{n * count} + i]) : "r"(a[i]), "r"(b[i]), "r"(c[i]));\n'
+        for n, (x, y, order, add) in enumerate(forms)
+    )
+    inputs = "const unsigned *a, const unsigned *b, const unsigned *c"
+    kernel = SourceModule(
+        f"__global__ void all(unsigned *o, {inputs}) {{ int i = threadIdx.x; {code} }}"
+    ).get_function("all")
+    got = np.empty((len(forms), count), np.uint32)
+    kernel(cuda.Out(got), cuda.In(a), cuda.In(b), cuda.In(c), block=(count, 1, 1))
+    kinds = {"u": np.dtype(f"u{4 // parts}"), "s": np.dtype(f"i{4 // parts}")}
+    for (x, y, order, add), words in zip(forms, got, strict=True):
+        left, right = (v.view(kinds[k]).astype(np.int64) for v, k in ((a, x), (b, y)))
+        bits = ORDERS[order](left, right).astype(kinds["u"])
+        summed = c + bits.reshape(-1, parts).sum(axis=1, dtype=np.uint32)
+        want = summed if add else bits.view(np.uint32)
+        assert (words == want).all(), f"vset{parts}.{x}32.{y}32.{order}{add}"
+
+
 def test_a_kernel_may_be_named_like_a_function_of_the_driver(module, memory):
     module.get_function("sg_load")(memory, block=(32, 1, 1))
     assert (read(memory, 32) == 5).all()
