@@ -29,10 +29,11 @@ def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
     """Makes a shared library of a program, whose kernels are PTX that knows its source lines.
 
     words: sources and options, as nvcc takes them."""
+    (out.parent / "libcudart.so").symlink_to(runtime_library(toolkit))
     _run([
         toolkit.nvcc, "-shared", "-Xcompiler", "-fPIC", "-o", out,
         "-gencode", f"arch=compute_{_ARCH},code=compute_{_ARCH}", "-lineinfo", "--no-compress",
-        "-cudart", "none", "-Xlinker", runtime_library(toolkit),
+        "-cudart", "none", "-L", out.parent, "-lcudart",
         "-include", _SOURCES / "before_13.h", *words,
     ])  # fmt: skip
 

@@ -47,7 +47,8 @@ def test_a_stream_reads_each_sector_once_from_memory():
     report = copied(1 << 16)
     assert report.nsight()["dram__bytes_read.sum"] == 4 << 16
     assert report.caches.l1_misses == report.caches.stored == 4 * (1 << 16) // 32
-    assert report.caches.read_pages == (4 << 16) // 1024
+    pages = (4 << 16) // 1024
+    assert report.caches.read_pages in (pages, pages + 1)  # an array may begin inside of one
     length = sum(len(block.instructions) for block in report.machine.blocks if not block.cold)
     assert report.machine.executed == report.warp_count * length  # each of them once
 
