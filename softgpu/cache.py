@@ -11,12 +11,13 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from . import settings
 
-__all__ = ["guard_pycuda", "read", "serve_pycuda", "write"]
+__all__ = ["guard_pycuda", "made_once", "read", "serve_pycuda", "write"]
 
 _UNFINISHED = ".unfinished-"
 _UNFINISHED_S = 3600.0
@@ -65,6 +66,18 @@ def write(name: str, content: bytes) -> None:
         _unseen_bytes = 0
     else:
         _unseen_bytes += len(content)
+
+
+def made_once(name: str, make: Callable[[Path], None]) -> Path:
+    """Where a library is kept under a name; make(path) makes it the first time, elsewhere."""
+    try:
+        read(name)
+    except OSError:
+        with tempfile.TemporaryDirectory(prefix="softgpu-") as folder:
+            made = Path(folder, name)
+            make(made)
+            write(name, made.read_bytes())
+    return settings.cache_folder() / name
 
 
 def serve_pycuda() -> None:

@@ -46,18 +46,14 @@ def runtime_library(toolkit: Toolkit) -> Path:
     for path in sources:
         digest.update(path.read_bytes())
     kept = f"{digest.hexdigest()[:32]}-{name}"
-    try:
-        cache.read(kept)
-    except OSError:
-        with tempfile.TemporaryDirectory(prefix="softgpu-") as folder:
-            cache.write(kept, _new_runtime(toolkit, Path(folder), name).read_bytes())
-    path = settings.cache_folder() / kept
+    path = cache.made_once(kept, lambda made: _make_runtime(toolkit, made, name))
     if not path.exists():
         raise ProgramError(f"{settings.cache_folder()} cannot be written: set SOFTGPU_CACHE")
     return path
 
 
-def _new_runtime(toolkit: Toolkit, folder: Path, name: str) -> Path:
+def _make_runtime(toolkit: Toolkit, made: Path, name: str) -> None:
+    folder = made.parent
     headers = {
         header: next(
             path.read_text()
@@ -77,11 +73,10 @@ def _new_runtime(toolkit: Toolkit, folder: Path, name: str) -> Path:
     (folder / "exports").write_text(f"{name} {{ global: *; }};\n")
     _run([
         build.find_compiler(), *build.flags(), "-shared", *_SOURCES.glob("*.c"), f"-I{folder}",
-        *(f"-isystem{include}" for include in toolkit.include), "-o", folder / name,
+        *(f"-isystem{include}" for include in toolkit.include), "-o", made,
         f"-Wl,-soname,{name}", f"-Wl,--version-script={folder / 'exports'}", "-Wl,-z,now",
         "-L", build.build().parent, "-l:libcuda.so.1",
     ])  # fmt: skip
-    return folder / name
 
 
 def _run(command: Sequence[str | Path]) -> None:

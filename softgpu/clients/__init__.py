@@ -11,10 +11,9 @@ import ctypes
 import hashlib
 import importlib.util
 import os
-import tempfile
 from pathlib import Path
 
-from .. import build, cache, settings
+from .. import build, cache
 
 __all__ = ["serve"]
 
@@ -47,12 +46,6 @@ def _has_bindings() -> bool:
 
 def _compiled() -> Path:
     """The library in front of the run-time compiler, kept from process to process."""
-    kept = settings.cache_folder() / f"{hashlib.sha256(_NVRTC.read_bytes()).hexdigest()[:32]}.so"
-    if not kept.exists():
-        with tempfile.TemporaryDirectory(prefix="softgpu-") as folder:
-            made = Path(folder, "nvrtc.so")
-            build.run_compiler(
-                [build.find_compiler(), "-shared", "-fPIC", "-O2", _NVRTC, "-o", made, "-ldl"]
-            )
-            cache.write(kept.name, made.read_bytes())
-    return kept
+    command = [build.find_compiler(), "-shared", "-fPIC", "-O2", _NVRTC, "-ldl", "-o"]
+    kept = f"{hashlib.sha256(_NVRTC.read_bytes()).hexdigest()[:32]}.so"
+    return cache.made_once(kept, lambda made: build.run_compiler([*command, made]))

@@ -6,7 +6,8 @@
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 
-#define CUDART __attribute__((visibility("default"))) cudaError_t
+#define EXPORT __attribute__((visibility("default")))
+#define CUDART EXPORT cudaError_t
 #define DEVICE(pointer) ((CUdeviceptr)(uintptr_t)(pointer))
 
 /* ---- error.c ---- */

@@ -25,7 +25,7 @@ CUDART cudaPeekAtLastError(void) { return last; }
 #define NAME(error)                                                                                \
     case error: return #error;
 
-__attribute__((visibility("default"))) const char *cudaGetErrorName(cudaError_t error)
+EXPORT const char *cudaGetErrorName(cudaError_t error)
 {
     switch ((int)error) {
 #include "error_names.inc"
@@ -33,7 +33,7 @@ __attribute__((visibility("default"))) const char *cudaGetErrorName(cudaError_t 
     return "unrecognized error code";
 }
 
-__attribute__((visibility("default"))) const char *cudaGetErrorString(cudaError_t error)
+EXPORT const char *cudaGetErrorString(cudaError_t error)
 {
     const char *text = NULL;
     if (cuGetErrorString((CUresult)error, &text) || !text) text = cudaGetErrorName(error);

@@ -5,7 +5,6 @@
 
 #include "cudart.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define DEEPEST 16 /* <<<>>> in the arguments of <<<>>> */
 
 typedef struct {

@@ -298,6 +298,6 @@ CUDART cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, siz
 { return CALL(cuStreamQuery(stream)) ?: cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind); }
 
 /* Textures are refused where they are made; programs describe their elements before. */
-__attribute__((visibility("default"))) struct cudaChannelFormatDesc
-cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind kind)
+EXPORT struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                          enum cudaChannelFormatKind kind)
 { return (struct cudaChannelFormatDesc){x, y, z, w, kind}; }

@@ -95,8 +95,6 @@ CUresult variable_of(const void *host, CUdeviceptr *out, size_t *bytes)
 
 /* ---- what nvcc writes calls of ---- */
 
-#define EXPORT __attribute__((visibility("default")))
-
 /* What it points to: a magic number, a version, the binary. */
 typedef struct {
     int magic, version;

@@ -6,8 +6,6 @@
 
 #include "cudart.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 typedef void (*Observer)(int over);
 static Observer observer;
 
