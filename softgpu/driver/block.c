@@ -265,14 +265,7 @@ void block_step_aside(Worker *worker)
 {
     worker->steps_aside = true;
     fiber_switch(&worker->running->sp, worker->native_sp);
-    if (worker->job->stop) block_leave(worker);
-}
-
-void block_leave(Worker *worker)
-{
-    void *never_resumed;
-    fiber_switch(&never_resumed, worker->native_sp);
-    __builtin_unreachable();
+    if (worker->job->stop) fault_leave(worker);
 }
 
 void block_forget(Worker *worker)
@@ -320,10 +313,23 @@ static inline void suspend(Worker *worker, Warp *w)
     fiber_switch(&w->sp, next->sp);
 }
 
+bool block_ends_round(const Warp *w)
+{
+    const Worker *worker = w->worker;
+    uint32_t later = w->warp_id < 31 ? worker->ready >> (w->warp_id + 1) : 0;
+    return !later && worker->next_warp == worker->job->warps;
+}
+
+void block_pass_turn(Warp *w)
+{
+    w->worker->ready |= 1u << w->warp_id; /* last in the round: another one is chosen */
+    suspend(w->worker, w);
+}
+
 void block_wait(Warp *w, uint32_t site, uint32_t mask, uint64_t word)
 {
     Worker *worker = w->worker;
-    if (*w->stop) block_leave(worker);
+    if (*w->stop) fault_leave(worker);
     count_exits(worker, w, count_lanes(w->live));
     w->waiting_id = MBARRIER;
     w->waiting_site = site;
@@ -341,30 +347,6 @@ void block_wake(Worker *worker)
 
 /* ---- barriers ---- */
 
-/* "12", or "0-3,7" */
-static size_t print_set(char *text, size_t room, uint32_t set)
-{
-    size_t at = 0;
-    text[0] = 0;
-    while (set && at + 16 < room) {
-        uint32_t first = __builtin_ctz(set), last = first;
-        while (last < 31 && set >> (last + 1) & 1) last++;
-        at += snprintf(text + at, room - at, at ? ",%u" : "%u", first);
-        if (last > first) at += snprintf(text + at, room - at, "-%u", last);
-        set &= last == 31 ? 0 : UINT32_MAX << (last + 1);
-    }
-    return at;
-}
-
-static void describe_barrier(const Worker *worker, const Warp *w, char *text, size_t room)
-{
-    const Barrier *b = &worker->barriers[w->waiting_id];
-    if (w->waiting_id == MBARRIER) mbarrier_describe(w->waiting_word, text, room);
-    else
-        snprintf(text, room, "barrier %u has %u of %u threads", w->waiting_id, b->arrived,
-                 b->expected ? b->expected : worker->live_threads);
-}
-
 /* A warp that has only said that it has come counts as waiting at the barrier. */
 static void join_barrier(Worker *worker, Warp *w)
 {
@@ -374,45 +356,11 @@ static void join_barrier(Worker *worker, Warp *w)
     worker->busy_barriers |= 1;
 }
 
-/* No warp of the block can go on: says who waits where for what. */
 static void deadlock(Worker *worker)
 {
-    char text[2500], place[600], lanes[128];
-    Job *job = worker->job;
-    size_t at = snprintf(text, sizeof text,
-                         "kernel %s: block (%u,%u,%u) waits at a barrier that can never complete",
-                         job->kernel->shown, worker->ctaid[0], worker->ctaid[1], worker->ctaid[2]);
+    char text[2500];
     FOR_LANES(id, worker->ahead) join_barrier(worker, &worker->warps[id]);
-    uint32_t left = worker->at_mbarriers;
-    FOR_LANES(id, worker->busy_barriers) left |= worker->barriers[id].waiting;
-    while (left) {
-        /* all warps that wait in the same way are told of together */
-        const Warp *first = &worker->warps[__builtin_ctz(left)];
-        uint32_t same = 0;
-        FOR_LANES(i, left)
-        {
-            const Warp *w = &worker->warps[i];
-            if (w->waiting_site == first->waiting_site && w->waiting_id == first->waiting_id &&
-                w->waiting_word == first->waiting_word && w->waiting_mask == first->waiting_mask &&
-                w->live == first->live)
-                same |= 1u << i;
-        }
-        left &= ~same;
-        fault_place(job->kernel, first->waiting_site, place, sizeof place);
-        const char *comma = strrchr(place, ' ');
-        at += snprintf(text + at, sizeof text - at, "; at %s: warp%s ",
-                       strchr(place, ',') ? comma + 1 : "an unknown line",
-                       same & (same - 1) ? "s" : "");
-        if (at + 200 > sizeof text) break;
-        at += print_set(text + at, sizeof text - at, same);
-        if (first->waiting_mask != first->live) {
-            print_set(lanes, sizeof lanes, first->waiting_mask);
-            at += snprintf(text + at, sizeof text - at, " with lanes %s only", lanes);
-        }
-        describe_barrier(worker, first, lanes, sizeof lanes);
-        at += snprintf(text + at, sizeof text - at, " (%s)", lanes);
-        if (at + 700 > sizeof text) break;
-    }
+    deadlock_describe(worker, text, sizeof text);
     fault_plain(worker, CUDA_ERROR_LAUNCH_FAILED, "%s", text);
 }
 
@@ -420,7 +368,7 @@ static void deadlock(Worker *worker)
 static bool arrive(Worker *worker, Warp *w, uint32_t site, uint32_t id, uint32_t threads,
                    uint32_t mask)
 {
-    if (*w->stop) block_leave(worker);
+    if (*w->stop) fault_leave(worker);
     if (id >= BARRIERS || threads > 1024)
         fault_at(w, site, mask ? __builtin_ctz(mask) : 0, CUDA_ERROR_LAUNCH_FAILED,
                  "uses barrier %u for %u threads; a block has barriers 0 to 15", id, threads);
@@ -481,7 +429,7 @@ void sg_sync(Warp *w, uint32_t site, uint32_t mask)
 void sg_arrive(Warp *w, uint32_t site, uint32_t mask)
 {
     Worker *worker = w->worker;
-    if (*w->stop) block_leave(worker);
+    if (*w->stop) fault_leave(worker);
     if (mask != w->live) { /* the others can never come */
         if (w->ahead) sg_catch_up(w);
         sg_barrier(w, site, 0, 0, mask, 0, 0);
@@ -513,20 +461,8 @@ void sg_barrier_arrive(Warp *w, uint32_t site, uint32_t id, uint32_t threads, ui
     if (arrive(worker, w, site, id, threads, mask)) complete_barrier(worker, id);
 }
 
-void sg_yield(Warp *w)
-{
-    Worker *worker = w->worker;
-    uint32_t later = w->warp_id < 31 ? worker->ready >> (w->warp_id + 1) : 0;
-    if (!later && worker->next_warp == worker->job->warps) { /* the last of a round */
-        seats_wait(worker);
-        if (!worker->ready) return;
-    }
-    worker->ready |= 1u << w->warp_id; /* last in the round: another one is chosen */
-    suspend(worker, w);
-}
-
 void sg_stop(Warp *w, uint32_t line)
 {
     if (!w->worker->job->stopped_at) w->worker->job->stopped_at = line;
-    block_leave(w->worker);
+    fault_leave(w->worker);
 }

@@ -1,12 +1,8 @@
-/* Contexts: a stack of them per thread, the primary one, limits and preferences. */
+/* Contexts: how they are made and end, the primary one, limits and preferences. */
 #include <stdlib.h>
 
 #include "driver.h"
 
-#define STACK_ROOM 256
-
-static __thread void *stack[STACK_ROOM];
-static __thread int depth;
 static Context *primary;
 static unsigned primary_flags;
 
@@ -19,18 +15,6 @@ static const size_t first_limits[9] = {1024,    /* stack size per thread */
                                        0,       /* persisting L2 */
                                        SHARED_OPTIN,
                                        0};
-
-Context *current_context(CUresult *error)
-{
-    if ((*error = need_init())) return NULL;
-    if (!depth) {
-        *error = CUDA_ERROR_INVALID_CONTEXT;
-        return NULL;
-    }
-    Context *context = handle_object(CONTEXT, stack[depth - 1]);
-    if (!context) *error = CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    return context;
-}
 
 static Context *context_new(unsigned flags)
 {
@@ -61,13 +45,6 @@ static void context_destroy(Context *context)
     free(context);
 }
 
-static CUresult push(void *handle)
-{
-    if (depth == STACK_ROOM) return fail(CUDA_ERROR_INVALID_VALUE, "context stack too deep");
-    stack[depth++] = handle;
-    return CUDA_SUCCESS;
-}
-
 CUAPI cuCtxCreate_v4(CUcontext *out, void *parameters, unsigned flags, CUdevice device)
 {
     (void)parameters;
@@ -76,7 +53,7 @@ CUAPI cuCtxCreate_v4(CUcontext *out, void *parameters, unsigned flags, CUdevice 
     Context *context = context_new(flags);
     if (!context) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     *out = context->handle;
-    return push(context->handle);
+    return current_push(context->handle);
 }
 
 CUAPI cuCtxCreate_v3(CUcontext *out, void *affinities, int count, unsigned flags, CUdevice device)
@@ -97,7 +74,7 @@ CUAPI cuCtxDestroy_v2(CUcontext handle)
     if (!context) return fail(CUDA_ERROR_INVALID_CONTEXT, "no such context");
     if (context == primary)
         return fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context is released, not destroyed");
-    if (depth && stack[depth - 1] == handle) depth--;
+    if (current_handle() == handle) current_pop();
     context_destroy(context);
     return CUDA_SUCCESS;
 }
@@ -117,7 +94,7 @@ CUAPI cuCtxDetach(CUcontext handle)
     if (context->handle != handle)
         return fail(CUDA_ERROR_INVALID_CONTEXT, "only the current context can be detached");
     if (--context->users == 0) {
-        depth--;
+        current_pop();
         context_destroy(context);
     }
     return CUDA_SUCCESS;
@@ -127,22 +104,23 @@ CUAPI cuCtxPushCurrent_v2(CUcontext handle)
 {
     if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
     if (!handle_object(CONTEXT, handle)) return fail(CUDA_ERROR_INVALID_CONTEXT, NULL);
-    return push(handle);
+    return current_push(handle);
 }
 
 CUAPI cuCtxPopCurrent_v2(CUcontext *out)
 {
     if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
-    if (!depth) return fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
-    depth--;
-    if (out) *out = stack[depth];
+    void *handle = current_handle();
+    if (!handle) return fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+    current_pop();
+    if (out) *out = handle;
     return CUDA_SUCCESS;
 }
 
 CUAPI cuCtxGetCurrent(CUcontext *out)
 {
     if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
-    *out = depth ? stack[depth - 1] : NULL;
+    *out = current_handle();
     return CUDA_SUCCESS;
 }
 
@@ -152,8 +130,8 @@ CUAPI cuCtxSetCurrent(CUcontext handle)
     if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
     if (handle && !handle_object(CONTEXT, handle))
         return fail(CUDA_ERROR_INVALID_CONTEXT, "no such context");
-    if (depth) depth--;
-    return handle ? push(handle) : CUDA_SUCCESS;
+    current_pop();
+    return handle ? current_push(handle) : CUDA_SUCCESS;
 }
 
 CUAPI cuCtxGetDevice(CUdevice *device)

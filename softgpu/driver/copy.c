@@ -46,7 +46,7 @@ typedef enum { ON_HOST, ON_DEVICE } Place;
 static void copy_row(uint64_t to, uint64_t from, size_t bytes)
 {
     memmove((void *)to, (void *)from, bytes);
-    written_by_copy(to, from, bytes);
+    written_by_copy(memory_find(to), to, memory_find(from), from, bytes);
 }
 
 static CUresult copy(uint64_t to, Place to_place, uint64_t from, Place from_place, size_t bytes)
@@ -162,7 +162,7 @@ static CUresult set(uint64_t to, size_t pitch, uint32_t value, size_t size, size
             for (size_t i = 0; i < width; i++) ((uint16_t *)p)[i] = (uint16_t)value;
         else
             for (size_t i = 0; i < width; i++) ((uint32_t *)p)[i] = value;
-        written_by_host((uint64_t)p, width * size);
+        written_by_host(memory_find((uint64_t)p), (uint64_t)p, width * size);
     }
     driver_unlock();
     return result;

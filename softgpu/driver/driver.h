@@ -65,7 +65,7 @@ void handle_drop(void *handle);
 void handle_each(ObjectKind kind, void (*visit)(void *handle, void *object, void *data),
                  void *data);
 
-/* ---- context.c ---- */
+/* ---- current.c: the context that is current on this thread ---- */
 
 typedef struct Context {
     void *handle;
@@ -79,8 +79,11 @@ typedef struct Context {
 
 #define HEAP_LIMIT 2 /* CU_LIMIT_MALLOC_HEAP_SIZE, index into limits */
 
-/* The context current on this thread, or NULL with *error set to the code to return. */
+/* The context, or NULL with *error set to the code to return. */
 Context *current_context(CUresult *error);
+void *current_handle(void); /* or NULL; of a destroyed one, too */
+CUresult current_push(void *handle);
+void current_pop(void);
 #define NEED_CONTEXT(name)                                                                         \
     CUresult error_;                                                                               \
     Context *name __attribute__((unused)) = current_context(&error_);                              \
@@ -99,12 +102,20 @@ size_t total_memory(void);     /* bytes this machine (or container) has */
 size_t available_memory(void); /* bytes it could still hand out */
 unsigned usable_cores(void);
 
-/* ---- memory.c: allocations ---- */
+/* ---- allocations ---- */
 
 /* Zeros, which take room only where they are written; NULL: none is left. munmap frees them. */
 void *map_pages(size_t bytes);
 
 typedef enum { DEVICE_MEMORY, HOST_MEMORY, MANAGED_MEMORY, REGISTERED_MEMORY, VARIABLE } MemoryKind;
+
+typedef struct Pool {
+    void *handle; /* NULL: destroyed, and some of its memory still in use */
+    MemoryKind kind;
+    size_t used, high, most;
+    uint64_t threshold;
+    int reuse[3];
+} Pool;
 
 typedef struct {
     uint64_t begin, end;
@@ -113,9 +124,22 @@ typedef struct {
     bool constant;           /* kernels may not write it */
     struct Written *written; /* NULL: all of it */
     Context *owner;
-    struct Pool *pool; /* that it was taken from, or NULL */
+    Pool *pool; /* that it was taken from, or NULL */
     uint64_t id;
 } Allocation;
+
+/* ---- written.c: what of device memory has been written; all of it needs the lock ---- */
+
+struct Written *written_new(void);
+void written_free(struct Written *written);
+/* An address, and the allocation that it is in; NULL: in none. */
+void written_by_host(const Allocation *in, uint64_t address, size_t bytes);
+void written_by_copy(const Allocation *target, uint64_t to, const Allocation *source, uint64_t from,
+                     size_t bytes);
+void written_as_a_whole(const Allocation *in);
+void written_everywhere(void); /* all that there is now may have been written */
+
+/* ---- memory.c: the table of allocations ---- */
 
 /* One lock for everything that changes or copies memory, and for the whole of a launch:
    while it is held by a launch, its worker threads read the table freely. Never held while
@@ -129,8 +153,9 @@ bool memory_covers(uint64_t address, size_t bytes);
 bool memory_in_zones(uint64_t address); /* where allocations come from, live or not */
 CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned flags,
                          uint64_t *address);
-void memory_set_pool(uint64_t begin, struct Pool *pool);
-void memory_free(uint64_t begin); /* an address that memory_find found as begin */
+void memory_set_pool(uint64_t begin, Pool *pool); /* its memory counts as in use there */
+void memory_leave_pool(Pool *pool, size_t bytes); /* a destroyed one goes with the last of it */
+void memory_free(uint64_t begin);                 /* an address that memory_find found as begin */
 CUresult memory_add_range(Context *owner, uint64_t begin, uint64_t end, MemoryKind kind,
                           unsigned flags, bool constant); /* not ours to give back */
 void memory_remove_range(uint64_t begin);
@@ -142,11 +167,6 @@ const Allocation *memory_near(uint64_t address); /* the nearest within 1 MiB, or
 CUresult memory_release(uint64_t address);
 /* The most recently freed allocation around an address; false: none. */
 bool memory_freed(uint64_t address, Range *range);
-
-/* ---- pool.c ---- */
-
-void *pool_handle(const struct Pool *pool);        /* or NULL */
-void pool_forget(struct Pool *pool, size_t bytes); /* memory of it is freed; needs the lock */
 
 /* ---- heap.c: malloc and free inside kernels ---- */
 
@@ -202,12 +222,6 @@ typedef struct Module {
     Kernel *kernels;
 } Module;
 
-/* A function's kernel, or that of a library in the current context (library.c); NULL and *error. */
-Kernel *kernel_of(void *handle, CUresult *error);
-#define NEED_KERNEL(name, handle)                                                                  \
-    CUresult error_##name;                                                                         \
-    Kernel *name = kernel_of(handle, &error_##name);                                               \
-    if (!name) return error_##name
 /* What ptxas says of it, if that is not known yet. */
 CUresult kernel_learn_attributes(Kernel *kernel);
 /* Compiles the build if that has not happened yet. */
@@ -224,19 +238,15 @@ void module_tell_log(CUresult result, unsigned count, const int *options, void *
 CUresult module_kernel(Module *module, const char *name, Kernel **out); /* compiled */
 CUAPI cuModuleGetFunctionCount(unsigned *count, CUmodule module);
 CUAPI cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name);
-CUAPI cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes);
-CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function);
-CUAPI cuFuncSetAttribute(CUfunction function, int attribute, int value);
-CUAPI cuFuncSetCacheConfig(CUfunction function, int config);
 
-/* ---- written.c: what of device memory has been written; all of it needs the lock ---- */
+/* ---- library.c ---- */
 
-struct Written *written_new(void);
-void written_free(struct Written *written);
-void written_by_host(uint64_t address, size_t bytes);
-void written_by_copy(uint64_t to, uint64_t from, size_t bytes);
-/* A launch that the sanitizer does not see. */
-void written_by_launch(const Kernel *kernel, const char *params);
+/* A function's kernel, or that of a library in the current context; NULL and *error. */
+Kernel *kernel_of(void *handle, CUresult *error);
+#define NEED_KERNEL(name, handle)                                                                  \
+    CUresult error_##name;                                                                         \
+    Kernel *name = kernel_of(handle, &error_##name);                                               \
+    if (!name) return error_##name
 
 /* ---- stream_event.c ---- */
 
@@ -358,8 +368,13 @@ extern const Instrument *instrument_of_all;        /* of all others; or NULL */
 
 /* Runs the job; needs the lock. Returns its fault (0: none). */
 CUresult workers_run(Job *job);
-void workers_before_fork(void);
-void workers_after_fork(bool in_child);
+
+/* ---- deadlock.c ---- */
+
+#define MBARRIER BARRIERS /* as what a warp waits at */
+
+/* Who waits where for what in a block of which no warp can go on. */
+void deadlock_describe(const Worker *worker, char *text, size_t room);
 
 /* ---- block.c: the warps of a block ---- */
 
@@ -367,28 +382,22 @@ bool block_prepare(Worker *worker, Job *job); /* memory and warps; false: out of
 /* Runs warps until the block has ended or steps aside; alone in the ring, takes blocks until none
    are left. False: out of memory. */
 bool block_run(Worker *worker);
-void block_step_aside(Worker *worker);                      /* the running warp pauses meanwhile */
-void block_leave(Worker *worker) __attribute__((noreturn)); /* abandons the launch */
-void block_forget(Worker *worker);                          /* what it left unfinished */
+void block_step_aside(Worker *worker);   /* the running warp pauses meanwhile */
+void block_forget(Worker *worker);       /* what it left unfinished */
+bool block_ends_round(const Warp *warp); /* all other warps have had their turn */
+void block_pass_turn(Warp *warp);        /* the others have theirs, then the warp goes on */
 /* Lets other warps run until a phase of any of the block's mbarriers ends. */
 void block_wait(Warp *warp, uint32_t site, uint32_t mask, uint64_t word);
 void block_wake(Worker *worker); /* a phase has ended */
 
 /* ---- seats.c: blocks side by side ---- */
 
-void seats_run(Worker *home);    /* takes blocks until none are left */
-void seats_wait(Worker *worker); /* all warps of its block had their turn, and can only wait */
+void seats_run(Worker *home); /* takes blocks until none are left */
 
 /* ---- occupancy.c ---- */
 
 /* How many blocks a multiprocessor of an H200 holds at once; registers: of a thread. */
 uint32_t occupancy_blocks(uint32_t threads, uint32_t registers, uint32_t shared);
-
-/* ---- mbarrier.c ---- */
-
-#define MBARRIER BARRIERS /* as what a warp waits at */
-
-void mbarrier_describe(uint64_t word, char *text, size_t room);
 
 /* ---- fault.c ---- */
 
@@ -400,6 +409,8 @@ void fault_plain(Worker *worker, CUresult code, const char *format, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
 /* Records without leaving (for the watchdog). */
 void fault_record(Job *job, CUresult code, const char *text);
+/* Leaves without recording: the launch is being abandoned. */
+void fault_leave(Worker *worker) __attribute__((noreturn));
 #define NO_SITE UINT32_MAX
 void fault_place(const Kernel *kernel, uint32_t site, char *text, size_t room);
 

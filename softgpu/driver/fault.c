@@ -21,6 +21,13 @@ void fault_record(Job *job, CUresult code, const char *text)
     pthread_mutex_unlock(&mutex);
 }
 
+void fault_leave(Worker *worker)
+{
+    void *never_resumed;
+    fiber_switch(&never_resumed, worker->native_sp);
+    __builtin_unreachable();
+}
+
 void fault_place(const Kernel *kernel, uint32_t site, char *text, size_t room)
 {
     const struct Site *s = site < kernel->site_count ? &kernel->sites[site] : NULL;
@@ -42,7 +49,7 @@ void fault_at(Warp *w, uint32_t site, uint32_t lane, CUresult code, const char *
              w->tid[0][lane], w->tid[1][lane], w->tid[2][lane], w->ctaid[0], w->ctaid[1],
              w->ctaid[2], what);
     fault_record(job, code, text);
-    block_leave(w->worker);
+    fault_leave(w->worker);
 }
 
 void fault_plain(Worker *worker, CUresult code, const char *format, ...)
@@ -53,5 +60,5 @@ void fault_plain(Worker *worker, CUresult code, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     fault_record(worker->job, code, text);
-    block_leave(worker);
+    fault_leave(worker);
 }

@@ -85,6 +85,17 @@ static CUresult count_resident(Kernel *kernel, Job *job)
         MULTIPROCESSORS);
 }
 
+/* A launch that the sanitizer does not see may write all that it can reach. */
+static void count_as_written(const Kernel *kernel, const char *params)
+{
+    if (kernel->follows_pointers) written_everywhere();
+    for (size_t at = 0; at + 8 <= kernel->param_bytes; at += 8) {
+        uint64_t pointer;
+        memcpy(&pointer, params + at, 8);
+        written_as_a_whole(memory_find(pointer));
+    }
+}
+
 static _Thread_local bool all_cooperative;
 
 void sg_cooperative(int on) { all_cooperative = on; }
@@ -140,7 +151,7 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
     }
     job.grid_id = ++grid_id;
     if (build != BUILD_SANITIZE && !(tool && tool == instrument))
-        written_by_launch(kernel, param_copy);
+        count_as_written(kernel, param_copy);
     result = tool ? tool->begin(&job) : CUDA_SUCCESS;
     if (!result) {
         result = workers_run(&job);

@@ -251,30 +251,3 @@ CUAPI cuKernelGetName(const char **out, void *handle)
     *out = kernel->name;
     return CUDA_SUCCESS;
 }
-
-CUAPI cuKernelGetParamInfo(void *handle, size_t index, size_t *offset, size_t *bytes)
-{
-    NEED_LIBRARY_KERNEL(kernel, handle);
-    return cuFuncGetParamInfo(kernel->handle, index, offset, bytes);
-}
-
-CUAPI cuKernelGetAttribute(int *value, int attribute, void *handle, CUdevice device)
-{
-    NEED_DEVICE(device);
-    NEED_LIBRARY_KERNEL(kernel, handle);
-    return cuFuncGetAttribute(value, attribute, kernel->handle);
-}
-
-CUAPI cuKernelSetAttribute(int attribute, int value, void *handle, CUdevice device)
-{
-    NEED_DEVICE(device);
-    NEED_LIBRARY_KERNEL(kernel, handle);
-    return cuFuncSetAttribute(kernel->handle, attribute, value);
-}
-
-CUAPI cuKernelSetCacheConfig(void *handle, int config, CUdevice device)
-{
-    NEED_DEVICE(device);
-    NEED_LIBRARY_KERNEL(kernel, handle);
-    return cuFuncSetCacheConfig(kernel->handle, config);
-}

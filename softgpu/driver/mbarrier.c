@@ -1,20 +1,10 @@
 /* Mbarriers: words in shared memory that count, phase by phase, the arrivals and the bytes that are
    still to come. A phase ends when there are none of either. */
-#include <stdio.h>
-#include <string.h>
+#include "mbarrier.h"
 
 #include "sanitize.h"
 
 #define MOST_ARRIVALS ((1u << 20) - 1)
-
-/* What lies in memory; mbarrier.pending_count knows where `pending` is. */
-typedef union {
-    uint64_t word;
-    struct {
-        uint64_t expected : 20, pending : 20, phase : 2, valid : 1;
-        int64_t bytes : 21;
-    };
-} Mbarrier;
 
 static Mbarrier start(uint32_t arrivals)
 { return (Mbarrier){.expected = arrivals, .pending = arrivals, .valid = 1}; }
@@ -28,14 +18,6 @@ static Mbarrier *mbarrier_at(Warp *w, uint32_t site, uint32_t lane, uint64_t add
                  "init(&barrier, count) by one thread, then __syncthreads()",
                  (uint32_t)(address - (uint64_t)w->shared));
     return m;
-}
-
-void mbarrier_describe(uint64_t address, char *text, size_t room)
-{
-    const Mbarrier *m = (const Mbarrier *)address;
-    int at = snprintf(text, room, "mbarrier: %u of %u arrivals are to come", (uint32_t)m->pending,
-                      (uint32_t)m->expected);
-    if (m->bytes) snprintf(text + at, room - at, " and %d bytes", (int)m->bytes);
 }
 
 void sg_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,

@@ -35,34 +35,7 @@ static size_t held; /* bytes handed out */
 static Range freed[FREED_KEPT];
 static unsigned freed_next;
 
-/* A child of fork must find the locks free; it starts worker threads of its own. */
-static void before_fork(void)
-{
-    driver_lock();
-    workers_before_fork();
-}
-
-static void after_fork_in_parent(void)
-{
-    workers_after_fork(false);
-    driver_unlock();
-}
-
-static void after_fork_in_child(void)
-{
-    workers_after_fork(true);
-    driver_unlock();
-}
-
-void driver_lock(void)
-{
-    static bool registered;
-    pthread_mutex_lock(&lock);
-    if (!registered) {
-        registered = true;
-        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    }
-}
+void driver_lock(void) { pthread_mutex_lock(&lock); }
 
 void driver_unlock(void) { pthread_mutex_unlock(&lock); }
 
@@ -209,15 +182,26 @@ static void remove_at(size_t i)
     count--;
 }
 
-void memory_set_pool(uint64_t begin, struct Pool *pool)
-{ table[first_ending_after(begin)].pool = pool; }
+void memory_set_pool(uint64_t begin, Pool *pool)
+{
+    Allocation *a = &table[first_ending_after(begin)];
+    a->pool = pool;
+    pool->used += a->end - a->begin;
+    pool->high = MAX(pool->high, pool->used);
+}
+
+void memory_leave_pool(Pool *pool, size_t bytes)
+{
+    pool->used -= bytes;
+    if (!pool->handle && !pool->used) free(pool);
+}
 
 void memory_free(uint64_t begin)
 {
     size_t i = first_ending_after(begin);
     uint64_t end = table[i].end;
     held -= end - begin;
-    if (table[i].pool) pool_forget(table[i].pool, end - begin);
+    if (table[i].pool) memory_leave_pool(table[i].pool, end - begin);
     remove_at(i);
     if (begin >= large.begin) {
         mmap((void *)begin, round_up(end - begin, PAGE), PROT_NONE,

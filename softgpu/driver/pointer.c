@@ -83,7 +83,7 @@ static bool look_up(const Allocation *a, int attribute, uint64_t address, Value 
     case OF_MAPPING_SIZE: value->number = a->end - a->begin; break;
     case OF_MAPPED: value->word = 1; break;
     case OF_ACCESS_FLAGS: value->word = READ_WRITE; break;
-    case OF_MEMPOOL: value->pointer = pool_handle(a->pool); break;
+    case OF_MEMPOOL: value->pointer = a->pool ? a->pool->handle : NULL; break;
     default: break;
     }
     return true;

@@ -8,26 +8,18 @@ enum { LOCATION_NONE, LOCATION_DEVICE, LOCATION_HOST, LOCATION_NUMA, LOCATION_NU
 enum { ALLOCATION_PINNED = 1, ALLOCATION_MANAGED = 2 };
 enum { ACCESS_READ_WRITE = 3 };
 
-struct Pool {
-    void *handle; /* NULL: destroyed, and some of its memory still in use */
-    MemoryKind kind;
-    size_t used, high, most;
-    uint64_t threshold;
-    int reuse[3];
-};
-
 /* For each kind of memory: the pool that is always there, and the one that stands for it. */
-static struct Pool always[MANAGED_MEMORY + 1];
-static struct Pool *chosen[MANAGED_MEMORY + 1];
+static Pool always[MANAGED_MEMORY + 1];
+static Pool *chosen[MANAGED_MEMORY + 1];
 
-static struct Pool *pool_begin(struct Pool *pool, MemoryKind kind, size_t most)
+static Pool *pool_begin(Pool *pool, MemoryKind kind, size_t most)
 {
-    *pool = (struct Pool){.kind = kind, .most = most ? most : SIZE_MAX, .reuse = {1, 1, 1}};
+    *pool = (Pool){.kind = kind, .most = most ? most : SIZE_MAX, .reuse = {1, 1, 1}};
     pool->handle = handle_new(POOL, pool);
     return pool;
 }
 
-static struct Pool *default_pool(MemoryKind kind)
+static Pool *default_pool(MemoryKind kind)
 {
     static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&first);
@@ -36,7 +28,7 @@ static struct Pool *default_pool(MemoryKind kind)
     return &always[kind];
 }
 
-static struct Pool *chosen_pool(MemoryKind kind)
+static Pool *chosen_pool(MemoryKind kind)
 {
     default_pool(kind);
     return chosen[kind];
@@ -56,21 +48,13 @@ static CUresult kind_of(MemoryLocation location, int type, MemoryKind *kind)
     return CUDA_SUCCESS;
 }
 
-void *pool_handle(const struct Pool *pool) { return pool ? pool->handle : NULL; }
-
-void pool_forget(struct Pool *pool, size_t bytes)
-{
-    pool->used -= bytes;
-    if (!pool->handle && !pool->used) free(pool);
-}
-
 #define NEED_POOL(pool, handle)                                                                    \
-    struct Pool *pool = handle_object(POOL, handle);                                               \
+    Pool *pool = handle_object(POOL, handle);                                                      \
     if (!pool) return fail(CUDA_ERROR_INVALID_VALUE, "no such memory pool")
 
 /* ---- allocating ---- */
 
-static CUresult take(CUdeviceptr *out, size_t bytes, struct Pool *pool, CUstream stream)
+static CUresult take(CUdeviceptr *out, size_t bytes, Pool *pool, CUstream stream)
 {
     NEED_CONTEXT(context);
     if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
@@ -80,11 +64,7 @@ static CUresult take(CUdeviceptr *out, size_t bytes, struct Pool *pool, CUstream
             ? fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes asked for; the pool has %zu, %zu in use",
                    bytes, pool->most, pool->used)
             : memory_allocate(context, bytes, pool->kind, 0, out);
-    if (!result) {
-        memory_set_pool(*out, pool);
-        pool->used += bytes;
-        if (pool->used > pool->high) pool->high = pool->used;
-    }
+    if (!result) memory_set_pool(*out, pool);
     driver_unlock();
     return result;
 }
@@ -115,7 +95,7 @@ CUAPI cuMemPoolCreate(void **out, const PoolProperties *wanted)
     if (wanted->handles)
         return fail(CUDA_ERROR_NOT_SUPPORTED,
                     "the software GPU does not support memory shared between processes");
-    struct Pool *pool = malloc(sizeof *pool);
+    Pool *pool = malloc(sizeof *pool);
     if (!pool) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     *out = pool_begin(pool, kind, wanted->most)->handle;
     return CUDA_SUCCESS;
@@ -130,7 +110,7 @@ CUAPI cuMemPoolDestroy(void *handle)
     driver_lock();
     handle_drop(handle);
     pool->handle = NULL;
-    pool_forget(pool, 0);
+    memory_leave_pool(pool, 0);
     driver_unlock();
     return CUDA_SUCCESS;
 }

@@ -113,10 +113,10 @@ void regions_keep_written(void)
             if (written) {
                 run++;
             } else if (run) {
-                written_by_host(r->begin + at - run, run);
+                written_by_host(a, r->begin + at - run, run);
                 run = 0;
             }
         }
-        if (run) written_by_host(r->begin + at - run, run);
+        if (run) written_by_host(a, r->begin + at - run, run);
     }
 }

@@ -5,8 +5,6 @@
 
 #include "sanitize.h"
 
-Watch watch;
-
 static _Thread_local Ranges said_unwritten, said_bounds;
 static Seat *seats; /* all of them */
 static struct {

@@ -90,7 +90,7 @@ void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release)
 void order_arrive_in_phase(uint32_t warp, uint32_t lane, uint64_t phase);
 void order_learn(uint32_t warp, uint32_t lane, uint64_t address);
 
-/* ---- what they all look at ---- */
+/* ---- watch.c: what they all look at ---- */
 
 /* Shadow memory: a mark for each 4 bytes, or for each byte where narrower accesses go. */
 typedef struct Planes {

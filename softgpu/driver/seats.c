@@ -22,12 +22,22 @@ static bool another_is_due(const Worker *home)
            __atomic_load_n(&job->next_block, __ATOMIC_RELAXED) < job->blocks;
 }
 
-void seats_wait(Worker *worker)
+/* All warps of a block had their turn, and can only wait. */
+static void wait_for_others(Worker *worker)
 {
     Worker *home = worker->home;
     home->in_vain++;
     if (worker->job->workers > 1 && home->in_vain % home->seats == 0) sched_yield();
     if (home->seats > 1 || another_is_due(home)) block_step_aside(worker);
+}
+
+void sg_yield(Warp *w)
+{
+    if (block_ends_round(w)) {
+        wait_for_others(w->worker);
+        if (!w->worker->ready) return;
+    }
+    block_pass_turn(w);
 }
 
 /* ---- the ring ---- */

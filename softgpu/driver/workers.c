@@ -281,13 +281,27 @@ double sg_time_limit(double seconds)
     return before;
 }
 
-void workers_before_fork(void) { pthread_mutex_lock(&watch_mutex); }
+/* ---- a child of fork must find the locks free; it starts worker threads of its own ---- */
 
-void workers_after_fork(bool in_child)
+static void before_fork(void)
+{
+    driver_lock();
+    pthread_mutex_lock(&watch_mutex);
+}
+
+static void after_fork_in_parent(void)
 {
     pthread_mutex_unlock(&watch_mutex);
-    if (!in_child) return;
+    driver_unlock();
+}
+
+static void after_fork_in_child(void)
+{
     started = started ? 1 : 0;
     taking_part = 0;
     watchdog_started = watchdog_idle = false;
+    after_fork_in_parent();
 }
+
+static void __attribute__((constructor)) heed_forks(void)
+{ pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }

@@ -1,6 +1,5 @@
 /* What of device memory has been written: by the host in copies and memsets, or by a kernel. The
-   sanitizer asks. A launch that it does not see may write all that it can reach: afterwards that
-   counts as written. */
+   sanitizer asks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,40 +86,35 @@ static void mark(const Allocation *a, uint64_t from, uint64_t to)
     }
 }
 
-void written_by_host(uint64_t address, size_t bytes)
+void written_by_host(const Allocation *a, uint64_t address, size_t bytes)
 {
-    const Allocation *a = memory_find(address);
     if (a) mark(a, address - a->begin, address - a->begin + bytes);
 }
 
-void written_by_copy(uint64_t to, uint64_t from, size_t bytes)
+void written_by_copy(const Allocation *target, uint64_t to, const Allocation *source, uint64_t from,
+                     size_t bytes)
 {
-    const Allocation *a = memory_find(from);
-    if (!a || all_written(a)) {
-        written_by_host(to, bytes);
+    if (!source || all_written(source)) {
+        written_by_host(target, to, bytes);
         return;
     }
-    uint64_t offset = from - a->begin;
-    if (!a->written->bits) {
-        uint64_t begin = offset > a->written->from ? offset : a->written->from;
-        uint64_t end = offset + bytes < a->written->to ? offset + bytes : a->written->to;
-        if (begin < end) written_by_host(to + begin - offset, end - begin);
+    const struct Written *w = source->written;
+    uint64_t offset = from - source->begin;
+    if (!w->bits) {
+        uint64_t begin = MAX(offset, w->from), end = MIN(offset + bytes, w->to);
+        if (begin < end) written_by_host(target, to + begin - offset, end - begin);
         return;
     }
     for (size_t i = 0; i < bytes; i++)
-        if (written_test(a->written->bits, offset + i, 1)) written_by_host(to + i, 1);
+        if (written_test(w->bits, offset + i, 1)) written_by_host(target, to + i, 1);
 }
 
 const uint8_t *written_bits(const Allocation *a)
 { return all_written(a) || !need_bits(a) ? NULL : a->written->bits; }
 
-void written_by_launch(const Kernel *kernel, const char *params)
+void written_as_a_whole(const Allocation *a)
 {
-    far_launches += kernel->follows_pointers;
-    for (size_t at = 0; at + 8 <= kernel->param_bytes; at += 8) {
-        uint64_t pointer;
-        memcpy(&pointer, params + at, 8);
-        const Allocation *a = memory_find(pointer);
-        if (a && a->written) a->written->all = true;
-    }
+    if (a && a->written) a->written->all = true;
 }
+
+void written_everywhere(void) { far_launches++; }

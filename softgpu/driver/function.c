@@ -1,0 +1,164 @@
+/* Functions: what is asked of a kernel, as a function of a module or as a kernel of a library. */
+#include "driver.h"
+
+#define NEED_LIBRARY_KERNEL(handle)                                                                \
+    if (!handle_object(LIBRARY_KERNEL, handle))                                                    \
+    return fail(CUDA_ERROR_INVALID_HANDLE, "no such kernel")
+
+/* ---- attributes ---- */
+
+enum {
+    MAX_THREADS,
+    SHARED_BYTES,
+    CONST_BYTES,
+    LOCAL_BYTES,
+    REGISTERS,
+    PTX_VERSION,
+    BINARY_VERSION,
+    CACHE_MODE,
+    MAX_DYNAMIC_SHARED,
+    CARVEOUT,
+    LAST_ATTRIBUTE = 15
+};
+
+static _Thread_local const Kernel *asked_about;
+
+const char *sg_asked_about(void **module)
+{
+    *module = asked_about ? asked_about->module->handle : NULL;
+    return asked_about ? asked_about->name : NULL;
+}
+
+CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function)
+{
+    NEED_KERNEL(kernel, function);
+    asked_about = kernel;
+    bool from_ptxas =
+        attribute == LOCAL_BYTES || attribute == REGISTERS || attribute == CONST_BYTES;
+    CUresult result = from_ptxas ? kernel_learn_attributes(kernel) : CUDA_SUCCESS;
+    if (result) return result;
+    switch (attribute) {
+    case MAX_THREADS: *value = kernel->max_threads; break;
+    case SHARED_BYTES: *value = kernel->static_shared; break;
+    case CONST_BYTES: *value = kernel->reported_const; break;
+    case LOCAL_BYTES: *value = kernel->reported_local; break;
+    case REGISTERS: *value = kernel->registers; break;
+    case PTX_VERSION:
+    case BINARY_VERSION: *value = 90; break;
+    case MAX_DYNAMIC_SHARED: *value = kernel->max_dynamic_shared; break;
+    case CARVEOUT: *value = kernel->carveout; break;
+    default:
+        if (attribute < 0 || attribute > LAST_ATTRIBUTE)
+            return fail(CUDA_ERROR_INVALID_VALUE, "there is no attribute %d", attribute);
+        *value = 0;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuFuncSetAttribute(CUfunction function, int attribute, int value)
+{
+    NEED_KERNEL(kernel, function);
+    if (attribute == MAX_DYNAMIC_SHARED) {
+        int most = SHARED_OPTIN - kernel->static_shared;
+        if (value < 0 || value > most)
+            return fail(CUDA_ERROR_INVALID_VALUE,
+                        "kernel %s can have 0 to %d bytes of dynamic "
+                        "shared memory, not %d",
+                        kernel->shown, most, value);
+        kernel->max_dynamic_shared = value;
+        return CUDA_SUCCESS;
+    }
+    if (attribute == CARVEOUT) {
+        if (value < -1 || value > 100)
+            return fail(CUDA_ERROR_INVALID_VALUE, "a carveout is -1 or a percentage");
+        kernel->carveout = value;
+        return CUDA_SUCCESS;
+    }
+    return fail(CUDA_ERROR_INVALID_VALUE, "attribute %d cannot be set", attribute);
+}
+
+/* ---- what else is asked of functions ---- */
+
+CUAPI cuFuncGetModule(CUmodule *out, CUfunction function)
+{
+    NEED_KERNEL(kernel, function);
+    *out = kernel->module->handle;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuFuncGetName(const char **out, CUfunction function)
+{
+    NEED_KERNEL(kernel, function);
+    *out = kernel->name;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes)
+{
+    NEED_KERNEL(kernel, function);
+    if (index >= kernel->param_count)
+        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s has %u parameters, not more than %zu",
+                    kernel->shown, kernel->param_count, index);
+    *offset = kernel->params[index][0];
+    if (bytes) *bytes = kernel->params[index][1];
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuFuncIsLoaded(int *loaded, CUfunction function)
+{
+    NEED_KERNEL(kernel, function);
+    *loaded = kernel->code[0].entry != NULL;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuFuncLoad(CUfunction function)
+{
+    NEED_KERNEL(kernel, function);
+    return kernel_compile(kernel, 0);
+}
+
+CUAPI cuFuncSetSharedMemConfig(CUfunction function, int config)
+{
+    NEED_KERNEL(kernel, function);
+    (void)kernel;
+    if (config < 0 || config > 2)
+        return fail(CUDA_ERROR_INVALID_VALUE, "shared memory config %d", config);
+    return CUDA_SUCCESS; /* four-byte banks, always */
+}
+
+CUAPI cuFuncSetCacheConfig(CUfunction function, int config)
+{
+    NEED_KERNEL(kernel, function);
+    (void)kernel;
+    if (config < 0 || config > 3) return fail(CUDA_ERROR_INVALID_VALUE, "cache config %d", config);
+    return CUDA_SUCCESS;
+}
+
+/* ---- kernels of libraries, which every call above takes as well ---- */
+
+CUAPI cuKernelGetParamInfo(void *handle, size_t index, size_t *offset, size_t *bytes)
+{
+    NEED_LIBRARY_KERNEL(handle);
+    return cuFuncGetParamInfo(handle, index, offset, bytes);
+}
+
+CUAPI cuKernelGetAttribute(int *value, int attribute, void *handle, CUdevice device)
+{
+    NEED_DEVICE(device);
+    NEED_LIBRARY_KERNEL(handle);
+    return cuFuncGetAttribute(value, attribute, handle);
+}
+
+CUAPI cuKernelSetAttribute(int attribute, int value, void *handle, CUdevice device)
+{
+    NEED_DEVICE(device);
+    NEED_LIBRARY_KERNEL(handle);
+    return cuFuncSetAttribute(handle, attribute, value);
+}
+
+CUAPI cuKernelSetCacheConfig(void *handle, int config, CUdevice device)
+{
+    NEED_DEVICE(device);
+    NEED_LIBRARY_KERNEL(handle);
+    return cuFuncSetCacheConfig(handle, config);
+}
