@@ -1,8 +1,12 @@
 """Other ways to the software GPU than PyCUDA: what cuda-bindings, cuda.core and numba-cuda need.
 
-They speak to the driver as they do to NVIDIA's. Two more libraries of NVIDIA's make machine code:
-the run-time compiler, which leaves PTX instead, and nvJitLink. Where that is not installed, they
-let the driver link; so it counts as not installed.
+They speak to the driver as they do to NVIDIA's. Three more libraries of NVIDIA's stand beside it:
+
+- the run-time compiler, which makes machine code, leaves PTX instead;
+- nvJitLink makes machine code, too. Where it is not installed, they let the driver link; so it
+  counts as not installed;
+- the CUDA runtime inside of cuda-bindings needs tables of the driver that no document describes.
+  What cuda.core asks of it, the driver answers.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import ctypes
 import hashlib
 import importlib.util
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from .. import build, cache
@@ -18,11 +23,16 @@ from .. import build, cache
 __all__ = ["serve"]
 
 _NVRTC = Path(__file__).with_name("nvrtc.c")
+_RUNTIME = {  # calls of the runtime, and those of the driver that take and give the same
+    "cudaDeviceGetPCIBusId": "cuDeviceGetPCIBusId",
+    "cudaDeviceSynchronize": "cuCtxSynchronize",
+    "cudaGetDeviceCount": "cuDeviceGetCount",
+}
 _global: list[ctypes.CDLL] = []
 
 
 def serve() -> None:
-    """Stand before these two libraries for cuda-bindings; where that is missing, do nothing."""
+    """Stand before these libraries for cuda-bindings; where that is missing, do nothing."""
     if _global or not (importlib.util.find_spec("cuda") and _has_bindings()):
         return
     from cuda import pathfinder
@@ -38,10 +48,26 @@ def serve() -> None:
         return find(name)
 
     pathfinder.load_nvidia_dynamic_lib = load_nvidia_dynamic_lib
+    _answer_for_the_runtime()
 
 
 def _has_bindings() -> bool:
     return all(importlib.util.find_spec(f"cuda.{name}") for name in ("pathfinder", "bindings"))
+
+
+def _answer_for_the_runtime() -> None:
+    from cuda.bindings import driver, runtime
+
+    def answers(call: Callable) -> Callable:
+        def answer(*arguments):
+            driver.cuInit(0)
+            error, *values = call(*arguments)
+            return runtime.cudaError_t(int(error)), *values  # errors have the same numbers
+
+        return answer
+
+    for name, ours in _RUNTIME.items():
+        setattr(runtime, name, answers(getattr(driver, ours)))
 
 
 def _compiled() -> Path:

@@ -67,7 +67,8 @@ CUAPI cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction functio
                                                      limit, 0);
 }
 
-/* What each of so many blocks may have of a multiprocessor's shared memory. */
+/* What each of so many blocks may have of a multiprocessor's shared memory, up to what the kernel may
+   have (cuda_occupancy.h). */
 CUAPI cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks,
                                               int threads)
 {
@@ -77,6 +78,6 @@ CUAPI cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function
         return fail(CUDA_ERROR_INVALID_VALUE, "%d blocks of %d threads at once", blocks, threads);
     uint32_t each = SHARED_PER_SM / blocks / SHARED_UNIT * SHARED_UNIT;
     uint32_t taken = SHARED_OF_SYSTEM + kernel->static_shared;
-    *bytes = each > taken ? each - taken : 0;
+    *bytes = MIN(each > taken ? each - taken : 0, kernel->max_dynamic_shared);
     return CUDA_SUCCESS;
 }

@@ -58,6 +58,7 @@ static CUresult take(CUdeviceptr *out, size_t bytes, Pool *pool, CUstream stream
 {
     NEED_CONTEXT(context);
     if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    if (!bytes) return *out = 0, CUDA_SUCCESS;
     driver_lock();
     CUresult result =
         bytes > pool->most - pool->used
@@ -81,7 +82,7 @@ CUAPI cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, void *handle, CUst
 CUAPI cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
     if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
-    return memory_release(address);
+    return address ? memory_release(address) : CUDA_SUCCESS; /* no bytes, as taken from a pool */
 }
 
 /* ---- pools ---- */

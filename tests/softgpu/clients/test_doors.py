@@ -83,17 +83,33 @@ def test_pytest_runs_cuda_on_the_software_gpu_where_it_is_asked_to(tmp_path):
     assert status == 1 and "1 failed" in said and "double write" in said, said
 
 
+def run_python(program):
+    program = "import softgpu\nsoftgpu.install()\n" + program
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("client", ["cuda_core"])
-def test_the_compiler_leaves_ptx_where_machine_code_is_asked_for(client):
-    need(client)
-    program = """
-import softgpu
-softgpu.install()
+def test_the_compiler_leaves_ptx_where_machine_code_is_asked_for():
+    need("cuda_core")
+    run_python("""
 from cuda.core import Linker, ObjectCode, Program, ProgramOptions
 options = ProgramOptions(arch="sm_90", relocatable_device_code=True)
 code = Program('extern "C" __global__ void kernel() {}', "c++", options).compile("cubin").code
 assert b".visible .entry kernel" in code, code
 assert Linker.which_backend() == "driver"
-"""
-    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
+""")
+
+
+@pytest.mark.slow
+def test_the_driver_answers_what_cuda_core_asks_of_the_runtime():
+    need("cuda_core")
+    run_python("""
+from cuda.bindings import runtime
+from cuda.core import Device
+assert runtime.cudaGetDeviceCount() == (runtime.cudaError_t.cudaSuccess, 1)
+assert runtime.cudaDeviceGetPCIBusId(13, 1) == (runtime.cudaError_t.cudaErrorInvalidDevice, None)
+device = Device()
+device.set_current()
+device.sync()
+assert device.pci_bus_id == "0000:00:00.0"
+""")

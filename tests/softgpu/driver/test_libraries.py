@@ -9,6 +9,7 @@ import pytest
 from tests.softgpu.driver.harness import only_driver
 
 INVALID_VALUE, INVALID_HANDLE, NOT_FOUND, NOT_SUPPORTED = 1, 400, 500, 801
+MAX_DYNAMIC_SHARED = 8
 COOPERATIVE, CLUSTER, OVERLAP, COMPLETION_EVENT, UPDATABLE = 2, 4, 6, 12, 13
 
 
@@ -211,7 +212,11 @@ def test_the_block_with_the_most_threads_at_once(driver):
 
 def test_the_shared_memory_left_for_each_block(driver):
     number, size = driver.function("number"), c_size_t()
-    driver.call("cuOccupancyAvailableDynamicSMemPerBlock", byref(size), number, 2, 256)
+    two = byref(size), number, 2, 256
+    driver.call("cuOccupancyAvailableDynamicSMemPerBlock", *two)
+    assert size.value == 49152 - 4096  # as much as a kernel may have that does not ask for more
+    driver.call("cuFuncSetAttribute", number, MAX_DYNAMIC_SHARED, 200000)
+    driver.call("cuOccupancyAvailableDynamicSMemPerBlock", *two)
     assert size.value == 233472 // 2 - 1024 - 4096
     many = byref(size), number, 9, 256
     assert driver.raw("cuOccupancyAvailableDynamicSMemPerBlock", *many) == INVALID_VALUE

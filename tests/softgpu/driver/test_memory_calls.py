@@ -82,6 +82,13 @@ def test_a_pool_counts_what_is_in_use(driver):
     driver.call("cuMemPoolDestroy", pool)
 
 
+def test_no_bytes_of_a_pool_are_at_no_address(driver):
+    pool = new_pool(driver)
+    assert take(driver, 0, pool) == take(driver, 0) == 0
+    assert of_pool(driver, pool, USED) == 0
+    driver.call("cuMemFreeAsync", c_uint64(0), None)
+
+
 def test_memory_outlives_its_pool(driver):
     pool = new_pool(driver)
     address = take(driver, 64, pool)
