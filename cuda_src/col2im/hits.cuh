@@ -22,3 +22,11 @@ struct Hits {
 
     static constexpr int NONE = 1 << 30;  // no window has so many elements
 };
+
+// The same for a side that is known (im2col/window.cuh) when this is compiled.
+template <typename K>
+struct KnownHits : Hits {
+    static constexpr int COMMON = common_divisor(K::STRIDE, K::DILATION);
+    static constexpr int EVERY = K::STRIDE / COMMON, MOST = (K::KERNEL + EVERY - 1) / EVERY;
+    __device__ KnownHits(int at) : Hits(at + K::PAD, K::STRIDE, K::DILATION, COMMON) {}
+};

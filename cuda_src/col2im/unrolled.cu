@@ -16,13 +16,6 @@ using W = Known<3, 1, 1, 1>;
 constexpr int PACK = 4;
 constexpr int REQUEST = WRITE;
 
-template <typename K>
-struct KnownHits : Hits {
-    static constexpr int COMMON = common_divisor(K::STRIDE, K::DILATION);
-    static constexpr int EVERY = K::STRIDE / COMMON, MOST = (K::KERNEL + EVERY - 1) / EVERY;
-    __device__ KnownHits(int at) : Hits(at + K::PAD, K::STRIDE, K::DILATION, COMMON) {}
-};
-
 extern "C" __global__ void unrolled(const T *__restrict__ columns, T *__restrict__ out, long long n,
                                     Window window, Dividers<Index> by)
 {

@@ -80,15 +80,17 @@ def _im2col(x, told, out):
     form = _form(shape, x, out)
     if not prod(shape):
         return form, None
-    pack = _pack(w.places, max(1, 16 // x.dtype.itemsize // w.stride), x, out)
-    index = _index(x.size, prod(shape))
-    n = x.size // (h.image * w.image) * h.places * w.places // pack
-    choices = {"T": BITS[x.dtype.itemsize], "Index": index, "PACK": pack}
-    file = "im2col/column_packs.cu"
+    most, index = 16 // x.dtype.itemsize, _index(x.size, prod(shape))
+    choices = {"T": BITS[x.dtype.itemsize], "Index": index}
+    file, pack = "im2col/column_packs.cu", _pack(w.places, most // w.stride, out)
     if _unrolls(h, w, prod(shape) * x.dtype.itemsize):
-        file, choices = "im2col/unrolled.cu", choices | windows.known(h, w)
+        wide = _pack(gcd(w.places, w.image), most, x, out)
+        file, pack = ("im2col/wide.cu", wide) if wide > 1 else ("im2col/unrolled.cu", pack)
+        choices |= windows.known(h, w)
+    n = x.size // (h.image * w.image) * h.places * w.places // pack
     by = windows.dividers(w.places // pack, h.places, w.kernel, h.kernel, index=index)
     grid = (ceil_divide(n, BLOCK),)
+    choices["PACK"] = pack
     return form, Launch(file, choices, grid, (BLOCK,), n, windows.argument(h, w), by)
 
 
@@ -121,13 +123,23 @@ def _col2im(columns, size, kernel, stride, padding, dilation, out, add):
     common = [np.int32(gcd(side.stride, side.dilation)) for side in (h, w)]
     file, pack = "col2im/skip.cu", 1
     if _unrolls(h, w, columns.nbytes):
-        pack = _pack(w.image, min(4, 16 // columns.dtype.itemsize), columns, out)
-        file, common = "col2im/unrolled.cu", []
-        choices |= {"PACK": pack} | windows.known(h, w)
+        file, pack = _unrolled_col2im(w, columns, out)
+        common, choices = [], choices | {"PACK": pack} | windows.known(h, w)
     n = prod(shape) // pack
     by = windows.dividers(w.image // pack, h.image, w.kernel, h.kernel, index=index)
     grid = (ceil_divide(n, BLOCK),)
     return form, Launch(file, choices, grid, (BLOCK,), n, windows.argument(h, w), *common, by)
+
+
+def _unrolled_col2im(w, columns, out):
+    """The kernel for a window that is known, and how many pixels a thread of it has."""
+    most = 16 // columns.dtype.itemsize
+    if w.stride <= 2:
+        copies = _pack(gcd(w.places, w.image // w.stride), most // w.stride**2, columns)
+        pack = _pack(w.image, copies * w.stride, out)
+        if 1 < pack == copies * w.stride:
+            return "col2im/wide.cu", pack
+    return "col2im/unrolled.cu", _pack(w.image, min(4, most), out)
 
 
 def _form(shape, x, out):
@@ -147,11 +159,12 @@ def _index(*sizes):
     return np.dtype(np.int32 if max(sizes) < NARROW else np.int64)
 
 
-def _pack(length, most, x, out):
-    """Elements to a store: a power of two that divides a row, and that out is aligned to."""
-    place = 0 if out is None else address(out) // x.dtype.itemsize
-    pack = most
-    while length % pack or place % pack:
+def _pack(length, most, *arrays):
+    """Elements to an access: `most`, or half as many, and so on, until they divide a length and
+    arrays are aligned to them, as new ones and copies are."""
+    pack = max(1, most)
+    given = [x for x in arrays if x is not None and is_contiguous(x)]
+    while length % pack or any(address(x) % (pack * x.dtype.itemsize) for x in given):
         pack //= 2
     return pack
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from helpers import checks, sources, windows
 
-IM2COL = ["columns", "elements", "fast", "packed", "tiles", "column_packs", "unrolled"]
-COL2IM = ["scatter", "gather", "skip", "unrolled"]
+IM2COL = ["columns", "elements", "fast", "packed", "tiles", "column_packs", "unrolled", "wide"]
+COL2IM = ["scatter", "gather", "skip", "unrolled", "wide"]
 NARROWEST_TILE = 8, 32
 
 
@@ -21,14 +21,13 @@ def im2col(step, x, h, w, block=64, grid=None, n=None, **choices):
 
     n: told to the kernel in place of what it should count."""
     text, channels = sources.text(f"im2col/{step}.cu"), len(x)
-    pack = 4 if "PACK" in text else 1
-    while w.places % pack:
-        pack //= 2
+    length = gcd(w.places, w.image) if step == "wide" else w.places
+    pack = gcd(length, 4) if "PACK" in text else 1
     choices |= {"PACK": pack} if "PACK" in text else {}
     out = checks.Guarded((channels, h.kernel, w.kernel, h.places, w.places), x.dtype)
     columns = channels * h.places * w.places
     counted = {"tiles": channels, "columns": columns}.get(step, columns * h.kernel * w.kernel)
-    if step in ("column_packs", "unrolled"):
+    if step in ("column_packs", "unrolled", "wide"):
         counted = columns
     counted, rest, shared = counted // pack, [windows.argument(h, w)], 0
     blocks, threads = (-(-counted // block), 1, 1), (block, 1, 1)
@@ -42,7 +41,7 @@ def im2col(step, x, h, w, block=64, grid=None, n=None, **choices):
         by = w.places // pack, h.places, w.kernel, h.kernel
         rest.append(windows.dividers(*by, index=index))
         choices["Index"] = index
-    choices |= windows.known(h, w) if step == "unrolled" else {}
+    choices |= windows.known(h, w) if step in ("unrolled", "wide") else {}
     run = sources.kernel(f"im2col/{step}.cu", T=x.dtype, **choices)
     x = checks.Guarded(x.shape, x.dtype).set(x)
     size = np.int64(counted if n is None else n)
@@ -64,10 +63,12 @@ def col2im(step, columns, h, w, block=64, start=np.nan, **choices):
         choices["Acc"] = "double" if columns.dtype == np.float64 else "float"
     if step == "skip":
         rest += [np.int32(gcd(s.stride, s.dilation)) for s in (h, w)]
-    if step == "unrolled":
-        pack = next(p for p in (4, 2, 1) if w.image % p == 0)
+    if step in ("unrolled", "wide"):
+        pack = gcd(w.image, 4)
+        if step == "wide":
+            pack = w.stride * gcd(w.image // w.stride, w.places, 4 // w.stride)
         choices |= windows.known(h, w) | {"PACK": pack}
-    if step in ("skip", "unrolled"):
+    if step in ("skip", "unrolled", "wide"):
         choices["Index"] = index = choices.get("Index", np.dtype(np.int32))
         by = w.image // pack, h.image, w.kernel, h.kernel
         rest.append(windows.dividers(*by, index=index))

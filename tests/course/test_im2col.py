@@ -23,6 +23,12 @@ WINDOWS = {
     "all padding": ((2, 3), (5, 4), 1, 4, 1),
 }
 TYPES = ["float16", "float32", "float64"]
+FOLDS = [  # a pack of wide.cu is a multiple of the stride
+    (step, name)
+    for step in COL2IM
+    for name, (_, _, stride, *_) in WINDOWS.items()
+    if step != "wide" or stride in (1, 2, (1, 2))
+]
 
 
 def sides(name):
@@ -40,8 +46,7 @@ def test_im2col_steps(step, name):
     checks.assert_equal(im2col(step, x, h, w), windows.im2col(x, h, w), step)
 
 
-@pytest.mark.parametrize("name", WINDOWS)
-@pytest.mark.parametrize("step", COL2IM)
+@pytest.mark.parametrize("step, name", FOLDS)
 def test_col2im_steps(step, name):
     h, w = sides(name)
     columns = numbers(3, h.kernel, w.kernel, h.places, w.places)
@@ -56,11 +61,11 @@ def test_steps_of_other_types(dtype):
     columns = windows.im2col(x, h, w)
     for step in IM2COL:
         checks.assert_equal(im2col(step, x, h, w), columns, step)
-    for step in "gather", "skip", "unrolled":
+    for step in "gather", "skip", "unrolled", "wide":
         assert_folded(col2im(step, columns, h, w), columns, h, w)
 
 
-@pytest.mark.parametrize("step", ["fast", "packed", "column_packs", "unrolled"])
+@pytest.mark.parametrize("step", ["fast", "packed", "column_packs", "unrolled", "wide"])
 def test_im2col_counts_beyond_32_bits(step):
     h, w = sides("uneven")
     x = numbers(3, h.image, w.image)
@@ -68,9 +73,12 @@ def test_im2col_counts_beyond_32_bits(step):
     checks.assert_equal(got, windows.im2col(x, h, w), step)
 
 
-@pytest.mark.parametrize("step", ["skip", "unrolled"])
-def test_col2im_counts_beyond_32_bits(step):
-    h, w = sides("strided and dilated")
+@pytest.mark.parametrize(
+    "step, name",
+    [(step, "strided and dilated") for step in ("skip", "unrolled")] + [("wide", "uneven")],
+)
+def test_col2im_counts_beyond_32_bits(step, name):
+    h, w = sides(name)
     columns = numbers(3, h.kernel, w.kernel, h.places, w.places)
     assert_folded(col2im(step, columns, h, w, Index=np.dtype(np.int64)), columns, h, w)
 
@@ -86,7 +94,7 @@ def test_a_loop_takes_any_grid():
         checks.assert_equal(im2col("tiles", x, h, w, grid=tiles), columns, f"{tiles}")
 
 
-@pytest.mark.parametrize("step", ["gather", "skip", "unrolled"])
+@pytest.mark.parametrize("step", ["gather", "skip", "unrolled", "wide"])
 def test_requests(step):
     h, w = sides("dilated")
     columns = numbers(2, h.kernel, w.kernel, h.places, w.places)
@@ -175,12 +183,28 @@ def test_any_window(x, window, dtype, batch):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("name", ["same size", "uneven", "strided and dilated"])
+@pytest.mark.parametrize(
+    "name", ["same size", "uneven", "first of a network", "strided and dilated"]
+)
 def test_kernels_compiled_for_a_window(name, dtype, monkeypatch):
     monkeypatch.setattr(ours, "LARGE", 0)
     ours.prepared.clear()
     size, *window = WINDOWS[name]
     check(numbers(2, 3, *size, dtype=dtype), *window)
+    ours.prepared.clear()
+
+
+def test_wide_loads_are_aligned(monkeypatch):
+    monkeypatch.setattr(ours, "LARGE", 0)
+    x = numbers(1, 2, 8, 8, dtype="float16")
+    h, w = windows.sides((8, 8), 3, 1, 1)
+    want = windows.im2col(x, h, w)
+    columns = want.reshape(1, 18, 64)
+    for offset in 0, 8, 2:  # bytes: packs of eight, of four, of one
+        ours.prepared.clear()
+        checks.assert_equal(ops.im2col(on_gpu(x, offset), 3, padding=1).get(), columns)
+        back = ops.col2im(on_gpu(columns, offset), 8, 3, padding=1)
+        assert_folded(back.get(), want, h, w)
     ours.prepared.clear()
 
 

@@ -570,7 +570,8 @@ def _images():
         yield case("im2col/fast.cu", result.size, x, result, told, by(w.places, h.places))
         yield case("im2col/packed.cu", result.size // pack, x, result, told, by_packs, PACK=pack)
         yield case("im2col/column_packs.cu", packs, x, result, told, by_packs, PACK=pack)
-        yield case("im2col/unrolled.cu", packs, x, result, told, by_packs, PACK=pack, **known)
+        for file in "im2col/unrolled.cu", "im2col/wide.cu":
+            yield case(file, packs, x, result, told, by_packs, PACK=pack, **known)
         yield case("im2col/wrong_edge.cu", result.size, x, result, told)
         if type_ == "float":
             yield case("col2im/scatter.cu", result.size, result, x, told)
@@ -581,9 +582,9 @@ def _images():
         yield case("col2im/skip.cu", x.size, result, x, told, *common, by_pixel)
         pack = 2
         by_pixel = by(w.image // pack, h.image)
-        yield case(
-            "col2im/unrolled.cu", x.size // pack, result, x, told, by_pixel, PACK=pack, **known
-        )
+        packs = x.size // pack
+        for file in "col2im/unrolled.cu", "col2im/wide.cu":
+            yield case(file, packs, result, x, told, by_pixel, PACK=pack, **known)
         covered = [7 * h.stride + h.extent, 31 * w.stride + w.extent]
         name = f"im2col/tiles.cu {type_} (2, 2, 2) of (32, 8)"
         yield Case(name, "im2col/tiles.cu", "tiles", (2, 2, 2), (32, 8),
