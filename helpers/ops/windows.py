@@ -13,7 +13,7 @@ __all__ = ["col2im", "im2col"]
 
 BLOCK = 128
 NARROW = (1 << 31) - 1024  # elements that an int counts, and the threads of a last block
-LARGE = 1 << 22  # bytes of columns from which on a kernel is compiled for just this window
+LARGE = 1 << 21  # bytes of columns from which on a kernel is compiled for just this window
 MOST_UNROLLED = 64  # elements of a window, for that
 BITS = {2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}  # im2col only copies
 
