@@ -30,6 +30,7 @@ __all__ = [
     "grid",
     "owners",
     "pictures",
+    "register_tile",
     "shares",
     "time",
     "tree",
@@ -309,15 +310,18 @@ def grid(elements, block, blocks):
     return draw(paint, alt, width=6.6, height=2)
 
 
-def pictures(images, titles):
-    """Images side by side, each in shades of grey from its least value to its greatest."""
+def pictures(images, titles, ends=()):
+    """Images side by side in shades of grey; ends: for each the values that are black and white,
+    else its least and its greatest."""
+    ends = ends or [(image.min(), image.max()) for image in images]
 
     def paint(axes):
         place = 0
-        for image, title in zip(images, titles):
+        for image, title, (black, white) in zip(images, titles, ends):
             height, width = image.shape
             edges = place, place + width, height, 0
-            axes.imshow(image, "gray", extent=edges, interpolation="nearest")
+            greys = {"cmap": "gray", "vmin": black, "vmax": white}
+            axes.imshow(image, extent=edges, interpolation="nearest", **greys)
             axes.text(place + width / 2, -0.04 * height, title, ha="center", va="bottom")
             place += 1.08 * width
         axes.set(xlim=(0, place - 0.08 * width), ylim=(height, -0.16 * height))
@@ -361,23 +365,81 @@ def tree(elements, levels, who="thread"):
     return draw(paint, f"{alt}.", width=6.2, height=0.62 * (2 * len(levels) + 1))
 
 
-def owners(rows, labels, what="thread"):
-    """Who takes which element: a strip of squares a row, coloured by owner; -1 is nobody's."""
+def owners(rows, labels, what="thread", heads=(), group=0, plain=0):
+    """Who takes which element: a strip of squares a row, coloured by owner; -1 is nobody's, and
+    where there is None, nothing is drawn. heads: over the columns; group: so many of them stand
+    together; plain: the first rows, whose numbers are no owners."""
     width = max(map(len, rows))
+    places = [x + 0.6 * (x // group if group else 0) for x in range(width)]
 
     def paint(axes):
+        for x, head in zip(places, heads):
+            axes.text(x + 0.45, 1.1, head, ha="center", va="bottom", size=9)
         for y, (row, label) in enumerate(zip(rows, labels)):
-            for x, owner in enumerate(row):
-                colour = COLOURS[owner % len(COLOURS)] if owner >= 0 else INK
-                style = {"fc": "none", "hatch": "////"} if owner < 0 else {"fc": f"{colour}30"}
+            for x, owner in zip(places, row):
+                if owner is None:
+                    continue
+                is_plain = owner < 0 or y < plain
+                colour = INK if is_plain else COLOURS[owner % len(COLOURS)]
+                style = {"hatch": "////"} if owner < 0 else {}
+                style["fc"] = "none" if is_plain else f"{colour}30"
                 axes.add_patch(Rectangle((x, -1.3 * y), 0.9, 0.9, ec=colour, lw=1.2, **style))
                 if owner >= 0:
                     place = x + 0.45, 0.43 - 1.3 * y
                     axes.text(*place, owner, ha="center", va="center", color=colour, size=9)
             axes.text(-0.3, 0.45 - 1.3 * y, label, ha="right", va="center")
-        axes.set(xlim=(-0.1, width), ylim=(0.9 - 1.3 * len(rows), 1), aspect="equal")
+        top = 1.8 if heads else 1
+        axes.set(xlim=(-0.1, places[-1] + 1), ylim=(0.9 - 1.3 * len(rows), top), aspect="equal")
         axes.set_axis_off()
 
-    said = (f"{label}: {' '.join(map(str, row))}" for row, label in zip(rows, labels))
+    said = (f"{label}: {' '.join(map(_said, row))}" for row, label in zip(rows, labels))
     alt = f"The {what} that takes each element. {'; '.join(said)}."
-    return draw(paint, alt, width=0.27 * width, height=0.36 * len(rows))
+    return draw(paint, alt, width=0.27 * (places[-1] + 1), height=0.36 * (len(rows) + bool(heads)))
+
+
+def _said(owner):
+    return "·" if owner is None else str(owner)
+
+
+def register_tile(threads=16, each=8, deep=8, thread=(9, 5)):
+    """What one thread (x, y) of a block of threads x threads makes of a product, each x each
+    elements, and the numbers of both tiles that it multiplies in one of `deep` turns."""
+    side, size, (x, y) = threads * each, 5, thread
+    first, now = -2 * deep, -1.4 * deep  # the tiles lie to the left and on top; the turn's line
+
+    def paint(axes):
+        def area(left, top, width, height, colour):
+            axes.add_patch(Rectangle((left, top), width, height, fc=f"{colour}20", ec=colour))
+
+        def mark(left, top, colour):
+            axes.add_patch(Rectangle((left, top), size, size, fc=colour, ec="none"))
+
+        area(0, 0, side, side, COLOURS[2])
+        area(first, 0, deep, side, COLOURS[0])
+        area(0, first, side, deep, COLOURS[1])
+        steps = range(0, side, threads)
+        for down in steps:
+            mark(now - size / 2, y + down, COLOURS[0])
+            mark(x + down, now - size / 2, COLOURS[1])
+            for right in steps:
+                mark(x + right, y + down, COLOURS[2])
+        names = {
+            "tile_a": (first - 4, side / 2, "right", "center", COLOURS[0]),
+            "tile_b": (side / 2, first - 4, "center", "bottom", COLOURS[1]),
+            f"c: {each} · {each} sums\nof one thread,\nin registers": (
+                side + 5, side / 2, "left", "center", COLOURS[2],
+            ),
+            f"q: {each} numbers": (side + 5, now, "left", "center", COLOURS[1]),
+            f"p: {each} numbers": (now, side + 5, "center", "top", COLOURS[0]),
+        }  # fmt: skip
+        for name, (left, top, ha, va, colour) in names.items():
+            axes.text(left, top, name, ha=ha, va=va, color=colour)
+        axes.set(xlim=(-45, side + 60), ylim=(side + 16, first - 14), aspect="equal")
+        axes.set_axis_off()
+
+    alt = (
+        f"A block of {threads} x {threads} threads makes {side} x {side} elements of c. One thread"
+    )
+    alt += f" takes {each} numbers of a column of tile_a and {each} of a row of tile_b, {threads} "
+    alt += f"apart, and adds each product of two of them to one of its {each * each} sums."
+    return draw(paint, alt, width=5, height=3.6)
