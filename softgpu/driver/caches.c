@@ -10,13 +10,13 @@
 
 #include "driver.h"
 
-#define ROOM (1u << 17) /* touches that a worker keeps */
-#define NONE UINT32_MAX
-#define PAGE 8    /* lines that memory opens together */
-#define OPEN 4096 /* pages that are open at a time */
+#define ROOM (1u << 17)     /* touches that a worker keeps */
+#define TOGETHER (2 * ROOM) /* ... and all of them */
+#define SPARSEST (1u << 24) /* pages of which one is kept */
+#define PAGE 8              /* lines that memory opens together */
+#define OPEN 4096           /* pages that are open at a time */
 
 static Trace launch; /* of all workers together */
-static uint32_t launch_room;
 
 static uint64_t scrambled(uint64_t line)
 {
@@ -24,10 +24,11 @@ static uint64_t scrambled(uint64_t line)
     return line ^ line >> 29;
 }
 
-/* A trace keeps all lines of a page or none. Which is not to depend on the bits that choose a half of the L2. */
+/* A trace keeps all lines of a page or none. Which does not depend on the bits that choose a half
+   of the L2. */
 static bool kept(uint64_t line, uint64_t skip) { return !(scrambled(line / PAGE) >> 8 & skip); }
 
-/* Twice as sparse, until it has room for one more. */
+/* As sparse as `skip` says. */
 static void thin(Trace *t, uint64_t skip)
 {
     uint32_t left = 0;
@@ -40,27 +41,31 @@ static void thin(Trace *t, uint64_t skip)
 static void keep(Trace *t, Touch touch)
 {
     if (!t->touches && !(t->touches = malloc(ROOM * sizeof *t->touches))) return;
-    while (t->count == ROOM && t->skip < 1u << 24) thin(t, 2 * t->skip + 1);
+    while (t->count == ROOM && t->skip < SPARSEST) thin(t, 2 * t->skip + 1);
     if (t->count < ROOM && kept(touch.line, t->skip)) t->touches[t->count++] = touch;
 }
+
+/* From the first to the one before the last. */
+static uint8_t bits(uint32_t first, uint32_t last)
+{ return first < last ? (1u << last) - (1u << first) : 0; }
 
 void trace_range(Trace *t, Touch touch, uint64_t first, uint64_t last)
 {
     for (touch.line = first / LINE; touch.line <= last / LINE; touch.line++) {
         if (!kept(touch.line, t->skip)) continue;
-        touch.sectors = touch.full = 0;
-        for (uint32_t i = 0; i < LINE / SECTOR; i++) {
-            uint64_t begin = touch.line * LINE + i * SECTOR, end = begin + SECTOR - 1;
-            touch.sectors |= (begin <= last && first <= end) << i;
-            touch.full |= (begin >= first && end <= last) << i;
-        }
+        uint64_t begin = touch.line * LINE, from = first > begin ? first - begin : 0;
+        uint64_t end = last - begin < LINE ? last - begin + 1 : LINE;
+        touch.sectors = bits(from / SECTOR, (end + SECTOR - 1) / SECTOR);
+        touch.full = bits((from + SECTOR - 1) / SECTOR, end / SECTOR);
         keep(t, touch);
     }
 }
 
 void trace_sectors(Trace *t, Touch touch, const Sectors *s)
 {
-    uint32_t left = s->count == 32 ? UINT32_MAX : (1u << s->count) - 1;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        left |= (uint32_t)kept(s->id[i] * SECTOR / LINE, t->skip) << i;
     while (left) {
         touch.line = s->id[__builtin_ctz(left)] * SECTOR / LINE;
         touch.sectors = touch.full = 0;
@@ -72,7 +77,7 @@ void trace_sectors(Trace *t, Touch touch, const Sectors *s)
             if (s->bytes[i] == UINT32_MAX) touch.full |= bit;
             left &= ~(1u << i);
         }
-        if (kept(touch.line, t->skip)) keep(t, touch);
+        keep(t, touch);
     }
 }
 
@@ -80,73 +85,92 @@ void trace_forget(void)
 {
     free(launch.touches);
     launch = (Trace){0};
-    launch_room = 0;
 }
 
 void trace_keep(Trace *t)
 {
+    if (!launch.touches) {
+        Touch *room = realloc(t->touches, TOGETHER * sizeof *room);
+        if (room) launch = (Trace){room, t->count, t->skip};
+        else free(t->touches);
+        *t = (Trace){0};
+        return;
+    }
     if (t->skip > launch.skip) thin(&launch, t->skip);
     if (t->skip < launch.skip) thin(t, launch.skip);
-    if (launch.count + t->count > launch_room) {
-        launch_room = launch.count + t->count;
-        Touch *more = realloc(launch.touches, launch_room * sizeof *more);
-        if (!more) return;
-        launch.touches = more;
+    while (launch.count + t->count > TOGETHER && launch.skip < SPARSEST) {
+        thin(&launch, 2 * launch.skip + 1);
+        thin(t, launch.skip);
     }
-    if (t->count) memcpy(launch.touches + launch.count, t->touches, t->count * sizeof(Touch));
-    launch.count += t->count;
+    if (t->count && launch.count + t->count <= TOGETHER) {
+        memcpy(launch.touches + launch.count, t->touches, t->count * sizeof(Touch));
+        launch.count += t->count;
+    }
     free(t->touches);
     *t = (Trace){0};
+}
+
+/* ---- numbers of lines, in the order in which their pages are first touched ---- */
+
+typedef struct {
+    uint64_t *pages; /* by number: which page of memory it is */
+    uint32_t count;
+    uint32_t *slots, mask; /* by a page's hash: its number, plus 1 */
+} Numbers;
+
+static uint32_t number_of(Numbers *n, uint64_t line)
+{
+    uint64_t page = line / PAGE;
+    uint32_t at = scrambled(page) >> 40 & n->mask;
+    while (n->slots[at] && n->pages[n->slots[at] - 1] != page) at = (at + 1) & n->mask;
+    if (!n->slots[at]) {
+        n->pages[n->count++] = page;
+        n->slots[at] = n->count;
+    }
+    return (n->slots[at] - 1) * PAGE + line % PAGE;
 }
 
 /* ---- caches: fully associative, what was not used for longest goes first ---- */
 
 typedef struct {
-    uint64_t line;
-    uint32_t cache;
-    uint32_t before, after; /* in order of use */
-    uint32_t next;          /* of the same hash */
+    uint32_t last; /* its last use, if it is there: not before the cache was emptied */
     uint8_t there, dirty, full;
 } Line;
 
 typedef struct {
-    uint32_t first, last, count, most;
+    Line *lines;     /* by their numbers */
+    uint32_t *uses;  /* of which line each was, one after the other */
+    uint32_t oldest; /* of the uses that may be a line's last */
+    uint32_t begun;  /* the first since the cache was emptied */
+    uint32_t now;    /* the next */
+    uint32_t count, most;
 } Cache;
 
 typedef struct {
-    Line *lines;
-    uint32_t *heads, used, spare, mask;
-    Cache *caches;
+    const CacheShape *shape;
+    CacheCounts *counts;
+    Numbers numbers;
+    uint32_t *line, *order, *by_processor; /* line: of each touch; touches, in two orders */
+    uint64_t *key;                         /* of each touch, to sort by */
+    uint8_t *missed;                       /* of each load, sectors that its L1 does not have */
+    Cache l1, l2[2];
     uint64_t *open; /* by a page's hash: which one is, plus 1 */
     uint32_t open_mask;
-    CacheCounts *counts;
 } Chip;
 
-static uint32_t *head_of(Chip *c, uint32_t cache, uint64_t line)
-{ return &c->heads[scrambled(line + 0x5851F42D4C957F2Du * cache) >> 20 & c->mask]; }
+/* How many sectors of a line's four a set has: a digit for each of the sixteen sets. */
+static uint32_t count_of(uint32_t sectors) { return 0x4332322132212110u >> 4 * sectors & 7; }
 
-static void unlink_line(Chip *c, uint32_t i)
-{
-    Line *l = &c->lines[i];
-    Cache *of = &c->caches[l->cache];
-    *(l->before == NONE ? &of->first : &c->lines[l->before].after) = l->after;
-    *(l->after == NONE ? &of->last : &c->lines[l->after].before) = l->before;
-}
+static uint32_t home_of(uint64_t line) { return scrambled(line) & 1; }
 
-static void link_last(Chip *c, uint32_t i)
-{
-    Line *l = &c->lines[i];
-    Cache *of = &c->caches[l->cache];
-    l->before = of->last;
-    l->after = NONE;
-    *(of->last == NONE ? &of->first : &c->lines[of->last].after) = i;
-    of->last = i;
-}
+static uint32_t processor_of(const Chip *c, const Touch *t)
+{ return t->block % c->shape->multiprocessors; }
 
 /* How many pages memory has to open for a line: one or none. */
-static uint32_t open_page(Chip *c, uint64_t line)
+static uint32_t open_page(Chip *c, uint32_t number)
 {
-    uint64_t page = line / PAGE, *open = &c->open[scrambled(page) >> 20 & c->open_mask];
+    uint64_t page = c->numbers.pages[number / PAGE];
+    uint64_t *open = &c->open[scrambled(page) >> 20 & c->open_mask];
     bool closed = *open != page + 1;
     *open = page + 1;
     return closed;
@@ -155,46 +179,37 @@ static uint32_t open_page(Chip *c, uint64_t line)
 /* What is dirty goes to memory; a sector that was written in part is read for the rest. */
 static void evict(Chip *c, Cache *of)
 {
-    uint32_t i = of->first;
-    Line *l = &c->lines[i];
-    c->counts->dram_writes += __builtin_popcount(l->dirty);
+    uint32_t number;
+    do number = of->uses[of->oldest++];
+    while (of->lines[number].last != of->oldest - 1);
+    Line *l = &of->lines[number];
+    l->last = 0;
+    if (!l->dirty) return;
     uint32_t fill = l->dirty & ~l->full & ~l->there;
-    c->counts->dram_reads += __builtin_popcount(fill);
-    if (fill) c->counts->read_pages += open_page(c, l->line);
-    if (l->dirty) c->counts->write_pages += fill ? 1 : open_page(c, l->line);
-    unlink_line(c, i);
-    uint32_t *at = head_of(c, l->cache, l->line);
-    while (*at != i) at = &c->lines[*at].next;
-    *at = l->next;
-    l->next = c->spare;
-    c->spare = i;
-    of->count--;
+    c->counts->dram_writes += count_of(l->dirty);
+    c->counts->dram_reads += count_of(fill);
+    if (fill) c->counts->read_pages += open_page(c, number);
+    c->counts->write_pages += fill ? 1 : open_page(c, number);
 }
 
 /* The line in a cache, made the newest; put there, empty, if it is not. */
-static Line *use(Chip *c, uint32_t cache, uint64_t line)
+static Line *use(Chip *c, Cache *of, uint32_t number)
 {
-    uint32_t *head = head_of(c, cache, line), i = *head;
-    while (i != NONE && (c->lines[i].line != line || c->lines[i].cache != cache))
-        i = c->lines[i].next;
-    if (i != NONE) {
-        unlink_line(c, i);
-    } else {
-        Cache *of = &c->caches[cache];
+    Line *l = &of->lines[number];
+    if (l->last < of->begun) {
         if (of->count == of->most) evict(c, of);
-        if (c->spare != NONE) {
-            i = c->spare;
-            c->spare = c->lines[i].next;
-        } else {
-            i = c->used++;
-        }
-        head = head_of(c, cache, line);
-        c->lines[i] = (Line){line, cache, NONE, NONE, *head, 0, 0, 0};
-        *head = i;
-        of->count++;
+        else of->count++;
+        *l = (Line){0};
     }
-    link_last(c, i);
-    return &c->lines[i];
+    of->uses[of->now] = number;
+    l->last = of->now++;
+    return l;
+}
+
+static void empty(Cache *of)
+{
+    of->oldest = of->begun = of->now;
+    of->count = 0;
 }
 
 /* Memory is read 64 bytes at a time. */
@@ -202,120 +217,181 @@ static uint32_t pairs(uint32_t sectors)
 { return sectors | (sectors & 5) << 1 | (sectors & 10) >> 1; }
 
 /* Sectors come to the L2: a multiprocessor asks its own half, which asks the line's if it must. */
-static void read_l2(Chip *c, uint32_t sm, uint32_t l2, const Touch *t, uint32_t sectors)
+static void read_l2(Chip *c, uint32_t i, const Touch *t, uint32_t sectors)
 {
-    uint32_t own = sm & 1, home = scrambled(t->line) & 1, count = __builtin_popcount(sectors);
-    Line *copy = use(c, l2 + own, t->line);
-    c->counts->l2_reads += count;
+    uint32_t own = processor_of(c, t) & 1, home = home_of(t->line);
+    CacheSite *site = &c->counts->sites[t->site];
+    Line *copy = use(c, &c->l2[own], c->line[i]);
+    c->counts->l2_reads += count_of(sectors);
     if (own != home) {
         sectors &= ~copy->there;
         copy->there |= sectors;
         if (!sectors) return;
-        c->counts->l2_reads += __builtin_popcount(sectors);
-        copy = use(c, l2 + home, t->line);
+        c->counts->l2_reads += count_of(sectors);
+        copy = use(c, &c->l2[home], c->line[i]);
     }
     uint32_t missing = sectors & ~copy->there & ~copy->full;
     if (!missing) return;
-    c->counts->sites[t->site].missed_lines++;
-    c->counts->read_pages += open_page(c, t->line);
+    site->missed_lines++;
+    c->counts->read_pages += open_page(c, c->line[i]);
     missing = pairs(missing) & ~copy->there & ~copy->full;
     copy->there |= missing;
-    c->counts->dram_reads += __builtin_popcount(missing);
-    c->counts->sites[t->site].misses += __builtin_popcount(missing & sectors);
+    c->counts->dram_reads += count_of(missing);
+    site->misses += count_of(missing & sectors);
 }
 
-static void write_l2(Chip *c, uint32_t sm, uint32_t l2, const Touch *t)
+static void write_l2(Chip *c, uint32_t i, const Touch *t)
 {
-    uint32_t home = scrambled(t->line) & 1, count = __builtin_popcount(t->sectors);
-    c->counts->l2_writes += (sm & 1) == home ? count : 2 * count;
-    Line *line = use(c, l2 + home, t->line);
+    uint32_t own = processor_of(c, t) & 1, home = home_of(t->line);
+    uint32_t count = count_of(t->sectors);
+    c->counts->l2_writes += own == home ? count : 2 * count;
+    Line *line = use(c, &c->l2[home], c->line[i]);
     line->dirty |= t->sectors;
     line->full |= t->full;
     c->counts->stored_lines++;
 }
 
-static void replay(Chip *c, const CacheShape *shape, const Touch *t)
+/* Atomics work in the line's half of the L2. */
+static void change_l2(Chip *c, uint32_t i, const Touch *t)
 {
-    uint32_t sm = t->block % shape->multiprocessors, l2 = shape->multiprocessors;
-    CacheSite *site = &c->counts->sites[t->site];
-    uint32_t count = __builtin_popcount(t->sectors), sectors = t->sectors;
-    site->sectors += count;
-    if (t->kind == SITE_STORE) {
-        write_l2(c, sm, l2, t);
-    } else if (t->kind == SITE_LOAD) {
-        Line *near = use(c, sm, t->line);
-        sectors &= ~near->there;
-        near->there |= sectors;
-        if (!sectors) return;
-        site->l2_sectors += __builtin_popcount(sectors);
-        site->l2_lines++;
-        read_l2(c, sm, l2, t, sectors);
-    } else { /* atomics work in the line's half of the L2 */
-        uint32_t home = scrambled(t->line) & 1;
-        Line *line = use(c, l2 + home, t->line);
-        uint32_t missing = sectors & ~line->there & ~line->full;
-        c->counts->dram_reads += __builtin_popcount(missing);
-        if (missing) c->counts->read_pages += open_page(c, t->line);
-        line->there |= missing;
-        line->dirty |= sectors;
-    }
+    Line *line = use(c, &c->l2[home_of(t->line)], c->line[i]);
+    uint32_t missing = t->sectors & ~line->there & ~line->full;
+    c->counts->dram_reads += count_of(missing);
+    if (missing) c->counts->read_pages += open_page(c, c->line[i]);
+    line->there |= missing;
+    line->dirty |= t->sectors;
+}
+
+/* The sectors of a load that the multiprocessor's L1 does not have. */
+static uint32_t read_l1(Chip *c, uint32_t i, const Touch *t)
+{
+    Line *near = use(c, &c->l1, c->line[i]);
+    uint32_t missing = t->sectors & ~near->there;
+    near->there |= missing;
+    if (missing) c->counts->sites[t->site].l2_lines++;
+    c->counts->sites[t->site].l2_sectors += count_of(missing);
+    return missing;
 }
 
 /* ---- the order of a GPU ---- */
 
-typedef struct {
-    uint64_t when; /* its wave, and how far its warp was */
-    uint32_t touch;
-} Turn;
+#define DIGIT 11 /* bits */
 
-static int earlier(const void *a, const void *b)
+/* Touches in the order of one digit of their keys, those that are alike as they were. */
+static void sort_by(const uint64_t *key, uint32_t shift, const uint32_t *from, uint32_t *to)
 {
-    const Turn *x = a, *y = b;
-    if (x->when != y->when) return x->when < y->when ? -1 : 1;
-    return x->touch < y->touch ? -1 : x->touch > y->touch;
+    uint32_t places[(1 << DIGIT) + 1] = {0}, mask = (1 << DIGIT) - 1;
+    for (uint32_t i = 0; i < launch.count; i++) places[(key[i] >> shift & mask) + 1]++;
+    for (uint32_t i = 0; i < mask; i++) places[i + 1] += places[i];
+    for (uint32_t i = 0; i < launch.count; i++)
+        to[places[key[from[i]] >> shift & mask]++] = from[i];
 }
 
-static bool make_chip(Chip *c, const CacheShape *shape, uint32_t touches)
+/* By waves of blocks and, in a wave, by how far a warp was; then, in by_processor, the same on each
+   multiprocessor. */
+static void put_in_order(Chip *c)
 {
-    uint32_t count = shape->multiprocessors + 2, sample = launch.skip + 1;
-    for (c->mask = 1023; c->mask < 2 * touches; c->mask = 2 * c->mask + 1) {}
-    c->heads = malloc((c->mask + 1) * sizeof *c->heads);
-    c->lines = malloc((3 * (size_t)touches + 1) * sizeof *c->lines);
-    c->caches = calloc(count, sizeof *c->caches);
-    c->open = calloc(OPEN, sizeof *c->open);
-    if (!c->heads || !c->lines || !c->caches || !c->open) return false;
-    memset(c->heads, 0xff, (c->mask + 1) * sizeof *c->heads);
-    c->open_mask = OPEN > sample ? OPEN / sample - 1 : 0;
-    c->used = 0;
-    c->spare = NONE;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t bytes = i < shape->multiprocessors ? shape->l1_bytes : shape->l2_bytes / 2;
-        uint32_t most = bytes / LINE / sample;
-        c->caches[i] = (Cache){NONE, NONE, 0, most ? most : 1};
+    uint32_t resident = c->shape->resident ? c->shape->resident : 1, farthest = 0;
+    uint64_t wave = (uint64_t)c->shape->multiprocessors * resident, last = 0;
+    for (uint32_t i = 0; i < launch.count; i++)
+        if (launch.touches[i].at > farthest) farthest = launch.touches[i].at;
+    for (uint32_t i = 0; i < launch.count; i++) {
+        const Touch *t = &launch.touches[i];
+        c->order[i] = i;
+        c->key[i] = t->block / wave * (farthest + 1ull) + t->at;
+        if (c->key[i] > last) last = c->key[i];
     }
-    return true;
+    for (uint32_t shift = 0; shift < 64 && last >> shift; shift += DIGIT) {
+        sort_by(c->key, shift, c->order, c->by_processor);
+        uint32_t *sorted = c->by_processor;
+        c->by_processor = c->order;
+        c->order = sorted;
+    }
+    for (uint32_t i = 0; i < launch.count; i++) c->key[i] = processor_of(c, &launch.touches[i]);
+    sort_by(c->key, 0, c->order, c->by_processor);
+}
+
+static void replay(Chip *c)
+{
+    uint32_t processor = 0;
+    for (uint32_t n = 0; n < launch.count; n++) {
+        uint32_t i = c->by_processor[n];
+        const Touch *t = &launch.touches[i];
+        if (processor_of(c, t) != processor) empty(&c->l1);
+        processor = processor_of(c, t);
+        c->counts->sites[t->site].sectors += count_of(t->sectors);
+        if (t->kind == SITE_LOAD) c->missed[i] = read_l1(c, i, t);
+    }
+    for (uint32_t n = 0; n < launch.count; n++) {
+        uint32_t i = c->order[n];
+        const Touch *t = &launch.touches[i];
+        if (t->kind == SITE_STORE) write_l2(c, i, t);
+        else if (t->kind != SITE_LOAD) change_l2(c, i, t);
+        else if (c->missed[i]) read_l2(c, i, t, c->missed[i]);
+    }
+}
+
+static bool make_cache(Cache *of, uint32_t pages, uint32_t bytes)
+{
+    uint32_t most = bytes / LINE / (launch.skip + 1);
+    *of = (Cache){.oldest = 1, .now = 1, .begun = 1, .most = most ? most : 1};
+    of->lines = calloc((size_t)pages * PAGE, sizeof *of->lines);
+    of->uses = malloc((launch.count + 1) * sizeof *of->uses);
+    return of->lines && of->uses;
+}
+
+static bool make_chip(Chip *c)
+{
+    size_t count = launch.count + 1;
+    uint32_t sample = launch.skip + 1;
+    Numbers *n = &c->numbers;
+    for (n->mask = 1023; n->mask < 2 * count; n->mask = 2 * n->mask + 1) {}
+    n->pages = malloc(count * sizeof *n->pages);
+    n->slots = calloc(n->mask + 1, sizeof *n->slots);
+    c->line = malloc(count * sizeof *c->line);
+    c->order = malloc(count * sizeof *c->order);
+    c->by_processor = malloc(count * sizeof *c->by_processor);
+    c->key = malloc(count * sizeof *c->key);
+    c->missed = malloc(count);
+    c->open = calloc(OPEN, sizeof *c->open);
+    c->open_mask = OPEN > sample ? OPEN / sample - 1 : 0;
+    if (!n->pages || !n->slots || !c->line || !c->order || !c->by_processor || !c->key)
+        return false;
+    if (!c->missed || !c->open) return false;
+    for (uint32_t i = 0; i < launch.count; i++) c->line[i] = number_of(n, launch.touches[i].line);
+    return make_cache(&c->l1, n->count, c->shape->l1_bytes) &&
+           make_cache(&c->l2[0], n->count, c->shape->l2_bytes / 2) &&
+           make_cache(&c->l2[1], n->count, c->shape->l2_bytes / 2);
+}
+
+static void free_chip(Chip *c)
+{
+    Cache *caches[] = {&c->l1, &c->l2[0], &c->l2[1]};
+    for (uint32_t i = 0; i < 3; i++) {
+        free(caches[i]->lines);
+        free(caches[i]->uses);
+    }
+    free(c->numbers.pages);
+    free(c->numbers.slots);
+    free(c->line);
+    free(c->order);
+    free(c->by_processor);
+    free(c->key);
+    free(c->missed);
+    free(c->open);
 }
 
 /* What the caches of a GPU would have done in this thread's last profiled launch. Counts are those
    of the sample: `sample` times as many are expected. Returns 0 if there is no memory for it. */
 int sg_caches_replay(const CacheShape *shape, CacheCounts *counts)
 {
-    Chip chip = {.counts = counts};
-    Turn *turns = malloc((launch.count + 1) * sizeof *turns);
-    uint32_t wave = shape->multiprocessors * (shape->resident ? shape->resident : 1);
-    int done = turns && make_chip(&chip, shape, launch.count);
-    for (uint32_t i = 0; done && i < launch.count; i++) {
-        const Touch *t = &launch.touches[i];
-        turns[i] = (Turn){(uint64_t)(t->block / wave) << 32 | t->at, i};
+    Chip chip = {.shape = shape, .counts = counts};
+    int done = launch.touches && make_chip(&chip);
+    if (done) {
+        put_in_order(&chip);
+        replay(&chip);
     }
-    if (done) qsort(turns, launch.count, sizeof *turns, earlier);
-    for (uint32_t i = 0; done && i < launch.count; i++)
-        replay(&chip, shape, &launch.touches[turns[i].touch]);
     counts->sample = launch.skip + 1;
-    free(chip.heads);
-    free(chip.lines);
-    free(chip.caches);
-    free(chip.open);
-    free(turns);
+    free_chip(&chip);
     return done;
 }
