@@ -21,6 +21,7 @@
 typedef struct {
     Worker worker;
     sem_t wake;
+    uint32_t latest; /* the grid of its last launch: a wake for one before may come late */
 } Thread;
 
 static Thread *threads[MAX_WORKERS];
@@ -192,7 +193,10 @@ static void *work(void *argument)
         if (__atomic_load_n(&open_to_join, __ATOMIC_SEQ_CST)) {
             Job *job = shared_job;
             wake_next(self->worker.index, job->workers);
-            if (self->worker.index < job->workers) take_part(&self->worker, job);
+            if (self->worker.index < job->workers && self->latest != job->grid_id) {
+                self->latest = job->grid_id;
+                take_part(&self->worker, job);
+            }
         }
         if (__atomic_sub_fetch(&taking_part, 1, __ATOMIC_SEQ_CST) == 0 &&
             !__atomic_load_n(&open_to_join, __ATOMIC_SEQ_CST)) {

@@ -86,6 +86,10 @@ def test_the_busiest_multiprocessor_decides():
     assert one.predicted_us == pytest.approx(half.predicted_us, rel=0.3)
 
 
+def test_a_worker_that_is_woken_twice_keeps_count_of_its_blocks():
+    assert {turning(0).waves for _ in range(200)} == {(1, 1)}
+
+
 def test_loops_that_are_unrolled_run_as_often_as_they_turn():
     report = turning(264)
     products = sum(n for opcode, n in report.machine.opcodes.items() if opcode == "FFMA")
