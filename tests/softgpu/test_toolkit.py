@@ -139,3 +139,67 @@ def test_where_includes_cannot_be_read_off_the_compiler_is_asked(sources):
     with (sources / "beside.cuh").open("a") as file:
         file.write("#include OTHER\n")
     assert preprocessed(sources, SOFTGPU_NVCC="echo").startswith("--preprocess")
+
+
+# --- and compiles with the headers of device code alone, where that makes no difference -----------
+
+KERNEL = """#include <cuda_fp16.h>
+extern "C" __global__ void k(float *x, half *h, int n)
+{
+    __shared__ float s[64];
+    int i = threadIdx.x;
+    assert(i < n);
+    s[i] = pow(x[i], 2) + abs(x[i]) * max(i, 2u) + INFINITY;
+    __syncthreads();
+    x[i] = s[63 - i] + __shfl_down_sync(~0u, s[i], 1) + __half2float(__hadd(h[i], h[0]));
+    atomicAdd(x, 1.0f);
+    printf("%f\\n", x[i]);
+}
+"""
+
+
+def leave_ptx(folder, source, *options, nvcc):
+    """What bin/nvcc leaves for PyCUDA, and what it says."""
+    (folder / "kernel.cu").write_text(source)
+    done = subprocess.run(
+        [ROOT / "softgpu/bin/nvcc", "--cubin", "-arch", "sm_90", *options, "kernel.cu"],
+        capture_output=True, text=True, cwd=folder, env={**os.environ, "SOFTGPU_NVCC": str(nvcc)},
+    )  # fmt: skip
+    return (folder / "kernel.cubin").read_text(), done.stdout + done.stderr
+
+
+def test_a_kernel_compiles_to_the_same_with_half_of_the_headers(tmp_path):
+    nvcc = toolkit.find_toolkit().nvcc
+    left, said = leave_ptx(tmp_path, KERNEL, nvcc=nvcc)
+    command = [nvcc, "--ptx", "-lineinfo", "-arch=sm_90", "-o", "whole.ptx", "kernel.cu"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    ptx, _, _ = left.partition("//@ ")
+    assert ptx == (tmp_path / "whole.ptx").read_text() and not said
+
+
+@pytest.mark.parametrize(
+    "source, options, calls",
+    [
+        ("__global__ void k() {}", [], ["fast"]),
+        ("__global__ void k() {} // wrong", [], ["fast", "whole"]),
+        ("__global__ void k() {} // warn", [], ["fast", "whole"]),
+        ("__global__ void k() { std::forward(1); }", [], ["whole"]),
+        ("__global__ void k() {}", ["-G"], ["whole"]),
+    ],
+)
+def test_where_the_compiler_says_anything_it_gets_all_headers(tmp_path, source, options, calls):
+    fake = tmp_path / "compiler"
+    fake.write_text(
+        """#!/bin/sh
+        case "$*" in *device_only*) way=fast ;; *) way=whole ;; esac
+        echo $way >>calls
+        echo "made the $way way" >kernel.cubin
+        grep -o warn kernel.cu
+        ! grep -q wrong kernel.cu || [ $way = whole ]
+        """
+    )
+    fake.chmod(0o755)
+    left, said = leave_ptx(tmp_path, source, *options, nvcc=fake)
+    assert (tmp_path / "calls").read_text().split() == calls
+    assert left.startswith(f"made the {calls[-1]} way\n")
+    assert said == ("warn\n" if "warn" in source else "")
