@@ -195,8 +195,9 @@ class Engine:
         self._compiling = threading.Lock()
         self._callbacks = (
             ffi.callback("LoadCallback", self._guarded(self._load)),
+            ffi.callback("KernelCallback", self._guarded(self._describe)),
             ffi.callback("CompileCallback", self._guarded(self._compile)),
-            ffi.callback("AttributesCallback", self._guarded(self._attributes)),
+            ffi.callback("KernelCallback", self._guarded(self._attributes)),
             ffi.callback("UnloadCallback", self._unload),
             ffi.cast(
                 "Later", ctypes.cast(ctypes.pythonapi.Py_AddPendingCall, ctypes.c_void_p).value
@@ -207,7 +208,7 @@ class Engine:
         self.runtime.sg_set_reporter(self._reporter)
         self.set_threads(0)
         # modules that are unloaded while Python goes down must not call into it
-        atexit.register(self.runtime.sg_set_callbacks, *[ffi.NULL] * 5)
+        atexit.register(self.runtime.sg_set_callbacks, *[ffi.NULL] * 6)
         atexit.register(self.runtime.sg_set_reporter, ffi.NULL)
 
     @classmethod
@@ -308,16 +309,11 @@ class Engine:
             runtime.sg_module_kernel(handle, kernel.name.encode(), shown.encode())
 
     def _compile(self, handle, kernel, build_number: int) -> None:
-        """Make a build of a kernel. The plain one comes first: nothing is known of it before."""
+        """Make a build of a kernel."""
         module, build_name = self.modules[handle], _BUILDS[build_number]
         name = ffi.string(kernel).decode()
         with self._compiling:
-            try:
-                code = module.code(name, build_name)
-            except PtxError as error:
-                raise PtxError(f"{error}{module.refused_beside(name)}") from error
-            if build_name == "plain":
-                self._describe(handle, kernel, code)
+            code = module.code(name, build_name)
             if folder := settings.dump_folder():
                 stages(code.layout, name, build_name).write(folder)
             address = code.address(self.library)
@@ -327,9 +323,15 @@ class Engine:
         if origins := code.notes.get("origins"):
             self.runtime.sg_kernel_set_origins(handle, kernel, origins, len(origins))
 
-    def _describe(self, handle, kernel, code: KernelCode) -> None:
-        """Tell the driver what it needs to know of a kernel for a launch."""
-        function, layout = self.modules[handle].program.functions[code.kernel], code.layout
+    def _describe(self, handle, kernel) -> None:
+        """Tell the driver what a launch of a kernel, of any build, needs to know; or refuse it."""
+        module, name = self.modules[handle], ffi.string(kernel).decode()
+        with self._compiling:
+            try:
+                code = module.code(name, "plain")
+            except PtxError as error:
+                raise PtxError(f"{error}{module.refused_beside(name)}") from error
+        function, layout = module.program.functions[name], code.layout
         files = sorted({site.file for site in code.sites})
         names = [ffi.new("char[]", Path(name).name.encode()) for name in files]
         self.runtime.sg_kernel_describe(

@@ -15,15 +15,16 @@ typedef struct Variable {
 } Variable;
 
 static LoadCallback on_load;
+static KernelCallback on_describe, on_attributes;
 static CompileCallback on_compile;
-static AttributesCallback on_attributes;
 static UnloadCallback on_unload;
 static Later later;
 
-void sg_set_callbacks(LoadCallback load, CompileCallback compile, AttributesCallback attributes,
-                      UnloadCallback unload, Later call_later)
+void sg_set_callbacks(LoadCallback load, KernelCallback describe, CompileCallback compile,
+                      KernelCallback attributes, UnloadCallback unload, Later call_later)
 {
     on_load = load;
+    on_describe = describe;
     on_compile = compile;
     on_attributes = attributes;
     on_unload = unload;
@@ -200,6 +201,14 @@ void sg_kernel_set_attributes(void *handle, const char *name, uint32_t registers
     kernel->reported_const = const_bytes;
     if (max_threads && max_threads < kernel->max_threads) kernel->max_threads = max_threads;
     kernel->attributes_known = true;
+}
+
+static CUresult kernel_describe(Kernel *kernel)
+{
+    if (kernel->takes || !on_describe) return CUDA_SUCCESS;
+    clear_detail();
+    CUresult result = on_describe(kernel->module->handle, kernel->name);
+    return result ? fail_as_told(result) : CUDA_SUCCESS;
 }
 
 CUresult kernel_compile(Kernel *kernel, uint32_t build)
@@ -422,7 +431,7 @@ CUresult module_kernel(Module *module, const char *name, Kernel **out)
 {
     Kernel *kernel = kernel_named(module, name);
     if (!kernel) return no_kernel(module, name);
-    CUresult result = kernel_compile(kernel, 0);
+    CUresult result = kernel_describe(kernel);
     if (result) return result;
     if (!kernel->handle) kernel->handle = handle_new(FUNCTION, kernel);
     *out = kernel;

@@ -162,15 +162,16 @@ void sg_match_any(uint32_t bytes, const void *a, uint32_t mask, uint32_t *out);
 /* ---- what the Python side calls ---- */
 
 typedef int (*LoadCallback)(void *module, const char *image, size_t bytes);
+typedef int (*KernelCallback)(void *module, const char *kernel);
 typedef int (*CompileCallback)(void *module, const char *kernel, uint32_t build);
-typedef int (*AttributesCallback)(void *module, const char *kernel);
 typedef int (*UnloadCallback)(void *module); /* 0 */
 /* Calls when it can, which Python cannot while it unwinds an exception; 0, or it will not. */
 typedef int (*Later)(UnloadCallback, void *module);
 typedef void (*Entry)(Warp *);
 
 /* Callbacks return 0 or a CUresult, after sg_set_error(text). They run without any lock held. */
-void sg_set_callbacks(LoadCallback, CompileCallback, AttributesCallback, UnloadCallback, Later);
+void sg_set_callbacks(LoadCallback, KernelCallback describe, CompileCallback,
+                      KernelCallback attributes, UnloadCallback, Later);
 void sg_set_error(const char *text);
 
 int sg_module_create(void *module, size_t bytes); /* room for its variables, zeros */

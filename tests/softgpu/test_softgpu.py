@@ -242,9 +242,11 @@ import helpers.autoinit
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
 memory = cuda.mem_alloc(4)
-cuda.memset_d8(memory, 0, 4)
 source = "__global__ void endless(volatile int *o) { while (o[0] == 0) {} }"
 endless = SourceModule(source).get_function("endless")
+cuda.memset_d32(memory, 1, 1)
+endless(memory, block=(64, 1, 1))  # which compiles it
+cuda.memset_d32(memory, 0, 1)
 print("started", flush=True)
 try:
     endless(memory, block=(64, 1, 1), grid=(8, 1))

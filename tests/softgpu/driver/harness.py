@@ -77,6 +77,7 @@ class Driver:
         self.unloaded = []
         self._callbacks = (
             ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)(self._load),
+            None,  # kernels are described when they are loaded
             ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_uint32)(self._compile),
             ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p)(self._attributes),
             ctypes.CFUNCTYPE(None, c_void_p)(self.unloaded.append),
