@@ -81,6 +81,10 @@ class Report:
 
     def nsight(self):
         """Totals under the names that Nsight Compute has for them."""
+        return self.counted() | self._of_hardware()
+
+    def counted(self):
+        """Those of them that are counted, not modelled."""
         unit = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
         names = {
             unit.format(what, op): f"{op}.{what}"
@@ -93,7 +97,7 @@ class Report:
         ):
             for op in ("ld", "st"):
                 names[f"l1tex__data_{what}_mem_shared_op_{op}.sum"] = f"{op}s.{key}"
-        return {name: self.total[key] for name, key in names.items()} | self._of_hardware()
+        return {name: self.total[key] for name, key in names.items()}
 
     def _of_hardware(self):
         """What is modelled, not counted: machine instructions and what the caches did."""
