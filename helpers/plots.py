@@ -186,8 +186,10 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size, foresee
     return draw(paint, f"{unit} against {size}, {timings.source}: {'; '.join(said)}.")
 
 
-def shares(rows, source, of="the ceiling"):
-    """A dot for each value of rows: {row: {series: shares, one or several}}, under a limit of 1."""
+def shares(rows, source, of="the ceiling", are_grouped=False):
+    """A dot for each value of rows: {row: {series: shares, one or several}}, under a limit of 1.
+
+    are_grouped: rows that begin with the same word stand together, apart from others."""
     known = {
         row: {name: shares for name, some in values.items() if (shares := _known(some))}
         for row, values in rows.items()
@@ -196,17 +198,19 @@ def shares(rows, source, of="the ceiling"):
     styles = dict(zip(series, cycle(zip(MARKERS, COLOURS))))
     if not any(known.values()):
         return empty(rows)
+    groups = list(dict.fromkeys(row.split()[0] for row in known)) if are_grouped else []
+    places = [y + (groups.index(row.split()[0]) if groups else 0) for y, row in enumerate(known)]
 
     def paint(axes):
         axes.set(xlabel=f"share of {of}")
         for order, (name, (marker, colour)) in enumerate(styles.items()):
-            dots = [(x, y) for y, row in enumerate(known.values()) for x in row.get(name, ())]
+            dots = [(x, y) for y, row in zip(places, known.values()) for x in row.get(name, ())]
             style = {"color": colour, "markersize": 7, "alpha": 0.8, "zorder": 9 - order}
             axes.plot(*zip(*dots), marker, label=name, clip_on=False, **style)
         axes.axvline(1, linestyle="--", color=INK)
         axes.grid(axis="x")
-        axes.set_yticks(range(len(known)), known)
-        axes.set(xlim=(0, None), ylim=(len(known) - 0.5, -0.5))
+        axes.set_yticks(places, known)
+        axes.set(xlim=(0, None), ylim=(places[-1] + 0.5, -0.5))
         axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
         axes.legend(ncols=4, frameon=False, loc="lower left", bbox_to_anchor=(0, 1))
         axes.set_title(fill(source, 72), pad=30)
@@ -215,7 +219,7 @@ def shares(rows, source, of="the ceiling"):
         f"{row}: " + ", ".join(f"{name} {_percents(some)}" for name, some in values.items())
         for row, values in known.items()
     )
-    return draw(paint, f"Shares of {of}, {source}: {told}.", height=1.2 + 0.3 * len(known))
+    return draw(paint, f"Shares of {of}, {source}: {told}.", height=1.5 + 0.3 * places[-1])
 
 
 def _known(shares):
@@ -401,7 +405,7 @@ def _said(owner):
     return "·" if owner is None else str(owner)
 
 
-def register_tile(threads=16, each=8, deep=8, thread=(9, 5)):
+def register_tile(threads=16, each=8, deep=8, thread=(5, 5)):
     """What one thread (x, y) of a block of threads x threads makes of a product, each x each
     elements, and the numbers of both tiles that it multiplies in one of `deep` turns."""
     side, size, (x, y) = threads * each, 5, thread
