@@ -40,3 +40,11 @@ WRONG = {
     ),
     "no guard": Wrong("out of bounds|values", {"if (row < m && column < n) c": "c"}),
 }
+
+SURVIVORS = {
+    "first <= k": "one turn more, of zeros",
+    "a[row * k + first + x] : 1": "the other tile has a 0 wherever the depth ends",
+    "b[(first + y) * n + column] : 1": "the other tile has a 0 wherever the depth ends",
+    "[17][16], tile_b": "a larger array",
+    "tile_a[16][17]": "a larger array",
+}
