@@ -51,8 +51,9 @@ class Side:
 
 
 def pair(value, name, least):
-    """A whole number, or two of them, of height and width."""
-    values = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    """A whole number for both, also as a list of one, or two of them, of height and width."""
+    values = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)
+    values *= 2 if len(values) == 1 else 1
     whole = all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in values)
     if len(values) != 2 or not whole:
         raise TypeError(f"{name} {value!r}: expected a whole number, or two, of height and width")

@@ -36,7 +36,9 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, stream=None):
     if call is None:
         _check("conv2d", x=x, weight=weight, **({} if bias is None else {"bias": bias}))
         if x.ndim == 3:
-            y = conv2d(x.reshape(1, *x.shape), weight, bias, stride, padding, dilation, stream)
+            shape = 1, *x.shape
+            images = contiguous(x, stream).reshape(shape) if x.size else GPUArray(shape, x.dtype)
+            y = conv2d(images, weight, bias, stride, padding, dilation, stream)
             return y.reshape(y.shape[1:])
         given = x, weight, bias
         sizes = Sizes.of("conv2d", x.shape, weight.shape, _sides, stride, padding, dilation)
@@ -102,7 +104,8 @@ def _sides(size, kernel, stride, padding, dilation):
         return windows.sides(size, kernel, stride, 0 if padding == "valid" else padding, dilation)
     if windows.pair(stride, "stride", 1) != (1, 1):
         raise ValueError(f"padding 'same' keeps the size only where stride is 1, not {stride!r}")
-    lengths = zip(size, kernel, windows.pair(dilation, "dilation", 1))
+    told = [windows.pair(size, "the image's size", 1), windows.pair(kernel, "kernel", 1)]
+    lengths = zip(*told, windows.pair(dilation, "dilation", 1))
     sides = [windows.Side(*length) for length in lengths]
     return [replace(s, pad=(s.extent - 1) // 2, more=(s.extent - 1) % 2) for s in sides]
 
@@ -123,6 +126,8 @@ class Sizes:
         for name, shape in ("x", x), ("weight", weight):
             if len(shape) != 4:
                 raise ValueError(f"{operation}: {name} has shape {shape}; expected 4 dimensions")
+        if not weight[0]:
+            raise ValueError(f"{operation}: weight {weight} has no channels of the result")
         if x[1] != weight[1]:
             raise ValueError(f"{operation}: x {x} has {x[1]} channels, weight {weight} {weight[1]}")
         h, w = sides(x[2:], weight[2:], *window)

@@ -150,6 +150,8 @@ def test_one_image_and_views():
     one = ops.conv2d(on[0][1, :3], on[1], padding=1).get()
     assert one.shape == (5, 9, 8)
     check(one[None], Direct(h, w).forward, (x[1:2, :3], weight), 27)
+    of_a_view = ops.conv2d(on[0][1, ::2], on[1], padding=1).get()
+    check(of_a_view[None], Direct(h, w).forward, (x[1:2, ::2], weight), 27)
     views = ops.conv2d(on[0][:, ::2], on[1], padding=1)
     check(views.get(), Direct(h, w).forward, (x[:, ::2], weight), 27)
     by_weight = ops.conv2d_weight(on[0][:, ::2], weight.shape, views, padding=1).get()
@@ -164,6 +166,9 @@ def test_no_images_and_no_channels():
     assert ops.conv2d_input((0, 3, 9, 8), weight, gradient).shape == (0, 3, 9, 8)
     by_weight = ops.conv2d_weight(on_gpu(numbers(0, 3, 9, 8)), weight.shape, gradient).get()
     checks.assert_equal(by_weight, np.zeros((5, 3, 3, 3), np.float32))
+    bias, no_channels = numbers(5), [on_gpu(numbers(*n)) for n in ((0, 9, 8), (5, 0, 3, 3))]
+    y = ops.conv2d(*no_channels, on_gpu(bias)).get()
+    checks.assert_equal(y, np.broadcast_to(bias[:, None, None], (5, 7, 6)))
 
 
 @pytest.mark.parametrize("name", WINDOWS)
@@ -237,6 +242,9 @@ def refused():
     x, weight, y = (on_gpu(numbers(*n)) for n in ((2, 3, 9, 8), (5, 3, 3, 3), (2, 5, 7, 6)))
     conv2d, sizes = ops.conv2d, r"grad_output has shape .*, the result \(2, 5, 5, 4\)"
     yield ValueError, r"weight has shape \(3, 3\); expected 4", lambda: conv2d(x, weight[0, 0])
+    yield ValueError, "no channels of the result", lambda: conv2d(x, on_gpu(numbers(0, 3, 3, 3)))
+    no_rows = on_gpu(numbers(2, 3, 0, 8))
+    yield ValueError, "size .0, 8.: expected 1", lambda: conv2d(no_rows, weight, padding="same")
     yield ValueError, r"x has shape \(9, 8\); expected 4", lambda: conv2d(x[0, 0], weight)
     yield ValueError, "has 2 channels, weight .* 3", lambda: conv2d(x[:, :2], weight)
     yield ValueError, r"bias has shape \(3,\)", lambda: conv2d(x, weight, x[0, :, 0, 0])

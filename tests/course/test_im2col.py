@@ -249,6 +249,14 @@ def test_no_images():
     assert ops.col2im(on_gpu(numbers(0, 27, 36)), 8, 3).shape == (0, 3, 8, 8)
 
 
+def test_how_numbers_are_told():
+    x = on_gpu(numbers(1, 2, 9, 9))
+    want = ops.im2col(x, 3, 2, 1, 2).get()
+    for told in (np.int64(3), 2, 1, 2), ([3], (2,), [1], (2,)), ([3, 3], [2, 2], (1, 1), (2, 2)):
+        checks.assert_equal(ops.im2col(x, *told).get(), want)
+    checks.assert_equal(ops.im2col(x, np.array([3, 3]), 2, 1, 2).get(), want)
+
+
 def test_streams():
     from pycuda.driver import Stream
 
