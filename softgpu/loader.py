@@ -358,12 +358,13 @@ class Engine:
         name = ffi.string(kernel).decode()
         layout = module.layout(name)
         found = module.resources.get(name, {})
+        named = sum(v.bytes for v in module.program.variables.values() if v.space == "const")
         self.runtime.sg_kernel_set_attributes(
             handle,
             kernel,
             found.get("registers", 0),
             found.get("local", layout.local_bytes),
-            found.get("constant", 0),
+            max(found.get("constant", 0), named),
             module.program.functions[name].max_threads or 1024,
         )
 

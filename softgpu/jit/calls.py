@@ -11,14 +11,19 @@ from .module_text import symbol
 @instruction("call")
 def _call(e, item):
     returned, target, passed, *_ = item.operands
+    callee = e.text.module.functions[target.name] if isinstance(target, Symbol) else None
     with e.when_active():
-        buffers = [f"ptr {_argument(e, o)}" for o in (*returned.elements, *passed.elements)]
-        if isinstance(target, Symbol) and not e.text.module.functions[target.name].is_defined:
-            _call_system(e, item, target.name, returned, passed)
-        elif isinstance(target, Symbol):
-            _call_function(e, target.name, e.active, buffers)
+        results, arguments = (
+            [f"ptr {_argument(e, operand)}" for operand in some.elements]
+            for some in (returned, passed)
+        )
+        if callee is None:
+            _call_pointer(e, item, target, [*results, *arguments])
+        elif not callee.is_defined:
+            _call_system(e, item, callee.name, returned, passed)
         else:
-            _call_pointer(e, item, target, buffers)
+            given = results if callee.returns else []
+            _call_function(e, callee.name, e.active, [*given, *arguments])
     if e.text.has_exits:
         e.leave_lanes(e.assign(f"load i32, ptr {e.warp_field('live')}"))
 

@@ -476,6 +476,44 @@ def test_attributes_are_what_ptxas_reports(module):
     assert function.max_threads_per_block == 1024
 
 
+LINKED = b"""
+.version 9.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 nothing) mark(.param .b64 at);
+.const .b32 table[10];
+.visible .entry kernel(.param .u64 out)
+{
+    .reg .b64 %at;
+    .param .b64 at, nothing;
+    ld.param.u64 %at, [out];
+    st.param.b64 [at], %at;
+    call (nothing), mark, (at);
+    ret;
+}
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .func mark(.param .b64 at)
+{
+    .reg .b64 %at;
+    ld.param.u64 %at, [at];
+    st.global.u32 [%at], 42;
+    ret;
+}
+"""
+
+
+def test_a_linked_function_may_give_less_than_its_caller_expects(memory):
+    kernel = cuda.module_from_buffer(LINKED).get_function("kernel")
+    kernel(memory, block=(1, 1, 1))
+    assert read(memory, 1)[0] == 42
+
+
+def test_constant_memory_is_the_modules():
+    assert cuda.module_from_buffer(LINKED).get_function("kernel").const_size_bytes == 40
+
+
 def test_a_dynamic_module_of_one_source_needs_no_linker(memory):
     source = "__global__ void nine(int *o) { o[threadIdx.x] = 9; }"
     DynamicSourceModule(source).get_function("nine")(memory, block=(32, 1, 1))
