@@ -88,6 +88,7 @@ CUAPI cuFuncGetModule(CUmodule *out, CUfunction function)
 
 CUAPI cuFuncGetName(const char **out, CUfunction function)
 {
+    if (!function) return fail(CUDA_ERROR_INVALID_VALUE, "no function is given");
     NEED_KERNEL(kernel, function);
     *out = kernel->name;
     return CUDA_SUCCESS;

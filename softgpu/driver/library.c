@@ -247,6 +247,7 @@ CUAPI cuKernelGetLibrary(void **out, void *handle)
 
 CUAPI cuKernelGetName(const char **out, void *handle)
 {
+    if (!handle) return fail(CUDA_ERROR_INVALID_VALUE, "no function is given");
     NEED_LIBRARY_KERNEL(kernel, handle);
     *out = kernel->name;
     return CUDA_SUCCESS;

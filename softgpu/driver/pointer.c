@@ -115,10 +115,10 @@ CUAPI cuPointerGetAttribute(void *out, int attribute, CUdeviceptr address)
     return CUDA_SUCCESS;
 }
 
-/* Of a pointer that is not known, all is zero, and there is no device. */
+/* Of a pointer that is not known, all is zero, and there is no device. No context is needed for it. */
 CUAPI cuPointerGetAttributes(unsigned count, const int *attributes, void **out, CUdeviceptr address)
 {
-    NEED_CONTEXT(context);
+    if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
     for (unsigned i = 0; i < count; i++)
         if (!attribute_bytes(attributes[i])) return no_attribute(attributes[i]);
     driver_lock();

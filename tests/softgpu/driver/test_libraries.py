@@ -147,6 +147,8 @@ def test_functions_of_a_module(driver):
     driver.call("cuModuleEnumerateFunctions", functions, count, driver.module)
     driver.call("cuFuncGetName", byref(name), c_void_p(functions[0]))
     assert name.value == b"number" and functions[0] == driver.function("number").value
+    for call in ("cuFuncGetName", "cuKernelGetName"):
+        assert driver.raw(call, byref(name), None) == INVALID_VALUE
     driver.call("cuFuncGetModule", byref(module), c_void_p(functions[0]))
     assert module.value == driver.module.value
 
