@@ -19,6 +19,7 @@ __all__ = ["ProgramError", "Runtime", "load_program", "run_main"]
 
 _SOURCES = Path(__file__).parent / "cudart"
 _ARCH = 90
+_RELOCATABLE = ("-rdc", "--relocatable-device-code", "-dc", "--device-c")
 
 
 class ProgramError(Exception):
@@ -29,6 +30,12 @@ def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
     """Makes a shared library of a program, whose kernels are PTX that knows its source lines.
 
     words: sources and options, as nvcc takes them."""
+    for word in words:
+        if word.startswith(_RELOCATABLE) and not word.endswith("=false"):
+            raise ProgramError(
+                f"{word}: relocatable device code, which dynamic parallelism needs, is not supported:"
+                " what a kernel calls has to be in its own source, and is no kernel"
+            )
     (out.parent / "libcudart.so").symlink_to(runtime_library(toolkit))
     _run([
         toolkit.nvcc, "-shared", "-Xcompiler", "-fPIC", "-o", out,

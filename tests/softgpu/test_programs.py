@@ -32,6 +32,7 @@ freed twice: cudaErrorInvalidValue
 too large a block: cudaErrorInvalidConfiguration
 told once: cudaSuccess
 graph: cudaErrorNotSupported
+texture: cudaErrorNotSupported
 reset: cudaSuccess
 after it: cudaSuccess
 """
@@ -59,7 +60,8 @@ def test_a_program_has_its_answers_and_its_exit_status(folder, way):
     done = run(folder, *way, "everything.cu", "scale.cu", "-std=c++17", "--", "a", "b c")
     assert (done.stdout, done.returncode) == (ANSWERS, 3), done.stderr
     assert "the block has 2000 threads along x; 1 to 1024 are possible" in done.stderr
-    assert "softgpu: cudaGraphCreate is not supported\n" in done.stderr
+    for call in ("cudaGraphCreate", "cudaCreateTextureObject"):
+        assert f"softgpu: {call} is not supported\n" in done.stderr
     reports = re.findall(r"^(\S+): (\d+) blocks? of (\d+) threads?\b", done.stderr, re.MULTILINE)
     counted = [("shift<double>", "8", "128"), ("dynamic", "1", "512"), ("meeting", "8", "64"),
                ("twice", "1", "1")]  # fmt: skip
@@ -102,6 +104,7 @@ def test_ctrl_c_ends_a_kernel_that_does_not(folder):
         ("int main() { return x; }", ["main.cu"], 'main.cu(1): error: identifier "x" is undefined'),
         ("int other() { return 0; }", ["main.cu"], "the program has no main()"),
         ("void far(); int main() { far(); }", ["main.cu"], "cannot be loaded: "),
+        ("", ["main.cu", "-rdc=true"], "-rdc=true: relocatable device code, which dynamic"),
     ],
 )
 def test_what_cannot_run_is_said_in_a_line(tmp_path, source, words, said):

@@ -96,6 +96,8 @@ int main(int argc, char **argv)
     check("told once", cudaGetLastError());
     cudaGraph_t graph;
     check("graph", cudaGraphCreate(&graph, 0));
+    cudaTextureObject_t texture;
+    check("texture", cudaCreateTextureObject(&texture, NULL, NULL, NULL));
     check("reset", cudaDeviceReset());
     int *after;
     check("after it", cudaMalloc(&after, 4));
