@@ -28,8 +28,7 @@ FOLDER = setup.ROOT / "build/clients"
 PYTHON = FOLDER / "venv/bin/python"
 HELPERS = [
     "cloudpickle==3.1.2", "filecheck==1.0.6", "ml_dtypes==0.6.0", "psutil==7.2.2", "pytest==9.2.0",
-    "pytest-benchmark==5.2.3", "pytest-rerunfailures==16.3", "pytest-timeout==2.4.0",
-    "pytest-xdist==3.8.0",
+    "pytest-rerunfailures==16.3", "pytest-timeout==2.4.0", "pytest-xdist==3.8.0",
 ]  # fmt: skip
 NOT_RUN = "not run: "  # such a reason begins so: what would take more memory than machines have
 INSTALL = "import softgpu\n\nsoftgpu.install()\n"
@@ -133,10 +132,11 @@ def outcomes(report):
     """Test name -> whether it passed, from pytest's report; a skipped test did not."""
     found = {}
     for case in ElementTree.parse(report).iter("testcase"):
-        parts = case.get("classname").split(".")
+        own = case.get("classname").split(".") if case.get("classname") else []
+        parts = [*own, case.get("name")] if own else case.get("name").split(".")  # a whole file
         parts = parts[parts.index("tests") + 1 :] if "tests" in parts else parts
         end = 1 + next((i for i, part in enumerate(parts) if part.startswith("test_")), 0)
-        name = "::".join(["/".join(parts[:end]) + ".py", *parts[end:], case.get("name")])
+        name = "::".join(["/".join(parts[:end]) + ".py", *parts[end:]])
         found[name] = all(case.find(kind) is None for kind in ("failure", "error", "skipped"))
     return found
 
