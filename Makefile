@@ -10,7 +10,7 @@ NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
 
 .PHONY: lab fresh exercises mutants graders test check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
-	cuda-core-tests lock clean
+	cuda-core-tests cuda-bindings-tests lock clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
 lab: setup
@@ -83,9 +83,9 @@ bench: setup
 bench-gpu: setup
 	@.venv/bin/python scripts/bench_gpu.py $(ARGS)
 
-# A client's own tests on the software GPU. ARGS goes to pytest; cuda-core-tests needs
+# A client's own tests on the software GPU. ARGS goes to pytest; the last two need
 # CUDA_PYTHON=CHECKOUT of NVIDIA's cuda-python.
-pycuda-tests numba-tests cuda-core-tests: setup
+pycuda-tests numba-tests cuda-core-tests cuda-bindings-tests: setup
 	@.venv/bin/python scripts/client_tests.py $(@:-tests=) $(ARGS)
 
 # Pin in requirements.lock every package that pyproject.toml leads to.

@@ -1,10 +1,10 @@
-"""Run the own tests of a client of the software GPU on it: pycuda, numba or cuda-core.
+"""Run the own tests of a client of the software GPU on it.
 
-    client_tests.py CLIENT [ARGUMENT OF PYTEST ...]
+    client_tests.py pycuda | numba | cuda-core | cuda-bindings [ARGUMENT OF PYTEST ...]
 
 tests/softgpu/clients/CLIENT_expected.txt names the tests that do not pass, below each reason. A
-test that fails and is not named, or is named and passes, makes this fail. A name that ends in *
-stands for all that begin so and do not pass.
+test that fails and is not named, or is named and passes, makes this fail. A name with * stands for
+all that fit and do not pass.
 
 PyCUDA's tests are in its source package and run in the lab's environment. Those of numba-cuda are
 in its wheel, those of cuda.core and cuda.bindings in their repository alone, a checkout of which
@@ -12,6 +12,7 @@ CUDA_PYTHON names; both run in build/clients, in an environment of their own.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import tarfile
 import venv
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import setup
@@ -96,25 +98,30 @@ def numba():
     return folder, PYTHON, [f"--rootdir={FOLDER / 'venv'}", *words]
 
 
-def cuda_core():
-    """Copies of the tests, as the packages in the checkout would hide those that are installed."""
+def cuda_python(package):
+    """Copies of its tests, as the package beside them would hide the one that is installed."""
     checkout = Path(os.environ.get("CUDA_PYTHON", ""))
-    if not (checkout / "cuda_core/tests").is_dir():
-        sys.exit("Which tests? make cuda-core-tests CUDA_PYTHON=CHECKOUT_OF_NVIDIA_cuda-python")
+    if not (checkout / package / "tests").is_dir():
+        sys.exit("Which tests? CUDA_PYTHON=CHECKOUT_OF_NVIDIA_cuda-python")
     make_environment()
-    folder = FOLDER / "cuda_core"
-    for package in ("cuda_core", "cuda_bindings"):
-        target = folder / package
-        shutil.copytree(checkout / package / "tests", target, dirs_exist_ok=True)
-        shutil.rmtree(target / "cython", ignore_errors=True)  # built by the repository's own build
+    folder = FOLDER / package
+    for part in ("tests", "examples"):
+        shutil.copytree(checkout / package / part, folder / part, dirs_exist_ok=True)
+    shutil.rmtree(folder / "tests/cython", ignore_errors=True)  # needs the repository's own build
     pip(checkout / "cuda_python_test_helpers")
-    helpers = "cuda/bindings/_test_helpers"  # which the wheel leaves out
-    target = site_packages() / helpers
-    shutil.copytree(checkout / "cuda_bindings" / helpers, target, dirs_exist_ok=True)
-    return folder, PYTHON, ["--continue-on-collection-errors", "--import-mode=importlib"]
+    for left_out in ("_test_helpers", "_example_helpers"):  # of the wheel
+        helpers = Path("cuda/bindings", left_out)
+        target = site_packages() / helpers
+        shutil.copytree(checkout / "cuda_bindings" / helpers, target, dirs_exist_ok=True)
+    return folder, PYTHON, ["--continue-on-collection-errors", "tests"]
 
 
-SUITES = {"pycuda": pycuda, "numba": numba, "cuda-core": cuda_core}
+SUITES = {
+    "pycuda": pycuda,
+    "numba": numba,
+    "cuda-core": partial(cuda_python, "cuda_core"),
+    "cuda-bindings": partial(cuda_python, "cuda_bindings"),
+}
 
 
 def read_expected(path):
@@ -143,23 +150,25 @@ def outcomes(report):
 
 def compare(found, excused, name):
     """Say what is otherwise than expected, and how many do not pass for which reason."""
-    several = tuple(word[:-1] for word in excused if word.endswith("*"))
+    patterns = [
+        (re.compile(re.escape(test).replace(r"\*", ".*")), reason)
+        for test, reason in excused.items()
+        if "*" in test
+    ]
     failed = {test for test, good in found.items() if not good}
-    surprises = sorted(t for t in failed - excused.keys() if not t.startswith(several or "\0"))
-    mended = sorted(excused.keys() & found.keys() - failed)
-    for test in surprises:
-        print("failed, and", name, "does not name it:", test)
-    for test in mended:
-        print("passed, although", name, "names it:", test)
-    beginning = {word[:-1]: reason for word, reason in excused.items() if word.endswith("*")}
-    reasons = Counter(
-        excused.get(test) or next(why for begin, why in beginning.items() if test.startswith(begin))
-        for test in failed - set(surprises)
-    )
-    print(f"{len(found) - len(failed)} passed; not passed:")
+    reasons, surprises = Counter(), []
+    for test in sorted(failed):
+        fitting = (reason for pattern, reason in patterns if pattern.fullmatch(test))
+        if reason := excused.get(test) or next(fitting, None):
+            reasons[reason] += 1
+        else:
+            surprises.append(f"failed, and {name} does not name it: {test}")
+    for test in sorted(excused.keys() & found.keys() - failed):
+        surprises.append(f"passed, although {name} names it: {test}")
+    print(*surprises, f"{len(found) - len(failed)} passed; not passed:", sep="\n")
     for reason, count in reasons.most_common():
         print(f"{count:6}  {reason}")
-    return bool(surprises or mended)
+    return bool(surprises)
 
 
 def main(client, *arguments):

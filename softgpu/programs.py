@@ -33,8 +33,8 @@ def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
     for word in words:
         if word.startswith(_RELOCATABLE) and not word.endswith("=false"):
             raise ProgramError(
-                f"{word}: relocatable device code, which dynamic parallelism needs, is not supported:"
-                " what a kernel calls has to be in its own source, and is no kernel"
+                f"{word}: relocatable device code, which dynamic parallelism needs, is not"
+                " supported: what a kernel calls has to be in its own source, and is no kernel"
             )
     (out.parent / "libcudart.so").symlink_to(runtime_library(toolkit))
     _run([
