@@ -220,5 +220,6 @@ def test_the_shared_memory_left_for_each_block(driver):
     driver.call("cuFuncSetAttribute", number, MAX_DYNAMIC_SHARED, 200000)
     driver.call("cuOccupancyAvailableDynamicSMemPerBlock", *two)
     assert size.value == 233472 // 2 - 1024 - 4096
+    driver.call("cuFuncSetAttribute", number, MAX_DYNAMIC_SHARED, 49152 - 4096)
     many = byref(size), number, 9, 256
     assert driver.raw("cuOccupancyAvailableDynamicSMemPerBlock", *many) == INVALID_VALUE
