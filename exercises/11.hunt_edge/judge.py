@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
 
-SIZES = (1, 1, 1, 0), (3, 4, 3, 1), (9, 7, 2, 0), (6, 33, 3, 2), (12, 20, 5, 4), (1, 5, 3, 1)
+SIZES = (3, 4, 3, 1), (9, 7, 2, 0), (6, 33, 3, 2), (12, 20, 5, 4), (1, 5, 3, 1), (1, 1, 1, 0)
 
 
 def launch(rng, size):
@@ -33,5 +33,10 @@ WRONG = {
     ),
     "nothing outside": Wrong("out of bounds", {INSIDE: "true"}),
     "nothing inside": Wrong("values", {INSIDE: "false"}),
+    "the place is moved, too": Wrong("values", {"place % w_out - pad": "(place - pad) % w_out"}),
+    "row and column swapped": Wrong(
+        "values|out of bounds",
+        {"k / kernel, column": "k % kernel, column", "pad + k % kernel;": "pad + k / kernel;"},
+    ),
     "the edge itself is outside": Wrong("values", {"0 <= column": "0 < column"}),
 }

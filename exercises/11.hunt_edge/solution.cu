@@ -5,11 +5,10 @@ __global__ void im2col(const float *x, float *out, int height, int width, int h_
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= kernel * kernel * h_out * w_out) return;
     int place = i % (h_out * w_out), k = i / (h_out * w_out);
-    int row = place / w_out - pad + k / kernel, column = place % w_out - pad + k % kernel;
-    int from = row * width + column;
     // BEGIN
-    bool inside = 0 <= row && row < height && 0 <= column && column < width;
-    // STUB bool inside = 0 <= from && from < height * width;
+    int row = place / w_out - pad + k / kernel, column = place % w_out - pad + k % kernel;
+    // STUB int row = place / w_out - pad + k / kernel, column = (place - pad) % w_out + k % kernel;
     // END
-    out[i] = inside ? x[from] : 0.f;
+    bool inside = 0 <= row && row < height && 0 <= column && column < width;
+    out[i] = inside ? x[row * width + column] : 0.f;
 }

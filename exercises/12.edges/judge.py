@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
 
-SIZES = (1, 1), (2, 3), (5, 40), (33, 31), (1, 257), (70, 1)
+SIZES = (3, 4), (5, 40), (33, 31), (1, 257), (70, 1), (1, 1)
 
 
 def launch(rng, size):

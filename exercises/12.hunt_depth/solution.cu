@@ -9,8 +9,8 @@ __global__ void product_in_tiles(const float *a, const float *b, float *c, int m
         // BEGIN
         tile_a[y][x] = row < m && first + x < k ? a[row * k + first + x] : 0;
         tile_b[y][x] = first + y < k && column < n ? b[(first + y) * n + column] : 0;
-        // STUB tile_a[y][x] = row < m ? a[row * k + first + x] : 0;
-        // STUB tile_b[y][x] = column < n ? b[(first + y) * n + column] : 0;
+        // STUB tile_a[y][x] = a[min(row, m - 1) * k + min(first + x, k - 1)];
+        // STUB tile_b[y][x] = b[min(first + y, k - 1) * n + min(column, n - 1)];
         // END
         __syncthreads();
         for (int i = 0; i < 16; ++i) sum += tile_a[y][i] * tile_b[i][x];
