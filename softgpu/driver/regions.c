@@ -101,15 +101,15 @@ void regions_keep_written(void)
     for (size_t i = 0; i < count; i++) {
         Region *r = regions[i];
         const Allocation *a = memory_find(r->end - 1);
-        if (r->all_written || (r->written < order.launch && r->atomic < order.launch) ||
-            r->prepared != order.launch || !a)
+        if (r->all_written || r->prepared != order.launch || !a ||
+            (r->last[WRITE] < order.launch && r->last[ATOMIC] < order.launch))
             continue;
         uint64_t run = 0, at = a->begin - r->begin, end = r->end - r->begin;
         for (; at < end; at++) {
             const Planes *p = r->fine[at / 256] ? &r->bytes : &r->words;
             uint64_t i = r->fine[at / 256] ? at : at / 4;
-            bool written =
-                p->write[i] >= MARK_AT(order.launch) || p->atomic[i] >= MARK_AT(order.launch);
+            bool written = p->of[WRITE][i] >= MARK_AT(order.launch) ||
+                           p->of[ATOMIC][i] >= MARK_AT(order.launch);
             if (written) {
                 run++;
             } else if (run) {

@@ -153,6 +153,7 @@ static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_
     a->load = a->site->kind != SITE_STORE;
     a->store = a->site->kind != SITE_LOAD;
     a->atomic = a->site->kind == SITE_ATOMIC || a->site->kind == SITE_RED;
+    a->observes = false;
     a->flags = hints & HINTS_OF_MARKS;
     a->mark = mark_of(order.now, site, w->warp_id, 0, a->flags);
     if (a->load && hints & HINT_POLLS) watch.here->polled[w->warp_id] |= mask;
@@ -289,6 +290,7 @@ void sg_sanitize_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, cons
     if (!mask) return;
     set_access(&a, w, site, mask, hints);
     if (op == OP_EXCH) a.load = false;
+    a.observes = out;
     uint32_t good = inspect(&a, addr, mask, NULL, &stored);
     if (good != mask && out) clear_lanes(out, mask & ~good, a.site);
     if (good) sg_atomic(w, site, op, type, addr, good, operand, b, out);

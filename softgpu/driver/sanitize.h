@@ -92,20 +92,35 @@ void order_learn(uint32_t warp, uint32_t lane, uint64_t address);
 
 /* ---- watch.c: what they all look at ---- */
 
-/* Shadow memory: a mark for each 4 bytes, or for each byte where narrower accesses go. */
+/* Who touched a place. One write is enough: those before it happened before it, or collided with it.
+   Of what may happen side by side two are kept, which differ as much as possible: whoever collides
+   with any of them collides with one of these. What collides with some of them only, as a volatile
+   store does with plain reads, has them apart. */
+typedef enum {
+    WRITE, /* plain or volatile */
+    ATOMIC,
+    ATOMIC_TOO, /* atomic stores, too */
+    READ,
+    READ_TOO,
+    STRONG_READ, /* volatile or atomic */
+    STRONG_READ_TOO,
+    TOUCHES
+} Touch;
+enum { WRITES = READ }; /* the first so many are of those that write */
+
+/* Shadow memory: marks for each 4 bytes, or for each byte where narrower accesses go. */
 typedef struct Planes {
-    Mark *write, *atomic; /* the last write that was none, and the last atomic */
-    Mark *read, *also;    /* two of the readers since */
+    Mark *of[TOUCHES];
 } Planes;
 
 typedef struct Region {
-    uint64_t begin, end;                  /* begin is a multiple of 16 */
-    Planes words, bytes;                  /* bytes: made when needed */
-    uint8_t *fine;                        /* a page of 256 bytes has marks for each byte */
-    uint64_t room;                        /* bytes that the planes are made for */
-    uint32_t written, atomic, read, also; /* when that last happened */
-    uint32_t constant;                    /* when it was last read as what nobody writes */
-    uint32_t prepared;                    /* time of the launch that what follows is for */
+    uint64_t begin, end;    /* begin is a multiple of 16 */
+    Planes words, bytes;    /* bytes: made when needed */
+    uint8_t *fine;          /* a page of 256 bytes has marks for each byte */
+    uint64_t room;          /* bytes that the planes are made for */
+    uint32_t last[TOUCHES]; /* when that last happened */
+    uint32_t constant;      /* when it was last read as what nobody writes */
+    uint32_t prepared;      /* time of the launch that what follows is for */
     bool is_shared, all_written, refined;
     const uint8_t *bits; /* a bit per byte: written before the launch */
     uint8_t *own_bits;
@@ -117,6 +132,7 @@ typedef struct Access {
     const struct Site *site;
     uint32_t number, flags, bytes;
     bool load, store, atomic; /* an atomic may be both */
+    bool observes;            /* an atomic whose result tells it of those before it */
     Mark mark;                /* of lane 0 */
 } Access;
 

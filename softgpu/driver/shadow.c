@@ -8,18 +8,17 @@
 
 #define INLINE static inline __attribute__((always_inline))
 #define PAGE 256u
-#define PLANES 4
 #define HUGE_BYTES (4u << 20) /* of which it pays to have large pages */
 
 /* ---- making ---- */
 
 static bool make_planes(Planes *planes, size_t marks)
 {
-    size_t bytes = PLANES * marks * sizeof(Mark);
+    size_t bytes = TOUCHES * marks * sizeof(Mark);
     Mark *memory = map_pages(bytes);
     if (!memory) return false;
     if (bytes >= HUGE_BYTES) madvise(memory, bytes, MADV_HUGEPAGE);
-    *planes = (Planes){memory, memory + marks, memory + 2 * marks, memory + 3 * marks};
+    for (int k = 0; k < TOUCHES; k++) planes->of[k] = memory + k * marks;
     return true;
 }
 
@@ -37,8 +36,8 @@ bool shadow_make(Region *r, uint64_t begin, uint64_t end)
 
 void shadow_free(Region *r)
 {
-    if (r->words.write) munmap(r->words.write, PLANES * (r->room / 4) * sizeof(Mark));
-    if (r->bytes.write) munmap(r->bytes.write, PLANES * r->room * sizeof(Mark));
+    if (r->words.of[0]) munmap(r->words.of[0], TOUCHES * (r->room / 4) * sizeof(Mark));
+    if (r->bytes.of[0]) munmap(r->bytes.of[0], TOUCHES * r->room * sizeof(Mark));
     if (r->fine) munmap(r->fine, r->room / PAGE);
     memset(r, 0, sizeof *r);
 }
@@ -52,28 +51,24 @@ void shadow_coarsen(Region *r)
 
 static void clear_planes(const Planes *p, uint64_t from, uint64_t count)
 {
-    Mark *planes[PLANES] = {p->write, p->atomic, p->read, p->also};
-    for (int k = 0; k < PLANES; k++) memset(planes[k] + from, 0, count * sizeof(Mark));
+    for (int k = 0; k < TOUCHES; k++) memset(p->of[k] + from, 0, count * sizeof(Mark));
 }
 
 void shadow_clear(Region *r, uint64_t begin, uint64_t end)
 {
     uint64_t from = begin - r->begin, count = end - begin;
     clear_planes(&r->words, from / 4, (count + 3) / 4);
-    if (r->bytes.write) clear_planes(&r->bytes, from, count);
+    if (r->bytes.of[0]) clear_planes(&r->bytes, from, count);
 }
 
 /* Gives the page around an offset a mark for each byte. */
 static void refine(Region *r, uint64_t offset)
 {
     uint64_t page = offset / PAGE;
-    if (r->fine[page] || (!r->bytes.write && !make_planes(&r->bytes, r->room))) return;
-    for (uint64_t i = page * PAGE; i < (page + 1) * PAGE; i++) {
-        r->bytes.write[i] = r->words.write[i / 4];
-        r->bytes.atomic[i] = r->words.atomic[i / 4];
-        r->bytes.read[i] = r->words.read[i / 4];
-        r->bytes.also[i] = r->words.also[i / 4];
-    }
+    if (r->fine[page] || (!r->bytes.of[0] && !make_planes(&r->bytes, r->room))) return;
+    for (int k = 0; k < TOUCHES; k++)
+        for (uint64_t i = page * PAGE; i < (page + 1) * PAGE; i++)
+            r->bytes.of[k][i] = r->words.of[k][i / 4];
     r->fine[page] = 1;
     r->refined = true;
 }
@@ -133,10 +128,10 @@ INLINE void put(Mark *marks, uint32_t n, Mark own, uint32_t shift)
 }
 
 /* Keeps two readers that differ as much as possible, so that a write that races with any reader
-   since the last one races with one of these. A reader is gone when it came before us. What
-   becomes of read, a, and also, b, when we read:
+   since the last one races with one of these; atomics likewise. A reader is gone when it came before
+   us. What becomes of the one, a, and the other, b, when we read:
 
-     a                b                read   also
+     a                b                one    other
      gone             gone or not      us     b
      not gone         gone             us     a
      of our warp      not gone         us     b        from here on neither is gone:
@@ -146,10 +141,10 @@ INLINE void put(Mark *marks, uint32_t n, Mark own, uint32_t shift)
      of another block of another block us     b
 
    "Of our warp" means of our block, too. */
-INLINE void remember_at(Mark *read, Mark *also, uint32_t n, Mark own, uint32_t shift, Limits l)
+INLINE void remember_at(Mark *one, Mark *other, uint32_t n, Mark own, uint32_t shift, Limits l)
 {
     for (int64_t i = 0; i < n; i++) {
-        int64_t a = read[i], b = also[i], us = own + (i >> shift << LANE_SHIFT);
+        int64_t a = one[i], b = other[i], us = own + (i >> shift << LANE_SHIFT);
         int64_t a_launch = a >= l.launch ? -1 : 0, b_launch = b >= l.launch ? -1 : 0;
         int64_t a_block = a >= l.block ? -1 : 0, b_block = b >= l.block ? -1 : 0;
         int64_t a_now = a >= l.interval ? -1 : 0, b_now = b >= l.interval ? -1 : 0;
@@ -159,26 +154,36 @@ INLINE void remember_at(Mark *read, Mark *also, uint32_t n, Mark own, uint32_t s
         int64_t a_gone = ~((~a_block & a_launch) | (a_now & ~(a_warp & (a_lane | ~a_apart))));
         int64_t b_gone = ~((~b_block & b_launch) | (b_now & ~(b_warp & (b_lane | ~b_apart))));
         int64_t first = (a_warp & a_block) | (~(b_warp & b_block) & (a_block | ~b_block));
-        int64_t take_read = a_gone | b_gone | first, move = ~a_gone & b_gone;
-        int64_t take_also = ~a_gone & ~b_gone & ~first;
-        read[i] = (us & take_read) | (a & ~take_read);
-        also[i] = (a & move) | (us & take_also) | (b & ~(move | take_also));
+        int64_t take_one = a_gone | b_gone | first, move = ~a_gone & b_gone;
+        int64_t take_other = ~a_gone & ~b_gone & ~first;
+        one[i] = (us & take_one) | (a & ~take_one);
+        other[i] = (a & move) | (us & take_other) | (b & ~(move | take_other));
     }
 }
 
 static bool is_new(const Region *r, uint32_t last)
 { return last >= (r->is_shared ? order.block : order.launch); }
 
+static bool was_written(const Region *r)
+{ return is_new(r, r->last[WRITE]) || is_new(r, r->last[ATOMIC]); }
+
+/* As what an access is remembered; all but a write are kept with another one that comes after it. */
+static Touch touch_of(const Access *a)
+{
+    if (a->store) return a->flags & MARK_ATOMIC ? ATOMIC : WRITE;
+    return a->flags & (MARK_ATOMIC | MARK_VOLATILE) ? STRONG_READ : READ;
+}
+
 /* Whether everything at some bytes was written, before this launch or in it. */
 static bool is_written(const Region *r, const Planes *planes, uint64_t offset, uint64_t index,
                        uint32_t marks, uint32_t bytes)
 {
     if (r->all_written || (r->bits && written_test(r->bits, offset, bytes))) return true;
-    if (!is_new(r, r->written) && !is_new(r, r->atomic)) return false;
+    if (!was_written(r)) return false;
     Mark from = MARK_AT(r->is_shared ? order.block : order.launch);
     for (uint32_t i = 0; i < marks; i++) {
         uint32_t size = bytes / marks;
-        if (planes->write[index + i] < from && planes->atomic[index + i] < from &&
+        if (planes->of[WRITE][index + i] < from && planes->of[ATOMIC][index + i] < from &&
             !(r->bits && written_test(r->bits, offset + i * size, size)))
             return false;
     }
@@ -189,11 +194,14 @@ static uint32_t log2_of(uint32_t n) { return 31 - __builtin_clz(n); }
 
 /* What to look at for n marks in a row, from `at` on. */
 typedef struct {
-    Mark *write, *atomic, *read, *also; /* NULL: nobody did in this launch */
-    Mark *out;                          /* the plane that gets the new marks */
+    Mark *write;       /* NULL: nobody did in this launch */
+    Mark *of[TOUCHES]; /* of the others that may collide, those that somebody did */
+    uint32_t count;    /* of these */
+    Mark *out, *other; /* that get the new marks; other: NULL where one is enough */
+    bool others;       /* there are marks of this launch in out */
     Mark own;
     uint32_t n, shift;
-    bool load, store, is_shared;
+    bool load, is_shared;
     Limits limits;
 } Row;
 
@@ -211,12 +219,10 @@ INLINE bool clear_of(const Mark *marks, const Row *r, uint32_t shift, bool all_i
 INLINE int row_of(const Row *r, uint32_t shift)
 {
     if (r->write && !clear_of(r->write, r, shift, r->load && r->is_shared)) return BY_LANE;
-    if (r->atomic && !clear_of(r->atomic, r, shift, false)) return BY_LANE;
-    if (r->store) {
-        if (r->read && !clear_of(r->read, r, shift, false)) return BY_LANE;
-        if (r->also && !clear_of(r->also, r, shift, false)) return BY_LANE;
-    } else if (r->read && !clear_of(r->read, r, shift, false)) {
-        remember_at(r->read, r->also, r->n, r->own, shift, r->limits);
+    for (uint32_t k = 0; k < r->count; k++)
+        if (!clear_of(r->of[k], r, shift, false)) return BY_LANE;
+    if (r->other && r->others && !clear_of(r->out, r, shift, false)) {
+        remember_at(r->out, r->other, r->n, r->own, shift, r->limits);
         return REMEMBERED;
     }
     put(r->out, r->n, r->own, shift);
@@ -228,30 +234,30 @@ VECTORISED static int do_row(const Row *r) { return r->shift ? row_of(r, r->shif
 /* A row inside pages that are all alike; false: look at each lane by itself. */
 static bool row_alike(Access *a, Region *r, uint64_t offset, uint32_t first, uint32_t lanes)
 {
-    bool fine = r->fine[offset / PAGE];
+    bool fine = r->fine[offset / PAGE], read_only = a->flags & MARK_READ_ONLY;
     const Planes *p = fine ? &r->bytes : &r->words;
     uint32_t size = fine ? 1 : 4;
     uint64_t at = offset / size;
-    Row row = {.own = a->mark + ((Mark)first << LANE_SHIFT),
+    Touch own = touch_of(a);
+    Row row = {.out = p->of[own] + at,
+               .other = own == WRITE ? NULL : p->of[own + 1] + at,
+               .others = is_new(r, r->last[own]),
+               .own = a->mark + ((Mark)first << LANE_SHIFT),
                .load = a->load,
-               .store = a->store,
                .is_shared = r->is_shared,
                .limits = limits_for(a, r)};
     row.shift = log2_of(a->bytes / size);
     row.n = lanes << row.shift;
-    bool read_only = a->flags & MARK_READ_ONLY;
-    if (read_only && (is_new(r, r->written) || is_new(r, r->atomic))) return false;
+    if (read_only && was_written(r)) return false;
     if (a->store && is_new(r, r->constant)) return false;
     if (read_only) r->constant = order.now;
-    if (is_new(r, r->written) || (a->load && r->is_shared)) row.write = p->write + at;
-    if (is_new(r, r->atomic)) row.atomic = p->atomic + at;
-    if (is_new(r, r->read)) row.read = p->read + at;
-    if (!a->store || is_new(r, r->also)) row.also = p->also + at;
-    row.out = (a->store ? p->write : p->read) + at;
+    if (is_new(r, r->last[WRITE]) || (a->load && r->is_shared)) row.write = p->of[WRITE] + at;
+    for (int k = WRITE + 1; k < (a->store ? TOUCHES : WRITES); k++)
+        if (is_new(r, r->last[k])) row.of[row.count++] = p->of[k] + at;
     if (a->load && !r->is_shared && !is_written(r, p, offset, at, row.n, lanes * a->bytes))
         return false;
     int done = do_row(&row);
-    if (done == REMEMBERED) r->also = order.now;
+    if (done == REMEMBERED) r->last[own + 1] = order.now;
     return done != BY_LANE;
 }
 
@@ -274,8 +280,7 @@ void shadow_row(Access *a, Region *r, uint64_t address, uint32_t first, uint32_t
         first += now;
         lanes -= now;
     }
-    if (a->store) r->written = order.now;
-    else r->read = order.now;
+    r->last[touch_of(a)] = order.now;
 }
 
 /* ---- one lane ---- */
@@ -301,7 +306,7 @@ INLINE int collision(Access *a, const Region *r, Mark before, bool wrote, uint32
 {
     if (order.lost || before < MARK_AT(r->is_shared ? order.block : order.launch))
         return NO_COLLISION;
-    if (!order_before(before, a->w->warp_id, lane) && !may_meet(before, wrote, a)) return RACE;
+    if (!may_meet(before, wrote, a) && !order_before(before, a->w->warp_id, lane)) return RACE;
     if (wrote) return a->flags & MARK_READ_ONLY ? STALE_READ : NO_COLLISION;
     bool same_thread =
         mark_warp(before) == a->w->warp_id && mark_lane(before) == lane && order_same_block(before);
@@ -332,6 +337,16 @@ static bool stores_the_same(Mark write, Mark atomic, const char *value, const ch
                             uint32_t size)
 { return !memcmp(value, memory, size) || mark_time(atomic) >= mark_time(write); }
 
+/* The access is the last that touched a place. What an atomic has observed came before it. */
+static void remember(const Access *a, const Planes *p, uint64_t at, Mark own, Limits limits)
+{
+    Touch touch = touch_of(a);
+    Mark *one = p->of[touch] + at;
+    if (touch == WRITE || a->observes) *one = own;
+    if (a->observes) p->of[touch + 1][at] = 0;
+    else if (touch != WRITE) remember_at(one, p->of[touch + 1] + at, 1, own, 0, limits);
+}
+
 void shadow_lane(Access *a, Region *r, uint64_t address, uint32_t lane, const void *data)
 {
     uint64_t offset = address - r->begin;
@@ -350,27 +365,22 @@ void shadow_lane(Access *a, Region *r, uint64_t address, uint32_t lane, const vo
     if (a->flags & MARK_READ_ONLY) r->constant = order.now;
     for (uint32_t i = 0; i < a->bytes; i += size) {
         uint64_t at = (offset + i) / size;
-        Mark others[] = {p->write[at], p->atomic[at], p->read[at], p->also[at]};
-        for (int k = 0; k < (a->store ? 4 : 2) && !told; k++) {
-            int kind = collision(a, r, others[k], k < 2, lane);
+        Mark *write = &p->of[WRITE][at];
+        for (int k = 0; k < (a->store ? TOUCHES : WRITES) && !told; k++) {
+            if (!is_new(r, r->last[k])) continue;
+            Mark other = p->of[k][at];
+            int kind = collision(a, r, other, k < WRITES, lane);
             if (kind == NO_COLLISION) continue;
-            if (k == 0 && plain &&
-                stores_the_same(others[0], others[1], value + i, (char *)address + i, size))
+            if (k == WRITE && plain &&
+                stores_the_same(other, p->of[ATOMIC][at], value + i, (char *)address + i, size))
                 continue;
-            report_collision(a, kind, lane, address, others[k], k < 2);
+            report_collision(a, kind, lane, address, other, k < WRITES);
             told = true;
         }
-        if (a->load && a->flags & MARK_POLLS && p->write[at] & MARK_VOLATILE)
-            p->write[at] |= MARK_FLAG;
-        if (a->store) {
-            *(a->atomic ? &p->atomic[at] : &p->write[at]) = own;
-        } else {
-            remember_at(&p->read[at], &p->also[at], 1, own, 0, limits);
-        }
+        if (a->load && a->flags & MARK_POLLS && *write & MARK_VOLATILE) *write |= MARK_FLAG;
+        remember(a, p, at, own, limits);
     }
-    if (a->store) {
-        *(a->atomic ? &r->atomic : &r->written) = order.now;
-    } else {
-        r->read = r->also = order.now;
-    }
+    Touch touch = touch_of(a);
+    r->last[touch] = order.now;
+    if (touch != WRITE) r->last[touch + 1] = order.now;
 }

@@ -352,3 +352,43 @@ extern "C" __global__ void count_of_the_guide(const float *x, volatile float *to
     __syncthreads();
     if (last && t == 0) *out = totals[0] + totals[1] + totals[2] + totals[3];  // caught: race
 }
+
+// Who clears a count after its own turn only does not know of the others' turns.
+// launch: grid 3, block 32; in int 96, zero int 1
+extern "C" __global__ void cleared_after_two_turns(const int *x, int *total)
+{
+    int b = blockIdx.x;
+    if (threadIdx.x > 0) return;
+    atomicAdd(total, x[b]);  // caught: race
+#if BUG
+    if (b == 2) *total = 0;  // caught: race
+#else
+    if (b == 2) atomicExch(total, 0);
+#endif
+}
+
+// Who drew the last ticket does.
+// launch: grid 3, block 32; zero int 1
+extern "C" __global__ void cleared_with_the_last_ticket(int *tickets)
+{
+    if (threadIdx.x > 0) return;
+#if BUG
+    atomicAdd(tickets, 1);              // caught: race
+    if (blockIdx.x == 2) *tickets = 0;  // caught: race
+#else
+    if (atomicAdd(tickets, 1) == 2) *tickets = 0;
+#endif
+}
+
+// Volatile reads may meet an atomic, a plain one between them may not.
+// launch: grid 4, block 32; zero int 1, new int 3
+extern "C" __global__ void read_among_volatile_reads(int *flag, int *y)
+{
+    int b = blockIdx.x;
+    if (threadIdx.x > 0) return;
+    if (b == 3) atomicExch(flag, 1);  // caught: race
+#if BUG
+    else if (b == 1) y[b] = *flag;  // caught: race
+#endif
+    else y[b] = *(volatile int *)flag;
+}

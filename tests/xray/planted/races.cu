@@ -356,3 +356,18 @@ extern "C" __global__ void read_only_then_written(float *x)
     __syncthreads();
     x[t] = v;  // caught: stale read
 }
+
+// The thread that reads is one of the last that add: what the others add comes when it likes.
+// launch: grid 1, block 128; in int 128, new int 1
+extern "C" __global__ void total_of_the_last_warp(const int *x, int *out)
+{
+    __shared__ int total;
+    int t = threadIdx.x;
+    if (t == 0) total = 0;
+    __syncthreads();
+    atomicAdd(&total, x[t]);  // caught: race
+#if !BUG
+    __syncthreads();
+#endif
+    if (t == 95) out[0] = total;  // caught: race
+}
