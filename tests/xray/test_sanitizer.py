@@ -1,9 +1,11 @@
 """The sanitizer: planted bugs are caught where they are, and nothing else is."""
 
+import csv
 import os
 import subprocess
 import sys
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -26,7 +28,9 @@ from tests.course.steps_softmax import SOFTMAX, softmax
 
 from .planted import FILES, planted
 
-CASES = [case for file in FILES for case in planted(file)]
+ALL = [case for file in FILES for case in planted(file)]
+CASES = [case for case in ALL if not case.missed]
+MISSED = [case for case in ALL if case.missed]
 FOLDER = Path(__file__).parent / "planted"
 
 software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")
@@ -67,6 +71,23 @@ def test_the_bug_is_caught(case):
 def test_the_twin_is_clean(case):
     report = report_of(case, False)
     assert report.clean, report
+
+
+@pytest.mark.parametrize("case", MISSED, ids=lambda case: f"{case.file}-{case.name}")
+def test_what_is_said_to_be_missed_is(case):
+    """Fails when it is found, so that it is said no longer."""
+    assert report_of(case, True).clean and report_of(case, False).clean
+
+
+def test_the_patterns_of_scor_are_planted():
+    """The tests above see what is answered to each; here is how much of ScoR that is."""
+    with open(FOLDER / "scor.csv") as file:
+        rows = list(csv.DictReader(file))
+    kernels = {f"{case.file}-{case.name}": case for case in ALL}
+    for row in rows:
+        assert row["program"].startswith("norace" if row["answer"] == "clean" else "race")
+        assert kernels[row["pattern"]].missed == (row["answer"] == "missed"), row
+    assert Counter(row["answer"] for row in rows) == {"found": 14, "missed": 4, "clean": 14}
 
 
 def test_enough_bugs_are_planted():

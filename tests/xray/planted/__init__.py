@@ -4,7 +4,11 @@ Above a kernel stands how it is launched, `// launch: grid 4, block 256, shared 
 (`cooperative 1`: all blocks at once);
 `// launch if BUG:` replaces it for the one with the bug. Arguments: `in T n` (random),
 `index T n m` (random below m), `zero T n`, `new T n` (never written), `int v`, `long v`.
-Lines marked `// caught: kind` are those that a finding of that kind must name, all of them."""
+Lines marked `// caught: kind` are those that a finding of that kind must name, all of them.
+`// missed: kind` stands where a bug is known not to be found.
+
+`scor.csv` says for each micro-benchmark of ScoR (github.com/csl-iisc/ScoR) which of these kernels
+has its pattern, and what the sanitizer answers."""
 
 import re
 from dataclasses import dataclass
@@ -36,6 +40,7 @@ class Planted:
     launches: tuple[str, str]  # of the twin, of the bug
     kind: str
     lines: frozenset[int]
+    missed: bool
 
     def launch(self, bug):
         """What xray.sanitize takes: (arguments, options, arguments that nobody has written)."""
@@ -86,10 +91,13 @@ def planted(file):
             twin = re.findall(r"// launch: (.*)", head)[-1]
             bug = re.findall(r"// launch if BUG: (.*)", head.rpartition(f"// launch: {twin}")[2])
             found.append((match[1], (twin, bug[0] if bug else twin)))
-        if match := re.search(r"// caught(?: in (\w+))?: (.*)", line):
-            caught.setdefault(match[1] or found[-1][0], []).append((number, match[2]))
+        if match := re.search(r"// (caught|missed)(?: in (\w+))?: (.*)", line):
+            caught.setdefault(match[2] or found[-1][0], []).append((number, match[3], match[1]))
     return [
-        Planted(file, name, launches, marks[0][1], frozenset(n for n, _ in marks))
+        Planted(
+            file, name, launches, kind=marks[0][1],
+            lines=frozenset(n for n, *_ in marks), missed=marks[0][2] == "missed",
+        )
         for name, launches in found
         if (marks := caught.get(name))
-    ]
+    ]  # fmt: skip
