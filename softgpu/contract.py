@@ -18,7 +18,17 @@ from _cffi_backend import FFI, __version__
 
 from . import cache
 
-__all__ = ["WARP", "address", "dtype", "ffi", "flags", "names", "open_runtime", "values"]
+__all__ = [
+    "ARCHITECTURE",
+    "WARP",
+    "address",
+    "dtype",
+    "ffi",
+    "flags",
+    "names",
+    "open_runtime",
+    "values",
+]
 
 HEADER = Path(__file__).parent / "driver" / "runtime.h"
 
@@ -54,6 +64,9 @@ def _open() -> FFI:
 
 
 ffi = _open()
+
+ARCHITECTURE: int = ffi.typeof("enum Device").relements["ARCHITECTURE"]
+"""Of the device: 90 for sm_90."""
 
 WARP = {name: field.offset for name, field in ffi.typeof("Warp").fields}
 """Byte offset of each field of the Warp that a compiled kernel is called with."""

@@ -16,7 +16,6 @@ import threading
 import traceback
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 from . import build, cache, contract, machine, settings, trace
@@ -33,7 +32,6 @@ from .telling import last_findings
 
 __all__ = ["Engine"]
 
-_ARCH = 90  # of the device
 _INVALID_PTX = 218
 _STATIC_SHARED_BYTES = 48 * 1024
 _LAUNCH_FAILED = 719
@@ -285,7 +283,7 @@ class Engine:
         if data[:4] == b"\x7fELF":
             raise PtxError("this is machine code of a GPU; the software GPU runs PTX (nvcc --ptx)")
         if data[:4] == fatbin.MAGIC:
-            text = fatbin.ptx_for(data, _ARCH)
+            text = fatbin.ptx_for(data, contract.ARCHITECTURE)
         else:
             text = data.rstrip(b"\0").decode(errors="replace")
         text, _, _ = text.partition("\n//@@\n")  # see bin/nvcc
@@ -334,24 +332,23 @@ class Engine:
         function, layout = module.program.functions[name], code.layout
         files = sorted({site.file for site in code.sites})
         names = [ffi.new("char[]", Path(name).name.encode()) for name in files]
-        self.runtime.sg_kernel_describe(
-            handle,
-            kernel,
-            function.param_bytes,
-            _sizes(function.params),
-            layout.static_shared_bytes,
-            layout.local_bytes,
-            function.max_threads or 0,
-            layout.dynamic_align,
-            names,
-            len(files),
-            [_site(site, files) for site in code.sites],
-            len(code.sites),
-        )
         places = [(function.param_offsets[p.name], p.bytes) for p in function.params]
-        self.runtime.sg_kernel_set_params(handle, kernel, [*chain(*places)], len(places))
-        if layout.follows_pointers:
-            self.runtime.sg_kernel_follows_pointers(handle, kernel)
+        facts = {
+            "takes": ffi.new("char[]", _sizes(function.params)),
+            "params": ffi.new("uint32_t[][2]", places),
+            "param_count": len(places),
+            "param_bytes": function.param_bytes,
+            "static_shared": layout.static_shared_bytes,
+            "dynamic_align": layout.dynamic_align,
+            "local_bytes": layout.local_bytes,
+            "max_threads": function.max_threads or 0,
+            "files": ffi.new("char *[]", names),
+            "sites": ffi.new("struct Site[]", [_site(site, files) for site in code.sites]),
+            "file_count": len(files),
+            "site_count": len(code.sites),
+            "follows_pointers": layout.follows_pointers,
+        }
+        self.runtime.sg_kernel_describe(handle, kernel, ffi.new("KernelFacts *", facts))
 
     def _attributes(self, handle, kernel) -> None:
         module = self.modules[handle]

@@ -12,13 +12,13 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import build, cache, settings
+from . import build, cache, contract, settings
 from .toolkit import Toolkit
 
 __all__ = ["ProgramError", "Runtime", "load_program", "run_main"]
 
 _SOURCES = Path(__file__).parent / "cudart"
-_ARCH = 90
+_ARCH = contract.ARCHITECTURE
 _RELOCATABLE = ("-rdc", "--relocatable-device-code", "-dc", "--device-c")
 
 

@@ -77,7 +77,7 @@ def main() -> None:
     parser.add_argument("stages", nargs="*", help=f"all, or of: {', '.join(STAGES)}")
     builds = contract.names("Build", "BUILD_")
     parser.add_argument("--build", choices=builds, default="plain")
-    parser.add_argument("--arch", default="sm_90", help="for nvcc")
+    parser.add_argument("--arch", default=f"sm_{contract.ARCHITECTURE}", help="for nvcc")
     parser.add_argument("-I", action="append", default=[], metavar="FOLDER", help="for nvcc")
     asked = parser.parse_args()
     wanted = STAGES if "all" in asked.stages else asked.stages or STAGES[:2]

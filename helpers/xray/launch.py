@@ -13,6 +13,7 @@ from functools import cache
 
 import numpy as np
 
+from softgpu import contract
 from softgpu.declarations import short_name
 from softgpu.loader import Engine
 
@@ -188,7 +189,12 @@ class BesideTarget(Target):
         # PyCUDA's cache does not see blank lines and comments, which line numbers depend on
         whole = hashlib.sha256(arguments["source"].encode()).hexdigest()
         options = [*arguments.get("options", ()), "-lineinfo", f"-DXRAY_SOURCE={whole}"]
-        compiled = {**arguments, "options": options, "arch": "sm_90", "target": "ptx"}
+        compiled = {
+            **arguments,
+            "options": options,
+            "arch": f"sm_{contract.ARCHITECTURE}",
+            "target": "ptx",
+        }
         text = compile(**compiled).decode()
         text += "".join(f"//@ {line}\n" for line in arguments["source"].splitlines())
         self.module, self.function = c_void_p(), c_void_p()

@@ -93,8 +93,8 @@ static const struct {
     {72, 2097120},
     {73, 32768},
     {74, 32768},
-    {75, 9}, /* compute capability */
-    {76, 0},
+    {75, ARCHITECTURE / 10}, /* compute capability */
+    {76, ARCHITECTURE % 10},
     {77, 32768},
     {78, 1}, /* stream priorities */
     {79, 1}, /* L1 caches global, local */

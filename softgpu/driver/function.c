@@ -44,7 +44,7 @@ CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function)
     case LOCAL_BYTES: *value = kernel->reported_local; break;
     case REGISTERS: *value = kernel->registers; break;
     case PTX_VERSION:
-    case BINARY_VERSION: *value = 90; break;
+    case BINARY_VERSION: *value = ARCHITECTURE; break;
     case MAX_DYNAMIC_SHARED: *value = kernel->max_dynamic_shared; break;
     case CARVEOUT: *value = kernel->carveout; break;
     default:

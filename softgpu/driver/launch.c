@@ -7,9 +7,17 @@
 #define MAX_PARAM_BYTES 32764
 #define OLD_PARAM_BYTES 4096 /* through cuParamSet... */
 
-static CUresult check(const Kernel *kernel, const uint32_t grid[3], const uint32_t block[3],
-                      uint32_t shared)
+/* What is asked for besides the arguments. */
+typedef struct {
+    const uint32_t *grid, *block;
+    uint32_t shared;
+    CUstream stream;
+    bool cooperative;
+} Shape;
+
+static CUresult check(const Kernel *kernel, const Shape *shape)
 {
+    const uint32_t *grid = shape->grid, *block = shape->block, shared = shape->shared;
     static const uint32_t most_blocks[3] = {2147483647, 65535, 65535};
     static const uint32_t most_threads[3] = {1024, 1024, 64};
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
@@ -100,51 +108,59 @@ static _Thread_local bool all_cooperative;
 
 void sg_cooperative(int on) { all_cooperative = on; }
 
-static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
-                       const uint32_t block[3], uint32_t shared, const void *params,
-                       size_t param_bytes, uint64_t *counters, bool cooperative)
+static CUresult check_arguments(const Kernel *kernel, size_t bytes)
+{
+    if (bytes < kernel->param_bytes || kernel->param_bytes > MAX_PARAM_BYTES)
+        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s takes %zu bytes of arguments%s, not %zu",
+                    kernel->shown, kernel->param_bytes, kernel->takes, bytes);
+    if (bytes > kernel->param_bytes)
+        return fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                    "kernel %s takes %zu bytes of arguments%s, not %zu: a NumPy array, np.int64 or "
+                    "one argument too many? Arrays go through gpuarray.to_gpu",
+                    kernel->shown, kernel->param_bytes, kernel->takes, bytes);
+    return CUDA_SUCCESS;
+}
+
+static void set_job(Job *job, const Kernel *kernel, const Shape *shape, const Code *code)
+{
+    uint32_t align = kernel->dynamic_align;
+    memset(job, 0, offsetof(Job, fault_text) + 1);
+    job->kernel = kernel;
+    job->entry = code->entry;
+    memcpy(job->grid, shape->grid, sizeof job->grid);
+    memcpy(job->block, shape->block, sizeof job->block);
+    job->threads = job->block[0] * job->block[1] * job->block[2];
+    job->warps = (job->threads + LANES - 1) / LANES;
+    job->static_shared = (kernel->static_shared + align - 1) / align * align;
+    job->dynamic_shared = shape->shared;
+    job->local_stride = local_stride(kernel->local_bytes);
+    job->counter_count = code->counter_count;
+    job->blocks = (uint64_t)job->grid[0] * job->grid[1] * job->grid[2];
+    job->cooperative = shape->cooperative || all_cooperative;
+}
+
+static CUresult launch(Kernel *kernel, const Shape *shape, const void *params, size_t param_bytes)
 {
     static uint32_t grid_id;
     /* padded, so that a wide load of the last parameter stays inside */
     char param_copy[MAX_PARAM_BYTES + 64] __attribute__((aligned(64)));
-    const Instrument *tool = build ? NULL : instrument ? instrument : instrument_of_all;
-    if (tool) build = tool->build;
-    CUresult result = check(kernel, grid, block, shared);
+    const Instrument *tool = instrument ? instrument : instrument_of_all;
+    uint32_t build = tool ? tool->build : BUILD_PLAIN;
+    CUresult result = check(kernel, shape);
     if (!result) result = kernel_compile(kernel, build);
+    if (!result) result = check_arguments(kernel, param_bytes);
     if (result) return result;
-    if (param_bytes < kernel->param_bytes || kernel->param_bytes > MAX_PARAM_BYTES)
-        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s takes %zu bytes of arguments%s, not %zu",
-                    kernel->shown, kernel->param_bytes, kernel->takes, param_bytes);
-    if (param_bytes > kernel->param_bytes)
-        return fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
-                    "kernel %s takes %zu bytes of arguments%s, not %zu: a NumPy array, np.int64 or "
-                    "one argument too many? Arrays go through gpuarray.to_gpu",
-                    kernel->shown, kernel->param_bytes, kernel->takes, param_bytes);
     memcpy(param_copy, params, param_bytes);
     memset(param_copy + param_bytes, 0, 64);
 
-    uint32_t threads = block[0] * block[1] * block[2], align = kernel->dynamic_align;
     Job job;
-    memset(&job, 0, offsetof(Job, fault_text) + 1);
-    job.kernel = kernel;
-    job.entry = kernel->code[build].entry;
-    memcpy(job.grid, grid, sizeof job.grid);
-    memcpy(job.block, block, sizeof job.block);
-    job.threads = threads;
-    job.warps = (threads + LANES - 1) / LANES;
-    job.static_shared = (kernel->static_shared + align - 1) / align * align;
-    job.dynamic_shared = shared;
-    job.local_stride = local_stride(kernel->local_bytes);
-    job.counter_count = counters || tool ? kernel->code[build].counter_count : 0;
-    job.counters = counters;
+    set_job(&job, kernel, shape, &kernel->code[build]);
     job.params = param_copy;
-    job.blocks = (uint64_t)grid[0] * grid[1] * grid[2];
-    job.cooperative = cooperative |= all_cooperative;
     result = count_resident(kernel, &job);
     if (result) return result;
     Workspace workspace = {.bytes = sizeof workspace};
     driver_lock();
-    if (cooperative) {
+    if (job.cooperative) {
         job.workspace = (uint64_t)&workspace;
         memory_add_range(kernel->module->owner, job.workspace, job.workspace + sizeof workspace,
                          VARIABLE, 0, false);
@@ -157,7 +173,7 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
         result = workers_run(&job);
         if (tool) tool->end(&job);
     }
-    if (cooperative) memory_remove_range(job.workspace);
+    if (job.cooperative) memory_remove_range(job.workspace);
     printf_flush();
     stopped_launches += job.interrupted || result;
     driver_unlock();
@@ -166,14 +182,6 @@ static CUresult launch(Kernel *kernel, uint32_t build, const uint32_t grid[3],
         fail(result, "%s; it was in a loop at line %u", job.fault_text, job.stopped_at);
     else if (result) fail(result, "%s", job.fault_text);
     return tool && tool->report ? tool->report(result) : result;
-}
-
-int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint32_t block[3],
-              uint32_t shared, const void *params, size_t param_bytes, uint64_t *counters)
-{
-    NEED_CONTEXT(context);
-    NEED_KERNEL(kernel, function);
-    return launch(kernel, build, grid, block, shared, params, param_bytes, counters, false);
 }
 
 /* Arguments given one by one, as the kernel takes them: packed. */
@@ -186,13 +194,6 @@ static CUresult pack(const Kernel *kernel, void *const *params, char *packed)
         memcpy(packed + kernel->params[i][0], params[i], kernel->params[i][1]);
     return CUDA_SUCCESS;
 }
-
-typedef struct {
-    const uint32_t *grid, *block;
-    uint32_t shared;
-    CUstream stream;
-    bool cooperative;
-} Shape;
 
 /* Launches with arguments given one by one or, as `extra` says, packed. */
 static CUresult launch_with(CUfunction function, const Shape *shape, void **params, void **extra)
@@ -215,8 +216,7 @@ static CUresult launch_with(CUfunction function, const Shape *shape, void **para
         else if (*extra == (void *)BUFFER_SIZE) bytes = *(const size_t *)extra[1];
         else return fail(CUDA_ERROR_INVALID_VALUE, "unknown launch option");
     }
-    return launch(kernel, 0, shape->grid, shape->block, shape->shared, buffer ? buffer : "",
-                  buffer ? bytes : 0, NULL, shape->cooperative);
+    return launch(kernel, shape, buffer ? buffer : "", buffer ? bytes : 0);
 }
 
 CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -330,11 +330,12 @@ CUAPI cuParamSetf(CUfunction function, int offset, float value)
 
 CUAPI cuLaunchGrid(CUfunction function, int width, int height)
 {
+    NEED_CONTEXT(context);
     NEED_KERNEL(kernel, function);
+    const char *params = kernel->param_buffer;
     const uint32_t grid[3] = {width, height, 1};
-    return sg_launch(function, 0, grid, kernel->block_shape, kernel->shared_size,
-                     kernel->param_buffer ? kernel->param_buffer : "",
-                     kernel->param_buffer ? kernel->param_size : 0, NULL);
+    const Shape shape = {.grid = grid, .block = kernel->block_shape, .shared = kernel->shared_size};
+    return launch(kernel, &shape, params ? params : "", params ? kernel->param_size : 0);
 }
 
 CUAPI cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream)

@@ -129,29 +129,36 @@ int sg_module_kernel(void *handle, const char *name, const char *shown)
     return CUDA_SUCCESS;
 }
 
-void sg_kernel_describe(void *handle, const char *name, size_t param_bytes, const char *takes,
-                        uint32_t static_shared, uint32_t local_bytes, uint32_t max_threads,
-                        uint32_t dynamic_shared_align, const char **files, uint32_t file_count,
-                        const struct Site *sites, uint32_t site_count)
+/* A copy of an array, which is never NULL but where memory has run out. */
+static void *copied(const void *array, uint32_t count, size_t each)
+{
+    void *copy = calloc(count + 1, each);
+    if (copy && count) memcpy(copy, array, count * each);
+    return copy;
+}
+
+void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts)
 {
     Module *module = handle_object(MODULE, handle);
     Kernel *kernel = module ? kernel_named(module, name) : NULL;
     if (!kernel || kernel->takes) return; /* known already */
-    kernel->param_bytes = param_bytes;
-    kernel->takes = strdup(takes);
-    kernel->static_shared = static_shared;
-    kernel->dynamic_align = dynamic_shared_align > 1 ? dynamic_shared_align : 1;
-    kernel->local_bytes = local_bytes;
-    kernel->max_threads = max_threads && max_threads < 1024 ? max_threads : 1024;
-    kernel->max_dynamic_shared = default_dynamic(static_shared);
+    uint32_t most = facts->max_threads;
+    kernel->takes = strdup(facts->takes);
+    kernel->params = copied(facts->params, facts->param_count, sizeof *kernel->params);
+    kernel->param_count = facts->param_count;
+    kernel->param_bytes = facts->param_bytes;
+    kernel->static_shared = facts->static_shared;
+    kernel->dynamic_align = MAX(facts->dynamic_align, 1);
+    kernel->local_bytes = kernel->reported_local = facts->local_bytes;
+    kernel->max_threads = most && most < 1024 ? most : 1024;
+    kernel->max_dynamic_shared = default_dynamic(facts->static_shared);
     kernel->carveout = -1;
-    kernel->reported_local = local_bytes;
-    kernel->files = calloc(file_count + 1, sizeof *kernel->files);
-    kernel->sites = calloc(site_count + 1, sizeof *kernel->sites);
-    for (uint32_t i = 0; i < file_count; i++) kernel->files[i] = strdup(files[i]);
-    if (site_count) memcpy(kernel->sites, sites, site_count * sizeof *sites);
-    kernel->file_count = file_count;
-    kernel->site_count = site_count;
+    kernel->files = copied(facts->files, facts->file_count, sizeof *kernel->files);
+    for (uint32_t i = 0; i < facts->file_count; i++) kernel->files[i] = strdup(facts->files[i]);
+    kernel->file_count = facts->file_count;
+    kernel->sites = copied(facts->sites, facts->site_count, sizeof *kernel->sites);
+    kernel->site_count = facts->site_count;
+    kernel->follows_pointers = facts->follows_pointers;
 }
 
 void sg_kernel_set_code(void *handle, const char *name, uint32_t build, void *entry,
@@ -163,31 +170,12 @@ void sg_kernel_set_code(void *handle, const char *name, uint32_t build, void *en
     kernel->code[build] = (Code){(Entry)entry, counter_count};
 }
 
-void sg_kernel_follows_pointers(void *handle, const char *name)
-{
-    Module *module = handle_object(MODULE, handle);
-    Kernel *kernel = module ? kernel_named(module, name) : NULL;
-    if (kernel) kernel->follows_pointers = true;
-}
-
-void sg_kernel_set_params(void *handle, const char *name, const uint32_t *places, uint32_t count)
-{
-    Module *module = handle_object(MODULE, handle);
-    Kernel *kernel = module ? kernel_named(module, name) : NULL;
-    if (!kernel || kernel->params) return;
-    kernel->params = malloc((count + 1) * sizeof *kernel->params);
-    if (!kernel->params) return;
-    memcpy(kernel->params, places, count * sizeof *kernel->params);
-    kernel->param_count = count;
-}
-
 void sg_kernel_set_origins(void *handle, const char *name, const Origin *origins, uint32_t count)
 {
     Module *module = handle_object(MODULE, handle);
     Kernel *kernel = module ? kernel_named(module, name) : NULL;
     if (!kernel || count != kernel->site_count || kernel->origins) return;
-    kernel->origins = malloc((count + 1) * sizeof *origins);
-    if (kernel->origins) memcpy(kernel->origins, origins, count * sizeof *origins);
+    kernel->origins = copied(origins, count, sizeof *origins);
 }
 
 void sg_kernel_set_attributes(void *handle, const char *name, uint32_t registers,

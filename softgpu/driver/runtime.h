@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 enum { LANES = 32 };
+enum Device { ARCHITECTURE = 90 }; /* sm_90, as an H200 */
 
 #pragma GCC visibility push(default)
 
@@ -180,18 +181,25 @@ int sg_module_variable(void *module, const char *name, size_t offset, size_t byt
 void sg_module_relocate(void *module, size_t offset, size_t target);
 /* shown: what its author calls it; the rest is told before its code */
 int sg_module_kernel(void *module, const char *name, const char *shown);
-/* takes: the parameters' sizes, " (8 + 4)", or empty */
-void sg_kernel_describe(void *module, const char *name, size_t param_bytes, const char *takes,
-                        uint32_t static_shared, uint32_t local_bytes, uint32_t max_threads,
-                        uint32_t dynamic_shared_align, const char **files, uint32_t file_count,
-                        const struct Site *sites, uint32_t site_count);
+
+/* What a launch needs to know of a kernel. */
+typedef struct KernelFacts {
+    const char *takes;           /* the parameters' sizes, " (8 + 4)", or empty */
+    const uint32_t (*params)[2]; /* the offset and size of each */
+    uint32_t param_count, param_bytes;
+    uint32_t static_shared, dynamic_align, local_bytes;
+    uint32_t max_threads; /* as its author promises; 0: a block's most */
+    const char **files;
+    const struct Site *sites;
+    uint32_t file_count, site_count;
+    uint32_t follows_pointers; /* it reads addresses from memory, not only from its parameters */
+} KernelFacts;
+
+void sg_kernel_describe(void *module, const char *name, const KernelFacts *);
 void sg_kernel_set_code(void *module, const char *name, uint32_t build, void *entry,
                         uint32_t counter_count);
 void sg_kernel_set_attributes(void *module, const char *name, uint32_t registers,
                               uint32_t local_bytes, uint32_t const_bytes, uint32_t max_threads);
-
-/* Offset and size of each parameter, one after the other. */
-void sg_kernel_set_params(void *module, const char *name, const uint32_t *places, uint32_t count);
 
 void sg_options(int threads, int deterministic, double timeout_s);
 double sg_time_limit(double seconds); /* of a launch; returns the one before */
@@ -199,8 +207,6 @@ uint64_t sg_stopped_launches(void);
 void sg_cooperative(int on); /* this thread's launches by cuLaunchKernel, too, are cooperative */
 /* The kernel that this thread last asked an attribute of: at once, as PyCUDA tells no handle. */
 const char *sg_asked_about(void **module);
-int sg_launch(void *function, uint32_t build, const uint32_t grid[3], const uint32_t block[3],
-              uint32_t shared, const void *params, size_t param_bytes, uint64_t *counters);
 
 /* ---- the profiler (profile.c): what kernels of its build call besides; `count` points at the
    site's counters ---- */
@@ -427,8 +433,6 @@ typedef struct Finding {
 
 typedef int (*ReportCallback)(void);
 
-/* It reads addresses from memory, not only from its parameters. */
-void sg_kernel_follows_pointers(void *module, const char *name);
 void sg_kernel_set_origins(void *module, const char *name, const Origin *origins, uint32_t count);
 /* Called after a launch with findings, where SOFTGPU_SANITIZE is set; returns what it returns. */
 void sg_set_reporter(ReportCallback);

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from softgpu import build
+from softgpu import build, contract
+from softgpu.contract import ffi
 
 __all__ = ["LOCAL_BYTES", "DriverError", "only_driver"]
 
 GENERIC, GLOBAL, SHARED, LOCAL, CONST, PARAM = range(6)
 LOAD, STORE, ATOMIC, RED, BARRIER, SHUFFLE, TRAP, OTHER = range(8)
+KIND = 4  # where that stands in a site
 LOCAL_BYTES = 100
 
 # file, line, bytes, space, kind, elements: what kernels.c calls site 0, 1, ...
@@ -38,12 +40,6 @@ PARAM_BYTES = {
     "read_shared": 8, "write_local": 8, "allocate": 16, "vectors": 8,
 }  # fmt: skip
 WITHOUT_PARAMS = ["empty", "deadlock", "half_barrier", "endless", "trap", "deep", "counted"]
-
-
-class Site(ctypes.Structure):
-    _fields_ = [("file", c_uint32), ("line", c_uint32)] + [
-        (name, ctypes.c_uint8) for name in ("bytes", "space", "kind", "elements")
-    ]
 
 
 class DriverError(Exception):
@@ -120,21 +116,27 @@ class Driver:
         for name, offset, constant in ((b"variable", 0, 0), (b"table", 32, 1)):
             self.library.sg_module_variable(module, name, c_size_t(offset), c_size_t(16), constant)
         self.library.sg_module_relocate(module, c_size_t(8), c_size_t(32))
-        files = (c_char_p * 1)(b"kernel.cu")
         for name in [*PARAM_BYTES, *WITHOUT_PARAMS]:
-            sites = [Site(*site) for site in SITES]
-            if name == "read_at":
-                sites[0].kind = LOAD
             self.library.sg_module_kernel(module, name.encode(), name.encode())
-            self.library.sg_kernel_describe(
-                module, name.encode(), c_size_t(PARAM_BYTES.get(name, 0)), b"", 4096, LOCAL_BYTES,
-                64 if name == "deep" else 0, 16, files, 1, (Site * len(sites))(*sites), len(sites),
-            )  # fmt: skip
-            places = [(at, 8) for at in range(0, PARAM_BYTES.get(name, 0), 8)]
-            self.library.sg_kernel_set_params(
-                module, name.encode(), ((c_uint32 * 2) * len(places))(*places), len(places)
-            )
+            self._describe(module, name)
         return 0
+
+    def _describe(self, module, name):
+        file = ffi.new("char[]", b"kernel.cu")
+        params = [(at, 8) for at in range(0, PARAM_BYTES.get(name, 0), 8)]
+        sites = [list(site) for site in SITES]
+        if name == "read_at":
+            sites[0][KIND] = LOAD
+        facts = {
+            "takes": ffi.new("char[]", b""), "params": ffi.new("uint32_t[][2]", params),
+            "param_count": len(params), "param_bytes": 8 * len(params),
+            "static_shared": 4096, "dynamic_align": 16, "local_bytes": LOCAL_BYTES,
+            "max_threads": 64 if name == "deep" else 0,
+            "files": ffi.new("char *[]", [file]),
+            "sites": ffi.new("struct Site[]", sites), "file_count": 1, "site_count": len(sites),
+        }  # fmt: skip
+        told = ffi.new("KernelFacts *", facts)
+        self.library.sg_kernel_describe(module, name.encode(), contract.address(told))
 
     def _compile(self, module, name, build_number):
         entry = ctypes.cast(getattr(self.kernels, name.decode()), c_void_p)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from softgpu import build
+from softgpu.contract import ffi
 from tests.softgpu.driver.harness import LOCAL_BYTES, DriverError, only_driver
 
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT, INVALID_HANDLE = 1, 2, 201, 400
@@ -122,13 +123,11 @@ def test_malloc_in_kernels(driver):
 
 
 def test_counters_are_summed(driver):
-    counters = (c_uint64 * 2)()
-    grid, block = (ctypes.c_uint32 * 3)(100, 1, 1), (ctypes.c_uint32 * 3)(96, 1, 1)
-    empty = b""
-    code = driver.raw(
-        "sg_launch", driver.function("counted"), 1, grid, block, 0, empty, c_size_t(0), counters
-    )
-    assert (code, *counters) == (0, 300, 600)
+    driver.library.sg_profile_end.restype = ctypes.c_void_p
+    driver.library.sg_profile_begin(c_uint64(0))
+    driver.launch("counted", grid=(100,), block=(96,))
+    profile = ffi.cast("Profile *", driver.library.sg_profile_end())
+    assert list(profile.counters[0 : profile.counter_count]) == [300, 600]
 
 
 def test_launch_limits(calm):
