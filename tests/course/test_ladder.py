@@ -155,3 +155,5 @@ def test_the_whole_course_in_a_figure():
     shown = repr(ladder.course())
     assert re.search(r"02_naive_gpu_reduce: one_thread 0\.00\d+ %, atomic .*, halving \d+ %", shown)
     assert "empty" not in shown and "cold_cache" not in shown
+    assert "09_elementwise_broadcast: strided " in shown and "11_im2col: elements " in shown
+    assert "float16" not in shown and "one_scalar" not in shown  # one case of each notebook

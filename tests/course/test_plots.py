@@ -171,6 +171,20 @@ def test_owners_are_named_and_what_is_nobodys_is_hatched(axes_of):
     assert "strided: 0 1 0 1; packed: 0 0 -1" in alt
 
 
+def test_places_of_a_window_stand_apart_under_their_heads(axes_of):
+    rows = [[7, 8, 9], [0, None, 1]]
+    axes, alt = axes_of(plots.owners, rows, ["pixel", "place 0"], heads="abc", group=2, plain=1)
+    assert [text.get_text() for text in axes.texts[:3]] == ["a", "b", "c"]
+    lefts = [p.get_x() for p in axes.patches]
+    assert lefts == [0, 1, 2.6, 0, 2.6] and "place 0: 0 · 1" in alt
+    assert len({p.get_edgecolor() for p in axes.patches[:3]}) == 1
+
+
+def test_a_thread_of_a_register_tile_has_a_square_for_each_sum(axes_of):
+    axes, alt = axes_of(plots.register_tile, threads=4, each=3, deep=2, thread=(1, 2))
+    assert len(axes.patches) == 3 + 3 + 3 + 9 and "12 x 12 elements of c" in alt
+
+
 def test_shares_are_dots_under_a_limit_and_nothing_where_none_is_known(axes_of):
     rows = {"row": {"ours": [0.9, 1.02], "theirs": 0.25}, "matrix": {"ours": 1, "theirs": math.nan}}
     axes, alt = axes_of(plots.shares, rows, "recorded somewhere")
@@ -181,6 +195,8 @@ def test_shares_are_dots_under_a_limit_and_nothing_where_none_is_known(axes_of):
     rows["row"]["nobody's"] = rows["matrix"]["nobody's"] = math.nan
     axes, _ = axes_of(plots.shares, rows, "recorded somewhere")
     assert [line.get_label() for line in axes.lines[:-1]] == ["ours", "theirs"]
+    axes, _ = axes_of(plots.shares, {n: {"us": 1} for n in ("a 1", "a 2", "b 1")}, "", "", True)
+    assert list(axes.get_yticks()) == [0, 1, 3]
     unknown = plots.shares({"row": {"ours": math.nan}}, "no times")
     assert "no times recorded for these steps" in repr(unknown)
 
@@ -191,3 +207,7 @@ def test_pictures_keep_their_shades():
     assert repr(picture) == "Pictures: dawn; dusk."
     shown = matplotlib.image.imread(io.BytesIO(picture.png))
     assert len(np.unique(shown[shown[..., 3] == 1][:, 0])) > 200
+    picture = plots.pictures([ramp, ramp / 4], ["dawn", "night"], [(0, 1), (0, 1)])
+    shown = matplotlib.image.imread(io.BytesIO(picture.png))
+    night = shown[:, shown.shape[1] // 2 + 40 :]
+    assert night[night[..., 3] == 1][:, 0].max() < 0.5  # the title, not white
