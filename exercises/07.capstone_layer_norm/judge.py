@@ -12,6 +12,7 @@ CHOICES = "BLOCK", "ROWS"
 def launch(rng, size, block, rows):
     batch, hidden = size
     x = numbers(rng, batch, hidden) + np.float32(100)
+    x[:, -1] += 32  # the last square of a row counts as much as all the others
     eps = np.float32(1e-3)
     mean, variance = x.mean(1, dtype=float, keepdims=True), x.var(1, dtype=float, keepdims=True)
     scale = 1 / np.sqrt(variance + eps)
