@@ -128,9 +128,10 @@ def pip(*arguments):
 
 
 def install(*arguments):
-    """pip install. Until it is through, a mark says that the environment cannot be trusted."""
+    """pip install; Python compiles what is imported. Until it is through, a mark says that the
+    environment cannot be trusted."""
     UNFINISHED.touch()
-    pip("install", "--no-deps", "--no-build-isolation", *arguments)
+    pip("install", "--no-deps", "--no-build-isolation", "--no-compile", *arguments)
     UNFINISHED.unlink()
 
 

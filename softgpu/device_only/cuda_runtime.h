@@ -6,6 +6,8 @@
 
 #include "crt/host_config.h"
 
+#include <initializer_list>
+
 #include "builtin_types.h"
 #include "library_types.h"
 #include "vector_functions.h"
