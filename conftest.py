@@ -19,6 +19,13 @@ def pytest_collectstart(collector):
         collector.skip_compare += ("stderr", "image/svg+xml")
 
 
+def pytest_collection_modifyitems(items):
+    """What takes longest goes first, so that in the end all processes have something to do."""
+    items.sort(
+        key=lambda item: item.path.suffix != ".ipynb" and not item.get_closest_marker("slow")
+    )
+
+
 class WhatIsCompiledOnce(LoadScopeScheduling):
     """A test goes to any free worker, but together with those that need the same compiled: the
     cells of a notebook, the tests of a class, those of a function with the same first parameter."""
@@ -31,4 +38,5 @@ class WhatIsCompiledOnce(LoadScopeScheduling):
 
 
 def pytest_xdist_make_scheduler(config, log):
+    config.option.loadscopereorder = False  # the order is that above
     return WhatIsCompiledOnce(config, log)
