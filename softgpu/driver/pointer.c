@@ -136,7 +136,7 @@ CUAPI cuPointerGetAttributes(unsigned count, const int *attributes, void **out, 
 CUAPI cuPointerSetAttribute(const void *value, int attribute, CUdeviceptr address)
 {
     NEED_CONTEXT(context);
-    (void)context, (void)value;
+    (void)value;
     if (attribute != OF_SYNC_MEMOPS)
         return fail(CUDA_ERROR_INVALID_VALUE, "pointer attribute %d cannot be set", attribute);
     driver_lock();

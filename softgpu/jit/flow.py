@@ -209,36 +209,44 @@ def _arrange(
         entered = {
             target for node in inside - members for target in successors(node) if target in members
         } | (entry & members)
-        entries = sorted(entered)
-        if len(entries) > 1:  # several ways in: one block in front hands lanes on by entry number
-            header = len(blocks)
-            blocks.append(Block([], entries, "entry"))
-            for block in blocks[:header]:
-                for position, target in enumerate(block.targets):
-                    if target in entered:
-                        block.selects[position] = entries.index(target)
-                        block.targets[position] = header
-            inside.add(header)
-            members.add(header)
-        else:
-            header = entries[0]
-        sources = [n for n in members if header in blocks[n].targets]
-        if len(sources) > 1 or {*blocks[sources[0]].targets} & members != {header}:
-            # several ways back, or one from amid the loop: gather them in one last block
-            latch = len(blocks)
-            blocks.append(Block([], [header]))
-            for node in sources:
-                block = blocks[node]
-                block.targets = [latch if target == header else target for target in block.targets]
-            inside.add(latch)
-            members.add(latch)
-            sources = [latch]
+        header = _header(blocks, sorted(entered))
+        members.add(header)
+        latch = _latch(blocks, members, header)
+        members.add(latch)
+        inside |= members
         rest = sorted(members - {header})
         after = {t for t in blocks[header].targets if t in members and t != header}
         order.append(header)
         if rest:
-            order += _arrange(blocks, rest, after, cut | {(sources[0], header)})
+            order += _arrange(blocks, rest, after, cut | {(latch, header)})
     return order
+
+
+def _header(blocks: list[Block], entries: list[int]) -> int:
+    """The block by which a loop is entered: where there are several, one before them."""
+    if len(entries) == 1:
+        return entries[0]
+    header = len(blocks)
+    for block in blocks:
+        for position, target in enumerate(block.targets):
+            if target in entries:
+                block.selects[position] = entries.index(target)
+                block.targets[position] = header
+    blocks.append(Block([], entries, "entry"))
+    return header
+
+
+def _latch(blocks: list[Block], members: set[int], header: int) -> int:
+    """The block that leads back: a last one where there are several, or one from amid the loop."""
+    sources = [node for node in members if header in blocks[node].targets]
+    if len(sources) == 1 and {*blocks[sources[0]].targets} & members == {header}:
+        return sources[0]
+    latch = len(blocks)
+    for node in sources:
+        block = blocks[node]
+        block.targets = [latch if target == header else target for target in block.targets]
+    blocks.append(Block([], [header]))
+    return latch
 
 
 def blocks_in_order(function: Function, calls_may_exit: bool = False) -> list[Block]:

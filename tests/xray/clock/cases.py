@@ -1,4 +1,4 @@
-"""The launches that the clock is held against: the course's, and kernels that people write."""
+"""The launches that the clock is checked against: the course's, and kernels that people write."""
 
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial

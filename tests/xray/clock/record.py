@@ -1,4 +1,4 @@
-"""Record what the clock is held against, on a machine with a GPU and ncu:
+"""Record what the clock is checked against, on a machine with a GPU and ncu:
 
     python -m tests.xray.clock.record [--compile PART/PARTS]
 

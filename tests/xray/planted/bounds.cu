@@ -125,7 +125,7 @@ extern "C" __global__ void reversed(const float *x, float *y, int n)
 #endif
 }
 
-// The second array begins some bytes behind the first: there is memory, but not this array's.
+// The second array begins some bytes past the end of the first: there is memory, but not this array's.
 // launch: grid 4, block 256; in float 896, in float 1024, new float 1024
 extern "C" __global__ void into_the_next(const float *a, const float *b, float *y)
 {

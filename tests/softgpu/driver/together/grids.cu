@@ -64,7 +64,7 @@ __global__ void rounds_by_hand(int *values, unsigned *arrived, int count)
     values[count % 2 * n + i] = value;
 }
 
-// Every block waits for the one behind it, with all of its warps.
+// Every block waits for the one after it, with all of its warps.
 __global__ void from_the_last_on(int *flags)
 {
     int next = blockIdx.x + 1;
