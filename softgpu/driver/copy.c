@@ -392,7 +392,6 @@ CUAPI cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *shape)
 
 #define NEED_ARRAY(array, handle)                                                                  \
     NEED_CONTEXT(context_);                                                                        \
-    (void)context_;                                                                                \
     Array *array = handle_object(ARRAY, handle);                                                   \
     if (!array) return fail(CUDA_ERROR_INVALID_HANDLE, "no such array")
 

@@ -45,7 +45,6 @@ bool stream_valid(CUstream stream)
 #define NEED_STREAM(stream)                                                                        \
     do {                                                                                           \
         NEED_CONTEXT(context_);                                                                    \
-        (void)context_;                                                                            \
         if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");       \
     } while (0)
 
