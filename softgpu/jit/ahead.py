@@ -72,9 +72,10 @@ def _pays(blocks: list[Block], waiting: list[frozenset[int]]) -> bool:
                 idle[index] = changed = True
     for index, block in enumerate(blocks):
         following = any(idle[to] for to in _next(index, block, waiting))
-        for position, item in enumerate(block.instructions):
+        barriers = (n for n, item in enumerate(block.instructions) if _is_barrier(item))
+        for position in barriers:
             after = _is_idle(block.instructions[position + 1 :])
-            if _is_barrier(item) and (following if after is None else after):
+            if following if after is None else after:
                 return True
     return False
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit
+from softgpu.jit import ahead
 from softgpu.jit.ahead import plan_ahead
 from softgpu.jit.passes import analyse
 from tests.softgpu.jit.text import kernel
@@ -64,6 +65,13 @@ def test_none_runs_ahead_where_all_have_work():
         "add.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 9; @%p1 bra LOOP;"
         "st.shared.u32 [%r4], %r1; ret;"
     ) == (0, set())
+
+
+def test_a_long_block_is_looked_at_a_few_times_and_not_once_per_instruction(monkeypatch):
+    looks, touches = [], ahead._touches
+    monkeypatch.setattr(ahead, "_touches", lambda item: looks.append(item) or touches(item))
+    assert planned("bar.sync 0;" + "add.u32 %r1, %r1, 1;" * 500 + "st.shared.u32 [%r4], %r1; ret;")
+    assert 0 < len(looks) < 5 * 500
 
 
 STEPS = """
