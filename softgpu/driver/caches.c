@@ -138,12 +138,13 @@ typedef struct {
 } Line;
 
 typedef struct {
-    Line *lines;     /* by their numbers */
-    uint32_t *uses;  /* of which line each was, one after the other */
-    uint32_t oldest; /* of the uses that may be a line's last */
-    uint32_t begun;  /* the first since the cache was emptied */
-    uint32_t now;    /* the next */
-    uint32_t count, most;
+    Line *lines;      /* by their numbers */
+    uint32_t *uses;   /* of which line each was, one after the other */
+    uint32_t oldest;  /* of the uses that may be a line's last */
+    uint32_t begun;   /* the first since the cache was emptied */
+    uint32_t now;     /* the next */
+    uint32_t cleaned; /* lines with a last use before this one are clean */
+    uint32_t count, dirty, most;
 } Cache;
 
 typedef struct {
@@ -177,19 +178,41 @@ static uint32_t open_page(Chip *c, uint32_t number)
 }
 
 /* What is dirty goes to memory; a sector that was written in part is read for the rest. */
-static void evict(Chip *c, Cache *of)
+static void write_back(Chip *c, Cache *of, uint32_t number)
 {
-    uint32_t number;
-    do number = of->uses[of->oldest++];
-    while (of->lines[number].last != of->oldest - 1);
     Line *l = &of->lines[number];
-    l->last = 0;
     if (!l->dirty) return;
     uint32_t fill = l->dirty & ~l->full & ~l->there;
     c->counts->dram_writes += count_of(l->dirty);
     c->counts->dram_reads += count_of(fill);
     if (fill) c->counts->read_pages += open_page(c, number);
     c->counts->write_pages += fill ? 1 : open_page(c, number);
+    l->there |= l->dirty;
+    l->dirty = 0;
+    of->dirty--;
+}
+
+/* Passes by uses that are not a line's last; the line of the first that is. */
+static uint32_t next_in_use(const Cache *of, uint32_t *use)
+{
+    while (of->lines[of->uses[*use]].last != *use) ++*use;
+    return of->uses[(*use)++];
+}
+
+static void evict(Chip *c, Cache *of)
+{
+    uint32_t number = next_in_use(of, &of->oldest);
+    write_back(c, of, number);
+    of->lines[number].last = 0;
+}
+
+/* Sectors of a line are changed. No more than half of a cache is dirty. */
+static void make_dirty(Chip *c, Cache *of, Line *l, uint32_t sectors)
+{
+    if (!l->dirty) of->dirty++;
+    l->dirty |= sectors;
+    if (of->cleaned < of->oldest) of->cleaned = of->oldest;
+    while (of->dirty > (of->most + 1) / 2) write_back(c, of, next_in_use(of, &of->cleaned));
 }
 
 /* The line in a cache, made the newest; put there, empty, if it is not. */
@@ -246,20 +269,21 @@ static void write_l2(Chip *c, uint32_t i, const Touch *t)
     uint32_t count = count_of(t->sectors);
     c->counts->l2_writes += own == home ? count : 2 * count;
     Line *line = use(c, &c->l2[home], c->line[i]);
-    line->dirty |= t->sectors;
     line->full |= t->full;
+    make_dirty(c, &c->l2[home], line, t->sectors);
     c->counts->stored_lines++;
 }
 
 /* Atomics work in the line's half of the L2. */
 static void change_l2(Chip *c, uint32_t i, const Touch *t)
 {
-    Line *line = use(c, &c->l2[home_of(t->line)], c->line[i]);
+    Cache *home = &c->l2[home_of(t->line)];
+    Line *line = use(c, home, c->line[i]);
     uint32_t missing = t->sectors & ~line->there & ~line->full;
     c->counts->dram_reads += count_of(missing);
     if (missing) c->counts->read_pages += open_page(c, c->line[i]);
     line->there |= missing;
-    line->dirty |= t->sectors;
+    make_dirty(c, home, line, t->sectors);
 }
 
 /* The sectors of a load that the multiprocessor's L1 does not have. */
