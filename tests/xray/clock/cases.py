@@ -9,9 +9,9 @@ import numpy as np
 
 from helpers import sources
 
-__all__ = ["CASES", "Case"]
+__all__ = ["CASES", "Case", "below", "floats", "power", "zeros"]
 
-SOURCE = Path(__file__).parent / "kernels.cu"
+HERE = Path(__file__).parent
 INT32, INT64 = np.int32, np.int64
 SMS = 132
 
@@ -21,10 +21,10 @@ class Case:
     """One launch. arguments: numbers are passed, functions make what goes to the GPU."""
 
     name: str
-    set: str  # "course" or "people"
+    set: str  # "course", "people" or "blind"
     job: str  # cases of one job and size do the same work
     kernel: str
-    file: str  # of cuda_src; "": kernels.cu
+    file: str  # of cuda_src, or beside this one
     grid: tuple
     block: tuple
     arguments: list
@@ -33,9 +33,9 @@ class Case:
 
     def function(self):
         """The compiled kernel."""
-        if self.file:
+        if self.set == "course":
             return sources.kernel(self.file, **self.choices)
-        return _module().get_function(self.kernel)
+        return _module(self.file).get_function(self.kernel)
 
     def passed(self):
         """Arguments for one launch, arrays copied to the GPU."""
@@ -59,10 +59,11 @@ class Case:
 
 
 @cache
-def _module():
+def _module(name):
     from pycuda.compiler import SourceModule
 
-    return SourceModule(f'#line 1 "{SOURCE}"\n{SOURCE.read_text()}', no_extern_c=True)
+    source = HERE / name
+    return SourceModule(f'#line 1 "{source}"\n{source.read_text()}', no_extern_c=True)
 
 
 @lru_cache(maxsize=3)
@@ -91,7 +92,7 @@ def _tuple(value):
     return value if isinstance(value, tuple) else (value,)
 
 
-def _power(n):
+def power(n):
     """2^20, or the number itself."""
     return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else str(n)
 
@@ -109,8 +110,8 @@ def _course():
             choices,
         )  # fmt: skip
 
-    for power in (10, 14, 18, 20, 22, 24, 26):
-        yield from _sums(case, 1 << power)
+    for exponent in (10, 14, 18, 20, 22, 24, 26):
+        yield from _sums(case, 1 << exponent)
     for hidden in (32, 512, 8192, 131072):
         n = 1 << 24
         batch = n // hidden
@@ -138,7 +139,7 @@ def _course():
         yield case("higherdim/chunks.cu", told, "chunks", (ceil(inner / 64), chunks, outer), 64, x,
                    partial_sums, *sizes, INT64(64))  # fmt: skip
     for n in (1 << 16, 1 << 20, 1 << 24):
-        told, op = _power(n), np.int8(0)
+        told, op = power(n), np.int8(0)
         vectors = floats(n), floats(n), zeros(n), INT64(n)
         yield case("elementwise/same.cu", told, "elementwise", n // 128, 128, *vectors, op)
         yield case("elementwise/packed.cu", told, "elementwise", n // 512, 128, *vectors, op)
@@ -151,7 +152,7 @@ def _course():
 
 def _sums(case, n):
     """The steps of a sum of n numbers."""
-    told, blocks = _power(n), ceil(n / 256)
+    told, blocks = power(n), ceil(n / 256)
     x, length = floats(n), INT64(n)
 
     def step(name, out=1, grid=blocks, *more, shared=0, **choices):
@@ -182,10 +183,10 @@ def _sums(case, n):
 def _people():
     def case(kernel, n, job, grid, block, *arguments, shared=0, more=""):
         grid, block = _tuple(grid), _tuple(block)
-        name = f"{kernel} {_power(n)}{more}"
+        name = f"{kernel} {power(n)}{more}"
         return Case(
-            name, "people", f"{job} {_power(n)}{more}", kernel, "", grid, block, list(arguments),
-            shared,
+            name, "people", f"{job} {power(n)}{more}", kernel, "kernels.cu", grid, block,
+            list(arguments), shared,
         )  # fmt: skip
 
     def i32(value):

@@ -1,9 +1,10 @@
 """Record what the clock is checked against, on a machine with a GPU and ncu:
 
-    python -m tests.xray.clock.record [--compile PART/PARTS]
+    python -m tests.xray.clock.record [--set SET] [--compile PART/PARTS]
 
 The time of each case as bench.time_us measures it goes to golden.csv, with what Nsight Compute
-counts: once, after which the model may change, and these may not."""
+counts: once, after which the model may change, and these may not. --set leaves the other sets as
+they are."""
 
 import argparse
 import csv
@@ -97,46 +98,57 @@ def wavefronts(times=8):
             lines.writerow([name, *(row[m] for m in metrics)])
 
 
-def save(cases, times, counts):
+def rows():
+    """What is recorded already: {case: its line}."""
+    with GOLDEN.open(newline="") as file:
+        return {line[0]: line for line in csv.reader(file)}
+
+
+def save(cases, times, counts, kept):
+    """Writes golden.csv: these cases after those that are kept."""
+    head = ["case", "set", "job", "median_us", "low_us", "high_us", *METRICS]
+    lines = {"case": head} | kept
+    for case in cases:
+        found = counts.get(case.name, {})
+        took = (f"{t:.3f}" for t in times[case.name])
+        counted = (found.get(m, "") for m in METRICS)
+        lines[case.name] = [case.name, case.set, case.job, *took, *counted]
     with GOLDEN.open("w", newline="") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(["case", "set", "job", "median_us", "low_us", "high_us", *METRICS])
-        for case in cases:
-            found = counts.get(case.name, {})
-            lines.writerow([
-                case.name, case.set, case.job, *(f"{t:.3f}" for t in times[case.name]),
-                *(found.get(m, "") for m in METRICS),
-            ])  # fmt: skip
+        csv.writer(file, lineterminator="\n").writerows(lines.values())
 
 
 def main():
+    from .blind import BLIND
     from .cases import CASES
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--set", help="only cases of this set")
     parser.add_argument("--compile", help="only compile this part of the cases, such as 0/16")
     parser.add_argument("--wavefronts", action="store_true", help="only wavefronts.csv")
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    cases = [case for case in (*CASES, *BLIND) if options.set in (None, case.set)]
     if options.launch:
-        by_name = {case.name: case for case in CASES}
+        by_name = {case.name: case for case in cases}
         return launch([by_name[name] for name in options.launch.read_text().splitlines()])
     if options.compile:
         part, parts = map(int, options.compile.split("/"))
         import helpers.autoinit  # noqa: F401
 
-        for case in CASES[part::parts]:
+        for case in cases[part::parts]:
             case.function()
         return None
     if options.wavefronts:
         return wavefronts()
-    times = timed(CASES)
-    save(CASES, times, {})
+    kept = {} if options.set is None else rows()
+    times = timed(cases)
+    save(cases, times, {}, kept)
     print("timed", len(times), flush=True)
-    counts, some = {}, [c.name for c in CASES if not c.name.endswith(UNCOUNTED)]
+    counts, some = {}, [c.name for c in cases if not c.name.endswith(UNCOUNTED)]
     for first in range(0, len(some), 60):
         part = some[first : first + 60]
         counts |= dict(zip(part, looked_at(part)))
-        save(CASES, times, counts)
+        save(cases, times, counts, kept)
         print("counted", len(counts), flush=True)
 
 

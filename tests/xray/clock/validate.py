@@ -1,8 +1,9 @@
 """Hold the clock against what an H200 took, and write down how far it is off:
 
-    python -m tests.xray.clock.validate [--profile]
+    python -m tests.xray.clock.validate [--profile SET ...]
 
---profile runs every case on the software GPU anew and keeps what the clock says in predicted.csv.
+--profile runs the cases of these sets on the software GPU anew, of all if none is named, and keeps
+what the clock says in predicted.csv.
 The table in docs/clock.md and the picture beside it are made of that and of golden.csv."""
 
 import argparse
@@ -32,6 +33,7 @@ FEW = {"dram__bytes_read.sum": 1 << 20, "dram__bytes_write.sum": 16 << 20}  # le
 SETS = {
     "course": "the course's kernels",
     "people": "kernels that people write",
+    "blind": "predicted before they were run",
 }
 WORST = 12
 
@@ -50,16 +52,16 @@ def said(report):
     return row | {name: counts.get(name, "") for name in METRICS}
 
 
-def profile(cases):
-    """Writes predicted.csv."""
-    with PREDICTED.open("w", newline="") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        for number, case in enumerate(cases):
-            row = said(case.profiled())
-            if not number:
-                lines.writerow(["case", *row])
-            lines.writerow([case.name, *row.values()])
-            file.flush()
+def profile(cases, sets):
+    """Writes predicted.csv, with the cases of these sets anew."""
+    rows = read(PREDICTED)
+    for case in cases:
+        if case.set in sets:
+            rows[case.name] = {"case": case.name} | said(case.profiled())
+        with PREDICTED.open("w", newline="") as file:
+            lines = csv.DictWriter(file, rows[cases[0].name], lineterminator="\n")
+            lines.writeheader()
+            lines.writerows(rows[case.name] for case in cases if case.name in rows)
 
 
 class Errors:
@@ -150,12 +152,14 @@ def picture(golden, predicted):
 
 
 def main():
+    from .blind import BLIND
     from .cases import CASES
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--profile", action="store_true", help="run every case anew, first")
-    if parser.parse_args().profile:
-        profile(CASES)
+    parser.add_argument("--profile", nargs="*", choices=[*SETS], help="run these sets anew, first")
+    sets = parser.parse_args().profile
+    if sets is not None:
+        profile([*CASES, *BLIND], sets or SETS)
     golden, predicted = read(GOLDEN), read(PREDICTED)
     picture(golden, predicted).save(PICTURE)
     marked = f"<!-- validation -->\n\n{tables(golden, predicted)}\n\n<!-- end -->"
