@@ -89,6 +89,19 @@ def test_missing_time_is_said(ladder_of):
     assert "02 step not recorded yet; 02 other 50 %" in steps.picture().alt
 
 
+def test_a_step_that_nobody_has_timed_is_shown_as_predicted(ladder_of):
+    steps = ladder_of("02_first", math.nan)
+    for size, us in (1 << 16, 10.0), (1 << 20, 20.0):
+        point = bench.Timing("step", size, 4 * size, us, device=bench.PREDICTED)
+        steps.timings.foreseen["step", size] = point
+    steps.add("step", REPORT, size=SIZE)
+    (rung,) = steps.rungs
+    assert rung.is_predicted and (rung.size, rung.median_us) == (1 << 20, 20.0)
+    assert rung.share == pytest.approx(4 * (1 << 20) / 20.0 / 1e3 / CEILING.gb_per_s)
+    assert steps.source == "no times recorded yet" and "20.0 predicted" in repr(steps)
+    assert "20.0 µs for 2²⁰, predicted" in steps.picture().alt
+
+
 def climb(ladder_of, whole):
     """The ladder of the last of three notebooks, whose steps took 50, 200 and 100 µs."""
     for name, median_us in ("02_first", 50.0), ("03_second", 200.0), ("04_third", 100.0):
