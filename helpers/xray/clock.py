@@ -34,6 +34,7 @@ SAID = {
     "turns of blocks": "blocks that take each other's place",
     "instructions": "issuing instructions",
     "launch": "the launch itself",
+    "launching blocks": "starting its blocks",
     "pipe alu": "the integer pipe",
     "pipe mad": "the pipe of products",
     "pipe fma64": "the pipe of doubles",
@@ -99,8 +100,13 @@ def _unknowable(report):
         return "machine code is unknown without NVIDIA's ptxas and nvdisasm"
     if report.caches is None or report.waves is None:
         return "there was no memory for the caches"
-    if any(opcode.startswith("MEMBAR") for opcode in report.machine.opcodes):
+    opcodes = report.machine.opcodes
+    if any(opcode.startswith("MEMBAR") for opcode in opcodes):
         return "blocks wait for each other, or for who comes last"
+    if any(opcode.startswith(("LDG", "LD.")) and "STRONG" in opcode for opcode in opcodes):
+        return "volatile or atomic loads may wait for what other blocks store"
+    if "NANOSLEEP" in opcodes:
+        return "it sleeps"
     return ""
 
 
@@ -136,9 +142,16 @@ def _atomics(report, of):
         opcode.startswith(("RED.", "REDG.", "ATOM")) and ".F" in opcode
         for opcode in report.machine.opcodes
     )
-    one = of.same_address_ns["yes" if fractions else "no"]
-    busiest_ns = max(turns * _interpolated(of.atomic_ns, spread), hottest * one)
+    plain, one = of.same_address_ns["no"], of.same_address_ns["yes" if fractions else "no"]
+    slower = turns + min(_repeats(report.total), turns) * (one / plain - 1)
+    busiest_ns = max(slower * _interpolated(of.atomic_ns, spread), hottest * one)
     return {"L2 atomics": busiest_ns / 1e3}
+
+
+def _repeats(t):
+    """Turns of atomics at an address that the same warp has just changed: those beyond one for each
+    of a line's four sectors."""
+    return max(sum(t[f"{op}.sectors"] - 4 * t[f"{op}.lines"] for op in ("red", "atom")), 0)
 
 
 def _pipes(report, of):
@@ -152,7 +165,7 @@ def _pipes(report, of):
     lanes["mad"] = lanes.get("mad", 0) + lanes.get("fma32", 0) / 2  # the same pipe at half its rate
     cycles = {f"pipe {p}": n / of.rate[p] for p, n in lanes.items() if p not in ("none", "fma32")}
     near = sum(
-        max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.lines"], t[f"{op}.sectors"] / 4)
+        max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.near"])
         for op in ("ld", "st", "red", "atom")
     )
     local = sum(

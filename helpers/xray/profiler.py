@@ -135,7 +135,7 @@ def _named(site, counts_as_atom, n):
         return
     operation = {"load": "ld", "store": "st"}.get(site.kind, "atom" if counts_as_atom else "red")
     if operation in ("ld", "st") or site.space != "shared":
-        for key in ("requests", "sectors", "lines", "ideal"):
+        for key in ("requests", "sectors", "lines", "ideal", "near"):
             yield f"{operation}.{key}", n[key]
     if operation in ("ld", "st"):
         yield f"{operation}s.requests", n["shared"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .clock import predict
+from .clock import SAID, predict
 
 __all__ = ["Comparison", "Report", "compare"]
 
@@ -500,7 +500,9 @@ class Comparison:
         rows = [("predicted µs", self.a.predicted_us, self.b.predicted_us)]
         most = dict.fromkeys(name for each in limits for name in sorted(each, key=each.get)[-2:])
         for name in most:
-            rows.append((f"µs for {name} alone", *(each.get(name, 0.0) for each in limits)))
+            rows.append(
+                (f"{SAID.get(name, name)} alone, µs", *(each.get(name, 0.0) for each in limits))
+            )
         return rows
 
     def _table(self):

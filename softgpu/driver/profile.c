@@ -214,6 +214,7 @@ static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t
     count[COUNT_SECTORS] += s.count;
     count[COUNT_LINES] += rules_lines(&s);
     count[COUNT_IDEAL] += rules_ideal_sectors(&s);
+    count[COUNT_NEAR] += rules_near(address, mask, bytes, &s);
 }
 
 static void count_local(Warp *w, uint64_t *count, const uint64_t *address, uint32_t mask,
@@ -293,6 +294,7 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
         count[COUNT_SECTORS] += last / SECTOR - begin / SECTOR + 1;
         count[COUNT_LINES] += last / LINE - begin / LINE + 1;
         count[COUNT_IDEAL] += (last - begin + SECTOR) / SECTOR;
+        count[COUNT_NEAR] += (last - begin + LINE) / LINE;
         note_touched(w, site, begin, last, s->kind);
         trace_range(&w->worker->counting->trace, touch_of(w, site, s->kind), begin, last);
         return;

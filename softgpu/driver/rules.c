@@ -285,3 +285,25 @@ Traffic rules_half_loop(const uint64_t *address, uint32_t mask, uint32_t how, ui
     }
     return found;
 }
+
+/* ---- the L1 ---- */
+
+/* Its data has the banks of shared memory; of tags it looks at four lines at a time, if they lie in
+   different quarters: neighbours do, and others by chance. */
+uint32_t rules_near(const uint64_t *address, uint32_t mask, uint32_t bytes, const Sectors *s)
+{
+    uint32_t offset[LANES], lines[4] = {0};
+    for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i];
+    uint32_t most = rules_wavefronts(offset, mask, bytes, true).taken;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint64_t line = s->id[i] / 4, folded = line ^ line >> 16;
+        uint32_t known = i;
+        while (known && s->id[known - 1] / 4 != line) known--;
+        if (known) continue;
+        folded ^= folded >> 8;
+        folded ^= folded >> 4;
+        uint32_t *quarter = &lines[(folded ^ folded >> 2) & 3];
+        if (++*quarter > most) most = *quarter;
+    }
+    return most;
+}

@@ -27,6 +27,8 @@ uint32_t rules_ideal_sectors(const Sectors *s);
 uint32_t rules_local_sectors(const uint64_t *offset, uint32_t mask, uint32_t bytes);
 /* Lines of 128 bytes that they are in. */
 uint32_t rules_lines(const Sectors *s);
+/* Turns that an access to global memory takes in the L1: of its banks and of its tags. */
+uint32_t rules_near(const uint64_t *address, uint32_t mask, uint32_t bytes, const Sectors *s);
 /* The sectors that reductions and atomics change, and how often each is gone through. */
 Sectors rules_atomic_turns(const uint64_t *address, uint32_t mask, uint32_t *turns);
 /* Sectors that reductions and atomics go through: the sum of the turns. */

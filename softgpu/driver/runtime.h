@@ -223,6 +223,7 @@ enum Counter {
     COUNT_LOCAL,     /* requests of local memory */
     COUNT_LOCAL_SECTORS,
     COUNT_LINES,      /* of 128 bytes, summed over the requests of global memory */
+    COUNT_NEAR,       /* turns that these take in the L1 */
     COUNT_ATOMS,      /* wavefronts of atomics in shared memory */
     COUNT_LOOP_LOADS, /* of an atomic that is a loop in machine code: requests or wavefronts */
     COUNT_LOOP_MORE   /* their sectors or conflicts */

@@ -78,7 +78,7 @@ int sg_waves(const CacheShape *shape, Waves *found)
         total += work[i];
         alike &= work[i] == work[0];
     }
-    int done = all && total > 0 && of.resident;
+    int done = all && count && of.resident;
     if (done && alike) {
         found->shared = rounds(of.multiprocessors) * of.multiprocessors / count;
         found->seated = rounds((uint64_t)of.multiprocessors * of.resident);

@@ -146,6 +146,20 @@ def test_lines_of_an_access(rules):
     assert lines(128 * (lane % 2) + 32 * (lane % 4) for lane in LANE) == 2
 
 
+def test_turns_of_the_l1_are_those_of_its_banks_and_of_its_tags(rules):
+    def turns(addresses, size=4):
+        addresses = wide(list(addresses))
+        sectors = rules.rules_sectors(addresses, ALL, size)
+        return rules.rules_near(addresses, ALL, size, ctypes.byref(sectors))
+
+    assert turns(4 * lane for lane in LANE) == turns([64] * LANES) == 1
+    assert turns(100 + 4 * lane for lane in LANE) == 1  # two lines, whose banks differ
+    assert turns(12 * lane for lane in LANE) == 1  # three lines, likewise
+    assert turns(128 * lane for lane in LANE) == 32  # one bank
+    assert turns(132 * lane for lane in LANE) == 8  # all banks, but of tags four at a time
+    assert turns((16 * lane for lane in LANE), 16) == 4
+
+
 def test_turns_of_an_atomic_are_those_of_each_sectors_most_wanted_word(rules):
     turns = (ctypes.c_uint32 * LANES)()
     rules.rules_atomic_turns.restype = Sectors
