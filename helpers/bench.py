@@ -30,6 +30,7 @@ BUDGET_S = 1.0  # of one measurement, as long as that leaves LEAST_LAUNCHES
 L2_SIZES = 4  # an evicting read is so many times the L2 cache
 CEILING_BYTES = 1 << 30
 SOFTWARE_SIZE = 1 << 20  # Timings.sweep runs nothing larger on the software GPU
+PREDICTED = "predicted"  # the device of a Timing that nobody has measured
 
 
 def time_us(launch, cold=True, before=None):
@@ -292,7 +293,7 @@ class Timings:
     def _foresee(self, step, size, launch, bytes_moved):
         from .xray.profiler import predicted_us  # which loads softgpu
 
-        point = Timing(step, size, bytes_moved, predicted_us(launch), device="predicted")
+        point = Timing(step, size, bytes_moved, predicted_us(launch), device=PREDICTED)
         if point.is_known:
             self.foreseen[step, size] = point
 

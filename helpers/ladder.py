@@ -1,6 +1,7 @@
 """The ladder: all steps of the course so far, with what each counts and how long it takes.
 
-A rung's counts are xray's, for ELEMENTS elements. Its time is a Timing of the notebook it is from.
+A rung's counts are xray's, for ELEMENTS elements. Its time is a Timing of the notebook it is from;
+of a step that nobody has timed, such as your own, one that is predicted, shown as a hollow mark.
 Rungs of earlier notebooks come from notebooks/recorded/ladder.csv, which make record writes."""
 
 import csv
@@ -42,6 +43,10 @@ class Rung:
     def is_known(self):
         return not math.isnan(self.median_us)
 
+    @property
+    def is_predicted(self):
+        return self.device == bench.PREDICTED
+
 
 COUNTS = [field.name for field in fields(Rung)[2:6]]
 
@@ -72,8 +77,10 @@ class Ladder:
         counted = [counts(report) for report in reports]
         totals = {name: sum(count[name] for count in counted) for name in COUNTS}
         point = self.timings.points[step, size]
+        if not point.is_known:
+            point = max(self.timings.predicted(step), key=lambda p: p.size, default=point)
         share = point.gb_per_s / self.timings.ceiling.gb_per_s
-        times = size, point.median_us, share, point.device, point.date
+        times = point.size, point.median_us, share, point.device, point.date
         self.rungs = [r for r in self.rungs if (r.notebook, r.step) != (self.notebook, step)]
         self.rungs.append(Rung(self.notebook, step, *totals.values(), *times))
         if bench.COMMIT:
@@ -92,7 +99,7 @@ class Ladder:
     @property
     def source(self):
         """Where the times come from."""
-        known = [rung for rung in self.shown if rung.is_known]
+        known = [rung for rung in self.shown if rung.is_known and not rung.is_predicted]
         if not known:
             return "no times recorded yet"
         own = any(rung.notebook == self.notebook for rung in known)
@@ -112,6 +119,8 @@ class Ladder:
             times = "not recorded", ""
             if rung.is_known:
                 times = plots.digits(rung.median_us), percent(rung.share)
+            if rung.is_predicted:
+                times = f"{times[0]} predicted", times[1]
             yield (
                 rung.notebook[:2], rung.step, f"{rung.memory_bytes / 1e6:.2f}",
                 f"{rung.sectors:,}", f"{rung.conflicts:,}", f"{rung.barriers:,}",
@@ -144,7 +153,9 @@ class Ladder:
             axes.set_xlabel("share of the ceiling, and the time for so many elements")
             for row, rung, text in zip(rows, rungs, texts):
                 marker, colour = styles[rung.notebook]
-                axes.plot(rung.share, row, marker, color=colour, markersize=7, clip_on=False)
+                hollow = {"markerfacecolor": "none"} if rung.is_predicted else {}
+                style = {"color": colour, "markersize": 7, "clip_on": False} | hollow
+                axes.plot(rung.share, row, marker, **style)
                 left = rung.share > 0.5  # no text over the ceiling's line
                 axes.annotate(
                     text,
@@ -263,7 +274,8 @@ def said(rung):
         return "not recorded yet"
     power = rung.size.bit_length() - 1
     size = f"2{str(power).translate(RAISED)}" if rung.size == 1 << power else f"{rung.size:,}"
-    return f"{percent(rung.share)}, {plots.digits(rung.median_us)} µs for {size}"
+    told = ", predicted" if rung.is_predicted else ""
+    return f"{percent(rung.share)}, {plots.digits(rung.median_us)} µs for {size}{told}"
 
 
 def percent(share):

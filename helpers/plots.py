@@ -116,22 +116,22 @@ def time(timings, *steps, size="elements"):
     """Time against size for these steps (default: all), over the floor that the ceiling sets.
 
     Hollow points on a dotted line: predicted for an H200, measured by nobody."""
-    steps = steps or timings.steps
     return curves(
         timings,
-        steps,
+        steps or timings.steps,
         "µs",
         lambda point: point.median_us,
         lambda point: point.bytes_moved / timings.ceiling.gb_per_s / 1e3,
         "floor: bytes / ceiling",
         yscale="log",
         size=size,
-        foreseen={step: points for step in steps if (points := timings.predicted(step))},
     )
 
 
 def bandwidth(timings, *steps, size="elements"):
-    """Bytes moved per second against size for these steps (default: all), under the ceiling."""
+    """Bytes moved per second against size for these steps (default: all), under the ceiling.
+
+    Hollow points on a dotted line: predicted for an H200, measured by nobody."""
     return curves(
         timings,
         steps or timings.steps,
@@ -144,13 +144,11 @@ def bandwidth(timings, *steps, size="elements"):
     )
 
 
-def curves(timings, steps, unit, value, limit, limit_name, yscale, size, foreseen=()):
-    """A line of value(point) for each step, and a dashed one of limit(point); size: what x is.
-
-    foreseen: {step: points} that are predicted."""
+def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
+    """A line of value(point) for each step, and a dashed one of limit(point); size: what x is."""
     lines = {step: [p for p in timings.of(step) if p.is_known] for step in steps}
     lines = {step: line for step, line in lines.items() if line}
-    foreseen = {f"{step}, predicted": line for step, line in dict(foreseen).items()}
+    foreseen = {f"{step}, predicted": p for step in steps if (p := timings.predicted(step))}
     lines |= foreseen
     if not lines:
         return empty(steps)

@@ -98,8 +98,8 @@ def test_a_step_that_nobody_has_timed_is_shown_as_predicted(ladder_of):
     (rung,) = steps.rungs
     assert rung.is_predicted and (rung.size, rung.median_us) == (1 << 20, 20.0)
     assert rung.share == pytest.approx(4 * (1 << 20) / 20.0 / 1e3 / CEILING.gb_per_s)
-    assert steps.source == "no times recorded yet" and "20.0 predicted" in repr(steps)
-    assert "20.0 µs for 2²⁰, predicted" in steps.picture().alt
+    assert steps.source == "no times recorded yet" and "20 predicted" in repr(steps)
+    assert "20 µs for 2²⁰, predicted" in steps.picture().alt
 
 
 def climb(ladder_of, whole):
