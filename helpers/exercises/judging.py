@@ -239,6 +239,7 @@ def _count(exercise, kernel, verdict):
         xray.profile(kernel, *arrays, grid=grid, block=block, shared=launch.shared, watch=watched)
         for watched in (sorted({0, blocks // 2, blocks - 1}) if is_even else [0])
     ]
+    verdict.report = reports[0]
     total = reports[0].total
     for key, allowed in rules.BUDGET.items():
         count = Count(key, total[key], *(allowed if isinstance(allowed, tuple) else 2 * (allowed,)))

@@ -81,6 +81,7 @@ class Verdict:
     of: int = 0  # as many as there are
     counted: str = ""
     counts: list = field(default_factory=list)
+    report: object = None  # xray's, of the launch that was counted
     reasons: list = field(default_factory=list)
 
     def __bool__(self):
@@ -111,9 +112,15 @@ class Verdict:
             rows.append((count.name, f"{count.value:,}", f"best {count.best:,}"))
         return rows
 
+    @property
+    def time(self):
+        """What the launch that was counted would take, and what limits it, if it passes."""
+        return f"predicted: {self.report.prediction}" if self and self.report else ""
+
     def __repr__(self):
         lines = [self.heading]
         lines += [f"  {what:<32}{value:>12}   {beside}" for what, value, beside in self.rows()]
+        lines += [f"  {self.time}"] * bool(self.time)
         if self.reasons:
             reason = self.reasons[0]
             lines += [f"  {r}" for r in self.reasons]
@@ -129,6 +136,7 @@ class Verdict:
             for row in self.rows()
         )
         parts = [f"<p><b>{escape(self.heading)}</b></p>", f"<table>{rows}</table>" if rows else ""]
+        parts += [f"<p>{escape(self.time)}</p>"] * bool(self.time)
         if self.reasons:
             reason = self.reasons[0]
             parts += [f"<p>{escape(str(r))}</p>" for r in self.reasons]

@@ -127,6 +127,8 @@ def test_a_verdict_says_where_and_what_next():
 def test_counters_stand_beside_the_best():
     verdict = exercises.judge(FIRST, exercises.solution(FIRST))
     assert ("sectors loaded", "8,192", "best 8,192") in verdict.rows()
+    assert re.search(r"\n  predicted: .+ µs, on an H200, not measured; limited by ", repr(verdict))
+    assert "<p>predicted: " in verdict._repr_html_()
     wasteful = "0 * x[i / 32 * 32 % 1000] + 0 * x[(i ^ 255) < n ? i ^ 255 : i] + 2 * x[i]"
     verdict = exercises.judge(FIRST, changed("2 * x[i]", wasteful))
     assert re.search(r"sectors loaded \d\d,\d{3}, best 8,192", str(verdict.reasons[0]))
