@@ -7,6 +7,7 @@ from helpers import autoinit, xray
 from softgpu.machine import find_nvdisasm
 
 from .clock import validate
+from .clock.blind import BLIND
 from .clock.cases import CASES
 from .clock.record import GOLDEN
 
@@ -124,17 +125,37 @@ def test_no_prediction_where_blocks_wait_for_each_other():
         xray.draw_limits(report)
 
 
+@pytest.mark.parametrize(
+    "body, why",
+    [
+        ("", ""),
+        ("x[0] = *(volatile float *)(x + 1);", "volatile or atomic loads may wait"),
+        ("__nanosleep(100);", "it sleeps"),
+    ],
+)
+def test_what_cannot_be_known_is_said_and_an_empty_kernel_takes_a_launch(body, why):
+    from pycuda import gpuarray
+
+    text = f"__global__ void odd(float *x) {{ {body} }}"
+    report = xray.profile((text, "odd"), gpuarray.zeros(2, np.float32), grid=2, block=32)
+    assert report.prediction.why.startswith(why)
+    assert why or 2.5 < report.predicted_us < 4
+
+
 def test_the_documents_figures_are_those_of_the_recordings():
     golden, predicted = validate.read(GOLDEN), validate.read(validate.PREDICTED)
-    assert validate.tables(golden, predicted) in validate.PAGE.read_text()
-    assert {case.name for case in CASES} == golden.keys() == predicted.keys()
-    for wanted in validate.SETS:
-        median, mean, near, pairs = validate.Errors(golden, predicted, wanted).summary
+    before = validate.read(validate.BLIND_SAID)
+    assert validate.tables(golden, predicted, before) in validate.PAGE.read_text()
+    assert {case.name for case in (*CASES, *BLIND)} == golden.keys() == predicted.keys()
+    assert before.keys() == {case.name for case in BLIND}
+    sets = [*((predicted, wanted) for wanted in validate.SETS), (before, "blind")]
+    for said, wanted in sets:
+        median, mean, near, pairs = validate.Errors(golden, said, wanted).summary
         assert median <= 0.10 and mean <= 0.14 and near >= 0.9 and pairs >= 0.95
     for metric in validate.METRICS:
         off = validate.off(golden, predicted, metric)
         assert np.median(off) <= 0.05, metric
-        assert np.mean(off <= 0.2) >= (0.85 if "dram__bytes_write" in metric else 0.9), metric
+        assert np.mean(off <= 0.2) >= 0.9, metric
 
 
 @pytest.mark.parametrize("case", SOME, ids=lambda case: case.name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from helpers import sources
 
-__all__ = ["CASES", "Case", "below", "floats", "power", "zeros"]
+__all__ = ["CASES", "MIDDLING", "Case", "below", "floats", "power", "zeros"]
 
 HERE = Path(__file__).parent
 INT32, INT64 = np.int32, np.int64
@@ -313,3 +313,8 @@ def _begins(rows, entries):
 
 
 CASES = [*_course(), *_people()]
+# Only its wavefronts are counted.
+MIDDLING = Case(
+    "transpose_padded 2^22", "wavefronts", "transpose 2^22", "transpose_padded", "kernels.cu",
+    (64, 64), (32, 8), [floats(1 << 22), zeros(1 << 22), INT32(1 << 11)],
+)  # fmt: skip

@@ -36,7 +36,7 @@ METRICS = [
 WAVEFRONTS = [  # the same work on a few multiprocessors, and on all of them
     f"{kernel} {size}"
     for kernel, sizes in (
-        ("reduce/shared", ("2^14", "2^20", "2^24")), ("transpose_padded", ("2^20", "2^24")),
+        ("reduce/shared", ("2^14", "2^20", "2^24")), ("transpose_padded", ("2^20", "2^22", "2^24")),
         ("transpose_conflicts", ("2^20", "2^24")), ("scan_shuffles", ("2^20", "2^24")),
         ("sort_blocks", ("2^20",)), ("product_32", ("2^20",)), ("histogram_shared", ("2^24",)),
     )
@@ -119,7 +119,7 @@ def save(cases, times, counts, kept):
 
 def main():
     from .blind import BLIND
-    from .cases import CASES
+    from .cases import CASES, MIDDLING
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--set", help="only cases of this set")
@@ -129,7 +129,7 @@ def main():
     options = parser.parse_args()
     cases = [case for case in (*CASES, *BLIND) if options.set in (None, case.set)]
     if options.launch:
-        by_name = {case.name: case for case in cases}
+        by_name = {case.name: case for case in (*cases, MIDDLING)}
         return launch([by_name[name] for name in options.launch.read_text().splitlines()])
     if options.compile:
         part, parts = map(int, options.compile.split("/"))

@@ -142,8 +142,8 @@ def picture(golden, predicted):
         axes.plot([low, high], [low, high], color=plots.INK, linewidth=1)
         for factor in (0.7, 1.3):
             axes.plot([low, high], [low * factor, high * factor], ":", color=plots.INK, linewidth=1)
-        told = [*list(SETS.values())[:2], "predicted before they were run"]
-        for wanted, told, colour, marker in zip(SETS, told, plots.COLOURS, plots.MARKERS):
+        sets = SETS | {"blind": "predicted before they were run"}
+        for (wanted, told), colour, marker in zip(sets.items(), plots.COLOURS, plots.MARKERS):
             us, took = zip(*Errors(golden, predicted, wanted).times.values())
             axes.plot(took, us, marker, color=colour, markersize=4, alpha=0.7, label=told)
         axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high))
