@@ -441,7 +441,7 @@ def register_tile(threads=16, each=8, deep=8, thread=(5, 5)):
 
     alt = (
         f"A block of {threads} x {threads} threads makes {side} x {side} elements of c. One thread"
+        f" takes {each} numbers of a column of tile_a and {each} of a row of tile_b, {threads} "
+        f"apart, and adds each product of two of them to one of its {each * each} sums."
     )
-    alt += f" takes {each} numbers of a column of tile_a and {each} of a row of tile_b, {threads} "
-    alt += f"apart, and adds each product of two of them to one of its {each * each} sums."
     return draw(paint, alt, width=5, height=3.6)

@@ -18,7 +18,7 @@ from .toolkit import Toolkit
 __all__ = ["ProgramError", "Runtime", "load_program", "run_main"]
 
 _SOURCES = Path(__file__).parent / "cudart"
-_ARCH = contract.ARCHITECTURE
+_TARGET = f"compute_{contract.ARCHITECTURE}"
 _RELOCATABLE = ("-rdc", "--relocatable-device-code", "-dc", "--device-c")
 
 
@@ -39,7 +39,7 @@ def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
     (out.parent / "libcudart.so").symlink_to(runtime_library(toolkit))
     _run([
         toolkit.nvcc, "-shared", "-Xcompiler", "-fPIC", "-o", out,
-        "-gencode", f"arch=compute_{_ARCH},code=compute_{_ARCH}", "-lineinfo", "--no-compress",
+        "-gencode", f"arch={_TARGET},code={_TARGET}", "-lineinfo", "--no-compress",
         "-cudart", "none", "-L", out.parent, "-lcudart",
         "-include", _SOURCES / "before_13.h", *words,
     ])  # fmt: skip

@@ -191,13 +191,17 @@ void sg_kernel_set_attributes(void *handle, const char *name, uint32_t registers
     kernel->attributes_known = true;
 }
 
-static CUresult kernel_describe(Kernel *kernel)
+/* Has Python tell what it knows of a kernel. */
+static CUresult ask(KernelCallback callback, const Kernel *kernel)
 {
-    if (kernel->takes || !on_describe) return CUDA_SUCCESS;
+    if (!callback) return CUDA_SUCCESS;
     clear_detail();
-    CUresult result = on_describe(kernel->module->handle, kernel->name);
+    CUresult result = callback(kernel->module->handle, kernel->name);
     return result ? fail_as_told(result) : CUDA_SUCCESS;
 }
+
+static CUresult kernel_describe(const Kernel *kernel)
+{ return kernel->takes ? CUDA_SUCCESS : ask(on_describe, kernel); }
 
 CUresult kernel_compile(Kernel *kernel, uint32_t build)
 {
@@ -212,12 +216,7 @@ CUresult kernel_compile(Kernel *kernel, uint32_t build)
 }
 
 CUresult kernel_learn_attributes(Kernel *kernel)
-{
-    if (kernel->attributes_known || !on_attributes) return CUDA_SUCCESS;
-    clear_detail();
-    CUresult result = on_attributes(kernel->module->handle, kernel->name);
-    return result ? fail_as_told(result) : CUDA_SUCCESS;
-}
+{ return kernel->attributes_known ? CUDA_SUCCESS : ask(on_attributes, kernel); }
 
 /* ---- loading and unloading ---- */
 
