@@ -347,6 +347,7 @@ class Engine:
             "file_count": len(files),
             "site_count": len(code.sites),
             "follows_pointers": layout.follows_pointers,
+            "runs_through": code.runs_through,
         }
         self.runtime.sg_kernel_describe(handle, kernel, ffi.new("KernelFacts *", facts))
 

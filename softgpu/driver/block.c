@@ -183,15 +183,29 @@ static void next_phase(Worker *worker)
     worker->home->in_vain = 0;
 }
 
-static void run_warp(Worker *worker, Warp *w)
+static inline void enter_warp(Worker *worker, Warp *w)
 {
     memcpy(w->ctaid, worker->ctaid, sizeof w->ctaid);
     w->live = w->existing;
-    w->counted_live = count_lanes(w->existing);
     w->local_top = 0;
-    w->ahead = w->arrivals = 0;
     w->stack_limit = worker->running->stack + STACK_RESERVE;
     worker->job->entry(w);
+}
+
+/* Runs a block's warps, none of which waits for another. */
+static void run_through(Worker *worker)
+{
+    uint32_t warps = worker->job->warps;
+    for (Warp *w = worker->warps, *end = w + warps; w < end; w++) enter_warp(worker, w);
+    worker->next_warp = warps;
+    worker->unfinished = 0;
+}
+
+static void run_warp(Worker *worker, Warp *w)
+{
+    w->counted_live = count_lanes(w->existing);
+    w->ahead = w->arrivals = 0;
+    enter_warp(worker, w);
     worker->unfinished &= ~(1u << w->warp_id);
     worker->behind &= worker->unfinished;
     worker->home->in_vain = 0;
@@ -213,6 +227,10 @@ static void fiber_main(void *argument)
     Worker *worker = argument;
     for (uint32_t last = 0;;) {
         if (worker->next_warp < worker->job->warps) {
+            if (worker->job->kernel->runs_through) {
+                run_through(worker);
+                continue;
+            }
             last = worker->next_warp++;
             run_warp(worker, &worker->warps[last]);
             continue;

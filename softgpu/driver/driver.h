@@ -202,6 +202,7 @@ typedef struct Kernel {
     struct Site *sites;
     Origin *origins;       /* for the sanitizer, or NULL */
     bool follows_pointers; /* in memory: it may write what its parameters do not point to */
+    bool runs_through;     /* its warps never wait for each other */
     Code code[MAX_BUILDS];
     bool attributes_known;
     uint32_t registers, reported_local, reported_const;

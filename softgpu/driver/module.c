@@ -159,6 +159,7 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->sites = copied(facts->sites, facts->site_count, sizeof *kernel->sites);
     kernel->site_count = facts->site_count;
     kernel->follows_pointers = facts->follows_pointers;
+    kernel->runs_through = facts->runs_through;
 }
 
 void sg_kernel_set_code(void *handle, const char *name, uint32_t build, void *entry,

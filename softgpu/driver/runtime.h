@@ -193,6 +193,7 @@ typedef struct KernelFacts {
     const struct Site *sites;
     uint32_t file_count, site_count;
     uint32_t follows_pointers; /* it reads addresses from memory, not only from its parameters */
+    uint32_t runs_through;     /* its warps never wait for each other */
 } KernelFacts;
 
 void sg_kernel_describe(void *module, const char *name, const KernelFacts *);

@@ -36,6 +36,9 @@ __all__ = ["BUILDS", "KernelCode", "assembly", "module_of", "optimise"]
 BUILDS = {"plain": ProvingEmitter, "profile": ProfiledEmitter, "sanitize": SanitizedEmitter}
 """What emits each build's functions."""
 
+_WAITS = ("sg_barrier", "sg_sync", "sg_arrive", "sg_catch_up", "sg_mbarrier", "sg_yield")
+"""The driver's functions in which a warp of the plain build may wait for others."""
+
 
 @functools.cache
 def _cpu() -> tuple[str, str]:
@@ -145,6 +148,11 @@ class KernelCode:
             self.sites = module_text.sites
             self.notes = module_text.notes
             self._symbols = [name for name in module_text.declared if name.startswith("sg_")]
+
+    @property
+    def runs_through(self) -> bool:
+        """Whether its warps never wait for each other."""
+        return not any(name.startswith(_WAITS) for name in self._symbols)
 
     def address(self, library: ctypes.CDLL) -> int:
         """Where the machine code is, ready to be called; `library`: the driver it calls into."""

@@ -102,13 +102,19 @@ class Access:
             end = e.resize(e.warp_value("shared_bytes", "i32"), "i64")
             enough = e.compare("icmp ule", first, end)
             return e.op("and", enough, e.compare("icmp ule", past, end))
+        begin, end = self.reachable()
+        enough = e.compare("icmp uge", first, begin)
+        return e.op("and", enough, e.compare("icmp ule", past, end))
+
+    def reachable(self) -> tuple[Value, Value]:
+        """(begin, end) of the allocation that this site last hit."""
+        e = self.e
         table = e.warp_value("sites", "ptr")
         ends = []
         for field in (0, 1):
             place = e.assign(f"getelementptr [2 x i64], {table}, i32 {self.site_text}, i32 {field}")
             ends.append(Value(e.assign(f"load i64, ptr {place}"), "i64", True))
-        enough = e.compare("icmp uge", first, ends[0])
-        return e.op("and", enough, e.compare("icmp ule", past, ends[1]))
+        return ends[0], ends[1]
 
     def one_place(self) -> tuple[Value, Value]:
         """(fast path possible, host address) where all lanes share one address."""
@@ -347,6 +353,8 @@ def _store(e, item):
     with e.when_active():
         access = Access(e, item, "store", target)
         access.observe()
+        if "release" in item.modifiers:  # after stores that pass the caches by, too
+            e.line("fence seq_cst")
         if not e.store_at_once(access, values):
             access.run("store", _store_values, *values)
 

@@ -16,8 +16,10 @@ __all__ = ["ModuleText", "symbol"]
 _METADATA = (
     "!0 = !{}",
     '!1 = !{!"branch_weights", i32 1000, i32 1}',
+    "!2 = !{i32 1}",
 )
-"""What LLVM text refers to: !0 says that a value never changes, !1 that a branch is likely."""
+"""What LLVM text refers to: !0 says that a value never changes, !1 that a branch is likely, !2 that
+a store is not for the caches."""
 
 
 def symbol(name: str) -> str:

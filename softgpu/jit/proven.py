@@ -21,11 +21,15 @@ _MOST_ONCE = 16
 
 _LINE_BYTES = 64
 
+_STREAM_BYTES = 8 << 20
+"""What fills whole lines of an array this large is stored past the caches: they would first read
+each line that is overwritten, and hold little of the array when it is next wanted."""
+
 _NEAR = 1 << 48
 """Pieces that lie further apart are no addresses; sums of nearer ones do not overflow."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Stretch:
     """Accesses that lie alike, at constant distances: what one test can tell of."""
 
@@ -50,7 +54,7 @@ class ProvingEmitter(FunctionEmitter):
             for inside in range(first, last + 1)
         }
         self._strides = strides_along_x(self.function)
-        self._proven: dict[Instruction, Guess] = {}
+        self._proven: dict[Instruction, _Stretch] = {}
         self._piece = PIECE  # lanes that are looked at together
         self._ahead = plan_ahead(self.function, self.blocks, self.found.waiting)
 
@@ -97,13 +101,13 @@ class ProvingEmitter(FunctionEmitter):
         self.line(f"br label %{done}")
         self.start(test)
         self.again(items)
-        holds = self._prove(proof)
+        holds, stretches = self._prove(proof)
         self.line(f"br {holds}, label %{proven}, label %{tested}, !prof !1")
         self.start(proven)
         some_lanes = self.mask
         self._set_mask("-1")
         self.again(items)
-        self._proven = proof.guesses
+        self._proven = stretches
         super().emit_instructions(index, block)
         self._proven = {}
         self._set_mask(some_lanes)
@@ -112,8 +116,8 @@ class ProvingEmitter(FunctionEmitter):
 
     # --- the test ---------------------------------------------------------------------------
 
-    def _prove(self, proof: Proof) -> Value:
-        """Whether a proof holds; registers are left as they are."""
+    def _prove(self, proof: Proof) -> tuple[Value, dict[Instruction, _Stretch]]:
+        """Whether a proof holds, and the stretch of each access; registers are left as they are."""
         slots = [slot for register in proof.changed() for slot in self.slots(register)]
         before = [(self.assign(f"load {kind}, ptr {slot}"), kind, slot) for slot, kind in slots]
         stretches = self._stretches(proof)
@@ -121,13 +125,14 @@ class ProvingEmitter(FunctionEmitter):
             self.line(f"store {kind} {value}, ptr {slot}")
         all_lanes = Value(self.mask, "i32", True)
         holds = self.compare("icmp eq", all_lanes, -1)
-        for stretch in stretches:
+        for stretch in dict.fromkeys(stretches.values()):
             holds = self.op("and", holds, self._lies_well(stretch))
-        return holds
+        return holds, stretches
 
-    def _stretches(self, proof: Proof) -> list[_Stretch]:
+    def _stretches(self, proof: Proof) -> dict[Instruction, _Stretch]:
         """Goes through the steps of a proof, for what they access."""
         found: dict[tuple, _Stretch] = {}
+        stretches: dict[Instruction, _Stretch] = {}
         written: list[str] = []
         for item in proof.steps:
             guess = proof.guesses.get(item)
@@ -144,9 +149,9 @@ class ProvingEmitter(FunctionEmitter):
             key = address.base, age, kind, access.space, access.bytes, at % access.bytes
             if key not in found:
                 found[key] = _Stretch(access, guess, *access.sum(), at, at)
-            stretch = found[key]
+            stretch = stretches[item] = found[key]
             stretch.lowest, stretch.highest = min(stretch.lowest, at), max(stretch.highest, at)
-        return list(found.values())
+        return stretches
 
     def _lies_well(self, stretch: _Stretch) -> Value:
         """Whether a stretch is inside its memory, aligned, and as it was guessed."""
@@ -204,14 +209,14 @@ class ProvingEmitter(FunctionEmitter):
         return isinstance(base, Register) and self._strides[base.name] != access.bytes
 
     def load_at_once(self, access: Access) -> list[Value] | None:
-        guess = self._proven.get(self.item)
-        if guess is None:
+        stretch = self._proven.get(self.item)
+        if stretch is None:
             return None
         pointers = self._pointers(access)
-        if guess is Guess.ALL_AT_ONE:
+        if stretch.guess is Guess.ALL_AT_ONE:
             elements = self._elements(access, pointers[0])
             return [Value(text, access.element, True) for text in elements]
-        load = self._row if guess is Guess.IN_A_ROW else self._spread
+        load = self._row if stretch.guess is Guess.IN_A_ROW else self._spread
         pieces = [load(access, pointer) for pointer in pointers]
         return [
             Value(joined(self, list(parts), self._piece, access.element), access.element, False)
@@ -270,16 +275,52 @@ class ProvingEmitter(FunctionEmitter):
         return rows
 
     def store_at_once(self, access: Access, values: list[Value]) -> bool:
-        if self.item not in self._proven:
+        stretch = self._proven.get(self.item)
+        if stretch is None:
             return False
+        pointers = self._pointers(access)
+        stores = self._stores(access, values, pointers)
+        if not self._may_stream(access):
+            self._store_all(stores, access.bytes)
+            return True
+        with self.when(self._streams(stretch, *pointers)) as otherwise:
+            self._store_all(stores, _LINE_BYTES, ", !nontemporal !2")
+            otherwise()
+            self._store_all(stores, access.bytes)
+        return True
+
+    def _may_stream(self, access: Access) -> bool:
+        """Whether a store fills lines of global memory, once, that its block does not read."""
+        place = address_of(self.item).base
+        is_read = any(
+            does(item, Does.READS) and address_of(item).base == place for item in self._proven
+        )
+        whole = LANES * access.bytes % _LINE_BYTES == 0
+        return access.space == "global" and whole and self._piece == LANES and not is_read
+
+    def _streams(self, stretch: _Stretch, pointer: str) -> Value:
+        """Whether a store begins where a line does, in an array that the caches cannot hold."""
+        begin, end = stretch.access.reachable()
+        large = self.compare("icmp uge", self.op("sub", end, begin), _STREAM_BYTES)
+        at = Value(self.assign(f"ptrtoint ptr {pointer} to i64"), "i64", True)
+        low = self.op("and", at, _LINE_BYTES - 1)
+        return self.op("and", large, self.compare("icmp eq", low, 0))
+
+    def _stores(self, access: Access, values: list[Value], pointers: list[str]) -> list[str]:
+        """What stores the values of all lanes, but for the alignment."""
         wide = interleaved(self, access, [self.splat(value) for value in values])
         kind, first = f"<{LANES * access.count} x {access.element}>", 0
-        for pointer in self._pointers(access):
+        stores = []
+        for pointer in pointers:
             order, size, lines = self._lines(access, pointer)
             for at in lines:
                 picks = ", ".join(f"i32 {first + n}" for n in range(size))
                 part = f"shufflevector {kind} {wide}, {kind} poison, <{size} x i32> <{picks}>"
                 line = f"<{size} x {access.element}> {self.assign(part)}"
-                self.line(f"store {order}{line}, ptr {at}, align {access.bytes}")
+                stores.append(f"store {order}{line}, ptr {at}")
                 first += size
-        return True
+        return stores
+
+    def _store_all(self, stores: list[str], align: int, hint: str = "") -> None:
+        for store in stores:
+            self.line(f"{store}, align {align}{hint}")

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 from helpers import autoinit
+from softgpu.jit.compile import BUILDS
+from softgpu.jit.layout import Image, Layout
+from softgpu.jit.module_text import ModuleText
 from softgpu.jit.strides import strides_along_x
 from softgpu.ptx import parse
+
+from .text import HEAD
 
 if not autoinit.is_software:
     pytest.skip("about the software GPU's own code", allow_module_level=True)
@@ -57,6 +62,17 @@ __global__ void last_stays(int *out, int n)
 __global__ void backwards(const int *x, int *y, int n)
 {
     for (int i = threadIdx.x; i < n; i += blockDim.x) y[n - 1 - i] = x[i];
+}
+__global__ void shifted(const float *x, float *y, int by)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i + by] = x[i];
+    y[i + by + 1] = x[i + 1];
+}
+__global__ void shifted4(const float4 *x, float4 *y, int by)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i + by] = x[i];
 }
 __global__ void scattered(int *y, const int *at, int n)
 {
@@ -138,6 +154,48 @@ def test_a_row_that_runs_backwards(module):
     kernel = module.get_function("backwards")
     kernel(gpuarray.to_gpu(x), y, np.int32(1000), block=(64, 1, 1))
     np.testing.assert_array_equal(y.get(), x[::-1])
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "by"), [("shifted", 1, 0), ("shifted", 1, 5), ("shifted4", 4, 3)]
+)
+def test_large_arrays_wherever_their_lines_begin(module, name, width, by):
+    n = (8 << 20) // 4 // width
+    x = floats(n + 1, width)
+    y = gpuarray.zeros((n + 8, width), np.float32)
+    kernel = module.get_function(name)
+    kernel(gpuarray.to_gpu(x), y, np.int32(by), block=(256, 1, 1), grid=(n // 256, 1))
+    whole = y.get()
+    np.testing.assert_array_equal(whole[by : n + by], x[:n])
+    assert not whole[:by].any() and not whole[n + by + 1 :].any()
+
+
+def emitted(*lines):
+    """LLVM of a kernel that has a row of floats at %rd2 and at %rd3."""
+    body = "\n".join(lines)
+    module = parse(
+        f"""{HEAD}.visible .entry k(.param .u64 x, .param .u64 y)
+        {{ .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .f32 %f<9>;
+        ld.param.u64 %rd0, [x]; ld.param.u64 %rd1, [y]; mov.u32 %r0, %tid.x;
+        mul.wide.u32 %rd4, %r0, 4; add.s64 %rd2, %rd0, %rd4; add.s64 %rd3, %rd1, %rd4;
+        {body} ret; }}"""
+    )
+    return ModuleText(Layout(module, Image(module), "k"), BUILDS["plain"]).emit("k")
+
+
+def test_only_what_is_not_read_as_well_is_stored_past_the_caches():
+    load = "ld.global.f32 %f1, [%rd2];"
+    assert "!nontemporal" in emitted(load, "st.global.f32 [%rd3], %f1;")
+    assert "!nontemporal" not in emitted(load, "st.global.f32 [%rd2], %f1;")
+
+
+def test_a_store_that_releases_comes_after_those_past_the_caches():
+    lines = emitted("st.global.f32 [%rd3], %f1;", "st.release.gpu.global.u32 [%rd0], %r0;").split(
+        "\n"
+    )
+    past_caches = [n for n, line in enumerate(lines) if "!nontemporal" in line]
+    fences = [n for n, line in enumerate(lines) if "fence seq_cst" in line]
+    assert past_caches and fences[-1] > past_caches[-1]
 
 
 @pytest.mark.parametrize("n", [1, 17, 64])
