@@ -9,6 +9,9 @@ NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
 CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
 
+# or each of hundreds of processes would compile all of Python's packages again
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: lab fresh exercises mutants graders test check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests lock clean
 
