@@ -20,7 +20,7 @@ DRIVER = Path(__file__).resolve().parent / "driver"
 KINDS = {  # SOFTGPU_BUILD: tests/README.md says which tests use which; each has a folder of its own
     "": "",
     "coverage": "-O1 -g --coverage -fprofile-update=atomic",
-    "sanitized": "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
+    "sanitized": "-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all",
 }
 KIND = os.environ.get("SOFTGPU_BUILD", "")
 LIBRARY = (DRIVER.parents[1] / f"build/driver-{KIND}" if KIND else DRIVER) / "libcuda.so.1"

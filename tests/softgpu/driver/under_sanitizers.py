@@ -41,7 +41,7 @@ def run(*arguments):
     }
     command = [sys.executable, "-m", "pytest", "-q", "-x", "--capture=sys", "-p", PLUGIN]
     return subprocess.run(
-        [*command, "-p", "no:cacheprovider", *arguments],
+        [*command, "-p", "no:cacheprovider", "-p", "no:nbval", *arguments],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
 
