@@ -243,8 +243,9 @@ class Engine:
 
     @contextmanager
     def time_limit(self, seconds: float):
-        """Launches in this block are stopped after so many seconds."""
+        """Launches in this block are stopped after so many seconds, if not before."""
         before = self.runtime.sg_time_limit(seconds)
+        self.runtime.sg_time_limit(min(before, seconds))
         try:
             yield
         finally:

@@ -195,7 +195,8 @@ def test_progress_is_kept(work):
 # --- for teachers ---------------------------------------------------------------------------------
 
 
-def test_a_folder_is_graded_whatever_is_in_it(tmp_path):
+def test_a_folder_is_graded_whatever_is_in_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOFTGPU_TIMEOUT", "2")  # for the endless one
     solution, folder = exercises.solution(FIRST), tmp_path / "all"
     endless = changed("if (i < n)", "for (;;) if (i < n)")
     deep = "__device__ __noinline__ int deep(volatile int n) { return deep(n + 1) + n; }\n"

@@ -258,6 +258,13 @@ print("goes on")
 """
 
 
+def test_the_shorter_of_two_time_limits_counts():
+    engine = Engine.as_driver()
+    for within, counts in ((3.0, 3.0), (9.0, 5.0)):
+        with engine.time_limit(5.0), engine.time_limit(within):
+            assert engine.runtime.sg_time_limit(counts) == counts
+
+
 def test_a_kernel_that_never_ends_is_stopped_at_the_limit():
     with endless_kernel(SOFTGPU_TIMEOUT="1") as process:
         output, _ = process.communicate(timeout=60)

@@ -15,7 +15,11 @@ pytestmark = pytest.mark.skipif(
     not autoinit.is_software or not find_nvdisasm(), reason="needs the software GPU and nvdisasm"
 )
 SIZES = " 2^10", " 2^18", " 2^20"
-SOME = [case for case in CASES if case.name.endswith(SIZES)][::4]
+QUICKER = {"product_16 2^20": "product_16 2^18"}  # an eighth of the work
+NAMED = {case.name: case for case in CASES}
+SOME = [
+    NAMED[QUICKER.get(name, name)] for name in [n for n in NAMED if n.endswith(SIZES)][::4]
+]
 
 
 def copied(n, step=1, block=256):

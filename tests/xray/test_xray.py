@@ -656,7 +656,7 @@ def test_pictures_of_waste_and_conflicts():
 
 
 @pytest.mark.parametrize("kernel", ["shared_16", "shared_8", "shared_4", "shared_1"])
-def test_banks_are_drawn_as_they_are_counted(kernel):
+def test_banks_are_drawn_as_they_are_counted(kernel, axes_of):
     """The picture's wavefronts come from Python, the counts from C."""
     for case in [c for c in CASES if c.kernel == kernel and c.block == (32,)][::9]:
         report = case.profiled()
@@ -664,5 +664,5 @@ def test_banks_are_drawn_as_they_are_counted(kernel):
             counted = report.total[f"{key}.wavefronts"]
             if counted:
                 line = next(p for p, n in report.lines.items() if n[f"{key}.wavefronts"])
-                alt = xray.draw_banks(report, line, operation=operation).alt
+                _, alt = axes_of(xray.draw_banks, report, line, operation=operation)
                 assert f" {counted} wavefront" in alt, case.name
