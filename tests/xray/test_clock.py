@@ -17,9 +17,7 @@ pytestmark = pytest.mark.skipif(
 SIZES = " 2^10", " 2^18", " 2^20"
 QUICKER = {"product_16 2^20": "product_16 2^18"}  # an eighth of the work
 NAMED = {case.name: case for case in CASES}
-SOME = [
-    NAMED[QUICKER.get(name, name)] for name in [n for n in NAMED if n.endswith(SIZES)][::4]
-]
+SOME = [NAMED[QUICKER.get(name, name)] for name in [n for n in NAMED if n.endswith(SIZES)][::4]]
 
 
 def copied(n, step=1, block=256):

@@ -15,8 +15,8 @@ NEEDS = {"pycuda": "pycuda", "numba": "numba_cuda", "cuda_core": "cuda.core"}
 
 def run_pytest(folder, *words):
     """pytest in a project of its own: its exit status and what it says."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbval", *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbval"]
+    done = subprocess.run([*command, *words], cwd=folder, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
 
