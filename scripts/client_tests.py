@@ -24,6 +24,7 @@ from functools import partial
 from pathlib import Path
 
 import setup
+from build_pycuda import fetch
 
 EXPECTED = setup.ROOT / "tests/softgpu/clients"
 FOLDER = setup.ROOT / "build/clients"
@@ -82,7 +83,8 @@ def pycuda():
     """(folder, Python, arguments of pytest) for its tests, beside what makes ours the driver."""
     folder = FOLDER / "pycuda"
     folder.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(setup.pycuda_sdist()) as archive:
+    sdist = fetch(setup.CACHE / "pycuda", setup.PYCUDA, setup.PYCUDA_SHA256)
+    with tarfile.open(sdist) as archive:
         for member in archive:
             parent, _, name = member.name.rpartition("/")
             if parent.endswith("/test") and name.startswith("test_"):

@@ -14,9 +14,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,6 +27,7 @@ LOG = VENV / "setup.log"
 PYTHON = VENV / "bin" / "python"
 PYCUDA = "2026.1"
 PYCUDA_SHA256 = "759516160628ba06f32ce7e563e3f5b9214691dc9528a03ea99ea1073f4e14ba"
+BUILT_WITH = "numpy=", "setuptools=", "nvidia-"  # what PyCUDA is
 DISASSEMBLER = "nvidia-cuda-nvdisasm="  # small, and few machines with a compiler have it
 PYTHONS = (3, 10), (3, 13)
 QUIET = {  # JupyterLab asks the network for nothing
@@ -105,21 +105,55 @@ def progress(label):
     print("{:6.1f} s".format(time.monotonic() - start), flush=True)
 
 
-def run(*command):
-    """Run a command, its output into the log; SetupError with the log's end if it fails."""
+def start(log, *command):
+    """Begin a command, its output into a log."""
     environment = {name: value for name, value in os.environ.items() if name[:6] != "PYTHON"}
     environment.setdefault("CC", "gcc")
     environment.setdefault("CXX", "g++")
     command = [str(word) for word in command]
-    with LOG.open("a") as log:
-        log.write("\n$ " + " ".join(command) + "\n")
-        log.flush()
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-        )
-    if done.returncode:
-        tail = LOG.read_text(errors="replace").rstrip().splitlines()[-15:]
-        raise SetupError("this step failed. The end of {}:\n{}".format(LOG, "\n".join(tail)))
+    with log.open("a") as output:
+        output.write("\n$ " + " ".join(command) + "\n")
+        output.flush()
+        return subprocess.Popen(
+            command, cwd=str(ROOT), env=environment,
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+        )  # fmt: skip
+
+
+def finish(process, log):
+    """Wait for a command; SetupError with the log's end if it fails."""
+    if process.wait():
+        tail = log.read_text(errors="replace").rstrip().splitlines()[-15:]
+        raise SetupError("this step failed. The end of {}:\n{}".format(log, "\n".join(tail)))
+
+
+@contextmanager
+def stopping(process):
+    """Whatever ends the block ends the command, too."""
+    try:
+        yield
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
+
+
+def run(*command):
+    """Run a command, its output into the log."""
+    process = start(LOG, *command)
+    with stopping(process):
+        finish(process, LOG)
+
+
+@contextmanager
+def beside(label, log, *command):
+    """Run a command while the block does something else; the line says how long it took longer."""
+    log.write_text("")
+    process = start(log, *command)
+    with stopping(process):
+        yield
+        with progress(label):
+            finish(process, log)
 
 
 def pip(*arguments):
@@ -155,60 +189,57 @@ def make_environment():
         write_stamp("environment", key)
 
 
-def install_packages(wheels):
-    """The pinned packages, with NVIDIA's compiler wheels or without."""
+def pins(wheels):
+    """Lines of the lock: those that PyCUDA is built with, and the rest; with NVIDIA's compiler
+    wheels or without."""
     lines = (ROOT / "requirements.lock").read_text().splitlines()
     lines = [line for line in lines if line and line[0] != "#"]
     if not wheels:
         lines = [line for line in lines if line[:7] != "nvidia-" or line.startswith(DISASSEMBLER)]
+    first = [line for line in lines if line.startswith(BUILT_WITH)]
+    return first, [line for line in lines if line not in first]
+
+
+def install_packages(label, name, lines):
+    """Pinned packages, by pip."""
     key = digest(*lines)
-    if stamp_is("packages", key):
+    if stamp_is(name, key):
         return
-    label = "Python packages" + (" and NVIDIA's compiler" if wheels else "")
     with progress(label):
-        chosen = STAMPS / "requirements.txt"
+        chosen = STAMPS / (name + ".txt")
         chosen.write_text("\n".join(lines))
         install("-r", chosen)
-        write_stamp("packages", key)
+        write_stamp(name, key)
 
 
-def pycuda_sdist():
-    """PyCUDA's source package, downloaded once."""
-    folder = CACHE / "pycuda"
-    sdist = folder / "pycuda-{}.tar.gz".format(PYCUDA)
-    if not sdist.exists():
-        with tempfile.TemporaryDirectory(dir=folder) as work:
-            pip("download", "--no-deps", "--no-build-isolation", "--no-binary", "pycuda",
-                "-d", work, "pycuda==" + PYCUDA)  # fmt: skip
-            (found,) = Path(work).glob("*.tar.gz")
-            if hashlib.sha256(found.read_bytes()).hexdigest() != PYCUDA_SHA256:
-                raise SetupError("the source package of PyCUDA is not the one expected")
-            found.replace(sdist)
-    return sdist
-
-
-def install_pycuda(toolkit):
-    """PyCUDA, built from source against the toolkit's headers; the wheel is kept for next time."""
+def pycuda_key(toolkit, built_with):
+    """What a PyCUDA is made from."""
     builder = ROOT / "scripts/build_pycuda.py"
-    numpy = [line for line in (STAMPS / "requirements.txt").open() if line.startswith("numpy")]
-    key = digest(PYCUDA, builder, sysconfig.get_config_var("SOABI"), toolkit.version, *numpy)
+    numpy = [line for line in built_with if line.startswith("numpy")]
+    return digest(PYCUDA, builder, sysconfig.get_config_var("SOABI"), toolkit.version, *numpy)
+
+
+def wheel_folder(key):
+    return CACHE / "pycuda" / key[:16]
+
+
+def building_pycuda(toolkit, key):
+    """PyCUDA is built from source against the toolkit's headers, while the block does other things;
+    the wheel is kept for next time."""
+    if stamp_is("pycuda", key) or any(wheel_folder(key).glob("*.whl")):
+        return nullcontext()
+    builder = ROOT / "scripts/build_pycuda.py"
+    command = PYTHON, "-I", builder, PYCUDA, PYCUDA_SHA256, wheel_folder(key), *toolkit.include
+    label = "PyCUDA {} from source, meanwhile".format(PYCUDA)
+    return beside(label, CACHE / "pycuda.log", *command)
+
+
+def install_pycuda(key):
+    """The wheel of PyCUDA that is kept."""
     if stamp_is("pycuda", key):
         return
-    (CACHE / "pycuda").mkdir(exist_ok=True)
-    for leftover in (CACHE / "pycuda").glob("tmp*"):  # of a call that was killed
-        shutil.rmtree(leftover)
-    kept = CACHE / "pycuda" / key[:16]
-    wheels = list(kept.glob("*.whl"))
-    with progress("PyCUDA {}, {}".format(PYCUDA, "as built before" if wheels else "from source")):
-        if not wheels:
-            sdist = pycuda_sdist()
-            with tempfile.TemporaryDirectory(dir=CACHE / "pycuda") as work:
-                built = Path(work, "wheel")
-                run(PYTHON, "-I", builder, sdist, work, built, *toolkit.include)
-                shutil.rmtree(kept, ignore_errors=True)
-                built.replace(kept)
-            wheels = list(kept.glob("*.whl"))
-        install("--force-reinstall", *wheels)
+    with progress("PyCUDA"):
+        install("--force-reinstall", *wheel_folder(key).glob("*.whl"))
         write_stamp("pycuda", key)
 
 
@@ -230,13 +261,13 @@ def install_helpers():
         write_stamp("helpers", key)
 
 
-def build_softgpu():
-    """The software GPU's libcuda.so.1."""
+def building_softgpu():
+    """The software GPU's libcuda.so.1 is built while the block does other things."""
     builder = load("softgpu.build")
     if builder.LIBRARY.exists() and builder.fingerprint().encode() in builder.LIBRARY.read_bytes():
-        return
-    with progress("The software GPU"):
-        run(PYTHON, "-m", "softgpu.build")
+        return nullcontext()
+    command = sys.executable, "-m", "softgpu.build"
+    return beside("The software GPU, meanwhile", CACHE / "softgpu.log", *command)
 
 
 @contextmanager
@@ -265,16 +296,21 @@ def set_up():
     with only_one():
         if not (STAMPS / "complete").exists():
             print("Setting up the lab in {} (once, a few minutes)".format(VENV), flush=True)
-        make_environment()
-        install_packages(wheels=toolkit is None)
-        if not toolkit:
-            try:
-                driver, toolkit = choice.choose(wheels)
-            except toolkits.ToolkitError as error:
-                raise SetupError(error)
-        install_pycuda(toolkit)
-        install_helpers()
-        build_softgpu()
+        with building_softgpu():
+            make_environment()
+            first, rest = pins(wheels=toolkit is None)
+            compiler = "" if toolkit else " and NVIDIA's compiler"
+            install_packages("NumPy, setuptools" + compiler, "built_with", first)
+            if not toolkit:
+                try:
+                    driver, toolkit = choice.choose(wheels)
+                except toolkits.ToolkitError as error:
+                    raise SetupError(error)
+            key = pycuda_key(toolkit, first)
+            with building_pycuda(toolkit, key):
+                install_packages("Python packages", "packages", rest)
+            install_pycuda(key)
+            install_helpers()
         write_stamp("complete", str(toolkit))
     device = "the NVIDIA GPU" if driver else "the software GPU"
     print("Ready: {}, compiler {}".format(device, toolkit), flush=True)

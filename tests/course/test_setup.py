@@ -130,6 +130,42 @@ def test_a_stranger_in_the_labs_place_is_moved_by_hand(setup_script, monkeypatch
         setup_script.make_environment()
 
 
+@pytest.fixture
+def logs(setup_script, monkeypatch, tmp_path):
+    monkeypatch.setattr(setup_script, "LOG", tmp_path / "setup.log")
+    return tmp_path
+
+
+def test_what_goes_wrong_beside_another_step_is_told_from_its_own_log(setup_script, logs):
+    ours = "import sys; print('ours'); sys.exit(1)"
+    with pytest.raises(setup_script.SetupError, match="(?s)its.log:.*ours$"):
+        with setup_script.beside("Ours", logs / "its.log", sys.executable, "-c", ours):
+            setup_script.run(sys.executable, "-c", "print('another')")
+    assert "another" in (logs / "setup.log").read_text()
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, OSError])
+def test_what_runs_beside_a_step_that_stops_is_stopped(setup_script, logs, problem):
+    waits = "import time; time.sleep(600)"
+    with pytest.raises(problem):
+        with setup_script.beside("Ours", logs / "its.log", sys.executable, "-c", waits):
+            raise problem
+    lines = (logs / "its.log").read_text().splitlines()
+    assert lines == ["", f"$ {sys.executable} -c {waits}"]
+
+
+def test_pycuda_is_compiled_as_two_sources_that_have_all(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    monkeypatch.chdir(tmp_path)
+    from build_pycuda import as_two
+
+    largest = "src/wrapper/wrap_cudadrv.cpp"
+    assert as_two(["a.cpp", largest, "b/c.cpp"]) == [largest, "rest.cpp"]
+    included = (tmp_path / "rest.cpp").read_text().splitlines()
+    assert included == ['#include "a.cpp"', '#include "b/c.cpp"']
+    assert as_two(["another.cpp"]) == ["another.cpp"]
+
+
 def python(code, **environment):
     """What a script prints that has the helpers, and the error it ends with."""
     done = subprocess.run(
