@@ -51,7 +51,7 @@ def flags():
         raise BuildError(f"SOFTGPU_BUILD={KIND}: expected {' or '.join(filter(None, KINDS))}")
     more = KINDS[KIND].split()
     if platform.machine() == "x86_64":  # fibers change stacks, which shadow stacks forbid
-        return [*FLAGS, "-fcf-protection=none", "-mcx16", *more]
+        return [*FLAGS, "-fcf-protection=none", "-mcx16", "-mpopcnt", *more]
     return [*FLAGS, *more]
 
 

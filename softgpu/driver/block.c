@@ -90,10 +90,6 @@ bool block_prepare(Worker *worker, Job *job)
 
 /* ---- running ---- */
 
-/* How many bits are set; mostly all of them are, and counting is a call on plain x86-64. */
-static inline uint32_t count_lanes(uint32_t mask)
-{ return mask == UINT32_MAX ? LANES : __builtin_popcount(mask); }
-
 static void start_barriers(Worker *worker)
 {
     if (worker->busy_barriers) memset(worker->barriers, 0, sizeof worker->barriers);
@@ -203,7 +199,7 @@ static void run_through(Worker *worker)
 
 static void run_warp(Worker *worker, Warp *w)
 {
-    w->counted_live = count_lanes(w->existing);
+    w->counted_live = __builtin_popcount(w->existing);
     w->ahead = w->arrivals = 0;
     enter_warp(worker, w);
     worker->unfinished &= ~(1u << w->warp_id);
@@ -348,7 +344,7 @@ void block_wait(Warp *w, uint32_t site, uint32_t mask, uint64_t word)
 {
     Worker *worker = w->worker;
     if (*w->stop) fault_leave(worker);
-    count_exits(worker, w, count_lanes(w->live));
+    count_exits(worker, w, __builtin_popcount(w->live));
     w->waiting_id = MBARRIER;
     w->waiting_site = site;
     w->waiting_mask = mask;
@@ -368,8 +364,8 @@ void block_wake(Worker *worker)
 /* A warp that has only said that it has come counts as waiting at the barrier. */
 static void join_barrier(Worker *worker, Warp *w)
 {
-    count_exits(worker, w, count_lanes(w->live));
-    worker->barriers[0].arrived += count_lanes(w->waiting_mask);
+    count_exits(worker, w, __builtin_popcount(w->live));
+    worker->barriers[0].arrived += __builtin_popcount(w->waiting_mask);
     worker->barriers[0].waiting |= 1u << w->warp_id;
     worker->busy_barriers |= 1;
 }
@@ -390,10 +386,10 @@ static bool arrive(Worker *worker, Warp *w, uint32_t site, uint32_t id, uint32_t
     if (id >= BARRIERS || threads > 1024)
         fault_at(w, site, mask ? __builtin_ctz(mask) : 0, CUDA_ERROR_LAUNCH_FAILED,
                  "uses barrier %u for %u threads; a block has barriers 0 to 15", id, threads);
-    count_exits(worker, w, count_lanes(w->live));
+    count_exits(worker, w, __builtin_popcount(w->live));
     Barrier *b = &worker->barriers[id];
     /* a count of threads is a multiple of the warp size: a whole warp counts as 32 */
-    b->arrived += threads && mask == w->live ? LANES : count_lanes(mask);
+    b->arrived += threads && mask == w->live ? LANES : __builtin_popcount(mask);
     b->expected = threads;
     worker->busy_barriers |= 1u << id;
     return b->arrived >= (threads ? threads : worker->live_threads);

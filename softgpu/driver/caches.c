@@ -38,46 +38,50 @@ static void thin(Trace *t, uint64_t skip)
     t->count = left;
 }
 
-static void keep(Trace *t, Touch touch)
+/* The touch goes to a line that the trace keeps, unless it has to become sparser for it. */
+static void keep(Trace *t, const Touch *touch, uint64_t line, uint8_t sectors, uint8_t full)
 {
     if (!t->touches && !(t->touches = malloc(ROOM * sizeof *t->touches))) return;
-    while (t->count == ROOM && t->skip < SPARSEST) thin(t, 2 * t->skip + 1);
-    if (t->count < ROOM && kept(touch.line, t->skip)) t->touches[t->count++] = touch;
+    if (t->count == ROOM) {
+        while (t->count == ROOM && t->skip < SPARSEST) thin(t, 2 * t->skip + 1);
+        if (t->count == ROOM || !kept(line, t->skip)) return;
+    }
+    t->touches[t->count++] =
+        (Touch){line, touch->block, touch->at, touch->site, sectors, full, touch->kind};
 }
 
 /* From the first to the one before the last. */
 static uint8_t bits(uint32_t first, uint32_t last)
 { return first < last ? (1u << last) - (1u << first) : 0; }
 
-void trace_range(Trace *t, Touch touch, uint64_t first, uint64_t last)
+void trace_range(Trace *t, const Touch *touch, uint64_t first, uint64_t last)
 {
-    for (touch.line = first / LINE; touch.line <= last / LINE; touch.line++) {
-        if (!kept(touch.line, t->skip)) continue;
-        uint64_t begin = touch.line * LINE, from = first > begin ? first - begin : 0;
+    for (uint64_t line = first / LINE; line <= last / LINE; line++) {
+        if (!kept(line, t->skip)) continue;
+        uint64_t begin = line * LINE, from = first > begin ? first - begin : 0;
         uint64_t end = last - begin < LINE ? last - begin + 1 : LINE;
-        touch.sectors = bits(from / SECTOR, (end + SECTOR - 1) / SECTOR);
-        touch.full = bits((from + SECTOR - 1) / SECTOR, end / SECTOR);
-        keep(t, touch);
+        keep(t, touch, line, bits(from / SECTOR, (end + SECTOR - 1) / SECTOR),
+             bits((from + SECTOR - 1) / SECTOR, end / SECTOR));
     }
 }
 
-void trace_sectors(Trace *t, Touch touch, const Sectors *s)
+void trace_sectors(Trace *t, const Touch *touch, const Sectors *s)
 {
     uint32_t left = 0;
     for (uint32_t i = 0; i < s->count; i++)
         left |= (uint32_t)kept(s->id[i] * SECTOR / LINE, t->skip) << i;
     while (left) {
-        touch.line = s->id[__builtin_ctz(left)] * SECTOR / LINE;
-        touch.sectors = touch.full = 0;
+        uint64_t line = s->id[__builtin_ctz(left)] * SECTOR / LINE;
+        uint8_t sectors = 0, full = 0;
         FOR_LANES(i, left)
         {
-            if (s->id[i] * SECTOR / LINE != touch.line) continue;
+            if (s->id[i] * SECTOR / LINE != line) continue;
             uint32_t bit = 1u << s->id[i] % (LINE / SECTOR);
-            touch.sectors |= bit;
-            if (s->bytes[i] == UINT32_MAX) touch.full |= bit;
+            sectors |= bit;
+            if (s->bytes[i] == UINT32_MAX) full |= bit;
             left &= ~(1u << i);
         }
-        keep(t, touch);
+        keep(t, touch, line, sectors, full);
     }
 }
 

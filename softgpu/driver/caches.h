@@ -23,8 +23,8 @@ typedef struct {
 } Trace;
 
 /* An access's lines, of a range of bytes or of sectors; the touch says who, when and why. */
-void trace_range(Trace *, Touch, uint64_t first, uint64_t last);
-void trace_sectors(Trace *, Touch, const Sectors *);
+void trace_range(Trace *, const Touch *, uint64_t first, uint64_t last);
+void trace_sectors(Trace *, const Touch *, const Sectors *);
 void trace_forget(void);
 void trace_keep(Trace *); /* adds it to the launch's, and empties it */
 

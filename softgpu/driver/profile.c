@@ -31,7 +31,9 @@ typedef struct TouchMap {
 /* Warps that have arrived at one barrier of a block since it last opened. */
 typedef struct {
     uint32_t arrived, counter; /* counter: index of the site's counters */
-    uint32_t done[MAX_WARPS];  /* instructions since the warp's barrier before */
+    /* of the instructions that each has done since its barrier before: */
+    uint32_t most, busiest; /* busiest: how many warps did the most */
+    uint64_t sum;
 } Gathering;
 
 #define HINTS 64
@@ -42,7 +44,6 @@ typedef struct Counting {
     const uint64_t *counters;
     uint32_t at_barrier[MAX_WARPS]; /* instructions a warp had done at its last barrier */
     uint32_t begun[MAX_WARPS];      /* ... when its block began */
-    uint32_t busy;
     Gathering gathering[BARRIERS];
     Trace trace;
     TouchMap *hint[HINTS]; /* by site: what it last touched */
@@ -145,7 +146,8 @@ static void add_up(Profile *p)
 
 /* ---- a trace of one block, for pictures ---- */
 
-static void record(uint32_t warp, uint32_t what, uint32_t mask, uint32_t at)
+static void __attribute__((noinline)) record(uint32_t warp, uint32_t what, uint32_t mask,
+                                             uint32_t at)
 {
     if (active->event_count == MAX_EVENTS) {
         active->incomplete = 1;
@@ -209,7 +211,8 @@ static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t
     Sectors s = rules_sectors(address, mask, bytes);
     for (uint32_t i = 0; i < s.count; i++)
         note_touched(w, site, s.id[i] * SECTOR, s.id[i] * SECTOR, kind);
-    trace_sectors(&w->worker->counting->trace, touch_of(w, site, kind), &s);
+    Touch touch = touch_of(w, site, kind);
+    trace_sectors(&w->worker->counting->trace, &touch, &s);
     count[COUNT_REQUESTS]++;
     count[COUNT_SECTORS] += s.count;
     count[COUNT_LINES] += rules_lines(&s);
@@ -296,7 +299,8 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
         count[COUNT_IDEAL] += (last - begin + SECTOR) / SECTOR;
         count[COUNT_NEAR] += (last - begin + LINE) / LINE;
         note_touched(w, site, begin, last, s->kind);
-        trace_range(&w->worker->counting->trace, touch_of(w, site, s->kind), begin, last);
+        Touch touch = touch_of(w, site, s->kind);
+        trace_range(&w->worker->counting->trace, &touch, begin, last);
         return;
     }
     uint64_t address[LANES];
@@ -430,20 +434,23 @@ void sg_profile_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t *
 /* All warps that will have arrived: those that did less since their last barrier have waited. */
 static void open_barrier(Gathering *g, uint64_t *counters)
 {
-    uint32_t most = 0;
-    FOR_LANES(warp, g->arrived) if (g->done[warp] > most) most = g->done[warp];
-    FOR_LANES(warp, g->arrived)
-    {
-        counters[g->counter + COUNT_WAITS] += g->done[warp] < most;
-        counters[g->counter + COUNT_IDLE] += most - g->done[warp];
-    }
-    g->arrived = 0;
+    uint32_t warps = __builtin_popcount(g->arrived);
+    counters[g->counter + COUNT_WAITS] += warps - g->busiest;
+    counters[g->counter + COUNT_IDLE] += (uint64_t)warps * g->most - g->sum;
+    *g = (Gathering){0};
+}
+
+static void gather(Gathering *g, uint32_t done)
+{
+    if (done > g->most) g->most = done, g->busiest = 0;
+    g->busiest += done == g->most;
+    g->sum += done;
 }
 
 static void open_barriers(Counting *own, uint64_t *counters)
 {
-    FOR_LANES(id, own->busy) open_barrier(&own->gathering[id], counters);
-    own->busy = 0;
+    for (uint32_t id = 0; id < BARRIERS; id++)
+        if (own->gathering[id].arrived) open_barrier(&own->gathering[id], counters);
 }
 
 void sg_profile_barrier(Warp *w, uint32_t counter, uint32_t site, uint32_t id, uint32_t mask)
@@ -456,9 +463,8 @@ void sg_profile_barrier(Warp *w, uint32_t counter, uint32_t site, uint32_t id, u
     w->counters[counter + COUNT_ARRIVALS]++;
     g->counter = counter;
     g->arrived |= 1u << warp;
-    g->done[warp] = done - own->at_barrier[warp];
+    gather(g, done - own->at_barrier[warp]);
     own->at_barrier[warp] = done;
-    own->busy |= 1u << id % BARRIERS;
     if (w->watched && !id) record(warp, site | BARRIER_STEP, mask, done);
 }
 
@@ -497,9 +503,7 @@ uint32_t sg_profile_enter(Warp *w)
     own->block = worker->block;
     own->counters = w->counters;
     own->begun[w->warp_id] = own->at_barrier[w->warp_id] = w->counters[w->warp_id];
-    uint64_t block =
-        w->ctaid[0] + (uint64_t)w->nctaid[0] * (w->ctaid[1] + (uint64_t)w->nctaid[1] * w->ctaid[2]);
-    return w->watched = block == watched_block;
+    return w->watched = worker->block - 1 == watched_block;
 }
 
 static void forget(Profile *p)
