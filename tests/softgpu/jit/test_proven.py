@@ -122,7 +122,7 @@ def test_a_loop_that_runs_past_its_array_faults_at_the_first_thread_that_does(mo
     with pytest.raises(
         cuda.LogicError, match=r"thread \(12,0,0\) of block \(2,0,0\) reads 4 bytes"
     ):
-        launch = {"block": (16, 16, 1), "grid": (4, 1)}
+        launch = {"block": (16, 16, 1), "grid": (3, 1)}
         module.get_function("naive")(a, b, c, np.int32(n), np.int32(n), **launch)
         cuda.Context.synchronize()
 
