@@ -86,14 +86,15 @@ def declared():
     """{declaration in LLVM: the kernels that need it} of every build of many kernels."""
     from pycuda.compiler import compile
 
-    from helpers import autoinit  # noqa: F401
+    from helpers import autoinit  # noqa: F401  (before what needs a driver)
+    from tests.xray.nsight.cases import source
 
-    sources = [*(XRAY / "planted").glob("[bmw]*.cu"), XRAY / "nsight/kernels.cu"]
-    texts = [path.read_text() for path in sources]
+    planted = sorted((XRAY / "planted").glob("[bmw]*.cu"))
+    texts = {f'#line 1 "{path.name}"\n{path.read_text()}': ["-DBUG=0"] for path in planted}
+    texts |= {source("kernels.cu"): [], REST: []}  # all but the last as other tests compile them
     found = {}
-    for text in [*texts, REST]:
-        options = ["-arch=sm_90", "-DBUG=0"]
-        module = parse(compile(text, no_extern_c=True, options=options, target="ptx").decode())
+    for text, options in texts.items():
+        module = parse(compile(text, no_extern_c=True, options=options, arch="sm_90").decode())
         image = Image(module)
         for kernel in module.kernels:
             for build_name in contract.names("Build", "BUILD_"):
