@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
-from softgpu.machine import find_nvdisasm
+from softgpu.machine import disassembly, find_nvdisasm
 
 from . import autoinit
 
@@ -108,24 +108,30 @@ def _pre(text):
 def code(kernel):
     """The Code of a kernel of helpers.sources, for the GPU in use."""
     target = "sm_{}{}".format(*autoinit.device.compute_capability())
-    with tempfile.TemporaryDirectory() as folder:
-        source, ptx, cubin = (Path(folder, f"kernel{end}") for end in (".cu", ".ptx", ".cubin"))
-        source.write_text(kernel.arguments["source"])
-        options = [*kernel.arguments["options"], "-arch", target, "-lineinfo", "-cubin", "--keep"]
-        options += [f"-I{path}" for path in kernel.arguments["include_dirs"]]
-        _run(autoinit.compiler.nvcc, *options, "--keep-dir", folder, "-o", cubin, source)
-        tool, text = find_nvdisasm(autoinit.compiler.nvcc), ptx.read_text()
-        sass = _run(tool, "-c", "-gp", cubin) if tool else ""
+    ptx, tool = _ptx(kernel, target), find_nvdisasm(autoinit.compiler.nvcc)
+    sass = disassembly(ptx, target, "ptxas", tool) if tool else ""
     machine, routines = _machine(sass, kernel.name)
     steps = (
         Step(where, instruction, tuple(machine.get(number, ())))
-        for number, where, instruction in _instructions(text, kernel)
+        for number, where, instruction in _instructions(ptx, kernel)
     )
     return Code(kernel.name, target, tuple(steps), routines, "" if tool else MISSING)
 
 
-def _run(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def _ptx(kernel, target):
+    """A kernel's PTX, with its CUDA lines."""
+    from pycuda.compiler import compile
+
+    if autoinit.is_software:  # for which this is what it was compiled to, followed by its source
+        return compile(**kernel.arguments).decode().partition("\n//@")[0]
+    with tempfile.TemporaryDirectory() as folder:
+        source, ptx = Path(folder, "kernel.cu"), Path(folder, "kernel.ptx")
+        source.write_text(kernel.arguments["source"])
+        options = [*kernel.arguments["options"], "-arch", target, "-lineinfo", "-ptx", "-o", ptx]
+        options += [f"-I{path}" for path in kernel.arguments["include_dirs"]]
+        command = [autoinit.compiler.nvcc, *options, source]
+        subprocess.run(command, capture_output=True, check=True)
+        return ptx.read_text()
 
 
 def _instructions(ptx, kernel):
