@@ -24,6 +24,7 @@ from .declarations import Declarations, short_name
 from .jit.compile import KernelCode
 from .jit.layout import Image, Layout, Site
 from .jit.stages import stages
+from .jit.types import bits_of
 from .ptx import PtxError, fatbin, link, parse
 from .ptx.callers import tell_callers
 from .ptx.parser import token_lines
@@ -38,6 +39,8 @@ _LAUNCH_FAILED = 719
 _SPACES = contract.values("Space", "SPACE_")
 _KINDS = contract.values("SiteKind", "SITE_")
 _BUILDS = contract.names("Build", "BUILD_")
+_TIERS = contract.names("Tier", "TIER_")
+_BOUNDLESS = 2, (1 << 31) - 1  # loops: of what recurses, whose stack is as deep as in full
 
 
 class LoadedModule:
@@ -49,7 +52,7 @@ class LoadedModule:
         self.program = tell_callers(parse(link(text)))
         self.image = Image(self.program)
         self._layouts: dict[str, Layout] = {}
-        self._codes: dict[tuple[str, str], KernelCode] = {}
+        self._codes: dict[tuple[str, str, bool], KernelCode] = {}
         self._told_refusals = False
 
     def layout(self, kernel: str) -> Layout:
@@ -64,15 +67,19 @@ class LoadedModule:
             self._layouts[kernel] = layout
         return self._layouts[kernel]
 
-    def code(self, kernel: str, build_name: str) -> KernelCode:
-        """A build of a kernel; building it for the first time notices what cannot be run."""
-        key = kernel, build_name
-        if key not in self._codes:
-            self._codes[key] = self._new_code(kernel, build_name)
-        return self._codes[key]
+    def code(self, kernel: str, build_name: str, quick: bool = True) -> KernelCode:
+        """A build of a kernel; building it for the first time notices what cannot be run.
 
-    def _new_code(self, kernel: str, build_name: str) -> KernelCode:
-        return KernelCode(self.digest, self.layout(kernel), kernel, build_name)
+        `quick`: it need not be in full, as for what both tiers have."""
+        full = self._codes.get((kernel, build_name, True))
+        found = full or (quick and self._codes.get((kernel, build_name, False)))
+        if not found:
+            found = self._new_code(kernel, build_name, quick)
+            self._codes[kernel, build_name, found.is_full] = found
+        return found
+
+    def _new_code(self, kernel: str, build_name: str, quick: bool = True) -> KernelCode:
+        return KernelCode(self.digest, self.layout(kernel), kernel, build_name, quick)
 
     def refused_beside(self, kernel: str) -> str:
         """The module's other kernels that cannot run, in words; empty from the second time on."""
@@ -201,6 +208,7 @@ class Engine:
                 "Later", ctypes.cast(ctypes.pythonapi.Py_AddPendingCall, ctypes.c_void_p).value
             ),
         )
+        self.runtime.sg_quick_work(settings.quick_work())
         self._reporter = ffi.callback("ReportCallback", self._report)
         self.runtime.sg_set_callbacks(*self._callbacks)
         self.runtime.sg_set_reporter(self._reporter)
@@ -250,6 +258,15 @@ class Engine:
             yield
         finally:
             self.runtime.sg_time_limit(before)
+
+    @contextmanager
+    def tier(self, name: str):
+        """Kernels in this block run in code made "quick", in "full", or "both" by the rule."""
+        before = self.runtime.sg_quick_work(settings.quick_work(name))
+        try:
+            yield
+        finally:
+            self.runtime.sg_quick_work(before)
 
     def sanitize_launches(self, on: bool = True) -> None:
         """Watch every launch, as SOFTGPU_SANITIZE=1 does: one that does something wrong fails."""
@@ -307,18 +324,19 @@ class Engine:
             shown = short_name(kernel.name)
             runtime.sg_module_kernel(handle, kernel.name.encode(), shown.encode())
 
-    def _compile(self, handle, kernel, build_number: int) -> None:
+    def _compile(self, handle, kernel, build_number: int, tier: int) -> None:
         """Make a build of a kernel."""
         module, build_name = self.modules[handle], _BUILDS[build_number]
         name = ffi.string(kernel).decode()
         with self._compiling:
-            code = module.code(name, build_name)
+            code = module.code(name, build_name, quick=_TIERS[tier] == "quick")
             if folder := settings.dump_folder():
                 stages(code.layout, name, build_name).write(folder)
             address = code.address(self.library)
         counters = code.notes.get("counters", 0)
         entry = ffi.cast("void *", address)
-        self.runtime.sg_kernel_set_code(handle, kernel, build_number, entry, counters)
+        made = _TIERS.index("full" if code.is_full else "quick")
+        self.runtime.sg_kernel_set_code(handle, kernel, build_number, made, entry, counters)
         if origins := code.notes.get("origins"):
             self.runtime.sg_kernel_set_origins(handle, kernel, origins, len(origins))
 
@@ -333,12 +351,17 @@ class Engine:
         function, layout = module.program.functions[name], code.layout
         files = sorted({site.file for site in code.sites})
         names = [ffi.new("char[]", Path(name).name.encode()) for name in files]
-        places = [(function.param_offsets[p.name], p.bytes) for p in function.params]
+        places = [
+            (function.param_offsets[p.name], p.bytes, _whole_bytes(p)) for p in function.params
+        ]
+        depth, constant = _BOUNDLESS if layout.may_recurse else code.notes["loops"]
         facts = {
             "takes": ffi.new("char[]", _sizes(function.params)),
-            "params": ffi.new("uint32_t[][2]", places),
+            "params": ffi.new("uint32_t[][3]", places),
             "param_count": len(places),
             "param_bytes": function.param_bytes,
+            "loop_depth": depth,
+            "loop_constant": constant,
             "static_shared": layout.static_shared_bytes,
             "dynamic_align": layout.dynamic_align,
             "local_bytes": layout.local_bytes,
@@ -390,6 +413,14 @@ class Engine:
 def _sizes(params: list[Variable]) -> bytes:
     """The sizes of several parameters: " (8 + 4)"."""
     return f" ({' + '.join(str(p.bytes) for p in params)})".encode() if len(params) > 1 else b""
+
+
+def _whole_bytes(parameter: Variable) -> int:
+    """The size of the whole numbers that a parameter may hold; 0: it is none."""
+    size = bits_of(parameter.type) // 8
+    if parameter.type[0] == "f":
+        return 0
+    return size if size == parameter.bytes else 4
 
 
 def _site(site: Site, files: list[str]) -> dict[str, int]:

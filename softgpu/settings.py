@@ -5,12 +5,23 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["cache_bytes", "cache_folder", "dump_folder", "threads", "timeout_s", "traced"]
+__all__ = [
+    "cache_bytes",
+    "cache_folder",
+    "dump_folder",
+    "quick_work",
+    "threads",
+    "timeout_s",
+    "traced",
+]
 
 _MOST_THREADS = 256  # as MAX_WORKERS in driver/workers.c
 _LONGEST_S = 1e9
 _CACHE_MB = 1024
 _MOST_CACHE_MB = 1 << 30
+
+_QUICK_WORK = {"both": 1 << 16, "quick": (1 << 64) - 1, "full": 0}
+"""In turns of a warp. One takes some 0.2 us longer in quick code, and optimising 30 ms or more."""
 
 
 def threads() -> int:
@@ -45,6 +56,14 @@ def cache_folder() -> Path:
 def cache_bytes() -> int:
     """SOFTGPU_CACHE_MB: how large that folder may get."""
     return (_whole("SOFTGPU_CACHE_MB", 1, _MOST_CACHE_MB) or _CACHE_MB) << 20
+
+
+def quick_work(tier: str = "") -> int:
+    """A tier, or what SOFTGPU_TIER says: how much a kernel does in code that was made quickly."""
+    text = tier or os.environ.get("SOFTGPU_TIER") or "both"
+    if text not in _QUICK_WORK:
+        raise _unusable("SOFTGPU_TIER", text, f"one of {', '.join(_QUICK_WORK)}")
+    return _QUICK_WORK[text]
 
 
 def dump_folder() -> Path | None:

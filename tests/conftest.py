@@ -1,9 +1,12 @@
 """What tests of several rooms use."""
 
+from contextlib import nullcontext
+
 import pytest
 
-from helpers import plots
+from helpers import autoinit, plots
 from softgpu import toolkit
+from softgpu.loader import Engine
 
 FAKE_NVCC = """\
 #!/bin/sh
@@ -14,6 +17,13 @@ cat >&2 <<END
 #$ gcc -E -D__CUDACC_VER_MAJOR__={major} -D__CUDACC_VER_MINOR__={minor} -D__CUDACC_VER_BUILD__=1
 END
 """
+
+
+@pytest.fixture(scope="module")
+def in_full():
+    """For tests of the machine code itself: LLVM optimises all of it."""
+    with Engine.as_driver().tier("full") if autoinit.is_software else nullcontext():
+        yield
 
 
 @pytest.fixture

@@ -182,9 +182,12 @@ void arrays_free_all(Context *owner);
 
 /* ---- module.c ---- */
 
+#define TIERS 2
+
 typedef struct Code {
-    Entry entry;
+    Entry entry[TIERS]; /* NULL where it is not made */
     uint32_t counter_count;
+    uint64_t work; /* done so far, or just begun: in turns of a warp through a loop or the whole */
 } Code;
 
 typedef struct Kernel {
@@ -194,8 +197,9 @@ typedef struct Kernel {
     char *name, *shown; /* as PTX has it; as its author does */
     size_t param_bytes;
     char *takes;           /* the parameters' sizes, " (8 + 4)", or empty */
-    uint32_t (*params)[2]; /* their offsets and sizes */
+    uint32_t (*params)[3]; /* as in KernelFacts */
     uint32_t param_count;
+    uint32_t loop_depth, loop_constant;
     uint32_t static_shared, dynamic_align, local_bytes, max_threads;
     const char **files;
     uint32_t file_count, site_count;
@@ -225,8 +229,8 @@ typedef struct Module {
 
 /* What ptxas says of it, if that is not known yet. */
 CUresult kernel_learn_attributes(Kernel *kernel);
-/* Compiles the build if that has not happened yet. */
-CUresult kernel_compile(Kernel *kernel, uint32_t build);
+/* The code of a build for so much more work, which is compiled if that has not happened yet. */
+CUresult kernel_compile(Kernel *kernel, uint32_t build, uint64_t work, Entry *entry);
 void modules_free_all(Context *owner);
 /* owner NULL: of no context yet */
 CUresult module_load(Context *owner, const char *image, size_t bytes, Module **out);

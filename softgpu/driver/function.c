@@ -108,14 +108,16 @@ CUAPI cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size
 CUAPI cuFuncIsLoaded(int *loaded, CUfunction function)
 {
     NEED_KERNEL(kernel, function);
-    *loaded = kernel->code[0].entry != NULL;
+    const Code *plain = &kernel->code[BUILD_PLAIN];
+    *loaded = plain->entry[TIER_QUICK] || plain->entry[TIER_FULL];
     return CUDA_SUCCESS;
 }
 
 CUAPI cuFuncLoad(CUfunction function)
 {
     NEED_KERNEL(kernel, function);
-    return kernel_compile(kernel, 0);
+    Entry entry;
+    return kernel_compile(kernel, BUILD_PLAIN, 0, &entry);
 }
 
 CUAPI cuFuncSetSharedMemConfig(CUfunction function, int config)

@@ -6,6 +6,7 @@
 
 #define MAX_PARAM_BYTES 32764
 #define OLD_PARAM_BYTES 4096 /* through cuParamSet... */
+#define UNBOUNDED (1ull << 62)
 
 /* What is asked for besides the arguments. */
 typedef struct {
@@ -121,12 +122,11 @@ static CUresult check_arguments(const Kernel *kernel, size_t bytes)
     return CUDA_SUCCESS;
 }
 
-static void set_job(Job *job, const Kernel *kernel, const Shape *shape, const Code *code)
+static void set_job(Job *job, const Kernel *kernel, const Shape *shape)
 {
     uint32_t align = kernel->dynamic_align;
     memset(job, 0, offsetof(Job, fault_text) + 1);
     job->kernel = kernel;
-    job->entry = code->entry;
     memcpy(job->grid, shape->grid, sizeof job->grid);
     memcpy(job->block, shape->block, sizeof job->block);
     job->threads = job->block[0] * job->block[1] * job->block[2];
@@ -134,9 +134,35 @@ static void set_job(Job *job, const Kernel *kernel, const Shape *shape, const Co
     job->static_shared = (kernel->static_shared + align - 1) / align * align;
     job->dynamic_shared = shape->shared;
     job->local_stride = local_stride(kernel->local_bytes);
-    job->counter_count = code->counter_count;
     job->blocks = (uint64_t)job->grid[0] * job->grid[1] * job->grid[2];
     job->cooperative = shape->cooperative || all_cooperative;
+}
+
+/* The largest whole number among the arguments of a launch; neither negative ones nor pointers. */
+static uint64_t largest_argument(const Kernel *kernel, const char *params)
+{
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        uint32_t offset = kernel->params[i][0], bytes = kernel->params[i][1];
+        uint32_t unit = kernel->params[i][2];
+        for (uint32_t at = 0; unit && at + unit <= bytes; at += unit) {
+            uint64_t number = 0;
+            memcpy(&number, params + offset + at, unit);
+            if (number <= INT32_MAX) largest = MAX(largest, number);
+        }
+    }
+    return largest;
+}
+
+/* What a launch has to do, in turns of a warp through a loop or the whole, as far as that can be
+   told before: a loop goes round as often as the largest constant or argument says. */
+static uint64_t work_of(const Kernel *kernel, const Job *job)
+{
+    double work = (double)job->blocks * job->warps;
+    uint64_t turns = MAX(kernel->loop_constant, 1);
+    if (kernel->loop_depth) turns = MAX(turns, largest_argument(kernel, job->params));
+    for (uint32_t i = 0; i < kernel->loop_depth; i++) work *= turns;
+    return work < UNBOUNDED ? work : UNBOUNDED;
 }
 
 static CUresult launch(Kernel *kernel, const Shape *shape, const void *params, size_t param_bytes)
@@ -147,16 +173,17 @@ static CUresult launch(Kernel *kernel, const Shape *shape, const void *params, s
     const Instrument *tool = instrument ? instrument : instrument_of_all;
     uint32_t build = tool ? tool->build : BUILD_PLAIN;
     CUresult result = check(kernel, shape);
-    if (!result) result = kernel_compile(kernel, build);
     if (!result) result = check_arguments(kernel, param_bytes);
     if (result) return result;
     memcpy(param_copy, params, param_bytes);
     memset(param_copy + param_bytes, 0, 64);
 
     Job job;
-    set_job(&job, kernel, shape, &kernel->code[build]);
+    set_job(&job, kernel, shape);
     job.params = param_copy;
-    result = count_resident(kernel, &job);
+    result = kernel_compile(kernel, build, work_of(kernel, &job), &job.entry);
+    job.counter_count = kernel->code[build].counter_count;
+    if (!result) result = count_resident(kernel, &job);
     if (result) return result;
     Workspace workspace = {.bytes = sizeof workspace};
     driver_lock();

@@ -147,6 +147,8 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->params = copied(facts->params, facts->param_count, sizeof *kernel->params);
     kernel->param_count = facts->param_count;
     kernel->param_bytes = facts->param_bytes;
+    kernel->loop_depth = facts->loop_depth;
+    kernel->loop_constant = facts->loop_constant;
     kernel->static_shared = facts->static_shared;
     kernel->dynamic_align = MAX(facts->dynamic_align, 1);
     kernel->local_bytes = kernel->reported_local = facts->local_bytes;
@@ -162,13 +164,14 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->runs_through = facts->runs_through;
 }
 
-void sg_kernel_set_code(void *handle, const char *name, uint32_t build, void *entry,
+void sg_kernel_set_code(void *handle, const char *name, uint32_t build, uint32_t tier, void *entry,
                         uint32_t counter_count)
 {
     Module *module = handle_object(MODULE, handle);
     Kernel *kernel = module ? kernel_named(module, name) : NULL;
-    if (!kernel || build >= MAX_BUILDS) return;
-    kernel->code[build] = (Code){(Entry)entry, counter_count};
+    if (!kernel || build >= MAX_BUILDS || tier >= TIERS) return;
+    kernel->code[build].entry[tier] = (Entry)entry;
+    kernel->code[build].counter_count = counter_count;
 }
 
 void sg_kernel_set_origins(void *handle, const char *name, const Origin *origins, uint32_t count)
@@ -204,14 +207,31 @@ static CUresult ask(KernelCallback callback, const Kernel *kernel)
 static CUresult kernel_describe(const Kernel *kernel)
 { return kernel->takes ? CUDA_SUCCESS : ask(on_describe, kernel); }
 
-CUresult kernel_compile(Kernel *kernel, uint32_t build)
+static uint64_t quick_work;
+
+uint64_t sg_quick_work(uint64_t most)
+{
+    uint64_t before = quick_work;
+    quick_work = most;
+    return before;
+}
+
+/* Python may have a build in full that is asked for quickly. */
+static Entry made_code(const Code *code, enum Tier tier)
+{ return code->entry[TIER_FULL] ? code->entry[TIER_FULL] : code->entry[tier]; }
+
+CUresult kernel_compile(Kernel *kernel, uint32_t build, uint64_t work, Entry *entry)
 {
     if (build >= MAX_BUILDS) return fail(CUDA_ERROR_INVALID_VALUE, "there is no build %u", build);
-    if (kernel->code[build].entry) return CUDA_SUCCESS;
+    Code *code = &kernel->code[build];
+    uint64_t done = __atomic_add_fetch(&code->work, work, __ATOMIC_RELAXED);
+    enum Tier tier = done > quick_work ? TIER_FULL : TIER_QUICK;
+    if ((*entry = made_code(code, tier))) return CUDA_SUCCESS;
     clear_detail();
-    CUresult result = on_compile ? on_compile(kernel->module->handle, kernel->name, build) : 0;
+    CUresult result =
+        on_compile ? on_compile(kernel->module->handle, kernel->name, build, tier) : 0;
     if (result) return fail_as_told(result);
-    if (!kernel->code[build].entry)
+    if (!(*entry = made_code(code, tier)))
         return fail(CUDA_ERROR_INVALID_IMAGE, "kernel %s was not compiled", kernel->shown);
     return CUDA_SUCCESS;
 }

@@ -79,6 +79,9 @@ struct Site {
 /* What a kernel is compiled for. */
 enum Build { BUILD_PLAIN, BUILD_PROFILE, BUILD_SANITIZE };
 
+/* How machine code is made: soon, or so that it is fast. */
+enum Tier { TIER_QUICK, TIER_FULL };
+
 /* ---- what compiled kernels call; mask: active lanes, as bits; arrays: a value per lane ---- */
 
 /* Memory: addr are host addresses. A vector access passes data[component][lane]. */
@@ -164,7 +167,7 @@ void sg_match_any(uint32_t bytes, const void *a, uint32_t mask, uint32_t *out);
 
 typedef int (*LoadCallback)(void *module, const char *image, size_t bytes);
 typedef int (*KernelCallback)(void *module, const char *kernel);
-typedef int (*CompileCallback)(void *module, const char *kernel, uint32_t build);
+typedef int (*CompileCallback)(void *module, const char *kernel, uint32_t build, uint32_t tier);
 typedef int (*UnloadCallback)(void *module); /* 0 */
 /* Calls when it can, which Python cannot while it unwinds an exception; 0, or it will not. */
 typedef int (*Later)(UnloadCallback, void *module);
@@ -185,8 +188,10 @@ int sg_module_kernel(void *module, const char *name, const char *shown);
 /* What a launch needs to know of a kernel. */
 typedef struct KernelFacts {
     const char *takes;           /* the parameters' sizes, " (8 + 4)", or empty */
-    const uint32_t (*params)[2]; /* the offset and size of each */
+    const uint32_t (*params)[3]; /* of each: offset, size, and that of whole numbers in it, or 0 */
     uint32_t param_count, param_bytes;
+    /* how many loops lie in each other, and the largest constant that these compare with */
+    uint32_t loop_depth, loop_constant;
     uint32_t static_shared, dynamic_align, local_bytes;
     uint32_t max_threads; /* as its author promises; 0: a block's most */
     const char **files;
@@ -197,8 +202,12 @@ typedef struct KernelFacts {
 } KernelFacts;
 
 void sg_kernel_describe(void *module, const char *name, const KernelFacts *);
-void sg_kernel_set_code(void *module, const char *name, uint32_t build, void *entry,
+void sg_kernel_set_code(void *module, const char *name, uint32_t build, uint32_t tier, void *entry,
                         uint32_t counter_count);
+/* How much work a build of a kernel does, in turns of a warp through a loop or the whole, in code
+   that is made quickly; after that, and at once where the first launch has more, in full. Returns
+   what it was before; 0 at first. */
+uint64_t sg_quick_work(uint64_t most);
 void sg_kernel_set_attributes(void *module, const char *name, uint32_t registers,
                               uint32_t local_bytes, uint32_t const_bytes, uint32_t max_threads);
 

@@ -7,6 +7,7 @@ import functools
 import hashlib
 import itertools
 import json
+from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -49,12 +50,12 @@ def _cpu() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), features.flatten()
 
 
-def _new_target_machine():
+def _new_target_machine(opt: int = 2):
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     cpu, features = _cpu()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu, features=features, opt=2
+        cpu=cpu, features=features, opt=opt
     )
 
 
@@ -101,6 +102,12 @@ def assembly(module: llvm.ModuleRef) -> str:
     return _target_machine().emit_assembly(module)
 
 
+def _object_of(text: str, quick: bool) -> bytes:
+    """LLVM text as machine code."""
+    module = module_of(text)
+    return _target_machine(0 if quick else 2).emit_object(module if quick else optimise(module))
+
+
 class _LoadedCode:
     """Machine code in memory, until the last KernelCode that runs it is gone."""
 
@@ -119,35 +126,40 @@ _loaded: WeakValueDictionary[tuple[str, int], _LoadedCode] = WeakValueDictionary
 class KernelCode:
     """One build of one kernel: its sites at once, its machine code when asked for.
 
-    `text`: the digest of the module's text. `notes`: what an instrumented build says of the code;
-    "counters": how many it needs. All of it comes from the cache if it is there, under key.o: a
-    line of JSON, then the object.
+    `text`: the digest of the module's text. `quick`: its machine code may be slow, if that makes it
+    sooner; `is_full`: it is not. `notes`: what is known of the code beside; "counters": how many it
+    needs. Sites and notes are the same of both tiers. All of it comes from the cache if it is
+    there, under key.o: a line of JSON, then the object.
     """
 
-    def __init__(self, text: bytes, layout: Layout, kernel: str, build: str):
+    def __init__(self, text: bytes, layout: Layout, kernel: str, build: str, quick: bool = False):
         self.kernel = kernel
         self.layout = layout
         key = hashlib.sha256(_version())
         for part in (text, kernel.encode(), build.encode()):
             key.update(len(part).to_bytes(8, "little") + part)
-        self._key = key.hexdigest()
         self._emitted = ""
         self._object = b""
         self._code: _LoadedCode | None = None
-        try:
-            header, _, self._object = cache.read(f"{self._key}.o").partition(b"\n")
-            known = json.loads(header)
-            if known["digest"] != hashlib.sha256(self._object).hexdigest():
-                raise ValueError("a damaged file")
-            self.sites = [Site(*fields) for fields in known["sites"]]
-            self._symbols = known["symbols"]
-            self.notes = known["notes"]
-        except (OSError, ValueError, TypeError, KeyError):  # not there, or not readable
-            module_text = ModuleText(layout, BUILDS[build])
-            self._emitted = module_text.emit(kernel)
-            self.sites = module_text.sites
-            self.notes = module_text.notes
-            self._symbols = [name for name in module_text.declared if name.startswith("sg_")]
+        for self.is_full in (True, False) if quick else (True,):
+            self._key = key.hexdigest() + ("" if self.is_full else "-quick")
+            with suppress(OSError, ValueError, TypeError, KeyError):  # not there, or not readable
+                self._read()
+                return
+        module_text = ModuleText(layout, BUILDS[build], quick)
+        self._emitted = module_text.emit(kernel)
+        self.sites = module_text.sites
+        self.notes = module_text.notes
+        self._symbols = [name for name in module_text.declared if name.startswith("sg_")]
+
+    def _read(self) -> None:
+        header, _, self._object = cache.read(f"{self._key}.o").partition(b"\n")
+        known = json.loads(header)
+        if known["digest"] != hashlib.sha256(self._object).hexdigest():
+            raise ValueError("a damaged file")
+        self.sites = [Site(*fields) for fields in known["sites"]]
+        self._symbols = known["symbols"]
+        self.notes = known["notes"]
 
     @property
     def runs_through(self) -> bool:
@@ -159,7 +171,7 @@ class KernelCode:
         for name in self._symbols:
             llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
         if self._emitted:
-            self._object = _target_machine().emit_object(optimise(module_of(self._emitted)))
+            self._object = _object_of(self._emitted, not self.is_full)
             known = {
                 "digest": hashlib.sha256(self._object).hexdigest(),
                 "sites": [astuple(site) for site in self.sites],

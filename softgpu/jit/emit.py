@@ -30,7 +30,6 @@ from .layout import Site
 from .module_text import ModuleText
 from .nans import canonical
 from .opcodes import OPCODES, sites_of
-from .passes import analyse
 from .sums import emit_sum, find_sums, is_sum
 from .types import element_of
 from .values import BITS, LANES, Value, ValueEmitter
@@ -78,19 +77,19 @@ class FunctionEmitter(ValueEmitter):
 
     def __init__(self, text: ModuleText, function: Function):
         super().__init__(text)
-        found = analyse(function, text.has_exits, self.unrolls)
+        found = text.analysis(function, self.unrolls)
         self.function = function = found.function
         self.found = found
         self.blocks = found.blocks
         self.layout = text.layout
         self.large = len(function.instructions) + _BLOCK_WEIGHT * len(self.blocks) > _LARGE
         self._sites_used: Counter = Counter()  # by instruction; None: the function itself
+        self.by_driver = self.through_driver or text.quick
         # registers kept as a base and offsets
-        self.sums = (
-            set() if self.through_driver or self.large else find_sums(function, found.varying)
-        )
+        self.sums = set() if self.by_driver or self.large else find_sums(function, found.varying)
         self.item = Instruction("", (), (), function.source)  # the one at hand
-        self._loaded: dict[str, Value] = {}  # registers that the code since the last label has read
+        self.loaded: set[str] = set()  # slots of registers that some code reads
+        self._for_slot: dict[str, list[int]] = {}  # lines that are for that code alone
         self.frame = self.layout.frames[function.name]
 
     # --- the function -----------------------------------------------------------------------
@@ -98,11 +97,11 @@ class FunctionEmitter(ValueEmitter):
     def emit(self) -> str:
         for index, block in enumerate(self.blocks):
             self._emit_block(index, block)
+        for slot in self._for_slot.keys() - self.loaded:
+            for number in self._for_slot[slot]:
+                self.lines[number] = ""
+        self.lines = [line for line in self.lines if line]
         return define(self)
-
-    def start(self, label: str) -> None:
-        super().start(label)
-        self._loaded.clear()
 
     def formals(self) -> list:
         return [*self.function.returns, *self.function.params]
@@ -187,10 +186,8 @@ class FunctionEmitter(ValueEmitter):
             self._send(block, 0, self.mask)
             self._go(index, targets)
         elif isinstance(choice, str):  # "entry"
-            entry = self.assign(
-                f"load <{LANES} x i32>, ptr {self._slot(Register('%entry', 'b32'))[0]}"
-            )
-            self._scatter(block, Value(entry, "i32", False))
+            entry = self._load_slot(self._slot(Register("%entry", "b32"))[0], "i32", False)
+            self._scatter(block, entry)
             self._go(index, targets)
         elif not self.found.divergent[index]:
             self._emit_uniform_choice(index, block, choice)
@@ -237,9 +234,8 @@ class FunctionEmitter(ValueEmitter):
         if position in block.selects:
             slot = self._slot(Register("%entry", "b32"))[0]
             chosen = self.constant(block.selects[position], "i32", uniform=False)
-            old = Value(self.assign(f"load <{LANES} x i32>, ptr {slot}"), "i32", False)
-            lane_mask = Value(self.assign(f"bitcast i32 {lanes} to <{LANES} x i1>"), "i1", False)
-            self.line(f"store {self.select(lane_mask, chosen, old)}, ptr {slot}")
+            old = self._load_slot(slot, "i32", False)
+            self._store_slot(slot, self.select(self.from_bits(lanes), chosen, old))
         waiting = self.assign(f"load i32, ptr %wait{target}")
         self.line(f"store i32 {self.assign(f'or i32 {waiting}, {lanes}')}, ptr %wait{target}")
 
@@ -388,16 +384,21 @@ class FunctionEmitter(ValueEmitter):
         return register.name not in self.found.varying
 
     def _load_slot(self, slot: str, element: str, uniform: bool) -> Value:
-        value = self._loaded.get(slot)
-        if value is None:
+        def load() -> Value:
+            self.loaded.add(slot)
             kind = Value("", element, uniform).type
-            value = Value(self.assign(f"load {kind}, ptr {slot}"), element, uniform)
-            self._loaded[slot] = value
-        return value
+            return Value(self.assign(f"load {kind}, ptr {slot}"), element, uniform)
+
+        return self._once(slot, load)
 
     def _store_slot(self, slot: str, value: Value) -> None:
-        self.line(f"store {value}, ptr {slot}")
-        self._loaded[slot] = value
+        self.line_for_slot(slot, f"store {value}, ptr {slot}")
+        self._known[slot] = value
+
+    def line_for_slot(self, slot: str, text: str) -> None:
+        """A line that is left out if nothing reads the slot of a register."""
+        self._for_slot.setdefault(slot, []).append(len(self.lines))
+        self.line(text)
 
     def load_register(self, register: Register) -> Value:
         if register.name in self.sums:
@@ -511,7 +512,9 @@ class FunctionEmitter(ValueEmitter):
         """Right before, and right after, a call of a device function."""
 
     through_driver = False
-    """Whether every access and barrier is a call of the driver."""
+    """Whether every access and barrier is a call of the driver.
+
+    `by_driver`: whether every access is, as where there shall be little code."""
 
     instrumented = False
     """Whether the hooks want to see each access, and so none may be left to a shared routine."""
@@ -570,7 +573,8 @@ class FunctionEmitter(ValueEmitter):
 
     def _define_routine(self, name: str, body, inputs: tuple[Value, ...]):
         """The results, as the routine has them, and its text."""
-        ours = self.lines, self.entry, self._temporaries, self._active, self._active_vector
+        ours = self.lines, self.entry, self._temporaries, self._known
+        lanes = self._active, self._active_vector
         self.lines, self.entry, self._temporaries = [], [], {}
         self.start("body")
         self._active, self._active_vector = "%active", self.from_bits("%active")
@@ -585,8 +589,8 @@ class FunctionEmitter(ValueEmitter):
         taken = ", ".join(["ptr %w", "i32 %active", *map(str, formal)])
         head = f'define internal {kind} @"{name}"({taken}) noinline {{'
         text = "\n".join([head, *self.entry, "br label %body", *self.lines, "}"])
-        self.lines, self.entry, self._temporaries, self._active, self._active_vector = ours
-        self._loaded.clear()
+        self.lines, self.entry, self._temporaries, self._known = ours
+        self._active, self._active_vector = lanes
         return results, text
 
     # --- sites --------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from ..ptx.forms import result_count
 from ..ptx.program import (
@@ -375,8 +376,19 @@ CARRY = Register("%carry", "pred")
 """The condition code register that add.cc and its kin write and read."""
 
 
+_known_registers: WeakKeyDictionary[Instruction, tuple[list[Register], list[Register]]]
+_known_registers = WeakKeyDictionary()
+
+
 def registers_of(instruction: Instruction) -> tuple[list[Register], list[Register]]:
     """(written, read) registers; a predicated write also reads, since other lanes keep theirs."""
+    known = _known_registers.get(instruction)
+    if known is None:
+        known = _known_registers[instruction] = _find_registers(instruction)
+    return known
+
+
+def _find_registers(instruction: Instruction) -> tuple[list[Register], list[Register]]:
     if instruction.opcode == "call":
         returned, function, *passed = instruction.operands
         written = _registers(returned)

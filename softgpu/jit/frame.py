@@ -26,8 +26,8 @@ def define(e) -> str:
         "%stop = load ptr, ptr %w.stop, !invariant.load !0",
     ]
     registers = [*e.function.registers.values(), CARRY, Register("%entry", "b32")]
-    for register in registers:
-        for slot, kind in e.slots(register):
+    for slot, kind in (slot for register in registers for slot in e.slots(register)):
+        if slot in e.loaded:
             prologue.append(f"{slot} = alloca {kind}")
             prologue.append(f"store {kind} zeroinitializer, ptr {slot}")
     for index in range(len(e.blocks)):

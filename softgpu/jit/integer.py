@@ -202,6 +202,9 @@ def _clamped_shift(e, operation, a, amount: Value) -> Value:
     """A shift whose amount (i32) may reach or pass the width."""
     width = {"i16": 16, "i32": 32, "i64": 64}[a.element]
     limit = width - 1 if operation == "ashr" else width
+    if amount.text.lstrip("-").isdigit():
+        number = min(int(amount.text) % (1 << 32), limit)
+        return e.op(operation, a, number) if number < width else e.op("and", a, 0)
     amount = e.intrinsic("umin", amount, limit)
     if operation == "ashr":
         return e.op(operation, a, e.resize(amount, a.element))

@@ -130,6 +130,7 @@ class Layout:
         self._visit(kernel)
         self.frames = {name: self._frame(module.functions[name]) for name in self.calls}
         self.local_bytes = self._local_bytes(kernel, {}, set())
+        self.analyses: dict = {}  # of its functions, once they are known
 
     def _visit(self, name: str) -> None:
         if name in self.calls:
@@ -183,6 +184,10 @@ class Layout:
             below = [self._local_bytes(callee, known, path | {name}) for callee in calls]
             known[name] = self.frames[name].bytes + max(below, default=0)
         return known[name]
+
+    @property
+    def may_recurse(self) -> bool:
+        return self.local_bytes >= _RECURSIVE_LOCAL_BYTES
 
     @property
     def follows_pointers(self) -> bool:

@@ -7,6 +7,8 @@ lane, checks every lane and reports what is wrong.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from .. import contract
 from ..ptx.program import Address, Immediate, Register, Vector
 from .addresses import operand_address, operand_sum
@@ -85,10 +87,7 @@ class Access:
 
     def _inside(self, first: Value, past: Value) -> Value:
         """Whether [first, past) (i64) is where the fast path may go, and first is aligned."""
-        e = self.e
-        if e.through_driver:
-            return e.constant(0, "i1")
-        return e.op("and", self.aligned(first), self.within(first, past))
+        return self.e.op("and", self.aligned(first), self.within(first, past))
 
     def aligned(self, address: Value) -> Value:
         e = self.e
@@ -182,15 +181,16 @@ class Access:
             return e.extract(start, "0")
         has_zero = e.op("and", active, 1)
         direct, detour, done = e.label(), e.label(), e.label()
+        known = e.known()
         condition = e.compare("icmp ne", has_zero, 0)
         e.line(f"br {condition}, label %{direct}, label %{detour}")
-        e.start(direct)
+        e.start(direct, known)
         of_zero = e.extract(start, "0")
         e.line(f"br label %{done}")
-        e.start(detour)
+        e.start(detour, known)
         of_lowest = e.extract(start, lowest.text)
         e.line(f"br label %{done}")
-        e.start(done)
+        e.start(done, known)
         kind = start.element
         text = e.assign(f"phi {kind} [{of_zero.text}, %{direct}], [{of_lowest.text}, %{detour}]")
         return Value(text, kind, True)
@@ -232,22 +232,42 @@ def _load(e, item):
         uniform = access.address.uniform
         values = e.load_at_once(access)
         if values is None:
-            values = access.run("load", _load_one_place if uniform else _load_lanes)
+            load = _load_one_place if uniform else _load_lanes
+            values = access.run("load", _load_with_driver if e.by_driver else load)
         for destination, value in zip(_destinations(item.operands[0]), values, strict=True):
             e.write(destination, value, access.signed)
 
 
-def _branch(e: FunctionEmitter, condition: Value) -> tuple[str, str, str]:
+def _branch(e: FunctionEmitter, condition: Value) -> tuple[str, str, str, Mapping]:
+    """Three labels, and what is known at each: no way of an access writes registers."""
     fast, slow, done = e.label(), e.label(), e.label()
     e.line(f"br {condition}, label %{fast}, label %{slow}, !prof !1")
-    return fast, slow, done
+    return fast, slow, done, e.known()
+
+
+def _load_with_driver(e: FunctionEmitter, access: Access) -> list[Value]:
+    """What the driver loads, which checks every lane: of one lane where all share an address."""
+    uniform = access.address.uniform
+    data = e.temporary(access.element, access.count, "data")
+    access.slow("load", data)
+    kind, lane, align = Value("", access.element, uniform).type, "", 64
+    if uniform:
+        lane = f", i32 {e.intrinsic('cttz', e.active, tail='i1 true').text}"
+        align = access.element_bytes
+    values = []
+    for number in range(access.count):
+        base = e.assign(
+            f"getelementptr [{LANES} x {access.element}], ptr {data}, i64 {number}{lane}"
+        )
+        text = e.assign(f"load {kind}, ptr {base}, align {align}")
+        values.append(Value(text, access.element, uniform))
+    return values
 
 
 def _load_one_place(e: FunctionEmitter, access: Access) -> list[Value]:
     possible, place = access.one_place()
-    data = e.temporary(access.element, access.count, "data")
-    fast, slow, done = _branch(e, possible)
-    e.start(fast)
+    fast, slow, done, known = _branch(e, possible)
+    e.start(fast, known)
     e.observe_row(access.site, place, True)
     fast = e.here
     pointer = e.assign(f"inttoptr {place} to ptr")
@@ -256,21 +276,14 @@ def _load_one_place(e: FunctionEmitter, access: Access) -> list[Value]:
         at = e.assign(f"getelementptr i8, ptr {pointer}, i64 {number * access.element_bytes}")
         direct.append(e.assign(f"load {access.element}, ptr {at}, align {access.element_bytes}"))
     e.line(f"br label %{done}")
-    e.start(slow)
-    access.slow("load", data)
-    lane = e.intrinsic("cttz", e.active, tail="i1 true")
-    by_lane = []
-    for number in range(access.count):
-        base = e.assign(
-            f"getelementptr [{LANES} x {access.element}], ptr {data}, i64 {number}, i32 {lane.text}"
-        )
-        by_lane.append(e.assign(f"load {access.element}, ptr {base}, align {access.element_bytes}"))
+    e.start(slow, known)
+    by_lane = _load_with_driver(e, access)
+    slow = e.here
     e.line(f"br label %{done}")
-    e.start(done)
+    e.start(done, known)
+    kind = access.element
     return [
-        Value(
-            e.assign(f"phi {access.element} [{a}, %{fast}], [{b}, %{slow}]"), access.element, True
-        )
+        Value(e.assign(f"phi {kind} [{a}, %{fast}], [{b.text}, %{slow}]"), kind, True)
         for a, b in zip(direct, by_lane, strict=True)
     ]
 
@@ -278,27 +291,21 @@ def _load_one_place(e: FunctionEmitter, access: Access) -> list[Value]:
 def _load_lanes(e: FunctionEmitter, access: Access) -> list[Value]:
     kind = f"<{LANES} x {access.element}>"
     possible, place = access.in_a_row()
-    data = e.temporary(access.element, access.count, "data")
-    fast, slow, done = _branch(e, possible)
-    e.start(fast)
+    fast, slow, done, known = _branch(e, possible)
+    e.start(fast, known)
     e.observe_row(access.site, place, False)
     ways = [(_load_row(e, access, place), e.here)]
     e.line(f"br label %{done}")
-    e.start(slow)
+    e.start(slow, known)
     if e.expects_scatter(access):
-        fast, slow, _ = _branch(e, access.anywhere())
-        e.start(fast)
+        fast, slow, *_ = _branch(e, access.anywhere())
+        e.start(fast, known)
         ways.append(([_gather(e, access)], e.here))
         e.line(f"br label %{done}")
-        e.start(slow)
-    access.slow("load", data)
-    by_lane = []
-    for number in range(access.count):
-        base = e.assign(f"getelementptr {kind}, ptr {data}, i64 {number}")
-        by_lane.append(e.assign(f"load {kind}, ptr {base}, align 64"))
-    ways.append((by_lane, e.here))
+        e.start(slow, known)
+    ways.append(([value.text for value in _load_with_driver(e, access)], e.here))
     e.line(f"br label %{done}")
-    e.start(done)
+    e.start(done, known)
     values = []
     for number in range(access.count):
         sources = ", ".join(f"[{way[number]}, %{label}]" for way, label in ways)
@@ -356,15 +363,25 @@ def _store(e, item):
         if "release" in item.modifiers:  # after stores that pass the caches by, too
             e.line("fence seq_cst")
         if not e.store_at_once(access, values):
-            access.run("store", _store_values, *values)
+            store = _store_with_driver if e.by_driver else _store_values
+            access.run("store", store, *values)
+
+
+def _store_with_driver(e: FunctionEmitter, access: Access, *values: Value) -> list[Value]:
+    data = e.temporary(access.element, access.count, "data")
+    for number, value in enumerate(values):
+        value = e.splat(value)
+        base = e.assign(f"getelementptr {value.type}, ptr {data}, i64 {number}")
+        e.line(f"store {value}, ptr {base}, align 64")
+    access.slow("store", data)
+    return []
 
 
 def _store_values(e: FunctionEmitter, access: Access, *values: Value) -> list[Value]:
     vector = f"<{LANES} x {access.element}>"
-    data = e.temporary(access.element, access.count, "data")
     possible, place = access.one_place() if access.address.uniform else access.in_a_row()
-    fast, slow, end = _branch(e, possible)
-    e.start(fast)
+    fast, slow, end, known = _branch(e, possible)
+    e.start(fast, known)
     e.observe_row(access.site, place, access.address.uniform)
     pointer = e.assign(f"inttoptr {place} to ptr")
     if (
@@ -385,13 +402,10 @@ def _store_values(e: FunctionEmitter, access: Access, *values: Value) -> list[Va
         total = LANES * access.count
         e.line(f"store <{total} x {access.element}> {wide}, ptr {pointer}, align {access.bytes}")
     e.line(f"br label %{end}")
-    e.start(slow)
-    for number, value in enumerate(values):
-        base = e.assign(f"getelementptr {vector}, ptr {data}, i64 {number}")
-        e.line(f"store {e.splat(value)}, ptr {base}, align 64")
-    access.slow("store", data)
+    e.start(slow, known)
+    _store_with_driver(e, access, *values)
     e.line(f"br label %{end}")
-    e.start(end)
+    e.start(end, known)
     return []
 
 

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from itertools import chain
 
 from ..ptx.forms import refusal
-from ..ptx.program import Instruction
+from ..ptx.program import Function, Instruction
 from .layout import Layout, Site
 from .opcodes import OPCODES, sites_of
+from .passes import Analysis, analyse
+from .turns import loops_of
 from .values import Value
 
 __all__ = ["ModuleText", "symbol"]
@@ -46,14 +48,18 @@ class ModuleText:
     """The LLVM text of one kernel with the device functions it needs, and its table of sites.
 
     `emitter`: of a build, what makes the text of a function: called with this and the function.
+    `quick`: whether it shall be little, and may be slower. Sites and notes are the same.
     """
 
-    def __init__(self, layout: Layout, emitter: Callable):
+    def __init__(self, layout: Layout, emitter: Callable, quick: bool = False):
         self.module = module = layout.module
         self.layout = layout
         self.emitter = emitter
+        self.quick = quick
         self.first_site, self.sites = _number_sites(layout)
-        self.notes: dict = {}  # what an instrumented build wants to remember of this code, as JSON
+        # what is to be remembered of this code, as JSON; "loops": as in turns.py, as if those of
+        # each function lay inside its caller's
+        self.notes: dict = {"loops": [0, 0]}
         self.declared: dict[str, str] = {}
         self.definitions: dict[str, str] = {}
         self.routines: dict[str, tuple[list[Value], str]] = {}  # results and text by name
@@ -74,12 +80,24 @@ class ModuleText:
             self.definitions[name] = ""
             self._wanted.append(name)
 
+    def analysis(self, function: Function, unrolled: bool) -> Analysis:
+        """What the passes find, once for all builds and tiers."""
+        known = self.layout.analyses
+        key = function.name, unrolled
+        if key not in known:
+            known[key] = analyse(function, self.has_exits, unrolled)
+        return known[key]
+
     def emit(self, kernel: str) -> str:
         self.kernel = kernel
         self.want(kernel)
         while self._wanted:
             name = self._wanted.pop()
-            self.definitions[name] = self.emitter(self, self.module.functions[name]).emit()
+            emitter = self.emitter(self, self.module.functions[name])
+            self.definitions[name] = emitter.emit()
+            depth, most = loops_of(emitter.blocks)
+            known = self.notes["loops"]
+            self.notes["loops"] = [known[0] + depth, max(known[1], most)]
         routines = (text for _, text in self.routines.values())
         texts = self.declared.values(), routines, self.definitions.values(), _METADATA
         return "\n".join([*chain(*texts), ""])

@@ -89,7 +89,9 @@ class ProvingEmitter(FunctionEmitter):
     def emit_instructions(self, index: int, block: Block) -> None:
         in_loop = index in self._loops
         items = block.instructions
-        proof = None if self.large else find_proof(items, self.found.varying, self._strides)
+        proof = None
+        if not self.large and not self.by_driver:
+            proof = find_proof(items, self.found.varying, self._strides)
         if not proof or (len(proof.guesses) > _MOST_ONCE and not in_loop):
             super().emit_instructions(index, block)
             return
@@ -119,10 +121,12 @@ class ProvingEmitter(FunctionEmitter):
     def _prove(self, proof: Proof) -> tuple[Value, dict[Instruction, _Stretch]]:
         """Whether a proof holds, and the stretch of each access; registers are left as they are."""
         slots = [slot for register in proof.changed() for slot in self.slots(register)]
-        before = [(self.assign(f"load {kind}, ptr {slot}"), kind, slot) for slot, kind in slots]
+        before = [(self.name(), kind, slot) for slot, kind in slots]
+        for value, kind, slot in before:
+            self.line_for_slot(slot, f"{value} = load {kind}, ptr {slot}")
         stretches = self._stretches(proof)
         for value, kind, slot in before:
-            self.line(f"store {kind} {value}, ptr {slot}")
+            self.line_for_slot(slot, f"store {kind} {value}, ptr {slot}")
         all_lanes = Value(self.mask, "i32", True)
         holds = self.compare("icmp eq", all_lanes, -1)
         for stretch in dict.fromkeys(stretches.values()):

@@ -13,7 +13,7 @@ from .compile import BUILDS, assembly, module_of, optimise
 from .flow import EXIT, Block
 from .layout import Layout
 from .module_text import ModuleText
-from .passes import Analysis, analyse
+from .passes import Analysis
 
 __all__ = ["STAGES", "Stages", "stages"]
 
@@ -72,9 +72,9 @@ def _ptx(module: Module, kernel: str) -> str:
 
 def _blocks(layout: Layout, build: str) -> str:
     """The functions of a kernel as the passes leave them to the emitter."""
-    may_exit = ModuleText(layout, BUILDS[build]).has_exits
+    text = ModuleText(layout, BUILDS[build])
     functions = (layout.module.functions[name] for name in layout.calls)
-    found = (analyse(f, may_exit, BUILDS[build].unrolls) for f in functions if f.is_defined)
+    found = (text.analysis(f, BUILDS[build].unrolls) for f in functions if f.is_defined)
     return "\n".join(map(_function, found))
 
 

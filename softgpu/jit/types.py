@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 __all__ = ["bits_of", "element_of", "is_float", "is_signed", "kind_of", "wide_of"]
 
 _FLOATS = ("f16", "f16x2", "bf16", "bf16x2", "f32", "f64", "tf32")
@@ -31,6 +33,7 @@ def kind_of(item) -> str:
     return next(m for m in reversed(item.modifiers) if m not in ("relu", "add", "sat"))
 
 
+@functools.cache
 def element_of(ptx_type: str) -> str:
     """The LLVM type of one lane of a PTX type such as u32, f16 or pred."""
     if ptx_type == "pred":

@@ -7,15 +7,18 @@ what `python -m softgpu.show` shows. LLVM checks it when it reads it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ..contract import WARP
 
 __all__ = ["BITS", "LANES", "Value", "ValueEmitter"]
 
 LANES = 32
+
+NOTHING: Mapping = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ class ValueEmitter:
         self.entry: list[str] = []  # lines that run when the function begins
         self._count = 0
         self._temporaries: dict[str, str] = {}
+        self._known: dict[str, Value] = {}  # what would only be computed, or loaded, once more
 
     # --- lines ------------------------------------------------------------------------------
 
@@ -71,9 +75,25 @@ class ValueEmitter:
         self._count += 1
         return f"l{self._count}"
 
-    def start(self, label: str) -> None:
+    def start(self, label: str, known: Mapping[str, Value] = NOTHING) -> None:
+        """Begin a piece of code. known: what is known on every way there."""
         self.here = label
+        self._known = {**known}
         self.lines.append(f"{label}:")
+
+    def known(self) -> Mapping[str, Value]:
+        """What is known at this point, and stays so unless registers are written."""
+        return {**self._known}
+
+    def _still(self, known: Mapping[str, Value]) -> Mapping[str, Value]:
+        """What of it holds yet."""
+        return {key: value for key, value in known.items() if self._known.get(key) is value}
+
+    def _once(self, key: str, make: Callable[[], Value]) -> Value:
+        """What `make` gives; it is called where that is not known yet."""
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
 
     @contextmanager
     def when(self, condition: Value) -> Iterator[Callable[[], None]]:
@@ -82,18 +102,19 @@ class ValueEmitter:
         Calling what `with` gives begins, within the block, what runs if it is false."""
         body, other = self.label(), self.label()
         end = other
+        before = after = self.known()
 
         def otherwise() -> None:
-            nonlocal end
-            end = self.label()
+            nonlocal end, after
+            end, after = self.label(), self._still(before)
             self.line(f"br label %{end}")
-            self.start(other)
+            self.start(other, before)
 
         self.line(f"br {condition}, label %{body}, label %{other}")
-        self.start(body)
+        self.start(body, before)
         yield otherwise
         self.line(f"br label %{end}")
-        self.start(end)
+        self.start(end, self._still(after))
 
     # --- values -----------------------------------------------------------------------------
 
@@ -115,6 +136,9 @@ class ValueEmitter:
             return value
         if value.text[0] not in "%<":
             return Value(f"splat ({value.element} {value.text})", value.element, False)
+        return self._once(f"splat {value.text}", lambda: self._in_all_lanes(value))
+
+    def _in_all_lanes(self, value: Value) -> Value:
         kind = f"<{LANES} x {value.element}>"
         one = self.assign(f"insertelement {kind} poison, {value.element} {value.text}, i64 0")
         text = self.assign(
@@ -268,9 +292,13 @@ class ValueEmitter:
 
     def warp_value(self, field: str, element: str, index: int = 0, uniform: bool = True) -> Value:
         """A field of the Warp that does not change while the kernel runs."""
-        kind, place = Value("", element, uniform).type, self.warp_field(field, index)
-        text = self.assign(f"load {kind}, ptr {place}, !invariant.load !0")
-        return Value(text, element, uniform)
+
+        def load() -> Value:
+            kind, place = Value("", element, uniform).type, self.warp_field(field, index)
+            text = self.assign(f"load {kind}, ptr {place}, !invariant.load !0")
+            return Value(text, element, uniform)
+
+        return self._once(f"%w {field} {index} {element}", load)
 
     # --- calls ------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from tests.softgpu.conformance.suite import CASES, FAMILIES, Golden, family
 
 pytestmark = [
     pytest.mark.conformance,
+    pytest.mark.usefixtures("in_full"),
     pytest.mark.skipif(
         autoinit.device.compute_capability() < (9, 0),
         reason="the kernels use instructions of compute capability 9.0",

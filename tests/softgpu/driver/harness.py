@@ -74,7 +74,7 @@ class Driver:
         self._callbacks = (
             ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)(self._load),
             None,  # kernels are described when they are loaded
-            ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_uint32)(self._compile),
+            ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_uint32, c_uint32)(self._compile),
             ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p)(self._attributes),
             ctypes.CFUNCTYPE(None, c_void_p)(self.unloaded.append),
             None,  # at once
@@ -123,12 +123,12 @@ class Driver:
 
     def _describe(self, module, name):
         file = ffi.new("char[]", b"kernel.cu")
-        params = [(at, 8) for at in range(0, PARAM_BYTES.get(name, 0), 8)]
+        params = [(at, 8, 8) for at in range(0, PARAM_BYTES.get(name, 0), 8)]
         sites = [list(site) for site in SITES]
         if name == "read_at":
             sites[0][KIND] = LOAD
         facts = {
-            "takes": ffi.new("char[]", b""), "params": ffi.new("uint32_t[][2]", params),
+            "takes": ffi.new("char[]", b""), "params": ffi.new("uint32_t[][3]", params),
             "param_count": len(params), "param_bytes": 8 * len(params),
             "static_shared": 4096, "dynamic_align": 16, "local_bytes": LOCAL_BYTES,
             "max_threads": 64 if name == "deep" else 0,
@@ -138,9 +138,9 @@ class Driver:
         told = ffi.new("KernelFacts *", facts)
         self.library.sg_kernel_describe(module, name.encode(), contract.address(told))
 
-    def _compile(self, module, name, build_number):
+    def _compile(self, module, name, build_number, tier):
         entry = ctypes.cast(getattr(self.kernels, name.decode()), c_void_p)
-        self.library.sg_kernel_set_code(c_void_p(module), name, build_number, entry, 2)
+        self.library.sg_kernel_set_code(c_void_p(module), name, build_number, tier, entry, 2)
         return 0
 
     def _attributes(self, module, name):

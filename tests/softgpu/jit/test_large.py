@@ -111,6 +111,7 @@ def test_only_large_kernels_are_left_as_they_are(shape):
 
 
 @SHAPES
+@pytest.mark.usefixtures("in_full")
 @pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU's compiler")
 def test_a_large_kernel_answers_as_in_full(shape, monkeypatch, tmp_path):
     import pycuda.driver as cuda

@@ -19,6 +19,7 @@ import pycuda.driver as cuda
 import pycuda.gpuarray as gpuarray
 from pycuda.compiler import SourceModule
 
+pytestmark = pytest.mark.usefixtures("in_full")
 KERNELS = """
 template <typename T> __device__ void tiles(const T *a, const T *b, T *c, int n)
 {

@@ -1,0 +1,34 @@
+"""How often a warp may go round a kernel's loops, as far as can be told before it runs."""
+
+from __future__ import annotations
+
+from ..ptx.program import Immediate, Instruction
+from .flow import EXIT, Block
+
+__all__ = ["loops_of"]
+
+
+def loops_of(blocks: list[Block]) -> tuple[int, int]:
+    """(how many loops of a function lie in each other, the largest whole constant that any of
+    them compares with)."""
+    ends: dict[int, int] = {}  # of loops, by their first blocks
+    for last, block in enumerate(blocks):
+        for first in block.targets:
+            if EXIT < first <= last:
+                ends[first] = last
+    depth = most = 0
+    for index, block in enumerate(blocks):
+        around = sum(first <= index <= last for first, last in ends.items())
+        depth = max(depth, around)
+        if around:
+            most = max([most, *map(_constant, block.instructions)])
+    return depth, most
+
+
+def _constant(item: Instruction) -> int:
+    """The constant that an instruction compares a whole number with, or 0."""
+    if item.opcode != "setp" or item.modifiers[-1][0] == "f":
+        return 0
+    bits = int(item.modifiers[-1][1:])
+    given = [o.value for o in item.operands if isinstance(o, Immediate)]
+    return max([0, *(min(n, (1 << bits) - n) for n in given)])
