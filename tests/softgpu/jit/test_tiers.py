@@ -176,14 +176,17 @@ def test_both_tiers_give_the_same_answers(in_both):
 
 
 def test_both_tiers_count_the_same(in_both):
+    memory = [cuda.to_device(array) for array in much()]
+
     def counts():
-        memory = [cuda.to_device(array) for array in much()]
         kernel = module_of(MUCH).get_function("much")
         report = profile(kernel, *memory, np.int32(N), grid=(2, 1), block=(128, 1, 1), watch=1)
         arrays = report.arrays[["read", "written", "touched"]]
         samples = report.samples[["site", "warp", "mask", "bytes"]].tolist()
         seen = report.lines, report.sites, report.blocks, arrays.tolist(), samples
-        return report.nsight(), report.caches, report.waves, report.events.tolist(), *seen
+        metrics = report.nsight().items()  # of the L2's, some depend on where memory lies
+        exact = {name: count for name, count in metrics if name[:3] not in ("lts", "dra")}
+        return exact, report.waves, report.events.tolist(), *seen
 
     quick, full = in_both(counts)
     assert quick == full
