@@ -83,7 +83,9 @@ uint32_t sg_sanitize_barrier(Warp *w, uint32_t site, uint32_t id, uint32_t threa
 {
     mask = come(w, site, id, mask, hints, false);
     if (id < BARRIERS) watch.here->barrier_waits[id] |= 1u << w->warp_id;
-    uint32_t result = sg_barrier(w, site, id, threads, mask, reduce, predicate);
+    uint32_t result = 0;
+    if (id || threads || reduce) result = sg_barrier(w, site, id, threads, mask, reduce, predicate);
+    else sg_sync(w, site, mask);
     if (watch.here->barrier_came[id] >> w->warp_id & 1) pass_barrier(w, id, !threads);
     return result;
 }

@@ -202,6 +202,7 @@ static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const vo
     Shape shape;
     Region *region;
     shape_of(addr, mask, a->bytes, &shape);
+    a->row = shape.row;
     *stored = false;
     if (all_inside(a, &shape, &region)) {
         if (region) *stored = look_up(a, region, addr, mask, &shape, data);
@@ -256,6 +257,14 @@ uint32_t sanitize_access(Warp *w, uint32_t site, const uint64_t *addr, uint32_t 
     return inspect(&a, addr, mask, data, &stored);
 }
 
+/* Reads the good lanes' values. */
+static void read_lanes(const Access *a, const uint64_t *addr, uint32_t mask, void *data)
+{
+    if (mask == UINT32_MAX && a->row && a->site->elements == 1)
+        memcpy(data, (const void *)addr[0], LANES * a->bytes);
+    else access_read(addr, mask, a->site, data);
+}
+
 void sg_sanitize_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data,
                       uint32_t hints)
 {
@@ -265,7 +274,7 @@ void sg_sanitize_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mas
     set_access(&a, w, site, mask, hints);
     uint32_t good = inspect(&a, addr, mask, NULL, &stored);
     if (good != mask) clear_lanes(data, mask & ~good, a.site);
-    access_read(addr, good, a.site, data);
+    read_lanes(&a, addr, good, data);
     pass_on(&a, addr, good, hints);
 }
 

@@ -133,6 +133,7 @@ typedef struct Access {
     uint32_t number, flags, bytes;
     bool load, store, atomic; /* an atomic may be both */
     bool observes;            /* an atomic whose result tells it of those before it */
+    bool row;                 /* consecutive lanes access consecutive places */
     Mark mark;                /* of lane 0 */
 } Access;
 
