@@ -1,17 +1,23 @@
 """Kernels of several texts from one call of the compiler, which costs far more than a kernel."""
 
 import re
+from functools import cache
+from pathlib import Path
 
 from helpers import autoinit, parameters, sources
 from softgpu.declarations import Declarations
 
+DYNAMIC = re.compile(r"^ *extern __shared__ .*?(\w+)\[\]", re.MULTILINE)
 INCLUDE = re.compile(r"^#include .+$", re.MULTILINE)
 OPTIONS = ["-diag-suppress=177,550"]  # as helpers.sources
 
 
 def joined(texts):
     """One text of several: each in a namespace, its kernels numbered, its lines counted as ever."""
+    texts = list(texts)
     includes = sorted({line for text in texts for line in INCLUDE.findall(text)})
+    if any("= half;" in text for text in texts):
+        includes.insert(0, "#include <cuda_fp16.h>")
     return "\n".join([*includes, *(_apart(text, number) for number, text in enumerate(texts))])
 
 
@@ -33,8 +39,23 @@ def compiled(texts, kernel):
     }
 
 
+def variant(file, among, **choices):
+    """The kernel of a file of cuda_src with these choices, compiled once with all those among
+    which they are; alone, if they are not."""
+    text = sources.text(file, **choices)
+    texts = tuple(sources.text(file, **each) for each in among)
+    if not autoinit.is_software or text not in texts:
+        return sources.kernel(file, **choices)
+    return _variants(Path(file).stem, texts)[text]
+
+
+@cache
+def _variants(kernel, texts):
+    return compiled(dict(zip(texts, texts)), kernel)
+
+
 def _apart(text, number):
-    for name in Declarations(text).kernels:
+    for name in {*Declarations(text).kernels, *DYNAMIC.findall(text)}:  # which know no namespaces
         text = re.sub(rf"\b{name}\b", f"{name}_{number}", text)
     text = INCLUDE.sub("", text).replace('extern "C" ', "")
     text = text.replace("__global__", 'extern "C" __global__')

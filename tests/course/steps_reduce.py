@@ -6,6 +6,8 @@ import numpy as np
 
 from helpers import checks, sources
 
+from . import batch
+
 ACCUMULATORS = {
     "float16": "float32",
     "float32": "float32",
@@ -22,6 +24,10 @@ STRIDING_BLOCKS = 40
 ROWS = ["warp_per_row", "block_per_row", "warp_packed", "block_packed", "lanes", "split"]
 COLUMNS = ["columns", "chunks", "tiles"]
 
+OTHER_TYPES = ["float16", "float64", "int32"]  # than the files have, and so whoever runs these
+OPERATORS = ["Prod", "Max", "Min"]
+OPERATORS_OF_ROWS = [*OPERATORS, "Mean", "ArgMax", "ArgMin"]
+
 
 def numbers(*shape, dtype="float32", seed=0):
     """Random negatives and non-integers, so that a wrong index or rounding shows."""
@@ -33,21 +39,13 @@ def numbers(*shape, dtype="float32", seed=0):
 
 def fold_vector(step, x, acc=None, block=256, **choices):
     """What a step of reduce/ makes of x: one value, or a total a block."""
-    acc = np.dtype(acc or ACCUMULATORS[x.dtype.name])
+    acc = x.dtype if step == "halving" else np.dtype(acc or ACCUMULATORS[x.dtype.name])
     blocks = ceil(x.size / block)
     if step == "one_thread":
         blocks, block = 1, 1
     if step in STRIDING:
         blocks = min(blocks, STRIDING_BLOCKS)
-    if step == "unrolled":
-        choices["BLOCK"] = block
-    if step == "last_block":
-        choices["Out"] = acc
-    if step == "halving":
-        acc = x.dtype
-    else:
-        choices["Acc"] = acc
-    run = sources.kernel(f"reduce/{step}.cu", T=x.dtype, **choices)
+    run = _vector_kernel(step, x.dtype, acc, block, choices)
 
     x_gpu = checks.Guarded(x.shape, x.dtype).set(x)
     one = step in ["one_thread", "last_block", *ATOMIC]
@@ -68,33 +66,62 @@ def fold_vector(step, x, acc=None, block=256, **choices):
     return out.get()
 
 
+def _vector_kernel(step, dtype, acc, block, choices):
+    """The kernel of a step of reduce/; what only tests ask of it is compiled at once."""
+
+    def of(dtype, acc, **choices):
+        choices |= {} if step == "halving" else {"Acc": acc}
+        choices |= {"Out": acc} if step == "last_block" else {}
+        choices |= {"BLOCK": block} if step == "unrolled" else {}
+        return {"T": dtype, **choices}
+
+    among = [of(dtype, ACCUMULATORS[dtype]) for dtype in OTHER_TYPES] + [of("float32", "float64")]
+    if step in [*FOLDS, "two_pass", "last_block"]:
+        among += [of("float32", "float32", Op=f"{operator}<Acc>") for operator in OPERATORS]
+    return batch.variant(f"reduce/{step}.cu", among, **of(dtype, acc, **choices))
+
+
 def fold_rows(step, x, operator="Sum", offset_bytes=0, **choices):
     """What a step of rowreduce/ makes of x[batch, hidden]: out[batch]."""
-    batch, hidden = x.shape
-    value = ACCUMULATORS[x.dtype.name]
-    types = {"Acc": value, "Out": value, "Op": f"{operator}<Acc>"}
-    if operator.startswith("Arg"):
-        c_name = sources.C_NAMES[value]
-        types = {"Acc": f"Indexed<{c_name}>", "Out": "int64", "Op": f"{operator}<{c_name}>"}
-    run = sources.kernel(f"rowreduce/{step}.cu", T=x.dtype, **types, **choices)
+    rows, hidden = x.shape
+    run = _row_kernel(step, x.dtype.name, operator, choices)
     x_gpu = checks.Guarded(x.shape, x.dtype, offset_bytes).set(x)
-    out = checks.Guarded(batch, "int64" if operator.startswith("Arg") else value)
+    out = checks.Guarded(
+        rows, "int64" if operator.startswith("Arg") else ACCUMULATORS[x.dtype.name]
+    )
     block, splits, rest = 128, 3, []
-    blocks = {"warp_per_row": ceil(batch / 4), "warp_packed": ceil(batch / 4), "lanes": 2}
+    blocks = {"warp_per_row": ceil(rows / 4), "warp_packed": ceil(rows / 4), "lanes": 2}
     if step == "split":
         totals, arrived = (
-            checks.Guarded((batch * splits, 2), "int64"),
-            checks.Guarded(batch, "int32"),
+            checks.Guarded((rows * splits, 2), "int64"),
+            checks.Guarded(rows, "int32"),
         )
         room = np.uintp(totals.array.ptr)  # for values of any type
         rest = [np.int32(splits), room, arrived.set(0).array]
-    grid = blocks.get(step, batch * splits if step == "split" else batch), 1
-    sizes = np.int64(batch), np.int64(hidden)
+    grid = blocks.get(step, rows * splits if step == "split" else rows), 1
+    sizes = np.int64(rows), np.int64(hidden)
     run(x_gpu.array, out.array, *sizes, *rest, grid=grid, block=(block, 1, 1))
     if step == "split":
         totals.get()
-        checks.assert_equal(arrived.get(), np.zeros(batch), "arrived")
+        checks.assert_equal(arrived.get(), np.zeros(rows), "arrived")
     return out.get()
+
+
+def _row_kernel(step, dtype, operator, choices):
+    """The kernel of a step of rowreduce/; what only tests ask of it is compiled at once."""
+
+    def of(dtype, operator="Sum"):
+        value = ACCUMULATORS[dtype]
+        if operator.startswith("Arg"):
+            c_name = sources.C_NAMES[value]
+            types = {"Acc": f"Indexed<{c_name}>", "Out": "int64", "Op": f"{operator}<{c_name}>"}
+        else:
+            types = {"Acc": value, "Out": value, "Op": f"{operator}<Acc>"}
+        return {"T": dtype, **types, **choices}
+
+    among = [of("float32", operator) for operator in OPERATORS_OF_ROWS]
+    among = [] if choices or step not in ROWS else [*map(of, OTHER_TYPES), *among]
+    return batch.variant(f"rowreduce/{step}.cu", among, **of(dtype, operator))
 
 
 def fold_columns(step, x, operator="Sum", transform="Identity", rows_a_chunk=10, **choices):
