@@ -1,8 +1,8 @@
 """X-ray: one launch under the microscope. What it did and what it did wrong, by source line."""
 
+from importlib import import_module
+
 from .. import autoinit  # noqa: F401  (PyCUDA binds to the driver that it chooses)
-from .draw import draw_access, draw_banks, draw_shuffle, draw_steps
-from .limits import draw_limits
 from .profiler import profile
 from .report import compare
 from .sanitizer import sanitize
@@ -17,3 +17,14 @@ __all__ = [
     "profile",
     "sanitize",
 ]
+
+
+def __getattr__(name):
+    """What draws comes when it is used: matplotlib loads as long as all else here together."""
+    if name not in __all__:
+        raise AttributeError(f"helpers.xray has no {name!r}; there is {', '.join(__all__)}")
+    return getattr(import_module(".limits" if name == "draw_limits" else ".draw", __name__), name)
+
+
+def __dir__():
+    return __all__

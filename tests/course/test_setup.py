@@ -185,6 +185,16 @@ def test_xray_may_be_the_first_import():
     assert python("from helpers import xray; from pycuda import gpuarray; print('ok')") == "ok\n"
 
 
+def test_xray_loads_matplotlib_when_it_draws():
+    look = "; import sys; print('matplotlib' in sys.modules)"
+    assert python("from helpers import xray" + look) == "False\n"
+    assert python("from helpers.xray import draw_limits, draw_steps" + look) == "True\n"
+    assert "has no 'draw'; there is compare" in python("from helpers import xray; xray.draw()")
+    assert (
+        python("from helpers import xray; print(set(xray.__all__) - set(dir(xray)))") == "set()\n"
+    )
+
+
 @pytest.mark.parametrize("setting", ["SOFTGPU_THREADS=all", "SOFTGPU_TIMEOUT=1m"])
 def test_a_setting_that_is_no_number_is_named(setting):
     environment = dict([setting.split("=")])
