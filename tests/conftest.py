@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from helpers import autoinit, plots
+from helpers import autoinit
 from softgpu import toolkit
 from softgpu.loader import Engine
 
@@ -29,6 +29,7 @@ def in_full():
 @pytest.fixture
 def axes_of(monkeypatch):
     """A function that gives the axes, and the alternative text, of what a plot draws."""
+    from helpers import plots  # not above: matplotlib loads for as long as some tests take
 
     monkeypatch.setattr(plots, "Picture", lambda figure, alt, shades: (figure.axes[0], alt))
     return lambda plot, *arguments, **named: plot(*arguments, **named)
