@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +36,8 @@ def install(threads: int | None = None, toolkit: Toolkit | None = None) -> None:
         toolkit = toolkit or find_toolkit()
         use(toolkit)
         os.environ["SOFTGPU_NVCC"] = toolkit.nvcc
+        os.environ["SOFTGPU_PYTHON"] = sys.executable
+        os.environ["SOFTGPU_HEADERS"] = str(settings.cache_folder().absolute() / "headers")
         os.environ["PATH"] = os.pathsep.join([_BIN, os.environ["PATH"]])
     cache.serve_pycuda()
     clients.serve()
