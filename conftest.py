@@ -33,7 +33,7 @@ class WhatIsCompiledOnce(LoadScopeScheduling):
 
     def _split_scope(self, nodeid):
         path, test, *method = nodeid.split("::", 2)
-        if path.endswith((".ipynb", "/test_together.py")):
+        if path.endswith((".ipynb", "/test_together.py", "/test_clock.py")):
             return path
         return f"{path}::{test}" if method and "[" not in test else nodeid.partition("-")[0]
 
