@@ -27,7 +27,7 @@ LOG = VENV / "setup.log"
 PYTHON = VENV / "bin" / "python"
 PYCUDA = "2026.1"
 PYCUDA_SHA256 = "759516160628ba06f32ce7e563e3f5b9214691dc9528a03ea99ea1073f4e14ba"
-BUILT_WITH = "numpy=", "setuptools=", "nvidia-"  # what PyCUDA is
+FIRST = "numpy=", "pip=", "setuptools=", "nvidia-"  # what PyCUDA is built with, and a faster pip
 DISASSEMBLER = "nvidia-cuda-nvdisasm="  # small, and few machines with a compiler have it
 PYTHONS = (3, 10), (3, 13)
 QUIET = {  # JupyterLab asks the network for nothing
@@ -190,13 +190,12 @@ def make_environment():
 
 
 def pins(wheels):
-    """Lines of the lock: those that PyCUDA is built with, and the rest; with NVIDIA's compiler
-    wheels or without."""
+    """Lines of the lock: those of FIRST, and the rest; with NVIDIA's compiler wheels or without."""
     lines = (ROOT / "requirements.lock").read_text().splitlines()
     lines = [line for line in lines if line and line[0] != "#"]
     if not wheels:
         lines = [line for line in lines if line[:7] != "nvidia-" or line.startswith(DISASSEMBLER)]
-    first = [line for line in lines if line.startswith(BUILT_WITH)]
+    first = [line for line in lines if line.startswith(FIRST)]
     return first, [line for line in lines if line not in first]
 
 
@@ -212,10 +211,10 @@ def install_packages(label, name, lines):
         write_stamp(name, key)
 
 
-def pycuda_key(toolkit, built_with):
+def pycuda_key(toolkit, first):
     """What a PyCUDA is made from."""
     builder = ROOT / "scripts/build_pycuda.py"
-    numpy = [line for line in built_with if line.startswith("numpy")]
+    numpy = [line for line in first if line.startswith("numpy")]
     return digest(PYCUDA, builder, sysconfig.get_config_var("SOABI"), toolkit.version, *numpy)
 
 
@@ -300,7 +299,7 @@ def set_up():
             make_environment()
             first, rest = pins(wheels=toolkit is None)
             compiler = "" if toolkit else " and NVIDIA's compiler"
-            install_packages("NumPy, setuptools" + compiler, "built_with", first)
+            install_packages("pip, setuptools, NumPy" + compiler, "first", first)
             if not toolkit:
                 try:
                     driver, toolkit = choice.choose(wheels)
