@@ -13,7 +13,7 @@ from itertools import chain
 from zlib import crc32
 
 MARK = b"#pragma softgpu declarations "
-_KEPT = ("-D__", "-DCUDA_", "-std=", "-E", "-m64")  # what may change how headers are read
+_KEPT = ("-D__", "-DCUDA_", "-std=", "-O", "-w", "-E", "-m64")  # a header may change with these
 _WORD = bytes(c if chr(c).isalnum() and c < 128 or c in b"_$" else 32 for c in range(256))
 
 
@@ -34,8 +34,9 @@ def parse(arguments):
             command.append(argument) if is_toolkit else folders.append(argument[2:])
         elif argument.startswith(_KEPT):
             command.append(argument)
-        elif argument.startswith("-D"):
-            macros.append(argument[2:].partition("=")[0].encode())
+        elif argument.startswith(("-D", "-U")):
+            macro = argument[2:] or next(left)
+            macros.append(macro.partition("=")[0].encode())
         elif argument.endswith(".cu") and not source:
             source = argument
             folders.append(os.path.dirname(source) or ".")

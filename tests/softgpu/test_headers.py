@@ -121,10 +121,12 @@ def test_what_the_headers_could_read_otherwise_is_read(gcc):
     assert not is_whole(gcc, "#define other 1\n#include <cuda_fp16.h>\nhalf x;")
     assert is_whole(gcc, "#define bits 1\n#include <cuda_fp16.h>\nhalf x;")
     assert is_whole(gcc, "far::Inner x;", "-DWIDTH=4")
+    assert is_whole(gcc, "far::Inner x;", "-D", "WIDTH=4")
     assert is_whole(gcc, "far::Inner x;", "-U", "WIDTH")
     (gcc.work / "mine.h").write_text("#  define short int\n")
     assert is_whole(gcc, '#include "mine.h"\n#include <cuda_fp16.h>\nhalf x;')
-    assert not is_whole(gcc, "far::Inner x;", "-DOTHER=4")
+    assert not is_whole(gcc, "far::Inner x;", "-DOTHER=4", "-D", "MORE")
+    assert not is_whole(gcc, "far::Inner x;", "-O2", "-w", "-std=c++20")
 
 
 def test_a_file_of_the_kernels_comes_before_a_header(gcc):
