@@ -280,6 +280,7 @@ def _take_apart(command, folder):
     stamps = [(path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in paths]
     return {
         **index(re.sub(r"^#(?:define|undef) .*", "", text, flags=re.MULTILINE)),
+        "stand_ins": HEADERS,
         "stamps": stamps,
         "words": [words(files(section) & paths) for section in sections],
         "parts": {part for parts in inside for part in parts},
@@ -295,9 +296,9 @@ def make(command, folder):
         try:
             made = _take_apart(command, unfinished)
         except (subprocess.SubprocessError, ValueError):
-            made = {"texts": [], "stamps": []}  # with these headers, gcc does it all
+            made = {"texts": [], "stamps": [], "stand_ins": ()}  # gcc does it all
         made["command"] = command
         Path(unfinished, "index").write_bytes(marshal.dumps(made))
-        for name in (*HEADERS, "index") if made["texts"] else ("index",):
+        for name in (*made["stand_ins"], "index"):
             os.replace(f"{unfinished}/{name}", f"{folder}/{name}")
     return made

@@ -52,7 +52,8 @@ def load(command):
     try:
         with open(folder + "/index", "rb") as file:
             index = marshal.loads(file.read())
-        if all(_stamp(path) == (time, size) for path, time, size in index["stamps"]):
+        is_whole = set(index["stand_ins"]).issubset(os.listdir(folder))
+        if is_whole and all(_stamp(path) == (time, size) for path, time, size in index["stamps"]):
             return folder, index
     except (OSError, ValueError, EOFError, TypeError):
         pass  # not made, not whole, or a header is gone

@@ -153,6 +153,14 @@ def test_an_index_that_is_not_whole_is_made_again(gcc, broken):
     assert index.read_bytes() != broken
 
 
+def test_what_stands_in_for_a_header_is_made_again(gcc):
+    gcc("")
+    (stand_in,) = gcc.cache.glob("*/cuda_runtime.h")
+    stand_in.unlink()
+    assert not is_whole(gcc, "int x = twice(3);")
+    assert stand_in.exists()
+
+
 def test_headers_that_cannot_be_taken_apart_are_left_whole(gcc):
     with (gcc.headers / "cuda_runtime.h").open("a") as file:
         file.write("int begun[\n")
