@@ -113,7 +113,7 @@ uint64_t access_readable_end(Warp *w, uint32_t lane, uint64_t address)
 }
 
 /* Whether all 32 lanes are aligned and inside a range: by signs, which vectors are quick at. */
-static bool all_inside(Range range, const uint64_t *addr, uint32_t bytes)
+VECTORISED static bool all_inside(Range range, const uint64_t *addr, uint32_t bytes)
 {
     uint64_t low = 0, outside = 0;
     for (uint32_t lane = 0; lane < LANES; lane++) {

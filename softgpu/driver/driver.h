@@ -33,6 +33,12 @@
 #define FOR_LANES(lane, mask)                                                                      \
     for (uint32_t rest_ = (mask), lane; rest_ && (lane = __builtin_ctz(rest_), 1);                 \
          rest_ &= rest_ - 1)
+/* Of functions over lanes. */
+#if defined(__x86_64__)
+#define VECTORISED __attribute__((noinline, target_clones("avx2", "default")))
+#else
+#define VECTORISED __attribute__((noinline))
+#endif
 
 /* ---- error.c: codes and the words that go with them ---- */
 

@@ -5,12 +5,6 @@
 
 #include "driver.h"
 
-#if defined(__x86_64__)
-#define VECTORISED __attribute__((noinline, target_clones("avx2", "default")))
-#else
-#define VECTORISED __attribute__((noinline))
-#endif
-
 /* ---- written.c: which bytes anybody has written ---- */
 
 /* In driver.h: what the rest of the driver tells it. */
