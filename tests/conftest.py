@@ -4,9 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from helpers import autoinit
 from softgpu import toolkit
-from softgpu.loader import Engine
 
 FAKE_NVCC = """\
 #!/bin/sh
@@ -22,6 +20,9 @@ END
 @pytest.fixture(scope="module")
 def in_full():
     """For tests of the machine code itself: LLVM optimises all of it."""
+    from helpers import autoinit  # not above: tests of the driver alone load one of their own
+    from softgpu.loader import Engine
+
     with Engine.as_driver().tier("full") if autoinit.is_software else nullcontext():
         yield
 
