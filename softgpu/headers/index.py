@@ -277,7 +277,8 @@ def _take_apart(command, folder):
         before = f'#include "{name}"\n'
     paths = files(text) - {str(source)}
     inside = [path.rpartition("/include/")[2].split("/") for path in paths]
-    stamps = [(path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in paths]
+    read = [*paths, os.path.abspath(__file__)]
+    stamps = [(path, os.stat(path).st_mtime_ns, os.stat(path).st_size) for path in read]
     return {
         **index(re.sub(r"^#(?:define|undef) .*", "", text, flags=re.MULTILINE)),
         "stand_ins": HEADERS,

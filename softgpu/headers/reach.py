@@ -55,8 +55,8 @@ def load(command):
         is_whole = set(index["stand_ins"]).issubset(os.listdir(folder))
         if is_whole and all(_stamp(path) == (time, size) for path, time, size in index["stamps"]):
             return folder, index
-    except (OSError, ValueError, EOFError, TypeError):
-        pass  # not made, not whole, or a header is gone
+    except (OSError, ValueError, EOFError, TypeError, KeyError):
+        pass  # not made, not whole, of another kind, or a header is gone
     from index import make  # type: ignore[import-not-found]  # beside this file
 
     return folder, make(command, folder)

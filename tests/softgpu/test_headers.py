@@ -1,5 +1,6 @@
 """What is left of CUDA's headers for a kernel, with headers of our own in their place."""
 
+import marshal
 import shutil
 import subprocess
 import sys
@@ -144,8 +145,8 @@ def test_a_header_that_has_changed_is_read_again(gcc):
     assert len(list(gcc.cache.iterdir())) == 1
 
 
-@pytest.mark.parametrize("broken", [b"", b"rubbish", b"\xdb\x00"])
-def test_an_index_that_is_not_whole_is_made_again(gcc, broken):
+@pytest.mark.parametrize("broken", [b"", b"rubbish", b"\xdb\x00", marshal.dumps({"texts": []})])
+def test_an_index_that_is_not_as_it_should_be_is_made_again(gcc, broken):
     gcc("")
     (index,) = gcc.cache.glob("*/index")
     index.write_bytes(broken)
