@@ -1,5 +1,7 @@
 """Two tiers of machine code: when each is made, and that they agree."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -82,8 +84,13 @@ def made(monkeypatch, tmp_path):
     return tiers
 
 
+@functools.cache  # once: each time could be of another folder, which lines are told with
+def compiled(source):
+    return compile(source, no_extern_c=True, arch="sm_90")
+
+
 def module_of(source):
-    return cuda.module_from_buffer(compile(source, no_extern_c=True, arch="sm_90"))
+    return cuda.module_from_buffer(compiled(source))
 
 
 def launch(name, *arguments, grid=1, times=1):
