@@ -8,6 +8,7 @@ import ctypes
 import hashlib
 import os
 import threading
+from contextlib import suppress
 from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from functools import cache
 
@@ -177,6 +178,17 @@ def _packed(arguments):
     return pack(layout, *values)
 
 
+def _real_allocation(address):
+    """(begin, size) of what the real GPU has at an address, or just before it, where an array
+    without elements may lie; None: nothing."""
+    from pycuda.driver import LogicError, mem_get_address_range
+
+    for near in (address, address - 1):
+        with suppress(LogicError, OverflowError):  # a number below 0 is no address
+            return mem_get_address_range(near)
+    return None
+
+
 class BesideTarget(Target):
     """A kernel compiled for the software GPU, launched on copies of what the real GPU holds."""
 
@@ -241,12 +253,11 @@ class BesideTarget(Target):
 
     def _moved(self, copies, address):
         """Where the copy of what lies at an address of the real GPU is; None: nothing does."""
-        from pycuda.driver import LogicError, from_device, mem_get_address_range
+        from pycuda.driver import from_device
 
-        try:
-            begin, size = mem_get_address_range(address)
-        except LogicError:
+        if not (found := _real_allocation(address)):
             return None
+        begin, size = found
         if begin not in copies:
             self._copy(copies, begin, from_device(begin, (size,), np.uint8))
         return copies[begin] + address - begin

@@ -803,6 +803,11 @@ def test_beside_another_driver(tmp_path, monkeypatch):
     (finding,) = sanitize((COPY, "copy"), x, y, grid=1, block=60, uninitialised=[x[:10]])
     assert (finding.kind, finding.count) == ("uninitialised read", 10)
     assert (y.get() == 7).all()
+    # an array without elements lies at the end of its allocation, a number below 0 nowhere
+    kernel = "__global__ void last(float *x, long long n) { if (n < 0) x[0] = 1; }", "last"
+    nothing = gpuarray.zeros(1, np.float32)[1:]
+    (finding,) = sanitize(kernel, nothing, np.int64(-5), grid=1, block=1, uninitialised=[nothing])
+    assert finding.place == "argument 1 (x), byte 4 (one past the end of 4)"
     launch._beside.cache_clear()
 
 
