@@ -11,13 +11,16 @@ from functools import cache
 import nbformat
 import pytest
 
-from helpers import exercises, sources
+from helpers import autoinit, exercises, sources
 from helpers.exercises import grading, judging, progress, texts
 from helpers.exercises.launches import Wrong
 
 from . import batch
 
 NAMES = exercises.names()
+
+# beside a real GPU xray wants a kernel's source, and its driver maps more memory than is allowed
+software = pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
 
 
 @pytest.fixture(autouse=True)
@@ -154,6 +157,7 @@ def test_each_kind_of_mistake_has_its_words(monkeypatch, text, kind, says):
     assert re.search(says, str(reasons[0])) and reasons[0].advice
 
 
+@software
 def test_a_kernel_may_be_judged_as_pycuda_made_it():
     from pycuda.compiler import SourceModule
 
@@ -243,6 +247,7 @@ def test_a_process_that_dies_is_a_row(monkeypatch):
     assert row == {"verdict": "crashed", "reasons": "ended with 1: no word"}
 
 
+@software
 @pytest.mark.parametrize("megabytes, verdict", [(600, "tried"), (40_000, "done")])
 def test_memory_is_limited(megabytes, verdict):
     large = "__device__ char large[1LL << 34];\n" + exercises.solution(FIRST)
