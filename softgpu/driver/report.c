@@ -141,7 +141,9 @@ static uint32_t reason(const Access *a, uint32_t lane, uint64_t address, Mark ot
     bool update =
         same_line(site, a->number) && origin_of(site)->updates && origin_of(a->number)->updates;
     if (both_write && (at_once || !in_shared(a->w, a->site, address))) *kind = DOUBLE_WRITE;
-    if (ours_atomic && theirs_atomic) return same_size(other, a) ? SCOPE : TWO_SIZES;
+    if (ours_atomic && theirs_atomic && !same_size(other, a)) return TWO_SIZES;
+    if (ours_atomic && theirs_atomic && both & MARK_IN_BLOCK && !same_block) return SCOPE;
+    if (ours_atomic && theirs_atomic) return UNFENCED;
     if (!at_once && !(both & MARK_ATOMIC) && has_polled(a, lane, other)) return UNFENCED;
     if (*kind == DOUBLE_WRITE) return NO_NOTE;
     if (update) return UPDATE;

@@ -155,7 +155,8 @@ static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_
     a->atomic = a->site->kind == SITE_ATOMIC || a->site->kind == SITE_RED;
     a->observes = false;
     a->flags = hints & HINTS_OF_MARKS;
-    a->mark = mark_of(order.now, site, w->warp_id, 0, a->flags);
+    uint32_t blind = a->flags & MARK_ATOMIC && !a->load ? MARK_BLIND : 0;
+    a->mark = mark_of(order.now, site, w->warp_id, 0, a->flags | blind);
     if (a->load && hints & HINT_POLLS) watch.here->polled[w->warp_id] |= mask;
 }
 
@@ -298,7 +299,7 @@ void sg_sanitize_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, cons
     bool stored;
     if (!mask) return;
     set_access(&a, w, site, mask, hints);
-    if (op == OP_EXCH) a.load = false;
+    if (op == OP_EXCH) a.load = false, a.mark |= MARK_BLIND;
     a.observes = out;
     uint32_t good = inspect(&a, addr, mask, NULL, &stored);
     if (good != mask && out) clear_lanes(out, mask & ~good, a.site);

@@ -31,6 +31,7 @@ enum {
     MARK_IN_BLOCK = HINT_IN_BLOCK,
     MARK_FLAG = 16, /* a volatile store that somebody waited for */
     MARK_READ_ONLY = HINT_READ_ONLY,
+    MARK_BLIND = HINT_READ_ONLY, /* of an atomic: it stored, and did not ask what was there */
     HINTS_OF_MARKS = MARK_ATOMIC | MARK_VOLATILE | MARK_POLLS | MARK_IN_BLOCK | MARK_READ_ONLY
 };
 #define LANE_BITS (31ll << LANE_SHIFT)

@@ -250,6 +250,8 @@ static bool row_alike(Access *a, Region *r, uint64_t offset, uint32_t first, uin
     row.n = lanes << row.shift;
     if (read_only && was_written(r)) return false;
     if (a->store && is_new(r, r->constant)) return false;
+    if (a->store && a->mark & MARK_BLIND && !is_written(r, p, offset, at, row.n, lanes * a->bytes))
+        return false;
     if (read_only) r->constant = order.now;
     if (is_new(r, r->last[WRITE]) || (a->load && r->is_shared)) row.write = p->of[WRITE] + at;
     for (int k = WRITE + 1; k < (a->store ? TOUCHES : WRITES); k++)
@@ -313,6 +315,18 @@ INLINE int collision(Access *a, const Region *r, Mark before, bool wrote, uint32
     return before & MARK_READ_ONLY && !same_thread ? STALE_READ : NO_COLLISION;
 }
 
+/* What is wrong with an access of what an atomic store was the first to write: if nobody who wrote
+   it has come first for certain, a load may as well find what was there before. */
+static int too_early(const Access *a, const Region *r, const Planes *p, uint64_t at, uint32_t lane)
+{
+    Mark from = MARK_AT(r->is_shared ? order.block : order.launch);
+    if (order.lost || !(a->load || a->observes) || p->of[WRITE][at] < from) return NO_COLLISION;
+    for (int k = 0; k < WRITES; k++)
+        if (p->of[k][at] >= from && order_before(p->of[k][at], a->w->warp_id, lane))
+            return NO_COLLISION;
+    return RACE;
+}
+
 /* A lane's value as it will lie in memory. */
 static void lay_out(const Access *a, const void *data, uint32_t lane, char *out)
 {
@@ -337,10 +351,17 @@ static bool stores_the_same(Mark write, Mark atomic, const char *value, const ch
                             uint32_t size)
 { return !memcmp(value, memory, size) || mark_time(atomic) >= mark_time(write); }
 
-/* The access is the last that touched a place. What an atomic has observed came before it. */
-static void remember(const Access *a, const Planes *p, uint64_t at, Mark own, Limits limits)
+/* The access is the last that touched a place. What an atomic has observed came before it. An atomic
+   store that is the first to write is kept as a write, too, for whoever looks too early. */
+static void remember(const Access *a, Region *r, const Planes *p, uint64_t offset, uint32_t size,
+                     Mark own, Limits limits)
 {
     Touch touch = touch_of(a);
+    uint64_t at = offset / size;
+    if (touch == ATOMIC && own & MARK_BLIND && !is_written(r, p, offset, at, 1, size)) {
+        p->of[WRITE][at] = own;
+        r->last[WRITE] = order.now;
+    }
     Mark *one = p->of[touch] + at;
     if (touch == WRITE || a->observes) *one = own;
     if (a->observes) p->of[touch + 1][at] = 0;
@@ -369,7 +390,8 @@ void shadow_lane(Access *a, Region *r, uint64_t address, uint32_t lane, const vo
         for (int k = 0; k < (a->store ? TOUCHES : WRITES) && !told; k++) {
             if (!is_new(r, r->last[k])) continue;
             Mark other = p->of[k][at];
-            int kind = collision(a, r, other, k < WRITES, lane);
+            int kind = k == WRITE && other & MARK_BLIND ? too_early(a, r, p, at, lane)
+                                                        : collision(a, r, other, k < WRITES, lane);
             if (kind == NO_COLLISION) continue;
             if (k == WRITE && plain &&
                 stores_the_same(other, p->of[ATOMIC][at], value + i, (char *)address + i, size))
@@ -378,7 +400,7 @@ void shadow_lane(Access *a, Region *r, uint64_t address, uint32_t lane, const vo
             told = true;
         }
         if (a->load && a->flags & MARK_POLLS && *write & MARK_VOLATILE) *write |= MARK_FLAG;
-        remember(a, p, at, own, limits);
+        remember(a, r, p, offset + i, size, own, limits);
     }
     Touch touch = touch_of(a);
     r->last[touch] = order.now;

@@ -1,4 +1,8 @@
 // Volatile memory, flags, locks and the scopes of fences and atomics.
+#include <cuda/atomic>
+
+using float_ref = cuda::atomic_ref<float, cuda::thread_scope_device>;
+using count_ref = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
 // Only what somebody waits for is a flag.
 // launch: grid 1, block 64; in float 64, zero float 1
@@ -237,4 +241,52 @@ extern "C" __global__ void two_sizes(const int *x, unsigned *both)
     if (t < 32) atomicAdd(whole, x[t]);
 #endif
     else atomicAdd(whole, (unsigned long long)x[t] << 32);  // caught: race
+}
+
+// Atomics of two addresses come in any order, too: the count may be seen before the total.
+// launch: grid 8, block 32; in float 256, new float 8, new float 1, zero uint 1
+extern "C" __global__ void last_block_by_atomics(const float *x, float *totals, float *out,
+                                                 unsigned *arrived)
+{
+    if (threadIdx.x > 0) return;
+    atomicExch(totals + blockIdx.x, x[32 * blockIdx.x]);  // caught: race
+#if !BUG
+    __threadfence();
+#endif
+    if (atomicInc(arrived, gridDim.x - 1) < gridDim.x - 1) return;
+    __threadfence();
+    float sum = 0;
+    for (int k = 0; k < gridDim.x; k++) sum += atomicAdd(totals + k, 0.f);  // caught: race
+    *out = sum;
+}
+
+// The same by relaxed stores and loads; the count may order them itself.
+// launch: grid 8, block 32; in float 256, new float 8, new float 1, zero uint 1
+extern "C" __global__ void last_block_by_relaxed_stores(const float *x, float *totals, float *out,
+                                                        unsigned *arrived)
+{
+    using cuda::std::memory_order_acq_rel, cuda::std::memory_order_relaxed;
+    if (threadIdx.x > 0) return;
+    float_ref(totals[blockIdx.x]).store(x[32 * blockIdx.x], memory_order_relaxed);  // caught: race
+    auto how = BUG ? memory_order_relaxed : memory_order_acq_rel;
+    if (count_ref(*arrived).fetch_add(1, how) < gridDim.x - 1) return;
+    float sum = 0;
+    for (int k = 0; k < gridDim.x; k++)
+        sum += float_ref(totals[k]).load(memory_order_relaxed);  // caught: race
+    *out = sum;
+}
+
+// Set to 0 by an atomic: the others may add before.
+// launch: grid 1, block 64; index int 64 9, new int 1
+extern "C" __global__ void begun_by_an_exchange(const int *x, int *out)
+{
+    __shared__ int sum;
+    int t = threadIdx.x;
+    if (t == 0) atomicExch(&sum, 0);  // caught: race
+#if !BUG
+    __syncthreads();
+#endif
+    atomicAdd(&sum, x[t]);  // caught: race
+    __syncthreads();
+    if (t == 0) *out = sum;
 }
