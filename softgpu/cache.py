@@ -31,6 +31,7 @@ _LOOK_EVERY = 16
 
 _unseen_bytes: int | None = None  # written by this process since it last looked; None: it has not
 _pycuda: Path | None = None
+_own: list[tempfile.TemporaryDirectory] = []  # removed when the process ends
 _told = False
 
 
@@ -69,15 +70,22 @@ def write(name: str, content: bytes) -> None:
 
 
 def made_once(name: str, make: Callable[[Path], None]) -> Path:
-    """Where a library is kept under a name; make(path) makes it the first time, elsewhere."""
+    """Where a library is kept under a name; make(path) makes it the first time, elsewhere. Where
+    nothing can be kept, it lasts as long as this process."""
+    kept = settings.cache_folder() / name
     try:
         read(name)
+        return kept
     except OSError:
-        with tempfile.TemporaryDirectory(prefix="softgpu-") as folder:
-            made = Path(folder, name)
-            make(made)
-            write(name, made.read_bytes())
-    return settings.cache_folder() / name
+        folder = tempfile.TemporaryDirectory(prefix="softgpu-")
+        made = Path(folder.name, name)
+        make(made)
+        write(name, made.read_bytes())
+    if kept.is_file():
+        folder.cleanup()
+        return kept
+    _own.append(folder)
+    return made
 
 
 def serve_pycuda() -> None:

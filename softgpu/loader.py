@@ -221,6 +221,11 @@ class Engine:
     def as_driver(cls) -> Engine:
         """The one engine whose symbols PyCUDA binds to."""
         if cls._driver is None:
+            if "pycuda._driver" in sys.modules:
+                raise RuntimeError(
+                    "PyCUDA is imported already, and uses NVIDIA's driver: call softgpu.install()"
+                    " before it is, or start again with HELPERS_DEVICE=software"
+                )
             if settings.traced():
                 trace.load(str(build.build()))
             cls._driver = cls(ctypes.RTLD_GLOBAL)

@@ -42,6 +42,20 @@ def test_a_program_of_pycuda_runs(tmp_path):
     assert re.fullmatch(r"Software GPU.* 992.0\n", done.stdout), done.stdout + done.stderr
 
 
+def test_it_does_not_stand_beside_a_driver_that_pycuda_has_taken():
+    program = """
+import sys
+import softgpu
+sys.modules["pycuda._driver"] = None  # as after an import with NVIDIA's driver
+try:
+    softgpu.install()
+except RuntimeError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.startswith("PyCUDA is imported already, and uses NVIDIA's driver: call ")
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "softgpu").rglob("*.py")), ids=lambda p: p.stem)
 def test_nothing_in_it_imports_the_course(path):
     assert not re.search(r"^\s*(import|from) (helpers|tests)\b", path.read_text(), re.MULTILINE)

@@ -94,7 +94,8 @@ def declared():
     texts |= {source("kernels.cu"): [], REST: []}  # all but the last as other tests compile them
     found = {}
     for text, options in texts.items():
-        module = parse(compile(text, no_extern_c=True, options=options, arch="sm_90").decode())
+        made = compile(text, no_extern_c=True, options=options, arch="sm_90", target="ptx")
+        module = parse(made.decode())
         image = Image(module)
         for kernel in module.kernels:
             for build_name in contract.names("Build", "BUILD_"):

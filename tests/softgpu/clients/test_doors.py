@@ -4,6 +4,7 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests import ROOT
 
 EXAMPLE = ROOT / "docs/example"
 NEEDS = {"pycuda": "pycuda", "numba": "numba_cuda", "cuda_core": "cuda.core"}
+IMPORTS = NEEDS | {"numba": "numba.cuda"}
 
 
 def run_pytest(folder, *words):
@@ -20,10 +22,20 @@ def run_pytest(folder, *words):
     return done.returncode, done.stdout + done.stderr
 
 
-def need(client):
+@cache
+def missing(client):
+    """Why a client cannot be tried here: it is not installed, or breaks when it is imported."""
     parent = NEEDS[client].partition(".")[0]
     if not (importlib.util.find_spec(parent) and importlib.util.find_spec(NEEDS[client])):
-        pytest.skip(f"{NEEDS[client]} is not installed: pip install -e .[clients]")
+        return f"{NEEDS[client]} is not installed: pip install -e .[clients]"
+    program = f"import softgpu\nsoftgpu.install()\nimport {IMPORTS[client]}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    return done.returncode and f"{NEEDS[client]} is broken: {done.stderr.splitlines()[-1]}"
+
+
+def need(client):
+    if why := missing(client):
+        pytest.skip(why)
 
 
 @pytest.mark.slow

@@ -119,6 +119,19 @@ for number in (4, 5):
 """
 
 
+def test_a_library_lasts_as_long_as_the_process_where_nothing_can_be_kept(
+    tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "taken").write_text("in the folder's place")
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "taken"))
+    monkeypatch.setattr(cache, "_told", False)
+    made = cache.made_once("name.so", lambda path: path.write_bytes(b"made"))
+    assert made.read_bytes() == b"made" and "not kept" in capsys.readouterr().err
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "free"))
+    kept = cache.made_once("name.so", lambda path: path.write_bytes(b"made"))
+    assert kept == tmp_path / "free/name.so" and kept.read_bytes() == b"made"
+
+
 def test_a_cache_that_cannot_be_made_costs_no_import_and_no_launch(tmp_path):
     taken = tmp_path / "a file"
     taken.write_text("in the folder's place")

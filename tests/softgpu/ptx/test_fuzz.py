@@ -2,9 +2,14 @@
 
 import pytest
 
+from helpers import autoinit
+
 from .fuzz import HEAD, failures, run, statements
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not autoinit.is_software, reason="nvcc leaves PTX for the software GPU"),
+]
 
 
 @pytest.mark.parametrize("seed", range(4))
