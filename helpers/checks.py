@@ -128,20 +128,20 @@ class Guarded:
 
     The guards are random bytes, others for each array, so that a kernel which copies past the end
     of two arrays shows; the poison is NaN, or in integers random. get() returns what the kernel
-    left, and raises if it wrote outside."""
+    left, and raises if it wrote outside. rng: where the bytes come from."""
 
-    def __init__(self, shape, dtype, offset_bytes=0):
+    def __init__(self, shape, dtype, offset_bytes=0, rng=None):
         from pycuda import gpuarray
 
         self.shape, self.dtype = shape, np.dtype(dtype)
         self.bytes = int(np.prod(shape)) * self.dtype.itemsize
         self.start = GUARD_BYTES + offset_bytes
-        noise = np.random.default_rng().bytes(self.start + self.bytes + GUARD_BYTES)
-        self.before = np.frombuffer(noise, np.uint8)
-        raw = self.before.copy()
+        rng = rng or np.random.default_rng()
+        noise = rng.bytes(self.start + self.bytes + GUARD_BYTES)
+        self.before = np.frombuffer(noise, np.uint8).copy()
         if self.dtype.kind == "f":
-            self.inside(raw)[...] = np.nan
-        self.raw = gpuarray.to_gpu(raw)
+            self.inside(self.before)[...] = np.nan
+        self.raw = gpuarray.to_gpu(self.before)
         self.array = gpuarray.GPUArray(
             shape, self.dtype, gpudata=int(self.raw.gpudata) + self.start, base=self.raw
         )
@@ -153,13 +153,20 @@ class Guarded:
 
     def set(self, values):
         """Fill it from the host, as an input between guards."""
-        values = np.broadcast_to(np.asarray(values, self.dtype), self.shape)
-        self.array.set(np.array(values, order="C"))
+        self.inside(self.before)[...] = np.asarray(values, self.dtype)
+        return self.reset()
+
+    def reset(self):
+        """Put back what was in it, and around it, before any launch."""
+        self.raw.set(self.before)
         return self
 
     def get(self):
         """What the array holds, once the guards were found untouched."""
-        raw = self.raw.get()
+        return self.left(self.raw.get())
+
+    def left(self, raw):
+        """The same of all its bytes, guards included, fetched by the caller."""
         touched = raw != self.before
         touched[self.start : self.start + self.bytes] = False
         size = self.dtype.itemsize  # of what is written, a byte may be what it was by chance

@@ -1,6 +1,7 @@
 """Put the exercises into the notebooks: their cells say what exercises/ says.
 
-The picture.py of an exercise draws the picture.png of its statement.
+The picture.py of an exercise draws the picture.png of its statement. What the solutions cost, which
+the judge's limits follow from, goes into exercises/counts.json.
 
     python scripts/exercises.py            # notebooks/*.ipynb
     python scripts/exercises.py --check    # say which differ, and change nothing
@@ -10,10 +11,13 @@ An exercise that a notebook does not have yet comes before "On your own"."""
 import argparse
 import importlib.util
 import json
+import os
 import re
 import sys
 from html import escape
 from pathlib import Path
+
+os.environ["HELPERS_DEVICE"] = "software"  # before anything of the course is imported
 
 import nbformat
 from PIL import Image
@@ -26,7 +30,7 @@ PICTURE = re.compile(r"!\[(.*)\]\(picture\.png\)")
 HEAD = (
     "## Exercises\n\nEach has a cell for your kernel, which compiles as it stands, and a cell that"
     " judges it: on inputs that it has not seen, at awkward sizes, under the sanitizer, and by its"
-    " counters beside those of the best solution known."
+    " counters beside those of our solution."
 )
 
 
@@ -122,6 +126,14 @@ def written(text, number):
     return json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
+def write_counts():
+    """Count what each solution costs."""
+    from helpers.exercises import judging  # which starts the software GPU
+
+    found = {name: judging.counts(texts.find(name)) for name in texts.names()}
+    texts.COUNTS.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing")
@@ -129,6 +141,7 @@ def main():
     if not check:
         for name in texts.names():
             drawn(texts.find(name))
+        write_counts()
     stale = []
     for path in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb")):
         text = path.read_text()

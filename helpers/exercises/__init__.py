@@ -31,23 +31,25 @@ def stub(name):
 
 
 def solution(name):
-    """A CUDA text that passes, with the best counters known."""
+    """A CUDA text that passes, with the counters that others are compared with."""
     return texts.find(name).solution
 
 
-def judge(name, kernel):
-    """The verdict on a kernel or a CUDA text: true if it passes; .reasons say why not."""
+def judge(name, kernel, seed=None):
+    """The verdict on a kernel or a CUDA text: true if it passes; .reasons say why not.
+
+    seed: of its sizes and values; by default your own, so the same kernel gets the same verdict."""
     from .judging import judge as judged
 
-    verdict = judged(texts.find(name), kernel)
+    verdict = judged(texts.find(name), kernel, seed)
     progress.keep(verdict)
     return verdict
 
 
-def check(name, kernel):
+def check(name, kernel, seed=None):
     """As judge, for graders: raises AssertionError, with the verdict, if it does not pass."""
     from .judging import judge as judged
 
-    verdict = judged(texts.find(name), kernel)
+    verdict = judged(texts.find(name), kernel, seed)
     if not verdict:
         raise AssertionError(str(verdict))

@@ -1,15 +1,32 @@
 """What a judge.py is written in: the launch of one case, with what must come out of it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from .. import checks
 
-__all__ = ["SIZES", "In", "Launch", "Out", "Wrong", "blocks_for", "numbers", "totals"]
+__all__ = [
+    "SIZES",
+    "Far",
+    "In",
+    "Launch",
+    "Out",
+    "Wrong",
+    "blocks_for",
+    "drawn",
+    "numbers",
+    "totals",
+]
 
 SIZES = 1, 31, 32, 33, 255, 257, 1009, 0
+
+
+def drawn(rng, step=1):
+    """Two sizes at random, multiples of a step: of a few blocks of 256, and beyond ten."""
+    sizes = rng.integers(34, 1001), rng.integers(2561, 5121)
+    return tuple(-(-int(n) // step) * step for n in sizes)
 
 
 @dataclass
@@ -28,24 +45,42 @@ class In:
 class Out:
     """An array that the kernel writes, and what must be in it then, to within a tolerance.
 
-    initial: what is in it before; None: poison, which counts as never written."""
+    initial: what is in it before; None: poison, which counts as never written.
+    bits: every bit counts, so -0 is not 0."""
 
     expected: np.ndarray
     tolerance: object = 0
     dtype: object = np.float32
     initial: np.ndarray | None = None
     offset: int = 0
+    bits: bool = False
+
+
+@dataclass
+class Far:
+    """An array too large to fill: `count` zeros, but for pieces at some places, {place: values}.
+
+    expected: what must be at these places after the launch; nothing else is compared."""
+
+    count: int
+    dtype: object
+    pieces: dict = field(default_factory=dict)
+    expected: dict = field(default_factory=dict)
+    tolerance: object = 0
 
 
 @dataclass
 class Launch:
-    """One launch: arguments in order, arrays as In and Out. what: its sizes, in words."""
+    """One launch: arguments in order, arrays as In and Out, or Far. what: its sizes, in words.
+
+    blocks: ranges of block numbers in the grid, x fastest, if only these are to run."""
 
     arguments: list
     grid: int | tuple
     block: int | tuple
     shared: int = 0
     what: str = ""
+    blocks: list | None = None
 
     @property
     def heading(self):

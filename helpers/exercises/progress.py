@@ -90,7 +90,7 @@ class Map:
     @staticmethod
     def _cell(name, state, counts):
         reached = ", ".join(
-            f"{key} {value:,} (best {best:,})" for key, (value, best) in counts.items()
+            f"{key} {value:,} (ours {best:,})" for key, (value, best) in counts.items()
         )
         short = escape(name.partition(".")[2])
         return f'<span title="{escape(reached or state)}">{MARKS[state]} {short}</span>'

@@ -1,9 +1,11 @@
 """The texts of the exercises: a folder each in exercises/, in the order of course.txt there.
 
 Between // BEGIN and // END of solution.cu lies the answer. The stub is the solution without it:
-words after BEGIN stay as a comment, and lines of // STUB take its place."""
+words after BEGIN stay as a comment, and lines of // STUB take its place. What the solutions cost is
+in counts.json, which scripts/exercises.py writes."""
 
 import importlib.util
+import json
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,6 +17,7 @@ from softgpu.declarations import Declarations
 __all__ = ["Exercise", "find", "names"]
 
 ROOT = Path(__file__).resolve().parents[2] / "exercises"
+COUNTS = ROOT / "counts.json"
 ANSWER = re.compile(
     r"^(?P<indent> *)// BEGIN *(?P<words>.*)\n(?P<answer>(?:.*\n)*?)"
     r"(?P<stub>(?: *// STUB.*\n)*) *// END\n",
@@ -69,6 +72,16 @@ class Exercise:
     def kernel(self):
         """The name of the kernel that is judged: the last of its text."""
         return Declarations(self.solution).kernels[-1]
+
+    @property
+    def is_hunt(self):
+        """Whether its stub is a kernel with a fault, to be found."""
+        return ".hunt_" in self.name
+
+    @property
+    def counts(self):
+        """{counter: how much} of the solution, in the launch that is counted."""
+        return json.loads(COUNTS.read_text()).get(self.name, {})
 
     @cached_property
     def rules(self):

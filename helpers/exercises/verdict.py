@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from html import escape
 
-__all__ = ["Count", "Reason", "Verdict"]
+__all__ = ["Count", "Reason", "Refused", "Verdict"]
 
 NAMES = {
     "instructions": "instructions of warps",
@@ -13,6 +13,14 @@ NAMES = {
     "st.requests": "requests to store",
     "red.sectors": "sectors of atomics",
     "red.requests": "atomics of warps",
+    "atom.sectors": "sectors of atomics that return a value",
+    "atom.requests": "atomics of warps that return a value",
+    "atomics": "atomics of warps, of both kinds",
+    "atomics.sectors": "sectors of atomics, of both kinds",
+    "ld.bytes": "bytes a thread loads at a time",
+    "st.bytes": "bytes a thread stores at a time",
+    "shuffles": "shuffles of warps",
+    "votes": "votes of warps",
     "lds.wavefronts": "wavefronts from shared memory",
     "sts.wavefronts": "wavefronts to shared memory",
     "lds.conflicts": "bank conflicts of loads",
@@ -21,22 +29,31 @@ NAMES = {
     "barriers": "barriers of warps",
     "ldl.sectors": "sectors loaded of local memory",
     "stl.sectors": "sectors stored to local memory",
+    "blocks": "blocks",
 }
+_SECTORS = "xray.profile shows the sectors line by line; xray.draw_access draws a line's."
+_BANKS = "xray.draw_banks draws which lanes want the same bank."
+_ATOMICS = "Add up more before each atomic."
+_LOCAL = "An array whose indices the compiler does not know lies in local memory: unroll its loops."
+_LINES = "xray.profile shows the instructions line by line."
 ADVICE = {
-    "ld": "xray.profile shows the sectors line by line; xray.draw_access draws a line's.",
-    "st": "xray.profile shows the sectors line by line; xray.draw_access draws a line's.",
-    "lds": "xray.draw_banks draws which lanes want the same bank.",
-    "sts": "xray.draw_banks draws which lanes want the same bank.",
-    "red": "Add up more before each atomic.",
-    "atoms": "Add up more before each atomic.",
+    "ld": _SECTORS,
+    "st": _SECTORS,
+    "lds": _BANKS,
+    "sts": _BANKS,
+    "red": _ATOMICS,
+    "atom": _ATOMICS,
+    "atomics": _ATOMICS,
+    "atoms": _ATOMICS,
+    "ldl": _LOCAL,
+    "stl": _LOCAL,
     "barriers": "Which of the barriers has nothing to protect?",
-    "instructions": "xray.profile shows the instructions line by line.",
 }
 
 
 @dataclass(frozen=True)
 class Count:
-    """A counter of the launch beside that of the best solution known, and the most allowed."""
+    """A counter of the launch beside that of our solution, and the most allowed."""
 
     key: str
     value: int
@@ -49,11 +66,11 @@ class Count:
 
     @property
     def advice(self):
-        return ADVICE[self.key.partition(".")[0]]
+        return ADVICE.get(self.key.partition(".")[0], _LINES)
 
     def __str__(self):
         most = f", {self.most:,} at most" if self.most > self.best else ""
-        return f"{self.name} {self.value:,}, best {self.best:,}{most}"
+        return f"{self.name} {self.value:,}, ours {self.best:,}{most}"
 
 
 @dataclass(frozen=True)
@@ -69,6 +86,13 @@ class Reason:
         return f"{self.kind}: {self.text}"
 
 
+class Refused(Exception):
+    """A kernel is refused, and nothing more is tried: for a Reason, given by its words."""
+
+    def __init__(self, *words, case=""):
+        self.reason = Reason(*words, case=case)
+
+
 @dataclass(repr=False)
 class Verdict:
     """True for a kernel that passes. is_open: it is the stub as it was."""
@@ -77,9 +101,9 @@ class Verdict:
     title: str
     text: str
     is_open: bool = False
+    seed: int | None = None  # of the sizes and values
     cases: int = 0  # that passed
     of: int = 0  # as many as there are
-    counted: str = ""
     counts: list = field(default_factory=list)
     report: object = None  # xray's, of the launch that was counted
     reasons: list = field(default_factory=list)
@@ -107,9 +131,9 @@ class Verdict:
         """[(what, value, beside it)] of the table."""
         if self.is_open:
             return []
-        rows = [("right and clean", f"{self.cases}", f"of {self.of} launches")] if self.of else []
-        for count in self.counts:
-            rows.append((count.name, f"{count.value:,}", f"best {count.best:,}"))
+        launches = f"of {self.of} launches, seed {self.seed}"
+        rows = [("right and clean", f"{self.cases}", launches)] if self.of else []
+        rows += [(c.name, f"{c.value:,}", f"ours {c.best:,}") for c in self.counts]
         return rows
 
     @property

@@ -131,6 +131,11 @@ class OwnTarget(Target):
             for memory, content in reversed(saved):
                 memory[...] = content
 
+    @property
+    def ptx(self):
+        """What the kernel's source was compiled to."""
+        return self.engine.kernel_of(self.function)[0].text
+
     def _declared(self):
         """The kernel's parameters and its name, of which a function of PyCUDA's knows nothing."""
         if hasattr(self.function, "parameters"):
@@ -207,7 +212,7 @@ class BesideTarget(Target):
             "arch": f"sm_{contract.ARCHITECTURE}",
             "target": "ptx",
         }
-        text = compile(**compiled).decode()
+        text = self.ptx = compile(**compiled).decode()
         text += "".join(f"//@ {line}\n" for line in arguments["source"].splitlines())
         self.module, self.function = c_void_p(), c_void_p()
         with self:

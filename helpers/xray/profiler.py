@@ -112,8 +112,10 @@ def report(engine, result):
 def _by_line(code, counters):
     """{(file, line): Counter of what happened there}."""
     lines = defaultdict(Counter)
-    for first, places in code.notes["blocks"]:
+    for (first, places), exchanges in zip(code.notes["blocks"], code.notes["exchanges"]):
         times, missing = (int(n) for n in counters[first : first + 2])
+        for file, line, what in exchanges:
+            lines[file, line][what] += times
         for file, line, instructions in places:
             lines[file, line]["instructions"] += times * instructions
             lines[file, line]["lanes"] += (32 * times - missing) * instructions

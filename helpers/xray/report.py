@@ -46,8 +46,8 @@ class Report:
 
     `lines`: {(file, line): counts}; counts are Counters with keys such as "ld.sectors" (global
     loads), "sts.wavefronts" (shared stores), "ldl.requests" (local loads), "instructions" (of
-    warps), "lanes" (thread instructions), "barriers", "waits". `arrays`: per allocation the
-    distinct 32-byte sectors read and written. The rest is for helpers.xray.draw."""
+    warps), "lanes" (thread instructions), "shuffles", "votes", "barriers", "waits". `arrays`: per
+    allocation the distinct 32-byte sectors read and written. The rest is for helpers.xray.draw."""
 
     kernel: str
     grid: tuple

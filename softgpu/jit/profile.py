@@ -3,7 +3,7 @@
 Counters, in this order: instructions done by each warp of the block, then wherever they are first
 needed those of each site (as in driver/profile.c) and two of each basic block, which here ends at a
 call, too: how often a warp ran it, and how many lanes were missing. The notes say where each is:
-"sites" and "blocks".
+"sites" and "blocks"; "exchanges" are what the lanes of a warp exchange in each block.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 SITE_COUNTERS = contract.names("Counter", "COUNT_")
 _As = contract.flags("AtomicForm", "AS_")
 _MAX_WARPS = 32
+_EXCHANGES = {"shfl": "shuffles", "redux": "shuffles"}
+_EXCHANGES |= dict.fromkeys(("vote", "match", "activemask"), "votes")
 _WATCHED = Value("%watched", "i1", True)  # whether the block is the one that pictures show
 
 
@@ -73,6 +75,7 @@ class ProfiledEmitter(FunctionEmitter):
         self.notes.setdefault("counters", _MAX_WARPS)
         self.notes.setdefault("sites", [])
         self.notes.setdefault("blocks", [])
+        self.notes.setdefault("exchanges", [])
         self.notes.setdefault("tokens", [])  # of each block's instructions, as their line is known
         self.notes.setdefault("atoms", [])  # sites that Nsight Compute counts as op_atom
         flag = f"getelementptr i8, ptr %w, i64 {contract.WARP['watched']}"
@@ -156,14 +159,18 @@ class ProfiledEmitter(FunctionEmitter):
         # these come after each instruction
         self._after = {item: n for n, item in enumerate(reversed(items))}
         lines: dict[tuple[str, int], int] = {}
+        exchanges: list[tuple[str, int, str]] = []
         for item in items:
             if item.user_line.line:  # else the compiler's own: it counts with what is before it
                 self._line = item.user_line
             key = self._line.file, self._line.line
             lines[key] = lines.get(key, 0) + 1
+            if item.opcode in _EXCHANGES:
+                exchanges.append((*key, _EXCHANGES[item.opcode]))
         number = len(self.notes["blocks"])
         first = self._counters(2)
         self.notes["tokens"].append([item.token for item in items])
+        self.notes["exchanges"].append(exchanges)
         self.notes["blocks"].append([first, [[*key, n] for key, n in lines.items()]])
         self._increase(first, "1")
         mask = Value(self.mask, "i32", True)

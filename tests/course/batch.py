@@ -4,7 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from helpers import autoinit, parameters, sources
+from helpers import autoinit, kernels, parameters, sources
 from softgpu.declarations import Declarations
 
 DYNAMIC = re.compile(r"^ *extern __shared__ .*?(\w+)\[\]", re.MULTILINE)
@@ -30,9 +30,14 @@ def compiled(texts, kernel):
     from pycuda.compiler import SourceModule
 
     folders = [str(sources.ROOT)]
-    module = SourceModule(
-        joined(texts.values()), no_extern_c=True, options=OPTIONS, include_dirs=folders
-    )
+    source = joined(texts.values())
+
+    @cache
+    def module(*options):
+        return SourceModule(
+            source, no_extern_c=True, options=[*OPTIONS, *options], include_dirs=folders
+        )
+
     return {
         key: _function(module, text, kernel, number)
         for number, (key, text) in enumerate(texts.items())
@@ -62,8 +67,17 @@ def _apart(text, number):
     return f'namespace text_{number} {{\n#line 1 "text {number}"\n{text}\n}}'
 
 
-def _function(module, text, kernel, number):
-    function = module.get_function(f"{kernel}_{number}")
+class Batched(kernels.Kernel):
+    """A kernel of a batch, which is compiled without optimisation as a batch, too."""
+
+    def without_optimisation(self):
+        return _function(self.module, self.source, self.name, self.number, "-G")
+
+
+def _function(module, text, kernel, number, *options):
+    function = module(*options).get_function(f"{kernel}_{number}")
+    function.__class__ = Batched
+    function.module, function.number = module, number
     function.name, function.source = kernel, text
     function.parameters = parameters.parameters(Declarations(text), kernel)
     return function

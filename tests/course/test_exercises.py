@@ -6,10 +6,11 @@ import re
 from functools import cache
 
 import nbformat
+import numpy as np
 import pytest
 
 from helpers import autoinit, exercises, sources
-from helpers.exercises import judging, progress, texts
+from helpers.exercises import costs, judging, launches, progress, texts
 from helpers.exercises.launches import Wrong
 
 from . import batch
@@ -40,7 +41,8 @@ def test_it_has_its_parts(name):
     exercise = texts.find(name)
     assert re.fullmatch(r"\d\d\.[a-z0-9_]+", name) and exercise.title and exercise.statement
     assert 2 <= len(exercise.hints) <= 3
-    assert len(exercise.rules.WRONG) >= 5 and exercise.rules.BUDGET
+    assert len(exercise.rules.WRONG) >= 5
+    assert exercise.rules.BUDGET or exercise.is_hunt
 
 
 def used_in_notebook(number):
@@ -69,8 +71,10 @@ def test_the_stub_is_the_solution_less_the_answer(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_stub_is_open(name):
-    assert exercises.judge(name, exercises.stub(name)).is_open
+def test_the_stub_is_open_where_it_is_no_hunt(name, monkeypatch):
+    monkeypatch.setattr(judging, "trial", lambda *arguments: None)
+    verdict = judging.judge(texts.find(name), exercises.stub(name))
+    assert verdict is None if texts.find(name).is_hunt else verdict.is_open
 
 
 STUB = Wrong(r"^(?!compiler|name|parameters)", {})
@@ -94,9 +98,12 @@ def kernels(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_solution_passes_with_the_best_counters(name):
-    verdict = judging.trial(texts.find(name), kernels(name)["the solution"])
+    exercise = texts.find(name)
+    verdict = judging.trial(exercise, kernels(name)["the solution"])
     assert verdict, verdict
     assert [(c.key, c.value) for c in verdict.counts] == [(c.key, c.best) for c in verdict.counts]
+    total = costs.totals(verdict.report)
+    assert exercise.counts == {key: total[key] for key in costs.FACTORS}, "run `make exercises`"
 
 
 @pytest.mark.slow
@@ -127,12 +134,12 @@ def test_a_verdict_says_where_and_what_next():
 
 def test_counters_stand_beside_the_best():
     verdict = exercises.judge(FIRST, exercises.solution(FIRST))
-    assert ("sectors loaded", "8,192", "best 8,192") in verdict.rows()
+    assert ("sectors loaded", "8,192", "ours 8,192") in verdict.rows()
     assert re.search(r"\n  predicted: .+ µs, on an H200, not measured; limited by ", repr(verdict))
     assert "<p>predicted: " in verdict._repr_html_()
     wasteful = "0 * x[i / 32 * 32 % 1000] + 0 * x[(i ^ 255) < n ? i ^ 255 : i] + 2 * x[i]"
     verdict = exercises.judge(FIRST, changed("2 * x[i]", wasteful))
-    assert re.search(r"sectors loaded \d\d,\d{3}, best 8,192", str(verdict.reasons[0]))
+    assert re.search(r"sectors loaded \d\d,\d{3}, ours 8,192", str(verdict.reasons[0]))
 
 
 @pytest.mark.parametrize(
@@ -165,6 +172,128 @@ def test_a_kernel_may_be_judged_as_pycuda_made_it():
         exercises.judge(FIRST, 3)
 
 
+# --- what a judge.py may say ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """The verdict on a text for the first exercise, whose judge says this besides."""
+
+    def verdict(text, **says):
+        exercise = texts.find(FIRST)
+        for name, value in says.items():
+            monkeypatch.setattr(exercise.rules, name, value, raising=False)
+        return judging.trial(exercise, text, seed=1)
+
+    return verdict
+
+
+def reasons(verdict):
+    return [str(reason) for reason in verdict.reasons]
+
+
+def test_sizes_are_drawn_by_the_seed_of_learner_and_exercise(monkeypatch):
+    rules = texts.find(FIRST).rules
+    sizes = judging._sizes(rules, seed=1)
+    assert sizes == judging._sizes(rules, seed=1) != judging._sizes(rules, seed=2)
+    assert sizes[:8] == [*launches.SIZES] and 34 <= sizes[8] <= 1000 and 2561 <= sizes[9] <= 5120
+    assert launches.drawn(np.random.default_rng(1), 256)[1] % 256 == 0
+    assert judging.seed_of(FIRST, "ada") == judging.seed_of(FIRST, "ada")
+    assert judging.seed_of(FIRST, "ada") != judging.seed_of(FIRST, "bob")
+    monkeypatch.setattr(judging.getpass, "getuser", lambda: "ada")
+    assert judging.seed_of(FIRST) == judging.seed_of(FIRST, "ada")
+    verdict = exercises.judge(FIRST, exercises.solution(FIRST), seed=17)
+    assert verdict.rows()[0] == ("right and clean", "11", "of 11 launches, seed 17")
+
+
+@pytest.mark.parametrize(
+    "size, says",
+    [("65536", "n = 65,536: out[0]: got nan"), ("3127", "n = 3,127: out[0]: got nan")],
+)
+def test_the_counted_and_the_drawn_sizes_are_compared(judged, size, says):
+    text = changed("if (i < n)", f"if (i < n && n != {size})")
+    (reason,) = reasons(judged(text, drawn=lambda rng: [3127]))
+    assert says in reason
+
+
+def test_what_the_compiler_leaves_out_is_seen(judged):
+    text = changed("if (i < n) out[i] = 2 * x[i]", "float v = x[i]; if (i < n) out[i] = 2 * v")
+    (reason,) = reasons(judged(text))
+    assert reason == "sanitizer: n = 257: out of bounds"
+
+
+WASTE = {
+    "instructions of warps": (
+        "if (i < n)", 'for (int k = 0; k < 50; ++k) asm volatile("membar.cta;"); if (i < n)'
+    ),
+    "barriers of warps": ("if (i < n)", "__syncthreads(); if (i < n)"),
+    "atomics of warps, of both kinds": ("x[i];", "x[i], atomicAdd(out + i, 0.f);"),
+    "sectors stored to local memory": (
+        "if (i < n)", "volatile float v[2]; v[i & 1] = 1; if (i < n)"
+    ),
+    "atomics on shared memory": (
+        "if (i < n)", "__shared__ int s; if (!threadIdx.x) atomicExch(&s, 1); if (i < n)"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WASTE)
+def test_waste_is_limited_by_what_the_solution_needs(judged, what):
+    text = changed(*WASTE[what])
+    assert any(f"counters: {what} " in reason for reason in reasons(judged(text)))
+    assert judged(text, LIMITS=None)
+
+
+def test_limits_may_be_others(judged):
+    text = changed(*WASTE["barriers of warps"])
+    assert judged(text, LIMITS={"barriers": None})
+    (reason,) = reasons(judged(exercises.solution(FIRST), LIMITS={"instructions": 0.5}))
+    assert re.fullmatch(r"counters: instructions of warps .*, ours .*", reason)
+
+
+def test_an_idea_has_a_least_count(judged):
+    idea = {"shuffles": (2048, "Shuffle."), "lds.wavefronts": (1, "Share.")}
+    verdict = judged(exercises.solution(FIRST), IDEA=idea)
+    few = "shuffles of warps 0, 2,048 at least", "wavefronts from shared memory 0, 1 at least"
+    assert reasons(verdict) == [f"counters: {says}" for says in few]
+    assert [reason.advice for reason in verdict.reasons] == ["Shuffle.", "Share."]
+    shuffled = changed("2 * x[i]", "x[i] + __shfl_xor_sync(0xffffffff, x[i], 0)")
+    idea = {"shuffles": (2048, ""), "ld.bytes": (4, ""), "st.bytes": (4, "")}
+    assert (
+        reasons(
+            judged(
+                shuffled.replace("if (i < n) ", ""), IDEA=idea, SIZES=[256], drawn=lambda rng: ()
+            )
+        )
+        == []
+    )
+
+
+def test_blocks_have_a_least_number(judged):
+    (reason,) = reasons(judged(exercises.solution(FIRST), BLOCKS=257))
+    assert reason == "counters: blocks 256, 257 at least"
+
+
+def test_instructions_may_be_ruled_out(judged):
+    text = changed("2 * x[i]", "(float)(x[i] * 2.1) - .1f * x[i]")
+    (reason,) = reasons(judged(text, WITHOUT={r"\.f64\b": "Use floats only."}))
+    assert reason == "instructions: the compiled kernel has .f64"
+
+
+def test_bits_count_where_the_judge_says_so(judged, monkeypatch):
+    def launch(rng, n):
+        x = np.full(n, -0.0, np.float32)
+        out = launches.Out(2 * x, bits=bits)
+        return launches.Launch([launches.In(x), out, np.int64(n)], grid=20, block=256)
+
+    text = changed("2 * x[i]", "2 * x[i] + 0.f")
+    bits = False
+    assert judged(text, launch=launch, COUNTED=5120, BUDGET={}, LIMITS=None)
+    bits = True
+    (reason,) = reasons(judged(text))
+    assert reason == "values: n = 1: out[0]: got 0.0, expected -0.0"
+
+
 def test_graders_get_an_exception():
     exercises.check(FIRST, exercises.solution(FIRST))
     with pytest.raises(AssertionError, match="00.double Twice as much: open"):
@@ -191,4 +320,4 @@ def test_progress_is_kept(work):
     assert progress.state_of(FIRST) == "done" and exercises.mine(FIRST) == wrong
     drawn = exercises.map()
     assert drawn.done == 1 and "● double" in repr(drawn)
-    assert 'title="ld.sectors 8,192 (best 8,192)' in drawn._repr_html_()
+    assert 'title="ld.sectors 8,192 (ours 8,192)' in drawn._repr_html_()

@@ -1,0 +1,80 @@
+"""What the counted launch may cost, and what it must do: counters beside those of our solution."""
+
+from math import prod
+
+from .verdict import NAMES, Count
+
+__all__ = ["FACTORS", "totals", "weigh"]
+
+MOST = 4  # times the instructions of an average block that one block may do
+MOST_OF_ALL = 0.75  # the share of all instructions that one block may do, where blocks are few
+FACTORS = {  # how many times what our solution needs is allowed
+    "instructions": 3,
+    "barriers": 2,
+    "ld.sectors": 1.25,
+    "st.sectors": 1.25,
+    "atomics": 1.25,
+    "atomics.sectors": 1.25,
+    "atoms.requests": 1.25,
+    "lds.wavefronts": 4,
+    "sts.wavefronts": 4,
+    "ldl.sectors": 1,
+    "stl.sectors": 1,
+}
+UNLIMITED_AT_0 = "lds.wavefronts", "sts.wavefronts"  # shared memory is no fault where we need none
+FEW_BLOCKS = "Let more blocks share the work: a GPU has more than a hundred multiprocessors."
+ALONE = "Which elements are this block's, and which another's?"
+
+
+def totals(report):
+    """The counters of a launch, also those that are made of several."""
+    total = report.total.copy()
+    for what in "requests", "sectors":
+        total[f"atomics.{what}"] = total[f"red.{what}"] + total[f"atom.{what}"]
+    total["atomics"] = total.pop("atomics.requests")
+    for way in "ld", "st":  # an ideal request of 32 threads has a sector for each byte of a thread
+        total[f"{way}.bytes"] = round(total[f"{way}.ideal"] / max(total[f"{way}.requests"], 1))
+    return total
+
+
+def weigh(exercise, verdict, reports):
+    """Judge the reports of the counted launch, each with another block watched."""
+    rules, total = exercise.rules, totals(reports[0])
+    verdict.report = reports[0]
+    for key, allowed in rules.BUDGET.items():
+        count = Count(key, total[key], *(allowed if isinstance(allowed, tuple) else 2 * (allowed,)))
+        verdict.counts.append(count)
+    limits = [c for c in _limits(exercise, total) if c.key not in rules.BUDGET]
+    for count in [*verdict.counts, *limits]:
+        if count.value > count.most:
+            verdict.refuse("counters", str(count), count.advice)
+    for key, (least, advice) in getattr(rules, "IDEA", {}).items():
+        if total[key] < least:
+            few = f"{NAMES[key]} {total[key]:,}, {least:,} at least"
+            verdict.refuse("counters", few, advice)
+    _weigh_blocks(rules, verdict, reports)
+
+
+def _limits(exercise, total):
+    """The Counts that no BUDGET names: so many times what our solution needs."""
+    own = getattr(exercise.rules, "LIMITS", {})
+    if own is None:
+        return
+    ours = exercise.counts
+    for key, factor in (FACTORS | own).items():
+        best = ours.get(key, 0)
+        if factor is not None and ours and (best or key not in UNLIMITED_AT_0):
+            yield Count(key, total[key], best, int(factor * best))
+
+
+def _weigh_blocks(rules, verdict, reports):
+    """Whether blocks are many enough, and share the work."""
+    blocks = prod(reports[0].grid)
+    least = getattr(rules, "BLOCKS", 1)
+    if blocks < least:
+        verdict.refuse("counters", f"{NAMES['blocks']} {blocks:,}, {least:,} at least", FEW_BLOCKS)
+    busiest = max(report.watched_instructions for report in reports)
+    busiest /= reports[0].total["instructions"] or 1
+    if getattr(rules, "EVEN", True) and blocks > 1 and busiest > min(MOST / blocks, MOST_OF_ALL):
+        share = f"one of {blocks} blocks does {busiest:.0%} of all instructions"
+        verdict.refuse("counters", share, ALONE)
