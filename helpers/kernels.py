@@ -49,7 +49,8 @@ def _kernel(kernel, source, arguments):
     from pycuda.driver import CompileError as Failed
 
     try:
-        function = SourceModule(**arguments).get_function(kernel)
+        module = SourceModule(**arguments)
+        function = module.get_function(kernel)
     except Failed as error:
         raise CompileError(_words(error.stderr) + _words(error.stdout)) from None
     except LogicError:
@@ -59,6 +60,7 @@ def _kernel(kernel, source, arguments):
         raise LookupError(f"the source has no kernel named {kernel!r}; it has {found}") from None
     function.__class__ = Kernel
     function.name, function.source, function.arguments = kernel, source, arguments
+    function.module = module
     function.parameters = parameters.parameters(Declarations(source), kernel)
     return function
 
@@ -84,7 +86,7 @@ def _linked(source, kernel):
 class Kernel(Function):
     """PyCUDA's function; a launch that cannot be right is refused in one sentence.
 
-    name, source: the kernel's name and CUDA text; arguments: what SourceModule took;
+    name, source: the kernel's name and CUDA text; arguments: what its module, a SourceModule, took;
     parameters: what the kernel declares, None if that cannot be read off."""
 
     def __call__(self, *arguments, block=None, grid=(1, 1), **options):

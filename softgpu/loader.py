@@ -14,9 +14,12 @@ import sys
 import tempfile
 import threading
 import traceback
+from collections.abc import Iterable
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from . import build, cache, contract, machine, settings, trace
 from .contract import ffi
@@ -243,12 +246,62 @@ class Engine:
 
     def kernel_of(self, function) -> tuple[LoadedModule, str]:
         """The module and the name, as PTX has it, of a PyCUDA function of this driver."""
+        handle, name = self._asked_about(function)
+        return self.modules[handle], name
+
+    def _asked_about(self, function) -> tuple[Any, str]:
+        """The handle of a function's module, and its name."""
         from pycuda.driver import function_attribute
 
         handle = ffi.new("void **")
         function.get_attribute(function_attribute.MAX_THREADS_PER_BLOCK)
         name = ffi.string(self.runtime.sg_asked_about(handle)).decode()
-        return self.modules[handle[0]], name
+        return handle[0], name
+
+    @contextmanager
+    def variables_kept(self, function):
+        """What launches in this block leave in the variables of a function's module is undone."""
+        size = ffi.new("size_t *")
+        base = self.runtime.sg_module_variables(self._asked_about(function)[0], size)
+        before = ffi.buffer(base, size[0])[:] if size[0] else b""
+        try:
+            yield
+        finally:
+            ffi.memmove(base, before, len(before))
+
+    @contextmanager
+    def only_blocks(self, ranges: Iterable[range]):
+        """This thread's launches in this block run only blocks of these numbers, x fastest."""
+        chosen = sorted((r for r in ranges if r), key=lambda r: r.start)
+        if any(r.step != 1 for r in chosen) or any(a.stop > b.start for a, b in pairwise(chosen)):
+            raise ValueError(f"ranges of blocks must be of step 1 and apart, not {chosen}")
+        if not chosen or chosen[0].start < 0:
+            raise ValueError(f"there are no such blocks: {chosen}")
+        told = ffi.new("Range[]", [(r.start, r.stop) for r in chosen])
+        self.runtime.sg_only_blocks(told, len(chosen))
+        try:
+            yield
+        finally:
+            self.runtime.sg_only_blocks(ffi.NULL, 0)
+
+    @contextmanager
+    def block_order(self, seed: int):
+        """Blocks of this thread's launches in this block come in an order shuffled by the seed."""
+        self.runtime.sg_block_order(seed % ((1 << 64) - 1) + 1)
+        try:
+            yield
+        finally:
+            self.runtime.sg_block_order(0)
+
+    def sparse(self, size: int):
+        """A DeviceAllocation of zeros that costs only pages that are touched; xray refuses it."""
+        from pycuda.driver import mem_alloc
+
+        self.runtime.sg_sparse(True)
+        try:
+            return mem_alloc(size)
+        finally:
+            self.runtime.sg_sparse(False)
 
     def set_threads(self, threads: int) -> None:
         """How many blocks run at a time; 0: as many as there are cores; 1: deterministic."""

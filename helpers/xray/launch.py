@@ -1,26 +1,36 @@
 """Launch one kernel on the software GPU's engine, whatever driver PyCUDA uses.
 
 Where the software GPU is the driver, PyCUDA launches as ever, and memory that the arguments lead to
-is put back afterwards. Beside a real GPU, a second engine launches on copies of the arguments.
+and the module's variables are put back afterwards. Beside a real GPU, a second engine launches on
+copies of the arguments, in a module of its own.
 Either way nothing that the caller can see has changed."""
 
 import ctypes
 import hashlib
 import os
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from functools import cache
 
 import numpy as np
 
 from softgpu import contract
+from softgpu.contract import ffi
 from softgpu.declarations import short_name
 from softgpu.loader import Engine
 
 from .. import parameters, sources
 
-__all__ = ["Target", "address_of", "byte_count", "find", "one_at_a_time", "shape"]
+__all__ = [
+    "Target",
+    "address_of",
+    "byte_count",
+    "find",
+    "one_at_a_time",
+    "shape",
+    "variables_kept",
+]
 
 one_at_a_time = threading.RLock()  # what the arguments hold is saved, and put back, by one thread
 
@@ -73,14 +83,45 @@ def find(kernel, debug=False):
     return OwnTarget(engine, kernel) if engine else BesideTarget(kernel)
 
 
-class Target:
-    """A kernel and the engine that runs it: launch(args, grid, block, shared, ready).
+@contextmanager
+def variables_kept(kernel):
+    """What launches of a kernel in this block leave in its module's variables is undone.
 
-    `ready`, if given, is called just before, with a function from an argument to its address."""
+    Beside a real GPU: of a kernel of helpers.sources, launched there."""
+    if engine := Engine.in_use():
+        with engine.variables_kept(kernel):
+            yield
+        return
+    from pycuda.driver import from_device, memcpy_htod
+
+    saved = [(at, from_device(at, (size,), np.uint8)) for at, size in _real_variables(kernel)]
+    try:
+        yield
+    finally:
+        for at, content in saved:
+            memcpy_htod(at, content)
+
+
+class Target:
+    """A kernel and the engine that runs it: launch(args, grid, block, shared, ready, after).
+
+    `ready`, if given, is called just before, with a function from an argument to its address;
+    `after`, after a launch that ran to its end, with one from an array on the GPU, contiguous, to
+    what it then holds, a NumPy array."""
 
     def __init__(self, engine):
         self.engine = engine
         self.library = engine.library
+
+
+def _reader(address):
+    """What `after` gets, from what `ready` gets."""
+
+    def read(array):
+        content = bytearray(ctypes.string_at(address(array), array.nbytes) if array.nbytes else 0)
+        return np.ndarray(array.shape, array.dtype, content, strides=array.strides)
+
+    return read
 
 
 # --- the software GPU is PyCUDA's driver ---------------------------------------------------------
@@ -112,7 +153,7 @@ class OwnTarget(Target):
         super().__init__(engine)
         self.function = function
 
-    def launch(self, args, grid, block, shared, ready=None):
+    def launch(self, args, grid, block, shared, ready=None, after=None):
         from pycuda.driver import ArgumentHandler
 
         parameters.check(args, *self._declared())
@@ -126,7 +167,10 @@ class OwnTarget(Target):
         try:
             if ready:
                 ready(address_of)
-            self.function(*args, grid=grid, block=block, shared=shared)
+            with self.engine.variables_kept(self.function):
+                self.function(*args, grid=grid, block=block, shared=shared)
+            if after:
+                after(_reader(address_of))
         finally:
             for memory, content in reversed(saved):
                 memory[...] = content
@@ -149,6 +193,8 @@ class OwnTarget(Target):
         found = self.library.cuMemGetAddressRange_v2(byref(begin), byref(size), c_uint64(address))
         if found or not size.value:
             return None
+        if self.engine.runtime.sg_is_sparse(begin.value):
+            raise ValueError("xray cannot watch a launch on sparse memory: launch it plainly")
         return np.frombuffer((ctypes.c_uint8 * size.value).from_address(begin.value), np.uint8)
 
 
@@ -194,6 +240,18 @@ def _real_allocation(address):
     return None
 
 
+def _real_variables(kernel):
+    """(address, size) of each variable that the real GPU has of a kernel's module, without those of
+    the compiler's."""
+    from pycuda.driver import LogicError
+
+    target = BesideTarget(kernel)
+    program = target.engine.modules[ffi.cast("void *", target.module.value)].program
+    for name in [v.name for v in program.variables.values() if v.space == "global"]:
+        with suppress(LogicError):
+            yield kernel.module.get_global(name)
+
+
 class BesideTarget(Target):
     """A kernel compiled for the software GPU, launched on copies of what the real GPU holds."""
 
@@ -233,7 +291,7 @@ class BesideTarget(Target):
             self.library.cuGetErrorString(code, byref(text))
             raise RuntimeError((text.value or b"").decode() or f"error {code}")
 
-    def launch(self, args, grid, block, shared, ready=None):
+    def launch(self, args, grid, block, shared, ready=None, after=None):
         from pycuda.driver import ArgumentHandler
 
         parameters.check(args, self.kernel.parameters, self.kernel.name)
@@ -249,9 +307,15 @@ class BesideTarget(Target):
                     else:
                         moved = self._moved(copies, address)
                         passed.append(argument if moved is None else np.uintp(moved))
+
+                def address(argument):
+                    return self._moved(copies, address_of(argument))
+
                 if ready:
-                    ready(lambda argument: self._moved(copies, address_of(argument)))
+                    ready(address)
                 self._launch(_packed(passed), grid, block, shared)
+                if after:
+                    after(_reader(address))
             finally:
                 for copied in copies.values():
                     self.library.cuMemFree_v2(c_uint64(copied))

@@ -23,13 +23,15 @@ __all__ = ["predicted_us", "profile", "report"]
 _TOUCHED, _EVENT, _SAMPLE = (contract.dtype(name) for name in ("Touched", "Step", "Sample"))
 
 
-def profile(kernel, *args, grid, block, shared=0, watch=0, cooperative=False):
+def profile(kernel, *args, grid, block, shared=0, watch=0, cooperative=False, after=None):
     """Launch a kernel once, counted: a Report. The arguments do not change.
 
     kernel: a kernel of helpers.sources, a pair (CUDA source, name) or, where the software GPU is
     PyCUDA's driver, any PyCUDA function.
     watch: the block, by number or index, that the pictures are of.
-    cooperative: all blocks are there at once, and can meet: grid.sync()."""
+    cooperative: all blocks are there at once, and can meet: grid.sync().
+    after: called before the arguments are put back, with read(array), which returns as a NumPy
+    array what an array on the GPU holds then."""
     grid, block = shape("grid", grid), shape("block", block)
     shared = byte_count("shared", shared)
     target = find(kernel)
@@ -38,7 +40,7 @@ def profile(kernel, *args, grid, block, shared=0, watch=0, cooperative=False):
         runtime.sg_profile_begin(_number(watch, grid))
         runtime.sg_cooperative(cooperative)
         try:
-            target.launch(args, grid, block, shared)
+            target.launch(args, grid, block, shared, after=after)
         finally:
             runtime.sg_cooperative(0)
             result = runtime.sg_profile_end()

@@ -36,7 +36,15 @@ class Report(Findings):
 
 
 def sanitize(
-    kernel, *args, grid, block, shared=0, uninitialised=(), cooperative=False, debug=False
+    kernel,
+    *args,
+    grid,
+    block,
+    shared=0,
+    uninitialised=(),
+    cooperative=False,
+    debug=False,
+    after=None,
 ):
     """Launch a kernel once, watched; what it does wrong, as a list. The arguments do not change.
 
@@ -46,7 +54,9 @@ def sanitize(
     gpuarray.empty count so anyway where the software GPU is PyCUDA's driver.
     cooperative: all blocks are there at once, and can meet: grid.sync().
     debug: compile the kernel again without optimisation (-G), which also runs accesses that the
-    compiler leaves out because nothing needs them."""
+    compiler leaves out because nothing needs them.
+    after: called before the arguments are put back, with read(array), which returns as a NumPy
+    array what an array on the GPU holds then; not called where a fault ended the launch."""
     if not isinstance(uninitialised, (list, tuple)):
         uninitialised = [uninitialised]
     for array in uninitialised:
@@ -71,14 +81,21 @@ def sanitize(
             if array is not None:
                 runtime.sg_sanitize_bounds(address(array), array.nbytes)
 
+    ended = []
+
+    def ends(read):
+        ended.append(True)
+        if after:
+            after(read)
+
     with one_at_a_time:
         runtime.sg_sanitize(1)
         runtime.sg_cooperative(cooperative)
         try:
-            target.launch(args, grid, block, shared, ready)
+            target.launch(args, grid, block, shared, ready, ends)
             fault = None
         except Exception as error:
-            if last_findings(target.engine) is None:  # refused, not run
+            if ended or last_findings(target.engine) is None:  # after's own; refused, not run
                 raise
             fault = str(error)
         finally:

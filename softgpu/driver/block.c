@@ -113,10 +113,11 @@ static bool next_block(Worker *worker)
     Worker *home = worker->home;
     if (job->stop) return false;
     if (home->dealt == home->dealt_end) {
-        uint64_t begin = __atomic_fetch_add(&job->next_block, job->chunk, __ATOMIC_RELAXED);
-        if (begin >= job->blocks) return false;
+        uint64_t turn = __atomic_fetch_add(&job->next_block, job->chunk, __ATOMIC_RELAXED);
+        if (turn >= job->blocks) return false;
+        uint64_t begin = dealt_block(job, turn);
         home->dealt = begin;
-        home->dealt_end = begin + job->chunk < job->blocks ? begin + job->chunk : job->blocks;
+        home->dealt_end = begin + MIN(job->chunk, job->blocks - turn);
         home->dealt_ctaid[0] = begin % job->grid[0];
         home->dealt_ctaid[1] = begin / job->grid[0] % job->grid[1];
         home->dealt_ctaid[2] = begin / job->grid[0] / job->grid[1];

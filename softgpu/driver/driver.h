@@ -128,6 +128,7 @@ typedef struct {
     MemoryKind kind;
     unsigned flags;
     bool constant;           /* kernels may not write it */
+    bool sparse;             /* no launch that is watched or profiled can be on it */
     struct Written *written; /* NULL: all of it */
     Context *owner;
     Pool *pool; /* that it was taken from, or NULL */
@@ -299,9 +300,11 @@ typedef struct Job {
     uint32_t resident;  /* blocks that may run side by side */
     uint64_t workspace; /* of a grid that meets as a whole, or 0 */
     char *params;
-    uint64_t *counters; /* sum over workers, or NULL */
-    uint64_t blocks, chunk;
-    uint64_t next_block;            /* atomic: the next to be dealt out */
+    uint64_t *counters;             /* sum over workers, or NULL */
+    uint64_t blocks, chunk;         /* that run; that are dealt out at once */
+    const Range *only;              /* numbers of the blocks that run; NULL: all */
+    uint64_t seed;                  /* of the order in which they run; 0: as they are numbered */
+    uint64_t next_block;            /* atomic: how many have been dealt out */
     uint32_t seats;                 /* atomic: in use, see block.c */
     bool (*enter)(struct Worker *); /* NULL, or called whenever a seat has its turn */
     volatile int stop;
@@ -310,6 +313,14 @@ typedef struct Job {
     int fault; /* CUresult, first fault wins */
     char fault_text[3000];
 } Job;
+
+/* ---- dealing.c: which blocks run, and in what order ---- */
+
+CUresult dealing_begin(Job *job);
+/* The number of the block that comes in so many turns; where any are chosen, chunks are of one. */
+uint64_t dealt_block(const Job *job, uint64_t turn);
+
+/* ---- block.c, seats.c: what runs blocks ---- */
 
 typedef struct {
     uint32_t arrived;  /* threads */

@@ -181,7 +181,8 @@ static CUresult launch(Kernel *kernel, const Shape *shape, const void *params, s
     Job job;
     set_job(&job, kernel, shape);
     job.params = param_copy;
-    result = kernel_compile(kernel, build, work_of(kernel, &job), &job.entry);
+    result = dealing_begin(&job);
+    if (!result) result = kernel_compile(kernel, build, work_of(kernel, &job), &job.entry);
     job.counter_count = kernel->code[build].counter_count;
     if (!result) result = count_resident(kernel, &job);
     if (result) return result;

@@ -34,6 +34,7 @@ static size_t count, room;
 static size_t held; /* bytes handed out */
 static Range freed[FREED_KEPT];
 static unsigned freed_next;
+static _Thread_local bool asks_sparse; /* of the device memory that this thread allocates next */
 
 void driver_lock(void) { pthread_mutex_lock(&lock); }
 
@@ -100,8 +101,23 @@ static uint64_t search(uint64_t from, uint64_t to, size_t bytes, size_t align)
     }
 }
 
+/* Makes pages usable. Sparse ones are mapped as shared, which no limit on a process's data counts. */
+static bool open_pages(uint64_t address, size_t bytes, bool sparse)
+{
+    void *memory = (void *)address;
+    if (sparse) {
+        int kind = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+        if (mmap(memory, bytes, PROT_READ | PROT_WRITE, kind, -1, 0) == MAP_FAILED) return false;
+        madvise(memory, bytes, MADV_NOHUGEPAGE);
+        return true;
+    }
+    if (mprotect(memory, bytes, PROT_READ | PROT_WRITE)) return false;
+    if (address % HUGE_PAGE == 0 && bytes >= 2 * HUGE_PAGE) madvise(memory, bytes, MADV_HUGEPAGE);
+    return true;
+}
+
 /* Chooses an address and makes its pages usable; 0: no room. */
-static uint64_t place(size_t bytes)
+static uint64_t place(size_t bytes, bool sparse)
 {
     if (!reserve_zones()) return 0;
     bool is_small = bytes < SMALL_BYTES;
@@ -111,12 +127,7 @@ static uint64_t place(size_t bytes)
     if (!address) address = search(zone->begin, zone->end, bytes, align);
     if (!address) return 0;
     zone->cursor = address + bytes + RED_BYTES;
-    if (!is_small) {
-        size_t whole = round_up(bytes, PAGE);
-        if (mprotect((void *)address, whole, PROT_READ | PROT_WRITE)) return 0;
-        if (align == HUGE_PAGE) madvise((void *)address, whole, MADV_HUGEPAGE);
-        return address;
-    }
+    if (!is_small) return open_pages(address, round_up(bytes, PAGE), sparse) ? address : 0;
     if (address + bytes > small_committed) {
         uint64_t end = round_up(address + bytes, COMMIT_STEP);
         if (end > small.end) end = small.end;
@@ -157,19 +168,21 @@ CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned
                          uint64_t *address)
 {
     if (!bytes) return fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
-    uint64_t begin = fits(bytes) ? place(bytes) : 0;
+    bool sparse = asks_sparse && kind == DEVICE_MEMORY && bytes >= SMALL_BYTES;
+    uint64_t begin = sparse || fits(bytes) ? place(bytes, sparse) : 0;
     if (!begin)
         return fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes asked for; %zu are in use, %zu free",
                     bytes, held, free_bytes(available_memory()));
-    struct Written *written = kind == DEVICE_MEMORY ? written_new() : NULL;
+    struct Written *written = kind == DEVICE_MEMORY && !sparse ? written_new() : NULL;
     if (!insert((Allocation){.begin = begin,
                              .end = begin + bytes,
                              .kind = kind,
                              .flags = flags,
+                             .sparse = sparse,
                              .written = written,
                              .owner = owner}))
         return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
-    held += bytes;
+    if (!sparse) held += bytes;
     *address = begin;
     return CUDA_SUCCESS;
 }
@@ -200,7 +213,7 @@ void memory_free(uint64_t begin)
 {
     size_t i = first_ending_after(begin);
     uint64_t end = table[i].end;
-    held -= end - begin;
+    if (!table[i].sparse) held -= end - begin;
     if (table[i].pool) memory_leave_pool(table[i].pool, end - begin);
     remove_at(i);
     if (begin >= large.begin) {
@@ -213,6 +226,17 @@ void memory_free(uint64_t begin)
     if (i > 0 && table[i - 1].end > from) from += PAGE;
     if (i < count && table[i].begin < to) to -= PAGE;
     if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
+void sg_sparse(int on) { asks_sparse = on; }
+
+int sg_is_sparse(uint64_t address)
+{
+    driver_lock();
+    const Allocation *found = memory_find(address);
+    bool sparse = found && found->sparse;
+    driver_unlock();
+    return sparse;
 }
 
 bool memory_in_zones(uint64_t address) { return address >= small.begin && address < large.end; }

@@ -96,6 +96,13 @@ void sg_module_relocate(void *handle, size_t offset, size_t target)
     memcpy(module->base + offset, &value, 8);
 }
 
+char *sg_module_variables(void *handle, size_t *bytes)
+{
+    Module *module = handle_object(MODULE, handle);
+    *bytes = module ? module->bytes : 0;
+    return module ? module->base : NULL;
+}
+
 static uint32_t default_dynamic(uint32_t static_shared)
 { return static_shared < SHARED_DEFAULT ? SHARED_DEFAULT - static_shared : 0; }
 

@@ -215,6 +215,14 @@ void sg_options(int threads, int deterministic, double timeout_s);
 double sg_time_limit(double seconds); /* of a launch; returns the one before */
 uint64_t sg_stopped_launches(void);
 void sg_cooperative(int on); /* this thread's launches by cuLaunchKernel, too, are cooperative */
+/* This thread's launches run only these blocks, by number, in ascending order; 0: all. The ranges
+   stay the caller's. */
+void sg_only_blocks(const Range *ranges, uint32_t count);
+void sg_block_order(uint64_t seed); /* of this thread's launches: shuffled; 0: by number */
+void sg_sparse(int on); /* what this thread allocates costs only the pages that are touched */
+int sg_is_sparse(uint64_t address);
+/* Where a module's variables are. */
+char *sg_module_variables(void *module, size_t *bytes);
 /* The kernel that this thread last asked an attribute of: at once, as PyCUDA tells no handle. */
 const char *sg_asked_about(void **module);
 

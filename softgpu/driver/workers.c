@@ -251,7 +251,7 @@ CUresult workers_run(Job *job)
     if (!started) return CUDA_ERROR_OUT_OF_MEMORY;
     job->workers = wanted < started ? wanted : started;
     job->chunk = job->blocks / (job->workers * 32);
-    if (job->chunk < 1 || job->cooperative) job->chunk = 1;
+    if (job->chunk < 1 || job->cooperative || job->only || job->seed) job->chunk = 1;
     if (job->chunk > 256) job->chunk = 256;
     bool interrupts = interrupts_begin(job);
     watch_begin(job);

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ import pytest
 from helpers import autoinit, checks, ops, sources, windows
 from helpers.xray import launch
 from helpers.xray.sanitizer import sanitize
-from softgpu import build, loader
 from tests import ROOT
 from tests.course import steps_elementwise as elementwise
 from tests.course import steps_gemm as gemm
@@ -787,15 +785,9 @@ def test_many_findings_are_cut_short():
 
 
 @software
-def test_beside_another_driver(tmp_path, monkeypatch):
+def test_beside_another_driver(beside_another_driver):
     from pycuda import gpuarray
 
-    # another copy of the library, under a name of its own, takes the place of the real GPU's
-    copy = tmp_path / "libcudx.so.1"
-    copy.write_bytes(build.build().read_bytes().replace(b"libcuda.so.1", copy.name.encode()))
-    monkeypatch.setattr(loader, "build", SimpleNamespace(build=lambda: copy))
-    monkeypatch.setattr(launch.Engine, "_driver", None)
-    launch._beside.cache_clear()
     x, y = gpuarray.zeros(64, np.float32), gpuarray.empty(63, np.float32)
     y.fill(7)
     (finding,) = sanitize((COPY, "copy"), x, y, grid=1, block=64)
@@ -808,7 +800,6 @@ def test_beside_another_driver(tmp_path, monkeypatch):
     nothing = gpuarray.zeros(1, np.float32)[1:]
     (finding,) = sanitize(kernel, nothing, np.int64(-5), grid=1, block=1, uninitialised=[nothing])
     assert finding.place == "argument 1 (x), byte 4 (one past the end of 4)"
-    launch._beside.cache_clear()
 
 
 @software

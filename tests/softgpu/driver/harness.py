@@ -37,7 +37,7 @@ SITES = [
 PARAM_BYTES = {
     "number": 8, "read_at": 16, "block_sum": 8, "some_leave": 8, "producer": 8,
     "spin_for_warp": 8, "count": 24, "atomic": 40, "print": 32, "fail_assert": 8,
-    "read_shared": 8, "write_local": 8, "allocate": 16, "vectors": 8,
+    "read_shared": 8, "write_local": 8, "allocate": 16, "vectors": 8, "increment": 8, "ticket": 8,
 }  # fmt: skip
 WITHOUT_PARAMS = ["empty", "deadlock", "half_barrier", "endless", "trap", "deep", "counted"]
 

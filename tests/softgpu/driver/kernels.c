@@ -254,6 +254,18 @@ EXPORT void vectors(Warp *w)
     sg_store(w, 0, addr, w->live, again[0]);
 }
 
+/* (uint32 *out): out[i] += 1 */
+EXPORT void increment(Warp *w)
+{ FOR_ACTIVE(lane)(*(uint32_t **)w->params)[index_of(w, lane)] += 1; }
+
+/* (uint32 *out): out[i] is the number of the block that ran as the i-th */
+EXPORT void ticket(Warp *w)
+{
+    static uint32_t next;
+    (*(uint32_t **)w->params)[next++] = block_of(w);
+    if (next == w->nctaid[0]) next = 0;
+}
+
 /* counters[0] += 1 a warp */
 EXPORT void counted(Warp *w)
 {

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
 import numpy as np
@@ -128,6 +129,115 @@ def test_counters_are_summed(driver):
     driver.launch("counted", grid=(100,), block=(96,))
     profile = ffi.cast("Profile *", driver.library.sg_profile_end())
     assert list(profile.counters[0 : profile.counter_count]) == [300, 600]
+
+
+# --- which blocks, and in what order -------------------------------------------------------------
+
+
+@contextmanager
+def only_blocks(driver, *ranges):
+    told = (c_uint64 * (2 * len(ranges)))(*(end for r in ranges for end in (r.start, r.stop)))
+    driver.library.sg_only_blocks(told, len(ranges))
+    yield
+    driver.library.sg_only_blocks(None, 0)
+
+
+@contextmanager
+def block_order(driver, seed):
+    driver.library.sg_block_order(c_uint64(seed))
+    yield
+    driver.library.sg_block_order(c_uint64(0))
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+@pytest.mark.parametrize("chosen", [(range(1),), (range(3, 5), range(5, 60), range(76, 77))])
+def test_only_these_blocks_run(driver, chosen, seed):
+    untouched = 0xFFFFFFFF
+    out = driver.put(np.full((77, 40), untouched, np.uint32))
+    with only_blocks(driver, *chosen), block_order(driver, seed):
+        driver.launch("number", out, grid=(7, 11), block=(40,))
+    found = driver.get(out, (77, 40), np.uint32)
+    expected = np.arange(77 * 40, dtype=np.uint32).reshape(77, 40)
+    run = np.isin(np.arange(77), [number for r in chosen for number in r])
+    assert (found[run] == expected[run]).all() and (found[~run] == untouched).all()
+    driver.launch("number", out, grid=(7, 11), block=(40,))
+    assert (driver.get(out, (77, 40), np.uint32) == expected).all()
+    driver.free(out)
+
+
+def test_a_block_that_the_grid_lacks_does_not_run(driver):
+    with only_blocks(driver, range(2), range(4, 6)):
+        code, text = error(driver.launch, "empty", grid=(5,))
+    assert code == INVALID_VALUE and "there is no block 5 in a grid of 5" in text
+
+
+def test_few_blocks_of_a_vast_grid_are_soon_done(driver):
+    last = (1 << 31) - 2
+    out = driver.put(np.zeros(1, np.uint32))
+    with only_blocks(driver, range(last, last + 1)), block_order(driver, 3):
+        driver.launch("number", out - 4 * last, grid=(last + 1,), block=(1,))
+    assert driver.get(out, 1, np.uint32)[0] == last
+    driver.free(out)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 16, 17, 1000])
+def test_shuffled_blocks_all_run_once(driver, count):
+    totals = np.zeros((count, 32), np.uint32)
+    out = driver.put(totals)
+    for seed in range(1, 5):
+        with block_order(driver, seed):
+            driver.launch("increment", out, grid=(count,))
+        assert (driver.get(out, totals.shape, np.uint32) == seed).all()
+    driver.free(out)
+
+
+def test_each_seed_has_an_order_of_its_own(calm):
+    out, orders = calm.allocate(4 * 300), []
+    for seed in (0, 1, 2, 2):
+        with block_order(calm, seed):
+            calm.launch("ticket", out, grid=(300,))
+        orders.append(calm.get(out, 300, np.uint32).tolist())
+    in_order = list(range(300))
+    assert orders[0] == in_order and orders[2] == orders[3]
+    assert len(set(map(tuple, orders))) == 3 and all(sorted(o) == in_order for o in orders)
+    assert abs(np.corrcoef(in_order, orders[1])[0, 1]) < 0.3
+    calm.free(out)
+
+
+# --- sparse memory -------------------------------------------------------------------------------
+
+
+def test_sparse_memory_costs_the_pages_that_are_touched(driver):
+    size, before = 1 << 40, resident_bytes()
+    driver.library.sg_sparse(1)
+    array, small = driver.allocate(size), driver.allocate(100)
+    driver.library.sg_sparse(0)
+    assert driver.library.sg_is_sparse(c_uint64(array + size - 1))
+    assert not driver.library.sg_is_sparse(c_uint64(small))
+    number = np.arange(3, dtype=np.uint32)
+    last = array + size - number.nbytes
+    driver.call("cuMemcpyHtoD_v2", c_uint64(last), c_void_p(number.ctypes.data), c_size_t(12))
+    driver.launch("number", array + size // 2, grid=(5,), block=(100,))
+    assert driver.get(last, 3, np.uint32).tolist() == [0, 1, 2]
+    assert (driver.get(array + size // 2, 500, np.uint32) == np.arange(500)).all()
+    assert not driver.get(array, 1000, np.uint32).any()
+    assert resident_bytes() - before < 16 << 20
+    assert error(driver.launch, "number", last, block=(4,))[0] == ILLEGAL_ADDRESS
+    driver.free(array)
+    assert error(driver.get, array, 1, np.uint32)[0] == INVALID_VALUE
+    driver.free(small)
+
+
+def test_sparse_memory_is_no_data_of_the_process():
+    script = """
+import resource
+from tests.softgpu.driver.harness import only_driver
+driver = only_driver()
+resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
+driver.library.sg_sparse(1)
+driver.launch("number", driver.allocate(8 << 30))
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_launch_limits(calm):

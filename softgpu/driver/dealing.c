@@ -1,0 +1,59 @@
+/* Which blocks of a grid run, and in what order: all of them, one after the other, unless the thread
+   that launches wants it otherwise. */
+#include "driver.h"
+
+static _Thread_local const Range *only; /* in ascending order */
+static _Thread_local uint32_t only_count;
+static _Thread_local uint64_t order_seed;
+
+void sg_only_blocks(const Range *ranges, uint32_t count)
+{
+    only = ranges;
+    only_count = count;
+}
+
+void sg_block_order(uint64_t seed) { order_seed = seed; }
+
+CUresult dealing_begin(Job *job)
+{
+    uint64_t all = job->blocks, last = only_count ? only[only_count - 1].end : 0;
+    job->seed = order_seed;
+    job->only = only_count ? only : NULL;
+    if (!job->only) return CUDA_SUCCESS;
+    if (last > all)
+        return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: there is no block %llu in a grid of %llu",
+                    job->kernel->shown, (unsigned long long)last - 1, (unsigned long long)all);
+    job->blocks = 0;
+    for (uint32_t i = 0; i < only_count; i++) job->blocks += only[i].end - only[i].begin;
+    return CUDA_SUCCESS;
+}
+
+/* A permutation of 0 to count - 1: a Feistel network over the next power of 4, walked along until
+   it comes back among them. */
+static uint64_t shuffled(uint64_t turn, uint64_t count, uint64_t seed)
+{
+    unsigned half = 1;
+    while (half < 32 && count > 1ull << 2 * half) half++;
+    uint64_t mask = (1ull << half) - 1;
+    do {
+        uint64_t left = turn >> half, right = turn & mask;
+        for (uint64_t round = 1; round <= 6; round++) {
+            uint64_t mixed = (right + round + seed) * 0x9e3779b97f4a7c15u;
+            mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u;
+            uint64_t next = left ^ (mixed >> 32 & mask);
+            left = right;
+            right = next;
+        }
+        turn = left << half | right;
+    } while (turn >= count);
+    return turn;
+}
+
+uint64_t dealt_block(const Job *job, uint64_t turn)
+{
+    if (job->seed) turn = shuffled(turn, job->blocks, job->seed);
+    if (!job->only) return turn;
+    const Range *r = job->only;
+    for (; turn >= r->end - r->begin; r++) turn -= r->end - r->begin;
+    return r->begin + turn;
+}
