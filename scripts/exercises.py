@@ -23,6 +23,7 @@ import nbformat
 from PIL import Image
 
 from helpers.exercises import texts
+from helpers.exercises.steps import Chosen
 from helpers.exercises.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -65,20 +66,35 @@ def shown(exercise):
     return PICTURE.sub(image, exercise.statement)
 
 
+def solution(exercise):
+    """The solution, which opens at a click."""
+    text = f"```c++\n{exercise.solution.strip()}\n```"
+    return nbformat.v4.new_markdown_cell(folded("Solution", text))
+
+
+def goes_on(exercise):
+    """The cell by which a notebook goes on with the learner's kernel, or with the course's."""
+    chosen = Chosen(exercise.name, exercise.ours, is_own=False)
+    data = {"text/plain": repr(chosen), "text/html": chosen._repr_html_()}
+    output = nbformat.v4.new_output("display_data", data)
+    call = f'{exercise.kernel} = exercises.use("{exercise.name}")'
+    return nbformat.v4.new_code_cell(call, outputs=[output], execution_count=0)
+
+
 def cells(exercise):
-    """The four cells of an exercise: what is asked, the stub, the judge, the solution."""
+    """The four cells of an exercise: what is asked, the stub, the judge, and the solution, or, for a
+    step of the course, what the notebook goes on with."""
     asked = [f"### {exercise.title}", shown(exercise)]
     asked += [folded(f"Hint {n}", hint) for n, hint in enumerate(exercise.hints, 1)]
     verdict = Verdict(exercise.name, exercise.title, "", is_open=True)
     data = {"text/plain": repr(verdict), "text/html": verdict._repr_html_()}
     output = nbformat.v4.new_output("execute_result", data, execution_count=0)
     judge = f'exercises.judge("{exercise.name}", {exercise.kernel})'
-    solution = folded("Solution", f"```c++\n{exercise.solution.strip()}\n```")
     made = [
         nbformat.v4.new_markdown_cell("\n\n".join(asked)),
         nbformat.v4.new_code_cell(f"%%kernel\n{exercise.stub.strip()}", execution_count=0),
         nbformat.v4.new_code_cell(judge, outputs=[output], execution_count=0),
-        nbformat.v4.new_markdown_cell(solution),
+        goes_on(exercise) if exercise.ours else solution(exercise),
     ]
     for number, cell in enumerate(made):
         cell.id = f"{exercise.name.replace('.', '-').replace('_', '-')}-{number}"

@@ -10,9 +10,21 @@ learners handed in, for teachers: a CSV."""
 from . import progress, texts
 from .progress import course_map as map
 from .progress import mine
+from .steps import use
 from .texts import names
 
-__all__ = ["check", "hints", "judge", "map", "mine", "names", "solution", "statement", "stub"]
+__all__ = [
+    "check",
+    "hints",
+    "judge",
+    "map",
+    "mine",
+    "names",
+    "solution",
+    "statement",
+    "stub",
+    "use",
+]
 
 
 def statement(name):

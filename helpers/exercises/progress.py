@@ -7,7 +7,7 @@ from pathlib import Path
 
 from . import texts
 
-__all__ = ["course_map", "keep", "mine", "state_of"]
+__all__ = ["course_map", "keep", "mine", "passed", "state_of"]
 
 WORK = Path(__file__).resolve().parents[2] / "work"
 MARKS = {"done": "●", "tried": "◐", "open": "○"}
@@ -30,6 +30,8 @@ def keep(verdict):
     if before.get("state") != "done" or verdict:
         counts = {count.key: [count.value, count.best] for count in verdict.counts}
         kept[verdict.name] = {"state": verdict.state, "counts": counts, "text": verdict.text}
+        if verdict:
+            kept[verdict.name]["passed"] = verdict.text
     else:
         before["text"] = verdict.text
     path = _file()
@@ -43,6 +45,11 @@ def mine(name):
     """The text that you gave to the judge last, such as for a fresh copy of a notebook."""
     texts.find(name)
     return _load().get(name, {}).get("text", texts.find(name).stub)
+
+
+def passed(name):
+    """The text that the judge last called done; None: there is none."""
+    return _load().get(name, {}).get("passed")
 
 
 def state_of(name):

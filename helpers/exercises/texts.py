@@ -14,6 +14,8 @@ from pathlib import Path
 
 from softgpu.declarations import Declarations
 
+from .. import sources
+
 __all__ = ["Exercise", "find", "names"]
 
 ROOT = Path(__file__).resolve().parents[2] / "exercises"
@@ -56,12 +58,22 @@ class Exercise:
             for hint in re.split(r"^## Hint\n", self._read("statement.md"), flags=re.MULTILINE)[1:]
         ]
 
+    @property
+    def ours(self):
+        """The file of cuda_src that solves it, if it is a step of the course; else None."""
+        return getattr(self.rules, "OURS", None)
+
     @cached_property
     def solution(self):
+        if self.ours:
+            return sources.text(self.ours)
         return ANSWER.sub(lambda m: m["answer"], self._read("solution.cu"))
 
     @cached_property
     def stub(self):
+        if self.ours:
+            return self._read("stub.cu")
+
         def without_answer(match):
             words = f"{match['indent']}// {match['words']}\n" if match["words"] else ""
             return words + re.sub(r"// STUB ?", "", match["stub"])

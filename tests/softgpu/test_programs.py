@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from softgpu import programs, toolkit
+from softgpu import toolkit
 from softgpu.ptx import PtxError, fatbin
 from tests import ROOT
 

@@ -1,0 +1,50 @@
+"""The tree of halves in shared memory: a step of the course."""
+
+import numpy as np
+
+from helpers.exercises.launches import Far, In, Launch, Wrong, blocks_for, numbers, totals
+
+OURS = "reduce/shared.cu"
+
+
+def launch(rng, n):
+    x = numbers(rng, n)
+    return Launch([In(x), totals(x), np.int64(n)], blocks_for(n), 256, shared=1024)
+
+
+def far(rng):
+    n, x = 2**31 + 77, numbers(rng, 77)
+    out = Far(2**23 + 1, np.float32, {}, {2**23: totals(x).expected}, totals(x).tolerance)
+    arguments = [Far(n, np.float32, {2**31: x}), out, np.int64(n)]
+    return Launch(arguments, 2**23 + 1, 256, shared=1024, blocks=[range(2**23, 2**23 + 1)])
+
+
+COUNTED = 1 << 14
+BUDGET = {"lds.wavefronts": 64 * 25, "lds.conflicts": 0, "sts.conflicts": 0, "barriers": 64 * 8 * 9}
+
+LEVELS = """\
+    for (int half = blockDim.x / 2; half > 0; half /= 2) {
+        if (tid < half) s[tid] = op(s[tid], s[tid + half]);
+        __syncthreads();
+    }
+"""
+FOLD = "if (tid < half) s[tid] = op(s[tid], s[tid + half]);\n        __syncthreads();"
+WRONG = {
+    "no barrier": Wrong("race", {"        __syncthreads();\n    }": "    }"}),
+    "a barrier in the if": Wrong(
+        "barrier",
+        {FOLD: "if (tid < half) { s[tid] = op(s[tid], s[tid + half]); __syncthreads(); }"},
+    ),
+    "a level short": Wrong("values", {"half > 0": "half > 1"}),
+    "all threads fold": Wrong("race|out of bounds", {"if (tid < half) ": ""}),
+    "thread 0 alone": Wrong(
+        "counters", {LEVELS: "if (tid == 0) for (int k = 1; k < 256; ++k) s[0] = op(s[0], s[k]);\n"}
+    ),
+    "neighbours": Wrong(
+        "conflicts",
+        {
+            "half = blockDim.x / 2; half > 0; half /= 2": "half = 1; half < blockDim.x; half *= 2",
+            "if (tid < half) s[tid] = op(s[tid], s[tid + half]);": "int at = 2 * half * tid; if (at < blockDim.x) s[at] = op(s[at], s[at + half]);",
+        },
+    ),
+}
