@@ -82,8 +82,8 @@ def goes_on(exercise):
 
 
 def cells(exercise):
-    """The four cells of an exercise: what is asked, the stub, the judge, and the solution, or, for a
-    step of the course, what the notebook goes on with."""
+    """The four cells of an exercise: what is asked, the stub, the judge, and the solution or, where
+    it is a step of the course, what the notebook goes on with."""
     asked = [f"### {exercise.title}", shown(exercise)]
     asked += [folded(f"Hint {n}", hint) for n, hint in enumerate(exercise.hints, 1)]
     verdict = Verdict(exercise.name, exercise.title, "", is_open=True)
