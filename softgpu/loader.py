@@ -36,6 +36,7 @@ from .telling import last_findings
 
 __all__ = ["Engine"]
 
+_OUT_OF_MEMORY = 2
 _INVALID_PTX = 218
 _STATIC_SHARED_BYTES = 48 * 1024
 _LAUNCH_FAILED = 719
@@ -340,6 +341,8 @@ class Engine:
             except PtxError as error:
                 self.runtime.sg_set_error(str(error).encode())
                 return _INVALID_PTX
+            except MemoryError:
+                return _OUT_OF_MEMORY
             except KeyboardInterrupt:  # cannot pass through C: let Python raise it again after
                 _thread.interrupt_main()
                 self.runtime.sg_set_error(b"interrupted")
@@ -367,7 +370,7 @@ class Engine:
         self.modules[handle] = module
         runtime, program, placed = self.runtime, module.program, module.image
         if runtime.sg_module_create(handle, placed.bytes):
-            raise PtxError(f"there is no memory for {placed.bytes} bytes of module variables")
+            raise MemoryError  # the driver has the words
         for offset, content in placed.pieces:
             runtime.sg_module_fill(handle, offset, content, len(content))
         for variable in placed.variables:

@@ -273,8 +273,14 @@ CUAPI cuCtxSetLimit(int limit, size_t value)
         return fail(CUDA_ERROR_UNSUPPORTED_LIMIT, "limit %d", limit);
     if (limit == 0 && value > 524272)
         return fail(CUDA_ERROR_INVALID_VALUE, "at most 524272 bytes of stack per thread");
-    context->limits[limit] = value;
-    return CUDA_SUCCESS;
+    CUresult result = CUDA_SUCCESS;
+    if (limit == HEAP_LIMIT) {
+        driver_lock();
+        if (!memory_fits(value)) result = memory_refuse(value);
+        driver_unlock();
+    }
+    if (!result) context->limits[limit] = value;
+    return result;
 }
 
 CUAPI cuCtxGetCacheConfig(int *config)

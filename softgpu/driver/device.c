@@ -1,11 +1,9 @@
-/* The one device: what it says of itself (an H200's attributes) and what the machine has. */
+/* The one device: what it says of itself (an H200's attributes). */
 #define _GNU_SOURCE
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "driver.h"
 
@@ -141,74 +139,6 @@ CUresult need_init(void)
                        : fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
 }
 
-/* ---- what the machine has ---- */
-
-/* A number in a file, after an optional label; 0: none. */
-static size_t number_in(const char *path, const char *label)
-{
-    char line[256];
-    size_t value = 0;
-    FILE *file = fopen(path, "r");
-    if (!file) return 0;
-    while (!value && fgets(line, sizeof line, file)) {
-        size_t skip = label ? strlen(label) : 0;
-        if (!label || !strncmp(line, label, skip)) value = strtoull(line + skip, NULL, 10);
-    }
-    fclose(file);
-    return value;
-}
-
-/* The container's limit, and its use without the file cache; false: no limit. */
-static bool container_memory(size_t *limit, size_t *used)
-{
-    static const struct {
-        const char *limit, *used, *statistics, *cache;
-    } versions[] = {
-        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat",
-         "inactive_file "},
-        {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-         "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat",
-         "total_inactive_file "},
-    };
-    for (int i = 0; i < 2; i++) {
-        *limit = number_in(versions[i].limit, NULL);
-        if (!*limit || *limit >= 1ull << 60) continue;
-        size_t cache = number_in(versions[i].statistics, versions[i].cache);
-        *used = number_in(versions[i].used, NULL);
-        *used = *used > cache ? *used - cache : 0;
-        return true;
-    }
-    return false;
-}
-
-size_t total_memory(void)
-{
-    static size_t total;
-    if (!total) {
-        size_t limit, used, all = (size_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-        total = container_memory(&limit, &used) && limit < all ? limit : all;
-    }
-    return total;
-}
-
-size_t available_memory(void)
-{
-    size_t limit, used, left = number_in("/proc/meminfo", "MemAvailable:") * 1024;
-    if (!left) left = (size_t)sysconf(_SC_AVPHYS_PAGES) * sysconf(_SC_PAGESIZE);
-    if (container_memory(&limit, &used)) {
-        size_t inside = limit > used ? limit - used : 0;
-        if (inside < left) left = inside;
-    }
-    return left < total_memory() ? left : total_memory();
-}
-
-unsigned usable_cores(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set)) return 1;
-    return CPU_COUNT(&set);
-}
-
 /* ---- the driver calls ---- */
 
 CUAPI cuInit(unsigned flags)
@@ -269,7 +199,7 @@ CUAPI cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 CUAPI cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
     NEED_DEVICE(device);
-    *bytes = total_memory();
+    *bytes = machine_memory().total;
     return CUDA_SUCCESS;
 }
 

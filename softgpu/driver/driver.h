@@ -104,14 +104,27 @@ CUresult need_init(void);
         if ((device) != 0)                                                                         \
             return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");               \
     } while (0)
-size_t total_memory(void);     /* bytes this machine (or container) has */
-size_t available_memory(void); /* bytes it could still hand out */
+
+/* ---- machine.c ---- */
+
+/* Bytes that this machine, or the container that it is, has, and could still hand out; that this
+   process has written to, or 0 where that cannot be told. */
+typedef struct {
+    size_t total, available, own;
+} Memory;
+Memory machine_memory(void);
 unsigned usable_cores(void);
 
 /* ---- allocations ---- */
 
 /* Zeros, which take room only where they are written; NULL: none is left. munmap frees them. */
 void *map_pages(size_t bytes);
+/* The same for what a program asks for, where it must fit beside its allocations (memory.c); needs
+   the lock. */
+void *memory_map(size_t bytes);
+void memory_unmap(void *memory, size_t bytes);
+CUresult memory_refuse(size_t bytes); /* says why these did not fit */
+bool memory_fits(size_t bytes);
 
 typedef enum { DEVICE_MEMORY, HOST_MEMORY, MANAGED_MEMORY, REGISTERED_MEMORY, VARIABLE } MemoryKind;
 

@@ -1,7 +1,6 @@
 /* malloc and free inside kernels: blocks of one region per context, as large as its heap limit. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "driver.h"
 
@@ -21,8 +20,8 @@ static struct Heap *heap_of(Context *context)
     if (context->heap) return context->heap;
     struct Heap *heap = calloc(1, sizeof *heap);
     size_t bytes = (context->limits[HEAP_LIMIT] + 4095) / 4096 * 4096;
-    void *memory = map_pages(bytes);
-    if (!heap || !memory) {
+    void *memory = heap ? memory_map(bytes) : NULL; /* a launch has the lock */
+    if (!memory) {
         free(heap);
         return NULL;
     }
@@ -35,7 +34,7 @@ void heap_free(Context *context)
 {
     struct Heap *heap = context->heap;
     if (!heap) return;
-    munmap((void *)heap->begin, heap->end - heap->begin);
+    memory_unmap((void *)heap->begin, heap->end - heap->begin);
     free(heap->blocks);
     free(heap);
     context->heap = NULL;

@@ -21,6 +21,7 @@
 #define SMALL_LAP (256ull << 20) /* addresses handed out before small ones are reused */
 #define COMMIT_STEP (16u << 20)
 #define FREED_KEPT 512
+#define UNASKED (64u << 20) /* bytes that are handed out without asking the machine anew */
 
 typedef struct {
     uint64_t begin, end, cursor, lap;
@@ -31,7 +32,9 @@ static Zone small, large;
 static uint64_t small_committed; /* end of the small zone's usable pages */
 static Allocation *table;        /* sorted by begin; ranges never overlap */
 static size_t count, room;
-static size_t held; /* bytes handed out */
+static size_t held;   /* bytes handed out, but for sparse ones */
+static Range *mapped; /* of modules and heaps */
+static size_t mapped_count, mapped_room;
 static Range freed[FREED_KEPT];
 static unsigned freed_next;
 static _Thread_local bool asks_sparse; /* of the device memory that this thread allocates next */
@@ -150,29 +153,105 @@ static bool insert(Allocation new)
     return true;
 }
 
-/* What was available at first, less what was handed out since (touched or not), and no more than
-   what the machine has left now. */
-static size_t free_bytes(size_t now)
+/* ---- how much there may be ----
+
+   Pages cost memory once they are touched. What was handed out and is untouched must find room as
+   well, or the machine would have to end a process: of what is available now it is spoken for. */
+
+/* How many bytes of a range have pages, if only such as stand for zeros that were read. */
+static size_t touched_in(uint64_t begin, uint64_t end)
 {
-    static size_t at_first;
-    if (!at_first) at_first = available_memory() + held;
-    size_t left = at_first > held ? at_first - held : 0;
-    return left < now ? left : now;
+    enum { AT_ONCE = 1 << 16 };
+    static unsigned char pages[AT_ONCE];
+    size_t bytes = 0;
+    for (uint64_t at = begin / PAGE * PAGE; at < end; at += (uint64_t)AT_ONCE * PAGE) {
+        size_t wanted = MIN(AT_ONCE, (end - at + PAGE - 1) / PAGE);
+        if (mincore((void *)at, wanted * PAGE, pages)) continue;
+        for (size_t i = 0; i < wanted; i++) bytes += (pages[i] & 1) * PAGE;
+    }
+    return bytes;
 }
 
-/* Asking the machine takes longer than a small allocation should. */
-static bool fits(size_t bytes)
-{ return bytes <= free_bytes(bytes < (64u << 20) ? SIZE_MAX : available_memory()); }
+/* Of all that `held` counts. */
+static size_t touched(void)
+{
+    size_t bytes = touched_in(small.begin, small_committed);
+    for (size_t i = first_ending_after(large.begin); i < count && table[i].begin < large.end; i++)
+        if (!table[i].sparse) bytes += touched_in(table[i].begin, table[i].end);
+    for (size_t i = 0; i < mapped_count; i++) bytes += touched_in(mapped[i].begin, mapped[i].end);
+    return bytes;
+}
+
+/* What may still be handed out. Some is left to everything else, such as copies on the host. */
+static size_t free_bytes(Memory machine)
+{
+    size_t written = touched();
+    if (machine.own) written = MIN(written, machine.own);
+    size_t untouched = held > written ? held - written : 0;
+    size_t spoken_for = untouched + MIN(machine.total / 16, 512u << 20);
+    return machine.available > spoken_for ? machine.available - spoken_for : 0;
+}
+
+/* Asking the machine takes longer than a small allocation should: it is asked once for many. */
+bool memory_fits(size_t bytes)
+{
+    static size_t unasked = UNASKED;
+    if (bytes > unasked) {
+        size_t left = free_bytes(machine_memory());
+        if (bytes > left) return false;
+        unasked = MIN(left, bytes + UNASKED);
+    }
+    unasked -= bytes;
+    return true;
+}
+
+static const char *amount(size_t bytes, char *text, size_t space)
+{
+    if (bytes < 1000000) snprintf(text, space, "%zu bytes", bytes);
+    else if (bytes < 1000000000) snprintf(text, space, "%.1f MB", bytes / 1e6);
+    else snprintf(text, space, "%.1f GB", bytes / 1e9);
+    return text;
+}
+
+CUresult memory_refuse(size_t bytes)
+{
+    char asked[32], has[32], free[32], total[32];
+    Memory machine = machine_memory();
+    return fail(CUDA_ERROR_OUT_OF_MEMORY,
+                "%s asked for; %s are held, %s are free of the %s that this machine has",
+                amount(bytes, asked, sizeof asked), amount(held, has, sizeof has),
+                amount(free_bytes(machine), free, sizeof free),
+                amount(machine.total, total, sizeof total));
+}
+
+void *memory_map(size_t bytes)
+{
+    if (!memory_fits(bytes) || !GROW(mapped, mapped_count, mapped_room, 64)) return NULL;
+    void *memory = map_pages(bytes);
+    if (!memory) return NULL;
+    mapped[mapped_count++] = (Range){(uint64_t)memory, (uint64_t)memory + bytes};
+    held += bytes;
+    return memory;
+}
+
+void memory_unmap(void *memory, size_t bytes)
+{
+    size_t i = 0;
+    while (mapped[i].begin != (uint64_t)memory) i++;
+    mapped[i] = mapped[--mapped_count];
+    held -= bytes;
+    munmap(memory, bytes);
+}
+
+/* ---- handing it out ---- */
 
 CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned flags,
                          uint64_t *address)
 {
     if (!bytes) return fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
     bool sparse = asks_sparse && kind == DEVICE_MEMORY && bytes >= SMALL_BYTES;
-    uint64_t begin = sparse || fits(bytes) ? place(bytes, sparse) : 0;
-    if (!begin)
-        return fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes asked for; %zu are in use, %zu free",
-                    bytes, held, free_bytes(available_memory()));
+    uint64_t begin = sparse || memory_fits(bytes) ? place(bytes, sparse) : 0;
+    if (!begin) return memory_refuse(bytes);
     struct Written *written = kind == DEVICE_MEMORY && !sparse ? written_new() : NULL;
     if (!insert((Allocation){.begin = begin,
                              .end = begin + bytes,
@@ -490,9 +569,10 @@ CUAPI cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr addr
 CUAPI cuMemGetInfo_v2(size_t *free, size_t *total)
 {
     NEED_CONTEXT(context);
+    Memory machine = machine_memory();
     driver_lock();
-    *free = free_bytes(available_memory());
-    *total = total_memory();
+    *free = free_bytes(machine);
+    *total = machine.total;
     driver_unlock();
     return CUDA_SUCCESS;
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "driver.h"
 
@@ -46,11 +45,12 @@ int sg_module_create(void *handle, size_t bytes)
     if (!module || module->base) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
     if (!bytes) return CUDA_SUCCESS;
     module->mapped = (bytes + 4095) / 4096 * 4096;
-    module->base = map_pages(module->mapped);
-    if (!module->base)
-        return fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes of module variables", bytes);
-    module->bytes = bytes;
-    return CUDA_SUCCESS;
+    driver_lock();
+    module->base = memory_map(module->mapped);
+    CUresult result = module->base ? CUDA_SUCCESS : memory_refuse(bytes);
+    driver_unlock();
+    if (!result) module->bytes = bytes;
+    return result;
 }
 
 void sg_module_fill(void *handle, size_t offset, const char *content, size_t bytes)
@@ -268,7 +268,9 @@ static void module_free(Module *module)
         next = kernel->next;
         kernel_free(kernel);
     }
-    if (module->base) munmap(module->base, module->mapped);
+    driver_lock();
+    if (module->base) memory_unmap(module->base, module->mapped);
+    driver_unlock();
     free(module);
 }
 

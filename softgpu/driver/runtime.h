@@ -221,6 +221,7 @@ void sg_only_blocks(const Range *ranges, uint32_t count);
 void sg_block_order(uint64_t seed); /* of this thread's launches: shuffled; 0: by number */
 void sg_sparse(int on); /* what this thread allocates costs only the pages that are touched */
 int sg_is_sparse(uint64_t address);
+void sg_machine_root(const char *folder); /* where this process finds /proc and /sys; "": there */
 /* Where a module's variables are. */
 char *sg_module_variables(void *module, size_t *bytes);
 /* The kernel that this thread last asked an attribute of: at once, as PyCUDA tells no handle. */

@@ -19,6 +19,7 @@ if not autoinit.is_software:
     pytest.skip("faults like these end the context of a real GPU", allow_module_level=True)
 
 import pycuda.driver as cuda
+from pycuda import gpuarray
 from pycuda.compiler import DynamicSourceModule, SourceModule
 
 KERNELS = """
@@ -240,6 +241,7 @@ import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may ignore it
 import helpers.autoinit
 import pycuda.driver as cuda
+from pycuda import gpuarray
 from pycuda.compiler import SourceModule
 memory = cuda.mem_alloc(4)
 source = "__global__ void endless(volatile int *o) { while (o[0] == 0) {} }"
@@ -256,6 +258,30 @@ cuda.memset_d32(memory, 1, 1)
 endless(memory, block=(64, 1, 1))
 print("goes on")
 """
+
+
+@pytest.fixture
+def small_machine(tmp_path):
+    """One with 8 GB."""
+    (tmp_path / "proc").mkdir()
+    kilo = 8 * 10**9 // 1024
+    (tmp_path / "proc/meminfo").write_text(f"MemTotal: {kilo} kB\nMemAvailable: {kilo} kB\n")
+    Engine.as_driver().runtime.sg_machine_root(str(tmp_path).encode())
+    yield
+    Engine.as_driver().runtime.sg_machine_root(b"")
+
+
+def test_an_array_larger_than_the_machine_is_refused(small_machine):
+    with pytest.raises(cuda.MemoryError, match="16.0 GB asked for.* of the 8.0 GB"):
+        gpuarray.empty(4 * 10**9, np.float32)
+    gpuarray.empty(10**9, np.float32)
+
+
+def test_variables_larger_than_the_machine_are_refused(small_machine):
+    source = "__device__ float many[4000000000]; __global__ void k(int i) { many[i] = i; }"
+    with pytest.raises(cuda.MemoryError, match="16.0 GB asked for"):
+        SourceModule(source)
+    SourceModule(source.replace("4000000000", "1000000000"))
 
 
 def test_the_shorter_of_two_time_limits_counts():

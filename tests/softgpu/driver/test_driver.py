@@ -519,10 +519,112 @@ def test_memory_costs_nothing_until_touched(calm):
     assert resident_bytes() - before < 1 << 20
     assert abs(free.value - first_free / 2) < 0.2 * first_free and free.value < total.value
     code, text = error(calm.allocate, total.value)
-    assert code == OUT_OF_MEMORY and str(total.value) in text
+    assert code == OUT_OF_MEMORY and f"{total.value / 1e9:.1f} GB asked for" in text
     calm.free(half)
     with pytest.raises(DriverError):
         calm.allocate(1 << 60)
+
+
+GB = 10**9
+
+
+@pytest.fixture
+def machine(calm, tmp_path):
+    """Writes the files in which a machine says what memory it has."""
+
+    def write(**files):
+        for name, content in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{content}\n")
+
+    def say(total, available, files=()):
+        kilo = f"MemTotal: {total // 1024} kB\nMemFree: 0 kB\nMemAvailable: {available // 1024} kB"
+        write(**{"proc/meminfo": kilo, "proc/self/status": "RssAnon: 99999999 kB", **dict(files)})
+
+    say(8 * GB, 8 * GB)
+    calm.library.sg_machine_root(str(tmp_path).encode())
+    yield say
+    calm.library.sg_machine_root(b"")
+
+
+def free_and_total(driver):
+    free, total = c_size_t(), c_size_t()
+    driver.call("cuMemGetInfo_v2", byref(free), byref(total))
+    return free.value, total.value
+
+
+def test_what_the_machine_lacks_is_refused(calm, machine):
+    free, total = free_and_total(calm)
+    assert 7 * GB < free < total and abs(total - 8 * GB) < 1024
+    code, text = error(calm.allocate, 16 * GB)
+    assert code == OUT_OF_MEMORY and "16.0 GB asked for" in text and "of the 8.0 GB" in text
+    host = c_void_p()
+    assert calm.raw("cuMemHostAlloc", byref(host), c_size_t(16 * GB), 0) == OUT_OF_MEMORY
+    assert calm.raw("cuMemAllocManaged", byref(host), c_size_t(16 * GB), 1) == OUT_OF_MEMORY
+    assert calm.raw("cuCtxSetLimit", 2, c_size_t(16 * GB)) == OUT_OF_MEMORY
+    assert calm.library.sg_module_create(calm.module, c_size_t(16 * GB)) != 0
+    calm.free(calm.allocate(free - GB))
+
+
+def test_untouched_memory_is_spoken_for(calm, machine):
+    first = calm.allocate(5 * GB)
+    assert error(calm.allocate, 5 * GB)[0] == OUT_OF_MEMORY
+    before = free_and_total(calm)[0]
+    assert before < 3 * GB
+    machine(8 * GB, 4 * GB)  # others have taken the rest, and what is promised is not there
+    assert free_and_total(calm)[0] == 0
+    calm.free(first)
+    assert 3 * GB < free_and_total(calm)[0] < 4 * GB
+
+
+def test_touched_memory_is_not_counted_twice(calm, machine):
+    size = 256 << 20
+    array = calm.allocate(size)
+    free = free_and_total(calm)[0]
+    calm.call("cuMemsetD8_v2", c_uint64(array), 1, c_size_t(size))
+    machine(8 * GB, 8 * GB - size)
+    assert abs(free_and_total(calm)[0] - free) < 16 << 20
+    calm.free(array)
+
+
+def test_many_small_arrays_are_as_much_as_a_large_one(calm, machine):
+    machine(8 * GB, GB)
+    arrays = []
+    with pytest.raises(DriverError, match="20.0 MB asked for"):
+        while len(arrays) < 100:
+            arrays.append(calm.allocate(20 * 10**6))
+    assert 10 < len(arrays) < 50
+    for array in arrays:
+        calm.free(array)
+
+
+GROUPS = {
+    "of a container": {"proc/self/cgroup": "0::/", "sys/fs/cgroup/memory.max": 3 * GB,
+                       "sys/fs/cgroup/memory.current": 2 * GB,
+                       "sys/fs/cgroup/memory.stat": f"anon 5\ninactive_file {GB}"},
+    "around its own": {"proc/self/cgroup": "0::/user.slice/ann.scope",
+                       "sys/fs/cgroup/user.slice/memory.max": 3 * GB,
+                       "sys/fs/cgroup/user.slice/memory.current": GB,
+                       "sys/fs/cgroup/user.slice/ann.scope/memory.max": "max",
+                       "sys/fs/cgroup/user.slice/ann.scope/memory.current": GB},
+    "path unseen": {"proc/self/cgroup": "0::/docker/0123", "sys/fs/cgroup/memory.max": 3 * GB,
+                    "sys/fs/cgroup/memory.current": GB},
+    "version 1": {"proc/self/cgroup": "5:cpu,cpuacct:/x\n4:memory:/jobs/7\n0::/",
+                  "sys/fs/cgroup/memory/memory.limit_in_bytes": 2**63 - 4096,
+                  "sys/fs/cgroup/memory/jobs/7/memory.limit_in_bytes": 3 * GB,
+                  "sys/fs/cgroup/memory/jobs/7/memory.usage_in_bytes": 3 * GB,
+                  "sys/fs/cgroup/memory/jobs/7/memory.stat": f"total_inactive_file {2 * GB}"},
+    "no path": {"sys/fs/cgroup/memory.max": 3 * GB, "sys/fs/cgroup/memory.current": GB},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("files", GROUPS.values(), ids=GROUPS)
+def test_limits_of_control_groups_count(calm, machine, files):
+    machine(64 * GB, 60 * GB, files)
+    free, total = free_and_total(calm)
+    assert total == 3 * GB and GB < free < 2 * GB
+    assert "of the 3.0 GB" in error(calm.allocate, 16 * GB)[1]
 
 
 def flags_of_mapping(address):
