@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from .. import sources
+from .. import autoinit, sources
 from ..kernels import CompileError, Kernel
 from ..xray.launch import find as target_of
 from . import costs
@@ -22,7 +22,10 @@ from pycuda.driver import Error, Function  # isort: skip
 __all__ = ["counts", "judge", "seed_of", "trial"]
 
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
-COUNTED_SEED = 1
+COUNTED_SEED, FAR_SEED = 1, 1 << 31
+REPEATS = 2
+REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
+WIDE = "Places beyond 2,147,483,647 need 64 bits, also on the way: say long long."
 
 
 def judge(exercise, kernel, seed=None):
@@ -44,8 +47,7 @@ def trial(exercise, kernel, seed=None):
         target = target_of(kernel)
         _look_through(exercise.rules, target.ptx)
         with target.engine.time_limit(LIMIT_S):
-            _try_all(exercise.rules, kernel, verdict)
-            _count(exercise, kernel, verdict)
+            _Trial(exercise, kernel, target.engine, verdict).run()
     except CompileError as error:
         verdict.refuse("compiler", str(error), "Mend the first mistake and judge again.")
     except Refused as refused:
@@ -104,11 +106,78 @@ def _chosen(rules, text):
     return chosen
 
 
-def _launch(rules, size, text, seed):
-    """The Launch of one size, which is named if the judge does not say what it is."""
-    launch = rules.launch(np.random.default_rng(seed), size, **_chosen(rules, text))
-    launch.what = launch.what or f"n = {size:,}"
-    return launch
+class _Trial:
+    """A kernel on trial: its launches, which the Verdict tells of."""
+
+    def __init__(self, exercise, kernel, engine, verdict):
+        self.exercise, self.rules = exercise, exercise.rules
+        self.kernel, self.engine, self.verdict = kernel, engine, verdict
+        self.chosen = _chosen(self.rules, verdict.text)
+
+    def run(self):
+        """All launches, in turn, until one is wrong."""
+        sizes = _sizes(self.rules, self.verdict.seed)
+        far = getattr(self.rules, "far", None) if autoinit.is_software else None
+        self.verdict.of = len(sizes) + 1 + bool(far)
+        self._try_all(sizes)
+        if far:
+            self._try_far(far)
+        self._count()
+
+    def _launch(self, size, *seed):
+        """One size's launch, which is named if the judge does not say what it is."""
+        launch = self.rules.launch(np.random.default_rng(seed), size, **self.chosen)
+        launch.what = launch.what or f"n = {size:,}"
+        return Run(self.kernel, launch, np.random.default_rng(seed), self.engine)
+
+    def _try_all(self, sizes):
+        """All sizes, and then without optimisation one that has several blocks."""
+        several = None
+        for number, size in enumerate(sizes):
+            run = self._launch(size, self.verdict.seed, number)
+            run.watch()
+            run.run()
+            self.verdict.cases += 1
+            if several is None and prod(run.shape["grid"]) > 1:
+                several = run
+        if isinstance(self.kernel, Kernel):
+            (several or run).watch(debug=True)
+
+    def _try_far(self, far):
+        """A few blocks of a launch on arrays whose places 32 bits do not hold."""
+        rng = np.random.default_rng([self.verdict.seed, FAR_SEED])
+        launch = far(rng)
+        launch.what = launch.what or "beyond 2 ** 31 elements"
+        try:
+            Run(self.kernel, launch, rng, self.engine).run()
+        except Refused as refused:
+            reason = refused.reason
+            raise Refused(reason.kind, reason.text, WIDE, case=reason.case) from None
+        self.verdict.cases += 1
+
+    def _count(self):
+        """The counted launch, which is right and clean as well."""
+        run = self.counted()
+        run.watch()
+        reports = [run.count(block) for block in _watched(self.rules, run)]
+        run.run()
+        if getattr(self.rules, "REPEATABLE", False):
+            self._repeat(run)
+        self.verdict.cases += 1
+        costs.weigh(self.exercise, self.verdict, reports)
+
+    def _repeat(self, run):
+        """The same launch with its blocks in other orders: every bit is to be the same."""
+        left = run.outputs()
+        for order in range(REPEATS):
+            with self.engine.block_order(self.verdict.seed + order):
+                run.run()
+            if run.outputs() != left:
+                text = f"{run.launch.what}: with blocks in another order it leaves other bits"
+                raise Refused("bits", text, REPEATABLE)
+
+    def counted(self):
+        return self._launch(self.rules.COUNTED, COUNTED_SEED)
 
 
 def _sizes(rules, seed):
@@ -120,39 +189,6 @@ def _sizes(rules, seed):
     return [*sizes, *(draw(np.random.default_rng([seed, len(sizes)])) if draw else ())]
 
 
-def _try_all(rules, kernel, verdict):
-    """All sizes, and then without optimisation one that has several blocks."""
-    sizes = _sizes(rules, verdict.seed)
-    verdict.of = len(sizes) + 1  # the counted one, too
-    several = None
-    for number, size in enumerate(sizes):
-        launch = _launch(rules, size, verdict.text, [verdict.seed, number])
-        run = Run(kernel, launch, np.random.default_rng([verdict.seed, number]))
-        run.watch()
-        run.run()
-        verdict.cases += 1
-        if several is None and prod(run.shape["grid"]) > 1:
-            several = run
-    if isinstance(kernel, Kernel):
-        (several or run).watch(debug=True)
-
-
-def _count(exercise, kernel, verdict):
-    """The counted launch, which is right and clean as well."""
-    rules = exercise.rules
-    run = _counted(rules, kernel, verdict.text)
-    run.watch()
-    reports = [run.count(block) for block in _watched(rules, run)]
-    run.run()
-    verdict.cases += 1
-    costs.weigh(exercise, verdict, reports)
-
-
-def _counted(rules, kernel, text):
-    launch = _launch(rules, rules.COUNTED, text, COUNTED_SEED)
-    return Run(kernel, launch, np.random.default_rng(COUNTED_SEED))
-
-
 def _watched(rules, run):
     """The blocks whose instructions are counted apart."""
     blocks = prod(run.shape["grid"])
@@ -161,6 +197,8 @@ def _watched(rules, run):
 
 def counts(exercise):
     """{counter: how much} of the solution's counted launch, for the counters that are limited."""
+    verdict = Verdict(exercise.name, exercise.title, exercise.solution)
     kernel = _compiled(exercise, exercise.solution)
-    total = costs.totals(_counted(exercise.rules, kernel, exercise.solution).count(0))
+    trial = _Trial(exercise, kernel, target_of(kernel).engine, verdict)
+    total = costs.totals(trial.counted().count(0))
     return {key: total[key] for key in costs.FACTORS}

@@ -9,7 +9,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from helpers import autoinit, exercises, sources
+from helpers import autoinit, checks, exercises, sources
 from helpers.exercises import costs, judging, launches, progress, texts
 from helpers.exercises.launches import Wrong
 
@@ -293,6 +293,57 @@ def test_bits_count_where_the_judge_says_so(judged, monkeypatch):
     bits = True
     (reason,) = reasons(judged(text))
     assert reason == "values: n = 1: out[0]: got 0.0, expected -0.0"
+
+
+@software
+@pytest.mark.parametrize("index", ["long long", "int", "unsigned"])
+def test_places_of_more_than_32_bits_are_tried(judged, index):
+    count = (1 << 31) + 77
+    last = (count - 1) // 256
+
+    def far(rng):
+        pieces = {0: launches.numbers(rng, 512), count - 77: launches.numbers(rng, 77)}
+        x = launches.Far(count, np.float32, pieces)
+        out = launches.Far(count, np.float32, expected={n: 2 * v for n, v in pieces.items()})
+        blocks = [range(2), range(last, last + 1)]
+        return launches.Launch([x, out, np.int64(count)], last + 1, 256, blocks=blocks)
+
+    own = f"{index} i = blockIdx.x * ({index})blockDim.x"
+    text = changed("long long i = blockIdx.x * (long long)blockDim.x", own)
+    verdict = judged(text, far=far)
+    if index == "int":
+        (reason,) = verdict.reasons
+        assert reason.text.startswith("beyond 2 ** 31 elements: ") and "64 bits" in reason.advice
+    else:
+        assert verdict and verdict.of == 12
+
+
+def test_a_kernel_cannot_count_launches(judged):
+    text = changed("__global__", "__device__ int launches;\n__global__")
+    text = text.replace("i < n", "i < n && ++launches == 1")
+    ones = {"SIZES": [1, 1, 1], "drawn": lambda rng: (), "COUNTED": 1, "BUDGET": {}, "LIMITS": None}
+    assert judged(text, **ones)
+    assert not judged(text.replace("== 1", "!= 1"))
+
+
+def test_bits_are_the_same_in_any_order_where_they_must_be(judged):
+    def launch(rng, n):
+        x = launches.numbers(rng, n)
+        sums = np.append(x.sum(dtype=float), x[1:])
+        before = np.append(np.float32(0), x[1:])
+        out = launches.Out(sums, checks.sum_tolerance(x), initial=before)
+        return launches.Launch([launches.In(x), out, np.int64(n)], -(-n // 256), 256)
+
+    says = {"launch": launch, "SIZES": [1, 257], "LIMITS": None, "BUDGET": {}}
+    text = changed("out[i] = 2 * x[i]", "atomicAdd(out, x[i])")
+    assert judged(text, **says)
+    (reason,) = reasons(judged(text, REPEATABLE=True))
+    assert reason == "bits: n = 65,536: with blocks in another order it leaves other bits"
+
+
+def test_inputs_are_not_loaded_by_atomics(judged):
+    (reason,) = reasons(judged(changed("2 * x[i]", "2 * atomicAdd((float *)x + i, 0.f)")))
+    assert reason == "inputs: n = 65,536: x is written to"
 
 
 def test_graders_get_an_exception():
