@@ -89,6 +89,8 @@ class Kernel(Function):
     name, source: the kernel's name and CUDA text; arguments: what its module, a SourceModule, took;
     parameters: what the kernel declares, None if that cannot be read off."""
 
+    _plain = None  # without optimisation
+
     def __call__(self, *arguments, block=None, grid=(1, 1), **options):
         __tracebackhide__ = True
         _check_shape("block", block, 3)
@@ -98,8 +100,10 @@ class Kernel(Function):
 
     def without_optimisation(self):
         """The same kernel, compiled with -G."""
-        options = [*self.arguments["options"], "-G"]
-        return _kernel(self.name, self.source, {**self.arguments, "options": options})
+        if self._plain is None:
+            options = [*self.arguments["options"], "-G"]
+            self._plain = _kernel(self.name, self.source, {**self.arguments, "options": options})
+        return self._plain
 
     def __repr__(self):
         declared = "..." if self.parameters is None else ", ".join(p.text for p in self.parameters)
