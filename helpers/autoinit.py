@@ -41,6 +41,10 @@ device = cuda.Device(0)
 context = device.retain_primary_context()
 context.push()
 
+from . import halves  # noqa: E402  (which imports of PyCUDA what needs a driver)
+
+halves.teach()
+
 name = device.name()
 """What the GPU calls itself."""
 

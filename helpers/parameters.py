@@ -76,7 +76,8 @@ def _problem(argument, parameter):
         return None
     if _alike(np.dtype(f"f{found.itemsize // 2}") if found.kind == "c" else found, dtype):
         return None
-    return f"is an array of {found}: send one of {dtype}, x.astype(np.{dtype})"
+    same_bytes = f", or x.view(np.{dtype}) for its bytes" * (array.nbytes % dtype.itemsize == 0)
+    return f"is an array of {found}: pass x.astype(np.{dtype}){same_bytes}"
 
 
 def _is_on_host(argument):

@@ -6,7 +6,8 @@ the judge's limits follow from, goes into exercises/counts.json.
     python scripts/exercises.py            # notebooks/*.ipynb
     python scripts/exercises.py --check    # say which differ, and change nothing
 
-An exercise that a notebook does not have yet comes before "On your own"."""
+Those of a notebook stand in the order of exercises/course.txt. One that it does not have yet comes
+after the one before it, the first under "Exercises", before "On your own"."""
 
 import argparse
 import importlib.util
@@ -104,26 +105,32 @@ def cells(exercise):
 
 def placed(notebook, number):
     """The notebook's cells, its exercises among them."""
-    kept = list(notebook.cells)
+    kept, after = list(notebook.cells), 0  # the cells up to there hold the exercises before
     for name in (name for name in texts.names() if name.startswith(f"{number}.")):
         tag = f"exercise:{name}"
         own = [n for n, cell in enumerate(kept) if tag in cell.metadata.get("tags", [])]
-        at = own[0] if own else _new_place(kept, number)
-        kept = [cell for n, cell in enumerate(kept) if n not in own]
-        kept[at:at] = cells(texts.find(name))
+        at = own[0] if own and own[0] >= after else _new_place(kept, number, after)
+        made = cells(texts.find(name))
+        kept = [
+            *(cell for n, cell in enumerate(kept[:at]) if n not in own),
+            *made,
+            *(cell for n, cell in enumerate(kept[at:], at) if n not in own),
+        ]
+        after = kept.index(made[-1]) + 1
     return kept
 
 
-def _new_place(kept, number):
-    """Where an exercise goes that the notebook has not had: at the end of its exercises."""
-    starts = [n for n, cell in enumerate(kept) if cell.source.startswith("## On your own")]
-    at = starts[0] if starts else len(kept)
-    if not any(cell.source.startswith("## Exercises") for cell in kept):
-        head = nbformat.v4.new_markdown_cell(HEAD)
-        head.id = f"exercises-{number}"
-        kept.insert(at, head)
-        at += 1
-    return at
+def _new_place(kept, number, after):
+    """Where an exercise goes that is not among the others yet: behind the one before it."""
+    heads = [n for n, cell in enumerate(kept) if cell.source.startswith("## Exercises")]
+    if heads:
+        return max(after, heads[0] + 1)
+    ends = [n for n, cell in enumerate(kept) if cell.source.startswith("## On your own")]
+    head = nbformat.v4.new_markdown_cell(HEAD)
+    head.id = f"exercises-{number}"
+    at = ends[0] if ends else len(kept)
+    kept.insert(at, head)
+    return at + 1
 
 
 def written(text, number):

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import shutil
+from itertools import count
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,8 +30,8 @@ def set_aside(notebook):
     """Move a copy to where it is in nobody's way."""
     old = WORK / "old"
     old.mkdir(exist_ok=True)
-    number = len(list(old.glob(f"{notebook.stem}*"))) + 1
-    (WORK / notebook.name).rename(old / f"{notebook.stem}.{number}.ipynb")
+    names = (old / f"{notebook.stem}.{number}.ipynb" for number in count(1))
+    (WORK / notebook.name).rename(next(name for name in names if not name.exists()))
 
 
 def update(fresh=""):

@@ -143,7 +143,13 @@ HALVES = np.zeros(9, np.float16)
         (0, "x", "is a str: pass a NumPy number, or an array with gpuarray.to_gpu(...)"),
         (0, [1.0], "is a list: pass a NumPy number, or an array with gpuarray.to_gpu(...)"),
         (0, HALVES, "is a NumPy array, on the host: send it over with gpuarray.to_gpu(...)"),
-        (0, driver.In(HALVES), "is an array of float16: send one of float32, x.astype(np.float32)"),
+        (0, driver.In(HALVES), "is an array of float16: pass x.astype(np.float32)"),
+        (
+            0,
+            driver.In(HALVES[:8]),
+            "is an array of float16: pass x.astype(np.float32), or x.view(np.float32) for its"
+            " bytes",
+        ),
     ],
 )
 def test_a_wrong_argument_is_told_what_to_write(arrays, place, argument, says):
@@ -165,6 +171,12 @@ def test_an_array_of_doubles_is_refused(arrays):
         ("float *", np.uintp(0)),
         ("const float4 *__restrict__ ", driver.In(np.zeros(4, np.float32))),
         ("float2 *", driver.In(np.zeros(4, np.complex64))),
+        ("half2 *", driver.In(np.zeros(4, np.float16))),
+        ("const __half2 *", driver.In(np.zeros(4, np.float16))),
+        ("uchar4 *", driver.In(np.zeros(4, np.uint8))),
+        ("Four *", driver.In(np.zeros(4, np.float32))),
+        ("Four *", driver.In(np.zeros(1, gpuarray.vec.float4))),
+        ("float4 *", driver.In(np.zeros(1, gpuarray.vec.float4))),
         ("unsigned ", np.int32(3)),
         ("void *", driver.In(np.zeros(4, np.float32))),
         ("unsigned char *", driver.In(np.zeros(4, np.float32))),
@@ -174,7 +186,7 @@ def test_an_array_of_doubles_is_refused(arrays):
     ],
 )
 def test_what_may_be_right_passes(declared, argument):
-    text = f"struct Some; __global__ void k({declared}x) {{}}"
+    text = f"struct Some; struct Four {{ float x, y, z, w; }}; __global__ void k({declared}x) {{}}"
     parameters.check([argument], parameters.parameters(Declarations(text), "k"))
 
 

@@ -1,5 +1,6 @@
 """Notebooks are stored in one form, as run from top to bottom, with results to compare."""
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -76,6 +77,52 @@ def test_exercises_are_as_their_folders_say():
     command = [sys.executable, ROOT / "scripts/exercises.py", "--check"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert not done.returncode, f"run python scripts/exercises.py: {done.stdout}{done.stderr}"
+
+
+@pytest.fixture
+def exercises(monkeypatch):
+    """scripts/exercises.py"""
+    monkeypatch.setenv("HELPERS_DEVICE", "software")  # which it sets
+    spec = importlib.util.spec_from_file_location("exercises", ROOT / "scripts/exercises.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
+def order(cells):
+    """The exercises, and other cells that are no exercise's, as they stand."""
+    found = []
+    for cell in cells:
+        tag = next(iter(cell.metadata.get("tags", [])), cell.source.partition("\n")[0])
+        if found[-1:] != [tag]:
+            found.append(tag)
+    return found
+
+
+TEXT = ["# Start", "exercise:12.col2im", "## Exercises", "exercise:12.edges"]
+LAST = ["exercise:12.four_rows", "exercise:12.hunt_depth", "## On your own"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        [*TEXT, *LAST],
+        [*TEXT, "exercise:12.hunt_depth", "exercise:12.four_rows", "## On your own"],
+        [*TEXT, "exercise:12.hunt_depth", "## On your own"],
+        [*TEXT, "## On your own"],
+        ["# Start", "exercise:12.col2im", "## Exercises", *LAST],
+        ["# Start", "exercise:12.col2im", "## On your own"],
+    ],
+)
+def test_exercises_stand_in_the_order_of_the_course(exercises, before):
+    cells = []
+    for what in before:
+        cell = nbformat.v4.new_markdown_cell(what)
+        if what.startswith("exercise:"):
+            cell.metadata["tags"] = [what]
+        cells.append(cell)
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    assert order(exercises.placed(notebook, "12")) == [*TEXT, *LAST]
 
 
 def written(*cells):

@@ -56,3 +56,14 @@ def test_a_fresh_copy_sets_the_old_one_aside(lab):
         assert own.read_text() == "first"
     old = own.parent / "old"
     assert {path.read_text() for path in old.iterdir()} == {"mine", "mine again"}
+
+
+def test_a_copy_that_was_set_aside_is_never_overwritten(lab):
+    script, _, own = lab
+    for text in ("first", "second", "third"):
+        own.write_text(f"my {text}")
+        script.update(fresh="03")
+        if text == "second":  # the learner tidies up
+            (own.parent / "old/03_x.1.ipynb").unlink()
+    old = own.parent / "old"
+    assert {path.read_text() for path in old.iterdir()} == {"my second", "my third"}
