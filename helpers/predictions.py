@@ -5,8 +5,10 @@ predict("00.past_the_end", answer, measured). What is right and why, and the ans
 give for a reason, stand in notebooks/predictions, so that they are not on screen before."""
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from pathlib import Path
 
 __all__ = ["Prediction", "names", "predict"]
@@ -69,6 +71,9 @@ class Prediction:
     def __repr__(self):
         return "\n".join(self.sentences())
 
+    def _repr_html_(self):
+        return "".join(f"<p>{_in_html(sentence)}</p>" for sentence in self.sentences())
+
     def sentences(self):
         """What to say, a line each. JupyterLab shows the first line of an output that is folded."""
         result = f"{_said(self.measured)} {self.what}"
@@ -100,3 +105,8 @@ def _said(value):
     if isinstance(value, list):
         return ", ".join(map(str, value))  # no comma but between them
     return f"{value:,}" if isinstance(value, (int, float)) else str(value)
+
+
+def _in_html(text):
+    """JupyterLab breaks its lines between words, those of plain text anywhere."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))

@@ -131,7 +131,7 @@ def draw_steps(report):
     image = np.zeros((threads, width, 4))
     busy, idle = (
         (*matplotlib.colors.to_rgb(COLOURS[0]), 0.9),
-        (*matplotlib.colors.to_rgb(INK), 0.3),
+        (*matplotlib.colors.to_rgb(INK), 0.6),
     )
     lane_times = 0
     for warp, mask, begin, end in spans:
@@ -141,7 +141,7 @@ def draw_steps(report):
             on = mask >> lane & 1
             lane_times += on * (end - begin)
             row = image[32 * warp + lane, first:last]
-            row[:] = busy if on else np.where(row[:, 3:] > 0.5, row, idle)
+            row[:] = busy if on else np.where(row[:, 3:] > 0, row, idle)
     share = lane_times / (threads * steps)
 
     def paint(axes):

@@ -20,7 +20,7 @@ class Report(Findings):
         if self.clean:
             return f"<p>kernel <code>{escape(self.kernel)}</code>: nothing found</p>"
         rows = "".join(self._row(finding) for finding in self)
-        head = "<tr><th>finding</th><th>line</th><th>what happened</th><th>times</th></tr>"
+        head = _html_row("th", ("finding", "line", "what happened", "times"))
         more = f"<p>and {self.dropped} times something else</p>" if self.dropped else ""
         return f"<p>kernel <code>{escape(self.kernel)}</code></p><table>{head}{rows}</table>{more}"
 
@@ -31,8 +31,12 @@ class Report(Findings):
             for (file, line), source in f.places.items()
             if line
         )
-        cells = (escape(f.kind), lines, f"{escape(f.message)}.<br>{escape(f.advice)}", f.count)
-        return "<tr>" + "".join(f"<td style='text-align:left'>{c}</td>" for c in cells) + "</tr>"
+        said = f"{escape(f.message)}.<br>{escape(f.advice)}"
+        return _html_row("td", (escape(f.kind), lines, said, f.count))
+
+
+def _html_row(tag, cells):
+    return "<tr>" + "".join(f"<{tag} style='text-align:left'>{c}</{tag}>" for c in cells) + "</tr>"
 
 
 def sanitize(

@@ -423,6 +423,7 @@ def test_progress_is_kept(work):
     wrong = changed("2 * x[i]", "3 * x[i]")
     exercises.judge(FIRST, wrong)
     assert progress.state_of(FIRST) == "tried" and exercises.mine(FIRST) == wrong
+    assert "\\n" not in repr(exercises.mine(FIRST))
     exercises.judge(FIRST, exercises.solution(FIRST))
     exercises.judge(FIRST, wrong)
     assert progress.state_of(FIRST) == "done" and exercises.mine(FIRST) == wrong

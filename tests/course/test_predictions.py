@@ -55,6 +55,13 @@ def test_any_other_is_told_how_far_off(answer, says):
     assert says in repr(predictions.predict("00.past_the_end", answer, 96))
 
 
+def test_a_notebook_breaks_lines_between_words():
+    made = predictions.predict("00.past_the_end", None, 96)
+    html = made._repr_html_()
+    assert "<code>answer =</code>" in html and html.count("<p>") == len(list(made.sentences()))
+    assert predictions._in_html("a < b && `x[i]`") == "a &lt; b &amp;&amp; <code>x[i]</code>"
+
+
 def test_commas_stand_between_numbers_alone():
     assert "\n2048, 3136 is the shape" in repr(predictions.predict("09.merged", None, (2048, 3136)))
 

@@ -540,6 +540,30 @@ def test_one_thread_is_one_lane(axes_of):
     assert "1 lane of 4 bytes touches 1 sector" in alt
 
 
+def luminance(colour):
+    """As WCAG has it: contrast is the ratio of two of these, 0.05 added to each."""
+    linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722] + 0.05
+
+
+@pytest.mark.parametrize("theme", [1.0, 0x11 / 255], ids=["light", "dark"])
+def test_idle_and_waiting_threads_can_be_told_apart_in_both_themes(axes_of, theme):
+    from pycuda import gpuarray
+
+    source = """__global__ void half(float *x)
+    {
+        if (threadIdx.x >= 32) return;
+        if (threadIdx.x < 16) for (int i = 0; i < x[0]; ++i) x[i] += 1;
+    }"""
+    x = gpuarray.to_gpu(np.full(12, 9, np.float32))
+    axes, _ = axes_of(xray.draw_steps, xray.profile((source, "half"), x, grid=1, block=64))
+    drawn = np.unique(np.asarray(axes.images[0].get_array()).reshape(-1, 4), axis=0)
+    found = [luminance(c[:3] * c[3] + theme * (1 - c[3])) for c in drawn]
+    assert len(found) == 3  # blank, idle and at work
+    blank = luminance(np.full(3, theme))
+    assert sorted(max(f, blank) / min(f, blank) > 2 for f in found) == [False, True, True]
+
+
 @pytest.mark.parametrize("threads", [32, 100])
 def test_barriers_are_drawn_where_they_are(threads):
     """Amid straight-line code, the second before work of half a warp."""
