@@ -6,6 +6,8 @@ from pathlib import Path
 
 from . import progress, texts
 
+LIMITS = "seconds", "megabytes", "jobs"
+
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m helpers.exercises", description=__doc__)
@@ -13,18 +15,39 @@ def main():
     commands.add_parser("list", help="the exercises (default)")
     grade = commands.add_parser("grade", help="judge what was handed in: a CSV")
     grade.add_argument("folder", type=Path, help="of notebooks, or of kernels NN.name.cu")
-    grade.add_argument("--seconds", type=float, default=60, help="for one exercise of one learner")
-    grade.add_argument("--megabytes", type=int, default=2048, help="of memory, likewise")
+    grade.add_argument("--seconds", type=float, default=60, help="for one kernel (default: 60)")
+    grade.add_argument("--megabytes", type=int, default=2048, help="likewise (default: 2048)")
+    grade.add_argument("--jobs", type=int, help="kernels at a time (default: the cores)")
+    grade.add_argument("--seed", type=int, help="of all (default: by learner and exercise)")
+    grade.add_argument("--output", type=Path, metavar="FILE", help="the CSV (default: stdout)")
+    grade.add_argument("--resume", action="store_true", help="keep the rows that FILE has")
     arguments = parser.parse_args()
     if arguments.command == "grade":
-        from . import grading
-
-        grading.grade(arguments.folder, sys.stdout, arguments.seconds, arguments.megabytes)
+        _grade(parser, **vars(arguments))
         return
     for name in texts.names():
         state = progress.state_of(name)
         print(f"{progress.MARKS[state]} {name:<24}{texts.find(name).title}")
     print(progress.course_map().heading)
+
+
+def _grade(parser, command, **arguments):
+    from . import grading
+
+    folder = arguments["folder"]
+    if not folder.is_dir():
+        parser.error(f"{folder} is {'a file' if folder.exists() else 'not there'}: name a folder")
+    if arguments["resume"] and not arguments["output"]:
+        parser.error("--resume needs --output FILE")
+    if any(arguments[name] is not None and arguments[name] <= 0 for name in LIMITS):
+        parser.error("--seconds, --megabytes and --jobs must be above 0")
+    sys.stdout.reconfigure(encoding="utf-8", newline="")
+    try:
+        grading.grade(file=sys.stdout, **arguments)
+    except (OSError, grading.RoomError, grading.TableError) as error:
+        sys.exit(f"grade: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,8 @@
 """Run a learner's kernel on what it has not seen, watched and counted, and say what came of it."""
 
-import getpass
-import os
 import re
 from functools import partial
 from math import gcd, prod
-from zlib import crc32
 
 import numpy as np
 
@@ -13,20 +10,20 @@ from .. import autoinit, sources
 from ..kernels import CompileError, Kernel
 from ..xray.launch import find as target_of
 from . import costs
-from .launches import SIZES, Far, drawn
+from .launches import SIZES, drawn
+from .progress import seed_of
 from .running import Run
 from .verdict import Refused, Verdict
 
 from pycuda.driver import Error, Function  # isort: skip
 
-__all__ = ["counts", "judge", "seed_of", "trial"]
+__all__ = ["counts", "judge", "trial"]
 
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED = 1, 1 << 31
 REPEATS = 2
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
 WIDE = "Places beyond 2,147,483,647 need 64 bits, also on the way: say long long."
-WHOLE = "No short has places beyond 32,767, and no float all beyond 16,777,216: use int."
 
 
 def judge(exercise, kernel, seed=None):
@@ -54,20 +51,6 @@ def trial(exercise, kernel, seed=None):
     except Refused as refused:
         verdict.reasons.append(refused.reason)
     return verdict
-
-
-def seed_of(exercise, learner=None):
-    """The seed of a learner (by default who runs this) for an exercise, by their names."""
-    if learner is None:
-        learner = os.environ.get("JUPYTERHUB_USER") or _user()
-    return crc32(f"{learner} {exercise}".encode(errors="replace")) % 1_000_000
-
-
-def _user():
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container's user may have no name
-        return ""
 
 
 def _text(kernel):
@@ -121,9 +104,9 @@ class _Trial:
         far = getattr(self.rules, "far", None) if autoinit.is_software else None
         self.verdict.of = len(sizes) + 1 + bool(far)
         self._try_all(sizes)
-        self._count()
-        if far and not self.verdict.reasons:  # what does otherwise may run other blocks for them
+        if far:
             self._try_far(far)
+        self._count()
 
     def _launch(self, size, *seed):
         """One size's launch, which is named if the judge does not say what it is."""
@@ -153,9 +136,7 @@ class _Trial:
             Run(self.kernel, launch, rng, self.engine).run()
         except Refused as refused:
             reason = refused.reason
-            is_wide = any(a.count > 1 << 31 for a in launch.arguments if isinstance(a, Far))
-            advice = WIDE if is_wide else WHOLE
-            raise Refused(reason.kind, reason.text, advice, case=reason.case) from None
+            raise Refused(reason.kind, reason.text, WIDE, case=reason.case) from None
         self.verdict.cases += 1
 
     def _count(self):

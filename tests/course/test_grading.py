@@ -1,75 +1,481 @@
-"""Grading what learners hand in: a row for each, whatever it does."""
+"""Grading what strangers hand in: a row for each, whatever it does, and nothing else from it."""
 
 import csv
 import io
-import shutil
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
 
-import nbformat
 import pytest
 
-from helpers import autoinit, exercises
+from helpers import exercises
+from helpers.exercises import __main__ as command
 from helpers.exercises import grading
+from helpers.exercises.grading import rooms, sandbox, table
+from tests import ROOT
 
 FIRST = "00.double"
-
-software = pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
+RIGHT = exercises.solution(FIRST)
+LIMITED = {"seconds": 3, "megabytes": 600}
 
 
 def changed(old, new):
-    return exercises.solution(FIRST).replace(old, new)
+    assert old in RIGHT
+    return RIGHT.replace(old, new)
 
 
-def test_a_folder_is_graded_whatever_is_in_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("SOFTGPU_TIMEOUT", "2")  # for the endless one
-    solution, folder = exercises.solution(FIRST), tmp_path / "all"
-    endless = changed("if (i < n)", "for (;;) if (i < n)")
-    deep = "__device__ __noinline__ int deep(volatile int n) { return deep(n + 1) + n; }\n"
-    crashing = deep + changed("2 * x[i]", "deep(n)")
-    handed_in = {"ada": solution, "bob": endless, "cy": "../rubbish", "di": exercises.stub(FIRST)}
-    for learner, text in (handed_in | {"gil": crashing}).items():
-        (folder / learner).mkdir(parents=True)
-        (folder / learner / f"{FIRST}.cu").write_text(text)
-    cell = nbformat.v4.new_code_cell(
-        f"%%kernel\n{solution}", metadata={"tags": [f"exercise:{FIRST}"]}
-    )
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / "eve.ipynb")
-    (folder / "fay.ipynb").write_text("{}")
-    (folder / "hal.ipynb").write_text(100_000 * "[")
-    (folder / "ida" / f"{FIRST}.cu").mkdir(parents=True)
-    out = io.StringIO()
-    grading.grade(folder, out, seconds=120, megabytes=2048)
-    rows = {row["learner"]: row for row in csv.DictReader(io.StringIO(out.getvalue()))}
-    assert {learner: row["verdict"] for learner, row in rows.items()} == {
-        "ada": "done",
-        "bob": "tried",
-        "cy": "tried",
-        "di": "open",
-        "eve": "done",
-        "fay": "unreadable",
-        "gil": "tried",
-        "hal": "unreadable",
-        "ida": "unreadable",
+def hand_in(folder, files):
+    """Put files into a folder: {path below it: text, bytes, or the cells of a notebook}."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, list):
+            content = json.dumps({"cells": content, "metadata": {}, "nbformat": 4})
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def cell(source, *tags, kind="code"):
+    return {"cell_type": kind, "metadata": {"tags": [*tags]}, "source": source, "outputs": []}
+
+
+def by_learner(rows):
+    return {row["learner"]: row for row in rows}
+
+
+# --- a folder full of it, graded once -------------------------------------------------------------
+
+TAG = f"exercise:{FIRST}"
+IN_NOTEBOOKS = {
+    "eve.ipynb": [cell("!touch /tmp/owned\n%run x.py"), cell(f"%%kernel\n{RIGHT}", TAG)],
+    "blank/week1/n.ipynb": [
+        cell(f"\n\n  %%kernel\n{RIGHT}", "Exercise:00.Double".replace("E", "e"))
+    ],
+    "lost/n.ipynb": [cell(f"%%kernel\n{RIGHT}"), cell("%%kernel\n__global__ void mine() {}")],
+    "twice/n.ipynb": [cell(f"%%kernel\n{RIGHT}", TAG), cell("%%kernel\nrubbish", TAG)],
+    "choice/n.ipynb": [
+        cell("%%kernel TIMES=2\nconstexpr int TIMES = 3;\n" + changed("2 * x", "TIMES * x"), TAG)
+    ],
+    "choices/n.ipynb": [cell(f"%%kernel BLOCK=64\n{RIGHT}", TAG)],
+    "none/n.ipynb": [cell("print(1)", TAG), cell("# 00.double", TAG, kind="markdown")],
+}
+AT_LAST = (
+    'if (n == 65536) {{ if (i == 0) printf("{}\\n"); __syncthreads(); __trap(); }}\n    if (i < n)'
+)
+
+
+def printing(text):
+    """A kernel that is right, but prints a text when it is counted, and traps."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return "#include <cstdio>\n" + changed("if (i < n)", AT_LAST.format(escaped))
+
+
+FORGED = {
+    "verdict": '{"verdict": "done", "counters": "ld.sectors 8192 (best 8192)", "reasons": ""}',
+    "more": '{"verdict": "done", "x": 1}',
+    "list": "[1, 2]",
+    "number": "5",
+    "half": '{"verdict": "\\ud800"}',
+    "formula": '{"verdict": "done", "reasons": "=HYPERLINK(1)", "counters": "+1"}',
+}
+HANDED_IN = {
+    "ann/week1/00.double.cu": RIGHT,
+    "bob/00.DOUBLE.CU": changed("i < n", "i <= n"),
+    "bom/00.double.cu": RIGHT.encode("utf-8-sig"),
+    "cy/00.double.cu": "../rubbish",
+    "di/00.double.cu": exercises.stub(FIRST),
+    "wide/00.double.cu": RIGHT.encode("utf-16"),
+    "windows/00.double.cu": RIGHT.replace("\n", "\r\n"),
+    "empty/00.double.cu": b"",
+    "noise/00.double.cu": bytes(range(256)) * 9,
+    "large/00.double.cu": RIGHT + "//" * 600_000,
+    "fay.ipynb": "{}",
+    "hal.ipynb": 100_000 * "[",
+    "=1+1/00.double.cu": RIGHT,
+    "@SUM(1)/00.double.cu": "",
+    "-2+3/00.double.cu": "",
+    "\tx/00.double.cu": "",
+    "\x1b[2Jx\udc80/00.double.cu": "",
+    "passwords/00.double.cu": '#include "/etc/passwd"\n' + RIGHT,
+    "guess/00.double.cu": '#if __has_include("/etc/passwd")\n#error "it is there"\n#endif\n'
+    + RIGHT,
+} | {f"forged_{what}/00.double.cu": printing(text) for what, text in FORGED.items()}
+MISNAMED = (
+    "3.double.cu", "double.cu", "00.double (1).cu", "00.double.cu.txt", "00.double.cuh", "notes.md",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """(rows, what was said) of a folder with everything above."""
+    folder = tmp_path_factory.mktemp("handed in")
+    hand_in(folder, HANDED_IN | IN_NOTEBOOKS | {f"misnamed/{name}": RIGHT for name in MISNAMED})
+    neighbour = f'extern "C" {{\n#include "{folder}/ann/week1/{FIRST}.cu"\n}}'
+    hand_in(folder, {"copycat/00.double.cu": neighbour})
+    odd = {
+        name: folder / name / f"{FIRST}.cu" for name in ("fifo", "zeros", "linked", "hard", "ida")
     }
-    assert rows["ada"]["counters"].startswith("ld.sectors 8192 (best 8192)")
-    assert rows["bob"]["reasons"].startswith("time: ")
-    assert rows["gil"]["reasons"] == "sanitizer: n = 1: fault"
+    for path in odd.values():
+        path.parent.mkdir()
+    os.mkfifo(odd["fifo"])
+    odd["zeros"].symlink_to("/dev/zero")
+    odd["linked"].symlink_to(folder / "ann/week1/00.double.cu")
+    hand_in(folder, {"kept/mine.txt": RIGHT})
+    os.link(folder / "kept/mine.txt", odd["hard"])
+    odd["ida"].mkdir()
+    (folder / "sparse").mkdir()
+    with open(folder / f"sparse/{FIRST}.cu", "w") as file:
+        file.truncate(1 << 40)
+    (folder / "zoe").symlink_to(folder / "ann")
+    return graded_by_command(folder)
 
 
-def test_a_kernel_that_takes_too_long_is_a_row():
-    row = grading.judged(FIRST, exercises.solution(FIRST), seconds=0.01, megabytes=2048)
-    assert row == {"verdict": "stopped", "reasons": "took more than 0.01 s"}
+def graded_by_command(folder, *arguments):
+    command_line = [sys.executable, "-m", "helpers.exercises", "grade", folder, *arguments]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    done = subprocess.run(command_line, cwd=ROOT, env=environment, capture_output=True)
+    assert not done.returncode, done.stderr
+    return list(csv.DictReader(io.StringIO(done.stdout.decode()))), done.stderr.decode()
 
 
-def test_a_process_that_dies_is_a_row(monkeypatch):
-    monkeypatch.setattr(grading.sys, "executable", shutil.which("false"))
-    row = grading.judged(FIRST, exercises.solution(FIRST), seconds=120, megabytes=2048)
-    assert row == {"verdict": "crashed", "reasons": "ended with 1: no word"}
+VERDICTS = {
+    "ann": "done",
+    "bob": "tried",
+    "bom": "done",
+    "cy": "tried",
+    "di": "open",
+    "wide": "done",
+    "windows": "done",
+    "eve": "done",
+    "blank": "done",
+    "lost": "done",
+    "choice": "done",
+    "choices": "tried",
+    "'=1+1": "done",
+    "fay": "unreadable",
+    "hal": "unreadable",
+    "large": "unreadable",
+    "fifo": "unreadable",
+    "zeros": "unreadable",
+    "linked": "unreadable",
+    "hard": "unreadable",
+    "sparse": "unreadable",
+    "ida": "unreadable",
+} | {f"forged_{what}": "tried" for what in FORGED}
 
 
-@software
-@pytest.mark.parametrize("megabytes, verdict", [(600, "tried"), (40_000, "done")])
-def test_memory_is_limited(megabytes, verdict):
-    large = "__device__ char large[1LL << 34];\n" + exercises.solution(FIRST)
-    row = grading.judged(FIRST, large, seconds=120, megabytes=megabytes)
-    assert row["verdict"] == verdict
-    assert ("there is no memory for 17179869" in row["reasons"]) == (verdict == "tried")
+@pytest.mark.parametrize("learner, verdict", VERDICTS.items())
+def test_each_has_its_row(graded, learner, verdict):
+    row = by_learner(graded[0])[learner]
+    assert row["verdict"] == verdict, row
+
+
+def test_rows_are_in_the_order_of_the_files(graded):
+    files = [row["file"] for row in graded[0]]
+    assert len(files) == 39 and files[5:] == sorted(files[5:])  # the first have odd names
+
+
+def test_rows_are_of_use_as_feedback(graded):
+    rows = by_learner(graded[0])
+    row = rows["bob"]
+    assert row["reasons"].startswith("sanitizer: ") and row["line"] == "5"
+    assert "make it <" in row["advice"] and "one past the end" in row["case"]
+    assert rows["ann"]["counters"].startswith("ld.sectors 8192 (best 8192)")
+    assert "no choice BLOCK" in rows["choices"]["reasons"]
+
+
+def test_the_same_exercise_twice_gives_two_rows(graded):
+    rows = [row for row in graded[0] if row["learner"] == "twice"]
+    assert [row["file"] for row in rows] == [f"twice/n.ipynb, cell {n}" for n in (1, 2)]
+    assert [row["verdict"] for row in rows] == ["done", "tried"]
+
+
+def test_no_cell_is_a_formula_and_all_is_text(graded):
+    learners = {row["learner"] for row in graded[0]}
+    assert {"'=1+1", "'@SUM(1)", "'-2+3", "\\x1b[2Jx\\udc80"} <= learners
+    cells = [cell for row in graded[0] for cell in row.values()]
+    assert not any(cell.startswith(table.FORMULAS) or "\x1b" in cell for cell in cells)
+
+
+def test_what_is_passed_over_is_told(graded):
+    said = graded[1]
+    for name in MISNAMED[:-1]:
+        told = f"passed over: misnamed/{name}: not the name of an exercise: if it is {FIRST}"
+        assert told in said, said
+    assert "passed over: misnamed/notes.md: neither a notebook nor a kernel" in said
+    assert f"passed over: lost/n.ipynb: cell 1 lacks its tag, {TAG}: taken for it" in said
+    assert f"passed over: none/n.ipynb: no cell of {FIRST} begins with %%kernel" in said
+    assert "passed over: zoe: a link, which is not followed" in said
+
+
+def test_no_file_but_the_courses_can_be_included(graded):
+    rows, said = by_learner(graded[0]), graded[1]
+    if "without a sandbox" in said:
+        pytest.skip("this machine has neither bubblewrap nor namespaces")
+    for learner in "passwords", "copycat":
+        assert rows[learner]["verdict"] == "tried", rows[learner]
+    assert "root:" not in rows["passwords"]["case"] + rows["passwords"]["reasons"]
+    assert rows["guess"]["verdict"] == "done" or "it is there" not in rows["guess"]["reasons"]
+
+
+def test_progress_and_a_summary_are_told(graded):
+    rows, said = graded
+    assert "kernels to judge" in said and " sandbox" in said
+    assert f"\n1 of {len(rows)}  " in said and f"\n{len(rows)} of {len(rows)}  " in said
+    assert said.splitlines()[-1].startswith(f"{len(rows)} kernels judged in ")
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def run_here(monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["exercises", "grade", *map(str, arguments)])
+    command.main()
+
+
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["nowhere"], "nowhere is not there: name a folder"),
+        ([__file__], "test_grading.py is a file: name a folder"),
+        ([ROOT / "exercises", "--resume"], "--output"),
+        ([ROOT / "exercises", "--jobs", "0"], "above 0"),
+    ],
+)
+def test_a_wrong_command_is_an_error(monkeypatch, capsys, arguments, says):
+    with pytest.raises(SystemExit) as ended:
+        run_here(monkeypatch, *arguments)
+    assert ended.value.code == 2 and says in capsys.readouterr().err
+
+
+def test_an_empty_folder_is_told(monkeypatch, capsys, tmp_path):
+    run_here(monkeypatch, tmp_path)
+    out, error = capsys.readouterr()
+    assert out == ",".join(table.FIELDS) + "\n" and f"nothing handed in below {tmp_path}" in error
+
+
+def test_another_table_is_not_written_over(monkeypatch, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text("name,points\n")
+    with pytest.raises(SystemExit, match="its columns are others"):
+        run_here(monkeypatch, tmp_path, "--resume", "--output", other)
+    assert other.read_text() == "name,points\n"
+
+
+# --- rows that are there already ------------------------------------------------------------------
+
+QUICK = {f"{learner}/{FIRST}.cu": "rubbish" for learner in ("ann", "bob", "cy", "di")}
+
+
+def graded_to(folder, path, **options):
+    grading.grade(folder, output=path, **options)
+    return path.read_bytes()
+
+
+def test_a_table_that_was_begun_is_gone_on_with(tmp_path, monkeypatch, capsys):
+    hand_in(tmp_path / "all", QUICK)
+    path = tmp_path / "rows.csv"
+    whole = graded_to(tmp_path / "all", path, jobs=2)
+    lines = whole.splitlines(keepends=True)
+    gone = lines[1].replace(b"ann", b"zoe")
+    path.write_bytes(b"".join([lines[0], lines[3], gone, lines[2], lines[4][:-9]]))
+    capsys.readouterr()
+    judged = []
+    real = rooms.Rooms.judged
+    monkeypatch.setattr(
+        rooms.Rooms, "judged", lambda *arguments: judged.append(1) or real(*arguments)
+    )
+    assert graded_to(tmp_path / "all", path, resume=True) == whole + gone
+    assert len(judged) == 2 and "2 there already" in capsys.readouterr().err
+
+
+def test_rows_are_the_same_every_time(tmp_path):
+    texts = (changed("2 * x", "3 * x"), changed("i < n", "i < n && i % 3"), "rubbish", RIGHT)
+    hand_in(tmp_path / "all", {f"{n}/{FIRST}.cu": text for n, text in enumerate(texts)})
+    out = io.StringIO()
+    grading.grade(tmp_path / "all", out, jobs=1)
+    by_file = graded_to(tmp_path / "all", tmp_path / "rows.csv", jobs=3)
+    assert by_file.decode() == out.getvalue()
+    seeds = {row["seed"] for row in csv.DictReader(io.StringIO(out.getvalue()))}
+    assert len(seeds) == len(texts)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_what_is_interrupted_is_not_lost(tmp_path, how):
+    """And nothing goes on, or stays behind."""
+    folder, path, place = tmp_path / "all", tmp_path / "rows.csv", tmp_path / "temporary"
+    place.mkdir()
+    hand_in(folder, QUICK | {f"bz/{FIRST}.cu": changed("if (i < n)", "for (;;) if (i < n)")})
+    running = subprocess.Popen(
+        [sys.executable, "-m", "helpers.exercises", "grade", folder, "--output", path, "--jobs=1"],
+        cwd=ROOT, env=os.environ | {"TMPDIR": place}, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while not path.exists() or path.read_text().count("\n") < 3:
+        assert running.poll() is None
+        time.sleep(0.05)
+    running.send_signal(how)
+    assert running.wait() != 0
+    assert [line[:3] for line in path.read_text().splitlines()] == ["lea", "ann", "bob"]
+    until(lambda: not any(str(folder) in line for line in commands()))
+    assert not list(place.iterdir())
+
+
+def commands():
+    """The command lines of all that runs."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError), open(f"/proc/{name}/cmdline", errors="replace") as file:
+            yield file.read()
+
+
+def until(is_so):
+    """Wait for what comes, but not for ever."""
+    for _ in range(600):
+        if is_so():
+            return
+        time.sleep(0.05)
+    pytest.fail("it does not come")
+
+
+# --- a kernel that has taken over its process -----------------------------------------------------
+
+MARK = "mark-of-a-test-of-grading"
+
+
+@pytest.fixture(scope="module", params=sandbox.KINDS)
+def room(request):
+    """A function that has Python run as if it were a kernel; .kind: of the sandbox."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sandbox, "KINDS", {request.param: ""})
+        patch.setattr(sandbox, "COURSE", (*sandbox.COURSE, "tests"))
+        patch.setattr(rooms, "WORKER", "tests.course.hostile")
+        try:
+            all_rooms = rooms.Rooms(**LIMITED)
+        except rooms.RoomError as error:
+            if request.param == "none":
+                raise
+            pytest.skip(f"this machine has no {request.param}: {error}")
+        with all_rooms:
+            yield lambda text: all_rooms.judged(FIRST, f"# Python\n{text}", {}, 0)
+
+
+PASSED = {
+    "seconds": ("import time; time.sleep(60)", "3 s"),
+    "work": ("while True: pass", "3 s"),
+    "stopped": ("import os; os.kill(os.getpid(), 19)", "3 s"),
+    "memory": ("whole = b'1' * (1 << 30)", "600 MB of memory"),
+    "shared memory": (
+        "import mmap\nwhole = mmap.mmap(-1, 1 << 30)\n"
+        "for _ in range(64): whole.write(b'1' * (16 << 20))",
+        "600 MB of memory",
+    ),
+    "memory of others": (
+        "import subprocess, sys\n"
+        "one = [sys.executable, '-c', 'x = b\"1\" * (150 << 20); import time; time.sleep(60)']\n"
+        "[subprocess.Popen(one) for _ in range(5)][0].wait()",
+        "600 MB of memory",
+    ),
+    "processes": (
+        "import subprocess\nwhile True: subprocess.Popen(['sleep', '60'], start_new_session=True)",
+        "64 processes",
+    ),
+    "files": (
+        "import tempfile\nkept = []\nwhile True:\n"
+        " kept.append(tempfile.NamedTemporaryFile()); kept[-1].write(bytes(50 << 20))",
+        "256 MB of temporary files",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", PASSED)
+def test_limits_end_it(room, what):
+    text, limit = PASSED[what]
+    row = room(text)
+    assert row["verdict"] == "stopped" and limit in row["reasons"], row
+    assert room("")["verdict"] == "done"
+
+
+CRASHED = {
+    "leaves": ("import os; os._exit(0)", "ended with 0"),
+    "dies": ("import os; os.abort()", "ended with -"),
+    "raises": ("1 / 0", "ZeroDivisionError"),
+    "one file": ("open('large', 'wb').write(bytes(70 << 20))", "File too large"),
+    "ends the judge": ("import os, time; os.kill(os.getppid(), 9); time.sleep(9)", ""),
+    "floods": ("import os\nfor _ in range(9000): os.write(2, b'x' * 65536)\n1 / 0", "ZeroDivision"),
+    "answers much": ("answer = {'verdict': 'done', 'reasons': 'x' * (64 << 20)}", "no word"),
+}
+
+
+@pytest.mark.parametrize("what", CRASHED)
+def test_crashes_cost_a_row(room, what):
+    text, says = CRASHED[what]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    row = room(text)
+    assert row["verdict"] in ("crashed", "stopped") and says in row["reasons"], row
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + (32 << 10)
+    assert room("")["verdict"] == "done"
+
+
+ODD = ["1", "[1, 2]", "'done'", "None", "{}", "{'verdict': 'perfect'}", "{'verdict': ['done']}"]
+
+
+@pytest.mark.parametrize("answer", ODD)
+def test_an_odd_answer_is_no_verdict(room, answer):
+    assert room(f"answer = {answer}")["verdict"] == "crashed"
+
+
+def test_only_known_fields_are_taken(room):
+    answer = {"verdict": "tried", "reasons": "\ud800", "learner": "bob", "line": 5, "seed": "1"}
+    assert room(f"answer = {answer!r}") == {"verdict": "tried", "reasons": "\ud800"}
+    text = io.StringIO()
+    table.Stream(text).add(0, {"learner": "ann", "reasons": "\ud800"})
+    assert text.getvalue().encode().endswith(b"\nann,,,,\\ud800,,,,,\n")
+
+
+def test_nothing_stays_behind(room):
+    row = room(
+        "import os, subprocess, tempfile\n"
+        "open(tempfile.gettempdir() + '/left', 'w').close()\n"
+        "open(tempfile.gettempdir() + '/../left', 'w').close()\n"
+        f"subprocess.Popen(['sh', '-c', 'setsid sleep 61 {MARK} &'], start_new_session=True)\n"
+        "answer = {'verdict': 'tried', 'reasons': os.getcwd()}"
+    )
+    assert row["verdict"] == "tried" and not os.path.exists(row["reasons"])
+    assert not any(MARK in line for line in commands())
+    inside = "len(os.listdir('..')), 'left' in os.listdir('..')"
+    assert answered(room, inside) == "(1, False)"
+
+
+def answered(room, expression):
+    """What an expression gives in a kernel's process."""
+    row = room(
+        f"import os, socket\nanswer = {{'verdict': 'tried', 'reasons': str(({expression}))}}"
+    )
+    return row["reasons"]
+
+
+@pytest.fixture
+def sandboxed(room, request):
+    if "none" in request.node.name:
+        pytest.skip("without a sandbox all this is there")
+    return room
+
+
+def test_a_sandbox_has_nothing_but_the_course(sandboxed, tmp_path):
+    (tmp_path / "secret").write_text("secret")
+    for path in tmp_path / "secret", "/etc/passwd", ROOT / "work", ROOT / ".git", "/dev/sda":
+        assert answered(sandboxed, f"os.path.exists({str(path)!r})") == "False"
+    for path in ROOT / "helpers/new", ROOT / ".cache/softgpu/new", "/usr/new":
+        said = answered(sandboxed, f"open({str(path)!r}, 'w')")
+        assert "Read-only file system" in said or "Permission denied" in said
+    assert int(answered(sandboxed, "sum(map(str.isdigit, os.listdir('/proc')))")) < 5
+
+
+def test_a_sandbox_has_no_network(sandboxed):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        said = answered(sandboxed, f"socket.create_connection({server.getsockname()!r}, 1)")
+    assert "Error" in said or "unreachable" in said

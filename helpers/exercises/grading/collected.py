@@ -1,0 +1,207 @@
+"""What learners handed in: kernels by the names of files, and cells of notebooks by their tags.
+
+Only regular files are read, up to a megabyte, and no links. Nothing of a notebook is run."""
+
+import codecs
+import json
+import os
+import re
+import shlex
+import stat
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+
+from .. import texts
+
+__all__ = ["Submission", "Unreadable", "collected"]
+
+MOST_BYTES = 1 << 20
+UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+KERNEL = re.compile(r"\s*%%kernel\b([^\n]*)\n?")
+DEFINED = re.compile(r"\bvoid\s+(?:__global__\s+)?(\w+)\s*\(")
+ENDINGS = re.compile(r"(\.cu|\.cuh|\.txt|\.bak|~|[ _-]*\(\d+\))+$")
+
+
+class Unreadable(Exception):
+    """Why a file or a cell isn't taken for a kernel."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A kernel that was handed in."""
+
+    learner: str
+    exercise: str
+    path: Path
+    file: str  # below the folder
+    cell: int | None = None  # its number, in a notebook
+
+    @property
+    def place(self):
+        """Where it was found, in words."""
+        return self.file if self.cell is None else f"{self.file}, cell {self.cell}"
+
+    def kernel(self):
+        """(CUDA text, choices), lines numbered as in the cell; raises Unreadable."""
+        if self.path.suffix.lower() == ".ipynb":
+            source, _ = _cells(self.path)[(self.cell or 1) - 1]
+            head = KERNEL.match(source)
+            return f"\n{source[head.end() :]}", _choices(head[1])
+        data = _content(self.path)
+        encoding = "utf-16" if data.startswith(UTF_16) else "utf-8-sig"
+        return data.decode(encoding, "replace").replace("\r\n", "\n"), {}
+
+
+def collected(folder, say):
+    """The Submissions in a folder, in order. say(file, why) is told what is passed over."""
+    folder = Path(folder).resolve()
+    found = []
+    for path, is_folder in _below(folder, say):
+        file = str(path.relative_to(folder))
+        parts = Path(file).parts
+        place = parts[0] if len(parts) > 1 else path.stem, path, file
+        name, suffix = path.stem.lower(), path.suffix.lower()
+        if suffix == ".cu" and name in _names():
+            found.append(_submission(_names()[name], *place))
+        elif suffix == ".ipynb":
+            found += _in_notebook(place, lambda why, file=file: say(file, why))
+        elif not is_folder:
+            say(file, _why_not(path))
+    return found
+
+
+def _submission(exercise, learner, path, file, cell=None):
+    return Submission(learner, exercise, path, file, cell)
+
+
+def _below(folder, say):
+    """(path, whether it is a folder) of all that lies below a folder, in order."""
+    left = [(folder, True)]
+    while left:
+        path, is_folder = left.pop()
+        if path != folder:
+            yield path, is_folder
+        if not is_folder or path.suffix.lower() in (".cu", ".ipynb"):
+            continue
+        if path.name == ".ipynb_checkpoints":
+            say(str(path.relative_to(folder)), "copies that Jupyter made")
+            continue
+        try:
+            with os.scandir(path) as entries:
+                inside = [(Path(e.path), e.is_dir(follow_symlinks=False)) for e in entries]
+        except OSError as error:
+            say(str(path.relative_to(folder)), error.strerror)
+            continue
+        left += sorted(inside, reverse=True)
+
+
+@cache
+def _names():
+    return {name.lower(): name for name in texts.names()}
+
+
+@cache
+def _exercises_of():
+    """Kernel's name -> the exercises that ask for it."""
+    exercises = {}
+    for name in texts.names():
+        exercises.setdefault(texts.find(name).kernel, []).append(name)
+    return exercises
+
+
+def _why_not(path):
+    if path.is_symlink():
+        return "a link, which is not followed"
+    name = path.name.lower()
+    near = get_close_matches(ENDINGS.sub("", name), texts.names(), 1, 0.75)
+    if near and ".ipynb" not in name:
+        return f"not the name of an exercise: if it is {near[0]}, name it {near[0]}.cu"
+    return "neither a notebook nor a kernel with the name of its exercise"
+
+
+# --- notebooks ------------------------------------------------------------------------------------
+
+
+def _in_notebook(place, say):
+    """The Submissions in a notebook. One that cannot be read is a Submission all the same."""
+    learner, path, _ = place
+    try:
+        cells = _cells(path)
+    except Unreadable:
+        return [_submission(path.name, *place)]
+    kernels = {n: tags for n, (source, tags) in enumerate(cells, 1) if KERNEL.match(source)}
+    found = {n: [_names()[t] for t in tags if t in _names()] for n, tags in kernels.items()}
+    tagged = {exercise for exercises in found.values() for exercise in exercises}
+    for number, tags in kernels.items():
+        for tag in {*tags} - {*_names()}:
+            say(f"cell {number}: there is no exercise {tag}")
+        if not tags and (meant := _meant(path, cells[number - 1][0]) - tagged):
+            found[number] = sorted(meant)[: len(meant) == 1]
+            taken = "taken for it" if found[number] else "passed over"
+            say(f"cell {number} lacks its tag, exercise:{' or '.join(sorted(meant))}: {taken}")
+    every = {_names()[tag] for _, tags in cells for tag in tags if tag in _names()}
+    for exercise in sorted(every - tagged):
+        say(f"no cell of {exercise} begins with %%kernel")
+    if not any(found.values()):
+        say("no kernel of an exercise in it")
+    return [_submission(name, *place, number) for number in found for name in found[number]]
+
+
+def _meant(path, source):
+    """The exercises whose kernel a cell defines; of several, those of the notebook's number."""
+    meant = {e for name in DEFINED.findall(source) for e in _exercises_of().get(name, ())}
+    return {e for e in meant if path.name.startswith(e[:2])} or meant
+
+
+def _cells(path):
+    """(source, the exercises of its tags, in small letters) of each cell of a notebook."""
+    try:
+        return [_cell(cell) for cell in json.loads(_content(path))["cells"]]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise Unreadable("no notebook") from None
+
+
+def _cell(cell):
+    tags = [tag.partition(":") for tag in cell["metadata"].get("tags", [])]
+    exercises = [name.strip().lower() for kind, _, name in tags if kind == "exercise"]
+    return "".join(cell["source"]) if cell["cell_type"] == "code" else "", exercises
+
+
+def _choices(line):
+    """CHOICE=VALUE of the line %%kernel."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise Unreadable(f"%%kernel{line}: {error}") from None
+    return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def _content(path):
+    """The bytes of a regular file; nothing else is opened, or waited for."""
+    try:
+        _check(os.lstat(path))
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        with open(handle, "rb") as file:
+            _check(os.fstat(handle))
+            content = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise Unreadable(error.strerror) from None
+    if len(content) > MOST_BYTES:
+        raise Unreadable("larger than 1 MB")
+    return content
+
+
+def _check(status):
+    kinds = {stat.S_IFLNK: "a link, which is not followed", stat.S_IFDIR: "a folder"}
+    kind = stat.S_IFMT(status.st_mode)
+    if kind != stat.S_IFREG:
+        raise Unreadable(kinds.get(kind, "no regular file"))
+    if status.st_nlink > 1:
+        raise Unreadable("a hard link: copy the file")
+    if status.st_size > MOST_BYTES:
+        raise Unreadable("larger than 1 MB (of a notebook, clear the outputs)")

@@ -1,0 +1,114 @@
+"""The CSV: a line for each row, valid UTF-8, in which no cell is a formula."""
+
+import csv
+import io
+import os
+from pathlib import Path
+
+__all__ = ["File", "Stream", "TableError", "plain"]
+
+FIELDS = "learner exercise verdict counters reasons advice line case seed file".split()
+MOST_LETTERS = 2000
+FORMULAS = tuple("=+-@\t\r\n＝＋－＠")
+
+
+class TableError(RuntimeError):
+    """A file that is no table of ours."""
+
+
+def plain(text):
+    """A line of text that files and terminals can take: anything odd as an escape of Python's."""
+    line = " / ".join(part.strip() for part in text.splitlines() if part.strip())
+    line = line if len(line) <= MOST_LETTERS else f"{line[:MOST_LETTERS]} ..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+
+
+def _cell(value):
+    text = plain(str(value))
+    return f"'{text}" if text.startswith(FORMULAS) else text
+
+
+def _line(row):
+    """The bytes of a row."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(_cell(row.get(name, "")) for name in FIELDS)
+    return text.getvalue()
+
+
+HEAD = ",".join(FIELDS) + "\n"
+
+
+class Stream:
+    """Rows that are written in the order of their numbers, whatever is ready first."""
+
+    def __init__(self, file):
+        self.file, self.next, self.ready = file, 0, {}
+        file.write(HEAD)
+
+    def keeps(self, number, row):
+        """Whether a row is there already."""
+        return False
+
+    def add(self, number, row):
+        """Take a row, and write what can be written."""
+        self.ready[number] = _line(row)
+        while self.next in self.ready:
+            self.file.write(self.ready.pop(self.next))
+            self.next += 1
+        self.file.flush()
+
+    def close(self):
+        """Write what waits for others that do not come any more."""
+        self.file.write("".join(self.ready[number] for number in sorted(self.ready)))
+        self.file.flush()
+
+
+class File:
+    """Rows in a file: each as soon as it is ready, all in order at the end.
+
+    With is_resumed those that are in it already stay; a line that is not whole goes."""
+
+    def __init__(self, path, is_resumed):
+        self.path, self.lines, self.old = Path(path), {}, {}
+        if is_resumed and self.path.exists():
+            self.old = {_key(line): line for line in _lines(self.path)}
+        self._write(self.old.values())
+
+    def keeps(self, number, row):
+        """Whether a row is there already."""
+        if line := self.old.pop(_key(_line(row)), None):
+            self.lines[number] = line
+        return line is not None
+
+    def add(self, number, row):
+        """Take a row, and write it."""
+        self.lines[number] = _line(row)
+        with open(self.path, "a", encoding="utf-8", newline="") as file:
+            file.write(self.lines[number])
+
+    def close(self):
+        """Put the rows in order; those of what is not handed in any more come last."""
+        self._write([*(self.lines[n] for n in sorted(self.lines)), *self.old.values()])
+
+    def _write(self, lines):
+        new = self.path.with_name(f"{self.path.name}.new")
+        new.write_text(HEAD + "".join(lines), encoding="utf-8", newline="")
+        os.replace(new, self.path)
+
+
+def _lines(path):
+    """The whole lines of a table that was begun."""
+    head, *lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    if head != HEAD:
+        raise TableError(f"{path} is no table of this program: its columns are others")
+    return [line for line in lines if line.endswith("\n") and len(_cells(line)) == len(FIELDS)]
+
+
+def _cells(line):
+    return next(csv.reader([line]), [])
+
+
+def _key(line):
+    """What tells a row from others."""
+    cells = dict(zip(FIELDS, _cells(line)))
+    return cells["learner"], cells["exercise"], cells["file"]
