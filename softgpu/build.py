@@ -14,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
+from . import cache
+
 __all__ = ["BuildError", "build"]
 
 DRIVER = Path(__file__).resolve().parent / "driver"
@@ -74,32 +76,41 @@ def run_compiler(command):
 
 
 def build(force=False):
-    """Makes libcuda.so.1 if it is missing or out of date, and returns its path."""
+    """Makes libcuda.so.1 if it is missing or out of date, and returns its path.
+
+    Where the package cannot be written to, it is kept with the compiled kernels."""
     mark = fingerprint()
     if not force and LIBRARY.exists() and mark.encode() in LIBRARY.read_bytes():
         return LIBRARY
-    compiler = find_compiler()
+    if not (KIND or os.access(DRIVER, os.W_OK)):
+        return cache.made_once(f"{mark}-{SONAME}", lambda made: make(made, mark))
     kept = nullcontext(LIBRARY.parent / "objects")  # gcov's counts go beside the objects
     with kept if KIND else tempfile.TemporaryDirectory(dir=DRIVER, prefix=".build-") as folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        objects = {path: Path(folder) / f"{path.stem}.o" for path in sorted(DRIVER.glob("*.c"))}
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            command = [compiler, *flags(), f'-DSOURCES="{mark}"', "-c"]
-            compiled = [
-                pool.submit(run_compiler, [*command, source, "-o", target])
-                for source, target in objects.items()
-            ]
-            for one in compiled:
-                one.result()
         linked = Path(folder) / SONAME
-        options = ["-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now,-z,defs"]
-        options += KINDS[KIND].split()
-        run_compiler([compiler, *options, *objects.values(), "-o", linked, "-lm"])
+        make(linked, mark)
         link = Path(folder) / "libcuda.so"
         link.symlink_to(SONAME)
         os.replace(linked, LIBRARY)
         os.replace(link, LIBRARY.with_name("libcuda.so"))
     return LIBRARY
+
+
+def make(linked, mark):
+    """Compiles the library that carries this mark; its objects lie beside it."""
+    folder = linked.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    objects = {path: folder / f"{path.stem}.o" for path in sorted(DRIVER.glob("*.c"))}
+    command = [find_compiler(), *flags()]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        compiled = [
+            pool.submit(run_compiler, [*command, f'-DSOURCES="{mark}"', "-c", source, "-o", target])
+            for source, target in objects.items()
+        ]
+        for one in compiled:
+            one.result()
+    options = ["-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now,-z,defs"]
+    options += KINDS[KIND].split()
+    run_compiler([command[0], *options, *objects.values(), "-o", linked, "-lm"])
 
 
 if __name__ == "__main__":

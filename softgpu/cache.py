@@ -17,7 +17,7 @@ from pathlib import Path
 
 from . import settings
 
-__all__ = ["guard_pycuda", "made_once", "read", "serve_pycuda", "write"]
+__all__ = ["forget_pycudas", "guard_pycuda", "made_once", "read", "serve_pycuda", "write"]
 
 _UNFINISHED = ".unfinished-"
 _UNFINISHED_S = 3600.0
@@ -110,6 +110,17 @@ def guard_pycuda() -> None:
     except OSError as error:
         os.environ["PYCUDA_DISABLE_CACHE"] = "1"
         _tell(error)
+
+
+def forget_pycudas(image: bytes) -> bool:
+    """Remove from PyCUDA's folder what was not written to its end; whether it is from there."""
+    found = False
+    for path in _pycuda.glob("*.*") if _pycuda else ():
+        with suppress(OSError):
+            if path.stat().st_size == len(image) and path.read_bytes() == image:
+                path.unlink()
+                found = True
+    return found
 
 
 def _shrink(folder: Path, most: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import atexit
 import ctypes
 import hashlib
@@ -31,19 +30,23 @@ from .jit.types import bits_of
 from .ptx import PtxError, fatbin, link, parse
 from .ptx.callers import tell_callers
 from .ptx.parser import token_lines
-from .ptx.program import Variable
+from .ptx.program import Function, InternalError, Variable
 from .telling import last_findings
 
 __all__ = ["Engine"]
 
 _OUT_OF_MEMORY = 2
 _INVALID_PTX = 218
+_UNKNOWN = 999
 _STATIC_SHARED_BYTES = 48 * 1024
+_LOCAL_BYTES = 512 * 1024
+_PARAM_BYTES = 32764
 _LAUNCH_FAILED = 719
 _SPACES = contract.values("Space", "SPACE_")
 _KINDS = contract.values("SiteKind", "SITE_")
 _BUILDS = contract.names("Build", "BUILD_")
 _TIERS = contract.names("Tier", "TIER_")
+_INTERRUPTED = contract.values("Answer", "ANSWER_")["interrupted"]
 _BOUNDLESS = 2, (1 << 31) - 1  # loops: of what recurses, whose stack is as deep as in full
 
 
@@ -60,13 +63,25 @@ class LoadedModule:
         self._told_refusals = False
 
     def layout(self, kernel: str) -> Layout:
-        """Where a kernel's shared and local memory lies; refuses more than a block can have."""
+        """Where a kernel's shared and local memory lies; refuses more than there can be."""
         if kernel not in self._layouts:
             layout = Layout(self.program, self.image, kernel)
-            if layout.static_shared_bytes > _STATIC_SHARED_BYTES:
+            shared, local = layout.static_shared_bytes, layout.local_bytes
+            parameters = self.program.functions[kernel].param_bytes
+            if shared > _STATIC_SHARED_BYTES:
                 raise PtxError(
-                    f"kernel {kernel} has {layout.static_shared_bytes} bytes of static shared"
+                    f"kernel {kernel} has {shared} bytes of static shared"
                     f" memory; a block can have {_STATIC_SHARED_BYTES}, more only as dynamic"
+                )
+            if local > _LOCAL_BYTES:
+                raise PtxError(
+                    f"kernel {kernel} needs {local} bytes of local memory;"
+                    f" a thread can have {_LOCAL_BYTES}"
+                )
+            if parameters > _PARAM_BYTES:
+                raise PtxError(
+                    f"kernel {kernel} takes {parameters} bytes of parameters; {_PARAM_BYTES}"
+                    " are possible"
                 )
             self._layouts[kernel] = layout
         return self._layouts[kernel]
@@ -89,14 +104,17 @@ class LoadedModule:
         """The module's other kernels that cannot run, in words; empty from the second time on."""
         if self._told_refusals:
             return ""
-        self._told_refusals = True
         reasons = []
         for other in self.program.kernels:
             try:
                 if other.name != kernel:
-                    self._new_code(other.name, "plain")
+                    with _at_work_on(other.name):
+                        self._new_code(other.name, "plain")
             except PtxError as error:
                 reasons.append(f"\n    {other.name}: {error}")
+            except InternalError as error:
+                reasons.append(f"\n    {other.name}: {_own_mistake(error)}")
+        self._told_refusals = True
         if not reasons:
             return ""
         head = (
@@ -203,18 +221,17 @@ class Engine:
         self._told: set[str] = set()
         self._compiling = threading.Lock()
         self._callbacks = (
-            ffi.callback("LoadCallback", self._guarded(self._load)),
-            ffi.callback("KernelCallback", self._guarded(self._describe)),
-            ffi.callback("CompileCallback", self._guarded(self._compile)),
-            ffi.callback("KernelCallback", self._guarded(self._attributes)),
+            self._callback("LoadCallback", self._load),
+            self._callback("KernelCallback", self._describe),
+            self._callback("CompileCallback", self._compile),
+            self._callback("KernelCallback", self._attributes),
             ffi.callback("UnloadCallback", self._unload),
-            ffi.cast(
-                "Later", ctypes.cast(ctypes.pythonapi.Py_AddPendingCall, ctypes.c_void_p).value
-            ),
+            _of_python("Later", "Py_AddPendingCall"),
         )
         self.runtime.sg_quick_work(settings.quick_work())
-        self._reporter = ffi.callback("ReportCallback", self._report)
+        self._reporter = self._callback("ReportCallback", self._report)
         self.runtime.sg_set_callbacks(*self._callbacks)
+        self.runtime.sg_set_interrupt(_of_python("Interrupt", "PyErr_SetInterrupt"))
         self.runtime.sg_set_reporter(self._reporter)
         self.set_threads(0)
         # modules that are unloaded while Python goes down must not call into it
@@ -331,30 +348,25 @@ class Engine:
         """Watch every launch, as SOFTGPU_SANITIZE=1 does: one that does something wrong fails."""
         self.runtime.sg_sanitize_all(on)
 
-    def _guarded(self, function):
-        """A callback for C: exceptions become an error code with their text."""
+    def _callback(self, kind: str, function):
+        """A function for C: what it returns, 0 for None, or the error code of its exception."""
+        return ffi.callback(
+            kind, lambda *given: function(*given) or 0, error=_UNKNOWN, onerror=self._failed
+        )
 
-        def call(*arguments):
-            try:
-                function(*arguments)
-                return 0
-            except PtxError as error:
-                self.runtime.sg_set_error(str(error).encode())
-                return _INVALID_PTX
-            except MemoryError:
-                return _OUT_OF_MEMORY
-            except KeyboardInterrupt:  # cannot pass through C: let Python raise it again after
-                _thread.interrupt_main()
-                self.runtime.sg_set_error(b"interrupted")
-                return _INVALID_PTX
-            except BaseException as error:  # the software GPU's own mistake
-                at = traceback.extract_tb(error.__traceback__)[-1]
-                where = f"{Path(at.filename).name}:{at.lineno}"
-                text = f"the software GPU failed ({where}): {type(error).__name__}: {error}"
-                self.runtime.sg_set_error(text.encode())
-                return _INVALID_PTX
-
-        return call
+    def _failed(self, _, error: BaseException, trace) -> int:
+        """The error code of an exception, whose text is told."""
+        if settings.debugged():
+            traceback.print_exception(type(error), error, trace)
+        if isinstance(error, MemoryError):
+            return _OUT_OF_MEMORY  # the driver may have said how much it is
+        code, text = _UNKNOWN, _own_mistake(error)
+        if isinstance(error, KeyboardInterrupt):
+            code, text = _INTERRUPTED, "interrupted"
+        elif isinstance(error, PtxError):
+            code, text = _INVALID_PTX, str(error)
+        self.runtime.sg_set_error(text.encode())
+        return code
 
     def _load(self, handle, image, size: int) -> None:
         cache.guard_pycuda()  # before what it compiles next
@@ -365,8 +377,16 @@ class Engine:
             text = fatbin.ptx_for(data, contract.ARCHITECTURE)
         else:
             text = data.rstrip(b"\0").decode(errors="replace")
-        text, _, _ = text.partition("\n//@@\n")  # see bin/nvcc
-        module = LoadedModule(text + "\n")
+        text, end, _ = text.partition("\n//@@\n")  # see bin/nvcc
+        try:
+            module = LoadedModule(text + "\n")
+        except PtxError as error:
+            if not end and cache.forget_pycudas(data):
+                raise PtxError(
+                    "the compiler was interrupted, or the disk full, when this kernel was compiled"
+                    f" last: run it again ({error})"
+                ) from error
+            raise
         self.modules[handle] = module
         runtime, program, placed = self.runtime, module.program, module.image
         if runtime.sg_module_create(handle, placed.bytes):
@@ -389,7 +409,7 @@ class Engine:
         """Make a build of a kernel."""
         module, build_name = self.modules[handle], _BUILDS[build_number]
         name = ffi.string(kernel).decode()
-        with self._compiling:
+        with self._compiling, _at_work_on(name):
             code = module.code(name, build_name, quick=_TIERS[tier] == "quick")
             if folder := settings.dump_folder():
                 stages(code.layout, name, build_name).write(folder)
@@ -404,36 +424,12 @@ class Engine:
     def _describe(self, handle, kernel) -> None:
         """Tell the driver what a launch of a kernel, of any build, needs to know; or refuse it."""
         module, name = self.modules[handle], ffi.string(kernel).decode()
-        with self._compiling:
+        with self._compiling, _at_work_on(name):
             try:
                 code = module.code(name, "plain")
             except PtxError as error:
                 raise PtxError(f"{error}{module.refused_beside(name)}") from error
-        function, layout = module.program.functions[name], code.layout
-        files = sorted({site.file for site in code.sites})
-        names = [ffi.new("char[]", Path(name).name.encode()) for name in files]
-        places = [
-            (function.param_offsets[p.name], p.bytes, _whole_bytes(p)) for p in function.params
-        ]
-        depth, constant = _BOUNDLESS if layout.may_recurse else code.notes["loops"]
-        facts = {
-            "takes": ffi.new("char[]", _sizes(function.params)),
-            "params": ffi.new("uint32_t[][3]", places),
-            "param_count": len(places),
-            "param_bytes": function.param_bytes,
-            "loop_depth": depth,
-            "loop_constant": constant,
-            "static_shared": layout.static_shared_bytes,
-            "dynamic_align": layout.dynamic_align,
-            "local_bytes": layout.local_bytes,
-            "max_threads": function.max_threads or 0,
-            "files": ffi.new("char *[]", names),
-            "sites": ffi.new("struct Site[]", [_site(site, files) for site in code.sites]),
-            "file_count": len(files),
-            "site_count": len(code.sites),
-            "follows_pointers": layout.follows_pointers,
-            "runs_through": code.runs_through,
-        }
+            facts = facts_of(module.program.functions[name], code)
         self.runtime.sg_kernel_describe(handle, kernel, ffi.new("KernelFacts *", facts))
 
     def _attributes(self, handle, kernel) -> None:
@@ -451,7 +447,7 @@ class Engine:
             module.program.functions[name].max_threads or 1024,
         )
 
-    def _report(self) -> int:
+    def _report(self) -> int | None:
         """SOFTGPU_SANITIZE: say what a launch did wrong, and make it fail."""
         found = last_findings(self)
         assert found is not None  # it is asked for after a launch that was watched
@@ -460,7 +456,7 @@ class Engine:
             print(words, file=sys.stderr, flush=True)
         self._told.add(words)
         if not self.findings_fail:
-            return 0
+            return None
         count = "one thing" if len(found) == 1 else f"{len(found)} things"
         first = f"the sanitizer found {count} wrong with kernel {found.kernel}: {found[0]}"
         self.runtime.sg_set_error(first.encode())
@@ -469,6 +465,68 @@ class Engine:
     def _unload(self, handle) -> int:
         self.modules.pop(handle, None)
         return 0
+
+
+@contextmanager
+def _at_work_on(kernel: str):
+    """What goes wrong here, and is no refusal, is told with the kernel's name."""
+    try:
+        yield
+    except (PtxError, InternalError, MemoryError):
+        raise
+    except Exception as error:
+        raise InternalError(f"kernel {short_name(kernel)}") from error
+
+
+def _own_mistake(error: BaseException) -> str:
+    """An exception that is no refusal in words: what the software GPU was at, and what failed
+    there, each with its line of Python."""
+    at, chain = "", []
+    while error:
+        last = traceback.extract_tb(error.__traceback__)[-1:]
+        where = "".join(f" ({Path(line.filename).name}:{line.lineno})" for line in last)
+        if isinstance(error, InternalError):
+            at = f" on {error}"
+        else:
+            chain.append(f"{type(error).__name__}: {error}{where}")
+        before = None if error.__suppress_context__ else error.__context__
+        error = error.__cause__ or before
+    return (
+        f"the software GPU failed{at}: {', after '.join(chain)}. This is a mistake of its own:"
+        " please report it, with what the environment variable SOFTGPU_DEBUG=1 makes it print"
+    )
+
+
+def facts_of(function: Function, code: KernelCode) -> dict:
+    """What the driver needs to know of a kernel, as the fields of KernelFacts."""
+    layout = code.layout
+    files = sorted({site.file for site in code.sites})
+    names = [ffi.new("char[]", Path(name).name.encode()) for name in files]
+    places = [(function.param_offsets[p.name], p.bytes, _whole_bytes(p)) for p in function.params]
+    depth, constant = _BOUNDLESS if layout.may_recurse else code.notes["loops"]
+    return {
+        "takes": ffi.new("char[]", _sizes(function.params)),
+        "params": ffi.new("uint32_t[][3]", places),
+        "param_count": len(places),
+        "param_bytes": function.param_bytes,
+        "loop_depth": depth,
+        "loop_constant": constant,
+        "static_shared": layout.static_shared_bytes,
+        "dynamic_align": layout.dynamic_align,
+        "local_bytes": layout.local_bytes,
+        "max_threads": function.max_threads or 0,
+        "files": ffi.new("char *[]", names),
+        "sites": ffi.new("struct Site[]", [_site(site, files) for site in code.sites]),
+        "file_count": len(files),
+        "site_count": len(code.sites),
+        "follows_pointers": layout.follows_pointers,
+        "runs_through": code.runs_through,
+    }
+
+
+def _of_python(kind: str, name: str):
+    """A function of Python's own, for C."""
+    return ffi.cast(kind, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
 
 
 def _sizes(params: list[Variable]) -> bytes:

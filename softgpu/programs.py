@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import build, cache, contract, settings
+from . import build, cache, contract
 from .toolkit import Toolkit
 
 __all__ = ["ProgramError", "Runtime", "load_program", "run_main"]
@@ -53,10 +53,7 @@ def runtime_library(toolkit: Toolkit) -> Path:
     for path in sources:
         digest.update(path.read_bytes())
     kept = f"{digest.hexdigest()[:32]}-{name}"
-    path = cache.made_once(kept, lambda made: _make_runtime(toolkit, made, name))
-    if not path.exists():
-        raise ProgramError(f"{settings.cache_folder()} cannot be written: set SOFTGPU_CACHE")
-    return path
+    return cache.made_once(kept, lambda made: _make_runtime(toolkit, made, name))
 
 
 def _make_runtime(toolkit: Toolkit, made: Path, name: str) -> None:
@@ -82,7 +79,7 @@ def _make_runtime(toolkit: Toolkit, made: Path, name: str) -> None:
         build.find_compiler(), *build.flags(), "-shared", *_SOURCES.glob("*.c"), f"-I{folder}",
         *(f"-isystem{include}" for include in toolkit.include), "-o", made,
         f"-Wl,-soname,{name}", f"-Wl,--version-script={folder / 'exports'}", "-Wl,-z,now",
-        "-L", build.build().parent, "-l:libcuda.so.1",
+        build.build(),
     ])  # fmt: skip
 
 

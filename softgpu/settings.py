@@ -8,6 +8,7 @@ from pathlib import Path
 __all__ = [
     "cache_bytes",
     "cache_folder",
+    "debugged",
     "dump_folder",
     "quick_work",
     "threads",
@@ -75,6 +76,11 @@ def dump_folder() -> Path | None:
 def traced() -> bool:
     """SOFTGPU_TRACE: whether calls of the driver are told on stderr."""
     return bool(_whole("SOFTGPU_TRACE", 0, 1))
+
+
+def debugged() -> bool:
+    """SOFTGPU_DEBUG: whether Python's traceback of each refusal and failure goes to stderr."""
+    return bool(_whole("SOFTGPU_DEBUG", 0, 1))
 
 
 def _whole(name: str, least: int, most: int) -> int | None:

@@ -14,11 +14,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from . import contract
+from . import contract, settings
 from .declarations import short_name
 from .jit.layout import Image, Layout
 from .jit.stages import STAGES, stages
 from .ptx import Module, PtxError, parse
+from .toolkit import ToolkitError, find_toolkit
 
 
 class _Unusable(Exception):
@@ -34,7 +35,7 @@ def ptx_of(path: Path, arch: str, options: list[str]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "kernel.ptx"
         command = [
-            "nvcc",
+            find_toolkit().nvcc,
             "--ptx",
             "-lineinfo",
             f"-arch={arch}",
@@ -43,10 +44,7 @@ def ptx_of(path: Path, arch: str, options: list[str]) -> str:
             str(out),
             str(path),
         ]
-        try:
-            result = subprocess.run(command, capture_output=True, text=True)
-        except FileNotFoundError:
-            raise _Unusable("nvcc is not in PATH; give the PTX that it made elsewhere") from None
+        result = subprocess.run(command, capture_output=True, text=True)
         if result.returncode:
             raise _Unusable(result.stderr.strip())
         return out.read_text()
@@ -81,7 +79,7 @@ def main() -> None:
     parser.add_argument("-I", action="append", default=[], metavar="FOLDER", help="for nvcc")
     asked = parser.parse_args()
     wanted = STAGES if "all" in asked.stages else asked.stages or STAGES[:2]
-    if unknown := set(wanted) - set(STAGES):
+    if unknown := set(asked.stages) - {"all", *STAGES}:
         parser.error(
             f"no stage is called {', '.join(sorted(unknown))}; there are: {', '.join(STAGES)}"
         )
@@ -89,7 +87,9 @@ def main() -> None:
         module = parse(ptx_of(asked.file, asked.arch, [f"-I{folder}" for folder in asked.I]))
         kernel = kernel_in(module, asked.kernel)
         made = stages(Layout(module, Image(module), kernel), kernel, asked.build)
-    except (OSError, PtxError, _Unusable) as error:
+    except (OSError, PtxError, ToolkitError, _Unusable) as error:
+        if settings.debugged():
+            raise
         sys.exit(f"{error}")
     for name in wanted:
         print(f"==== {name}, {made.seconds[name] * 1e3:.1f} ms\n{made.texts[name]}")

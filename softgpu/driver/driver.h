@@ -45,7 +45,7 @@
 /* Returns code; remembers the detail (NULL: none) for cuGetErrorString on this thread. */
 CUresult fail(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same with the detail that Python gave through sg_set_error. */
-CUresult fail_as_told(CUresult code);
+CUresult fail_as_told(int answer); /* of a callback */
 const char *detail_text(void);
 void clear_detail(void);
 
@@ -219,7 +219,8 @@ typedef struct Kernel {
     char *takes;           /* the parameters' sizes, " (8 + 4)", or empty */
     uint32_t (*params)[3]; /* as in KernelFacts */
     uint32_t param_count;
-    uint32_t loop_depth, loop_constant;
+    uint32_t loop_depth;
+    uint64_t loop_constant;
     uint32_t static_shared, dynamic_align, local_bytes, max_threads;
     const char **files;
     uint32_t file_count, site_count;

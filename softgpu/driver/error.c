@@ -170,7 +170,16 @@ CUresult fail(CUresult code, const char *format, ...)
     return code;
 }
 
-CUresult fail_as_told(CUresult code) { return last_code = code; }
+static Interrupt interrupt;
+
+void sg_set_interrupt(Interrupt function) { interrupt = function; }
+
+CUresult fail_as_told(int answer)
+{
+    if (answer != ANSWER_INTERRUPTED) return last_code = answer;
+    if (interrupt) interrupt();
+    return last_code = CUDA_ERROR_UNKNOWN;
+}
 
 const char *detail_text(void) { return detail; }
 

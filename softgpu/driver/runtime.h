@@ -173,7 +173,12 @@ typedef int (*UnloadCallback)(void *module); /* 0 */
 typedef int (*Later)(UnloadCallback, void *module);
 typedef void (*Entry)(Warp *);
 
-/* Callbacks return 0 or a CUresult, after sg_set_error(text). They run without any lock held. */
+/* Callbacks return 0 or a CUresult, after sg_set_error(text). They run without any lock held. One
+   that Ctrl-C has ended returns ANSWER_INTERRUPTED: once it is left, `interrupt` is called, as a
+   KeyboardInterrupt cannot pass through C. */
+enum Answer { ANSWER_INTERRUPTED = -1 };
+typedef void (*Interrupt)(void);
+void sg_set_interrupt(Interrupt);
 void sg_set_callbacks(LoadCallback, KernelCallback describe, CompileCallback,
                       KernelCallback attributes, UnloadCallback, Later);
 void sg_set_error(const char *text);
@@ -191,7 +196,8 @@ typedef struct KernelFacts {
     const uint32_t (*params)[3]; /* of each: offset, size, and that of whole numbers in it, or 0 */
     uint32_t param_count, param_bytes;
     /* how many loops lie in each other, and the largest constant that these compare with */
-    uint32_t loop_depth, loop_constant;
+    uint32_t loop_depth;
+    uint64_t loop_constant;
     uint32_t static_shared, dynamic_align, local_bytes;
     uint32_t max_threads; /* as its author promises; 0: a block's most */
     const char **files;

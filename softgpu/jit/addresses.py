@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ptx.program import Address, Register, Symbol
+from ..ptx.program import Address, Register, Symbol, Unsupported
 from .layout import RESERVED_SHARED
 from .types import element_of
 from .values import LANES, Value
@@ -15,7 +15,7 @@ def special(e, name: str) -> Value:
     if head in ("tid", "ntid", "ctaid", "nctaid"):
         index = "xyz".index(axis) if axis in ("x", "y", "z") else None
         if index is None:
-            raise ValueError(name)
+            raise Unsupported(f"%{name} is a vector: name its .x, .y or .z")
         if head == "tid":
             return e.warp_value("tid", "i32", LANES * index, uniform=False)
         return e.warp_value(head, "i32", index)
@@ -53,7 +53,7 @@ def special(e, name: str) -> Value:
     elif name.startswith("envreg"):
         return e.constant(0, "i32")
     else:
-        raise ValueError(name)
+        raise Unsupported(f"there is no register %{name} here")
     if name.endswith("_hi"):
         ticks = e.op("lshr", ticks, 32)
     return ticks if name in ("clock64", "globaltimer") else e.resize(ticks, "i32")

@@ -28,12 +28,9 @@ def _call(e, item):
         e.leave_lanes(e.assign(f"load i32, ptr {e.warp_field('live')}"))
 
 
-def _argument(e: FunctionEmitter, operand) -> str:
-    if not isinstance(operand, Symbol):
-        raise ValueError("call with register operands")
+def _argument(e: FunctionEmitter, operand: Symbol) -> str:
     words = e.parameter_words(operand.name)
-    if words is None:
-        raise ValueError("call with a parameter of the kernel")
+    assert words  # check_forms lets no parameter of a kernel be passed on
     return words
 
 
@@ -99,23 +96,21 @@ def _call_system(e: FunctionEmitter, item, name: str, returned: Vector, passed: 
         return f"ptr {e.spill(e.op('or', wide, e.resize(low, 'i64')), f'argument{number}')}"
 
     active = e.active
+    out = _argument(e, returned.elements[0]) if returned.elements else None
     if name == "vprintf":
-        out = e.parameter_words(returned.elements[0].name)
+        out = out or e.temporary("i32", 1, "result")
         e.call_void("sg_printf", "ptr %w", active, argument(0, 64), argument(1, 64), f"ptr {out}")
     elif name == "__assertfail":
         site = f"i32 {e.site(item, 'trap')}"
         message, file, line, function = (argument(n, 32 if n == 2 else 64) for n in range(4))
         e.call_void("sg_assert", "ptr %w", site, active, message, file, line, function)
     elif name == "malloc":
-        out = e.temporary("i64", 1, "result")
-        e.call_void(e.malloc, "ptr %w", active, argument(0, 64), f"ptr {out}")
-        address = e.unspill(out, "i64")
-        words = e.parameter_words(returned.elements[0].name)
-        for number in (0, 1):
+        made = e.temporary("i64", 1, "result")
+        e.call_void(e.malloc, "ptr %w", active, argument(0, 64), f"ptr {made}")
+        address = e.unspill(made, "i64")
+        for number in (0, 1) if out else ():
             part = e.resize(e.op("lshr", address, 32 * number), "i32")
-            at = e.assign(f"getelementptr <{LANES} x i32>, ptr {words}, i64 {number}")
+            at = e.assign(f"getelementptr <{LANES} x i32>, ptr {out}, i64 {number}")
             e.line(f"store {part}, ptr {at}, align 64")
-    elif name == "free":
-        e.call_void("sg_free", "ptr %w", active, argument(0, 64))
     else:
-        raise e.refusal(item, f"there is no function {name} here")
+        e.call_void("sg_free", "ptr %w", active, argument(0, 64))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..ptx.program import Register
+from ..ptx.program import Register, Unsupported
 from .emit import LANES, FunctionEmitter, Value, instruction
 from .mbarrier import arrive_after_copies, complete_bytes
 from .memory import host_address
@@ -28,6 +28,8 @@ def _copy(e, item):
     if "L2::cache_hint" in modifiers:
         rest.pop()
     count = size.value
+    if count not in (4, 8, 16):
+        raise Unsupported(f"a copy of {count} bytes")
     with e.when_active():
         element = {4: "i32", 8: "i64", 16: "i128"}[count]
         to = host_address(e, target, "shared")

@@ -12,16 +12,18 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from itertools import chain
 
-from ..ptx.forms import refusal
+from ..ptx.forms import place_of, refusal
 from ..ptx.program import (
     Function,
     Immediate,
     Instruction,
+    InternalError,
     Not,
     PtxError,
     Register,
     Special,
     Symbol,
+    Unsupported,
 )
 from .addresses import special, symbol_address
 from .flow import EXIT, Block, released
@@ -170,12 +172,13 @@ class FunctionEmitter(ValueEmitter):
                 self._active = self.assign(f"and i32 {self.mask}, {chosen.text}")
                 self._active_vector = self.from_bits(self._active)
             function(self, item)
-        except PtxError:
+        except Unsupported as why:
+            raise self.refusal(item, str(why)) from None
+        except (PtxError, InternalError, MemoryError):
             raise
-        except ValueError as error:
-            raise self.refusal(item, str(error)) from error
-        except Exception as error:  # forms.py should have refused it
-            raise self.refusal(item, f"{type(error).__name__}: {error}") from error
+        except Exception as error:
+            where = place_of(self.text.module, self.function, item)
+            raise InternalError(f"the instruction {item.name} ({where})") from error
 
     def refusal(self, item: Instruction, why: str = "") -> PtxError:
         return refusal(self.text.module, self.function, item, why)
@@ -448,7 +451,7 @@ class FunctionEmitter(ValueEmitter):
         if operand.kind == "f64" and element == "float":  # a decimal fraction in a float's place
             (number,) = struct.unpack("<d", value.to_bytes(8, "little"))
             if abs(number) > _LARGEST_FLOAT:
-                raise ValueError(f"{number} is beyond f32")
+                raise Unsupported(f"{number} is beyond f32")
             value = int.from_bytes(struct.pack("<f", number), "little")
         whole = self.constant(value, f"i{BITS[element]}" if element != "i1" else "i1")
         return self.bitcast(whole, element)

@@ -127,14 +127,18 @@ class Layout:
         self._shared_sizes: dict[str, int] = {}
         self.shared_bytes = 0
         self.dynamic_align = 0
-        self._visit(kernel)
+        waiting = [kernel]
+        while waiting:
+            name = waiting.pop()
+            if name not in self.calls:
+                self._visit(name)
+                waiting += sorted(self.calls[name], reverse=True)
         self.frames = {name: self._frame(module.functions[name]) for name in self.calls}
-        self.local_bytes = self._local_bytes(kernel, {}, set())
+        self.local_bytes = self._local_bytes(kernel)
         self.analyses: dict = {}  # of its functions, once they are known
 
     def _visit(self, name: str) -> None:
-        if name in self.calls:
-            return
+        """Place a function's shared variables, and find what it calls."""
         function = self.module.functions[name]
         check_forms(self.module, function)
         self.calls[name] = set()
@@ -150,8 +154,6 @@ class Layout:
                 target = item.operands[1]
                 names = [target.name] if isinstance(target, Symbol) else self.taken
                 self.calls[name] |= {n for n in names if self.module.functions[n].is_defined}
-        for callee in sorted(self.calls[name]):
-            self._visit(callee)
 
     def _place_shared(self, variable) -> None:
         if variable.name in self._shared:
@@ -175,15 +177,21 @@ class Layout:
         frame.bytes = _aligned(frame.bytes, 16)
         return frame
 
-    def _local_bytes(self, name: str, known: dict[str, int], path: set[str]) -> int:
-        """Bytes that a call of a function may need; `path`: the calls that led to it."""
-        if name in path:
-            return _RECURSIVE_LOCAL_BYTES
-        if name not in known:
+    def _local_bytes(self, kernel: str) -> int:
+        """Bytes that a kernel and all that it calls may need."""
+        needed = {kernel: _RECURSIVE_LOCAL_BYTES}  # of what is called, and has not yet returned
+        path = [kernel]
+        while path:
+            name = path[-1]
             calls = sorted(self.calls[name])
-            below = [self._local_bytes(callee, known, path | {name}) for callee in calls]
-            known[name] = self.frames[name].bytes + max(below, default=0)
-        return known[name]
+            if further := next((callee for callee in calls if callee not in needed), None):
+                needed[further] = _RECURSIVE_LOCAL_BYTES
+                path.append(further)
+            else:
+                below = (needed[callee] for callee in calls)
+                needed[name] = self.frames[name].bytes + max(below, default=0)
+                path.pop()
+        return needed[kernel]
 
     @property
     def may_recurse(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .. import contract
-from ..ptx.program import Address, Immediate, Register, Vector
+from ..ptx.program import Address, Immediate, Register, Unsupported, Vector
 from .addresses import operand_address, operand_sum
 from .emit import LANES, FunctionEmitter, Value, instruction
 from .layout import SHARED_WINDOW
@@ -24,7 +24,7 @@ def space_of(item) -> str:
     for modifier in item.modifiers:
         if modifier.split("::")[0] in _SPACES:
             if "cluster" in modifier:
-                raise ValueError("cluster")
+                raise Unsupported("shared memory of a cluster")
             return modifier.split("::")[0]
     return "generic"
 

@@ -31,6 +31,7 @@ _ALIGNED = 10  # address bits known to be zero of where shared memory begins
 _DYNAMIC_ALIGNED = 4
 _ALL = 64
 _MOST = 32  # things that a root is made of
+_DEEPEST = 100  # registers that depend on each other, each on one that comes later
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class _Addresses:
             for register in registers_of(item)[0]:
                 self.writers[register.name].append(item)
         self.known: dict[str, _Value] = {}
+        self.depth = 0  # of `of` in itself
         self.proven: dict = {}  # root: zeros
         self._joined_zeros()
 
@@ -83,6 +85,9 @@ class _Addresses:
         while changed:
             changed = False
             self.known = {name: self.known[name] for name in several}
+            for item in self.function.instructions:  # then few depend on what is not known yet
+                for register in registers_of(item)[0]:
+                    self.of(register)
             for name in several:
                 zeros = min(self._zeros(self._computed(item)) for item in self.writers[name])
                 if zeros < self.known[name].zeros:
@@ -109,8 +114,10 @@ class _Addresses:
         name = operand.name
         if name not in self.known:
             self.known[name] = _changing(name, 0)  # while it depends on itself
-            if self.writers[name]:
+            if self.writers.get(name) and self.depth < _DEEPEST:
+                self.depth += 1
                 self.known[name] = self._named(name, self._computed(self.writers[name][0]))
+                self.depth -= 1
         return self.known[name]
 
     def _named(self, name: str, value: _Value) -> _Value:
@@ -160,7 +167,8 @@ class _Addresses:
         if item.opcode == "sub" and isinstance(operands[1], Immediate):
             return self._sum(self.of(operands[0]), _Value(None, -operands[1].value, _ALL))
         if item.opcode == "shl" and isinstance(operands[1], Immediate):
-            return self._product(self.of(operands[0]), _Value(None, 1 << operands[1].value, _ALL))
+            bits = min(operands[1].value % (1 << 32), 64)
+            return self._product(self.of(operands[0]), _Value(None, 1 << bits, _ALL))
         if item.opcode in ("mul", "mad") and {"lo", "wide"} & set(item.modifiers):
             product = self._product(self.of(operands[0]), self.of(operands[1]))
             return self._sum(product, self.of(operands[2])) if item.opcode == "mad" else product

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..ptx.program import Immediate, Instruction
 from .flow import EXIT, Block
+from .types import bits_of, is_float
 
 __all__ = ["loops_of"]
 
@@ -26,9 +27,9 @@ def loops_of(blocks: list[Block]) -> tuple[int, int]:
 
 
 def _constant(item: Instruction) -> int:
-    """The constant that an instruction compares a whole number with, or 0."""
-    if item.opcode != "setp" or item.modifiers[-1][0] == "f":
+    """The constant that an instruction compares a whole number with, without its sign; or 0."""
+    if item.opcode != "setp" or is_float(item.modifiers[-1]):
         return 0
-    bits = int(item.modifiers[-1][1:])
-    given = [o.value for o in item.operands if isinstance(o, Immediate)]
-    return max([0, *(min(n, (1 << bits) - n) for n in given)])
+    numbers = 1 << bits_of(item.modifiers[-1])
+    given = [o.value % numbers for o in item.operands if isinstance(o, Immediate)]
+    return max([0, *(min(n, numbers - n) for n in given)])

@@ -35,7 +35,7 @@ from .program import (
     Vector,
 )
 
-__all__ = ["check_forms", "opcodes", "refusal", "result_count"]
+__all__ = ["check_forms", "opcodes", "place_of", "refusal", "result_count"]
 
 _MACROS = {
     "INTS": ".(u16|u32|u64|s16|s32|s64)",
@@ -337,35 +337,60 @@ def _problem(item: Instruction) -> str:
     return "these are not its operands"
 
 
-def refusal(module: Module, function: Function, item: Instruction, why: str = "") -> PtxError:
-    """An instruction that cannot be run, with the place where it stands."""
+def place_of(module: Module, function: Function, item: Instruction) -> str:
+    """Where an instruction stands, in words: its line of CUDA source or else of PTX."""
     known = item.user_line
     line = str(known) if known.line else f"PTX line {line_number(module.text, item.token)}"
+    return f"{line}, in {function.name}"
+
+
+def refusal(module: Module, function: Function, item: Instruction, why: str = "") -> PtxError:
+    """An instruction that cannot be run, with the place where it stands."""
+    where = place_of(module, function, item)
     reason = f": {why}" if why else ""
-    return PtxError(
-        f"the software GPU does not run the instruction {item.name} ({line}, in {function.name})"
-        + reason
-    )
+    return PtxError(f"the software GPU does not run the instruction {item.name} ({where}){reason}")
 
 
 def _sizes(variables: list[Variable]) -> list[int]:
     return [variable.bytes for variable in variables]
 
 
+_BUILT_IN = {
+    "vprintf": ([4], [8, 8]),
+    "malloc": ([8], [8]),
+    "free": ([], [8]),
+    "__assertfail": ([], [8, 8, 4, 8, 8]),
+}
+"""The functions that every GPU has: the bytes of their results and of their parameters."""
+
+
+def _built_in_problem(name: str, handed: list[int], returned: int) -> str:
+    """What keeps a call from being one of a function that every GPU has; a result may be unused."""
+    if name not in _BUILT_IN:
+        return f"there is no function {name} here"
+    results, parameters = _BUILT_IN[name]
+    if handed[returned:] == parameters and handed[:returned] in ([], results):
+        return ""
+    return f"{name} takes {' + '.join(map(str, parameters))} bytes and returns {sum(results)}"
+
+
 def _call_problem(module: Module, function: Function, item: Instruction) -> str:
     """What keeps a call from being one of a function or pointer with parameters that fit."""
     returned, target, passed, *more = item.operands
-    known = {v.name: v for v in (*function.variables, *function.params, *function.returns)}
+    formals = () if function.is_entry else (*function.params, *function.returns)
+    known = {v.name: v.bytes for v in (*function.variables, *formals) if v.space == "param"}
     handed = []
     for operand in (*returned.elements, *passed.elements):
-        if not isinstance(operand, Symbol) or known.get(operand.name, target) is target:
+        if not isinstance(operand, Symbol) or operand.offset or operand.name not in known:
             return "only .param variables are passed here"
-        handed.append(known[operand.name].bytes)
+        handed.append(known[operand.name])
     if isinstance(target, Register):
         return "" if target.type in ("b64", "u64", "s64") and more else "no prototype is given"
     if not isinstance(target, Symbol) or target.name not in module.functions:
         return "no such function is known"
     callee = module.functions[target.name]
+    if not callee.is_defined:
+        return _built_in_problem(callee.name, handed, len(returned.elements))
     if not callee.returns:  # in another text, perhaps: linkers let a caller expect something
         handed = handed[len(returned.elements) :]
     fits = _sizes(callee.returns + callee.params) == handed and not callee.is_entry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import os.path
 import re
@@ -67,6 +68,8 @@ SIZES = {
 FLOATS = {"f32": "<f", "f64": "<d"}
 ALIGNMENTS = [1 << n for n in range(16)]
 MOST_REGISTERS = 10**6
+MOST_THREADS = 1024  # in a block
+MOST_BYTES = 2**40  # of a variable
 COMPONENTS = ("xr", "yg", "zb", "wa")
 UNKNOWN = SourceLine("", 0)
 
@@ -251,6 +254,8 @@ class _Parser:
                 self.name()
                 if self.accept("+"):
                     self.integer()
+        if not 0 <= place[1] < 2**31:
+            raise self.error("no number of a line", self.at - 1)
         if not place[1]:  # of nobody's making: it belongs to the line before
             return
         self.source = user_line = self.line(place)
@@ -286,9 +291,7 @@ class _Parser:
                 function.directives[token[1:]] = self.numbers()
         for limit in ("maxntid", "reqntid"):
             if dims := function.directives.get(limit):
-                function.max_threads = 1
-                for extent in dims:
-                    function.max_threads *= extent
+                function.max_threads = min(math.prod(dims), MOST_THREADS)
         functions = self.result.functions
         if self.accept(";"):
             functions.setdefault(name, function)
@@ -517,13 +520,13 @@ class _Parser:
         dims = []
         while self.accept("["):
             dims.append(0 if self.tokens[self.at] == "]" else self.integer())
-            if not 0 <= dims[-1] < 2**40:
+            if not 0 <= dims[-1] < MOST_BYTES:
                 raise self.error("no length of an array", self.at - 1)
             self.expect("]")
         shape = [*dims, width] if width > 1 else dims
-        total = size
-        for extent in shape:
-            total *= extent
+        total = total_of(shape, size)
+        if total > MOST_BYTES:
+            raise self.error(f"{name} has {total} bytes", self.at - 1)
         variable = Variable(name, space, type_, total, align or size * width)
         if self.accept("="):
             initial, variable.relocations = _Initialiser(self, type_, shape).read()
@@ -741,9 +744,22 @@ class _Parser:
         if token == "WARP_SZ":
             return self.constant()
         self.at += 1
-        if isinstance(value, Symbol) and self.tokens[self.at] in ("+", "-"):
-            value = Symbol(value.name, value.offset + self.integer())
-        return value
+        return self.moved(value) if isinstance(value, Symbol) else value
+
+    def moved(self, symbol: Symbol) -> Symbol:
+        """A symbol with the bytes added to it, or the element of it, that may follow its name."""
+        if self.tokens[self.at] in ("+", "-"):
+            return Symbol(symbol.name, symbol.offset + self.integer())
+        if not self.accept("["):
+            return symbol
+        function, name = self.function, symbol.name
+        variables = (*function.variables, *function.params, *self.result.variables.values())
+        types = [variable.type for variable in variables if variable.name == name]
+        if not types:
+            raise self.error(f"there is no array {name}", self.at - 2)
+        number = self.integer()
+        self.expect("]")
+        return Symbol(name, symbol.offset + number * SIZES[types[0]])
 
     def meaning(self, token: str) -> Register | Symbol | Special | Immediate:
         if token == "WARP_SZ":
@@ -831,15 +847,15 @@ class _Initialiser:
             self.put(offset, self.pack(parser.constant()))
 
     def address(self, offset: int, mask: int) -> None:
-        """sym, generic(sym), each with an offset; the bytes that `mask` selects of it go here."""
+        """sym, generic(sym), each with + bytes or [element]; the bytes that `mask` selects of it go here."""
         parser = self.parser
-        name = parser.name()
-        if name == "generic" and parser.accept("("):
-            name = parser.name()
+        symbol = Symbol(parser.name())
+        if symbol.name == "generic" and parser.accept("("):
+            symbol = parser.moved(Symbol(parser.name()))
             parser.expect(")")
-        addend = parser.integer() if parser.tokens[parser.at] in ("+", "-") else 0
+        symbol = parser.moved(symbol)
         low = (mask & -mask).bit_length() - 1
-        key = (offset - low // 8, name, addend)
+        key = (offset - low // 8, symbol.name, symbol.offset)
         self.addresses[key] = self.addresses.get(key, 0) | mask
         self.put(offset, bytes(self.size))
 
@@ -864,6 +880,4 @@ class _Initialiser:
 
 def total_of(extents: list[int], size: int) -> int:
     """Bytes of an array of elements of `size` bytes."""
-    for extent in extents:
-        size *= extent
-    return size
+    return math.prod(extents, start=size)

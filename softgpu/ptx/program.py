@@ -11,6 +11,7 @@ __all__ = [
     "Function",
     "Immediate",
     "Instruction",
+    "InternalError",
     "Label",
     "Module",
     "Not",
@@ -20,6 +21,7 @@ __all__ = [
     "SourceLine",
     "Special",
     "Symbol",
+    "Unsupported",
     "Variable",
     "Vector",
 ]
@@ -27,6 +29,14 @@ __all__ = [
 
 class PtxError(Exception):
     """PTX that cannot be read or run; the message names instruction and source line."""
+
+
+class Unsupported(PtxError):
+    """Why the instruction at hand cannot be run; whoever emits it adds which one, and where."""
+
+
+class InternalError(Exception):
+    """A mistake of the software GPU's own; the message names what it was at, the cause says what."""
 
 
 def _operand(operand) -> str:

@@ -17,7 +17,7 @@ XRAY = ROOT / "tests/xray"
 STRUCTS = """Warp Range Site KernelFacts Origin Finding Step Sample Touched Profile CacheShape
 CacheSite CacheCounts Waves""".split()
 ENUMS = """Device Space SiteKind Operation Type Shuffle Build Tier Counter BarrierCounter AtomicForm
-StepKind Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit""".split()
+StepKind Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit Answer""".split()
 LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}
 REST = """
 #include <cassert>

@@ -5,9 +5,11 @@ import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
+from softgpu import toolkit
 from softgpu.jit.stages import STAGES
 
 KERNEL = """
@@ -93,6 +95,23 @@ def test_what_cannot_be_read_is_said_without_a_traceback(tmp_path):
     for path in broken, tmp_path / "missing.ptx":
         shown = run("-m", "softgpu.show", path, "f")
         assert shown.returncode == 1 and "Traceback" not in shown.stderr
+
+
+def test_show_refuses_stages_that_there_are_not(source):
+    shown = run("-m", "softgpu.show", source, "scale", "all", "sanitize")
+    assert shown.returncode == 2 and "no stage is called sanitize; there are: " in shown.stderr
+
+
+def test_show_finds_the_compiler_that_is_not_on_the_path(source):
+    found = toolkit.find_toolkit()
+    home = str(Path(found.nvcc).parents[1])
+    shown = run("-m", "softgpu.show", source, "scale", PATH="/usr/bin:/bin", CUDA_HOME=home)
+    assert not shown.returncode and ".entry scale" in shown.stdout, shown.stderr
+
+
+def test_show_raises_what_it_was_refused_for_on_demand(tmp_path):
+    shown = run("-m", "softgpu.show", tmp_path / "missing.ptx", "f", SOFTGPU_DEBUG="1")
+    assert shown.returncode == 1 and "Traceback (most recent call last):" in shown.stderr
 
 
 def test_a_dump_has_a_folder_per_kernel_and_build(tmp_path):

@@ -986,7 +986,9 @@ def test_building_again_is_only_a_look(monkeypatch):
     assert build.build() == build.LIBRARY
 
 
-def test_a_folder_with_spaces(tmp_path, monkeypatch):
+@pytest.fixture
+def there(tmp_path, monkeypatch):
+    """A small driver, in a folder with spaces."""
     there = tmp_path / "a folder"
     there.mkdir()
     shutil.copy(build.DRIVER / "handles.c", there)
@@ -994,12 +996,34 @@ def test_a_folder_with_spaces(tmp_path, monkeypatch):
         shutil.copy(header, there)
     monkeypatch.setattr(build, "DRIVER", there)
     monkeypatch.setattr(build, "LIBRARY", there / "libcuda.so.1")
+    return there
+
+
+def test_a_folder_with_spaces(there):
     assert ctypes.CDLL(str(build.build()))
     assert sorted(path.name for path in there.glob("lib*")) == ["libcuda.so", "libcuda.so.1"]
     (there / "handles.c").write_text("this is no C")
     with pytest.raises(build.BuildError, match="the C compiler failed"):
         build.build()
     assert ctypes.CDLL(str(there / "libcuda.so.1"))  # the old one is still there
+
+
+def test_a_package_that_cannot_be_written_to(there, tmp_path, monkeypatch):
+    sources = sorted(there.iterdir())
+    access = os.access
+    monkeypatch.setattr(
+        build.os, "access", lambda path, mode: path != there and access(path, mode)
+    )
+    for place in "a cache", "no folder":
+        (tmp_path / "no folder").touch()
+        monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / place))
+        library = build.build()
+        assert ctypes.CDLL(str(library)) and library.name.endswith("libcuda.so.1")
+        assert (library.parent == tmp_path / place) == (place == "a cache")
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "a cache"))
+    monkeypatch.setattr(build, "run_compiler", None)
+    assert build.build().parent == tmp_path / "a cache"  # made once
+    assert sorted(there.iterdir()) == sources
 
 
 def test_no_compiler_is_one_clear_line(monkeypatch):

@@ -1,5 +1,7 @@
-"""Statements of real kernels, changed at random, pass all stages up to LLVM's verifier, each in a
-kernel of its own. A longer run than the tests': python -m tests.softgpu.ptx.fuzz SECONDS [SEED]
+"""Statements of real kernels, whole kernels as several compilers write them, declarations and loops,
+changed at random, pass all that runs from the load of a module to the first launch of its kernels.
+A longer run than the tests', which makes machine code, too:
+python -m tests.softgpu.ptx.fuzz SECONDS [SEED]
 """
 
 import random
@@ -8,14 +10,12 @@ import sys
 import time
 import traceback
 from functools import cache
+from pathlib import Path
 
-import llvmlite.binding as llvm
-
+from softgpu.contract import ffi
 from softgpu.jit import compile as compiler
-from softgpu.jit.compile import BUILDS
-from softgpu.jit.layout import Image, Layout
-from softgpu.jit.module_text import ModuleText
-from softgpu.ptx import PtxError, parse
+from softgpu.loader import LoadedModule, facts_of
+from softgpu.ptx import PtxError
 from softgpu.ptx.parser import TOKEN
 from tests.softgpu.conformance import runner
 from tests.softgpu.conformance.suite import CASES
@@ -177,52 +177,183 @@ def _changed_kernel(rng: random.Random, text: str, pool: list[str]) -> str:
     return "\n".join(lines)
 
 
-def run(text: str, build: str = "plain") -> str:
-    """Read and emit every kernel of a text; what it was refused for, if it was."""
+_SEEDS = Path(__file__).with_name("seeds")
+"""Short kernels as NVRTC, Taichi, tinygrad, Halide, numba and Triton write theirs."""
+
+
+@cache
+def seeds() -> list[str]:
+    return [path.read_text() for path in sorted(_SEEDS.glob("*.ptx"))]
+
+
+_TYPES = """b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 tf32 u16x2
+s16x2 pred""".split()
+_NUMBERS = """0 1 -1 2 3 7 31 32 255 256 -128 65535 65536 -32768 2147483647 2147483648 -2147483648
+4294967295 4294967296 5000000000 -5000000000 9223372036854775807 9223372036854775808
+-9223372036854775808 18446744073709551615 0x7fffffffU 0xFFFFFFFFFFFFFFFF WARP_SZ 0f00000000
+0f3F800000 0f7F800000 0f7FC00000 0d3FF0000000000000 0dFFF0000000000000 1.5 1e30""".split()
+_NUMBER = re.compile(r"-?\d\w*")
+
+
+def _with_other_words(rng: random.Random, text: str) -> str:
+    """One to three types or numbers exchanged for others, in one text and its declarations alike."""
+    tokens = re.split(r"([^\w.%$]+)", text)
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        at = rng.randrange(len(tokens))
+        if _NUMBER.fullmatch(tokens[at]):
+            tokens[at] = rng.choice(_NUMBERS)
+        else:
+            parts = tokens[at].split(".")
+            typed = [n for n, part in enumerate(parts) if part in _TYPES]
+            if typed:
+                parts[rng.choice(typed)] = rng.choice(_TYPES)
+                tokens[at] = ".".join(parts)
+    return "".join(tokens)
+
+
+_REGISTERS = {"b16": "%rs", "b32": "%r", "b64": "%rd", "f32": "%f", "f64": "%fd"}
+_HELD = {"f16": "b16", "bf16": "b16", "f16x2": "b32", "bf16x2": "b32", "f32": "f32", "f64": "f64"}
+_COMPARED = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64".split()
+_STEPS = {"b": "and or xor shl", "u": "add sub mul.lo min max", "f": "add sub mul min max"}
+_ORDERS = {"b": "eq ne lt ge lo hs", "u": "lt le gt ge eq ne lo hs", "f": "lt le ge ltu geu num nan"}
+_ELEMENTS = """table[{n}] table+{n} tile[{n}] tile+{n} depot[{n}] depot-{n} kernel_param_0[{n}]
+kernel_param_1+{n} nothing[{n}] callee[{n}] %rd1[{n}] table[{n}]+4""".split()
+_CALLED = ("vprintf", "malloc", "free", "__assertfail", "nothing", "callee", "cudaGetDevice", "%rd2")
+
+
+def _compare(rng: random.Random, kind: str, held: str) -> str:
+    order = rng.choice(_ORDERS[_family(kind)].split())
+    pair = "|%p2" if "x2" in kind or rng.random() < 0.2 else ""
+    joined, more = (".and", ", !%p3") if rng.random() < 0.1 else ("", "")
+    return f"setp.{order}{joined}.{kind} %p1{pair}, {held}1, {_value(rng, held)}{more};"
+
+
+def _step(rng: random.Random, kind: str, held: str) -> str:
+    op = rng.choice(_STEPS[_family(kind)].split())
+    return f"{op}.{kind} {held}1, {held}{rng.randrange(1, 6)}, {_value(rng, held)};"
+
+
+def _value(rng: random.Random, held: str) -> str:
+    """A register or a constant."""
+    return rng.choice((f"{held}{rng.randrange(1, 6)}", rng.choice(_NUMBERS)))
+
+
+def _family(kind: str) -> str:
+    """ "b", "u" for whole numbers or "f" for floating point, as the keys of _STEPS."""
+    return {"s": "u"}.get(kind[0], "f" if "f" in kind else kind[0])
+
+
+def _loop(rng: random.Random, depth: int = 0) -> list[str]:
+    """A loop of some shape that counts and compares in some type, with more inside or not."""
+    kind = rng.choice(_COMPARED)
+    held = _REGISTERS[_HELD.get(kind) or f"b{kind[1:]}"]
+    start, end = f"L{rng.randrange(10**6)}", f"E{rng.randrange(10**6)}"
+    inside = [_step(rng, kind, held) for _ in range(rng.randrange(3))]
+    if depth < 3 and rng.random() < 0.4:
+        inside += _loop(rng, depth + 1)
+    if rng.random() < 0.1:
+        inside.append(_strange(rng))
+    test, no = _compare(rng, kind, held), rng.choice(("", "!"))
+    shapes = (
+        [f"{start}:", *inside, test, f"@{no}%p1 bra {start};"],
+        [f"bra {end};", f"{start}:", *inside, f"{end}:", test, f"@{no}%p1 bra {start};"],
+        [f"{start}:", test, f"@{no}%p1 bra {end};", *inside, f"bra.uni {start};", f"{end}:"],
+        [f"{start}:", ".pragma \"nounroll\";", *inside, test, f"@%p1 bra {end};",
+         _compare(rng, kind, held), f"@%p1 bra {start};", f"{end}:"],
+        [f"{start}:", *inside, f"bra {start};"],
+        [f"{start}:", test, f"@%p1 bra {start};", *inside, test, f"@%p1 bra {start};"],
+    )  # fmt: skip
+    return rng.choice(shapes)
+
+
+def _strange(rng: random.Random) -> str:
+    """The address of an element, or a call of a function that is not in the text."""
+    if rng.random() < 0.5:
+        element = rng.choice(_ELEMENTS).format(n=rng.choice(_NUMBERS))
+        width = rng.choice(("64 %rd", "32 %r"))
+        return f"mov.{rng.choice('bus')}{width}1, {element};"
+    name = rng.choice(_CALLED)
+    kinds = [rng.choice(("b8", "b16", "b32", "b64", "f32")) for _ in range(rng.randrange(6))]
+    params = "".join(f".param .{kind} q{n}; " for n, kind in enumerate(kinds))
+    given = ", ".join(f"q{n}" for n in range(len(kinds)))
+    result = rng.choice(("", "(r0), "))
+    return f"{{ {params}.param .b64 r0; call.uni {result}{name}, ({given}); }}"
+
+
+def _looping(rng: random.Random) -> str:
+    """A kernel of loops, which begins with declarations of functions that are not in the text."""
+    some = rng.sample(_CALLED[:5], rng.randrange(3))
+    shapes = ("", "(.param .b32 r) ", "(.param .b64 r) ")
+    listed = ("", ".param .b64 a", ".param .b32 a, .param .b64 b", ".param .b64 a, .param .b64 b")
+    text = HEAD.replace(HEAD[HEAD.index(".extern") : HEAD.index(".global")], "")
+    declared = [f".extern .func {rng.choice(shapes)}{n} ({rng.choice(listed)});\n" for n in some]
+    text = text.replace(".global", "".join(declared) + ".global", 1)
+    return "\n".join([text, *_loop(rng), *_loop(rng), "ret;", "}", ""])
+
+
+def run(text: str, build: str = "plain", quick: bool = True, whole: bool = False) -> str:
+    """All that a text goes through before its kernels run; what it was refused for, if it was.
+
+    whole: up to machine code, otherwise to LLVM's verifier."""
     try:
-        module = parse(text)
-        image = Image(module)
-        for kernel in module.kernels:
-            emitted = ModuleText(Layout(module, image, kernel.name), BUILDS[build]).emit(
-                kernel.name
-            )
-            llvm.parse_assembly(emitted).verify()
+        module = LoadedModule(text)
+        for kernel in module.program.kernels:
+            code = module.code(kernel.name, build, quick)
+            ffi.new("KernelFacts *", facts_of(kernel, code))
+            compiler.module_of(code._emitted)
+            if whole:
+                compiler._object_of(code._emitted, quick)
     except PtxError as error:
-        if error.__cause__ is not None and not isinstance(error.__cause__, ValueError):
-            raise error.__cause__ from None  # caught by the net, where a form should have said it
+        if error.__cause__ is not None and not isinstance(error.__cause__, PtxError):
+            raise error.__cause__ from None  # a mistake, told as if it were a refusal
         return str(error)
     return ""
 
 
-def failures(seed: int, count: int, seconds: float = float("inf")):
-    """(text, traceback) of every text that ends in anything but a kernel or a PtxError.
+def _changed_text(rng: random.Random, n: int, lines: list[str], pool: list[str]) -> tuple[str, str]:
+    """(what was changed, the text that it stands in): one of several kinds, by number."""
+    kind = n % 20
+    if kind == 0:
+        text = _changed_kernel(rng, rng.choice(_kernels()), pool)
+    elif kind == 1:
+        text = _changed(rng, _around(rng.choice(_declarations())), pool)
+    elif kind == 2:
+        text = _changed_kernel(rng, rng.choice(seeds()), pool)
+    elif kind == 3:
+        text = _with_other_words(rng, rng.choice(seeds()))
+    elif kind == 4:
+        text = _with_other_words(rng, rng.choice(_kernels()))
+    elif kind == 5:
+        text = _changed_kernel(rng, _looping(rng), pool)
+    elif kind < 9:
+        text = _looping(rng)
+    else:
+        change = rng.choice((_changed, lambda rng, line, _: _with_other_words(rng, line)))
+        changed = change(rng, rng.choice(lines), pool)
+        return changed, f"{HEAD}{changed}\nret;\n}}\n"
+    return text, text
 
-    Of twenty texts one is a whole kernel and one a declaration, the others are statements."""
-    head, lines = statements()
+
+def failures(seed: int, count: int, seconds: float = float("inf"), whole: bool = False):
+    """(text, traceback) of every text that ends in anything but a kernel or a PtxError."""
+    _, lines = statements()
     pool = sorted({token for line in lines for token in TOKEN.findall(line) if token})
     pool += _NASTY * 20
     end = time.monotonic() + seconds
     for n in range(count):
         rng = random.Random(f"{seed} {n}")
-        if n % 20 == 1:
-            changed = text = _changed(rng, _around(rng.choice(_declarations())), pool)
-        elif n % 20:
-            changed = _changed(rng, rng.choice(lines), pool)
-            text = f"{head}{changed}\nret;\n}}\n"
-        else:
-            changed = text = _changed_kernel(rng, rng.choice(_kernels()), pool)
+        changed, text = _changed_text(rng, n, lines, pool)
         if time.monotonic() > end:
             break
         try:
-            run(text, rng.choice(_BUILDS))
+            run(text, rng.choice(_BUILDS), rng.random() < 0.5, whole and rng.random() < 0.1)
         except Exception:
             yield changed, traceback.format_exc()
 
 
 def main(seconds: float, seed: int) -> int:
-    compiler._target_machine()
     seen: dict[str, tuple[str, str, int]] = {}
-    for body, trace in failures(seed, sys.maxsize, seconds):
+    for body, trace in failures(seed, sys.maxsize, seconds, whole=True):
         lines = [line for line in trace.splitlines() if line.strip()]
         place = [line for line in lines if line.startswith("  File")][-1]
         key = f"{place.strip()} | {lines[-1][:60]}"

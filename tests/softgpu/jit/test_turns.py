@@ -1,0 +1,63 @@
+"""How often loops may go round, as far as can be told: whatever they compare with, of any type."""
+
+import pytest
+
+from softgpu.contract import ffi
+from softgpu.loader import LoadedModule, facts_of
+
+REGISTERS = {
+    **dict.fromkeys(("b16", "u16", "s16", "f16", "bf16"), "b16"),
+    **dict.fromkeys(("b32", "u32", "s32", "f32", "f16x2", "bf16x2"), "b32"),
+    **dict.fromkeys(("b64", "u64", "s64", "f64"), "b64"),
+}
+
+
+def loop(type_, limit):
+    """(loops in each other, the largest constant) of a loop, as the driver is told."""
+    order = "lt" if "f" in type_ else "ne"
+    second = "|%p2" if "x2" in type_ else ""
+    text = f"""
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k()
+{{
+.reg .pred %p<3>; .reg .{REGISTERS[type_]} %v;
+again:
+setp.{order}.{type_} %p1{second}, %v, {limit};
+@%p1 bra again;
+ret;
+}}
+"""
+    module = LoadedModule(text)
+    facts = facts_of(module.program.functions["k"], module.code("k", "plain"))
+    told = ffi.new("KernelFacts *", facts)
+    return told.loop_depth, told.loop_constant
+
+
+@pytest.mark.parametrize(
+    ("type_", "limit", "most"),
+    [
+        ("s32", "100", 100),
+        ("s32", "-100", 100),
+        ("u32", "4294967295", 1),  # which is -1
+        ("u32", "0x80000000", 1 << 31),
+        ("s64", "4294967296", 1 << 32),
+        ("s64", "5000000000", 5_000_000_000),
+        ("s64", "-5000000000", 5_000_000_000),
+        ("u64", "9223372036854775807", (1 << 63) - 1),
+        ("b64", "0x8000000000000000", 1 << 63),
+        ("u64", "18446744073709551615", 1),
+        ("u16", "65000", 536),
+        ("b16", "1000", 1000),
+        ("s16", "WARP_SZ", 32),
+        ("f32", "0f7F7FFFFF", 0),
+        ("f64", "1e300", 0),
+        ("f16", "%v", 0),
+        ("f16x2", "%v", 0),
+        ("bf16", "%v", 0),
+        ("bf16x2", "%v", 0),
+    ],
+)
+def test_a_loop_compares_in_any_type_with_any_number(type_, limit, most):
+    assert loop(type_, limit) == (1, most)

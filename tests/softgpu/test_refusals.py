@@ -1,0 +1,278 @@
+"""What cannot run is refused by its name; what goes wrong in the compiler is told as that."""
+
+import time
+
+import numpy as np
+import pytest
+
+from helpers import autoinit
+from softgpu import cache, loader
+from softgpu.jit import emit
+
+if not autoinit.is_software:
+    pytest.skip("about the software GPU's compiler", allow_module_level=True)
+
+import pycuda.compiler
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """Nothing is compiled yet."""
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "cache"))
+
+
+def kernel(body, before=""):
+    """A kernel of PTX with one parameter, the address %rd1."""
+    text = f"""{HEAD}{before}
+.visible .entry k(.param .u64 out)
+{{
+.reg .b32 %r<9>; .reg .b64 %rd<9>;
+ld.param.u64 %rd1, [out];
+{body}
+ret;
+}}
+"""
+    return cuda.module_from_buffer(text.encode()).get_function("k")
+
+
+def results(body, count, before=""):
+    out = np.zeros(count, np.uint64)
+    kernel(body, before)(cuda.Out(out), block=(1, 1, 1))
+    return out.tolist()
+
+
+# ---- elements of arrays ----
+
+ARRAYS = """
+.global .align 8 .u16 g[20];
+.global .align 16 .v4 .f32 v[4];
+.const .align 8 .f64 c[4];
+.shared .align 8 .b64 s[8];
+.global .u64 there[3] = {g+6, generic(g)+4, g[5]};
+"""
+
+
+@pytest.mark.parametrize(
+    ("element", "origin", "bytes_"),
+    [("g[5]", "g", 10), ("g+5", "g", 5), ("g[-1]", "g", -2), ("g[1+2]", "g", 6), ("v[1]", "v", 4),
+     ("c[2]", "c", 16), ("s[3]", "s", 24), ("s+8", "s", 8), ("local[2]", "local", 8),
+     ("out[1]", "out", 8), ("g[WARP_SZ]", "g", 64)],
+)  # fmt: skip
+def test_the_address_of_an_element_is_scaled_by_its_size(element, origin, bytes_):
+    body = f"""
+.local .align 8 .u32 local[4];
+mov.u64 %rd2, {element};
+mov.u64 %rd3, {origin};
+sub.u64 %rd2, %rd2, %rd3;
+st.global.u64 [%rd1], %rd2;
+"""
+    assert results(body, 1, ARRAYS) == [bytes_ % 2**64]
+
+
+def test_addresses_of_elements_are_initial_values():
+    body = "\n".join(
+        f"""
+ld.global.u64 %rd2, [there+{8 * n}];
+mov.u64 %rd3, g;
+sub.u64 %rd2, %rd2, %rd3;
+st.global.u64 [%rd1+{8 * n}], %rd2;"""
+        for n in range(3)
+    )
+    assert results(body, 3, ARRAYS) == [6, 4, 10]
+
+
+@pytest.mark.parametrize("name", ["nothing", "k", "%rd1"])
+def test_what_is_no_array_has_no_elements(name):
+    with pytest.raises(cuda.Error, match=r"PTX line \d+: "):
+        kernel(f"mov.u64 %rd2, {name}[1];")
+
+
+# ---- functions that every GPU has ----
+
+FORMAT = ".global .align 1 .b8 words[4] = {104, 105, 10, 0};\n"
+PRINT = """
+mov.u64 %rd2, words;
+cvta.global.u64 %rd2, %rd2;
+{ .param .b64 a; .param .b64 b; st.param.b64 [a], %rd2; st.param.b64 [b], 0;
+call.uni vprintf, (a, b); }
+"""
+TWO = "(.param .b64 a, .param .b64 b)"
+
+
+@pytest.mark.parametrize("result", ["", "(.param .b32 r)"])
+def test_a_result_may_stay_unused(result, capfd):
+    kernel(PRINT, f".extern .func {result} vprintf {TWO};\n{FORMAT}")(np.uint64(0), block=(2, 1, 1))
+    assert capfd.readouterr().out == "hi\nhi\n"
+    body = "{ .param .b64 n; st.param.b64 [n], 8; call.uni malloc, (n); }"
+    result = result.replace("b32", "b64")
+    before = f".extern .func {result} malloc (.param .b64 n);\n"
+    assert results(body + "\nst.global.u64 [%rd1], 5;", 1, before) == [5]
+
+
+@pytest.mark.parametrize(
+    ("declared", "call", "says"),
+    [
+        (f"(.param .b32 r) vprintf (.param .b64 a)", "(r), vprintf, (a)",
+         "vprintf takes 8 + 8 bytes and returns 4"),
+        (f"(.param .b64 q) vprintf {TWO}", "(q), vprintf, (a, b)", "vprintf takes 8 + 8 bytes"),
+        (f"vprintf {TWO}", "(q), vprintf, (a, b)", "vprintf takes 8 + 8 bytes and returns 4"),
+        ("(.param .b64 q) malloc (.param .b32 r)", "(q), malloc, (r)", "malloc takes 8 bytes"),
+        ("(.param .b32 r) malloc (.param .b64 a)", "(r), malloc, (a)", "malloc takes 8 bytes"),
+        (f"free {TWO}", "free, (a, b)", "free takes 8 bytes and returns 0"),
+        ("free ()", "free, ()", "free takes 8 bytes"),
+        (f"__assertfail {TWO}", "__assertfail, (a, b)",
+         r"__assertfail takes 8 \+ 8 \+ 4 \+ 8 \+ 8 bytes"),
+        (f"cudaGetDevice {TWO}", "cudaGetDevice, (a, b)", "there is no function cudaGetDevice"),
+        (f"vprintf {TWO}", "vprintf, (out, b)", "only .param variables are passed"),
+    ],
+)  # fmt: skip
+def test_other_parameters_are_refused_by_the_functions_name(declared, call, says):
+    body = "{ .param .b64 a; .param .b64 b; .param .b64 q; .param .b32 r;\ncall.uni %s; }" % call
+    says = says.replace("8 + 8 bytes", r"8 \+ 8 bytes")
+    with pytest.raises(cuda.Error, match=rf"instruction call\.uni \(PTX line \d+, in k\): {says}"):
+        kernel(body, f".extern .func {declared};\n")
+
+
+# ---- mistakes of the compiler's own ----
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    def sad(e, item):
+        raise KeyError("a mistake")
+
+    monkeypatch.setitem(emit._EMITTERS, "sad", sad)
+
+
+def test_a_mistake_is_told_as_one_with_its_instruction_and_its_line(broken, capfd):
+    with pytest.raises(cuda.Error) as told:
+        kernel("sad.u32 %r1, %r2, %r3, %r4;")
+    text = str(told.value)
+    assert "the software GPU failed on the instruction sad.u32 (PTX line 9, in k): " in text
+    assert "KeyError: 'a mistake' (test_refusals.py:" in text and "please report it" in text
+    assert "does not run" not in text and capfd.readouterr().err == ""
+
+
+def test_a_mistake_in_a_pass_is_told_with_its_kernel(monkeypatch):
+    monkeypatch.setattr(loader, "facts_of", lambda function, code: {}[0])
+    with pytest.raises(cuda.Error, match="failed on kernel k: KeyError: 0"):
+        kernel("")
+
+
+def test_a_refusal_beside_a_mistake_names_both(broken):
+    other = ".visible .entry other() { .reg .b32 %r; sad.u32 %r, %r, %r, %r; ret; }\n"
+    with pytest.raises(cuda.Error) as told:
+        kernel("sust.b.1d.b32.trap [%rd1, {%r1}], {%r2};", other)
+    assert "does not run the instruction sust" in str(told.value)
+    assert "other: the software GPU failed on the instruction sad.u32" in str(told.value)
+
+
+@pytest.mark.parametrize("body", ["sad.u32 %r1, %r2, %r3, %r4;", "sad.u32 %r1;"])
+def test_the_traceback_is_printed_on_demand(broken, body, monkeypatch, capfd):
+    monkeypatch.setenv("SOFTGPU_DEBUG", "1")
+    with pytest.raises(cuda.Error):
+        kernel(body)
+    assert "Traceback (most recent call last):" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [(".local .b8 x[600000]; mov.u64 %rd1, x;", "needs 600000 bytes of local memory; a thread can"),
+     (".local .b8 x[1000000000][999999999]; mov.u64 %rd1, x;", "x has 999999999000000000 bytes"),
+     (".loc 1 99999999999 1", "no number of a line"),
+     ("cp.async.ca.shared.global [%r1], [%rd1], 5;", "a copy of 5 bytes"),
+     ("ld.shared::cluster.u32 %r1, [%r2];", "shared memory of a cluster"),
+     ("mov.u32 %r1, %tid;", "%tid is a vector")],
+)  # fmt: skip
+def test_what_there_cannot_be_is_refused(words, says):
+    with pytest.raises(cuda.Error, match=says):
+        kernel(words)
+
+
+def test_more_parameters_than_a_launch_has_are_refused():
+    text = HEAD + ".visible .entry k(.param .b8 x[40000]) { ret; }"
+    with pytest.raises(cuda.Error, match="takes 40000 bytes of parameters; 32764 are possible"):
+        cuda.module_from_buffer(text.encode()).get_function("k")
+
+
+# ---- what is interrupted is not remembered ----
+
+SEVEN = "mov.u64 %rd2, 7;\nst.global.u64 [%rd1], %rd2;"
+
+
+def once(monkeypatch, owner, name, error):
+    """Let a function fail the first time."""
+    real, failed = getattr(owner, name), []
+
+    def fails(*given, **named):
+        if not failed:
+            failed.append(True)
+            raise error
+        return real(*given, **named)
+
+    monkeypatch.setattr(owner, name, fails)
+
+
+def told(call):
+    """Ctrl-C in a call of the driver is a KeyboardInterrupt as soon as its error has been raised."""
+    try:
+        call()
+    except cuda.Error:
+        time.sleep(0)
+        raise
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(loader, "parse"), (loader, "Layout"), (loader.KernelCode, "_read"), (loader, "facts_of"),
+     (loader.KernelCode, "address"), (cache, "write")],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("error", "seen"), [(KeyboardInterrupt, KeyboardInterrupt), (MemoryError, cuda.MemoryError)]
+)
+def test_what_was_interrupted_is_compiled_at_the_next_try(owner, name, error, seen, monkeypatch):
+    once(monkeypatch, owner, name, error)
+    with pytest.raises(seen):
+        told(lambda: results(SEVEN, 1))
+    assert results(SEVEN, 1) == [7]
+
+
+def test_a_launch_after_an_interrupted_one_compiles(monkeypatch):
+    function = kernel(SEVEN)
+    out = np.zeros(1, np.uint64)
+    for error in (KeyboardInterrupt, MemoryError, OSError("the disk")):
+        once(monkeypatch, loader.KernelCode, "address", error)
+        with pytest.raises((KeyboardInterrupt, cuda.Error)):
+            told(lambda: function(cuda.Out(out), block=(1, 1, 1)))
+    function(cuda.Out(out), block=(1, 1, 1))
+    assert out.tolist() == [7]
+
+
+def test_an_interrupted_compiler_is_asked_again(monkeypatch):
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", "")
+    once(monkeypatch, pycuda.compiler, "call_capture_output", KeyboardInterrupt)
+    source = "__global__ void again(int *o) { *o = 7; }"
+    with pytest.raises(KeyboardInterrupt):
+        SourceModule(source)
+    out = np.zeros(1, np.int32)
+    SourceModule(source).get_function("again")(cuda.Out(out), block=(1, 1, 1))
+    assert out[0] == 7
+
+
+@pytest.mark.parametrize("bytes_", [0, 300])
+def test_half_a_file_of_pycudas_cache_is_compiled_again(bytes_, tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "_pycuda", tmp_path)
+    source = "__global__ void half(int *o) { *o = 7; }"
+    SourceModule(source, cache_dir=tmp_path)
+    (kept,) = tmp_path.iterdir()
+    with open(kept, "r+b") as file:
+        file.truncate(bytes_)
+    with pytest.raises(cuda.Error, match="the compiler was interrupted.*: run it again"):
+        SourceModule(source, cache_dir=tmp_path)
+    out = np.zeros(1, np.int32)
+    SourceModule(source, cache_dir=tmp_path).get_function("half")(cuda.Out(out), block=(1, 1, 1))
+    assert out[0] == 7
