@@ -482,15 +482,15 @@ def _own_mistake(error: BaseException) -> str:
     """An exception that is no refusal in words: what the software GPU was at, and what failed
     there, each with its line of Python."""
     at, chain = "", []
-    while error:
-        last = traceback.extract_tb(error.__traceback__)[-1:]
+    link: BaseException | None = error
+    while link:
+        last = traceback.extract_tb(link.__traceback__)[-1:]
         where = "".join(f" ({Path(line.filename).name}:{line.lineno})" for line in last)
-        if isinstance(error, InternalError):
-            at = f" on {error}"
+        if isinstance(link, InternalError):
+            at = f" on {link}"
         else:
-            chain.append(f"{type(error).__name__}: {error}{where}")
-        before = None if error.__suppress_context__ else error.__context__
-        error = error.__cause__ or before
+            chain.append(f"{type(link).__name__}: {link}{where}")
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
     return (
         f"the software GPU failed{at}: {', after '.join(chain)}. This is a mistake of its own:"
         " please report it, with what the environment variable SOFTGPU_DEBUG=1 makes it print"

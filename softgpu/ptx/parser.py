@@ -847,7 +847,7 @@ class _Initialiser:
             self.put(offset, self.pack(parser.constant()))
 
     def address(self, offset: int, mask: int) -> None:
-        """sym, generic(sym), each with + bytes or [element]; the bytes that `mask` selects of it go here."""
+        """sym, generic(sym), each with + bytes or [element]: what `mask` selects goes here."""
         parser = self.parser
         symbol = Symbol(parser.name())
         if symbol.name == "generic" and parser.accept("("):

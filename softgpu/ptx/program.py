@@ -36,7 +36,7 @@ class Unsupported(PtxError):
 
 
 class InternalError(Exception):
-    """A mistake of the software GPU's own; the message names what it was at, the cause says what."""
+    """A mistake of the software GPU's own: the message says what it was at, the cause why."""
 
 
 def _operand(operand) -> str:

@@ -116,7 +116,7 @@ def test_a_result_may_stay_unused(result, capfd):
 @pytest.mark.parametrize(
     ("declared", "call", "says"),
     [
-        (f"(.param .b32 r) vprintf (.param .b64 a)", "(r), vprintf, (a)",
+        ("(.param .b32 r) vprintf (.param .b64 a)", "(r), vprintf, (a)",
          "vprintf takes 8 + 8 bytes and returns 4"),
         (f"(.param .b64 q) vprintf {TWO}", "(q), vprintf, (a, b)", "vprintf takes 8 + 8 bytes"),
         (f"vprintf {TWO}", "(q), vprintf, (a, b)", "vprintf takes 8 + 8 bytes and returns 4"),
@@ -131,7 +131,8 @@ def test_a_result_may_stay_unused(result, capfd):
     ],
 )  # fmt: skip
 def test_other_parameters_are_refused_by_the_functions_name(declared, call, says):
-    body = "{ .param .b64 a; .param .b64 b; .param .b64 q; .param .b32 r;\ncall.uni %s; }" % call
+    variables = ".param .b64 a; .param .b64 b; .param .b64 q; .param .b32 r;"
+    body = f"{{ {variables}\ncall.uni {call}; }}"
     says = says.replace("8 + 8 bytes", r"8 \+ 8 bytes")
     with pytest.raises(cuda.Error, match=rf"instruction call\.uni \(PTX line \d+, in k\): {says}"):
         kernel(body, f".extern .func {declared};\n")
@@ -218,7 +219,7 @@ def once(monkeypatch, owner, name, error):
 
 
 def told(call):
-    """Ctrl-C in a call of the driver is a KeyboardInterrupt as soon as its error has been raised."""
+    """Ctrl-C in a call of the driver is a KeyboardInterrupt as soon as its error was raised."""
     try:
         call()
     except cuda.Error:

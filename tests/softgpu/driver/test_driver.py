@@ -1011,9 +1011,7 @@ def test_a_folder_with_spaces(there):
 def test_a_package_that_cannot_be_written_to(there, tmp_path, monkeypatch):
     sources = sorted(there.iterdir())
     access = os.access
-    monkeypatch.setattr(
-        build.os, "access", lambda path, mode: path != there and access(path, mode)
-    )
+    monkeypatch.setattr(build.os, "access", lambda path, mode: path != there and access(path, mode))
     for place in "a cache", "no folder":
         (tmp_path / "no folder").touch()
         monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / place))

@@ -1,6 +1,6 @@
-"""Statements of real kernels, whole kernels as several compilers write them, declarations and loops,
-changed at random, pass all that runs from the load of a module to the first launch of its kernels.
-A longer run than the tests', which makes machine code, too:
+"""Statements of real kernels, whole kernels as several compilers write them, declarations and
+loops, changed at random, pass all that runs from the load of a module to the first launch. A longer
+run than the tests', which makes machine code, too:
 python -m tests.softgpu.ptx.fuzz SECONDS [SEED]
 """
 
@@ -177,17 +177,17 @@ def _changed_kernel(rng: random.Random, text: str, pool: list[str]) -> str:
     return "\n".join(lines)
 
 
-_SEEDS = Path(__file__).with_name("seeds")
+SEEDS = Path(__file__).with_name("seeds")
 """Short kernels as NVRTC, Taichi, tinygrad, Halide, numba and Triton write theirs."""
 
 
 @cache
 def seeds() -> list[str]:
-    return [path.read_text() for path in sorted(_SEEDS.glob("*.ptx"))]
+    return [path.read_text() for path in sorted(SEEDS.glob("*.ptx"))]
 
 
-_TYPES = """b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 tf32 u16x2
-s16x2 pred""".split()
+_TYPES = """b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64 tf32
+u16x2 s16x2 pred""".split()
 _NUMBERS = """0 1 -1 2 3 7 31 32 255 256 -128 65535 65536 -32768 2147483647 2147483648 -2147483648
 4294967295 4294967296 5000000000 -5000000000 9223372036854775807 9223372036854775808
 -9223372036854775808 18446744073709551615 0x7fffffffU 0xFFFFFFFFFFFFFFFF WARP_SZ 0f00000000
@@ -196,7 +196,7 @@ _NUMBER = re.compile(r"-?\d\w*")
 
 
 def _with_other_words(rng: random.Random, text: str) -> str:
-    """One to three types or numbers exchanged for others, in one text and its declarations alike."""
+    """One to three types or numbers exchanged for others, in statements and declarations alike."""
     tokens = re.split(r"([^\w.%$]+)", text)
     for _ in range(rng.choice((1, 1, 2, 3))):
         at = rng.randrange(len(tokens))
@@ -215,10 +215,14 @@ _REGISTERS = {"b16": "%rs", "b32": "%r", "b64": "%rd", "f32": "%f", "f64": "%fd"
 _HELD = {"f16": "b16", "bf16": "b16", "f16x2": "b32", "bf16x2": "b32", "f32": "f32", "f64": "f64"}
 _COMPARED = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64".split()
 _STEPS = {"b": "and or xor shl", "u": "add sub mul.lo min max", "f": "add sub mul min max"}
-_ORDERS = {"b": "eq ne lt ge lo hs", "u": "lt le gt ge eq ne lo hs", "f": "lt le ge ltu geu num nan"}
+_ORDERS = {
+    "b": "eq ne lt ge lo hs",
+    "u": "lt le gt ge eq ne lo hs",
+    "f": "lt le ltu geu num nan",
+}
 _ELEMENTS = """table[{n}] table+{n} tile[{n}] tile+{n} depot[{n}] depot-{n} kernel_param_0[{n}]
 kernel_param_1+{n} nothing[{n}] callee[{n}] %rd1[{n}] table[{n}]+4""".split()
-_CALLED = ("vprintf", "malloc", "free", "__assertfail", "nothing", "callee", "cudaGetDevice", "%rd2")
+_CALLED = "vprintf malloc free __assertfail nothing callee cudaGetDevice %rd2".split()
 
 
 def _compare(rng: random.Random, kind: str, held: str) -> str:
