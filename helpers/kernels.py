@@ -1,18 +1,30 @@
 """A kernel as PyCUDA has it, which also knows what it declares and says what a launch lacks."""
 
 import re
+import warnings
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
-from softgpu.declarations import Declarations
+from softgpu.declarations import Declarations, short_name
 
 from . import autoinit, parameters  # noqa: F401  (PyCUDA binds to the driver that autoinit chooses)
 
 from pycuda.driver import Function, LogicError  # isort: skip
 
-__all__ = ["CompileError", "Kernel", "compile"]
+__all__ = [
+    "CompileError",
+    "CompilerWarning",
+    "Kernel",
+    "NoKernel",
+    "SeveralFound",
+    "compile",
+]
 
-ERROR = re.compile(r"^.*\berror\b.*$(?:\n(?!.*\berror\b).+){0,2}", re.MULTILINE)
+ERROR = re.compile(r"^.*\berror\b.*$(?:\n(?!.*\b(?:error|warning)\b).+){0,2}", re.MULTILINE)
+SUCCEEDED = "The CUDA compiler succeeded, but said the following:\n"
+REMARK = re.compile(r"\n*^Remark: .*\n*", re.MULTILINE)
+ENTRY = re.compile(rb"(?:\.entry\s+|\.text\.)(\w+)")  # in PTX, and in machine code
 INCLUDE = re.compile(r"^\S*\.cu:(\d+):\d+: fatal (error: .*)\n(.*\n)*", re.MULTILINE)
 
 
@@ -20,7 +32,7 @@ class CompileError(RuntimeError):
     """The first mistake that the compiler found: where, what, and the line with a caret."""
 
     def __init__(self, report):
-        errors = ERROR.findall(report.partition("\n\nRemark")[0]) or [report.strip()]
+        errors = ERROR.findall(REMARK.sub("\n", report)) or [report.strip()]
         self.report = report
         more = len(re.findall(r"\berror:", report)) - 1
         first, *place = errors[0].splitlines()
@@ -32,35 +44,96 @@ class CompileError(RuntimeError):
         return str(self).splitlines()
 
 
+class CompilerWarning(UserWarning):
+    """What the compiler said of a text that it took."""
+
+
+class NoKernel:
+    """What a name stands for whose cell failed, or defines another kernel now: it says why.
+
+    source: the cell's text; is_compiled: whether nothing but the name is amiss."""
+
+    def __init__(self, name, source, error):
+        self.name, self.source = name, source
+        self.is_compiled = isinstance(error, LookupError)
+        where = re.sub(r"^kernel\.cu\((\d+)\): error: ", r"line \1: ", str(error))
+        self.why = where if self.is_compiled else f"not compiled: {where}"
+
+    def __call__(self, *arguments, **options):
+        raise CompileError(f"{self.name} is no kernel: {self.why}")
+
+    def __repr__(self):
+        return f"<no kernel {self.name}: {self.why}>"
+
+
+class SeveralFound(LookupError):
+    """A text has several kernels of one name. names: what they are called in C++."""
+
+    def __init__(self, kernel, names):
+        self.names = names
+        super().__init__(f"the source has several kernels named {kernel!r}")
+
+
 def compile(kernel, source, file, options, include_dirs):
-    """The Kernel of that name in a CUDA text; file: what the compiler calls it, or ""."""
+    """The Kernel of that name in a CUDA text; file: what the compiler calls it, or "".
+
+    It is extern "C", as PyCUDA wants it, or of any other form that C++ has."""
     line = f'#line 1 "{file}"' if file else "#line 1"
-    arguments = {
-        "source": f"{line}\n{_linked(source, kernel)}",
-        "options": options,
-        "include_dirs": include_dirs,
-        "no_extern_c": True,
-    }
-    return _kernel(kernel, source, arguments)
+    arguments = {"options": options, "include_dirs": include_dirs, "no_extern_c": True}
+    linked = {**arguments, "source": f"{line}\n{_linked(source, kernel)}"}
+    with suppress(CompileError, LookupError):
+        return _kernel(kernel, source, linked)
+    arguments["source"], said = f"{line}\n{source}", []
+    return _kernel(_in_cpp(kernel, source, arguments, said), source, arguments, said)
 
 
-def _kernel(kernel, source, arguments):
-    from pycuda.compiler import SourceModule
+def _in_cpp(kernel, source, arguments, said):
+    """What a kernel of that name is called in what its text compiles to."""
+    from pycuda.compiler import compile as compiled
+
+    with _compiling(said):
+        code = compiled(**arguments).partition(b"\n//@ ")[0]
+    names = dict.fromkeys(name.decode() for name in ENTRY.findall(code))
+    found = [name for name in names if short_name(name).partition("<")[0] == kernel]
+    if len(found) > 1:
+        raise SeveralFound(kernel, found)
+    if not found:
+        has = ", ".join(Declarations(source).kernels) or "none"
+        raise LookupError(f"the source has no kernel named {kernel!r}; it has {has}")
+    return found[0]
+
+
+@contextmanager
+def _compiling(said):
+    """Errors of the compiler are CompileErrors; what it says of a text that it takes is kept."""
     from pycuda.driver import CompileError as Failed
 
     try:
-        module = SourceModule(**arguments)
-        function = module.get_function(kernel)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
     except Failed as error:
         raise CompileError(_words(error.stderr) + _words(error.stdout)) from None
-    except LogicError:
-        if kernel in (known := Declarations(source).kernels):
+    for warning in caught:
+        words = str(warning.message).removeprefix(SUCCEEDED)
+        said.append(REMARK.sub("\n", words))
+
+
+def _kernel(kernel, source, arguments, said=None):
+    from pycuda.compiler import SourceModule
+
+    said = said or []
+    with _compiling(said):
+        module = SourceModule(**arguments)
+    try:
+        function = module.get_function(kernel)
+    except LogicError as error:
+        if "not found" not in str(error):
             raise
-        found = ", ".join(known) or "none"
-        raise LookupError(f"the source has no kernel named {kernel!r}; it has {found}") from None
+        raise LookupError(kernel) from None
     function.__class__ = Kernel
     function.name, function.source, function.arguments = kernel, source, arguments
-    function.module = module
+    function.module, function.said = module, "".join(said)
     function.parameters = parameters.parameters(Declarations(source), kernel)
     return function
 
@@ -86,16 +159,19 @@ def _linked(source, kernel):
 class Kernel(Function):
     """PyCUDA's function; a launch that cannot be right is refused in one sentence.
 
-    name, source: the kernel's name and CUDA text; arguments: what its module, a SourceModule, took;
-    parameters: what the kernel declares, None if that cannot be read off."""
+    name, source: the kernel's name, as compiled, and CUDA text; arguments: what its module, a
+    SourceModule, took; parameters: what the kernel declares, None if that cannot be read off;
+    said: the compiler's warnings; instead: a NoKernel, if its cell may no longer define it."""
 
+    said = ""
+    instead = None
     _plain = None  # without optimisation
 
     def __call__(self, *arguments, block=None, grid=(1, 1), **options):
         __tracebackhide__ = True
         _check_shape("block", block, 3)
         _check_shape("grid", grid, 2)
-        parameters.check(arguments, self.parameters, self.name)
+        parameters.check(arguments, self.parameters, short_name(self.name))
         return super().__call__(*arguments, block=block, grid=grid, **options)
 
     def without_optimisation(self):
@@ -107,7 +183,7 @@ class Kernel(Function):
 
     def __repr__(self):
         declared = "..." if self.parameters is None else ", ".join(p.text for p in self.parameters)
-        return f"<kernel {self.name}({declared})>"
+        return f"<kernel {short_name(self.name)}({declared})>"
 
 
 def _check_shape(what, shape, least):

@@ -7,6 +7,7 @@ the file's name. A type may be given as NumPy calls it: T="half" or T=x.dtype. A
 wherever a file's name may, extern "C" or not, and include "common/..." as files do."""
 
 import re
+import warnings
 from difflib import get_close_matches
 from functools import cache
 from html import escape
@@ -165,10 +166,14 @@ def kernel(what, name=None, **choices):
     name: which one, where a text defines several. A file that was changed is compiled anew."""
     from pycuda.driver import Context
 
+    from .kernels import CompilerWarning
+
     stamps = () if _is_text(what) else _stamps(find(what))
     key = (Context.get_current().handle, what, name, stamps, tuple(sorted(choices.items())))
     if key not in compiled:
         compiled[key] = _compile(what, name, choices)
+        if said := compiled[key].said:
+            warnings.warn(said, CompilerWarning, stacklevel=2)
     return compiled[key]
 
 

@@ -13,7 +13,7 @@ from math import prod
 
 import cxxfilt
 
-__all__ = ["Declarations", "Extent", "Parameter", "demangled", "short_name"]
+__all__ = ["Declarations", "Extent", "Parameter", "demangled", "parameter_types", "short_name"]
 
 _SCALARS = {  # C name: NumPy's name
     "bool": "bool",
@@ -72,6 +72,13 @@ def short_name(mangled: str) -> str:
 def _unqualified(function: str) -> str:
     """void sum<8>(float*) is sum<8>."""
     return _split(_split(function, "(")[0].strip(), " ")[-1] or function
+
+
+def parameter_types(mangled: str) -> list[str]:
+    """The types of a function's parameters, without qualifiers; [] of a name that has none."""
+    _, *lists = _split(demangled(mangled), "(") if mangled.startswith("_Z") else [mangled]
+    inside = lists[-1].removesuffix(")") if lists else ""
+    return [_normal(part) for part in _split(inside, ",") if part]
 
 
 @dataclass(frozen=True)
@@ -142,7 +149,8 @@ class Declarations:
         known = [parameter for parameter in read if parameter is not None]
         if len(known) < len(read):
             return None
-        if kernel.startswith("_Z") and (types := self._mangled_types(kernel, len(known))):
+        types = parameter_types(kernel)
+        if types and len(types) == len(known):
             known = [replace(p, type=type_) for p, type_ in zip(known, types, strict=True)]
         return known
 
@@ -153,13 +161,6 @@ class Declarations:
             return None
         plain = re.sub(r"\* ", "*", " ".join(_QUALIFIERS.sub(" ", text).split()))
         return Parameter(match[2], self.plain(match[1] + "*" * bool(match[3])), plain)
-
-    @staticmethod
-    def _mangled_types(kernel: str, count: int) -> list[str]:
-        _, *lists = _split(demangled(kernel), "(")
-        inside = lists[-1].removesuffix(")") if lists else ""
-        types = [_normal(part) for part in _split(inside, ",") if part]
-        return types if len(types) == count else []
 
     def plain(self, type_: str) -> str:
         """A type without qualifiers and other names; "" if there are several meanings."""

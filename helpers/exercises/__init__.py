@@ -58,6 +58,13 @@ def judge(name, kernel, seed=None):
     return verdict
 
 
+def watch(name, kernel, seed=None):
+    """The sanitizer's report on the smallest of the judge's launches that has any."""
+    from .judging import watch as watched
+
+    return watched(texts.find(name), kernel, seed)
+
+
 def check(name, kernel, seed=None):
     """As judge, for graders: raises AssertionError, with the verdict, if it does not pass."""
     from .judging import judge as judged

@@ -1,15 +1,16 @@
 """Run a learner's kernel on what it has not seen, watched and counted, and say what came of it."""
 
 import re
+import warnings
 from functools import partial
 from math import gcd, prod
 
 import numpy as np
 
-from .. import autoinit, sources
-from ..kernels import CompileError, Kernel
+from .. import autoinit
+from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
 from ..xray.launch import find as target_of
-from . import costs
+from . import costs, handed
 from .launches import SIZES, drawn
 from .progress import seed_of
 from .running import Run
@@ -17,12 +18,13 @@ from .verdict import Refused, Verdict
 
 from pycuda.driver import Error, Function  # isort: skip
 
-__all__ = ["counts", "judge", "trial"]
+__all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED = 1, 1 << 31
 REPEATS = 2
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
+PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
 WIDE = "Places beyond 2,147,483,647 need 64 bits, also on the way: say long long."
 
 
@@ -30,8 +32,10 @@ def judge(exercise, kernel, seed=None):
     """The Verdict on a kernel or a CUDA text for an Exercise: open, if it is still the stub.
 
     seed: of the sizes and values; by default the learner's own for this exercise."""
+    kernel = getattr(kernel, "instead", None) or kernel
     text = _text(kernel)
-    if exercise.is_stub(text) and not exercise.is_hunt:
+    is_kernel = not isinstance(kernel, NoKernel)
+    if is_kernel and exercise.is_stub(text) and not exercise.is_hunt:
         return Verdict(exercise.name, exercise.title, text, is_open=True)
     return trial(exercise, kernel, seed)
 
@@ -41,33 +45,80 @@ def trial(exercise, kernel, seed=None):
     seed = seed_of(exercise.name) if seed is None else seed
     verdict = Verdict(exercise.name, exercise.title, _text(kernel), seed=seed)
     try:
-        kernel = _compiled(exercise, kernel)
+        kernel = _compiled(exercise, kernel, verdict.text)
+        verdict.said = getattr(kernel, "said", "")
         target = target_of(kernel)
         _look_through(exercise.rules, target.ptx)
         with target.engine.time_limit(LIMIT_S):
-            _Trial(exercise, kernel, target.engine, verdict).run()
+            _Trial(exercise, kernel, target, verdict).run()
     except CompileError as error:
-        verdict.refuse("compiler", str(error), "Mend the first mistake and judge again.")
+        verdict.refuse("compiler", str(error), _advice_on(str(error), verdict.text))
     except Refused as refused:
         verdict.reasons.append(refused.reason)
+    except KeyboardInterrupt:
+        raise Stopped("stopped; nothing was judged") from None
     return verdict
 
 
+def watch(exercise, kernel, seed=None):
+    """The sanitizer's report on a kernel or a CUDA text, of the smallest launch that has any."""
+    seed = seed_of(exercise.name) if seed is None else seed
+    verdict = Verdict(exercise.name, exercise.title, _text(kernel), seed=seed)
+    try:
+        kernel = _compiled(exercise, kernel, verdict.text)
+        target = target_of(kernel)
+        with target.engine.time_limit(LIMIT_S):
+            heading, found = _Trial(exercise, kernel, target, verdict).first_findings()
+    except Refused as refused:
+        raise ValueError(f"{refused.reason.text}. {refused.reason.advice}") from None
+    except KeyboardInterrupt:
+        raise Stopped("stopped") from None
+    print(heading)
+    return found
+
+
+class Stopped(KeyboardInterrupt):
+    """Somebody has had enough, and needs no traceback."""
+
+    def _render_traceback_(self):
+        """What IPython shows."""
+        return [str(self)]
+
+
 def _text(kernel):
-    return kernel if isinstance(kernel, str) else getattr(kernel, "source", "")
+    text = kernel if isinstance(kernel, str) else getattr(kernel, "source", "")
+    return text.removeprefix("\ufeff")  # an editor's mark
 
 
-def _compiled(exercise, kernel):
+def _compiled(exercise, kernel, text):
+    if isinstance(kernel, NoKernel):
+        kind = "name" if kernel.is_compiled else "compiler"
+        advice = f'Call the kernel "{exercise.kernel}"' if kernel.is_compiled else "Mend it"
+        raise Refused(kind, kernel.why, f"{advice}, run its cell again, and then this one.")
     if isinstance(kernel, Function):
+        if getattr(kernel, "source", None):
+            handed.look_for_includes(kernel.source)
         return kernel
     if not isinstance(kernel, str):
         raise TypeError(f"judge takes a kernel or a CUDA text, not {type(kernel).__name__}")
     try:
-        return sources.kernel(f"{kernel}\n", exercise.kernel)  # a line alone might name a file
-    except LookupError as error:
-        raise Refused("name", str(error), f"Call it {exercise.kernel}.") from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CompilerWarning)  # the verdict says what it says
+            return handed.compiled(exercise, text)
     except Error as error:
-        raise Refused("module", str(error), "Use what the course has shown so far.") from None
+        words = re.sub(r"^\w+ failed: [^:]*: ", "", str(error))
+        is_large = "shared memory" in words
+        advice = "Use less of it." if is_large else "Use what the course has shown so far."
+        raise Refused("module", words, advice) from None
+
+
+def _advice_on(error, text):
+    """What to do about a mistake that the compiler found."""
+    if PYTHON.search(text):
+        return "This is not CUDA alone: give the kernel's text, without %%kernel and Python."
+    if "iostream" in text or re.search(r"\bcout\b", text):
+        return "A kernel has no std::cout: printf(...) prints from a kernel."
+    return "Mend the first mistake and judge again."
 
 
 def _look_through(rules, ptx):
@@ -78,25 +129,14 @@ def _look_through(rules, ptx):
             raise Refused("instructions", f"the compiled kernel has {found[0]}", advice)
 
 
-def _chosen(rules, text):
-    """The numbers that the learner chooses, such as the threads of a block."""
-    chosen = {}
-    for name in getattr(rules, "CHOICES", ()):
-        found = re.search(rf"^constexpr int {name} = (\d+);", text, re.MULTILINE)
-        if not found or int(found[1]) < 1:
-            line = f"constexpr int {name} = 1;"
-            raise Refused("name", f"no choice of {name}", f"Say it on a line of its own: {line}")
-        chosen[name.lower()] = int(found[1])
-    return chosen
-
-
 class _Trial:
     """A kernel on trial: its launches, which the Verdict tells of."""
 
-    def __init__(self, exercise, kernel, engine, verdict):
+    def __init__(self, exercise, kernel, target, verdict):
         self.exercise, self.rules = exercise, exercise.rules
-        self.kernel, self.engine, self.verdict = kernel, engine, verdict
-        self.chosen = _chosen(self.rules, verdict.text)
+        self.kernel, self.engine, self.verdict = kernel, target.engine, verdict
+        beside = "\n".join(re.findall("^//@ (.*)$", target.ptx, re.MULTILINE))  # see bin/nvcc
+        self.chosen = handed.chosen(exercise, verdict.text or beside)
 
     def run(self):
         """All launches, in turn, until one is wrong."""
@@ -107,6 +147,19 @@ class _Trial:
         if far:
             self._try_far(far)
         self._count()
+
+    def first_findings(self):
+        """(the launch, the sanitizer's report) of the smallest launch that has any."""
+        sizes = enumerate(_sizes(self.rules, self.verdict.seed))
+        runs = [self._launch(size, self.verdict.seed, number) for number, size in sizes]
+        runs.sort(key=lambda run: (not run.bytes, run.bytes))  # what has no elements comes last
+        looks = [(run, False) for run in runs]
+        if isinstance(self.kernel, Kernel):
+            looks += [(run, True) for run in runs]
+        for run, debug in looks:
+            if found := run.findings(debug):
+                break
+        return run.launch.heading, found
 
     def _launch(self, size, *seed):
         """One size's launch, which is named if the judge does not say what it is."""
@@ -182,7 +235,7 @@ def _watched(rules, run):
 def counts(exercise):
     """{counter: how much} of the solution's counted launch, for the counters that are limited."""
     verdict = Verdict(exercise.name, exercise.title, exercise.solution)
-    kernel = _compiled(exercise, exercise.solution)
-    trial = _Trial(exercise, kernel, target_of(kernel).engine, verdict)
+    kernel = handed.compiled(exercise, exercise.solution)
+    trial = _Trial(exercise, kernel, target_of(kernel), verdict)
     total = costs.totals(trial.counted().count(0))
     return {key: total[key] for key in costs.FACTORS}

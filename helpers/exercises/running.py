@@ -34,8 +34,20 @@ class Run:
         self.names = _names(kernel, len(self.passed))
         self.left = {}
 
+    @property
+    def bytes(self):
+        """Of all arrays."""
+        return sum(guarded.bytes for guarded in self.guarded.values())
+
     def watch(self, debug=False):
         """Under the sanitizer. debug: as the compiler leaves it without optimisation."""
+        if found := self.findings(debug):
+            self._refuse(found)
+        if not debug:  # which rounds otherwise
+            self._compare()
+
+    def findings(self, debug=False):
+        """The sanitizer's report."""
         poisoned = [
             self.guarded[n].array
             for n, a in enumerate(self.launch.arguments)
@@ -44,11 +56,8 @@ class Run:
         how = {"uninitialised": poisoned, "debug": debug, "after": self._fetch}
         found = self._launched(xray.sanitize, self.kernel, *self.passed, **self.options, **how)
         if debug:
-            found = [f for f in found if not _is_copy_of_nothing(f)]
-        if found:
-            self._refuse(found)
-        if not debug:  # which rounds otherwise
-            self._compare()
+            found[:] = [f for f in found if not _is_copy_of_nothing(f)]
+        return found
 
     def count(self, block):
         """The report of xray.profile, with this block watched."""

@@ -102,6 +102,7 @@ class Verdict:
     text: str
     is_open: bool = False
     seed: int | None = None  # of the sizes and values
+    said: str = ""  # by the compiler, of what it took
     cases: int = 0  # that passed
     of: int = 0  # as many as there are
     counts: list = field(default_factory=list)
@@ -150,6 +151,7 @@ class Verdict:
             lines += [f"  {r}" for r in self.reasons]
             lines += [f"    {line}" for line in reason.case.splitlines()]
             lines.append(f"  Next: {reason.advice}")
+        lines += [f"  {line}" for line in self.said.splitlines()]
         return "\n".join(lines)
 
     def _repr_html_(self):
@@ -164,7 +166,12 @@ class Verdict:
         if self.reasons:
             reason = self.reasons[0]
             parts += [f"<p>{escape(str(r))}</p>" for r in self.reasons]
-            if reason.case:  # JupyterLab would break its lines inside words
-                parts.append(f"<pre style='word-break:normal'>{escape(reason.case)}</pre>")
+            parts += [_listing(reason.case)] * bool(reason.case)
             parts.append(f"<p>Next: {escape(reason.advice)}</p>")
+        parts += [_listing(self.said)] * bool(self.said)
         return "".join(parts)
+
+
+def _listing(text):
+    """Lines as HTML: JupyterLab would break them inside words."""
+    return f"<pre style='word-break:normal'>{escape(text)}</pre>"

@@ -61,8 +61,10 @@ def find(kernel, debug=False):
     debug: the kernel compiled again without optimisation (-G)."""
     from pycuda.driver import Function
 
-    from ..kernels import Kernel
+    from ..kernels import Kernel, NoKernel
 
+    if isinstance(kernel, NoKernel):
+        kernel()  # says why
     if isinstance(kernel, str):
         kernel = sources.kernel(kernel)
     elif isinstance(kernel, tuple) and len(kernel) == 2 and all(isinstance(k, str) for k in kernel):

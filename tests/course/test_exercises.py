@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, checks, exercises, sources
-from helpers.exercises import costs, judging, launches, progress, texts
+from helpers import kernels as kernels_module
+from helpers.exercises import costs, handed, judging, launches, progress, texts
 from helpers.exercises.launches import Wrong
 
 from . import batch
@@ -173,9 +174,6 @@ def test_a_kernel_may_be_judged_as_pycuda_made_it():
         exercises.judge(FIRST, 3)
 
 
-# --- what a judge.py may say ----------------------------------------------------------------------
-
-
 @pytest.fixture
 def judged(monkeypatch):
     """The verdict on a text for the first exercise, whose judge says this besides."""
@@ -191,6 +189,217 @@ def judged(monkeypatch):
 
 def reasons(verdict):
     return [str(reason) for reason in verdict.reasons]
+
+
+# --- what may be handed in ------------------------------------------------------------------------
+
+INCLUDES = [
+    '#include "../exercises/00.double/solution.cu"',
+    '#include "/etc/passwd"',
+    "#include </etc/passwd>",
+    '#include "../../solution.cu"',
+    '#include "elementwise/../../exercises/00.double/solution.cu"',
+    '#include "kernel.cu"',
+    '#include "reduce/shared.cu"',
+    '  #  include\t"/dev/zero"',
+    '%:include "/etc/passwd"',
+    '??=include "/etc/passwd"',
+    '#inc\\\nlude "/etc/passwd"',
+    '#include \\  \n"/etc/passwd"',
+    '#/* why */include/* not */"/etc/passwd"',
+    '/*\n*/ # /*\n*/ include "/etc/passwd"',
+    '#define FILE "/etc/passwd"\n#include FILE',
+    '#include_next "/etc/passwd"',
+    '#import "/etc/passwd"',
+    '#if __has_include("/etc/passwd")\n#endif',
+    '#define ASK __has_include\n#if ASK("/etc/passwd")\n#endif',
+    '#line 1 "/etc/passwd"',
+    '# 1 "/etc/passwd"',
+]
+
+
+@pytest.mark.parametrize("line", INCLUDES)
+def test_a_text_includes_nothing_but_headers(line, monkeypatch):
+    monkeypatch.setattr(sources, "kernel", None)  # nothing is compiled
+    text = f"{line}\n{changed('2 * x', '3 * x')}"
+    (reason,) = exercises.judge(FIRST, text).reasons
+    assert reason.kind == "include" and reason.text.startswith("the text names ")
+
+
+def test_headers_may_be_included(judged):
+    lines = (
+        "#include <cuda/std/cstdint>",
+        '#include "common/reduce.cuh"',
+        '#include "cuda_fp16.h"',
+        "# include <vector> // vector",
+        "#pragma once",
+        "#if __has_include(<cuda_fp16.h>)\n#endif",
+    )
+    assert judged("\n".join((*lines, exercises.solution(FIRST))))
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"]
+)
+def test_a_file_begins_as_its_editor_likes(encoding):
+    mark = "\ufeff" if encoding[-2:] in ("le", "be") else ""
+    text = "// größer\r\n"
+    assert handed.decoded((mark + text).encode(encoding)) == text
+
+
+def test_a_mark_in_front_is_no_text(judged):
+    assert judged("\ufeff" + exercises.solution(FIRST))
+
+
+def test_of_kernels_of_one_name_the_one_with_the_parameters_is_judged(judged):
+    other = "__global__ void twice(float *x, int n) { x[n] = 0; }\n"
+    assert judged(other + exercises.solution(FIRST)) and judged(exercises.solution(FIRST) + other)
+
+
+CAPSTONE = "07.capstone_layer_norm"
+WIDTH, ROWS = "constexpr int BLOCK = 128;", "constexpr int ROWS = 4;"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "constexpr int BLOCK=64;",
+        "  static constexpr unsigned BLOCK{64};",
+        "#define BLOCK 64",
+        "constexpr int WARPS = 2, BLOCK = WARPS * 32;",
+        "enum { BLOCK = 64 }; // constexpr int BLOCK = 128;",
+        "namespace my { const auto BLOCK = 64; }\nusing my::BLOCK;",
+    ],
+)
+def test_a_choice_is_said_as_one_likes(line):
+    text = exercises.solution(CAPSTONE).replace(WIDTH, line).replace(ROWS, "#define ROWS BLOCK/32")
+    assert handed.chosen(texts.find(CAPSTONE), text) == {"block": 64, "rows": 2}
+
+
+@pytest.mark.parametrize(
+    "line, says",
+    [
+        ("", "name: no choice of BLOCK"),
+        ("int BLOCK = 128;", "name: no choice of BLOCK"),
+        ("constexpr int BLOCK = 0;", "name: BLOCK is 0"),
+        ("constexpr long long BLOCK = 1000000000000;", "name: BLOCK is 1,000,000,000,000"),
+        ("constexpr int BLOCK = 4096;", "launch: 1 rows of 1: .*"),
+    ],
+)
+def test_a_choice_is_a_number_that_a_launch_can_have(line, says):
+    text = exercises.solution(CAPSTONE).replace(WIDTH, line or "#define WIDTH 128")
+    text = text.replace("BLOCK", "128") if not line else text
+    (reason,) = exercises.judge(CAPSTONE, text).reasons
+    assert re.fullmatch(says, str(reason))
+
+
+@software
+def test_choices_of_a_kernel_that_pycuda_made():
+    from pycuda.compiler import SourceModule
+
+    text = exercises.solution(CAPSTONE).replace("__global__", 'extern "C" __global__')
+    text = text.replace(WIDTH, WIDTH.replace("128", "256")).replace(ROWS, ROWS.replace("4", "8"))
+    function = SourceModule(text, no_extern_c=True).get_function("layer_norm")
+    assert exercises.judge(CAPSTONE, function)
+
+
+def test_a_text_may_be_long(judged):
+    long = "// as long as it takes\n" * 10_000
+    assert judged(f"#include <cuda_fp16.h>\n{long}{exercises.solution(FIRST)}")
+
+
+def test_a_cell_without_a_kernel_is_judged_as_it_is(work):
+    error = judging.CompileError('kernel.cu(5): error: expected a ";"')
+    verdict = exercises.judge(FIRST, kernels_module.NoKernel("twice", "the text", error))
+    assert reasons(verdict) == ['compiler: not compiled: line 5: expected a ";"']
+    assert exercises.mine(FIRST) == "the text"
+    kernel = sources.kernel(exercises.solution(FIRST))
+    kernel.instead = kernels_module.NoKernel("twice", "", LookupError("its cell now defines trice"))
+    assert reasons(exercises.judge(FIRST, kernel)) == ["name: its cell now defines trice"]
+    kernel.instead = None
+    assert exercises.judge(FIRST, kernel)
+
+
+def test_what_the_compiler_says_is_part_of_the_verdict(judged, tmp_path, monkeypatch, recwarn):
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path))  # it says nothing of what it has done
+    verdict = judged(changed("if (i < n)", "i; if (i < n)"))
+    assert verdict and "expression has no effect" in repr(verdict)
+    assert "expression has no effect" in verdict._repr_html_() and not recwarn
+
+
+@pytest.mark.parametrize(
+    "text, says, advice",
+    [
+        ("import numpy\n" + exercises.solution(FIRST), "compiler: .*import", "not CUDA alone"),
+        ("%%kernel\n" + exercises.solution(FIRST), "compiler: ", "not CUDA alone"),
+        (
+            "#include <iostream>\n" + changed("if (i", "std::cout << i; if (i"),
+            r"compiler: kernel.cu\(6\): error: ", r"printf\(...\) prints from a kernel",
+        ),
+        ("", "name: .* has none", 'Call it "twice"'),
+        (
+            changed("if (i", "__shared__ float s[20000]; s[i] = i; out[i] = s[0]; if (i"),
+            "module: kernel twice has 80000 bytes of static shared memory", "Use less",
+        ),
+    ],
+)  # fmt: skip
+def test_mistakes_of_beginners_have_their_advice(text, says, advice):
+    reason = exercises.judge(FIRST, text).reasons[0]
+    assert re.match(says, str(reason)) and re.search(advice, reason.advice)
+    assert len(str(reason).splitlines()) <= 3
+
+
+def test_an_interrupt_takes_a_line(monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(judging._Trial, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        exercises.judge(FIRST, exercises.solution(FIRST))
+    assert stopped.value._render_traceback_() == ["stopped; nothing was judged"]
+
+
+# --- hunts ----------------------------------------------------------------------------------------
+
+HUNTS = [name for name in NAMES if texts.find(name).is_hunt]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HUNTS)
+def test_a_hunt_is_judged_as_it_stands(name):
+    verdict = exercises.judge(name, kernels(name)["the stub"])
+    assert verdict.state == "tried" and verdict.reasons[0].kind in ("sanitizer", "values")
+
+
+def lines_of_python(name):
+    """What the hints and the statement of an exercise tell one to type."""
+    exercise = texts.find(name)
+    told = "\n".join([exercise.statement, *exercise.hints])
+    return re.findall(r"`((?:xray|exercises)\.\w+\(.*?\))`", told)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in NAMES if lines_of_python(name)])
+def test_the_lines_of_hints_run(name, capsys):
+    exercise = texts.find(name)
+    names = {
+        "exercises": exercises,
+        exercise.kernel: sources.kernel(exercise.stub, exercise.kernel),
+    }
+    for line in lines_of_python(name):
+        assert eval(line, names), "nothing found"
+        assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_nothing_is_found_in_what_is_clean(capsys):
+    assert exercises.watch(FIRST, exercises.solution(FIRST)).clean
+    finding, _ = exercises.watch(FIRST, changed("i < n", "i <= n"))
+    assert finding.kind == "out of bounds" and "n = 1: grid 1" in capsys.readouterr().out
+    with pytest.raises(ValueError, match=r"no kernel named 'twice'.* Call it"):
+        exercises.watch(FIRST, changed("twice", "thrice"))
+
+
+# --- what a judge.py may say ----------------------------------------------------------------------
 
 
 def test_sizes_are_drawn_by_the_seed_of_learner_and_exercise(monkeypatch):

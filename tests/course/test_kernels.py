@@ -13,6 +13,9 @@ from softgpu.declarations import Declarations
 from pycuda import driver, gpuarray  # isort: skip
 from pycuda.compiler import SourceModule  # isort: skip
 
+# beside a real GPU what is internal to a text cannot be named
+software = pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
+
 TWICE = "__global__ void twice(const float *x, float *out, long long n)\n{\n    BODY\n}\n"
 BODY = "int i = threadIdx.x; if (i < n) out[i] = 2 * x[i];"
 
@@ -47,6 +50,56 @@ def test_it_is_still_a_function_of_pycuda(arrays):
 @pytest.mark.parametrize("before", ["", "#include <cuda_fp16.h>\n", "struct S {};\n  "])
 def test_a_kernel_keeps_its_plain_name(before):
     assert sources.kernel(f"{before}__global__ void plain() {{}}\n").name == "plain"
+
+
+HEADS = {
+    "void first": "void __global__ twice(PARAMETERS) { BODY }",
+    "static": "static __global__ void twice(PARAMETERS) { BODY }",
+    "static in the middle": "__global__ static void twice(PARAMETERS) { BODY }",
+    "inline": "inline __global__ void twice(PARAMETERS) { BODY }",
+    "template": "template <int N> __global__ void twice(PARAMETERS) { BODY }\n"
+    "template __global__ void twice<3>(const float *, float *, long long);",
+    "macro": "#define KERNEL __global__ void\nKERNEL twice(PARAMETERS) { BODY }",
+    "lines": "__global__\nvoid\n__launch_bounds__(\n256)\ntwice\n(PARAMETERS)\n{ BODY }",
+    "attribute": "[[maybe_unused]] __global__ void twice(PARAMETERS) { BODY }",
+    "namespace": "namespace my::own { __global__ void twice(PARAMETERS) { BODY } }",
+    "nameless": "namespace { __global__ void twice(PARAMETERS) { BODY } }",
+    "extern": 'extern "C" {\n__global__ void twice(PARAMETERS) { BODY }\n}',
+    "declared before": "__global__ void twice(PARAMETERS);\n"
+    "__global__ void twice(PARAMETERS) { BODY }",
+}
+
+
+@software
+@pytest.mark.filterwarnings("ignore::helpers.kernels.CompilerWarning")
+@pytest.mark.parametrize("head", HEADS)
+def test_a_kernel_has_any_head_of_cpp(head, arrays):
+    x, out = arrays
+    text = HEADS[head].replace("PARAMETERS", "const float *x, float *out, long long n")
+    kernel = sources.kernel(text.replace("BODY", BODY) + "\n", "twice")
+    kernel(x, out, np.int64(9), block=(32, 1, 1))
+    assert (out.get() == 2 * x.get()).all()
+    assert re.fullmatch(
+        r"<kernel twice(<3>)?\(float \*x, float \*out, long long n\)>", repr(kernel)
+    )
+    with pytest.raises(TypeError, match=r"twice.* takes 3 arguments"):
+        kernel(x, out, block=(32, 1, 1))
+
+
+def test_kernels_of_one_name_are_told_apart_by_the_caller():
+    text = twice() + twice().replace("long long n", "int n")
+    with pytest.raises(kernels.SeveralFound) as several:
+        sources.kernel(text, "twice")
+    assert several.value.names == ["_Z5twicePKfPfx", "_Z5twicePKfPfi"]
+    assert sources.kernel(text, "_Z5twicePKfPfi").parameters is None
+
+
+def test_what_the_compiler_says_is_a_warning_of_the_caller(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path))  # it says nothing of what it has done
+    with pytest.warns(kernels.CompilerWarning, match="expression has no effect") as caught:
+        kernel = sources.kernel(twice(BODY + " n;"))
+    assert caught[0].filename == __file__ and "Remark" not in kernel.said
+    assert sources.kernel(twice(BODY + " n;")) is kernel
 
 
 def test_a_text_finds_common_and_takes_choices():

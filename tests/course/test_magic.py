@@ -7,7 +7,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 import helpers
-from helpers import kernels, magic, sources
+from helpers import kernels, magic, sources, xray
 
 ONE = "using T = float;\n__global__ void one(T *out) { *out = 1; }\n"
 
@@ -31,6 +31,64 @@ def test_a_cell_binds_its_kernels(shell):
 def test_lines_are_those_of_the_cell(shell):
     with pytest.raises(kernels.CompileError, match=r"kernel.cu\(3\): error"):
         shell.run_cell_magic("kernel", "", ONE.replace("1;", "1"))
+
+
+TWO = ONE.replace("one", "two")
+
+
+@pytest.fixture
+def cell(shell, monkeypatch):
+    """Run a cell of CUDA, by its id where the frontend tells it."""
+
+    def run(text, id=None):
+        header = {"metadata": {"cellId": id} if id else {}}
+        monkeypatch.setattr(type(shell), "parent_header", header, raising=False)
+        try:
+            shell.run_cell_magic("kernel", "", text)
+        except (UsageError, kernels.CompileError) as error:
+            return error
+        return shell.user_ns
+
+    monkeypatch.setattr(magic, "_cells", magic._Cells())
+    return run
+
+
+def test_a_cell_says_what_it_defines(cell, capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path))  # it says nothing of what it has done
+    cell(ONE + TWO.partition("\n")[2])
+    cell(ONE.replace("*out = 1", "int i; i; *out = 1"))
+    out = capsys.readouterr().out
+    assert out.startswith("kernels: one, two\nkernel: one\nkernel.cu(3): warning #174-D: ")
+    assert "expression has no effect" in out and "Remark" not in out
+
+
+@pytest.mark.parametrize("id", ["a", None])
+def test_a_cell_that_fails_leaves_no_kernel(cell, shell, id):
+    old = cell(ONE, id)["one"]
+    assert "kernel.cu(3): error" in str(cell(ONE.replace("1;", "1"), id))
+    none = shell.user_ns["one"]
+    assert repr(none).startswith("<no kernel one: not compiled: line 3: expected a ")
+    for launch in (none, lambda: xray.profile(none, grid=1, block=1)):
+        with pytest.raises(kernels.CompileError, match="one is no kernel: not compiled: line 3"):
+            launch()
+    assert cell(ONE, id)["one"] is old and old.instead is None
+
+
+def test_a_cell_that_defines_another_kernel_takes_the_old_one_away(cell, shell):
+    cell(ONE, "a")
+    assert repr(cell(TWO, "b")["one"]) == "<kernel one(T *out)>"
+    assert repr(cell(TWO, "a")["one"]) == "<no kernel one: its cell now defines two>"
+    cell(ONE, "a")
+    assert isinstance(cell(ONE.replace("__global__", "__globl__"), "a"), UsageError)
+    assert repr(shell.user_ns["one"]).startswith("<no kernel one: this cell defines no kernel: ")
+
+
+def test_where_cells_are_not_told_apart_a_likely_one_is_noted(cell):
+    one = cell(ONE)["one"]
+    names = cell("__global__ void quite(int a, float b, char *c)\n{\n    c[a] = b * b;\n}\n")
+    assert names["one"] is one and one.instead is None
+    assert cell(TWO)["one"] is one and one.instead.why == "its cell now defines two"
+    assert cell(ONE)["one"] is one and one.instead is None
 
 
 def test_a_kernel_of_the_course_is_fetched(shell):

@@ -1,0 +1,119 @@
+"""A text as it was handed in: its letters, what it may include, the numbers that it chooses."""
+
+import codecs
+import re
+
+import numpy as np
+
+from softgpu.declarations import Declarations, parameter_types
+
+from .. import sources
+from ..kernels import SeveralFound
+from .verdict import Refused
+
+from pycuda.compiler import SourceModule  # isort: skip
+from pycuda.driver import CompileError, memcpy_dtoh  # isort: skip
+
+__all__ = ["chosen", "compiled", "decoded"]
+
+MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",  # before that of UTF-16, with which it begins
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+BLANK = r"(?:[\s\0]|/\*.*?\*/)*"  # to the preprocessor; NUL, too
+DIRECTIVE = re.compile(
+    rf"(?:\#|%:){BLANK}(?:include|include_next|import|embed)\b{BLANK}(?P<file>[^\n]{{0,300}})"
+    rf"|__has_(?:include|include_next|embed)\b{BLANK}\(?{BLANK}(?P<asked>[^\n]{{0,300}})"
+    rf"|(?:\#|%:){BLANK}(?:line\b{BLANK})?\d+{BLANK}(?P<named>\"[^\n]{{0,300}})",
+    re.DOTALL,
+)
+HEADER = re.compile(r"<([\w./+-]+)>|\"([\w./+-]+)\"")
+SUFFIXES = "", ".h", ".hpp", ".cuh", ".inl"
+GREATEST = 2**31 - 1
+
+
+def decoded(data):
+    """The text of a file's bytes, whatever its editor put first."""
+    for mark, encoding in MARKS.items():
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, errors="replace")
+    return data.decode(errors="replace")
+
+
+# --- what it includes -----------------------------------------------------------------------------
+
+
+def look_for_includes(text):
+    """Refuse a text that reads other files than headers of the course, the toolkit and C++."""
+    joined = text.replace("??=", "#").replace("??/", "\\")
+    joined = re.sub(r"\\[ \t\r\f\v]*\n", "", joined)
+    for found in DIRECTIVE.finditer(joined):
+        what = found["file"] or found["asked"] or found["named"] or ""
+        header = HEADER.match(what)
+        if found["named"] is not None or not header or not _is_header(header[1] or header[2]):
+            raise Refused(
+                "include",
+                f"the text names {what.strip()[:60] or 'no header'}",
+                "Include headers by name: those of CUDA and C++, and cuda_src's *.cuh.",
+            )
+
+
+def _is_header(name):
+    """Whether it is the name of a header that a kernel of the course may include."""
+    path = sources.ROOT / name
+    if name.startswith("/") or ".." in name.split("/") or path.suffix not in SUFFIXES:
+        return False
+    return path.suffix == ".cuh" or not path.exists()
+
+
+# --- its kernel -----------------------------------------------------------------------------------
+
+
+def compiled(exercise, text):
+    """The kernel of an exercise in a text."""
+    look_for_includes(text)
+    text = f"{text}\n"  # a line alone might name a file
+    try:
+        return sources.kernel(text, exercise.kernel)
+    except SeveralFound as several:
+        wanted = [p.type for p in Declarations(exercise.solution).parameters(exercise.kernel)]
+        alike = [name for name in several.names if parameter_types(name) == wanted]
+        if len(alike) == 1:
+            return sources.kernel(text, alike[0])
+        raise Refused("name", str(several), f'Call just one "{exercise.kernel}".') from None
+    except LookupError as error:
+        raise Refused("name", str(error), f'Call it "{exercise.kernel}".') from None
+
+
+def chosen(exercise, text):
+    """The numbers that the learner chooses, such as the threads of a block: {"block": 256}.
+
+    Where there is no text, as of a kernel that PyCUDA made, those of our solution."""
+    numbers = {}
+    for name in getattr(exercise.rules, "CHOICES", ()):
+        number = _number(name, text or exercise.solution)
+        if not 1 <= number <= GREATEST:
+            raise Refused(
+                "name", f"{name} is {number:,}", "Choose a number that a launch can have."
+            )
+        numbers[name.lower()] = number
+    return numbers
+
+
+def _number(name, text):
+    """What a name stands for; what is no number at first sight, the compiler works out."""
+    found = re.findall(rf"^constexpr int {name} = (\d+);", Declarations(text).text, re.MULTILINE)
+    if len(found) == 1:
+        return int(found[0])
+    asked = f'{text}\nextern "C" __device__ long long exercise_{name} = {name};\n'
+    try:
+        module = SourceModule(asked, no_extern_c=True, include_dirs=[str(sources.ROOT)])
+    except CompileError:
+        line = f"constexpr int {name} = 1;"
+        raise Refused("name", f"no choice of {name}", f"Say it before the kernel: {line}") from None
+    number = np.zeros(1, np.int64)
+    memcpy_dtoh(number, module.get_global(f"exercise_{name}")[0])
+    return int(number[0])
