@@ -90,11 +90,12 @@ def cells(exercise):
     verdict = Verdict(exercise.name, exercise.title, "", is_open=True)
     data = {"text/plain": repr(verdict), "text/html": verdict._repr_html_()}
     output = nbformat.v4.new_output("execute_result", data, execution_count=0)
+    outputs = [] if exercise.is_hunt else [output]  # whose stub is judged at once
     judge = f'exercises.judge("{exercise.name}", {exercise.kernel})'
     made = [
         nbformat.v4.new_markdown_cell("\n\n".join(asked)),
         nbformat.v4.new_code_cell(f"%%kernel\n{exercise.stub.strip()}", execution_count=0),
-        nbformat.v4.new_code_cell(judge, outputs=[output], execution_count=0),
+        nbformat.v4.new_code_cell(judge, outputs=outputs, execution_count=0),
         goes_on(exercise) if exercise.ours else solution(exercise),
     ]
     for number, cell in enumerate(made):
