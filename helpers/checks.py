@@ -110,7 +110,7 @@ def assert_close(got, expected, tolerance, what="result"):
         exact = got.dtype.kind in "iub" and expected.dtype.kind in "iub"
         wide = (got, expected) if exact else (a.astype(np.longdouble) for a in (got, expected))
         a, b = wide
-        wrong = a != b if exact else ~(np.abs(a - b) <= tolerance)
+        wrong = a != b if exact else ~(np.abs(a - b) <= tolerance) | np.isinf(b)
     if not exact:
         wrong &= ~((a == b) | (np.isnan(a) & np.isnan(b)))
     if not wrong.any():

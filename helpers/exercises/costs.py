@@ -1,5 +1,6 @@
 """What the counted launch may cost, and what it must do: counters beside those of our solution."""
 
+import re
 from math import prod
 
 from .verdict import NAMES, Count
@@ -22,6 +23,7 @@ FACTORS = {  # how many times what our solution needs is allowed
     "stl.sectors": 1,
 }
 UNLIMITED_AT_0 = "lds.wavefronts", "sts.wavefronts"  # shared memory is no fault where we need none
+COMMENT = re.compile(r"//.*|/\*(?:.|\n)*?\*/")
 FEW_BLOCKS = "Let more blocks share the work: a GPU has more than a hundred multiprocessors."
 ALONE = "Which elements are this block's, and which another's?"
 
@@ -52,6 +54,9 @@ def weigh(exercise, verdict, reports):
         if total[key] < least:
             few = f"{NAMES[key]} {total[key]:,}, {least:,} at least"
             verdict.refuse("counters", few, advice)
+    for pattern, advice in getattr(rules, "TEXT", {}).items():
+        if verdict.text and not re.search(pattern, COMMENT.sub("", verdict.text)):
+            verdict.refuse("text", f"nothing in it is like {pattern}", advice)
     _weigh_blocks(rules, verdict, reports)
 
 

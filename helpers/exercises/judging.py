@@ -11,7 +11,7 @@ from .. import autoinit
 from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
 from ..xray.launch import find as target_of
 from . import costs, handed
-from .launches import SIZES, drawn
+from .launches import SIZES, Far, drawn
 from .progress import seed_of
 from .running import Run
 from .verdict import Refused, Verdict
@@ -26,6 +26,7 @@ REPEATS = 2
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
 WIDE = "Places beyond 2,147,483,647 need 64 bits, also on the way: say long long."
+WHOLE = "No short has places beyond 32,767, and no float all beyond 16,777,216: use int."
 
 
 def judge(exercise, kernel, seed=None):
@@ -144,9 +145,9 @@ class _Trial:
         far = getattr(self.rules, "far", None) if autoinit.is_software else None
         self.verdict.of = len(sizes) + 1 + bool(far)
         self._try_all(sizes)
-        if far:
-            self._try_far(far)
         self._count()
+        if far and not self.verdict.reasons:  # what does otherwise may run other blocks for them
+            self._try_far(far)
 
     def first_findings(self):
         """(the launch, the sanitizer's report) of the smallest launch that has any."""
@@ -189,7 +190,9 @@ class _Trial:
             Run(self.kernel, launch, rng, self.engine).run()
         except Refused as refused:
             reason = refused.reason
-            raise Refused(reason.kind, reason.text, WIDE, case=reason.case) from None
+            is_wide = any(a.count > 1 << 31 for a in launch.arguments if isinstance(a, Far))
+            advice = WIDE if is_wide else WHOLE
+            raise Refused(reason.kind, reason.text, advice, case=reason.case) from None
         self.verdict.cases += 1
 
     def _count(self):

@@ -16,7 +16,12 @@ __all__ = [
     "Wrong",
     "blocks_for",
     "drawn",
+    "near",
     "numbers",
+    "pieces",
+    "planted",
+    "scales",
+    "strewn",
     "totals",
 ]
 
@@ -31,10 +36,13 @@ def drawn(rng, step=1):
 
 @dataclass
 class In:
-    """An array that the kernel only reads. offset: elements past an aligned address."""
+    """An array that the kernel only reads. offset: elements past an aligned address.
+
+    first: the element whose address the kernel gets."""
 
     values: np.ndarray
     offset: int = 0
+    first: int = 0
 
     @property
     def dtype(self):
@@ -118,6 +126,29 @@ def blocks_for(count, block=256):
     return max(1, -(-count // block))
 
 
+def near(count, *places, block=256):
+    """Of a launch of so many threads: the blocks around some of them, and the elements of these."""
+    blocks = [
+        range(max(p // block - 1, 0), min(p // block + 2, blocks_for(count, block))) for p in places
+    ]
+    return blocks, np.concatenate(
+        [np.arange(b.start * block, min(b.stop * block, count)) for b in blocks]
+    )
+
+
+def pieces(places, values):
+    """Values at ascending places, as a Far has them: {first place: those that lie side by side}."""
+    begins = np.flatnonzero(np.diff(places, prepend=-2) > 1)
+    return dict(zip(map(int, places[begins]), np.split(np.asarray(values), begins[1:])))
+
+
+def strewn(rng, count, places):
+    """A Far of so many floats with random numbers at these places, and the number at each."""
+    distinct, which = np.unique(places, return_inverse=True)
+    values = numbers(rng, distinct.size)
+    return Far(count, values.dtype, pieces(distinct, values)), values[which].reshape(places.shape)
+
+
 def totals(x, length=256):
     """Sums of stretches of so many elements, as a tree in shared memory leaves them: an Out."""
     rows = np.zeros(length * blocks_for(x.size, length), x.dtype)
@@ -134,3 +165,15 @@ def numbers(rng, *shape, dtype=np.float32):
         return rng.standard_normal(shape).astype(dtype)
     limits = np.iinfo(dtype)
     return rng.integers(max(limits.min, -1000), min(limits.max, 1000), shape, dtype, endpoint=True)
+
+
+def scales(rng, *shape):
+    """Random factors from 1e-9 to 1e9: what is added, held or cut off shows beside them."""
+    return (10.0 ** rng.uniform(-9, 9, shape)).astype(np.float32)
+
+
+def planted(rng, values, *special):
+    """The values, each special one in a random place among them, as far as there is room."""
+    places = rng.permutation(values.size)[: len(special)]
+    values.flat[places] = special[: places.size]
+    return values

@@ -527,6 +527,62 @@ def test_places_of_more_than_32_bits_are_tried(judged, index):
         assert verdict and verdict.of == 12
 
 
+@software
+def test_far_places_are_tried_where_all_else_is_right(judged):
+    def far(rng):
+        blocks, i = launches.near(1 << 25, (1 << 24) + 77)
+        read, x = launches.strewn(rng, 1 << 25, i)
+        out = launches.Far(1 << 25, "f4", expected=launches.pieces(i, 2 * x))
+        return launches.Launch([read, out, np.int64(1 << 25)], 1 << 17, 256, blocks=blocks)
+
+    assert judged(exercises.solution(FIRST), far=far)
+    text = changed("2 * x[i]", "2 * x[(long long)(float)i]")
+    assert "no float" in judged(text, far=far).reasons[0].advice
+    wasteful = text.replace("if (i < n)", "__syncthreads(); if (i < n)")
+    assert [reason.kind for reason in judged(wasteful, far=far).reasons] == ["counters"]
+
+
+def test_far_places_lie_where_they_are_said_to():
+    rng = np.random.default_rng(1)
+    blocks, i = launches.near(1000, 0, 999)
+    assert blocks == [range(0, 2), range(2, 4)] and (i == np.arange(1000)).all()
+    places = np.array([[7, 3], [4, 7]])
+    far, values = launches.strewn(rng, 9, places)
+    whole = np.zeros(9, np.float32)
+    for place, piece in far.pieces.items():
+        whole[place : place + len(piece)] = piece
+    assert sorted(far.pieces) == [3, 7] and (whole[places] == values).all()
+    assert np.count_nonzero(whole) == 3
+
+
+def test_an_array_may_begin_before_the_element_that_is_passed(judged):
+    def launch(rng, n):
+        x = launches.In(launches.numbers(rng, n), first=max(n - 1, 0))
+        return launches.Launch([x, launches.Out(2 * x.values[::-1]), np.int64(n)], 20, 256)
+
+    says = {"launch": launch, "COUNTED": 5120, "BUDGET": {}, "LIMITS": None}
+    assert judged(changed("x[i]", "x[-i]"), **says)
+    (reason,) = reasons(judged(changed("x[i]", "x[-i - 1]"), **says))
+    assert reason == "sanitizer: n = 1: out of bounds"
+
+
+def test_an_infinity_is_not_near_a_number(judged):
+    def launch(rng, n):
+        out = launches.Out(np.full(n, np.inf), tolerance=np.inf)
+        return launches.Launch([launches.In(launches.numbers(rng, n)), out, np.int64(n)], 20, 256)
+
+    says = {"launch": launch, "COUNTED": 5120, "BUDGET": {}, "LIMITS": None}
+    assert judged(changed("2 * x[i]", "INFINITY"), **says)
+    assert "expected inf" in str(judged(exercises.solution(FIRST), **says).reasons[0])
+
+
+def test_a_text_may_have_to_contain_something(judged):
+    says = {"TEXT": {"[48]": "Take four at a time."}}
+    (reason,) = judged(changed("2 * x[i]", "/* 4 */ 2 * x[i]; // 8"), **says).reasons
+    assert reason.kind == "text" and reason.advice == "Take four at a time."
+    assert judged(changed("2 * x[i]", "4 * x[i] / 2"), **says)
+
+
 def test_a_kernel_cannot_count_launches(judged):
     text = changed("__global__", "__device__ int launches;\n__global__")
     text = text.replace("i < n", "i < n && ++launches == 1")
