@@ -2,17 +2,47 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+from helpers.exercises.launches import (
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    near,
+    numbers,
+    pieces,
+    planted,
+    scales,
+    strewn,
+)
 
-SIZES = (1, 1, 1), (2, 3, 7), (3, 5, 33), (1, 31, 9), (4, 1, 25), (2, 3, 257)
+SIZES = (1, 1, 1), (2, 3, 7), (3, 5, 33), (1, 31, 9), (4, 1, 25), (2, 3, 257), (3, 2, 0)
+
+
+def drawn(rng):
+    return rng.integers(((2, 2, 2), (2, 33, 40)), ((5, 9, 40), (5, 80, 60))).tolist()
 
 
 def launch(rng, size):
     n, channels, inner = size
-    x, bias = numbers(rng, *size), numbers(rng, channels)
+    bias = numbers(rng, channels) * scales(rng, channels)
+    x = planted(rng, numbers(rng, *size) * scales(rng, channels, 1), np.inf, -np.inf, np.nan)
     out = Out(x + bias[:, None])
     arguments = [In(x), In(bias), out, np.int64(x.size), np.int64(channels), np.int64(inner)]
     return Launch(arguments, blocks_for(x.size), 256, what=f"{n} x {channels} x {inner}")
+
+
+def far(rng):
+    channels, inner = int(rng.integers(2, 15)) * 2 + 1, int(rng.integers(5, 30))
+    count = ((1 << 32) // (channels * inner) + 1) * channels * inner
+    blocks, i = near(count, count // 3, count // 2, count - 1)
+    read, x = strewn(rng, count, i)
+    bias = numbers(rng, channels)
+    out = Far(count, "f4", expected=pieces(i, x + bias[i // inner % channels]))
+    arguments = [read, In(bias), out, *map(np.int64, (count, channels, inner))]
+    what = f"{count:,} elements, {channels} x {inner} an image"
+    return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
 COUNTED = 4, 8, 1024
@@ -26,5 +56,14 @@ WRONG = {
     "the first channel's": Wrong("values", {"bias[i / inner % channels]": "bias[0]"}),
     "no guard": Wrong("out of bounds", {"if (i < count) ": ""}),
     "times": Wrong("values", {"x[i] + bias": "x[i] * bias"}),
+    "32 channels at most": Wrong("values|out of bounds", {"% channels": "% channels & 31"}),
+    "planes in 16 bits": Wrong("elements, ", {"i / inner": "(unsigned short)(i / inner)"}),
+    "places in 32 bits": Wrong("elements, ", {"x[i]": "x[(int)i]"}),
+    "guard in 32 bits": Wrong("elements, ", {"i < count": "i < (int)count"}),
+    "planes in float": Wrong("values", {"i / inner": "(long long)((float)i / (float)inner)"}),
+    "the bias by an atomic": Wrong(
+        "counters|inputs|race",
+        {"bias[i / inner % channels]": "atomicAdd((float *)bias + i / inner % channels, 0.f)"},
+    ),
     "reads its own output": Wrong("values|uninit", {"x[i] + bias": "out[i] + bias"}),
 }

@@ -2,17 +2,49 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+from helpers.exercises.launches import (
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    near,
+    numbers,
+    pieces,
+    planted,
+    scales,
+    strewn,
+)
 
-SIZES = (1, 1, 256), (2, 1, 3), (1, 3, 7), (3, 4, 33), (5, 2, 129), (2, 3, 257)
+SIZES = (1, 1, 256), (2, 1, 3), (1, 3, 7), (3, 4, 33), (5, 2, 129), (2, 3, 257), (3, 2, 0)
+
+
+def drawn(rng):
+    return rng.integers(((2, 2, 2), (9, 6, 60)), ((5, 9, 40), (40, 9, 90))).tolist()
 
 
 def launch(rng, size):
     images, channels, pixels = size
-    x, mask = numbers(rng, *size), numbers(rng, images, pixels)
+    mask = numbers(rng, images, pixels) * scales(rng, pixels)
+    x = planted(rng, numbers(rng, *size) * scales(rng, pixels), np.inf, -np.inf, np.nan)
     out = Out(x * mask[:, None])
     arguments = [In(x), In(mask), out, np.int64(x.size), np.int64(channels), np.int64(pixels)]
     return Launch(arguments, blocks_for(x.size), 256, what=f"{images} x {channels} x {pixels}")
+
+
+def far(rng):
+    channels, pixels = map(int, rng.integers(5, 30, 2))
+    images = (1 << 32) // (channels * pixels) + 1
+    count = images * channels * pixels
+    blocks, i = near(count, count - 1)
+    read, x = strewn(rng, count, i)
+    places = i // (channels * pixels) * pixels + i % pixels
+    masks, mask = strewn(rng, images * pixels, places)
+    out = Far(count, "f4", expected=pieces(i, x * mask))
+    arguments = [read, masks, out, *map(np.int64, (count, channels, pixels))]
+    what = f"{images:,} x {channels} x {pixels}"
+    return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
 COUNTED = 2, 4, 1024
@@ -27,5 +59,14 @@ WRONG = {
     "a mask for each channel": Wrong("values|out of bounds", {INDEX: "i"}),
     "a number for each image": Wrong("values", {INDEX: "i / image * pixels"}),
     "channels last": Wrong("values|out of bounds", {"i % pixels": "i / channels % pixels"}),
+    "four images at most": Wrong("values", {"i / image *": "min(i / image, 3ll) *"}),
+    "the image in 32 bits": Wrong("values|launch", {"i / image *": "(int)i / (int)image *"}),
+    "the image in float": Wrong(
+        "values|launch", {"i / image": "(long long)((float)i / (float)image)"}
+    ),
+    "guard in 32 bits": Wrong("values|launch", {"i >= count": "i >= (int)count"}),
+    "the mask by an atomic": Wrong(
+        "counters|inputs|race", {f"mask[{INDEX}]": f"atomicAdd((float *)mask + {INDEX}, 0.f)"}
+    ),
     "plus": Wrong("values", {"x[i] * mask": "x[i] + mask"}),
 }

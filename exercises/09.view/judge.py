@@ -2,7 +2,18 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+from helpers.exercises.launches import (
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    near,
+    numbers,
+    pieces,
+    strewn,
+)
 
 WALKS = {  # of a matrix of so many rows and columns
     "whole": lambda rows, columns: (columns, 1),
@@ -11,6 +22,9 @@ WALKS = {  # of a matrix of so many rows and columns
     "a column": lambda rows, columns: (1, 0),
     "every other column": lambda rows, columns: (2 * columns, 2),
     "a number": lambda rows, columns: (0, 0),
+    "upside down": lambda rows, columns: (-columns, 1),
+    "backwards": lambda rows, columns: (-columns, -1),
+    "mirrored and transposed": lambda rows, columns: (1, -rows),
 }
 SIZES = (
     (1, 1, "whole", "whole"),
@@ -19,18 +33,43 @@ SIZES = (
     (31, 40, "transposed", "every other column"),
     (7, 301, "a row", "a column"),
     (16, 16, "a number", "transposed"),
+    (33, 20, "upside down", "backwards"),
+    (20, 33, "backwards", "mirrored and transposed"),
+    (5, 0, "whole", "whole"),
 )
+
+
+def drawn(rng):
+    sizes = rng.integers(((2, 2), (50, 60)), ((30, 30), (90, 90))).tolist()
+    return [(*size, *rng.choice(list(WALKS), 2)) for size in sizes]
 
 
 def launch(rng, size):
     rows, columns, *kinds = size
-    places, walks = np.indices((rows, columns)), [WALKS[kind](rows, columns) for kind in kinds]
-    places = [row * places[0] + column * places[1] for row, column in walks]
-    a, b = (numbers(rng, place.max() + 1) for place in places)
-    out = Out(a[places[0]] + b[places[1]])
+    row, column = np.indices((rows, columns))
+    walks = [WALKS[kind](rows, columns) for kind in kinds]
+    places = [row * of_row + column * of_column for of_row, of_column in walks]
+    views = [
+        In(numbers(rng, np.ptp(p) + 1 if p.size else 0), first=-p.min(initial=0)) for p in places
+    ]
+    out = Out(sum(view.values[p + view.first] for view, p in zip(views, places)))
     sizes = map(np.int64, (rows, columns, *walks[0], *walks[1]))
     what = f"{rows} x {columns}, {' and '.join(kinds)}"
-    return Launch([In(a), In(b), out, *sizes], blocks_for(rows * columns), 256, what=what)
+    return Launch([*views, out, *sizes], blocks_for(rows * columns), 256, what=what)
+
+
+def far(rng):
+    """One view is whole, the other transposed."""
+    columns = int(rng.integers(5, 30))
+    rows = (1 << 32) // columns + 1
+    count = rows * columns
+    blocks, i = near(count, count - 1)
+    first, a = strewn(rng, count, i)
+    second, b = strewn(rng, count, i % columns * rows + i // columns)
+    out = Far(count, "f4", expected=pieces(i, a + b))
+    arguments = [first, second, out, *map(np.int64, (rows, columns, columns, 1, 1, rows))]
+    what = f"{rows:,} x {columns}"
+    return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
 COUNTED = 64, 256, "whole", "a row"
@@ -50,5 +89,22 @@ WRONG = {
     "strides swapped": Wrong("values|out of bounds", {B: "b[row * b_column + column * b_row]"}),
     "rows of b forgotten": Wrong("values", {"b[row * b_row + ": "b["}),
     "columns side by side": Wrong("values|out of bounds", {"column * b_column": "column"}),
+    "steps back are steps forward": Wrong(
+        "values|out of bounds", {"row * a_row": "row * llabs(a_row)"}
+    ),
+    "steps without a sign": Wrong(
+        "values|out of bounds|fault", {"row * b_row": "row * (unsigned)b_row"}
+    ),
+    "the row in float": Wrong(
+        "values|launch", {"row = i / columns": "row = (float)i / (float)columns"}
+    ),
+    "places in 32 bits": Wrong("values|launch", {A: "a[(int)(row * a_row + column * a_column)]"}),
+    "guard in 32 bits": Wrong(
+        "values|launch", {"i >= rows * columns": "i >= (int)rows * (int)columns"}
+    ),
+    "a by an atomic": Wrong(
+        "counters|inputs|race",
+        {A: "atomicAdd((float *)a + row * a_row + column * a_column, 0.f)"},
+    ),
     "minus": Wrong("values", {"] + b[": "] - b["}),
 }

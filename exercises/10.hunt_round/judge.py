@@ -1,23 +1,42 @@
-"""Requantised int8: half away from zero, saturated. The scales are powers of 2, so halves are exact."""
+"""Requantised int8: half away from zero, saturated. Halves are exact, or far enough off."""
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for
+from helpers.exercises.launches import Far, In, Launch, Out, Wrong, blocks_for, near, pieces
 
-SCALES = (0.25, 1), (1.5, 0.5)
-SIZES = [(n, scales) for n in (33, 256, 257, 1009, 0) for scales in SCALES]
+SCALES = (0.25, 1), (1.5, 0.5), (0.5005, 1), (0.49995, 1), (3, 1e-8), (1000, 1)
+SIZES = [(n, scales) for n in (33, 257) for scales in SCALES] + [(1009, SCALES[0]), (0, (1, 1))]
+
+
+def drawn(rng):
+    return [(int(n), rng.uniform(0.01, 0.2, 2)) for n in rng.integers((34, 2561), (1000, 5000))]
+
+
+def codes_of(rng, n, scales):
+    """Codes, and what becomes of them."""
+    codes = rng.integers(-128, 128, n).astype(np.int8)
+    codes[:2] = (-128, 127)[:n]
+    past = np.abs(codes * scales[0] / scales[1]) % 1 - 0.5
+    codes[(past != 0) & (np.abs(past) < 1e-4)] = 0
+    value = codes * scales[0] / scales[1]
+    return codes, np.clip(np.trunc(value + np.copysign(0.5, value)), -128, 127)
 
 
 def launch(rng, size):
-    n, scales = size
-    codes = rng.integers(-128, 128, n).astype(np.int8)
-    codes[:2] = (-128, 127)[:n]
-    value = codes.astype(float) * scales[0] / scales[1]
-    rounded = np.trunc(value + np.copysign(0.5, value))
-    out = Out(np.clip(rounded, -128, 127), dtype=np.int8)
-    what = f"n = {n:,}, scale {scales[0]} to {scales[1]}"
-    arguments = [In(codes), out, *map(np.float32, scales), np.int64(n)]
+    n, scales = size[0], np.array(size[1], "f4")
+    codes, right = codes_of(rng, n, scales.astype(float))
+    what = f"n = {n:,}, scale {scales[0]:.6g} to {scales[1]:.6g}"
+    arguments = [In(codes), Out(right, dtype=np.int8), *scales, np.int64(n)]
     return Launch(arguments, blocks_for(n), 256, what=what)
+
+
+def far(rng):
+    n, scales = (1 << 32) + 77, SCALES[0]
+    blocks, i = near(n, n - 1)
+    codes, right = codes_of(rng, i.size, scales)
+    read, out = Far(n, "i1", pieces(i, codes)), Far(n, "i1", expected=pieces(i, right))
+    arguments = [read, out, *map(np.float32, scales), np.int64(n)]
+    return Launch(arguments, blocks_for(n), 256, what=f"n = {n:,}", blocks=blocks)
 
 
 COUNTED = 1 << 14, SCALES[0]
@@ -28,6 +47,16 @@ WRONG = {
     "cut off": Wrong("values", {"roundf(value)": "truncf(value)"}),
     "half up": Wrong("values", {"roundf(value)": "floorf(value + 0.5f)"}),
     "half to even": Wrong("values", {"roundf(value)": "rintf(value)"}),
+    "from .4 on": Wrong("values", {"roundf(value)": "truncf(value + copysignf(0.6f, value))"}),
+    "a thousandth more": Wrong("values", {"roundf(value)": "roundf(value * 1.001f)"}),
+    "half to even of a little more": Wrong("values", {"roundf(value)": "rintf(value * 1.001f)"}),
+    "whole quarters": Wrong(
+        "values", {RIGHT: "fminf(fmaxf((int(value * 4) + (value < 0 ? -2 : 2)) / 4, -128), 127)"}
+    ),
+    "held in 16 bits": Wrong(
+        "values", {RIGHT: "max(min((int)(short)(long long)roundf(value), 127), -128)"}
+    ),
+    "places in 32 bits": Wrong("n = 4,294,967", {"out[i] =": "out[(int)i] ="}),
     "symmetric": Wrong("values", {"-128.f": "-127.f"}),
     "not held": Wrong("values", {RIGHT: "(int)roundf(value)"}),
     "held at the top only": Wrong("values", {RIGHT: "(int)fminf(roundf(value), 127.f)"}),

@@ -2,27 +2,60 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for
+from helpers.exercises.launches import Far, In, Launch, Out, Wrong, blocks_for, near, pieces
 
-RTOL, ATOL = 1e-3, 1e-5
-SPECIAL = [(ATOL, 0)] + [
+SPECIAL = [(-3e38, 3e38), (1e-45, 0), (1, -1)] + [
     (x, y) for x in (0, 1, -1, np.inf, -np.inf, np.nan) for y in (0, np.inf, -np.inf, np.nan)
 ]
+SIZES = [
+    (1, 1e-3, 1e-5), (31, 0.3, 1e-6), (32, 0, 1e-4), (33, 0.05, 0), (255, 1e-4, 1), (257, 0.4, 1e-3),
+    (1009, 1e-3, 1e-5), (1009, 0, 0), (0, 1, 1),
+]  # fmt: skip
 
 
-def launch(rng, n):
-    b = (rng.choice([-1, 1], n) * 10.0 ** rng.uniform(-8, 6, n)).astype("f4")
-    bound = ATOL + RTOL * np.abs(b)
-    a = (b + bound * rng.choice([-10, -1.5, -0.5, 0, 0.5, 1.5, 10], n)).astype("f4")
-    special = np.array(SPECIAL, "f4")[: n // 2]
+def drawn(rng):
+    sizes = rng.integers((34, 2561), (1000, 5000)).tolist()
+    return [(n, 10 ** rng.uniform(-4, -0.3), 10 ** rng.uniform(-9, 3)) for n in sizes]
+
+
+def pairs(rng, n, rtol, atol):
+    """Near the bound and far off, with what comes of them. One pair lies on it, and no other so
+    near that rounding could tell."""
+    b = rng.choice([-1, 1], n) * 10.0 ** rng.uniform(-8, 6, n)
+    if rtol and atol:  # both terms of the bound are of one size
+        b[::3] = rng.choice([-1, 1], b[::3].size) * atol / rtol * rng.uniform(0.2, 5, b[::3].size)
+    b = b.astype("f4")
+    bound = atol + rtol * np.abs(b.astype(float))
+    a = (b + bound * rng.choice([-10, -1.1, -1.01, -0.99, 0, 0.99, 1.01, 1.1, 10], n)).astype("f4")
+    a[::17] = -b[::17]
+    special = np.array([(atol, 0), *SPECIAL], "f4")[: n // 2]
     a[: len(special)], b[: len(special)] = special.T
     with np.errstate(invalid="ignore"):
-        close = np.isclose(a.astype(float), b.astype(float), RTOL, ATOL)
-    arguments = [In(a), In(b), Out(close, dtype=bool), np.float32(RTOL), np.float32(ATOL)]
-    return Launch([*arguments, np.int64(n)], blocks_for(n), 256)
+        past = np.abs(a.astype(float) - b) / (atol + rtol * np.abs(b.astype(float)) + 1e-99) - 1
+        a = np.where((past != 0) & (np.abs(past) < 1e-3), b, a)
+        return a, b, np.isclose(a.astype(float), b.astype(float), rtol, atol)
 
 
-COUNTED = 1 << 14
+def launch(rng, size):
+    n, *bounds = size
+    rtol, atol = (np.float32(bound * rng.uniform(0.5, 1)) for bound in bounds)
+    a, b, close = pairs(rng, n, float(rtol), float(atol))
+    what = f"n = {n:,}, rtol {rtol:.3g}, atol {atol:.3g}"
+    arguments = [In(a), In(b), Out(close, dtype=bool), rtol, atol, np.int64(n)]
+    return Launch(arguments, blocks_for(n), 256, what=what)
+
+
+def far(rng):
+    n = (1 << 32) + 77
+    blocks, i = near(n, n - 1)
+    a, b, close = pairs(rng, i.size, 0.125, 0.25)
+    read = [Far(n, "f4", pieces(i, values)) for values in (a, b)]
+    out = Far(n, "?", expected=pieces(i, close))
+    arguments = [*read, out, np.float32(0.125), np.float32(0.25), np.int64(n)]
+    return Launch(arguments, blocks_for(n), 256, what=f"n = {n:,}", blocks=blocks)
+
+
+COUNTED = 1 << 14, 1e-3, 1e-5
 BUDGET = {"ld.sectors": 4096, "st.sectors": 512}
 
 FORMULA = "atol + rtol * fabsf(b[i])"
@@ -30,6 +63,21 @@ WRONG = {
     "a fixed bound": Wrong("values", {FORMULA: "1e-6f"}),
     "absolute only": Wrong("values", {FORMULA: "atol"}),
     "relative only": Wrong("values", {FORMULA: "rtol * fabsf(b[i])"}),
+    "bounds of its own": Wrong("values", {FORMULA: "1e-5f + 1e-3f * fabsf(b[i])"}),
+    "the greater of the two": Wrong("values", {FORMULA: "fmaxf(atol, rtol * fabsf(b[i]))"}),
+    "of a": Wrong("values", {FORMULA: "atol + rtol * fabsf(a[i])"}),
+    "of the greater": Wrong("values", {FORMULA: "atol + rtol * fmaxf(fabsf(a[i]), fabsf(b[i]))"}),
+    "a tenth more": Wrong("values", {FORMULA: "1.1f * (atol + rtol * fabsf(b[i]))"}),
+    "squared": Wrong(
+        "values",
+        {
+            "fabsf(a[i] - b[i])": "(a[i] - b[i]) * (a[i] - b[i])",
+            FORMULA: f"({FORMULA}) * ({FORMULA})",
+        },
+    ),
+    "below the bound": Wrong("values", {"<= atol": "< atol"}),
+    "magnitudes": Wrong("values", {"fabsf(a[i] - b[i])": "fabsf(fabsf(a[i]) - fabsf(b[i]))"}),
+    "places in 32 bits": Wrong("n = 4,294,967", {"out[i] =": "out[(int)i] ="}),
     "near infinity": Wrong("values", {"isfinite(b[i]) && ": ""}),
     "infinity is not itself": Wrong("values", {"a[i] == b[i] || ": ""}),
     "without the sign": Wrong("values", {"fabsf(a[i] - b[i])": "(a[i] - b[i])"}),

@@ -2,14 +2,36 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+from helpers.exercises.launches import (
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    near,
+    numbers,
+    pieces,
+    planted,
+    strewn,
+)
 
-SIZES = (6, 9, 2, 2, 0), (13, 10, 3, 1, 1), (31, 33, 3, 2, 1), (7, 40, 5, 3, 2), (1, 1, 1, 1, 0)
+SIZES = (
+    (6, 9, 2, 2, 0), (13, 10, 3, 1, 1), (31, 33, 3, 2, 1), (7, 40, 5, 3, 2), (1, 1, 1, 1, 0),
+    (2, 3, 2, 1, 3), (5, 4, 2, 3, 4),
+)  # fmt: skip
+
+
+def drawn(rng):
+    low, high = ((9, 20, 2, 2, 1), (60, 70, 2, 1, 1)), ((30, 60, 6, 4, 7), (90, 90, 4, 2, 5))
+    return rng.integers(low, high).tolist()
 
 
 def launch(rng, size):
     height, width, kernel, stride, pad = size
-    x = numbers(rng, height, width) - 3  # mostly below 0: a 0 outside would show
+    centre = -(10 ** rng.uniform(1, 35))  # far below 0: what does not begin at -inf shows
+    x = (centre * (1 + numbers(rng, height, width) / 8)).astype(np.float32)
+    x = planted(rng, x, np.inf, *[-np.inf] * (x.size // 3))
     padded = np.pad(x, pad, constant_values=-np.inf)
     windows = np.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel))
     out = Out(windows[::stride, ::stride].max((2, 3)))
@@ -19,12 +41,42 @@ def launch(rng, size):
     return Launch(arguments, blocks_for(out.expected.size), 256, what=what)
 
 
+def far(rng):
+    height, width, kernel = 70_003, int(rng.integers(29_000, 30_000)), 2
+    h_out, w_out = height - kernel + 1, width - kernel + 1
+    blocks, i = near(h_out * w_out, h_out // 2 * w_out, h_out * w_out - 1)
+    window = np.array([[0], [1], [width], [width + 1]])
+    read, x = strewn(rng, height * width, i // w_out * width + i % w_out + window)
+    out = Far(h_out * w_out, "f4", expected=pieces(i, x.max(0)))
+    arguments = [read, out, *map(np.int32, (height, width, h_out, w_out, kernel, 1, 0))]
+    what = f"{height:,} x {width:,}, kernel {kernel}, stride 1, pad 0"
+    return Launch(arguments, blocks_for(h_out * w_out), 256, what=what, blocks=blocks)
+
+
 COUNTED = 64, 64, 2, 2, 0
 BUDGET = {"ld.sectors": 1024, "st.sectors": 128}
 
 INSIDE = "0 <= row && row < height && 0 <= column && column < width"
 WRONG = {
     "from zero": Wrong("values", {"most = -INFINITY": "most = 0"}),
+    "from -1000": Wrong("values", {"most = -INFINITY": "most = -1000"}),
+    "from the least float": Wrong("values", {"most = -INFINITY": "most = -3.4028235e38f"}),
+    "from the first pixel": Wrong("values", {"most = -INFINITY": "most = x[0]"}),
+    "rows in 16 bits": Wrong(
+        "values|launch", {"int row =": "short row =", ", column =": "; int column ="}
+    ),
+    "rows in float": Wrong("values|launch", {"i / w_out *": "(int)((float)i / (float)w_out) *"}),
+    "pixels by atomics": Wrong(
+        "counters|inputs|race",
+        {"x[row * width + column])": "atomicAdd((float *)x + row * width + column, 0.f))"},
+    ),
+    "a walk over the picture": Wrong(
+        "counters",
+        {
+            "most = -INFINITY;": "most = -INFINITY; for (int k = 0; k < height * width; ++k)"
+            ' asm volatile("mov.f32 %0, %0;" : "+f"(most));'
+        },
+    ),
     "zeros outside": Wrong(
         "values",
         {

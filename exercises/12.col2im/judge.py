@@ -3,18 +3,35 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+from helpers.exercises.launches import (
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    near,
+    numbers,
+    pieces,
+    strewn,
+)
 
 SIZES = (
     (7, 3, 1, 1, 1), (33, 3, 2, 0, 1), (100, 5, 3, 2, 2), (257, 4, 1, 3, 5), (31, 7, 2, 6, 1),
-    (40, 3, 4, 2, 6), (1, 1, 1, 0, 1),
+    (40, 3, 4, 2, 6), (1, 1, 1, 0, 1), (3, 2, 1, 7, 1), (5, 9, 2, 12, 3),
 )  # fmt: skip
+
+
+def drawn(rng):
+    low = (40, 2, 1, 0, 1), (2561, 9, 1, 0, 1)
+    return rng.integers(low, ((300, 9, 5, 9, 4), (4000, 12, 4, 9, 9))).tolist()
 
 
 def launch(rng, size):
     width, kernel, stride, pad, dilation = size
     w_out = (width + 2 * pad - (kernel - 1) * dilation - 1) // stride + 1
     columns = numbers(rng, kernel, w_out)
+    columns[rng.integers(kernel), [0, -1]] = np.inf  # times 0 it is not 0
     sums, sizes = np.zeros((2, width + 2 * pad))
     for k in range(kernel):
         np.add.at(sums, k * dilation + stride * np.arange(w_out), columns[k].astype(float))
@@ -24,6 +41,19 @@ def launch(rng, size):
     numbers_ = (np.int32(n) for n in (width, w_out, kernel, stride, pad, dilation))
     what = f"width {width}, kernel {kernel}, stride {stride}, pad {pad}, dilation {dilation}"
     return Launch([In(columns), out, *numbers_], blocks_for(width), 256, what=what)
+
+
+def far(rng):
+    """No two windows meet: each element is a copy of one."""
+    kernel = stride = 3
+    w_out = int(rng.integers(600_000_000, 700_000_000))
+    width = w_out * stride
+    blocks, p = near(width, width // 2, width - 1)
+    read, copies = strewn(rng, kernel * w_out, p % stride * w_out + p // stride)
+    out = Far(width, "f4", expected=pieces(p, copies))
+    arguments = [read, out, *map(np.int32, (width, w_out, kernel, stride, 0, 1))]
+    what = f"width {width:,}, kernel {kernel}, stride {stride}, pad 0, dilation 1"
+    return Launch(arguments, blocks_for(width), 256, what=what, blocks=blocks)
 
 
 COUNTED = 4096, 4, 1, 0, 1
@@ -39,6 +69,38 @@ WRONG = {
     "the last copy only": Wrong("values", {"sum += columns": "sum = columns"}),
     "pad the other way": Wrong("values", {"p + pad - k": "p - pad + k"}),
     "no gaps": Wrong("values|out of bounds", {"k * dilation": "k"}),
+    "the nearest copy, times 0": Wrong(
+        "values",
+        {
+            f"if ({TEST})": "",
+            "columns[k * w_out + at / stride]": "columns[k * w_out + min(max(at / stride, 0),"
+            f" w_out - 1)] * ({TEST})",
+        },
+    ),
+    "all w are tried": Wrong(
+        "counters",
+        {
+            f"if ({TEST})": "for (int w = 0; w < w_out; ++w) if (w * stride == at)",
+            "columns[k * w_out + at / stride]": "columns[k * w_out + w]",
+        },
+    ),
+    "looked for, loaded once": Wrong(
+        "counters",
+        {
+            f"if ({TEST})": "int w = w_out; while (--w >= 0 && w * stride != at); if (w >= 0)",
+            "columns[k * w_out + at / stride]": "columns[k * w_out + w]",
+        },
+    ),
+    "w in float": Wrong(
+        "values|launch", {"w_out + at / stride": "w_out + (int)((float)at / (float)stride)"}
+    ),
+    "w in 16 bits": Wrong("values|launch", {"w_out + at / stride": "w_out + (short)(at / stride)"}),
+    "copies by atomics": Wrong(
+        "counters|inputs|race",
+        {
+            "columns[k * w_out + at / stride]": "atomicAdd((float *)columns + k * w_out + at / stride, 0.f)"
+        },
+    ),
     "no guard": Wrong("out of bounds", {"if (p >= width) return;": ""}),
     "not across rows of the matrix": Wrong(
         "values", {"columns[k * w_out + at / stride]": "columns[at / stride]"}

@@ -5,7 +5,12 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
 
-SIZES = (4, 64, 16), (1, 1, 1), (6, 65, 3), (3, 7, 40), (9, 100, 17), (64, 2, 5)
+SIZES = (4, 64, 16), (1, 1, 1), (6, 65, 3), (3, 7, 40), (9, 100, 17), (64, 2, 5), (2, 3, 70_003)
+
+
+def drawn(rng):
+    low = (2, 65, 2), (150, 5, 250), (20, 700, 50)
+    return rng.integers(low, ((70, 200, 40), (200, 60, 300), (40, 900, 60))).tolist()
 
 
 def launch(rng, size):
@@ -20,6 +25,7 @@ def launch(rng, size):
 
 COUNTED = 32, 128, 32
 BUDGET = {"ld.requests": 5120, "ld.sectors": 8192, "st.sectors": 512}
+LIMITS = {"barriers": None}  # rows of a may be in shared memory
 
 WRONG = {
     "no guard for columns": Wrong("out of bounds|values", {"if (column >= n) return;": ""}),
@@ -29,6 +35,23 @@ WRONG = {
     "the first row of a for all": Wrong("values", {"a[(top + r) * k + i]": "a[top * k + i]"}),
     "one sum for all": Wrong("values", {"sum[r]": "sum[0]"}),
     "the last product only": Wrong("values", {"sum[r] += a": "sum[r] = a"}),
+    "depth in 16 bits": Wrong("70,003|time|fault", {"int i = 0": "short i = 0"}),
+    "places of a in 16 bits": Wrong(
+        "values|out of bounds|fault", {"a[(top + r) * k + i]": "a[(short)((top + r) * k + i)]"}
+    ),
+    "places of b in 16 bits": Wrong(
+        "values|out of bounds|fault", {"b[i * n + column]": "b[(short)(i * n + column)]"}
+    ),
+    "sums in local memory": Wrong(
+        "counters|local",
+        {
+            "float sum[4] = {}": "volatile float sum[4] = {0, 0, 0, 0}",
+            "sum[r] += a": "sum[r] = sum[r] + a",
+        },
+    ),
+    "b for each row, by atomics": Wrong(
+        "counters|inputs|race", {"* of_b": "* atomicAdd((float *)b + i * n + column, 0.f)"}
+    ),
     "whole fours only": Wrong("values", {"if (column >= n)": "if (column >= n || top + 3 >= m)"}),
     "b for each row": Wrong(
         "counters", {"* of_b": "* *(volatile const float *)&b[i * n + column]"}

@@ -8,6 +8,11 @@ from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
 SIZES = (16, 16, 32), (1, 1, 1), (20, 33, 17), (16, 16, 5), (3, 40, 50), (47, 2, 16)
 
 
+def drawn(rng):
+    low = (5, 5, 5), (110, 2, 300), (2, 600, 60)
+    return rng.integers(low, ((50, 50, 50), (140, 16, 350), (16, 700, 80))).tolist()
+
+
 def launch(rng, size):
     m, n, k = size
     a, b = numbers(rng, m, k), numbers(rng, k, n)
@@ -20,7 +25,8 @@ def launch(rng, size):
 
 
 COUNTED = 64, 64, 40
-BUDGET = {"ld.sectors": 2560, "st.sectors": 512}
+BUDGET = {}
+LIMITS = None
 
 WRONG = {
     "the depth of a only": Wrong("out of bounds|values", {"first + y < k && ": ""}),
@@ -38,6 +44,11 @@ WRONG = {
     "ones past the edge": Wrong(
         "values", {"+ x] : 0": "+ x] : 1", "+ column] : 0": "+ column] : 1"}
     ),
+    "places in 16 bits": Wrong(
+        "values|out of bounds|fault",
+        {"b[(first + y) * n + column]": "b[(short)((first + y) * n + column)]"},
+    ),
+    "fifty deep": Wrong("values", {"first < k;": "first < min(k, 50);"}),
     "no guard": Wrong("out of bounds|values", {"if (row < m && column < n) c": "c"}),
 }
 
