@@ -1,7 +1,9 @@
 /* Memory access of kernels: every address is checked before anything is read or written. */
 #include <stdio.h>
+#include <string.h>
 
 #include "driver.h"
+#include "lanes.h"
 
 static const char *verb(const struct Site *s)
 {
@@ -146,55 +148,100 @@ void access_check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
     if (found && remember) w->sites[site] = last;
 }
 
-/* One element of each lane, at an offset from its address. */
-#define MOVE_ONE(type, to, from)                                                                   \
-    type *memory = (type *)(addr[lane] + offset);                                                  \
-    type *value = (type *)data + lane;                                                             \
-    *(to) = *(from);
-#define MOVE(type, to, from)                                                                       \
-    if (mask == UINT32_MAX)                                                                        \
-        for (uint32_t lane = 0; lane < LANES; lane++) { MOVE_ONE(type, to, from) }                 \
-    else FOR_LANES(lane, mask)                                                                     \
-        { MOVE_ONE(type, to, from) }
+/* What the hardware moves at once, other threads see whole or not at all: what one lane accesses, up
+   to 16 bytes. */
+typedef uint64_t Piece __attribute__((vector_size(16), may_alias));
+enum { LARGEST = 128 }; /* bytes of an access */
 
-static void load_elements(const uint64_t *addr, uint32_t mask, uint32_t offset, uint32_t size,
-                          void *data)
+INLINE void move_whole(void *to, const void *from, uint32_t bytes)
 {
-    switch (size) {
-    case 1: MOVE(uint8_t, value, memory) break;
-    case 2: MOVE(uint16_t, value, memory) break;
-    case 4: MOVE(uint32_t, value, memory) break;
-    case 8: MOVE(uint64_t, value, memory) break;
-    default: MOVE(__uint128_t, value, memory) break;
+    switch (bytes) {
+    case 1: *(volatile uint8_t *)to = *(const volatile uint8_t *)from; break;
+    case 2: *(volatile uint16_t *)to = *(const volatile uint16_t *)from; break;
+    case 4: *(volatile uint32_t *)to = *(const volatile uint32_t *)from; break;
+    case 8: *(volatile uint64_t *)to = *(const volatile uint64_t *)from; break;
+    default:
+        for (uint32_t i = 0; i < bytes / sizeof(Piece); i++)
+            ((volatile Piece *)to)[i] = ((const volatile Piece *)from)[i];
     }
 }
 
-static void store_elements(const uint64_t *addr, uint32_t mask, uint32_t offset, uint32_t size,
-                           const void *data)
+/* The components of a lane's vector, which lie apart. */
+INLINE void take_apart(char *data, const char *whole, uint32_t bytes, uint32_t size)
 {
-    switch (size) {
-    case 1: MOVE(uint8_t, memory, value) break;
-    case 2: MOVE(uint16_t, memory, value) break;
-    case 4: MOVE(uint32_t, memory, value) break;
-    case 8: MOVE(uint64_t, memory, value) break;
-    default: MOVE(__uint128_t, memory, value) break;
-    }
+    for (uint32_t at = 0; at < bytes; at += size) memcpy(data + at * LANES, whole + at, size);
 }
+
+INLINE void put_together(char *whole, const char *data, uint32_t bytes, uint32_t size)
+{
+    for (uint32_t at = 0; at < bytes; at += size) memcpy(whole + at, data + at * LANES, size);
+}
+
+/* Does something for each active `lane`. */
+#define EACH_LANE(action)                                                                          \
+    do {                                                                                           \
+        if (mask == UINT32_MAX)                                                                    \
+            for (uint32_t lane = 0; lane < LANES; lane++) action;                                  \
+        else FOR_LANES(lane, mask) action;                                                         \
+    } while (0)
+
+INLINE void read_lanes(const uint64_t *addr, uint32_t mask, char *data, uint32_t bytes,
+                       uint32_t size)
+{
+    Piece room[LANES * LARGEST / sizeof(Piece)];
+    char *whole = bytes == size ? data : (char *)room;
+    EACH_LANE(move_whole(whole + lane * bytes, (void *)addr[lane], bytes));
+    if (bytes != size) EACH_LANE(take_apart(data + lane * size, whole + lane * bytes, bytes, size));
+}
+
+/* Bits with those of each group the other way round. */
+INLINE uint32_t reversed(uint32_t bits, uint32_t group)
+{
+    bits = (bits >> 1 & 0x55555555) | (bits & 0x55555555) << 1;
+    bits = (bits >> 2 & 0x33333333) | (bits & 0x33333333) << 2;
+    bits = (bits >> 4 & 0x0f0f0f0f) | (bits & 0x0f0f0f0f) << 4;
+    if (group >= 16) bits = (bits >> 8 & 0x00ff00ff) | (bits & 0x00ff00ff) << 8;
+    return group == 32 ? bits >> 16 | bits << 16 : bits;
+}
+
+/* Where several lanes store to one address, an H200 stores groups of as many lanes as fill 128 bytes,
+   one after the other, and of each group the lowest lane's value stays. So does it here, as each
+   group is stored from its last lane on: lane ^ turned. */
+INLINE void write_lanes(const uint64_t *addr, uint32_t mask, const char *data, uint32_t bytes,
+                        uint32_t size)
+{
+    Piece room[LANES * LARGEST / sizeof(Piece)];
+    const char *whole = bytes == size ? data : (char *)room;
+    uint32_t turned = (bytes <= 4 ? 32 : bytes == 8 ? 16 : 8) - 1;
+    if (bytes != size)
+        EACH_LANE(put_together((char *)room + lane * bytes, data + lane * size, bytes, size));
+    if (mask != UINT32_MAX) mask = reversed(mask, turned + 1);
+    EACH_LANE(move_whole((void *)addr[lane ^ turned], whole + (lane ^ turned) * bytes, bytes));
+}
+
+/* Code of its own for each size of an element and each number of them. */
+#define FOR_COUNTS(move, size)                                                                     \
+    switch (s->elements) {                                                                         \
+    case 1: move(addr, mask, data, size, size); break;                                             \
+    case 2: move(addr, mask, data, 2 * size, size); break;                                         \
+    case 4: move(addr, mask, data, 4 * size, size); break;                                         \
+    default: move(addr, mask, data, 8 * size, size);                                               \
+    }                                                                                              \
+    break;
+#define FOR_SIZES(move)                                                                            \
+    switch (s->bytes / s->elements) {                                                              \
+    case 1: FOR_COUNTS(move, 1)                                                                    \
+    case 2: FOR_COUNTS(move, 2)                                                                    \
+    case 4: FOR_COUNTS(move, 4)                                                                    \
+    case 8: FOR_COUNTS(move, 8)                                                                    \
+    default: FOR_COUNTS(move, 16)                                                                  \
+    }
 
 void access_read(const uint64_t *addr, uint32_t mask, const struct Site *s, void *data)
-{
-    uint32_t size = s->bytes / s->elements;
-    for (uint32_t e = 0; e < s->elements; e++)
-        load_elements(addr, mask, e * size, size, (char *)data + e * size * LANES);
-}
+{ FOR_SIZES(read_lanes) }
 
-/* Where lanes write the same address, the highest lane's value stays. */
 void access_write(const uint64_t *addr, uint32_t mask, const struct Site *s, const void *data)
-{
-    uint32_t size = s->bytes / s->elements;
-    for (uint32_t e = 0; e < s->elements; e++)
-        store_elements(addr, mask, e * size, size, (const char *)data + e * size * LANES);
-}
+{ FOR_SIZES(write_lanes) }
 
 void sg_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data)
 {

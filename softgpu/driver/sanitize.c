@@ -171,15 +171,16 @@ static uint32_t row_from(const uint64_t *addr, uint32_t mask, uint32_t first, ui
     return lane - first;
 }
 
-/* Looks at an access of memory with one shadow; stores data unless the lanes are in a row. */
-static bool look_up(Access *a, Region *region, const uint64_t *addr, uint32_t mask,
+/* Looks at an access of memory with one shadow. Lanes that are in no row store as they are looked at:
+   the next one is compared with what they leave. */
+static void look_up(Access *a, Region *region, const uint64_t *addr, uint32_t mask,
                     const Shape *shape, const void *data)
 {
     if (shape->one && !data) { /* two lanes stand for all */
         uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask);
         shadow_lane(a, region, addr[first], first, NULL);
         if (last != first) shadow_lane(a, region, addr[last], last, NULL);
-        return false;
+        return;
     }
     bool rows = a->load != a->store && !a->atomic, stores = data && !shape->row;
     for (uint32_t left = mask, lanes; left;) {
@@ -193,20 +194,17 @@ static bool look_up(Access *a, Region *region, const uint64_t *addr, uint32_t ma
         if (stores) access_write(addr, done, a->site, data);
         left &= ~done;
     }
-    return stores;
 }
 
-/* Looks at an access; returns the lanes whose address is good, and whether it stored them. */
-static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const void *data,
-                        bool *stored)
+/* Looks at an access; returns the lanes whose address is good. */
+static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const void *data)
 {
     Shape shape;
     Region *region;
     shape_of(addr, mask, a->bytes, &shape);
     a->row = shape.row;
-    *stored = false;
     if (all_inside(a, &shape, &region)) {
-        if (region) *stored = look_up(a, region, addr, mask, &shape, data);
+        if (region) look_up(a, region, addr, mask, &shape, data);
         return mask;
     }
     uint32_t good = 0;
@@ -221,7 +219,6 @@ static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const vo
         last = range;
         last_region = region;
     }
-    *stored = data != NULL;
     if (last.end) {
         last_went[a->number].range = last;
         last_went[a->number].region = last_region;
@@ -252,10 +249,9 @@ uint32_t sanitize_access(Warp *w, uint32_t site, const uint64_t *addr, uint32_t 
                          const void *data, uint32_t hints)
 {
     Access a;
-    bool stored;
     if (!mask) return 0;
     set_access(&a, w, site, mask, hints);
-    return inspect(&a, addr, mask, data, &stored);
+    return inspect(&a, addr, mask, data);
 }
 
 /* Reads the good lanes' values. */
@@ -270,10 +266,9 @@ void sg_sanitize_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mas
                       uint32_t hints)
 {
     Access a;
-    bool stored;
     if (!mask) return;
     set_access(&a, w, site, mask, hints);
-    uint32_t good = inspect(&a, addr, mask, NULL, &stored);
+    uint32_t good = inspect(&a, addr, mask, NULL);
     if (good != mask) clear_lanes(data, mask & ~good, a.site);
     read_lanes(&a, addr, good, data);
     pass_on(&a, addr, good, hints);
@@ -283,11 +278,10 @@ void sg_sanitize_store(Warp *w, uint32_t site, const uint64_t *addr, uint32_t ma
                        const void *data, uint32_t hints)
 {
     Access a;
-    bool stored;
     if (!mask) return;
     set_access(&a, w, site, mask, hints);
-    uint32_t good = inspect(&a, addr, mask, data, &stored);
-    if (!stored) access_write(addr, good, a.site, data);
+    uint32_t good = inspect(&a, addr, mask, data);
+    access_write(addr, good, a.site, data);
     pass_on(&a, addr, good, hints);
 }
 
@@ -296,12 +290,11 @@ void sg_sanitize_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, cons
                         uint32_t hints)
 {
     Access a;
-    bool stored;
     if (!mask) return;
     set_access(&a, w, site, mask, hints);
     if (op == OP_EXCH) a.load = false, a.mark |= MARK_BLIND;
     a.observes = out;
-    uint32_t good = inspect(&a, addr, mask, NULL, &stored);
+    uint32_t good = inspect(&a, addr, mask, NULL);
     if (good != mask && out) clear_lanes(out, mask & ~good, a.site);
     if (good) sg_atomic(w, site, op, type, addr, good, operand, b, out);
     a.load = true;

@@ -380,7 +380,7 @@ void shadow_lane(Access *a, Region *r, uint64_t address, uint32_t lane, const vo
     Limits limits = limits_for(a, r);
     uint32_t unwritten = a->load ? unwritten_bytes(a, r, p, offset, size) : 0;
     if (unwritten) report_unwritten(a, lane, address, unwritten);
-    char value[16];
+    char value[128]; /* as large as an access can be */
     bool told = false, plain = a->store && data;
     if (plain) lay_out(a, data, lane, value);
     if (a->flags & MARK_READ_ONLY) r->constant = order.now;

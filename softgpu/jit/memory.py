@@ -18,6 +18,12 @@ from .types import bits_of, element_of, is_signed
 
 _SPACES = ("global", "shared", "local", "const", "param")
 
+ORDERED = {"volatile", "relaxed", "acquire", "release", "mmio"}
+"""The modifiers of accesses that other threads are meant to see."""
+
+_ONE_PIECE = 16
+"""Bytes that the hardware reads and writes at once, if they are one lane's and aligned."""
+
 
 def space_of(item) -> str:
     """The state space of an access; `shared::cta` is shared."""
@@ -76,10 +82,39 @@ class Access:
         self.element = element_of(ptx_type)
         self.element_bytes = bits_of(ptx_type) // 8
         self.bytes = self.element_bytes * self.count
+        self.order = self._order(kind, set(item.modifiers))
         self.site = e.site(item, kind, self.space, self.bytes, self.count)
         self.site_text = str(self.site)  # in a routine, the name of a value
         self.address = _own_address(e, operand, self.space)
         self.operand: Address | None = operand  # None: in a routine, which knows addresses only
+
+    def _order(self, kind: str, modifiers: set[str]) -> str:
+        """LLVM's word for a lane's access that other threads see whole or not at all.
+
+        Empty: nobody else is there, or LLVM leaves it whole in any case."""
+        if self.space not in ("global", "generic") or "nc" in modifiers:
+            return ""
+        if ORDERED & modifiers:
+            return "monotonic"
+        return "" if kind == "load" and self.bytes == self.element_bytes <= 8 else "unordered"
+
+    def pieces(self, pointer: str):
+        """(pointer, elements) of what one lane accesses at once."""
+        count = min(self.count, max(_ONE_PIECE // self.element_bytes, 1)) if self.order else 1
+        for first in range(0, self.count, count):
+            offset = first * self.element_bytes
+            yield self.e.assign(f"getelementptr i8, ptr {pointer}, i64 {offset}"), count
+
+    @property
+    def with_driver(self) -> bool:
+        """Whether the driver does it in any case: LLVM takes vectors of 128-bit numbers apart."""
+        return self.e.by_driver or (self.element == "i128" and not self.address.uniform)
+
+    @property
+    def group(self) -> int:
+        """How many lanes are stored together, as in driver/access.c: of each group, the lowest
+        lane's value stays."""
+        return min(max(128 // self.bytes, 8), LANES)
 
     def observe(self) -> None:
         """Let the instrumented builds see it."""
@@ -204,7 +239,7 @@ class Access:
 
         if not self.e.has_routines:
             return body(self.e, self, *values)
-        name = f"{name}.{self.space}.{self.element}x{self.count}"
+        name = f"{name}.{self.space}.{self.element}x{self.count}.{self.order}"
         site = self.e.constant(self.site, "i32")
         return self.e.routine(name, apart, site, self.address, *values)
 
@@ -233,7 +268,7 @@ def _load(e, item):
         values = e.load_at_once(access)
         if values is None:
             load = _load_one_place if uniform else _load_lanes
-            values = access.run("load", _load_with_driver if e.by_driver else load)
+            values = access.run("load", _load_with_driver if access.with_driver else load)
         for destination, value in zip(_destinations(item.operands[0]), values, strict=True):
             e.write(destination, value, access.signed)
 
@@ -264,6 +299,37 @@ def _load_with_driver(e: FunctionEmitter, access: Access) -> list[Value]:
     return values
 
 
+def load_of_one(e: FunctionEmitter, access: Access, pointer: str) -> list[str]:
+    """The elements of one lane's access."""
+    elements = []
+    for at, count in access.pieces(pointer):
+        size, vector = access.element_bytes * count, f"<{count} x {access.element}>"
+        if not access.order:
+            elements.append(e.assign(f"load {access.element}, ptr {at}, align {size}"))
+            continue
+        kind = f"i{8 * size}"
+        whole = e.assign(f"load atomic {kind}, ptr {at} {access.order}, align {size}")
+        parts = e.assign(f"bitcast {kind} {whole} to {vector}")
+        elements += [e.assign(f"extractelement {vector} {parts}, i32 {n}") for n in range(count)]
+    return elements
+
+
+def _store_of_one(e: FunctionEmitter, access: Access, pointer: str, values: list[Value]) -> None:
+    """Store the elements of one lane's access."""
+    for at, count in access.pieces(pointer):
+        piece, values = values[:count], values[count:]
+        size, vector = access.element_bytes * count, f"<{count} x {access.element}>"
+        if not access.order:
+            e.line(f"store {piece[0]}, ptr {at}, align {size}")
+            continue
+        whole = "poison"
+        for number, value in enumerate(piece):
+            whole = e.assign(f"insertelement {vector} {whole}, {value}, i32 {number}")
+        kind = f"i{8 * size}"
+        whole = e.assign(f"bitcast {vector} {whole} to {kind}")
+        e.line(f"store atomic {kind} {whole}, ptr {at} {access.order}, align {size}")
+
+
 def _load_one_place(e: FunctionEmitter, access: Access) -> list[Value]:
     possible, place = access.one_place()
     fast, slow, done, known = _branch(e, possible)
@@ -271,10 +337,7 @@ def _load_one_place(e: FunctionEmitter, access: Access) -> list[Value]:
     e.observe_row(access.site, place, True)
     fast = e.here
     pointer = e.assign(f"inttoptr {place} to ptr")
-    direct = []
-    for number in range(access.count):
-        at = e.assign(f"getelementptr i8, ptr {pointer}, i64 {number * access.element_bytes}")
-        direct.append(e.assign(f"load {access.element}, ptr {at}, align {access.element_bytes}"))
+    direct = load_of_one(e, access, pointer)
     e.line(f"br label %{done}")
     e.start(slow, known)
     by_lane = _load_with_driver(e, access)
@@ -363,7 +426,7 @@ def _store(e, item):
         if "release" in item.modifiers:  # after stores that pass the caches by, too
             e.line("fence seq_cst")
         if not e.store_at_once(access, values):
-            store = _store_with_driver if e.by_driver else _store_values
+            store = _store_with_driver if access.with_driver else _store_values
             access.run("store", store, *values)
 
 
@@ -384,14 +447,9 @@ def _store_values(e: FunctionEmitter, access: Access, *values: Value) -> list[Va
     e.start(fast, known)
     e.observe_row(access.site, place, access.address.uniform)
     pointer = e.assign(f"inttoptr {place} to ptr")
-    if (
-        access.address.uniform
-    ):  # of several lanes that write to one place, the last one's value stays
-        left = e.intrinsic("ctlz", e.active, tail="i1 true")
-        last = e.op("sub", LANES - 1, left)
-        for number, value in enumerate(values):
-            at = e.assign(f"getelementptr i8, ptr {pointer}, i64 {number * access.element_bytes}")
-            e.line(f"store {e.extract(value, last.text)}, ptr {at}, align {access.element_bytes}")
+    if access.address.uniform:
+        lane = _last_to_store(e, access)
+        _store_of_one(e, access, pointer, [e.extract(value, lane.text) for value in values])
     elif access.count == 1:
         name = f"llvm.masked.store.v{LANES}{e.mangle(access.element)}.p0"
         e.text.declare(name, f"declare void @{name}({vector}, ptr, i32, <{LANES} x i1>)")
@@ -407,6 +465,15 @@ def _store_values(e: FunctionEmitter, access: Access, *values: Value) -> list[Va
     e.line(f"br label %{end}")
     e.start(end, known)
     return []
+
+
+def _last_to_store(e: FunctionEmitter, access: Access) -> Value:
+    """The lane whose value stays where all store to one address."""
+    lanes = e.active
+    if access.group < LANES:  # of the last group with active lanes, the lowest one
+        highest = e.op("sub", LANES - 1, e.intrinsic("ctlz", lanes, tail="i1 true"))
+        lanes = e.op("and", lanes, e.op("shl", -1, e.op("and", highest, -access.group)))
+    return e.intrinsic("cttz", lanes, tail="i1 true")
 
 
 def _stored(e: FunctionEmitter, operand, kind: str) -> Value:

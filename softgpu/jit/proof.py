@@ -13,7 +13,7 @@ from enum import Enum
 
 from ..ptx.program import Address, Immediate, Instruction, Register, Special, Symbol
 from .flow import registers_of
-from .memory import vector_size
+from .memory import ORDERED, vector_size
 from .opcodes import Does, does
 from .types import bits_of
 
@@ -24,7 +24,6 @@ _MOST_INSTRUCTIONS = 16
 
 _ADDRESS_ARITHMETIC = set("add sub mul mad mul24 mov cvta cvt shl shr and or xor neg".split())
 _KNOWN = ("tid.", "ntid.", "ctaid.", "nctaid.", "laneid")
-_ORDERED = {"volatile", "relaxed", "acquire", "release", "mmio"}
 
 
 class Guess(Enum):
@@ -63,7 +62,7 @@ def _guess(item: Instruction, varying: set[str], strides: dict[str, int | None])
     space = {m.split("::")[0] for m in item.modifiers} & {"global", "shared", "const"}
     if item.opcode not in ("ld", "st") or not space or item.predicate:
         return None
-    if _ORDERED & set(item.modifiers):
+    if ORDERED & set(item.modifiers) or item.modifiers[-1] == "b128":
         return None
     base = address_of(item).base
     guess: Guess | None = Guess.ALL_AT_ONE

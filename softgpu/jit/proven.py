@@ -8,7 +8,7 @@ from ..ptx.program import Address, Instruction, Register
 from .ahead import plan_ahead
 from .emit import LANES, FunctionEmitter, Value
 from .flow import EXIT, Block, registers_of
-from .memory import Access, interleaved, joined
+from .memory import Access, interleaved, joined, load_of_one
 from .module_text import ModuleText
 from .opcodes import Does, does
 from .proof import Guess, Proof, address_of, find_proof
@@ -218,7 +218,7 @@ class ProvingEmitter(FunctionEmitter):
             return None
         pointers = self._pointers(access)
         if stretch.guess is Guess.ALL_AT_ONE:
-            elements = self._elements(access, pointers[0])
+            elements = load_of_one(self, access, pointers[0])
             return [Value(text, access.element, True) for text in elements]
         load = self._row if stretch.guess is Guess.IN_A_ROW else self._spread
         pieces = [load(access, pointer) for pointer in pointers]
@@ -227,20 +227,11 @@ class ProvingEmitter(FunctionEmitter):
             for parts in zip(*pieces, strict=True)
         ]
 
-    def _elements(self, access: Access, pointer: str) -> list[str]:
-        """The elements of one lane's access."""
-        size, kind = access.element_bytes, access.element
-        places = [
-            self.assign(f"getelementptr i8, ptr {pointer}, i64 {number * size}")
-            for number in range(access.count)
-        ]
-        return [self.assign(f"load {kind}, ptr {place}, align {size}") for place in places]
-
     def _spread(self, access: Access, pointer: str) -> list[str]:
         """A piece at one place: its elements, each in all lanes of the piece."""
         kind = f"<{self._piece} x {access.element}>"
         spread = []
-        for text in self._elements(access, pointer):
+        for text in load_of_one(self, access, pointer):
             one = self.assign(f"insertelement {kind} poison, {access.element} {text}, i64 0")
             zeros = f"<{self._piece} x i32> zeroinitializer"
             spread.append(self.assign(f"shufflevector {kind} {one}, {kind} poison, {zeros}"))
@@ -311,12 +302,15 @@ class ProvingEmitter(FunctionEmitter):
         return self.op("and", large, self.compare("icmp eq", low, 0))
 
     def _stores(self, access: Access, values: list[Value], pointers: list[str]) -> list[str]:
-        """What stores the values of all lanes, but for the alignment."""
+        """What stores the values of all lanes, but for the alignment.
+
+        The pieces come in an order in which the right lane's value stays where they overlap."""
         wide = interleaved(self, access, [self.splat(value) for value in values])
-        kind, first = f"<{LANES * access.count} x {access.element}>", 0
+        kind, turned = f"<{LANES * access.count} x {access.element}>", access.group // self._piece
         stores = []
-        for pointer in pointers:
-            order, size, lines = self._lines(access, pointer)
+        for piece in (number ^ max(turned - 1, 0) for number in range(len(pointers))):
+            first = piece * self._piece * access.count
+            order, size, lines = self._lines(access, pointers[piece])
             for at in lines:
                 picks = ", ".join(f"i32 {first + n}" for n in range(size))
                 part = f"shufflevector {kind} {wide}, {kind} poison, <{size} x i32> <{picks}>"

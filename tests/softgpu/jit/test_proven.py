@@ -56,7 +56,11 @@ __global__ void rows4(const float4 *x, float4 *y, int rows)
         i += blockDim.x * blockDim.y;
     }
 }
-__global__ void last_stays(int *out, int n)
+__global__ void last_stays4(int *out, int n)
+{
+    for (int i = 0; i < n; i++) out[i * blockDim.x + threadIdx.x] = threadIdx.y * n + i;
+}
+__global__ void last_stays8(long long *out, int n)
 {
     for (int i = 0; i < n; i++) out[i * blockDim.x + threadIdx.x] = threadIdx.y * n + i;
 }
@@ -142,11 +146,14 @@ def test_vectors_in_loops(module, block):
 
 
 @pytest.mark.parametrize("block", [(8, 4), (16, 2), (16, 16)])
-def test_the_highest_lane_s_store_stays_in_a_loop_too(module, block):
-    out = gpuarray.zeros((6, block[0]), np.int32)
-    module.get_function("last_stays")(out, np.int32(6), block=(*block, 1))
-    last = (block[1] - 1) * 6 + np.arange(6)
-    np.testing.assert_array_equal(out.get(), np.repeat(last, block[0]).reshape(6, -1))
+@pytest.mark.parametrize("size", [4, 8])
+def test_the_same_lane_s_store_stays_in_a_loop_too(module, block, size):
+    out = gpuarray.zeros((6, block[0]), f"i{size}")
+    module.get_function(f"last_stays{size}")(out, np.int32(6), block=(*block, 1))
+    lanes_of_last_group = 128 // size
+    row = block[1] - lanes_of_last_group // block[0]
+    expected = np.repeat(row * 6 + np.arange(6), block[0]).reshape(6, -1)
+    np.testing.assert_array_equal(out.get(), expected)
 
 
 def test_a_row_that_runs_backwards(module):
