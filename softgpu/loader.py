@@ -551,4 +551,5 @@ def _site(site: Site, files: list[str]) -> dict[str, int]:
         "space": _SPACES[site.space],
         "kind": _KINDS[site.kind],
         "elements": site.elements,
+        "used": site.used,
     }

@@ -14,6 +14,13 @@ static const char *verb(const struct Site *s)
     }
 }
 
+/* Of the bytes of a lane's access, those from the first to the last that it is for. */
+static Range used_bytes(const struct Site *s)
+{
+    if (!s->used) return (Range){0, s->bytes};
+    return (Range){__builtin_ctz(s->used), 32 - __builtin_clz(s->used)};
+}
+
 /* Tells what is wrong with a lane's address. */
 static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
     __attribute__((noreturn));
@@ -22,6 +29,8 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
     const Kernel *kernel = w->worker->job->kernel;
     const struct Site *s = &kernel->sites[site];
     const CUresult illegal = CUDA_ERROR_ILLEGAL_ADDRESS;
+    const Range used = used_bytes(s);
+    uint32_t bytes = used.end - used.begin;
     uint64_t in_shared = address - (uint64_t)w->shared;
     uint64_t in_local = address - (uint64_t)w->worker->local;
     bool shared = s->space == SPACE_SHARED || in_shared < SHARED_PER_SM;
@@ -30,14 +39,15 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
         fault_at(w, site, lane, CUDA_ERROR_MISALIGNED_ADDRESS,
                  "%s %u bytes at 0x%llx, which is not a multiple of %u", verb(s), s->bytes,
                  (unsigned long long)(shared ? in_shared : address), s->bytes);
+    address += used.begin;
     if (shared)
         fault_at(w, site, lane, illegal,
                  "%s %u bytes at byte %lld of shared memory; the block has %u bytes of it", verb(s),
-                 s->bytes, (long long)in_shared, w->shared_bytes);
+                 bytes, (long long)(address - (uint64_t)w->shared), w->shared_bytes);
     if (local)
         fault_at(w, site, lane, illegal,
-                 "%s %u bytes at byte %lld of its local memory, which has %u bytes", verb(s),
-                 s->bytes, (long long)(address - (uint64_t)w->local - lane * w->local_stride),
+                 "%s %u bytes at byte %lld of its local memory, which has %u bytes", verb(s), bytes,
+                 (long long)(address - (uint64_t)w->local - lane * w->local_stride),
                  kernel->local_bytes);
     char where[400];
     Range block;
@@ -51,7 +61,7 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
     else if (heap != NOT_IN_HEAP)
         snprintf(where, sizeof where, "in the heap of malloc, but not inside an allocated block");
     else memory_describe(address, where, sizeof where);
-    fault_at(w, site, lane, illegal, "%s %u bytes at 0x%llx, %s", verb(s), s->bytes,
+    fault_at(w, site, lane, illegal, "%s %u bytes at 0x%llx, %s", verb(s), bytes,
              (unsigned long long)address, where);
 }
 
@@ -125,24 +135,26 @@ VECTORISED static bool all_inside(Range range, const uint64_t *addr, uint32_t by
     return (int64_t)outside >= 0 && !(low & (bytes - 1));
 }
 
-/* Checks every active lane; remembers the allocation if all lanes hit the same one. */
+/* Checks every active lane; remembers the allocation if all lanes hit the same one. What is read
+   along with the used bytes lies in the same page. */
 void access_check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
 {
     const struct Site *s = &w->worker->job->kernel->sites[site];
-    uint32_t bytes = s->bytes, found = 0;
+    const Range used = used_bytes(s);
+    uint32_t bytes = used.end - used.begin, found = 0;
     uint64_t shared = (uint64_t)w->shared;
     Range last =
         s->space == SPACE_SHARED ? (Range){shared, shared + w->shared_bytes} : w->sites[site];
     bool remember = true, lasting;
-    if (mask == UINT32_MAX && all_inside(last, addr, bytes)) return;
+    if (mask == UINT32_MAX && all_inside(last, addr, s->bytes)) return;
     FOR_LANES(lane, mask)
     {
-        uint64_t address = addr[lane];
-        if (address & (bytes - 1)) bad_access(w, site, lane, address);
+        uint64_t address = addr[lane] + used.begin;
+        if (addr[lane] & (s->bytes - 1)) bad_access(w, site, lane, addr[lane]);
         if (inside(last, address, bytes)) continue;
         if (!reachable(w, lane, address, s->space, s->kind != SITE_LOAD, &last, &lasting) ||
             !inside(last, address, bytes))
-            bad_access(w, site, lane, address);
+            bad_access(w, site, lane, addr[lane]);
         remember = remember && lasting && found++ == 0;
     }
     if (found && remember) w->sites[site] = last;

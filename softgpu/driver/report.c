@@ -186,9 +186,10 @@ void report_collision(const Access *a, uint32_t kind, uint32_t lane, uint64_t ad
 
 void report_unwritten(const Access *a, uint32_t lane, uint64_t address, uint32_t bytes)
 {
-    uint32_t moved = 0, size = a->bytes / a->site->elements;
+    uint64_t moved = 0, size = a->site->bytes / a->site->elements;
     for (uint32_t e = 0; e < a->site->elements; e++)
-        if (origin_of(a->number)->moves >> e & 1) moved |= ((1u << size) - 1) << e * size;
+        if (origin_of(a->number)->moves >> e & 1) moved |= ((1ull << size) - 1) << e * size;
+    moved >>= a->from;
     Finding *f = found((Finding){.kind = UNINITIALISED,
                                  .note = bytes & ~moved ? NO_NOTE : MOVED,
                                  .site = a->number,

@@ -74,6 +74,7 @@ struct Site {
     uint8_t space;       /* SPACE_... */
     uint8_t kind;        /* SITE_... */
     uint8_t elements;    /* of a vector access (ld.v4: 4), else 1 */
+    uint32_t used;       /* the bytes that a load is for, as bits; 0: all */
 };
 
 /* What a kernel is compiled for. */

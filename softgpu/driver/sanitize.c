@@ -154,6 +154,7 @@ static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_
     a->store = a->site->kind != SITE_LOAD;
     a->atomic = a->site->kind == SITE_ATOMIC || a->site->kind == SITE_RED;
     a->observes = false;
+    a->from = 0;
     a->flags = hints & HINTS_OF_MARKS;
     uint32_t blind = a->flags & MARK_ATOMIC && !a->load ? MARK_BLIND : 0;
     a->mark = mark_of(order.now, site, w->warp_id, 0, a->flags | blind);
@@ -226,6 +227,34 @@ static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const vo
     return good;
 }
 
+/* The longest aligned part of an access that begins with the first of some bytes and has no others. */
+static uint32_t part_of(uint32_t bytes)
+{
+    uint32_t from = __builtin_ctz(bytes), size = 1;
+    while (!(from & size) && !((((1ull << 2 * size) - 1) << from) & ~(uint64_t)bytes)) size *= 2;
+    return size;
+}
+
+/* Looks at the bytes that a load is for; returns the lanes whose address is good. */
+static uint32_t inspect_used(Access *a, const uint64_t *addr, uint32_t mask)
+{
+    uint64_t part[LANES];
+    uint32_t good = mask;
+    if (!a->site->used) return inspect(a, addr, mask, NULL);
+    FOR_LANES(lane, mask)
+    if (addr[lane] & (a->bytes - 1) && !report_place(a, MISALIGNED, lane, addr[lane], NO_NOTE))
+        good &= ~(1u << lane);
+    for (uint32_t left = a->site->used; left && good;
+         left &= ~(((1ull << a->bytes) - 1) << a->from)) {
+        a->from = __builtin_ctz(left);
+        a->bytes = part_of(left);
+        FOR_LANES(lane, good) part[lane] = addr[lane] + a->from;
+        good = inspect(a, part, good, NULL);
+    }
+    a->row = false;
+    return good;
+}
+
 /* Flags and atomics tell other threads what came before them. */
 static void pass_on(const Access *a, const uint64_t *addr, uint32_t good, uint32_t hints)
 {
@@ -268,7 +297,7 @@ void sg_sanitize_load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mas
     Access a;
     if (!mask) return;
     set_access(&a, w, site, mask, hints);
-    uint32_t good = inspect(&a, addr, mask, NULL);
+    uint32_t good = inspect_used(&a, addr, mask);
     if (good != mask) clear_lanes(data, mask & ~good, a.site);
     read_lanes(&a, addr, good, data);
     pass_on(&a, addr, good, hints);

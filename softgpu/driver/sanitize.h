@@ -129,6 +129,7 @@ typedef struct Access {
     bool load, store, atomic; /* an atomic may be both */
     bool observes;            /* an atomic whose result tells it of those before it */
     bool row;                 /* consecutive lanes access consecutive places */
+    uint32_t from;            /* where the part at hand begins of what the instruction accesses */
     Mark mark;                /* of lane 0 */
 } Access;
 

@@ -614,5 +614,7 @@ class FunctionEmitter(ValueEmitter):
             raise ValueError(f"{item or self.function.name} has more sites than opcodes.py says")
         self._sites_used[item] += 1
         number = self.text.first_site[original or self.function.name] + nth
-        self.text.sites[number] = Site(source.file, source.line, size, space, kind, elements)
+        used = item.used_bytes or 0 if item and item.opcode == "ld" else 0
+        used &= (1 << min(size, 32)) - 1
+        self.text.sites[number] = Site(source.file, source.line, size, space, kind, elements, used)
         return number

@@ -44,6 +44,7 @@ class Site:
     space: str
     kind: str
     elements: int = 1
+    used: int = 0
 
 
 @dataclass

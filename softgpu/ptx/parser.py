@@ -53,6 +53,7 @@ SPECIAL = re.compile(
     r"|reserved_smem_offset_\w+|(?:total|aggr|dynamic)_smem_size|current_graph_exec)"
 )
 NAME = re.compile(r"[A-Za-z_$%][\w$%]*", re.ASCII)
+USED_BYTES = re.compile(r'"used_bytes_mask\s+(?:0[xX]([0-9a-fA-F]+)|(\d+))"')
 PART = re.compile(r"\.[bh][0-7]+")  # of a scalar register, in video instructions
 
 LINKAGE = {".visible", ".extern", ".weak", ".common"}
@@ -134,6 +135,7 @@ class _Parser:
         self.scope_count = 0
         self.source = UNKNOWN
         self.caller: SourceLine | None = None
+        self.used_bytes: int | None = None  # by the next instruction
         self.user_lines: dict[tuple, SourceLine] = {}  # by place of an earlier .loc
 
     # Tokens
@@ -231,6 +233,8 @@ class _Parser:
             before = self.function.body
             if self.tokens[self.at] == '"nounroll"' and before and isinstance(before[-1], Label):
                 self.function.kept_rolled.add(before[-1].name)
+            elif match := USED_BYTES.fullmatch(self.tokens[self.at]):
+                self.used_bytes = int(match[1], 16) if match[1] else int(match[2])
             self.skip_past(";")
         elif token == ".file":
             self.integer()
@@ -669,8 +673,10 @@ class _Parser:
                 negated,
                 self.caller,
                 first,
+                self.used_bytes,
             )
         )
+        self.used_bytes = None
 
     def opcode(self) -> tuple[str, tuple[str, ...]]:
         token = self.tokens[self.at]

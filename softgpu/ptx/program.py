@@ -164,7 +164,8 @@ class Instruction:
 
     `source` is the innermost line that `.loc` gives. Where that is in a CUDA header that was
     inlined, `caller` is the nearest line outside of such headers, else None. `token` counts
-    the tokens of the text in front of it.
+    the tokens of the text in front of it. `used_bytes`: of what a load
+    reads, the bytes that it is for, as bits; None: all.
     """
 
     opcode: str
@@ -175,6 +176,7 @@ class Instruction:
     negated: bool = False
     caller: SourceLine | None = None
     token: int = 0
+    used_bytes: int | None = None
 
     @property
     def user_line(self) -> SourceLine:
