@@ -90,7 +90,7 @@ def pycuda():
             if parent.endswith("/test") and name.startswith("test_"):
                 (folder / name).write_bytes(archive.extractfile(member).read())
     (folder / "conftest.py").write_text(INSTALL)
-    return folder, sys.executable, []
+    return folder, sys.executable, ["-n", "0"]  # side by side they would take too much memory
 
 
 def numba():
