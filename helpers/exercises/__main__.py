@@ -6,7 +6,8 @@ from pathlib import Path
 
 from . import progress, texts
 
-LIMITS = "seconds", "megabytes", "jobs"
+LEAST = {"seconds": 0.01, "megabytes": 1, "jobs": 1, "seed": 0}
+MOST = 1_000_000_000
 
 
 def main():
@@ -39,8 +40,9 @@ def _grade(parser, command, **arguments):
         parser.error(f"{folder} is {'a file' if folder.exists() else 'not there'}: name a folder")
     if arguments["resume"] and not arguments["output"]:
         parser.error("--resume needs --output FILE")
-    if any(arguments[name] is not None and arguments[name] <= 0 for name in LIMITS):
-        parser.error("--seconds, --megabytes and --jobs must be above 0")
+    for name, least in LEAST.items():
+        if arguments[name] is not None and not least <= arguments[name] <= MOST:
+            parser.error(f"--{name} must be from {least} to {MOST}")
     sys.stdout.reconfigure(encoding="utf-8", newline="")
     try:
         grading.grade(file=sys.stdout, **arguments)

@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 
 from ..progress import seed_of
 from . import sandbox
@@ -34,18 +35,20 @@ def grade(
         _say(f"nothing handed in below {folder}")
     rows = [_head(submission, seed) for submission in found]
     to_do = [n for n, row in enumerate(rows) if not table.keeps(n, row)]
+    judged = _judged(found, rows, to_do, seconds, megabytes, jobs or _cores(), folder)
     try:
-        for n, row in _judged(found, rows, to_do, seconds, megabytes, jobs or _cores(), folder):
-            table.add(n, row)
-            states[row["verdict"]] += 1
-            count = f"{states.total() + len(rows) - len(to_do)} of {len(rows)}"
-            _say(f"{count}  {row['learner']} {row['exercise']}: {row['verdict']}")
+        with closing(judged):
+            for n, row in judged:
+                table.add(n, row)
+                states[row["verdict"]] += 1
+                count = f"{states.total() + len(rows) - len(to_do)} of {len(rows)}"
+                _say(f"{count}  {row['learner']} {row['exercise']}: {row['verdict']}")
     finally:
         table.close()
-        counts = ", ".join(f"{count} {state}" for state, count in states.most_common())
-        kept = f", {len(rows) - len(to_do)} there already" if len(to_do) < len(rows) else ""
-        took = time.monotonic() - begun
-        _say(f"{states.total()} kernels judged in {took:.0f} s: {counts or 'nothing to do'}{kept}")
+        kept = {"there already": len(rows) - len(to_do)} if len(to_do) < len(rows) else {}
+        counts = [f", {count} {state}" for state, count in [*states.most_common(), *kept.items()]]
+        took = f"{time.monotonic() - begun:.0f} s"
+        _say(f"{states.total()} of {len(to_do)} kernels judged in {took}{''.join(counts)}")
 
 
 def _say(words):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
+from functools import cache
 from queue import Empty, SimpleQueue
 
 from .. import texts
@@ -40,13 +41,12 @@ class RoomError(RuntimeError):
 class Room:
     """One process that judges, in a sandbox of some kind."""
 
-    def __init__(self, kind, hidden=()):
-        paths = sandbox.visible()
+    def __init__(self, kind, paths, hidden):
         self.folder = tempfile.mkdtemp(prefix="grade-") if kind == "none" else "/tmp"
         self.said = tempfile.TemporaryFile()
         self.link, other = socket.socketpair()
         self.link.settimeout(MOST_S)
-        arguments = {"handle": other.fileno(), "kind": kind, "paths": paths, "hidden": [*hidden]}
+        arguments = {"handle": other.fileno(), "kind": kind, "paths": paths, "hidden": hidden}
         command = [sys.executable, "-m", WORKER, json.dumps(arguments)]
         environment = {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
         environment |= SET | {"TMPDIR": self.folder}
@@ -88,9 +88,11 @@ class Room:
 
     def close(self):
         """End what is in it."""
+        with suppress(OSError):
+            self.link.shutdown(socket.SHUT_RDWR)  # which another thread may wait for
         self.link.close()
         try:
-            self.process.wait(1)  # it clears up and goes
+            self.process.wait(5)  # it clears up and goes
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -115,7 +117,7 @@ class Rooms:
 
     def __init__(self, seconds, megabytes, hidden=()):
         self.limits = seconds, megabytes
-        self.hidden = [os.path.realpath(path) for path in hidden]
+        self.paths, self.hidden = sandbox.visible(), [os.path.realpath(path) for path in hidden]
         self.all, self.free, self.are_closed = [], SimpleQueue(), False
         _prepare()
         for self.kind in sandbox.KINDS:
@@ -136,7 +138,7 @@ class Rooms:
         self.free.put(self.all[0])
 
     def _room(self):
-        self.all.append(room := Room(self.kind, self.hidden))
+        self.all.append(room := Room(self.kind, self.paths, self.hidden))
         if self.are_closed:
             self.close()
         return room
@@ -169,6 +171,7 @@ class Rooms:
         self.close()
 
 
+@cache
 def _prepare():
     """Have the driver built and CUDA's headers read: sandboxes can't write what is missing."""
     text = texts.find(texts.names()[0]).solution

@@ -49,7 +49,7 @@ def command(kind, paths, hidden):
     if kind != "bubblewrap":
         return []
     flags = "--unshare-all --die-with-parent --new-session --cap-drop ALL"
-    flags += " --proc /proc --dev /dev --tmpfs /tmp"
+    flags += " --proc /proc --dev /dev --remount-ro /dev --tmpfs /tmp"
     shown = [word for path in paths for word in ("--ro-bind", path, path)]
     covered = [word for path in _covered(paths, hidden) for word in ("--tmpfs", path)]
     where = ["--chdir", str(texts.ROOT.parent), "--"]

@@ -59,18 +59,27 @@ def main(handle, kind, paths, hidden):
     from .. import judging  # noqa: F401  (takes a while; the processes of kernels have it then)
 
     place = tempfile.gettempdir()
+    before = {*os.listdir(place)}  # where the course is in /tmp, it is there
     send(link, "ready")
     try:
-        while (request := receive(link)) and not os.listdir(place):
+        while {*os.listdir(place)} == before and (request := receive(link)):
             folder = tempfile.mkdtemp(prefix="kernel-")
             outcome = _Kernel(link, folder, **request).outcome()
-            for path in os.scandir(place):
-                shutil.rmtree(path) if path.is_dir(follow_symlinks=False) else os.unlink(path)
+            _clear(place, before)
             send(link, outcome)
     except (_Gone, OSError):
         pass  # nobody waits for a verdict any more
     if kind == "none":
         shutil.rmtree(place, ignore_errors=True)
+
+
+def _clear(folder, kept):
+    """Remove what is in a folder; if that fails, this process is not used any more."""
+    for name in {*os.listdir(folder)} - kept:
+        path = os.path.join(folder, name)
+        with suppress(OSError):
+            is_folder = os.path.isdir(path) and not os.path.islink(path)
+            shutil.rmtree(path) if is_folder else os.unlink(path)
 
 
 class _Gone(Exception):
@@ -81,8 +90,7 @@ class _Kernel:
     """A kernel that is judged: its process, and what comes of it."""
 
     def __init__(self, link, folder, exercise, text, choices, seed, seconds, megabytes):
-        self.link, self.folder = link, folder
-        self.seconds, self.megabytes = seconds, megabytes
+        self.link, self.seconds, self.megabytes = link, seconds, megabytes
         verdict, said = os.pipe(), os.pipe()
         self.child = os.fork()
         if not self.child:
@@ -153,7 +161,7 @@ class _Kernel:
             return f"took more than {self.seconds:g} s of the processor"
         if len(processes) > MOST_PROCESSES:
             return f"started more than {MOST_PROCESSES} processes"
-        if _bytes_in(self.folder) > MOST_TEMPORARY_BYTES:
+        if _bytes_in(tempfile.gettempdir()) > MOST_TEMPORARY_BYTES:
             return f"wrote more than {MOST_TEMPORARY_BYTES >> 20} MB of temporary files"
         return ""
 
@@ -176,6 +184,9 @@ def _below(ancestor):
 
 
 def _bytes_in(folder):
+    if os.path.ismount(folder):  # what has no name any more counts
+        status = os.statvfs(folder)
+        return (status.f_blocks - status.f_bfree) * status.f_frsize
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:
