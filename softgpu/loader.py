@@ -515,6 +515,7 @@ def facts_of(function: Function, code: KernelCode) -> dict:
         "dynamic_align": layout.dynamic_align,
         "local_bytes": layout.local_bytes,
         "max_threads": function.max_threads or 0,
+        "ptx_version": layout.module.architecture,
         "files": ffi.new("char *[]", names),
         "sites": ffi.new("struct Site[]", [_site(site, files) for site in code.sites]),
         "file_count": len(files),

@@ -122,6 +122,12 @@ CUDART cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
 CUDART cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 { return CALL(cuCtxSetCacheConfig((CUfunc_cache)config)); }
 
+CUDART cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
+{ return CALL(cuCtxGetSharedMemConfig((CUsharedconfig *)config)); }
+
+CUDART cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
+{ return CALL(cuCtxSetSharedMemConfig((CUsharedconfig)config)); }
+
 CUDART cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 { return CALL(cuCtxGetStreamPriorityRange(least, greatest)); }
 

@@ -148,6 +148,13 @@ CUDART cudaFuncSetCacheConfig(const void *host, enum cudaFuncCache config)
     return told(result ?: cuFuncSetCacheConfig(function, (CUfunc_cache)config));
 }
 
+CUDART cudaFuncSetSharedMemConfig(const void *host, enum cudaSharedMemConfig config)
+{
+    CUfunction function;
+    CUresult result = ready() ?: function_of(host, &function);
+    return told(result ?: cuFuncSetSharedMemConfig(function, (CUsharedconfig)config));
+}
+
 CUDART cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host,
                                                               int threads, size_t shared,
                                                               unsigned flags)

@@ -221,7 +221,7 @@ typedef struct Kernel {
     uint32_t param_count;
     uint32_t loop_depth;
     uint64_t loop_constant;
-    uint32_t static_shared, dynamic_align, local_bytes, max_threads;
+    uint32_t static_shared, dynamic_align, local_bytes, max_threads, ptx_version;
     const char **files;
     uint32_t file_count, site_count;
     struct Site *sites;

@@ -43,7 +43,7 @@ CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function)
     case CONST_BYTES: *value = kernel->reported_const; break;
     case LOCAL_BYTES: *value = kernel->reported_local; break;
     case REGISTERS: *value = kernel->registers; break;
-    case PTX_VERSION:
+    case PTX_VERSION: *value = kernel->ptx_version; break;
     case BINARY_VERSION: *value = ARCHITECTURE; break;
     case MAX_DYNAMIC_SHARED: *value = kernel->max_dynamic_shared; break;
     case CARVEOUT: *value = kernel->carveout; break;

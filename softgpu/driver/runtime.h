@@ -201,6 +201,7 @@ typedef struct KernelFacts {
     uint64_t loop_constant;
     uint32_t static_shared, dynamic_align, local_bytes;
     uint32_t max_threads; /* as its author promises; 0: a block's most */
+    uint32_t ptx_version; /* the architecture that its PTX is for; 0: it does not say */
     const char **files;
     const struct Site *sites;
     uint32_t file_count, site_count;

@@ -12,6 +12,8 @@ __all__ = ["operand_address", "operand_sum", "special", "symbol_address"]
 
 def special(e, name: str) -> Value:
     head, _, axis = name.partition(".")
+    if "cluster" in name:
+        return _of_cluster(e, head, axis)
     if head in ("tid", "ntid", "ctaid", "nctaid"):
         index = "xyz".index(axis) if axis in ("x", "y", "z") else None
         if index is None:
@@ -57,6 +59,20 @@ def special(e, name: str) -> Value:
     if name.endswith("_hi"):
         ticks = e.op("lshr", ticks, 32)
     return ticks if name in ("clock64", "globaltimer") else e.resize(ticks, "i32")
+
+
+def _of_cluster(e, head: str, axis: str) -> Value:
+    """A register about a grid's clusters: each is one block, unless the kernel wants others."""
+    directives = e.layout.module.functions[e.text.kernel].directives
+    if "explicitcluster" in directives or {*directives.get("reqnctapercluster", ())} - {1}:
+        raise Unsupported("clusters of blocks")
+    if head == "is_explicit_cluster":
+        return e.constant(0, "i1")
+    if head in ("clusterid", "nclusterid"):
+        return special(e, f"{head.replace('cluster', 'cta')}.{axis}")
+    if head in ("cluster_ctaid", "cluster_nctaid") and axis not in ("x", "y", "z"):
+        raise Unsupported(f"%{head} is a vector: name its .x, .y or .z")
+    return e.constant(int(head.startswith("cluster_n")), "i32")
 
 
 def _reserved_shared(e, what: str) -> Value:

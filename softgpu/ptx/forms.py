@@ -230,10 +230,13 @@ call             (.uni)?                                     r *
 """
 
 
+_SPECIAL_PREDICATE = Special("is_explicit_cluster")
+
+
 def _is_number(operand) -> bool:
     if isinstance(operand, Register):
         return operand.type != "pred"
-    return isinstance(operand, (Immediate, Special, Symbol))
+    return isinstance(operand, (Immediate, Special, Symbol)) and operand != _SPECIAL_PREDICATE
 
 
 def _is_result(operand) -> bool:
@@ -254,7 +257,9 @@ _TESTS = {
     "d": _is_result,
     "p": lambda operand: operand is None or _is_predicate(operand),
     "a": _is_number,
-    "q": lambda o: _is_predicate(o) or isinstance(o, Immediate) or _is_negation(o),
+    "q": lambda o: (
+        _is_predicate(o) or isinstance(o, Immediate) or _is_negation(o) or o == _SPECIAL_PREDICATE
+    ),
     "w": lambda operand: _all_in(operand, _is_result),
     "v": lambda operand: _all_in(operand, _is_number),
     "m": lambda operand: isinstance(operand, Address),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os.path
+import re
 from dataclasses import dataclass, field
 
 __all__ = [
@@ -272,6 +273,12 @@ class Module:
     text: str = field(default="", repr=False)
     debug: bool = False
     own_files: tuple[str, ...] = ()  # that it was made of, but for CUDA's headers
+
+    @property
+    def architecture(self) -> int:
+        """What the text is for, 90 for sm_90a; 0: it does not say."""
+        found = re.search(r"\d+", self.target)
+        return int(found[0]) if found else 0
 
     @property
     def kernels(self) -> list[Function]:

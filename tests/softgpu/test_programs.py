@@ -19,6 +19,8 @@ SOURCES = Path(__file__).parent / "programs"
 ANSWERS = """\
 arguments: 2, last b c
 device: 1 of sm_90, warps of 32, 2 blocks of 1024
+shared memory's banks: cudaSuccess
+banks: 1, PTX: 90, binary: 90
 constant: cudaSuccess
 template: 6.5, visits 1000, time taken
 managed: 518

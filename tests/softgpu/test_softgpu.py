@@ -571,3 +571,58 @@ def test_an_error_at_a_module_that_nobody_keeps_is_told():
         cuda.module_from_buffer(NOTHING).get_function("missing")
     with pytest.raises(cuda.LogicError, match="named symbol not found"):
         cuda.module_from_buffer(NOTHING).get_global("missing")
+
+
+@pytest.mark.parametrize(("target", "version"), [("sm_90a", 90), ("sm_75", 75), ("sm_120", 120)])
+def test_a_kernel_says_what_its_ptx_is_for(target, version):
+    text = NOTHING.replace(b".target sm_90", b".target " + target.encode())
+    kernel = cuda.module_from_buffer(text).get_function("nothing")
+    assert (kernel.ptx_version, kernel.binary_version) == (version, 90)
+
+
+CLUSTERS = """
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+#define REGISTER(name) \\
+    asm volatile("mov.u32 %0, %%" name ";" : "=r"(value)); *out++ = value
+
+extern "C" __global__ void registers(unsigned *out)
+{
+    unsigned value, explicit_;
+    out += 17 * (blockIdx.y * gridDim.x + blockIdx.x);
+    REGISTER("clusterid.x"); REGISTER("clusterid.y"); REGISTER("clusterid.z");
+    REGISTER("nclusterid.x"); REGISTER("nclusterid.y"); REGISTER("nclusterid.z");
+    REGISTER("cluster_ctaid.x"); REGISTER("cluster_ctaid.y"); REGISTER("cluster_ctaid.z");
+    REGISTER("cluster_nctaid.x"); REGISTER("cluster_nctaid.y"); REGISTER("cluster_nctaid.z");
+    REGISTER("cluster_ctarank"); REGISTER("cluster_nctarank");
+    asm volatile("{ .reg .pred p; mov.pred p, %%is_explicit_cluster; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(explicit_));
+    *out++ = explicit_;
+    *out++ = cg::this_grid().block_rank();
+    *out = cg::this_grid().num_threads();
+}
+
+extern "C" __global__ void __cluster_dims__(2, 1, 1) pairs(unsigned *out)
+{
+    unsigned value;
+    REGISTER("cluster_nctarank");
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    return SourceModule(CLUSTERS, no_extern_c=True, arch="sm_90", options=["-std=c++17"])
+
+
+def test_each_block_of_a_plain_grid_is_a_cluster_of_its_own(clusters):
+    out = np.zeros((6, 17), np.uint32)
+    clusters.get_function("registers")(cuda.Out(out), block=(32, 1, 1), grid=(3, 2))
+    assert out.tolist() == [
+        [n % 3, n // 3, 0, 3, 2, 1, 0, 0, 0, 1, 1, 1, 0, 1, 0, n, 192] for n in range(6)
+    ]
+
+
+def test_a_kernel_of_larger_clusters_is_refused(clusters):
+    with pytest.raises(cuda.Error, match="in pairs.*clusters of blocks"):
+        clusters.get_function("pairs")

@@ -48,6 +48,12 @@ int main(int argc, char **argv)
     printf("device: %d of sm_%d%d, warps of %d, %d blocks of 1024\n", devices, properties.major,
            properties.minor, properties.warpSize, at_once);
 
+    cudaSharedMemConfig banks;
+    check("shared memory's banks", cudaDeviceGetSharedMemConfig(&banks));
+    cudaFuncAttributes facts;
+    cudaFuncGetAttributes(&facts, dynamic);
+    printf("banks: %d, PTX: %d, binary: %d\n", banks, facts.ptxVersion, facts.binaryVersion);
+
     const float two[] = {1, 2};
     check("constant", cudaMemcpyToSymbol(factors, two, sizeof two));
     std::vector<double> host(1000, 3.0);
