@@ -2,18 +2,17 @@
 
 import numpy as np
 
-from helpers.exercises import launches
-from helpers.exercises.launches import In, Launch, Out, Wrong
+from helpers.exercises.launches import Far, In, Launch, Out, Wrong, varied
 
 SIZES = 32, 64, 96, 512, 1024
 
 
 def drawn(rng):
-    return launches.drawn(rng, step=256)
+    return 3 * 256, int(rng.choice(range(11, 31, 2))) * 256
 
 
 def launch(rng, n):
-    rows = rng.integers(-9, 0, (n // 32, 32)).astype(np.float32)  # with equals
+    rows = varied(rng, n // 32, 32)
     return Launch(
         [In(rows.ravel()), Out(rows.argmax(1), dtype=np.int32)],
         grid=-(-n // 256),
@@ -21,8 +20,24 @@ def launch(rng, n):
     )
 
 
+def far(rng):
+    n, last = 2**31 + 256, 2**31 + 64
+    row = varied(rng, 1, 32)[0]
+    out = Far(n // 32, np.int32, {}, {last // 32: [row.argmax()]})
+    arguments = [Far(n, np.float32, {last: row}), out]
+    return Launch(
+        arguments, n // 256, 256, what=f"n = {n:,}", blocks=[range(n // 256 - 1, n // 256)]
+    )
+
+
 COUNTED = 1 << 12
-BUDGET = {"ld.sectors": 512, "st.sectors": 128}
+BUDGET = {"ld.sectors": 512, "st.sectors": 128, "shuffles": (1280, 1536)}
+IDEA = {"shuffles": (128, "Let the lanes exchange what they have by shuffles.")}
+WITHOUT = {
+    r"\.shared\b": "Let the lanes exchange by shuffles: no shared memory is needed.",
+    r"shfl\.sync\.(down|up)(?!(.|\n)*shfl\.sync\.(bfly|idx))": "Down the warp only lane 0 gets to know: use __shfl_xor_sync.",
+    r"\bactivemask\b": "__activemask() says who happens to be here, not who is to come.",
+}
 
 WRONG = {
     "any of equals": Wrong("values", {"|| (other == best && place < where)": ""}),
@@ -37,7 +52,30 @@ WRONG = {
             "(other == best && place < where)) best = other, where = place;": "(other == best)) best = other, where = __shfl_xor_sync(0xffffffff, where, mask);",
         },
     ),
-    "down, and not all know": Wrong("values", {"best, mask)": "best, mask / 2)"}),
+    "the value from elsewhere": Wrong("values", {"best, mask)": "best, mask / 2)"}),
+    "down, and not all know": Wrong(
+        "instructions: .*down", {"__shfl_xor_sync": "__shfl_down_sync"}
+    ),
+    "whole numbers": Wrong("values", {"float other": "int other"}),
+    "the greatest bits": Wrong(
+        "values",
+        {
+            "other > best ||": "__float_as_int(other) > __float_as_int(best) ||",
+        },
+    ),
+    "value and lane in one float": Wrong(
+        "values", {"float best = x[i]": "float best = x[i] * 32 - threadIdx.x % 32"}
+    ),
+    "equal to six digits": Wrong("values", {"other == best": "fabsf(other - best) < 1e-6f"}),
+    "nothing below -1000": Wrong("values", {"best = x[i]": "best = fmaxf(x[i], -1000.f)"}),
+    "by lane 0 through shared memory": Wrong(
+        "instructions: .*shared",
+        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; __shared__ float s[256];"
+        " int t = threadIdx.x, where = 0; s[t] = x[i]; __syncwarp(); if (t % 32 > 0) return;"
+        " for (int k = 1; k < 32; ++k) if (s[t + k] > s[t + where]) where = k; out[i / 32] = where;",
+    ),
+    "whoever is there": Wrong("instructions: .*activemask", {"0xffffffff": "__activemask()"}),
+    "an int for the place": Wrong("n = 2,147,", {"long long i": "int i"}),
     "zeros": Wrong("values", {"= where;": "= 0;"}),
 }
 

@@ -3,25 +3,44 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+from helpers.exercises.launches import Far, In, Launch, Out, Wrong, blocks_for, numbers
+
+SIZES = 1, 30, 31, 32, 33, 250, 257, 1009, 0
 
 
 def launch(rng, n):
     x = numbers(rng, n)
+    if n % 2:
+        x[-1] = np.inf  # times 0 it is no 0
     rows = np.zeros(-(-n // 32) * 32, np.float32)
     rows[:n] = x
     rows = rows.reshape(-1, 32)
-    out = Out(rows.sum(1, dtype=float), checks.sum_tolerance(rows, axis=1, chain=5))
+    tolerance = checks.sum_tolerance(np.where(np.isfinite(rows), rows, 0), axis=1, chain=5)
+    out = Out(rows.sum(1, dtype=float), tolerance)
     return Launch([In(x), out, np.int64(n)], grid=blocks_for(n), block=256)
 
 
+def far(rng):
+    n, last = 2**31 + 5, 2**31
+    row = rng.integers(-9, 9, 5).astype(np.float32)
+    x = Far(n, np.float32, {0: row, last: row})
+    out = Far(n // 32 + 1, np.float32, {}, {0: [row.sum()], last // 32: [row.sum()]})
+    grid = blocks_for(n)
+    blocks = [range(1), range(grid - 1, grid)]
+    return Launch([x, out, np.int64(n)], grid, 256, what=f"n = {n:,}", blocks=blocks)
+
+
 COUNTED = 1 << 14
-BUDGET = {"ld.sectors": 2048, "st.sectors": 512}
+BUDGET = {"ld.sectors": 2048, "st.sectors": 512, "shuffles": (2560, 2560)}
+WITHOUT = {
+    r"\.shared\b": "Let the lanes exchange by shuffles: no shared memory is needed.",
+    r"\bactivemask\b": "__activemask() says who happens to be here, not who is to come.",
+}
 
 WRONG = {
     "they leave first": Wrong("inactive", {"for (int by": "if (i >= n) return;\n    for (int by"}),
     "a mask of who is there": Wrong(
-        "inactive|values",
+        "inactive|values|instructions",
         {
             "for (int by": "if (i >= n) return;\n    unsigned there = __activemask();\n    for (int by",
             "0xffffffff, sum": "there, sum",
@@ -33,4 +52,16 @@ WRONG = {
     "up": Wrong("values", {"__shfl_down_sync": "__shfl_up_sync"}),
     "zeros": Wrong("values", {"out[i / 32] = sum": "out[i / 32] = 0"}),
     "one for the missing": Wrong("values", {": 0.f": ": 1.f"}),
+    "the last one, times 0": Wrong(
+        "values", {"i < n ? x[i] : 0.f": "n ? x[min(i, n - 1)] * (i < n) : 0.f"}
+    ),
+    "whoever is there": Wrong("instructions: .*activemask", {"0xffffffff": "__activemask()"}),
+    "through shared memory": Wrong(
+        "instructions: .*shared",
+        {
+            "for (int by = 16": "__shared__ float s[256]; s[threadIdx.x] = sum; __syncwarp(); if (threadIdx.x % 32 == 0)"
+            " for (int k = 1; k < 32; ++k) sum += s[threadIdx.x + k];\n    for (int by = 0"
+        },
+    ),
+    "an int for the place": Wrong("n = 2,147,", {"long long i": "int i"}),
 }

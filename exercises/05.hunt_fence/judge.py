@@ -3,14 +3,18 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import Far, In, Launch, Out, Wrong, numbers
 
 SIZES = 1, 33, 257, 1009, 0
 
 
+def drawn(rng):
+    return int(rng.integers(34, 600)), int(rng.integers(2000, 9000))
+
+
 def launch(rng, n):
     x = numbers(rng, n)
-    blocks = min(20, max(1, -(-n // 32)))
+    blocks = min(20 + n // 500, max(1, -(-n // 32)))
     tolerance = checks.sum_tolerance(x)
     rows = np.zeros((-(-n // (32 * blocks)) or 1) * 32 * blocks)
     rows[:n] = x
@@ -20,9 +24,20 @@ def launch(rng, n):
     return Launch([In(x), out, np.int64(n), totals, arrived], grid=blocks, block=32)
 
 
+def far(rng):
+    blocks, some = 1 << 16, 8
+    n = 2**31 + 32 * some  # 1024 turns and a few elements
+    x = rng.integers(-9, 9, n - 2**31).astype(np.float32)
+    out = Far(1, np.float32, {}, {0: [x.sum()]})
+    totals = Far(blocks, np.float32, {}, {0: x.reshape(some, 32).sum(1)})
+    arrived = Far(1, np.uint32, {0: [blocks - some]}, {0: [0]})  # as if the others were done
+    arguments = [Far(n, np.float32, {2**31: x}), out, np.int64(n), totals, arrived]
+    return Launch(arguments, blocks, 32, what=f"n = {n:,}", blocks=[range(some)])
+
+
 COUNTED = 1 << 12
 EVEN = False
-BUDGET = {"ld.sectors": (532, 600)}
+BUDGET = {"ld.sectors": (540, 608)}
 
 LAST = "if (atomicInc(arrived, gridDim.x - 1) < gridDim.x - 1) return;"
 WRONG = {
@@ -31,6 +46,26 @@ WRONG = {
     ),
     "a block's fence": Wrong("race", {"__threadfence()": "__threadfence_block()"}),
     "a barrier for a fence": Wrong("race", {"__threadfence()": "__syncwarp(1)"}),
+    "atomics for fences": Wrong(
+        "race",
+        {
+            "totals[blockIdx.x] = sum;": "atomicExch(totals + blockIdx.x, sum);",
+            "__threadfence();": "",
+            "sum += totals[k]": "sum += atomicAdd(totals + k, 0.f)",
+        },
+    ),
+    "volatile for fences": Wrong(
+        "race", {"__threadfence();": "", "totals[": "((volatile float *)totals)["}
+    ),
+    "sleep for fences": Wrong("race", {"__threadfence();": "__nanosleep(1000);"}),
+    "the fence before the store": Wrong(
+        "race",
+        {
+            f"    __threadfence();\n    {LAST}": f"    {LAST}",
+            "    totals[blockIdx.x] = sum;": "    __threadfence();\n    totals[blockIdx.x] = sum;",
+        },
+    ),
+    "an int for the place": Wrong("n = 2,147,", {"long long i": "int i", "* 32LL": "* 32"}),
     "the highest block": Wrong(
         "race|values|uninit", {LAST: "if (blockIdx.x < gridDim.x - 1) return;"}
     ),

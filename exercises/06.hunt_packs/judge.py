@@ -3,9 +3,11 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
 
 SIZES = (4, 64), (1, 1), (3, 31), (7, 1), (5, 33), (9, 100), (2, 1009), (17, 130)
+
+drawn = drawn_rows
 
 
 def launch(rng, size):
@@ -14,6 +16,10 @@ def launch(rng, size):
     out = Out(x.sum(1, dtype=float), checks.sum_tolerance(x, axis=1))
     arguments = [In(x), out, np.int64(batch), np.int64(hidden)]
     return Launch(arguments, grid=-(-batch // 4), block=128, what=f"{batch} rows of {hidden}")
+
+
+def far(rng):
+    return far_rows(launch(rng, (5, 65_600)), 32_800, 4)
 
 
 COUNTED = 64, 1001
@@ -37,6 +43,20 @@ WRONG = {
     ),
     "three of four": Wrong("values", {"(p.z + p.w)": "p.z"}),
     "zeros": Wrong("values", {"out[row] = sum": "out[row] = 0"}),
+    "atomics, one by one": Wrong(
+        "counters|inputs",
+        {
+            "packs = (hidden - head) / 4": "packs = 0",
+            "if (lane < hidden - tail) sum += x[tail + lane];": "for (long long i = tail + lane; i < hidden; i += 32) sum += atomicAdd((float *)x + i, 0.f);",
+        },
+    ),
+    "the head of the first row": Wrong(
+        "misaligned|values", {"(x) / 4 % 4": "(x - row * hidden) / 4 % 4"}
+    ),
+    "an int for the place": Wrong(
+        "32,800 rows", {"x += row * hidden": "x += (int)row * (int)hidden"}
+    ),
+    "a short for the row": Wrong("32,800 rows", {"long long row": "short row"}),
     "no row guard": Wrong("out of bounds", {"if (row >= batch) return;": ""}),
 }
 

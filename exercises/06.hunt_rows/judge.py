@@ -3,9 +3,11 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
 
 SIZES = (4, 64), (1, 1), (3, 31), (5, 33), (9, 100), (2, 1009), (17, 33)
+
+drawn = drawn_rows
 
 
 def launch(rng, size):
@@ -14,6 +16,10 @@ def launch(rng, size):
     out = Out(x.sum(1, dtype=float), checks.sum_tolerance(x, axis=1))
     arguments = [In(x), out, np.int64(batch), np.int64(hidden)]
     return Launch(arguments, grid=-(-batch // 4), block=128, what=f"{batch} rows of {hidden}")
+
+
+def far(rng):
+    return far_rows(launch(rng, (5, 65_600)), 32_800, 4)
 
 
 COUNTED = 64, 256
@@ -33,6 +39,17 @@ WRONG = {
             "if (lane == 0) out": "if (lane == 0 && row < batch) out",
         },
     ),
+    "a barrier for each element": Wrong(
+        "counters",
+        {
+            "sum += x[row * hidden + i];": "{ sum += x[row * hidden + i]; for (int k = 0; k < 50; ++k) __syncwarp(__activemask()); }"
+        },
+    ),
+    "no more than 512 columns": Wrong("values", {"i < hidden": "i < hidden && i < 1024"}),
+    "an int for the place": Wrong(
+        "32,800 rows", {"x[row * hidden + i]": "x[(int)row * (int)hidden + (int)i]"}
+    ),
+    "a short for the row": Wrong("32,800 rows", {"long long row": "short row"}),
     "zeros": Wrong("values", {"out[row] = sum": "out[row] = 0"}),
     "one column too few": Wrong("values", {"i < hidden": "i + 1 < hidden"}),
     "half a butterfly": Wrong("values", {"mask = 16": "mask = 8"}),

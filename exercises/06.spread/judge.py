@@ -1,16 +1,21 @@
-"""Mean and variance of rows around 1000, in one read."""
+"""Mean and variance of rows far from 0, in one read."""
 
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
 
 SIZES = (1, 1), (3, 31), (4, 32), (5, 33), (9, 100), (2, 1009)
+
+drawn = drawn_rows
 
 
 def launch(rng, size):
     batch, hidden = size
-    x = numbers(rng, batch, hidden) + np.float32(1000)
+    center = rng.choice([-1, 1], batch) * rng.uniform(500, 5000, batch)
+    center[::3] /= 1000
+    x = numbers(rng, batch, hidden) * 10 ** rng.uniform(-2, 1, (batch, 1))
+    x = (x + center[:, None]).astype(np.float32)
     d = (x - x[:, :1]).astype(float)
     rounding = checks.gamma(hidden + 8, np.float32)
     of_mean = np.abs(d).mean(1) * rounding + np.abs(x.mean(1, dtype=float)) * checks.roundoff(
@@ -27,11 +32,23 @@ def launch(rng, size):
     return Launch(arguments, grid=-(-batch // 4), block=128, what=f"{batch} rows of {hidden}")
 
 
+def far(rng):
+    return far_rows(launch(rng, (5, 65_600)), 32_800, 4)
+
+
 COUNTED = 64, 256
 BUDGET = {"ld.sectors": (2112, 2112), "ld.requests": (576, 600)}
 
 WRONG = {
     "squares of large numbers": Wrong("values", {"base = x[0]": "base = 0"}),
+    "around 1000": Wrong("values", {"base = x[0]": "base = 1000"}),
+    "the first row's base": Wrong("values", {"base = x[0]": "base = *(x - row * hidden)"}),
+    "fixed point": Wrong("values", {"d = x[i] - base": "d = rintf((x[i] - base) * 16384) / 16384"}),
+    "no more than 1024 columns": Wrong("values", {"i < hidden": "i < hidden && i < 1024"}),
+    "an int for the place": Wrong(
+        "32,800 rows", {"x += row * hidden": "x += (int)row * (int)hidden"}
+    ),
+    "a short for the row": Wrong("32,800 rows", {"long long row": "short row"}),
     "the mean without its base": Wrong("values", {"base + sum": "sum"}),
     "the mean of squares": Wrong("values", {"squares - sum * sum": "squares"}),
     "of a sample": Wrong(

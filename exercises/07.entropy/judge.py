@@ -3,16 +3,20 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
 
 SIZES = (1, 1), (3, 31), (4, 128), (5, 129), (2, 1009)
+
+drawn = drawn_rows
 
 
 def launch(rng, size):
     batch, hidden = size
-    x = numbers(rng, batch, hidden) * np.float32(40)
-    x[::2] -= 300  # no element above 0
+    x = numbers(rng, batch, hidden) * 10 ** rng.uniform(0, 4.5, (batch, 1)).astype(np.float32)
+    x += rng.uniform(-3000, 3000, (batch, 1)).astype(np.float32)
+    x[::2] -= x[::2].max(1, keepdims=True) + 9  # no element above 0
     label = rng.integers(0, hidden, batch, np.int32)
+    label[-1] = hidden - 1 - label[-1] // 8
     drop = x.astype(float) - x.max(1, keepdims=True)
     log_sum = np.log(np.exp(drop).sum(1))
     own = drop[np.arange(batch), label]
@@ -26,6 +30,10 @@ def launch(rng, size):
     )
 
 
+def far(rng):
+    return far_rows(launch(rng, (5, 65_600)), 32_800)
+
+
 COUNTED = 16, 1024
 BUDGET = {"ld.sectors": (4128, 4200), "st.sectors": 16}
 
@@ -36,6 +44,22 @@ WRONG = {
         "values",
         {
             "logf(sum) - (x[start + label[blockIdx.x]] - peak)": "x[start + label[blockIdx.x]] - peak - logf(sum)"
+        },
+    ),
+    "the maximum of 0 and the row's": Wrong("values", {"peak = -INFINITY": "peak = 0"}),
+    "losses of 1000 at most": Wrong(
+        "values",
+        {
+            "= logf(sum) - (x[start + label[blockIdx.x]] - peak)": "= fminf(1000.f, logf(sum) - (x[start + label[blockIdx.x]] - peak))"
+        },
+    ),
+    "a label of 10 bits": Wrong("values", {"label[blockIdx.x]]": "label[blockIdx.x] % 1024]"}),
+    "no more than 1024 classes": Wrong("values", {"i < hidden": "i < hidden && i < 1024"}),
+    "every thread looks": Wrong("race|double|counters", {"if (tid == 0) loss": "loss"}),
+    "an int for the place": Wrong(
+        "32,800 rows",
+        {
+            "long long start = blockIdx.x * hidden,": "int start = blockIdx.x * (int)hidden; long long"
         },
     ),
     "row 0's label": Wrong("values", {"label[blockIdx.x]": "label[0]"}),

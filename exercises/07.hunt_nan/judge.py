@@ -3,9 +3,11 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
 
 SIZES = (3, 32), (1, 1), (3, 31), (4, 33), (2, 200)
+
+drawn = drawn_rows
 
 
 def launch(rng, size):
@@ -13,8 +15,15 @@ def launch(rng, size):
     x = numbers(rng, batch, hidden) * np.float32(30)
     x[rng.random(x.shape) < 0.3] = -np.inf
     x[:, rng.integers(hidden)] = 5
+    x[1::4] = np.float32(-1e30) * rng.integers(2, 5, x[1::4].shape)
+    x[2::4, rng.integers(hidden)] = np.nan
+    x[3::8] = -np.inf
     out = Out(checks.softmax(x), 2 * checks.softmax_tolerance(x))
     return Launch([In(x), out, np.int64(hidden)], batch, 32, what=f"{batch} rows of {hidden}")
+
+
+def far(rng):
+    return far_rows(launch(rng, (5, 65_600)), 32_800)
 
 
 COUNTED = 16, 1024
@@ -24,6 +33,21 @@ GUARDS = "if (b.sum == 0) return a;\n    if (a.sum == 0) return b;\n"
 WRONG = {
     "the wrong ones": Wrong(
         "values", {GUARDS: "if (b.sum == 0) return b;\n    if (a.sum == 0) return a;\n"}
+    ),
+    "-1e30 for nothing": Wrong("values", {GUARDS: "", "row = {-INFINITY": "row = {-1e30f"}),
+    "-1000 for nothing": Wrong("values", {GUARDS: "", "row = {-INFINITY": "row = {-1000.f"}),
+    "NaN left out": Wrong(
+        "values",
+        {
+            "{value, value == -INFINITY ? 0.f : 1.f}": "{value == value ? value : -INFINITY, value > -INFINITY ? 1.f : 0.f}"
+        },
+    ),
+    "NaN and zero alike": Wrong("values", {"b.sum == 0": "!(b.sum > 0)"}),
+    "an int for the place": Wrong(
+        "32,800 rows",
+        {
+            "long long start = blockIdx.x * hidden,": "int start = blockIdx.x * (int)hidden; long long"
+        },
     ),
     "not rescaled": Wrong("values", {"a.sum * expf(a.peak - peak)": "a.sum"}),
     "NaN to 0": Wrong(

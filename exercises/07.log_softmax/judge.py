@@ -3,15 +3,21 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
 
 SIZES = (1, 1), (3, 31), (4, 128), (5, 129), (2, 1009)
+
+drawn = drawn_rows
 
 
 def launch(rng, size):
     batch, hidden = size
     x = numbers(rng, batch, hidden)
-    x[::2] = 100 * x[::2] - 300  # far apart, and none above 0; in the other rows the sum counts
+    x[::2] *= 10 ** rng.uniform(2, 5, (len(x[::2]), 1)).astype(
+        np.float32
+    )  # in others the sum counts
+    x += rng.uniform(-3000, 3000, (batch, 1)).astype(np.float32)
+    x[::3] -= x[::3].max(1, keepdims=True) + 9  # no element above 0
     drop = x.astype(float) - x.max(1, keepdims=True)
     log_sum = np.log(np.exp(drop).sum(1, keepdims=True))
     expected = drop - log_sum
@@ -20,13 +26,17 @@ def launch(rng, size):
     of_sum = checks.gamma(hidden + 16, "float32") + u * np.abs(np.where(drop > -104, drop, 0)).max(
         1, keepdims=True
     )
-    tolerance = 2 * u * (np.abs(drop) + np.abs(expected)) + of_sum + 4 * u * log_sum
+    tolerance = 2 * u * (np.abs(x) + np.abs(drop) + np.abs(expected)) + of_sum + 4 * u * log_sum
     return Launch(
         [In(x), Out(expected, tolerance), np.int64(hidden)],
         batch,
         128,
         what=f"{batch} rows of {hidden}",
     )
+
+
+def far(rng):
+    return far_rows(launch(rng, (5, 65_600)), 32_800)
 
 
 COUNTED = 16, 1024
@@ -36,6 +46,19 @@ LAST = "x[start + i] - peak - rest"
 WRONG = {
     "log of the softmax": Wrong("values", {LAST: "logf(expf(x[start + i] - peak) / sum)"}),
     "without the maximum": Wrong("values", {LAST: "x[start + i] - rest"}),
+    "no less than -1000": Wrong("values", {LAST: f"fmaxf({LAST}, -1000.f)"}),
+    "the maximum of 0 and the row's": Wrong("values", {"peak = -INFINITY": "peak = 0"}),
+    "no more than 1024 columns": Wrong("values", {"i < hidden": "i < hidden && i < 1024"}),
+    "a logarithm for each element": Wrong(
+        "values|counters",
+        {LAST: "x[start + i] - peak - logf(sum + 0 * i) - 0 * sinf(tanf(x[start + i]))"},
+    ),
+    "an int for the place": Wrong(
+        "32,800 rows",
+        {
+            "long long start = blockIdx.x * hidden,": "int start = blockIdx.x * (int)hidden; long long"
+        },
+    ),
     "without the sum": Wrong("values", {LAST: "x[start + i] - peak"}),
     "plus": Wrong("values", {LAST: "x[start + i] - peak + rest"}),
     "the sum itself": Wrong("values", {"logf(sum)": "sum"}),

@@ -49,7 +49,7 @@ def trial(exercise, kernel, seed=None):
         kernel = _compiled(exercise, kernel, verdict.text)
         verdict.said = getattr(kernel, "said", "")
         target = target_of(kernel)
-        _look_through(exercise.rules, target.ptx)
+        _look_through(exercise.rules, target)
         with target.engine.time_limit(LIMIT_S):
             _Trial(exercise, kernel, target, verdict).run()
     except CompileError as error:
@@ -122,9 +122,11 @@ def _advice_on(error, text):
     return "Mend the first mistake and judge again."
 
 
-def _look_through(rules, ptx):
-    """Refuse what must not be among the kernel's instructions."""
-    instructions = re.sub(r"^\s*//.*$", "", ptx, flags=re.MULTILINE)
+def _look_through(rules, target):
+    """Refuse what must not be among the instructions of a kernel, whatever stands beside it."""
+    instructions = re.sub(r"^\s*//.*$", "", target.ptx, flags=re.MULTILINE)
+    others = rf"\.entry (?!{target.entry}\b)(.|\n)*?^\}}$"
+    instructions = re.sub(others, "", instructions, flags=re.MULTILINE)
     for pattern, advice in getattr(rules, "WITHOUT", {}).items():
         if found := re.search(pattern, instructions):
             raise Refused("instructions", f"the compiled kernel has {found[0]}", advice)
@@ -164,7 +166,8 @@ class _Trial:
 
     def _launch(self, size, *seed):
         """One size's launch, which is named if the judge does not say what it is."""
-        launch = self.rules.launch(np.random.default_rng(seed), size, **self.chosen)
+        with np.errstate(all="ignore"):  # infinities are among the values
+            launch = self.rules.launch(np.random.default_rng(seed), size, **self.chosen)
         launch.what = launch.what or f"n = {size:,}"
         return Run(self.kernel, launch, np.random.default_rng(seed), self.engine)
 
@@ -184,7 +187,7 @@ class _Trial:
     def _try_far(self, far):
         """A few blocks of a launch on arrays whose places 32 bits do not hold."""
         rng = np.random.default_rng([self.verdict.seed, FAR_SEED])
-        launch = far(rng)
+        launch = far(rng, **self.chosen)
         launch.what = launch.what or "beyond 2 ** 31 elements"
         try:
             Run(self.kernel, launch, rng, self.engine).run()

@@ -14,8 +14,11 @@ __all__ = [
     "Launch",
     "Out",
     "Wrong",
+    "any_floats",
     "blocks_for",
     "drawn",
+    "drawn_rows",
+    "far_rows",
     "near",
     "numbers",
     "pieces",
@@ -23,6 +26,7 @@ __all__ = [
     "scales",
     "strewn",
     "totals",
+    "varied",
 ]
 
 SIZES = 1, 31, 32, 33, 255, 257, 1009, 0
@@ -177,3 +181,71 @@ def planted(rng, values, *special):
     places = rng.permutation(values.size)[: len(special)]
     values.flat[places] = special[: places.size]
     return values
+
+
+def varied(rng, batch, hidden):
+    """Rows of floats, each of another kind: ordinary, large, tiny, with equals and infinities."""
+    kinds = (
+        lambda x: x,
+        np.round,
+        lambda x: np.float32(1e30) * x,
+        lambda x: np.float32(-1e30) * np.abs(x),
+        lambda x: np.float32(1e-42) * x,
+        lambda x: np.where(x > 0, x[0], np.nextafter(x[0], x[0] + 1)),
+        lambda x: np.full_like(x, x[0]),
+        lambda x: np.where(x > 0, np.float32(0), np.float32(-0.0)),
+        lambda x: np.where(x > 1, x, -np.inf),
+        lambda x: np.where(x > 1, np.inf, x),
+        lambda x: np.full_like(x, -np.inf),
+    )
+    rows, start = numbers(rng, batch, hidden), rng.integers(len(kinds))
+    for number, row in enumerate(rows):
+        row[:] = kinds[(start + number) % len(kinds)](row.copy())
+    return rows
+
+
+def drawn_rows(rng):
+    """Two matrices' (rows, columns) at random: many short rows, and a few long ones."""
+    return (
+        (int(rng.integers(41, 90)), int(rng.integers(2, 65))),
+        (int(rng.integers(2, 4)), int(rng.integers(1030, 3000))),
+    )
+
+
+def far_rows(small, batch, per_block=1):
+    """The Launch on the rows of a small one, spread over so many that a 32-bit place overflows.
+
+    The count of rows among its arguments becomes the new one; per_block: the rows of a block."""
+    count = np.shape(small.arguments[0].values)[0]
+    rows = [int(row) for row in np.linspace(0, batch - 1, count)]
+
+    def spread(values):
+        pieces = np.asarray(values).reshape(count, -1)
+        return {row * pieces.shape[1]: piece for row, piece in zip(rows, pieces)}
+
+    def moved(argument):
+        if isinstance(argument, In):
+            return Far(batch * argument.values[0].size, argument.dtype, spread(argument.values))
+        if isinstance(argument, Out):
+            wide = batch * np.asarray(argument.expected)[0].size
+            most = float(np.nanmax(argument.tolerance))
+            return Far(wide, argument.dtype, {}, spread(argument.expected), most)
+        is_count = isinstance(argument, np.integer) and argument == count
+        return type(argument)(batch) if is_count else argument
+
+    return Launch(
+        [moved(argument) for argument in small.arguments],
+        grid=-(-batch // per_block),
+        block=small.block,
+        what=f"{batch:,} rows",
+        blocks=[range(row // per_block, row // per_block + 1) for row in rows],
+    )
+
+
+def any_floats(rng, n):
+    """Ordinary numbers, in all places infinities, NaN, zeros of both signs, extremes among them."""
+    x, where = numbers(rng, n), rng.random(n) < 0.3
+    limits = np.finfo(np.float32)
+    special = [np.inf, -np.inf, np.nan, 0, -0.0, limits.max, limits.tiny, limits.smallest_subnormal]
+    x[where] = rng.choice(np.float32(special), where.sum())
+    return x

@@ -26,6 +26,7 @@ NAMES = {
     "lds.conflicts": "bank conflicts of loads",
     "sts.conflicts": "bank conflicts of stores",
     "atoms.requests": "atomics on shared memory",
+    "atoms.wavefronts": "wavefronts of atomics on shared memory",
     "barriers": "barriers of warps",
     "ldl.sectors": "sectors loaded of local memory",
     "stl.sectors": "sectors stored to local memory",

@@ -182,6 +182,11 @@ class OwnTarget(Target):
         """What the kernel's source was compiled to."""
         return self.engine.kernel_of(self.function)[0].text
 
+    @property
+    def entry(self):
+        """The kernel's name in it."""
+        return self.engine.kernel_of(self.function)[1]
+
     def _declared(self):
         """The kernel's parameters and its name, of which a function of PyCUDA's knows nothing."""
         if hasattr(self.function, "parameters"):
@@ -262,7 +267,7 @@ class BesideTarget(Target):
 
         engine, self.context = _beside()
         super().__init__(engine)
-        self.kernel, arguments = kernel, kernel.arguments
+        self.kernel, self.entry, arguments = kernel, kernel.name, kernel.arguments
         # PyCUDA's cache does not see blank lines and comments, which line numbers depend on
         whole = hashlib.sha256(arguments["source"].encode()).hexdigest()
         options = [*arguments.get("options", ()), "-lineinfo", f"-DXRAY_SOURCE={whole}"]

@@ -25,8 +25,10 @@ void sg_sanitize_meet(Warp *w, uint32_t site, const uint32_t *members, uint32_t 
     if (active) meet(w, site, shuffle ? INACTIVE_SHUFFLE : DIVERGENT_BARRIER, members, active);
 }
 
+/* Who reads a lane that is neither there nor named, and chooses whether to take it, is spared. */
 void sg_sanitize_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *b,
-                         const uint32_t *c, const uint32_t *members, uint32_t active)
+                         const uint32_t *c, const uint32_t *members, uint32_t active,
+                         uint32_t chosen)
 {
     uint32_t from[LANES], own[LANES], in_range;
     if (!active) return;
@@ -36,6 +38,7 @@ void sg_sanitize_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *
     {
         uint32_t source = from[lane];
         if (!(in_range >> lane & 1)) continue;
+        if (chosen && !((active | members[lane]) >> source & 1)) continue;
         if (!(w->existing >> source & 1))
             report_lanes(w, INACTIVE_SHUFFLE, NO_THREAD, site, lane, source);
         else if (!(active >> source & 1))

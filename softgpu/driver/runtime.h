@@ -395,9 +395,9 @@ void sg_sanitize_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mas
                            uint32_t hints);
 void sg_sanitize_fence(Warp *, uint32_t mask, uint32_t hints);
 void sg_sanitize_malloc(Warp *, uint32_t mask, const uint64_t *size, uint64_t *out);
-/* b, c, members: a value per lane. */
+/* b, c, members: a value per lane; chosen: the result gets on only where a condition lets it. */
 void sg_sanitize_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
-                         const uint32_t *members, uint32_t mask);
+                         const uint32_t *members, uint32_t mask, uint32_t chosen);
 void sg_sanitize_meet(Warp *, uint32_t site, const uint32_t *members, uint32_t mask,
                       uint32_t shuffle);
 

@@ -165,7 +165,9 @@ class ProfiledEmitter(FunctionEmitter):
                 self._line = item.user_line
             key = self._line.file, self._line.line
             lines[key] = lines.get(key, 0) + 1
-            if item.opcode in _EXCHANGES:
+            if "red" in item.modifiers and item.opcode in ("bar", "barrier"):
+                exchanges.append((*key, "votes"))
+            elif item.opcode in _EXCHANGES:
                 exchanges.append((*key, _EXCHANGES[item.opcode]))
         number = len(self.notes["blocks"])
         first = self._counters(2)

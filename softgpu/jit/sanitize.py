@@ -24,6 +24,7 @@ _BARRIER = contract.flags("BarrierHint", "HINT_")
 
 _UNKNOWN = "?"
 _MOVES = ("mov", "cvt", "selp", "shfl", "prmt")
+_COMPUTES = ("mov", "cvt", "add", "sub", "mul", "fma", "min", "max", "and", "or", "xor")
 
 
 def _acts(item: Instruction) -> bool:
@@ -135,6 +136,22 @@ class _Uses:
                     return False
                 left += [(r.name, masked or cuts) for r in registers_of(item)[0]]
         return True
+
+    def only_chosen(self, register: Register) -> bool:
+        """Whether a value, and all that is computed from it, can only get on by being chosen."""
+        seen, left = set(), [register.name]
+        while left:
+            name = left.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for item in self.of.get(name, ()):
+                if item.opcode == "selp" and item.operands[-1].name != name:
+                    continue
+                if item.opcode not in _COMPUTES:
+                    return False
+                left += [written.name for written in registers_of(item)[0]]
+        return len(seen) > 1
 
 
 class SanitizedEmitter(FunctionEmitter):
@@ -330,8 +347,9 @@ class SanitizedEmitter(FunctionEmitter):
         operands = ((b, "u32"), (c, "u32"), (members, "b32"))
         lanes = self.spill_all(*(self.read(operand, kind) for operand, kind in operands))
         active = self.active
+        chosen = self._uses.only_chosen(self.item.operands[0])
         what = f"i32 {site}", f"i32 {mode}"
-        self.call_void("sg_sanitize_shuffle", "ptr %w", *what, *lanes, active)
+        self.call_void("sg_sanitize_shuffle", "ptr %w", *what, *lanes, active, f"i32 {int(chosen)}")
 
     def observe_vote(self, site, members) -> None:
         self._meet(site, members, 1)

@@ -243,3 +243,22 @@ extern "C" __global__ void mask_taken_inside(const float *x, float *out, int n)
 #endif
     if (t == 0) *out = v;
 }
+
+// What a lane gets that is neither there nor named may be anything: it is thrown away.
+// launch: grid 1, block 32; in float 20, new float 1, int 20
+extern "C" __global__ void taken_from_those_there(const float *x, float *out, int n)
+{
+    int t = threadIdx.x;
+    unsigned mask = __ballot_sync(0xffffffff, t < n);
+    if (t >= n) return;
+    float v = x[t];
+    for (int m = 16; m > 0; m /= 2) {
+        float other = __shfl_down_sync(mask, v, m);  // caught: inactive shuffle
+#if BUG
+        v += other;
+#else
+        if (t + m < n) v += other;
+#endif
+    }
+    if (t == 0) *out = v;
+}
