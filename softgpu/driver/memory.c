@@ -182,14 +182,19 @@ static size_t touched(void)
     return bytes;
 }
 
-/* What may still be handed out. Some is left to everything else, such as copies on the host. */
+/* What may be handed out beside what is untouched. Some is left to everything else, such as copies
+   on the host. */
+static size_t left_beside(size_t untouched, Memory machine)
+{
+    size_t spoken_for = untouched + MIN(machine.total / 16, 512u << 20);
+    return machine.available > spoken_for ? machine.available - spoken_for : 0;
+}
+
 static size_t free_bytes(Memory machine)
 {
     size_t written = touched();
     if (machine.own) written = MIN(written, machine.own);
-    size_t untouched = held > written ? held - written : 0;
-    size_t spoken_for = untouched + MIN(machine.total / 16, 512u << 20);
-    return machine.available > spoken_for ? machine.available - spoken_for : 0;
+    return left_beside(held > written ? held - written : 0, machine);
 }
 
 /* Asking the machine takes longer than a small allocation should: it is asked once for many. */
@@ -197,7 +202,9 @@ bool memory_fits(size_t bytes)
 {
     static size_t unasked = UNASKED;
     if (bytes > unasked) {
-        size_t left = free_bytes(machine_memory());
+        Memory machine = machine_memory();
+        size_t left = left_beside(held, machine); /* at least so much: soon told */
+        if (bytes > left) left = free_bytes(machine);
         if (bytes > left) return false;
         unasked = MIN(left, bytes + UNASKED);
     }
