@@ -60,8 +60,7 @@ def launch(rng, size):
 
 def far(rng):
     """One view is whole, the other transposed."""
-    columns = int(rng.integers(5, 30))
-    rows = (1 << 32) // columns + 1
+    rows, columns = (1 << 31) + int(rng.integers(1, 1000)), 2
     count = rows * columns
     blocks, i = near(count, count - 1)
     first, a = strewn(rng, count, i)
@@ -99,6 +98,9 @@ WRONG = {
         "values|launch", {"row = i / columns": "row = (float)i / (float)columns"}
     ),
     "places in 32 bits": Wrong("values|launch", {A: "a[(int)(row * a_row + column * a_column)]"}),
+    "rows in 32 bits": Wrong(
+        "2,147,", {"long long row = i": "int row = i", ", column =": "; long long column ="}
+    ),
     "guard in 32 bits": Wrong(
         "values|launch", {"i >= rows * columns": "i >= (int)rows * (int)columns"}
     ),

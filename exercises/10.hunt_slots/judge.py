@@ -44,7 +44,7 @@ def far(rng):
 
 COUNTED = 1 << 16
 BUDGET = {"ld.requests": 512, "st.requests": 256, "ld.sectors": 8192, "st.sectors": 4096}
-LIMITS = {"barriers": None}  # threads may add what others loaded, after a barrier
+LIMITS = {"barriers": (2 * 256,)}  # threads may add what others loaded, after a barrier
 
 LEFT, RIGHT = "slots[tid].element[k]", "slots[tid + 256].element[k]"
 WRONG = {

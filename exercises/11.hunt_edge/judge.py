@@ -23,7 +23,7 @@ SIZES = (
 
 
 def drawn(rng):
-    return rng.integers(((2, 9, 2, 1), (20, 40, 3, 1)), ((9, 30, 4, 4), (40, 70, 6, 7))).tolist()
+    return rng.integers(((9, 12, 6, 1), (20, 40, 3, 1)), ((12, 30, 9, 5), (40, 70, 6, 7))).tolist()
 
 
 def launch(rng, size):

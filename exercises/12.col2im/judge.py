@@ -23,8 +23,8 @@ SIZES = (
 
 
 def drawn(rng):
-    low = (40, 2, 1, 0, 1), (2561, 9, 1, 0, 1)
-    return rng.integers(low, ((300, 9, 5, 9, 4), (4000, 12, 4, 9, 9))).tolist()
+    low = (90, 2, 5, 0, 1), (2561, 9, 1, 0, 4)
+    return rng.integers(low, ((300, 9, 12, 9, 4), (4000, 12, 4, 9, 9))).tolist()
 
 
 def launch(rng, size):

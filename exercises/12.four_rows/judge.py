@@ -5,7 +5,10 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
 
-SIZES = (4, 64, 16), (1, 1, 1), (6, 65, 3), (3, 7, 40), (9, 100, 17), (64, 2, 5), (2, 3, 70_003)
+SIZES = (
+    (4, 64, 16), (1, 1, 1), (6, 65, 3), (3, 7, 40), (9, 100, 17), (64, 2, 5), (2, 3, 70_003),
+    (1030, 3, 2), (2, 16_500, 1),
+)  # fmt: skip
 
 
 def drawn(rng):
@@ -25,7 +28,6 @@ def launch(rng, size):
 
 COUNTED = 32, 128, 32
 BUDGET = {"ld.requests": 5120, "ld.sectors": 8192, "st.sectors": 512}
-LIMITS = {"barriers": None}  # rows of a may be in shared memory
 
 WRONG = {
     "no guard for columns": Wrong("out of bounds|values", {"if (column >= n) return;": ""}),

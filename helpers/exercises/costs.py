@@ -69,7 +69,8 @@ def _limits(exercise, total):
     for key, factor in (FACTORS | own).items():
         best = ours.get(key, 0)
         if factor is not None and ours and (best or key not in UNLIMITED_AT_0):
-            yield Count(key, total[key], best, int(factor * best))
+            most = factor[0] if isinstance(factor, tuple) else int(factor * best)
+            yield Count(key, total[key], best, most)
 
 
 def _weigh_blocks(rules, verdict, reports):

@@ -23,6 +23,7 @@ __all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED = 1, 1 << 31
 REPEATS = 2
+NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
 WIDE = "Places beyond 2,147,483,647 need 64 bits, also on the way: say long long."
@@ -127,7 +128,7 @@ def _look_through(rules, target):
     instructions = re.sub(r"^\s*//.*$", "", target.ptx, flags=re.MULTILINE)
     others = rf"\.entry (?!{target.entry}\b)(.|\n)*?^\}}$"
     instructions = re.sub(others, "", instructions, flags=re.MULTILINE)
-    for pattern, advice in getattr(rules, "WITHOUT", {}).items():
+    for pattern, advice in (NOWHERE | getattr(rules, "WITHOUT", {})).items():
         if found := re.search(pattern, instructions):
             raise Refused("instructions", f"the compiled kernel has {found[0]}", advice)
 

@@ -456,7 +456,8 @@ def test_waste_is_limited_by_what_the_solution_needs(judged, what):
 
 def test_limits_may_be_others(judged):
     text = changed(*WASTE["barriers of warps"])
-    assert judged(text, LIMITS={"barriers": None})
+    assert judged(text, LIMITS={"barriers": None}) and judged(text, LIMITS={"barriers": (2048,)})
+    assert not judged(text, LIMITS={"barriers": (2047,)})
     (reason,) = reasons(judged(exercises.solution(FIRST), LIMITS={"instructions": 0.5}))
     assert re.fullmatch(r"counters: instructions of warps .*, ours .*", reason)
 
@@ -488,6 +489,8 @@ def test_instructions_may_be_ruled_out(judged):
     text = changed("2 * x[i]", "(float)(x[i] * 2.1) - .1f * x[i]")
     (reason,) = reasons(judged(text, WITHOUT={r"\.f64\b": "Use floats only."}))
     assert reason == "instructions: the compiled kernel has .f64"
+    (reason,) = reasons(judged(changed("if (i < n)", "__nanosleep(9); if (i < n)")))
+    assert reason == "instructions: the compiled kernel has nanosleep"
 
 
 def test_bits_count_where_the_judge_says_so(judged, monkeypatch):
