@@ -160,6 +160,7 @@ CUAPI cuCtxGetDevice_v2(CUdevice *device, CUcontext handle)
 CUAPI cuCtxSynchronize_v2(CUcontext handle)
 {
     Context *context;
+    host_waited();
     return find_context(handle, &context); /* every call has finished when it returns */
 }
 
@@ -211,6 +212,7 @@ CUAPI cuCtxGetApiVersion(CUcontext handle, unsigned *version)
 CUAPI cuCtxSynchronize(void)
 {
     NEED_CONTEXT(context);
+    host_waited();
     return CUDA_SUCCESS; /* every call has finished when it returns */
 }
 

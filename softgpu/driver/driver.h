@@ -132,7 +132,9 @@ typedef struct Pool {
     void *handle; /* NULL: destroyed, and some of its memory still in use */
     MemoryKind kind;
     size_t used, high, most;
+    size_t reserved, reserved_high; /* what a GPU's pool would hold: pieces of POOL_PIECE */
     uint64_t threshold;
+    uint64_t waits; /* host_waits() when that was last looked at */
     int reuse[3];
 } Pool;
 
@@ -173,6 +175,9 @@ bool memory_covers(uint64_t address, size_t bytes);
 bool memory_in_zones(uint64_t address); /* where allocations come from, live or not */
 CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned flags,
                          uint64_t *address);
+#define POOL_PIECE (32u << 20)
+void memory_trim_pool(Pool *pool, size_t held); /* reserves no more than it uses, or so much */
+void memory_settle_pool(Pool *pool);            /* reserves less where the host has waited since */
 void memory_set_pool(uint64_t begin, Pool *pool); /* its memory counts as in use there */
 void memory_leave_pool(Pool *pool, size_t bytes); /* a destroyed one goes with the last of it */
 void memory_free(uint64_t begin);                 /* an address that memory_find found as begin */
@@ -278,6 +283,8 @@ Kernel *kernel_of(void *handle, CUresult *error);
 
 enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
 bool stream_valid(CUstream stream);
+void host_waited(void);    /* for a stream, an event or a context */
+uint64_t host_waits(void); /* how often it has */
 CUAPI cuEventRecord(CUevent event, CUstream stream);
 void streams_free_all(Context *owner);
 

@@ -281,16 +281,33 @@ static void remove_at(size_t i)
     count--;
 }
 
+void memory_trim_pool(Pool *pool, size_t held)
+{
+    size_t kept = MIN(pool->reserved, round_up(MIN(held, pool->reserved), POOL_PIECE));
+    pool->reserved = MAX(kept, round_up(pool->used, POOL_PIECE));
+}
+
+void memory_settle_pool(Pool *pool)
+{
+    uint64_t now = host_waits();
+    if (pool->waits != now) memory_trim_pool(pool, pool->threshold);
+    pool->waits = now;
+}
+
 void memory_set_pool(uint64_t begin, Pool *pool)
 {
     Allocation *a = &table[first_ending_after(begin)];
+    memory_settle_pool(pool);
     a->pool = pool;
     pool->used += a->end - a->begin;
     pool->high = MAX(pool->high, pool->used);
+    pool->reserved = MAX(pool->reserved, round_up(pool->used, POOL_PIECE));
+    pool->reserved_high = MAX(pool->reserved_high, pool->reserved);
 }
 
 void memory_leave_pool(Pool *pool, size_t bytes)
 {
+    memory_settle_pool(pool);
     pool->used -= bytes;
     if (!pool->handle && !pool->used) free(pool);
 }

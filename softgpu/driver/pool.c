@@ -1,5 +1,5 @@
 /* Memory pools. What is allocated in the order of a stream is there when the call returns, and what
-   is freed has gone; so a pool holds back nothing, and reserves just what is in use. */
+   is freed has gone; so a pool holds back nothing. It counts as reserved what a GPU's would hold. */
 #include <stdlib.h>
 
 #include "driver.h"
@@ -171,9 +171,10 @@ CUAPI cuMemSetMemPool(const MemoryLocation *location, int type, void *pool)
 
 CUAPI cuMemPoolTrimTo(void *handle, size_t bytes)
 {
-    (void)bytes;
     NEED_POOL(pool, handle);
-    (void)pool; /* nothing is held back */
+    driver_lock();
+    memory_trim_pool(pool, bytes);
+    driver_unlock();
     return CUDA_SUCCESS;
 }
 
@@ -182,12 +183,15 @@ enum { REUSE_FIRST = 1, REUSE_LAST = 3, THRESHOLD, RESERVED, RESERVED_HIGH, USED
 CUAPI cuMemPoolGetAttribute(void *handle, int attribute, void *value)
 {
     NEED_POOL(pool, handle);
+    driver_lock();
+    memory_settle_pool(pool);
+    driver_unlock();
     switch (attribute) {
     case REUSE_FIRST ... REUSE_LAST: *(int *)value = pool->reuse[attribute - REUSE_FIRST]; break;
     case THRESHOLD: *(uint64_t *)value = pool->threshold; break;
-    case RESERVED:
+    case RESERVED: *(uint64_t *)value = pool->reserved; break;
+    case RESERVED_HIGH: *(uint64_t *)value = pool->reserved_high; break;
     case USED: *(uint64_t *)value = pool->used; break;
-    case RESERVED_HIGH:
     case USED_HIGH: *(uint64_t *)value = pool->high; break;
     default: return fail(CUDA_ERROR_INVALID_VALUE, "there is no attribute %d", attribute);
     }
@@ -203,7 +207,8 @@ CUAPI cuMemPoolSetAttribute(void *handle, int attribute, const void *value)
     case RESERVED_HIGH:
     case USED_HIGH:
         if (*(uint64_t *)value) return fail(CUDA_ERROR_INVALID_VALUE, "a peak is reset to 0 only");
-        pool->high = pool->used;
+        if (attribute == USED_HIGH) pool->high = pool->used;
+        else pool->reserved_high = pool->reserved;
         break;
     default: return fail(CUDA_ERROR_INVALID_VALUE, "attribute %d cannot be set", attribute);
     }

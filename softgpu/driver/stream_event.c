@@ -39,6 +39,12 @@ void streams_free_all(Context *owner)
 }
 
 /* 0, 1 and 2 name the default streams. */
+static uint64_t waits;
+
+void host_waited(void) { __atomic_add_fetch(&waits, 1, __ATOMIC_RELAXED); }
+
+uint64_t host_waits(void) { return __atomic_load_n(&waits, __ATOMIC_RELAXED); }
+
 bool stream_valid(CUstream stream)
 { return (uintptr_t)stream <= 2 || handle_object(STREAM, stream); }
 
@@ -195,6 +201,7 @@ CUAPI cuStreamQuery(CUstream stream)
 CUAPI cuStreamSynchronize(CUstream stream)
 {
     NEED_STREAM(stream);
+    host_waited();
     return CUDA_SUCCESS;
 }
 
@@ -256,6 +263,7 @@ CUAPI cuEventSynchronize(CUevent handle)
 {
     NEED_EVENT(event, handle);
     (void)event;
+    host_waited();
     return CUDA_SUCCESS;
 }
 

@@ -61,9 +61,11 @@ def _of_result(item: Instruction, operands: list[int | None]) -> int | None:
     if opcode in ("mul", "mad") and (constants or not any(sources[:2])):
         factor = constants[0] if any(sources[:2]) else 0
         return factor * sum(sources[:2]) + sum(sources[2:])
+    if opcode in ("shl", "shr") and constants:
+        constants = [1 << min(constants[0] % (1 << 32), 64)]  # to multiply or divide by
     if opcode == "shl" and constants:
-        return sources[0] << constants[0]
+        return sources[0] * constants[0]
     if opcode in ("shr", "div") and constants:
-        divisor = 1 << constants[0] if opcode == "shr" else constants[0]
+        divisor = abs(constants[0])
         return 0 if divisor >= PIECE * abs(sources[0]) else None
     return None

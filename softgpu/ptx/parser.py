@@ -131,6 +131,7 @@ class _Parser:
     def begin_function(self) -> None:
         self.function = Function("", False, [])  # of nobody, until its name is known
         self.known: dict[str, Operand] = {}  # what a single token stands for
+        self.declared: set[str] = set()
         self.scopes: list[tuple[int, int, list]] = []  # open { }: number, start, names to restore
         self.scope_count = 0
         self.source = UNKNOWN
@@ -431,12 +432,20 @@ class _Parser:
 
     def unique(self, name: str) -> str:
         """Declare a variable or table in the scope; its name from now on."""
-        full = f"{name}@{self.scopes[-1][0]}" if self.scopes else name
+        full = self.name_in_scope(name)
         self.declare(name, Symbol(full))
         return full
 
-    def declare_register(self, name: str, type_: str, width: int = 1) -> None:
+    def name_in_scope(self, name: str) -> str:
+        """What is declared under a name in the scope is called so in the whole function."""
         full = f"{name}@{self.scopes[-1][0]}" if self.scopes else name
+        if full in self.declared:
+            raise self.error(f"{name} is declared twice", self.at - 1)
+        self.declared.add(full)
+        return full
+
+    def declare_register(self, name: str, type_: str, width: int = 1) -> None:
+        full = self.name_in_scope(name)
         registers = self.function.registers
         if width == 1:
             registers[full] = register = Register(full, type_)

@@ -185,6 +185,9 @@ def test_the_traceback_is_printed_on_demand(broken, body, monkeypatch, capfd):
     [(".local .b8 x[600000]; mov.u64 %rd1, x;", "needs 600000 bytes of local memory; a thread can"),
      (".local .b8 x[1000000000][999999999]; mov.u64 %rd1, x;", "x has 999999999000000000 bytes"),
      (".loc 1 99999999999 1", "no number of a line"),
+     (".param .u64 out;", "out is declared twice"),
+     ("{ .reg .b32 x; { .reg .b64 x; } .local .b32 x; }", "x is declared twice"),
+     (".reg .b64 %r<2>;", "%r0 is declared twice"),
      ("cp.async.ca.shared.global [%r1], [%rd1], 5;", "a copy of 5 bytes"),
      ("ld.shared::cluster.u32 %r1, [%r2];", "shared memory of a cluster"),
      ("mov.u32 %r1, %tid;", "%tid is a vector")],
@@ -198,6 +201,20 @@ def test_more_parameters_than_a_launch_has_are_refused():
     text = HEAD + ".visible .entry k(.param .b8 x[40000]) { ret; }"
     with pytest.raises(cuda.Error, match="takes 40000 bytes of parameters; 32764 are possible"):
         cuda.module_from_buffer(text.encode()).get_function("k")
+
+
+@pytest.mark.parametrize("amount", ["-1", "64", "4294967295", "99999999999"])
+@pytest.mark.parametrize("opcode", ["shl.b32", "shr.s32", "div.s32", "mul.lo.s32"])
+def test_constants_of_any_size_move_addresses(opcode, amount):
+    body = f"""
+.shared .align 4 .b8 tile[4];
+mov.u32 %r1, %tid.x;
+{opcode} %r2, %r1, {amount};
+cvt.u64.u32 %rd2, %r2;
+add.u64 %rd1, %rd1, %rd2;
+st.shared.u32 [%r2], %r1;
+st.global.u64 [%rd1], 7;"""
+    assert results(body, 1) == [7]
 
 
 # ---- what is interrupted is not remembered ----

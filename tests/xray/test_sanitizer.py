@@ -581,7 +581,10 @@ def test_freed_memory_is_told_by_its_argument():
     gone = np.uintp(x.ptr)
     x.gpudata.free()
     (finding,) = sanitize((COPY, "copy"), gone, y, grid=1, block=64)
-    assert finding.place == "argument 1 (x), byte 0" and "has been freed" in finding.message
+    if autoinit.is_software:
+        assert finding.place == "argument 1 (x), byte 0" and "has been freed" in finding.message
+    else:  # where nobody knows what a real GPU once had there
+        assert finding.place == "no memory that is allocated"
 
 
 def test_the_end_of_a_block_from_malloc_is_told():
