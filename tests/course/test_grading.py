@@ -101,6 +101,7 @@ HANDED_IN = {
     "-2+3/00.double.cu": "",
     "\tx/00.double.cu": "",
     "\x1b[2Jx\udc80/00.double.cu": "",
+    "course/00.double.cu": f'#include "{ROOT}/exercises/{FIRST}/solution.cu"\n',
     "passwords/00.double.cu": '#include "/etc/passwd"\n' + RIGHT,
     "guess/00.double.cu": '#if __has_include("/etc/passwd")\n#error "it is there"\n#endif\n'
     + RIGHT,
@@ -177,7 +178,7 @@ def test_each_has_its_row(graded, learner, verdict):
 
 def test_rows_are_in_the_order_of_the_files(graded):
     files = [row["file"] for row in graded[0]]
-    assert len(files) == 39 and files[5:] == sorted(files[5:])  # the first have odd names
+    assert len(files) == 40 and files[5:] == sorted(files[5:])  # the first have odd names
 
 
 def test_rows_are_of_use_as_feedback(graded):
@@ -217,7 +218,7 @@ def test_no_file_but_the_courses_can_be_included(graded):
     rows, said = by_learner(graded[0]), graded[1]
     if "without a sandbox" in said:
         pytest.skip("this machine has neither bubblewrap nor namespaces")
-    for learner in "passwords", "copycat":
+    for learner in "passwords", "copycat", "course":
         assert rows[learner]["verdict"] == "tried", rows[learner]
     assert "root:" not in rows["passwords"]["case"] + rows["passwords"]["reasons"]
     assert rows["guess"]["verdict"] == "done" or "it is there" not in rows["guess"]["reasons"]
