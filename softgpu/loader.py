@@ -217,6 +217,7 @@ class Engine:
         self.library = ctypes.CDLL(path, mode=mode)  # with NVIDIA's functions
         self.runtime = contract.open_runtime(path)  # with its own
         self.modules: dict[int, LoadedModule] = {}
+        self.prints_tracebacks = settings.debugged()
         self.findings_fail = True  # whether a launch that was watched, and found wrong, fails
         self._told: set[str] = set()
         self._compiling = threading.Lock()
@@ -356,7 +357,7 @@ class Engine:
 
     def _failed(self, _, error: BaseException, trace) -> int:
         """The error code of an exception, whose text is told."""
-        if settings.debugged():
+        if self.prints_tracebacks:
             traceback.print_exception(type(error), error, trace)
         if isinstance(error, MemoryError):
             return _OUT_OF_MEMORY  # the driver may have said how much it is
@@ -412,7 +413,7 @@ class Engine:
         with self._compiling, _at_work_on(name):
             code = module.code(name, build_name, quick=_TIERS[tier] == "quick")
             if folder := settings.dump_folder():
-                stages(code.layout, name, build_name).write(folder)
+                _dump(code, build_name, folder)
             address = code.address(self.library)
         counters = code.notes.get("counters", 0)
         entry = ffi.cast("void *", address)
@@ -476,6 +477,15 @@ def _at_work_on(kernel: str):
         raise
     except Exception as error:
         raise InternalError(f"kernel {short_name(kernel)}") from error
+
+
+def _dump(code: KernelCode, build_name: str, folder: Path) -> None:
+    """SOFTGPU_DUMP: leave what a kernel looks like at each stage."""
+    made = stages(code.layout, code.kernel, build_name)
+    try:
+        made.write(folder)
+    except OSError as error:
+        raise PtxError(f"SOFTGPU_DUMP={folder} cannot be written to: {error}") from error
 
 
 def _own_mistake(error: BaseException) -> str:

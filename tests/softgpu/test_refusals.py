@@ -174,7 +174,7 @@ def test_a_refusal_beside_a_mistake_names_both(broken):
 
 @pytest.mark.parametrize("body", ["sad.u32 %r1, %r2, %r3, %r4;", "sad.u32 %r1;"])
 def test_the_traceback_is_printed_on_demand(broken, body, monkeypatch, capfd):
-    monkeypatch.setenv("SOFTGPU_DEBUG", "1")
+    monkeypatch.setattr(loader.Engine.as_driver(), "prints_tracebacks", True)
     with pytest.raises(cuda.Error):
         kernel(body)
     assert "Traceback (most recent call last):" in capfd.readouterr().err
@@ -195,6 +195,28 @@ def test_the_traceback_is_printed_on_demand(broken, body, monkeypatch, capfd):
 def test_what_there_cannot_be_is_refused(words, says):
     with pytest.raises(cuda.Error, match=says):
         kernel(words)
+
+
+def test_a_dump_that_cannot_be_written_is_told(tmp_path, monkeypatch):
+    (tmp_path / "a file").touch()
+    monkeypatch.setenv("SOFTGPU_DUMP", str(tmp_path / "a file"))
+    with pytest.raises(cuda.Error, match="SOFTGPU_DUMP=.*a file cannot be written to"):
+        results(SEVEN, 1)
+
+
+def test_loops_of_cuda_may_count_beyond_32_bits():
+    source = """
+__global__ void count(long long *o, long long step)
+{
+    for (long long i = 0; i < 5000000000LL; i += step) o[0]++;
+    for (long long i = 0; i > -6000000000LL; i -= step) o[1]++;
+    for (unsigned long long i = 1; i < 9223372036854775808ull; i *= 2) o[2]++;
+    for (float x = 1; x < 1e30f; x *= step) o[3]++;
+}"""
+    out = np.zeros(4, np.int64)
+    count = SourceModule(source).get_function("count")
+    count(cuda.InOut(out), np.int64(1_000_000_000), block=(1, 1, 1))
+    assert out.tolist() == [5, 6, 63, 4]
 
 
 def test_more_parameters_than_a_launch_has_are_refused():
