@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -41,6 +42,12 @@ class RawFinding(SimpleNamespace):
         return self.block == self.other_block
 
 
+def _goes_on(loop: str) -> bool:
+    """Whether a loop's body has not ended, given all that follows the word for, while or do."""
+    body = re.sub(r"^\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", "", loop).lstrip()
+    return body.count("{") > body.count("}") if body.startswith("{") else ";" not in body
+
+
 class WatchedLaunch:
     """What is known of a launch that the sanitizer watched."""
 
@@ -77,6 +84,17 @@ class WatchedLaunch:
             lines = Path(file).read_text(errors="replace").splitlines()
             return lines[line - 1].strip() if 0 < line <= len(lines) else ""
         return self.source.get("", {}).get(line, "").strip()
+
+    def loop_around(self, file: str, line: int) -> int:
+        """Where the loop begins that a line is of: in the source, as far as that can be read."""
+        inside = ""
+        for number in range(line, max(line - 200, 0), -1):
+            text = re.sub(r"//.*", "", self.text(file, number))
+            if loop := re.search(r"\b(for|while|do)\b", text):
+                if number == line or _goes_on(text[loop.end() :] + inside):
+                    return number
+            inside = text + inside if number < line else ""
+        return line
 
     def place(self, f: RawFinding) -> str:
         """The memory that a finding is about: "argument 1 (x), byte 4000"."""

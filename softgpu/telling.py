@@ -15,6 +15,7 @@ from .places import LOCAL, SHARED, TO_THE_END, RawFinding, WatchedLaunch, in_byt
 __all__ = ["last_findings"]
 
 _LIMIT = contract.values("Limit", "LIMIT_")
+_LANES = 32
 _HEAP_GAP = 16  # bytes, at least, between two blocks of malloc's
 
 _NAMES = {"uninitialised": "uninitialised read", "missing_syncwarp": "missing __syncwarp"}
@@ -56,8 +57,8 @@ def last_findings(
 
     types: of the elements of each argument, as NumPy has them; None where it is no array.
     fault: the driver's words on what stopped the launch before its end, if something did."""
-    runtime, handle = engine.runtime, ffi.new("void **")
-    name = runtime.sg_sanitize_kernel(handle)
+    runtime, handle, threads = engine.runtime, ffi.new("void **"), ffi.new("uint32_t *")
+    name = runtime.sg_sanitize_kernel(handle, threads)
     if not name:
         return None
     found, dropped = ffi.new("Finding[]", _LIMIT["findings"]), ffi.new("uint64_t *")
@@ -65,7 +66,7 @@ def last_findings(
     count = runtime.sg_sanitize_findings(found, len(found), dropped, parameters)
     passed = bytes(ffi.buffer(parameters))
     launch = WatchedLaunch(engine, handle[0], ffi.string(name).decode(), passed, types)
-    teller = _Teller(launch)
+    teller = _Teller(launch, threads[0])
     told = without_repeats(teller.tell_all([RawFinding(f) for f in found[0:count]]))
     if fault is not None:
         told.append(teller.tell_fault(fault))
@@ -73,10 +74,11 @@ def last_findings(
 
 
 class _Teller:
-    """Puts the findings of one launch into words."""
+    """Puts the findings of one launch, of blocks of so many threads, into words."""
 
-    def __init__(self, launch: WatchedLaunch):
+    def __init__(self, launch: WatchedLaunch, threads: int):
         self.launch = launch
+        self.has_warps = threads > _LANES
         self.found: list[RawFinding] = []
 
     @cached_property
@@ -93,8 +95,9 @@ class _Teller:
         two_sided = f.kind in _TWO_SIDED
         place = self.launch.place(f) if f.space else ""
         message, advice = getattr(self, f"_{f.kind}")(f, place)
+        kind = "race" if self._is_for_block(f) else f.kind
         return Finding(
-            kind=_NAMES.get(f.kind, f.kind.replace("_", " ")),
+            kind=_NAMES.get(kind, kind.replace("_", " ")),
             kernel=self.launch.name,
             file=Path(file).name,
             line=line,
@@ -117,10 +120,9 @@ class _Teller:
         name, line, message = parts.groups() if parts else (None, None, text)
         paths = [site.file for site in self.launch.sites if Path(site.file).name == name]
         if loop := re.search(r"it was in a loop at line (\d+)$", message):
-            line, paths = (
-                loop[1],
-                [self.launch.module.program.functions[self.launch.kernel].source.file],
-            )
+            paths = [self.launch.module.program.functions[self.launch.kernel].source.file]
+            line, begins = loop[1], self.launch.loop_around(paths[0], int(loop[1]))
+            message = f"{message[: loop.start()]}it was in the loop of line {begins}"
         file = paths[0] if paths else ""
         return Finding(
             kind="fault",
@@ -240,11 +242,24 @@ class _Teller:
 
     def _missing_syncwarp(self, f: RawFinding, place: str):
         message = f"{self._sides(f, place)}: lanes of one warp need not run in step"
-        races = [g for g in self.found if g.kind == "race" and g.note == "no_note"]
-        if any(self.barriers.shared(f, race) for race in races):
+        if self._races_beside(f):
             return message, self._barrier(f)
+        if self._is_for_block(f):
+            return message, f"{self._barrier(f)} If one warp alone ever gets here: __syncwarp()."
         advice = self.barriers.advice(f, "__syncwarp()", WARP)
         return message, f"{advice} Or exchange values by __shfl_sync."
+
+    def _is_for_block(self, f: RawFinding) -> bool:
+        """Whether two lanes of a warp need a barrier of their block: one that other warps need as
+        well, or may, as of several warps one alone was seen here."""
+        if f.kind != "missing_syncwarp" or not self.has_warps:
+            return False
+        return f.warps & (f.warps - 1) == 0 or self._races_beside(f)
+
+    def _races_beside(self, f: RawFinding) -> bool:
+        """Whether one barrier of the block would end a race of several warps, too."""
+        races = [g for g in self.found if g.kind == "race" and g.note == "no_note"]
+        return any(self.barriers.shared(f, race) for race in races)
 
     def _double_write(self, f: RawFinding, place: str):
         message = f"{self._sides(f, place)}, with another value: either may stay"

@@ -1,5 +1,6 @@
 """One launch of a kernel that is judged: watched, plainly, counted, and compared each time."""
 
+import re
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pycuda.gpuarray import GPUArray  # isort: skip
 __all__ = ["Run"]
 
 ONLY_READ = "Inputs are only to be read."
+ENDLESS = "Does each loop come to an end?"
 BOUNDS = "Which threads have no element? Let them do nothing."
 
 
@@ -98,18 +100,21 @@ class Run:
             advice = "Keep the parameters of the stub: the judge passes what it declares."
             raise Refused("parameters", str(error), advice) from None
         except Error as error:
-            text = f"{self.launch.what}: {str(error).splitlines()[0]}"
+            words = re.sub(r"^\w+ failed: .*? failed: |^\w+ failed: [^:]*: ", "", str(error))
+            text = f"{self.launch.what}: {words.splitlines()[0]}"
             if "ran longer than" in text:
-                raise Refused("time", text, "Does each loop come to an end?") from None
+                raise Refused("time", text, ENDLESS) from None
             raise Refused("launch", text, "Look at the line that it names.") from None
 
     def _refuse(self, found):
         """A fault ends a launch: it is told before what else was seen."""
         first = next((f for f in found if f.kind == "fault"), found[0])
-        kind = "time" if "limit" in first.message and first.kind == "fault" else "sanitizer"
-        advice = "Does each loop come to an end?" if kind == "time" else first.advice
-        what = f"{self.launch.what}: {first.kind}"
-        raise Refused(kind, what, advice, case=f"{self.launch.heading}\n{first}")
+        case = f"{self.launch.heading}\n{first}"
+        if first.kind == "fault" and "ran longer than" in first.message:
+            text = f"{self.launch.what}: it {first.message.partition(' and was stopped')[0]}"
+            raise Refused("time", text, ENDLESS, case=case)
+        text = f"{self.launch.what}: {first.kind}"
+        raise Refused("sanitizer", text, first.advice, case=case)
 
     # --- what it left -----------------------------------------------------------------------------
 
@@ -193,9 +198,10 @@ def _check(left, out, name, launch):
     try:
         checks.assert_close(left, expected, out.tolerance, name)
     except AssertionError as error:
-        case = f"{launch.heading}\n{_around(left, out)}"
-        advice = _value_advice(left, out)
-        raise Refused("values", f"{launch.what}: {error}", advice, case=case) from None
+        wrong = _Wrong(left, out)
+        case = f"{launch.heading}\n{wrong.around(launch)}"
+        text = f"{launch.what}: {wrong.is_rounding or error}".replace("NAME", name)
+        raise Refused("values", text, wrong.advice(), case=case) from None
     if out.bits:
         _check_bits(left, expected.astype(left.dtype), name, launch)
 
@@ -213,38 +219,72 @@ def _check_bits(left, expected, name, launch):
         raise Refused("values", f"{launch.what}: {text}", advice, case=launch.heading)
 
 
-def _around(left, out):
-    """The neighbours of the first wrong element, got and expected."""
-    got, expected = left.ravel(), np.asarray(out.expected).ravel()
-    wrong = _wrong(left, out)
-    first = int(np.flatnonzero(wrong)[0])
-    begin = max(0, first - 2)
-    rows = [("element", *range(begin, min(first + 4, got.size)))]
-    for name, values in (("got", got), ("expected", expected)):
-        rows.append((name, *(f"{v:.6g}" for v in values[begin : first + 4])))
-    return "\n".join(f"{row[0]:<9}" + "".join(f"{cell!s:>13}" for cell in row[1:]) for row in rows)
+class _Wrong:
+    """The elements of an output that are wrong: flat arrays, and which of them."""
 
+    ROUNDING = 1e-4  # of a value, at most: what is further off is no rounding
 
-def _wrong(left, out):
-    """Which elements are wrong, flat."""
-    tolerance = np.broadcast_to(np.asarray(out.tolerance, float), left.shape).ravel()
-    with np.errstate(invalid="ignore", over="ignore"):
-        got = left.ravel().astype(np.longdouble)
-        expected = np.asarray(out.expected).ravel().astype(np.longdouble)
-        far = ~(np.abs(got - expected) <= tolerance) | np.isinf(expected)
-    return far & ~((got == expected) | (np.isnan(got) & np.isnan(expected)))
+    def __init__(self, left, out):
+        self.out, self.dtype = out, left.dtype
+        self.got, self.expected = left.ravel(), np.asarray(out.expected).ravel()
+        self.tolerance = np.broadcast_to(np.asarray(out.tolerance, float), left.shape).ravel()
+        with np.errstate(invalid="ignore", over="ignore"):
+            got, expected = (a.astype(np.longdouble) for a in (self.got, self.expected))
+            self.off = np.abs(got - expected)
+            same = (got == expected) | (np.isnan(got) & np.isnan(expected))
+        self.is_wrong = (~(self.off <= self.tolerance) | np.isinf(expected)) & ~same
+        self.places = np.flatnonzero(self.is_wrong)
 
+    @property
+    def is_rounding(self):
+        """In words, if all that is wrong is off by little: NAME stands for the output's; or ""."""
+        if self.dtype.kind != "f":
+            return ""
+        size = np.abs(self.expected[self.is_wrong].astype(np.longdouble))
+        off, allowed = self.off[self.is_wrong], self.tolerance[self.is_wrong]
+        if not (off <= max(self.ROUNDING, 4 * np.finfo(self.dtype).eps) * size).all():
+            return ""
+        worst = int(np.argmax(off / np.maximum(allowed, np.finfo(float).tiny)))
+        unit = np.spacing(size[worst].astype(self.dtype)).astype(float)
+        units, most = (f"{float(n) / unit:,.2g}" for n in (off[worst], allowed[worst]))
+        where = list(np.unravel_index(self.places[worst], np.shape(self.out.expected)))
+        where = [int(n) for n in where] or ""
+        return f"NAME{where}: off by rounding: {units} units in the last place, {most} allowed"
 
-def _value_advice(left, out):
-    wrong = _wrong(left, out)
-    if out.initial is None and left.dtype.kind == "f" and np.isnan(left.ravel()[wrong]).all():
-        return (
-            "NaN is what the judge had filled the output with: nobody has written these elements,"
-            " or something that was never written went into them."
+    def around(self, launch):
+        """The neighbours of the first wrong element, got and expected, and what went into them."""
+        first = int(self.places[0])
+        columns = range(max(0, first - 2), min(first + 4, self.got.size))
+        rows = {"element": columns, "got": [_shown(self.got[n]) for n in columns]}
+        rows["expected"] = [_shown(self.expected[n]) for n in columns]
+        for number, argument in enumerate(launch.arguments, 1):
+            if isinstance(argument, In) and np.size(argument.values) == self.got.size:
+                values = argument.values.ravel()
+                rows[f"input {number}"] = [_shown(values[n]) for n in columns]
+        return "\n".join(
+            f"{what:<9}" + "".join(f"{cell!s:>13}" for cell in cells)
+            for what, cells in rows.items()
         )
-    if wrong.all():
-        return "No element is right: try one by hand, on paper, with the smallest size that fails."
-    places = np.flatnonzero(wrong)
-    if places[0] > 0 and wrong[places[0] :].all():
-        return f"All is right up to element {places[0]} and wrong from there on: what ends there?"
-    return "Some elements are right: what do the wrong ones have in common?"
+
+    def advice(self):
+        """What to look at next."""
+        nan = self.dtype.kind == "f" and np.isnan(self.got[self.is_wrong]).all()
+        if self.out.initial is None and nan:
+            return (
+                "NaN is what the judge had filled the output with: nobody has written these "
+                "elements, or something that was never written went into them."
+            )
+        if self.is_rounding:
+            return "The way is right, its rounding is not: which type holds what is added up?"
+        first = int(self.places[0])
+        if self.got.size == 1:
+            return "Work it out by hand, on paper, with the smallest size that fails."
+        if self.is_wrong.all():
+            return "No element is right: try one by hand, on paper, with the smallest size."
+        if first > 0 and self.is_wrong[first:].all():
+            return f"All is right up to element {first} and wrong from there on: what ends there?"
+        return "Some elements are right: what do the wrong ones have in common?"
+
+
+def _shown(value):
+    return f"{value:.6g}"

@@ -8,7 +8,7 @@
 /* Of one thread's last launch. */
 typedef struct {
     Finding findings[LIMIT_FINDINGS];
-    uint32_t count;
+    uint32_t count, threads;
     uint64_t dropped;
     char params[LIMIT_PARAMETER_BYTES], name[1000];
     void *module; /* of the kernel; NULL: there was no launch */
@@ -49,6 +49,7 @@ static Finding *found(Finding new)
     for (uint32_t i = 0; i < r->count; i++) {
         if (!alike(&r->findings[i], &new)) continue;
         r->findings[i].count++;
+        r->findings[i].warps |= new.warps;
         return NULL;
     }
     if (r->count == LIMIT_FINDINGS) {
@@ -169,13 +170,14 @@ bool report_place(const Access *a, uint32_t kind, uint32_t lane, uint64_t addres
 void report_collision(const Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
                       bool other_wrote)
 {
-    uint32_t note = NO_NOTE;
+    uint32_t note = NO_NOTE, is_volatile = (a->flags | other) & MARK_VOLATILE;
     if (kind == RACE) note = reason(a, lane, address, other, other_wrote, &kind);
     Finding *f = found((Finding){.kind = kind,
                                  .note = note,
                                  .site = a->number,
                                  .other_site = mark_site(other),
-                                 .access = does(a)});
+                                 .access = does(a),
+                                 .warps = is_volatile ? UINT32_MAX : 1u << a->w->warp_id});
     if (!f) return;
     set_place(f, a->w, lane);
     set_memory(f, a, address);
@@ -262,6 +264,7 @@ void report_begin(const Job *job)
     size_t known = MIN(kernel->param_bytes, sizeof r->params);
     r->count = 0;
     r->dropped = 0;
+    r->threads = job->threads;
     r->module = kernel->module->handle;
     snprintf(r->name, sizeof r->name, "%s", kernel->name);
     memcpy(r->params, job->params, known);
@@ -279,9 +282,10 @@ CUresult report_tell(CUresult result)
 
 void sg_set_reporter(ReportCallback callback) { on_report = callback; }
 
-const char *sg_sanitize_kernel(void **module)
+const char *sg_sanitize_kernel(void **module, uint32_t *threads)
 {
     *module = last_report.module;
+    *threads = last_report.threads;
     return last_report.module ? last_report.name : NULL;
 }
 

@@ -455,6 +455,7 @@ typedef struct Finding {
     uint32_t meant[2];     /* the shared variables that were meant; [1] 0: unknown */
     uint32_t lanes;        /* threads that skipped a barrier */
     uint32_t unwritten;    /* bit i: byte i of what was read */
+    uint32_t warps;        /* of collisions. bit i: warp i of a block; all of them: volatile */
     uint64_t count;
     uint64_t address, begin, end; /* of the memory that it is in, or was meant to be in */
 } Finding;
@@ -470,8 +471,8 @@ void sg_sanitize_all(int on); /* the launches of all threads, as if SOFTGPU_SANI
    written, and an array that ends here although the allocation around it goes on. */
 void sg_sanitize_unwritten(uint64_t address, size_t bytes);
 void sg_sanitize_bounds(uint64_t address, size_t bytes);
-/* The kernel of this thread's last sanitized launch, or NULL. */
-const char *sg_sanitize_kernel(void **module);
+/* The kernel of this thread's last sanitized launch, or NULL. threads: gets those of a block. */
+const char *sg_sanitize_kernel(void **module, uint32_t *threads);
 /* How many there are of that launch; params: gets its parameters. */
 uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, char *params);
 

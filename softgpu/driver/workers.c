@@ -28,7 +28,7 @@ static Thread *threads[MAX_WORKERS];
 static unsigned started; /* threads that exist, worker 0 included */
 static unsigned option_threads;
 static bool option_deterministic;
-static double option_timeout_s = 300;
+static double option_timeout_s = 300, environment_timeout_s = 300;
 
 static Job *shared_job; /* what woken workers take part in, while open */
 static int open_to_join, taking_part;
@@ -73,10 +73,11 @@ static void *watch(void *unused)
         seen = launches;
         if (!watched || now_s() - watched_since < watched_limit) continue;
         char text[600];
-        snprintf(text, sizeof text,
-                 "kernel %s ran longer than %g s and was stopped; the environment variable "
-                 "SOFTGPU_TIMEOUT (seconds) sets the limit",
-                 watched->kernel->shown, watched_limit);
+        snprintf(text, sizeof text, "kernel %s ran longer than %g s and was stopped%s",
+                 watched->kernel->shown, watched_limit,
+                 watched_limit < environment_timeout_s
+                     ? ""
+                     : "; the environment variable SOFTGPU_TIMEOUT (seconds) sets the limit");
         fault_record(watched, CUDA_ERROR_LAUNCH_TIMEOUT, text);
         watched_limit = 1e30;
     }
@@ -272,7 +273,7 @@ void sg_options(int thread_count, int deterministic, double timeout_s)
     driver_lock();
     option_threads = thread_count > 0 ? thread_count : 0;
     option_deterministic = deterministic;
-    option_timeout_s = timeout_s;
+    option_timeout_s = environment_timeout_s = timeout_s;
     driver_unlock();
 }
 

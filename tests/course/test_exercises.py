@@ -150,7 +150,7 @@ def test_counters_stand_beside_the_best():
         (changed("if (i < n) out", "if (i < n out"), "compiler", r"kernel.cu\(5\): error"),
         (changed("twice", "thrice"), "name", "no kernel named 'twice'"),
         (changed(", long long n", ", int n"), "parameters", "is of type int64"),
-        (changed("if (i < n)", "for (;;) if (i < n)"), "time", "n = 1: fault"),
+        (changed("if (i < n)", "for (;;) if (i < n)"), "time", "n = 1: it ran longer than 1 s"),
         (changed("out[i] =", "out[i + 64] = out[i] ="), "sanitizer", "out of bounds"),
         (changed("out[i] =", "((float *)x)[i] = 7, out[i] ="), "inputs", "x has changed"),
         (changed("if (i < n)", "__trap(); if (i < n)"), "sanitizer", "fault"),
@@ -347,6 +347,48 @@ def test_mistakes_of_beginners_have_their_advice(text, says, advice):
     reason = exercises.judge(FIRST, text).reasons[0]
     assert re.match(says, str(reason)) and re.search(advice, reason.advice)
     assert len(str(reason).splitlines()) <= 3
+
+
+def test_a_time_limit_is_told_first_whatever_else_was_seen(monkeypatch):
+    monkeypatch.setattr(judging, "LIMIT_S", 0.5)
+    body = "if (i < n) for (int k = 0; k < 10; k *= 2)\n    out[i] += x[i];"
+    verdict = exercises.judge(FIRST, changed("if (i < n) out[i] = 2 * x[i];", body))
+    (reason,) = verdict.reasons
+    assert str(reason) == "time: n = 1: it ran longer than 0.5 s"
+    assert "it was in the loop of line 5" in reason.case and "SOFTGPU_TIMEOUT" not in reason.case
+
+
+@pytest.mark.parametrize(
+    "condition, kind", [("n == 65536", "time"), ("blockIdx.x == 255", "time"), ("n == 1", "time")]
+)
+def test_a_launch_may_fail_at_any_size(monkeypatch, condition, kind):
+    monkeypatch.setattr(judging, "LIMIT_S", 0.5)
+    text = changed("if (i < n)", f"while ({condition}) __nanosleep(10); if (i < n)")
+    (reason,) = exercises.judge(FIRST, text).reasons
+    assert reason.kind == kind
+    trap = changed("if (i < n)", f"if ({condition}) __trap(); if (i < n)")
+    (reason,) = exercises.judge(FIRST, trap).reasons
+    assert str(reason).endswith(": fault")
+
+
+def test_rounding_is_told_as_rounding():
+    verdict = exercises.judge("01.wide", exercises.solution("01.wide").replace("double", "float"))
+    (reason,) = verdict.reasons
+    assert re.search(
+        r"off by rounding: [\d.]+ units in the last place, [\d.]+ allowed", str(reason)
+    )
+    assert "by hand" not in reason.advice
+    text = exercises.solution("01.hunt_count").replace("int count", "signed char count")
+    (reason,) = exercises.judge("01.hunt_count", text).reasons
+    assert "rounding" not in str(reason) and "No element" not in reason.advice
+
+
+def test_what_went_into_a_wrong_element_is_shown():
+    (reason,) = exercises.judge(FIRST, changed("2 * x[i]", "x[i] < 0 ? 0 : 2 * x[i]")).reasons
+    rows = {line[:9].strip(): line[9:].split() for line in reason.case.splitlines()[1:]}
+    assert list(rows) == ["element", "got", "expected", "input 1"]
+    wrong = rows["got"].index("0")
+    assert np.isclose(2 * float(rows["input 1"][wrong]), float(rows["expected"][wrong]))
 
 
 def test_an_interrupt_takes_a_line(monkeypatch):

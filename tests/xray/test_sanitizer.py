@@ -529,9 +529,60 @@ def test_a_barrier_is_advised_where_it_belongs(first, second, advice, unrolled):
     source = source.replace("k < n", "k < 64") if unrolled else source
     a, b, c = (fresh(1024).fill(1) for _ in range(3))
     report = sanitize((source, "tiles"), a, b, c, np.int32(64), grid=1, block=(16, 16))
-    assert {f.lines: f.kind for f in report} == {(7, 10): "missing __syncwarp", (8, 10): "race"}
+    assert {f.lines: f.kind for f in report} == {(7, 10): "race", (8, 10): "race"}
     for finding in report:  # one barrier ends both
         assert finding.advice == f"Put __syncthreads() {advice.format(finding.lines[0])}"
+
+
+TURNED = """extern "C" __global__ void turned(const float *x, float *out, int n)
+{
+    __shared__ float s[64];
+    int i = threadIdx.x;
+    if (i < n) s[i] = x[i];
+    if (i < n) out[i] = s[n - 1 - i];
+}"""
+BLOCK_WIDE = "Put __syncthreads() between the two."
+OF_WARP = "Put __syncwarp() between the two. Or exchange values by __shfl_sync."
+
+
+@pytest.mark.parametrize(
+    "n, block, kind, advice",
+    [
+        (31, 32, "missing __syncwarp", OF_WARP),
+        (31, 64, "race", f"{BLOCK_WIDE} If one warp alone ever gets here: __syncwarp()."),
+        (64, 64, "race", BLOCK_WIDE),
+    ],
+)
+def test_a_block_of_several_warps_is_advised_a_barrier_of_the_block(n, block, kind, advice):
+    x, out = fresh(64).fill(1), fresh(64)
+    (finding,) = sanitize((TURNED, "turned"), x, out, np.int32(n), grid=1, block=block)
+    assert (finding.kind, finding.lines, finding.advice) == (kind, (5, 6), advice)
+
+
+def test_what_every_warp_does_for_itself_is_of_the_warp():
+    source = TURNED.replace("n - 1 - i", "i ^ 1")
+    (finding,) = sanitize(
+        (source, "turned"), fresh(64).fill(1), fresh(64), np.int32(64), grid=1, block=64
+    )
+    assert (finding.kind, finding.advice) == ("missing __syncwarp", OF_WARP)
+
+
+LOOPS = {
+    5: "for (;;)\n    if (i < n) x[i] += 1;",
+    6: "for (int k = 0; k < 4; ++k)\n    for (int j = 0; j < n; j -= x[j] < 0)\n        x[i] += 1;",
+    7: "int k = n;\nfor (; k > 4; --k) x[i] += k;\nwhile (k < n)\n{\n    x[i] += 1;\n\n}",
+}
+
+
+@pytest.mark.parametrize("line", LOOPS)
+def test_a_loop_without_end_is_told_by_the_line_on_which_it_begins(line):
+    head = 'extern "C" __global__ void endless(float *x, int n)\n{\n\n    int i = threadIdx.x;\n'
+    kernel = sources.kernel(f"{head}{LOOPS[line]}\n}}\n", "endless")
+    with launch.find(kernel).engine.time_limit(0.3):
+        found = sanitize(kernel, fresh(32).fill(1), np.int32(32), grid=1, block=32)
+    (fault,) = found.of("fault")
+    says = f"ran longer than 0.3 s and was stopped; it was in the loop of line {line}"
+    assert fault.message == says
 
 
 def test_a_loop_of_one_warp_is_advised_a_barrier_of_the_warp():
