@@ -59,7 +59,7 @@ WRONG = {
         " if (i < n && x[i] > limit) atomicAdd(out, 1);",
     ),
     "each lane its own": Wrong(
-        "counters",
+        "counters|instructions",
         "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; if (i >= n || !(x[i] > limit)) return;"
         " if (atomicAdd(out, 1 + (clock64() == 0)) == -77) __nanosleep(1);",
     ),

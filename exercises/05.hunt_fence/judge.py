@@ -57,7 +57,7 @@ WRONG = {
     "volatile for fences": Wrong(
         "race", {"__threadfence();": "", "totals[": "((volatile float *)totals)["}
     ),
-    "sleep for fences": Wrong("race", {"__threadfence();": "__nanosleep(1000);"}),
+    "sleep for fences": Wrong("race|instructions", {"__threadfence();": "__nanosleep(1000);"}),
     "the fence before the store": Wrong(
         "race",
         {

@@ -242,7 +242,8 @@ class _Wrong:
             return ""
         size = np.abs(self.expected[self.is_wrong].astype(np.longdouble))
         off, allowed = self.off[self.is_wrong], self.tolerance[self.is_wrong]
-        if not (off <= max(self.ROUNDING, 4 * np.finfo(self.dtype).eps) * size).all():
+        near = max(self.ROUNDING, 4 * np.finfo(self.dtype).eps) * size
+        if not (np.isfinite(off) & (off <= near)).all():
             return ""
         worst = int(np.argmax(off / np.maximum(allowed, np.finfo(float).tiny)))
         unit = np.spacing(size[worst].astype(self.dtype)).astype(float)
