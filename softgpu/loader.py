@@ -312,16 +312,6 @@ class Engine:
         finally:
             self.runtime.sg_block_order(0)
 
-    def sparse(self, size: int):
-        """A DeviceAllocation of zeros that costs only pages that are touched; xray refuses it."""
-        from pycuda.driver import mem_alloc
-
-        self.runtime.sg_sparse(True)
-        try:
-            return mem_alloc(size)
-        finally:
-            self.runtime.sg_sparse(False)
-
     def set_threads(self, threads: int) -> None:
         """How many blocks run at a time; 0: as many as there are cores; 1: deterministic."""
         self.runtime.sg_options(threads, threads == 1, settings.timeout_s())

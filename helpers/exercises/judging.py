@@ -7,7 +7,6 @@ from math import gcd, prod
 
 import numpy as np
 
-from .. import autoinit
 from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
 from ..xray.launch import find as target_of
 from . import costs, handed
@@ -118,6 +117,8 @@ def _advice_on(error, text):
     """What to do about a mistake that the compiler found."""
     if PYTHON.search(text):
         return "This is not CUDA alone: give the kernel's text, without %%kernel and Python."
+    if "too much shared data" in str(error):
+        return "Use less shared memory."
     if "iostream" in text or re.search(r"\bcout\b", text):
         return "A kernel has no std::cout: printf(...) prints from a kernel."
     return "Mend the first mistake and judge again."
@@ -138,14 +139,14 @@ class _Trial:
 
     def __init__(self, exercise, kernel, target, verdict):
         self.exercise, self.rules = exercise, exercise.rules
-        self.kernel, self.engine, self.verdict = kernel, target.engine, verdict
+        self.kernel, self.target, self.verdict = kernel, target, verdict
         beside = "\n".join(re.findall("^//@ (.*)$", target.ptx, re.MULTILINE))  # see bin/nvcc
         self.chosen = handed.chosen(exercise, verdict.text or beside)
 
     def run(self):
         """All launches, in turn, until one is wrong."""
         sizes = _sizes(self.rules, self.verdict.seed)
-        far = getattr(self.rules, "far", None) if autoinit.is_software else None
+        far = getattr(self.rules, "far", None)
         self.verdict.of = len(sizes) + 1 + bool(far)
         self._try_all(sizes)
         self._count()
@@ -170,7 +171,7 @@ class _Trial:
         with np.errstate(all="ignore"):  # infinities are among the values
             launch = self.rules.launch(np.random.default_rng(seed), size, **self.chosen)
         launch.what = launch.what or f"n = {size:,}"
-        return Run(self.kernel, launch, np.random.default_rng(seed), self.engine)
+        return Run(self.kernel, launch, np.random.default_rng(seed), self.target)
 
     def _try_all(self, sizes):
         """All sizes, and then without optimisation one that has several blocks."""
@@ -191,7 +192,7 @@ class _Trial:
         launch = far(rng, **self.chosen)
         launch.what = launch.what or "beyond 2 ** 31 elements"
         try:
-            Run(self.kernel, launch, rng, self.engine).run()
+            Run(self.kernel, launch, rng, self.target).run()
         except Refused as refused:
             reason = refused.reason
             is_wide = any(a.count > 1 << 31 for a in launch.arguments if isinstance(a, Far))
@@ -212,10 +213,11 @@ class _Trial:
 
     def _repeat(self, run):
         """The same launch with its blocks in other orders: every bit is to be the same."""
+        run.run(by_engine=True)
         left = run.outputs()
         for order in range(REPEATS):
-            with self.engine.block_order(self.verdict.seed + order):
-                run.run()
+            with self.target.engine.block_order(self.verdict.seed + order):
+                run.run(by_engine=True)
             if run.outputs() != left:
                 text = f"{run.launch.what}: with blocks in another order it leaves other bits"
                 raise Refused("bits", text, REPEATABLE)

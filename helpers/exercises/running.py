@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import checks, xray
-from ..xray.launch import address_of, shape, variables_kept
+from ..xray.launch import OwnTarget, Sparse, address_of, shape, variables_kept
 from .launches import Far, In, Out
 from .verdict import Refused
 
@@ -24,15 +24,15 @@ BOUNDS = "Which threads have no element? Let them do nothing."
 class Run:
     """A kernel and a Launch on an engine. Its arrays lie between guards, or are Far."""
 
-    def __init__(self, kernel, launch, rng, engine):
-        self.kernel, self.launch, self.engine = kernel, launch, engine
+    def __init__(self, kernel, launch, rng, target):
+        self.kernel, self.launch, self.target = kernel, launch, target
         self.shape = {what: shape(what, getattr(launch, what)) for what in ("grid", "block")}
         self.options = {**self.shape, "shared": launch.shared}
         given = list(enumerate(launch.arguments))
         self.guarded = {n: _guarded(a, rng) for n, a in given if isinstance(a, (In, Out))}
-        self.far = {n: _spread(a, engine) for n, a in given if isinstance(a, Far)}
+        self.far = {n: _spread(a, target) for n, a in given if isinstance(a, Far)}
         arrays = {n: _from_first(launch.arguments[n], g.array) for n, g in self.guarded.items()}
-        arrays |= self.far
+        arrays |= {n: np.uintp(sparse.address) for n, sparse in self.far.items()}
         self.passed = [arrays.get(n, a) for n, a in given]
         self.names = _names(kernel, len(self.passed))
         self.left = {}
@@ -72,17 +72,20 @@ class Run:
         self._look_for_writes(report)
         return report
 
-    def run(self):
-        """As any other launch."""
+    def run(self, by_engine=False):
+        """As any other launch. by_engine: not by a real GPU, which can neither run some blocks only
+        nor have them in a given order."""
         for guarded in self.guarded.values():
             guarded.reset()
         blocks = self.launch.blocks
-        with (
-            variables_kept(self.kernel),
-            self.engine.only_blocks(blocks) if blocks else nullcontext(),
-        ):
-            self._launched(self.kernel, *self.passed, **self.options)
-        self._fetch(GPUArray.get)
+        with self.target.engine.only_blocks(blocks) if blocks else nullcontext():
+            if (blocks or by_engine) and not isinstance(self.target, OwnTarget):
+                how = {**self.options, "after": self._fetch}
+                self._launched(self.target.launch, self.passed, **how)
+            else:
+                with variables_kept(self.kernel):
+                    self._launched(self.kernel, *self.passed, **self.options)
+                self._fetch(GPUArray.get)
         self._compare()
 
     def outputs(self):
@@ -121,6 +124,8 @@ class Run:
     def _fetch(self, read):
         """Keep what the arrays hold, guards included."""
         self.left = {n: read(guarded.raw) for n, guarded in self.guarded.items()}
+        address = getattr(read, "address", address_of)
+        self.places = {n: address(guarded.array) for n, guarded in self.guarded.items()}
 
     def _compare(self):
         for n, guarded in self.guarded.items():
@@ -133,17 +138,16 @@ class Run:
                 _check(left, argument, name, self.launch)
             elif left.tobytes() != guarded.inside(guarded.before).tobytes():
                 raise Refused("inputs", f"{self.launch.what}: {name} has changed", ONLY_READ)
-        for n, array in self.far.items():
+        for n, sparse in self.far.items():
             far = self.launch.arguments[n]
             for place, expected in far.expected.items():
-                left = array[place : place + len(expected)].get()
+                left = sparse.part(place, len(expected), far.dtype)
                 out = Out(np.asarray(expected), far.tolerance, far.dtype)
                 _check(left, out, f"{self.names[n]} + {place:,}", self.launch)
 
     def _look_for_writes(self, report):
         """Inputs are not written to, even if they stay as they are: an atomic is no load."""
-        for n, guarded in self.guarded.items():
-            place = address_of(guarded.array)
+        for n, place in self.places.items():
             for touched in report.arrays[report.arrays["written"] > 0]:
                 is_input = isinstance(self.launch.arguments[n], In)
                 if is_input and touched["begin"] <= place < touched["end"]:
@@ -166,13 +170,12 @@ def _from_first(argument, array):
     return array.ravel()[first:] if first else array
 
 
-def _spread(far, engine):
+def _spread(far, target):
     """The array that a Far stands for, in which only what is touched costs memory."""
-    dtype = np.dtype(far.dtype)
-    array = GPUArray(far.count, dtype, gpudata=engine.sparse(far.count * dtype.itemsize))
+    sparse = Sparse(target, far.count * np.dtype(far.dtype).itemsize)
     for place, values in far.pieces.items():
-        array[place : place + len(values)].set(np.ascontiguousarray(values, dtype))
-    return array
+        sparse.part(place, len(values), far.dtype)[:] = values
+    return sparse
 
 
 def _names(kernel, count):

@@ -9,6 +9,7 @@ import ctypes
 import hashlib
 import os
 import threading
+import warnings
 from contextlib import contextmanager, suppress
 from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from functools import cache
@@ -23,6 +24,10 @@ from softgpu.loader import Engine
 from .. import parameters, sources
 
 __all__ = [
+    "OwnTarget",
+    "Sparse",
+    "OwnTarget",
+    "Sparse",
     "Target",
     "address_of",
     "byte_count",
@@ -115,14 +120,57 @@ class Target:
         self.engine = engine
         self.library = engine.library
 
+    def __enter__(self):
+        """The engine's context is the current one."""
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+    def check(self, code):
+        """Raise what a call of the engine's driver returned, if it is an error."""
+        from pycuda.driver import LogicError
+
+        if code:
+            text = ctypes.c_char_p()
+            self.library.cuGetErrorString(code, byref(text))
+            raise LogicError((text.value or b"").decode() or f"error {code}")
+
+
+class Sparse:
+    """Zeros on a Target's engine, of which only pages that are touched cost memory. Its launches,
+    but not xray's, take np.uintp(address)."""
+
+    def __init__(self, target, size):
+        self._target, address = target, c_uint64()
+        target.engine.runtime.sg_sparse(True)
+        try:
+            with target:
+                target.check(target.library.cuMemAlloc_v2(byref(address), c_size_t(size)))
+        finally:
+            target.engine.runtime.sg_sparse(False)
+        self.address = address.value
+
+    def part(self, first, count, dtype):
+        """`count` elements from `first` on: an array that can be written to, too."""
+        dtype = np.dtype(dtype)
+        place = self.address + first * dtype.itemsize
+        return np.frombuffer((ctypes.c_uint8 * (count * dtype.itemsize)).from_address(place), dtype)
+
+    def __del__(self):
+        if hasattr(self, "address"):
+            with self._target:
+                self._target.library.cuMemFree_v2(c_uint64(self.address))
+
 
 def _reader(address):
-    """What `after` gets, from what `ready` gets."""
+    """What `after` gets, from what `ready` gets; its own `address` says where it reads."""
 
     def read(array):
         content = bytearray(ctypes.string_at(address(array), array.nbytes) if array.nbytes else 0)
         return np.ndarray(array.shape, array.dtype, content, strides=array.strides)
 
+    read.address = address
     return read
 
 
@@ -277,13 +325,15 @@ class BesideTarget(Target):
             "arch": f"sm_{contract.ARCHITECTURE}",
             "target": "ptx",
         }
-        text = self.ptx = compile(**compiled).decode()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the compiler has said it when it made the kernel
+            text = self.ptx = compile(**compiled).decode()
         text += "".join(f"//@ {line}\n" for line in arguments["source"].splitlines())
         self.module, self.function = c_void_p(), c_void_p()
         with self:
-            self._check(self.library.cuModuleLoadData(byref(self.module), text.encode() + b"\0"))
+            self.check(self.library.cuModuleLoadData(byref(self.module), text.encode() + b"\0"))
             found = self.library.cuModuleGetFunction
-            self._check(found(byref(self.function), self.module, kernel.name.encode()))
+            self.check(found(byref(self.function), self.module, kernel.name.encode()))
 
     def __enter__(self):
         self.library.cuCtxPushCurrent_v2(self.context)
@@ -291,12 +341,6 @@ class BesideTarget(Target):
 
     def __exit__(self, *exception):
         self.library.cuCtxPopCurrent_v2(byref(c_void_p()))
-
-    def _check(self, code):
-        if code:
-            text = ctypes.c_char_p()
-            self.library.cuGetErrorString(code, byref(text))
-            raise RuntimeError((text.value or b"").decode() or f"error {code}")
 
     def launch(self, args, grid, block, shared, ready=None, after=None):
         from pycuda.driver import ArgumentHandler
@@ -342,9 +386,9 @@ class BesideTarget(Target):
         content = np.ascontiguousarray(array)
         copied = c_uint64()
         size = c_size_t(max(content.nbytes, 1))
-        self._check(self.library.cuMemAlloc_v2(byref(copied), size))
+        self.check(self.library.cuMemAlloc_v2(byref(copied), size))
         copies[key] = copied.value
-        self._check(
+        self.check(
             self.library.cuMemcpyHtoD_v2(
                 copied, c_void_p(content.ctypes.data), c_size_t(content.nbytes)
             )
@@ -357,5 +401,5 @@ class BesideTarget(Target):
         sizes = [c_uint(n) for n in (*grid, *block, shared)]
         limit = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         if shared > 48 << 10:
-            self._check(self.library.cuFuncSetAttribute(self.function, limit, c_int(shared)))
-        self._check(self.library.cuLaunchKernel(self.function, *sizes, None, None, extra))
+            self.check(self.library.cuFuncSetAttribute(self.function, limit, c_int(shared)))
+        self.check(self.library.cuLaunchKernel(self.function, *sizes, None, None, extra))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, sources, xray
-from helpers.xray.launch import variables_kept
+from helpers.xray.launch import OwnTarget, Sparse, find, variables_kept
 from softgpu.loader import Engine
 
 from pycuda import gpuarray  # isort: skip
@@ -165,22 +165,39 @@ def test_blocks_are_shuffled_in_any_build(watch):
     assert len(set(map(tuple, orders))) == 3
 
 
-@software
-def test_an_array_beyond_32_bits_costs_what_is_touched():
-    engine, count, per_block = Engine.in_use(), (1 << 31) + 77, 256
-    x = gpuarray.GPUArray(count, np.float32, gpudata=engine.sparse(4 * count))
+def test_an_array_beyond_32_bits_costs_what_is_touched(driver):
+    count, per_block = (1 << 31) + 77, 256
     last = (count - 1) // per_block
-    x[count - 100 :].set(np.full(100, -1, np.float32))
     kernel = sources.kernel(FILL, "fill")
-    with engine.only_blocks([range(0, 2), range(last, last + 1)]):
-        kernel(x, np.int64(count), grid=(last + 1, 1), block=(per_block, 1, 1))
+    target = find(kernel)
+    x = Sparse(target, 4 * count)
+    x.part(count - 100, 100, np.float32)[:] = -1
+    arguments, shape = (
+        (np.uintp(x.address), np.int64(count)),
+        dict(block=(per_block, 1, 1), shared=0),
+    )
+
+    def launched(kernel, *ranges):
+        with target.engine.only_blocks(ranges):
+            if isinstance(target, OwnTarget):
+                kernel(*arguments, grid=(last + 1, 1), **shape)
+            else:
+                find(kernel).launch(arguments, grid=(last + 1, 1, 1), **shape)
+
+    launched(kernel, range(0, 2), range(last, last + 1))
     places = np.arange(count - 100, count)
     written = places // per_block == last
-    assert (x[count - 100 :].get() == np.where(written, places % 1000, -1)).all()
-    assert (x[:1000].get() == np.where(np.arange(1000) < 512, np.arange(1000), 0)).all()
+    assert (x.part(count - 100, 100, "f4") == np.where(written, places % 1000, -1)).all()
+    assert (x.part(0, 1000, "f4") == np.where(np.arange(1000) < 512, np.arange(1000), 0)).all()
     narrow = sources.kernel(re.sub(r"long long i(.*)\(long long\)", r"int i\1", FILL), "fill")
-    with engine.only_blocks([range(last, last + 1)]), pytest.raises(cuda.LogicError, match="fill"):
-        narrow(x, np.int64(count), grid=(last + 1, 1), block=(per_block, 1, 1))
+    with pytest.raises(cuda.LogicError, match="fill"):
+        launched(narrow, range(last, last + 1))
+
+
+@software
+def test_xray_does_not_watch_a_launch_on_sparse_memory():
+    kernel = sources.kernel(FILL, "fill")
+    x = Sparse(find(kernel), 1 << 33)
     for watch in WATCHED.values():
         with pytest.raises(ValueError, match="sparse memory: launch it plainly"):
-            watch(kernel, x, np.int64(count), grid=1, block=32)
+            watch(kernel, np.uintp(x.address), np.int64(1), grid=1, block=32)

@@ -12,7 +12,11 @@ from tests import ROOT
 
 EXAMPLE = ROOT / "docs/example"
 NEEDS = {"pycuda": "pycuda", "numba": "numba_cuda", "cuda_core": "cuda.core"}
-IMPORTS = NEEDS | {"numba": "numba.cuda"}
+IMPORTS = {  # and the first use, which imports the rest
+    "pycuda": "import pycuda.driver",
+    "numba": "from numba import cuda\n@cuda.jit('void(int32[:])')\ndef kernel(x): x[0] = 1",
+    "cuda_core": "import cuda.core",
+}
 
 
 def run_pytest(folder, *words):
@@ -28,7 +32,7 @@ def missing(client):
     parent = NEEDS[client].partition(".")[0]
     if not (importlib.util.find_spec(parent) and importlib.util.find_spec(NEEDS[client])):
         return f"{NEEDS[client]} is not installed: pip install -e .[clients]"
-    program = f"import softgpu\nsoftgpu.install()\nimport {IMPORTS[client]}"
+    program = f"import softgpu\nsoftgpu.install()\n{IMPORTS[client]}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     return done.returncode and f"{NEEDS[client]} is broken: {done.stderr.splitlines()[-1]}"
 
