@@ -2,12 +2,34 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+from helpers.exercises.launches import (
+    FAR,
+    PAST,
+    SPECIAL,
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    far_launch,
+    far_numbers,
+    numbers,
+    planted,
+)
 
 
 def launch(rng, n):
-    x = numbers(rng, n)
-    return Launch([In(x), Out(x[::-1]), np.int64(n)], grid=blocks_for(n), block=256)
+    x = planted(rng, numbers(rng, n), *SPECIAL)
+    return Launch([In(x), Out(x[::-1], bits=True), np.int64(n)], grid=blocks_for(n), block=256)
+
+
+def far(rng):
+    x = far_numbers(rng)
+    first, _, last = x.pieces.values()
+    x.pieces[FAR - 17 * 256] = numbers(rng, 256)  # for block 16
+    out = Far(FAR, np.float32, expected={0: last[::-1], 16 * 256: [0], PAST: first[::-1]})
+    return far_launch([x, out, np.int64(FAR)])
 
 
 COUNTED = 1 << 16
@@ -22,6 +44,15 @@ WRONG = {
         "values|out of bounds", {"n - 1 - i": "blockIdx.x * 256 + 255 - threadIdx.x"}
     ),
     "half of it": Wrong("values", {"i < n": "i < n / 2"}),
+    "an int": Wrong("fault|values|sanitizer|launch", {"long long i": "int i"}),
+    "an unsigned int": Wrong("values", {"long long i": "unsigned i"}),
+    "stored by atomics": Wrong(
+        "atomics", {"out[i] = x[n - 1 - i]": "atomicExch(out + i, x[n - 1 - i])"}
+    ),
+    "through local memory": Wrong(
+        "local memory",
+        {"if (i < n) out[i] =": "volatile float kept[64]; if (i < n) out[i] = kept[i % 64] ="},
+    ),
     "one block does all": Wrong(
         "counters",
         "for (long long i = threadIdx.x; blockIdx.x == 0 && i < n; i += 256) out[i] = x[n - 1 - i];",

@@ -2,12 +2,32 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+from helpers.exercises.launches import (
+    FAR,
+    SPECIAL,
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    far_launch,
+    far_numbers,
+    far_results,
+    numbers,
+    planted,
+)
 
 
 def launch(rng, n):
-    x = numbers(rng, n)
+    x = planted(rng, numbers(rng, n), *SPECIAL)
     return Launch([In(x), Out(2 * x), np.int64(n)], grid=blocks_for(n), block=256)
+
+
+def far(rng):
+    x = far_numbers(rng)
+    out = Far(FAR, np.float32, expected=far_results(x, lambda v: 2 * v))
+    return far_launch([x, out, np.int64(FAR)])
 
 
 COUNTED = 1 << 16
@@ -27,6 +47,19 @@ WRONG = {
     "in place": Wrong("sanitizer|inputs|values", {"out[i] = 2 * x[i]": "((float *)x)[i] *= 2"}),
     "one block does all": Wrong("counters: one of 256", f"if (blockIdx.x == 0) {ALL}"),
     "every block does all": Wrong("double write|counters", ALL),
+    "fetched before the guard": Wrong(
+        "out of bounds",
+        {"if (i < n) out[i] = 2 * x[i]": "float v = x[i]; if (i < n) out[i] = 2 * v"},
+    ),
+    "an int": Wrong("fault|values|sanitizer|launch", {"long long i": "int i"}),
+    "an unsigned int": Wrong("values", {"long long i": "unsigned i"}),
+    "n as an int": Wrong("values", {"i < n": "i < (int)n"}),
+    "8 blocks": Wrong("double|race|values", {"blockIdx.x *": "blockIdx.x % 8 *"}),
+    "NaN lost": Wrong("values", {"2 * x[i]": "x[i] > 0 || x[i] < 0 ? 2 * x[i] : 0"}),
+    "a wait": Wrong(
+        "instructions",
+        {"if (i < n)": "for (long long t = clock64(); clock64() - t < 20000;); if (i < n)"},
+    ),
     "strided": Wrong(
         "counters: sectors",
         "long long t = blockIdx.x * (long long)blockDim.x + threadIdx.x,"

@@ -2,14 +2,32 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Launch, Out, Wrong, numbers
+from helpers.exercises.launches import (
+    FAR,
+    PAST,
+    SPECIAL,
+    Far,
+    Launch,
+    Out,
+    Wrong,
+    numbers,
+    planted,
+)
 
 SIZES = 1, 31, 33, 255, 1024, 1025, 4099, 0
 
 
 def launch(rng, n):
-    x, a = numbers(rng, n), np.float32(rng.uniform(2, 3))
+    x, a = planted(rng, numbers(rng, n), *SPECIAL), np.float32(rng.uniform(-3, 3))
     return Launch([Out(x * a, initial=x), a, np.int64(n)], grid=4, block=256)
+
+
+def far(rng):
+    """More threads than elements: a turn each, unless their number is taken as one of 32 bits, 512."""
+    last, a, block = numbers(rng, FAR - PAST), np.float32(rng.uniform(2, 3)), PAST // 256
+    x = Far(FAR, np.float32, {PAST: last}, {PAST: last * a})
+    some = [range(block - 2, block + 1)]
+    return Launch([x, a, np.int64(FAR)], 2**24 + 2, 256, what=f"n = {FAR:,}", blocks=some)
 
 
 COUNTED = 1 << 16
@@ -21,6 +39,13 @@ WRONG = {
     "zeros": Wrong("values", {"x[i] *= a": "x[i] = 0"}),
     "one element a thread": Wrong("values", {LOOP: "if (first < n) x[first] *= a;"}),
     "steps of a block": Wrong("race|double|values", {"i += threads": "i += blockDim.x"}),
+    "an int": Wrong("fault|values|sanitizer|launch|time", {"(long long i": "(int i"}),
+    "an unsigned int": Wrong("values|time", {"(long long i": "(unsigned i"}),
+    "the threads as an int": Wrong(
+        "fault|values|sanitizer|launch|time", {"long long threads": "int threads"}
+    ),
+    "stored by atomics": Wrong("atomics", {"x[i] *= a": "atomicExch(x + i, x[i] * a)"}),
+    "NaN lost": Wrong("values", {"x[i] *= a": "x[i] = fmaxf(x[i] * a, -INFINITY)"}),
     "one too many": Wrong("out of bounds", {"i < n": "i <= n"}),
     "every thread does all": Wrong(
         "race|double|values", {"i = first": "i = 0", "i += threads": "++i"}

@@ -5,23 +5,37 @@ import math
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong
+from helpers.exercises.launches import (
+    In,
+    Launch,
+    Out,
+    Wrong,
+    lossy,
+)
 
-SIZES = 1, 127, 128, 129, 1009, 16384, 16411, 0
+SIZES = 1, 127, 128, 129, 1009, 16384, 16411, 70_001, 0
 
 
 def launch(rng, n):
-    # a sum of 8192 and more loses about 0.4 of its last place with each of these
-    x = np.full(n, 1 + rng.uniform(0.39, 0.41) / 1024, np.float32)
+    x = lossy(rng, n)
     tolerance = checks.sum_tolerance(x, chain=128 + -(-n // 128))
     return Launch([In(x), Out(np.array([math.fsum(x)]), tolerance), np.int64(n)], grid=1, block=1)
 
 
 COUNTED = 1 << 10
 BUDGET = {"ld.requests": 1024, "st.requests": 1}
+# 128 sums side by side, in local memory, are right as well
+LIMITS = {"ldl.sectors": None, "stl.sectors": None}
+WITHOUT = {r"\.f64\b": "Use floats only."}
 
 WRONG = {
     "one loop": Wrong("values", {"first += 128": "first += n", "i < first + 128": "i < first + n"}),
+    "a double": Wrong("Use floats|f64|double", {"float sum": "double sum"}),
+    "the first one n times": Wrong("values", "*out = n ? x[0] * n : 0;"),
+    "each piece's first one": Wrong("values", {"piece += x[i]": "piece += x[first]"}),
+    "each one twice, half of them": Wrong("values", {"piece += x[i]": "piece += x[i / 2]"}),
+    "backwards from each piece's first": Wrong("values|out of", {"x[i]": "x[2 * first - i]"}),
+    "without signs": Wrong("values", {"piece += x[i]": "piece += fabsf(x[i])"}),
     "zero": Wrong("values", {"*out = sum": "*out = 0"}),
     "whole pieces only": Wrong("values", {"first < n;": "first + 128 <= n;"}),
     "without the end": Wrong("out of bounds", {"i < n && i": "i"}),

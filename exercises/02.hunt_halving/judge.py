@@ -1,7 +1,16 @@
 """Totals of blocks, folded in global memory."""
 
+import numpy as np
+
 from helpers import checks
-from helpers.exercises.launches import Launch, Out, Wrong, numbers, totals
+from helpers.exercises.launches import (
+    Far,
+    Launch,
+    Out,
+    Wrong,
+    numbers,
+    totals,
+)
 
 SIZES = 256, 512, 1024
 
@@ -21,8 +30,18 @@ def _folded(x):
     return rows.ravel()
 
 
+def far(rng):
+    x, block = numbers(rng, 256), 2**32 // 256
+    total, left = totals(x), _folded(x)
+    tolerance = float(checks.sum_tolerance(x))
+    own = Far(2**32 + 256, np.float32, {2**32: x}, {2**32: left}, tolerance)
+    out = Far(block + 1, np.float32, expected={block: total.expected}, tolerance=tolerance)
+    some = [range(block, block + 1)]
+    return Launch([own, out], block + 1, 256, what=f"n = {2**32 + 256:,}", blocks=some)
+
+
 COUNTED = 1 << 12
-BUDGET = {"ld.sectors": 1104, "barriers": 1024}
+BUDGET = {"ld.sectors": (1104, 1380), "barriers": (1024, 2048), "st.requests": (208, 240)}
 
 LEVEL = "if (threadIdx.x < half) own[threadIdx.x] += own[threadIdx.x + half];"
 WRONG = {
@@ -37,6 +56,17 @@ WRONG = {
             LEVEL: "if (threadIdx.x < half) { own[threadIdx.x] += own[threadIdx.x + half]; __syncthreads(); }",
             "        __syncthreads();\n    }": "    }",
         },
+    ),
+    "an int": Wrong(
+        "fault|values|sanitizer|launch",
+        {"x + blockIdx.x * (long long)blockDim.x": "x + (int)(blockIdx.x * blockDim.x)"},
+    ),
+    "an unsigned int": Wrong("values", {"(long long)": ""}),
+    "fetched by atomics": Wrong(
+        "atomics", {"+= own[threadIdx.x + half]": "+= atomicAdd(own + threadIdx.x + half, 0.f)"}
+    ),
+    "ten barriers": Wrong(
+        "barriers", {"__syncthreads();": "for (int k = 0; k < 10; ++k) __syncthreads();"}
     ),
     "zeros": Wrong("values", {"= own[0]": "= 0"}),
     "one level too few": Wrong("values", {"half > 0": "half > 1"}),

@@ -2,37 +2,82 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for
+from helpers.exercises.launches import (
+    FAR,
+    PAST,
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    far_launch,
+)
 
-SIZES = 1, 31, 33, 257, 2048, 2051, 0
-GREATEST = np.iinfo(np.int32).max
+LEAST, GREATEST = -(2**31), 2**31 - 1
+# elements, the least of them, and its place: also at the end of the last turn, whole or not
+SIZES = (
+    *((1, LEAST, 0), (31, GREATEST - 1000, 30), (33, -7, 0), (257, LEAST + 1, 256)),
+    *((2048, 1, 1000), (2048, LEAST, 2047), (2051, 5, 2047), (2051, LEAST, 2050)),
+    *((4500, GREATEST - 1000, 4200), (4500, 1 - (1 << 30), 4499), (0, GREATEST, None)),
+)
 
 
-def launch(rng, n):
-    blocks = blocks_for(-(-n // 8))
-    turn = 256 * blocks  # elements that all threads together take at a time
-    least = 1 if n % 2 else -(2**31)
-    x = rng.integers(least + 1, 2**31, n, np.int32)
+def drawn(rng):
+    few, many = map(int, rng.integers((34, 20_500), (1001, 25_000)))
+    least = rng.integers(LEAST, GREATEST - 1000, 2)
+    return (few, int(least[0]), int(rng.integers(few))), (many, int(least[1]), many - 1)
+
+
+def launch(rng, size):
+    n, least, place = size
+    near = rng.integers(least + 1, least + 40, n)  # the same as floats, if they are far from 0
+    x = np.where(rng.random(n) < 0.5, near, rng.integers(least + 1, GREATEST + 1, n))
     if n:
-        x[(n // turn * turn or n) - 1] = least  # the last block's, in its last whole turn
-    expected = np.array([x.min(initial=GREATEST)])
-    out = Out(expected, dtype=np.int32, initial=np.array([GREATEST]))
-    return Launch([In(x), out, np.int64(n)], grid=blocks, block=256)
+        x[place] = least
+    out = Out(np.array([x.min(initial=GREATEST)]), dtype=np.int32, initial=np.array([GREATEST]))
+    what = f"n = {n:,}, {least} at {place}"
+    arguments = [In(x.astype(np.int32)), out, np.int64(n)]
+    return Launch(arguments, blocks_for(-(-n // 8)), 256, what=what)
 
 
-COUNTED = 1 << 16
+def far(rng):
+    least = rng.integers(-1000, -1, FAR - PAST, np.int32)
+    x = Far(FAR, np.int32, {16 * 256: np.full(256, -2000), PAST: least})
+    out = Far(1, np.int32, expected={0: [least.min()]})
+    return far_launch([x, out, np.int64(FAR)])
+
+
+COUNTED = 1 << 16, -5, 60_000
 BUDGET = {"ld.sectors": 8192, "red.requests": 256}
+LIMITS = {"barriers": None}  # blocks that compare first are right as well
 
 LOOP = "for (long long i = first; i < n; i += threads) found = min(found, x[i]);"
 WRONG = {
     "nothing": Wrong("values", {"if (first < n) atomicMin(out, found);": ""}),
     "zero is the least": Wrong("values", {"0x7fffffff": "0"}),
     "not atomic": Wrong("race|double|values", {"atomicMin(out, found)": "*out = min(*out, found)"}),
+    "a million is the most": Wrong("values", {"0x7fffffff": "1000000"}),
     "the greatest": Wrong("values", {"min(found, x[i])": "max(found, x[i])"}),
     "the first turn only": Wrong("values", {LOOP: "if (first < n) found = x[first];"}),
     "an atomic an element": Wrong(
         "counters", {LOOP: "for (long long i = first; i < n; i += threads) atomicMin(out, x[i]);"}
     ),
+    "atomics that return a value": Wrong(
+        "atomics|nanosleep",
+        {
+            LOOP: "for (long long i = first; i < n; i += threads)"
+            " if (atomicMin(out, x[i]) == 12345678) __nanosleep(1);"
+        },
+    ),
+    "whole turns only": Wrong(
+        "values", {"i < n; i": "i < (n < threads ? n : n / threads * threads); i"}
+    ),
+    "compared as floats": Wrong(
+        "values", {"found = min(found, x[i])": "if ((float)x[i] < (float)found) found = x[i]"}
+    ),
+    "an int": Wrong("fault|values|sanitizer|launch|time", {"(long long i": "(int i"}),
+    "an unsigned int": Wrong("values|time", {"long long first": "unsigned first"}),
     "eight in a row": Wrong(
         "sectors loaded",
         {

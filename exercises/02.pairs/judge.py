@@ -3,15 +3,41 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+from helpers.exercises.launches import (
+    FAR,
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    far_launch,
+    far_numbers,
+    far_results,
+    numbers,
+    planted,
+)
 
 
 def launch(rng, n):
-    z = numbers(rng, n, 2)
+    z = planted(rng, numbers(rng, n, 2), np.inf, -np.inf, np.nan, 0, 1e12, -1e-12)
     squares = (z.astype(float) ** 2).sum(1)
-    # two products and a sum, each rounded once at most
-    out = Out(squares, checks.gamma(2, np.float32) * squares)
-    return Launch([In(z), out, np.int64(n)], grid=blocks_for(n), block=256)
+    return Launch([In(z), Out(squares, _tolerance(squares)), np.int64(n)], blocks_for(n), 256)
+
+
+def _tolerance(squares):
+    """Two products and a sum, each rounded once at most."""
+    return np.where(np.isfinite(squares), checks.gamma(2, np.float32) * squares, 0)
+
+
+def far(rng):
+    parts = far_numbers(rng), far_numbers(rng)
+    pieces = {at: np.stack([z.pieces[at] for z in parts], 1) for at in parts[0].pieces}
+    z = Far(2 * FAR, np.float32, {2 * at: values.ravel() for at, values in pieces.items()})
+    squares = far_results(Far(FAR, np.float32, pieces), lambda v: (v.astype(float) ** 2).sum(1))
+    tolerance = max(_tolerance(np.asarray(s)).max() for s in squares.values())
+    out = Far(FAR, np.float32, expected=squares, tolerance=tolerance)
+    return far_launch([z, out, np.int64(FAR)])
 
 
 COUNTED = 1 << 15
@@ -27,6 +53,15 @@ WRONG = {
         " float a = ((volatile const float *)z)[2 * i], b = ((volatile const float *)z)[2 * i + 1];"
         " out[i] = a * a + b * b;",
     ),
+    "by atomics": Wrong(
+        "atomics|inputs",
+        {
+            "float2 p = reinterpret_cast<const float2 *>(z)[i];": "float *w = (float *)z + 2 * i;"
+            " float2 p = {atomicAdd(w, 0.f), atomicAdd(w + 1, 0.f)};"
+        },
+    ),
+    "an int": Wrong("fault|values|sanitizer|launch", {"long long i": "int i"}),
+    "an unsigned int": Wrong("values", {"long long i": "unsigned i"}),
     "planes": Wrong(
         "values|out of bounds",
         {"float2 p = reinterpret_cast<const float2 *>(z)[i];": "float2 p = {z[i], z[n + i]};"},

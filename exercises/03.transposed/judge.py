@@ -2,17 +2,45 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import (
+    SPECIAL,
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    numbers,
+    planted,
+)
 
 SIZES = (1, 1), (32, 32), (31, 33), (1, 257), (65, 7), (100, 130)
 
 
+def drawn(rng):
+    few, many = rng.integers(2, 100, 2), rng.integers(130, 200, 2)
+    return tuple(map(int, few)), tuple(map(int, many))
+
+
 def launch(rng, size):
-    x = numbers(rng, *size)
-    rows, columns = size
+    x = planted(rng, numbers(rng, *size), *SPECIAL)
+    return _launch([In(x), Out(x.T.copy(), bits=True)], *size)
+
+
+def _launch(arrays, rows, columns, **more):
     grid = -(-columns // 32), -(-rows // 32)
-    arguments = [In(x), Out(x.T.copy()), np.int32(rows), np.int32(columns)]
-    return Launch(arguments, grid=grid, block=(32, 8), what=f"{rows} x {columns}")
+    arguments = [*arrays, np.int32(rows), np.int32(columns)]
+    return Launch(arguments, grid, (32, 8), what=f"{rows:,} x {columns:,}", **more)
+
+
+def far(rng):
+    """The last tile of a matrix of more than 2**32 elements, 8 x 9 of it inside the matrix."""
+    rows, columns = 2**17 + 8, 2**15 + 9
+    tile = numbers(rng, 8, 9)
+    pieces = {(rows - 8 + k) * columns + columns - 9: tile[k] for k in range(8)}
+    expected = {(columns - 9 + k) * rows + rows - 8: tile[:, k] for k in range(9)}
+    count, last = rows * columns, 1025 * 4097 - 1
+    arrays = [Far(count, np.float32, pieces), Far(count, np.float32, expected=expected)]
+    return _launch(arrays, rows, columns, blocks=[range(last, last + 1)])
 
 
 COUNTED = 128, 256
@@ -36,6 +64,15 @@ WRONG = {
     "the first rows of each tile": Wrong(
         "values",
         {"k < 32; k += 8)\n        if (column < rows": "k < 8; k += 8)\n        if (column < rows"},
+    ),
+    "an int": Wrong("fault|values|sanitizer|launch", {"(long long)": ""}),
+    "an unsigned int": Wrong("values", {"long long": "unsigned"}),
+    "without a tile, by atomics": Wrong(
+        "atomics",
+        "int column = 32 * blockIdx.x + threadIdx.x, row = 32 * blockIdx.y + threadIdx.y;"
+        " for (int k = 0; k < 32; k += 8) if (column < columns && row + k < rows)"
+        " atomicExch(out + column * (long long)rows + row + k,"
+        " x[(row + k) * (long long)columns + column]);",
     ),
     "without a tile": Wrong(
         "sectors",

@@ -174,17 +174,18 @@ class _Trial:
         return Run(self.kernel, launch, np.random.default_rng(seed), self.target)
 
     def _try_all(self, sizes):
-        """All sizes, and then without optimisation one that has several blocks."""
-        several = None
+        """All sizes; then without optimisation one that has several blocks, and the smallest."""
+        runs = []
         for number, size in enumerate(sizes):
             run = self._launch(size, self.verdict.seed, number)
             run.watch()
             run.run()
             self.verdict.cases += 1
-            if several is None and prod(run.shape["grid"]) > 1:
-                several = run
-        if isinstance(self.kernel, Kernel):
-            (several or run).watch(debug=True)
+            runs.append(run)
+        several = next((run for run in runs if prod(run.shape["grid"]) > 1), runs[-1])
+        for run in (several, min(runs, key=lambda run: run.bytes)):
+            if isinstance(self.kernel, Kernel):
+                run.watch(debug=True)
 
     def _try_far(self, far):
         """A few blocks of a launch on arrays whose places 32 bits do not hold."""

@@ -9,6 +9,9 @@ from .. import checks
 
 __all__ = [
     "SIZES",
+    "FAR",
+    "PAST",
+    "SPECIAL",
     "Far",
     "In",
     "Launch",
@@ -18,7 +21,12 @@ __all__ = [
     "blocks_for",
     "drawn",
     "drawn_rows",
+    "far_launch",
+    "far_numbers",
+    "far_results",
     "far_rows",
+    "far_totals",
+    "lossy",
     "near",
     "numbers",
     "pieces",
@@ -30,6 +38,9 @@ __all__ = [
 ]
 
 SIZES = 1, 31, 32, 33, 255, 257, 1009, 0
+SPECIAL = np.inf, -np.inf, np.nan, -0.0, 1e-45, 1e38  # of floats; the last but one is subnormal
+PAST = 2**31 + 2**20  # a place that no int holds
+FAR = PAST + 77  # elements of a launch that passes it, in its last block
 
 
 def drawn(rng, step=1):
@@ -84,6 +95,7 @@ class Far:
 @dataclass
 class Launch:
     """One launch: arguments in order, arrays as In and Out, or Far. what: its sizes, in words.
+    One and the same Out for two arguments: the kernel works in place.
 
     blocks: ranges of block numbers in the grid, x fastest, if only these are to run."""
 
@@ -153,13 +165,45 @@ def strewn(rng, count, places):
     return Far(count, values.dtype, pieces(distinct, values)), values[which].reshape(places.shape)
 
 
+def far_numbers(rng, each=256, dtype=np.float32):
+    """FAR zeros but for the first ones, the last, and those of block 16, which far_launch leaves
+    out; `each`: so many a block."""
+    counts = {0: FAR - PAST, 16 * each: each, PAST: FAR - PAST}
+    return Far(FAR, dtype, {at: numbers(rng, n, dtype=dtype) for at, n in counts.items()})
+
+
+def far_results(x, result):
+    """The pieces of an output of as many elements: what comes of those of x, 0 from block 16."""
+    return {at: result(x.pieces[at]) if at in (0, PAST) else [0] for at in x.pieces}
+
+
+def far_totals(x, result, each=256, none=0):
+    """The same of an output with an element a block; none: of a block that has no elements."""
+    ends = {at // each: result(x.pieces[at]) for at in (0, PAST)}
+    return ends | {2**32 // each + 16: [none]}
+
+
+def far_launch(arguments, each=256, shared=0):
+    """A launch for FAR elements, `each` a block, of which those blocks run that matter.
+
+    Whether a thread takes 1, 2, 4, 8 or 16 elements, and whether the blocks begin at the front or
+    at the back, one of them has element PAST, and one element 0. The one past 2**32 has nothing to
+    do, unless its place is taken as a 32-bit number: then it does the work of block 16."""
+    owner, wrapped = PAST // each, 2**32 // each + 16
+    grid = wrapped + 1000
+    blocks = {0, *(owner >> k for k in range(5)), grid - 1 - owner, grid - 1, wrapped}
+    some = [range(block, block + 1) for block in sorted(blocks)]
+    return Launch(arguments, grid, 256, shared, f"n = {FAR:,}", blocks=some)
+
+
 def totals(x, length=256):
     """Sums of stretches of so many elements, as a tree in shared memory leaves them: an Out."""
     rows = np.zeros(length * blocks_for(x.size, length), x.dtype)
     rows[: x.size] = x
     rows = rows.reshape(-1, length)
     tolerance = checks.sum_tolerance(rows, axis=1, chain=length.bit_length() - 1)
-    return Out(rows.sum(1, dtype=float), tolerance)
+    sums = rows.sum(1, dtype=float)
+    return Out(sums, np.where(np.isfinite(sums), tolerance, 0))
 
 
 def numbers(rng, *shape, dtype=np.float32):
@@ -249,3 +293,13 @@ def any_floats(rng, n):
     special = [np.inf, -np.inf, np.nan, 0, -0.0, limits.max, limits.tiny, limits.smallest_subnormal]
     x[where] = rng.choice(np.float32(special), where.sum())
     return x
+
+
+def lossy(rng, n):
+    """Numbers of both signs, most above 0, whose plain sum rounds the same way nearly each time.
+
+    A sum of thousands has no room for what they have past 1 / 1024, about 0.4 of that. All are
+    scaled by one random power of two, so that no fixed point will do."""
+    x = (rng.integers(700, 1300, n) + rng.uniform(0.39, 0.41, n)) / 1024
+    x *= np.where(rng.random(n) < 0.1, -1, 1)
+    return np.ldexp(x, rng.integers(-60, 60)).astype(np.float32)

@@ -29,7 +29,8 @@ class Run:
         self.shape = {what: shape(what, getattr(launch, what)) for what in ("grid", "block")}
         self.options = {**self.shape, "shared": launch.shared}
         given = list(enumerate(launch.arguments))
-        self.guarded = {n: _guarded(a, rng) for n, a in given if isinstance(a, (In, Out))}
+        made = {id(a): _guarded(a, rng) for _, a in given if isinstance(a, (In, Out))}
+        self.guarded = {n: made[id(a)] for n, a in given if id(a) in made}
         self.far = {n: _spread(a, target) for n, a in given if isinstance(a, Far)}
         arrays = {n: _from_first(launch.arguments[n], g.array) for n, g in self.guarded.items()}
         arrays |= {n: np.uintp(sparse.address) for n, sparse in self.far.items()}
