@@ -34,9 +34,15 @@ BUDGET = {
     "ld.sectors": 131_072,
     "ld.requests": (8192, 9000),
     "atoms.wavefronts": (247_309, 350_000),
-    "red.requests": (512, 4096),
+    "atomics": (512, 4096),
 }
-LIMITS = {"atoms.requests": None}  # with __match_any_sync they are more, of fewer lanes
+LIMITS = {
+    "atoms.requests": None,  # with __match_any_sync they are more, of fewer lanes
+    "atomics.sectors": 8,  # in more blocks than ours
+    "barriers": 8,
+    "sts.wavefronts": 8,
+    "lds.wavefronts": 8,
+}
 
 WRONG = {
     "nothing": Wrong("values", "return;"),

@@ -22,7 +22,7 @@ def far(rng):
 
 
 COUNTED = 64, 256
-BUDGET = {"ld.sectors": 2048, "ld.requests": 512, "st.sectors": 64}
+BUDGET = {"ld.sectors": (2048, 2200), "ld.requests": (512, 600), "st.sectors": 64}
 
 WRONG = {
     "zero to begin with": Wrong("values", {"most = -INFINITY": "most = 0"}),

@@ -14,7 +14,7 @@ def launch(rng, size):
     batch, hidden = size
     center = rng.choice([-1, 1], batch) * rng.uniform(500, 5000, batch)
     center[::3] /= 1000
-    x = numbers(rng, batch, hidden) * 10 ** rng.uniform(-2, 1, (batch, 1))
+    x = numbers(rng, batch, hidden) * 10 ** rng.uniform(-1, 1, (batch, 1))
     x = (x + center[:, None]).astype(np.float32)
     d = (x - x[:, :1]).astype(float)
     rounding = checks.gamma(hidden + 8, np.float32)
@@ -22,6 +22,7 @@ def launch(rng, size):
         "float32"
     )
     of_variance = 4 * rounding * (d**2).mean(1)
+    of_variance += checks.gamma(hidden // 32 + 8, float) * (x.astype(float) ** 2).mean(1)
     arguments = [
         In(x),
         Out(x.mean(1, dtype=float), of_mean),

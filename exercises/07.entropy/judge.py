@@ -24,7 +24,9 @@ def launch(rng, size):
     of_sum = checks.gamma(hidden + 16, "float32") + u * np.abs(np.where(drop > -104, drop, 0)).max(
         1
     )
-    out = Out(log_sum - own, 3 * u * (np.abs(own) + log_sum) + of_sum + 4 * u * log_sum)
+    out = Out(
+        log_sum - own, 3 * u * (np.abs(own) + log_sum + np.abs(x).max(1)) + of_sum + 4 * u * log_sum
+    )
     return Launch(
         [In(x), In(label), out, np.int64(hidden)], batch, 128, what=f"{batch} rows of {hidden}"
     )

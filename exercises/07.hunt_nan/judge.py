@@ -16,7 +16,9 @@ def launch(rng, size):
     x[rng.random(x.shape) < 0.3] = -np.inf
     x[:, rng.integers(hidden)] = 5
     x[1::4] = np.float32(-1e30) * rng.integers(2, 5, x[1::4].shape)
-    x[2::4, rng.integers(hidden)] = np.nan
+    if hidden > 32:
+        after = rng.integers(32, hidden)  # a number in the same lane
+        x[2::4, [after - 32, after]] = 1, np.nan
     x[3::8] = -np.inf
     out = Out(checks.softmax(x), 2 * checks.softmax_tolerance(x))
     return Launch([In(x), out, np.int64(hidden)], batch, 32, what=f"{batch} rows of {hidden}")
