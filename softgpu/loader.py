@@ -19,6 +19,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from . import build, cache, contract, machine, settings, trace
 from .contract import ffi
@@ -497,11 +498,17 @@ def _own_mistake(error: BaseException) -> str:
     )
 
 
+_pointed_at: WeakKeyDictionary[Any, list] = WeakKeyDictionary()
+"""What an array in C points at, which lives as long."""
+
+
 def facts_of(function: Function, code: KernelCode) -> dict:
     """What the driver needs to know of a kernel, as the fields of KernelFacts."""
     layout = code.layout
     files = sorted({site.file for site in code.sites})
     names = [ffi.new("char[]", Path(name).name.encode()) for name in files]
+    named = ffi.new("char *[]", names)
+    _pointed_at[named] = names
     places = [(function.param_offsets[p.name], p.bytes, _whole_bytes(p)) for p in function.params]
     depth, constant = _BOUNDLESS if layout.may_recurse else code.notes["loops"]
     return {
@@ -516,7 +523,7 @@ def facts_of(function: Function, code: KernelCode) -> dict:
         "local_bytes": layout.local_bytes,
         "max_threads": function.max_threads or 0,
         "ptx_version": layout.module.architecture,
-        "files": ffi.new("char *[]", names),
+        "files": named,
         "sites": ffi.new("struct Site[]", [_site(site, files) for site in code.sites]),
         "file_count": len(files),
         "site_count": len(code.sites),
