@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
 
-SIZES = (1, 1), (3, 31), (5, 33), (7, 1000), (2, 1024)
+SIZES = (1, 1), (3, 31), (5, 33), (7, 1000), (2, 1024), (64, 1024)
 CHOICES = "BLOCK", "ROWS"
 
 
