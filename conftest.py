@@ -29,11 +29,11 @@ def pytest_collection_modifyitems(items):
 class WhatIsCompiledOnce(LoadScopeScheduling):
     """A test goes to any free worker, but together with those that need the same compiled: the
     cells of a notebook, the tests of a class, those of a function with the same first parameter,
-    and those that share a few large modules."""
+    and those that share a few large modules, or a class that is graded."""
 
     def _split_scope(self, nodeid):
         path, test, *method = nodeid.split("::", 2)
-        if path.endswith((".ipynb", "/test_together.py", "/test_clock.py")):
+        if path.endswith((".ipynb", "/test_together.py", "/test_clock.py", "/test_grading.py")):
             return path
         return f"{path}::{test}" if method and "[" not in test else nodeid.partition("-")[0]
 
