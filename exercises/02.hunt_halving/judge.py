@@ -42,9 +42,13 @@ def far(rng):
 
 COUNTED = 1 << 12
 BUDGET = {"ld.sectors": (1104, 1380), "barriers": (1024, 2048), "st.requests": (208, 240)}
+WITHOUT = {r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."}
 
 LEVEL = "if (threadIdx.x < half) own[threadIdx.x] += own[threadIdx.x + half];"
 WRONG = {
+    "a fence as well": Wrong(
+        "membar|fence", {"__syncthreads();": "__threadfence(); __syncthreads();"}
+    ),
     "no barrier": Wrong("race", {"        __syncthreads();\n": ""}),
     "for warps only": Wrong("race", {"__syncthreads()": "__syncwarp()"}),
     "for the first threads only": Wrong(
@@ -70,7 +74,7 @@ WRONG = {
     ),
     "zeros": Wrong("values", {"= own[0]": "= 0"}),
     "one level too few": Wrong("values", {"half > 0": "half > 1"}),
-    "a fence for a barrier": Wrong("race", {"__syncthreads()": "__threadfence()"}),
+    "a fence for a barrier": Wrong("race|membar", {"__syncthreads()": "__threadfence()"}),
 }
 
 SURVIVORS = {

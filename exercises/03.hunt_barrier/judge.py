@@ -45,8 +45,12 @@ def far(rng):
 
 COUNTED = 1 << 14, -10
 BUDGET = {"ld.sectors": (2048, 2560), "barriers": (4608, 9216), "lds.wavefronts": (1600, 2432)}
+WITHOUT = {r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."}
 
 WRONG = {
+    "a fence as well": Wrong(
+        "membar|fence", {"__syncthreads();": "__threadfence(); __syncthreads();"}
+    ),
     "zero for the missing": Wrong("values", {"-INFINITY": "0.f"}),
     "the least float for the missing": Wrong("values", {"-INFINITY": "-3.402823466e38f"}),
     "-1000 for the missing": Wrong("values", {"-INFINITY": "-1000.f"}),

@@ -33,9 +33,13 @@ def far(rng):
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": 2048, "lds.conflicts": 0, "lds.wavefronts": (1600, 2432)}
 BUDGET |= {"barriers": (4608, 5120), "st.requests": 64}
+WITHOUT = {r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."}
 
 LEVEL = "if (tid < half) s[tid] += s[tid + half];\n        __syncthreads();"
 WRONG = {
+    "a fence as well": Wrong(
+        "membar|fence", {"__syncthreads();": "__threadfence(); __syncthreads();"}
+    ),
     "volatile": Wrong(
         "syncwarp|race",
         {
