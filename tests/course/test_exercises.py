@@ -512,14 +512,8 @@ def test_an_idea_has_a_least_count(judged):
     assert [reason.advice for reason in verdict.reasons] == ["Shuffle.", "Share."]
     shuffled = changed("2 * x[i]", "x[i] + __shfl_xor_sync(0xffffffff, x[i], 0)")
     idea = {"shuffles": (2048, ""), "ld.bytes": (4, ""), "st.bytes": (4, "")}
-    assert (
-        reasons(
-            judged(
-                shuffled.replace("if (i < n) ", ""), IDEA=idea, SIZES=[256], drawn=lambda rng: ()
-            )
-        )
-        == []
-    )
+    sizes = {"SIZES": [256], "drawn": lambda rng: (), "far": None}
+    assert not reasons(judged(shuffled.replace("if (i < n) ", ""), IDEA=idea, **sizes))
 
 
 def test_blocks_have_a_least_number(judged):
@@ -533,6 +527,17 @@ def test_instructions_may_be_ruled_out(judged):
     assert reason == "instructions: the compiled kernel has .f64"
     (reason,) = reasons(judged(changed("if (i < n)", "__nanosleep(9); if (i < n)")))
     assert reason == "instructions: the compiled kernel has nanosleep"
+
+
+def test_instructions_of_another_kernel_are_its_own(judged):
+    beside = "__global__ void beside(double *x)\n{\n    x[threadIdx.x] *= 2.5;\n}\n"
+    text = beside + exercises.solution(FIRST) + beside.replace("beside", "behind")
+    assert judged(text, WITHOUT={r"\.f64\b": "Use floats only."})
+
+
+def test_a_barrier_that_counts_is_a_vote(judged):
+    text = changed("if (i < n)", "if (__syncthreads_count(i < n) && i < n)")
+    assert judged(text, IDEA={"votes": (2048, "Vote.")}, LIMITS=None)
 
 
 def test_bits_count_where_the_judge_says_so(judged, monkeypatch):
