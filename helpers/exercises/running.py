@@ -74,13 +74,13 @@ class Run:
         return report
 
     def run(self, by_engine=False):
-        """As any other launch. by_engine: not by a real GPU, which can neither run some blocks only
-        nor have them in a given order."""
+        """As any other launch. by_engine: not by a real GPU, which can't run some blocks only, have
+        them in a given order, or reach what is Far."""
         for guarded in self.guarded.values():
             guarded.reset()
         blocks = self.launch.blocks
         with self.target.engine.only_blocks(blocks) if blocks else nullcontext():
-            if (blocks or by_engine) and not isinstance(self.target, OwnTarget):
+            if (self.far or blocks or by_engine) and not isinstance(self.target, OwnTarget):
                 how = {**self.options, "after": self._fetch}
                 self._launched(self.target.launch, self.passed, **how)
             else:

@@ -134,13 +134,13 @@ def test_a_verdict_says_where_and_what_next():
     assert "<pre " in verdict._repr_html_()
 
 
-def test_counters_stand_beside_the_best():
+def test_counters_stand_beside_the_best(judged):
     verdict = exercises.judge(FIRST, exercises.solution(FIRST))
     assert ("sectors loaded", "8,192", "ours 8,192") in verdict.rows()
     assert re.search(r"\n  predicted: .+ µs, on an H200, not measured; limited by ", repr(verdict))
     assert "<p>predicted: " in verdict._repr_html_()
     wasteful = "0 * x[i / 32 * 32 % 1000] + 0 * x[(i ^ 255) < n ? i ^ 255 : i] + 2 * x[i]"
-    verdict = exercises.judge(FIRST, changed("2 * x[i]", wasteful))
+    verdict = judged(changed("2 * x[i]", wasteful))
     assert re.search(r"sectors loaded \d\d,\d{3}, ours 8,192", str(verdict.reasons[0]))
 
 
@@ -176,10 +176,19 @@ def test_a_kernel_may_be_judged_as_pycuda_made_it():
 
 @pytest.fixture
 def judged(monkeypatch):
-    """The verdict on a text for the first exercise, whose judge says this besides."""
+    """The verdict on a text for the first exercise, with ordinary numbers in ordinary places, whose
+    judge says this besides."""
+    exercise = texts.find(FIRST)
+
+    def launch(rng, n):
+        x = launches.numbers(rng, n)
+        arguments = [launches.In(x), launches.Out(2 * x), np.int64(n)]
+        return launches.Launch(arguments, launches.blocks_for(n), 256)
+
+    monkeypatch.setattr(exercise.rules, "launch", launch)
+    monkeypatch.setattr(exercise.rules, "far", None)
 
     def verdict(text, **says):
-        exercise = texts.find(FIRST)
         for name, value in says.items():
             monkeypatch.setattr(exercise.rules, name, value, raising=False)
         return judging.trial(exercise, text, seed=1)
@@ -455,7 +464,7 @@ def test_sizes_are_drawn_by_the_seed_of_learner_and_exercise(monkeypatch):
     monkeypatch.setattr(progress.getpass, "getuser", lambda: "ada")
     assert progress.seed_of(FIRST) == progress.seed_of(FIRST, "ada")
     verdict = exercises.judge(FIRST, exercises.solution(FIRST), seed=17)
-    assert verdict.rows()[0] == ("right and clean", "11", "of 11 launches, seed 17")
+    assert verdict.rows()[0] == ("right and clean", "12", "of 12 launches, seed 17")
 
 
 @pytest.mark.parametrize(

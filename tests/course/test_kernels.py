@@ -90,7 +90,7 @@ def test_kernels_of_one_name_are_told_apart_by_the_caller():
     text = twice() + twice().replace("long long n", "int n")
     with pytest.raises(kernels.SeveralFound) as several:
         sources.kernel(text, "twice")
-    assert several.value.names == ["_Z5twicePKfPfx", "_Z5twicePKfPfi"]
+    assert sorted(several.value.names) == ["_Z5twicePKfPfi", "_Z5twicePKfPfx"]
     assert sources.kernel(text, "_Z5twicePKfPfi").parameters is None
 
 
