@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.launches import Far, In, Launch, Out, Wrong, varied
 
-SIZES = 32, 64, 96, 512, 1024
+SIZES = 32, 64, 96, 384, 512, 1024
 
 
 def drawn(rng):
@@ -15,8 +15,8 @@ def launch(rng, n):
     rows = varied(rng, n // 32, 32)
     return Launch(
         [In(rows.ravel()), Out(rows.argmax(1), dtype=np.int32)],
-        grid=-(-n // 256),
-        block=min(n, 256),
+        grid=-(-n // 256) if n != 384 else 3,
+        block=min(n, 256) if n != 384 else 128,
     )
 
 
@@ -32,7 +32,7 @@ def far(rng):
 
 COUNTED = 1 << 12
 BUDGET = {"ld.sectors": 512, "st.sectors": 128, "shuffles": (1280, 1536)}
-IDEA = {"shuffles": (128, "Let the lanes exchange what they have by shuffles.")}
+IDEA = {"shuffles": (640, "Let the lanes exchange what they have by shuffles.")}
 WITHOUT = {
     r"\.shared\b": "Let the lanes exchange by shuffles: no shared memory is needed.",
     r"shfl\.sync\.(down|up)(?!(.|\n)*shfl\.sync\.(bfly|idx))": "Down the warp only lane 0 gets to know: use __shfl_xor_sync.",
@@ -40,6 +40,9 @@ WITHOUT = {
 }
 
 WRONG = {
+    "blocks of 256": Wrong(
+        "out of bounds|values", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "any of equals": Wrong("values", {"|| (other == best && place < where)": ""}),
     "the last of equals": Wrong("values", {"place < where": "place > where"}),
     "the least": Wrong("values", {"other > best": "other < best"}),
@@ -76,6 +79,13 @@ WRONG = {
     ),
     "whoever is there": Wrong("instructions: .*activemask", {"0xffffffff": "__activemask()"}),
     "an int for the place": Wrong("n = 2,147,", {"long long i": "int i"}),
+    "in one instruction": Wrong(
+        "shuffles",
+        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; unsigned bits = __float_as_uint(x[i] + 0.f);"
+        " bits = bits >> 31 ? ~bits : bits | 0x80000000u; unsigned most = __reduce_max_sync(~0u, bits);"
+        " int where = __ffs(__ballot_sync(~0u, most == bits)) - 1; where = __shfl_xor_sync(~0u, where, 1);"
+        " if (threadIdx.x % 32 == 0) out[i / 32] = where;",
+    ),
     "zeros": Wrong("values", {"= where;": "= 0;"}),
 }
 

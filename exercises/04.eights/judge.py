@@ -25,6 +25,7 @@ def far(rng):
     return Launch([x, out, np.int64(n)], grid, 256, what=f"n = {n:,}", blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": 2048, "st.sectors": 512, "shuffles": (1536, 3584)}
 IDEA = {"shuffles": (1536, "Add up by shuffles.")}
@@ -34,6 +35,9 @@ WITHOUT = {
 }
 
 WRONG = {
+    "blocks of 256": Wrong(
+        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "sixteen": Wrong("values", {"mask = 4": "mask = 8"}),
     "four": Wrong("values", {"mask = 4": "mask = 2"}),
     "every lane writes": Wrong(

@@ -30,14 +30,25 @@ def far(rng):
     return Launch([x, out, np.int64(n)], grid, 256, what=f"n = {n:,}", blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": 2048, "st.sectors": 512, "shuffles": (2560, 2560)}
+LIMITS = {"instructions": 1.6}
 WITHOUT = {
     r"\.shared\b": "Let the lanes exchange by shuffles: no shared memory is needed.",
     r"\bactivemask\b": "__activemask() says who happens to be here, not who is to come.",
 }
 
 WRONG = {
+    "at twice the price": Wrong(
+        "instructions of warps",
+        {
+            "float sum = i < n ? x[i] : 0.f;": 'float sum = i < n ? x[i] : 0.f; for (int k = 0; k < 100; ++k) asm volatile("mov.f32 %0, %0;" : "+f"(sum));'
+        },
+    ),
+    "blocks of 256": Wrong(
+        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "they leave first": Wrong("inactive", {"for (int by": "if (i >= n) return;\n    for (int by"}),
     "a mask of who is there": Wrong(
         "inactive|values|instructions",

@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.launches import Far, In, Launch, Out, Wrong, numbers
 
-SIZES = 32, 64, 96, 512, 1024
+SIZES = 32, 64, 96, 384, 512, 1024
 
 
 def drawn(rng):
@@ -20,8 +20,8 @@ def launch(rng, n):
     tolerance = checks.gamma(5, np.float32) * np.where(np.isfinite(size), size, 0)
     return Launch(
         [In(x), Out(rows.cumsum(1).ravel(), tolerance.ravel())],
-        grid=-(-n // 256),
-        block=min(n, 256),
+        grid=-(-n // 256) if n != 384 else 3,
+        block=min(n, 256) if n != 384 else 128,
     )
 
 
@@ -44,6 +44,9 @@ WITHOUT = {
 
 STEP = "float before = __shfl_up_sync(0xffffffff, sum, by);\n        if (lane >= by) sum += before;"
 WRONG = {
+    "blocks of 256": Wrong(
+        "out of bounds|values", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "no guard": Wrong("values", {"if (lane >= by) sum": "sum"}),
     "the shuffle in the if": Wrong(
         "inactive|values", {STEP: "if (lane >= by) sum += __shfl_up_sync(0xffffffff, sum, by);"}

@@ -27,6 +27,7 @@ def far(rng):
     return Launch([x, out, limit, np.int64(n)], grid, 256, what=f"n = {n:,}", blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": 2048, "atomics": (511, 512)}
 LIMITS = {"barriers": None}  # __syncthreads_count is a vote, too
@@ -38,6 +39,9 @@ WITHOUT = {
 
 BALLOT = "unsigned bits = __ballot_sync(0xffffffff, i < n && x[i] > limit);"
 WRONG = {
+    "blocks of 256": Wrong(
+        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "those below": Wrong("values", {"x[i] > limit": "x[i] < limit"}),
     "the bits for the count": Wrong("values", {"__popc(bits)": "bits"}),
     "lane 0 alone": Wrong("values", {"__popc(bits)": "bits & 1"}),

@@ -38,6 +38,11 @@ def far(rng):
 COUNTED = 1 << 12
 EVEN = False
 BUDGET = {"ld.sectors": (540, 608)}
+FENCE = r"(membar|fence)\.[\w.]*"
+WITHOUT = {
+    r"membar\.sys|fence\.\w+\.sys": "A fence for the whole system costs more than one for the GPU.",
+    rf"{FENCE}((.|\n)*?{FENCE}){{4}}": "One fence on either side of the count will do.",
+}
 
 LAST = "if (atomicInc(arrived, gridDim.x - 1) < gridDim.x - 1) return;"
 WRONG = {
@@ -66,6 +71,12 @@ WRONG = {
         },
     ),
     "an int for the place": Wrong("n = 2,147,", {"long long i": "int i", "* 32LL": "* 32"}),
+    "for the host, too": Wrong(
+        "instructions: .*sys", {"__threadfence()": "__threadfence_system()"}
+    ),
+    "ten fences": Wrong(
+        "instructions: .*(membar|fence)", {"__threadfence();": 10 * "__threadfence();"}
+    ),
     "the highest block": Wrong(
         "race|values|uninit", {LAST: "if (blockIdx.x < gridDim.x - 1) return;"}
     ),

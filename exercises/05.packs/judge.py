@@ -31,13 +31,17 @@ def far(rng):
     return Launch([*pieces, np.int64(n)], grid, 256, what=f"n = {n:,}", blocks=blocks)
 
 
+SPARE = 128
 COUNTED = (1 << 16) + 3
 BUDGET = {"ld.requests": 515, "st.requests": 515, "ld.sectors": 8195, "st.sectors": 8195}
 
 WRONG = {
+    "blocks of 256": Wrong(
+        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "one at a time": Wrong(
         "counters",
-        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, all = gridDim.x * 256LL;"
+        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, all = gridDim.x * (long long)blockDim.x;"
         " for (; i < n; i += all) out[i] = 2 * x[i];",
     ),
     "whole packs only": Wrong("values", {"k < n": "k < n / 4 * 4"}),
@@ -59,5 +63,8 @@ WRONG = {
     "-0 lost": Wrong("values", {"2 * p.x,": "2 * p.x + 0.f,"}),
     "limited": Wrong("values", {"2 * p.y": "fminf(2 * p.y, 3e38f)"}),
     "an int for the place": Wrong("n = 8,589,", {"long long i": "int i", "long long k": "int k"}),
+    "the tail is the last block's": Wrong(
+        "blocks of 128", {"i == n / 4": "blockIdx.x == gridDim.x - 1 && i == n / 4"}
+    ),
     "zeros": Wrong("values", {"{2 * p.x, 2 * p.y, 2 * p.z, 2 * p.w}": "{0, 0, 0, 0}"}),
 }

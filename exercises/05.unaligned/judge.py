@@ -51,10 +51,14 @@ def far(rng):
     return Launch([*pieces, np.int64(n)], grid, 256, what=f"n = {n:,}", blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 1 << 16, 1
 BUDGET = {"ld.requests": (516, 520), "st.requests": (516, 520)}
 
 WRONG = {
+    "blocks of 256": Wrong(
+        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "aligned only": Wrong("misaligned", {"min((4 - past) % 4, n)": "0"}),
     "as many as are past": Wrong("misaligned|values", {"(4 - past) % 4": "past"}),
     "more head than elements": Wrong("out of bounds", {"min((4 - past) % 4, n)": "(4 - past) % 4"}),
@@ -88,7 +92,7 @@ WRONG = {
     ),
     "one by one": Wrong(
         "counters",
-        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, all = gridDim.x * 256LL;"
+        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, all = gridDim.x * (long long)blockDim.x;"
         " for (; i < n; i += all) out[i] = 2 * x[i];",
     ),
 }

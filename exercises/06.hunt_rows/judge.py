@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
 
-SIZES = (4, 64), (1, 1), (3, 31), (5, 33), (9, 100), (2, 1009), (17, 33)
+SIZES = (4, 64), (1, 1), (5, 0), (3, 31), (5, 33), (9, 100), (2, 1009), (17, 33)
 
 drawn = drawn_rows
 
@@ -13,7 +13,8 @@ drawn = drawn_rows
 def launch(rng, size):
     batch, hidden = size
     x = numbers(rng, batch, hidden)
-    out = Out(x.sum(1, dtype=float), checks.sum_tolerance(x, axis=1))
+    x[::2, -1:] = np.inf  # times 0 it is no 0
+    out = Out(x.sum(1, dtype=float), checks.sum_tolerance(np.where(np.isfinite(x), x, 0), axis=1))
     arguments = [In(x), out, np.int64(batch), np.int64(hidden)]
     return Launch(arguments, grid=-(-batch // 4), block=128, what=f"{batch} rows of {hidden}")
 
@@ -24,8 +25,15 @@ def far(rng):
 
 COUNTED = 64, 256
 BUDGET = {"ld.sectors": 2048, "st.sectors": 64}
+LIMITS = {"instructions": 1.6}
 
 WRONG = {
+    "at twice the price": Wrong(
+        "instructions of warps",
+        {
+            "float sum = 0;": 'float sum = 0; for (int k = 0; k < 200; ++k) asm volatile("mov.f32 %0, %0;" : "+f"(sum));'
+        },
+    ),
     "no guard": Wrong("out of bounds", {"if (row >= batch) return;": ""}),
     "a guard of lanes, too": Wrong(
         "inactive", {"if (row >= batch)": "if (row >= batch || lane >= hidden)"}
@@ -50,6 +58,13 @@ WRONG = {
         "32,800 rows", {"x[row * hidden + i]": "x[(int)row * (int)hidden + (int)i]"}
     ),
     "a short for the row": Wrong("32,800 rows", {"long long row": "short row"}),
+    "the last column instead, times 0": Wrong(
+        "values|out of bounds",
+        {
+            "float sum = 0;\n    for (long long i = lane": "float sum = x[row * hidden + min((long long)lane, hidden - 1)] * (lane < hidden);"
+            " for (long long i = lane + 32"
+        },
+    ),
     "zeros": Wrong("values", {"out[row] = sum": "out[row] = 0"}),
     "one column too few": Wrong("values", {"i < hidden": "i + 1 < hidden"}),
     "half a butterfly": Wrong("values", {"mask = 16": "mask = 8"}),

@@ -20,6 +20,7 @@ def launch(rng, size):
         after = rng.integers(32, hidden)  # a number in the same lane
         x[2::4, [after - 32, after]] = 1, np.nan
     x[3::8] = -np.inf
+    x[5::8, rng.integers(hidden)] = np.inf  # less itself it is NaN
     out = Out(checks.softmax(x), 2 * checks.softmax_tolerance(x))
     return Launch([In(x), out, np.int64(hidden)], batch, 32, what=f"{batch} rows of {hidden}")
 
@@ -50,6 +51,16 @@ WRONG = {
         {
             "long long start = blockIdx.x * hidden,": "int start = blockIdx.x * (int)hidden; long long"
         },
+    ),
+    "equal peaks are not subtracted": Wrong(
+        "values",
+        {
+            "expf(a.peak - peak)": "(a.peak == peak ? 1 : expf(a.peak - peak))",
+            "expf(b.peak - peak)": "(b.peak == peak ? 1 : expf(b.peak - peak))",
+        },
+    ),
+    "infinity is a large number": Wrong(
+        "values", {"float value = x[start + i]": "float value = fminf(x[start + i], 3.4e38f)"}
     ),
     "not rescaled": Wrong("values", {"a.sum * expf(a.peak - peak)": "a.sum"}),
     "NaN to 0": Wrong(

@@ -44,6 +44,7 @@ def far(rng):
     return Launch(arguments, blocks_for(columns), 256, what=what, blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 32, 1024
 BUDGET = {"ld.sectors": 4096, "st.sectors": 128}
 TEXT = {"[48]": "Take four rows in each turn of the loop: load all four, then add."}

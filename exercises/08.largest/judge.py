@@ -43,10 +43,14 @@ def far(rng):
     return Launch(arguments, blocks_for(columns), 256, what=what, blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 32, 1024
 BUDGET = {"ld.sectors": 4096, "st.sectors": 128}
 
 WRONG = {
+    "blocks of 256": Wrong(
+        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "zeros": Wrong("values", {"out[column] = most": "out[column] = 0"}),
     "the greatest": Wrong(
         "values", {"fabsf(x[row * columns + column])": "x[row * columns + column]"}

@@ -18,7 +18,7 @@ from helpers.exercises.launches import (
 
 SIZES = (
     (1, 1, 1), (3, 5, 7), (2, 33, 300), (5, 1, 31), (1, 100, 257), (4, 9, 1), (1, 70_003, 2),
-    (300, 2, 3), (2, 3, 0),
+    (300, 2, 3), (2, 3, 0), (2, 0, 3),
 )  # fmt: skip
 
 
@@ -29,7 +29,7 @@ def drawn(rng):
 def launch(rng, size):
     outer, reduce, inner = size
     x = numbers(rng, *size) * scales(rng, outer, 1, inner)
-    x[:, -1, rng.random(inner) < 0.1] = np.inf
+    x[:, -1:, rng.random(inner) < 0.1] = np.inf
     out = Out(x.sum(1, dtype=float), checks.sum_tolerance(x, axis=1))
     arguments = [In(x), out, np.int64(reduce), np.int64(inner)]
     what = f"{outer} x {reduce:,} x {inner:,}"
@@ -51,11 +51,18 @@ def far(rng):
     return Launch(arguments, grid, 256, what=what, blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 4, 16, 512
 BUDGET = {"ld.sectors": 4096, "st.sectors": 256}
 LIMITS = {"ldl.sectors": (8192,), "stl.sectors": (8192,)}  # partial sums in an array are as right
 
 WRONG = {
+    "the first row, and then the others": Wrong(
+        "out of bounds",
+        {
+            "float sum = 0;\n    for (long long r = 0": "float sum = x[o * reduce * inner + i]; for (long long r = 1"
+        },
+    ),
     "zeros": Wrong("values", {"= sum;": "= 0;"}),
     "the last axis": Wrong(
         "values|out of bounds", {"(o * reduce + r) * inner + i": "(o * inner + i) * reduce + r"}

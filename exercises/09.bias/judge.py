@@ -55,10 +55,14 @@ def far(rng):
     return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 4, 8, 1024
 BUDGET = {"ld.sectors": 5120, "st.sectors": 4096}
 
 WRONG = {
+    "blocks of 256": Wrong(
+        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "no bias": Wrong("values", {" + bias[i / inner % channels]": ""}),
     "channels last": Wrong("values", {"i / inner % channels": "i % channels"}),
     "one image": Wrong("out of bounds", {"i / inner % channels": "i / inner"}),

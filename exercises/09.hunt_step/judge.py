@@ -56,11 +56,15 @@ def far(rng):
     return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 2, 4, 1024
 BUDGET = {"ld.sectors": 2048, "st.sectors": 1024}
 
 INDEX = "i / image * pixels + i % pixels"
 WRONG = {
+    "blocks of 256": Wrong(
+        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "one thread too many": Wrong("out of bounds", {"i >= count": "i > count"}),
     "no guard": Wrong("out of bounds", {"if (i >= count) return;": ""}),
     "the step of x": Wrong("values|out of bounds", {"i / image * pixels": "i / image * image"}),

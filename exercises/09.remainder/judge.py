@@ -45,11 +45,15 @@ def far(rng):
     return Launch(arguments, blocks_for(n), 256, what=f"n = {n:,}", blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": 4096, "st.sectors": 2048}
 
 TEST = "r != 0 && (r < 0) != (b[i] < 0)"
 WRONG = {
+    "blocks of 256": Wrong(
+        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "zeros": Wrong("values", {"out[i] = r": "out[i] = 0 * r"}),
     "the sign of a": Wrong("values", {TEST: "false"}),
     "of a positive divisor": Wrong("values", {TEST: "r < 0"}),
@@ -67,6 +71,9 @@ WRONG = {
     "in 16 bits": Wrong("values", {"int r": "short r"}),
     "places in 32 bits": Wrong("4,294,967", {"out[i] = r": "out[(int)i] = r"}),
     "no guard": Wrong("out of bounds", {"if (i >= n) return;": ""}),
+    "a guard for the last block": Wrong(
+        "blocks of 128", {"i >= n": "blockIdx.x == gridDim.x - 1 && i >= n"}
+    ),
     "magnitudes": Wrong("values", {"a[i] % b[i]": "abs(a[i]) % abs(b[i])"}),
 }
 

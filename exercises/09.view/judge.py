@@ -71,11 +71,15 @@ def far(rng):
     return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 64, 256, "whole", "a row"
 BUDGET = {"ld.sectors": 4096, "st.sectors": 2048}
 
 A, B = "a[row * a_row + column * a_column]", "b[row * b_row + column * b_column]"
 WRONG = {
+    "blocks of 256": Wrong(
+        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "no guard": Wrong("out of bounds", {"if (i >= rows * columns) return;": ""}),
     "guard a row too late": Wrong(
         "out of bounds", {"i >= rows * columns": "i >= (rows + 1) * columns"}

@@ -61,15 +61,19 @@ def far(rng):
     return Launch(arguments, blocks_for(n, 8 * 256), 256, what=f"n = {n:,}", blocks=blocks)
 
 
+SPARE = 128
 COUNTED = (1 << 16) + 3
 BUDGET = {"ld.requests": 518, "st.requests": 259, "ld.sectors": 8198, "st.sectors": 4099}
 
 ONE = "half(float(p.element[k]) * s + float(q.element[k]))"
 LAST = "half(float(a[k]) * s + float(b[k]))"
 WRONG = {
+    "blocks of 256": Wrong(
+        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "one at a time": Wrong(
         "counters",
-        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, all = gridDim.x * 256LL;"
+        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, all = gridDim.x * (long long)blockDim.x;"
         " for (; i < n; i += all) out[i] = half(float(a[i]) * s + float(b[i]));",
     ),
     "in halves": Wrong(

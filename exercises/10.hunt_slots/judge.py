@@ -48,6 +48,9 @@ LIMITS = {"barriers": (2 * 256,)}  # threads may add what others loaded, after a
 
 LEFT, RIGHT = "slots[tid].element[k]", "slots[tid + 256].element[k]"
 WRONG = {
+    "more shared memory than is needed": Wrong(
+        "bytes of shared", {"__shared__ Eight slots[512];": "__shared__ Eight slots[3000];"}
+    ),
     "slots that overlap": Wrong(
         "race",
         {

@@ -55,11 +55,15 @@ def far(rng):
     return Launch(arguments, blocks_for(n), 256, what=f"n = {n:,}", blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 1 << 14, 1e-3, 1e-5
 BUDGET = {"ld.sectors": 4096, "st.sectors": 512}
 
 FORMULA = "atol + rtol * fabsf(b[i])"
 WRONG = {
+    "blocks of 256": Wrong(
+        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+    ),
     "a fixed bound": Wrong("values", {FORMULA: "1e-6f"}),
     "absolute only": Wrong("values", {FORMULA: "atol"}),
     "relative only": Wrong("values", {FORMULA: "rtol * fabsf(b[i])"}),

@@ -53,6 +53,7 @@ def far(rng):
     return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 32, 32, 3, 1
 BUDGET = {"ld.sectors": (1128, 1250), "st.sectors": 1152}
 

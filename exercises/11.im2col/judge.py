@@ -58,6 +58,7 @@ def far(rng):
     return Launch(arguments, blocks_for(kernel * w_out), 256, what=what, blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 4096, 4, 1, 0
 BUDGET = {"ld.sectors": (2304, 2500), "st.sectors": (2047, 2048)}
 

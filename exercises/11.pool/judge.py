@@ -53,6 +53,7 @@ def far(rng):
     return Launch(arguments, blocks_for(h_out * w_out), 256, what=what, blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 64, 64, 2, 2, 0
 BUDGET = {"ld.sectors": 1024, "st.sectors": 128}
 

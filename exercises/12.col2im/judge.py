@@ -56,6 +56,7 @@ def far(rng):
     return Launch(arguments, blocks_for(width), 256, what=what, blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 4096, 4, 1, 0, 1
 BUDGET = {"ld.sectors": (2304, 2500), "st.sectors": 512}
 

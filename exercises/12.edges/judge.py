@@ -53,6 +53,7 @@ def far(rng):
     return Launch(arguments, blocks_for(height * width), 256, what=what, blocks=blocks)
 
 
+SPARE = 128
 COUNTED = 64, 64
 BUDGET = {"ld.sectors": (6080, 6500), "st.sectors": 512}
 LIMITS = {"barriers": (128,)}  # the weights may be in shared memory

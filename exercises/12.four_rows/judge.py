@@ -7,7 +7,7 @@ from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
 
 SIZES = (
     (4, 64, 16), (1, 1, 1), (6, 65, 3), (3, 7, 40), (9, 100, 17), (64, 2, 5), (2, 3, 70_003),
-    (1030, 3, 2), (2, 16_500, 1),
+    (1030, 3, 2), (2, 16_500, 1), (5, 3, 0),
 )  # fmt: skip
 
 
@@ -30,6 +30,13 @@ COUNTED = 32, 128, 32
 BUDGET = {"ld.requests": 5120, "ld.sectors": 8192, "st.sectors": 512}
 
 WRONG = {
+    "the first product, and then the others": Wrong(
+        "out of bounds",
+        {
+            "float sum[4] = {};\n    for (int i = 0": "float sum[4]; for (int r = 0; r < 4; ++r)"
+            " sum[r] = top + r < m ? a[(top + r) * k] * b[column] : 0;\n    for (int i = 1"
+        },
+    ),
     "no guard for columns": Wrong("out of bounds|values", {"if (column >= n) return;": ""}),
     "no guard for rows of a": Wrong("out of bounds", {"if (top + r < m) sum": "sum"}),
     "no guard for rows of c": Wrong("out of bounds|values", {"if (top + r < m) c": "c"}),

@@ -16,6 +16,7 @@ def drawn(rng):
 def launch(rng, size):
     m, n, k = size
     a, b = numbers(rng, m, k), numbers(rng, k, n)
+    b[-1, ::5] = np.inf  # times 0 it is not 0
     sums = a.astype(float) @ b.astype(float)
     sizes = np.abs(a).astype(float) @ np.abs(b).astype(float)
     out = Out(sums, checks.gamma(k + 1, np.float32) * sizes)
@@ -29,9 +30,18 @@ BUDGET = {}
 LIMITS = None
 
 WRONG = {
+    "more shared memory than is needed": Wrong(
+        "bytes of shared", {"tile_a[16][16]": "tile_a[300][16]"}
+    ),
     "the depth of a only": Wrong("out of bounds|values", {"first + y < k && ": ""}),
     "the depth of b only": Wrong("out of bounds|values", {" && first + x < k": ""}),
     "one too deep": Wrong("values|out of bounds", {"first + x < k": "first + x <= k"}),
+    "the depth of a only, b being finite": Wrong(
+        "values",
+        {
+            "first + y < k && column < n ? b[(first + y) * n + column] : 0": "b[min(first + y, k - 1) * n + min(column, n - 1)]"
+        },
+    ),
     "no rows": Wrong("out of bounds|values", {"row < m && first": "first"}),
     "whole tiles only": Wrong("values", {"first < k;": "first + 15 < k;"}),
     "no barrier before": Wrong(

@@ -22,9 +22,11 @@ FACTORS = {  # how many times what our solution needs is allowed
     "ldl.sectors": 1,
     "stl.sectors": 1,
 }
+SHARED = 16384  # bytes a block: with more, fewer blocks of 256 fit on a multiprocessor
 UNLIMITED_AT_0 = "lds.wavefronts", "sts.wavefronts"  # shared memory is no fault where we need none
 COMMENT = re.compile(r"//.*|/\*(?:.|\n)*?\*/")
 FEW_BLOCKS = "Let more blocks share the work: a GPU has more than a hundred multiprocessors."
+LESS_SHARED = "What of it does a block need at a time?"
 ALONE = "Which elements are this block's, and which another's?"
 
 
@@ -34,6 +36,7 @@ def totals(report):
     for what in "requests", "sectors":
         total[f"atomics.{what}"] = total[f"red.{what}"] + total[f"atom.{what}"]
     total["atomics"] = total.pop("atomics.requests")
+    total["shared"] = report.static_shared + report.dynamic_shared
     for way in "ld", "st":  # an ideal request of 32 threads has a sector for each byte of a thread
         total[f"{way}.bytes"] = round(total[f"{way}.ideal"] / max(total[f"{way}.requests"], 1))
     return total
@@ -57,6 +60,9 @@ def weigh(exercise, verdict, reports):
     for pattern, advice in getattr(rules, "TEXT", {}).items():
         if verdict.text and not re.search(pattern, COMMENT.sub("", verdict.text)):
             verdict.refuse("text", f"nothing in it is like {pattern}", advice)
+    if total["shared"] > (most := getattr(rules, "SHARED", SHARED)):
+        text = f"{NAMES['shared']} {total['shared']:,}, {most:,} at most"
+        verdict.refuse("counters", text, LESS_SHARED)
     _weigh_blocks(rules, verdict, reports)
 
 

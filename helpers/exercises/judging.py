@@ -166,15 +166,19 @@ class _Trial:
                 break
         return run.launch.heading, found
 
-    def _launch(self, size, *seed):
-        """One size's launch, which is named if the judge does not say what it is."""
+    def _launch(self, size, *seed, block=None):
+        """One size's launch, which is named if the judge does not say what it is.
+
+        block: the threads of its blocks, in place of the judge's."""
         with np.errstate(all="ignore"):  # infinities are among the values
             launch = self.rules.launch(np.random.default_rng(seed), size, **self.chosen)
         launch.what = launch.what or f"n = {size:,}"
+        launch = launch.with_blocks_of(block) if block else launch
         return Run(self.kernel, launch, np.random.default_rng(seed), self.target)
 
     def _try_all(self, sizes):
-        """All sizes; then without optimisation one that has several blocks, and the smallest."""
+        """All sizes, the last in other blocks, too, if the judge says so; then without optimisation
+        one that has several blocks, and the smallest."""
         runs = []
         for number, size in enumerate(sizes):
             run = self._launch(size, self.verdict.seed, number)
@@ -182,6 +186,10 @@ class _Trial:
             run.run()
             self.verdict.cases += 1
             runs.append(run)
+        if spare := getattr(self.rules, "SPARE", None):
+            other = self._launch(size, self.verdict.seed, number, block=spare)
+            other.watch()
+            other.run()
         several = next((run for run in runs if prod(run.shape["grid"]) > 1), runs[-1])
         for run in (several, min(runs, key=lambda run: run.bytes)):
             if isinstance(self.kernel, Kernel):

@@ -1,7 +1,7 @@
 """What a judge.py is written in: the launch of one case, with what must come out of it."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -105,6 +105,13 @@ class Launch:
     shared: int = 0
     what: str = ""
     blocks: list | None = None
+
+    def with_blocks_of(self, threads):
+        """The same for other blocks, one more than are needed."""
+        grid, *others = self.grid if isinstance(self.grid, tuple) else (self.grid,)
+        grid = -(-grid * self.block // threads) + 1
+        what = f"{self.what}, blocks of {threads}"
+        return replace(self, grid=(grid, *others), block=threads, what=what)
 
     @property
     def heading(self):

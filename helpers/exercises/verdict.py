@@ -27,6 +27,7 @@ NAMES = {
     "sts.conflicts": "bank conflicts of stores",
     "atoms.requests": "atomics on shared memory",
     "atoms.wavefronts": "wavefronts of atomics on shared memory",
+    "shared": "bytes of shared memory of a block",
     "barriers": "barriers of warps",
     "ldl.sectors": "sectors loaded of local memory",
     "stl.sectors": "sectors stored to local memory",
