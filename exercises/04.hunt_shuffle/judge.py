@@ -33,7 +33,7 @@ def far(rng):
 SPARE = 128
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": 2048, "st.sectors": 512, "shuffles": (2560, 2560)}
-LIMITS = {"instructions": 1.6}
+LIMITS = {"instructions": 2}
 WITHOUT = {
     r"\.shared\b": "Let the lanes exchange by shuffles: no shared memory is needed.",
     r"\bactivemask\b": "__activemask() says who happens to be here, not who is to come.",

@@ -30,7 +30,7 @@ def far(rng, block, each):
 
 COUNTED = 1 << 22
 BLOCKS = 64
-SHARED = 1 << 16  # a histogram for each warp, if one likes
+SHARED_BYTES = 1 << 16  # a histogram for each warp, if one likes
 BUDGET = {
     "ld.sectors": 131_072,
     "ld.requests": (8192, 9000),

@@ -22,7 +22,7 @@ FACTORS = {  # how many times what our solution needs is allowed
     "ldl.sectors": 1,
     "stl.sectors": 1,
 }
-SHARED = 16384  # bytes a block: with more, fewer blocks of 256 fit on a multiprocessor
+SHARED_BYTES = 16384  # of a block: with more, fewer blocks of 256 fit on a multiprocessor
 UNLIMITED_AT_0 = "lds.wavefronts", "sts.wavefronts"  # shared memory is no fault where we need none
 COMMENT = re.compile(r"//.*|/\*(?:.|\n)*?\*/")
 FEW_BLOCKS = "Let more blocks share the work: a GPU has more than a hundred multiprocessors."
@@ -60,7 +60,7 @@ def weigh(exercise, verdict, reports):
     for pattern, advice in getattr(rules, "TEXT", {}).items():
         if verdict.text and not re.search(pattern, COMMENT.sub("", verdict.text)):
             verdict.refuse("text", f"nothing in it is like {pattern}", advice)
-    if total["shared"] > (most := getattr(rules, "SHARED", SHARED)):
+    if total["shared"] > (most := getattr(rules, "SHARED_BYTES", SHARED_BYTES)):
         text = f"{NAMES['shared']} {total['shared']:,}, {most:,} at most"
         verdict.refuse("counters", text, LESS_SHARED)
     _weigh_blocks(rules, verdict, reports)
