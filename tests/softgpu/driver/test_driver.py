@@ -1009,6 +1009,7 @@ def test_a_folder_with_spaces(there):
     assert ctypes.CDLL(str(there / "libcuda.so.1"))  # the old one is still there
 
 
+@pytest.mark.skipif(build.KIND != "", reason="only the usual driver lies in the package")
 def test_a_package_that_cannot_be_written_to(there, tmp_path, monkeypatch):
     sources = sorted(there.iterdir())
     access = os.access
