@@ -5,12 +5,13 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from pycuda import driver as cuda
-from pycuda.compiler import SourceModule
 
 from helpers import autoinit
 from softgpu import settings
 from softgpu.loader import Engine
+
+from pycuda import driver as cuda  # isort: skip
+from pycuda.compiler import SourceModule  # isort: skip
 
 KINDS = """.relaxed.gpu{}.v2.u32 .volatile{}.v2.u32 {}.v2.u32 .relaxed.gpu{}.v4.u32
 .relaxed.gpu{}.v2.u64 {}.v4.u32 .relaxed.gpu{}.u64 .volatile{}.v2.u64 .relaxed.gpu{}.v2.u16
