@@ -102,7 +102,8 @@ class Run:
             return launch(*arguments, **options)
         except TypeError as error:
             advice = "Keep the parameters of the stub: the judge passes what it declares."
-            raise Refused("parameters", str(error), advice) from None
+            told = re.sub(r": (pass|send) .*", "", str(error))  # which is advice to who launches
+            raise Refused("parameters", told, advice) from None
         except Error as error:
             words = re.sub(r"^\w+ failed: .*? failed: |^\w+ failed: [^:]*: ", "", str(error))
             text = f"{self.launch.what}: {words.splitlines()[0]}"

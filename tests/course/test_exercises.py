@@ -171,7 +171,7 @@ def test_counters_stand_beside_the_best(judged):
     [
         (changed("if (i < n) out", "if (i < n out"), "compiler", r"kernel.cu\(5\): error"),
         (changed("twice", "thrice"), "name", "no kernel named 'twice'"),
-        (changed(", long long n", ", int n"), "parameters", "is of type int64"),
+        (changed(", long long n", ", int n"), "parameters", r"3 \(int n\) is of type int64$"),
         (changed("if (i < n)", "for (;;) if (i < n)"), "time", "n = 1: it ran longer than 1 s"),
         (changed("out[i] =", "out[i + 64] = out[i] ="), "sanitizer", "out of bounds"),
         (changed("out[i] =", "((float *)x)[i] = 7, out[i] ="), "inputs", "x has changed"),
