@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -383,26 +383,34 @@ MARK = "mark-of-a-test-of-grading"
 HIDDEN = ROOT / "tests/softgpu"
 
 
-@pytest.fixture(scope="module", params=sandbox.KINDS)
-def room(request):
-    """A function that has Python run as if it were a kernel; .kind: of the sandbox."""
+@contextmanager
+def hostile(kind):
+    """A judge of this kind of sandbox runs Python; other tests meanwhile have the usual one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sandbox, "KINDS", {request.param: ""})
+        patch.setattr(sandbox, "KINDS", {kind: ""})
         patch.setattr(sandbox, "COURSE", (*sandbox.COURSE, "tests"))
         patch.setattr(rooms, "WORKER", "tests.course.hostile")
-        try:
+        yield
+
+
+@pytest.fixture(scope="module", params=sandbox.KINDS)
+def room(request):
+    """A function that has Python run as if it were a kernel."""
+    try:
+        with hostile(request.param):
             all_rooms = rooms.Rooms(60, MEGABYTES, [HIDDEN])
-        except rooms.RoomError as error:
-            if request.param == "none":
-                raise
-            pytest.skip(f"this machine has no {request.param}: {error}")
-        with all_rooms:
+    except rooms.RoomError as error:
+        if request.param == "none":
+            raise
+        pytest.skip(f"this machine has no {request.param}: {error}")
 
-            def run(text, seconds=60):
-                all_rooms.limits = seconds, MEGABYTES
-                return all_rooms.judged(FIRST, f"# Python\n{text}", {}, 0)
+    def run(text, seconds=60):
+        all_rooms.limits = seconds, MEGABYTES
+        with hostile(request.param):
+            return all_rooms.judged(FIRST, f"# Python\n{text}", {}, 0)
 
-            yield run
+    with all_rooms:
+        yield run
 
 
 PASSED = {
