@@ -9,6 +9,7 @@ import numpy as np
 from softgpu.declarations import Declarations, short_name
 
 from . import autoinit, parameters  # noqa: F401  (PyCUDA binds to the driver that autoinit chooses)
+from .warned import CompilerWarning
 
 from pycuda.driver import Function, LogicError  # isort: skip
 
@@ -42,10 +43,6 @@ class CompileError(RuntimeError):
     def _render_traceback_(self):
         """What IPython shows: the mistake is in the CUDA text, not in the Python that led here."""
         return str(self).splitlines()
-
-
-class CompilerWarning(UserWarning):
-    """What the compiler said of a text that it took."""
 
 
 class NoKernel:

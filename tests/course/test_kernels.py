@@ -3,12 +3,15 @@ launched as PyCUDA does, and spoken to where a launch cannot be right."""
 
 import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from helpers import autoinit, kernels, parameters, sources, xray
 from softgpu.declarations import Declarations
+from tests import ROOT
 
 from pycuda import driver, gpuarray  # isort: skip
 from pycuda.compiler import SourceModule  # isort: skip
@@ -289,3 +292,11 @@ def test_each_kernel_of_the_course_is_read(path):
     text = path.read_text()
     if "__global__" in text:
         assert parameters.parameters(Declarations(text), path.stem) is not None
+
+
+def test_who_shows_a_warning_takes_no_gpu_with_it():
+    """Such as pytest's first process, which imports the class of each."""
+    assert kernels.CompilerWarning.__module__ == "helpers.warned"
+    program = "import sys, helpers.warned; print('pycuda._driver' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
