@@ -164,9 +164,8 @@ def kernel(what, name=None, **choices):
     """The kernel of a file or a text: PyCUDA's function, whose launches are checked.
 
     name: which one, where a text defines several. A file that was changed is compiled anew."""
+    from .kernels import CompilerWarning  # isort: skip  (it chooses PyCUDA's driver)
     from pycuda.driver import Context
-
-    from .kernels import CompilerWarning
 
     stamps = () if _is_text(what) else _stamps(find(what))
     key = (Context.get_current().handle, what, name, stamps, tuple(sorted(choices.items())))
