@@ -82,7 +82,7 @@ WRONG = {
     ),
     "-0 lost": Wrong("values", {"2 * p.x,": "2 * p.x + 0.f,"}),
     "an int for the place": Wrong(
-        "n = 8,589,",
+        "time: n = 8,589,",
         {
             "long long i": "int i",
             "long long past": "int past",

@@ -14,7 +14,8 @@ from tests import ROOT
 
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 CHECKED = "nbval-check-output"
-TAGS = {CHECKED, "nbval-ignore-output", "nbval-skip"}
+DOING = "doing"  # of a cell with a line for the learner to write
+TAGS = {CHECKED, DOING, "nbval-ignore-output", "nbval-skip"}
 EXERCISES = exercises.names()  # a cell of one is tagged exercise:NAME
 LINES = 15
 CHECKED_CELLS = 5
