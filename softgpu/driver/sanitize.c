@@ -5,6 +5,8 @@
 
 #include "sanitize.h"
 
+enum { GARBAGE = 0xff }; /* what bytes are before they are written: NaN as floats, -1 as numbers */
+
 static _Thread_local Ranges said_unwritten, said_bounds;
 static Seat *seats; /* all of them */
 static struct {
@@ -342,6 +344,7 @@ void sg_sanitize_malloc(Warp *w, uint32_t mask, const uint64_t *size, uint64_t *
     {
         if (!r || !out[lane]) continue;
         uint64_t end = out[lane] + size[lane];
+        memset((void *)out[lane], GARBAGE, size[lane]);
         written_set(r->own_bits, out[lane] - r->begin, size[lane], false);
         shadow_clear(r, out[lane], (end + 15) / 16 * 16);
     }
@@ -389,10 +392,12 @@ static void forget_seats(void)
     }
 }
 
-/* A warp starts. */
+/* A warp starts. What nobody has written is the same in each run, whoever was there before: values
+   decide which stores race. */
 void sg_sanitize_start(Warp *w)
 {
     if (watch.here->block != w->worker->block) {
+        memset(w->shared, GARBAGE, w->shared_bytes);
         watch.here->block = w->worker->block;
         order_begin_block(watch.here->block - 1);
         if (!watch.here->shared.room && shadow_make(&watch.here->shared, (uint64_t)w->shared,
@@ -403,7 +408,9 @@ void sg_sanitize_start(Warp *w)
         memset(watch.here->barrier_waits, 0, sizeof watch.here->barrier_waits);
     }
     uint64_t bits = w->local_stride * LANES / 8;
-    if (bits) memset(watch.here->local + w->warp_id * bits, 0, bits);
+    if (!bits) return;
+    memset(watch.here->local + w->warp_id * bits, 0, bits);
+    memset(w->local, GARBAGE, w->local_stride * LANES);
 }
 
 /* ---- launches ---- */

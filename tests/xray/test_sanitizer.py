@@ -428,6 +428,52 @@ def test_the_text_is_the_same_every_time():
     assert moved.size and "0x" not in first
 
 
+LEAVE = """
+extern "C" __global__ void leave(float value, float *out)
+{
+    __shared__ float s[64];
+    float local[8];
+    for (int i = 0; i < 8; ++i) local[(i + threadIdx.x) % 8] = value;
+    s[threadIdx.x] = value;
+    __syncthreads();
+    out[threadIdx.x] = s[63 - threadIdx.x] + local[int(value)];
+}
+"""
+
+EARLY = """
+extern "C" __global__ void early(const float *x, float *out)
+{
+    __shared__ float s[64];
+    float local[8];
+    int t = threadIdx.x;
+    local[t % 8] = x[t];
+    s[t] = x[t];
+    s[t ^ 1] += s[t ^ 32] + local[(t + 1) % 8];
+    out[t] = s[t];
+}
+"""
+
+
+@software
+@pytest.mark.parametrize("threads", [1, 2, 16])
+def test_findings_do_not_depend_on_what_earlier_launches_left(threads):
+    from softgpu import settings
+    from softgpu.loader import Engine
+
+    engine, (x, y), told = Engine.as_driver(), arrays(), set()
+    x.fill(np.float32(1))
+    engine.set_threads(threads)
+    try:
+        for value in np.float32([0, 1, 2]):
+            sources.kernel(LEAVE)(value, y, grid=(64, 1), block=(64, 1, 1))
+            report = sanitize((EARLY, "early"), x, y, grid=2, block=64)
+            told.add("\n".join(map(str, report)))
+    finally:
+        engine.set_threads(settings.threads())
+    (text,) = told
+    assert text.count("race") > 1
+
+
 def test_a_report_shows_in_a_notebook():
     report, _ = race()
     html = report._repr_html_()
