@@ -62,16 +62,16 @@ def test_notebook(path):
     assert not found, "\n".join([path.name, *found])
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_the_first_kernel_is_compiled_by_pycuda_alone(path):
+@pytest.mark.parametrize("number", ["00", "02"])
+def test_the_first_kernel_is_compiled_by_pycuda_alone(number):
+    (path,) = ROOT.glob(f"notebooks/{number}_*.ipynb")
     cells = nbformat.read(path, as_version=4).cells
     code = "\n".join(
         cell.source
         for cell in cells
         if cell.cell_type == "code" and not cell.source.startswith("%%kernel")
     )
-    if "sources.kernel(" in code:
-        assert 0 < code.find("SourceModule(") < code.find("sources.kernel(")
+    assert 0 < code.find("SourceModule(") < code.find("sources.kernel(")
 
 
 def test_exercises_are_as_their_folders_say():
