@@ -14,6 +14,7 @@ __all__ = [
     "draw_limits",
     "draw_shuffle",
     "draw_steps",
+    "play",
     "profile",
     "sanitize",
 ]
@@ -23,6 +24,8 @@ def __getattr__(name):
     """What draws comes when it is used: matplotlib loads as long as all else here together."""
     if name not in __all__:
         raise AttributeError(f"helpers.xray has no {name!r}; there is {', '.join(__all__)}")
+    if name == "play":
+        return import_module("..play", __name__).launch
     return getattr(import_module(".limits" if name == "draw_limits" else ".draw", __name__), name)
 
 

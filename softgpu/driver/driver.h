@@ -412,6 +412,10 @@ extern const Instrument *instrument_of_all;        /* of all others; or NULL */
 /* Runs the job; needs the lock. Returns its fault (0: none). */
 CUresult workers_run(Job *job);
 
+/* ---- record.c ---- */
+
+void record_forget(void);
+
 /* ---- deadlock.c ---- */
 
 #define MBARRIER BARRIERS /* as what a warp waits at */

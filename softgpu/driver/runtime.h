@@ -78,7 +78,7 @@ struct Site {
 };
 
 /* What a kernel is compiled for. */
-enum Build { BUILD_PLAIN, BUILD_PROFILE, BUILD_SANITIZE };
+enum Build { BUILD_PLAIN, BUILD_PROFILE, BUILD_SANITIZE, BUILD_RECORD };
 
 /* How machine code is made: soon, or so that it is fast. */
 enum Tier { TIER_QUICK, TIER_FULL };
@@ -465,7 +465,8 @@ typedef int (*ReportCallback)(void);
 void sg_kernel_set_origins(void *module, const char *name, const Origin *origins, uint32_t count);
 /* Called after a launch with findings, where SOFTGPU_SANITIZE is set; returns what it returns. */
 void sg_set_reporter(ReportCallback);
-void sg_sanitize(int on);     /* the launches of this thread; findings start anew */
+/* The launches of this thread; findings start anew. on: BUILD_RECORD: they are recorded, too. */
+void sg_sanitize(int on);
 void sg_sanitize_all(int on); /* the launches of all threads, as if SOFTGPU_SANITIZE were set */
 /* What the next launches of this thread are told, until sg_sanitize: memory that counts as never
    written, and an array that ends here although the allocation around it goes on. */
@@ -475,6 +476,27 @@ void sg_sanitize_bounds(uint64_t address, size_t bytes);
 const char *sg_sanitize_kernel(void **module, uint32_t *threads);
 /* How many there are of that launch; params: gets its parameters. */
 uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, char *params);
+
+/* ---- the recorder (record.c): what kernels of its build call beside the sanitizer ---- */
+
+enum EventKind { EVENT_STEP, EVENT_VALUE, EVENT_ACCESS, EVENT_SHUFFLE, EVENT_BARRIER };
+/* What some lanes of a warp do at once. */
+typedef struct Recorded {
+    uint32_t kind, place; /* place: a step, a variable or a site */
+    uint32_t warp, mask, block[3];
+    uint32_t bytes, size;  /* of what one lane accesses, and of each of its elements */
+    uint32_t space;        /* SPACE_GLOBAL, _SHARED or _LOCAL */
+    uint64_t lanes[LANES]; /* addresses; shared and local memory: offsets; shuffles: source lane */
+    uint8_t values[512];   /* 16 of each lane */
+} Recorded;
+
+void sg_record_step(Warp *, uint32_t step, uint32_t mask);
+void sg_record_value(Warp *, uint32_t variable, uint32_t mask, uint32_t bytes, const void *values);
+void sg_record_access(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data);
+void sg_record_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
+                       uint32_t mask);
+void sg_record_barrier(Warp *, uint32_t site, uint32_t mask);
+const Recorded *sg_recorded(uint32_t *count, uint32_t *incomplete);
 
 #pragma GCC visibility pop
 

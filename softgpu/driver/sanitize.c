@@ -442,6 +442,7 @@ static void end(Job *job)
 }
 
 static const Instrument sanitizer = {BUILD_SANITIZE, begin, end, report_tell};
+static const Instrument recorder = {BUILD_RECORD, begin, end, report_tell};
 
 __attribute__((constructor)) static void read_environment(void)
 {
@@ -453,7 +454,8 @@ __attribute__((constructor)) static void read_environment(void)
 
 void sg_sanitize(int on)
 {
-    instrument = on ? &sanitizer : NULL;
+    instrument = on == BUILD_RECORD ? &recorder : on ? &sanitizer : NULL;
+    if (on == BUILD_RECORD) record_forget();
     said_unwritten.count = said_bounds.count = 0;
     if (on) report_forget();
 }

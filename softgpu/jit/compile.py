@@ -30,11 +30,17 @@ from .layout import Layout, Site
 from .module_text import ModuleText, symbol
 from .profile import ProfiledEmitter
 from .proven import ProvingEmitter
+from .record import RecordedEmitter
 from .sanitize import SanitizedEmitter
 
 __all__ = ["BUILDS", "KernelCode", "assembly", "module_of", "optimise"]
 
-BUILDS = {"plain": ProvingEmitter, "profile": ProfiledEmitter, "sanitize": SanitizedEmitter}
+BUILDS = {
+    "plain": ProvingEmitter,
+    "profile": ProfiledEmitter,
+    "sanitize": SanitizedEmitter,
+    "record": RecordedEmitter,
+}
 """What emits each build's functions."""
 
 _WAITS = ("sg_barrier", "sg_sync", "sg_arrive", "sg_catch_up", "sg_mbarrier", "sg_yield")

@@ -15,9 +15,10 @@ from tests import ROOT
 
 XRAY = ROOT / "tests/xray"
 STRUCTS = """Warp Range Site KernelFacts Origin Finding Step Sample Touched Profile CacheShape
-CacheSite CacheCounts Waves""".split()
+CacheSite CacheCounts Waves Recorded""".split()
 ENUMS = """Device Space SiteKind Operation Type Shuffle Build Tier Counter BarrierCounter AtomicForm
-StepKind Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit Answer""".split()
+StepKind Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit Answer
+EventKind""".split()
 LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}
 REST = """
 #include <cassert>
@@ -91,7 +92,8 @@ def declared():
 
     planted = sorted((XRAY / "planted").glob("[bmw]*.cu"))
     texts = {f'#line 1 "{path.name}"\n{path.read_text()}': ["-DBUG=0"] for path in planted}
-    texts |= {source("kernels.cu"): [], REST: []}  # all but the last as other tests compile them
+    texts |= {source("kernels.cu"): []}  # so far as other tests compile them
+    texts[REST] = ["-G"]
     found = {}
     for text, options in texts.items():
         made = compile(text, no_extern_c=True, options=options, arch="sm_90", target="ptx")
