@@ -21,9 +21,9 @@ def write(name, table):
 
 
 def main():
-    from .pictures import banks
+    from .pictures import banks, grid
 
-    for picture in (banks,):
+    for picture in (banks, grid):
         write(picture.__name__.rpartition(".")[2], picture.table())
 
 
