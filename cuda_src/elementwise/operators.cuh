@@ -205,8 +205,8 @@ struct IsClose {
     }
 };
 
-// A float to int8: half away from zero, saturated; NaN is 0. Adding 0.5 must not round up, or 0.49999997
-// would become 1: what is added rounds towards zero, and so does the conversion.
+// A float to int8: half away from zero, saturated; NaN is 0. Both steps round towards zero: if adding 0.5
+// rounded up, 0.49999997 would become 1.
 __device__ inline float half_away(float value) { return __fadd_rz(value, copysign(0.5f, value)); }
 
 __device__ inline signed char quantised(float value)
@@ -216,8 +216,8 @@ __device__ inline signed char quantised(float value)
     return code;
 }
 
-// Op on int8 codes, each of which stands for code * scale, in float. The host folds the scales of a, b
-// and the result (s0, s1, so) into what is left to do: for a sum s0/so and s1/so, and no division.
+// Op on int8 codes, in float. A code stands for code * scale. The host makes two factors of the scales
+// of a, b and the result (s0, s1, so): for a sum s0/so and s1/so, so that no thread divides.
 template <typename Op>
 struct Scaled {
     float a_scale, b_scale;

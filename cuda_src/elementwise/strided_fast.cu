@@ -21,7 +21,7 @@ extern "C" __global__ void strided_fast(const T *__restrict__ a, const T *__rest
     if (i >= n) return;
     unsigned rest = i;
     long long at_a = 0, at_b = 0;
-#pragma unroll  // a table of arguments that is indexed by a variable is copied to local memory first
+#pragma unroll  // or nvcc copies the tables of the arguments to local memory, to index them there
     for (int d = MOST_DIMENSIONS - 1; d >= 0; --d) {
         if (d >= strides.dimensions) continue;
         unsigned quotient = sizes.size[d](rest), place = rest - quotient * sizes.size[d].divisor;

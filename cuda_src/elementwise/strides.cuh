@@ -9,7 +9,7 @@ struct Strides {
     long long out[MOST_DIMENSIONS], a[MOST_DIMENSIONS], b[MOST_DIMENSIONS];
 };
 
-// What divides by a number that the host knew: helpers.shapes.magic(divisor).
+// Divides by a number that the host knew before the launch: helpers.shapes.magic(divisor).
 struct Divider {
     unsigned divisor, multiplier, shift;
     __device__ unsigned operator()(unsigned n) const  // n < 2^31
