@@ -109,6 +109,12 @@ class Ladder:
         earlier = f"; earlier ones recorded on {earlier[0]}" if earlier else ""
         return f"times {self.timings.source}{earlier}"
 
+    @property
+    def score(self):
+        """The rungs shown in one line, by the number that the course is about."""
+        told = (f"{r.step} {percent(r.share) if r.is_known else 'unknown'}" for r in self.shown)
+        return f"Share of the memory's speed: {', '.join(told)}"
+
     def rows(self):
         """A table of the rungs shown; counts are for ELEMENTS elements."""
         yield (

@@ -110,6 +110,16 @@ def climb(ladder_of, whole):
     return steps
 
 
+def test_the_score_is_the_share_of_each_rung_shown(ladder_of, monkeypatch):
+    monkeypatch.setattr(bench, "COMMIT", "0123456789")
+    steps = climb(ladder_of, whole=False)
+    best, own = (f"step {ladder.percent(rung.share)}" for rung in steps.shown)
+    assert steps.score == f"Share of the memory's speed: {best}, {own}"
+    later = ladder_of("05_fourth", math.nan)
+    later.add("step", REPORT, size=SIZE)
+    assert later.score.endswith("step unknown")
+
+
 @pytest.mark.parametrize("whole, shown", [(False, ["02", "04"]), (True, ["02", "03", "04"])])
 def test_best_of_earlier_notebooks_is_shown_or_all(ladder_of, whole, shown, monkeypatch):
     monkeypatch.setattr(bench, "COMMIT", "0123456789")
