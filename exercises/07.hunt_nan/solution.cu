@@ -13,7 +13,7 @@ __device__ Pair merge(Pair a, Pair b)
     return {peak, a.sum * expf(a.peak - peak) + b.sum * expf(b.peak - peak)};
 }
 
-__global__ void online(const float *x, float *y, long long hidden)
+__global__ void by_warp(const float *x, float *y, long long hidden)
 {
     long long start = blockIdx.x * hidden, lane = threadIdx.x;
     Pair row = {-INFINITY, 0};

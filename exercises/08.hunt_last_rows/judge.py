@@ -47,7 +47,9 @@ def far(rng):
 SPARE = 128
 COUNTED = 32, 1024
 BUDGET = {"ld.sectors": 4096, "st.sectors": 128}
-TEXT = {"[48]": "Take four rows in each turn of the loop: load all four, then add."}
+# Only the text can tell: the compiler makes fours of single rows, too.
+FOURS = r"\[\s*[48]\s*\]|\+=\s*[48]\b|\+\s*3\b|constexpr[^;]*=\s*[48]\s*;"
+TEXT = {FOURS: "Take four rows in each turn of the loop: load all four, then add."}
 LIMITS = {"instructions": 5, "ldl.sectors": None, "stl.sectors": None}  # each row may be tested
 
 HEAD = (
@@ -75,6 +77,11 @@ WRONG = {
     ),
     "row by row": Wrong(
         "text", f"{HEAD} for (; row < rows; ++row) sum += x[row * columns]; out[column] = sum;"
+    ),
+    "row by row, and a 4": Wrong(
+        "text",
+        f"{HEAD} const int four = 4; for (; row < rows * four / 4; ++row) sum += x[row * columns];"
+        " out[column] = sum;",
     ),
     "two by two": Wrong(
         "text",

@@ -17,7 +17,7 @@ from helpers.exercises.launches import (
     strewn,
 )
 
-SIZES = (1, 1), (3, 31), (33, 5), (7, 300), (100, 257), (70_003, 2), (7, 0)
+SIZES = (1, 1), (3, 31), (33, 5), (7, 300), (100, 257), (70_003, 2), (7, 0), (0, 5)
 
 
 def drawn(rng):
@@ -29,7 +29,7 @@ def launch(rng, size):
     x = numbers(rng, rows, columns) * scales(rng, columns)
     x = planted(rng, x, 1e-42, np.inf, -np.inf)
     x[:, rng.random(columns) < 0.1] = 0
-    arguments = [In(x), Out(np.abs(x).max(0)), np.int64(rows), np.int64(columns)]
+    arguments = [In(x), Out(np.abs(x).max(0, initial=0)), np.int64(rows), np.int64(columns)]
     return Launch(arguments, blocks_for(columns), 256, what=f"{rows:,} x {columns:,}")
 
 
@@ -54,6 +54,9 @@ WRONG = {
     "zeros": Wrong("values", {"out[column] = most": "out[column] = 0"}),
     "the greatest": Wrong(
         "values", {"fabsf(x[row * columns + column])": "x[row * columns + column]"}
+    ),
+    "row 0, and then the others": Wrong(
+        "out of bounds", {"most = 0": "most = fabsf(x[column])", "row = 0": "row = 1"}
     ),
     "row 0 only": Wrong("values", {"row < rows": "row < 1"}),
     "without the last row": Wrong("values", {"row < rows": "row + 1 < rows"}),

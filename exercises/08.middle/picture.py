@@ -5,5 +5,5 @@ from helpers import plots
 
 def picture():
     return plots.owners(
-        [[4 * o + k % 4 for k in range(12)] for o in (0, 1)], ["o = 0", "o = 1"], "result"
+        [[4 * o + k % 4 for k in range(12)] for o in (0, 1)], ["slice 0", "slice 1"], "result"
     )
