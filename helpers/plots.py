@@ -34,6 +34,7 @@ __all__ = [
     "shares",
     "time",
     "tree",
+    "window",
 ]
 
 INK = "#797979"  # as far from white as from black
@@ -397,6 +398,43 @@ def owners(rows, labels, what="thread", heads=(), group=0, plain=0):
     said = (f"{label}: {' '.join(map(_said, row))}" for row, label in zip(rows, labels))
     alt = f"The {what} that takes each element. {'; '.join(said)}."
     return draw(paint, alt, width=0.27 * (places[-1] + 1), height=0.36 * (len(rows) + bool(heads)))
+
+
+def window(side, pixel=None):
+    """A windows.Side over a row of pixels: under these a row for each place, with the window's
+    elements k. pixel: only elements that lie on this one are coloured."""
+    first = -side.pad
+    starts = [place * side.stride - side.pad for place in range(side.places)]
+
+    def paint(axes):
+        def square(x, row, text, colour, **style):
+            axes.add_patch(Rectangle((x, -row), 0.9, 0.75, ec=colour, lw=1.4, **style))
+            axes.text(x + 0.45, 0.36 - row, text, ha="center", va="center", color=colour)
+
+        for x in range(first, side.image + side.pad):
+            is_inside = 0 <= x < side.image
+            square(x, 0, x if is_inside else "", INK, fc="none", hatch="" if is_inside else "////")
+        if pixel is not None:
+            column = (pixel - 0.05, -side.places - 0.12), 1, side.places + 1
+            axes.add_patch(Rectangle(*column, fc=f"{INK}28", ec="none", zorder=0))
+        for row, start in enumerate(starts, 1):
+            for k in range(side.kernel):
+                at = start + k * side.dilation
+                if k:  # a line from the one before it
+                    ends = at - side.dilation + 0.9, at
+                    axes.plot(ends, (0.36 - row,) * 2, color=INK, lw=1)
+                colour = COLOURS[k] if pixel in (None, at) else INK
+                fill = "none" if colour == INK else f"{colour}38"
+                square(at, row, f"k={k}", colour, fc=fill)
+        for row, label in enumerate(("pixel", *(f"place {p}" for p in range(side.places)))):
+            axes.text(first - 0.3, 0.36 - row, label, ha="right", va="center")
+        axes.set(xlim=(first - 2, side.image + side.pad), ylim=(-side.places - 0.15, 0.9))
+        axes.set_axis_off()
+
+    lie = [[start + k * side.dilation for k in range(side.kernel)] for start in starts]
+    said = (f"at place {p} on {', '.join(map(str, pixels))}" for p, pixels in enumerate(lie))
+    alt = f"The window over pixels 0 to {side.image - 1}: its elements lie {'; '.join(said)}."
+    return draw(paint, alt, width=0.5 * (side.padded + 2), height=0.4 * (side.places + 1))
 
 
 def _said(owner):

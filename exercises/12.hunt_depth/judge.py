@@ -16,9 +16,9 @@ def drawn(rng):
 def launch(rng, size):
     m, n, k = size
     a, b = numbers(rng, m, k), numbers(rng, k, n)
-    b[-1, ::5] = np.inf  # times 0 it is not 0
-    sums = a.astype(float) @ b.astype(float)
-    sizes = np.abs(a).astype(float) @ np.abs(b).astype(float)
+    a[::5, [0, -1]] = b[-1, ::5] = np.inf  # times 0 it is not 0
+    with np.errstate(invalid="ignore"):
+        sums, sizes = (f(a).astype(float) @ f(b).astype(float) for f in (np.array, np.abs))
     out = Out(sums, checks.gamma(k + 1, np.float32) * sizes)
     arguments = [In(a), In(b), out, *map(np.int32, size)]
     what = f"{m} x {k} times {k} x {n}"
@@ -28,6 +28,10 @@ def launch(rng, size):
 COUNTED = 64, 64, 40
 BUDGET = {}
 LIMITS = None
+IDEA = {
+    "lds.wavefronts": (2304, "Multiply from the tiles in shared memory, not from a and b."),
+    "barriers": (384, "Tiles are written and read by other threads: that takes barriers."),
+}
 
 WRONG = {
     "more shared memory than is needed": Wrong(
@@ -41,6 +45,19 @@ WRONG = {
         {
             "first + y < k && column < n ? b[(first + y) * n + column] : 0": "b[min(first + y, k - 1) * n + min(column, n - 1)]"
         },
+    ),
+    "the depth of b only, a being finite": Wrong(
+        "values",
+        {
+            "row < m && first + x < k ? a[row * k + first + x] : 0": "a[min(row, m - 1) * k + min(first + x, k - 1)]"
+        },
+    ),
+    "no tiles, no barriers": Wrong(
+        "shared memory|barriers",
+        "int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;\n"
+        "if (row >= m || column >= n) return;\nfloat sum = 0;\n"
+        "for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + column];\n"
+        "c[row * n + column] = sum;",
     ),
     "no rows": Wrong("out of bounds|values", {"row < m && first": "first"}),
     "whole tiles only": Wrong("values", {"first < k;": "first + 15 < k;"}),

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
-from helpers import bench, plots, sources
+from helpers import bench, plots, sources, windows
 
 from .timings import CEILING, H200
 
@@ -178,6 +178,16 @@ def test_places_of_a_window_stand_apart_under_their_heads(axes_of):
     lefts = [p.get_x() for p in axes.patches]
     assert lefts == [0, 1, 2.6, 0, 2.6] and "place 0: 0 · 1" in alt
     assert len({p.get_edgecolor() for p in axes.patches[:3]}) == 1
+
+
+@pytest.mark.parametrize("pixel, coloured", [(None, 6), (3, 2), (0, 0)])
+def test_a_window_shows_which_of_its_elements_lie_on_a_pixel(pixel, coloured, axes_of):
+    side = windows.Side(image=5, kernel=3, dilation=2, stride=2, pad=1)
+    axes, alt = axes_of(plots.window, side, pixel=pixel)
+    squares = [p for p in axes.patches if p.get_width() < 1]
+    assert sum(bool(p.get_hatch()) for p in squares) == 2
+    assert sum(0 < p.get_facecolor()[3] < 1 for p in squares) == coloured
+    assert alt.endswith("its elements lie at place 0 on -1, 1, 3; at place 1 on 1, 3, 5.")
 
 
 def test_a_thread_of_a_register_tile_has_a_square_for_each_sum(axes_of):

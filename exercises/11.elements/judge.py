@@ -1,0 +1,86 @@
+"""im2col with a thread per element: a step of the course."""
+
+import numpy as np
+
+from helpers import windows
+from helpers.exercises.launches import (
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    near,
+    numbers,
+    pieces,
+    planted,
+    strewn,
+)
+
+OURS = "im2col/elements.cu"
+SIZES = (  # channels, height, width, and the window: kernel, stride, padding, dilation
+    (2, 9, 40, (2, 3), (1, 2), (0, 3), (2, 1)), (3, 2, 3, (5, 4), 1, 4, 1), (1, 1, 1, 1, 1, 0, 1),
+)  # fmt: skip
+
+
+def drawn(rng):
+    """Uneven windows over a few images."""
+    for size in (2, 30), (4, 60):
+        channels, height, width = rng.integers(*size, 3).tolist()
+        window = rng.integers((1, 1, 1, 1, 0, 0, 1, 1), (5, 6, 4, 4, 5, 6, 4, 4)).reshape(4, 2)
+        yield channels, height + 15, width + 20, *map(tuple, window.tolist())
+
+
+def launch(rng, size):
+    channels, height, width, *window = size
+    h, w = windows.sides((height, width), *window)
+    x = planted(rng, numbers(rng, channels, height, width), np.nan)
+    x[:, [0, -1], [0, -1]] = np.inf  # times 0 it is not 0
+    out = Out(windows.im2col(x, h, w))
+    n = out.expected.size
+    names = "window", "stride", "padding", "dilation"
+    told = ", ".join(f"{name} {value}" for name, value in zip(names, window))
+    what = f"{channels} x {height} x {width}, {told}"
+    return Launch([In(x), out, np.int64(n), windows.argument(h, w)], blocks_for(n), 256, what=what)
+
+
+def far(rng):
+    """A window of five rows makes more elements of a picture than an int can count."""
+    height, width = 70_003, int(rng.integers(6500, 7000))
+    h, w = windows.sides((height, width), (5, 1))
+    row = h.places * width
+    blocks, i = near(5 * row, *(k * row for k in range(1, 5)), 5 * row - 1)
+    read, x = strewn(rng, height * width, i % row + i // row * width)
+    arguments = [read, Far(5 * row, "f4", expected=pieces(i, x)), np.int64(5 * row)]
+    arguments.append(windows.argument(h, w))
+    what = f"{height:,} x {width:,}, window (5, 1)"
+    return Launch(arguments, blocks_for(5 * row), 256, what=what, blocks=blocks)
+
+
+COUNTED = 2, 32, 32, 3, 1, 1, 1
+BUDGET = {"ld.sectors": (2256, 2500), "st.sectors": 2304}
+
+INSIDE = "h.inside(row) && w.inside(column)"
+AT = "(channel * h.image + row) * w.image + column"
+WRONG = {
+    "one test for both sides": Wrong(
+        "values|out of bounds",
+        {INSIDE: "row * w.image + column >= 0 && row * w.image + column < h.image * w.image"},
+    ),
+    "the window's sides swapped": Wrong(
+        "values|out of bounds",
+        {"k_w = rest % w.kernel": "k_w = rest % h.kernel", "k_h = rest % h.kernel": "k_h = rest % w.kernel"},
+    ),
+    "places of the other side": Wrong(
+        "values|out of bounds", {"w_out = rest % w.places": "w_out = rest % h.places"}
+    ),
+    "the first image for all": Wrong("values", {AT: "row * w.image + column"}),
+    "the nearest pixel, times 0": Wrong(
+        "values",
+        {
+            f"inside ? x[{AT}] : T(0)": "inside * x[(channel * h.image + min(max(row, 0),"
+            " h.image - 1)) * w.image + min(max(column, 0), w.image - 1)]"
+        },
+    ),
+    "32 bits": Wrong("70,003", {"long long rest = i": "int rest = i"}),
+}  # fmt: skip
