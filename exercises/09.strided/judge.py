@@ -1,0 +1,82 @@
+"""Two arrays that are walked by strides, in any number of dimensions: a step of the course."""
+
+import numpy as np
+
+from helpers import elementwise, shapes
+from helpers.exercises.launches import (
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    near,
+    numbers,
+    pieces,
+    strewn,
+)
+
+OURS = "elementwise/strided.cu"
+SIZES = (  # two shapes that broadcast, and whether the first array is transposed
+    ((1,), (1,), False), ((33, 65), (65,), True), ((8, 3, 1, 7), (3, 5, 1), False),
+    ((2, 1, 2, 1, 3, 1, 2), (1, 3, 1, 2, 1, 2, 1), False),
+)  # fmt: skip
+
+
+def drawn(rng):
+    for size in (2, 9), (15, 20):
+        one = rng.integers(*size, 3).tolist()
+        other = [1 if single else side for side, single in zip(one, rng.integers(0, 2, 3))]
+        yield tuple(one), tuple(other), True
+
+
+def launch(rng, size):
+    one, other, is_turned = size
+    target, a, b = shapes.broadcast(one, other), numbers(rng, *one), numbers(rng, *other)
+    steps = shapes.contiguous_strides(one[::-1])[::-1] if is_turned else None
+    walks = [
+        shapes.broadcast_strides(one, steps or shapes.contiguous_strides(one), target),
+        shapes.broadcast_strides(other, shapes.contiguous_strides(other), target),
+    ]
+    _, *walks = shapes.merge(target, shapes.contiguous_strides(target), *walks)
+    out = Out(a + b)
+    arguments = [In(a.T.copy() if is_turned else a), In(b), out, np.int64(out.expected.size)]
+    arguments += [elementwise.strides(*walks), elementwise.NO_NUMBERS]
+    what = f"{one}{', transposed,' if is_turned else ''} and {other}"
+    return Launch(arguments, blocks_for(out.expected.size), 256, what=what)
+
+
+def far(rng):
+    """One array is whole, the other transposed."""
+    rows, columns = (1 << 31) + int(rng.integers(1, 1000)), 2
+    count = rows * columns
+    blocks, i = near(count, count - 1)
+    first, a = strewn(rng, count, i)
+    second, b = strewn(rng, count, i % columns * rows + i // columns)
+    out = Far(count, "f4", expected=pieces(i, a + b))
+    table = elementwise.strides((columns, 1), (columns, 1), (1, rows))
+    arguments = [first, second, out, np.int64(count), table, elementwise.NO_NUMBERS]
+    what = f"{rows:,} x {columns}"
+    return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
+
+
+COUNTED = (64, 256), (256,), False
+BUDGET = {"ld.sectors": 4096, "st.sectors": 2048}
+
+WRONG = {
+    "the rest is not taken": Wrong("values|out of bounds", {"rest %= strides.out[d];": ""}),
+    "the result's strides for a": Wrong(
+        "values|out of bounds", {"place * strides.a[d]": "place * strides.out[d]"}
+    ),
+    "one array's strides for both": Wrong(
+        "values|out of bounds", {"place * strides.b[d]": "place * strides.a[d]"}
+    ),
+    "a dimension short": Wrong(
+        "values", {"d < strides.dimensions": "d < strides.dimensions - 1"}
+    ),
+    "places in 32 bits": Wrong("2,147,", {"long long place = rest": "int place = rest"}),
+    "the rest in 32 bits": Wrong(
+        "2,147,",
+        {"long long rest = i, at_a": "int rest = i; long long at_a"},
+    ),
+}  # fmt: skip
