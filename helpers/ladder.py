@@ -19,6 +19,13 @@ __all__ = ["ELEMENTS", "Ladder", "Rung", "course", "overview"]
 ELEMENTS = 1 << 20
 MOST = 1.1  # of the ceiling, in the picture of the whole course
 ONE_CASE = {"09": "one_dimension: (.+)", "11": "(.+) float32"}  # of which the group is the step
+MILESTONES = {  # {step: its idea}
+    "atomic": "all threads add to one number",
+    "halving": "a tree in each block",
+    "shared": "the tree in shared memory",
+    "shuffle_down": "lanes that hand on to lanes",
+    "packed": "16 bytes per load",
+}
 GAP = 0.6  # between notebooks in the picture, in rows
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -183,38 +190,33 @@ class Ladder:
 
 
 def overview():
-    """Where the course leads, as recorded: every step's time for a sum of 2²⁶ numbers, and for 2²⁰
-    sums of 32 that of the last step beside libraries."""
-    recorded = load(bench.RECORDED / "ladder.csv")
-    rungs = [rung for rung in recorded if rung.notebook < "06" and rung.size == 1 << 26]
-    rows = [(f"{r.notebook[:2]} {r.step}", r.median_us, digits_us(r.median_us)) for r in rungs]
-    colours = dict(zip(dict.fromkeys(r.notebook for r in rungs), plots.COLOURS))
-    painted = [colours[r.notebook] for r in rungs]
-    short = sorted((p for p in bench.peers("rowsum") if p.size == 32), key=lambda p: -p.median_us)
-    for p in short:
-        speed = f"{digits_us(p.median_us)}, {plots.digits(p.gb_per_s)} GB/s"
-        rows.append((f"short rows, {p.step}", p.median_us, speed))
-        painted.append(plots.COLOURS[len(colours)] if p.step == "helpers.ops" else plots.INK)
-    places = [i + 2 * GAP * (i >= len(rungs)) for i in range(len(rows))]
+    """Where notebooks 02 to 05 lead, as recorded: their milestones in a sum of 2²⁶ numbers."""
+    recorded = {rung.step: rung for rung in load(bench.RECORDED / "ladder.csv")}
+    rungs = [recorded[step] for step in MILESTONES]
+    ideas = [f"{rung.notebook[:2]} {idea}" for rung, idea in zip(rungs, MILESTONES.values())]
+    texts = [f"{digits_us(rung.median_us)}, {percent(rung.share)}" for rung in rungs]
     floor = rungs[-1].median_us * rungs[-1].share
     source = f"{rungs[-1].device}, {rungs[-1].date}"
 
     def paint(axes):
-        axes.set_title(f"a sum of 2²⁶ numbers, then 2²⁰ sums of 32; {source}")
-        axes.hlines(places, floor / 2, [us for _, us, _ in rows], color=painted, alpha=0.4)
-        for place, (_, us, text), colour in zip(places, rows, painted):
-            axes.plot(us, place, "o", color=colour, markersize=7)
-            axes.annotate(text, (us, place), (8, 0), textcoords="offset points", va="center")
-        axes.plot([floor] * 2, [-0.6, len(rungs)], "--", color=plots.INK)
-        axes.text(floor, len(rungs) + 0.1, "what memory needs", ha="center", va="top", size=9)
-        axes.set(xscale="log", xlim=(floor / 2, 8e5), ylim=(places[-1] + 0.6, -0.6), xlabel="µs")
-        axes.set_yticks(places, [name for name, *_ in rows])
+        axes.set_title(f"a sum of 2²⁶ numbers; {source}")
+        for row, (rung, text, colour) in enumerate(zip(rungs, texts, plots.COLOURS)):
+            axes.barh(row, rung.median_us - floor / 2, left=floor / 2, height=0.5, color=colour)
+            place = max(rung.median_us, 1.2 * floor), row
+            axes.annotate(text, place, (8, 0), textcoords="offset points", va="center")
+        axes.axvline(floor, linestyle="--", color=plots.INK)
+        axes.set(xscale="log", xlim=(floor / 2, 3e6), ylim=(len(rungs) - 0.4, -0.6))
+        axes.set_xlabel("µs (dashed: what reading takes), share of the memory's speed")
+        axes.set_yticks(range(len(rungs)), ideas)
+        axes.set_xticks([10**power for power in range(2, 6)])
         axes.xaxis.set_major_formatter("{x:,g}")
 
-    told = "; ".join(f"{name} {text}" for name, _, text in rows)
-    alt = f"Times of every step for a sum of 2²⁶ numbers, and for 2²⁰ sums of 32, {source}: {told}."
+    told = "; ".join(
+        f"{idea} ({step}) {text}" for idea, step, text in zip(ideas, MILESTONES, texts)
+    )
+    alt = f"Times for a sum of 2²⁶ numbers, and the share of the memory's speed, {source}: {told}."
     alt += f" Dashed: {digits_us(floor)}, what reading 2²⁶ numbers takes."
-    return plots.draw(paint, alt, height=1 + 0.26 * places[-1])
+    return plots.draw(paint, alt, height=2.4)
 
 
 def course():

@@ -42,6 +42,7 @@ def far(rng):
     return far_launch([pixels, out, more, np.int64(FAR)])
 
 
+SPARE = 128
 COUNTED = 1 << 16, 77
 BUDGET = {"ld.sectors": 2048, "st.sectors": 2048}
 

@@ -37,6 +37,7 @@ def far(rng):
     return far_launch([x, out, np.int64(FAR)])
 
 
+SPARE = 128
 COUNTED = 1 << 16
 # Neighbouring threads share sectors: x[i + 1] takes one more a warp than x[i], which takes 4.
 BUDGET = {"ld.sectors": 18431, "st.sectors": 8192}
@@ -65,6 +66,7 @@ WRONG = {
     "not across blocks": Wrong("values", {"i + 1 < n": "i + 1 < n && threadIdx.x < 255"}),
     "one block does all": Wrong(
         "counters",
-        "for (long long i = threadIdx.x; !blockIdx.x && i + 1 < n; i += 256) out[i] = x[i + 1] - x[i];",
+        "for (long long i = threadIdx.x; !blockIdx.x && i + 1 < n; i += blockDim.x)"
+        " out[i] = x[i + 1] - x[i];",
     ),
 }

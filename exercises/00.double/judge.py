@@ -30,6 +30,7 @@ def far(rng):
     return far_launch([x, out, np.int64(FAR)])
 
 
+SPARE = 256
 COUNTED = 1 << 16
 BUDGET = {"ld.sectors": 8192, "st.sectors": 8192}
 

@@ -31,6 +31,7 @@ def far(rng):
     return far_launch([x, out, most, np.int64(FAR)])
 
 
+SPARE = 128
 COUNTED = 1 << 16
 BUDGET = {"ld.sectors": (8192, 10240), "st.sectors": (8192, 10240)}
 

@@ -41,6 +41,7 @@ def far(rng):
     return far_launch([x, out, np.int64(FAR)])
 
 
+SPARE = 128
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": 2048, "red.requests": 512, "red.sectors": 2048}
 IDEA = {"red.requests": (512, "Let each thread add its element by an atomic of its own.")}
@@ -62,7 +63,7 @@ WRONG = {
     "large ones held": Wrong("values", {"x[i]": "fminf(fmaxf(x[i], -99.f), 99.f)"}),
     "added up in shared memory": Wrong(
         "atomics",
-        "__shared__ float sums[32]; long long i = blockIdx.x * 256LL + threadIdx.x;"
+        "__shared__ float sums[32]; long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;"
         " if (threadIdx.x < 32) sums[threadIdx.x] = 0; __syncthreads();"
         " if (i < n) atomicAdd(sums + i % 32, x[i]); __syncthreads();"
         " if (threadIdx.x < 32) atomicAdd(out + threadIdx.x, sums[threadIdx.x]);",
@@ -71,6 +72,7 @@ WRONG = {
     "the first block only": Wrong("values", {"i < n": "i < n && i < 256"}),
     "one block does all": Wrong(
         "counters",
-        "for (long long i = threadIdx.x; !blockIdx.x && i < n; i += 256) atomicAdd(out + i % 32, x[i]);",
+        "for (long long i = threadIdx.x; !blockIdx.x && i < n; i += blockDim.x)"
+        " atomicAdd(out + i % 32, x[i]);",
     ),
 }

@@ -48,6 +48,7 @@ def far(rng):
     return far_launch([x, out, np.int64(FAR)])
 
 
+SPARE = 256
 COUNTED = 1 << 16, -5, 60_000
 BUDGET = {"ld.sectors": 8192, "red.requests": 256}
 LIMITS = {"barriers": None}  # blocks that compare first are right as well

@@ -40,6 +40,7 @@ def far(rng):
     return far_launch([z, out, np.int64(FAR)])
 
 
+SPARE = 128
 COUNTED = 1 << 15
 BUDGET = {"ld.sectors": 8192, "ld.requests": 1024, "st.sectors": 4096}
 
@@ -49,7 +50,7 @@ WRONG = {
     "not squared": Wrong("values", {"p.x * p.x + p.y * p.y": "p.x + p.y"}),
     "two loads": Wrong(
         "counters",
-        "long long i = blockIdx.x * 256LL + threadIdx.x; if (i >= n) return;"
+        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; if (i >= n) return;"
         " float a = ((volatile const float *)z)[2 * i], b = ((volatile const float *)z)[2 * i + 1];"
         " out[i] = a * a + b * b;",
     ),

@@ -41,6 +41,7 @@ def far(rng):
     return far_launch([x, out, np.int64(FAR)])
 
 
+SPARE = 256
 COUNTED = 1 << 16
 BUDGET = {"ld.sectors": 8192, "red.requests": 128}
 LIMITS = {"barriers": None}  # blocks that add up first are right as well

@@ -51,6 +51,7 @@ def used_in_notebook(number):
     (path,) = texts.ROOT.parent.glob(f"notebooks/{number}_*.ipynb")
     cells = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
     own = [c.source for c in cells if "exercise:" not in str(c.metadata.get("tags"))]
+    own = [source for source in own if not source.startswith("%%kernel")]
     return {node.id for node in ast.walk(ast.parse("\n".join(own))) if isinstance(node, ast.Name)}
 
 

@@ -165,13 +165,9 @@ def test_overview_is_what_was_recorded_and_what_the_readme_says():
     alt = ladder.overview().alt
     readme = (bench.RECORDED.parents[1] / "README.md").read_text()
     rungs = {rung.step: rung for rung in ladder.load(bench.RECORDED / "ladder.csv")}
-    for step in "atomic", "packed":
-        us = plots.digits(rungs[step].median_us)
-        assert f"{step} {us} µs" in alt and f"{us} µs" in readme
-    short = [point for point in bench.peers("rowsum") if point.size == 32]
-    for point in short:
-        us = plots.digits(point.median_us)
-        assert f"short rows, {point.step} {us} µs" in alt and f"{us} µs in {point.step}" in readme
+    for step in ladder.MILESTONES:
+        us, share = plots.digits(rungs[step].median_us), ladder.percent(rungs[step].share)
+        assert f"({step}) {us} µs, {share}" in alt and f"{us} µs" in readme
 
 
 def test_the_whole_course_in_a_figure():
