@@ -2,7 +2,8 @@
 
 A notebook asks in its prose, has a cell `answer = None`, and ends the cell that measures with
 predict("00.past_the_end", answer, measured). What is right and why, and the answers that people
-give for a reason, stand in notebooks/predictions, so that they are not on screen before."""
+give for a reason, stand in notebooks/predictions. None of it is on screen before there is an
+answer, or somebody asks for it by `answer = "show"`."""
 
 import json
 import re
@@ -11,9 +12,12 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from . import badges
+
 __all__ = ["Prediction", "names", "predict"]
 
 ROOT = Path(__file__).resolve().parent.parent / "notebooks" / "predictions"
+SHOW = "show"
 
 
 @cache
@@ -32,14 +36,27 @@ def names():
 
 
 def predict(name, answer, measured):
-    """What was predicted beside what was measured. answer: None, if nobody has answered."""
+    """What was predicted beside what was measured; the first answer is kept for the score.
+
+    answer: None, if nobody has answered: nothing is told yet. "show": nobody will."""
     known = _all()[name]
     measured = _plain(measured)
     if measured != known["right"]:
         raise AssertionError(f"{name}: measured {measured}, expected {known['right']}")
-    return Prediction(
+    made = Prediction(
         name, known["what"], measured, known["because"], _plain(answer), _thoughts(known)
     )
+    if answer is not None:
+        made.score = _kept(made)
+    return made
+
+
+def _kept(made):
+    """The score so far, this answer counted if it is the first one."""
+    from .exercises import progress  # not above: notebooks predict before they have exercises
+
+    progress.keep_prediction(made.name, made.is_right)
+    return f"Score: {progress.score()}."
 
 
 def _plain(value):
@@ -63,22 +80,38 @@ class Prediction:
     because: str
     answer: object
     mistakes: list  # of (answer, the thought that leads to it)
+    score: str = ""
 
     @property
     def is_right(self):
         return self.answer == self.measured
 
+    @property
+    def badge(self):
+        """(a word, its mood) in front of the first sentence; ("", "") without an answer."""
+        if self.answer in (None, SHOW):
+            return "", ""
+        return ("Right.", "good") if self.is_right else ("Not so.", "bad")
+
     def __repr__(self):
-        return "\n".join(self.sentences())
+        return "\n".join(self._told(badges.plain, str))
 
     def _repr_html_(self):
-        return "".join(f"<p>{_in_html(sentence)}</p>" for sentence in self.sentences())
+        return "".join(f"<p>{sentence}</p>" for sentence in self._told(badges.html, _in_html))
+
+    def _told(self, badge, written):
+        first, *others = self.sentences()
+        yield f"{badge(*self.badge)} {written(first)}".strip()
+        yield from map(written, others)
 
     def sentences(self):
         """What to say, a line each. JupyterLab shows the first line of an output that is folded."""
-        result = f"{_said(self.measured)} {self.what}"
         if self.answer is None:
             yield "No prediction was made: write yours after `answer =`, and run both cells again."
+            yield 'What was measured shows then. To give up, write `answer = "show"`.'
+            return
+        result = f"{_said(self.measured)} {self.what}"
+        if self.answer == SHOW:
             yield f"{result}."
         elif self.is_right:
             yield f"{result}, as you predicted."
@@ -86,6 +119,8 @@ class Prediction:
             yield f"{result}; you predicted {_said(self.answer)}{self._distance()}."
             yield from (thought for answer, thought in self.mistakes if answer == self.answer)
         yield self.because
+        if self.score:
+            yield self.score
 
     def _distance(self):
         numbers = all(isinstance(n, (int, float)) for n in (self.answer, self.measured))

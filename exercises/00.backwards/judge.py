@@ -33,6 +33,12 @@ def far(rng):
 
 
 SPARE = 256
+
+
+def inputs(launch, place):
+    return [launch.arguments[0].values[-1 - place]]
+
+
 COUNTED = 1 << 16
 BUDGET = {"ld.sectors": 8192, "st.sectors": 8192}
 

@@ -6,6 +6,7 @@ from helpers.exercises.launches import (
     Launch,
     Out,
     Wrong,
+    elementwise,
     numbers,
     planted,
 )
@@ -18,6 +19,7 @@ def launch(rng, n):
     return Launch([In(x), Out(2 * x)], grid=n // 256, block=256)
 
 
+inputs = elementwise
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": 2048, "st.sectors": 2048}
 

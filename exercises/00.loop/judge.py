@@ -10,6 +10,7 @@ from helpers.exercises.launches import (
     Launch,
     Out,
     Wrong,
+    elementwise,
     numbers,
     planted,
 )
@@ -30,6 +31,7 @@ def far(rng):
     return Launch([x, a, np.int64(FAR)], 2**24 + 2, 256, what=f"n = {FAR:,}", blocks=some)
 
 
+inputs = elementwise
 COUNTED = 1 << 16
 BUDGET = {"ld.sectors": 8192, "st.sectors": 8192}
 

@@ -10,6 +10,7 @@ from helpers.exercises.launches import (
     Wrong,
     any_floats,
     blocks_for,
+    elementwise,
     numbers,
 )
 
@@ -52,6 +53,7 @@ def far(rng):
 
 
 SPARE = 128
+inputs = elementwise
 COUNTED = 1 << 16, 1
 BUDGET = {"ld.requests": (516, 520), "st.requests": (516, 520)}
 

@@ -2,7 +2,17 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Far, In, Launch, Out, Wrong, blocks_for, near, pieces
+from helpers.exercises.launches import (
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    elementwise,
+    near,
+    pieces,
+)
 
 SCALES = (0.25, 1), (1.5, 0.5), (0.5005, 1), (0.49995, 1), (3, 1e-8), (1000, 1)
 SIZES = [(n, scales) for n in (33, 257) for scales in SCALES] + [(1009, SCALES[0]), (0, (1, 1))]
@@ -40,6 +50,7 @@ def far(rng):
 
 
 SPARE = 128
+inputs = elementwise
 COUNTED = 1 << 14, SCALES[0]
 BUDGET = {"ld.sectors": 512, "st.sectors": 512}
 

@@ -9,6 +9,7 @@ from helpers.exercises.launches import (
     Out,
     Wrong,
     blocks_for,
+    elementwise,
     near,
     numbers,
     pieces,
@@ -42,6 +43,7 @@ def far(rng):
     return Launch(arguments, blocks_for(n, 8 * 256), 256, what=f"n = {n:,}", blocks=blocks)
 
 
+inputs = elementwise
 COUNTED = 1 << 16
 BUDGET = {"ld.requests": 512, "st.requests": 256, "ld.sectors": 8192, "st.sectors": 4096}
 LIMITS = {"barriers": (2 * 256,)}  # threads may add what others loaded, after a barrier

@@ -2,7 +2,17 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Far, In, Launch, Out, Wrong, blocks_for, near, pieces
+from helpers.exercises.launches import (
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    elementwise,
+    near,
+    pieces,
+)
 
 SPECIAL = [(-3e38, 3e38), (1e-45, 0), (1, -1)] + [
     (x, y) for x in (0, 1, -1, np.inf, -np.inf, np.nan) for y in (0, np.inf, -np.inf, np.nan)
@@ -56,6 +66,7 @@ def far(rng):
 
 
 SPARE = 128
+inputs = elementwise
 COUNTED = 1 << 14, 1e-3, 1e-5
 BUDGET = {"ld.sectors": 4096, "st.sectors": 512}
 

@@ -55,6 +55,8 @@ def judge(name, kernel, seed=None):
 
     verdict = judged(texts.find(name), kernel, seed)
     progress.keep(verdict)
+    if verdict:
+        verdict.score = f"Score: {progress.score()}."
     return verdict
 
 

@@ -2,14 +2,15 @@
 
 import re
 import warnings
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from math import gcd, prod
 
 import numpy as np
 
 from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
 from ..xray.launch import find as target_of
-from . import costs, handed
+from . import costs, handed, real
 from .launches import SIZES, Far, drawn
 from .progress import seed_of
 from .running import Run
@@ -22,6 +23,7 @@ __all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED = 1, 1 << 31
 REPEATS = 2
+SMALLEST = "the smallest launch that fails"
 NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
@@ -155,9 +157,7 @@ class _Trial:
 
     def first_findings(self):
         """(the launch, the sanitizer's report) of the smallest launch that has any."""
-        sizes = enumerate(_sizes(self.rules, self.verdict.seed))
-        runs = [self._launch(size, self.verdict.seed, number) for number, size in sizes]
-        runs.sort(key=lambda run: (not run.bytes, run.bytes))  # what has no elements comes last
+        runs = sorted(self._launches(_sizes(self.rules, self.verdict.seed)), key=_by_size)
         looks = [(run, False) for run in runs]
         if isinstance(self.kernel, Kernel):
             looks += [(run, True) for run in runs]
@@ -165,6 +165,9 @@ class _Trial:
             if found := run.findings(debug):
                 break
         return run.launch.heading, found
+
+    def _launches(self, sizes):
+        return [self._launch(size, self.verdict.seed, n) for n, size in enumerate(sizes)]
 
     def _launch(self, size, *seed, block=None):
         """One size's launch, which is named if the judge does not say what it is.
@@ -174,20 +177,26 @@ class _Trial:
             launch = self.rules.launch(np.random.default_rng(seed), size, **self.chosen)
         launch.what = launch.what or f"n = {size:,}"
         launch = launch.with_blocks_of(block) if block else launch
-        return Run(self.kernel, launch, np.random.default_rng(seed), self.target)
+        inputs = getattr(self.rules, "inputs", None)
+        return Run(self.kernel, launch, np.random.default_rng(seed), self.target, inputs)
 
     def _try_all(self, sizes):
-        """All sizes, the last in other blocks, too, if the judge says so; then without optimisation
-        one that has several blocks, and the smallest."""
-        runs = []
-        for number, size in enumerate(sizes):
-            run = self._launch(size, self.verdict.seed, number)
-            run.watch()
-            run.run()
+        """All sizes from the smallest on, so that of those that fail the smallest is told; the last
+        in other blocks, too, if the judge says so; then without optimisation one that has several
+        blocks, and the smallest."""
+        runs = self._launches(sizes)
+        for run in sorted(runs, key=_by_size):
+            try:
+                run.watch()
+                run.run()
+            except Refused as refused:
+                case = refused.reason.case or run.launch.heading
+                refused.reason = replace(refused.reason, case=f"{SMALLEST}: {case}")
+                raise
             self.verdict.cases += 1
-            runs.append(run)
         if spare := getattr(self.rules, "SPARE", None):
-            other = self._launch(size, self.verdict.seed, number, block=spare)
+            last = len(sizes) - 1
+            other = self._launch(sizes[last], self.verdict.seed, last, block=spare)
             other.watch()
             other.run()
         several = next((run for run in runs if prod(run.shape["grid"]) > 1), runs[-1])
@@ -219,6 +228,22 @@ class _Trial:
             self._repeat(run)
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
+        self.verdict.find_times = partial(self._times, run, reports[0])
+
+    def _times(self, run, report):
+        """What the counted launch would take, beside ours, if it were a large one."""
+        size = self.rules.COUNTED
+        is_plain = run.launch.what == f"n = {size:,}" if isinstance(size, int) else False
+        with self.target.engine.time_limit(LIMIT_S):
+            ours = counted(self.exercise)
+        blocks_grow = not is_plain or self._has_more_blocks(2 * size, run)
+        return real.times(size if is_plain else None, report, ours, blocks_grow)
+
+    def _has_more_blocks(self, size, run):
+        larger = self._launch(size, COUNTED_SEED).shape
+        return (
+            prod(larger["grid"]) > prod(run.shape["grid"]) or larger["block"] != run.shape["block"]
+        )
 
     def _repeat(self, run):
         """The same launch with its blocks in other orders: every bit is to be the same."""
@@ -244,16 +269,26 @@ def _sizes(rules, seed):
     return [*sizes, *(draw(np.random.default_rng([seed, len(sizes)])) if draw else ())]
 
 
+def _by_size(run):
+    """From the smallest launch to the largest; what has no elements comes last."""
+    return not run.bytes, run.bytes
+
+
 def _watched(rules, run):
     """The blocks whose instructions are counted apart."""
     blocks = prod(run.shape["grid"])
     return sorted({0, blocks // 2, blocks - 1}) if getattr(rules, "EVEN", True) else [0]
 
 
-def counts(exercise):
-    """{counter: how much} of the solution's counted launch, for the counters that are limited."""
+@cache
+def counted(exercise):
+    """The report of the solution's counted launch."""
     verdict = Verdict(exercise.name, exercise.title, exercise.solution)
     kernel = handed.compiled(exercise, exercise.solution)
-    trial = _Trial(exercise, kernel, target_of(kernel), verdict)
-    total = costs.totals(trial.counted().count(0))
+    return _Trial(exercise, kernel, target_of(kernel), verdict).counted().count(0)
+
+
+def counts(exercise):
+    """{counter: how much} of the solution's counted launch, for the counters that are limited."""
+    total = costs.totals(counted(exercise))
     return {key: total[key] for key in costs.FACTORS}

@@ -21,6 +21,7 @@ __all__ = [
     "blocks_for",
     "drawn",
     "drawn_rows",
+    "elementwise",
     "far_launch",
     "far_numbers",
     "far_results",
@@ -142,6 +143,14 @@ class Wrong:
                 raise LookupError(f"the solution has no {old!r} to be replaced")
             solution = solution.replace(old, new)
         return solution
+
+
+def elementwise(launch, place):
+    """What element `place` of an output is made from, where all arrays are as large as it."""
+    inputs = [
+        a.values if isinstance(a, In) else getattr(a, "initial", None) for a in launch.arguments
+    ]
+    return [values.ravel()[place] for values in inputs if values is not None]
 
 
 def blocks_for(count, block=256):

@@ -10,9 +10,19 @@ from zlib import crc32
 from ..sources import Listing
 from . import texts
 
-__all__ = ["course_map", "keep", "mine", "passed", "seed_of", "state_of"]
+__all__ = [
+    "course_map",
+    "keep",
+    "keep_prediction",
+    "mine",
+    "passed",
+    "score",
+    "seed_of",
+    "state_of",
+]
 
 WORK = Path(__file__).resolve().parents[2] / "work"
+PREDICTIONS = "predictions"  # beside the exercises, none of which is called so
 MARKS = {"done": "●", "tried": "◐", "open": "○"}
 
 
@@ -37,6 +47,23 @@ def keep(verdict):
             kept[verdict.name]["passed"] = verdict.text
     else:
         before["text"] = verdict.text
+    _save(kept)
+
+
+def keep_prediction(name, is_right):
+    """Note whether the first answer to a prediction was right."""
+    kept = _load()
+    if name not in (made := kept.setdefault(PREDICTIONS, {})):
+        made[name] = is_right
+        _save(kept)
+
+
+def score():
+    """In words: the exercises done, and the predictions that were right at once."""
+    return course_map().score
+
+
+def _save(kept):
     path = _file()
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(f".{os.getpid()}")
@@ -75,7 +102,7 @@ def _user():
 
 
 class Map:
-    """The exercises of the course, notebook by notebook, with what is done."""
+    """The exercises of the course, notebook by notebook, with what is done and the score."""
 
     def __init__(self, kept):
         self.rows = {}
@@ -84,6 +111,7 @@ class Map:
             notebook = name.partition(".")[0]
             row = self.rows.setdefault(notebook, [])
             row.append((name, entry.get("state", "open"), entry.get("counts", {})))
+        self.predictions = kept.get(PREDICTIONS, {}).values()
 
     @property
     def done(self):
@@ -94,8 +122,14 @@ class Map:
         return sum(len(row) for row in self.rows.values())
 
     @property
+    def score(self):
+        says = f"{self.done} of {self.total} exercises done"
+        right, made = sum(self.predictions), len(self.predictions)
+        return says + (f", {right} of {made} predictions right at once" if made else "")
+
+    @property
     def heading(self):
-        return f"{self.done} of {self.total} exercises done  (● done, ◐ tried, ○ open)"
+        return f"{self.score}  (● done, ◐ tried, ○ open)"
 
     def __repr__(self):
         lines = [self.heading]

@@ -24,8 +24,9 @@ BOUNDS = "Which threads have no element? Let them do nothing."
 class Run:
     """A kernel and a Launch on an engine. Its arrays lie between guards, or are Far."""
 
-    def __init__(self, kernel, launch, rng, target):
+    def __init__(self, kernel, launch, rng, target, inputs=None):
         self.kernel, self.launch, self.target = kernel, launch, target
+        self.inputs = inputs
         self.shape = {what: shape(what, getattr(launch, what)) for what in ("grid", "block")}
         self.options = {**self.shape, "shared": launch.shared}
         given = list(enumerate(launch.arguments))
@@ -137,7 +138,7 @@ class Run:
             except AssertionError as error:
                 raise Refused("bounds", f"{self.launch.what}: {name}: {error}", BOUNDS) from None
             if isinstance(argument, Out):
-                _check(left, argument, name, self.launch)
+                _check(left, argument, name, self.launch, self.inputs)
             elif left.tobytes() != guarded.inside(guarded.before).tobytes():
                 raise Refused("inputs", f"{self.launch.what}: {name} has changed", ONLY_READ)
         for n, sparse in self.far.items():
@@ -198,13 +199,13 @@ def _is_copy_of_nothing(finding):
 # --- wrong values, in words -----------------------------------------------------------------------
 
 
-def _check(left, out, name, launch):
+def _check(left, out, name, launch, inputs=None):
     expected = np.asarray(out.expected)
     try:
         checks.assert_close(left, expected, out.tolerance, name)
     except AssertionError as error:
         wrong = _Wrong(left, out)
-        case = f"{launch.heading}\n{wrong.around(launch)}"
+        case = f"{launch.heading}; {wrong.first(launch, inputs)}\n{wrong.around(launch)}"
         text = f"{launch.what}: {wrong.is_rounding or error}".replace("NAME", name)
         raise Refused("values", text, wrong.advice(), case=case) from None
     if out.bits:
@@ -257,6 +258,16 @@ class _Wrong:
         where = [int(n) for n in where] or ""
         return f"NAME{where}: off by rounding: {units} units in the last place, {most} allowed"
 
+    def first(self, launch, inputs):
+        """The first wrong element, and what it is made from, if the judge says that."""
+        place = int(self.places[0])
+        at = [int(n) for n in np.unravel_index(place, np.shape(self.out.expected))]
+        where = ", ".join(map(str, at)) or "0"
+        values = [_shown(value) for value in (inputs(launch, place) if inputs else ())]
+        source = f"from {' and '.join(values)}, " if values else ""
+        got, expected = _shown(self.got[place]), _shown(self.expected[place])
+        return f"element {where}: {source}got {got}, expected {expected}"
+
     def around(self, launch):
         """The neighbours of the first wrong element, got and expected, and what went into them."""
         first = int(self.places[0])
@@ -293,4 +304,4 @@ class _Wrong:
 
 
 def _shown(value):
-    return f"{value:.6g}"
+    return f"{value:.6g}".replace("inf", "∞")

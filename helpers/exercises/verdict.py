@@ -1,7 +1,10 @@
 """What the judge says: a short table, the first case that fails, and what to look at next."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
+
+from .. import badges
 
 __all__ = ["Count", "Reason", "Refused", "Verdict"]
 
@@ -70,6 +73,10 @@ class Count:
     def advice(self):
         return ADVICE.get(self.key.partition(".")[0], _LINES)
 
+    @property
+    def mood(self):
+        return "bad" if self.value > self.most else "good" if self.value <= self.best else ""
+
     def __str__(self):
         most = f", {self.most:,} at most" if self.most > self.best else ""
         return f"{self.name} {self.value:,}, ours {self.best:,}{most}"
@@ -110,6 +117,8 @@ class Verdict:
     counts: list = field(default_factory=list)
     report: object = None  # xray's, of the launch that was counted
     reasons: list = field(default_factory=list)
+    find_times: object = None  # returns real.Times, of a launch as large as one that matters
+    score: str = ""
 
     def __bool__(self):
         return not (self.is_open or self.reasons)
@@ -123,31 +132,56 @@ class Verdict:
 
     @property
     def heading(self):
-        says = {
+        return f"{self.name} {self.title}: {self._said}"
+
+    @property
+    def _said(self):
+        return {
             "open": "open. Write your lines into the cell above, run it, and run this one again",
             "tried": "not yet",
             "done": "done",
-        }
-        return f"{self.name} {self.title}: {says[self.state]}"
+        }[self.state]
+
+    def _heading(self, badge):
+        mood = {"open": "open", "tried": "bad", "done": "good"}[self.state]
+        return f"{badge(f'{self.name} {self.title}:', '')} {badge(self._said, mood)}"
 
     def rows(self):
         """[(what, value, beside it)] of the table."""
+        return [row for row, _ in self._rows()]
+
+    def _rows(self):
+        """The same, each with its mood."""
         if self.is_open:
-            return []
-        launches = f"of {self.of} launches, seed {self.seed}"
-        rows = [("right and clean", f"{self.cases}", launches)] if self.of else []
-        rows += [(c.name, f"{c.value:,}", f"ours {c.best:,}") for c in self.counts]
-        return rows
+            return
+        if self.of:
+            launches = f"of {self.of} launches, seed {self.seed}"
+            mood = "good" if self.cases == self.of else ""
+            yield ("right and clean", f"{self.cases}", launches), mood
+        for c in self.counts:
+            yield (c.name, f"{c.value:,}", f"ours {c.best:,}"), c.mood
 
     @property
     def time(self):
-        """What the launch that was counted would take, and what limits it, if it passes."""
-        return f"predicted: {self.report.prediction}" if self and self.report else ""
+        """What a launch of a size that matters would take, and what limits it, if it passes."""
+        if not (self and self.report):
+            return ""
+        return f"predicted: {self.times or self.report.prediction}"
+
+    @cached_property
+    def times(self):
+        """real.Times, or None where there is no prediction."""
+        return self.find_times() if self.find_times else None
+
+    def _after(self):
+        """What follows the table: lines."""
+        return [*self.time.splitlines(), *[self.score] * bool(self.score)]
 
     def __repr__(self):
-        lines = [self.heading]
-        lines += [f"  {what:<32}{value:>12}   {beside}" for what, value, beside in self.rows()]
-        lines += [f"  {self.time}"] * bool(self.time)
+        lines = [self._heading(badges.plain)]
+        for (what, value, beside), mood in self._rows():
+            lines.append(f"  {what:<32}{badges.plain(f'{value:>12}', mood)}   {beside}")
+        lines += [f"  {line}" for line in self._after()]
         if self.reasons:
             reason = self.reasons[0]
             lines += [f"  {r}" for r in self.reasons]
@@ -157,14 +191,15 @@ class Verdict:
         return "\n".join(lines)
 
     def _repr_html_(self):
+        left = "<td style='text-align:left'>"
         rows = "".join(
-            "<tr>"
-            + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row)
-            + "</tr>"
-            for row in self.rows()
+            f"<tr>{left}{escape(what)}</td>{left}{badges.html(value, mood)}</td>"
+            f"{left}{escape(beside)}</td></tr>"
+            for (what, value, beside), mood in self._rows()
         )
-        parts = [f"<p><b>{escape(self.heading)}</b></p>", f"<table>{rows}</table>" if rows else ""]
-        parts += [f"<p>{escape(self.time)}</p>"] * bool(self.time)
+        parts = [f"<p><b>{self._heading(badges.html)}</b></p>"]
+        parts += [f"<table>{rows}</table>"] * bool(rows)
+        parts += [f"<p>{escape(line)}</p>" for line in self._after()]
         if self.reasons:
             reason = self.reasons[0]
             parts += [f"<p>{escape(str(r))}</p>" for r in self.reasons]

@@ -12,7 +12,7 @@ from math import ceil, log
 
 from .chip import chip
 
-__all__ = ["Prediction", "predict"]
+__all__ = ["Prediction", "memory_us", "predict", "short_us"]
 
 SECTOR = 32
 PIPES = {  # which pipe an opcode goes through; what is not here goes through alu
@@ -58,15 +58,16 @@ class Prediction:
         if self.why:
             return "none", f"no prediction: {self.why}"
         (first, most), (second, less) = sorted(self.limits.items(), key=lambda i: -i[1])[:2]
-        limits = f"limited by {SAID.get(first, first)} ({_short(most)} µs alone)"
-        limits += f", then by {SAID.get(second, second)} ({_short(less)} µs)"
-        return f"{_short(self.us)} µs", f"on an H200, not measured; {limits}"
+        limits = f"limited by {SAID.get(first, first)} ({short_us(most)} µs alone)"
+        limits += f", then by {SAID.get(second, second)} ({short_us(less)} µs)"
+        return f"{short_us(self.us)} µs", f"on an H200, not measured; {limits}"
 
     def __str__(self):
         return ", ".join(self.words)
 
 
-def _short(us):
+def short_us(us):
+    """A time with as many digits as a prediction deserves."""
     return f"{us:,.0f}" if us >= 100 else f"{us:.2g}" if us < 10 else f"{us:.3g}"
 
 
@@ -113,17 +114,27 @@ def _unknowable(report):
 def _memory(report, of):
     """What the whole chip's memory and L2 need."""
     caches = report.caches
-    read, written = SECTOR * caches.dram_reads, SECTOR * caches.dram_writes
-    share = written / max(read + written, 1)  # reads and writes take turns, which takes time
-    turns = _between(4 * share * (1 - share), 1, of.read_gb_per_s / of.copy_gb_per_s)
-    read_ns = turns * read / of.read_gb_per_s + caches.read_pages * of.read_page_ns
-    write_ns = turns * written / of.write_gb_per_s + caches.write_pages * of.write_page_ns
+    read_ns, write_ns = _moving(SECTOR * caches.dram_reads, SECTOR * caches.dram_writes, of)
+    read_ns += caches.read_pages * of.read_page_ns
+    write_ns += caches.write_pages * of.write_page_ns
     stores_ns = _accesses(of.l2_write_ns, caches.stored_lines, caches.stored)
     return {  # what is stored takes the same way, whether or not it goes on to memory
         "memory": (read_ns + max(write_ns, stores_ns)) / 1e3,
         "L2 reads": _accesses(of.l2_read_ns, caches.l1_missed_lines, caches.l1_misses) / 1e3,
         "L2 writes": stores_ns / 1e3,
     }
+
+
+def _moving(read, written, of):
+    """Nanoseconds that memory needs for so many bytes read, and written."""
+    share = written / max(read + written, 1)  # reads and writes take turns, which takes time
+    turns = _between(4 * share * (1 - share), 1, of.read_gb_per_s / of.copy_gb_per_s)
+    return turns * read / of.read_gb_per_s, turns * written / of.write_gb_per_s
+
+
+def memory_us(read, written, of=None):
+    """Microseconds that memory needs to move so many bytes at its best."""
+    return sum(_moving(read, written, of or chip())) / 1e3
 
 
 def _accesses(each, lines, sectors):

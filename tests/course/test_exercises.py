@@ -9,10 +9,11 @@ import nbformat
 import numpy as np
 import pytest
 
-from helpers import autoinit, checks, exercises, sources
+from helpers import autoinit, badges, checks, exercises, sources
 from helpers import kernels as kernels_module
-from helpers.exercises import costs, handed, judging, launches, progress, texts
+from helpers.exercises import costs, handed, judging, launches, progress, real, texts
 from helpers.exercises.launches import Wrong
+from helpers.exercises.verdict import Verdict
 
 from . import batch
 
@@ -163,6 +164,9 @@ def test_counters_stand_beside_the_best(judged):
     verdict = exercises.judge(FIRST, exercises.solution(FIRST))
     assert ("sectors loaded", "8,192", "ours 8,192") in verdict.rows()
     assert re.search(r"\n  predicted: .+ µs, on an H200, not measured; limited by ", repr(verdict))
+    assert re.search(
+        "\n  at n = 67,108,864: yours .+ µs, ours .+ µs, memory alone 121 µs,", repr(verdict)
+    )
     assert "<p>predicted: " in verdict._repr_html_()
     wasteful = "0 * x[i / 32 * 32 % 1000] + 0 * x[(i ^ 255) < n ? i ^ 255 : i] + 2 * x[i]"
     verdict = judged(changed("2 * x[i]", wasteful))
@@ -416,6 +420,55 @@ def test_what_went_into_a_wrong_element_is_shown():
     assert list(rows) == ["element", "got", "expected", "input 1"]
     wrong = rows["got"].index("0")
     assert np.isclose(2 * float(rows["input 1"][wrong]), float(rows["expected"][wrong]))
+
+
+def test_the_first_wrong_element_is_told_with_what_it_is_made_from():
+    text = exercises.solution("10.nearly").replace("isfinite(b[i]) &&", "")
+    (reason,) = exercises.judge("10.nearly", text).reasons
+    assert re.search(r"; element \d+: from \S+ and -?∞, got 1, expected 0\n", reason.case)
+
+
+def test_of_the_launches_that_fail_the_smallest_is_told(judged):
+    verdict = judged(changed("2 * x[i]", "n > 31 ? 0 : 2 * x[i]"), SIZES=(1009, 31, 257, 33, 0))
+    (reason,) = verdict.reasons
+    assert reason.case.startswith("the smallest launch that fails: n = 33: grid 1, block 256; ")
+
+
+@pytest.mark.parametrize("mood", badges.GROUNDS)
+def test_badges_are_read_on_every_page(mood, monkeypatch):
+    def luminance(colour):
+        shares = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+        linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+        return np.dot(linear, (0.2126, 0.7152, 0.0722))
+
+    ink, ground = badges.INK[0], badges.GROUNDS[mood][0]
+    assert (luminance(ink) + 0.05) / (luminance(ground) + 0.05) >= 4.5
+    assert ink in badges.html("a < b", mood) and "a &lt; b" in badges.html("a < b", mood)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert badges.plain("word", mood) == "word"
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert badges.plain("word", mood) == f"\33[38;5;231;48;5;{badges.GROUNDS[mood][1]}mword\33[0m"
+
+
+def test_a_verdict_is_coloured(judged):
+    done = judged(exercises.solution(FIRST))._repr_html_()
+    assert badges.html("done", "good") in done and badges.html("8,192", "good") in done
+    assert badges.html("not yet", "bad") in judged(changed("2 *", "3 *"))._repr_html_()
+
+
+@software
+@pytest.mark.parametrize("name", ["00.double", "03.shared", "07.capstone_layer_norm", "02.sixteen"])
+def test_a_launch_enlarged_takes_as_long_as_a_large_one(name):
+    exercise, more = texts.find(name), 16
+    size = exercise.rules.COUNTED
+    large = more * size if isinstance(size, int) else (more * size[0], *size[1:])
+    kernel = handed.compiled(exercise, exercise.solution)
+    trial = judging._Trial(exercise, kernel, judging.target_of(kernel), Verdict(name, "", ""))
+    enlarged = real.enlarged(trial.counted().count(0), more, blocks_grow=True)
+    expected = trial._launch(large, 1).count(0)
+    assert enlarged.block_count == expected.block_count
+    assert enlarged.total["ld.sectors"] == expected.total["ld.sectors"]
+    assert 0.8 < enlarged.predicted_us / expected.predicted_us < 1.25
 
 
 def test_an_interrupt_takes_a_line(monkeypatch):
@@ -700,6 +753,16 @@ def test_an_unknown_name_is_met_with_near_ones():
 
 
 # --- progress -------------------------------------------------------------------------------------
+
+
+def test_exercises_and_predictions_make_a_score():
+    from helpers.predictions import predict
+
+    assert "Score: 1 of" in repr(exercises.judge(FIRST, exercises.solution(FIRST)))
+    assert "0 of 1 predictions right at once" in repr(predict("00.past_the_end", 24, 96))
+    again = repr(predict("00.past_the_end", 96, 96))
+    assert "done, 0 of 1 predictions right at once." in again and "Right." in again
+    assert "exercises done, 0 of 1 predictions right at once  (" in exercises.map().heading
 
 
 def test_progress_is_kept(work):

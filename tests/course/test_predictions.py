@@ -13,6 +13,12 @@ NOTEBOOKS = ROOT / "notebooks"
 MISTAKES = [(n, m["answer"]) for n, known in predictions._all().items() for m in known["mistakes"]]
 
 
+@pytest.fixture(autouse=True)
+def work(monkeypatch, tmp_path):
+    """A learner's folder of its own."""
+    monkeypatch.setenv("HELPERS_WORK", str(tmp_path))
+
+
 def right(name):
     return predictions._all()[name]["right"]
 
@@ -20,9 +26,19 @@ def right(name):
 @pytest.mark.parametrize("name", predictions.names())
 def test_none_was_made(name):
     known = predictions._all()[name]
-    first, result, because = repr(predictions.predict(name, None, right(name))).splitlines()
-    assert first.startswith("No prediction was made") and because == known["because"]
-    assert result.endswith(f"{known['what']}.") and known["what"] not in first  # folded, it shows
+    made = predictions.predict(name, None, right(name))
+    for shown in (repr(made), made._repr_html_()):
+        assert "No prediction was made" in shown and known["what"] not in shown
+        assert _said(right(name)) not in re.findall(r"[\d.,]+", shown)
+    assert known["because"] not in repr(made)
+
+
+@pytest.mark.parametrize("name", predictions.names())
+def test_who_gives_up_is_shown(name):
+    known = predictions._all()[name]
+    result, because, score = repr(predictions.predict(name, "show", right(name))).splitlines()
+    assert result == f"{_said(known['right'])} {known['what']}." and because == known["because"]
+    assert score.startswith("Score: ")
 
 
 @pytest.mark.parametrize("name", predictions.names())
@@ -63,7 +79,7 @@ def test_a_notebook_breaks_lines_between_words():
 
 
 def test_commas_stand_between_numbers_alone():
-    assert "\n2048, 3136 is the shape" in repr(predictions.predict("09.merged", None, (2048, 3136)))
+    assert "\n2048, 3136 is the shape" in repr(predictions.predict("09.merged", "show", (2048, 3136)))
 
 
 def test_what_is_measured_must_be_right():

@@ -1,0 +1,102 @@
+"""What a judged launch would take if it were as large as one that matters.
+
+Judges count small launches. What they counted is multiplied, and the clock asked about that: a
+prediction on top of a model. Whether a larger launch has more blocks, or more work for each,
+the judge's own launches tell."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from math import ceil, isfinite, prod
+
+import numpy as np
+
+from ..xray.chip import chip
+from ..xray.clock import SECTOR, memory_us, short_us
+
+__all__ = ["ELEMENTS", "Times", "enlarged", "times"]
+
+ELEMENTS = 1 << 26
+BYTES = 4 * ELEMENTS
+FEW_SECTORS = 2048  # an array of no more does not grow with its launch: totals, bins
+
+
+@dataclass(frozen=True)
+class Times:
+    """Predictions for a large launch, on an H200: the learner's kernel, ours, and memory alone."""
+
+    size: str
+    yours: object  # clock.Prediction
+    ours_us: float
+    memory_us: float
+
+    def __str__(self):
+        us = [f"{short_us(us)} µs" for us in (self.yours.us, self.ours_us, self.memory_us)]
+        return (
+            f"{self.yours}\nat {self.size}: yours {us[0]}, ours {us[1]}, memory alone {us[2]}, "
+            "all predicted"
+        )
+
+
+def times(n, yours, ours, blocks_grow):
+    """Times, from the reports of the counted launch; None: there is no prediction.
+
+    n: its elements; None: its size is no such number."""
+    read, written = ours.touched_bytes
+    more, what = _more(n, read + written)
+    mine, best = (enlarged(r, more, blocks_grow).prediction for r in (yours, ours))
+    if not (isfinite(mine.us) and isfinite(best.us)):
+        return None
+    return Times(what, mine, best.us, memory_us(more * read, more * written))
+
+
+def _more(n, touched):
+    """(how many times as much work as in the judge's launch, what that is in words)."""
+    if n:
+        more = max(ELEMENTS // n, 1)
+        return more, f"n = {more * n:,}"
+    more = max(BYTES // max(touched, 1), 1)
+    return more, f"{more:,} times this size"
+
+
+def enlarged(report, more, blocks_grow):
+    """The Report of a launch with so many times the work, in as many more blocks or in each."""
+    lines = {p: Counter({k: more * n for k, n in c.items()}) for p, c in report.lines.items()}
+    grid = (report.grid[0] * more, *report.grid[1:]) if blocks_grow else report.grid
+    machine = report.machine and replace(
+        report.machine, runs=[more * runs for runs in report.machine.runs]
+    )
+    return replace(
+        report,
+        lines=lines,
+        grid=grid,
+        arrays=_arrays(report.arrays, more, blocks_grow),
+        find_machine=lambda: machine,
+        caches=report.caches and _caches(report, more),
+        waves=_waves(report, prod(grid)) if blocks_grow and report.waves else report.waves,
+    )
+
+
+def _arrays(arrays, more, blocks_grow):
+    """The arrays, with atomics at as many more addresses, or as many more at each."""
+    found = arrays.copy()
+    is_kept = arrays["written"] <= FEW_SECTORS if blocks_grow else np.full(len(arrays), True)
+    found["turns"] = arrays["turns"] * more
+    found["hottest"] = np.where(is_kept, arrays["hottest"] * more, arrays["hottest"])
+    found["spread"] = np.where(is_kept, arrays["spread"], arrays["spread"] * more)
+    return found
+
+
+def _caches(report, more):
+    """All that the caches did; what is written no longer fits into the L2."""
+    counts = {key: more * n for key, n in vars(report.caches).items() if key != "sample"}
+    written = more * report.touched_bytes[1] - chip().l2_bytes
+    counts["dram_writes"] = max(counts["dram_writes"], written // SECTOR, 0)
+    return replace(report.caches, **counts)
+
+
+def _waves(report, blocks):
+    """(the busiest multiprocessor's work over the average, blocks one after the other) of many."""
+    multiprocessors = chip().multiprocessors
+    seats = multiprocessors * max(report.occupancy.blocks, 1)
+    share = blocks / multiprocessors
+    return ceil(share) / share, max(blocks / seats, 1.0)
