@@ -67,6 +67,7 @@ lint: setup
 	@$(RUN) ruff format -q --check
 	@$(RUN) mypy --no-error-summary
 	@.venv/bin/clang-format --dry-run -Werror $(CUDA)
+	@.venv/bin/python scripts/style.py
 
 # Python, notebooks, CUDA and C in the form that lint asks for.
 format: setup

@@ -17,7 +17,7 @@ def main():
     grade = commands.add_parser("grade", help="judge what was handed in: a CSV")
     grade.add_argument("folder", type=Path, help="of notebooks, or of kernels NN.name.cu")
     grade.add_argument("--seconds", type=float, default=60, help="for one kernel (default: 60)")
-    grade.add_argument("--megabytes", type=int, default=2048, help="likewise (default: 2048)")
+    grade.add_argument("--megabytes", type=int, default=2048, help="of memory (default: 2048)")
     grade.add_argument("--jobs", type=int, help="kernels at a time (default: the cores)")
     grade.add_argument("--seed", type=int, help="of all (default: by learner and exercise)")
     grade.add_argument("--output", type=Path, metavar="FILE", help="the CSV (default: stdout)")

@@ -1,4 +1,4 @@
-"""What the counted launch may cost, and what it must do: counters beside those of our solution."""
+"""What the counted launch may cost, and what it must do: its counters beside our solution's."""
 
 import re
 from math import prod

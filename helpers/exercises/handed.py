@@ -57,7 +57,7 @@ def look_for_includes(text):
             raise Refused(
                 "include",
                 f"the text names {what.strip()[:60] or 'no header'}",
-                "Include headers by name: those of CUDA and C++, and cuda_src's *.cuh.",
+                "Include headers by name: CUDA's, C++'s and cuda_src's *.cuh.",
             )
 
 
@@ -91,7 +91,7 @@ def compiled(exercise, text):
 def chosen(exercise, text):
     """The numbers that the learner chooses, such as the threads of a block: {"block": 256}.
 
-    Where there is no text, as of a kernel that PyCUDA made, those of our solution."""
+    Where there is no text, as of a kernel that PyCUDA made, our solution's."""
     numbers = {}
     for name in getattr(exercise.rules, "CHOICES", ()):
         number = _number(name, text or exercise.solution)

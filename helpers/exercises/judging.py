@@ -96,7 +96,7 @@ def _text(kernel):
 def _compiled(exercise, kernel, text):
     if isinstance(kernel, NoKernel):
         kind = "name" if kernel.is_compiled else "compiler"
-        advice = f'Call the kernel "{exercise.kernel}"' if kernel.is_compiled else "Mend it"
+        advice = f'Call the kernel "{exercise.kernel}"' if kernel.is_compiled else "Fix it"
         raise Refused(kind, kernel.why, f"{advice}, run its cell again, and then this one.")
     if isinstance(kernel, Function):
         if getattr(kernel, "source", None):
@@ -123,7 +123,7 @@ def _advice_on(error, text):
         return "Use less shared memory."
     if "iostream" in text or re.search(r"\bcout\b", text):
         return "A kernel has no std::cout: printf(...) prints from a kernel."
-    return "Mend the first mistake and judge again."
+    return "Fix the first mistake and judge again."
 
 
 def _look_through(rules, target):

@@ -189,7 +189,7 @@ def far_numbers(rng, each=256, dtype=np.float32):
 
 
 def far_results(x, result):
-    """The pieces of an output of as many elements: what comes of those of x, 0 from block 16."""
+    """The pieces of an output of as many elements: what comes of x's, 0 from block 16."""
     return {at: result(x.pieces[at]) if at in (0, PAST) else [0] for at in x.pieces}
 
 

@@ -113,7 +113,7 @@ class Run:
             raise Refused("launch", text, "Look at the line that it names.") from None
 
     def _refuse(self, found):
-        """A fault ends a launch: it is told before what else was seen."""
+        """A fault ends a launch, so it comes before what else was seen."""
         first = next((f for f in found if f.kind == "fault"), found[0])
         case = f"{self.launch.heading}\n{first}"
         if first.kind == "fault" and "ran longer than" in first.message:
@@ -292,7 +292,7 @@ class _Wrong:
                 "elements, or something that was never written went into them."
             )
         if self.is_rounding:
-            return "The way is right, its rounding is not: which type holds what is added up?"
+            return "The method is right, its rounding is not: in which type do you add up?"
         first = int(self.places[0])
         if self.got.size == 1:
             return "Work it out by hand, on paper, with the smallest size that fails."

@@ -34,7 +34,7 @@ FEW = {"dram__bytes_read.sum": 1 << 20, "dram__bytes_write.sum": 16 << 20}  # le
 SETS = {
     "course": "the course's kernels",
     "people": "kernels that people write",
-    "blind": "the same, with what they showed mended",
+    "blind": "the same, with what they showed fixed",
 }
 WORST = 16
 
