@@ -79,9 +79,7 @@ def test_a_notebook_breaks_lines_between_words():
 
 
 def test_commas_stand_between_numbers_alone():
-    assert "2048, 3136 is the shape" in repr(
-        predictions.predict("09.merged", "show", (2048, 3136))
-    )
+    assert "2048, 3136 is the shape" in repr(predictions.predict("09.merged", "show", (2048, 3136)))
 
 
 def test_what_is_measured_must_be_right():
