@@ -28,6 +28,7 @@ __all__ = [
     "draw",
     "empty",
     "grid",
+    "merge",
     "owners",
     "pictures",
     "register_tile",
@@ -439,6 +440,41 @@ def window(side, pixel=None):
 
 def _said(owner):
     return "·" if owner is None else str(owner)
+
+
+def merge(a, b):
+    """How the pairs (m, s) of two parts of a softmax's row become one: exp(x - m), first with the
+    maximum m of each part, then with the row's."""
+    (m_a, s_a), (m_b, s_b), (m, s) = (_pair(x) for x in (a, b, a + b))
+    labels = (
+        f"a: m = {m_a:g}\ns = {s_a:.2f}",
+        f"b: m = {m_b:g}\ns = {s_b:.2f}",
+        f"a and b: m = {m:g}\ns = {_scaled(s_a, m_a, m)} + {_scaled(s_b, m_b, m)} = {s:.2f}",
+    )
+
+    def paint(axes):
+        left = 0
+        for x, first, label in zip((a, b, a + b), (0, 1, 0), labels):
+            places = left + np.arange(len(x))
+            colours = [COLOURS[first or k >= len(a)] for k in range(len(x))]
+            axes.bar(places, np.exp(np.subtract(x, max(x))), color=colours)
+            for place, value in zip(places, x):
+                axes.text(place, -0.04, f"{value:g}", ha="center", va="top")
+            axes.text(left - 0.4, 1.06, label)
+            left += len(x) + 1
+        axes.set(xticks=[], ylim=(0, 1.3), ylabel="exp(x − m)")
+
+    return draw(paint, f"exp(x − m). {'. '.join(labels)}.".replace("\n", ", "), width=7)
+
+
+def _pair(x):
+    """The maximum m of a row, and the sum of its exp(x - m)."""
+    return max(x), np.exp(np.subtract(x, max(x))).sum()
+
+
+def _scaled(total, own, m):
+    """A part's sum below the row's maximum m."""
+    return f"{total:.2f}" + (f" · exp({own:g} − {m:g})" if own < m else "")
 
 
 def register_tile(threads=16, each=8, deep=8, thread=(5, 5)):

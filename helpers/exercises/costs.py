@@ -59,7 +59,7 @@ def weigh(exercise, verdict, reports):
             verdict.refuse("counters", few, advice)
     for pattern, advice in getattr(rules, "TEXT", {}).items():
         if verdict.text and not re.search(pattern, COMMENT.sub("", verdict.text)):
-            verdict.refuse("text", f"nothing in it is like {pattern}", advice)
+            verdict.refuse("text", "something that is asked for is not in it", advice)
     if total["shared"] > (most := getattr(rules, "SHARED_BYTES", SHARED_BYTES)):
         text = f"{NAMES['shared']} {total['shared']:,}, {most:,} at most"
         verdict.refuse("counters", text, LESS_SHARED)

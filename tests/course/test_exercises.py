@@ -710,6 +710,7 @@ def test_a_text_may_have_to_contain_something(judged):
     says = {"TEXT": {"[48]": "Take four at a time."}}
     (reason,) = judged(changed("2 * x[i]", "/* 4 */ 2 * x[i]; // 8"), **says).reasons
     assert reason.kind == "text" and reason.advice == "Take four at a time."
+    assert "[48]" not in reason.text
     assert judged(changed("2 * x[i]", "4 * x[i] / 2"), **says)
 
 

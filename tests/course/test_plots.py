@@ -190,6 +190,14 @@ def test_a_window_shows_which_of_its_elements_lie_on_a_pixel(pixel, coloured, ax
     assert alt.endswith("its elements lie at place 0 on -1, 1, 3; at place 1 on 1, 3, 5.")
 
 
+def test_pairs_of_a_softmax_merge_and_the_lower_one_is_scaled(axes_of):
+    axes, alt = axes_of(plots.merge, [1, 3, 2], [2, 4])
+    assert len(axes.patches) == 3 + 2 + 5 and len({p.get_facecolor() for p in axes.patches}) == 2
+    first, _, last = (p.get_height() for p in (axes.patches[0], axes.patches[4], axes.patches[5]))
+    assert first == pytest.approx(math.exp(-2)) and last == pytest.approx(math.exp(-3))
+    assert "s = 1.50 · exp(3 − 4) + 1.14 = 1.69" in alt
+
+
 def test_a_thread_of_a_register_tile_has_a_square_for_each_sum(axes_of):
     axes, alt = axes_of(plots.register_tile, threads=4, each=3, deep=2, thread=(1, 2))
     assert len(axes.patches) == 3 + 3 + 3 + 9 and "12 x 12 elements of c" in alt
