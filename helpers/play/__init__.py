@@ -5,7 +5,7 @@ file in a browser. What it shows, the software GPU has done when the picture was
 
 from importlib import import_module
 
-__all__ = ["banks", "grid", "launch", "tile", "tree", "window"]
+__all__ = ["banks", "flight", "grid", "launch", "tile", "tree", "window"]
 
 
 def __getattr__(name):

@@ -1,6 +1,6 @@
 """Tables of counts over all that the sliders of a picture can say, recorded once.
 
-python -m helpers.play.tables records them all anew; a test records them, too, and compares."""
+python -m helpers.play records them all anew; tests record them, too, and compare."""
 
 import json
 from pathlib import Path
@@ -18,14 +18,3 @@ def recorded(name):
 def write(name, table):
     """Keep a picture's table."""
     (FOLDER / f"{name}.json").write_text(json.dumps(table, separators=(",", ":")) + "\n")
-
-
-def main():
-    from .pictures import banks, grid
-
-    for picture in (banks, grid):
-        write(picture.__name__.rpartition(".")[2], picture.table())
-
-
-if __name__ == "__main__":
-    main()

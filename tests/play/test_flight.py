@@ -1,0 +1,39 @@
+"""Loads in flight: the table is what the software GPU predicts, and controls show it."""
+
+import pytest
+
+from helpers import play
+from helpers.play.pictures import flight
+from helpers.play.tables import recorded
+
+
+@pytest.mark.parametrize("setting", [(4, 16, 1), (8, 16, 4)])
+def test_the_recorded_speeds_are_those_of_today(setting):
+    blocks, size, loads = setting
+    table = recorded("flight")
+    speed = flight._speed(table["multiprocessors"] * blocks, size, loads)
+    # which lines share a set of a cache depends on where the arrays happen to lie
+    assert table["speeds"][f"{blocks} {size} {loads}"] == pytest.approx(speed, rel=0.01)
+
+
+def test_the_recorded_constants_are_the_chips(monkeypatch):
+    monkeypatch.setattr(flight, "_speed", lambda *setting: 0)
+    table, fresh = recorded("flight"), flight.table()
+    assert table["speeds"].keys() == fresh.pop("speeds").keys()
+    assert {key: table[key] for key in fresh} == fresh
+
+
+def test_more_bytes_in_flight_fill_the_way_to_memory(opened):
+    page = play.flight()
+    assert len(page._repr_html_()) < 60_000
+    b = opened(page)
+    assert b.text("#sum") == "2 blocks × 128 threads × 4 bytes × 1 load = 1024 bytes in flight"
+    assert len(b.all("#pipe .read")) == 3 and "362 GB/s" in b.text("#said")
+    b.click("[data-choice='bytes a load']:nth-of-type(2)")
+    assert "32 % of what Little's law asks for" in b.text("#said")
+    b.click("[data-choice='loads of a thread in flight']:nth-of-type(3)")
+    assert len(b.all("#pipe .read")) == 32
+    assert b.all("circle[r='8']", "dataset.key") == ["2 16 4"]
+    b.js("document.querySelector('input').focus()")
+    b.press("ArrowRight", 2)
+    assert b.text("#sum").startswith("8 blocks") and len(b.all("circle")) == 24
