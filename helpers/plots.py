@@ -28,6 +28,7 @@ __all__ = [
     "draw",
     "empty",
     "grid",
+    "memories",
     "merge",
     "owners",
     "pictures",
@@ -475,6 +476,58 @@ def _pair(x):
 def _scaled(total, own, m):
     """A part's sum below the row's maximum m."""
     return f"{total:.2f}" + (f" · exp({own:g} − {m:g})" if own < m else "")
+
+
+def memories():
+    """What a multiprocessor consists of, and which memories there are, with an H200's sizes."""
+
+    def paint(axes):
+        def box(left, low, width, height, colour, *lines):
+            fill = f"{colour}20" if lines else "none"
+            axes.add_patch(Rectangle((left, low), width, height, fc=fill, ec=colour, lw=1.3))
+            text = "\n".join(lines)
+            axes.text(
+                left + width / 2, low + height / 2, text, ha="center", va="center", color=colour
+            )
+
+        for left, name in ((0, "multiprocessor 0"), (5.4, "multiprocessor 1")):
+            box(left, 4, 5, 5.4, INK)
+            axes.text(left + 2.5, 8.95, name, ha="center", va="center")
+            for warp in range(4):
+                box(left + 0.2 + 1.17 * warp, 7.5, 1.09, 1, COLOURS[2], "warp")
+            box(
+                left + 0.2,
+                5.9,
+                4.6,
+                1.3,
+                COLOURS[0],
+                "registers: 256 KB",
+                "each thread has its own",
+            )
+            sides = "shared memory, L1: 256 KB", "each block has a piece"
+            box(left + 0.2, 4.2, 4.6, 1.4, COLOURS[1], *sides)
+        axes.text(10.65, 6.6, "…\n132\nin all", va="center")
+        box(0, 2.1, 12, 1.2, COLOURS[3], "L2 cache: 50 MB, for all multiprocessors")
+        box(
+            0,
+            0,
+            12,
+            1.4,
+            COLOURS[5],
+            "global memory: 141 GB",
+            "for all threads, and between launches",
+        )
+        for x, top, low in ((2.5, 4, 3.3), (7.9, 4, 3.3), (6, 2.1, 1.4)):
+            axes.annotate("", (x, low), (x, top), arrowprops={"arrowstyle": "<->", "color": INK})
+        axes.set(xlim=(-0.1, 12.1), ylim=(-0.1, 9.5))
+        axes.set_axis_off()
+
+    alt = (
+        "An H200 has 132 multiprocessors. Each runs warps and has registers, 256 KB, of which each"
+        " thread has its own, and 256 KB of shared memory and L1 cache, of which each block has a"
+        " piece. All of them share an L2 cache of 50 MB and, below it, 141 GB of global memory."
+    )
+    return draw(paint, alt, width=7.8, height=4.2)
 
 
 def register_tile(threads=16, each=8, deep=8, thread=(5, 5)):

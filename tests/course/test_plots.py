@@ -229,3 +229,11 @@ def test_pictures_keep_their_shades():
     shown = matplotlib.image.imread(io.BytesIO(picture.png))
     night = shown[:, shown.shape[1] // 2 + 40 :]
     assert night[night[..., 3] == 1][:, 0].max() < 0.5  # the title, not white
+
+
+def test_memories_name_who_sees_them(axes_of):
+    axes, alt = axes_of(plots.memories)
+    texts = [text.get_text() for text in axes.texts]
+    for name in ("multiprocessor 0", "registers", "shared memory", "L2 cache", "global memory"):
+        assert any(name in text for text in texts)
+    assert texts.count("warp") == 8 and "132 multiprocessors" in alt
