@@ -32,7 +32,7 @@ PICTURE = re.compile(r"!\[(.*)\]\(picture\.png\)")
 HEAD = (
     "## Exercises\n\nEach has a cell for your kernel, which compiles as it stands, and a cell that"
     " judges it: on inputs that it has not seen, at awkward sizes, under the sanitizer, and by its"
-    " counters beside those of our solution."
+    " counters beside our solution's."
 )
 
 
