@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from dataclasses import replace
 from functools import cache, partial
 from math import gcd, prod
 
@@ -23,7 +22,7 @@ __all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED = 1, 1 << 31
 REPEATS = 2
-SMALLEST = "the smallest launch that fails"
+SMALLEST = "the smallest launch that fails like this"
 NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
@@ -181,18 +180,12 @@ class _Trial:
         return Run(self.kernel, launch, np.random.default_rng(seed), self.target, inputs)
 
     def _try_all(self, sizes):
-        """All sizes from the smallest on, so that of those that fail the smallest is told; the last
-        in other blocks, too, if the judge says so; then without optimisation one that has several
-        blocks, and the smallest."""
+        """All sizes, the last in other blocks, too, if the judge says so; then without optimisation
+        one that has several blocks, and the smallest."""
         runs = self._launches(sizes)
-        for run in sorted(runs, key=_by_size):
-            try:
-                run.watch()
-                run.run()
-            except Refused as refused:
-                case = refused.reason.case or run.launch.heading
-                refused.reason = replace(refused.reason, case=f"{SMALLEST}: {case}")
-                raise
+        for number, run in enumerate(runs):
+            if reason := _refusal(run):
+                raise _smallest(reason, run, runs[number + 1 :])
             self.verdict.cases += 1
         if spare := getattr(self.rules, "SPARE", None):
             last = len(sizes) - 1
@@ -272,6 +265,35 @@ def _sizes(rules, seed):
 def _by_size(run):
     """From the smallest launch to the largest; what has no elements comes last."""
     return not run.bytes, run.bytes
+
+
+def _refusal(run):
+    """Why a launch is refused, or None."""
+    try:
+        run.watch()
+        run.run()
+    except Refused as refused:
+        return refused.reason
+    return None
+
+
+def _smallest(reason, run, untried):
+    """Refused for the reason of a launch, or of the smallest among the untried that fails so."""
+    smaller = [other for other in untried if 0 < other.bytes < run.bytes]
+    if reason.kind != "time":  # which would take long for each
+        for other in sorted(smaller, key=_by_size):
+            found = _refusal(other)
+            if found and _cause(found) == _cause(reason):
+                reason, run = found, other
+                break
+        case = f"{SMALLEST}: {reason.case or run.launch.heading}"
+        return Refused(reason.kind, reason.text, reason.advice, case=case)
+    return Refused(reason.kind, reason.text, reason.advice, case=reason.case)
+
+
+def _cause(reason):
+    """What two launches that are refused for one fault have in common."""
+    return reason.kind, reason.text.rpartition(": ")[2] if reason.kind == "sanitizer" else ""
 
 
 def _watched(rules, run):

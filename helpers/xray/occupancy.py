@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Occupancy", "occupancy"]
+__all__ = ["Occupancy", "limits", "occupancy"]
 
 WARPS, BLOCKS = 64, 32  # a multiprocessor holds this many at once
 REGISTERS = 65536  # 4-byte registers of a multiprocessor
@@ -27,16 +27,21 @@ class Occupancy:
 
 def occupancy(threads, registers, shared_bytes):
     """For blocks of `threads` with so many registers a thread and bytes of shared memory."""
+    most_of = limits(threads, registers, shared_bytes)
+    blocks = min(most_of.values())
+    limit = next(what for what, most in most_of.items() if most == blocks)
+    return Occupancy(blocks, blocks * -(-threads // 32), limit)
+
+
+def limits(threads, registers, shared_bytes):
+    """{what there is only so much of: the most blocks that it has room for}."""
     warps = -(-threads // 32)
     registers_a_warp = -(-max(registers, 1) * 32 // REGISTER_UNIT) * REGISTER_UNIT
     warps_by_registers = REGISTERS // registers_a_warp // WARP_UNIT * WARP_UNIT
     shared = -(-(shared_bytes + SHARED_OF_SYSTEM) // SHARED_UNIT) * SHARED_UNIT
-    limits = {
+    return {
         "warps": WARPS // warps,
         "blocks": BLOCKS,
         "registers": warps_by_registers // warps,
         "shared memory": SHARED_BYTES // shared,
     }
-    blocks = min(limits.values())
-    limit = next(what for what, most in limits.items() if most == blocks)
-    return Occupancy(blocks, blocks * warps, limit)

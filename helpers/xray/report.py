@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from .clock import SAID, predict
+from .details import Details
 
 __all__ = ["Comparison", "Report", "compare"]
 
@@ -80,8 +81,8 @@ class Report:
         return self.lines.get(self.place(line), Counter())
 
     def nsight(self):
-        """Totals under the names that Nsight Compute has for them."""
-        return self.counted() | self._of_hardware()
+        """Totals under the names that Nsight Compute has for them, laid out like its details."""
+        return Details(self)
 
     def counted(self):
         """Those of them that are counted, not modelled."""
@@ -99,7 +100,7 @@ class Report:
                 names[f"l1tex__data_{what}_mem_shared_op_{op}.sum"] = f"{op}s.{key}"
         return {name: self.total[key] for name, key in names.items()}
 
-    def _of_hardware(self):
+    def modelled(self):
         """What is modelled, not counted: machine instructions and what the caches did."""
         found = {}
         if self.machine:

@@ -431,7 +431,9 @@ def test_the_first_wrong_element_is_told_with_what_it_is_made_from():
 def test_of_the_launches_that_fail_the_smallest_is_told(judged):
     verdict = judged(changed("2 * x[i]", "n > 31 ? 0 : 2 * x[i]"), SIZES=(1009, 31, 257, 33, 0))
     (reason,) = verdict.reasons
-    assert reason.case.startswith("the smallest launch that fails: n = 33: grid 1, block 256; ")
+    assert reason.case.startswith(
+        "the smallest launch that fails like this: n = 33: grid 1, block 256; "
+    )
 
 
 @pytest.mark.parametrize("mood", badges.GROUNDS)
