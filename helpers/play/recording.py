@@ -60,7 +60,7 @@ class Step:
 
 @dataclass
 class Recording:
-    """A launch: steps in the order in which they happened. lines: {number: text}."""
+    """A launch: steps in the order in which they happened. lines: {number: text}, of a file."""
 
     kernel: str
     grid: tuple
@@ -72,7 +72,7 @@ class Recording:
     steps: list
     findings: list
     incomplete: bool
-    shared_bytes: int
+    file: str
 
     @property
     def warps(self):
@@ -128,7 +128,9 @@ def record(kernel, *args, grid, block, shared=0):
             fault = str(error)
         finally:
             runtime.sg_sanitize(0)
-        return _Reader(target.engine, args, arrays, grid, block, fault).recording()
+        made = getattr(target, "kernel", target.function)
+        source = getattr(made, "source", "")
+        return _Reader(target.engine, args, arrays, grid, block, fault).recording(source)
 
 
 class _Reader:
@@ -149,8 +151,19 @@ class _Reader:
         self.events, self.incomplete = np.frombuffer(content, _RECORDED), bool(incomplete[0])
         self.file = self.module.program.functions[name].source.file
         self.known = self.notes["variables"]
+        self.fractions = set(self._shared_fractions())
 
-    def recording(self):
+    def _shared_fractions(self):
+        """The bytes of shared memory where floats begin: nvcc stores constants as whole numbers."""
+        for event in self.events[self.events["kind"] == _ACCESS]:
+            if _SPACES[event["space"]] == "shared" and self._is_float(event):
+                yield from map(int, event["lanes"][lanes_of(int(event["mask"]))])
+
+    def _is_float(self, event):
+        """Whether PTX calls what is accessed floats."""
+        return self.notes["types"][event["place"]][0] == "f"
+
+    def recording(self, source):
         declared = self.module.declarations.parameters(self.name) or []
         names = [parameter.name for parameter in declared]
         for number, array in self.arrays.items():
@@ -162,7 +175,6 @@ class _Reader:
             if isinstance(argument, np.generic) and n < len(names)
         ]
         steps = self._steps()
-        layout = self.module.layout(self.name)
         return Recording(
             kernel=short_name(self.name),
             grid=self.grid,
@@ -170,21 +182,17 @@ class _Reader:
             arguments=numbers,
             arrays=list(self.arrays.values()),
             variables=[(name, kind) for name, kind, *_ in self.known],
-            lines=self._source(steps),
+            lines=self._lines(source, steps),
             steps=steps,
             findings=list(self.findings),
             incomplete=self.incomplete,
-            shared_bytes=layout.static_shared_bytes,
+            file=Path(self.file).name,
         )
 
-    def _source(self, steps):
+    def _lines(self, source, steps):
+        """Lines from the first to the last that did something, as their author wrote them."""
         texts = self.module.source_lines
-        if self.file in texts:
-            found = texts[self.file]
-        elif Path(self.file).is_file():
-            found = dict(enumerate(Path(self.file).read_text().splitlines(), 1))
-        else:
-            found = texts.get("", {})
+        found = dict(enumerate(source.splitlines(), 1)) or texts.get(self.file, texts.get("", {}))
         did = [step.line for step in steps] or [1]
         return {n: found.get(n, "") for n in range(min(did), max(did) + 1)}
 
@@ -231,15 +239,14 @@ class _Reader:
         what = {"load": "load", "store": "store"}.get(kind, "atomic")
         places = event["lanes"][lanes].astype(np.int64)
         if _SPACES[event["space"]] == "shared":
-            number, array, type_ = -1, None, None
+            number, known = -1, None
+            has_fraction = int(places[0]) in self.fractions
         else:
             number, array = self._array_at(places)
             places = places - (array.address if array else 0)
-            type_ = array.values.dtype if array and array.values.itemsize == size else None
-        spelt = self.notes["types"][place]
-        type_ = type_ or np.dtype(
-            f"{'f' if spelt[0] == 'f' else 'i'}{size}" if size < 16 else "V16"
-        )
+            known = array.values.dtype if array and array.values.itemsize == size else None
+            has_fraction = self._is_float(event)
+        type_ = known or np.dtype("V16" if size > 8 else f"{'f' if has_fraction else 'i'}{size}")
         for at in range(0, min(int(event["bytes"]), 16), size):
             index = (places + at) // size
             yield Access(what, mask, number, size, index, _numbers(event, lanes, type_, size, at))

@@ -144,6 +144,43 @@ def test_clicks_step_through_it(tree, opened):
     assert b.text("#where").startswith("step 7 ")
 
 
+SIZES = """
+__global__ void sizes(double *x)
+{
+    __shared__ double wide[2];
+    __shared__ int narrow[32];
+    narrow[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x < 2) wide[threadIdx.x] = 0.5;
+    __syncthreads();
+    x[threadIdx.x] = narrow[31 - threadIdx.x] + wide[threadIdx.x % 2];
+}
+"""
+
+
+def test_elements_of_several_sizes_lie_side_by_side_in_shared_memory(opened):
+    b = opened(xray.play(SIZES, gpuarray.zeros(32, np.float64), grid=1, block=32))
+    b.js("document.querySelector('#seek').focus()")
+    b.press("Home")
+    while "waits at the barrier" not in b.text("#said"):
+        b.click("#step")
+    cells = b.all("[data-array^=shared] .cell")
+    assert len(cells) == 34 and cells.count("0.5") == 2 and {*map(str, range(32))} < {*cells}
+
+
+BROKEN = {
+    "a trap": ("x[threadIdx.x] = 1; if (threadIdx.x == 3) __trap();", "fault"),
+    "a barrier for some": ("if (threadIdx.x < 16) __syncthreads(); x[0] = 1;", "divergent barrier"),
+    "a barrier for nobody": ('asm volatile("bar.sync 1, 64;"); x[0] = 1;', "fault"),
+}
+
+
+@pytest.mark.parametrize("body, kind", BROKEN.values(), ids=BROKEN)
+def test_what_ends_badly_is_played_so_far(body, kind):
+    x = gpuarray.zeros(32, np.int32)
+    page = xray.play(f"__global__ void broken(int *x) {{ {body} }}", x, grid=1, block=32)
+    assert page.data["steps"] and [found[2] for found in page.data["findings"]] == [kind]
+
+
 def test_the_last_lane_alone_is_lit(tree, opened):
     b = opened(launched(tree, xray.play))
     b.press("ArrowDown", 27)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, sources, xray
+from helpers.play.recording import record
 from helpers.xray.launch import OwnTarget, Sparse, find, variables_kept
 from softgpu.loader import Engine
 
@@ -201,3 +202,13 @@ def test_xray_does_not_watch_a_launch_on_sparse_memory():
     for watch in WATCHED.values():
         with pytest.raises(ValueError, match="sparse memory: launch it plainly"):
             watch(kernel, np.uintp(x.address), np.int64(1), grid=1, block=32)
+
+
+def test_every_step_is_recorded_on_either_way(driver):
+    x = gpuarray.to_gpu(np.arange(4, dtype=np.float32))
+    text = "__global__ void inc(float *x) {\n    float more = 0.5f;\n    x[threadIdx.x] += more;\n}"
+    done = record(text, x, grid=1, block=4)
+    ((step, stored),) = done.accesses("store", 0)
+    assert done.lines[step.line].strip() == "x[threadIdx.x] += more;"
+    assert stored.value.tolist() == [0.5, 1.5, 2.5, 3.5] and not done.findings
+    assert x.get().tolist() == [0, 1, 2, 3]

@@ -111,13 +111,13 @@ function draw(data, place) {
       });
     return {read, written};
   };
-  const drawCells = (name, size, values, {read, written}, always) => {
+  const drawCells = (name, size, values, {read, written}, always, only) => {
     const outside = [...read.keys(), ...written.keys()].filter((at) => at < 0 || at >= size);
     const hit = [...read.keys(), ...written.keys()].filter((at) => at >= 0 && at < size);
     if (!hit.length && !outside.length && !always) return null;
     const middle = hit.length ? Math.min(...hit) : 0;
     const first = size > 96 ? Math.max(0, Math.min(Math.floor(middle / 32) * 32, size - 96)) : 0;
-    const shown = range(Math.min(size, 96)).map((i) => i + first);
+    const shown = range(Math.min(size, 96)).map((i) => i + first).filter((at) => !only || only.has(at));
     const cells = [...shown, ...new Set(outside)].map((at) => {
       const kind = at < 0 || at >= size ? "bad" : written.has(at) ? "write" : read.has(at) ? "read" : "";
       const who = [["read by", read], ["written by", written]].filter(([, m]) => m.has(at))
@@ -130,14 +130,16 @@ function draw(data, place) {
       `${name}${size > 96 ? `, elements ${first} to ${first + 95} of ${size}` : ""}`),
       $("div", {class: "cells"}, ...cells));
   };
-  const sharedUsed = Math.max(-1, ...steps.flatMap(([, , , , accesses]) => accesses
+  const used = new Set(steps.flatMap(([, , , , accesses]) => accesses
     .filter(([what, , array]) => array === -1 && what < 3)
-    .flatMap(([, mask, , index]) => spread(index, mask).filter((at) => at !== undefined)))) + 1;
+    .flatMap(([, mask, , index]) => spread(index, mask).filter((at) => at >= 0))));
+  const sharedSize = [...used].reduce((most, at) => Math.max(most, at + 1), 0);
+  const sharedName = (block) => `shared memory of block ${block}${data.unit ? `, in steps of ${count(data.unit, "byte")}` : ""}`;
   const drawMemory = (accesses, {arrays, shared}, warp) => {
     const mine = Math.floor(warp / warps);
     show(parts.memory,
-      sharedUsed ? drawCells(`shared memory of block ${mine}`, sharedUsed,
-        (at) => shared.get(`${mine}:${at}`), touched(accesses, -1), true) : null,
+      sharedSize ? drawCells(sharedName(mine), sharedSize,
+        (at) => shared.get(`${mine}:${at}`), touched(accesses, -1), true, data.unit ? used : null) : null,
       ...data.arrays.map(([name, size], i) => drawCells(name, size, (at) => arrays[i][at],
         touched(accesses, i), size <= 96)));
   };
@@ -152,8 +154,9 @@ function draw(data, place) {
       return `${who}${DOES[what]} ${name}[${stretch(spread(index, lanes).filter((v) => v !== undefined))}]`;
     });
     const wrong = data.findings.filter(([a, b]) => a === line || b === line);
+    const places = data.findings.flatMap(([a]) => a || []);
     const others = data.findings.length && !wrong.length ? $("p", {class: "alarm"},
-      `The sanitizer has something to say about line ${stretch(data.findings.flatMap(([a]) => [a]))}.`) : null;
+      `The sanitizer found something wrong${places.length ? ` at line ${stretch(places)}` : `: ${data.findings[0][3]}`}.`) : null;
     show(parts.said, $("p", {}, `${title(warp)}, line ${line}: ${count(live, "lane")}${words.length ? "; " : "."}${words.join("; ")}`),
       ...wrong.map(([, , kind, message, advice]) => $("p", {class: "alarm"}, `${kind}: ${message}. ${advice}`)), others);
   };

@@ -28,12 +28,11 @@ def launch(kernel, *args, grid, block, shared=0):
         "first": min(done.lines),
         "lines": list(done.lines.values()),
         "arrays": [_array(array) for array in done.arrays],
-        "findings": [
-            [f.line, f.other_line or 0, f.kind, f.message, f.advice] for f in done.findings
-        ],
-        "left": 0,
+        "findings": [_finding(finding, done.file) for finding in done.findings],
     }
-    steps = [_step(step) for step in done.steps]
+    sizes = {a.bytes for step in done.steps for a in step.accesses if a.array == -1}
+    data["unit"] = min(sizes) if len(sizes) > 1 else 0
+    steps = [_step(step, data["unit"]) for step in done.steps]
     kept = _fitting(data, steps)
     data |= {"steps": steps[:kept], "left": len(steps) - kept, "incomplete": done.incomplete}
     words = (
@@ -80,15 +79,24 @@ def _array(array):
     return [array.name, array.values.size, [_number(v) for v in shown] if plain else []]
 
 
-def _step(step):
+def _finding(finding, file):
+    """The lines of the kernel's file that it is about, 0 for others, and what it says."""
+    sides = (finding.file, finding.line), (finding.other_file, finding.other_line)
+    lines = [line if name == file and line else 0 for name, line in sides]
+    return [*lines, finding.kind, finding.message, finding.advice]
+
+
+def _step(step, unit):
     values = [[n, mask, _numbers(found)] for n, (mask, found) in step.values.items()]
-    return [step.warp, step.line, step.mask, values, [_access(a) for a in step.accesses]]
+    return [step.warp, step.line, step.mask, values, [_access(a, unit) for a in step.accesses]]
 
 
-def _access(access):
+def _access(access, unit):
+    """unit: bytes in which shared memory is counted where elements of several sizes lie there."""
     found = [_OPERATIONS.index(access.what), access.mask, access.array]
     if access.index is not None:
-        found.append(_numbers(access.index))
+        counted = unit and access.array == -1
+        found.append(_numbers(access.index * access.bytes // unit if counted else access.index))
     if access.value is not None:
         found.append(_numbers(access.value))
     return found
