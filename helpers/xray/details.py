@@ -85,6 +85,7 @@ def _launch(report):
 
 
 def _occupancy(report):
+    """Without the limit of shared memory, which ncu works out for what the driver set apart."""
     most = limits(
         report.thread_count, report.registers, report.static_shared + report.dynamic_shared
     )
@@ -93,7 +94,6 @@ def _occupancy(report):
         for name, key in (
             ("SM", "blocks"),
             ("Registers", "registers"),
-            ("Shared Mem", "shared memory"),
             ("Warps", "warps"),
         )
     ]

@@ -53,7 +53,7 @@ def test_sections_are_those_of_ncu(report, page):
     assert launch["Registers Per Thread"] == ("register/thread", str(report.registers))
     assert occupancy["Theoretical Occupancy"] == ("%", f"{100 * report.occupancy.share:.2f}")
     most = [int(value) for name, (_, value) in occupancy.items() if name.startswith("Block Limit")]
-    assert len(most) == 4 and min(most) == report.occupancy.blocks
+    assert len(most) == 3 and min(most) == report.occupancy.blocks
     assert "shared (64, 1, 1)x(256, 1, 1), CC 9.0" in repr(report.nsight())
 
 

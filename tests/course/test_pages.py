@@ -1,0 +1,45 @@
+"""The programs of docs/ run as they are printed, and its tables hold what was recorded."""
+
+import ast
+import re
+import subprocess
+import sys
+
+import pytest
+
+from helpers import autoinit
+from tests import ROOT
+from tests.softgpu.clients import test_doors as doors
+from tests.xray.nsight.cases import CASES
+from tests.xray.nsight.record import golden
+
+PAGES = "streams", "elsewhere"
+NEEDS = {"numba": "numba", "cuda.core": "cuda_core", "streams": "pycuda"}
+PROGRAM = re.compile(r"^<!-- (program|not run): ([^\n]*) -->\n```python\n(.*?)^```", re.M | re.S)
+ALL = [m for page in PAGES for m in PROGRAM.findall((ROOT / f"docs/{page}.md").read_text())]
+PROGRAMS = {name: text for kind, name, text in ALL if kind == "program"}
+
+
+def test_each_program_says_whether_it_is_run():
+    text = "".join((ROOT / f"docs/{page}.md").read_text() for page in PAGES)
+    assert text.count("```python") == len(ALL) == 5 and set(PROGRAMS) == set(NEEDS)
+    for _, _, program in ALL:
+        assert isinstance(ast.parse(program).body[-1], ast.Assert)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_program_runs(name):
+    doors.need(NEEDS[name])
+    program = f"import softgpu\nsoftgpu.install()\n{PROGRAMS[name]}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
+def test_ncu_and_xray_stand_side_by_side():
+    (case,) = (c for c in CASES if c.name == "reduce/shared_strided.cu 4 of 256")
+    page = (ROOT / "docs/ncu.md").read_text()
+    rows = re.findall(r"^\| `(.*)` \| (\d+) \| (\d+) \|", page, re.M)
+    assert {name: int(value) for name, value, _ in rows} == golden()[case.name][1]
+    assert {name: int(value) for name, _, value in rows} == case.profiled().counted()
