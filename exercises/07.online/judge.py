@@ -17,6 +17,9 @@ def launch(rng, size):
     x[rng.random(x.shape) < 0.2] = -np.inf
     x[:, rng.integers(hidden)] = 5
     x[1::3] -= np.float32(2000)
+    x[2::4, rng.integers(hidden)] = np.nan
+    x[3::8] = -np.inf
+    x[5::8, rng.integers(hidden)] = np.inf
     out = Out(checks.softmax(x), 2 * checks.softmax_tolerance(x))
     arguments = [In(x), out, np.int64(batch), np.int64(hidden)]
     return Launch(arguments, batch, 128, what=f"{batch} rows of {hidden}")
@@ -47,6 +50,7 @@ WRONG = {
             " row = {peak, row.sum * exp(row.peak - peak) + exp(v - peak)}; }"
         },
     ),
+    "NaN left out": Wrong("values", {MERGE: f"if (x[start + i] == x[start + i]) {MERGE}"}),
     "a thread's own pair": Wrong("values", {"row = block_reduce(row, op);": ""}),
     "without the maximum": Wrong("values", {" - row.peak": ""}),
     "not divided": Wrong("values", {" / row.sum": ""}),
