@@ -25,6 +25,7 @@ __all__ = [
     "INK",
     "Picture",
     "bandwidth",
+    "double_buffer",
     "draw",
     "empty",
     "grid",
@@ -370,10 +371,10 @@ def tree(elements, levels, who="thread"):
     return draw(paint, f"{alt}.", width=6.2, height=0.62 * (2 * len(levels) + 1))
 
 
-def owners(rows, labels, what="thread", heads=(), group=0, plain=0):
+def owners(rows, labels, what="thread", heads=(), group=0):
     """Who takes which element: a strip of squares a row, coloured by owner; -1 is nobody's, and
     where there is None, nothing is drawn. heads: over the columns; group: so many of them stand
-    together; plain: the first rows, whose numbers are no owners."""
+    together."""
     width = max(map(len, rows))
     places = [x + 0.6 * (x // group if group else 0) for x in range(width)]
 
@@ -384,10 +385,8 @@ def owners(rows, labels, what="thread", heads=(), group=0, plain=0):
             for x, owner in zip(places, row):
                 if owner is None:
                     continue
-                is_plain = owner < 0 or y < plain
-                colour = INK if is_plain else COLOURS[owner % len(COLOURS)]
-                style = {"hatch": "////"} if owner < 0 else {}
-                style["fc"] = "none" if is_plain else f"{colour}30"
+                colour = INK if owner < 0 else COLOURS[owner % len(COLOURS)]
+                style = {"hatch": "////", "fc": "none"} if owner < 0 else {"fc": f"{colour}30"}
                 axes.add_patch(Rectangle((x, -1.3 * y), 0.9, 0.9, ec=colour, lw=1.2, **style))
                 if owner >= 0:
                     place = x + 0.45, 0.43 - 1.3 * y
@@ -572,3 +571,47 @@ def register_tile(threads=16, each=8, deep=8, thread=(5, 5)):
         f"apart, and adds each product of two of them to one of its {each * each} sums."
     )
     return draw(paint, alt, width=5, height=3.6)
+
+
+def double_buffer(turns=3):
+    """When a block fetches, puts and multiplies tiles, over time: with one pair of tiles and two
+    barriers a turn, and with two pairs in turn and one barrier."""
+    fetch, put, multiply, gap = 3, 1.3, 3.3, 0.3  # how long each is drawn
+
+    def paint(axes):
+        def bar(start, length, row, text, colour):
+            axes.add_patch(Rectangle((start, row), length, 0.85, fc=f"{colour}38", ec=colour))
+            middle = start + length / 2, row + 0.43
+            axes.text(*middle, text, ha="center", va="center", color=colour)
+            return start + length
+
+        def barrier(now, first, last):
+            axes.plot((now + gap / 2,) * 2, (first - 0.1, last + 0.95), color=COLOURS[5], lw=2.5)
+            return now + gap
+
+        now = 0
+        for turn in range(turns):
+            now = bar(now, fetch, 0, f"fetch {turn}", COLOURS[0])
+            now = barrier(bar(now, put, 1.1, "put", COLOURS[1]), 0, 1.1)
+            now = barrier(bar(now, multiply, 1.1, f"multiply {turn}", COLOURS[2]), 0, 1.1)
+        end, now = now, bar(0, fetch, 3.3, "fetch 0", COLOURS[0])
+        for turn in range(turns):
+            row = (4.4, 5.5)[turn % 2]
+            now = barrier(bar(now, put, row, "put", COLOURS[1]), 3.3, 5.5)
+            if turn < turns - 1:
+                bar(now, fetch, 3.3, f"fetch {turn + 1}", COLOURS[0])
+            now = bar(now, multiply, row, f"multiply {turn}", COLOURS[2])
+        rows = {"loads": 0, "one pair of tiles": 1.1}
+        rows |= {"loads ": 3.3, "one pair of tiles ": 4.4, "another pair": 5.5}
+        for name, row in rows.items():
+            axes.text(-0.3, row + 0.43, name.strip(), ha="right", va="center")
+        axes.text(now + 0.4, 4.9, "barriers in red", va="center", color=COLOURS[5])
+        axes.set(xlim=(-4.6, end), ylim=(6.6, -0.2))
+        axes.set_axis_off()
+
+    alt = (
+        f"{turns} turns over time. With one pair of tiles: fetch, put, a barrier, multiply, a"
+        " barrier, and only then fetch again. With two pairs in turn: put into one pair, a barrier,"
+        " and multiply from it, while the numbers of the next turn are fetched."
+    )
+    return draw(paint, alt, width=9, height=2.6)

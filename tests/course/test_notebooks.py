@@ -103,8 +103,8 @@ def order(cells):
 TEXT = ["# Start", "exercise:12.col2im", "## Exercises", "exercise:12.edges"]
 LAST = [
     "exercise:12.shared",
-    "exercise:12.hunt_depth",
     "exercise:12.four_rows",
+    "exercise:12.hunt_depth",
     "## On your own",
 ]
 
@@ -113,7 +113,7 @@ LAST = [
     "before",
     [
         [*TEXT, *LAST],
-        [*TEXT, "exercise:12.four_rows", "exercise:12.shared", "## On your own"],
+        [*TEXT, "exercise:12.hunt_depth", "exercise:12.shared", "## On your own"],
         [*TEXT, "exercise:12.hunt_depth", "## On your own"],
         [*TEXT, "## On your own"],
         ["# Start", "exercise:12.col2im", "## Exercises", *LAST],

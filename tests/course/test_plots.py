@@ -172,12 +172,19 @@ def test_owners_are_named_and_what_is_nobodys_is_hatched(axes_of):
 
 
 def test_places_of_a_window_stand_apart_under_their_heads(axes_of):
-    rows = [[7, 8, 9], [0, None, 1]]
-    axes, alt = axes_of(plots.owners, rows, ["pixel", "place 0"], heads="abc", group=2, plain=1)
+    axes, alt = axes_of(plots.owners, [[0, None, 1]], ["pixel 0"], heads="abc", group=2)
     assert [text.get_text() for text in axes.texts[:3]] == ["a", "b", "c"]
-    lefts = [p.get_x() for p in axes.patches]
-    assert lefts == [0, 1, 2.6, 0, 2.6] and "place 0: 0 · 1" in alt
-    assert len({p.get_edgecolor() for p in axes.patches[:3]}) == 1
+    assert [p.get_x() for p in axes.patches] == [0, 2.6] and "pixel 0: 0 · 1" in alt
+
+
+def test_with_two_pairs_of_tiles_a_block_fetches_while_it_multiplies(axes_of):
+    axes, alt = axes_of(plots.double_buffer, turns=2)
+    said = [text.get_text() for text in axes.texts]
+    starts = [p.get_x() for p in axes.patches]
+    bars = list(zip(said, starts))
+    once, twice = (dict(part) for part in (bars[:6], bars[6:12]))
+    assert once["fetch 1"] > once["multiply 0"] and twice["fetch 1"] == twice["multiply 0"]
+    assert len(axes.lines) == 4 + 2 and "while" in alt
 
 
 @pytest.mark.parametrize("pixel, coloured", [(None, 6), (3, 2), (0, 0)])
