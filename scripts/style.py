@@ -12,10 +12,10 @@ LOOKED_AT = (  # each is clean; add the next when it is
     "CONTRIBUTING.md",
     "docs/**/*.md",
     "notebooks/glossary.md",
-    "notebooks/0[789]_*.ipynb",
-    "notebooks/predictions/0[02-9].json",
+    "notebooks/0[012789]_*.ipynb",
+    "notebooks/predictions/0[0-9].json",
     "notebooks/predictions/1[01].json",
-    "exercises/0[0235789].*/statement.md",
+    "exercises/0[01235789].*/statement.md",
     "helpers/exercises/*.py",
 )
 ROW = re.compile(r"^\| `(?P<pattern>.*)` \| (?P<instead>.*) \|$", re.MULTILINE)
