@@ -51,7 +51,7 @@ class Code:
 
     @property
     def count(self):
-        """Machine instructions, those of routines among them; None without nvdisasm."""
+        """Machine instructions, its routines' among them; None without nvdisasm."""
         lists = [*(step.machine for step in self.steps), *self.routines.values()]
         return None if self.note else sum(map(len, lists))
 

@@ -225,7 +225,7 @@ def shares(rows, source, of="the ceiling", are_grouped=False):
 
 
 def _known(shares):
-    """Those of one or several shares that are not NaN."""
+    """The values of one or several shares that are not NaN."""
     return [share for share in np.atleast_1d(shares) if share == share]
 
 

@@ -143,5 +143,5 @@ def _said(value):
 
 
 def _in_html(text):
-    """JupyterLab breaks its lines between words, those of plain text anywhere."""
+    """JupyterLab breaks its lines between words, and plain text anywhere."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))

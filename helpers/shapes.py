@@ -96,7 +96,7 @@ def pack(shape, *strides, most):
 
 @dataclass(frozen=True)
 class Scheme:
-    """A kernel of cuda_src/elementwise for two contiguous arrays, and what it is told of them."""
+    """A kernel of cuda_src/elementwise for two contiguous arrays, and what it is passed."""
 
     kernel: str
     first_shorter: bool = False  # whether the first array is the one that is repeated

@@ -57,7 +57,7 @@ class Listing(str):
 
     @property
     def numbers(self):
-        """Those of its lines, as wide as the last one."""
+        """The numbers of its lines, as wide as the last one."""
         last = self.first + len(self.splitlines()) - 1
         return [f"{n:>{len(str(last))}}" for n in range(self.first, last + 1)]
 

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from dataclasses import replace
 from functools import cache, partial
 from math import gcd, prod
 
@@ -286,9 +287,10 @@ def _smallest(reason, run, untried):
             if found and _cause(found) == _cause(reason):
                 reason, run = found, other
                 break
-        case = f"{SMALLEST}: {reason.case or run.launch.heading}"
-        return Refused(reason.kind, reason.text, reason.advice, case=case)
-    return Refused(reason.kind, reason.text, reason.advice, case=reason.case)
+        reason = replace(reason, case=f"{SMALLEST}: {reason.case or run.launch.heading}")
+    refused = Refused(reason.kind, reason.text, reason.advice)
+    refused.reason = reason
+    return refused
 
 
 def _cause(reason):

@@ -84,12 +84,13 @@ class Count:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a kernel is refused. case: the launch that failed, in full."""
+    """Why a kernel is refused. case: the launch that failed, in full; first: its wrong element."""
 
     kind: str  # compiler, name, parameters, sanitizer, time, launch, bounds, inputs, values, ...
     text: str
     advice: str
     case: str = ""
+    first: str = ""
 
     def __str__(self):
         return f"{self.kind}: {self.text}"
@@ -98,8 +99,8 @@ class Reason:
 class Refused(Exception):
     """A kernel is refused, and nothing more is tried: for a Reason, given by its words."""
 
-    def __init__(self, *words, case=""):
-        self.reason = Reason(*words, case=case)
+    def __init__(self, *words, case="", first=""):
+        self.reason = Reason(*words, case=case, first=first)
 
 
 @dataclass(repr=False)
@@ -144,7 +145,9 @@ class Verdict:
 
     def _heading(self, badge):
         mood = {"open": "open", "tried": "bad", "done": "good"}[self.state]
-        return f"{badge(f'{self.name} {self.title}:', '')} {badge(self._said, mood)}"
+        word, stop, more = self._said.partition(". ")
+        name = badge(f"{self.name} {self.title}:", "")
+        return f"{name} {badge(word, mood)}{badge(stop + more, '')}"
 
     def rows(self):
         """[(what, value, beside it)] of the table."""
@@ -185,6 +188,7 @@ class Verdict:
         if self.reasons:
             reason = self.reasons[0]
             lines += [f"  {r}" for r in self.reasons]
+            lines += [f"  {badges.plain(reason.first, 'bad')}"] * bool(reason.first)
             lines += [f"    {line}" for line in reason.case.splitlines()]
             lines.append(f"  Next: {reason.advice}")
         lines += [f"  {line}" for line in self.said.splitlines()]
@@ -203,6 +207,7 @@ class Verdict:
         if self.reasons:
             reason = self.reasons[0]
             parts += [f"<p>{escape(str(r))}</p>" for r in self.reasons]
+            parts += [f"<p>{badges.html(reason.first, 'bad')}</p>"] * bool(reason.first)
             parts += [_listing(reason.case)] * bool(reason.case)
             parts.append(f"<p>Next: {escape(reason.advice)}</p>")
         parts += [_listing(self.said)] * bool(self.said)

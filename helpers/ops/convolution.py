@@ -122,7 +122,7 @@ class Sizes:
 
     @classmethod
     def of(cls, operation, x, weight, sides, *window):
-        """Those of arrays of these shapes; sides(image, kernel, *window): height and width."""
+        """The sizes of arrays of these shapes; sides(image, kernel, *window): height and width."""
         for name, shape in ("x", x), ("weight", weight):
             if len(shape) != 4:
                 raise ValueError(f"{operation}: {name} has shape {shape}; expected 4 dimensions")

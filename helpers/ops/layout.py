@@ -1,4 +1,4 @@
-"""Which kernel of cuda_src/elementwise takes operands of any strides, and what it is told."""
+"""Which kernel of cuda_src/elementwise takes operands of any strides, and what it is passed."""
 
 from dataclasses import dataclass, replace
 from math import prod

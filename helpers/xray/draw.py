@@ -199,7 +199,7 @@ def draw_shuffle(what, by=None, line=None, width=32, warp=None, turn=0, access=0
 
 
 def _paint_shuffle(axes, sources, there, title):
-    """Lanes above, what each gets below; empty: those of the warp that take no part."""
+    """Lanes above, what each gets below; empty: lanes of the warp that take no part."""
     for lane in range(there):
         if lane in sources:
             _cell(axes, lane, 0, 1, lane, str(lane))

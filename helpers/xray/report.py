@@ -85,7 +85,7 @@ class Report:
         return Details(self)
 
     def counted(self):
-        """Those of them that are counted, not modelled."""
+        """The totals that are counted, not modelled."""
         unit = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
         names = {
             unit.format(what, op): f"{op}.{what}"

@@ -150,7 +150,7 @@ def _in_notebook(place, say):
 
 
 def _meant(path, source):
-    """The exercises whose kernel a cell defines; of several, those of the notebook's number."""
+    """The exercises whose kernel a cell defines; of several, the notebook's own."""
     meant = {e for name in DEFINED.findall(source) for e in _exercises_of().get(name, ())}
     return {e for e in meant if path.name.startswith(e[:2])} or meant
 

@@ -87,7 +87,7 @@ class File:
             file.write(self.lines[number])
 
     def close(self):
-        """Put the rows in order; those of what is not handed in any more come last."""
+        """Put the rows in order; rows of what is no longer handed in come last."""
         self._write([*(self.lines[n] for n in sorted(self.lines)), *self.old.values()])
 
     def _write(self, lines):
