@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import matplotlib
 import numpy as np
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import MaxNLocator
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
 
 from ..plots import COLOURS, INK, draw
 from .report import Report
@@ -151,15 +151,19 @@ def draw_steps(report):
         for at in barriers:
             axes.axvline(at, color=COLOURS[1], linewidth=1.2)
         axes.set(xlabel="PTX instructions", ylabel="thread", xlim=(0, steps))
-        axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
+        axes.set_yticks(range(0, threads, 32 * -(-threads // 256)))
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-        lines = f"; lines: {_count(len(barriers), 'barrier')}" if barriers else ""
-        axes.set_title(
-            f"{report.kernel}: {share:.0%} of the threads at work on average\n"
-            "blue: at work; grey: idle lanes of a working warp;\n"
-            f"blank: warps that wait or are done{lines}"
-        )
+        marks = {
+            "at work": Patch(color=busy),
+            "idle lane of a working warp": Patch(color=idle),
+            "waits, or is done": Patch(fill=False, edgecolor=INK),
+            _count(len(barriers), "barrier"): Line2D([], [], color=COLOURS[1]),
+        }
+        place = {"loc": "upper left", "bbox_to_anchor": (-0.12, -0.2), "ncols": 4}
+        thin = {"frameon": False, "handlelength": 1, "columnspacing": 1, "fontsize": 10}
+        axes.legend(marks.values(), marks, **place, **thin)
+        axes.set_title(f"{report.kernel}: {share:.0%} of the threads at work on average")
 
     alt = (
         f"One block of {report.kernel} over {steps} PTX instructions: on average {share:.0%} of"

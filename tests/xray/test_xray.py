@@ -540,6 +540,17 @@ def test_one_thread_is_one_lane(axes_of):
     assert "1 lane of 4 bytes touches 1 sector" in alt
 
 
+@pytest.mark.parametrize("threads, apart", [(100, 32), (256, 32), (1024, 128)])
+def test_steps_have_ticks_at_warps_and_a_legend(threads, apart, axes_of):
+    n = np.int32(threads)
+    x, out = cuda.mem_alloc(4 * threads), cuda.mem_alloc(4)
+    report = xray.profile((TREE, "tree"), x, out, n, grid=1, block=threads, shared=4 * threads)
+    axes, _ = axes_of(xray.draw_steps, report)
+    assert [*axes.get_yticks()] == [*range(0, threads, apart)]
+    words = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert words[:2] == ["at work", "idle lane of a working warp"] and "barriers" in words[3]
+
+
 def luminance(colour):
     """As WCAG has it: contrast is the ratio of two of these, 0.05 added to each."""
     linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
