@@ -13,9 +13,10 @@ LOOKED_AT = (  # each is clean; add the next when it is
     "docs/**/*.md",
     "notebooks/glossary.md",
     "notebooks/0[012789]_*.ipynb",
-    "notebooks/predictions/0[0-9].json",
-    "notebooks/predictions/1[01].json",
-    "exercises/0[01235789].*/statement.md",
+    "notebooks/10_*.ipynb",
+    "notebooks/predictions/*.json",
+    "exercises/0[0-57-9].*/statement.md",
+    "exercises/1[02].*/statement.md",
     "helpers/**/*.py",
     "softgpu/README.md",
 )
