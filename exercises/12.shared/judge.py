@@ -56,3 +56,9 @@ WRONG = {
          " * (first + i < k && column < n ? b[(first + i) * n + column] : 0)"},
     ),
 }  # fmt: skip
+
+SURVIVORS = {
+    "-= blockIdx.z": "blockIdx.z is 0: batches are not asked for",
+    "first + x]) : Acc(1)": "the other tile has a 0 wherever the depth ends",
+    "+ column]) : Acc(1)": "the other tile has a 0 wherever the depth ends",
+}
