@@ -18,6 +18,8 @@ DOING = "doing"  # of a cell with a line for the learner to write
 TAGS = {CHECKED, DOING, "nbval-ignore-output", "nbval-skip"}
 EXERCISES = exercises.names()  # a cell of one is tagged exercise:NAME
 LINES = 15
+FIRST_DOING, FIRST_KERNEL, APART = 12, 20, 15  # cells
+WORDS_APART, WORDS_OF_THE_COURSE = 800, 36_000  # of reading: 800 take four minutes
 CHECKED_CELLS = 5
 MACHINE = re.compile(r"/(home|root|tmp|Users|opt|work|mnt|var|usr)/|site-packages|\.cache/")
 
@@ -60,6 +62,47 @@ def problems(text, is_course):
 def test_notebook(path):
     found = list(problems(path.read_text(), is_course=re.match(r"\d\d_", path.name)))
     assert not found, "\n".join([path.name, *found])
+
+
+COURSE = [path for path in NOTEBOOKS if re.match(r"\d\d_", path.name)]
+
+
+def asks(cell):
+    """Whether a cell is for the learner to write in: a kernel, a prediction, a line."""
+    is_doing = DOING in cell.metadata.get("tags", [])
+    return is_doing or bool(re.search("^(%%kernel|answer = None)", cell.source, re.MULTILINE))
+
+
+def words(cells):
+    return sum(len(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
+
+
+def rests(cells):
+    """The stretches of cells between those in which the learner does something."""
+    rest = []
+    for cell in cells:
+        if asks(cell):
+            yield rest
+            rest = []
+        else:
+            rest.append(cell)
+    yield rest
+
+
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.name)
+def test_the_learner_soon_has_something_to_do_and_often(path):
+    cells = nbformat.read(path, as_version=4).cells
+    doings = [n for n, cell in enumerate(cells) if asks(cell)]
+    assert doings[0] < FIRST_DOING
+    own = [n for n in doings if cells[n].source.startswith("%%kernel")]
+    assert own[0] <= FIRST_KERNEL
+    for rest in rests(cells):
+        assert len(rest) <= APART and words(rest) <= WORDS_APART, rest[0].source[:80]
+
+
+def test_the_course_is_read_in_three_hours():
+    read = [nbformat.read(path, as_version=4).cells for path in COURSE]
+    assert sum(map(words, read)) <= WORDS_OF_THE_COURSE
 
 
 @pytest.mark.parametrize("number", ["00", "02"])
