@@ -28,6 +28,7 @@ from helpers.exercises.steps import Chosen
 from helpers.exercises.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
+OPENING = re.compile(r"\A(//.*\n)+")  # the comment that a kernel begins with
 PICTURE = re.compile(r"!\[(.*)\]\(picture\.png\)")
 HEAD = (
     "## Exercises\n\nEach has a cell for your kernel, which compiles as it stands, and a cell that"
@@ -68,8 +69,9 @@ def shown(exercise):
 
 
 def solution(exercise):
-    """The solution, which opens at a click."""
-    text = f"```c++\n{exercise.solution.strip()}\n```"
+    """The solution, which opens at a click. Its head stands in the cell above already."""
+    body = OPENING.sub("", exercise.solution.strip())
+    text = f"```c++\n{body}\n```"
     return nbformat.v4.new_markdown_cell(folded("Solution", text))
 
 
