@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers import sources, xray
+from helpers import autoinit, sources, xray
 from helpers.play.recording import record
 
 from pycuda import gpuarray  # isort: skip
@@ -97,6 +97,7 @@ def test_variables_have_their_types_and_accesses_their_kinds():
     assert stored.mask == 0x55555555 and stored.bytes == 8
 
 
+@pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")
 def test_a_plain_function_is_recorded_too(tree):
     from pycuda.compiler import SourceModule
 
