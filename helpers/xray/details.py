@@ -50,7 +50,10 @@ def _heading(report):
 
 def _sections(report, metrics):
     """{title: [(name, unit, value)]}, in ncu's order."""
-    found = {}
+    counted = report.counted()
+    found = {"Command line profiler metrics": _raw(counted)}
+    if modelled := {name: value for name, value in metrics.items() if name not in counted}:
+        found["Command line profiler metrics (modelled)"] = _raw(modelled)
     if "smsp__inst_executed.sum" in metrics:
         executed = metrics["smsp__inst_executed.sum"]
         per = executed / (SCHEDULERS * chip().multiprocessors)
@@ -61,10 +64,6 @@ def _sections(report, metrics):
     found["Launch Statistics"] = _launch(report)
     if report.registers is not None:
         found["Occupancy"] = _occupancy(report)
-    counted = report.counted()
-    found["Command line profiler metrics"] = _raw(counted)
-    if modelled := {name: value for name, value in metrics.items() if name not in counted}:
-        found["Command line profiler metrics (modelled)"] = _raw(modelled)
     return found
 
 
