@@ -31,13 +31,14 @@ def install(threads: int | None = None, toolkit: Toolkit | None = None) -> None:
     from .loader import Engine
     from .toolkit import ToolkitError, find_toolkit, use
 
+    settings.headers()  # refused now, and not at the first kernel, if it is no choice
     Engine.as_driver().set_threads(settings.threads() if threads is None else threads)
     with suppress(ToolkitError):
         toolkit = toolkit or find_toolkit()
         use(toolkit)
         os.environ["SOFTGPU_NVCC"] = toolkit.nvcc
         os.environ["SOFTGPU_PYTHON"] = sys.executable
-        os.environ["SOFTGPU_HEADERS"] = str(settings.cache_folder().absolute() / "headers")
+        os.environ["SOFTGPU_HEADERS_CACHE"] = str(settings.cache_folder().absolute() / "headers")
         os.environ["PATH"] = os.pathsep.join([_BIN, os.environ["PATH"]])
     cache.serve_pycuda()
     clients.serve()

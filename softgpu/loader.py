@@ -28,6 +28,7 @@ from .jit.compile import KernelCode
 from .jit.layout import Image, Layout, Site
 from .jit.stages import stages
 from .jit.types import bits_of
+from .mistakes import own_mistake
 from .ptx import PtxError, fatbin, link, parse
 from .ptx.callers import tell_callers
 from .ptx.parser import token_lines
@@ -114,7 +115,7 @@ class LoadedModule:
             except PtxError as error:
                 reasons.append(f"\n    {other.name}: {error}")
             except InternalError as error:
-                reasons.append(f"\n    {other.name}: {_own_mistake(error)}")
+                reasons.append(f"\n    {other.name}: {own_mistake(error)}")
         self._told_refusals = True
         if not reasons:
             return ""
@@ -352,7 +353,7 @@ class Engine:
             traceback.print_exception(type(error), error, trace)
         if isinstance(error, MemoryError):
             return _OUT_OF_MEMORY  # the driver may have said how much it is
-        code, text = _UNKNOWN, _own_mistake(error)
+        code, text = _UNKNOWN, own_mistake(error)
         if isinstance(error, KeyboardInterrupt):
             code, text = _INTERRUPTED, "interrupted"
         elif isinstance(error, PtxError):
@@ -477,25 +478,6 @@ def _dump(code: KernelCode, build_name: str, folder: Path) -> None:
         made.write(folder)
     except OSError as error:
         raise PtxError(f"SOFTGPU_DUMP={folder} cannot be written to: {error}") from error
-
-
-def _own_mistake(error: BaseException) -> str:
-    """An exception that is no refusal in words: what the software GPU was at, and what failed
-    there, each with its line of Python."""
-    at, chain = "", []
-    link: BaseException | None = error
-    while link:
-        last = traceback.extract_tb(link.__traceback__)[-1:]
-        where = "".join(f" ({Path(line.filename).name}:{line.lineno})" for line in last)
-        if isinstance(link, InternalError):
-            at = f" on {link}"
-        else:
-            chain.append(f"{type(link).__name__}: {link}{where}")
-        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
-    return (
-        f"the software GPU failed{at}: {', after '.join(chain)}. This is a mistake of its own:"
-        " please report it, with what the environment variable SOFTGPU_DEBUG=1 makes it print"
-    )
 
 
 _pointed_at: WeakKeyDictionary[Any, list] = WeakKeyDictionary()

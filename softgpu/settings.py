@@ -10,6 +10,7 @@ __all__ = [
     "cache_folder",
     "debugged",
     "dump_folder",
+    "headers",
     "quick_work",
     "threads",
     "timeout_s",
@@ -61,10 +62,12 @@ def cache_bytes() -> int:
 
 def quick_work(tier: str = "") -> int:
     """A tier, or what SOFTGPU_TIER says: how much a kernel does in code that was made quickly."""
-    text = tier or os.environ.get("SOFTGPU_TIER") or "both"
-    if text not in _QUICK_WORK:
-        raise _unusable("SOFTGPU_TIER", text, f"one of {', '.join(_QUICK_WORK)}")
-    return _QUICK_WORK[text]
+    return _QUICK_WORK[_one_of("SOFTGPU_TIER", tuple(_QUICK_WORK), tier)]
+
+
+def headers() -> str:
+    """SOFTGPU_HEADERS: what nvcc reads of CUDA's headers. bin/nvcc looks at it as well."""
+    return _one_of("SOFTGPU_HEADERS", ("reached", "full"))
 
 
 def dump_folder() -> Path | None:
@@ -81,6 +84,14 @@ def traced() -> bool:
 def debugged() -> bool:
     """SOFTGPU_DEBUG: whether Python's traceback of each refusal and failure goes to stderr."""
     return bool(_whole("SOFTGPU_DEBUG", 0, 1))
+
+
+def _one_of(name: str, choices: tuple[str, ...], given: str = "") -> str:
+    """What is given, or what a variable says, or the first of the choices."""
+    text = given or os.environ.get(name) or choices[0]
+    if text not in choices:
+        raise _unusable(name, text, f"one of {', '.join(choices)}")
+    return text
 
 
 def _whole(name: str, least: int, most: int) -> int | None:

@@ -18,6 +18,7 @@ from . import contract, settings
 from .declarations import short_name
 from .jit.layout import Image, Layout
 from .jit.stages import STAGES, stages
+from .mistakes import own_mistake
 from .ptx import Module, PtxError, parse
 from .toolkit import ToolkitError, find_toolkit
 
@@ -87,10 +88,11 @@ def main() -> None:
         module = parse(ptx_of(asked.file, asked.arch, [f"-I{folder}" for folder in asked.I]))
         kernel = kernel_in(module, asked.kernel)
         made = stages(Layout(module, Image(module), kernel), kernel, asked.build)
-    except (OSError, PtxError, ToolkitError, _Unusable) as error:
+    except Exception as error:
         if settings.debugged():
             raise
-        sys.exit(f"{error}")
+        refused = isinstance(error, (OSError, PtxError, ToolkitError, _Unusable))
+        sys.exit(f"{error}" if refused else own_mistake(error))
     for name in wanted:
         print(f"==== {name}, {made.seconds[name] * 1e3:.1f} ms\n{made.texts[name]}")
 

@@ -48,7 +48,7 @@ def parse(arguments):
 def load(command):
     """The folder of what stands in for the headers under a command of gcc, and its index."""
     key = crc32("\n".join(command).encode())
-    folder = f"{os.environ['SOFTGPU_HEADERS']}/{key:08x}"
+    folder = f"{os.environ['SOFTGPU_HEADERS_CACHE']}/{key:08x}"
     try:
         with open(folder + "/index", "rb") as file:
             index = marshal.loads(file.read())

@@ -152,6 +152,7 @@ class KernelCode:
             with suppress(OSError, ValueError, TypeError, KeyError):  # not there, or not readable
                 self._read()
                 return
+        self._build = build
         module_text = ModuleText(layout, BUILDS[build], quick)
         self._emitted = module_text.emit(kernel)
         self.sites = module_text.sites
@@ -172,12 +173,21 @@ class KernelCode:
         """Whether its warps never wait for each other."""
         return not any(name.startswith(_WAITS) for name in self._symbols)
 
+    def _made_object(self) -> bytes:
+        quick = not self.is_full
+        try:
+            return _object_of(self._emitted, quick)
+        except RuntimeError:  # LLVM shows the line that it cannot read, which then says whose it is
+            text = ModuleText(self.layout, BUILDS[self._build], quick, annotated=True)
+            module_of(text.emit(self.kernel))
+            raise
+
     def address(self, library: ctypes.CDLL) -> int:
         """Where the machine code is, ready to be called; `library`: the driver it calls into."""
         for name in self._symbols:
             llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
         if self._emitted:
-            self._object = _object_of(self._emitted, not self.is_full)
+            self._object = self._made_object()
             known = {
                 "digest": hashlib.sha256(self._object).hexdigest(),
                 "sites": [astuple(site) for site in self.sites],

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager
 from itertools import chain
+from pathlib import Path
 
 from ..ptx.forms import place_of, refusal
 from ..ptx.program import (
@@ -166,6 +167,7 @@ class FunctionEmitter(ValueEmitter):
         function = emit_sum if self._keeps_sum(item) else _EMITTERS[item.opcode]
         self.item = item
         self._active, self._active_vector = self.mask, self._mask_vector
+        first = len(self.lines)
         try:
             if item.predicate:
                 chosen = self.bits(self.predicate_vector(item))
@@ -179,6 +181,10 @@ class FunctionEmitter(ValueEmitter):
         except Exception as error:
             where = place_of(self.text.module, self.function, item)
             raise InternalError(f"the instruction {item.name} ({where})") from error
+        if self.text.annotated:
+            maker = function.__code__
+            note = f"  ; {item}, {Path(maker.co_filename).name}:{maker.co_firstlineno}"
+            self.lines[first:] = [line + note for line in self.lines[first:]]
 
     def refusal(self, item: Instruction, why: str = "") -> PtxError:
         return refusal(self.text.module, self.function, item, why)

@@ -49,13 +49,17 @@ class ModuleText:
 
     `emitter`: of a build, what makes the text of a function: called with this and the function.
     `quick`: whether it shall be little, and may be slower. Sites and notes are the same.
+    `annotated`: whether lines of an instruction name it and, by its line of Python, its emitter.
     """
 
-    def __init__(self, layout: Layout, emitter: Callable, quick: bool = False):
+    def __init__(
+        self, layout: Layout, emitter: Callable, quick: bool = False, annotated: bool = False
+    ):
         self.module = module = layout.module
         self.layout = layout
         self.emitter = emitter
         self.quick = quick
+        self.annotated = annotated
         self.first_site, self.sites = _number_sites(layout)
         # what is to be remembered of this code, as JSON; "loops": as in turns.py, as if those of
         # each function lay inside its caller's

@@ -54,7 +54,7 @@ def stages(layout: Layout, kernel: str, build: str) -> Stages:
     made = Stages(kernel, build)
     made.add("kernel.ptx", lambda: _ptx(layout.module, kernel))
     made.add("blocks.txt", lambda: _blocks(layout, build))
-    made.add("emitted.ll", lambda: ModuleText(layout, BUILDS[build]).emit(kernel))
+    made.add("emitted.ll", lambda: ModuleText(layout, BUILDS[build], annotated=True).emit(kernel))
     module = module_of(made.texts["emitted.ll"])
     made.add("optimised.ll", lambda: optimise(module))
     made.add("assembly.s", lambda: assembly(module))

@@ -54,7 +54,7 @@ def gcc(tmp_path, monkeypatch):
     for name, text in texts.items():
         (headers / name).write_text(text)
     monkeypatch.setenv("SOFTGPU_PYTHON", sys.executable)
-    monkeypatch.setenv("SOFTGPU_HEADERS", str(tmp_path / "cache"))
+    monkeypatch.setenv("SOFTGPU_HEADERS_CACHE", str(tmp_path / "cache"))
 
     def preprocess(source, *options, program=ROOT / "softgpu/headers/gcc"):
         (work / "kernel.cu").write_text(source)

@@ -8,6 +8,7 @@ import pytest
 from helpers import autoinit
 from softgpu import cache, loader
 from softgpu.jit import emit
+from softgpu.ptx.program import Immediate
 
 if not autoinit.is_software:
     pytest.skip("about the software GPU's compiler", allow_module_level=True)
@@ -156,6 +157,21 @@ def test_a_mistake_is_told_as_one_with_its_instruction_and_its_line(broken, capf
     assert "the software GPU failed on the instruction sad.u32 (PTX line 9, in k): " in text
     assert "KeyError: 'a mistake' (test_refusals.py:" in text and "please report it" in text
     assert "does not run" not in text and capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (lambda e: e.read(Immediate("int", -1), "u32"), r"\w+Error: .* \(\w+\.py:\d+, from "),
+        (lambda e: e.nothing, r"AttributeError: .*nothing'.* \("),
+        (lambda e: e.assign("add i32 1.5, 2"), r"LLVM IR parsing error(?s:.*); sad\.u32 .*, "),
+    ],
+)
+def test_a_mistake_names_its_emitter(wrong, says, monkeypatch):
+    monkeypatch.setitem(emit._EMITTERS, "sad", lambda e, item: wrong(e))
+    with pytest.raises(cuda.Error, match=says + r"test_refusals\.py:\d+") as told:
+        results("sad.u32 %r1, %r2, %r3, %r4;\nst.global.u32 [%rd1], %r1;", 1)
+    assert "does not run" not in str(told.value) and "please report it" in str(told.value)
 
 
 def test_a_mistake_in_a_pass_is_told_with_its_kernel(monkeypatch):

@@ -202,7 +202,7 @@ def leave_ptx(folder, source, *options, nvcc):
             **os.environ,
             "SOFTGPU_NVCC": str(nvcc),
             "SOFTGPU_PYTHON": sys.executable,
-            "SOFTGPU_HEADERS": str(settings.cache_folder().absolute() / "headers"),
+            "SOFTGPU_HEADERS_CACHE": str(settings.cache_folder().absolute() / "headers"),
         },
     )  # fmt: skip
     return (folder / "kernel.cubin").read_text(), done.stdout + done.stderr
