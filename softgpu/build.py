@@ -19,8 +19,9 @@ from . import cache
 __all__ = ["BuildError", "build"]
 
 DRIVER = Path(__file__).resolve().parent / "driver"
-KINDS = {  # SOFTGPU_BUILD: tests/README.md says which tests use which; each has a folder of its own
+KINDS = {  # SOFTGPU_BUILD, see docs/debugging.md and tests/README.md; each has a folder of its own
     "": "",
+    "debug": "-O0 -g",
     "coverage": "-O1 -g --coverage -fprofile-update=atomic",
     "sanitized": "-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all",
 }

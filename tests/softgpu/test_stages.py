@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from softgpu import toolkit
+from softgpu import show, toolkit
+from softgpu.jit import emit
 from softgpu.jit.stages import STAGES
 
 KERNEL = """
@@ -112,6 +113,24 @@ def test_show_finds_the_compiler_that_is_not_on_the_path(source):
 def test_show_raises_what_it_was_refused_for_on_demand(tmp_path):
     shown = run("-m", "softgpu.show", tmp_path / "missing.ptx", "f", SOFTGPU_DEBUG="1")
     assert shown.returncode == 1 and "Traceback (most recent call last):" in shown.stderr
+
+
+def test_show_tells_a_mistake_of_its_own_as_one(tmp_path, monkeypatch):
+    (path := tmp_path / "k.ptx").write_text(
+        ".version 9.0\n.target sm_90\n.address_size 64\n"
+        ".entry k() { .reg .b32 a; sad.u32 a, a, a, a; }"
+    )
+    monkeypatch.setitem(emit._EMITTERS, "sad", lambda e, item: e.nothing)
+    monkeypatch.setattr(sys, "argv", ["show", str(path)])
+    with pytest.raises(
+        SystemExit, match=r"failed on the instruction sad\.u32 .*test_stages\.py:\d+"
+    ):
+        show.main()
+
+
+def test_emitted_lines_name_their_instruction_and_its_emitter(source):
+    shown = run("-m", "softgpu.show", source, "shift", "emitted.ll").stdout
+    assert re.search(r"= fadd .*  ; add\.f32 .*, floating\.py:\d+\n", shown)
 
 
 def test_a_dump_has_a_folder_per_kernel_and_build(tmp_path):

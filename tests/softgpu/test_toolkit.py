@@ -259,3 +259,24 @@ def test_where_the_compiler_says_anything_it_gets_all_headers(tmp_path, source, 
     assert (tmp_path / "calls").read_text().split() == calls
     assert left.startswith(f"made the {calls[-1]} way\n")
     assert said == ("warn\n" if "warn" in source else "")
+
+
+def test_all_headers_may_be_asked_for(tmp_path, monkeypatch):
+    fake = tmp_path / "compiler"
+    fake.write_text(
+        '#!/bin/sh\necho "all" >kernel.cubin\ncase "$*" in *-ccbin*) touch fast ;; esac\n'
+    )
+    fake.chmod(0o755)
+    monkeypatch.setenv("SOFTGPU_HEADERS", "full")
+    assert leave_ptx(tmp_path, KERNELS["list"], nvcc=fake)[0].startswith("all\n")
+    assert not (tmp_path / "fast").exists()
+    assert settings.headers() == "full"
+    monkeypatch.setenv("SOFTGPU_HEADERS", "none")
+    with pytest.raises(ValueError, match="SOFTGPU_HEADERS=none: expected one of reached, full"):
+        settings.headers()
+
+
+def test_pycuda_compiles_anew_where_all_headers_are_asked_for(sources):
+    usual = preprocessed(sources, SOFTGPU_NVCC="false")
+    assert usual in (full := preprocessed(sources, SOFTGPU_NVCC="false", SOFTGPU_HEADERS="full"))
+    assert full != usual
