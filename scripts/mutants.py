@@ -5,9 +5,12 @@ One that the judge passes is a survivor: a fault of the judge, or as good as the
 of a judge.py says of which lines why.
 
     python scripts/mutants.py [03.padding ...]
+
+Where all have been looked at, exercises/mutants.json keeps how many there were: README.md says so.
 """
 
 import argparse
+import json
 import os
 import re
 import sys
@@ -120,7 +123,8 @@ def told(name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="exercises (default: all)")
-    names = parser.parse_args().names or texts.names()
+    asked = parser.parse_args().names
+    names = asked or texts.names()
     total = Counter()
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         for name, counted, survivors in pool.map(told, names):
@@ -132,6 +136,9 @@ def main():
     tried = total["refused"] + total["missed"] + total["as good"]
     share = total["refused"] / max(tried, 1)
     print(f"{total['refused']} of {tried} mutants refused ({share:.1%}), {total['missed']} missed")
+    if not asked:
+        kept = {"exercises": len(names), "mutants": tried, "refused": total["refused"]}
+        (texts.ROOT / "mutants.json").write_text(json.dumps(kept, indent=1) + "\n")
     sys.exit(bool(total["missed"]))
 
 

@@ -106,13 +106,13 @@ def turn(v, launch, mhz):
     return (v("waits", threads=256, seats=8, cycles=8000) - launch) / 32 - 8000 / mhz
 
 
-def first_us(v, launch):
+def first_us(v, launch, sms):
     """Until data is there from memory, for one block and for one on each multiprocessor: the
     slowest of them counts."""
     return {
         blocks: v("one_step", blocks=blocks, threads=256, cold=True)
         - v("nothing", blocks=blocks, threads=256, cold=True)
-        for blocks in (1, 132)
+        for blocks in (1, sms)
     }
 
 
@@ -146,7 +146,7 @@ def constants(path):
         "multiprocessors": sms,
         "cycles_per_us": mhz,
         "launch_us": nothing,
-        "first_us": first_us(v, nothing),
+        "first_us": first_us(v, nothing, sms),
         "turn_us": turn(v, nothing, mhz),
         "blocks_per_us": ((1 << 20) - (1 << 14)) / (many[True] - few),
         "latency": {

@@ -27,6 +27,21 @@ def test_each_program_says_whether_it_is_run():
         assert isinstance(ast.parse(program).body[-1], ast.Assert)
 
 
+@pytest.mark.parametrize(
+    "page",
+    ["README.md", "CONTRIBUTING.md", "docs/debugging.md", "docs/clock.md", "tests/README.md"],
+)
+def test_files_that_a_page_names_exist(page):
+    text = (ROOT / page).read_text()
+    rooms = "cuda_src|docs|exercises|helpers|notebooks|scripts|softgpu|tests"
+    paths = re.findall(rf"`((?:{rooms})/[\w/.]+)`", text)
+    modules = re.findall(rf"python -m ((?:{rooms})(?:\.\w+)+)", text)
+    named = [path for path in paths if not re.search("[A-Z]{2}", path)]
+    named += [f"{name.replace('.', '/')}.py" for name in modules]
+    gone = [p for p in named if not ((ROOT / p).exists() or (ROOT / p[:-3]).is_dir())]
+    assert named and not gone
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_program_runs(name):

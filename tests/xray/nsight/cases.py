@@ -378,8 +378,8 @@ def _course():
             *more, shared=block * wide if shared is None else shared, **choices,
         )  # fmt: skip
 
-    # Not here: bench/wait.cu (counts time), bench/cub_sum.cu (a library), reduce/wrong_barrier.cu
-    # (hardware may do anything). Other wrong ones get arrays that they stay inside.
+    # What is not here, and why: tests/course/test_launched.py. Wrong ones get arrays that they stay
+    # inside.
     yield case("first/empty.cu", 2, 64)
     yield case("first/wrong_tail.cu", 4, 256, floats(1024), floats(1024), zeros(1024))
     yield case("first/add.cu", 4, 256, floats(1000), floats(1000), zeros(1000), INT64(1000))

@@ -1,0 +1,149 @@
+"""Figures that the pages tell are those that were recorded, or that can be counted."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from helpers import exercises, peers
+from tests import ROOT
+from tests.xray.nsight.record import GOLDEN
+from tests.xray.planted import FILES, planted
+
+README = (ROOT / "README.md").read_text()
+TAKE_IT = (ROOT / "docs/take_it_with_you.md").read_text()
+SOFTGPU = (ROOT / "softgpu/README.md").read_text()
+TENS = ("", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+CLIENTS = {"PyCUDA": "pycuda", "numba-cuda": "numba"}
+
+
+def in_a_line(text):
+    return " ".join(text.split())
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def rows_of(path):
+    with (ROOT / path).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def peer(case, contender):
+    """The row of one case of make bench-gpu."""
+    (row,) = (r for r in peers._large() if (r["case"], r["contender"]) == (case, contender))
+    return row
+
+
+@pytest.mark.parametrize(
+    "says, case",
+    [
+        ("a bias added to each channel of int8 images", "add 1C11 int8"),
+        ("product of 4096 × 4096 floats", "gemm 4096 float32"),
+        ("the same of halves", "gemm 4096 float16"),
+    ],
+)
+def test_the_times_beside_libraries_were_recorded(says, case):
+    (told,) = re.findall(rf"^\| {says}[^|]*\| ([\d,]+) \| ([\d,]+),", README, re.M)
+    recorded = [float(peer(case, who)["median_us"]) for who in ("ours", "PyTorch")]
+    assert [*map(number, told)] == [*map(round, recorded)]
+
+
+def test_the_speed_of_short_rows_was_recorded():
+    told = re.search(r"reach ([\d,]+) GB/s; PyTorch reaches ([\d,]+)\.", in_a_line(README))
+    for text, who in zip(told.groups(), ("ours", "PyTorch"), strict=True):
+        row = peer("rowsum 1048576x32", who)
+        speed = float(row["bytes_moved"]) / float(row["median_us"]) / 1e3
+        assert number(text) == float(f"{speed:.3g}")
+
+
+def shares(words, who):
+    """The least and the greatest share of the floor's speed, in percent, of some large cases."""
+    found = [
+        100 * peers._share(row)
+        for row in peers._large()
+        if peers._contender(row) == who
+        and row["topic"] in words
+        and not peers._named(row, peers.TENSOR_CORES)
+    ]
+    return f"{min(found):.0f} to {max(found):.0f} %"
+
+
+def test_the_shares_under_the_picture_were_recorded():
+    text = in_a_line(README)
+    limited = "sum", "rowsum", "colsum", "softmax", "add", "less"
+    windows, ours, theirs = ("im2col", "col2im"), "helpers.ops", "PyTorch"
+    assert f"halves and int8: helpers.ops at {shares(limited, ours)}, PyTorch at" in text
+    for told, topics in ("im2col and col2im", windows), ("Products of floats", ("gemm",)):
+        both = f"helpers.ops at {shares(topics, ours)}, PyTorch at {shares(topics, theirs)}"
+        assert f"{told}: {both}" in text
+    both = shares(("conv2d",), ours), shares(("conv2d",), theirs)
+    assert f"Convolutions: {both[0]}, and {both[1]}." in text
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "helpers/xray/chips").glob("*.csv")))
+def test_a_chips_constants_are_made_of_what_was_measured(path):
+    command = [sys.executable, ROOT / "scripts/chip/constants.py", path]
+    made = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert json.loads(made) == json.loads(path.with_suffix(".json").read_text())
+
+
+def test_exercises_and_what_judges_refuse_are_counted():
+    names, kept = exercises.names(), json.loads((ROOT / "exercises/mutants.json").read_text())
+    assert f"More than {TENS[(len(names) - 1) // 10]} exercises have a judge each." in README
+    assert kept["exercises"] <= len(names)
+    told = "{refused:,} of {mutants:,} small changes to the solutions of {exercises} of them"
+    share = f"{kept['refused'] / kept['mutants']:.0%}".replace("%", " %")
+    assert f"{told.format(**kept)}, {share} (`make mutants`)" in in_a_line(README)
+
+
+def test_each_notebook_has_a_row():
+    listed = re.findall(r"^\| \[(\w+)\]\(notebooks/(\w+)\.ipynb\) \|", README, re.M)
+    names = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+    assert listed == [(name, name) for name in names]
+
+
+SUITES = re.findall(r"^\| (\S+) ([\d.]+)(?:, [^|]*)?" + r" \| ([\d,]+)" * 4, TAKE_IT, re.M)
+
+
+def test_results_of_clients_add_up_for_the_versions_that_are_pinned():
+    pinned = dict(re.findall(r'"([\w-]+)==([\w.]+)"', (ROOT / "pyproject.toml").read_text()))
+    assert len(SUITES) == 4
+    for client, version, *told in SUITES:
+        assert pinned[client.lower().replace(".", "-")] == version
+        tests, passed, failed, skipped = map(number, told)
+        assert tests == passed + failed + skipped
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_what_clients_do_not_pass_is_what_is_expected(client):
+    path = ROOT / f"tests/softgpu/clients/{CLIENTS[client]}_expected.txt"
+    failing, reason = 0, ""
+    for line in path.read_text().splitlines():
+        own = ("skips itself", "not run", "a timing", f"{client} itself expects")
+        failing += line.startswith("    ") and not reason.startswith(own)
+        reason = reason if line.startswith("    ") else line
+    (told,) = (suite[4] for suite in SUITES if suite[0] == client)
+    assert number(told) == failing
+
+
+def test_launches_that_were_counted_and_planted_bugs_are_counted():
+    rows, text = rows_of(GOLDEN.relative_to(ROOT)), in_a_line(SOFTGPU)
+    differing = sum(bool(row["why"]) for row in rows)
+    assert f"on an H200 for {len(rows)} launches" in text
+    assert f"equal in all but {differing}, where" in text
+    bugs = sum(not p.missed for file in FILES for p in planted(file))
+    assert f"holds over {(bugs - 1) // 10 * 10} kernels with a bug each" in text
+
+
+def test_what_is_found_of_scor_is_counted():
+    rows = rows_of("tests/xray/planted/scor.csv")
+    racy = [row["answer"] for row in rows if row["program"].startswith("race_")]
+    clean = [row["answer"] for row in rows if not row["program"].startswith("race_")]
+    text = in_a_line(SOFTGPU)
+    assert f"{racy.count('found')} of the {len(racy)} racy ones are found" in text
+    assert f"none of the {len(clean)} correct ones" in text and {*clean} == {"clean"}

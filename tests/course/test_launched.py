@@ -1,0 +1,64 @@
+"""Each kernel of cuda_src is launched by a test, and counted on a GPU, or it is said why not."""
+
+import ast
+
+import pytest
+
+from helpers import autoinit, sources  # noqa: F401  (the first makes PyCUDA's context)
+from tests import ROOT
+from tests.xray.nsight.cases import CASES
+
+FILES = sorted(str(path.relative_to(sources.ROOT)) for path in sources.ROOT.rglob("*.cu"))
+NOT_LAUNCHED = {
+    "bench/cub_sum.cu": "a library, which make bench-gpu measures",
+    "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
+}
+NOT_COUNTED = {
+    "bench/cub_sum.cu": "a library, which make bench-gpu measures",
+    "bench/wait.cu": "what it counts is time",
+    "elementwise/wrong_names.cu": "it does not compile",
+    "reduce/shared_plain.cu": "it has the tree of shared_modulo.cu, spelled out",
+    "reduce/wrong_barrier.cu": "the hardware may do anything",
+}
+
+
+def strings(path):
+    """The strings in a module, and the pieces of those that are put together."""
+    nodes = ast.walk(ast.parse(path.read_text()))
+    return {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+
+
+NAMED = [
+    strings(path)
+    for folder in ("course", "xray")
+    for path in sorted((ROOT / "tests" / folder).rglob("*.py"))
+    if path.name != "test_launched.py"
+]
+
+
+def is_launched(file):
+    """Whether a module of the tests names the file, or its topic's folder and its step."""
+    topic, step = file.removesuffix(".cu").split("/")
+    return any(
+        file in named or (step in named and any(text.startswith(f"{topic}/") for text in named))
+        for named in NAMED
+    )
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_test_launches_it(file):
+    assert is_launched(file) != (file in NOT_LAUNCHED), (
+        f"launch {file} in tests/course/steps_TOPIC.py and test its answers (CONTRIBUTING.md)"
+    )
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_gpu_has_counted_it(file):
+    assert (file in {case.file for case in CASES}) != (file in NOT_COUNTED), (
+        f"add a launch of {file} to tests/xray/nsight/cases.py (CONTRIBUTING.md)"
+    )
+
+
+def test_reasons_are_of_files_that_there_are():
+    assert {*NOT_LAUNCHED, *NOT_COUNTED} <= {*FILES}
+    assert not is_launched("reduce/shared_pairs.cu")
