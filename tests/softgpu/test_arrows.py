@@ -94,16 +94,16 @@ def c_files(tmp_path_factory):
     }
 
 
-def test_no_c_files_call_each_other(c_files):
-    assert {"memory.c", "fault.c"} <= c_files["block.c"]
-    assert circle(c_files) is None
+class TestFilesOfC:  # compiled once: a class stays in one process
+    def test_none_call_each_other(self, c_files):
+        assert {"memory.c", "fault.c"} <= c_files["block.c"]
+        assert circle(c_files) is None
 
-
-def test_the_sanitizers_files_call_only_those_above_them_in_its_header(c_files):
-    titles = re.findall(r"/\* ---- (\w+\.c): ", (DRIVER / "sanitize.h").read_text())
-    assert {"order.c", "report.c", "shadow.c", "sanitize.c"} <= set(titles)
-    for at, file in enumerate(titles):
-        assert not c_files[file] & set(titles[at + 1 :]), file
+    def test_the_sanitizers_call_only_those_above_them_in_its_header(self, c_files):
+        titles = re.findall(r"/\* ---- (\w+\.c): ", (DRIVER / "sanitize.h").read_text())
+        assert {"order.c", "report.c", "shadow.c", "sanitize.c"} <= set(titles)
+        for at, file in enumerate(titles):
+            assert not c_files[file] & set(titles[at + 1 :]), file
 
 
 def test_a_circle_is_found():
