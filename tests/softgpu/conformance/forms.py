@@ -17,7 +17,6 @@ from .rules import BITS, Rule
 __all__ = ["Form", "expression", "form", "modules", "spell"]
 
 _PER_KERNEL = 12  # forms that share one kernel's loads
-_PER_MODULE = 12  # kernels that share one nvcc call
 
 # an operand: its type in C, its constraint in inline assembly, its NumPy type, its input values
 _C = {
@@ -113,7 +112,7 @@ def _kernel(family: str, entry: str, forms: list[Form]) -> Kernel:
 
 
 def modules(family: str, forms: Iterable[Form], preamble: str = "") -> list[Module]:
-    """The forms as modules: forms with the same operands share kernels."""
+    """The forms as one module: forms with the same operands share kernels."""
     kernels = []
     ordered = sorted(forms, key=lambda f: f.ins)
     for _, group in groupby(ordered, key=lambda f: f.ins):
@@ -121,11 +120,4 @@ def modules(family: str, forms: Iterable[Form], preamble: str = "") -> list[Modu
         for start in range(0, len(same), _PER_KERNEL):
             entry = f"{family.replace(' ', '_')}_{len(kernels)}"
             kernels.append(_kernel(family, entry, same[start : start + _PER_KERNEL]))
-    return [
-        Module(
-            f"{family} {start // _PER_MODULE}",
-            tuple(kernels[start : start + _PER_MODULE]),
-            preamble,
-        )
-        for start in range(0, len(kernels), _PER_MODULE)
-    ]
+    return [Module(family, tuple(kernels), preamble)]

@@ -15,7 +15,6 @@ from .inputs import values
 __all__ = ["MODULES"]
 
 _KERNELS = 120
-_PER_MODULE = 15
 _THREADS = 64
 
 # arithmetic that wraps, divisions and shifts that are always defined, conversions that saturate
@@ -311,11 +310,4 @@ def _kernel(seed: int) -> Kernel:
     return Kernel(entry, source, _INPUTS, cases, block=(_THREADS, 1, 1))
 
 
-MODULES = [
-    Module(
-        f"programs {start}",
-        tuple(_kernel(seed) for seed in range(start, min(start + _PER_MODULE, _KERNELS))),
-        _PREAMBLE,
-    )
-    for start in range(0, _KERNELS, _PER_MODULE)
-]
+MODULES = [Module("programs", tuple(map(_kernel, range(_KERNELS))), _PREAMBLE)]

@@ -9,6 +9,8 @@ launch (one block of 64 threads) and the output (one value a thread):
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from math import prod
 from pathlib import Path
 
@@ -82,15 +84,22 @@ def _kernel(family: str, match: re.Match[str], source: str) -> Kernel:
     )
 
 
-def _module(path: Path) -> Module:
+def _kernels(family: str, text: str) -> Iterator[Kernel]:
     """A kernel's source is its text with what stands between it and the kernel before it."""
-    text, start, kernels = path.read_text(), 0, []
-    family = path.stem.partition("_")[0]
+    start = 0
     for match in _KERNEL.finditer(text):
         end = text.index("\n}\n", match.end()) + 3
-        kernels.append(_kernel(family, match, text[start:end]))
+        yield _kernel(family, match, text[start:end])
         start = end
-    return Module(f"written {path.stem}", tuple(kernels))
 
 
-MODULES = [_module(path) for path in sorted(_FOLDER.glob("*.cu"))]
+def _module(family: str, files: Iterable[Path]) -> Module:
+    texts = [path.read_text() for path in files]
+    return Module(f"written {family}", tuple(k for text in texts for k in _kernels(family, text)))
+
+
+def _family(path: Path) -> str:
+    return path.stem.partition("_")[0]
+
+
+MODULES = [_module(*family) for family in groupby(sorted(_FOLDER.glob("*.cu")), key=_family)]

@@ -21,10 +21,8 @@ from tests.softgpu.conformance import runner
 from tests.softgpu.conformance.suite import CASES
 
 _MODULES = [
-    *("int 1", "int 2", "int 3", "float 0", "float 2", "half 0", "half 2", "cvt 4", "fp8 0"),
-    *("math 0", "memory 1", "atomics 1", "written atomics_vectors", "written control_flow"),
-    *("written control_calls", "written control_barriers", "written memory_async"),
-    *("written warp_shuffle", "written warp_groups"),
+    *("int", "float", "half", "cvt", "fp8", "math", "memory", "atomics"),
+    *("written atomics", "written control", "written memory", "written warp"),
 ]
 _BUILDS = ("plain", "profile", "sanitize")
 
