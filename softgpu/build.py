@@ -58,10 +58,20 @@ def flags():
     return [*FLAGS, *more]
 
 
+def sources():
+    """The driver's C files, each of a name of its own."""
+    return sorted(DRIVER.rglob("*.c"))
+
+
+def compiling():
+    """The command that compiles them, but for which and what to."""
+    return [find_compiler(), *flags(), f"-I{DRIVER}"]
+
+
 def fingerprint():
     """What the library is made from, as bytes that it carries inside."""
     digest = hashlib.sha256(" ".join(flags()).encode())
-    for path in sorted([*DRIVER.glob("*.c"), *DRIVER.glob("*.h")]):
+    for path in [*sources(), *sorted(DRIVER.rglob("*.h"))]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return f"softgpu-sources-{digest.hexdigest()}"
 
@@ -100,8 +110,8 @@ def make(linked, mark):
     """Compiles the library that carries this mark; its objects lie beside it."""
     folder = linked.parent
     folder.mkdir(parents=True, exist_ok=True)
-    objects = {path: folder / f"{path.stem}.o" for path in sorted(DRIVER.glob("*.c"))}
-    command = [find_compiler(), *flags()]
+    objects = {path: folder / f"{path.stem}.o" for path in sources()}
+    command = compiling()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         compiled = [
             pool.submit(run_compiler, [*command, f'-DSOURCES="{mark}"', "-c", source, "-o", target])

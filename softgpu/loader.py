@@ -25,9 +25,9 @@ from . import build, cache, contract, machine, settings, trace
 from .contract import ffi
 from .declarations import Declarations, short_name
 from .jit.compile import KernelCode
-from .jit.layout import Image, Layout, Site
+from .jit.facts.layout import Image, Layout, Site
+from .jit.facts.types import bits_of
 from .jit.stages import stages
-from .jit.types import bits_of
 from .mistakes import own_mistake
 from .ptx import PtxError, fatbin, link, parse
 from .ptx.callers import tell_callers

@@ -57,7 +57,16 @@ def runtime_library(toolkit: Toolkit) -> Path:
 
 
 def _make_runtime(toolkit: Toolkit, made: Path, name: str) -> None:
-    folder = made.parent
+    (made.parent / "exports").write_text(f"{name} {{ global: *; }};\n")
+    _run([
+        *compiling(toolkit, made.parent), "-shared", *_SOURCES.glob("*.c"), "-o", made,
+        f"-Wl,-soname,{name}", f"-Wl,--version-script={made.parent / 'exports'}", "-Wl,-z,now",
+        build.build(),
+    ])  # fmt: skip
+
+
+def compiling(toolkit: Toolkit, folder: Path) -> list[str]:
+    """The command that compiles the runtime's files; lists that they include go to a folder."""
     headers = {
         header: next(
             path.read_text()
@@ -74,13 +83,8 @@ def _make_runtime(toolkit: Toolkit, made: Path, name: str) -> None:
     theirs = set(re.findall(r"cudaError_t CUDARTAPI (\w+)\(", headers["cuda_runtime_api.h"]))
     refused = "".join(f"REFUSED({missing})\n" for missing in sorted(theirs - ours))
     (folder / "unsupported.inc").write_text(refused)
-    (folder / "exports").write_text(f"{name} {{ global: *; }};\n")
-    _run([
-        build.find_compiler(), *build.flags(), "-shared", *_SOURCES.glob("*.c"), f"-I{folder}",
-        *(f"-isystem{include}" for include in toolkit.include), "-o", made,
-        f"-Wl,-soname,{name}", f"-Wl,--version-script={folder / 'exports'}", "-Wl,-z,now",
-        build.build(),
-    ])  # fmt: skip
+    system = (f"-isystem{include}" for include in toolkit.include)
+    return [build.find_compiler(), *build.flags(), f"-I{folder}", *system]
 
 
 def _run(command: Sequence[str | Path]) -> None:

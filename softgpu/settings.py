@@ -17,7 +17,7 @@ __all__ = [
     "traced",
 ]
 
-_MOST_THREADS = 256  # as MAX_WORKERS in driver/workers.c
+_MOST_THREADS = 256  # as MAX_WORKERS in driver/run/workers.c
 _LONGEST_S = 1e9
 _CACHE_MB = 1024
 _MOST_CACHE_MB = 1 << 30

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from . import contract, settings
 from .declarations import short_name
-from .jit.layout import Image, Layout
+from .jit.facts.layout import Image, Layout
 from .jit.stages import STAGES, stages
 from .mistakes import own_mistake
 from .ptx import Module, PtxError, parse

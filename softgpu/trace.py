@@ -10,7 +10,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from .build import DRIVER, find_compiler, flags, run_compiler
+from .build import compiling, run_compiler, sources
 
 __all__ = ["load"]
 
@@ -75,14 +75,14 @@ def _function(name: str, parameters: str) -> str:
 def load(driver: str) -> None:
     """Put it before the driver, which must be loaded already but not yet be bound to."""
     source = _HEAD
-    for path in sorted(DRIVER.glob("*.c")):
+    for path in sources():
         for name, parameters in _EXPORTED.findall(path.read_text()):
             if name != "cuGetErrorString":
                 source += _function(name, parameters)
     with tempfile.TemporaryDirectory() as folder:
         written, library = Path(folder) / "trace.c", Path(folder) / "libtrace.so"
         written.write_text(source)
-        options = ["-shared", f"-I{DRIVER}", "-w", "-o", library, written, "-ldl"]
-        run_compiler([find_compiler(), *flags(), *options])
+        options = ["-shared", "-w", "-o", library, written, "-ldl"]
+        run_compiler([*compiling(), *options])
         traced = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
     traced.trace(ctypes.c_void_p(ctypes.CDLL(driver)._handle))

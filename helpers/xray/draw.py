@@ -380,7 +380,7 @@ def _phases(spans, barriers, steps):
 
 
 def _groups(offset, bytes_, is_load):
-    """The lanes that share a wavefront if their banks allow; as in softgpu/driver/profile.c."""
+    """The lanes that share a wavefront if their banks allow; as in driver/count/profile.c."""
     size = {8: 16, 16: 8}.get(bytes_, 32)
     if size < 32 and is_load:
         for bit in (1, 2):

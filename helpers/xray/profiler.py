@@ -9,7 +9,7 @@ import numpy as np
 from softgpu import contract
 from softgpu.contract import ffi
 from softgpu.declarations import short_name
-from softgpu.jit.profile import SITE_COUNTERS
+from softgpu.jit.builds.profile import SITE_COUNTERS
 from softgpu.loader import Engine
 
 from .hardware import machine_counts, replay, waves

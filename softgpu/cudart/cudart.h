@@ -20,6 +20,7 @@ cudaError_t told(CUresult result);
 /* Makes the device's context current on this thread, where it is not; what broke it, if it is broken. */
 CUresult ready(void);
 void context_breaks(CUresult why);
+unsigned context_number(void); /* another after each reset; never 0 */
 
 /* A call of the driver, in that context. */
 #define CALL(call) told(ready() ?: (call))
@@ -29,9 +30,6 @@ void context_breaks(CUresult why);
 /* A kernel or a variable by the address that the host's code has for it. */
 CUresult function_of(const void *host, CUfunction *out);
 CUresult variable_of(const void *host, CUdeviceptr *out, size_t *bytes);
-
-/* Forgets what was loaded into a context that is gone. */
-void modules_forget(void);
 
 /* ---- program.c ---- */
 

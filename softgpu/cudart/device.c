@@ -12,9 +12,11 @@ static unsigned number = 1;            /* of that context: goes up when it is re
 static CUresult broken;                /* what a kernel did to that context, until it is reset */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
+unsigned context_number(void) { return __atomic_load_n(&number, __ATOMIC_RELAXED); }
+
 CUresult ready(void)
 {
-    if (current == __atomic_load_n(&number, __ATOMIC_RELAXED)) return broken;
+    if (current == context_number()) return broken;
     pthread_mutex_lock(&mutex);
     CUresult result = cuInit(0);
     if (!result && !context) result = cuDevicePrimaryCtxRetain(&context, device);
@@ -79,7 +81,6 @@ CUDART cudaDeviceSynchronize(void) { return CALL(cuCtxSynchronize()); }
 CUDART cudaDeviceReset(void)
 {
     CUresult result = CUDA_SUCCESS;
-    modules_forget();
     pthread_mutex_lock(&mutex);
     if (context) result = cuDevicePrimaryCtxReset(device);
     context = NULL;

@@ -11,15 +11,15 @@ typedef struct Symbol Symbol;
 
 typedef struct Binary {
     const void *image;
-    CUmodule module; /* NULL: not loaded yet */
-    Symbol *managed; /* variables that the host reads through a pointer of its own */
+    CUmodule module;
+    unsigned context; /* the number of that which it is loaded into; 0: none yet */
+    Symbol *managed;  /* variables that the host reads through a pointer of its own */
 } Binary;
 
 struct Symbol {
     const void *host; /* what the host has as the name of it */
     const char *name;
     Binary *binary;
-    CUfunction function; /* NULL: not asked for yet */
     Symbol *next_managed;
 };
 
@@ -49,8 +49,10 @@ static Symbol *new_symbol(Binary *binary, const void *host, const char *name)
 
 static CUresult load(Binary *binary)
 {
-    if (binary->module) return CUDA_SUCCESS;
+    unsigned context = context_number();
+    if (binary->context == context) return CUDA_SUCCESS;
     CUresult result = ready() ?: cuModuleLoadData(&binary->module, binary->image);
+    if (!result) binary->context = context;
     for (Symbol *s = binary->managed; s && !result; s = s->next_managed) {
         CUdeviceptr address;
         result = cuModuleGetGlobal(&address, NULL, binary->module, s->name);
@@ -64,13 +66,6 @@ static CUresult find(const void *host, Symbol **out)
     Symbol **found = tfind(&(Symbol){.host = host}, &symbols, by_host);
     *out = found ? *found : NULL;
     return found ? load((*found)->binary) : CUDA_ERROR_NOT_FOUND;
-}
-
-void modules_forget(void)
-{
-    pthread_mutex_lock(&mutex);
-    for (size_t i = 0; i < count; i++) binaries[i]->module = NULL;
-    pthread_mutex_unlock(&mutex);
 }
 
 CUresult function_of(const void *host, CUfunction *out)

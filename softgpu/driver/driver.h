@@ -160,6 +160,10 @@ void written_by_copy(const Allocation *target, uint64_t to, const Allocation *so
                      size_t bytes);
 void written_as_a_whole(const Allocation *in);
 void written_everywhere(void); /* all that there is now may have been written */
+bool written_test(const uint8_t *bits, uint64_t from, uint64_t count); /* all bits are set */
+void written_set(uint8_t *bits, uint64_t from, uint64_t count, bool value);
+/* The bits of an allocation as of now; NULL: all of it is written. */
+const uint8_t *written_bits(const Allocation *allocation);
 
 /* ---- memory.c: the table of allocations ---- */
 

@@ -17,21 +17,13 @@ import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from .. import cache
-from . import (  # noqa: F401  (they register their instructions)
-    calls,
-    comparison,
-    copies,
-    floating,
-    integer,
-    memory,
-    warp,
-)
-from .layout import Layout, Site
-from .module_text import ModuleText, symbol
-from .profile import ProfiledEmitter
-from .proven import ProvingEmitter
-from .record import RecordedEmitter
-from .sanitize import SanitizedEmitter
+from . import instructions  # noqa: F401  (they register themselves)
+from .builds.profile import ProfiledEmitter
+from .builds.proven import ProvingEmitter
+from .builds.record import RecordedEmitter
+from .builds.sanitize import SanitizedEmitter
+from .emit.module_text import ModuleText, symbol
+from .facts.layout import Layout, Site
 
 __all__ = ["BUILDS", "KernelCode", "assembly", "module_of", "optimise"]
 
@@ -74,7 +66,7 @@ def _version() -> bytes:
     digest = hashlib.sha256(llvmlite.__version__.encode())
     digest.update(" ".join(_cpu()).encode())
     root = Path(__file__).parent.parent
-    sources = root.glob("ptx/*.py"), root.glob("jit/*.py"), [root / "driver/runtime.h"]
+    sources = root.glob("ptx/*.py"), root.glob("jit/**/*.py"), [root / "driver/runtime.h"]
     for path in sorted(itertools.chain(*sources)):
         digest.update(path.read_bytes())
     return digest.digest()

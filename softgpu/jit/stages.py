@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..ptx.program import Instruction, Module
+from .analysis.flow import EXIT, Block
+from .analysis.passes import Analysis
 from .compile import BUILDS, assembly, module_of, optimise
-from .flow import EXIT, Block
-from .layout import Layout
-from .module_text import ModuleText
-from .passes import Analysis
+from .emit.module_text import ModuleText
+from .facts.layout import Layout
 
 __all__ = ["STAGES", "Stages", "stages"]
 

@@ -1,4 +1,5 @@
-"""Every arrow between files runs down: no two of them need each other, however far apart."""
+"""Every arrow between files runs down: no two of them need each other, however far apart, and a
+folder calls only those below it, in the order in which softgpu/README.md lists them."""
 
 import ast
 import graphlib
@@ -11,11 +12,32 @@ import traceback
 
 import pytest
 
-from softgpu import build
+from softgpu import build, programs
+from softgpu.toolkit import find_toolkit
 from tests import ROOT
 
 PACKAGES = ["softgpu", "helpers", "exercises", "scripts", "tests"]  # later ones import earlier ones
 DRIVER = ROOT / "softgpu/driver"
+CUDART = ROOT / "softgpu/cudart"
+
+
+def rooms(folder):
+    """The folders of softgpu's `driver` or `jit`, from the top down."""
+    listed = re.findall(rf"^\| `{folder}/(\w+)/`", (ROOT / "softgpu/README.md").read_text(), re.M)
+    there = [path for path in (ROOT / "softgpu" / folder).iterdir() if path.name[0] not in "._"]
+    assert sorted(listed) == sorted(path.name for path in there if path.is_dir())
+    return listed
+
+
+def climbing(needs, room_of, order):
+    """The arrows {name: the names that it needs} that run up, between rooms in order."""
+    floor = {room: at for at, room in enumerate(order)}
+    return [
+        (name, other)
+        for name, others in needs.items()
+        for other in others
+        if room_of(name) in floor and floor.get(room_of(other), -1) < floor[room_of(name)]
+    ]
 
 
 def module_name(path):
@@ -47,8 +69,10 @@ def imported(name):
 
 
 def included(path):
-    """The driver's headers that one of its files includes."""
-    return re.findall(r'^#include "(\w+\.h)"', path.read_text(), re.MULTILINE)
+    """The driver's headers that one of its files includes, by their places in it."""
+    for name in re.findall(r'^#include "([\w/]+\.h)"', path.read_text(), re.MULTILINE):
+        beside = path.parent / name
+        yield str((beside if beside.exists() else DRIVER / name).relative_to(DRIVER))
 
 
 def circle(needs):
@@ -62,26 +86,34 @@ def circle(needs):
 
 def test_no_modules_import_each_other():
     needs = {name: set(imported(name)) for name in MODULES}
-    assert {"softgpu.cache", "softgpu.jit.memory"} <= needs["softgpu.jit.compile"]
+    assert {"softgpu.cache", "softgpu.jit.emit.module_text"} <= needs["softgpu.jit.compile"]
     assert circle(needs) is None
     for name, others in needs.items():
         above = PACKAGES[PACKAGES.index(name.split(".")[0]) + 1 :]
         assert not [other for other in others if other.split(".")[0] in above], name
 
 
+def test_the_compilers_folders_import_only_those_below_them():
+    needs = {
+        name: {other for other in imported(name) if other.startswith("softgpu.jit.")}
+        for name in MODULES
+        if name.startswith("softgpu.jit.")
+    }
+    assert "softgpu.jit.analysis.flow" in needs["softgpu.jit.emit.function"]
+    assert not climbing(needs, lambda name: name.split(".")[2], rooms("jit"))
+
+
 def test_no_headers_include_each_other():
-    needs = {path.name: set(included(path)) for path in sorted(DRIVER.glob("*.h"))}
-    assert "runtime.h" in needs["driver.h"]
+    needs = {str(path.relative_to(DRIVER)): set(included(path)) for path in DRIVER.rglob("*.[ch]")}
+    assert "runtime.h" in needs["driver.h"] and "run/mbarrier.h" in needs["watch/phases.c"]
     assert circle(needs) is None
+    needs = {name: {other for other in others if "/" in other} for name, others in needs.items()}
+    assert not climbing(needs, lambda name: name.split("/")[0], rooms("driver"))
 
 
-@pytest.fixture(scope="module")
-def c_files(tmp_path_factory):
-    """{file of the driver: the others that it needs}, as the linker sees it."""
-    objects = tmp_path_factory.mktemp("objects")
-    sources = sorted(DRIVER.glob("*.c"))
-    compiler = [build.find_compiler(), *build.flags(), "-O0", '-DSOURCES=""', "-c"]
-    subprocess.run([*compiler, *sources], cwd=objects, check=True)
+def linked(sources, compiler, objects):
+    """{C file: the others that it needs}, as the linker sees it."""
+    subprocess.run([*compiler, "-O0", "-c", *sources], cwd=objects, check=True)
     symbols = {}
     for source in sources:
         listed = ["nm", "--format=posix", objects / f"{source.stem}.o"]
@@ -94,16 +126,35 @@ def c_files(tmp_path_factory):
     }
 
 
+@pytest.fixture(scope="module")
+def c_files(tmp_path_factory):
+    """What each of the driver's files needs of the others."""
+    compiler = [*build.compiling(), '-DSOURCES=""']
+    return linked(build.sources(), compiler, tmp_path_factory.mktemp("objects"))
+
+
 class TestFilesOfC:  # compiled once: a class stays in one process
     def test_none_call_each_other(self, c_files):
         assert {"memory.c", "fault.c"} <= c_files["block.c"]
         assert circle(c_files) is None
 
+    def test_folders_call_only_those_below_them(self, c_files):
+        room = {path.name: path.parent.name for path in build.sources()}
+        assert room["watch.c"] == "watch" and len(room) == len(build.sources())
+        assert not climbing(c_files, room.__getitem__, rooms("driver"))
+
     def test_the_sanitizers_call_only_those_above_them_in_its_header(self, c_files):
-        titles = re.findall(r"/\* ---- (\w+\.c): ", (DRIVER / "sanitize.h").read_text())
+        titles = re.findall(r"/\* ---- (\w+\.c): ", (DRIVER / "watch/sanitize.h").read_text())
         assert {"order.c", "report.c", "shadow.c", "sanitize.c"} <= set(titles)
         for at, file in enumerate(titles):
             assert not c_files[file] & set(titles[at + 1 :]), file
+
+
+def test_no_files_of_the_cuda_runtime_call_each_other(tmp_path):
+    compiler = programs.compiling(find_toolkit(), tmp_path)
+    needs = linked(sorted(CUDART.glob("*.c")), compiler, tmp_path)
+    assert "device.c" in needs["modules.c"]
+    assert circle(needs) is None
 
 
 def test_a_circle_is_found():

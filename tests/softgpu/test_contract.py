@@ -8,8 +8,8 @@ import pytest
 from softgpu import build, contract
 from softgpu.contract import ffi
 from softgpu.jit.compile import BUILDS
-from softgpu.jit.layout import Image, Layout
-from softgpu.jit.module_text import ModuleText
+from softgpu.jit.emit.module_text import ModuleText
+from softgpu.jit.facts.layout import Image, Layout
 from softgpu.ptx import parse
 from tests import ROOT
 

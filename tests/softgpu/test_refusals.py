@@ -7,7 +7,7 @@ import pytest
 
 from helpers import autoinit
 from softgpu import cache, loader
-from softgpu.jit import emit
+from softgpu.jit.emit import function
 from softgpu.ptx.program import Immediate
 
 if not autoinit.is_software:
@@ -147,7 +147,7 @@ def broken(monkeypatch):
     def sad(e, item):
         raise KeyError("a mistake")
 
-    monkeypatch.setitem(emit._EMITTERS, "sad", sad)
+    monkeypatch.setitem(function._EMITTERS, "sad", sad)
 
 
 def test_a_mistake_is_told_as_one_with_its_instruction_and_its_line(broken, capfd):
@@ -168,7 +168,7 @@ def test_a_mistake_is_told_as_one_with_its_instruction_and_its_line(broken, capf
     ],
 )
 def test_a_mistake_names_its_emitter(wrong, says, monkeypatch):
-    monkeypatch.setitem(emit._EMITTERS, "sad", lambda e, item: wrong(e))
+    monkeypatch.setitem(function._EMITTERS, "sad", lambda e, item: wrong(e))
     with pytest.raises(cuda.Error, match=says + r"test_refusals\.py:\d+") as told:
         results("sad.u32 %r1, %r2, %r3, %r4;\nst.global.u32 [%rd1], %r1;", 1)
     assert "does not run" not in str(told.value) and "please report it" in str(told.value)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit
-from softgpu.jit.module_text import ModuleText
+from softgpu.jit.emit.module_text import ModuleText
 from softgpu.loader import Engine
 
 if not autoinit.is_software:

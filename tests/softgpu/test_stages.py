@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from softgpu import show, toolkit
-from softgpu.jit import emit
+from softgpu.jit.emit import function
 from softgpu.jit.stages import STAGES
 
 KERNEL = """
@@ -120,7 +120,7 @@ def test_show_tells_a_mistake_of_its_own_as_one(tmp_path, monkeypatch):
         ".version 9.0\n.target sm_90\n.address_size 64\n"
         ".entry k() { .reg .b32 a; sad.u32 a, a, a, a; }"
     )
-    monkeypatch.setitem(emit._EMITTERS, "sad", lambda e, item: e.nothing)
+    monkeypatch.setitem(function._EMITTERS, "sad", lambda e, item: e.nothing)
     monkeypatch.setattr(sys, "argv", ["show", str(path)])
     with pytest.raises(
         SystemExit, match=r"failed on the instruction sad\.u32 .*test_stages\.py:\d+"

@@ -10,9 +10,9 @@ from helpers import autoinit, sources, xray
 from helpers.xray import draw, launch
 from helpers.xray.occupancy import occupancy
 from softgpu import build
-from softgpu.jit.flow import blocks_in_order
-from softgpu.jit.layout import Image, Layout
-from softgpu.jit.merging import merged_accesses
+from softgpu.jit.analysis.flow import blocks_in_order
+from softgpu.jit.analysis.merging import merged_accesses
+from softgpu.jit.facts.layout import Image, Layout
 from softgpu.ptx import parse
 from tests.xray.nsight.cases import CASES, OWN, SCATTERED
 from tests.xray.nsight.record import METRICS, golden

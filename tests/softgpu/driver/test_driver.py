@@ -992,7 +992,7 @@ def there(tmp_path, monkeypatch):
     """A small driver, in a folder with spaces."""
     there = tmp_path / "a folder"
     there.mkdir()
-    shutil.copy(build.DRIVER / "handles.c", there)
+    shutil.copy(build.DRIVER / "base/handles.c", there)
     for header in build.DRIVER.glob("*.h"):
         shutil.copy(header, there)
     monkeypatch.setattr(build, "DRIVER", there)

@@ -12,7 +12,7 @@ from tests.softgpu.driver.harness import only_driver
 
 INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED = 1, 500, 801
 FOUND, NO_SYMBOL, VERSION_TOO_LOW = 0, 1, 2
-HEADER = (build.DRIVER / "entry_points.h").read_text()
+HEADER = (build.DRIVER / "api/entry_points.h").read_text()
 SUPPORTED = re.findall(r"X\((\w+), (\d+)\)", HEADER)
 UNSUPPORTED = re.findall(r'X\((\w+), (\d+), "([^"]+)"\)', HEADER)
 
@@ -45,7 +45,7 @@ def test_every_entry_point_is_found_by_its_name_and_version(driver):
 
 def test_every_exported_call_is_listed():
     listed = {row[0] for row in (*SUPPORTED, *UNSUPPORTED)}
-    for path in build.DRIVER.glob("*.c"):
+    for path in build.sources():
         names = re.findall(r"^CUAPI (cu\w+)\(", path.read_text(), re.M)
         assert set(names) - {"cuMemsetD"} <= listed, path.name
 

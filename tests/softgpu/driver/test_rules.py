@@ -33,8 +33,9 @@ class Sectors(ctypes.Structure):
 def rules(tmp_path_factory):
     """The functions of rules.c, compiled as the driver is but linked with nothing."""
     library = tmp_path_factory.mktemp("rules") / "rules.so"
-    options = [*build.flags(), "-fvisibility=default", "-shared", "-Wl,-z,defs"]
-    command = [build.find_compiler(), *options, str(build.DRIVER / "rules.c"), "-o", str(library)]
+    options = ["-fvisibility=default", "-shared", "-Wl,-z,defs"]
+    source = str(build.DRIVER / "count/rules.c")
+    command = [*build.compiling(), *options, source, "-o", str(library)]
     subprocess.run(command, check=True)
     found = ctypes.CDLL(str(library))
     found.rules_sectors.restype = Sectors

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from helpers import autoinit
-from softgpu.jit import ahead
-from softgpu.jit.ahead import plan_ahead
-from softgpu.jit.passes import analyse
+from softgpu.jit.analysis import ahead
+from softgpu.jit.analysis.ahead import plan_ahead
+from softgpu.jit.analysis.passes import analyse
 from tests.softgpu.jit.text import kernel
 
 software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from softgpu.jit.flow import EXIT, blocks_in_order, live_registers, waiting_blocks
-from softgpu.jit.uniform import find_varying
+from softgpu.jit.analysis.flow import EXIT, blocks_in_order, live_registers, waiting_blocks
+from softgpu.jit.analysis.uniform import find_varying
 
 from .text import kernel
 

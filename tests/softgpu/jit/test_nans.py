@@ -2,8 +2,8 @@
 
 import pytest
 
-from softgpu.jit.flow import blocks_in_order, live_registers
-from softgpu.jit.nans import plan_nans
+from softgpu.jit.analysis.flow import blocks_in_order, live_registers
+from softgpu.jit.analysis.nans import plan_nans
 
 from .text import kernel
 

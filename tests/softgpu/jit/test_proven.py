@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from helpers import autoinit
+from softgpu.jit.analysis.strides import strides_along_x
 from softgpu.jit.compile import BUILDS
-from softgpu.jit.layout import Image, Layout
-from softgpu.jit.module_text import ModuleText
-from softgpu.jit.strides import strides_along_x
+from softgpu.jit.emit.module_text import ModuleText
+from softgpu.jit.facts.layout import Image, Layout
 from softgpu.ptx import parse
 
 from .text import HEAD

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from softgpu.jit.opcodes import OPCODES
+from softgpu.jit.facts.opcodes import OPCODES
 from softgpu.ptx import PtxError, parse
 from softgpu.ptx.forms import check_forms, opcodes, result_count
 

@@ -1,0 +1,113 @@
+/* Mbarriers: words in shared memory that count, phase by phase, the arrivals and the bytes that are
+   still to come. A phase ends when there are none of either. */
+#include "mbarrier.h"
+
+#define MOST_ARRIVALS ((1u << 20) - 1)
+
+static Mbarrier *mbarrier_at(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
+{
+    Mbarrier *m = (Mbarrier *)address;
+    if (!m->valid)
+        fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
+                 "uses an mbarrier at byte %u of shared memory that has not been initialised: "
+                 "init(&barrier, count) by one thread, then __syncthreads()",
+                 (uint32_t)(address - (uint64_t)w->shared));
+    return m;
+}
+
+void sg_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                      const uint32_t *arrivals)
+{
+    access_check(w, site, addr, mask);
+    FOR_LANES(lane, mask)
+    {
+        uint32_t count = arrivals[lane];
+        if (!count || count > MOST_ARRIVALS)
+            fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
+                     "initialises an mbarrier for %u arrivals; 1 to %u are possible", count,
+                     MOST_ARRIVALS);
+        *(Mbarrier *)addr[lane] = mbarrier_new(count);
+    }
+}
+
+void sg_mbarrier_inval(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
+{
+    access_check(w, site, addr, mask);
+    FOR_LANES(lane, mask) * mbarrier_at(w, site, lane, addr[lane]) = (Mbarrier){0};
+}
+
+void sg_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                        const uint32_t *arrivals, const uint32_t *bytes, uint32_t how,
+                        uint64_t *state)
+{
+    access_check(w, site, addr, mask);
+    FOR_LANES(lane, mask)
+    {
+        Mbarrier *m = mbarrier_at(w, site, lane, addr[lane]);
+        uint32_t count = arrivals[lane];
+        if (count > m->pending)
+            fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
+                     "arrives %u times at an mbarrier that waits for %u arrivals only", count,
+                     (uint32_t)m->pending);
+        state[lane] = m->word;
+        m->bytes += how & ARRIVAL_COMES ? -bytes[lane] : bytes[lane];
+        m->pending -= count;
+        if (how & ARRIVAL_DROPS) m->expected -= count;
+        if (m->pending || m->bytes || !(count || bytes[lane])) continue;
+        m->pending = m->expected;
+        m->phase++;
+        block_wake(w->worker);
+    }
+}
+
+/* The lanes whose phase is over. */
+static uint32_t phases_over(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                            const uint64_t *phase, uint32_t how)
+{
+    uint32_t over = 0;
+    FOR_LANES(lane, mask)
+    {
+        Mbarrier now = *mbarrier_at(w, site, lane, addr[lane]), then = {.word = phase[lane]};
+        bool differs = how & WAIT_PARITY ? (now.phase ^ phase[lane]) & 1 : now.phase != then.phase;
+        over |= (uint32_t)differs << lane;
+    }
+    return over;
+}
+
+uint32_t sg_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                          const uint64_t *phase, uint32_t how)
+{
+    access_check(w, site, addr, mask);
+    uint32_t over = phases_over(w, site, addr, mask, phase, how);
+    if (over || !mask || !(how & WAIT_ALONE || (how & WAIT_ONLY_WAY && mask == w->live)))
+        return over;
+    block_wait(w, site, mask, addr[__builtin_ctz(mask)]);
+    return phases_over(w, site, addr, mask, phase, how);
+}
+
+/* ---- bulk copies, which an mbarrier hears of ---- */
+
+#define PIECE 16u
+
+void copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, const uint64_t *to,
+               const uint64_t *from, const uint32_t *bytes, Load load, Store store)
+{
+    char data[LANES * PIECE] __attribute__((aligned(64)));
+    uint64_t here[LANES], there[LANES];
+    FOR_LANES(lane, mask)
+    {
+        if (bytes[lane] % PIECE)
+            fault_at(w, read, lane, CUDA_ERROR_LAUNCH_FAILED,
+                     "copies %u bytes in bulk; multiples of %u are possible", bytes[lane], PIECE);
+        for (uint32_t at = 0; at < bytes[lane]; at += PIECE) {
+            here[lane] = from[lane] + at;
+            there[lane] = to[lane] + at;
+            load(w, read, here, 1u << lane, data);
+            store(w, written, there, 1u << lane, data);
+        }
+    }
+}
+
+void sg_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, const uint64_t *to,
+                  const uint64_t *from, const uint32_t *bytes)
+{ copy_bulk(w, read, written, mask, to, from, bytes, sg_load, sg_store); }

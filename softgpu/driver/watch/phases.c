@@ -1,0 +1,61 @@
+/* Mbarriers and bulk copies, watched: who arrives tells what came before to who sees the phase end. */
+#include "run/mbarrier.h"
+
+#include "sanitize.h"
+
+/* Where that is told: phases that follow each other differ. */
+static uint64_t channel(uint64_t address, uint64_t phase) { return address | 1 | (phase & 1) << 1; }
+
+void sg_sanitize_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                               const uint32_t *arrivals, uint32_t hints)
+{
+    Mbarrier new[LANES];
+    FOR_LANES(lane, mask) new[lane] = mbarrier_new(arrivals[lane]);
+    uint32_t good = sanitize_access(w, site, addr, mask, new, hints);
+    sg_mbarrier_init(w, site, addr, good, arrivals);
+}
+
+void sg_sanitize_mbarrier_inval(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                                uint32_t hints)
+{ sg_mbarrier_inval(w, site, addr, sanitize_access(w, site, addr, mask, NULL, hints)); }
+
+void sg_sanitize_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                                 const uint32_t *arrivals, const uint32_t *bytes, uint32_t how,
+                                 uint64_t *state, uint32_t hints)
+{
+    FOR_LANES(lane, sanitize_access(w, site, addr, mask, NULL, hints))
+    {
+        if (hints & HINT_RELEASE)
+            order_arrive_in_phase(w->warp_id, lane,
+                                  channel(addr[lane], ((const Mbarrier *)addr[lane])->phase));
+        sg_mbarrier_update(w, site, addr, 1u << lane, arrivals, bytes, how, state);
+    }
+}
+
+uint32_t sg_sanitize_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                                   const uint64_t *phase, uint32_t how, uint32_t hints)
+{
+    uint32_t good = sanitize_access(w, site, addr, mask, NULL, hints);
+    uint32_t over = sg_mbarrier_wait(w, site, addr, good, phase, how);
+    FOR_LANES(lane, hints & HINT_RELEASE ? over : 0)
+    {
+        Mbarrier then = {.word = phase[lane]};
+        uint64_t ended = how & WAIT_PARITY ? phase[lane] : then.phase;
+        order_learn(w->warp_id, lane, channel(addr[lane], ended));
+    }
+    return over;
+}
+
+static void load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data)
+{ sg_sanitize_load(w, site, addr, mask, data, 0); }
+
+static void store(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data)
+{ sg_sanitize_store(w, site, addr, mask, data, 0); }
+
+void sg_sanitize_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask,
+                           const uint64_t *to, const uint64_t *from, const uint32_t *bytes,
+                           uint32_t hints)
+{
+    (void)hints;
+    copy_bulk(w, read, written, mask, to, from, bytes, load, store);
+}

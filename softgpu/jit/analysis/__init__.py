@@ -1,0 +1,1 @@
+"""What is found out about a function before it is written."""

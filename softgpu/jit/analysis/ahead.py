@@ -1,0 +1,110 @@
+"""How far a warp runs ahead of the others at a barrier before it has to wait for them.
+
+What a warp does after a barrier is all the same to the others, and they to it, until it touches
+memory. So it may say at the barrier that it has come, and wait no sooner than there. One that has
+nothing to do until the next barrier, as most warps have in the last steps of a tree, then comes to
+that one at once: it waits in none of them, and costs no change of stacks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...ptx.program import Function, Immediate, Instruction, Special
+from ..facts.opcodes import Does, does
+from .flow import EXIT, Block, spinning_loops
+
+__all__ = ["Ahead", "plan_ahead"]
+
+_BARRIERS = ("bar", "barrier")
+_CLOCKS = ("clock", "globaltimer")
+
+
+@dataclass
+class Ahead:
+    """Barriers at which a warp only says that it has come; instructions that it waits before."""
+
+    barriers: set[Instruction] = field(default_factory=set)
+    waits: set[Instruction] = field(default_factory=set)
+
+
+def _is_barrier(item: Instruction) -> bool:
+    return item.opcode in _BARRIERS and "warp" not in item.modifiers
+
+
+def _is_syncthreads(item: Instruction) -> bool:
+    return "sync" in item.modifiers and item.operands == (Immediate(0),) and not item.predicate
+
+
+def _touches(item: Instruction) -> bool:
+    """Whether it matters to an instruction, or to others, which warps have come to a barrier."""
+    if does(item, Does.COMPUTES):
+        specials = [operand for operand in item.operands if isinstance(operand, Special)]
+        return any(special.name.startswith(_CLOCKS) for special in specials)
+    if does(item, Does.READS):
+        return "param" not in item.modifiers
+    return not (does(item, Does.TALKS, Does.JUMPS) or item.opcode in _BARRIERS)
+
+
+def _next(index: int, block: Block, waiting: list[frozenset[int]]) -> list[int]:
+    """Where the warp may go on after a block: with its lanes, or others that wait."""
+    return [*block.targets, *waiting[index]]
+
+
+def _is_idle(items: list[Instruction]) -> bool | None:
+    """Whether instructions come to a barrier before they touch anything; None: to neither."""
+    for item in items:
+        if _is_barrier(item) or _touches(item):
+            return _is_barrier(item)
+    return None
+
+
+def _pays(blocks: list[Block], waiting: list[frozenset[int]]) -> bool:
+    """Whether a warp may come from one barrier to another, or to its end, and touch nothing."""
+    idle: dict[int, bool | None] = {EXIT: True}
+    idle |= {index: _is_idle(block.instructions) for index, block in enumerate(blocks)}
+    open_ends = [index for index, found in idle.items() if found is None]
+    changed = True
+    while changed:
+        changed = False
+        for index in open_ends:
+            if not idle[index] and any(idle[to] for to in _next(index, blocks[index], waiting)):
+                idle[index] = changed = True
+    for index, block in enumerate(blocks):
+        following = any(idle[to] for to in _next(index, block, waiting))
+        barriers = (n for n, item in enumerate(block.instructions) if _is_barrier(item))
+        for position in barriers:
+            after = _is_idle(block.instructions[position + 1 :])
+            if following if after is None else after:
+                return True
+    return False
+
+
+def plan_ahead(function: Function, blocks: list[Block], waiting: list[frozenset[int]]) -> Ahead:
+    """Nothing where warps wait for each other otherwise than at __syncthreads, or it does not pay.
+
+    `waiting`: for each block, the others at which lanes may wait while it runs."""
+    items = [item for block in blocks for item in block.instructions]
+    barriers = {item for item in items if _is_barrier(item)}
+    others = any(does(i, Does.CALLS) or i.opcode in ("mbarrier", "nanosleep") for i in items)
+    if not function.is_entry or others or not all(map(_is_syncthreads, barriers)):
+        return Ahead()
+    if spinning_loops(blocks) or not _pays(blocks, waiting):
+        return Ahead()
+    plan = Ahead(barriers)
+    at_begin = {0: False}  # whether a warp may be ahead where a block begins
+    todo = [0]
+    while todo:
+        index = todo.pop()
+        ahead = at_begin[index]
+        for item in blocks[index].instructions:
+            if item in barriers:
+                ahead = True
+            elif ahead and _touches(item):
+                plan.waits.add(item)
+                ahead = False
+        for to in _next(index, blocks[index], waiting):
+            if to != EXIT and (to not in at_begin or ahead and not at_begin[to]):
+                at_begin[to] = ahead
+                todo.append(to)
+    return plan

@@ -1,0 +1,445 @@
+"""Control flow for 32 lanes at once: blocks in an order in which lanes that part always meet again.
+
+A warp runs one block at a time, always the first in order that has lanes waiting. For this to bring
+lanes together where their paths join, every loop stands in one piece, is entered at its first block
+only and is repeated from its last block only; `blocks_in_order` arranges a function so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from ...ptx.forms import result_count
+from ...ptx.program import (
+    Address,
+    Function,
+    Immediate,
+    Instruction,
+    Label,
+    Not,
+    PtxError,
+    Register,
+    Special,
+    Vector,
+)
+from ..facts.opcodes import Does, does
+
+__all__ = [
+    "CARRY",
+    "EXIT",
+    "Block",
+    "blocks_in_order",
+    "live_registers",
+    "registers_of",
+    "released",
+    "spinning_loops",
+    "waiting_blocks",
+    "waits_for_nothing_else",
+]
+
+EXIT = -1
+"""The target of lanes that return."""
+
+
+@dataclass
+class Block:
+    """Straight-line instructions and where lanes go then.
+
+    `choice` is None (all lanes go to targets[0]), a predicated branch (targets: taken, not taken),
+    a `brx.idx` (targets by index), or "entry": the lane's entry number (see `selects`) chooses.
+    """
+
+    instructions: list[Instruction]
+    targets: list[int]
+    choice: Instruction | str | None = None
+    selects: dict[int, int] = field(default_factory=dict)  # target position -> entry number it sets
+    exits: bool = False  # EXIT is the end of the thread, not of the function
+    loses_lanes: bool = False  # threads may end in a function that it calls
+
+
+def gathers(item: Instruction) -> bool:
+    """Whether an instruction is for several lanes to execute together."""
+    return item.opcode in ("bar", "barrier") or "sync" in item.modifiers
+
+
+def _waits_at_mbarrier(item: Instruction) -> bool:
+    return item.opcode == "mbarrier" and item.modifiers[0] in ("test_wait", "try_wait")
+
+
+def _watches(item: Instruction) -> bool:
+    """Whether an instruction, in a loop, may be waiting for a change to memory."""
+    modifiers = set(item.modifiers)
+    if item.opcode == "atom":  # one that adds 0 or the like only looks
+        looks = Immediate(0) in item.operands or Immediate(-1) in item.operands
+        return looks or bool({"cas", "exch"} & modifiers)
+    if _waits_at_mbarrier(item):
+        return True
+    watching = {"volatile", "acquire", "relaxed", "mmio", "cv", "cg"}
+    return item.opcode == "ld" and bool(watching & modifiers)
+
+
+def _split(function: Function, calls_may_exit: bool) -> list[Block]:
+    """Blocks in textual order; targets are indices into the list."""
+    starts: list[list[Instruction]] = [[]]
+    labels: dict[str, int] = {}
+    may_spin = any(map(_watches, function.instructions))
+    for item in function.body:
+        if isinstance(item, Label):
+            if starts[-1]:
+                starts.append([])
+            labels[item.name] = len(starts) - 1
+        else:
+            if may_spin and gathers(item) and starts[-1]:
+                starts.append([])
+            starts[-1].append(item)
+            if does(item, Does.JUMPS) or (calls_may_exit and does(item, Does.CALLS)):
+                starts.append([])
+    blocks = []
+    for index, instructions in enumerate(starts):
+        following = index + 1 if index + 1 < len(starts) else EXIT
+        last = instructions[-1] if instructions else None
+        if last is None or not does(last, Does.JUMPS):
+            calls = last is not None and does(last, Does.CALLS)
+            blocks.append(Block(instructions, [following], loses_lanes=calls_may_exit and calls))
+            continue
+        if last.opcode == "brx":
+            names = function.branch_targets[last.operands[1].name]
+            blocks.append(Block(instructions[:-1], [labels[name] for name in names], last))
+            continue
+        target = labels[last.operands[0].name] if last.opcode == "bra" else EXIT
+        if last.predicate and target != following:
+            blocks.append(Block(instructions[:-1], [target, following], last))
+        else:
+            blocks.append(Block(instructions[:-1], [target]))
+        blocks[-1].exits = last.opcode == "exit"
+    if function.is_entry:  # threads that have nothing left to do are gone, not waiting for others
+        done = {
+            index
+            for index, block in enumerate(blocks)
+            if not block.instructions and block.choice is None and block.targets == [EXIT]
+        }
+        for block in blocks:
+            block.targets = [EXIT if target in done else target for target in block.targets]
+    return blocks
+
+
+def _components(nodes: list[int], successors) -> list[list[int]]:
+    """Strongly connected components in topological order (Tarjan, without recursion)."""
+    number: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    on_stack: set[int] = set()
+    found = []
+    for root in nodes:
+        if root in number:
+            continue
+        work = [(root, iter(successors(root)))]
+        number[root] = low[root] = len(number)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            node, targets = work[-1]
+            for target in targets:
+                if target not in number:
+                    number[target] = low[target] = len(number)
+                    stack.append(target)
+                    on_stack.add(target)
+                    work.append((target, iter(successors(target))))
+                    break
+                if target in on_stack:
+                    low[node] = min(low[node], number[target])
+            else:
+                work.pop()
+                if work:
+                    parent = work[-1][0]
+                    low[parent] = min(low[parent], low[node])
+                if low[node] == number[node]:
+                    component: list[int] = []
+                    while not component or component[-1] != node:
+                        component.append(stack.pop())
+                        on_stack.discard(component[-1])
+                    found.append(component)
+    return found[::-1]
+
+
+def _reachable(blocks: list[Block], entry: int) -> list[int]:
+    """The blocks that can be reached, the entry first."""
+    seen, todo = {entry}, [entry]
+    while todo:
+        for target in blocks[todo.pop()].targets:
+            if target != EXIT and target not in seen:
+                seen.add(target)
+                todo.append(target)
+    return [entry, *sorted(seen - {entry})]
+
+
+def _arrange(
+    blocks: list[Block], nodes: list[int], entry: set[int], cut: set[tuple[int, int]]
+) -> list[int]:
+    """Order `nodes` (a region whose edges in `cut` are ignored); may append blocks to `blocks`.
+
+    A block comes after all that lead to it. Blocks of a loop lead to each other: they stand in one
+    piece, the header first, then the others, arranged likewise without the one edge back. A loop
+    with several ways back gets a last block L that gathers them, one with several ways in gets a
+    header E that hands on lanes by the entry number that they come with:
+
+        b1 -> b2 or b3            b1
+        b2 -> b1                  b2 -> L
+        b3 -> b1 or out           b3 -> L or out
+                                  L  -> b1
+
+        b0 -> b1 or b2            b0 -> E (entry 0 or 1)
+        b1 -> b2                  E  -> b1 or b2 by entry
+        b2 -> b1 or out           b1 -> L (entry 1)
+                                  b2 -> L (entry 0) or out
+                                  L  -> E
+    """
+    inside = set(nodes)
+    order: list[int] = []
+
+    def successors(node):
+        return [t for t in blocks[node].targets if t in inside and (node, t) not in cut]
+
+    for component in _components(nodes, successors):
+        members = set(component)
+        if len(component) == 1 and component[0] not in successors(component[0]):
+            order += component
+            continue
+        entered = {
+            target for node in inside - members for target in successors(node) if target in members
+        } | (entry & members)
+        header = _header(blocks, sorted(entered))
+        members.add(header)
+        latch = _latch(blocks, members, header)
+        members.add(latch)
+        inside |= members
+        rest = sorted(members - {header})
+        after = {t for t in blocks[header].targets if t in members and t != header}
+        order.append(header)
+        if rest:
+            order += _arrange(blocks, rest, after, cut | {(latch, header)})
+    return order
+
+
+def _header(blocks: list[Block], entries: list[int]) -> int:
+    """The block by which a loop is entered: where there are several, one before them."""
+    if len(entries) == 1:
+        return entries[0]
+    header = len(blocks)
+    for block in blocks:
+        for position, target in enumerate(block.targets):
+            if target in entries:
+                block.selects[position] = entries.index(target)
+                block.targets[position] = header
+    blocks.append(Block([], entries, "entry"))
+    return header
+
+
+def _latch(blocks: list[Block], members: set[int], header: int) -> int:
+    """The block that leads back: a last one where there are several, or one from amid the loop."""
+    sources = [node for node in members if header in blocks[node].targets]
+    if len(sources) == 1 and {*blocks[sources[0]].targets} & members == {header}:
+        return sources[0]
+    latch = len(blocks)
+    for node in sources:
+        block = blocks[node]
+        block.targets = [latch if target == header else target for target in block.targets]
+    blocks.append(Block([], [header]))
+    return latch
+
+
+def blocks_in_order(function: Function, calls_may_exit: bool = False) -> list[Block]:
+    """The reachable blocks of a function; an edge to itself or an earlier block repeats a loop."""
+    blocks = _split(function, calls_may_exit)
+    blocks.append(Block([], [0]))  # an entry that nothing jumps back to
+    order = _arrange(blocks, _reachable(blocks, len(blocks) - 1), set(), set())
+    place = {node: index for index, node in enumerate(order)} | {EXIT: EXIT}
+    for node in order:
+        blocks[node].targets = [place[target] for target in blocks[node].targets]
+    return [blocks[node] for node in order]
+
+
+def spinning_loops(blocks: list[Block]) -> dict[int, int]:
+    """Loops (last block: first block) that may wait for other lanes or warps to change memory."""
+    return {
+        last: first
+        for last, block in enumerate(blocks)
+        for first in block.targets
+        if EXIT < first <= last
+        and any(_watches(item) for b in blocks[first : last + 1] for item in b.instructions)
+    }
+
+
+_HANDS_ON = "mov setp selp and or xor not".split()
+
+
+def _acts(item: Instruction) -> bool:
+    """Whether others can tell that an instruction was executed."""
+    acts = does(item, Does.WRITES, Does.UPDATES, Does.COPIES, Does.CALLS, Does.STOPS)
+    return acts or gathers(item) or item.opcode in ("ret", "exit")
+
+
+def _ends_by_waiting(blocks: list[Block], first: int, last: int) -> bool:
+    """Whether a loop goes on until a wait at an mbarrier succeeds, and does nothing else."""
+    items = [item for block in blocks[first : last + 1] for item in block.instructions]
+    if any(_acts(item) for item in items):
+        return False
+    decisive: set[str] = set()
+    for block in blocks[first : last + 1]:
+        if not all(first <= target <= last for target in block.targets):
+            if not isinstance(block.choice, Instruction):
+                return False
+            decisive |= {register.name for register in registers_of(block.choice)[1]}
+    before = -1
+    while before < len(decisive):
+        before = len(decisive)
+        for item in items:
+            written, read = registers_of(item)
+            if _waits_at_mbarrier(item) or not decisive & {r.name for r in written}:
+                continue
+            if item.opcode not in _HANDS_ON or any(isinstance(o, Special) for o in item.operands):
+                return False
+            decisive |= {register.name for register in read}
+    return True
+
+
+def waits_for_nothing_else(blocks: list[Block]) -> dict[Instruction, tuple[int, int]]:
+    """The waits at mbarriers in loops (last block, first block) that only they end."""
+    return {
+        item: (last, first)
+        for last, first in spinning_loops(blocks).items()
+        if _ends_by_waiting(blocks, first, last)
+        for block in blocks[first : last + 1]
+        for item in block.instructions
+        if _waits_at_mbarrier(item)
+    }
+
+
+def released(blocks: list[Block], waiting: Iterable[int], first: int) -> list[int]:
+    """The waiting blocks that a spinning loop, which starts at `first`, lets run."""
+    return sorted(
+        block
+        for block in waiting
+        if block != first and not any(gathers(item) for item in blocks[block].instructions)
+    )
+
+
+def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset[int]]:
+    """For each block, the other blocks at which lanes may be waiting while it runs.
+
+    `divergent[b]`: the lanes of block b may choose different targets. A spinning loop lets waiting
+    lanes run a block now and then, since one of them may hold what the loop waits for; but not a
+    block that is for all of them to run together.
+    """
+    during: list[set[int]] = [set() for _ in blocks]
+    spinning = spinning_loops(blocks)
+    changed = True
+
+    def wait(block: int, others: set[int]) -> None:
+        nonlocal changed
+        if not others <= during[block]:
+            during[block] |= others
+            changed = True
+
+    while changed:
+        changed = False
+        for index, block in enumerate(blocks):
+            ways = [block.targets] if divergent[index] else [[target] for target in block.targets]
+            for targets in ways:
+                candidates = sorted(during[index] | {t for t in targets if t != EXIT})
+                certain = len(targets) == 1 and targets[0] != EXIT and not block.loses_lanes
+                for position, target in enumerate(candidates):
+                    wait(target, set(candidates[position + 1 :]))
+                    if certain and target == targets[0]:
+                        break
+            if index in spinning:
+                for other in released(blocks, during[index], spinning[index]):
+                    wait(other, (during[index] | {spinning[index]}) - {other})
+    return [frozenset(waiting) for waiting in during]
+
+
+def _registers(operand) -> list[Register]:
+    if isinstance(operand, Register):
+        return [operand]
+    if isinstance(operand, Not):
+        return [operand.register]
+    if isinstance(operand, Address):
+        return [operand.base] if isinstance(operand.base, Register) else []
+    if isinstance(operand, Vector):
+        return [register for element in operand.elements for register in _registers(element)]
+    return []
+
+
+CARRY = Register("%carry", "pred")
+"""The condition code register that add.cc and its kin write and read."""
+
+
+_known_registers: WeakKeyDictionary[Instruction, tuple[list[Register], list[Register]]]
+_known_registers = WeakKeyDictionary()
+
+
+def registers_of(instruction: Instruction) -> tuple[list[Register], list[Register]]:
+    """(written, read) registers; a predicated write also reads, since other lanes keep theirs."""
+    known = _known_registers.get(instruction)
+    if known is None:
+        known = _known_registers[instruction] = _find_registers(instruction)
+    return known
+
+
+def _find_registers(instruction: Instruction) -> tuple[list[Register], list[Register]]:
+    if instruction.opcode == "call":
+        returned, function, *passed = instruction.operands
+        written = _registers(returned)
+        read = [r for operand in (function, *passed) for r in _registers(operand)]
+    else:
+        count = result_count(instruction)
+        written = [r for operand in instruction.operands[:count] for r in _registers(operand)]
+        read = [r for operand in instruction.operands[count:] for r in _registers(operand)]
+        if any(isinstance(o, Address) for o in instruction.operands[:count]):
+            raise PtxError(f"{instruction.name} writes to an address ({instruction.source})")
+    if "cc" in instruction.modifiers:
+        written = [*written, CARRY]
+    if instruction.opcode in ("addc", "subc", "madc"):
+        read = [*read, CARRY]
+    if instruction.predicate:
+        read = [*read, instruction.predicate, *written]
+    return written, read
+
+
+def registers_read(function: Function) -> set[str]:
+    """Names of the registers that some instruction of a function reads."""
+    names: set[str] = set()
+    for item in function.instructions:
+        written, read = registers_of(item)
+        kept = len(written) if item.predicate else 0  # a predicated write is no reading
+        names |= {r.name for r in read[: len(read) - kept]}
+    return names
+
+
+def live_registers(blocks: list[Block]) -> list[set[str]]:
+    """Names of the registers whose value on entry to each block may still be read."""
+    use: list[set[str]] = []
+    define: list[set[str]] = []
+    for block in blocks:
+        used: set[str] = set()
+        defined: set[str] = set()
+        chooser = [block.choice] if isinstance(block.choice, Instruction) else []
+        for instruction in [*block.instructions, *chooser]:
+            written, read = registers_of(instruction)
+            used |= {r.name for r in read} - defined
+            defined |= {r.name for r in written}
+        use.append(used)
+        define.append(defined)
+    live = [set(names) for names in use]
+    changed = True
+    while changed:
+        changed = False
+        for index in reversed(range(len(blocks))):
+            after = set().union(*(live[t] for t in blocks[index].targets if t != EXIT))
+            entry = use[index] | (after - define[index])
+            if entry != live[index]:
+                live[index] = entry
+                changed = True
+    return live

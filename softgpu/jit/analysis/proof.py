@@ -1,0 +1,124 @@
+"""Blocks whose accesses are all proven right by one test, where the block begins.
+
+What addresses a block is going to use mostly follows from what its registers hold when it begins.
+Then one test says whether all of them lie where they may, and whether the lanes of each piece of
+the warp lie in a row or at one place, whichever is expected. If so, the block runs without a test
+for each access; if not, each access is tested in its turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from ...ptx.program import Address, Immediate, Instruction, Register, Special, Symbol
+from ..facts.opcodes import ORDERED, Does, does
+from ..facts.types import bits_of, vector_size
+from .flow import registers_of
+
+__all__ = ["Guess", "Proof", "address_of", "find_proof"]
+
+_MOST_INSTRUCTIONS = 16
+"""For each access; where a block does more, it gains little and its code would still double."""
+
+_ADDRESS_ARITHMETIC = set("add sub mul mad mul24 mov cvta cvt shl shr and or xor neg".split())
+_KNOWN = ("tid.", "ntid.", "ctaid.", "nctaid.", "laneid")
+
+
+class Guess(Enum):
+    """How the lanes' addresses are expected to lie."""
+
+    ALL_AT_ONE = "all lanes at one place"
+    AT_ONE = "each piece of lanes at one place"
+    IN_A_ROW = "each piece of lanes in a row"
+
+
+@dataclass
+class Proof:
+    """What to compute and to test where a block begins, and the accesses for which it stands."""
+
+    steps: list[Instruction] = field(default_factory=list)  # address arithmetic and accesses
+    guesses: dict[Instruction, Guess] = field(default_factory=dict)  # of the accesses
+
+    def changed(self) -> list[Register]:
+        """The registers that the steps write."""
+        steps = (item for item in self.steps if item not in self.guesses)
+        return list(dict.fromkeys(register for item in steps for register in registers_of(item)[0]))
+
+
+def address_of(item: Instruction) -> Address:
+    """Where a load or store goes."""
+    return next(operand for operand in item.operands if isinstance(operand, Address))
+
+
+def access_bytes(item: Instruction) -> int:
+    """How many bytes a lane loads or stores."""
+    return vector_size(item) * bits_of(item.modifiers[-1]) // 8
+
+
+def _guess(item: Instruction, varying: set[str], strides: dict[str, int | None]) -> Guess | None:
+    """How an access may lie; None: it has to be tested for itself."""
+    space = {m.split("::")[0] for m in item.modifiers} & {"global", "shared", "const"}
+    if item.opcode not in ("ld", "st") or not space or item.predicate:
+        return None
+    if ORDERED & set(item.modifiers) or item.modifiers[-1] == "b128":
+        return None
+    base = address_of(item).base
+    guess: Guess | None = Guess.ALL_AT_ONE
+    if isinstance(base, Register) and base.name in varying:
+        stride = strides[base.name]
+        in_a_row = Guess.IN_A_ROW if stride == access_bytes(item) else None
+        guess = Guess.AT_ONE if stride == 0 else in_a_row
+    return guess if item.opcode == "ld" or guess is Guess.IN_A_ROW else None
+
+
+def _is_address_arithmetic(item: Instruction) -> bool:
+    """Whether it may as well be computed before its turn."""
+    if item.opcode == "ld" and "param" in item.modifiers and not item.predicate:
+        return isinstance(address_of(item).base, str)
+    if item.opcode not in _ADDRESS_ARITHMETIC or item.predicate or "cc" in item.modifiers:
+        return False
+    if any(m[0] == "f" or m.startswith("bf") or m in ("local", "sat") for m in item.modifiers):
+        return False
+    specials = (o for o in item.operands if isinstance(o, Special))
+    plain = all(isinstance(o, Register | Immediate | Special | Symbol) for o in item.operands)
+    return plain and all(special.name.startswith(_KNOWN) for special in specials)
+
+
+def find_proof(
+    items: list[Instruction], varying: set[str], strides: dict[str, int | None]
+) -> Proof | None:
+    """What proves the accesses of a block; None where that does not pay."""
+    if any(does(item, Does.CALLS) for item in items):
+        return None
+    proof = Proof()
+    unknown: set[str] = set()  # registers whose value does not follow from those at the beginning
+    steps: list[Instruction] = []
+    for item in items:
+        written, read = registers_of(item)
+        if _is_address_arithmetic(item) and not any(r.name in unknown for r in read):
+            unknown -= {r.name for r in written}
+            steps.append(item)
+            continue
+        guess = _guess(item, varying, strides)
+        base = address_of(item).base if guess else None
+        if guess and not (isinstance(base, Register) and base.name in unknown):
+            proof.guesses[item] = guess
+            steps.append(item)
+        unknown |= {r.name for r in written}
+    if all(guess is Guess.ALL_AT_ONE for guess in proof.guesses.values()):
+        return None
+    if len(items) > _MOST_INSTRUCTIONS * len(proof.guesses):
+        return None
+    needed: set[str] = set()
+    for item in reversed(steps):
+        written, read = registers_of(item)
+        if item in proof.guesses:
+            base = address_of(item).base
+            needed |= {base.name} if isinstance(base, Register) else set()
+        elif any(r.name in needed for r in written):
+            needed = (needed - {r.name for r in written}) | {r.name for r in read}
+        else:
+            continue
+        proof.steps.insert(0, item)
+    return proof

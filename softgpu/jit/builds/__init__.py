@@ -1,0 +1,1 @@
+"""The four builds of a kernel."""

@@ -1,0 +1,294 @@
+"""The build that counts what an H200's counters would say; with driver/count/profile.c.
+
+Counters, in this order: instructions done by each warp of the block, then wherever they are first
+needed those of each site (as in that file) and two of each basic block, which here ends at a
+call, too: how often a warp ran it, and how many lanes were missing. The notes say where each is:
+"sites" and "blocks"; "exchanges" are what the lanes of a warp exchange in each block.
+"""
+
+from __future__ import annotations
+
+from ... import contract
+from ...ptx.program import Function, Immediate, Instruction
+from ..analysis.merging import merged_accesses
+from ..emit.function import FunctionEmitter, Value
+from ..emit.module_text import ModuleText
+
+__all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
+
+SITE_COUNTERS = contract.names("Counter", "COUNT_")
+_As = contract.flags("AtomicForm", "AS_")
+_MAX_WARPS = 32
+_EXCHANGES = {"shfl": "shuffles", "redux": "shuffles"}
+_EXCHANGES |= dict.fromkeys(("vote", "match", "activemask"), "votes")
+_WATCHED = Value("%watched", "i1", True)  # whether the block is the one that pictures show
+
+
+def _atomic_in_machine_code(
+    item: Instruction, kind: str, one_address: bool, one_value: bool
+) -> int:
+    """What ptxas makes of an atomic on sm_90, as flags.
+
+    Lanes that add to one address are added up first, and one lane goes to memory; likewise the
+    least, the greatest, and bits, where nobody asks for the old value. A shared-memory atomic that
+    the hardware does not have is a loop around a compare-and-swap.
+    """
+    operation = next(m for m in item.modifiers if m in _LOOPS_OF)
+    type_, shared = (
+        item.modifiers[-1],
+        "shared" in item.modifiers or "shared::cta" in item.modifiers,
+    )
+    bits = int("".join(c for c in type_.split("x")[0] if c.isdigit()))
+    whole = type_[0] in "usb" and type_[:2] != "bf"
+    how = 0
+    if one_address and whole:
+        if operation == "add" and (bits == 32 or one_value):
+            how |= _As.one_lane if kind == "red" or one_value else _As.one_lane_if_full
+        elif operation in _GATHERED and bits == 32 and kind == "red":
+            how |= _As.one_lane
+    if bits == 16 and "x2" not in type_:
+        how |= _As.loop_cas_half | _As.loop_half if operation == "cas" else _As.loop_half
+    elif shared and (type_[0] == "f" or type_[:2] == "bf" or bits == 64):
+        how |= _LOOPS_OF[operation]
+        if how & (_As.loop_min | _As.loop_max) and type_[0] == "s":
+            how |= _As.loop_signed
+    return how
+
+
+_GATHERED = ("min", "max", "and", "or", "xor")
+_LOOPS_OF = dict.fromkeys("add and or xor".split(), _As.loop)
+_LOOPS_OF |= {"min": _As.loop | _As.loop_min, "max": _As.loop | _As.loop_max}
+_LOOPS_OF |= dict.fromkeys("inc dec exch cas".split(), 0)
+
+
+class ProfiledEmitter(FunctionEmitter):
+    """Emits functions that count what they do."""
+
+    instrumented = True
+    unrolls = True
+
+    def __init__(self, text: ModuleText, function: Function):
+        super().__init__(text, function)
+        self._line = function.source
+        self._merged = merged_accesses(self.function, self.blocks, self.layout)
+        self.notes = text.notes
+        self.notes.setdefault("counters", _MAX_WARPS)
+        self.notes.setdefault("sites", [])
+        self.notes.setdefault("blocks", [])
+        self.notes.setdefault("exchanges", [])
+        self.notes.setdefault("tokens", [])  # of each block's instructions, as their line is known
+        self.notes.setdefault("atoms", [])  # sites that Nsight Compute counts as op_atom
+        flag = f"getelementptr i8, ptr %w, i64 {contract.WARP['watched']}"
+        self.entry += [
+            f"%w.counters = getelementptr i8, ptr %w, i64 {contract.WARP['counters']}",
+            "%counters = load ptr, ptr %w.counters, !invariant.load !0",
+            f"%w.id = getelementptr i8, ptr %w, i64 {contract.WARP['warp_id']}",
+            "%warp.id = load i32, ptr %w.id, !invariant.load !0",
+            "%done = getelementptr i64, ptr %counters, i32 %warp.id",
+            "%work = alloca i64",
+            "%work.before = load i64, ptr %done",
+            "store i64 %work.before, ptr %work",
+        ]
+        if function.is_entry:
+            enter = self._call_text("i32", "sg_profile_enter", ["ptr %w"])
+            self.entry.append(f"%watched.flag = {enter}")
+        else:
+            self.entry += [f"%w.watched = {flag}", "%watched.flag = load i32, ptr %w.watched"]
+        self.entry.append("%watched = icmp ne i32 %watched.flag, 0")
+
+    # --- counters ---------------------------------------------------------------------------
+
+    def _counters(self, count: int) -> int:
+        first = self.notes["counters"]
+        self.notes["counters"] += count
+        return first
+
+    def _of_site(self, site: int) -> int:
+        """The first counter of a site."""
+        known = self.notes["sites"]
+        known += [-1] * (site + 1 - len(known))
+        if known[site] < 0:
+            known[site] = self._counters(len(SITE_COUNTERS))
+        return known[site]
+
+    def _increase(self, counter: int, amount: str) -> None:
+        place = self.assign(f"getelementptr i64, ptr %counters, i64 {counter}")
+        self._add(place, amount)
+
+    def _add(self, place: str, amount: str) -> str:
+        before = self.assign(f"load i64, ptr {place}")
+        self.line(f"store i64 {self.assign(f'add i64 {before}, {amount}')}, ptr {place}")
+        return before
+
+    def _lane_count(self, lanes: str) -> str:
+        ones = self.intrinsic("ctpop", Value(lanes, "i32", True))
+        return self.resize(ones, "i64").text
+
+    def _site_pointer(self, site: int) -> str:
+        place = self.assign(f"getelementptr i64, ptr %counters, i64 {self._of_site(site)}")
+        return f"ptr {place}"
+
+    def _say_work(self, but: int = 0) -> None:
+        """Let the driver and other functions know how many instructions this warp has done."""
+        work = self.assign("load i64, ptr %work")
+        if but:
+            work = self.assign(f"sub i64 {work}, {but}")
+        self.line(f"store i64 {work}, ptr %done")
+
+    # --- what happens -----------------------------------------------------------------------
+
+    def begin_block(self, index, block) -> None:
+        items = list(block.instructions)
+        if isinstance(block.choice, Instruction):
+            items.append(block.choice)
+        items = [item for item in items if self.found.copies.get(item, item) is not None]
+        ends = [n for n, item in enumerate(items, 1) if item.opcode == "call"]
+        self._pieces = [items[a:b] for a, b in zip([0, *ends], [*ends, len(items)])]
+        self._begin_piece()
+
+    def emit_instruction(self, item) -> None:
+        super().emit_instruction(item)
+        if item.opcode == "call":
+            self._begin_piece()
+
+    def _begin_piece(self) -> None:
+        """A piece of a block, up to a call, counts as a whole when it begins."""
+        items = self._pieces.pop(0)
+        if not items:
+            return
+        # these come after each instruction
+        self._after = {item: n for n, item in enumerate(reversed(items))}
+        lines: dict[tuple[str, int], int] = {}
+        exchanges: list[tuple[str, int, str]] = []
+        for item in items:
+            if item.user_line.line:  # else the compiler's own: it counts with what is before it
+                self._line = item.user_line
+            key = self._line.file, self._line.line
+            lines[key] = lines.get(key, 0) + 1
+            if "red" in item.modifiers and item.opcode in ("bar", "barrier"):
+                exchanges.append((*key, "votes"))
+            elif item.opcode in _EXCHANGES:
+                exchanges.append((*key, _EXCHANGES[item.opcode]))
+        number = len(self.notes["blocks"])
+        first = self._counters(2)
+        self.notes["tokens"].append([item.token for item in items])
+        self.notes["exchanges"].append(exchanges)
+        self.notes["blocks"].append([first, [[*key, n] for key, n in lines.items()]])
+        self._increase(first, "1")
+        mask = Value(self.mask, "i32", True)
+        with self.when(self.compare("icmp ne", mask, -1)):
+            missing = self._lane_count(self.invert(mask).text)
+            self._increase(first + 1, missing)
+        before = self._add("%work", str(len(items)))
+        with self.when(_WATCHED):
+            at = self.assign(f"trunc i64 {before} to i32")
+            self.call_void(
+                "sg_profile_step", "ptr %w", f"i32 {number}", f"i32 {self.mask}", f"i32 {at}"
+            )
+
+    def observe_row(self, site: int, first: Value, one_place: bool) -> None:
+        known = self.text.sites[site]
+        if known.space in ("const", "param"):
+            return
+        step = 0 if one_place else known.bytes
+        lanes = self.active.text
+        merged = self._merged.get(self.item)
+        if merged:
+            if merged.bytes:
+                self._say_work()
+                start = f"i32 {step}", f"i32 {lanes}", f"i32 {merged.delta}", f"i32 {merged.bytes}"
+                pointer = self._site_pointer(site)
+                self.call_void(
+                    "sg_profile_wide_row", "ptr %w", pointer, f"i32 {site}", str(first), *start
+                )
+            return
+        row = str(first), f"i32 {step}", f"i32 {lanes}"
+        call = ("sg_profile_row", "ptr %w", self._site_pointer(site), f"i32 {site}", *row)
+        whole = known.bytes > (8 if one_place else 4)  # wavefronts depend on which lanes take part
+        if known.space != "shared" or (whole and one_place):
+            self._say_work()
+            self.call_void(*call)
+            return
+        elsewhere = _WATCHED
+        if whole:
+            elsewhere = self.op("or", _WATCHED, self.compare("icmp ne", self.active, -1))
+        with self.when(elsewhere) as otherwise:
+            self._say_work()
+            self.call_void(*call)
+            otherwise()
+            base = self._of_site(site)
+            self._increase(base + SITE_COUNTERS.index("active"), self._lane_count(lanes))
+            self._increase(base + SITE_COUNTERS.index("shared"), "1")
+            self._increase(
+                base + SITE_COUNTERS.index("wavefronts"), str(known.bytes // 4 if whole else 1)
+            )
+
+    def call_checked(self, result: str, name: str, *arguments: str) -> str:
+        if name in ("load", "store", "atomic"):
+            site = int(arguments[1].split()[1])
+            known = self.text.sites[site]
+            common = "ptr %w", self._site_pointer(site), arguments[1]
+            self._say_work()
+            if self.item.opcode == "cp":
+                self._observe_copy(name, site, arguments)
+            elif name == "atomic":
+                address, lanes, a, b = arguments[4:8]
+                how = self._how(known.kind)
+                if known.kind == "atomic" or known.space == "generic" or how & _As.loop_half:
+                    self.notes["atoms"].append(site)
+                self.call_void("sg_profile_atomic", *common, address, lanes, f"i32 {how}", a, b)
+            elif merged := self._merged.get(self.item):
+                if merged.bytes:
+                    wide = f"i32 {merged.delta}", f"i32 {merged.bytes}"
+                    self.call_void("sg_profile_wide", *common, arguments[2], arguments[3], *wide)
+            elif known.space not in ("const", "param"):
+                self.call_void("sg_profile_lanes", *common, arguments[2], arguments[3])
+        return super().call_checked(result, name, *arguments)
+
+    def _how(self, kind: str) -> int:
+        has_result = self.item.opcode == "atom"
+        address, *values = self.item.operands[1 if has_result else 0 :]
+        base = address.base
+        one_address = isinstance(base, str) or base is None or self.is_uniform(base)
+        one_value = all(isinstance(v, Immediate) or self._uniform_value(v) for v in values)
+        return _atomic_in_machine_code(self.item, kind, one_address, one_value)
+
+    def _uniform_value(self, operand) -> bool:
+        return hasattr(operand, "type") and self.is_uniform(operand)
+
+    def observe(self, site: int, address: Value) -> None:
+        if self.item.opcode == "cp" and self.text.sites[site].kind == "load":
+            self._origin = address
+
+    def _observe_copy(self, name: str, site: int, arguments: tuple[str, ...]) -> None:
+        """cp.async loads and stores in one; only its load counts."""
+        if name == "load":
+            self._copied = "ptr %w", self._site_pointer(site), arguments[1], arguments[3]
+            return
+        w, pointer, read, lanes = self._copied
+        origin = f"ptr {self.spill(self._origin, 'origin')}"
+        past_l1 = "cg" in self.item.modifiers
+        to = arguments[2] if past_l1 else "ptr null"
+        self.call_void("sg_profile_copy", w, pointer, read, origin, to, lanes)
+
+    def _leave(self) -> None:
+        self._say_work()
+        super()._leave()
+
+    def observe_call(self, before: bool) -> None:
+        if before:
+            self._say_work()
+        else:
+            self.line(f"store i64 {self.assign('load i64, ptr %done')}, ptr %work")
+
+    def observe_shuffle(self, site: int, members, mode: int, b, c) -> None:
+        with self.when(_WATCHED):
+            self._say_work()
+            lanes = self.spill_all(self.read(b, "u32"), self.read(c, "u32"))
+            where = f"i32 {site}", f"i32 {mode}"
+            self.call_void("sg_profile_shuffle", "ptr %w", *where, *lanes, self.active)
+
+    def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
+        self._say_work(but=self._after.get(self.item, 0))
+        numbers = (self._of_site(site), site, number, self.active.text)
+        self.call_void("sg_profile_barrier", "ptr %w", *(f"i32 {n}" for n in numbers))

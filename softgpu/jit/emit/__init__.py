@@ -1,0 +1,1 @@
+"""The vocabulary in which functions are written as LLVM text."""

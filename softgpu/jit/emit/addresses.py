@@ -1,0 +1,122 @@
+"""Special registers, and the addresses of variables and operands; `e` is a FunctionEmitter."""
+
+from __future__ import annotations
+
+from ...ptx.program import Address, Register, Symbol, Unsupported
+from ..facts.layout import RESERVED_SHARED
+from ..facts.types import element_of
+from .values import LANES, Value
+
+__all__ = ["operand_address", "operand_sum", "special", "symbol_address"]
+
+
+def special(e, name: str) -> Value:
+    head, _, axis = name.partition(".")
+    if "cluster" in name:
+        return _of_cluster(e, head, axis)
+    if head in ("tid", "ntid", "ctaid", "nctaid"):
+        index = "xyz".index(axis) if axis in ("x", "y", "z") else None
+        if index is None:
+            raise Unsupported(f"%{name} is a vector: name its .x, .y or .z")
+        if head == "tid":
+            return e.warp_value("tid", "i32", LANES * index, uniform=False)
+        return e.warp_value(head, "i32", index)
+    if name == "laneid":
+        return e.lanes(range(LANES))
+    if name.startswith("lanemask_"):
+        test = {
+            "eq": lambda i: 1 << i,
+            "lt": lambda i: (1 << i) - 1,
+            "le": lambda i: (2 << i) - 1,
+        }
+        test["ge"] = lambda i: ~((1 << i) - 1)
+        test["gt"] = lambda i: ~((2 << i) - 1)
+        masks = [test[name[9:]](lane) & 0xFFFFFFFF for lane in range(LANES)]
+        return e.lanes(m - (1 << 32) if m >> 31 else m for m in masks)
+    if name == "warpid":
+        return e.warp_value("warp_id", "i32")
+    if name in ("nwarpid", "smid", "nsmid"):
+        return e.constant({"nwarpid": 64, "nsmid": 132}.get(name, 0), "i32")
+    if name == "gridid":
+        return e.resize(e.warp_value("grid_id", "i32"), "i64")
+    if name in ("dynamic_smem_size", "total_smem_size", "aggr_smem_size"):
+        field = "dynamic_shared" if name[0] == "d" else "shared_bytes"
+        return e.warp_value(field, "i32")
+    if name in ("clock", "clock64", "clock_hi"):
+        ticks = Value(e.call("i64", "sg_clock", "ptr %w"), "i64", True)
+    elif name in ("globaltimer", "globaltimer_lo", "globaltimer_hi"):
+        ticks = Value(e.call("i64", "sg_globaltimer"), "i64", True)
+    elif name.startswith("reserved_smem_offset_"):
+        return _reserved_shared(e, name.removeprefix("reserved_smem_offset_"))
+    elif name in ("envreg1", "envreg2"):  # high and low half
+        workspace = e.warp_value("workspace", "i64")
+        half = e.constant(32 if name == "envreg1" else 0, "i64")
+        return e.resize(e.op("lshr", workspace, half), "i32")
+    elif name.startswith("envreg"):
+        return e.constant(0, "i32")
+    else:
+        raise Unsupported(f"there is no register %{name} here")
+    if name.endswith("_hi"):
+        ticks = e.op("lshr", ticks, 32)
+    return ticks if name in ("clock64", "globaltimer") else e.resize(ticks, "i32")
+
+
+def _of_cluster(e, head: str, axis: str) -> Value:
+    """A register about a grid's clusters: each is one block, unless the kernel wants others."""
+    directives = e.layout.module.functions[e.text.kernel].directives
+    if "explicitcluster" in directives or {*directives.get("reqnctapercluster", ())} - {1}:
+        raise Unsupported("clusters of blocks")
+    if head == "is_explicit_cluster":
+        return e.constant(0, "i1")
+    if head in ("clusterid", "nclusterid"):
+        return special(e, f"{head.replace('cluster', 'cta')}.{axis}")
+    if head in ("cluster_ctaid", "cluster_nctaid") and axis not in ("x", "y", "z"):
+        raise Unsupported(f"%{head} is a vector: name its .x, .y or .z")
+    return e.constant(int(head.startswith("cluster_n")), "i32")
+
+
+def _reserved_shared(e, what: str) -> Value:
+    """Where the shared memory begins or ends that each block has for libraries' own use."""
+    begin = Value(e.call("i32", "sg_reserved_shared", "ptr %w"), "i32", True)
+    return e.op("add", begin, RESERVED_SHARED[what])
+
+
+def symbol_address(e, symbol: Symbol) -> Value:
+    """The address of a variable in its own space (shared and local: an offset)."""
+    space, offset = e.layout.place(e.function.name, symbol.name)
+    offset += symbol.offset
+    if space == "shared":
+        return e.constant(offset, "i64")
+    if space == "dynamic":
+        base = e.warp_value("static_shared", "i32")
+        return e.op("add", e.resize(base, "i64"), symbol.offset)
+    if space == "local":
+        frame = e.resize(Value("%frame", "i32", True), "i64")
+        return e.op("add", frame, offset)
+    if space == "function":
+        return e.constant(offset, "i64")
+    base = e.warp_value("params" if space == "param" else "module", "ptr")
+    base = Value(e.assign(f"ptrtoint {base} to i64"), "i64", True)
+    return e.op("add", base, offset)
+
+
+def operand_address(e, operand: Address, width: str = "i64") -> Value:
+    """The value of [base + offset] in the instruction's own space."""
+    if operand.base is None:
+        return e.constant(operand.offset, width)
+    if isinstance(operand.base, str):
+        return e.resize(symbol_address(e, Symbol(operand.base, operand.offset)), width)
+    base = e.integer(e.load_register(operand.base))
+    base = e.resize(base, width)
+    return e.op("add", base, operand.offset) if operand.offset else base
+
+
+def operand_sum(e, operand: Address, width: str) -> tuple[Value, Value]:
+    """The same as (base, offsets), where it differs between lanes."""
+    base = e.constant(operand.offset, width)
+    register = operand.base
+    assert isinstance(register, Register)  # all else is the same for all lanes
+    if register.name in e.sums and element_of(register.type) == width:
+        more, offsets = e._load_sum(register)
+        return e.op("add", more, base), offsets
+    return base, e.resize(e.integer(e.load_register(register)), width)

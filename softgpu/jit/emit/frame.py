@@ -1,0 +1,80 @@
+"""What a function is in beside its blocks: its head, its registers, its part of local memory."""
+
+from __future__ import annotations
+
+from ...contract import WARP
+from ...ptx.program import Register
+from ..analysis.flow import CARRY
+from .module_text import symbol
+
+__all__ = ["define"]
+
+
+def define(e) -> str:
+    """A whole function around the lines of its blocks."""
+    if e.function.is_entry:
+        head = f'define void @"{symbol(e.function.name)}"(ptr %w)'
+        existing = "load i32, ptr %w.existing"
+    else:
+        formal = "".join(f", ptr %p{n}" for n in range(len(e.formals())))
+        head = f'define internal void @"{symbol(e.function.name)}"(ptr %w, i32 %mask{formal})'
+        existing = "add i32 %mask, 0"
+    prologue = [
+        "entry:",
+        f"%w.existing = getelementptr i8, ptr %w, i64 {WARP['existing']}",
+        f"%w.stop = getelementptr i8, ptr %w, i64 {WARP['stop']}",
+        "%stop = load ptr, ptr %w.stop, !invariant.load !0",
+    ]
+    registers = [*e.function.registers.values(), CARRY, Register("%entry", "b32")]
+    for slot, kind in (slot for register in registers for slot in e.slots(register)):
+        if slot in e.loaded:
+            prologue.append(f"{slot} = alloca {kind}")
+            prologue.append(f"store {kind} zeroinitializer, ptr {slot}")
+    for index in range(len(e.blocks)):
+        prologue.append(f"%wait{index} = alloca i32")
+        prologue.append(f"store i32 0, ptr %wait{index}")
+    prologue += ["%turn = alloca i32", "store i32 0, ptr %turn"]
+    prologue += e.entry
+    prologue += _enter(e)
+    prologue += [f"%first = {existing}", "store i32 %first, ptr %wait0", "br label %b0"]
+    head += " noinline optnone {" if e.large else " {"
+    return "\n".join([head, *prologue, *e.lines, "}"])
+
+
+def _enter(e) -> list[str]:
+    """%frame: offset of this call's local variables in each lane's local memory."""
+    top = f"getelementptr i8, ptr %w, i64 {WARP['local_top']}"
+    lines = [f"%w.top = {top}", "%frame = load i32, ptr %w.top"]
+    if e.frame.bytes or not e.function.is_entry:
+        lines += [
+            f"%frame.end = add i32 %frame, {e.frame.bytes}",
+            "store i32 %frame.end, ptr %w.top",
+        ]
+    if not e.function.is_entry:
+        e.text.declare("frameaddress", "declare ptr @llvm.frameaddress.p0(i32)")
+        lines += [
+            "%stack = call ptr @llvm.frameaddress.p0(i32 0)",
+            f"%w.limit = getelementptr i8, ptr %w, i64 {WARP['stack_limit']}",
+            "%limit = load ptr, ptr %w.limit, !invariant.load !0",
+            f"%w.stride = getelementptr i8, ptr %w, i64 {WARP['local_stride']}",
+            "%stride = load i64, ptr %w.stride, !invariant.load !0",
+            "%frame.end64 = zext i32 %frame.end to i64",
+            "%no.stack = icmp ult ptr %stack, %limit",
+            "%no.local = icmp ugt i64 %frame.end64, %stride",
+            "%overflow = or i1 %no.stack, %no.local",
+            "%stopped = load volatile i32, ptr %stop",
+            "%stopping = icmp ne i32 %stopped, 0",
+            "br i1 %stopping, label %abandoned, label %wanted",
+            "abandoned:",
+            e._void_call_text("sg_stop", "ptr %w", "i32 0"),
+            "unreachable",
+            "wanted:",
+            "br i1 %overflow, label %overflowing, label %fitting",
+            "overflowing:",
+            e._void_call_text(
+                "sg_stack_overflow", "ptr %w", f"i32 {e.site(None, 'other')}", "i32 %mask"
+            ),
+            "unreachable",
+            "fitting:",
+        ]
+    return lines

@@ -1,0 +1,626 @@
+"""From a function of PTX to LLVM text: registers, masks, control flow.
+
+Every register is a vector of 32 lanes, or one scalar where analysis shows that all lanes agree. A
+block runs under a mask: the lanes that wait for it. See flow.py for the order that blocks run in.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Callable
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+
+from ...ptx.forms import place_of, refusal
+from ...ptx.program import (
+    Function,
+    Immediate,
+    Instruction,
+    InternalError,
+    Not,
+    PtxError,
+    Register,
+    Special,
+    Symbol,
+    Unsupported,
+)
+from ..analysis.flow import EXIT, Block, released
+from ..analysis.nans import canonical
+from ..analysis.sums import emit_sum, find_sums, is_sum
+from ..facts.layout import Site
+from ..facts.opcodes import OPCODES, sites_of
+from ..facts.types import element_of
+from .addresses import special, symbol_address
+from .frame import define
+from .module_text import ModuleText
+from .values import BITS, LANES, Value, ValueEmitter
+
+__all__ = ["LANES", "FunctionEmitter", "Value", "instruction"]
+
+_LARGEST_FLOAT = (2 - 2.0**-23) * 2.0**127
+
+_PATIENCE = 64
+"""How often a spinning loop repeats before lanes that wait elsewhere run a block; 2^n."""
+
+_LARGE = 1500
+_BLOCK_WEIGHT = 4
+"""A function is large if its instructions, and so many for each of its blocks, are more than that.
+
+LLVM's time grows with registers times blocks. So registers of a large function stay in memory; it
+is not optimised; and accesses of one kind share a routine, which is. It takes a seventh of the time
+to compile, and half as long again to run."""
+
+_STRETCH = 32
+"""Instructions of a large function's block after which values that were read are read again: LLVM's
+time grows with the square of what they live through."""
+
+_EMITTERS: dict[str, Callable] = {}
+
+
+def instruction(*opcodes: str):
+    """Register the function that emits the given PTX opcodes: f(emitter, instruction)."""
+
+    def register(function):
+        for opcode in opcodes:
+            if opcode not in OPCODES or opcode in _EMITTERS:
+                raise ValueError(f"{opcode} has no row in opcodes.py, or two emitters")
+            _EMITTERS[opcode] = function
+        return function
+
+    return register
+
+
+class FunctionEmitter(ValueEmitter):
+    """Emits one function; the methods are the vocabulary that instruction emitters speak."""
+
+    unrolls = False
+    """Whether loops are run in pieces, as ptxas unrolls them."""
+
+    def __init__(self, text: ModuleText, function: Function):
+        super().__init__(text)
+        found = text.analysis(function, self.unrolls)
+        self.function = function = found.function
+        self.found = found
+        self.blocks = found.blocks
+        self.layout = text.layout
+        self.large = len(function.instructions) + _BLOCK_WEIGHT * len(self.blocks) > _LARGE
+        self._sites_used: Counter = Counter()  # by instruction; None: the function itself
+        self.by_driver = self.through_driver or text.quick
+        # registers kept as a base and offsets
+        self.sums = set() if self.by_driver or self.large else find_sums(function, found.varying)
+        self.item = Instruction("", (), (), function.source)  # the one at hand
+        self.loaded: set[str] = set()  # slots of registers that some code reads
+        self._for_slot: dict[str, list[int]] = {}  # lines that are for that code alone
+        self.frame = self.layout.frames[function.name]
+
+    # --- the function -----------------------------------------------------------------------
+
+    def emit(self) -> str:
+        for index, block in enumerate(self.blocks):
+            self._emit_block(index, block)
+        for slot in self._for_slot.keys() - self.loaded:
+            for number in self._for_slot[slot]:
+                self.lines[number] = ""
+        self.lines = [line for line in self.lines if line]
+        return define(self)
+
+    def formals(self) -> list:
+        return [*self.function.returns, *self.function.params]
+
+    def parameter_bytes(self, name: str) -> int:
+        """The size of a parameter of a device function or of a call."""
+        known = (*self.formals(), *self.function.variables)
+        return {variable.name: variable.bytes for variable in known}[name]
+
+    def parameter_words(self, name: str) -> str | None:
+        """A pointer to a parameter of a device function or of a call: words of 4 bytes x 32 lanes.
+
+        None for the parameters of a kernel, which all lanes share.
+        """
+        formals = [variable.name for variable in self.formals()]
+        if name in formals and not self.function.is_entry:
+            return f"%p{formals.index(name)}"
+        for variable in self.function.variables:
+            if variable.name == name and variable.space == "param":
+                slot = f'%"a{name}"'
+                allocation = (
+                    f"{slot} = alloca [{-(-variable.bytes // 4)} x <{LANES} x i32>], align 64"
+                )
+                if allocation not in self.entry:
+                    self.entry.append(allocation)
+                return slot
+        return None
+
+    def _leave(self) -> None:
+        if self.frame.bytes or not self.function.is_entry:
+            self.line("store i32 %frame, ptr %w.top")
+        self.line("ret void")
+
+    # --- control flow -------------------------------------------------------------------------
+
+    def _emit_block(self, index: int, block: Block) -> None:
+        self.index = index
+        self.start(f"b{index}")
+        self._set_mask(self.assign(f"load i32, ptr %wait{index}"))
+        self.line(f"store i32 0, ptr %wait{index}")
+        self.begin_block(index, block)
+        self.emit_instructions(index, block)
+        self._emit_choice(index, block)
+
+    def emit_instructions(self, index: int, block: Block) -> None:
+        """All that a block does before its lanes go elsewhere."""
+        for number, item in enumerate(block.instructions, 1):
+            self.emit_instruction(item)
+            if self.large and number % _STRETCH == 0:
+                label = self.label()
+                self.line(f"br label %{label}")
+                self.start(label)
+
+    def again(self, items: list[Instruction]) -> None:
+        """Let instructions that have been emitted be emitted once more."""
+        for item in items:
+            self._sites_used[item] = 0
+
+    def emit_instruction(self, item: Instruction) -> None:
+        function = emit_sum if self._keeps_sum(item) else _EMITTERS[item.opcode]
+        self.item = item
+        self._active, self._active_vector = self.mask, self._mask_vector
+        first = len(self.lines)
+        try:
+            if item.predicate:
+                chosen = self.bits(self.predicate_vector(item))
+                self._active = self.assign(f"and i32 {self.mask}, {chosen.text}")
+                self._active_vector = self.from_bits(self._active)
+            function(self, item)
+        except Unsupported as why:
+            raise self.refusal(item, str(why)) from None
+        except (PtxError, InternalError, MemoryError):
+            raise
+        except Exception as error:
+            where = place_of(self.text.module, self.function, item)
+            raise InternalError(f"the instruction {item.name} ({where})") from error
+        if self.text.annotated:
+            maker = function.__code__
+            note = f"  ; {item}, {Path(maker.co_filename).name}:{maker.co_firstlineno}"
+            self.lines[first:] = [line + note for line in self.lines[first:]]
+
+    def refusal(self, item: Instruction, why: str = "") -> PtxError:
+        return refusal(self.text.module, self.function, item, why)
+
+    def _emit_choice(self, index: int, block: Block) -> None:
+        choice, targets = block.choice, block.targets
+        if choice is None:
+            self._send(block, 0, self.mask)
+            self._go(index, targets)
+        elif isinstance(choice, str):  # "entry"
+            entry = self._load_slot(self._slot(Register("%entry", "b32"))[0], "i32", False)
+            self._scatter(block, entry)
+            self._go(index, targets)
+        elif not self.found.divergent[index]:
+            self._emit_uniform_choice(index, block, choice)
+        elif choice.opcode == "brx":
+            self._scatter(block, self.read(choice.operands[0], "u32"))
+            self._go(index, targets)
+        else:
+            taken = self.bits(self.predicate_vector(choice))
+            self._send(block, 0, self.assign(f"and i32 {self.mask}, {taken.text}"))
+            untaken = self.assign(f"xor i32 {taken.text}, -1")
+            self._send(block, 1, self.assign(f"and i32 {self.mask}, {untaken}"))
+            self._go(index, targets)
+
+    def _emit_uniform_choice(self, index: int, block: Block, choice: Instruction) -> None:
+        labels = [self.label() for _ in block.targets]
+        if choice.opcode == "brx":
+            value = self.read(choice.operands[0], "u32")
+            cases = " ".join(f"i32 {n}, label %{label}" for n, label in enumerate(labels))
+            self.line(f"switch {value}, label %{labels[-1]} [{cases}]")
+        else:
+            value = self.read(choice.predicate, "pred")
+            first, second = reversed(labels) if choice.negated else labels
+            self.line(f"br {value}, label %{first}, label %{second}")
+        for position, label in enumerate(labels):
+            self.start(label)
+            self._send(block, position, self.mask)
+            self._go(index, [block.targets[position]])
+
+    def _scatter(self, block: Block, chosen: Value) -> None:
+        for position in range(len(block.targets)):
+            same = self.compare("icmp eq", chosen, position)
+            self._send(block, position, self.assign(f"and i32 {self.mask}, {self.bits(same).text}"))
+
+    def _send(self, block: Block, position: int, lanes: str) -> None:
+        """Let `lanes` wait at a target of the block (or leave the function)."""
+        target = block.targets[position]
+        if target == EXIT:
+            if self.function.is_entry or block.exits:
+                live = self.warp_field("live")
+                left = self.assign(f"xor i32 {lanes}, -1")
+                before = self.assign(f"load i32, ptr {live}")
+                self.line(f"store i32 {self.assign(f'and i32 {before}, {left}')}, ptr {live}")
+            return
+        if position in block.selects:
+            slot = self._slot(Register("%entry", "b32"))[0]
+            chosen = self.constant(block.selects[position], "i32", uniform=False)
+            old = self._load_slot(slot, "i32", False)
+            self._store_slot(slot, self.select(self.from_bits(lanes), chosen, old))
+        waiting = self.assign(f"load i32, ptr %wait{target}")
+        self.line(f"store i32 {self.assign(f'or i32 {waiting}, {lanes}')}, ptr %wait{target}")
+
+    def _go(self, index: int, targets: list[int]) -> None:
+        """Run the first block in order at which lanes wait."""
+        candidates = sorted(self.found.waiting[index] | {t for t in targets if t != EXIT})
+        certain = EXIT not in targets and not self.blocks[index].loses_lanes
+        for position, target in enumerate(candidates):
+            last = position + 1 == len(candidates)
+            if certain and (last or targets == [target]):
+                self._jump(index, target)
+                return
+            label, other = self.label(), self.label()
+            waiting = self.assign(f"load i32, ptr %wait{target}")
+            self.line(
+                f"br i1 {self.assign(f'icmp ne i32 {waiting}, 0')}, label %{label}, label %{other}"
+            )
+            self.start(label)
+            self._jump(index, target)
+            self.start(other)
+        self._leave()
+
+    def _jump(self, index: int, target: int) -> None:
+        if target <= index:  # a loop repeats: notice here if the launch is being abandoned
+            stop = self.assign("load volatile i32, ptr %stop")
+            label, other = self.label(), self.label()
+            self.line(
+                f"br i1 {self.assign(f'icmp eq i32 {stop}, 0')}, label %{other}, label %{label}"
+            )
+            self.start(label)
+            self.call_void("sg_stop", "ptr %w", f"i32 {self._line_of_loop(target, index)}")
+            self.line("unreachable")
+            self.start(other)
+            if self.found.spinning.get(index) == target:
+                self._be_patient(index, target)
+        self.line(f"br label %b{target}")
+
+    def _line_of_loop(self, first: int, last: int) -> int:
+        """The last line of a loop that stands in the kernel's own file; 0: none does.
+
+        An empty loop has no line: then it is the line before it."""
+        blocks = self.blocks[last::-1]
+        loop = blocks[: last - first + 1]
+        choices = [block.choice for block in loop if isinstance(block.choice, Instruction)]
+        items = (item for block in blocks for item in reversed(block.instructions))
+        file = self.text.module.functions[self.text.kernel].source.file
+        lines = (item.user_line for item in chain(choices, items))
+        return next((at.line for at in lines if at.line and at.file == file), 0)
+
+    def waits_alone(self, item: Instruction) -> bool:
+        """Whether a loop waits for an mbarrier only, and no lanes of the warp can run meanwhile."""
+        if not self.waits_only(item):
+            return False
+        last, first = self.found.only_waits[item]
+        return not released(self.blocks, self.found.waiting[last], first)
+
+    def waits_only(self, item: Instruction) -> bool:
+        """Whether a loop does nothing but wait at this mbarrier."""
+        return item in self.found.only_waits
+
+    def _be_patient(self, index: int, first: int) -> None:
+        """A spinning loop: let other warps run and, every so often, lanes that wait elsewhere."""
+        self.call_void("sg_yield", "ptr %w")
+        others = released(self.blocks, self.found.waiting[index], first)
+        if not others:
+            return
+        turn = self.assign(f"add i32 {self.assign('load i32, ptr %turn')}, 1")
+        self.line(f"store i32 {turn}, ptr %turn")
+        low = self.assign(f"and i32 {turn}, {_PATIENCE - 1}")
+        label, again = self.label(), self.label()
+        self.line(f"br i1 {self.assign(f'icmp eq i32 {low}, 0')}, label %{label}, label %{again}")
+        self.start(label)
+        for other in others:
+            following = self.label()
+            waiting = self.assign(f"load i32, ptr %wait{other}")
+            some = self.assign(f"icmp ne i32 {waiting}, 0")
+            self.line(f"br i1 {some}, label %b{other}, label %{following}")
+            self.start(following)
+        self.line(f"br label %{again}")
+        self.start(again)
+
+    # --- masks --------------------------------------------------------------------------------
+
+    def _set_mask(self, mask: str) -> None:
+        self.mask = mask
+        self._mask_vector = self.from_bits(mask)
+
+    def predicate_vector(self, item: Instruction) -> Value:
+        """The (possibly negated) predicate of an instruction, one bit per lane."""
+        return self.splat(self.predicate(item))
+
+    def predicate(self, item: Instruction) -> Value:
+        value = self.read(item.predicate, "pred")
+        return self.invert(value) if item.negated else value
+
+    @property
+    def active(self) -> Value:
+        """The lanes for which the instruction at hand takes effect, as bits."""
+        return Value(self._active, "i32", True)
+
+    @property
+    def active_vector(self) -> Value:
+        return self._active_vector
+
+    def leave_lanes(self, lanes: str) -> None:
+        """The block goes on with `lanes` only (others have exited in a function it called)."""
+        self._set_mask(self.assign(f"and i32 {self.mask}, {lanes}"))
+
+    @contextmanager
+    def when_active(self):
+        """What is emitted in this block runs if any lane is active."""
+        if not self.item.predicate:
+            yield
+            return
+        with self.when(self.compare("icmp ne", self.active, 0)):
+            yield
+
+    # --- registers ----------------------------------------------------------------------------
+
+    def slots(self, register: Register) -> list[tuple[str, str]]:
+        """All stack slots that hold a register, and their LLVM types."""
+        return [self._slot(register), *([self._base(register)] * (register.name in self.sums))]
+
+    def _slot(self, register: Register) -> tuple[str, str]:
+        """The stack slot of a register and its LLVM type."""
+        element = element_of(register.type)
+        uniform = register.name not in self.found.varying
+        return f'%"r{register.name}"', element if uniform else f"<{LANES} x {element}>"
+
+    def _base(self, register: Register) -> tuple[str, str]:
+        """The stack slot of the base of a register kept as a sum, and its LLVM type."""
+        return f'%"s{register.name}"', element_of(register.type)
+
+    def _keeps_sum(self, item: Instruction) -> bool:
+        """Whether an instruction adds up bases and offsets, for all lanes that there are."""
+        destination = item.operands[0] if item.operands else None
+        return (
+            isinstance(destination, Register)
+            and destination.name in self.sums
+            and destination.name not in self.found.protected[self.index]
+            and not item.predicate
+            and is_sum(item)
+        )
+
+    def is_uniform(self, register: Register) -> bool:
+        return register.name not in self.found.varying
+
+    def _load_slot(self, slot: str, element: str, uniform: bool) -> Value:
+        def load() -> Value:
+            self.loaded.add(slot)
+            kind = Value("", element, uniform).type
+            return Value(self.assign(f"load {kind}, ptr {slot}"), element, uniform)
+
+        return self._once(slot, load)
+
+    def _store_slot(self, slot: str, value: Value) -> None:
+        self.line_for_slot(slot, f"store {value}, ptr {slot}")
+        self._known[slot] = value
+
+    def line_for_slot(self, slot: str, text: str) -> None:
+        """A line that is left out if nothing reads the slot of a register."""
+        self._for_slot.setdefault(slot, []).append(len(self.lines))
+        self.line(text)
+
+    def load_register(self, register: Register) -> Value:
+        if register.name in self.sums:
+            value = self.op("add", *self._load_sum(register))
+        else:
+            element = element_of(register.type)
+            value = self._load_slot(self._slot(register)[0], element, self.is_uniform(register))
+        made = self.found.nans.reads.get((self.item, register.name))
+        return canonical(self, value, made) if made else value
+
+    def _load_sum(self, register: Register) -> tuple[Value, Value]:
+        element = element_of(register.type)
+        base = self._load_slot(self._base(register)[0], element, True)
+        return base, self._load_slot(self._slot(register)[0], element, False)
+
+    def read_sum(self, operand, ptx_type: str) -> tuple[Value, Value]:
+        """An operand as (base, offsets)."""
+        zero = self.constant(0, element_of(ptx_type))
+        if isinstance(operand, Register) and operand.name in self.sums:
+            return self._load_sum(operand)
+        value = self.read(operand, ptx_type)
+        return (value, zero) if value.uniform else (zero, value)
+
+    def write_sum(self, register: Register, base: Value, offsets: Value) -> None:
+        """Keep a register as a sum, for the active lanes and all others."""
+        self._store_slot(self._base(register)[0], base)
+        self._store_slot(self._slot(register)[0], self.splat(offsets))
+
+    def read(self, operand, ptx_type: str) -> Value:
+        """An operand, seen as a PTX type: narrower reads of a register take its low bits."""
+        element = element_of(ptx_type)
+        if isinstance(operand, Register):
+            value = self.load_register(operand)
+            return self.view(value, element)
+        if isinstance(operand, Not):
+            return self.invert(self.read(operand.register, ptx_type))
+        if isinstance(operand, Immediate):
+            return self.immediate(operand, element)
+        if isinstance(operand, Special):
+            return self.view(special(self, operand.name), element)
+        if isinstance(operand, Symbol):
+            return self.view(symbol_address(self, operand), element)
+        raise ValueError(f"operand {operand}")
+
+    def immediate(self, operand: Immediate, element: str) -> Value:
+        value = operand.value
+        if operand.kind == "f64" and element == "float":  # a decimal fraction in a float's place
+            (number,) = struct.unpack("<d", value.to_bytes(8, "little"))
+            if abs(number) > _LARGEST_FLOAT:
+                raise Unsupported(f"{number} is beyond f32")
+            value = int.from_bytes(struct.pack("<f", number), "little")
+        whole = self.constant(value, f"i{BITS[element]}" if element != "i1" else "i1")
+        return self.bitcast(whole, element)
+
+    def write(self, operand, value: Value, signed: bool = False) -> None:
+        """Put a value into the register `operand` (None: nowhere) for the active lanes."""
+        if operand is None:
+            return
+        if not isinstance(operand, Register):
+            raise ValueError(f"destination {operand}")
+        slot, kind = self._slot(operand)
+        if made := self.found.nans.results.get(self.item):
+            value = canonical(self, value, made)
+        value = self.view(value, element_of(operand.type), signed)
+        protected = operand.name in self.found.protected[self.index]
+        if self.is_uniform(operand):
+            if not value.uniform:
+                raise AssertionError(f"{self.item.name}: {operand.name} was taken to be uniform")
+            if self.item.predicate:
+                value = self.select(self.predicate(self.item), value, self.load_register(operand))
+            if not value.uniform:
+                raise AssertionError(f"{self.item.name}: {operand.name} differs by its predicate")
+        else:
+            value = self.splat(value)
+            if self.item.predicate or protected:
+                chosen = self.active_vector if protected else self.predicate_vector(self.item)
+                value = self.select(chosen, value, self.load_register(operand))
+        self._store_slot(slot, value)
+        if operand.name in self.sums:
+            self._store_slot(self._base(operand)[0], self.constant(0, value.element))
+
+    # --- hooks of the instrumented builds -----------------------------------------------------
+
+    def begin_block(self, index: int, block: Block) -> None:
+        """A block starts."""
+
+    def observe(self, site: int, address: Value) -> None:
+        """The active lanes are about to access memory."""
+
+    def observe_row(self, site: int, first: Value, one_place: bool) -> None:
+        """A load or store without the driver: active lane l at first + l * bytes, or all at first.
+
+        Those with the driver come by as call_checked("void", "load" or "store", ...)."""
+
+    def observe_shuffle(self, site: int, members, mode: int, b, c) -> None:
+        """A shuffle among a member mask; mode as in runtime.h, b and c as in PTX."""
+
+    def observe_vote(self, site: int, members) -> None:
+        """Anything else that lanes of a member mask do together."""
+
+    def observe_fence(self) -> None:
+        """A memory fence."""
+
+    def observe_warp_barrier(self, site: int, members) -> None:
+        """A __syncwarp."""
+
+    def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
+        """The active lanes are about to arrive at a barrier of the block (i32 texts)."""
+
+    def observe_call(self, before: bool) -> None:
+        """Right before, and right after, a call of a device function."""
+
+    through_driver = False
+    """Whether every access and barrier is a call of the driver.
+
+    `by_driver`: whether every access is, as where there shall be little code."""
+
+    instrumented = False
+    """Whether the hooks want to see each access, and so none may be left to a shared routine."""
+
+    malloc = "sg_malloc"
+
+    def load_at_once(self, access) -> list[Value] | None:
+        """The values of a load that needs no test; None: it needs one."""
+        return None
+
+    def expects_scatter(self, access) -> bool:
+        """Whether the lanes of a load may well be scattered over shared memory."""
+        return False
+
+    def store_at_once(self, access, values: list[Value]) -> bool:
+        """Whether a store needed no test and is done."""
+        return False
+
+    # --- calls --------------------------------------------------------------------------------
+
+    def sync(self, site: int) -> None:
+        """The active lanes are at __syncthreads."""
+        self.call_void("sg_sync", "ptr %w", f"i32 {site}", self.active)
+
+    def call_checked(self, result: str, name: str, *arguments: str) -> str:
+        """Call sg_`name`, which checks what it is asked for; nothing comes back from "void"."""
+        if result == "void":
+            self.call_void(f"sg_{name}", *arguments)
+            return ""
+        return self.call(result, f"sg_{name}", *arguments)
+
+    @property
+    def has_routines(self) -> bool:
+        return self.large and not self.instrumented
+
+    def routine(self, name: str, body, *inputs: Value) -> list[Value]:
+        """What `body(*inputs)` gives. Large functions leave it to a routine that all users share.
+
+        The name says what the routine does; it knows the warp, the active lanes and its inputs."""
+        if not self.has_routines:
+            return body(*inputs)
+        name = "_".join([name, *(value.type for value in inputs)])
+        if name not in self.text.routines:
+            self.text.routines[name] = self._define_routine(name, body, inputs)
+        results, _ = self.text.routines[name]
+        given = ", ".join(["ptr %w", str(self.active), *map(str, inputs)])
+        if not results:
+            self.line(f'call void @"{name}"({given})')
+            return []
+        kind = f"{{ {', '.join(value.type for value in results)} }}"
+        every = self.assign(f'call {kind} @"{name}"({given})')
+        return [
+            Value(self.assign(f"extractvalue {kind} {every}, {n}"), value.element, value.uniform)
+            for n, value in enumerate(results)
+        ]
+
+    def _define_routine(self, name: str, body, inputs: tuple[Value, ...]):
+        """The results, as the routine has them, and its text."""
+        ours = self.lines, self.entry, self._temporaries, self._known
+        lanes = self._active, self._active_vector
+        self.lines, self.entry, self._temporaries = [], [], {}
+        self.start("body")
+        self._active, self._active_vector = "%active", self.from_bits("%active")
+        formal = [Value(f"%in{n}", value.element, value.uniform) for n, value in enumerate(inputs)]
+        results = body(*formal)
+        kind, every = "void", ""
+        if results:
+            kind, every = f"{{ {', '.join(value.type for value in results)} }}", "poison"
+            for n, value in enumerate(results):
+                every = self.assign(f"insertvalue {kind} {every}, {value}, {n}")
+        self.line(f"ret {kind} {every}")
+        taken = ", ".join(["ptr %w", "i32 %active", *map(str, formal)])
+        head = f'define internal {kind} @"{name}"({taken}) noinline {{'
+        text = "\n".join([head, *self.entry, "br label %body", *self.lines, "}"])
+        self.lines, self.entry, self._temporaries, self._known = ours
+        self._active, self._active_vector = lanes
+        return results, text
+
+    # --- sites --------------------------------------------------------------------------------
+
+    def site(
+        self,
+        item: Instruction | None,
+        kind: str,
+        space: str = "generic",
+        size: int = 0,
+        elements: int = 1,
+    ) -> int:
+        """The number of the next site of an instruction, or (None) of the function."""
+        source = item.user_line if item else self.function.source
+        original = item and self.found.copies.get(item, item)
+        nth = self._sites_used[item]
+        if nth >= sites_of(item):
+            raise ValueError(f"{item or self.function.name} has more sites than opcodes.py says")
+        self._sites_used[item] += 1
+        number = self.text.first_site[original or self.function.name] + nth
+        used = item.used_bytes or 0 if item and item.opcode == "ld" else 0
+        used &= (1 << min(size, 32)) - 1
+        self.text.sites[number] = Site(source.file, source.line, size, space, kind, elements, used)
+        return number

@@ -1,0 +1,107 @@
+"""The LLVM text of one kernel and of all that it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+
+from ...ptx.forms import refusal
+from ...ptx.program import Function, Instruction
+from ..analysis.passes import Analysis, analyse
+from ..analysis.turns import loops_of
+from ..facts.layout import Layout, Site
+from ..facts.opcodes import OPCODES, sites_of
+from .values import Value
+
+__all__ = ["ModuleText", "symbol"]
+
+_METADATA = (
+    "!0 = !{}",
+    '!1 = !{!"branch_weights", i32 1000, i32 1}',
+    "!2 = !{i32 1}",
+)
+"""What LLVM text refers to: !0 says that a value never changes, !1 that a branch is likely, !2 that
+a store is not for the caches."""
+
+
+def symbol(name: str) -> str:
+    """What a function of PTX is called in LLVM, where the driver's functions have names too."""
+    return f"ptx.{name}"
+
+
+def _number_sites(layout: Layout) -> tuple[dict[Instruction | str, int], list[Site]]:
+    """The first site of each instruction, and of each function by name, the same in all builds;
+    and the table of sites, still empty."""
+    first: dict[Instruction | str, int] = {}
+    count = 0
+    for name in layout.calls:
+        function = layout.module.functions[name]
+        first[name], count = count, count + 1
+        for item in function.instructions:
+            if item.opcode not in OPCODES:
+                raise refusal(layout.module, function, item)
+            first[item], count = count, count + sites_of(item)
+    return first, [Site("", 0, 0, "generic", "other", 1)] * count
+
+
+class ModuleText:
+    """The LLVM text of one kernel with the device functions it needs, and its table of sites.
+
+    `emitter`: of a build, what makes the text of a function: called with this and the function.
+    `quick`: whether it shall be little, and may be slower. Sites and notes are the same.
+    `annotated`: whether lines of an instruction name it and, by its line of Python, its emitter.
+    """
+
+    def __init__(
+        self, layout: Layout, emitter: Callable, quick: bool = False, annotated: bool = False
+    ):
+        self.module = module = layout.module
+        self.layout = layout
+        self.emitter = emitter
+        self.quick = quick
+        self.annotated = annotated
+        self.first_site, self.sites = _number_sites(layout)
+        # what is to be remembered of this code, as JSON; "loops": as in turns.py, as if those of
+        # each function lay inside its caller's
+        self.notes: dict = {"loops": [0, 0]}
+        self.declared: dict[str, str] = {}
+        self.definitions: dict[str, str] = {}
+        self.routines: dict[str, tuple[list[Value], str]] = {}  # results and text by name
+        self._wanted: list[str] = []
+        self.has_exits = any(  # lanes may exit inside a device function
+            item.opcode == "exit"
+            for function in module.functions.values()
+            if not function.is_entry
+            for item in function.instructions
+        )
+
+    def declare(self, name: str, text: str) -> None:
+        self.declared.setdefault(name, text)
+
+    def want(self, name: str) -> None:
+        """Ask for a device function to be compiled along."""
+        if name not in self.definitions:
+            self.definitions[name] = ""
+            self._wanted.append(name)
+
+    def analysis(self, function: Function, unrolled: bool) -> Analysis:
+        """What the passes find, once for all builds and tiers."""
+        known = self.layout.analyses
+        key = function.name, unrolled
+        if key not in known:
+            known[key] = analyse(function, self.has_exits, unrolled)
+        return known[key]
+
+    def emit(self, kernel: str) -> str:
+        self.kernel = kernel
+        self.want(kernel)
+        while self._wanted:
+            name = self._wanted.pop()
+            emitter = self.emitter(self, self.module.functions[name])
+            self.definitions[name] = emitter.emit()
+            depth, most = loops_of(emitter.blocks)
+            known = self.notes["loops"]
+            self.notes["loops"] = [known[0] + depth, max(known[1], most)]
+        routines = (text for _, text in self.routines.values())
+        texts = self.declared.values(), routines, self.definitions.values(), _METADATA
+        return "\n".join([*chain(*texts), ""])

@@ -1,0 +1,1 @@
+"""What is known before anything is analysed: opcodes, types, where variables lie."""
