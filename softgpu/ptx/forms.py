@@ -434,13 +434,12 @@ def _parts_problem(item: Instruction) -> str:
     return f"{min(counts)} parts of {bits} bits"
 
 
-def _jump_problem(function: Function, item: Instruction) -> str:
+def _jump_problem(function: Function, item: Instruction, labels: set[str]) -> str:
     targets = [item.operands[-1].name]
     if item.opcode == "brx":
         if targets[0] not in function.branch_targets:
             return f"there is no list {targets[0]}"
         targets = function.branch_targets[targets[0]]
-    labels = {label.name for label in function.body if isinstance(label, Label)}
     return "".join(f"there is no label {name}" for name in targets if name not in labels)
 
 
@@ -448,6 +447,7 @@ def check_forms(module: Module, function: Function) -> None:
     """Refuse a function with an instruction that is of none of the known forms."""
     variables = (*function.variables, *function.params, *function.returns)
     known = {*module.variables, *module.functions, *(variable.name for variable in variables)}
+    labels = {item.name for item in function.body if isinstance(item, Label)}
     for item in function.body:
         if isinstance(item, Label) or item.opcode not in _forms():
             continue
@@ -457,7 +457,7 @@ def check_forms(module: Module, function: Function) -> None:
         elif item.opcode == "call":
             problem = _call_problem(module, function, item)
         elif item.opcode in ("bra", "brx"):
-            problem = _jump_problem(function, item)
+            problem = _jump_problem(function, item, labels)
         else:
             problem = _name_problem(item, known)
             if item.opcode in ("ld", "ldu", "st", "atom", "red"):
