@@ -12,7 +12,7 @@ CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab fresh exercises mutants graders test check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
+.PHONY: lab fresh exercises mutants fuzz graders test check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests lock clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
@@ -32,6 +32,10 @@ exercises: setup
 mutants: setup
 	@.venv/bin/python scripts/mutants.py $(ARGS)
 
+# Real kernels changed at random: does one end the compiler in a traceback? ARGS="SECONDS [SEED]".
+fuzz: setup
+	@$(RUN) tests.softgpu.ptx.fuzz $(or $(ARGS),60)
+
 # Kernels handed in to nbgrader and otter-grader, both real: do they give points as exercises.check says?
 graders: setup
 	@.venv/bin/python scripts/graders.py
@@ -44,7 +48,10 @@ test: setup
 check: lint
 	@$(RUN) pytest $(PARALLEL) -m "not slow and not conformance" tests $(ARGS)
 
-# Which lines of Python and of C the tests reach, and which they do not. ARGS: some tests only.
+# Which lines of Python and of C the tests reach, and which they do not: all of them at least the
+# floor, in percent. ARGS: some tests only.
+PYTHON_FLOOR := 90
+C_FLOOR := 85
 coverage: export SOFTGPU_BUILD := coverage
 coverage: export COVERAGE_FILE := $(CURDIR)/build/coverage/python
 coverage: export SOFTGPU_CACHE := $(CURDIR)/build/coverage/cache
@@ -54,8 +61,8 @@ coverage: setup
 	@find build/driver-coverage -name '*.gcda' -delete
 	-@$(RUN) coverage run -m pytest $(PARALLEL) $(or $(ARGS),tests)
 	@$(RUN) coverage combine -q
-	@$(RUN) coverage report
-	@$(RUN) gcovr --txt-metric line
+	@$(RUN) coverage report $(if $(ARGS),,--fail-under=$(PYTHON_FLOOR))
+	@$(RUN) gcovr --txt-metric line $(if $(ARGS),,--fail-under-line=$(C_FLOOR))
 
 setup:
 	@command -v $(PYTHON) >/dev/null || { echo "The lab needs Python 3.10 to 3.13." \

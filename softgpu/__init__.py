@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .toolkit import Toolkit
 
-__all__ = ["install", "stopped_launches"]
+__all__ = ["__version__", "install", "stopped_launches"]
+
+__version__ = "2.0.0"  # here alone: pyproject.toml reads it, CHANGELOG.md begins with it
 
 _BIN = str(Path(__file__).parent / "bin")  # its nvcc leaves PTX, and calls the real one
 

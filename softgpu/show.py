@@ -1,9 +1,11 @@
 """What the software GPU makes of a kernel, stage by stage.
 
-python -m softgpu.show kernel.cu                           # its only kernel, or which there are
-python -m softgpu.show kernel.cu scale                     # its PTX, and its blocks
-python -m softgpu.show kernel.ptx scale assembly.s         # one stage
-python -m softgpu.show kernel.cu scale all --build sanitize --arch sm_80
+    softgpu show kernel.cu                           # its only kernel, or which there are
+    softgpu show kernel.cu scale                     # its PTX, and its blocks
+    softgpu show kernel.ptx scale assembly.s         # one stage
+    softgpu show kernel.cu scale all --build sanitize --arch sm_80
+
+SOFTGPU_DUMP=FOLDER leaves the same of every kernel that a program launches.
 """
 
 from __future__ import annotations
@@ -63,10 +65,11 @@ def kernel_in(module: Module, asked: str) -> str:
     return found[0]
 
 
-def main() -> None:
+def main(command: str = "show", words: list[str] | None = None) -> int:
+    """Print what is asked for, as `softgpu show` does with these words."""
     head, _, examples = __doc__.partition("\n\n")
     parser = argparse.ArgumentParser(
-        prog="python -m softgpu.show",
+        prog=f"softgpu {command}",
         description=head,
         epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -78,7 +81,7 @@ def main() -> None:
     parser.add_argument("--build", choices=builds, default="plain")
     parser.add_argument("--arch", default=f"sm_{contract.ARCHITECTURE}", help="for nvcc")
     parser.add_argument("-I", action="append", default=[], metavar="FOLDER", help="for nvcc")
-    asked = parser.parse_args()
+    asked = parser.parse_args(words)
     wanted = STAGES if "all" in asked.stages else asked.stages or STAGES[:2]
     if unknown := set(asked.stages) - {"all", *STAGES}:
         parser.error(
@@ -95,6 +98,7 @@ def main() -> None:
         sys.exit(f"{error}" if refused else own_mistake(error))
     for name in wanted:
         print(f"==== {name}, {made.seconds[name] * 1e3:.1f} ms\n{made.texts[name]}")
+    return 0
 
 
 if __name__ == "__main__":

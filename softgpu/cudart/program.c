@@ -1,4 +1,4 @@
-/* What `python -m softgpu run` asks for: to see launches, and to be left in peace by exit(). */
+/* What `softgpu run` asks for: to see launches, and to be left in peace by exit(). */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

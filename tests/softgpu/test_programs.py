@@ -1,4 +1,4 @@
-"""Whole programs: python -m softgpu run."""
+"""Whole programs, and the command that runs them: softgpu run."""
 
 import os
 import re
@@ -7,10 +7,12 @@ import signal
 import struct
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
+import softgpu.__main__
 from softgpu import toolkit
 from softgpu.ptx import PtxError, fatbin
 from tests import ROOT
@@ -44,14 +46,14 @@ def folder(tmp_path):
     return shutil.copytree(SOURCES, tmp_path / "my programs")
 
 
-def command(*words):
-    return [sys.executable, "-m", "softgpu", "run", *words]
+def command(*words, does="run"):
+    return [sys.executable, "-m", "softgpu", does, *words]
 
 
-def run(folder, *words):
+def run(folder, *words, does="run"):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        command(*words), cwd=folder, env=environment, capture_output=True, text=True
+        command(*words, does=does), cwd=folder, env=environment, capture_output=True, text=True
     )
 
 
@@ -84,6 +86,40 @@ def test_a_sanitized_program_goes_on_and_hears_of_each_finding_once(folder):
     assert done.stderr.count("out of bounds: wrong.cu:7") == 1
     assert "argument 1 (x), byte 4000 (one past the end of 4000)" in done.stderr
     assert "if (i <= n) x[i] = i;" in done.stderr
+
+
+@pytest.mark.parametrize("does", ["sanitize", "profile"])
+def test_a_command_of_its_own_is_run_with_an_option(folder, does):
+    own, option = run(folder, "wrong.cu", does=does), run(folder, f"--{does}", "wrong.cu")
+    assert (own.stdout, own.returncode) == (option.stdout, option.returncode)
+    assert lasting(own.stderr) == lasting(option.stderr) != ""
+
+
+def lasting(text):
+    """A text without times and addresses."""
+    return re.sub(r"[\d.]+ [mµn]?s\b|\b0x\w+", "", text)
+
+
+def test_the_command_is_installed_and_says_its_version(tmp_path):
+    (script,) = (s for s in entry_points(group="console_scripts") if s.name == "softgpu")
+    assert script.load() is softgpu.__main__.main
+    told = run(tmp_path, does="--version")
+    assert (told.stdout, told.returncode) == (f"softgpu {softgpu.__version__}\n", 0)
+
+
+@pytest.mark.parametrize(
+    ("does", "says"), [("walk", "invalid choice: 'walk' (choose from"), ("run", "no source to")]
+)
+def test_what_the_command_cannot_do_is_said(tmp_path, does, says):
+    told = run(tmp_path, does=does)
+    assert told.returncode == 2 and says in told.stderr and "Traceback" not in told.stderr
+
+
+@pytest.mark.parametrize("does", ["run", "sanitize", "profile", "show"])
+def test_each_command_explains_itself(tmp_path, does):
+    told = run(tmp_path, "--help", does=does)
+    assert told.stdout.startswith(f"usage: softgpu {does} ") and not told.returncode
+    assert f"    softgpu {does} " in told.stdout and f"softgpu {does} " in softgpu.__main__.__doc__
 
 
 def test_ctrl_c_ends_a_kernel_that_does_not(folder):

@@ -57,7 +57,7 @@ def source(tmp_path):
 
 
 def test_show_prints_each_stage_of_a_kernel(source):
-    shown = run("-m", "softgpu.show", source, "scale", "all")
+    shown = run("-m", "softgpu", "show", source, "scale", "all")
     assert not shown.returncode, shown.stderr
     parts = re.split(r"^==== (\S+), [\d.]+ ms\n", shown.stdout, flags=re.MULTILINE)
     texts = dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -72,7 +72,7 @@ def test_show_prints_each_stage_of_a_kernel(source):
 
 def test_builds_differ(source):
     plain, watched = (
-        run("-m", "softgpu.show", source, "scale", "emitted.ll", "--build", build).stdout
+        run("-m", "softgpu", "show", source, "scale", "emitted.ll", "--build", build).stdout
         for build in ("plain", "sanitize")
     )
     assert "sg_sanitize" in watched and "sg_sanitize" not in plain
@@ -85,7 +85,7 @@ def test_builds_differ(source):
      ("", "which kernel? there are:\n    scale\n    shift")],
 )  # fmt: skip
 def test_show_says_which_kernels_there_are(source, kernel, says):
-    shown = run("-m", "softgpu.show", source, kernel)
+    shown = run("-m", "softgpu", "show", source, kernel)
     assert shown.returncode == 1 and says in shown.stderr
 
 
@@ -94,24 +94,24 @@ def test_what_cannot_be_read_is_said_without_a_traceback(tmp_path):
     text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry f() { oops; }"
     broken.write_text(text)
     for path in broken, tmp_path / "missing.ptx":
-        shown = run("-m", "softgpu.show", path, "f")
+        shown = run("-m", "softgpu", "show", path, "f")
         assert shown.returncode == 1 and "Traceback" not in shown.stderr
 
 
 def test_show_refuses_stages_that_there_are_not(source):
-    shown = run("-m", "softgpu.show", source, "scale", "all", "sanitize")
+    shown = run("-m", "softgpu", "show", source, "scale", "all", "sanitize")
     assert shown.returncode == 2 and "no stage is called sanitize; there are: " in shown.stderr
 
 
 def test_show_finds_the_compiler_that_is_not_on_the_path(source):
     found = toolkit.find_toolkit()
     home = str(Path(found.nvcc).parents[1])
-    shown = run("-m", "softgpu.show", source, "scale", PATH="/usr/bin:/bin", CUDA_HOME=home)
+    shown = run("-m", "softgpu", "show", source, "scale", PATH="/usr/bin:/bin", CUDA_HOME=home)
     assert not shown.returncode and ".entry scale" in shown.stdout, shown.stderr
 
 
 def test_show_raises_what_it_was_refused_for_on_demand(tmp_path):
-    shown = run("-m", "softgpu.show", tmp_path / "missing.ptx", "f", SOFTGPU_DEBUG="1")
+    shown = run("-m", "softgpu", "show", tmp_path / "missing.ptx", "f", SOFTGPU_DEBUG="1")
     assert shown.returncode == 1 and "Traceback (most recent call last):" in shown.stderr
 
 
@@ -129,7 +129,7 @@ def test_show_tells_a_mistake_of_its_own_as_one(tmp_path, monkeypatch):
 
 
 def test_emitted_lines_name_their_instruction_and_its_emitter(source):
-    shown = run("-m", "softgpu.show", source, "shift", "emitted.ll").stdout
+    shown = run("-m", "softgpu", "show", source, "shift", "emitted.ll").stdout
     assert re.search(r"= fadd .*  ; add\.f32 .*, floating\.py:\d+\n", shown)
 
 

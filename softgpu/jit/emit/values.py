@@ -2,7 +2,7 @@
 
 Text, and not llvmlite.ir: that makes an object of each instruction, operand and type, in some forty
 times the time, only to print them as this same text, which is what LLVM is handed either way, and
-what `python -m softgpu.show` shows. LLVM checks it when it reads it.
+what `softgpu show` shows. LLVM checks it when it reads it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,95 @@
+"""Runs a CUDA program on the software GPU: nvcc compiles it, and this process calls its main().
+
+    softgpu run vectorAdd.cu
+    softgpu sanitize main.cu kernels.cu -Iinclude -DN=1000 -- input.txt 7
+    softgpu profile vectorAdd.cu -O2
+
+What is not an option below goes to nvcc; what comes after -- goes to the program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from . import install
+from .contract import ffi
+from .loader import Engine
+from .programs import ProgramError, Runtime, load_program, run_main
+from .toolkit import ToolkitError, find_toolkit
+
+_SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+_REPORTS = "softgpu.reports"  # entry points: what makes a report of an engine and what it counted
+
+
+class _Profiles:
+    """Prints a report of each kernel's first launch with a grid and block."""
+
+    def __init__(self, engine: Engine):
+        found = [*entry_points(group=_REPORTS)]
+        if not found:
+            raise ProgramError(
+                "--profile needs helpers.xray, which makes the reports: pip install -e CHECKOUT"
+            )
+        self.engine, self.report = engine, found[0].load()
+        self.seen: set[tuple] = set()
+
+    def begin(self) -> None:
+        self.engine.runtime.sg_profile_begin(0)
+
+    def end(self) -> None:
+        result = self.engine.runtime.sg_profile_end()
+        if not result.kernel:
+            return  # nothing was launched
+        shape = ffi.string(result.kernel), tuple(result.grid), tuple(result.block)
+        if shape not in self.seen:
+            self.seen.add(shape)
+            print(self.report(self.engine, result), end="\n\n", file=sys.stderr, flush=True)
+
+
+def _run(words: list[str], sanitize: bool, profile: bool) -> int:
+    split = words.index("--") if "--" in words else len(words)
+    sources = [word for word in words[:split] if word.endswith(_SOURCES)]
+    if not sources:
+        raise ProgramError(f"there is no source to compile, no file {', '.join(_SOURCES)}")
+    for source in sources:
+        if not os.path.isfile(source):
+            raise ProgramError(f"there is no file {source}")
+    toolkit = find_toolkit()
+    install(toolkit=toolkit)
+    engine, runtime = Engine.as_driver(), Runtime(toolkit)
+    if sanitize:
+        engine.findings_fail = False
+        engine.sanitize_launches()
+    if profile:
+        profiles = _Profiles(engine)
+        runtime.observe_launches(profiles.begin, profiles.end)
+    runtime.leave_at_exit()
+    program = load_program(words[:split], toolkit)
+    return run_main(program, [Path(sources[0]).stem, *words[split + 1 :]])
+
+
+def main(command: str, own: list[str]) -> int:
+    """Run a program as `softgpu COMMAND` does, with these words after it."""
+    head, _, examples = __doc__.partition("\n\n")
+    parser = argparse.ArgumentParser(
+        prog=f"softgpu {command}", description=head, epilog=examples,
+        usage="%(prog)s [--sanitize | --profile] FILE.cu ... [options of nvcc] [-- ARGUMENT ...]",
+        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+    )  # fmt: skip
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument("--sanitize", action="store_true", help="say what each launch does wrong")
+    ways.add_argument(
+        "--profile", action="store_true", help="count what each kernel costs, by line"
+    )
+    end = own.index("--") if "--" in own else len(own)
+    way = [] if command == "run" else [f"--{command}"]
+    asked, words = parser.parse_known_args([*way, *own[:end]])
+    try:
+        return _run([*words, *own[end:]], asked.sanitize, asked.profile)
+    except (ProgramError, ToolkitError) as error:
+        print(f"softgpu: {error}", file=sys.stderr)
+        return 2

@@ -1,0 +1,94 @@
+"""The files around the code say what they must: version, changes, CI, reports, updates."""
+
+import re
+
+import pytest
+import yaml
+
+import softgpu
+from tests import ROOT
+
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+FORMS = {path.stem: path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")}
+MAKEFILE = (ROOT / "Makefile").read_text()
+
+
+def read(path):
+    return yaml.safe_load((ROOT / path).read_text())
+
+
+def triggers(workflow):
+    return workflow[True]  # YAML's `on`
+
+
+def test_the_version_stands_in_one_place():
+    version = softgpu.__version__
+    pages = "README.md", "softgpu/README.md", "CONTRIBUTING.md", "environment.yml", "Makefile"
+    for name in (*pages, "pyproject.toml", "scripts/setup.py", "softgpu/__main__.py"):
+        assert version not in (ROOT / name).read_text(), name
+    assert 'version = { attr = "softgpu.__version__" }' in (ROOT / "pyproject.toml").read_text()
+
+
+def test_the_changelog_begins_with_it():
+    sections = re.findall(r"^## (\S+) \((.*)\)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert sections[0][0] == softgpu.__version__
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", date) for _, date in sections[1:])
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_may_only_read_run_fixed_actions_and_give_way(path):
+    text, workflow = path.read_text(), read(path)
+    assert workflow["permissions"] == {"contents": "read"}
+    assert workflow["concurrency"]["cancel-in-progress"] is True
+    used = re.findall(r"uses: (.*)", text)
+    for action in used:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action), action
+    assert used and all("timeout-minutes" in job for job in workflow["jobs"].values())
+
+
+def test_pushes_are_tested_on_each_python():
+    workflow = read(".github/workflows/test.yml")
+    assert set(triggers(workflow)) == {"push", "pull_request"}
+    pythons = [p for path in WORKFLOWS for p in re.findall(r'"3\.\d+"', path.read_text())]
+    assert pythons == [f'"{p}"' for p in workflow["jobs"]["test"]["strategy"]["matrix"]["python"]]
+
+
+def test_each_week_runs_what_takes_long():
+    workflow = read(".github/workflows/weekly.yml")
+    assert {"schedule", "workflow_dispatch"} == set(triggers(workflow))
+    (job,) = workflow["jobs"].values()
+    runs = " ".join(job["strategy"]["matrix"]["run"])
+    targets = re.findall(r"[\w-]+(?=[ $]|$)", runs.replace("make ", " "))
+    for what in ("pycuda-tests", "numba-tests", "cuda-core-tests", "mutants", "fuzz", "coverage"):
+        assert what in targets and re.search(rf"^(.* )?{what}( .*)?: setup$", MAKEFILE, re.M)
+    assert job["steps"][-1] == {"run": "${{ matrix.run }}"}
+
+
+def test_coverage_has_floors():
+    assert "--fail-under=$(PYTHON_FLOOR)" in MAKEFILE and "--fail-under-line=$(C_FLOOR)" in MAKEFILE
+    floors = dict(re.findall(r"^(\w+)_FLOOR := (\d+)$", MAKEFILE, re.M))
+    assert set(floors) == {"PYTHON", "C"} and min(map(int, floors.values())) >= 80
+
+
+def test_forms_ask_for_what_a_report_needs():
+    needed = {"wrong_result": ("softgpu show", "SOFTGPU_DUMP"), "refused": ("softgpu show", "PTX")}
+    assert set(FORMS) >= set(needed)
+    for name, path in FORMS.items():
+        form = read(path)
+        assert form["name"] and form["description"]
+        fields = [field for field in form["body"] if field["type"] != "markdown"]
+        assert len({field["id"] for field in fields}) == len(fields)
+        asked = [f for f in fields if f.get("validations", {}).get("required")]
+        text = yaml.safe_dump(asked)
+        assert asked and all(word in text for word in needed.get(name, ()))
+
+
+def test_updates_are_proposed_for_actions_and_packages():
+    updates = {u["package-ecosystem"]: u for u in read(".github/dependabot.yml")["updates"]}
+    assert updates["github-actions"]["directory"] == updates["pip"]["directory"] == "/"
+
+
+def test_security_says_what_is_no_boundary():
+    text = (ROOT / "SECURITY.md").read_text()
+    for word in ("Report a vulnerability", "your rights", "grade", "bubblewrap", "nbgrader"):
+        assert word in text
