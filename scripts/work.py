@@ -1,4 +1,4 @@
-"""A learner's own copies of the notebooks, in work/, which git leaves alone.
+"""A learner's own copies of the notebooks, without outputs, in work/, which git leaves alone.
 
 python scripts/work.py              # copy what is not there yet; say what has changed since
 python scripts/work.py --fresh 03   # begin notebook 03 anew; the old copy goes to work/old"""
@@ -16,14 +16,18 @@ COURSE = ROOT / "notebooks"
 WORK = Path(os.environ.get("HELPERS_WORK", ROOT / "work"))
 
 
-def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def copy(notebook, origins):
-    """A copy, and a note of what it is a copy of."""
-    shutil.copyfile(notebook, WORK / notebook.name)
-    origins[notebook.name] = digest(notebook)
+def unrun(notebook):
+    """The text of a notebook without its outputs, which tell what a prediction asks for."""
+    data = json.loads(notebook.read_text(encoding="utf-8"))
+    for cell in data["cells"]:
+        cell["metadata"].pop("jupyter", None)  # it folds an output
+        if cell["cell_type"] == "code":
+            cell |= {"outputs": [], "execution_count": None}
+    return json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def set_aside(notebook):
@@ -41,13 +45,15 @@ def update(fresh=""):
     note = WORK / "origins.json"
     origins = json.loads(note.read_text()) if note.exists() else {}
     for notebook in sorted(COURSE.glob("*.ipynb")):
-        own = WORK / notebook.name
+        own, text = WORK / notebook.name, unrun(notebook)
         if fresh and notebook.name.startswith(fresh) and own.exists():
             set_aside(notebook)
             print(f"{notebook.name} begins anew; your old copy is in {WORK / 'old'}")
-        if not own.exists() or digest(own) == origins.get(notebook.name):
-            copy(notebook, origins)
-        elif digest(notebook) != origins.get(notebook.name):
+        origin = origins.get(notebook.name)
+        if not own.exists() or digest(own.read_text(encoding="utf-8")) == origin:
+            own.write_text(text, encoding="utf-8")
+            origins[notebook.name] = digest(text)
+        elif digest(text) != origin:
             print(f"{notebook.name} has changed in the course since your copy was made:"
                   f" make fresh NOTEBOOK={notebook.name[:2]} begins anew")  # fmt: skip
     note.write_text(json.dumps(origins, indent=1, sort_keys=True) + "\n")

@@ -1,10 +1,21 @@
 """Learners' copies of the notebooks live beside the course and survive its updates."""
 
 import importlib.util
+import json
 
 import pytest
 
 from tests import ROOT
+
+
+def notebook(source, *outputs):
+    """The text of a notebook of one cell, run if it has outputs."""
+    cell = {"cell_type": "code", "source": [source], "outputs": [*outputs]}
+    cell |= {"execution_count": 1 if outputs else None, "metadata": {}}
+    if outputs:
+        cell["metadata"] = {"jupyter": {"outputs_hidden": True}}
+    data = {"cells": [{"cell_type": "markdown", "metadata": {}, "source": ["müde"]}, cell]}
+    return json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 @pytest.fixture
@@ -16,7 +27,7 @@ def lab(monkeypatch, tmp_path):
     course, work = tmp_path / "notebooks", tmp_path / "work"
     course.mkdir()
     (course / "glossary.md").write_text("words")
-    (course / "03_x.ipynb").write_text("first")
+    (course / "03_x.ipynb").write_text(notebook("first", "24 bytes"))
     monkeypatch.setattr(script, "COURSE", course)
     monkeypatch.setattr(script, "WORK", work)
     script.update()
@@ -25,25 +36,34 @@ def lab(monkeypatch, tmp_path):
 
 def test_copies_are_made_once(lab):
     script, _, own = lab
-    assert own.read_text() == "first" and (own.parent / "glossary.md").read_text() == "words"
+    assert own.read_text() == notebook("first")
+    assert (own.parent / "glossary.md").read_text() == "words"
     own.write_text("mine")
     script.update()
     assert own.read_text() == "mine"
 
 
 def test_a_copy_as_it_was_follows_the_course(lab):
-    script, notebook, own = lab
-    notebook.write_text("second")
+    script, course, own = lab
+    course.write_text(notebook("second", "25 bytes"))
     script.update()
-    assert own.read_text() == "second"
+    assert own.read_text() == notebook("second")
+
+
+def test_new_outputs_alone_are_no_change(lab, capsys):
+    script, course, own = lab
+    own.write_text("mine")
+    course.write_text(notebook("first", "26 bytes"))
+    script.update()
+    assert not capsys.readouterr().out
 
 
 def test_a_changed_copy_stays_and_is_told(lab, capsys):
-    script, notebook, own = lab
+    script, course, own = lab
     own.write_text("mine")
     script.update()
     assert not capsys.readouterr().out
-    notebook.write_text("second")
+    course.write_text(notebook("second", "25 bytes"))
     script.update()
     assert own.read_text() == "mine" and "make fresh NOTEBOOK=03" in capsys.readouterr().out
 
@@ -53,7 +73,7 @@ def test_a_fresh_copy_sets_the_old_one_aside(lab):
     for text in ("mine", "mine again"):
         own.write_text(text)
         script.update(fresh="03")
-        assert own.read_text() == "first"
+        assert own.read_text() == notebook("first")
     old = own.parent / "old"
     assert {path.read_text() for path in old.iterdir()} == {"mine", "mine again"}
 
