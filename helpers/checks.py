@@ -18,6 +18,7 @@ __all__ = [
 ]
 
 GUARD_BYTES = 256
+POISON = np.array(0x7FF9_A5A0_0000_0000).view(float)  # a NaN that no operation computes
 
 
 def on_host(x):
@@ -127,8 +128,8 @@ class Guarded:
     """An array on the GPU, poisoned, between guards: .array for the kernel to fill.
 
     The guards are random bytes, others for each array, so that a kernel which copies past the end
-    of two arrays shows; the poison is NaN, or in integers random. get() returns what the kernel
-    left, and raises if it wrote outside. rng: where the bytes come from."""
+    of two arrays shows; the poison is a NaN of its own, or in integers random. get() returns what
+    the kernel left, and raises if it wrote outside. rng: where the bytes come from."""
 
     def __init__(self, shape, dtype, offset_bytes=0, rng=None):
         from pycuda import gpuarray
@@ -140,7 +141,7 @@ class Guarded:
         noise = rng.bytes(self.start + self.bytes + GUARD_BYTES)
         self.before = np.frombuffer(noise, np.uint8).copy()
         if self.dtype.kind == "f":
-            self.inside(self.before)[...] = np.nan
+            self.inside(self.before)[...] = POISON.astype(self.dtype)
         self.raw = gpuarray.to_gpu(self.before)
         self.array = gpuarray.GPUArray(
             shape, self.dtype, gpudata=int(self.raw.gpudata) + self.start, base=self.raw

@@ -14,7 +14,7 @@ from . import costs, handed, real
 from .launches import SIZES, Far, drawn
 from .progress import seed_of
 from .running import Run
-from .verdict import Refused, Verdict
+from .verdict import Refused, Unwritten, Verdict
 
 from pycuda.driver import Error, Function  # isort: skip
 
@@ -204,13 +204,28 @@ class _Trial:
         launch = far(rng, **self.chosen)
         launch.what = launch.what or "beyond 2 ** 31 elements"
         try:
-            Run(self.kernel, launch, rng, self.target).run()
+            self._run_far(launch, rng)
         except Refused as refused:
             reason = refused.reason
             is_wide = any(a.count > 1 << 31 for a in launch.arguments if isinstance(a, Far))
             advice = WIDE if is_wide else WHOLE
             raise Refused(reason.kind, reason.text, advice, case=reason.case) from None
         self.verdict.cases += 1
+
+    def _run_far(self, launch, rng):
+        """Which block writes what is the kernel's own affair: where those that ran have left an
+        element out, others get a turn. If it is nobody's among these either, it is somebody's
+        elsewhere, provided that the first ones had other work, and some of it lay as far out."""
+        run = Run(self.kernel, launch, rng, self.target)
+        try:
+            run.run()
+        except Unwritten as unwritten:
+            more = Run(self.kernel, launch.with_more_blocks(), rng, self.target)
+            try:
+                more.run()
+            except Unwritten:
+                if not (run.has_strayed and more.has_come_far):
+                    raise unwritten from None
 
     def _count(self):
         """The counted launch, which is right and clean as well."""

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field, replace
+from math import prod
 
 import numpy as np
 
@@ -42,6 +43,8 @@ SIZES = 1, 31, 32, 33, 255, 257, 1009, 0
 SPECIAL = np.inf, -np.inf, np.nan, -0.0, 1e-45, 1e38  # of floats; the last but one is subnormal
 PAST = 2**31 + 2**20  # a place that no int holds
 FAR = PAST + 77  # elements of a launch that passes it, in its last block
+NEIGHBOURS = 4  # blocks on either side of one whose work they may do
+SPREAD = 16
 
 
 def drawn(rng, step=1):
@@ -106,6 +109,16 @@ class Launch:
     shared: int = 0
     what: str = ""
     blocks: list | None = None
+
+    def with_more_blocks(self):
+        """The same with neighbours of the blocks that run, some from all over the grid, and all of
+        these counted from the other end: a kernel may share its elements out as it likes."""
+        count = prod(self.grid) if isinstance(self.grid, tuple) else self.grid
+        some = {*range(0, count, max(1, count // SPREAD))}.union(*self.blocks)
+        some |= {count - 1 - block for block in some}
+        some = {block + by for block in some for by in range(-NEIGHBOURS, NEIGHBOURS + 1)}
+        blocks = [range(block, block + 1) for block in sorted(some) if 0 <= block < count]
+        return replace(self, blocks=blocks)
 
     def with_blocks_of(self, threads):
         """The same for other blocks, one more than are needed."""

@@ -9,7 +9,7 @@ import numpy as np
 from .. import checks, xray
 from ..xray.launch import OwnTarget, Sparse, address_of, shape, variables_kept
 from .launches import Far, In, Out
-from .verdict import Refused
+from .verdict import Refused, Unwritten
 
 from pycuda.driver import Error  # isort: skip
 from pycuda.gpuarray import GPUArray  # isort: skip
@@ -18,6 +18,12 @@ __all__ = ["Run"]
 
 ONLY_READ = "Inputs are only to be read."
 ENDLESS = "Does each loop come to an end?"
+WIDE, NEAR = 1 << 31, 1 << 20  # elements that no int counts, and what lies beside a piece
+NOT_WRITTEN = "No block has written these elements."
+UNTOUCHED = "NaN is what the judge had filled the output with: nobody has written these elements."
+COMPUTED = (
+    "Your kernel computed NaN: 0 / 0, ∞ − ∞, 0 · ∞, the root of a negative number, or from a NaN."
+)
 BOUNDS = "Which threads have no element? Let them do nothing."
 
 
@@ -141,12 +147,46 @@ class Run:
                 _check(left, argument, name, self.launch, self.inputs)
             elif left.tobytes() != guarded.inside(guarded.before).tobytes():
                 raise Refused("inputs", f"{self.launch.what}: {name} has changed", ONLY_READ)
-        for n, sparse in self.far.items():
-            far = self.launch.arguments[n]
-            for place, expected in far.expected.items():
-                left = sparse.part(place, len(expected), far.dtype)
-                out = Out(np.asarray(expected), far.tolerance, far.dtype)
+        unwritten = [found for n in self.far for found in self._compare_far(n)]
+        if unwritten:
+            raise Unwritten(*unwritten[0])
+
+    def _compare_far(self, n):
+        """The words on each piece of a Far in which all that is wrong is as it was before."""
+        far, sparse = self.launch.arguments[n], self.far[n]
+        for place, expected in far.expected.items():
+            left = sparse.part(place, len(expected), far.dtype)
+            out = Out(np.asarray(expected), far.tolerance, far.dtype)
+            before = np.asarray(far.pieces.get(place, np.zeros(len(expected))), far.dtype)
+            try:
                 _check(left, out, f"{self.names[n]} + {place:,}", self.launch)
+            except Refused as refused:
+                wrong = _Wrong(left, out).is_wrong
+                if (left[wrong] != before[: left.size][wrong]).any():
+                    raise
+                yield refused.reason.kind, refused.reason.text, NOT_WRITTEN
+
+    @property
+    def has_strayed(self):
+        """Whether blocks wrote nowhere near what was expected of them, nor where that is if its
+        place is taken as one of 32 bits."""
+        return any((off > NEAR).all(1).any() for off in map(self._off, self.far) if off.size)
+
+    @property
+    def has_come_far(self):
+        """Whether a place was written that no int counts."""
+        return any((self._touched(n) >= WIDE).any() for n in self.far if self._off(n).size)
+
+    def _touched(self, n):
+        """The first elements of the pages of a Far that were touched."""
+        return self.far[n].touched() // np.dtype(self.launch.arguments[n].dtype).itemsize
+
+    def _off(self, n):
+        """How far these are from each piece, modulo 2 ** 32, where that may matter."""
+        far = self.launch.arguments[n]
+        pieces = [*far.expected] if far.count > WIDE else []
+        off = (self._touched(n)[:, None] - np.array(pieces, int)) % (2 * WIDE)
+        return np.minimum(off, 2 * WIDE - off)
 
     def _look_for_writes(self, report):
         """Inputs are not written to, even if they stay as they are: an atomic is no load."""
@@ -288,12 +328,10 @@ class _Wrong:
 
     def advice(self):
         """What to look at next."""
-        nan = self.dtype.kind == "f" and np.isnan(self.got[self.is_wrong]).all()
-        if self.out.initial is None and nan:
-            return (
-                "NaN is what the judge had filled the output with: nobody has written these "
-                "elements, or something that was never written went into them."
-            )
+        wrong = self.got[self.is_wrong]
+        if self.dtype.kind == "f" and np.isnan(wrong).all():
+            was_there = np.full_like(wrong, checks.POISON).tobytes() == wrong.tobytes()
+            return UNTOUCHED if self.out.initial is None and was_there else COMPUTED
         if self.is_rounding:
             return "The method is right, its rounding is not: in which type do you add up?"
         first = int(self.places[0])

@@ -6,7 +6,7 @@ from html import escape
 
 from .. import badges
 
-__all__ = ["Count", "Reason", "Refused", "Verdict"]
+__all__ = ["Count", "Reason", "Refused", "Unwritten", "Verdict"]
 
 NAMES = {
     "instructions": "instructions of warps",
@@ -101,6 +101,10 @@ class Refused(Exception):
 
     def __init__(self, *words, case="", first=""):
         self.reason = Reason(*words, case=case, first=first)
+
+
+class Unwritten(Refused):
+    """All that is wrong are elements that no block has written of those that ran."""
 
 
 @dataclass(repr=False)

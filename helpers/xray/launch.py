@@ -7,6 +7,7 @@ Either way nothing that the caller can see has changed."""
 
 import ctypes
 import hashlib
+import mmap
 import os
 import threading
 import warnings
@@ -142,7 +143,7 @@ class Sparse:
     but not xray's, take np.uintp(address)."""
 
     def __init__(self, target, size):
-        self._target, address = target, c_uint64()
+        self._target, self.size, address = target, size, c_uint64()
         target.engine.runtime.sg_sparse(True)
         try:
             with target:
@@ -156,6 +157,14 @@ class Sparse:
         dtype = np.dtype(dtype)
         place = self.address + first * dtype.itemsize
         return np.frombuffer((ctypes.c_uint8 * (count * dtype.itemsize)).from_address(place), dtype)
+
+    def touched(self):
+        """The bytes at which the pages begin that have been touched."""
+        resident = np.zeros(-(-self.size // mmap.PAGESIZE), np.uint8)
+        where = c_void_p(self.address), c_size_t(self.size), c_void_p(resident.ctypes.data)
+        if ctypes.CDLL(None, use_errno=True).mincore(*where):
+            raise OSError(ctypes.get_errno(), "mincore")
+        return np.flatnonzero(resident & 1) * mmap.PAGESIZE
 
     def __del__(self):
         if hasattr(self, "address"):

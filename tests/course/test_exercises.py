@@ -414,6 +414,25 @@ def test_rounding_is_told_as_rounding():
     assert "rounding" not in str(reason) and "No element" not in reason.advice
 
 
+@pytest.mark.parametrize(
+    "old, new, says",
+    [
+        ("i < n", "i < n && i != 32", "nobody has written these"),
+        ("2 * x[i]", "i == 32 ? 0 * INFINITY : 2 * x[i]", "Your kernel computed NaN"),
+        ("2 * x[i]", "i == 32 ? NAN : 2 * x[i]", "Your kernel computed NaN"),
+    ],
+)
+def test_a_nan_of_the_kernel_is_told_from_one_that_was_there(old, new, says):
+    (reason,) = exercises.judge(FIRST, changed(old, new)).reasons
+    assert says in reason.advice
+
+
+def test_a_nan_that_is_the_lesson_has_its_words():
+    kernel = kernels("12.hunt_depth")["the depth of a only, b being finite"]
+    (reason,) = judging.trial(texts.find("12.hunt_depth"), kernel).reasons
+    assert "0 · ∞" in reason.advice
+
+
 def test_what_went_into_a_wrong_element_is_shown():
     (reason,) = exercises.judge(FIRST, changed("2 * x[i]", "x[i] < 0 ? 0 : 2 * x[i]")).reasons
     rows = {line[:9].strip(): line[9:].split() for line in reason.case.splitlines()[1:]}
@@ -657,6 +676,59 @@ def test_places_of_more_than_32_bits_are_tried(judged, index):
         assert reason.text.startswith("beyond 2 ** 31 elements: ") and "64 bits" in reason.advice
     else:
         assert verdict and verdict.of == 12
+
+
+BLOCK = "blockIdx.x * (long long)"
+OTHERWISE = {  # who does what
+    "backwards": "(gridDim.x - 1 - blockIdx.x) * (long long)",
+    "pairs of blocks swapped": "(blockIdx.x ^ (blockIdx.x / 2 < gridDim.x / 2)) * (long long)",
+    "from a third on": "((blockIdx.x + gridDim.x / 3LL) % gridDim.x) * (long long)",
+}
+FAR_NAMES = "05.packs", "09.bias", "10.eights"
+SHARES = [(name, BLOCK, OTHERWISE[how]) for name in FAR_NAMES for how in OTHERWISE]
+SHARES += [
+    (name, tail, f"}} if (i < n % {size}) {{ long long k = n / {size} * {size} + i;")
+    for name, size, tail in (
+        ("05.packs", 4, "} else if (i == n / 4) {\n        for (long long k = 4 * i; k < n; ++k)"),
+        ("10.eights", 8, "} else if (i == n / 8) {\n        for (long long k = 8 * i; k < n; ++k)"),
+    )
+]
+NARROW = {
+    "09.bias": ("i < count", "i < (int)count"),
+    "10.eights": ("i < n / 8", "i < (int)n / 8"),
+}
+
+
+@software
+@pytest.mark.slow
+@pytest.mark.parametrize("name, old, new", SHARES)
+def test_at_far_places_blocks_share_the_work_as_they_like(name, old, new):
+    text = exercises.solution(name)
+    assert old in text
+    assert tried_far(name, text.replace(old, new)) is None
+
+
+@software
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NARROW)
+@pytest.mark.parametrize("how", OTHERWISE)
+def test_at_far_places_narrow_indices_are_refused_whoever_has_them(name, how):
+    text = exercises.solution(name).replace(BLOCK, OTHERWISE[how]).replace(*NARROW[name])
+    assert "64 bits" in tried_far(name, text).advice
+
+
+def tried_far(name, text):
+    """Why the far launch of a judge refuses a kernel, or None."""
+    exercise = texts.find(name)
+    kernel = handed.compiled(exercise, text)
+    trial = judging._Trial(
+        exercise, kernel, judging.target_of(kernel), Verdict(name, "", "", seed=1)
+    )
+    try:
+        trial._try_far(exercise.rules.far)
+    except judging.Refused as refused:
+        return refused.reason
+    return None
 
 
 @software
