@@ -20,6 +20,8 @@ from matplotlib.rcsetup import cycler
 from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 from PIL import Image
 
+from . import badges
+
 __all__ = [
     "COLOURS",
     "INK",
@@ -84,7 +86,7 @@ class Picture:
     def _repr_html_(self):
         data = b64encode(self.png).decode()
         return (
-            f'<img src="data:image/png;base64,{data}" width="{self.width}"'
+            f'{badges.FOLDED}<img src="data:image/png;base64,{data}" width="{self.width}"'
             f' alt="{escape(self.alt)}" style="max-width: 100%">'
         )
 

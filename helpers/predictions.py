@@ -97,7 +97,12 @@ class Prediction:
         return "\n".join(self._told(badges.plain, str))
 
     def _repr_html_(self):
+        if self.answer is None:
+            return None  # JupyterLab shows the first line of a folded output as it is written
         return "".join(f"<p>{sentence}</p>" for sentence in self._told(badges.html, _in_html))
+
+    def _repr_markdown_(self):
+        return "\n\n".join(self.sentences()) if self.answer is None else None
 
     def _told(self, badge, written):
         first, *others = self.sentences()

@@ -8,6 +8,7 @@ from softgpu.advice import line_name
 from softgpu.findings import Finding, Findings
 from softgpu.telling import last_findings
 
+from .. import badges
 from .launch import address_of, byte_count, find, one_at_a_time, shape
 
 __all__ = ["Finding", "Report", "sanitize"]
@@ -22,7 +23,8 @@ class Report(Findings):
         rows = "".join(self._row(finding) for finding in self)
         head = _html_row("th", ("finding", "line", "what happened", "times"))
         more = f"<p>and {self.dropped} times something else</p>" if self.dropped else ""
-        return f"<p>kernel <code>{escape(self.kernel)}</code></p><table>{head}{rows}</table>{more}"
+        title = f"<p>kernel <code>{escape(self.kernel)}</code></p>"
+        return f"{badges.FOLDED}{title}<table>{head}{rows}</table>{more}"
 
     @staticmethod
     def _row(f):

@@ -27,7 +27,8 @@ def right(name):
 def test_none_was_made(name):
     known = predictions._all()[name]
     made = predictions.predict(name, None, right(name))
-    for shown in (repr(made), made._repr_html_()):
+    assert made._repr_html_() is None
+    for shown in (repr(made), made._repr_markdown_()):
         assert "No prediction was made" in shown and known["what"] not in shown
         assert _said(right(name)) not in re.findall(r"[\d.,]+", shown)
     assert known["because"] not in repr(made)
@@ -73,8 +74,10 @@ def test_any_other_is_told_how_far_off(answer, says):
 
 def test_a_notebook_breaks_lines_between_words():
     made = predictions.predict("00.past_the_end", None, 96)
-    html = made._repr_html_()
-    assert "<code>answer =</code>" in html and html.count("<p>") == len(list(made.sentences()))
+    assert "`answer =`" in made._repr_markdown_() and "\n\n" in made._repr_markdown_()
+    made = predictions.predict("00.past_the_end", "show", 96)
+    assert made._repr_markdown_() is None
+    assert made._repr_html_().count("<p>") == len(list(made.sentences()))
     assert predictions._in_html("a < b && `x[i]`") == "a &lt; b &amp;&amp; <code>x[i]</code>"
 
 
@@ -87,11 +90,16 @@ def test_what_is_measured_must_be_right():
         predictions.predict("00.past_the_end", None, 95)
 
 
-def numbers_shown(cell):
-    """The numbers in the first line of an output, which JupyterLab shows when it is folded."""
+def first_line(cell):
+    """What JupyterLab shows of a cell's output when it is folded: that line, as it is written."""
     output = (cell["outputs"] or [{}])[0]
-    lines = output.get("text") or output.get("data", {}).get("text/plain") or [""]
-    return re.findall(r"\d[\d,.]+\b", lines[0])  # one digit is there by chance
+    data = output.get("data", {"text": output.get("text", [""])})
+    kinds = "text/html", "text/markdown", "text/plain", "text"
+    return next(data[kind] for kind in kinds if kind in data)[0]
+
+
+def numbers_shown(cell):
+    return re.findall(r"\d[\d,.]+\b", first_line(cell))  # one digit is there by chance
 
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.name)
@@ -106,6 +114,7 @@ def test_notebooks_leave_room_and_hide_the_result(path):
             assert str(right(name)) not in re.findall(r"\b\d+\b", measured), name
         if told and cell["cell_type"] == "code":  # the one that measures, and those that tell more
             assert cell["metadata"]["jupyter"] == {"outputs_hidden": True}, asked[-1]
+            assert not first_line(cell).startswith("<"), asked[-1]
             assert _said(right(asked[-1])) not in numbers_shown(cell), (
                 "in its first line, which shows"
             )

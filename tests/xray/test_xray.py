@@ -467,7 +467,7 @@ def test_pictures(tree):
     access = xray.draw_access(tree, "x[i]")
     assert "32 lanes of 4 bytes touch 4 sectors" in access.alt
     assert "128 of 128 bytes moved are used" in access.alt
-    assert access._repr_html_().startswith("<img") and "alt=" in access._repr_html_()
+    assert access._repr_html_().lstrip().startswith("<img") and "alt=" in access._repr_html_()
     steps = xray.draw_steps(tree)
     assert "of 256 threads" in steps.alt and "9 barriers" in steps.alt
     assert "take 1 wavefront over 32 banks" in xray.draw_banks(tree, "s[t + half]", warp=3).alt

@@ -2,7 +2,7 @@ function draw({runs}, place) {
   const names = Object.keys(runs);
   let run = runs[names[0]], at = 0, chosen = null;
   const cells = $("div", {id: "cells"}), said = $("div", {id: "said", "aria-live": "polite"});
-  const heading = $("output", {id: "level"});
+  const heading = $("output", {id: "level"}), sum = $("span", {id: "sum", class: "alarm"});
   const go = (to) => { at = Math.max(0, Math.min(run.levels.length - 1, to)); chosen = null; update(); };
   // Each element as it is once its own thread is done with this level.
   const values = () => {
@@ -40,11 +40,13 @@ function draw({runs}, place) {
       + `before warp ${stretch(old.map(([, e]) => Math.floor(e / 32)))} has written ${at > 1 ? "its sums of the level before" : "them"}.`) : null,
     at === run.levels.length - 1 ? $("p", {id: "result", class: run.result === 128 ? "" : "alarm"},
       `out[0] = ${run.result}${run.result === 128 ? ", the sum of 128 ones." : "; it should be 128."}`) : null,
-    run.finding ? $("p", {class: "soft"}, `The sanitizer: ${run.finding}`) : null);
+    run.finding ? $("p", {class: "soft"}, `The sanitizer, of the whole launch: ${run.finding}`) : null);
   };
   const update = () => {
     const level = run.levels[at], now = values();
     heading.textContent = at ? `half = ${level.half}` : "loaded";
+    const right = at ? 64 / level.half : 1;
+    sum.textContent = now[0] === right ? "" : `s[0] is ${now[0]}; it should be ${right}`;
     show(cells, ...range(4).map((w) => $("div", {}, $("p", {class: "soft"}, `warp ${w}: s[${32 * w}] to s[${32 * w + 31}]`),
       $("div", {class: "cells row"}, ...range(32).map((l) => cell(32 * w + l, now[32 * w + l], level))))));
     tell();
@@ -56,7 +58,7 @@ function draw({runs}, place) {
   place.append($("h1", {}, "A sum in shared memory"),
     $("div", {class: "bar"}, choice("barriers", names, 0, (name) => { run = runs[name]; update(); })),
     $("div", {class: "bar"}, button("◀ level", () => go(at - 1), {id: "back"}),
-      button("level ▶", () => go(at + 1), {id: "next"}), heading),
-    cells, legend(["read", "read"], ["write", "read and written"], ["bad", "stale"]), said);
+      button("level ▶", () => go(at + 1), {id: "next"}), heading, sum),
+    cells, legend(["read", "read"], ["write", "read and written"], ["bad", "stale"], ["", "?: whatever was there"]), said);
   update();
 }
