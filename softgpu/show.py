@@ -2,7 +2,8 @@
 
     softgpu show kernel.cu                           # its only kernel, or which there are
     softgpu show kernel.cu scale                     # its PTX, and its blocks
-    softgpu show kernel.ptx scale assembly.s         # one stage
+    softgpu show kernel.ptx scale assembly           # one stage
+    softgpu show kernel.cu scale passes              # what each pass finds, and its time
     softgpu show kernel.cu scale all --build sanitize --arch sm_80
 
 SOFTGPU_DUMP=FOLDER leaves the same of every kernel that a program launches.
@@ -82,8 +83,9 @@ def main(command: str = "show", words: list[str] | None = None) -> int:
     parser.add_argument("--arch", default=f"sm_{contract.ARCHITECTURE}", help="for nvcc")
     parser.add_argument("-I", action="append", default=[], metavar="FOLDER", help="for nvcc")
     asked = parser.parse_args(words)
-    wanted = STAGES if "all" in asked.stages else asked.stages or STAGES[:2]
-    if unknown := set(asked.stages) - {"all", *STAGES}:
+    by_stem = {name.partition(".")[0]: name for name in STAGES}
+    wanted = [by_stem.get(name, name) for name in asked.stages] or STAGES[:2]
+    if unknown := set(wanted) - {"all", *STAGES}:
         parser.error(
             f"no stage is called {', '.join(sorted(unknown))}; there are: {', '.join(STAGES)}"
         )
@@ -96,7 +98,7 @@ def main(command: str = "show", words: list[str] | None = None) -> int:
             raise
         refused = isinstance(error, (OSError, PtxError, ToolkitError, _Unusable))
         sys.exit(f"{error}" if refused else own_mistake(error))
-    for name in wanted:
+    for name in STAGES if "all" in wanted else wanted:
         print(f"==== {name}, {made.seconds[name] * 1e3:.1f} ms\n{made.texts[name]}")
     return 0
 

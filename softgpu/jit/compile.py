@@ -17,23 +17,11 @@ import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from .. import cache
-from . import instructions  # noqa: F401  (they register themselves)
-from .builds.profile import ProfiledEmitter
-from .builds.proven import ProvingEmitter
-from .builds.record import RecordedEmitter
-from .builds.sanitize import SanitizedEmitter
 from .emit.module_text import ModuleText, symbol
 from .facts.layout import Layout, Site
+from .passes import BUILDS
 
-__all__ = ["BUILDS", "KernelCode", "assembly", "module_of", "optimise"]
-
-BUILDS = {
-    "plain": ProvingEmitter,
-    "profile": ProfiledEmitter,
-    "sanitize": SanitizedEmitter,
-    "record": RecordedEmitter,
-}
-"""What emits each build's functions."""
+__all__ = ["KernelCode", "assembly", "module_of", "optimise"]
 
 _WAITS = ("sg_barrier", "sg_sync", "sg_arrive", "sg_catch_up", "sg_mbarrier", "sg_yield")
 """The driver's functions in which a warp of the plain build may wait for others."""

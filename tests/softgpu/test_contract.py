@@ -7,9 +7,9 @@ import pytest
 
 from softgpu import build, contract
 from softgpu.contract import ffi
-from softgpu.jit.compile import BUILDS
 from softgpu.jit.emit.module_text import ModuleText
 from softgpu.jit.facts.layout import Image, Layout
+from softgpu.jit.passes import BUILDS
 from softgpu.ptx import parse
 from tests import ROOT
 

@@ -11,6 +11,7 @@ import pytest
 
 from softgpu import show, toolkit
 from softgpu.jit.emit import function
+from softgpu.jit.passes import BUILDS
 from softgpu.jit.stages import STAGES
 
 KERNEL = """
@@ -68,6 +69,16 @@ def test_show_prints_each_stage_of_a_kernel(source):
     assert 'define void @"ptx.scale"' in texts["emitted.ll"]
     assert len(texts["optimised.ll"]) < len(texts["emitted.ll"])
     assert "ptx.scale" in texts["assembly.s"] and "ret" in texts["assembly.s"]
+
+
+def test_show_prints_each_pass_with_its_time_and_what_it_found(source):
+    shown = run("-m", "softgpu.show", source, "scale", "passes")
+    assert not shown.returncode, shown.stderr
+    rows = re.findall(r"^ +[\d.]+ ms  (\w+): (.+)", shown.stdout, re.MULTILINE)
+    assert [name for name, _ in rows] == [step.name for step in BUILDS["plain"].passes]
+    told = dict(rows)
+    assert told["divergent"] == "b1" and told["spinning"] == "nothing"
+    assert "%r1" in told["varying"].split() and re.fullmatch(r"\d+ lines", told["llvm"])
 
 
 def test_builds_differ(source):

@@ -32,6 +32,7 @@ __all__ = [
     "Block",
     "blocks_in_order",
     "live_registers",
+    "protected_registers",
     "registers_of",
     "released",
     "spinning_loops",
@@ -358,6 +359,11 @@ def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset
                 for other in released(blocks, during[index], spinning[index]):
                     wait(other, (during[index] | {spinning[index]}) - {other})
     return [frozenset(waiting) for waiting in during]
+
+
+def protected_registers(live: list[set[str]], waiting: list[frozenset[int]]) -> list[set[str]]:
+    """For each block, the registers that lanes which wait while it runs still need."""
+    return [set().union(*(live[other] for other in others)) for others in waiting]
 
 
 def _registers(operand) -> list[Register]:

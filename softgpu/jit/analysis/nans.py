@@ -16,15 +16,15 @@ from ...ptx.program import Immediate, Instruction, Register
 from ..facts.opcodes import Nans, opcode_of
 from .flow import EXIT, Block, registers_of
 
-__all__ = ["NanPlan", "canonical", "plan_nans"]
+__all__ = ["FORMATS", "NanPlan", "plan_nans"]
 
 # what arithmetic makes: the exponent of infinity, the NaN, and the bits of a number
-_FORMATS = {
+FORMATS = {
     "f32": (0x7F800000, 0x7FFFFFFF, 32),
     "f16": (0x7C00, 0x7FFF, 16),
     "bf16": (0x7F80, 0x7FFF, 16),
 }
-_KINDS = (*_FORMATS, "f16x2", "bf16x2")
+_KINDS = (*FORMATS, "f16x2", "bf16x2")
 # What a register may hold, as bits: for each kind, that arithmetic may have made it (the lower
 # bits), and that it may be a NaN of that kind to be kept (the upper bits).
 _MADE = {kind: 1 << n for n, kind in enumerate(_KINDS)}
@@ -38,18 +38,6 @@ class NanPlan:
 
     reads: dict[tuple[Instruction, str], str] = field(default_factory=dict)
     results: dict[Instruction, str] = field(default_factory=dict)
-
-
-def canonical(e, value, kind: str):
-    """A value of the emitter `e` in which every NaN is the one that arithmetic makes."""
-    bits = e.integer(value)
-    if kind.endswith("x2"):
-        return e.join(*(canonical(e, half, kind[:-2]) for half in e.halves(bits)))
-    infinity, nan, width = _FORMATS[kind]
-    # in integers: LLVM takes a comparison of floats to mean that one NaN is as good as another
-    size = e.op("and", bits, nan)
-    is_nan = e.compare("icmp sgt", size, infinity)
-    return e.bitcast(e.select(is_nan, nan, bits), value.element)
 
 
 def _types(item: Instruction) -> list[str]:
@@ -90,7 +78,7 @@ def _blind_to(item: Instruction, kind: str) -> bool:
 def _is_nan(constant: int, kind: str) -> bool:
     if kind.endswith("x2"):
         return any(_is_nan(half, kind[:-2]) for half in (constant & 0xFFFF, constant >> 16))
-    infinity, largest, _ = _FORMATS[kind]
+    infinity, largest, _ = FORMATS[kind]
     return constant & largest > infinity
 
 

@@ -14,12 +14,15 @@ from enum import Enum
 from ...ptx.program import Address, Immediate, Instruction, Register, Special, Symbol
 from ..facts.opcodes import ORDERED, Does, does
 from ..facts.types import bits_of, vector_size
-from .flow import registers_of
+from .flow import Block, registers_of
 
-__all__ = ["Guess", "Proof", "address_of", "find_proof"]
+__all__ = ["Guess", "Proof", "address_of", "find_proofs"]
 
 _MOST_INSTRUCTIONS = 16
 """For each access; where a block does more, it gains little and its code would still double."""
+
+_MOST_ONCE = 16
+"""How many accesses, outside of loops, are worth it that their code doubles."""
 
 _ADDRESS_ARITHMETIC = set("add sub mul mad mul24 mov cvta cvt shl shr and or xor neg".split())
 _KNOWN = ("tid.", "ntid.", "ctaid.", "nctaid.", "laneid")
@@ -39,6 +42,10 @@ class Proof:
 
     steps: list[Instruction] = field(default_factory=list)  # address arithmetic and accesses
     guesses: dict[Instruction, Guess] = field(default_factory=dict)  # of the accesses
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{item} has {guess.value}" for item, guess in self.guesses.items())
+        return f"{len(self.steps)} steps prove that {told}"
 
     def changed(self) -> list[Register]:
         """The registers that the steps write."""
@@ -85,7 +92,19 @@ def _is_address_arithmetic(item: Instruction) -> bool:
     return plain and all(special.name.startswith(_KNOWN) for special in specials)
 
 
-def find_proof(
+def find_proofs(
+    blocks: list[Block], varying: set[str], strides: dict[str, int | None], looping: set[int]
+) -> dict[int, Proof]:
+    """By number of its block, each proof that pays; `looping`: the blocks that loops run."""
+    proofs = ((n, _find_proof(b.instructions, varying, strides)) for n, b in enumerate(blocks))
+    return {
+        index: proof
+        for index, proof in proofs
+        if proof and (index in looping or len(proof.guesses) <= _MOST_ONCE)
+    }
+
+
+def _find_proof(
     items: list[Instruction], varying: set[str], strides: dict[str, int | None]
 ) -> Proof | None:
     """What proves the accesses of a block; None where that does not pay."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...ptx.program import Address, Function, Instruction, Register
 
-__all__ = ["emit_sum", "find_sums", "is_sum"]
+__all__ = ["find_sums", "is_sum"]
 
 
 def is_sum(item: Instruction) -> bool:
@@ -46,13 +46,3 @@ def find_sums(function: Function, varying: set[str]) -> set[str]:
             sources = (o for item in defined[name] for o in item.operands[1:])
             todo += [source.name for source in sources if isinstance(source, Register)]
     return wanted
-
-
-def emit_sum(e, item: Instruction) -> None:
-    """Add, subtract or copy bases and offsets on their own."""
-    destination, *operands = item.operands
-    (base, offsets), *more = (e.read_sum(operand, item.modifiers[-1]) for operand in operands)
-    for other_base, other_offsets in more:
-        base = e.op(item.opcode, base, other_base)
-        offsets = e.op(item.opcode, offsets, other_offsets)
-    e.write_sum(destination, base, offsets)

@@ -6,17 +6,28 @@ from ...ptx.program import Immediate, Instruction
 from ..facts.types import bits_of, is_float
 from .flow import EXIT, Block
 
-__all__ = ["loops_of"]
+__all__ = ["looping_blocks", "loops_of"]
+
+
+def _loops(blocks: list[Block]) -> dict[int, int]:
+    """The last blocks of loops, by their first ones."""
+    return {
+        first: last
+        for last, block in enumerate(blocks)
+        for first in block.targets
+        if EXIT < first <= last
+    }
+
+
+def looping_blocks(blocks: list[Block]) -> set[int]:
+    """The blocks that stand in loops."""
+    return {inside for first, last in _loops(blocks).items() for inside in range(first, last + 1)}
 
 
 def loops_of(blocks: list[Block]) -> tuple[int, int]:
     """(how many loops of a function lie in each other, the largest whole constant that any of
     them compares with)."""
-    ends: dict[int, int] = {}  # of loops, by their first blocks
-    for last, block in enumerate(blocks):
-        for first in block.targets:
-            if EXIT < first <= last:
-                ends[first] = last
+    ends = _loops(blocks)
     depth = most = 0
     for index, block in enumerate(blocks):
         around = sum(first <= index <= last for first, last in ends.items())

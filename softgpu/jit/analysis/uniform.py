@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from ...ptx.program import Function, Instruction, Special, Vector
 from ..facts.opcodes import Agreement, opcode_of
-from .flow import Block, registers_of, waiting_blocks
+from .flow import Block, protected_registers, registers_of, waiting_blocks
 
-__all__ = ["find_varying", "is_divergent"]
+__all__ = ["divergent_ends", "find_varying"]
 
 _BY_LANE = ("tid.", "laneid", "lanemask_")
 
@@ -52,11 +52,16 @@ def _step(function: Function, item: Instruction) -> tuple[bool, list, list]:
     return _varies_by_itself(function, item), written, _reads_that_matter(item, read)
 
 
-def is_divergent(block: Block, varying: set[str]) -> bool:
+def _is_divergent(block: Block, varying: set[str]) -> bool:
     """Whether the lanes of a block may go to different blocks after it."""
     if isinstance(block.choice, Instruction):
         return (block.choice.predicate or block.choice.operands[0]).name in varying
     return block.choice == "entry"
+
+
+def divergent_ends(blocks: list[Block], varying: set[str]) -> list[bool]:
+    """For each block, whether lanes may part at its end."""
+    return [_is_divergent(block, varying) for block in blocks]
 
 
 def find_varying(function: Function, blocks: list[Block], live: list[set[str]]) -> set[str]:
@@ -65,11 +70,10 @@ def find_varying(function: Function, blocks: list[Block], live: list[set[str]]) 
     varying = {"%entry"}
     while True:
         before = len(varying)
-        divergent = [is_divergent(block, varying) for block in blocks]
-        for index, waiting in enumerate(waiting_blocks(blocks, divergent)):
-            protected = set().union(*(live[other] for other in waiting))
+        waiting = waiting_blocks(blocks, divergent_ends(blocks, varying))
+        for index, needed in enumerate(protected_registers(live, waiting)):
             for by_itself, written, read in steps[index]:
                 differs = by_itself or any(r.name in varying for r in read)
-                varying |= {r.name for r in written if differs or r.name in protected}
+                varying |= {r.name for r in written if differs or r.name in needed}
         if len(varying) == before:
             return varying

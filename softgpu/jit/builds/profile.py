@@ -9,8 +9,8 @@ call, too: how often a warp ran it, and how many lanes were missing. The notes s
 from __future__ import annotations
 
 from ... import contract
-from ...ptx.program import Function, Immediate, Instruction
-from ..analysis.merging import merged_accesses
+from ...ptx.program import Immediate, Instruction
+from ..analysis.found import Found
 from ..emit.function import FunctionEmitter, Value
 from ..emit.module_text import ModuleText
 
@@ -64,13 +64,9 @@ _LOOPS_OF |= dict.fromkeys("inc dec exch cas".split(), 0)
 class ProfiledEmitter(FunctionEmitter):
     """Emits functions that count what they do."""
 
-    instrumented = True
-    unrolls = True
-
-    def __init__(self, text: ModuleText, function: Function):
-        super().__init__(text, function)
-        self._line = function.source
-        self._merged = merged_accesses(self.function, self.blocks, self.layout)
+    def __init__(self, text: ModuleText, found: Found):
+        super().__init__(text, found)
+        self._line = self.function.source
         self.notes = text.notes
         self.notes.setdefault("counters", _MAX_WARPS)
         self.notes.setdefault("sites", [])
@@ -89,7 +85,7 @@ class ProfiledEmitter(FunctionEmitter):
             "%work.before = load i64, ptr %done",
             "store i64 %work.before, ptr %work",
         ]
-        if function.is_entry:
+        if self.function.is_entry:
             enter = self._call_text("i32", "sg_profile_enter", ["ptr %w"])
             self.entry.append(f"%watched.flag = {enter}")
         else:
@@ -192,7 +188,7 @@ class ProfiledEmitter(FunctionEmitter):
             return
         step = 0 if one_place else known.bytes
         lanes = self.active.text
-        merged = self._merged.get(self.item)
+        merged = self.found.merged.get(self.item)
         if merged:
             if merged.bytes:
                 self._say_work()
@@ -237,7 +233,7 @@ class ProfiledEmitter(FunctionEmitter):
                 if known.kind == "atomic" or known.space == "generic" or how & _As.loop_half:
                     self.notes["atoms"].append(site)
                 self.call_void("sg_profile_atomic", *common, address, lanes, f"i32 {how}", a, b)
-            elif merged := self._merged.get(self.item):
+            elif merged := self.found.merged.get(self.item):
                 if merged.bytes:
                     wide = f"i32 {merged.delta}", f"i32 {merged.bytes}"
                     self.call_void("sg_profile_wide", *common, arguments[2], arguments[3], *wide)

@@ -5,19 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...ptx.program import Address, Instruction, Register
-from ..analysis.ahead import plan_ahead
-from ..analysis.flow import EXIT, Block, registers_of
-from ..analysis.proof import Guess, Proof, address_of, find_proof
-from ..analysis.strides import PIECE, strides_along_x
+from ..analysis.flow import Block, registers_of
+from ..analysis.found import Found
+from ..analysis.proof import Guess, Proof, address_of
+from ..analysis.strides import PIECE
 from ..emit.function import LANES, FunctionEmitter, Value
 from ..emit.module_text import ModuleText
 from ..facts.opcodes import Does, does
 from ..instructions.memory import Access, interleaved, joined, load_of_one
 
 __all__ = ["ProvingEmitter"]
-
-_MOST_ONCE = 16
-"""How many accesses, outside of loops, are worth it that their code doubles."""
 
 _LINE_BYTES = 64
 
@@ -44,24 +41,15 @@ class _Stretch:
 class ProvingEmitter(FunctionEmitter):
     """Emits functions that test as little as they can."""
 
-    def __init__(self, text: ModuleText, function):
-        super().__init__(text, function)
-        self._loops = {
-            inside
-            for last, block in enumerate(self.blocks)
-            for first in block.targets
-            if EXIT < first <= last
-            for inside in range(first, last + 1)
-        }
-        self._strides = strides_along_x(self.function)
+    def __init__(self, text: ModuleText, found: Found):
+        super().__init__(text, found)
         self._proven: dict[Instruction, _Stretch] = {}
         self._piece = PIECE  # lanes that are looked at together
-        self._ahead = plan_ahead(self.function, self.blocks, self.found.waiting)
 
     # --- barriers ---------------------------------------------------------------------------
 
     def sync(self, site: int) -> None:
-        if self.item not in self._ahead.barriers:
+        if self.item not in self.found.ahead.barriers:
             super().sync(site)
             return
         whole = self.compare("icmp eq", self.active, self._now("live", "i32"))
@@ -72,7 +60,7 @@ class ProvingEmitter(FunctionEmitter):
             self.call_void("sg_arrive", "ptr %w", f"i32 {site}", self.active)
 
     def emit_instruction(self, item: Instruction) -> None:
-        if item in self._ahead.waits:
+        if item in self.found.ahead.waits:
             with self.when(self._is_ahead()):
                 self.call_void("sg_catch_up", "ptr %w")
         super().emit_instruction(item)
@@ -87,15 +75,12 @@ class ProvingEmitter(FunctionEmitter):
     # --- blocks -----------------------------------------------------------------------------
 
     def emit_instructions(self, index: int, block: Block) -> None:
-        in_loop = index in self._loops
         items = block.instructions
-        proof = None
-        if not self.large and not self.by_driver:
-            proof = find_proof(items, self.found.varying, self._strides)
-        if not proof or (len(proof.guesses) > _MOST_ONCE and not in_loop):
+        proof = self.found.proofs.get(index) if self.mode.is_fast else None
+        if not proof:
             super().emit_instructions(index, block)
             return
-        self._piece = PIECE if in_loop else LANES
+        self._piece = PIECE if index in self.found.looping else LANES
         tested, test, proven, done = (self.label() for _ in range(4))
         self.line(f"br label %{test}")
         self.start(tested)
@@ -210,7 +195,7 @@ class ProvingEmitter(FunctionEmitter):
         base = access.operand and access.operand.base
         if access.space != "shared" or access.count > 1 or access.element not in ("i32", "float"):
             return False
-        return isinstance(base, Register) and self._strides[base.name] != access.bytes
+        return isinstance(base, Register) and self.found.strides[base.name] != access.bytes
 
     def load_at_once(self, access: Access) -> list[Value] | None:
         stretch = self._proven.get(self.item)

@@ -9,7 +9,8 @@ tells of variables only without optimisation.
 from __future__ import annotations
 
 from ...ptx.debug import variables
-from ...ptx.program import Function, Instruction, Register
+from ...ptx.program import Instruction, Register
+from ..analysis.found import Found
 from ..emit.module_text import ModuleText
 from .sanitize import SanitizedEmitter
 
@@ -19,8 +20,9 @@ __all__ = ["RecordedEmitter"]
 class RecordedEmitter(SanitizedEmitter):
     """Emits functions that tell what they do."""
 
-    def __init__(self, text: ModuleText, function: Function):
-        super().__init__(text, function)
+    def __init__(self, text: ModuleText, found: Found):
+        super().__init__(text, found)
+        function = self.function
         self._steps = text.notes.setdefault("steps", [])
         known = text.notes.setdefault("variables", [])
         self._line = function.source

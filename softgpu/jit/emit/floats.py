@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import struct
 
+from ..analysis.nans import FORMATS
 from .values import Value, ValueEmitter
 
 __all__ = [
+    "canonical",
     "finite",
     "float_of",
     "flush_half",
@@ -19,6 +21,18 @@ __all__ = [
     "saturate",
     "widened",
 ]
+
+
+def canonical(e: ValueEmitter, value: Value, kind: str) -> Value:
+    """A value in which every NaN is the one that arithmetic makes."""
+    bits = e.integer(value)
+    if kind.endswith("x2"):
+        return e.join(*(canonical(e, half, kind[:-2]) for half in e.halves(bits)))
+    infinity, nan, width = FORMATS[kind]
+    # in integers: LLVM takes a comparison of floats to mean that one NaN is as good as another
+    size = e.op("and", bits, nan)
+    is_nan = e.compare("icmp sgt", size, infinity)
+    return e.bitcast(e.select(is_nan, nan, bits), value.element)
 
 
 def is_subnormal(e: ValueEmitter, value: Value) -> Value:

@@ -37,7 +37,7 @@ def define(e) -> str:
     prologue += e.entry
     prologue += _enter(e)
     prologue += [f"%first = {existing}", "store i32 %first, ptr %wait0", "br label %b0"]
-    head += " noinline optnone {" if e.large else " {"
+    head += " noinline optnone {" if e.mode.large else " {"
     return "\n".join([head, *prologue, *e.lines, "}"])
 
 

@@ -10,12 +10,12 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 from ...ptx.forms import place_of, refusal
 from ...ptx.program import (
-    Function,
     Immediate,
     Instruction,
     InternalError,
@@ -27,12 +27,13 @@ from ...ptx.program import (
     Unsupported,
 )
 from ..analysis.flow import EXIT, Block, released
-from ..analysis.nans import canonical
-from ..analysis.sums import emit_sum, find_sums, is_sum
+from ..analysis.found import Found
+from ..analysis.sums import is_sum
 from ..facts.layout import Site
 from ..facts.opcodes import OPCODES, sites_of
 from ..facts.types import element_of
 from .addresses import special, symbol_address
+from .floats import canonical
 from .frame import define
 from .module_text import ModuleText
 from .values import BITS, LANES, Value, ValueEmitter
@@ -43,14 +44,6 @@ _LARGEST_FLOAT = (2 - 2.0**-23) * 2.0**127
 
 _PATIENCE = 64
 """How often a spinning loop repeats before lanes that wait elsewhere run a block; 2^n."""
-
-_LARGE = 1500
-_BLOCK_WEIGHT = 4
-"""A function is large if its instructions, and so many for each of its blocks, are more than that.
-
-LLVM's time grows with registers times blocks. So registers of a large function stay in memory; it
-is not optimised; and accesses of one kind share a routine, which is. It takes a seventh of the time
-to compile, and half as long again to run."""
 
 _STRETCH = 32
 """Instructions of a large function's block after which values that were read are read again: LLVM's
@@ -75,25 +68,20 @@ def instruction(*opcodes: str):
 class FunctionEmitter(ValueEmitter):
     """Emits one function; the methods are the vocabulary that instruction emitters speak."""
 
-    unrolls = False
-    """Whether loops are run in pieces, as ptxas unrolls them."""
-
-    def __init__(self, text: ModuleText, function: Function):
+    def __init__(self, text: ModuleText, found: Found):
         super().__init__(text)
-        found = text.analysis(function, self.unrolls)
-        self.function = function = found.function
+        self.function = found.function
         self.found = found
         self.blocks = found.blocks
         self.layout = text.layout
-        self.large = len(function.instructions) + _BLOCK_WEIGHT * len(self.blocks) > _LARGE
+        self.mode = replace(text.mode, large=found.large)
         self._sites_used: Counter = Counter()  # by instruction; None: the function itself
-        self.by_driver = self.through_driver or text.quick
         # registers kept as a base and offsets
-        self.sums = set() if self.by_driver or self.large else find_sums(function, found.varying)
-        self.item = Instruction("", (), (), function.source)  # the one at hand
+        self.sums: set[str] = found.sums if self.mode.is_fast else set()
+        self.item = Instruction("", (), (), self.function.source)  # the one at hand
         self.loaded: set[str] = set()  # slots of registers that some code reads
         self._for_slot: dict[str, list[int]] = {}  # lines that are for that code alone
-        self.frame = self.layout.frames[function.name]
+        self.frame = self.layout.frames[self.function.name]
 
     # --- the function -----------------------------------------------------------------------
 
@@ -153,7 +141,7 @@ class FunctionEmitter(ValueEmitter):
         """All that a block does before its lanes go elsewhere."""
         for number, item in enumerate(block.instructions, 1):
             self.emit_instruction(item)
-            if self.large and number % _STRETCH == 0:
+            if self.mode.large and number % _STRETCH == 0:
                 label = self.label()
                 self.line(f"br label %{label}")
                 self.start(label)
@@ -164,7 +152,7 @@ class FunctionEmitter(ValueEmitter):
             self._sites_used[item] = 0
 
     def emit_instruction(self, item: Instruction) -> None:
-        function = emit_sum if self._keeps_sum(item) else _EMITTERS[item.opcode]
+        function = type(self)._emit_sum if self._keeps_sum(item) else _EMITTERS[item.opcode]
         self.item = item
         self._active, self._active_vector = self.mask, self._mask_vector
         first = len(self.lines)
@@ -436,6 +424,15 @@ class FunctionEmitter(ValueEmitter):
         self._store_slot(self._base(register)[0], base)
         self._store_slot(self._slot(register)[0], self.splat(offsets))
 
+    def _emit_sum(self, item: Instruction) -> None:
+        """Add, subtract or copy bases and offsets on their own."""
+        destination, *operands = item.operands
+        (base, offsets), *more = (self.read_sum(o, item.modifiers[-1]) for o in operands)
+        for other_base, other_offsets in more:
+            base = self.op(item.opcode, base, other_base)
+            offsets = self.op(item.opcode, offsets, other_offsets)
+        self.write_sum(destination, base, offsets)
+
     def read(self, operand, ptx_type: str) -> Value:
         """An operand, seen as a PTX type: narrower reads of a register take its low bits."""
         element = element_of(ptx_type)
@@ -520,16 +517,6 @@ class FunctionEmitter(ValueEmitter):
     def observe_call(self, before: bool) -> None:
         """Right before, and right after, a call of a device function."""
 
-    through_driver = False
-    """Whether every access and barrier is a call of the driver.
-
-    `by_driver`: whether every access is, as where there shall be little code."""
-
-    instrumented = False
-    """Whether the hooks want to see each access, and so none may be left to a shared routine."""
-
-    malloc = "sg_malloc"
-
     def load_at_once(self, access) -> list[Value] | None:
         """The values of a load that needs no test; None: it needs one."""
         return None
@@ -555,15 +542,11 @@ class FunctionEmitter(ValueEmitter):
             return ""
         return self.call(result, f"sg_{name}", *arguments)
 
-    @property
-    def has_routines(self) -> bool:
-        return self.large and not self.instrumented
-
     def routine(self, name: str, body, *inputs: Value) -> list[Value]:
         """What `body(*inputs)` gives. Large functions leave it to a routine that all users share.
 
         The name says what the routine does; it knows the warp, the active lanes and its inputs."""
-        if not self.has_routines:
+        if not self.mode.has_routines:
             return body(*inputs)
         name = "_".join([name, *(value.type for value in inputs)])
         if name not in self.text.routines:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 from ...ptx.forms import refusal
 from ...ptx.program import Function, Instruction
-from ..analysis.passes import Analysis, analyse
-from ..analysis.turns import loops_of
+from ..analysis.found import Found, Hook, run_pass, run_passes
 from ..facts.layout import Layout, Site
 from ..facts.opcodes import OPCODES, sites_of
+from .build import Build
 from .values import Value
 
 __all__ = ["ModuleText", "symbol"]
@@ -47,19 +48,25 @@ def _number_sites(layout: Layout) -> tuple[dict[Instruction | str, int], list[Si
 class ModuleText:
     """The LLVM text of one kernel with the device functions it needs, and its table of sites.
 
-    `emitter`: of a build, what makes the text of a function: called with this and the function.
     `quick`: whether it shall be little, and may be slower. Sites and notes are the same.
     `annotated`: whether lines of an instruction name it and, by its line of Python, its emitter.
+    `after`: called after each pass.
     """
 
     def __init__(
-        self, layout: Layout, emitter: Callable, quick: bool = False, annotated: bool = False
+        self,
+        layout: Layout,
+        build: Build,
+        quick: bool = False,
+        annotated: bool = False,
+        after: Hook | None = None,
     ):
         self.module = module = layout.module
         self.layout = layout
-        self.emitter = emitter
-        self.quick = quick
+        self.build = build
+        self.mode = replace(build.mode, quick=quick)
         self.annotated = annotated
+        self.after = after
         self.first_site, self.sites = _number_sites(layout)
         # what is to be remembered of this code, as JSON; "loops": as in turns.py, as if those of
         # each function lay inside its caller's
@@ -84,24 +91,27 @@ class ModuleText:
             self.definitions[name] = ""
             self._wanted.append(name)
 
-    def analysis(self, function: Function, unrolled: bool) -> Analysis:
-        """What the passes find, once for all builds and tiers."""
-        known = self.layout.analyses
-        key = function.name, unrolled
-        if key not in known:
-            known[key] = analyse(function, self.has_exits, unrolled)
-        return known[key]
+    def known(self, function: Function) -> dict[str, Any]:
+        """What the passes before the last find, once for all builds and tiers."""
+        given = {"function": function, "layout": self.layout, "calls_may_exit": self.has_exits}
+        if not self.build.rewrites:
+            given["copies"] = {}
+        known = self.layout.known.setdefault((function.name, self.build.rewrites), given)
+        run_passes(self.build.passes[:-1], known, self.mode.by_driver, self.after)
+        return known
 
     def emit(self, kernel: str) -> str:
         self.kernel = kernel
         self.want(kernel)
         while self._wanted:
             name = self._wanted.pop()
-            emitter = self.emitter(self, self.module.functions[name])
-            self.definitions[name] = emitter.emit()
-            depth, most = loops_of(emitter.blocks)
-            known = self.notes["loops"]
-            self.notes["loops"] = [known[0] + depth, max(known[1], most)]
+            known = self.known(self.module.functions[name])
+            last = self.build.passes[-1]
+            found = Found(**{need: known[need] for need in last.needs if need in known})
+            self.definitions[name] = run_pass(last, (self, found), name, self.after)
+            depth, most = known["turns"]
+            so_far = self.notes["loops"]
+            self.notes["loops"] = [so_far[0] + depth, max(so_far[1], most)]
         routines = (text for _, text in self.routines.values())
         texts = self.declared.values(), routines, self.definitions.values(), _METADATA
         return "\n".join([*chain(*texts), ""])

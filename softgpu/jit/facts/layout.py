@@ -15,6 +15,7 @@ __all__ = [
     "Image",
     "Layout",
     "Site",
+    "symbols_of",
 ]
 
 SHARED_WINDOW = 228 << 10
@@ -102,18 +103,19 @@ class Image:
         for function in self.module.functions.values():
             for item in function.instructions:
                 if item.opcode != "call":
-                    names |= {name for operand in item.operands for name in _symbols(operand)}
+                    names |= {name for operand in item.operands for name in symbols_of(operand)}
         return [f.name for f in self.module.functions.values() if f.name in names and f.is_defined]
 
 
-def _symbols(operand):
+def symbols_of(operand):
+    """The names in an operand that are no registers."""
     if isinstance(operand, Symbol):
         yield operand.name
     elif isinstance(operand, Address) and isinstance(operand.base, str):
         yield operand.base
     elif isinstance(operand, Vector):
         for element in operand.elements:
-            yield from _symbols(element)
+            yield from symbols_of(element)
 
 
 class Layout:
@@ -136,7 +138,7 @@ class Layout:
                 waiting += sorted(self.calls[name], reverse=True)
         self.frames = {name: self._frame(module.functions[name]) for name in self.calls}
         self.local_bytes = self._local_bytes(kernel)
-        self.analyses: dict = {}  # of its functions, once they are known
+        self.known: dict[tuple, dict] = {}  # of its functions: what passes found
 
     def _visit(self, name: str) -> None:
         """Place a function's shared variables, and find what it calls."""
@@ -147,7 +149,7 @@ class Layout:
             if variable.space == "shared":
                 self._place_shared(variable)
         for item in function.instructions:
-            for symbol in (s for operand in item.operands for s in _symbols(operand)):
+            for symbol in (s for operand in item.operands for s in symbols_of(operand)):
                 named = self.module.variables.get(symbol)
                 if named and named.space == "shared":
                     self._place_shared(named)

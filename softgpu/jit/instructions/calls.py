@@ -106,7 +106,7 @@ def _call_system(e: FunctionEmitter, item, name: str, returned: Vector, passed: 
         e.call_void("sg_assert", "ptr %w", site, active, message, file, line, function)
     elif name == "malloc":
         made = e.temporary("i64", 1, "result")
-        e.call_void(e.malloc, "ptr %w", active, argument(0, 64), f"ptr {made}")
+        e.call_void(e.mode.malloc, "ptr %w", active, argument(0, 64), f"ptr {made}")
         address = e.unspill(made, "i64")
         for number in (0, 1) if out else ():
             part = e.resize(e.op("lshr", address, 32 * number), "i32")

@@ -7,8 +7,8 @@ approximate functions, are C functions over 32 lanes (driver/run/lanes.c).
 
 from __future__ import annotations
 
-from ..analysis.nans import canonical
 from ..emit.floats import (
+    canonical,
     finite,
     float_of,
     flushed,

@@ -102,7 +102,7 @@ class Access:
     @property
     def with_driver(self) -> bool:
         """Whether the driver does it in any case: LLVM takes vectors of 128-bit numbers apart."""
-        return self.e.by_driver or (self.element == "i128" and not self.address.uniform)
+        return self.e.mode.by_driver or (self.element == "i128" and not self.address.uniform)
 
     @property
     def group(self) -> int:
@@ -231,7 +231,7 @@ class Access:
             self.site_text, self.address, self.operand = site.text, address, None
             return body(self.e, self, *values)
 
-        if not self.e.has_routines:
+        if not self.e.mode.has_routines:
             return body(self.e, self, *values)
         name = f"{name}.{self.space}.{self.element}x{self.count}.{self.order}"
         site = self.e.constant(self.site, "i32")

@@ -197,7 +197,7 @@ def _barrier(e, item):
         common = ["ptr %w", f"i32 {site}", f"i32 {number}", f"i32 {threads}", e.active]
         if modifiers[0] == "arrive":
             e.call_checked("void", "barrier_arrive", *common)
-        elif number == threads == "0" and not reduction and not e.through_driver:
+        elif number == threads == "0" and not reduction and not e.mode.through_driver:
             e.sync(site)
         else:
             votes = e.bits(e.read(predicate, "pred")) if reduction else "i32 0"

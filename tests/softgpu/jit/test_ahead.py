@@ -5,8 +5,8 @@ import pytest
 
 from helpers import autoinit
 from softgpu.jit.analysis import ahead
-from softgpu.jit.analysis.ahead import plan_ahead
-from softgpu.jit.analysis.passes import analyse
+from softgpu.jit.analysis.found import run_passes
+from softgpu.jit.passes import BUILDS
 from tests.softgpu.jit.text import kernel
 
 software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")
@@ -24,8 +24,9 @@ shr.u32 %r1, %r1, 1; setp.ne.u32 %p1, %r1, 0;
 
 def planned(body):
     """(how many barriers a warp passes, what it waits before)"""
-    found = analyse(kernel(body), False)
-    plan = plan_ahead(found.function, found.blocks, found.waiting)
+    known = {"function": kernel(body), "calls_may_exit": False}
+    run_passes(BUILDS["plain"].passes[:-1], known, by_driver=False)
+    plan = known["ahead"]
     return len(plan.barriers), {item.name for item in plan.waits}
 
 

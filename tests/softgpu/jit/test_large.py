@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from helpers import autoinit
-from softgpu.jit.compile import BUILDS
-from softgpu.jit.emit import function
+from softgpu.jit.analysis import size
 from softgpu.jit.emit.module_text import ModuleText
 from softgpu.jit.facts.layout import Image, Layout
+from softgpu.jit.passes import BUILDS
 from softgpu.ptx import parse
 
 HEAD = """.version 9.0
@@ -119,7 +119,7 @@ def test_a_large_kernel_answers_as_in_full(shape, monkeypatch, tmp_path):
     x = np.random.default_rng(0).standard_normal((2 * THREADS, SLOTS), dtype=np.float32)
     answers = []
     for most in (-1, 1 << 30):
-        monkeypatch.setattr(function, "_LARGE", most)
+        monkeypatch.setattr(size, "_LARGE", most)
         monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / str(most)))
         module = cuda.module_from_buffer(f"{shape(400)}// {most}\n".encode())
         memory = cuda.to_device(x)

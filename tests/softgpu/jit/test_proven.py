@@ -5,9 +5,9 @@ import pytest
 
 from helpers import autoinit
 from softgpu.jit.analysis.strides import strides_along_x
-from softgpu.jit.compile import BUILDS
 from softgpu.jit.emit.module_text import ModuleText
 from softgpu.jit.facts.layout import Image, Layout
+from softgpu.jit.passes import BUILDS
 from softgpu.ptx import parse
 
 from .text import HEAD

@@ -1,0 +1,106 @@
+"""Accesses by which lanes wait for others, or look whether they need to."""
+
+from __future__ import annotations
+
+from ...ptx.program import Address, Function, Immediate, Instruction, Register
+from ..facts.opcodes import Does, does
+from .flow import Block, gathers, registers_of
+
+__all__ = ["find_constants", "find_expected", "find_polling", "find_updated"]
+
+
+def find_constants(function: Function) -> set[str]:
+    """The registers that only ever get constants."""
+    found: set[str] = set()
+    others: set[str] = set()
+    for item in function.instructions:
+        sets = item.opcode == "mov" and isinstance(item.operands[1], Immediate)
+        (found if sets else others).update(r.name for r in registers_of(item)[0])
+    return found - others
+
+
+def find_expected(function: Function) -> set[str]:
+    """The registers that a compare-and-swap compares with: reading them early does no harm."""
+    items = function.instructions
+    swaps = (i for i in items if i.opcode == "atom" and "cas" in i.modifiers)
+    found = {o.name for i in swaps for o in i.operands[2:3] if isinstance(o, Register)}
+    return _with_sources(found, [i for i in items if i.opcode in ("mov", "cvt", "selp")], "pred")
+
+
+def _with_sources(names: set[str], items: list[Instruction], but: str = "") -> set[str]:
+    """Registers, and those that these are computed from by instructions, `but` those of a type."""
+    found, before = set(names), -1
+    while before < len(found):
+        before = len(found)
+        for item in items:
+            written, read = registers_of(item)
+            if any(register.name in found for register in written):
+                found |= {register.name for register in read if register.type != but}
+    return found
+
+
+def find_updated(function: Function) -> set[Address]:
+    """The places that are loaded from and stored to."""
+
+    def places(opcode: str, at: int) -> set[Address]:
+        return {item.operands[at] for item in function.instructions if item.opcode == opcode}
+
+    return places("ld", 1) & places("st", 0)
+
+
+def find_polling(function: Function, blocks: list[Block], constants: set[str]) -> set[Instruction]:
+    """The volatile loads and atomics that wait for others, or may; `constants`: find_constants."""
+    return _waits_in_loops(blocks, constants) | _takes_locks(function, constants)
+
+
+def _acts(item: Instruction) -> bool:
+    """Whether an instruction that is no atomic does more than to look and wait."""
+    meets = gathers(item) and does(item, Does.ORDERS)
+    return meets or item.opcode == "red" or does(item, Does.WRITES, Does.CALLS)
+
+
+def _waits_in_loops(blocks: list[Block], constants: set[str]) -> set[Instruction]:
+    """The volatile loads and atomics that loops wait on, doing nothing else."""
+    found = set()
+    for last, block in enumerate(blocks):
+        for first in block.targets:
+            if not 0 <= first <= last:
+                continue
+            loop = [i for b in blocks[first : last + 1] for i in b.instructions]
+            atoms = [i for i in loop if i.opcode == "atom"]
+            if len(atoms) > 1 or any(_acts(i) for i in loop):
+                continue
+            deciding = _deciding(blocks, first, last, loop)
+            changed = {r.name for i in loop for r in registers_of(i)[0]} - constants
+            for item in atoms or [i for i in loop if "volatile" in i.modifiers]:
+                results, _ = registers_of(item)
+                given = {getattr(o, "name", None) for o in item.operands[2:]}
+                if {r.name for r in results} & deciding and not given & changed:
+                    found.add(item)
+    return found
+
+
+def _deciding(blocks: list[Block], first: int, last: int, loop: list[Instruction]) -> set[str]:
+    """The registers that decide whether a loop of blocks goes on."""
+    found = set()
+    repeats = {first} if blocks[last].instructions else {first, last}
+    inside = set(range(first, last + 1)) - repeats
+    for block in blocks[first : last + 1]:
+        if not inside.issuperset(block.targets) and isinstance(block.choice, Instruction):
+            found |= {register.name for register in registers_of(block.choice)[1]}
+    return _with_sources(found, loop)
+
+
+def _takes_locks(function: Function, constants: set[str]) -> set[Instruction]:
+    """The swaps of one constant for another, and those that may be such.
+
+    Without optimisation, an atomic stands in a function of its own."""
+    atoms = [item for item in function.instructions if item.opcode == "atom"]
+    if function.name.startswith("__i"):
+        return {item for item in atoms if {"cas", "exch"} & {*item.modifiers}}
+
+    def is_constant(operand) -> bool:
+        return isinstance(operand, Immediate) or getattr(operand, "name", None) in constants
+
+    swaps = (item for item in atoms if "cas" in item.modifiers)
+    return {item for item in swaps if all(map(is_constant, item.operands[2:]))}

@@ -1,0 +1,61 @@
+"""What becomes of a value that was loaded, or came from another lane."""
+
+from __future__ import annotations
+
+from ...ptx.program import Address, Function, Immediate, Instruction, Register
+from .flow import registers_of
+
+__all__ = ["Uses"]
+
+_MOVES = ("mov", "cvt", "selp", "shfl", "prmt")
+_COMPUTES = ("mov", "cvt", "add", "sub", "mul", "fma", "min", "max", "and", "or", "xor")
+
+
+class Uses:
+    """Which instructions of a function read a register."""
+
+    def __init__(self, function: Function):
+        self.of: dict[str, list[Instruction]] = {}
+        for item in function.instructions:
+            for register in registers_of(item)[1]:
+                self.of.setdefault(register.name, []).append(item)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}: {len(items)}" for name, items in self.of.items())
+
+    def only_moves(self, register: Register, place: Address) -> bool:
+        """Whether a value loaded from a place is only copied, or has bits of it set there."""
+        seen, left = set(), [(register.name, False)]
+        while left:
+            step = left.pop()
+            if step in seen:
+                continue
+            seen.add(step)
+            name, masked = step
+            for item in self.of.get(name, ()):
+                if item.opcode == "st" and getattr(item.operands[0].base, "name", None) != name:
+                    if masked and item.operands[0] != place:
+                        return False
+                    continue
+                constant = any(isinstance(operand, Immediate) for operand in item.operands)
+                cuts = item.opcode == "bfi" or (item.opcode == "and" and constant)
+                if not (item.opcode in _MOVES or cuts or (masked and item.opcode == "or")):
+                    return False
+                left += [(r.name, masked or cuts) for r in registers_of(item)[0]]
+        return True
+
+    def only_chosen(self, register: Register) -> bool:
+        """Whether a value, and all that is computed from it, can only get on by being chosen."""
+        seen, left = set(), [register.name]
+        while left:
+            name = left.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for item in self.of.get(name, ()):
+                if item.opcode == "selp" and item.operands[-1].name != name:
+                    continue
+                if item.opcode not in _COMPUTES:
+                    return False
+                left += [written.name for written in registers_of(item)[0]]
+        return len(seen) > 1

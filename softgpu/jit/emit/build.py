@@ -1,0 +1,48 @@
+"""What a build of a kernel is: how its functions are written, and the passes over each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..analysis.found import Pass
+
+__all__ = ["Build", "Mode"]
+
+
+@dataclass(frozen=True)
+class Mode:
+    """How a function is written: what its build, its tier and its size make of it."""
+
+    through_driver: bool = False  # every access and barrier is a call of the driver
+    instrumented: bool = False  # hooks see each access: none may be left to a shared routine
+    malloc: str = "sg_malloc"
+    quick: bool = False  # little code, which may be slower
+    large: bool = False  # as in size.py
+
+    @property
+    def by_driver(self) -> bool:
+        """Whether every access is a call of the driver."""
+        return self.through_driver or self.quick
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether fast paths are worth their code."""
+        return not (self.by_driver or self.large)
+
+    @property
+    def has_routines(self) -> bool:
+        """Whether accesses of one kind share a routine."""
+        return self.large and not self.instrumented
+
+
+@dataclass(frozen=True)
+class Build:
+    """A kind of code: the last of the passes makes the emitter, of what the others found."""
+
+    mode: Mode
+    passes: tuple[Pass, ...]
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether it looks at other functions than those that were written."""
+        return any(step.rewrites for step in self.passes)

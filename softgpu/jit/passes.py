@@ -1,0 +1,105 @@
+"""From a function of PTX to LLVM text: for each build, all passes in the order in which they run.
+
+Given are the `function`, its kernel's `layout`, and whether its calls may exit (`calls_may_exit`).
+What a pass finds is told by the function that it runs. The last one writes.
+"""
+
+from __future__ import annotations
+
+from . import instructions  # noqa: F401  (they register themselves)
+from .analysis.ahead import plan_ahead
+from .analysis.flow import (
+    blocks_in_order,
+    live_registers,
+    protected_registers,
+    registers_read,
+    spinning_loops,
+    waiting_blocks,
+    waits_for_nothing_else,
+)
+from .analysis.found import Found, Pass
+from .analysis.merging import merged_accesses
+from .analysis.nans import plan_nans
+from .analysis.origins import Origins
+from .analysis.polling import find_constants, find_expected, find_polling, find_updated
+from .analysis.proof import find_proofs
+from .analysis.size import is_large
+from .analysis.strides import strides_along_x
+from .analysis.sums import find_sums
+from .analysis.turns import looping_blocks, loops_of
+from .analysis.uniform import divergent_ends, find_varying
+from .analysis.unrolling import as_ptxas_unrolls
+from .analysis.uses import Uses
+from .builds.profile import ProfiledEmitter
+from .builds.proven import ProvingEmitter
+from .builds.record import RecordedEmitter
+from .builds.sanitize import SanitizedEmitter
+from .emit.build import Build, Mode
+from .emit.function import FunctionEmitter
+from .emit.module_text import ModuleText
+
+__all__ = ["BUILDS"]
+
+_FLOW = (
+    Pass("blocks", ("function", "calls_may_exit"), blocks_in_order),
+    Pass("live", ("blocks",), live_registers),
+    Pass("varying", ("function", "blocks", "live"), find_varying),
+)
+_UNROLLED = (*_FLOW, Pass("copies", ("function", "varying"), as_ptxas_unrolls, rewrites=True))
+_COMMON = (
+    *_FLOW,
+    Pass("large", ("function", "blocks"), is_large),
+    Pass("divergent", ("blocks", "varying"), divergent_ends),
+    Pass("waiting", ("blocks", "divergent"), waiting_blocks),
+    Pass("spinning", ("blocks",), spinning_loops),
+    Pass("only_waits", ("blocks",), waits_for_nothing_else),
+    Pass("protected", ("live", "waiting"), protected_registers),
+    Pass("nans", ("blocks", "live"), plan_nans),
+    Pass("read_somewhere", ("function",), registers_read),
+    Pass("turns", ("blocks",), loops_of),
+)
+_SUMS = Pass("sums", ("function", "varying"), find_sums, fast=True)
+_PROVING = (
+    _SUMS,
+    Pass("strides", ("function",), strides_along_x),
+    Pass("ahead", ("function", "blocks", "waiting"), plan_ahead),
+    Pass("looping", ("blocks",), looping_blocks),
+    Pass("proofs", ("blocks", "varying", "strides", "looping"), find_proofs, fast=True),
+)
+_PROFILING = (_SUMS, Pass("merged", ("function", "blocks", "layout"), merged_accesses))
+_SANITIZING = (
+    Pass("origins", ("function", "layout"), Origins),
+    Pass("uses", ("function",), Uses),
+    Pass("constants", ("function",), find_constants),
+    Pass("polling", ("function", "blocks", "constants"), find_polling),
+    Pass("expected", ("function",), find_expected),
+    Pass("updated", ("function",), find_updated),
+)
+_WRITING = """function copies blocks varying large divergent waiting spinning only_waits protected
+nans read_somewhere""".split()
+"""What every emitter needs; `copies`: of unrolled loops, of what; None: added."""
+
+
+def _written(emitter: type[FunctionEmitter], *needs: str) -> Pass:
+    """The last pass of a build."""
+
+    def write(text: ModuleText, found: Found) -> str:
+        return emitter(text, found).emit()
+
+    return Pass("llvm", (*_WRITING, *needs), write)
+
+
+_WATCHED = Mode(through_driver=True, instrumented=True, malloc="sg_sanitize_malloc")
+_PROVEN = "sums strides ahead looping proofs".split()
+_WATCHES = "origins uses polling expected updated".split()
+
+BUILDS = {
+    "plain": Build(Mode(), (*_COMMON, *_PROVING, _written(ProvingEmitter, *_PROVEN))),
+    "profile": Build(
+        Mode(instrumented=True),
+        (*_UNROLLED, *_COMMON, *_PROFILING, _written(ProfiledEmitter, "sums", "merged")),
+    ),
+    "sanitize": Build(_WATCHED, (*_COMMON, *_SANITIZING, _written(SanitizedEmitter, *_WATCHES))),
+    "record": Build(_WATCHED, (*_COMMON, *_SANITIZING, _written(RecordedEmitter, *_WATCHES))),
+}
+"""The kinds of code that there are of a kernel."""
