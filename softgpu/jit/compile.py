@@ -8,7 +8,6 @@ import hashlib
 import itertools
 import json
 from contextlib import suppress
-from dataclasses import astuple
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -170,7 +169,7 @@ class KernelCode:
             self._object = self._made_object()
             known = {
                 "digest": hashlib.sha256(self._object).hexdigest(),
-                "sites": [astuple(site) for site in self.sites],
+                "sites": [list(vars(site).values()) for site in self.sites],
                 "symbols": self._symbols,
                 "notes": self.notes,
             }

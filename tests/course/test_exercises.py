@@ -115,7 +115,7 @@ def test_the_solution_passes_with_the_best_counters(name):
 def test_a_wrong_kernel_is_refused_for_its_reason(name, what, monkeypatch):
     refused = wrong(name)[what].refused
     if "time" in refused:
-        monkeypatch.setattr(judging, "LIMIT_S", 1.0)
+        monkeypatch.setattr(judging, "LIMIT_S", 0.5)
     verdict = judging.trial(texts.find(name), kernels(name)[what])
     assert any(re.search(refused, str(reason)) for reason in verdict.reasons), verdict
 
