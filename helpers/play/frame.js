@@ -10,6 +10,8 @@ const $ = (tag, facts = {}, ...children) => {
 const range = (n) => Array.from({length: n}, (_, i) => i);
 const lanesOf = (mask) => range(32).filter((lane) => (mask >>> lane) & 1);
 const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+// A number in a small cell: four digits of a float, all of a whole number.
+const brief = (value) => typeof value === "number" && !Number.isInteger(value) ? String(+value.toPrecision(4)) : String(value);
 // "0 to 31, 40": whole numbers in few words
 const stretch = (numbers) => {
   const sorted = [...new Set(numbers)].sort((a, b) => a - b), parts = [];

@@ -28,11 +28,12 @@ def test_more_bytes_in_flight_fill_the_way_to_memory(opened):
     assert len(page._repr_html_()) < 60_000
     b = opened(page)
     assert b.text("#sum") == "2 blocks × 128 threads × 4 bytes × 1 load = 1024 bytes in flight"
-    assert len(b.all("#pipe .read")) == 3 and "362 GB/s" in b.text("#said")
-    b.click("[data-choice='bytes a load']:nth-of-type(2)")
-    assert "32 % of what Little's law asks for" in b.text("#said")
-    b.click("[data-choice='loads of a thread in flight']:nth-of-type(3)")
-    assert len(b.all("#pipe .read")) == 32
+    assert "20 KB for each" in b.text("#pipe") and "busy" in b.text("body")
+    assert len(b.all("#pipe .read")) == 2 and "362 GB/s" in b.text("#said")
+    b.click("[data-choice='bytes per load']:nth-of-type(2)")
+    assert "20 % of what Little's law asks for" in b.text("#said")
+    b.click("[data-choice='loads in flight per thread']:nth-of-type(3)")
+    assert len(b.all("#pipe .read")) == 26
     assert b.all("circle[r='8']", "dataset.key") == ["2 16 4"]
     b.js("document.querySelector('input').focus()")
     b.press("ArrowRight", 2)

@@ -28,9 +28,10 @@ def test_what_is_stale_lights_up_when_the_barrier_is_taken_out(page, opened):
     b = opened(page)
     b.click("#next")
     b.click("#next")
-    assert b.all(".cell.bad") == [] and b.text("#level") == "half = 32"
+    assert b.all(".cell.bad") == [] and b.text("#level") == "half = 32" and not b.text("#sum")
     assert len(b.all(".cell.read")) == 32 and len(b.all(".cell.write")) == 32
     b.click("[data-choice=barriers]:nth-of-type(2)")
+    assert b.text("#sum") == "s[0] is 3; it should be 4"
     assert len(b.all(".cell.bad")) == 64 and "warp 0 reads s[32 to 63]" in b.text("#stale")
     b.hover("[data-at='5']")
     assert "Thread 5 reads s[5] = 2 and s[37] = 1, too early." in b.text("#said")

@@ -1,4 +1,4 @@
-function draw({blocks, threads, loads, bytes, gb_per_s, latency_ns, multiprocessors, speeds}, place) {
+function draw({blocks, threads, loads, bytes, gb_per_s, latency_ns, idle_ns, multiprocessors, speeds}, place) {
   let resident = 2, size = 4, ahead = 1;
   const [W, H, left, bottom] = [560, 250, 60, 40];
   const chart = $("div", {id: "chart", class: "wide"}), pipe = $("div", {id: "pipe"});
@@ -7,7 +7,8 @@ function draw({blocks, threads, loads, bytes, gb_per_s, latency_ns, multiprocess
   const flying = (b, s, l) => b * threads * s * l;
   const most = Math.log2(flying(Math.max(...blocks), Math.max(...bytes), Math.max(...loads)) / 256);
   const x = (n) => left + (W - left - 10) * Math.log2(n / 256) / most;
-  const y = (speed) => H - bottom - (H - bottom - 10) * speed / 5000;
+  const [slowest, fastest] = [50, 6000];
+  const y = (speed) => H - bottom - (H - bottom - 10) * Math.log2(speed / slowest) / Math.log2(fastest / slowest);
   const law = (n) => Math.min(gb_per_s, n * multiprocessors / latency_ns);
   const words = (n) => n < 1024 ? `${n} B` : `${Math.round(n / 102.4) / 10} KB`.replace(".0 ", " ");
   const drawChart = () => {
@@ -23,8 +24,8 @@ function draw({blocks, threads, loads, bytes, gb_per_s, latency_ns, multiprocess
     const picture = svg("svg", {viewBox: `0 0 ${W} ${H}`, width: W, height: H, role: "img",
       "aria-label": "speed of memory by bytes in flight; the line is Little's law"},
     line({points: points.map((n) => `${x(n)},${y(law(n))}`).join(" ")}),
-    line({points: `${x(needed)},${y(0)} ${x(needed)},${y(gb_per_s)}`, "stroke-dasharray": "4 4"}),
-    ...[0, 1000, 2000, 3000, 4000].flatMap((v) => [svg("text", {x: left - 8, y: y(v) + 4, "text-anchor": "end"}, `${v}`)]),
+    line({points: `${x(needed)},${y(slowest)} ${x(needed)},${y(gb_per_s)}`, "stroke-dasharray": "4 4"}),
+    ...[100, 300, 1000, 3000].flatMap((v) => [svg("text", {x: left - 8, y: y(v) + 4, "text-anchor": "end"}, `${v}`)]),
     ...[512, 2048, 8192, 32768].map((n) => svg("text", {x: x(n), y: H - bottom + 18, "text-anchor": "middle"}, words(n))),
     svg("text", {x: (W + left) / 2, y: H - 4, "text-anchor": "middle"}, "bytes in flight for each multiprocessor"),
     svg("text", {x: 12, y: H / 2 - 10, "text-anchor": "middle", transform: `rotate(-90 12 ${H / 2 - 10})`}, "GB/s"),
@@ -43,11 +44,11 @@ function draw({blocks, threads, loads, bytes, gb_per_s, latency_ns, multiprocess
     drawChart();
   };
   place.append($("h1", {}, "Loads in flight: bytes in flight = bandwidth × latency"), $("div", {class: "bar"},
-    slider("blocks of a multiprocessor", blocks, 1, (v) => { resident = v; update(); }),
-    choice("bytes a load", bytes, 0, (v) => { size = v; update(); }),
-    choice("loads of a thread in flight", loads, 0, (v) => { ahead = v; update(); })),
+    slider("blocks per multiprocessor", blocks, 1, (v) => { resident = v; update(); }),
+    choice("bytes per load", bytes, 0, (v) => { size = v; update(); }),
+    choice("loads in flight per thread", loads, 0, (v) => { ahead = v; update(); })),
   $("p", {}, sum), pipe, said, chart,
-  $("p", {class: "soft"}, "Line: Little's law, up to the speed of memory. Dots: predictions for a kernel that adds up, one for each setting. "
-    + `${latency_ns} ns is what a load takes while memory is idle; when it is busy, loads take longer, so the dots lie below the line.`));
+  $("p", {class: "soft"}, "Line: Little's law, up to the speed of memory; both axes double. Dots: predictions for a kernel that adds up, one for each setting. "
+    + `A load takes about ${latency_ns} ns while memory is busy, ${idle_ns} ns while it is idle: on the left the dots lie above the line.`));
   update();
 }

@@ -98,7 +98,7 @@ function draw(data, place) {
         title: `thread ${from * 32 + lane}: ${on(lane) ? "at this line" : "not at this line"}`}, lane)),
       ...known.map(([name, n]) => row(name, (lane) =>
         $("td", {class: on(lane) ? "on" : "", "data-variable": name},
-          held[lane][n] === undefined ? "" : String(held[lane][n]))))));
+          held[lane][n] === undefined ? "" : brief(held[lane][n]))))));
   };
 
   const touched = (accesses, array) => {
@@ -124,7 +124,7 @@ function draw(data, place) {
         .map(([words, m]) => `${words} ${m.get(at).length > 1 ? "lanes" : "lane"} ${stretch(m.get(at))}`);
       const value = kind === "bad" ? `[${at}]` : values(at) ?? "?";
       return $("div", {class: `cell ${kind}`, "data-at": at,
-        title: [`${name}[${at}]`, ...who].join(", ")}, String(value));
+        title: [kind === "bad" ? `${name}[${at}]` : `${name}[${at}] = ${value}`, ...who].join(", ")}, brief(value));
     });
     return $("div", {"data-array": name}, $("p", {class: "soft"},
       `${name}${size > 96 ? `, elements ${first} to ${first + 95} of ${size}` : ""}`),

@@ -45,7 +45,7 @@ function draw({runs}, place) {
   const update = () => {
     const level = run.levels[at], now = values();
     heading.textContent = at ? `half = ${level.half}` : "loaded";
-    const right = at ? 64 / level.half : 1;
+    const right = at ? 128 / level.half : 1;
     sum.textContent = now[0] === right ? "" : `s[0] is ${now[0]}; it should be ${right}`;
     show(cells, ...range(4).map((w) => $("div", {}, $("p", {class: "soft"}, `warp ${w}: s[${32 * w}] to s[${32 * w + 31}]`),
       $("div", {class: "cells row"}, ...range(32).map((l) => cell(32 * w + l, now[32 * w + l], level))))));
