@@ -24,7 +24,7 @@ def unrun(notebook):
     """The text of a notebook without its outputs, which tell what a prediction asks for."""
     data = json.loads(notebook.read_text(encoding="utf-8"))
     for cell in data["cells"]:
-        cell["metadata"].pop("jupyter", None)  # it folds an output
+        cell["metadata"].get("jupyter", {}).pop("outputs_hidden", None)
         if cell["cell_type"] == "code":
             cell |= {"outputs": [], "execution_count": None}
     return json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

@@ -11,9 +11,9 @@ from tests import ROOT
 def notebook(source, *outputs):
     """The text of a notebook of one cell, run if it has outputs."""
     cell = {"cell_type": "code", "source": [source], "outputs": [*outputs]}
-    cell |= {"execution_count": 1 if outputs else None, "metadata": {}}
-    if outputs:
-        cell["metadata"] = {"jupyter": {"outputs_hidden": True}}
+    cell |= {"execution_count": 1 if outputs else None}
+    folded = {"outputs_hidden": True} if outputs else {}
+    cell["metadata"] = {"jupyter": {"source_hidden": True} | folded}
     data = {"cells": [{"cell_type": "markdown", "metadata": {}, "source": ["müde"]}, cell]}
     return json.dumps(data, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 

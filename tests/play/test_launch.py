@@ -202,10 +202,14 @@ def test_a_race_is_told_at_its_line(opened):
 
 def test_numbers_stay_in_their_cells(opened):
     x = gpuarray.to_gpu(np.random.default_rng(0).standard_normal(40).astype(np.float32))
-    text = "__global__ void copied(float *x, int *y) { y[threadIdx.x] = 7 - 1e9f * x[threadIdx.x]; }"
+    text = (
+        "__global__ void copied(float *x, int *y) { y[threadIdx.x] = 7 - 1e9f * x[threadIdx.x]; }"
+    )
     b = opened(xray.play(text, x, gpuarray.zeros(40, np.int32), grid=1, block=40))
     b.press("ArrowRight", 9)
-    wide = "[...document.querySelectorAll('.cell')].filter(e => e.scrollWidth > e.clientWidth).length"
+    wide = (
+        "[...document.querySelectorAll('.cell')].filter(e => e.scrollWidth > e.clientWidth).length"
+    )
     assert len(b.all(".cell")) == 80 and b.js(wide) == 0
     assert "0.1257" in b.all("[data-array=x] .cell")
     assert b.all("[data-array=x] .cell", "title")[0].startswith("x[0] = 0.12573")
