@@ -48,7 +48,6 @@ def far(rng):
 
 COUNTED = 1 << 14, False
 BUDGET = {"ld.sectors": 2048, "st.sectors": 2048, "lds.wavefronts": 512, "sts.wavefronts": 512}
-IDEA = {"lds.wavefronts": (512, "Pass each element through shared memory.")}
 
 WRONG = {
     "no barrier": Wrong("race|syncwarp", {"    __syncthreads();\n": ""}),
@@ -60,7 +59,7 @@ WRONG = {
     "not turned": Wrong("values|counters", {"s[count - 1 - t]": "s[t]"}),
     "one off": Wrong("out of bounds|uninitialised|values", {"count - 1 - t": "count - t"}),
     "without shared memory": Wrong(
-        "race|syncwarp|shared memory",
+        "race|syncwarp",
         {"s[count - 1 - t]": "x[first + count - 1 - t]"},
     ),
     "shared memory for show": Wrong(
@@ -69,12 +68,6 @@ WRONG = {
             "s[count - 1 - t]": "x[first + count - 1 - t] + 0 * s[t]",
             "s[t] = x[first + t]": "s[t] = t",
         },
-    ),
-    "fetched into registers": Wrong(
-        "shared memory",
-        "long long first = blockIdx.x * 256LL; int t = threadIdx.x, count = min(256LL, n - first);"
-        " float v = t < count ? x[first + count - 1 - t] : 0; __syncthreads();"
-        " if (t < count) out[first + t] = v;",
     ),
     "ten barriers": Wrong(
         "barriers", {"__syncthreads();": "for (int k = 0; k < 10; ++k) __syncthreads();"}

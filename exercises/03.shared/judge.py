@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Far, In, Launch, Wrong, blocks_for, numbers, totals
+from helpers.exercises.launches import Far, In, Launch, Out, Wrong, blocks_for, numbers, totals
 
 OURS = "reduce/shared.cu"
 
@@ -10,6 +10,18 @@ OURS = "reduce/shared.cu"
 def launch(rng, n):
     x = numbers(rng, n)
     return Launch([In(x), totals(x), np.int64(n)], blocks_for(n), 256, shared=1024)
+
+
+OPERATOR = "using Op = Max<Acc>;"
+
+
+def operated(rng):
+    n = 1009
+    x = -1 - np.abs(numbers(rng, n))
+    rows = np.full(256 * blocks_for(n), -np.inf, np.float32)
+    rows[:n] = x
+    out = Out(rows.reshape(-1, 256).max(1))
+    return Launch([In(x), out, np.int64(n)], blocks_for(n), 256, shared=1024)
 
 
 def far(rng):
@@ -34,6 +46,9 @@ WRONG = {
     "a barrier in the if": Wrong(
         "barrier",
         {FOLD: "if (tid < half) { s[tid] = op(s[tid], s[tid + half]); __syncthreads(); }"},
+    ),
+    "a sum, whatever op is": Wrong(
+        "operator", {"s[tid] = op(s[tid], s[tid + half])": "s[tid] += s[tid + half]"}
     ),
     "a level short": Wrong("values", {"half > 0": "half > 1"}),
     "all threads fold": Wrong("race|out of bounds", {"if (tid < half) ": ""}),

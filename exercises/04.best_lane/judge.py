@@ -35,7 +35,6 @@ BUDGET = {"ld.sectors": 512, "st.sectors": 128, "shuffles": (1280, 1536)}
 IDEA = {"shuffles": (640, "Let the lanes exchange what they have by shuffles.")}
 WITHOUT = {
     r"\.shared\b": "Let the lanes exchange by shuffles: no shared memory is needed.",
-    r"shfl\.sync\.(down|up)(?!(.|\n)*shfl\.sync\.(bfly|idx))": "Down the warp only lane 0 gets to know: use __shfl_xor_sync.",
     r"\bactivemask\b": "__activemask() says who happens to be here, not who is to come.",
 }
 
@@ -56,9 +55,6 @@ WRONG = {
         },
     ),
     "the value from elsewhere": Wrong("values", {"best, mask)": "best, mask / 2)"}),
-    "down, and not all know": Wrong(
-        "instructions: .*down", {"__shfl_xor_sync": "__shfl_down_sync"}
-    ),
     "whole numbers": Wrong("values", {"float other": "int other"}),
     "the greatest bits": Wrong(
         "values",

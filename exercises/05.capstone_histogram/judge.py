@@ -37,13 +37,7 @@ BUDGET = {
     "atoms.wavefronts": (247_309, 350_000),
     "atomics": (512, 4096),
 }
-LIMITS = {
-    "atoms.requests": None,  # with __match_any_sync they are more, of fewer lanes
-    "atomics.sectors": 8,  # in more blocks than ours
-    "barriers": 8,
-    "sts.wavefronts": 8,
-    "lds.wavefronts": 8,
-}
+LIMITS = None  # the statement has the whole budget
 
 WRONG = {
     "nothing": Wrong("values", "return;"),

@@ -38,10 +38,12 @@ def far(rng):
 COUNTED = 1 << 12
 EVEN = False
 BUDGET = {"ld.sectors": (540, 608)}
-FENCE = r"(membar|fence)\.[\w.]*"
+FENCE = r"(?P<what>membar|fence)\.[\w.]*"
+AROUND = "One fence on either side of the count will do: each waits for all stores before it."
 WITHOUT = {
     r"membar\.sys|fence\.\w+\.sys": "A fence for the whole system costs more than one for the GPU.",
-    rf"{FENCE}((.|\n)*?{FENCE}){{4}}": "One fence on either side of the count will do.",
+    rf"^(?P<loop>\$\w+):(.|\n)*?{FENCE}(.|\n)*?\bbra(\.uni)?\s+(?P=loop);": AROUND,
+    rf"{FENCE}((.|\n)*?\b(?P=what)\b){{4}}": AROUND,
 }
 
 LAST = "if (atomicInc(arrived, gridDim.x - 1) < gridDim.x - 1) return;"
@@ -76,6 +78,13 @@ WRONG = {
     ),
     "ten fences": Wrong(
         "instructions: .*(membar|fence)", {"__threadfence();": 10 * "__threadfence();"}
+    ),
+    "a fence for each total": Wrong(
+        "instructions: .*(membar|fence)",
+        {"sum += totals[k];": "{ __threadfence(); sum += totals[k]; }"},
+    ),
+    "a fence for each element": Wrong(
+        "instructions: .*(membar|fence)", {"sum += x[i];": "{ sum += x[i]; __threadfence(); }"}
     ),
     "the highest block": Wrong(
         "race|values|uninit", {LAST: "if (blockIdx.x < gridDim.x - 1) return;"}

@@ -37,6 +37,22 @@ def launch(rng, size):
     return Launch(arguments, (blocks_for(inner), outer), 256, what=what)
 
 
+OPERATOR = (  # the greatest of 3 x - row, and that plus reduce
+    "struct Own : Operator<Acc> { __device__ Acc initial() const { return -INFINITY; }"
+    " __device__ Acc from(T x, long long i) const { return 3 * x - i; }"
+    " __device__ Acc operator()(Acc a, Acc b) const { return a > b ? a : b; }"
+    " __device__ Acc finish(Acc a, long long n) const { return a + n; } }; using Op = Own;"
+)
+
+
+def operated(rng):
+    outer, reduce, inner = size = 2, 33, 300
+    x = rng.integers(-99, 99, size).astype(np.float32)  # so that nothing is rounded
+    out = Out((3 * x - np.arange(reduce)[:, None]).max(1) + reduce)
+    arguments = [In(x), out, *map(np.int64, size)]
+    return Launch(arguments, (blocks_for(inner), outer), 256)
+
+
 def far(rng):
     outer, reduce, inner = 2, 2, (1 << 31) + 77
     (few,), i = near(inner, inner - 1)
@@ -59,6 +75,9 @@ LIMITS = {"ldl.sectors": (8192,), "stl.sectors": (8192,)}  # partial sums in an 
 
 PLACE, RESULT = "(slice * reduce + row) * inner + column", "out[slice * inner + column]"
 WRONG = {
+    "a sum, whatever op is": Wrong("operator", {"acc = op(acc, op.from(": "acc += (op.from("}),
+    "the elements as they are": Wrong("operator", {", op.from(x[": ", (x[", "], row));": "]));"}),
+    "unfinished": Wrong("operator", {"op.finish(acc, reduce)": "acc"}),
     "the first row, and then the others": Wrong(
         "out of bounds",
         {"op.initial()": "x[slice * reduce * inner + column]", "long long row = 0": "int row = 1"},

@@ -27,6 +27,9 @@ SMALLEST = "the smallest launch that fails like this"
 NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
+OPERATOR = re.compile(r"^using\s+Op\s*=[^;]*;", re.MULTILINE)
+KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
+USE_OPERATOR = "Let the operator do it, in every step: the judge has put another in place of Sum."
 WIDE = "Places beyond 2,147,483,647 need 64 bits, also on the way: say long long."
 WHOLE = "No short has places beyond 32,767, and no float all beyond 16,777,216: use int."
 
@@ -132,8 +135,9 @@ def _look_through(rules, target):
     others = rf"\.entry (?!{target.entry}\b)(.|\n)*?^\}}$"
     instructions = re.sub(others, "", instructions, flags=re.MULTILINE)
     for pattern, advice in (NOWHERE | getattr(rules, "WITHOUT", {})).items():
-        if found := re.search(pattern, instructions):
-            raise Refused("instructions", f"the compiled kernel has {found[0]}", advice)
+        if found := re.search(pattern, instructions, re.MULTILINE):
+            what = found.groupdict().get("what", found[0])
+            raise Refused("instructions", f"the compiled kernel has {what}", advice)
 
 
 class _Trial:
@@ -149,8 +153,11 @@ class _Trial:
         """All launches, in turn, until one is wrong."""
         sizes = _sizes(self.rules, self.verdict.seed)
         far = getattr(self.rules, "far", None)
-        self.verdict.of = len(sizes) + 1 + bool(far)
+        operator = getattr(self.rules, "OPERATOR", None) if self.verdict.text else None
+        self.verdict.of = len(sizes) + 1 + bool(far) + bool(operator)
         self._try_all(sizes)
+        if operator:
+            self._try_operator(operator)
         self._count()
         if far and not self.verdict.reasons:  # what does otherwise may run other blocks for them
             self._try_far(far)
@@ -197,6 +204,22 @@ class _Trial:
         for run in (several, min(runs, key=lambda run: run.bytes)):
             if isinstance(self.kernel, Kernel):
                 run.watch(debug=True)
+
+    def _try_operator(self, operator):
+        """Another in place of the text's own: what adds up without it shows."""
+        text, lines = OPERATOR.subn(lambda line: operator, self.verdict.text)
+        if not lines:
+            raise Refused("operator", "its text has no line `using Op = ...;`", KEEP_OPERATOR)
+        rng = np.random.default_rng(self.verdict.seed)
+        launch = self.rules.operated(rng)
+        launch.what = launch.what or "another operator as Op"
+        kernel = handed.compiled(self.exercise, text)
+        try:
+            Run(kernel, launch, rng, target_of(kernel)).run()
+        except Refused as refused:
+            reason = refused.reason
+            raise Refused("operator", reason.text, USE_OPERATOR, case=reason.case) from None
+        self.verdict.cases += 1
 
     def _try_far(self, far):
         """A few blocks of a launch on arrays whose places 32 bits do not hold."""

@@ -120,6 +120,63 @@ def test_a_wrong_kernel_is_refused_for_its_reason(name, what, monkeypatch):
     assert any(re.search(refused, str(reason)) for reason in verdict.reasons), verdict
 
 
+OTHER_DESIGNS = {
+    ("03.reversed", "registers"): """
+    int t = threadIdx.x;
+    long long first = blockIdx.x * 256LL;
+    int count = min(256LL, n - first);
+    float v = t < count ? x[first + count - 1 - t] : 0;
+    __syncthreads();
+    if (t < count) out[first + t] = v;""",
+    ("04.best_lane", "down to lane 0"): {"__shfl_xor_sync": "__shfl_down_sync"},
+    ("05.capstone_histogram", "one for each warp"): {
+        "own[256];": "all[BLOCK / 32][256]; unsigned *own = all[threadIdx.x / 32];",
+        "k < 256; k += BLOCK) own[k] = 0": "k < BLOCK * 8; k += BLOCK) all[0][k] = 0",
+        "if (own[k]) atomicAdd(counts + k, own[k]);": "{ unsigned sum = 0;"
+        " for (int w = 0; w < BLOCK / 32; ++w) sum += all[w][k];"
+        " if (sum) atomicAdd(counts + k, sum); }",
+    },
+    ("06.spread", "Welford, and Chan's merge"): """
+    long long row = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / 32;
+    int lane = threadIdx.x % 32;
+    if (row >= batch) return;
+    x += row * hidden;
+    float count = 0, average = 0, squares = 0;
+    for (long long i = lane; i < hidden; i += 32) {
+        float d = x[i] - average;
+        average += d / ++count, squares += d * (x[i] - average);
+    }
+    for (int by = 16; by > 0; by /= 2) {
+        float more = __shfl_xor_sync(~0u, count, by);
+        float d = __shfl_xor_sync(~0u, average, by) - average;
+        squares += __shfl_xor_sync(~0u, squares, by);
+        float both = max(count + more, 1.f);
+        squares += d * d * count * more / both;
+        average = more > count ? average + d - d * count / both : average + d * more / both;
+        count += more;
+    }
+    if (lane == 0) mean[row] = average, variance[row] = squares / hidden;""",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, how", OTHER_DESIGNS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_other_designs_pass(name, how, seed):
+    exercise = texts.find(name)
+    text = Wrong("", OTHER_DESIGNS[name, how]).text(exercise.solution, exercise.kernel)
+    verdict = judging.trial(exercise, text, seed=seed)
+    assert verdict, verdict
+
+
+def test_another_operator_is_tried_in_place_of_the_texts():
+    text = exercises.solution("03.shared").replace(
+        "using Op = Sum<Acc>;\n", "#define Op Sum<Acc>\n"
+    )
+    (reason,) = judging.trial(texts.find("03.shared"), text).reasons
+    assert reason.kind == "operator" and "Keep the line" in reason.advice
+
+
 # --- the verdict ----------------------------------------------------------------------------------
 
 FIRST = "00.double"
