@@ -11,7 +11,7 @@ from math import ceil, isfinite, prod
 import numpy as np
 
 from ..xray.chip import chip
-from ..xray.clock import SECTOR, memory_us, short_us
+from ..xray.clock import SECTOR, in_words, memory_us
 
 __all__ = ["ELEMENTS", "Times", "enlarged", "times"]
 
@@ -30,10 +30,10 @@ class Times:
     memory_us: float
 
     def __str__(self):
-        us = [f"{short_us(us)} µs" for us in (self.yours.us, self.ours_us, self.memory_us)]
+        us = [in_words(us) for us in (self.yours.us, self.ours_us, self.memory_us)]
         return (
-            f"{self.yours}\nat {self.size}: yours {us[0]}, ours {us[1]}, memory alone {us[2]}, "
-            "all predicted"
+            f"{self.yours}\nat {self.size}: yours {us[0]}, ours {us[1]}, "
+            f"at the speed of memory {us[2]}, all predicted"
         )
 
 

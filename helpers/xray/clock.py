@@ -12,7 +12,7 @@ from math import ceil, log
 
 from .chip import chip
 
-__all__ = ["Prediction", "memory_us", "predict", "short_us"]
+__all__ = ["Prediction", "in_words", "memory_us", "predict", "short_us"]
 
 SECTOR = 32
 PIPES = {  # which pipe an opcode goes through; what is not here goes through alu
@@ -58,9 +58,9 @@ class Prediction:
         if self.why:
             return "none", f"no prediction: {self.why}"
         (first, most), (second, less) = sorted(self.limits.items(), key=lambda i: -i[1])[:2]
-        limits = f"limited by {SAID.get(first, first)} ({short_us(most)} µs alone)"
-        limits += f", then by {SAID.get(second, second)} ({short_us(less)} µs)"
-        return f"{short_us(self.us)} µs", f"on an H200, not measured; {limits}"
+        limits = f"limited by {SAID.get(first, first)} ({in_words(most)} alone)"
+        limits += f", then by {SAID.get(second, second)} ({in_words(less)})"
+        return in_words(self.us), f"on an H200, not measured; {limits}"
 
     def __str__(self):
         return ", ".join(self.words)
@@ -69,6 +69,11 @@ class Prediction:
 def short_us(us):
     """A time with as many digits as a prediction deserves."""
     return f"{us:,.0f}" if us >= 100 else f"{us:.2g}" if us < 10 else f"{us:.3g}"
+
+
+def in_words(us):
+    """The same with its unit: seconds where it is seconds."""
+    return f"{us / 1e6:,.3g} s" if us >= 1e6 else f"{short_us(us)} µs"
 
 
 def predict(report, of=None):

@@ -14,6 +14,7 @@ from helpers import kernels as kernels_module
 from helpers.exercises import costs, handed, judging, launches, progress, real, texts
 from helpers.exercises.launches import Wrong
 from helpers.exercises.verdict import Verdict
+from helpers.xray import clock
 
 from . import batch
 
@@ -217,13 +218,19 @@ def test_a_verdict_says_where_and_what_next():
     assert "<pre " in verdict._repr_html_()
 
 
+@pytest.mark.parametrize(
+    "us, said", [(4.56, "4.6 µs"), (121.4, "121 µs"), (24_610, "24,610 µs"), (2.8e6, "2.8 s")]
+)
+def test_seconds_are_told_as_seconds(us, said):
+    assert clock.in_words(us) == said
+
+
 def test_counters_stand_beside_the_best(judged):
     verdict = exercises.judge(FIRST, exercises.solution(FIRST))
     assert ("sectors loaded", "8,192", "ours 8,192") in verdict.rows()
     assert re.search(r"\n  predicted: .+ µs, on an H200, not measured; limited by ", repr(verdict))
-    assert re.search(
-        "\n  at n = 67,108,864: yours .+ µs, ours .+ µs, memory alone 121 µs,", repr(verdict)
-    )
+    large = "\n  at n = 67,108,864: yours .+ µs, ours .+ µs, at the speed of memory 121 µs,"
+    assert re.search(large, repr(verdict))
     assert "<p>predicted: " in verdict._repr_html_()
     wasteful = "0 * x[i / 32 * 32 % 1000] + 0 * x[(i ^ 255) < n ? i ^ 255 : i] + 2 * x[i]"
     verdict = judged(changed("2 * x[i]", wasteful))

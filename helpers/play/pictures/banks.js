@@ -19,7 +19,7 @@ function draw({strides, offsets, counts}, place) {
           title: `bank ${bank}, word ${word}: ${lanes.length > 1 ? "lanes" : "lane"} ${stretch(lanes)}`},
           lanes.length > 1 ? "*" : lanes[0]);
       }), wanted.size > 8 ? $("div", {class: "soft lane"}, `+${wanted.size - 8}`) : null)))),
-    $("p", {class: "soft"}, "Each column is a bank; in it, the lanes that want a word of it. " + (!stride
+    $("p", {class: "soft"}, "Each column is a bank, with its number on top; below it, the lanes that want a word of it. " + (!stride
       ? "A star: all lanes want the same word, which is read once."
       : words > 1 ? `${bytes} bytes a lane: ${group} lanes at a time, so at least ${words} wavefronts.` : "")));
   };
