@@ -21,6 +21,7 @@ def main():
     grade.add_argument("--jobs", type=int, help="kernels at a time (default: the cores)")
     grade.add_argument("--seed", type=int, help="of all (default: by learner and exercise)")
     grade.add_argument("--output", type=Path, metavar="FILE", help="the CSV (default: stdout)")
+    grade.add_argument("--by-learner", type=Path, metavar="FILE", help="a CSV of learners as well")
     grade.add_argument("--resume", action="store_true", help="keep the rows that FILE has")
     arguments = parser.parse_args()
     if arguments.command == "grade":

@@ -18,6 +18,12 @@ __all__ = ["Run"]
 
 ONLY_READ = "Inputs are only to be read."
 ENDLESS = "Does each loop come to an end?"
+ADDRESS = re.compile(r"\b0x[0-9a-f]{7,}")
+OUTSIDE = re.compile(
+    rf"at {ADDRESS.pattern}, (far from every allocation"
+    r"|\d+ bytes into a \d+-byte allocation that has been freed"
+    rf"|\d+ bytes (past the end of|before) the \d+-byte [\w ]+ at {ADDRESS.pattern})"
+)
 WIDE, NEAR = 1 << 31, 1 << 20  # elements that no int counts, and what lies beside a piece
 NOT_WRITTEN = "No block has written these elements."
 UNTOUCHED = "NaN is what the judge had filled the output with: nobody has written these elements."
@@ -113,7 +119,7 @@ class Run:
             raise Refused("parameters", told, advice) from None
         except Error as error:
             words = re.sub(r"^\w+ failed: .*? failed: |^\w+ failed: [^:]*: ", "", str(error))
-            text = f"{self.launch.what}: {words.splitlines()[0]}"
+            text = f"{self.launch.what}: {_steady(words.splitlines()[0])}"
             if "ran longer than" in text:
                 raise Refused("time", text, ENDLESS) from None
             raise Refused("launch", text, "Look at the line that it names.") from None
@@ -121,7 +127,7 @@ class Run:
     def _refuse(self, found):
         """A fault ends a launch, so it comes before what else was seen."""
         first = next((f for f in found if f.kind == "fault"), found[0])
-        case = f"{self.launch.heading}\n{first}"
+        case = f"{self.launch.heading}\n{_steady(str(first))}"
         if first.kind == "fault" and "ran longer than" in first.message:
             text = f"{self.launch.what}: it {first.message.partition(' and was stopped')[0]}"
             raise Refused("time", text, ENDLESS, case=case)
@@ -219,6 +225,11 @@ def _spread(far, target):
     for place, values in far.pieces.items():
         sparse.part(place, len(values), far.dtype)[:] = values
     return sparse
+
+
+def _steady(words):
+    """The same without addresses and the neighbours in memory, which are others in every run."""
+    return ADDRESS.sub("an address", OUTSIDE.sub("outside of all arrays", words))
 
 
 def _names(kernel, count):

@@ -20,6 +20,7 @@ from helpers import exercises
 from helpers.exercises import __main__ as command
 from helpers.exercises import grading
 from helpers.exercises.grading import rooms, sandbox, table
+from helpers.exercises.grading.collected import collected
 from tests import ROOT
 
 FIRST = "00.double"
@@ -60,6 +61,11 @@ IN_NOTEBOOKS = {
     ],
     "lost/n.ipynb": [cell(f"%%kernel\n{RIGHT}"), cell("%%kernel\n__global__ void mine() {}")],
     "twice/n.ipynb": [cell(f"%%kernel\n{RIGHT}", TAG), cell("%%kernel\nrubbish", TAG)],
+    "ben/n.ipynb": [
+        cell(f"%%kernel\n{exercises.stub(FIRST)}", TAG),
+        cell(f"%%kernel\n{RIGHT}"),
+        cell(f'# exercises.judge("00.loop", loop)\nexercises.judge("{FIRST}", twice)'),
+    ],
     "choice/n.ipynb": [
         cell("%%kernel TIMES=2\nconstexpr int TIMES = 3;\n" + changed("2 * x", "TIMES * x"), TAG)
     ],
@@ -180,7 +186,7 @@ def test_each_has_its_row(graded, learner, verdict):
 
 def test_rows_are_in_the_order_of_the_files(graded):
     files = [row["file"] for row in graded[0]]
-    assert len(files) == 40 and files[5:] == sorted(files[5:])  # the first have odd names
+    assert len(files) == 42 and files[5:] == sorted(files[5:])  # the first have odd names
 
 
 def test_rows_are_of_use_as_feedback(graded):
@@ -190,6 +196,29 @@ def test_rows_are_of_use_as_feedback(graded):
     assert "make it <" in row["advice"] and "one past the end" in row["case"]
     assert rows["ann"]["counters"].startswith("ld.sectors 8192 (best 8192)")
     assert "no choice BLOCK" in rows["choices"]["reasons"]
+
+
+def test_a_cell_that_lost_its_tag_has_a_row_that_says_so(graded):
+    rows = [row for row in graded[0] if row["learner"] == "ben"]
+    assert [row["verdict"] for row in rows] == ["open", "done"]
+    assert rows[1]["reasons"] == f"its cell lacks the tag {TAG}"
+
+
+def test_what_may_be_of_several_exercises_has_a_row(tmp_path):
+    text = "".join(exercises.solution(name) for name in ("00.double", "00.loop"))
+    hand_in(tmp_path / "all", {"ann/n.ipynb": [cell(f"%%kernel\n{text}")]})
+    out = io.StringIO()
+    grading.grade(tmp_path / "all", out, by_learner=tmp_path / "class.csv")
+    (row,) = csv.DictReader(io.StringIO(out.getvalue()))
+    assert row["verdict"] == "untagged" and row["exercise"] == "00.double or 00.loop"
+    assert (tmp_path / "class.csv").read_text() == "learner,total\nann,0\n"
+
+
+def test_the_notebooks_of_the_course_lack_no_tag():
+    said = []
+    found = collected(ROOT / "notebooks", lambda place, why: said.append(why))
+    assert {s.exercise for s in found} == {*exercises.names()}
+    assert not any("lacks its tag" in why for why in said)
 
 
 def test_the_same_exercise_twice_gives_two_rows(graded):
@@ -212,6 +241,7 @@ def test_what_is_passed_over_is_told(graded):
         assert told in said, said
     assert "passed over: misnamed/notes.md: neither a notebook nor a kernel" in said
     assert f"passed over: lost/n.ipynb: cell 1 lacks its tag, {TAG}: taken for it" in said
+    assert f"passed over: ben/n.ipynb: cell 2 lacks its tag, {TAG}: taken for it" in said
     assert f"passed over: none/n.ipynb: no cell of {FIRST} begins with %%kernel" in said
     assert "passed over: zoe: a link, which is not followed" in said
 
@@ -282,6 +312,21 @@ def graded_to(folder, path, **options):
     return path.read_bytes()
 
 
+def test_learners_have_a_table_with_their_best_verdicts(tmp_path):
+    ann = [cell(f"%%kernel\n{text}", TAG) for text in (RIGHT, "rubbish")]
+    hunt = exercises.stub("00.hunt_guard")
+    hand_in(
+        tmp_path / "all", {"ann/n.ipynb": ann, "bob/00.hunt_guard.cu": hunt, "cy/x.ipynb": "{}"}
+    )
+    for resume in False, True:
+        options = {"by_learner": tmp_path / "class.csv", "resume": resume}
+        graded_to(tmp_path / "all", tmp_path / "rows.csv", **options)
+        rows = (tmp_path / "class.csv").read_text().splitlines()
+        assert rows == [
+            "learner,00.double,00.hunt_guard,total", "ann,done,,1", "bob,,open,0", "cy,,,0",
+        ]  # fmt: skip
+
+
 def test_a_table_that_was_begun_is_gone_on_with(tmp_path, monkeypatch, capsys):
     hand_in(tmp_path / "all", QUICK)
     path = tmp_path / "rows.csv"
@@ -300,12 +345,18 @@ def test_a_table_that_was_begun_is_gone_on_with(tmp_path, monkeypatch, capsys):
 
 
 def test_rows_are_the_same_every_time(tmp_path):
-    texts = (changed("2 * x", "3 * x"), changed("i < n", "i < n && i % 3"), "rubbish", RIGHT)
+    texts = (
+        changed("2 * x", "3 * x"), changed("i < n", "i < n && i % 3"), "rubbish", RIGHT,
+        changed("long long i = blockIdx.x * (long long)", "int i = blockIdx.x * "),
+        changed("if (i < n)", 'if (i == 9) asm volatile("ld.global.f32 %0, [%1];" : "=f"(out[0]) :'
+                ' "l"((char *)x + 1)); if (i < n)'),
+    )  # fmt: skip
     hand_in(tmp_path / "all", {f"{n}/{FIRST}.cu": text for n, text in enumerate(texts)})
     out = io.StringIO()
     grading.grade(tmp_path / "all", out, jobs=1)
     by_file = graded_to(tmp_path / "all", tmp_path / "rows.csv", jobs=3)
     assert by_file.decode() == out.getvalue()
+    assert "0x" not in out.getvalue()
     seeds = {row["seed"] for row in csv.DictReader(io.StringIO(out.getvalue()))}
     assert len(seeds) == len(texts)
 

@@ -14,20 +14,22 @@ from contextlib import closing
 
 from ..progress import seed_of
 from . import sandbox
-from .collected import Unreadable, collected
+from .collected import OR, Unreadable, collected
 from .rooms import RoomError, Rooms
-from .table import File, Stream, TableError, plain
+from .table import File, Stream, TableError, plain, summed
 
 __all__ = ["RoomError", "TableError", "grade"]
 
 
 def grade(
-    folder, file=None, seconds=60, megabytes=2048, jobs=None, seed=None, output=None, resume=False
-):
+    folder, file=None, seconds=60, megabytes=2048, jobs=None, seed=None, output=None, resume=False,
+    by_learner=None,
+):  # fmt: skip
     """Write the CSV of all that was handed in in a folder: to a file, or to the path `output`.
 
     seed: of the numbers that kernels run on; by default each learner has others in each exercise,
-    the same every time. resume: keep the rows that `output` has. Progress is told on stderr."""
+    the same every time. resume: keep the rows that `output` has.
+    by_learner: the path of a second table, a row for each learner. Progress is told on stderr."""
     table = File(output, resume) if output else Stream(file)
     begun, states = time.monotonic(), Counter()
     found = collected(folder, lambda place, why: _say(f"passed over: {place}: {why}"))
@@ -45,6 +47,8 @@ def grade(
                 _say(f"{count}  {row['learner']} {row['exercise']}: {row['verdict']}")
     finally:
         table.close()
+        if by_learner:
+            by_learner.write_text(summed(table.all), encoding="utf-8", newline="")
         kept = {"there already": len(rows) - len(to_do)} if len(to_do) < len(rows) else {}
         counts = [f", {count} {state}" for state, count in [*states.most_common(), *kept.items()]]
         took = f"{time.monotonic() - begun:.0f} s"
@@ -84,8 +88,14 @@ def _judged(found, rows, to_do, seconds, megabytes, jobs, folder):
 
 def _verdict(rooms, submission, seed):
     """The rest of a row, whatever happens."""
+    note = submission.note
     try:
-        return rooms.judged(submission.exercise, *submission.kernel(), seed)
+        text, choices = submission.kernel()
+        if note and OR in submission.exercise:
+            return {"verdict": "untagged", "reasons": note}
+        rest = rooms.judged(submission.exercise, text, choices, seed)
+        reasons = "; ".join(filter(None, (note, rest.get("reasons"))))
+        return rest | {"reasons": reasons}
     except Unreadable as why:
         return {"verdict": "unreadable", "reasons": str(why)}
     except Exception as error:

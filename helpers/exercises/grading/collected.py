@@ -21,6 +21,8 @@ MOST_BYTES = 1 << 20
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 KERNEL = re.compile(r"\s*%%kernel\b([^\n]*)\n?")
 DEFINED = re.compile(r"\bvoid\s+(?:__global__\s+)?(\w+)\s*\(")
+JUDGED = re.compile(r"^[^#\n]*\b(?:judge|check)\(\s*[\"']([\w.]+)[\"']", re.MULTILINE)
+OR = " or "
 ENDINGS = re.compile(r"(\.cu|\.cuh|\.txt|\.bak|~|[ _-]*\(\d+\))+$")
 
 
@@ -37,6 +39,7 @@ class Submission:
     path: Path
     file: str  # below the folder
     cell: int | None = None  # its number, in a notebook
+    note: str = ""  # what is odd about where it was found
 
     @property
     def place(self):
@@ -72,8 +75,8 @@ def collected(folder, say):
     return found
 
 
-def _submission(exercise, learner, path, file, cell=None):
-    return Submission(learner, exercise, path, file, cell)
+def _submission(exercise, learner, path, file, cell=None, note=""):
+    return Submission(learner, exercise, path, file, cell, note)
 
 
 def _below(folder, say):
@@ -134,19 +137,39 @@ def _in_notebook(place, say):
     kernels = {n: tags for n, (source, tags) in enumerate(cells, 1) if KERNEL.match(source)}
     found = {n: [_names()[t] for t in tags if t in _names()] for n, tags in kernels.items()}
     tagged = {exercise for exercises in found.values() for exercise in exercises}
+    notes = {}
     for number, tags in kernels.items():
         for tag in {*tags} - {*_names()}:
             say(f"cell {number}: there is no exercise {tag}")
-        if not tags and (meant := _meant(path, cells[number - 1][0]) - tagged):
-            found[number] = sorted(meant)[: len(meant) == 1]
-            taken = "taken for it" if found[number] else "passed over"
-            say(f"cell {number} lacks its tag, exercise:{' or '.join(sorted(meant))}: {taken}")
+        meant = _judged_below(cells[number:]) or _meant(path, cells[number - 1][0]) - tagged
+        if not found[number] and meant:
+            found[number] = [OR.join(sorted(meant))]
+            notes[number] = f"its cell lacks the tag exercise:{found[number][0]}"
+            taken = "taken for it" if len(meant) == 1 else "not judged"
+            say(f"cell {number} lacks its tag, exercise:{found[number][0]}: {taken}")
+    tagged = {exercise for exercises in found.values() for exercise in exercises}
     every = {_names()[tag] for _, tags in cells for tag in tags if tag in _names()}
     for exercise in sorted(every - tagged):
         say(f"no cell of {exercise} begins with %%kernel")
     if not any(found.values()):
         say("no kernel of an exercise in it")
-    return [_submission(name, *place, number) for number in found for name in found[number]]
+    return [
+        _submission(name, *place, number, notes.get(number, ""))
+        for number in found
+        for name in found[number]
+    ]
+
+
+def _judged_below(cells):
+    """The exercise that the next cells say a kernel is judged for, if they do: a set."""
+    for source, _ in cells:
+        if KERNEL.match(source):
+            break
+        if names := {
+            _names()[name.lower()] for name in JUDGED.findall(source) if name.lower() in _names()
+        }:
+            return names
+    return set()
 
 
 def _meant(path, source):

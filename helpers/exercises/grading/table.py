@@ -5,7 +5,9 @@ import io
 import os
 from pathlib import Path
 
-__all__ = ["File", "Stream", "TableError", "plain"]
+from .. import texts
+
+__all__ = ["File", "Stream", "TableError", "plain", "summed"]
 
 FIELDS = "learner exercise verdict counters reasons advice line case seed file".split()
 MOST_LETTERS = 2000
@@ -42,7 +44,7 @@ class Stream:
     """Rows that are written in the order of their numbers, whatever is ready first."""
 
     def __init__(self, file):
-        self.file, self.next, self.ready = file, 0, {}
+        self.file, self.next, self.ready, self.all = file, 0, {}, []
         file.write(HEAD)
 
     def keeps(self, number, row):
@@ -52,6 +54,7 @@ class Stream:
     def add(self, number, row):
         """Take a row, and write what can be written."""
         self.ready[number] = _line(row)
+        self.all.append(self.ready[number])
         while self.next in self.ready:
             self.file.write(self.ready.pop(self.next))
             self.next += 1
@@ -88,7 +91,12 @@ class File:
 
     def close(self):
         """Put the rows in order; rows of what is no longer handed in come last."""
-        self._write([*(self.lines[n] for n in sorted(self.lines)), *self.old.values()])
+        self._write(self.all)
+
+    @property
+    def all(self):
+        """The lines, in order."""
+        return [*(self.lines[n] for n in sorted(self.lines)), *self.old.values()]
 
     def _write(self, lines):
         new = self.path.with_name(f"{self.path.name}.new")
@@ -106,6 +114,29 @@ def _lines(path):
 
 def _cells(line):
     return next(csv.reader([line]), [])
+
+
+def summed(lines):
+    """A table of rows by learner: the best verdict on each exercise, and how many are done."""
+    best = {}
+    for learner, exercise, verdict, *_ in map(_cells, lines):
+        verdicts = best.setdefault(learner, {})
+        verdicts[exercise] = min(verdict, verdicts.get(exercise, verdict), key=_rank)
+    columns = [
+        name for name in texts.names() if any(name in verdicts for verdicts in best.values())
+    ]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["learner", *columns, "total"])
+    for learner, verdicts in sorted(best.items()):
+        row = [verdicts.get(name, "") for name in columns]
+        writer.writerow([learner, *row, row.count("done")])
+    return text.getvalue()
+
+
+def _rank(verdict):
+    """How near a verdict is to "done"."""
+    return {"done": 0, "tried": 1, "open": 3}.get(verdict, 2)
 
 
 def _key(line):
