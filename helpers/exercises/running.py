@@ -317,25 +317,33 @@ class _Wrong:
         place = int(self.places[0])
         at = [int(n) for n in np.unravel_index(place, np.shape(self.out.expected))]
         where = ", ".join(map(str, at)) or "0"
-        values = [_shown(value) for value in (inputs(launch, place) if inputs else ())]
+        values = [self._shown(value) for value in (inputs(launch, place) if inputs else ())]
         source = f"from {' and '.join(values)}, " if values else ""
-        got, expected = _shown(self.got[place]), _shown(self.expected[place])
+        got, expected = self._shown(self.got[place]), self._shown(self.expected[place])
         return f"element {where}: {source}got {got}, expected {expected}"
 
     def around(self, launch):
         """The neighbours of the first wrong element, got and expected, and what went into them."""
         first = int(self.places[0])
         columns = range(max(0, first - 2), min(first + 4, self.got.size))
-        rows = {"element": columns, "got": [_shown(self.got[n]) for n in columns]}
-        rows["expected"] = [_shown(self.expected[n]) for n in columns]
+        rows = {"element": columns, "got": [self._shown(self.got[n]) for n in columns]}
+        rows["expected"] = [self._shown(self.expected[n]) for n in columns]
         for number, argument in enumerate(launch.arguments, 1):
             if isinstance(argument, In) and np.size(argument.values) == self.got.size:
                 values = argument.values.ravel()
-                rows[f"input {number}"] = [_shown(values[n]) for n in columns]
+                rows[f"input {number}"] = [self._shown(values[n]) for n in columns]
         return "\n".join(
             f"{what:<9}" + "".join(f"{cell!s:>13}" for cell in cells)
             for what, cells in rows.items()
         )
+
+    def _shown(self, value):
+        """A number; with so many digits that the first wrong one does not look right."""
+        if self.dtype.kind in "iu" and np.isfinite(value) and value == int(value):
+            return str(int(value))
+        wrong = self.got[self.places[0]], self.expected[self.places[0]]
+        alike = len({f"{number:.6g}" for number in wrong}) == 1
+        return f"{value:{'.12g' if alike else '.6g'}}".replace("inf", "∞")
 
     def advice(self):
         """What to look at next."""
@@ -353,7 +361,3 @@ class _Wrong:
         if first > 0 and self.is_wrong[first:].all():
             return f"All is right up to element {first} and wrong from there on: what ends there?"
         return "Some elements are right: what do the wrong ones have in common?"
-
-
-def _shown(value):
-    return f"{value:.6g}".replace("inf", "∞")

@@ -76,7 +76,8 @@ class Exercise:
 
         def without_answer(match):
             words = f"{match['indent']}// {match['words']}\n" if match["words"] else ""
-            return words + re.sub(r"// STUB ?", "", match["stub"])
+            lines = re.sub(r"^ *// STUB ?", match["indent"], match["stub"], flags=re.MULTILINE)
+            return words + lines
 
         return ANSWER.sub(without_answer, self._read("solution.cu"))
 

@@ -511,6 +511,22 @@ def test_the_first_wrong_element_is_told_with_what_it_is_made_from():
     assert re.fullmatch(r"element \d+: from \S+ and -?∞, got 1, expected 0", reason.first)
 
 
+def test_numbers_are_shown_so_that_they_differ():
+    text = exercises.solution("09.remainder").replace("r + b[i] : r", "r - b[i] : r")
+    (reason,) = exercises.judge("09.remainder", text).reasons
+    assert re.search(r"got -?\d+, expected -?\d+$", reason.first)
+    text = exercises.solution("01.wide").replace("double", "float")
+    (reason,) = exercises.judge("01.wide", text).reasons
+    got, expected = re.search(r"got (\S+), expected (\S+)$", reason.first).groups()
+    assert got != expected
+
+
+def test_a_stub_is_indented_as_what_it_stands_for():
+    assert "\n    for (long long row = 0; row < rows; row += 4) {\n" in exercises.stub(
+        "08.hunt_last_rows"
+    )
+
+
 def test_of_the_launches_that_fail_the_smallest_is_told(judged):
     verdict = judged(changed("2 * x[i]", "n > 31 ? 0 : 2 * x[i]"), SIZES=(1009, 31, 257, 33, 0))
     (reason,) = verdict.reasons
