@@ -78,15 +78,16 @@ class Picture:
             few = image if shades else image.quantize(COLOURS_STORED, Image.Quantize.FASTOCTREE)
             few.save(small, "PNG")
             self.width = image.width // 2
-        self.png, self.alt = small.getvalue(), alt
+        self.png, self.alt, self.shades = small.getvalue(), alt, shades
 
     def __repr__(self):
         return self.alt
 
     def _repr_html_(self):
         data = b64encode(self.png).decode()
+        drawn = "" if self.shades else ' class="drawn"'  # labextension/ makes it stand out more
         return (
-            f'{badges.FOLDED}<img src="data:image/png;base64,{data}" width="{self.width}"'
+            f'{badges.FOLDED}<img{drawn} src="data:image/png;base64,{data}" width="{self.width}"'
             f' alt="{escape(self.alt)}" style="max-width: 100%">'
         )
 

@@ -12,6 +12,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
 from helpers import bench, plots, sources, windows
+from tests import ROOT
 
 from .timings import CEILING, H200
 
@@ -48,6 +49,18 @@ def test_colours_stand_out(background):
     assert contrast(plots.INK, background) > 4
     for colour in (*plots.COLOURS, *sources.COLOURS.values()):
         assert contrast(colour, background) > 3
+
+
+def test_figures_can_be_read_in_both_themes_of_jupyterlab():
+    script = (ROOT / "helpers/labextension/static/kernel_cells.js").read_text()
+    found = re.findall(r"filter: brightness\(([\d.]+)\)", script)
+    for background, brightness in zip(BACKGROUNDS, map(float, found), strict=True):
+        for colour in (plots.INK, *plots.COLOURS):
+            seen = [min(brightness * part, 1) for part in to_rgb(colour)]
+            assert contrast(seen, background) > 4.5
+    drawn = plots.draw(lambda axes: None, "")._repr_html_()
+    photograph = plots.draw(lambda axes: None, "", shades=True)._repr_html_()
+    assert '<img class="drawn" ' in drawn and "drawn" not in photograph and "img.drawn" in script
 
 
 def test_picture_is_transparent_and_described(timings, tmp_path):

@@ -1,7 +1,11 @@
 // JupyterLab shows cells that begin with %%kernel as C++. It loads this file as it stands: what a
-// bundler would write around it, a container of one module, is the last statement.
+// bundler would write around it, a container of one module, is the last statement. It also makes the
+// course's figures, whose one tone serves both themes, darker on white and brighter on black.
 (() => {
   const CUDA = "text/x-c++src";
+  const DRAWN = ":is(img.drawn, .jp-RenderedMarkdown img[src*='/exercises/'])";
+  const STYLE = `[data-jp-theme-light="true"] ${DRAWN} { filter: brightness(0.8) }
+    [data-jp-theme-light="false"] ${DRAWN} { filter: brightness(1.15) }`;
   let shared;
 
   async function fromLab(name) {
@@ -44,6 +48,7 @@
       autoStart: true,
       requires: [INotebookTracker],
       activate: (app, notebooks) => {
+        document.head.append(Object.assign(document.createElement("style"), { textContent: STYLE }));
         notebooks.forEach(panel => watchNotebook(panel.content));
         notebooks.widgetAdded.connect((_, panel) => watchNotebook(panel.content));
       },
