@@ -26,7 +26,7 @@ from .analysis.proof import find_proofs
 from .analysis.size import is_large
 from .analysis.strides import strides_along_x
 from .analysis.sums import find_sums
-from .analysis.turns import looping_blocks, loops_of
+from .analysis.turns import find_turns, looping_blocks
 from .analysis.uniform import divergent_ends, find_varying
 from .analysis.unrolling import as_ptxas_unrolls
 from .analysis.uses import Uses
@@ -56,7 +56,7 @@ _COMMON = (
     Pass("protected", ("live", "waiting"), protected_registers),
     Pass("nans", ("blocks", "live"), plan_nans),
     Pass("read_somewhere", ("function",), registers_read),
-    Pass("turns", ("blocks",), loops_of),
+    Pass("turns", ("blocks",), find_turns),
 )
 _SUMS = Pass("sums", ("function", "varying"), find_sums, fast=True)
 _PROVING = (

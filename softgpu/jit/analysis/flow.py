@@ -32,6 +32,7 @@ __all__ = [
     "Block",
     "blocks_in_order",
     "live_registers",
+    "loops_of",
     "protected_registers",
     "registers_of",
     "released",
@@ -262,14 +263,18 @@ def blocks_in_order(function: Function, calls_may_exit: bool = False) -> list[Bl
     return [blocks[node] for node in order]
 
 
+def loops_of(blocks: list[Block]) -> list[tuple[int, int]]:
+    """The last and the first block of each loop."""
+    ends = ((last, first) for last, block in enumerate(blocks) for first in block.targets)
+    return [(last, first) for last, first in ends if EXIT < first <= last]
+
+
 def spinning_loops(blocks: list[Block]) -> dict[int, int]:
     """Loops (last block: first block) that may wait for other lanes or warps to change memory."""
     return {
         last: first
-        for last, block in enumerate(blocks)
-        for first in block.targets
-        if EXIT < first <= last
-        and any(_watches(item) for b in blocks[first : last + 1] for item in b.instructions)
+        for last, first in loops_of(blocks)
+        if any(_watches(item) for b in blocks[first : last + 1] for item in b.instructions)
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...ptx.program import Address, Function, Immediate, Instruction, Register
 from ..facts.opcodes import Does, does
-from .flow import Block, gathers, registers_of
+from .flow import Block, gathers, loops_of, registers_of
 
 __all__ = ["find_constants", "find_expected", "find_polling", "find_updated"]
 
@@ -62,21 +62,18 @@ def _acts(item: Instruction) -> bool:
 def _waits_in_loops(blocks: list[Block], constants: set[str]) -> set[Instruction]:
     """The volatile loads and atomics that loops wait on, doing nothing else."""
     found = set()
-    for last, block in enumerate(blocks):
-        for first in block.targets:
-            if not 0 <= first <= last:
-                continue
-            loop = [i for b in blocks[first : last + 1] for i in b.instructions]
-            atoms = [i for i in loop if i.opcode == "atom"]
-            if len(atoms) > 1 or any(_acts(i) for i in loop):
-                continue
-            deciding = _deciding(blocks, first, last, loop)
-            changed = {r.name for i in loop for r in registers_of(i)[0]} - constants
-            for item in atoms or [i for i in loop if "volatile" in i.modifiers]:
-                results, _ = registers_of(item)
-                given = {getattr(o, "name", None) for o in item.operands[2:]}
-                if {r.name for r in results} & deciding and not given & changed:
-                    found.add(item)
+    for last, first in loops_of(blocks):
+        loop = [i for b in blocks[first : last + 1] for i in b.instructions]
+        atoms = [i for i in loop if i.opcode == "atom"]
+        if len(atoms) > 1 or any(_acts(i) for i in loop):
+            continue
+        deciding = _deciding(blocks, first, last, loop)
+        changed = {r.name for i in loop for r in registers_of(i)[0]} - constants
+        for item in atoms or [i for i in loop if "volatile" in i.modifiers]:
+            results, _ = registers_of(item)
+            given = {getattr(o, "name", None) for o in item.operands[2:]}
+            if {r.name for r in results} & deciding and not given & changed:
+                found.add(item)
     return found
 
 

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from ...ptx.program import Immediate, Instruction
 from ..facts.types import bits_of, is_float
-from .flow import EXIT, Block
+from .flow import Block, loops_of
 
-__all__ = ["looping_blocks", "loops_of"]
-
-
-def _loops(blocks: list[Block]) -> dict[int, int]:
-    """The last blocks of loops, by their first ones."""
-    return {
-        first: last
-        for last, block in enumerate(blocks)
-        for first in block.targets
-        if EXIT < first <= last
-    }
+__all__ = ["find_turns", "looping_blocks"]
 
 
 def looping_blocks(blocks: list[Block]) -> set[int]:
     """The blocks that stand in loops."""
-    return {inside for first, last in _loops(blocks).items() for inside in range(first, last + 1)}
+    return {inside for last, first in loops_of(blocks) for inside in range(first, last + 1)}
 
 
-def loops_of(blocks: list[Block]) -> tuple[int, int]:
+def find_turns(blocks: list[Block]) -> tuple[int, int]:
     """(how many loops of a function lie in each other, the largest whole constant that any of
     them compares with)."""
-    ends = _loops(blocks)
+    ends = {first: last for last, first in loops_of(blocks)}
     depth = most = 0
     for index, block in enumerate(blocks):
         around = sum(first <= index <= last for first, last in ends.items())
