@@ -13,7 +13,7 @@ from typing import Any
 __all__ = ["Variable", "variables"]
 
 _SECTION = re.compile(r"^\s*\.section\s+(\.debug_\w+)\s*\{(.*?)\}", re.MULTILINE | re.DOTALL)
-_DATA = re.compile(r"^\s*\.b(8|16|32|64)\s+(.+)$", re.MULTILINE)
+_DATA = re.compile(r"^\s*\.b(8|16|32|64)\s+([^/\n]+)", re.MULTILINE)
 
 _POINTER, _BASE, _FUNCTION, _PLACE = 0x0F, 0x24, 0x2E, (0x34, 0x05)  # tags; the last: variables
 _ALIASES = (0x16, 0x26, 0x35)  # typedef, const, volatile

@@ -88,6 +88,6 @@ def test_functions_may_call_each_other_a_thousand_deep() -> None:
 
 
 @pytest.mark.parametrize("seed", sorted(SEEDS.glob("*.ptx")), ids=lambda path: path.stem)
-@pytest.mark.parametrize("build", ["plain", "profile", "sanitize"])
+@pytest.mark.parametrize("build", ["plain", "profile", "sanitize", "record"])
 def test_what_other_compilers_write_runs(seed: Path, build: str) -> None:
     assert run(seed.read_text(), build, whole=True) == ""
