@@ -81,7 +81,9 @@ def made(monkeypatch, tmp_path):
 
     monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path))
     monkeypatch.setattr(loader.KernelCode, "address", noting)
-    return tiers
+    monkeypatch.setitem(settings._QUICK_WORK, "both", 1 << 16)  # so that small launches are enough
+    with loader.Engine.as_driver().tier("both"):
+        yield tiers
 
 
 @functools.cache  # once: each time could be of another folder, which lines are told with
