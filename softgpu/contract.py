@@ -1,7 +1,7 @@
 """What C and Python agree on, read from driver/runtime.h: structs, enums, functions.
 
-The header is the one place where all of it stands. Here it becomes offsets, numbers and functions
-that can be called; `ffi` makes and reads the structs."""
+The header is the one place where all of it stands; CUDA's own is in cuda_abi.h. Here they become
+offsets, numbers and functions that can be called; `ffi` makes and reads the structs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from _cffi_backend import FFI, __version__
 from . import cache
 
 __all__ = [
-    "ARCHITECTURE",
+    "CODES",
+    "DEVICE",
+    "LANES",
     "WARP",
     "address",
     "dtype",
@@ -31,6 +33,7 @@ __all__ = [
 ]
 
 HEADER = Path(__file__).parent / "driver" / "runtime.h"
+CUDA = HEADER.with_name("cuda_abi.h")
 
 
 def _plain(text: str) -> str:
@@ -51,7 +54,7 @@ def _declared(header: str) -> str:
 
 
 def _open() -> FFI:
-    header = _plain(HEADER.read_text())
+    header = _plain(CUDA.read_text() + HEADER.read_text())
     name = f"contract-{hashlib.sha256(f'{__version__} {header}'.encode()).hexdigest()}.py"
     try:
         python = cache.read(name).decode()
@@ -65,8 +68,19 @@ def _open() -> FFI:
 
 ffi = _open()
 
-ARCHITECTURE: int = ffi.typeof("enum Device").relements["ARCHITECTURE"]
-"""Of the device: 90 for sm_90."""
+DEVICE: dict[str, int] = {
+    name.lower(): value for name, value in ffi.typeof("enum Device").relements.items()
+}
+"""The numbers of the device: architecture (90 for sm_90), multiprocessors, what each has..."""
+
+CODES = {
+    name.removeprefix("CUDA_").removeprefix("ERROR_").lower(): value
+    for name, value in ffi.typeof("CUresult").relements.items()
+}
+"""CUDA's answers, by name."""
+
+LANES: int = ffi.integer_const("LANES")
+"""Of a warp."""
 
 WARP = {name: field.offset for name, field in ffi.typeof("Warp").fields}
 """Byte offset of each field of the Warp that a compiled kernel is called with."""

@@ -22,7 +22,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from . import build, cache, contract, machine, settings, trace
-from .contract import ffi
+from .contract import CODES, DEVICE, ffi
 from .declarations import Declarations, short_name
 from .jit.compile import KernelCode
 from .jit.facts.layout import Image, Layout, Site
@@ -37,13 +37,6 @@ from .telling import last_findings
 
 __all__ = ["Engine"]
 
-_OUT_OF_MEMORY = 2
-_INVALID_PTX = 218
-_UNKNOWN = 999
-_STATIC_SHARED_BYTES = 48 * 1024
-_LOCAL_BYTES = 512 * 1024
-_PARAM_BYTES = 32764
-_LAUNCH_FAILED = 719
 _SPACES = contract.values("Space", "SPACE_")
 _KINDS = contract.values("SiteKind", "SITE_")
 _BUILDS = contract.names("Build", "BUILD_")
@@ -70,20 +63,20 @@ class LoadedModule:
             layout = Layout(self.program, self.image, kernel)
             shared, local = layout.static_shared_bytes, layout.local_bytes
             parameters = self.program.functions[kernel].param_bytes
-            if shared > _STATIC_SHARED_BYTES:
+            if shared > DEVICE["block_shared"]:
                 raise PtxError(
                     f"kernel {kernel} has {shared} bytes of static shared"
-                    f" memory; a block can have {_STATIC_SHARED_BYTES}, more only as dynamic"
+                    f" memory; a block can have {DEVICE['block_shared']}, more only as dynamic"
                 )
-            if local > _LOCAL_BYTES:
+            if local > DEVICE["thread_local"]:
                 raise PtxError(
                     f"kernel {kernel} needs {local} bytes of local memory;"
-                    f" a thread can have {_LOCAL_BYTES}"
+                    f" a thread can have {DEVICE['thread_local']}"
                 )
-            if parameters > _PARAM_BYTES:
+            if parameters > DEVICE["kernel_parameters"]:
                 raise PtxError(
-                    f"kernel {kernel} takes {parameters} bytes of parameters; {_PARAM_BYTES}"
-                    " are possible"
+                    f"kernel {kernel} takes {parameters} bytes of parameters;"
+                    f" {DEVICE['kernel_parameters']} are possible"
                 )
             self._layouts[kernel] = layout
         return self._layouts[kernel]
@@ -344,7 +337,7 @@ class Engine:
     def _callback(self, kind: str, function):
         """A function for C: what it returns, 0 for None, or the error code of its exception."""
         return ffi.callback(
-            kind, lambda *given: function(*given) or 0, error=_UNKNOWN, onerror=self._failed
+            kind, lambda *given: function(*given) or 0, error=CODES["unknown"], onerror=self._failed
         )
 
     def _failed(self, _, error: BaseException, trace) -> int:
@@ -352,12 +345,12 @@ class Engine:
         if self.prints_tracebacks:
             traceback.print_exception(type(error), error, trace)
         if isinstance(error, MemoryError):
-            return _OUT_OF_MEMORY  # the driver may have said how much it is
-        code, text = _UNKNOWN, own_mistake(error)
+            return CODES["out_of_memory"]  # the driver may have said how much it is
+        code, text = CODES["unknown"], own_mistake(error)
         if isinstance(error, KeyboardInterrupt):
             code, text = _INTERRUPTED, "interrupted"
         elif isinstance(error, PtxError):
-            code, text = _INVALID_PTX, str(error)
+            code, text = CODES["invalid_ptx"], str(error)
         self.runtime.sg_set_error(text.encode())
         return code
 
@@ -367,7 +360,7 @@ class Engine:
         if data[:4] == b"\x7fELF":
             raise PtxError("this is machine code of a GPU; the software GPU runs PTX (nvcc --ptx)")
         if data[:4] == fatbin.MAGIC:
-            text = fatbin.ptx_for(data, contract.ARCHITECTURE)
+            text = fatbin.ptx_for(data, DEVICE["architecture"])
         else:
             text = data.rstrip(b"\0").decode(errors="replace")
         text, end, _ = text.partition("\n//@@\n")  # see bin/nvcc
@@ -437,7 +430,7 @@ class Engine:
             found.get("registers", 0),
             found.get("local", layout.local_bytes),
             max(found.get("constant", 0), named),
-            module.program.functions[name].max_threads or 1024,
+            module.program.functions[name].max_threads or DEVICE["block_threads"],
         )
 
     def _report(self) -> int | None:
@@ -453,7 +446,7 @@ class Engine:
         count = "one thing" if len(found) == 1 else f"{len(found)} things"
         first = f"the sanitizer found {count} wrong with kernel {found.kernel}: {found[0]}"
         self.runtime.sg_set_error(first.encode())
-        return _LAUNCH_FAILED
+        return CODES["launch_failed"]
 
     def _unload(self, handle) -> int:
         self.modules.pop(handle, None)

@@ -18,7 +18,7 @@ from .toolkit import Toolkit
 __all__ = ["ProgramError", "Runtime", "load_program", "run_main"]
 
 _SOURCES = Path(__file__).parent / "cudart"
-_TARGET = f"compute_{contract.ARCHITECTURE}"
+_TARGET = f"compute_{contract.DEVICE['architecture']}"
 _RELOCATABLE = ("-rdc", "--relocatable-device-code", "-dc", "--device-c")
 
 

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 __all__ = [
+    "MOST_THREADS",
     "cache_bytes",
     "cache_folder",
     "debugged",
@@ -17,7 +18,9 @@ __all__ = [
     "traced",
 ]
 
-_MOST_THREADS = 256  # as MAX_WORKERS in driver/run/workers.c
+MOST_THREADS = 256
+"""As MOST_WORKERS of runtime.h, which cannot be read before there are settings."""
+
 _LONGEST_S = 1e9
 _CACHE_MB = 1024
 _MOST_CACHE_MB = 1 << 30
@@ -28,7 +31,7 @@ _QUICK_WORK = {"both": 1 << 22, "quick": (1 << 64) - 1, "full": 0}
 
 def threads() -> int:
     """SOFTGPU_THREADS: how many blocks run at a time; 0, for as many as there are cores, unset."""
-    return _whole("SOFTGPU_THREADS", 1, _MOST_THREADS) or 0
+    return _whole("SOFTGPU_THREADS", 1, MOST_THREADS) or 0
 
 
 def timeout_s() -> float:

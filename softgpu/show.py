@@ -80,7 +80,7 @@ def main(command: str = "show", words: list[str] | None = None) -> int:
     parser.add_argument("stages", nargs="*", help=f"all, or of: {', '.join(STAGES)}")
     builds = contract.names("Build", "BUILD_")
     parser.add_argument("--build", choices=builds, default="plain")
-    parser.add_argument("--arch", default=f"sm_{contract.ARCHITECTURE}", help="for nvcc")
+    parser.add_argument("--arch", default=f"sm_{contract.DEVICE['architecture']}", help="for nvcc")
     parser.add_argument("-I", action="append", default=[], metavar="FOLDER", help="for nvcc")
     asked = parser.parse_args(words)
     by_stem = {name.partition(".")[0]: name for name in STAGES}

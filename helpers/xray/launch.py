@@ -331,7 +331,7 @@ class BesideTarget(Target):
         compiled = {
             **arguments,
             "options": options,
-            "arch": f"sm_{contract.ARCHITECTURE}",
+            "arch": f"sm_{contract.DEVICE['architecture']}",
             "target": "ptx",
         }
         with warnings.catch_warnings():
@@ -409,6 +409,6 @@ class BesideTarget(Target):
         extra = (c_void_p * 5)(1, ctypes.addressof(buffer), 2, ctypes.addressof(size), 0)
         sizes = [c_uint(n) for n in (*grid, *block, shared)]
         limit = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        if shared > 48 << 10:
+        if shared > contract.DEVICE["block_shared"]:
             self.check(self.library.cuFuncSetAttribute(self.function, limit, c_int(shared)))
         self.check(self.library.cuLaunchKernel(self.function, *sizes, None, None, extra))

@@ -10,13 +10,9 @@
 #include "cuda_abi.h"
 #include "runtime.h"
 
-#define MAX_WARPS 32 /* in a block */
+#define MAX_WARPS (BLOCK_THREADS / LANES) /* in a block */
 #define MAX_BUILDS 8 /* kinds of code per kernel: 0 plain, others instrumented */
 #define BARRIERS 16  /* named barriers of a block */
-#define MULTIPROCESSORS 132u
-#define SHARED_DEFAULT 49152u
-#define SHARED_OPTIN 232448u
-#define SHARED_PER_SM 233472u /* past what a block may use, 1 KiB is for libraries */
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 /* Whether an array has room for one more than `count`, for which it is made twice as large. */

@@ -6,8 +6,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LANES = 32 };
-enum Device { ARCHITECTURE = 90 }; /* sm_90, as an H200 */
+enum { LANES = 32, MOST_WORKERS = 256 }; /* of a warp; threads that run blocks */
+/* The device, an H200: who needs one of these numbers takes it from here. Memory in bytes. */
+enum Device {
+    ARCHITECTURE = 90, /* sm_90 */
+    MULTIPROCESSORS = 132,
+    CLOCK_KHZ = 1980000,
+    MEMORY_CLOCK_KHZ = 3201000,
+    MEMORY_BUS_BITS = 6016,
+    L2_BYTES = 60 << 20,
+    /* of a multiprocessor */
+    SM_WARPS = 64,
+    SM_BLOCKS = 32,
+    SM_REGISTERS = 65536,
+    SM_SHARED = 228 << 10,
+    SM_CACHE = 256 << 10, /* the L1 with the shared memory */
+    /* of a block */
+    BLOCK_THREADS = 1024,
+    BLOCK_SHARED = 48 << 10, /* unless its kernel asks for more */
+    BLOCK_MOST_SHARED = 227 << 10,
+    BLOCK_SYSTEM_SHARED = 1 << 10, /* beside its own, for libraries */
+    KERNEL_PARAMETERS = 32764,
+    THREAD_LOCAL = 512 << 10,
+    /* what is given out at a time: registers of a warp, warps, shared memory */
+    REGISTER_UNIT = 256,
+    WARP_UNIT = 4,
+    SHARED_UNIT = 128
+};
 
 #pragma GCC visibility push(default)
 

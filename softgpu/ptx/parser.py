@@ -10,6 +10,7 @@ import struct
 from dataclasses import replace
 from itertools import islice
 
+from ..contract import DEVICE
 from .program import (
     Address,
     Function,
@@ -69,7 +70,6 @@ SIZES = {
 FLOATS = {"f32": "<f", "f64": "<d"}
 ALIGNMENTS = [1 << n for n in range(16)]
 MOST_REGISTERS = 10**6
-MOST_THREADS = 1024  # in a block
 MOST_BYTES = 2**40  # of a variable
 COMPONENTS = ("xr", "yg", "zb", "wa")
 UNKNOWN = SourceLine("", 0)
@@ -296,7 +296,7 @@ class _Parser:
                 function.directives[token[1:]] = self.numbers()
         for limit in ("maxntid", "reqntid"):
             if dims := function.directives.get(limit):
-                function.max_threads = min(math.prod(dims), MOST_THREADS)
+                function.max_threads = min(math.prod(dims), DEVICE["block_threads"])
         functions = self.result.functions
         if self.accept(";"):
             functions.setdefault(name, function)

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from softgpu import build, contract
+from softgpu import build, contract, settings
 from softgpu.contract import ffi
 from softgpu.jit.emit.module_text import ModuleText
 from softgpu.jit.facts.layout import Image, Layout
@@ -74,6 +74,10 @@ def test_every_struct_and_enum_is_compared():
     named = re.findall(r"^(?:typedef )?(?:struct|enum) (\w+) \{", text, re.MULTILINE)
     assert set(named) <= {*STRUCTS, *ENUMS}
     assert not re.findall(r"^enum \{(?!.*LANES)", text, re.MULTILINE), "an enum without a name"
+
+
+def test_settings_and_the_driver_take_as_many_threads():
+    assert ffi.integer_const("MOST_WORKERS") == settings.MOST_THREADS
 
 
 def test_names_of_flags_are_no_numbers():

@@ -13,7 +13,7 @@ static const size_t first_limits[9] = {1024,    /* stack size per thread */
                                        2048,    /* pending nested launches */
                                        64,      /* L2 fetch granularity */
                                        0,       /* persisting L2 */
-                                       SHARED_OPTIN,
+                                       BLOCK_MOST_SHARED,
                                        0};
 
 static Context *context_new(unsigned flags)

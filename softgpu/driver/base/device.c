@@ -17,22 +17,22 @@ static const struct {
     short attribute;
     int value;
 } attributes[] = {
-    {1, 1024}, /* threads per block */
-    {2, 1024}, /* block dimensions x, y, z */
-    {3, 1024},
+    {1, BLOCK_THREADS}, /* threads per block */
+    {2, BLOCK_THREADS}, /* block dimensions x, y, z */
+    {3, BLOCK_THREADS},
     {4, 64},
     {5, 2147483647}, /* grid dimensions x, y, z */
     {6, 65535},
     {7, 65535},
-    {8, SHARED_DEFAULT},
-    {9, 65536},       /* constant memory */
-    {10, 32},         /* warp size */
-    {11, 2147483647}, /* pitch */
-    {12, 65536},      /* registers per block */
-    {13, 1980000},    /* clock, kHz */
-    {14, 512},        /* texture alignment */
-    {15, 1},          /* copies overlap kernels */
-    {16, 132},        /* multiprocessors */
+    {8, BLOCK_SHARED},
+    {9, 65536},            /* constant memory */
+    {10, LANES},           /* warp size */
+    {11, 2147483647},      /* pitch */
+    {12, SM_REGISTERS},    /* registers per block */
+    {13, CLOCK_KHZ},       /* clock, kHz */
+    {14, 512},             /* texture alignment */
+    {15, 1},               /* copies overlap kernels */
+    {16, MULTIPROCESSORS}, /* multiprocessors */
     {17, 0},
     {18, 0},      /* integrated */
     {19, 1},      /* can map host memory */
@@ -52,13 +52,13 @@ static const struct {
     {33, 0},   /* PCI bus, device: ours */
     {34, 0},
     {35, 0},
-    {36, 3201000},  /* memory clock, kHz */
-    {37, 6016},     /* memory bus, bits */
-    {38, 62914560}, /* L2 cache */
-    {39, 2048},     /* threads per multiprocessor */
-    {40, 3},        /* copy engines */
-    {41, 1},        /* unified addressing */
-    {42, 32768},    /* texture sizes, up to 49 */
+    {36, MEMORY_CLOCK_KHZ}, /* memory clock, kHz */
+    {37, MEMORY_BUS_BITS},  /* memory bus, bits */
+    {38, L2_BYTES},         /* L2 cache */
+    {39, SM_WARPS * LANES}, /* threads per multiprocessor */
+    {40, 3},                /* copy engines */
+    {41, 1},                /* unified addressing */
+    {42, 32768},            /* texture sizes, up to 49 */
     {43, 2048},
     {44, 1},
     {45, 32768},
@@ -97,9 +97,9 @@ static const struct {
     {78, 1}, /* stream priorities */
     {79, 1}, /* L1 caches global, local */
     {80, 1},
-    {81, SHARED_PER_SM},
-    {82, 65536}, /* registers per multiprocessor */
-    {83, 1},     /* managed memory */
+    {81, SM_SHARED},
+    {82, SM_REGISTERS}, /* registers per multiprocessor */
+    {83, 1},            /* managed memory */
     {84, 0},
     {85, 0},
     {86, 0}, /* host atomics over the link */
@@ -110,7 +110,7 @@ static const struct {
     {91, 1}, /* host pointer of registered memory */
     {95, 1}, /* cooperative launch */
     {96, 0},
-    {97, SHARED_OPTIN},
+    {97, BLOCK_MOST_SHARED},
     {98, 0},
     {99, 1}, /* host register */
     {100, 0},
@@ -119,12 +119,12 @@ static const struct {
     {103, 0},
     {104, 0},
     {105, 0},
-    {106, 32},       /* blocks per multiprocessor */
-    {107, 0},        /* compression: not here */
-    {108, 39321600}, /* persisting L2 */
+    {106, SM_BLOCKS}, /* blocks per multiprocessor */
+    {107, 0},         /* compression: not here */
+    {108, 39321600},  /* persisting L2 */
     {109, 134217728},
     {110, 0},
-    {111, 1024}, /* reserved shared memory per block */
+    {111, BLOCK_SYSTEM_SHARED}, /* reserved shared memory per block */
     {112, 0},
     {113, 1}, /* read-only host register */
     {114, 0},

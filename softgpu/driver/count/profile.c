@@ -258,7 +258,7 @@ static void count_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t 
     if (s->space == SPACE_SHARED) shared = mask;
     if (s->space == SPACE_LOCAL) local = mask;
     if (s->space == SPACE_GENERIC) {
-        shared = place_of(address, mask, (uint64_t)w->shared, SHARED_PER_SM);
+        shared = place_of(address, mask, (uint64_t)w->shared, SM_SHARED);
         local = place_of(address, mask, (uint64_t)w->local, w->local_stride * LANES);
     }
     count[COUNT_ACTIVE] += __builtin_popcount(mask);
@@ -393,7 +393,7 @@ static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t
         lanes = 1u << __builtin_ctz(mask);
     if (s->space == SPACE_SHARED) shared = lanes;
     if (s->space == SPACE_GENERIC)
-        shared = place_of(address, lanes, (uint64_t)w->shared, SHARED_PER_SM);
+        shared = place_of(address, lanes, (uint64_t)w->shared, SM_SHARED);
     if (shared) {
         uint32_t offset[LANES];
         uint32_t bytes = s->bytes < 4 ? 4 : s->bytes;

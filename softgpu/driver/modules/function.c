@@ -59,7 +59,7 @@ CUAPI cuFuncSetAttribute(CUfunction function, int attribute, int value)
 {
     NEED_KERNEL(kernel, function);
     if (attribute == MAX_DYNAMIC_SHARED) {
-        int most = SHARED_OPTIN - kernel->static_shared;
+        int most = BLOCK_MOST_SHARED - kernel->static_shared;
         if (value < 0 || value > most)
             return fail(CUDA_ERROR_INVALID_VALUE,
                         "kernel %s can have 0 to %d bytes of dynamic "

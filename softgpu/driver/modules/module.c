@@ -104,7 +104,7 @@ char *sg_module_variables(void *handle, size_t *bytes)
 }
 
 static uint32_t default_dynamic(uint32_t static_shared)
-{ return static_shared < SHARED_DEFAULT ? SHARED_DEFAULT - static_shared : 0; }
+{ return static_shared < BLOCK_SHARED ? BLOCK_SHARED - static_shared : 0; }
 
 static void kernel_free(Kernel *kernel)
 {
@@ -159,7 +159,7 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->static_shared = facts->static_shared;
     kernel->dynamic_align = MAX(facts->dynamic_align, 1);
     kernel->local_bytes = kernel->reported_local = facts->local_bytes;
-    kernel->max_threads = most && most < 1024 ? most : 1024;
+    kernel->max_threads = most && most < BLOCK_THREADS ? most : BLOCK_THREADS;
     kernel->ptx_version = facts->ptx_version ? facts->ptx_version : ARCHITECTURE;
     kernel->max_dynamic_shared = default_dynamic(facts->static_shared);
     kernel->carveout = -1;

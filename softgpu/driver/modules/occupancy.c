@@ -1,9 +1,5 @@
-/* How many blocks an H200 holds at once; helpers/xray/occupancy.py says what limits them. */
+/* How many blocks an H200 holds at once. */
 #include "driver.h"
-
-enum { WARPS = 64, BLOCKS = 32, REGISTERS = 65536 };            /* of a multiprocessor */
-enum { REGISTER_UNIT = 256, WARP_UNIT = 4, SHARED_UNIT = 128 }; /* what is given out at a time */
-enum { SHARED_OF_SYSTEM = 1024 };                               /* bytes of each block */
 
 static uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -11,9 +7,9 @@ uint32_t occupancy_blocks(uint32_t threads, uint32_t registers, uint32_t shared)
 {
     uint32_t warps = (threads + LANES - 1) / LANES;
     uint32_t of_warp = round_up((registers ? registers : 1) * LANES, REGISTER_UNIT);
-    uint32_t by_registers = REGISTERS / of_warp / WARP_UNIT * WARP_UNIT / warps;
-    uint32_t by_shared = SHARED_PER_SM / round_up(shared + SHARED_OF_SYSTEM, SHARED_UNIT);
-    return MIN(MIN(WARPS / warps, BLOCKS), MIN(by_registers, by_shared));
+    uint32_t by_registers = SM_REGISTERS / of_warp / WARP_UNIT * WARP_UNIT / warps;
+    uint32_t by_shared = SM_SHARED / round_up(shared + BLOCK_SYSTEM_SHARED, SHARED_UNIT);
+    return MIN(MIN(SM_WARPS / warps, SM_BLOCKS), MIN(by_registers, by_shared));
 }
 
 CUAPI cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function,
@@ -25,7 +21,7 @@ CUAPI cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfuncti
         return fail(CUDA_ERROR_INVALID_VALUE, "blocks of %d threads, flags %u", threads, flags);
     CUresult result = kernel_learn_attributes(kernel);
     if (result) return result;
-    bool fits = (unsigned)threads <= kernel->max_threads && dynamic_shared <= SHARED_OPTIN;
+    bool fits = (unsigned)threads <= kernel->max_threads && dynamic_shared <= BLOCK_MOST_SHARED;
     uint32_t shared = kernel->static_shared + (fits ? dynamic_shared : 0);
     *blocks = fits ? occupancy_blocks(threads, kernel->registers, shared) : 0;
     return CUDA_SUCCESS;
@@ -76,8 +72,8 @@ CUAPI cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function
     if (blocks < 1 || threads < 1 || (unsigned)threads > kernel->max_threads ||
         (unsigned)blocks > occupancy_blocks(threads, 0, 0))
         return fail(CUDA_ERROR_INVALID_VALUE, "%d blocks of %d threads at once", blocks, threads);
-    uint32_t each = SHARED_PER_SM / blocks / SHARED_UNIT * SHARED_UNIT;
-    uint32_t taken = SHARED_OF_SYSTEM + kernel->static_shared;
+    uint32_t each = SM_SHARED / blocks / SHARED_UNIT * SHARED_UNIT;
+    uint32_t taken = BLOCK_SYSTEM_SHARED + kernel->static_shared;
     *bytes = MIN(each > taken ? each - taken : 0, kernel->max_dynamic_shared);
     return CUDA_SUCCESS;
 }

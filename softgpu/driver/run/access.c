@@ -33,7 +33,7 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
     uint32_t bytes = used.end - used.begin;
     uint64_t in_shared = address - (uint64_t)w->shared;
     uint64_t in_local = address - (uint64_t)w->worker->local;
-    bool shared = s->space == SPACE_SHARED || in_shared < SHARED_PER_SM;
+    bool shared = s->space == SPACE_SHARED || in_shared < SM_SHARED;
     bool local = s->space == SPACE_LOCAL || in_local < w->worker->local_room;
     if (address & (s->bytes - 1))
         fault_at(w, site, lane, CUDA_ERROR_MISALIGNED_ADDRESS,
@@ -71,13 +71,13 @@ static bool inside(Range r, uint64_t address, uint32_t bytes)
 Range access_reserved_shared(const Warp *w)
 {
     if (!w->worker->opens_reserved) return (Range){0, 0};
-    return (Range){(uint64_t)w->shared + SHARED_OPTIN, (uint64_t)w->shared + SHARED_PER_SM};
+    return (Range){(uint64_t)w->shared + BLOCK_MOST_SHARED, (uint64_t)w->shared + SM_SHARED};
 }
 
 uint32_t sg_reserved_shared(Warp *w)
 {
     w->worker->opens_reserved = true;
-    return SHARED_OPTIN;
+    return BLOCK_MOST_SHARED;
 }
 
 /* The memory of a space around an address, as far as one lane may reach; false: none. A heap block

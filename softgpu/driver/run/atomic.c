@@ -181,7 +181,7 @@ static uint32_t lanes_in_shared(Warp *w, const uint64_t *addr, uint32_t mask)
 {
     uint32_t shared = 0;
     FOR_LANES(lane, mask)
-    shared |= (uint32_t)(addr[lane] - (uint64_t)w->shared < SHARED_PER_SM) << lane;
+    shared |= (uint32_t)(addr[lane] - (uint64_t)w->shared < SM_SHARED) << lane;
     return shared;
 }
 

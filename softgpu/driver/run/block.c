@@ -51,7 +51,7 @@ bool block_prepare(Worker *worker, Job *job)
     worker->unfinished = worker->ready = 0;
     if (!worker->warps) {
         worker->warps = map_pages(MAX_WARPS * sizeof(Warp));
-        worker->shared = map_pages(SHARED_PER_SM);
+        worker->shared = map_pages(SM_SHARED);
         if (!worker->warps || !worker->shared) return false;
     }
     size_t local = job->local_stride * LANES * job->warps;
@@ -384,7 +384,7 @@ static bool arrive(Worker *worker, Warp *w, uint32_t site, uint32_t id, uint32_t
                    uint32_t mask)
 {
     if (*w->stop) fault_leave(worker);
-    if (id >= BARRIERS || threads > 1024)
+    if (id >= BARRIERS || threads > BLOCK_THREADS)
         fault_at(w, site, mask ? __builtin_ctz(mask) : 0, CUDA_ERROR_LAUNCH_FAILED,
                  "uses barrier %u for %u threads; a block has barriers 0 to 15", id, threads);
     count_exits(worker, w, __builtin_popcount(w->live));

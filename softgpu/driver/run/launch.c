@@ -4,7 +4,6 @@
 
 #include "driver.h"
 
-#define MAX_PARAM_BYTES 32764
 #define OLD_PARAM_BYTES 4096 /* through cuParamSet... */
 #define UNBOUNDED (1ull << 62)
 
@@ -20,7 +19,7 @@ static CUresult check(const Kernel *kernel, const Shape *shape)
 {
     const uint32_t *grid = shape->grid, *block = shape->block, shared = shape->shared;
     static const uint32_t most_blocks[3] = {2147483647, 65535, 65535};
-    static const uint32_t most_threads[3] = {1024, 1024, 64};
+    static const uint32_t most_threads[3] = {BLOCK_THREADS, BLOCK_THREADS, 64};
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     const char *name = kernel->shown;
     for (int i = 0; i < 3; i++) {
@@ -35,23 +34,23 @@ static CUresult check(const Kernel *kernel, const Shape *shape)
                         "1 to %u are possible",
                         name, block[i], "xyz"[i], most_threads[i]);
     }
-    if (threads > 1024)
+    if (threads > BLOCK_THREADS)
         return fail(CUDA_ERROR_INVALID_VALUE,
                     "kernel %s: the block has %u x %u x %u = %llu "
-                    "threads; at most 1024 are possible",
-                    name, block[0], block[1], block[2], (unsigned long long)threads);
+                    "threads; at most %d are possible",
+                    name, block[0], block[1], block[2], (unsigned long long)threads, BLOCK_THREADS);
     if (threads > kernel->max_threads)
         return fail(CUDA_ERROR_INVALID_VALUE,
                     "kernel %s was compiled for at most %u threads a "
                     "block; the block has %llu",
                     name, kernel->max_threads, (unsigned long long)threads);
-    if (shared > kernel->max_dynamic_shared || shared + kernel->static_shared > SHARED_OPTIN)
+    if (shared > kernel->max_dynamic_shared || shared + kernel->static_shared > BLOCK_MOST_SHARED)
         return fail(CUDA_ERROR_INVALID_VALUE,
                     "kernel %s: %u bytes of dynamic shared memory asked "
                     "for; %u are allowed beside its %u static ones (up to %u after "
                     "MAX_DYNAMIC_SHARED_SIZE_BYTES is set)",
                     name, shared, kernel->max_dynamic_shared, kernel->static_shared,
-                    SHARED_OPTIN - kernel->static_shared);
+                    BLOCK_MOST_SHARED - kernel->static_shared);
     return CUDA_SUCCESS;
 }
 
@@ -111,7 +110,7 @@ void sg_cooperative(int on) { all_cooperative = on; }
 
 static CUresult check_arguments(const Kernel *kernel, size_t bytes)
 {
-    if (bytes < kernel->param_bytes || kernel->param_bytes > MAX_PARAM_BYTES)
+    if (bytes < kernel->param_bytes || kernel->param_bytes > KERNEL_PARAMETERS)
         return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s takes %zu bytes of arguments%s, not %zu",
                     kernel->shown, kernel->param_bytes, kernel->takes, bytes);
     if (bytes > kernel->param_bytes)
@@ -169,7 +168,7 @@ static CUresult launch(Kernel *kernel, const Shape *shape, const void *params, s
 {
     static uint32_t grid_id;
     /* padded, so that a wide load of the last parameter stays inside */
-    char param_copy[MAX_PARAM_BYTES + 64] __attribute__((aligned(64)));
+    char param_copy[KERNEL_PARAMETERS + 64] __attribute__((aligned(64)));
     const Instrument *tool = instrument ? instrument : instrument_of_all;
     uint32_t build = tool ? tool->build : BUILD_PLAIN;
     CUresult result = check(kernel, shape);
@@ -215,7 +214,7 @@ static CUresult launch(Kernel *kernel, const Shape *shape, const void *params, s
 /* Arguments given one by one, as the kernel takes them: packed. */
 static CUresult pack(const Kernel *kernel, void *const *params, char *packed)
 {
-    if (kernel->param_bytes > MAX_PARAM_BYTES || (kernel->param_bytes && !kernel->params))
+    if (kernel->param_bytes > KERNEL_PARAMETERS || (kernel->param_bytes && !kernel->params))
         return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: no arguments", kernel->shown);
     memset(packed, 0, kernel->param_bytes);
     for (uint32_t i = 0; i < kernel->param_count; i++)
@@ -230,7 +229,7 @@ static CUresult launch_with(CUfunction function, const Shape *shape, void **para
     NEED_CONTEXT(context);
     NEED_KERNEL(kernel, function);
     if (!stream_valid(shape->stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
-    char packed[MAX_PARAM_BYTES];
+    char packed[KERNEL_PARAMETERS];
     const void *buffer = NULL;
     size_t bytes = 0;
     if (params) {

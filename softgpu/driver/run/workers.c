@@ -15,7 +15,6 @@
 
 #include "driver.h"
 
-#define MAX_WORKERS 256
 #define WATCH_NS 20000000 /* how often the watchdog looks while launches happen */
 
 typedef struct {
@@ -24,7 +23,7 @@ typedef struct {
     uint32_t latest; /* the grid of its last launch: a wake for one before may come late */
 } Thread;
 
-static Thread *threads[MAX_WORKERS];
+static Thread *threads[MOST_WORKERS];
 static unsigned started; /* threads that exist, worker 0 included */
 static unsigned option_threads;
 static bool option_deterministic;
@@ -246,7 +245,7 @@ CUresult workers_run(Job *job)
 {
     unsigned wanted = option_deterministic || job->in_order ? 1 : option_threads;
     if (!wanted) wanted = usable_cores();
-    if (wanted > MAX_WORKERS) wanted = MAX_WORKERS;
+    if (wanted > MOST_WORKERS) wanted = MOST_WORKERS;
     if (wanted > job->blocks) wanted = job->blocks;
     start_workers(wanted);
     if (!started) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -400,8 +400,8 @@ void sg_sanitize_start(Warp *w)
         memset(w->shared, GARBAGE, w->shared_bytes);
         watch.here->block = w->worker->block;
         order_begin_block(watch.here->block - 1);
-        if (!watch.here->shared.room && shadow_make(&watch.here->shared, (uint64_t)w->shared,
-                                                    (uint64_t)w->shared + SHARED_PER_SM))
+        if (!watch.here->shared.room &&
+            shadow_make(&watch.here->shared, (uint64_t)w->shared, (uint64_t)w->shared + SM_SHARED))
             watch.here->shared.is_shared = true;
         memset(watch.here->polled, 0, sizeof watch.here->polled);
         memset(watch.here->barrier_came, 0, sizeof watch.here->barrier_came);

@@ -167,7 +167,7 @@ static inline bool same_size(Mark before, const Access *a)
 }
 
 static inline bool in_shared(const Warp *w, const struct Site *site, uint64_t address)
-{ return site->space == SPACE_SHARED || address - (uint64_t)w->shared < SHARED_PER_SM; }
+{ return site->space == SPACE_SHARED || address - (uint64_t)w->shared < SM_SHARED; }
 
 static inline bool in_local(const Warp *w, const struct Site *site, uint64_t address)
 {

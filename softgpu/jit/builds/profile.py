@@ -18,7 +18,6 @@ __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 
 SITE_COUNTERS = contract.names("Counter", "COUNT_")
 _As = contract.flags("AtomicForm", "AS_")
-_MAX_WARPS = 32
 _EXCHANGES = {"shfl": "shuffles", "redux": "shuffles"}
 _EXCHANGES |= dict.fromkeys(("vote", "match", "activemask"), "votes")
 _WATCHED = Value("%watched", "i1", True)  # whether the block is the one that pictures show
@@ -68,7 +67,7 @@ class ProfiledEmitter(FunctionEmitter):
         super().__init__(text, found)
         self._line = self.function.source
         self.notes = text.notes
-        self.notes.setdefault("counters", _MAX_WARPS)
+        self.notes.setdefault("counters", contract.DEVICE["block_threads"] // contract.LANES)
         self.notes.setdefault("sites", [])
         self.notes.setdefault("blocks", [])
         self.notes.setdefault("exchanges", [])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from ...contract import DEVICE
 from ...ptx.program import Address, Register, Symbol, Unsupported
 from ..facts.layout import RESERVED_SHARED
 from ..facts.types import element_of
 from .values import LANES, Value
 
 __all__ = ["operand_address", "operand_sum", "special", "symbol_address"]
+
+_OF_DEVICE = {"nwarpid": DEVICE["sm_warps"], "smid": 0, "nsmid": DEVICE["multiprocessors"]}
 
 
 def special(e, name: str) -> Value:
@@ -35,8 +38,8 @@ def special(e, name: str) -> Value:
         return e.lanes(m - (1 << 32) if m >> 31 else m for m in masks)
     if name == "warpid":
         return e.warp_value("warp_id", "i32")
-    if name in ("nwarpid", "smid", "nsmid"):
-        return e.constant({"nwarpid": 64, "nsmid": 132}.get(name, 0), "i32")
+    if name in _OF_DEVICE:
+        return e.constant(_OF_DEVICE[name], "i32")
     if name == "gridid":
         return e.resize(e.warp_value("grid_id", "i32"), "i64")
     if name in ("dynamic_smem_size", "total_smem_size", "aggr_smem_size"):

@@ -12,11 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ...contract import WARP
+from ...contract import LANES, WARP
 
 __all__ = ["BITS", "LANES", "Value", "ValueEmitter"]
-
-LANES = 32
 
 NOTHING: Mapping = MappingProxyType({})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ...contract import DEVICE
 from ...ptx.forms import check_forms
 from ...ptx.program import Address, Function, Module, PtxError, Symbol, Vector
 
@@ -18,10 +19,10 @@ __all__ = [
     "symbols_of",
 ]
 
-SHARED_WINDOW = 228 << 10
+SHARED_WINDOW = DEVICE["sm_shared"]
 """Bytes of the address range that is shared memory, whatever a block has of it."""
 
-RESERVED_SHARED = {"begin": 0, "0": 0, "1": 0, "end": 288, "cap": 1024}
+RESERVED_SHARED = {"begin": 0, "0": 0, "1": 0, "end": 288, "cap": DEVICE["block_system_shared"]}
 """%reserved_smem_offset_...: offsets in what a block has beside the kernel's shared memory."""
 
 _GAP = 512
