@@ -186,6 +186,40 @@ void sg_shuffle(uint32_t mode, const uint32_t *a, const uint32_t *b, const uint3
                 uint32_t mask, uint32_t *out, uint32_t *in_range);
 void sg_match_any(uint32_t bytes, const void *a, uint32_t mask, uint32_t *out);
 
+/* Tensor cores (tensor.c). Registers of a fragment lie one after the other, 32 lanes each. */
+enum MmaType {
+    MMA_F16,
+    MMA_BF16,
+    MMA_TF32,
+    MMA_E4M3,
+    MMA_E5M2,
+    MMA_F32, /* of sums only */
+    MMA_BYTES,
+    MMA_NIBBLES,
+    MMA_BITS
+};
+enum MmaHow {
+    MMA_HALF_C = 1,
+    MMA_HALF_D = 2,
+    MMA_OTHER_B = 4, /* e4m3 meets e5m2 */
+    MMA_SIGNED_A = 8,
+    MMA_SIGNED_B = 16,
+    MMA_SATURATES = 32,
+    MMA_XOR = 64, /* of bits; else and */
+    MMA_SPARSE = 128
+};
+void sg_mma(uint32_t type, uint32_t m, uint32_t k, uint32_t how, uint32_t selector,
+            const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *metadata,
+            uint32_t *d);
+enum Rounding { ROUND_RN, ROUND_RZ, ROUND_RM, ROUND_RP };
+void sg_mma_f64(uint32_t m, uint32_t k, uint32_t rounding, const double *a, const double *b,
+                const double *c, double *d);
+/* m8n8k4: four products, one by each 8 lanes; layouts: bit 0: a by columns, bit 1: b by rows. */
+void sg_mma_quads(uint32_t layouts, uint32_t how, const uint32_t *a, const uint32_t *b,
+                  const uint32_t *c, uint32_t *d);
+/* movmatrix: of 8 x 8 halves, two to a lane. */
+void sg_transpose(const uint32_t *a, uint32_t *d);
+
 /* The arithmetic over lanes (sg_div_s64, sg_add_rz_f32, sg_ex2_approx_f32, ...) is defined by
    macros in lanes.c, half.c and approx.c. */
 

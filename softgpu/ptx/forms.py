@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from .matrices import matrix_problem
 from .parser import line_number
 from .program import (
     Address,
@@ -216,6 +217,14 @@ redux            .sync.(add|min|max).(u32|s32)               d a a
 redux            .sync.(and|or|xor).b32                      d a a
 elect            .sync                                       d p a
 activemask       .b32                                        d
+mma              .sync.aligned.*                             w v v v
+mma              .sp(::\\w+)?.sync.aligned.*                 w v v v a n
+wmma             .mma.*                                      w v v v
+wmma             .load.*                                     w m a?
+wmma             .store.*                                    m v a?
+ldmatrix         .sync.*                                     w m
+stmatrix         .sync.*                                     m v
+movmatrix        .sync.*                                     d a
 bar barrier      (.cta)?.sync(.aligned)?                     a a?
 bar barrier      (.cta)?.arrive(.aligned)?                   a a
 bar barrier      (.cta)?.red.popc(.aligned)?.u32             d a a? q
@@ -464,5 +473,7 @@ def check_forms(module: Module, function: Function) -> None:
                 problem = problem or _width_problem(item)
             elif item.opcode == "mov":
                 problem = problem or _parts_problem(item)
+            elif item.opcode in ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"):
+                problem = problem or matrix_problem(item)
         if problem:
             raise refusal(module, function, item, problem)

@@ -123,6 +123,10 @@ class TestMemory(Family):
     family = "memory"
 
 
+class TestMatrices(Family):
+    family = "matrix"
+
+
 class TestAtomics(Family):
     family = "atomics"
 

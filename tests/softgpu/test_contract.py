@@ -18,7 +18,7 @@ STRUCTS = """Warp Range Site KernelFacts Origin Finding Step Sample Touched Prof
 CacheSite CacheCounts Waves Recorded""".split()
 ENUMS = """Device Space SiteKind Operation Type Shuffle Build Tier Counter BarrierCounter AtomicForm
 StepKind Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit Answer
-EventKind""".split()
+EventKind MmaType MmaHow Rounding""".split()
 LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}
 REST = """
 #include <cassert>
@@ -43,6 +43,14 @@ extern "C" __global__ void rest(int *x, long long *time)
     asm volatile("mov.u32 %0, %reserved_smem_offset_begin;" : "=r"(x[4]));
     x[3] = __match_any_sync(0xffffffff, x[threadIdx.x]);
     free(p);
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16"
+                 " {%0, %1}, {%0, %1, %0, %1}, {%0, %1}, {%0, %1};" : "+r"(x[0]), "+r"(x[1]));
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16"
+                 " {%0, %1, %0, %1}, {%0, %1}, {%0, %1}, {%0, %1, %0, %1};"
+                 : "+r"(x[0]), "+r"(x[1]));
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %0}, {%0}, {%0}, {%0, %0};"
+                 : "+d"(*(double *)time));
+    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %0;" : "+r"(x[0]));
     __shared__ unsigned long long barrier;
     __shared__ char to[16];
     bulk(to, (const char *)x, &barrier);

@@ -54,6 +54,13 @@ INLINE float flush_f32(float x)
     return f32_of_bits(bits & 0x7f800000 ? bits : bits & 0x80000000);
 }
 
+/* Fused multiply-adds of doubles (lanes.c), by their rounding. */
+#define FMA_F64(mode)                                                                              \
+    void sg_fma_##mode##_f64(const double *, const double *, const double *, double *)
+FMA_F64(rz);
+FMA_F64(rm);
+FMA_F64(rp);
+
 INLINE float canonical_f32(float x) { return x == x ? x : f32_of_bits(F32_NAN); }
 
 #endif

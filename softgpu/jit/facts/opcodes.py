@@ -123,6 +123,10 @@ _rows("vote", does=Does.TALKS, agreement=Agreement.MEMBERS, pointer=Pointer.LOST
 _rows("redux", does=Does.TALKS, agreement=Agreement.MEMBERS)
 _rows("match", does=Does.TALKS, agreement=Agreement.MEMBERS)
 _rows("elect", does=Does.TALKS, agreement=Agreement.NEVER)
+_rows("mma movmatrix", does=Does.TALKS, agreement=Agreement.NEVER)
+_rows("ldmatrix", does=Does.READS, agreement=Agreement.NEVER)
+_rows("stmatrix", does=Does.WRITES, agreement=Agreement.NEVER)
+_rows("wmma", does=Does.UPDATES, agreement=Agreement.NEVER)
 _rows("activemask", does=Does.TALKS, agreement=Agreement.ALWAYS)
 
 # --- where lanes go ------------------------------------------------------------------------------

@@ -50,38 +50,6 @@ extern "C" __global__ void draw(cudaSurfaceObject_t picture) {
 """,
     ),
     Refused(
-        "tensor cores",
-        "mma",
-        """
-extern "C" __global__ void multiply(float *out, const unsigned *a) {
-    float c0 = 0, c1 = 0, c2 = 0, c3 = 0;
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
-                 "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-                 : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]));  // here
-    out[threadIdx.x] = c0 + c1 + c2 + c3;
-}
-""",
-    ),
-    Refused(
-        "tensor cores through wmma",
-        "wmma",
-        """
-#include <mma.h>
-using namespace nvcuda::wmma;
-extern "C" __global__ void multiply(float *out, const __half *a) {
-    fragment<matrix_a, 16, 16, 16, __half, row_major> x;
-    fragment<matrix_b, 16, 16, 16, __half, col_major> y;
-    fragment<accumulator, 16, 16, 16, float> sum;
-    fill_fragment(sum, 0.0f);
-    load_matrix_sync(x, a, 16);  // here
-    load_matrix_sync(y, a, 16);
-    mma_sync(sum, x, y, sum);
-    store_matrix_sync(out, sum, 16, mem_row_major);
-}
-""",
-    ),
-    Refused(
         "bulk copy",
         "cp.async.bulk",
         """

@@ -15,6 +15,7 @@ from . import (
     functions,
     half,
     integer,
+    matrices,
     memory,
     nans,
     programs,
@@ -35,6 +36,7 @@ _PARTS = (
     functions,
     memory,
     atomics,
+    matrices,
     written,
     programs,
 )

@@ -23,6 +23,28 @@ SHARED(4, "ld.shared.u32 %0, [%4];", "st.shared.u32 [%0], %1;")
 SHARED(8, "ld.shared.v2.u32 {%0, %1}, [%4];", "st.shared.v2.u32 [%0], {%1, %2};")
 SHARED(16, "ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];", "st.shared.v4.u32 [%0], {%1, %2, %3, %4};")
 
+// ldmatrix of the rows at one table's addresses, then stmatrix at the other's.
+#define MATRIX(NAME, FORM, REGISTERS, STORED)                                                      \
+    extern "C" __global__ void matrix_##NAME(const int *loads, const int *stores, unsigned *out)   \
+    {                                                                                              \
+        extern __shared__ __align__(1024) char s[];                                                \
+        int t = blockIdx.x * blockDim.x + threadIdx.x, from = loads[t], to = stores[t];            \
+        unsigned a = t, b = t, c = t, d = t;                                                       \
+        asm volatile("ldmatrix.sync.aligned.m8n8." FORM ".shared.b16 " REGISTERS ", [%4];"         \
+                     : "+r"(a), "+r"(b), "+r"(c), "+r"(d)                                          \
+                     : "r"(base_of(s) + from));                                                    \
+        asm volatile("stmatrix.sync.aligned.m8n8." FORM ".shared.b16 [%0], " STORED                \
+                     ";" ::"r"(base_of(s) + to),                                                   \
+                     "r"(a), "r"(b), "r"(c), "r"(d));                                              \
+        out[t] = a + b + c + d;                                                                    \
+    }
+MATRIX(x1, "x1", "{%0}", "{%1}")
+MATRIX(x2, "x2", "{%0, %1}", "{%1, %2}")
+MATRIX(x4, "x4", "{%0, %1, %2, %3}", "{%1, %2, %3, %4}")
+MATRIX(x1t, "x1.trans", "{%0}", "{%1}")
+MATRIX(x2t, "x2.trans", "{%0, %1}", "{%1, %2}")
+MATRIX(x4t, "x4.trans", "{%0, %1, %2, %3}", "{%1, %2, %3, %4}")
+
 #define GLOBAL(NAME, LOAD, STORE)                                                                  \
     extern "C" __global__ void global_##NAME(const int *loads, const int *stores, char *memory)    \
     {                                                                                              \

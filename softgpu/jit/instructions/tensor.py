@@ -1,0 +1,276 @@
+"""Matrices over the lanes of a warp: their products (driver/run/tensor.c), loads and stores."""
+
+from __future__ import annotations
+
+from ... import contract
+from ...ptx.matrices import BITS, Product, product_of, transfer_of
+from ...ptx.program import Vector
+from ..emit.function import LANES, FunctionEmitter, Value, instruction
+from .memory import host_address, space_of
+
+_TYPES = contract.values("MmaType", "MMA_")
+_How = contract.flags("MmaHow", "MMA_")
+_ROUNDINGS = contract.values("Rounding", "ROUND_")
+
+_OF_INTEGERS = {
+    **dict.fromkeys(("s8", "u8"), "bytes"),
+    **dict.fromkeys(("s4", "u4"), "nibbles"),
+    "b1": "bits",
+}
+
+
+def _elements(operand) -> tuple:
+    return operand.elements if isinstance(operand, Vector) else (operand,)
+
+
+def _fragment(e: FunctionEmitter, registers, element: str, use: str) -> str:
+    """A pointer to the lanes of registers, one register after the other."""
+    slot = e.temporary(element, len(registers), use)
+    for number, value in enumerate(registers):
+        at = e.assign(f"getelementptr <{LANES} x {element}>, ptr {slot}, i64 {number}")
+        e.line(f"store {e.splat(value)}, ptr {at}, align 64")
+    return f"ptr {slot}"
+
+
+def _results(e: FunctionEmitter, slot: str, element: str, count: int) -> list[Value]:
+    places = (
+        e.assign(f"getelementptr <{LANES} x {element}>, {slot}, i64 {number}")
+        for number in range(count)
+    )
+    return [e.unspill(at, element) for at in places]
+
+
+def _how(item, product: Product) -> int:
+    """Flags of enum MmaHow in driver/runtime.h."""
+    how = _How.half_c if product.c == "f16" else 0
+    how |= _How.half_d if product.d == "f16" else 0
+    how |= _How.other_b if product.a[0] == "e" and product.a != product.b else 0
+    how |= _How.signed_a if product.a[0] == "s" else 0
+    how |= _How.signed_b if product.b[0] == "s" else 0
+    how |= _How.saturates if "satfinite" in item.modifiers else 0
+    how |= _How.xor if "xor" in item.modifiers else 0
+    how |= _How.sparse if product.sparse else 0
+    return how
+
+
+def _multiply(e: FunctionEmitter, item, product: Product, shape, parts) -> list[Value]:
+    """d of one product of a shape that mma has; parts: the registers of a, b, c and metadata."""
+    m, _, k = shape
+    a, b, c, *more = parts
+    element = "double" if product.d == "f64" else "i32"
+    count = m // 4 // (2 if product.d == "f16" else 1)
+    uses = zip((a, b, c), "abc")
+    given = [_fragment(e, part, element, f"fragment {use}") for part, use in uses]
+    out = f"ptr {e.temporary(element, count, 'fragment d')}"
+    if product.d == "f64":
+        rounding = next((m for m in item.modifiers if m in _ROUNDINGS), "rn")
+        how = (f"i32 {n}" for n in (m, k, _ROUNDINGS[rounding]))
+        e.call_void("sg_mma_f64", *how, *given, out)
+    else:
+        kind = _TYPES[_OF_INTEGERS.get(product.a, product.a)]
+        selector = item.operands[-1].value if more else 0
+        numbers = (f"i32 {n}" for n in (kind, m, k, _how(item, product), selector))
+        metadata = _fragment(e, more[0], element, "metadata") if more else "ptr null"
+        e.call_void("sg_mma", *numbers, *given, metadata, out)
+    return _results(e, out, element, count)
+
+
+def _read_all(e: FunctionEmitter, operand, kind: str) -> list[Value]:
+    ptx_type = "f64" if kind == "f64" else "b32"
+    return [e.read(register, ptx_type) for register in _elements(operand)]
+
+
+@instruction("mma")
+def _mma(e, item):
+    product = product_of(item)
+    parts = [
+        _read_all(e, operand, kind)
+        for operand, kind in zip(item.operands[1:4], (product.a, product.b, product.c))
+    ]
+    if product.sparse:
+        parts.append([e.read(item.operands[4], "b32")])
+    with e.when_active():
+        if product.is_quads:
+            results = _multiply_quads(e, item, product, parts)
+        else:
+            results = _multiply(e, item, product, product.shape, parts)
+        for register, value in zip(_elements(item.operands[0]), results, strict=True):
+            e.write(register, value)
+
+
+def _multiply_quads(e: FunctionEmitter, item, product: Product, parts) -> list[Value]:
+    layouts = (product.layouts[0] == "col") | (product.layouts[1] == "row") << 1
+    count = product.registers()["d"]
+    given = [_fragment(e, part, "i32", f"fragment {use}") for part, use in zip(parts, "abc")]
+    out = f"ptr {e.temporary('i32', count, 'fragment d')}"
+    e.call_void("sg_mma_quads", f"i32 {layouts}", f"i32 {_how(item, product)}", *given, out)
+    return _results(e, out, "i32", count)
+
+
+def _halves(product: Product, a: list, b: list):
+    """The products of 16 x 8 that one of a warp consists of: (a, b), in the order of the sums.
+
+    Where there are 32 columns, the machine multiplies the other way round: b' a' is (a b)'."""
+    m, n, k = product.shape
+    if product.a == "f16":
+        a, b = a[: m * k // 64], b[: n * k // 64]
+    if m == 8 and n == 32:
+        a, b = b, a
+    if len(a) > len(b) * 2:
+        return [(a[: len(a) // 2], b), (a[len(a) // 2 :], b)]
+    return [(a, b[: len(b) // 2]), (a, b[len(b) // 2 :])]
+
+
+def _in_warp(e: FunctionEmitter, item, product: Product, a, b, c) -> list[Value]:
+    """The registers of d, by products of the shapes that the machine has."""
+    if product.shape[0] == product.shape[1] == 8:
+        return _multiply(e, item, product, product.shape, (a, b, c))
+    results = []
+    for half, (rows, columns) in enumerate(_halves(product, a, b)):
+        sums = c[half * len(c) // 2 : (half + 1) * len(c) // 2]
+        steps = [(rows, columns, product.shape[2])]
+        if product.a == "tf32":  # in two steps of 4
+            steps = [(rows[:2], columns[:1], 4), (rows[2:], columns[1:], 4)]
+        for left, right, k in steps:
+            sums = _multiply(e, item, product, (16, 8, k), (left, right, sums))
+        results += sums
+    return results
+
+
+@instruction("wmma")
+def _wmma(e, item):
+    with e.when_active():
+        if "mma" in item.modifiers:
+            _multiply_in_warp(e, item)
+        elif "load" in item.modifiers:
+            _load_fragment(e, item)
+        else:
+            _store_fragment(e, item)
+
+
+def _multiply_in_warp(e: FunctionEmitter, item) -> None:
+    product = product_of(item)
+    kinds = product.a, product.b, product.c
+    parts = [_read_all(e, o, kind) for o, kind in zip(item.operands[1:4], kinds)]
+    results = _in_warp(e, item, product, *parts)
+    for register, value in zip(_elements(item.operands[0]), results, strict=True):
+        e.write(register, value)
+
+
+# --- fragments in memory --------------------------------------------------------------------------
+
+
+class _Pieces:
+    """How a fragment of wmma lies in memory: for each register, addresses and bytes of its pieces.
+
+    A register's elements are one piece where they follow each other in memory."""
+
+    def __init__(self, e: FunctionEmitter, item, kind: str):
+        self.e, self.transfer = e, transfer_of(item)
+        place, *rest = (o for o in item.operands if not isinstance(o, Vector))
+        space = space_of(item)
+        rows, columns = self.transfer.size
+        by_row = self.transfer.layout == "row"
+        self.base = host_address(e, place, space)
+        self.leading = e.constant(columns if by_row else rows, "i64")
+        if rest:
+            self.leading = e.resize(e.read(rest[0], "u32"), "i64")
+        places = self.transfer.places()
+        bits = BITS[self.transfer.kind]
+        self.joined = (
+            len(places[0]) > 1 and self._order(*places[0][0])[0] == self._order(*places[0][1])[0]
+        )
+        self.bytes = 4 if self.joined else bits // 8
+        self.places = [one[:1] if self.joined else one for one in places]
+        self.site = f"i32 {e.site(item, kind, space, self.bytes)}"
+
+    def _order(self, rows: list[int], columns: list[int]) -> tuple[list[int], list[int]]:
+        """(which line, where in it)."""
+        return (rows, columns) if self.transfer.layout == "row" else (columns, rows)
+
+    def access(self, kind: str, rows: list[int], columns: list[int], data: str) -> None:
+        """Let the driver load or store a piece of each lane."""
+        e = self.e
+        lines, within = (e.lanes(numbers, "i64") for numbers in self._order(rows, columns))
+        count = e.op("add", e.op("mul", lines, self.leading), within)
+        offset = e.op("lshr", e.op("mul", count, BITS[self.transfer.kind]), 3)
+        where = f"ptr {e.spill(e.op('add', self.base, offset), 'addresses')}"
+        e.call_checked("void", kind, "ptr %w", self.site, where, str(e.active), f"ptr {data}")
+
+
+def _load_fragment(e: FunctionEmitter, item) -> None:
+    pieces = _Pieces(e, item, "load")
+    element = f"i{8 * pieces.bytes}"
+    data = e.temporary(element, 1, "data")
+    whole = "i64" if pieces.bytes == 8 else "i32"
+    values = []
+    for places in pieces.places:
+        value = e.constant(0, whole, uniform=False)
+        for number, place in enumerate(places):
+            pieces.access("load", *place, data)
+            part = e.resize(e.unspill(data, element), whole)
+            value = e.op("or", value, e.op("shl", part, 8 * pieces.bytes * number))
+        values.append(value)
+    for number, register in enumerate(_elements(item.operands[0])):
+        e.write(register, values[number % len(values)])
+
+
+def _store_fragment(e: FunctionEmitter, item) -> None:
+    pieces = _Pieces(e, item, "store")
+    element = f"i{8 * pieces.bytes}"
+    for register, places in zip(_elements(item.operands[1]), pieces.places, strict=True):
+        whole = e.splat(e.integer(e.read(register, "b64" if pieces.bytes == 8 else "b32")))
+        for number, place in enumerate(places):
+            part = e.resize(e.op("lshr", whole, 8 * pieces.bytes * number), element)
+            pieces.access("store", *place, e.spill(part, "data"))
+
+
+_ROW = 16
+"""Bytes of a row of ldmatrix; 8 rows are a matrix, of which each lane has two halves."""
+
+
+def _rows(e: FunctionEmitter, item, kind: str, operand, count: int) -> tuple[str, ...]:
+    """What the driver is told of rows whose addresses the first lanes have: warp to lanes."""
+    address = host_address(e, operand, "shared" if space_of(item) == "shared" else "generic")
+    site = e.site(item, kind, space_of(item), _ROW)
+    lanes = e.op("and", e.active, (1 << 8 * count) - 1)
+    where = e.spill(address, "addresses")
+    return "ptr %w", f"i32 {site}", f"ptr {where}", str(lanes)
+
+
+@instruction("ldmatrix")
+def _ldmatrix(e, item):
+    registers = _elements(item.operands[0])
+    with e.when_active():
+        data = e.temporary("i128", 1, "data")
+        rows = _rows(e, item, "load", item.operands[1], len(registers))
+        e.call_checked("void", "load", *rows, f"ptr {data}")
+        for register, value in zip(registers, _results(e, f"ptr {data}", "i32", len(registers))):
+            e.write(register, _turned(e, item, value))
+
+
+@instruction("stmatrix")
+def _stmatrix(e, item):
+    registers = _elements(item.operands[1])
+    with e.when_active():
+        data = e.temporary("i128", 1, "data")
+        for number, register in enumerate(registers):
+            value = _turned(e, item, e.splat(e.read(register, "b32")))
+            at = e.assign(f"getelementptr <{LANES} x i32>, ptr {data}, i64 {number}")
+            e.line(f"store {value}, ptr {at}, align 64")
+        rows = _rows(e, item, "store", item.operands[0], len(registers))
+        e.call_checked("void", "store", *rows, f"ptr {data}")
+
+
+def _turned(e: FunctionEmitter, item, value: Value) -> Value:
+    """A register of 8 x 8 halves, with .trans of the transposed matrix."""
+    if "trans" not in item.modifiers:
+        return value
+    return e.lanewise("sg_transpose", value, element="i32")
+
+
+@instruction("movmatrix")
+def _movmatrix(e, item):
+    value = e.read(item.operands[1], "b32")
+    with e.when_active():
+        e.write(item.operands[0], e.lanewise("sg_transpose", e.splat(value), element="i32"))
