@@ -20,6 +20,8 @@ from matplotlib.rcsetup import cycler
 from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 from PIL import Image
 
+from softgpu.contract import DEVICE
+
 from . import badges
 
 __all__ = [
@@ -525,9 +527,10 @@ def memories():
         axes.set_axis_off()
 
     alt = (
-        "An H200 has 132 multiprocessors. Each runs warps and has registers, 256 KB, of which each"
-        " thread has its own, and 256 KB of shared memory and L1 cache, of which each block has a"
-        " piece. All of them share an L2 cache of 50 MB and, below it, 141 GB of global memory."
+        f"An H200 has {DEVICE['multiprocessors']} multiprocessors. Each runs warps and has"
+        " registers, 256 KB, of which each thread has its own, and 256 KB of shared memory and L1"
+        " cache, of which each block has a piece. All of them share an L2 cache of 50 MB and, below"
+        " it, 141 GB of global memory."
     )
     return draw(paint, alt, width=7.8, height=4.2)
 

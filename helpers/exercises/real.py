@@ -10,7 +10,6 @@ from math import ceil, isfinite, prod
 
 import numpy as np
 
-from ..xray.chip import chip
 from ..xray.clock import SECTOR, in_words, memory_us
 
 __all__ = ["ELEMENTS", "Times", "enlarged", "times"]
@@ -89,14 +88,14 @@ def _arrays(arrays, more, blocks_grow):
 def _caches(report, more):
     """All that the caches did; what is written no longer fits into the L2."""
     counts = {key: more * n for key, n in vars(report.caches).items() if key != "sample"}
-    written = more * report.touched_bytes[1] - chip().l2_bytes
+    written = more * report.touched_bytes[1] - report.chip.l2_bytes
     counts["dram_writes"] = max(counts["dram_writes"], written // SECTOR, 0)
     return replace(report.caches, **counts)
 
 
 def _waves(report, blocks):
     """(the busiest multiprocessor's work over the average, blocks one after the other) of many."""
-    multiprocessors = chip().multiprocessors
+    multiprocessors = report.chip.multiprocessors
     seats = multiprocessors * max(report.occupancy.blocks, 1)
     share = blocks / multiprocessors
     return ceil(share) / share, max(blocks / seats, 1.0)

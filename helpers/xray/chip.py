@@ -1,14 +1,25 @@
 """What a GPU can do: constants that scripts/chip measured, a file per GPU in chips/."""
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["CHIPS", "Chip", "chip"]
+from softgpu.contract import DEVICE
+
+__all__ = ["LIMITS", "MODELLED", "Chip", "chip"]
 
 CHIPS = Path(__file__).parent / "chips"
 MODELLED = "h200"  # what the software GPU presents itself as
+LIMITS = {  # what the file of a chip names only where it is not the software GPU's
+    "multiprocessors": DEVICE["multiprocessors"],
+    "warps": DEVICE["sm_warps"],
+    "blocks": DEVICE["sm_blocks"],
+    "registers": DEVICE["sm_registers"],
+    "shared_bytes": DEVICE["sm_shared"],
+    "l1_bytes": DEVICE["sm_cache"],
+}
 
 
 @dataclass(frozen=True)
@@ -17,6 +28,11 @@ class Chip:
 
     name: str
     multiprocessors: int
+    warps: int  # that a multiprocessor holds at once, as the next ones
+    blocks: int
+    registers: int
+    shared_bytes: int
+    l1_bytes: int  # with the shared memory
     cycles_per_us: float
     launch_us: float  # of a kernel that does nothing
     first_us: dict  # until data is there from memory, by blocks that wait for it
@@ -26,7 +42,6 @@ class Chip:
     barrier: dict  # cycles, by threads of the block
     rate: dict  # lanes per cycle and multiprocessor, by pipe
     near_cycles: float  # of a request to the L1, for each 128 bytes
-    l1_bytes: int
     l2_bytes: int
     l2_read_ns: tuple  # of the chip, for a line, and for each sector of it
     l2_write_ns: tuple  # the same
@@ -39,11 +54,22 @@ class Chip:
     same_address_ns: dict  # by whether it adds numbers with a fraction
     queueing: float  # share by which waiting grows while memory is half busy
 
+    @property
+    def words(self):
+        """As a sentence names it: an H200."""
+        short = re.sub(r"[ -]\d+GB.*", "", self.name.removeprefix("NVIDIA "))
+        return f"{'an' if short[0] in 'AEFHILMNORSX' else 'a'} {short}"
+
 
 @cache
 def chip(name=MODELLED):
-    """The constants of a GPU."""
-    found = json.loads((CHIPS / f"{name}.json").read_text())
-    for key in ("barrier", "atomic_ns", "first_us"):
+    """The constants of a GPU by the name of its file: "h200"."""
+    known = sorted(path.stem for path in CHIPS.glob("*.json"))
+    if name not in known:
+        raise ValueError(f"chip={name!r}: nobody has measured it; pass one of {', '.join(known)}")
+    found = LIMITS | json.loads((CHIPS / f"{name}.json").read_text())
+    for key in ("barrier", "atomic_ns"):
         found[key] = {int(n): value for n, value in found[key].items()}
+    first = found["first_us"]
+    found["first_us"] = {1: first["one"], found["multiprocessors"]: first["all"]}
     return Chip(**found)

@@ -10,7 +10,7 @@ times are off."""
 from dataclasses import dataclass
 from math import ceil, log
 
-from .chip import chip
+from .chip import Chip, chip
 
 __all__ = ["Prediction", "in_words", "memory_us", "predict", "short_us"]
 
@@ -50,6 +50,7 @@ class Prediction:
 
     us: float
     limits: dict
+    of: Chip
     why: str = ""
 
     @property
@@ -60,7 +61,7 @@ class Prediction:
         (first, most), (second, less) = sorted(self.limits.items(), key=lambda i: -i[1])[:2]
         limits = f"limited by {SAID.get(first, first)} ({in_words(most)} alone)"
         limits += f", then by {SAID.get(second, second)} ({in_words(less)})"
-        return in_words(self.us), f"on an H200, not measured; {limits}"
+        return in_words(self.us), f"on {self.of.words}, not measured; {limits}"
 
     def __str__(self):
         return ", ".join(self.words)
@@ -76,11 +77,11 @@ def in_words(us):
     return f"{us / 1e6:,.3g} s" if us >= 1e6 else f"{short_us(us)} µs"
 
 
-def predict(report, of=None):
+def predict(report):
     """The Prediction of a profiled launch."""
-    of = of or chip()
+    of = report.chip
     if why := _unknowable(report):
-        return Prediction(float("nan"), {}, why)
+        return Prediction(float("nan"), {}, of, why)
     pipes, waits, first = _pipes(report, of), _waits(report, of), _first(report, of)
     memory = _memory(report, of)
     busy = memory | _atomics(report, of) | _launching(report, of) | pipes
@@ -92,7 +93,7 @@ def predict(report, of=None):
     in_step = max(max(near, *pipes.values()) - steps, 0) / max(report.waves[1], 1)
     together = _both(waiting + in_step, work, of.queueing * waiting * shared)
     limits = {what: us for what, us in (busy | waits).items() if us}
-    return Prediction(of.launch_us + first + together, limits | {"launch": of.launch_us})
+    return Prediction(of.launch_us + first + together, limits | {"launch": of.launch_us}, of)
 
 
 def _both(latency, work, contention):

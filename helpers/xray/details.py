@@ -2,14 +2,13 @@
 
 from html import escape
 
-from .chip import chip
-from .occupancy import WARPS, limits
+from .occupancy import limits
 
 __all__ = ["Details"]
 
 SCHEDULERS = 4  # of a multiprocessor
 UNITS = {"requests": "", "sectors": "sector", "bytes": "byte", "inst": "inst"}
-NOTE = "software GPU; only what xray knows. The times of an H200 are in report.prediction."
+NOTE = "software GPU; only what xray knows. The times of {} are in report.prediction."
 
 
 class Details(dict):
@@ -19,17 +18,17 @@ class Details(dict):
 
     def __init__(self, report):
         super().__init__(report.counted() | report.modelled())
-        self.heading = _heading(report)
+        self.heading, self.note = _heading(report), NOTE.format(report.chip.words)
         self.sections = _sections(report, self)
 
     def __repr__(self):
-        lines = [f"  {self.heading}", f"    {NOTE}"]
+        lines = [f"  {self.heading}", f"    {self.note}"]
         for title, rows in self.sections.items():
             lines += ["", f"    Section: {title}", *_table(rows)]
         return "\n".join(lines)
 
     def _repr_html_(self):
-        parts = [f"<p>{escape(self.heading)}<br>{NOTE}</p>"]
+        parts = [f"<p>{escape(self.heading)}<br>{self.note}</p>"]
         for title, rows in self.sections.items():
             cells = "".join(
                 f"<tr><td {LEFT}>{escape(name)}</td><td>{unit}</td><td>{_number(value)}</td></tr>"
@@ -56,7 +55,7 @@ def _sections(report, metrics):
         found["Command line profiler metrics (modelled)"] = _raw(modelled)
     if "smsp__inst_executed.sum" in metrics:
         executed = metrics["smsp__inst_executed.sum"]
-        per = executed / (SCHEDULERS * chip().multiprocessors)
+        per = executed / (SCHEDULERS * report.chip.multiprocessors)
         found["Instruction Statistics (modelled)"] = [
             ("Avg. Executed Instructions Per Scheduler", "inst", per),
             ("Executed Instructions", "inst", executed),
@@ -74,20 +73,19 @@ def _launch(report):
     rows += [
         ("Dynamic Shared Memory Per Block", "byte/block", report.dynamic_shared),
         ("Static Shared Memory Per Block", "byte/block", report.static_shared),
-        ("# SMs", "SM", chip().multiprocessors),
+        ("# SMs", "SM", report.chip.multiprocessors),
         ("Threads", "thread", report.block_count * report.thread_count),
     ]
     if report.registers is not None and report.occupancy.blocks:
-        seats = chip().multiprocessors * report.occupancy.blocks
+        seats = report.chip.multiprocessors * report.occupancy.blocks
         rows.append(("Waves Per SM", "", report.block_count / seats))
     return rows
 
 
 def _occupancy(report):
     """Without the limit of shared memory, which ncu works out for what the driver set apart."""
-    most = limits(
-        report.thread_count, report.registers, report.static_shared + report.dynamic_shared
-    )
+    shared = report.static_shared + report.dynamic_shared
+    most = limits(report.thread_count, report.registers, shared, report.chip)
     rows = [
         (f"Block Limit {name}", "block", most[key])
         for name, key in (
@@ -100,7 +98,7 @@ def _occupancy(report):
     return [
         *rows,
         ("Theoretical Active Warps per SM", "warp", warps),
-        ("Theoretical Occupancy", "%", 100 * warps / WARPS),
+        ("Theoretical Occupancy", "%", 100 * report.occupancy.share),
     ]
 
 

@@ -9,8 +9,6 @@ from softgpu import contract
 from softgpu.contract import ffi
 from softgpu.machine import Block, executions
 
-from .chip import chip
-
 __all__ = ["Caches", "Machine", "machine_counts", "replay", "waves"]
 
 _SITE = contract.dtype("CacheSite")
@@ -76,19 +74,19 @@ def machine_counts(module, code, counters):
     return Machine(blocks, executions(blocks, by_line, warps))
 
 
-def waves(runtime, resident):
-    """Of the launch that was profiled last: (the busiest multiprocessor's work over the average,
-    how many average blocks come one after the other); None if there was no memory for it."""
-    shape = {"multiprocessors": chip().multiprocessors, "resident": resident}
+def waves(runtime, of, resident):
+    """Of the launch that was profiled last, on a Chip: (the busiest multiprocessor's work over the
+    average, how many average blocks come one after the other); None if there was no memory."""
+    shape = {"multiprocessors": of.multiprocessors, "resident": resident}
     found = ffi.new("Waves *")
     done = runtime.sg_waves(ffi.new("CacheShape *", shape), found)
     return (found.shared, found.seated) if done else None
 
 
-def replay(runtime, code, resident, shared_bytes):
-    """The Caches of the launch that was profiled last."""
-    of = chip()
-    l1_bytes = max(of.l1_bytes - resident * (shared_bytes + 1024), 16 << 10)
+def replay(runtime, code, of, resident, shared_bytes):
+    """The Caches of the launch that was profiled last, on a Chip."""
+    taken = resident * (shared_bytes + contract.DEVICE["block_system_shared"])
+    l1_bytes = max(of.l1_bytes - taken, 16 << 10)
     shape = {
         "multiprocessors": of.multiprocessors,
         "resident": resident,

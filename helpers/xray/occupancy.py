@@ -1,14 +1,13 @@
-"""How many blocks an H200 keeps on a multiprocessor at once, and what limits them."""
+"""How many blocks a GPU keeps on a multiprocessor at once, and what limits them; for the software
+GPU itself, the driver's occupancy.c says the same."""
 
 from dataclasses import dataclass
 
-__all__ = ["Occupancy", "limits", "occupancy"]
+from softgpu.contract import DEVICE, LANES
 
-WARPS, BLOCKS = 64, 32  # a multiprocessor holds this many at once
-REGISTERS = 65536  # 4-byte registers of a multiprocessor
-SHARED_BYTES = 228 << 10
-REGISTER_UNIT, WARP_UNIT, SHARED_UNIT = 256, 4, 128  # what is given out at a time
-SHARED_OF_SYSTEM = 1 << 10  # bytes of each block
+from .chip import Chip, chip
+
+__all__ = ["Occupancy", "limits", "occupancy"]
 
 
 @dataclass(frozen=True)
@@ -18,30 +17,37 @@ class Occupancy:
     blocks: int
     warps: int
     limit: str
+    of: Chip
 
     @property
     def share(self):
         """Of the warps that a multiprocessor can hold."""
-        return self.warps / WARPS
+        return self.warps / self.of.warps
 
 
-def occupancy(threads, registers, shared_bytes):
+def occupancy(threads, registers, shared_bytes, of=None):
     """For blocks of `threads` with so many registers a thread and bytes of shared memory."""
-    most_of = limits(threads, registers, shared_bytes)
+    of = of or chip()
+    most_of = limits(threads, registers, shared_bytes, of)
     blocks = min(most_of.values())
     limit = next(what for what, most in most_of.items() if most == blocks)
-    return Occupancy(blocks, blocks * -(-threads // 32), limit)
+    return Occupancy(blocks, blocks * -(-threads // LANES), limit, of)
 
 
-def limits(threads, registers, shared_bytes):
+def limits(threads, registers, shared_bytes, of):
     """{what there is only so much of: the most blocks that it has room for}."""
-    warps = -(-threads // 32)
-    registers_a_warp = -(-max(registers, 1) * 32 // REGISTER_UNIT) * REGISTER_UNIT
-    warps_by_registers = REGISTERS // registers_a_warp // WARP_UNIT * WARP_UNIT
-    shared = -(-(shared_bytes + SHARED_OF_SYSTEM) // SHARED_UNIT) * SHARED_UNIT
+    warps = -(-threads // LANES)
+    registers_a_warp = _whole(max(registers, 1) * LANES, DEVICE["register_unit"])
+    unit = DEVICE["warp_unit"]
+    shared = _whole(shared_bytes + DEVICE["block_system_shared"], DEVICE["shared_unit"])
     return {
-        "warps": WARPS // warps,
-        "blocks": BLOCKS,
-        "registers": warps_by_registers // warps,
-        "shared memory": SHARED_BYTES // shared,
+        "warps": of.warps // warps,
+        "blocks": of.blocks,
+        "registers": of.registers // registers_a_warp // unit * unit // warps,
+        "shared memory": of.shared_bytes // shared,
     }
+
+
+def _whole(amount, unit):
+    """What is given out where so much is asked for."""
+    return -(-amount // unit) * unit

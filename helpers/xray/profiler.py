@@ -12,6 +12,8 @@ from softgpu.declarations import short_name
 from softgpu.jit.builds.profile import SITE_COUNTERS
 from softgpu.loader import Engine
 
+from .chip import MODELLED
+from .chip import chip as chip_named
 from .hardware import machine_counts, replay, waves
 from .launch import byte_count, find, one_at_a_time, shape
 from .occupancy import occupancy
@@ -23,18 +25,21 @@ __all__ = ["predicted_us", "profile", "report"]
 _TOUCHED, _EVENT, _SAMPLE = (contract.dtype(name) for name in ("Touched", "Step", "Sample"))
 
 
-def profile(kernel, *args, grid, block, shared=0, watch=0, cooperative=False, after=None):
+def profile(
+    kernel, *args, grid, block, shared=0, watch=0, cooperative=False, after=None, chip=MODELLED
+):
     """Launch a kernel once, counted: a Report. The arguments do not change.
 
     kernel: a kernel of helpers.sources, a pair (CUDA source, name) or, where the software GPU is
     PyCUDA's driver, any PyCUDA function.
     watch: the block, by number or index, that the pictures are of.
+    chip: the GPU whose time is predicted, as in helpers/xray/chips: "h200" or "h100".
     cooperative: all blocks are there at once, and can meet: grid.sync().
     after: called before the arguments are put back, with read(array), which returns as a NumPy
     array what an array on the GPU holds then."""
     grid, block = shape("grid", grid), shape("block", block)
     shared = byte_count("shared", shared)
-    target = find(kernel)
+    of, target = chip_named(chip), find(kernel)
     runtime = target.engine.runtime
     with one_at_a_time:
         runtime.sg_profile_begin(_number(watch, grid))
@@ -44,7 +49,7 @@ def profile(kernel, *args, grid, block, shared=0, watch=0, cooperative=False, af
         finally:
             runtime.sg_cooperative(0)
             result = runtime.sg_profile_end()
-        return report(target.engine, result)
+        return report(target.engine, result, of)
 
 
 def predicted_us(launch):
@@ -79,15 +84,17 @@ def _array(address, kind, count):
     return np.frombuffer(bytes(ffi.buffer(address, size)), kind)
 
 
-def report(engine, result):
-    """The Report of what sg_profile_end() has of a launch by this engine, the last one profiled."""
+def report(engine, result, of=None):
+    """The Report, for a Chip, of what sg_profile_end() has of a launch by this engine, the
+    last one profiled."""
+    of = of or chip_named()
     module, name = engine.modules[result.module], ffi.string(result.kernel).decode()
     code = module.code(name, "profile")
     counters = _array(result.counters, np.uint64, result.counter_count).astype(np.int64)
     shared = result.static_shared + result.dynamic_shared
     resources = module.resources.get(name, {})
     grid, block = tuple(result.grid), tuple(result.block)
-    resident = occupancy(int(np.prod(block)), resources.get("registers", 0), shared)
+    resident = occupancy(int(np.prod(block)), resources.get("registers", 0), shared, of)
     return Report(
         kernel=short_name(name),
         grid=grid,
@@ -106,8 +113,9 @@ def report(engine, result):
         samples=_array(result.samples, _SAMPLE, result.sample_count),
         incomplete=bool(result.incomplete),
         find_machine=partial(machine_counts, module, code, counters),
-        caches=replay(engine.runtime, code, resident.blocks, shared),
-        waves=waves(engine.runtime, resident.blocks),
+        caches=replay(engine.runtime, code, of, resident.blocks, shared),
+        waves=waves(engine.runtime, of, resident.blocks),
+        chip=of,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .chip import Chip, chip
 from .clock import SAID, predict
 from .details import Details
 
@@ -69,6 +70,7 @@ class Report:
     find_machine: object = None  # returns a hardware.Machine, or None
     caches: object = None  # hardware.Caches
     waves: tuple | None = None  # hardware.waves
+    chip: Chip = field(default_factory=chip)  # whose time is predicted
     _read: dict = field(default_factory=dict)
 
     @cached_property
@@ -132,12 +134,12 @@ class Report:
 
     @cached_property
     def prediction(self):
-        """What the launch would take on an H200: helpers.xray.clock."""
+        """What the launch would take on `chip`: helpers.xray.clock."""
         return predict(self)
 
     @property
     def predicted_us(self):
-        """Microseconds on an H200, as bench.time_us measures them; NaN where that is unknown."""
+        """Microseconds on `chip`, as bench.time_us measures them; NaN where that is unknown."""
         return self.prediction.us
 
     @property
@@ -206,7 +208,7 @@ class Report:
         text = f"{self.kernel}: {sizes}"
         if shared := self.static_shared + self.dynamic_shared:
             text += f", {shared:,} bytes of shared memory per block"
-        return text
+        return text if self.chip is chip() else f"{text}; on {self.chip.words}"
 
     def summary(self):
         """[(what, value, details)] of the launch, without what it did not do."""
@@ -494,7 +496,7 @@ class Comparison:
         return rows
 
     def _predicted(self):
-        """Rows of the times on an H200, and of what either is limited by."""
+        """Rows of the predicted times, and of what either is limited by."""
         limits = self.a.limits, self.b.limits
         if not all(limits):
             return []

@@ -10,6 +10,8 @@ import sys
 
 import numpy as np
 
+from helpers.xray.chip import LIMITS
+
 MB = 1 << 20
 
 
@@ -107,13 +109,19 @@ def turn(v, launch, mhz):
 
 
 def first_us(v, launch, sms):
-    """Until data is there from memory, for one block and for one on each multiprocessor: the
-    slowest of them counts."""
+    """Until data is there from memory, for one block and for one on each of all multiprocessors:
+    the slowest of them counts."""
     return {
-        blocks: v("one_step", blocks=blocks, threads=256, cold=True)
+        told: v("one_step", blocks=blocks, threads=256, cold=True)
         - v("nothing", blocks=blocks, threads=256, cold=True)
-        for blocks in (1, sms)
+        for told, blocks in (("one", 1), ("all", sms))
     }
+
+
+def limits(v, sms):
+    """What the chip has that the software GPU has otherwise."""
+    found = {"multiprocessors": sms} | {how["of"]: int(n) for how, n in v.all("limit")}
+    return {name: n for name, n in found.items() if n != LIMITS[name]}
 
 
 def constants(path):
@@ -143,7 +151,7 @@ def constants(path):
     copy = big / (v("copy", bytes=big, width=16) - nothing) / 1e3
     return {
         "name": device,
-        "multiprocessors": sms,
+        **limits(v, sms),
         "cycles_per_us": mhz,
         "launch_us": nothing,
         "first_us": first_us(v, nothing, sms),
@@ -165,7 +173,6 @@ def constants(path):
                       "redux", "ballot")
         },
         "near_cycles": v("near_16", stride=1) / 4,
-        "l1_bytes": 256 << 10,
         "l2_bytes": max(
             int(h["bytes"]) for h, us in v.all("read again")
             if 8 * int(h["bytes"]) / us / 1e3 > 1.3 * peak

@@ -140,6 +140,18 @@ def latencies():
 # --- the whole chip -------------------------------------------------------------------------------
 
 
+def limits():
+    """What a multiprocessor holds, as the driver tells it."""
+    of = autoinit.device.get_attribute
+    attribute = cuda.device_attribute
+    warps = of(attribute.MAX_THREADS_PER_MULTIPROCESSOR) // 32
+    row("limit", warps, "warps", of="warps")
+    row("limit", of(attribute.MAX_REGISTERS_PER_MULTIPROCESSOR), "words", of="registers")
+    shared = of(attribute.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)
+    row("limit", shared, "bytes", of="shared_bytes")
+    row("limit", of(attribute.MAX_BLOCKS_PER_MULTIPROCESSOR), "blocks", of="blocks")
+
+
 def clock():
     """Cycles per microsecond, of work long enough for the launch not to count."""
     on_gpu, out = cuda.to_device(np.zeros(SMS, np.int64)), room(64 * KB)
@@ -279,6 +291,7 @@ def atomics():
 def main():
     bench.LAUNCHES = 7
     for part in (
+        limits,
         clock,
         pipes,
         shared,

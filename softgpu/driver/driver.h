@@ -441,11 +441,6 @@ void block_wake(Worker *worker); /* a phase has ended */
 
 void seats_run(Worker *home); /* takes blocks until none are left */
 
-/* ---- occupancy.c ---- */
-
-/* How many blocks a multiprocessor of an H200 holds at once; registers: of a thread. */
-uint32_t occupancy_blocks(uint32_t threads, uint32_t registers, uint32_t shared);
-
 /* ---- fault.c ---- */
 
 /* Stops the launch with a fault at a site, told in the words that follow "kernel k, file:line: ";

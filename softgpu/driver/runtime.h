@@ -394,6 +394,9 @@ typedef struct Waves {
 
 int sg_waves(const CacheShape *, Waves *);
 
+/* How many blocks a multiprocessor holds at once; registers: of a thread (occupancy.c). */
+uint32_t sg_occupancy(uint32_t threads, uint32_t registers, uint32_t shared);
+
 void sg_profile_begin(uint64_t watched_block);
 Profile *sg_profile_end(void);
 uint32_t sg_profile_enter(Warp *); /* whether its block is watched */

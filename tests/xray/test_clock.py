@@ -1,9 +1,13 @@
 """The clock: what it says of launches whose time, and Nsight Compute's counts, an H200 gave."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from helpers import autoinit, xray
+from helpers.xray.chip import CHIPS, chip
+from helpers.xray.occupancy import occupancy
 from softgpu.machine import find_nvdisasm
 
 from .clock import validate
@@ -20,7 +24,7 @@ NAMED = {case.name: case for case in CASES}
 SOME = [NAMED[QUICKER.get(name, name)] for name in [n for n in NAMED if n.endswith(SIZES)][::4]]
 
 
-def copied(n, step=1, block=256):
+def copied(n, step=1, block=256, **options):
     """A profile of a kernel that copies n floats, each `step` after the last."""
     from pycuda import gpuarray
 
@@ -28,7 +32,7 @@ def copied(n, step=1, block=256):
     { int i = (blockIdx.x * blockDim.x + threadIdx.x) * step; y[i] = x[i]; }"""
     x, y = (gpuarray.zeros(n * step, np.float32) for _ in range(2))
     grid = n // block
-    return xray.profile((text, "copied"), x, y, np.int32(step), grid=grid, block=block)
+    return xray.profile((text, "copied"), x, y, np.int32(step), grid=grid, block=block, **options)
 
 
 def turning(turns):
@@ -147,12 +151,18 @@ def test_what_cannot_be_known_is_said_and_an_empty_kernel_takes_a_launch(body, w
 def test_the_documents_figures_are_those_of_the_recordings():
     golden, predicted = validate.read(GOLDEN), validate.read(validate.PREDICTED)
     before = validate.read(validate.BLIND_SAID)
-    assert validate.tables(golden, predicted, before) in validate.PAGE.read_text()
+    page = validate.PAGE.read_text()
+    assert validate.tables(golden, predicted, before) in page
+    assert validate.table_of("h100") in page
     assert {case.name for case in (*CASES, *BLIND)} == golden.keys() == predicted.keys()
     assert before.keys() == {case.name for case in BLIND}
-    sets = [*((predicted, wanted) for wanted in validate.SETS), (before, "blind")]
-    for said, wanted in sets:
-        median, mean, near, pairs = validate.Errors(golden, said, wanted).summary
+    h100, said_h100 = validate.read(GOLDEN.with_name("h100.csv")), validate.predictions("h100")
+    sets = [(golden, before, "blind")]
+    for wanted in (*validate.SETS, "blind"):
+        sets.append((golden, predicted, wanted))
+        sets.append((h100, validate.read(said_h100), wanted))
+    for took, said, wanted in sets:
+        median, mean, near, pairs = validate.Errors(took, said, wanted).summary
         assert median <= 0.10 and mean <= 0.14 and near >= 0.9 and pairs >= 0.95
     for metric in validate.METRICS:
         off = validate.off(golden, predicted, metric)
@@ -172,3 +182,36 @@ def test_the_clock_says_what_it_said_when_it_was_validated(case):
     from_memory = float(recorded["dram__bytes_read.sum"])
     sampled = 4 * (report.caches.sample * 1024 / max(from_memory, 1)) ** 0.5
     assert said["dram__bytes_read.sum"] == pytest.approx(from_memory, rel=max(sampled, 0.01))
+
+
+def test_another_chip_predicts_in_its_own_name():
+    ours, other = copied(1 << 20), copied(1 << 20, chip="h100")
+    assert ours.total == other.total
+    assert "predicted time" in repr(ours) and "on an H200, not measured" in repr(ours)
+    told = repr(other) + repr(other.nsight()) + repr(xray.compare(ours, other))
+    assert "on an H100, not measured" in told and "The times of an H100 are in" in told
+    assert "copied: 4096 blocks of 256 threads; on an H100" in told
+    assert "H200" not in repr(other) + repr(other.nsight())
+    assert other.predicted_us > ours.predicted_us  # memory is slower there
+    with pytest.raises(ValueError, match="chip='h300': .* pass one of h100, h200"):
+        copied(1 << 10, chip="h300")
+
+
+@pytest.mark.parametrize("other", sorted(p.stem for p in CHIPS.glob("*.json")))
+def test_what_a_chip_is_called_in_sentences(other):
+    assert chip(other).words == f"an {other.upper()}"
+
+
+def test_names_of_chips_have_their_article():
+    names = {"NVIDIA A100-SXM4-80GB": "an A100-SXM4", "NVIDIA H100 80GB HBM3": "an H100",
+             "NVIDIA GeForce RTX 4090": "a GeForce RTX 4090", "Tesla T4": "a Tesla T4",
+             "NVIDIA L40S": "an L40S", "NVIDIA B200": "a B200"}  # fmt: skip
+    assert {name: replace(chip(), name=name).words for name in names} == names
+
+
+def test_a_chip_of_fewer_multiprocessors_holds_fewer_blocks():
+    small = replace(chip(), multiprocessors=66, warps=48)
+    assert occupancy(256, 32, 0, small).warps == 48 and occupancy(256, 32, 0, small).share == 1
+    report = copied(1 << 20)
+    halved = replace(report, chip=small)
+    assert halved.prediction.limits["instructions"] == 2 * report.limits["instructions"]

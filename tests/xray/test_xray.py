@@ -13,6 +13,7 @@ from softgpu import build
 from softgpu.jit.analysis.flow import blocks_in_order
 from softgpu.jit.analysis.merging import merged_accesses
 from softgpu.jit.facts.layout import Image, Layout
+from softgpu.loader import Engine
 from softgpu.ptx import parse
 from tests.xray.nsight.cases import CASES, OWN, SCATTERED
 from tests.xray.nsight.record import METRICS, golden
@@ -196,6 +197,16 @@ def test_occupancy_is_nsights(registers, threads, shared, limits):
     found = occupancy(threads, registers, shared)
     assert found.blocks == min(*limits, 32)
     assert found.warps == found.blocks * -(-threads // 32)
+
+
+@software
+def test_occupancy_is_the_drivers():
+    runtime, rng = Engine.in_use().runtime, np.random.default_rng(5)
+    for threads, registers, shared in zip(
+        rng.integers(1, 1025, 2000), rng.integers(0, 256, 2000), rng.integers(0, 228 << 10, 2000)
+    ):
+        asked = int(threads), int(registers), int(shared)
+        assert occupancy(*asked).blocks == runtime.sg_occupancy(*asked), asked
 
 
 def test_occupancy_says_what_limits_it():

@@ -3,7 +3,7 @@
 
 static uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
-uint32_t occupancy_blocks(uint32_t threads, uint32_t registers, uint32_t shared)
+uint32_t sg_occupancy(uint32_t threads, uint32_t registers, uint32_t shared)
 {
     uint32_t warps = (threads + LANES - 1) / LANES;
     uint32_t of_warp = round_up((registers ? registers : 1) * LANES, REGISTER_UNIT);
@@ -23,7 +23,7 @@ CUAPI cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfuncti
     if (result) return result;
     bool fits = (unsigned)threads <= kernel->max_threads && dynamic_shared <= BLOCK_MOST_SHARED;
     uint32_t shared = kernel->static_shared + (fits ? dynamic_shared : 0);
-    *blocks = fits ? occupancy_blocks(threads, kernel->registers, shared) : 0;
+    *blocks = fits ? sg_occupancy(threads, kernel->registers, shared) : 0;
     return CUDA_SUCCESS;
 }
 
@@ -70,7 +70,7 @@ CUAPI cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function
 {
     NEED_KERNEL(kernel, function);
     if (blocks < 1 || threads < 1 || (unsigned)threads > kernel->max_threads ||
-        (unsigned)blocks > occupancy_blocks(threads, 0, 0))
+        (unsigned)blocks > sg_occupancy(threads, 0, 0))
         return fail(CUDA_ERROR_INVALID_VALUE, "%d blocks of %d threads at once", blocks, threads);
     uint32_t each = SM_SHARED / blocks / SHARED_UNIT * SHARED_UNIT;
     uint32_t taken = BLOCK_SYSTEM_SHARED + kernel->static_shared;

@@ -81,8 +81,7 @@ static CUresult count_resident(Kernel *kernel, Job *job)
     CUresult result = job->cooperative ? kernel_learn_attributes(kernel) : CUDA_SUCCESS;
     if (result) return result;
     uint32_t shared = job->static_shared + job->dynamic_shared;
-    uint32_t each =
-        occupancy_blocks(job->threads, job->cooperative ? kernel->registers : 0, shared);
+    uint32_t each = sg_occupancy(job->threads, job->cooperative ? kernel->registers : 0, shared);
     job->resident = MULTIPROCESSORS * each;
     if (!job->cooperative || job->blocks <= job->resident) return CUDA_SUCCESS;
     return fail(

@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from helpers import sources
+from helpers.xray.chip import MODELLED
+from softgpu.contract import DEVICE
 
 __all__ = ["CASES", "MIDDLING", "Case", "below", "floats", "power", "zeros"]
 
 HERE = Path(__file__).parent
 INT32, INT64 = np.int32, np.int64
-SMS = 132
+SMS = DEVICE["multiprocessors"]
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,13 @@ class Case:
         """grid and block as PyCUDA takes them."""
         return tuple((*v, 1, 1)[:3] for v in (self.grid, self.block))
 
-    def profiled(self):
+    def profiled(self, chip=MODELLED):
         """Launches it in the profile build: its Report."""
         from helpers import xray
 
         grid, block = self.shape
         return xray.profile(
-            self.function(), *self.passed(), grid=grid, block=block, shared=self.shared
+            self.function(), *self.passed(), grid=grid, block=block, shared=self.shared, chip=chip
         )
 
 

@@ -1,10 +1,10 @@
 """Record what the clock is checked against, on a machine with a GPU and ncu:
 
-    python -m tests.xray.clock.record [--set SET] [--compile PART/PARTS]
+    python -m tests.xray.clock.record [--set SET] [--chip NAME] [--compile PART/PARTS]
 
 The time of each case as bench.time_us measures it goes to golden.csv, with what Nsight Compute
 counts: once, after which the model may change, and these may not. --set leaves the other sets as
-they are."""
+they are. Of another GPU, only times are recorded, to NAME.csv: --chip NAME."""
 
 import argparse
 import csv
@@ -104,16 +104,17 @@ def rows():
         return {line[0]: line for line in csv.reader(file)}
 
 
-def save(cases, times, counts, kept):
-    """Writes golden.csv: these cases after those that are kept."""
-    head = ["case", "set", "job", "median_us", "low_us", "high_us", *METRICS]
-    lines = {"case": head} | kept
+def save(path, cases, times, counts=None, kept=None):
+    """Writes the times, and what was counted: these cases after those that are kept."""
+    metrics = [] if counts is None else METRICS
+    head = ["case", "set", "job", "median_us", "low_us", "high_us", *metrics]
+    lines = {"case": head} | (kept or {})
     for case in cases:
-        found = counts.get(case.name, {})
+        found = (counts or {}).get(case.name, {})
         took = (f"{t:.3f}" for t in times[case.name])
-        counted = (found.get(m, "") for m in METRICS)
+        counted = (found.get(m, "") for m in metrics)
         lines[case.name] = [case.name, case.set, case.job, *took, *counted]
-    with GOLDEN.open("w", newline="") as file:
+    with path.open("w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(lines.values())
 
 
@@ -123,6 +124,7 @@ def main():
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--set", help="only cases of this set")
+    parser.add_argument("--chip", help="another GPU than the H200: only times, to CHIP.csv")
     parser.add_argument("--compile", help="only compile this part of the cases, such as 0/16")
     parser.add_argument("--wavefronts", action="store_true", help="only wavefronts.csv")
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
@@ -140,15 +142,17 @@ def main():
         return None
     if options.wavefronts:
         return wavefronts()
-    kept = {} if options.set is None else rows()
     times = timed(cases)
-    save(cases, times, {}, kept)
+    if options.chip:
+        return save(GOLDEN.with_name(f"{options.chip}.csv"), cases, times)
+    kept = {} if options.set is None else rows()
+    save(GOLDEN, cases, times, {}, kept)
     print("timed", len(times), flush=True)
     counts, some = {}, [c.name for c in cases if not c.name.endswith(UNCOUNTED)]
     for first in range(0, len(some), 60):
         part = some[first : first + 60]
         counts |= dict(zip(part, looked_at(part)))
-        save(cases, times, counts, kept)
+        save(GOLDEN, cases, times, counts, kept)
         print("counted", len(counts), flush=True)
 
 

@@ -1,11 +1,13 @@
 """Hold the clock against what an H200 took, and write down how far it is off:
 
-    python -m tests.xray.clock.validate [--profile SET ...]
+    python -m tests.xray.clock.validate [--chip NAME] [--profile SET ...]
 
 --profile runs the cases of these sets on the software GPU anew, of all if none is named, and keeps
 what the clock says in predicted.csv.
 The table in docs/clock.md and the picture beside it are made of that and of golden.csv, and of
-blind.csv: what the clock said of the blind set before an H200 had run it, which stays."""
+blind.csv: what the clock said of the blind set before an H200 had run it, which stays. --chip: for
+another GPU, whose times are in NAME.csv. What the clock says goes to NAME_predicted.csv, and the
+sets' table to the page."""
 
 import argparse
 import csv
@@ -17,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from helpers import plots
+from helpers.xray.chip import MODELLED
 from tests import ROOT
 
 from .record import GOLDEN
@@ -30,12 +33,10 @@ METRICS = (
     "lts__t_sectors_op_read.sum",
     "lts__t_sectors_op_write.sum",
 )
+COLUMNS = "case", "predicted_us", "limit", *METRICS
 FEW = {"dram__bytes_read.sum": 1 << 20, "dram__bytes_write.sum": 16 << 20}  # less is the GPU's own
-SETS = {
-    "course": "the course's kernels",
-    "people": "kernels that people write",
-    "blind": "the same, with what they showed fixed",
-}
+SETS = {"course": "the course's kernels", "people": "kernels that people write"}
+FIXED = "the same, with what they showed fixed"
 WORST = 16
 
 
@@ -53,14 +54,14 @@ def said(report):
     return row | {name: counts.get(name, "") for name in METRICS}
 
 
-def profile(cases, sets):
-    """Writes predicted.csv, with the cases of these sets anew."""
-    rows = read(PREDICTED)
+def profile(cases, sets, chip, path):
+    """Writes what the clock says, with the cases of these sets anew."""
+    rows = read(path) if path.exists() else {}
     for case in cases:
         if case.set in sets:
-            rows[case.name] = {"case": case.name} | said(case.profiled())
-        with PREDICTED.open("w", newline="") as file:
-            lines = csv.DictWriter(file, rows[cases[0].name], lineterminator="\n")
+            rows[case.name] = {"case": case.name} | said(case.profiled(chip))
+        with path.open("w", newline="") as file:
+            lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             lines.writeheader()
             lines.writerows(rows[case.name] for case in cases if case.name in rows)
 
@@ -110,15 +111,33 @@ def off(golden, predicted, metric):
     ])  # fmt: skip
 
 
-def tables(golden, predicted, before):
-    """The tables of docs/clock.md. before: what was said of the blind set while it was that."""
+def by_set(sets):
+    """The table of how far the times are off: of (Errors, what the set is called)."""
     lines = ["| set | launches | median error | mean | within 30 % | faster of two named right |"]
     lines.append("|---|---|---|---|---|---|")
-    sets = [(Errors(golden, predicted, wanted), told) for wanted, told in SETS.items()]
-    sets.insert(2, (Errors(golden, before, "blind"), "**predicted before an H200 ran them**"))
     for errors, told in sets:
         shares = (f"{value:.1%}".replace("%", " %") for value in errors.summary)
         lines.append(f"| {told} | {len(errors.of)} | {' | '.join(shares)} |")
+    return lines
+
+
+def table_of(chip):
+    """The table of another GPU's sets."""
+    golden, predicted = read(GOLDEN.with_name(f"{chip}.csv")), read(predictions(chip))
+    sets = SETS | {"blind": "kernels of the third set"}
+    return "\n".join(by_set([(Errors(golden, predicted, s), told) for s, told in sets.items()]))
+
+
+def predictions(chip):
+    """Where it is kept what the clock says of a GPU."""
+    return PREDICTED if chip == MODELLED else GOLDEN.with_name(f"{chip}_predicted.csv")
+
+
+def tables(golden, predicted, before):
+    """The tables of docs/clock.md. before: what was said of the blind set while it was that."""
+    sets = [(Errors(golden, predicted, wanted), told) for wanted, told in SETS.items()]
+    sets.append((Errors(golden, before, "blind"), "**predicted before an H200 ran them**"))
+    lines = by_set([*sets, (Errors(golden, predicted, "blind"), FIXED)])
     lines += ["", "| count | launches | median error | within 20 % |", "|---|---|---|---|"]
     for metric in METRICS:
         found = off(golden, predicted, metric)
@@ -126,7 +145,7 @@ def tables(golden, predicted, before):
         lines.append(f"| `{metric}` | {len(found)} | {shares} |")
     lines += ["", "| farthest off | measured, µs | predicted, µs |  |", "|---|---|---|---|"]
     everyone = {}
-    for errors, _ in sets[:3]:
+    for errors, _ in sets:
         everyone |= {name: (*errors.times[name], errors.of[name]) for name in errors.worst()}
     for name in sorted(everyone, key=lambda n: -abs(everyone[n][2]))[:WORST]:
         us, took, error = everyone[name]
@@ -153,23 +172,33 @@ def picture(golden, predicted):
     return plots.draw(paint, "Predicted against measured times.", height=5.2)
 
 
+def write(mark, text):
+    """Puts a table into the page, between its marks."""
+    marked = f"<!-- {mark} -->\n\n{text}\n\n<!-- end -->"
+    page = re.sub(
+        rf"<!-- {mark} -->.*?<!-- end -->", lambda _: marked, PAGE.read_text(), flags=re.S
+    )
+    PAGE.write_text(page)
+
+
 def main():
     from .blind import BLIND
     from .cases import CASES
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--profile", nargs="*", choices=[*SETS], help="run these sets anew, first")
-    sets = parser.parse_args().profile
-    if sets is not None:
-        profile([*CASES, *BLIND], sets or SETS)
+    known = [*SETS, "blind"]
+    parser.add_argument("--profile", nargs="*", choices=known, help="run these sets anew, first")
+    parser.add_argument("--chip", default=MODELLED, help="another GPU than the H200")
+    options = parser.parse_args()
+    if options.profile is not None:
+        sets = options.profile or known
+        profile([*CASES, *BLIND], sets, options.chip, predictions(options.chip))
+    if options.chip != MODELLED:
+        return write(options.chip, table_of(options.chip))
     golden, predicted = read(GOLDEN), read(PREDICTED)
     before = read(BLIND_SAID)
     picture(golden, predicted | before).save(PICTURE)
-    marked = f"<!-- validation -->\n\n{tables(golden, predicted, before)}\n\n<!-- end -->"
-    page = PAGE.read_text()
-    PAGE.write_text(
-        re.sub(r"<!-- validation -->.*<!-- end -->", lambda _: marked, page, flags=re.S)
-    )
+    return write("validation", tables(golden, predicted, before))
 
 
 if __name__ == "__main__":
