@@ -106,7 +106,9 @@ def division(divisor, bits=32):
         last = (divisor - 1) / divisor
         axes.annotate("", (1, 1.25), (last, 1.25), arrowprops={"arrowstyle": "<->", "color": INK})
         axes.text((last + 1) / 2, 1.32, "1 / d", ha="center", va="bottom")
-        axes.set(xlim=(-0.05, 1.1), ylim=(-1, 1.8))
+        told = "Only left to right counts: the diamonds are drawn higher so that you see both."
+        axes.text(0.5, -1, told, ha="center", va="top", color=INK)
+        axes.set(xlim=(-0.05, 1.1), ylim=(-1.6, 1.8))
         axes.set_axis_off()
 
     alt = (
@@ -114,4 +116,4 @@ def division(divisor, bits=32):
         f" n · {multiplier} / 2^{bits - 1 + shift}. All lie between q = {quotient:,} and q + 1,"
         f" which is 1 / {divisor} = {1 / divisor:.3f} from the last n / {divisor}."
     )
-    return draw(paint, alt, width=6.2, height=1.9)
+    return draw(paint, alt, width=6.2, height=2.1)

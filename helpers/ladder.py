@@ -222,9 +222,13 @@ def overview():
 
 def course():
     """Every step of every notebook as recorded, a row for each notebook: the share of the ceiling
-    that a step reached where it did best. The least and the greatest are named."""
+    that a step reached, on the ladder or else where it did best. The least and the greatest are
+    named."""
     recorded = {path.stem: list(bench.load(path).values()) for path in _notebooks()}
     rows = {name: _best_shares(name, points) for name, points in recorded.items()}
+    for rung in load(bench.RECORDED / "ladder.csv"):
+        if rung.is_known and rung.step in rows[rung.notebook]:
+            rows[rung.notebook][rung.step] = rung.share
     last = list(recorded.values())[-1][0]
     source = f"{last.device}, {last.date}"
 

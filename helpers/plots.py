@@ -535,48 +535,61 @@ def memories():
     return draw(paint, alt, width=7.8, height=4.2)
 
 
-def register_tile(threads=16, each=8, deep=8, thread=(5, 5)):
+def register_tile(threads=16, each=8, deep=8, thread=(5, 5), pair=(1, 5)):
     """What one thread (x, y) of a block of threads x threads makes of a product, each x each
-    elements, and the numbers of both tiles that it multiplies in one of `deep` turns."""
+    elements, in one of `deep` turns: the numbers that it loads from both tiles, the sums that it
+    owns, and the two numbers (r, s) that make the product for one of them."""
     side, size, (x, y) = threads * each, 5, thread
-    first, now = -2 * deep, -1.4 * deep  # the tiles lie to the left and on top; the turn's line
+    first, now = -size * (deep + 1), -size * (deep // 2 + 1.5)  # the tiles; the turn's line
+    steps = range(0, side, threads)
+    row, column = y + threads * pair[0], x + threads * pair[1]
 
     def paint(axes):
-        def area(left, top, width, height, colour):
-            axes.add_patch(Rectangle((left, top), width, height, fc=f"{colour}20", ec=colour))
+        def area(left, top, width, height, colour, **style):
+            axes.add_patch(Rectangle((left, top), width, height, ec=colour, **style))
 
-        def mark(left, top, colour):
-            axes.add_patch(Rectangle((left, top), size, size, fc=colour, ec="none"))
+        def mark(left, top, colour, filled):
+            style = {"fc": colour if filled else f"{colour}60", "lw": 1}
+            area(left - size / 2, top - size / 2, size, size, colour, **style)
 
-        area(0, 0, side, side, COLOURS[2])
-        area(first, 0, deep, side, COLOURS[0])
-        area(0, first, side, deep, COLOURS[1])
-        steps = range(0, side, threads)
+        blue, orange, green, *_ = COLOURS
+        for place, colour in (
+            ((first, 0, size * deep, side), blue),
+            ((0, first, side, size * deep), orange),
+            ((0, 0, side, side), green),
+        ):
+            area(*place, colour, fc=f"{colour}18")
+        for where in (now, row), (column, now):
+            style = {"color": INK, "lw": 1.2, "ls": "--", "zorder": 0}
+            axes.plot((where[0], column), (where[1], row), **style)
         for down in steps:
-            mark(now - size / 2, y + down, COLOURS[0])
-            mark(x + down, now - size / 2, COLOURS[1])
+            mark(now, y + down, blue, y + down == row)
+            mark(x + down, now, orange, x + down == column)
             for right in steps:
-                mark(x + right, y + down, COLOURS[2])
+                is_one = (x + right, y + down) == (column, row)
+                mark(x + right, y + down, green, is_one)
         names = {
-            "tile_a": (first - 4, side / 2, "right", "center", COLOURS[0]),
-            "tile_b": (side / 2, first - 4, "center", "bottom", COLOURS[1]),
-            f"c: {each} · {each} sums\nof one thread,\nin registers": (
-                side + 5, side / 2, "left", "center", COLOURS[2],
+            f"loads {each} numbers p\nfrom tile_a": (first - 5, side / 2, "right", "center", blue),
+            f"loads {each} numbers q from tile_b": (
+                side / 2, first - 5, "center", "bottom", orange,
             ),
-            f"q: {each} numbers": (side + 5, now, "left", "center", COLOURS[1]),
-            f"p: {each} numbers": (now, side + 5, "center", "top", COLOURS[0]),
+            f"owns {each} · {each} sums of c,\nin registers": (
+                side + 6, side * 0.75, "left", "center", green,
+            ),
+            "adds p · q": (side + 6, row, "left", "center", INK),
         }  # fmt: skip
         for name, (left, top, ha, va, colour) in names.items():
             axes.text(left, top, name, ha=ha, va=va, color=colour)
-        axes.set(xlim=(-45, side + 60), ylim=(side + 16, first - 14), aspect="equal")
+        axes.set(xlim=(first - 88, side + 92), ylim=(side + 4, first - 16), aspect="equal")
         axes.set_axis_off()
 
     alt = (
-        f"A block of {threads} x {threads} threads makes {side} x {side} elements of c. One thread"
-        f" takes {each} numbers of a column of tile_a and {each} of a row of tile_b, {threads} "
-        f"apart, and adds each product of two of them to one of its {each * each} sums."
+        f"A block of {threads} x {threads} threads makes {side} x {side} elements of c. In each of"
+        f" {deep} turns one thread loads {each} numbers p of a column of tile_a and {each} numbers"
+        f" q of a row of tile_b, {threads} apart. It owns {each * each} sums, at their crossings,"
+        f" and adds p · q to each."
     )
-    return draw(paint, alt, width=5, height=3.6)
+    return draw(paint, alt, width=6.4, height=3.6)
 
 
 def double_buffer(turns=3):

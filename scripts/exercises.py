@@ -32,8 +32,8 @@ OPENING = re.compile(r"\A(//.*\n)+")  # the comment that a kernel begins with
 PICTURE = re.compile(r"!\[(.*)\]\(picture\.png\)")
 HEAD = (
     "## Exercises\n\nEach has a cell for your kernel, which compiles as it stands, and a cell that"
-    " judges it: on inputs that it has not seen, at awkward sizes, under the sanitizer, and by its"
-    " counters beside our solution's."
+    " judges it: on inputs your kernel has not seen, at awkward sizes, under the sanitizer, and by"
+    " its counters beside our solution's."
 )
 
 

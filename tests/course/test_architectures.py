@@ -12,18 +12,13 @@ pytestmark = pytest.mark.slow
 
 ARCHITECTURES = 75, 80, 86, 89, 90, 100, 120
 FAST = ["-Ofc=max"] if autoinit.compiler.version >= (13, 0) else []  # asked is whether, not to what
-DO_NOT_COMPILE = {"elementwise/wrong_names.cu"}  # what its notebook shows
 CUB = "#include <cub/cub.cuh>"  # longer to read than everything of ours together
 STRIDES = '#include "elementwise/strides.cuh"'  # its Divider is not that of common/
 
 
 def kernels():
     """The texts of the kernels, by what they cannot be compiled without, or with."""
-    texts = {
-        path.read_text()
-        for path in sources.ROOT.rglob("*.cu")
-        if str(path.relative_to(sources.ROOT)) not in DO_NOT_COMPILE
-    }
+    texts = {path.read_text() for path in sources.ROOT.rglob("*.cu")}
     groups = {CUB: [], STRIDES: [], "": []}
     for text in sorted(texts):
         groups[next(line for line in groups if line in text)].append(text)

@@ -315,11 +315,6 @@ def test_wrong_one_broadcast_reads_elsewhere():
     assert right[0].all() and not right[1:].any()
 
 
-def test_wrong_names_do_not_compile():
-    with pytest.raises(RuntimeError, match='identifier "blockId" is undefined'):
-        sources.kernel("elementwise/wrong_names.cu")
-
-
 # --- helpers.ops ----------------------------------------------------------------------------------
 
 

@@ -176,3 +176,6 @@ def test_the_whole_course_in_a_figure():
     assert "empty" not in shown and "cold_cache" not in shown
     assert "09_elementwise_broadcast: strided " in shown and "11_im2col: elements " in shown
     assert "float16" not in shown and "one_scalar" not in shown  # one case of each notebook
+    for rung in ladder.load(bench.RECORDED / "ladder.csv"):  # as their notebooks say
+        (row,) = re.findall(rf"{rung.notebook}: ([^;]+)[.;]", shown)
+        assert f"{rung.step} {ladder.percent(rung.share)}" in row

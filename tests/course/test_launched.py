@@ -16,7 +16,6 @@ NOT_LAUNCHED = {
 NOT_COUNTED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/wait.cu": "what it counts is time",
-    "elementwise/wrong_names.cu": "it does not compile",
     "reduce/shared_plain.cu": "it has the tree of shared_modulo.cu, spelled out",
     "reduce/wrong_barrier.cu": "the hardware may do anything",
 }

@@ -219,8 +219,12 @@ def test_pairs_of_a_softmax_merge_and_the_lower_one_is_scaled(axes_of):
 
 
 def test_a_thread_of_a_register_tile_has_a_square_for_each_sum(axes_of):
-    axes, alt = axes_of(plots.register_tile, threads=4, each=3, deep=2, thread=(1, 2))
+    shape = {"threads": 4, "each": 3, "deep": 2, "thread": (1, 2), "pair": (2, 1)}
+    axes, alt = axes_of(plots.register_tile, **shape)
     assert len(axes.patches) == 3 + 3 + 3 + 9 and "12 x 12 elements of c" in alt
+    ends = {tuple(line.get_xydata()[-1]) for line in axes.lines}
+    assert ends == {(1 + 4 * 1, 2 + 4 * 2)}  # where a number of each tile meets
+    assert sum(patch.get_facecolor()[3] == 1 for patch in axes.patches) == 3
 
 
 def test_shares_are_dots_under_a_limit_and_nothing_where_none_is_known(axes_of):

@@ -1,0 +1,58 @@
+"""A block for each row: a step of the course."""
+
+import numpy as np
+
+from helpers import checks
+from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
+
+OURS = "rowreduce/block_per_row.cu"
+SIZES = (1, 1), (3, 31), (5, 256), (2, 1009)
+
+drawn = drawn_rows
+
+
+def launch(rng, size):
+    batch, hidden = size
+    x = numbers(rng, batch, hidden)
+    out = Out(x.sum(1, dtype=float), checks.sum_tolerance(x, axis=1))
+    arguments = [In(x), out, np.int64(batch), np.int64(hidden)]
+    return Launch(arguments, batch, 256, what=f"{batch} rows of {hidden}")
+
+
+OPERATOR = (  # the greatest of 3 x - column, and that plus hidden
+    "struct Own : Operator<Acc> { __device__ Acc initial() const { return -INFINITY; }"
+    " __device__ Acc from(T x, long long i) const { return 3 * x - i; }"
+    " __device__ Acc operator()(Acc a, Acc b) const { return a > b ? a : b; }"
+    " __device__ Acc finish(Acc a, long long n) const { return a + n; } }; using Op = Own;"
+)
+
+
+def operated(rng):
+    batch, hidden = 3, 333
+    x = rng.integers(-99, 99, (batch, hidden)).astype(np.float32)  # so that nothing is rounded
+    x[:, 200] = 400  # beyond the first block of 128
+    out = Out((3 * x - np.arange(hidden)).max(1) + hidden)
+    return Launch([In(x), out, np.int64(batch), np.int64(hidden)], batch, 128)
+
+
+def far(rng):
+    return far_rows(launch(rng, (5, 65_600)), 32_800)
+
+
+COUNTED = 16, 1024
+BUDGET = {"ld.sectors": 2048, "st.sectors": 16}
+
+PLACE = "x[row * hidden + i]"
+WRONG = {
+    "no more than a block of columns": Wrong(
+        "values", {"i < hidden; i += blockDim.x": "i < hidden && i < blockDim.x; i += blockDim.x"}
+    ),
+    "256 threads, whatever the block": Wrong("operator", {"i += blockDim.x": "i += 256"}),
+    "a sum, whatever op is": Wrong("operator", {"acc = op(acc, op.from(": "acc += (op.from("}),
+    "unfinished": Wrong("operator", {"op.finish(acc, hidden)": "acc"}),
+    "a warp's share": Wrong("values", {"block_reduce(acc, op)": "warp_reduce(acc, op)"}),
+    "every thread reads all": Wrong(
+        "values|counters",
+        {"i = threadIdx.x; i < hidden; i += blockDim.x": "i = 0; i < hidden; ++i"},
+    ),
+}
