@@ -4,13 +4,12 @@ A time is the median of many launches between two CUDA events, after a warm-up, 
 The software GPU has no times: there, Timings gives the points that a real GPU left in
 notebooks/recorded, labelled so, and time_us gives NaN."""
 
-import csv
 import math
 import os
 import subprocess
 import warnings
 from copy import copy as shallow_copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache, partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from time import perf_counter
 
 import numpy as np
 
-from . import autoinit, sources
+from . import autoinit, records, sources
 
 __all__ = ["Timing", "Timings", "evict", "evict_by_writing", "peers", "samples_us", "time_us"]
 
@@ -149,9 +148,6 @@ class Timing:
         )
 
 
-TYPES = {field.name: field.type for field in fields(Timing)}
-
-
 def where(point):
     """Where and when a recorded Timing was seen."""
     return f"recorded on {point.device}, {point.date}"
@@ -159,22 +155,17 @@ def where(point):
 
 def load(path):
     """The Timings of a recorded file by step and size; {} if there is none."""
-    if not path.exists():
-        return {}
-    with path.open(newline="") as file:
-        rows = [{k: TYPES[k](v) for k, v in row.items()} for row in csv.DictReader(file)]
-    return {(row["step"], row["size"]): Timing(**row) for row in rows}
+    return {(point.step, point.size): point for point in records.load(path, Timing)}
 
 
 def save(path, points):
     """Write Timings as a CSV file, a row each."""
-    path.parent.mkdir(exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(TYPES)
-        for point in points:
-            values = [getattr(point, name) for name in TYPES]
-            writer.writerow(f"{v:.3f}" if isinstance(v, float) else v for v in values)
+    records.save(path, Timing, points, ".3f")
+
+
+def peer_rows():
+    """The rows of what make bench-gpu left, as text."""
+    return records.rows(RECORDED / "peers.csv")
 
 
 def peers(topic):
@@ -182,8 +173,7 @@ def peers(topic):
 
     "ours" is helpers.ops. Sizes: elements of a vector, columns of a matrix. Where a topic has
     several cases of one size, the step names the case as well."""
-    with (RECORDED / "peers.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = peer_rows()
     topics = dict.fromkeys(row["topic"] for row in rows)
     if topic not in topics:
         raise ValueError(f"no topic {topic!r}; there is {', '.join(topics)}")
@@ -358,8 +348,4 @@ class Timings:
         return "\n".join([self.source, *map("  ".join, self.rows())])
 
     def _repr_html_(self):
-        head, *body = ("".join(f"<td>{cell}</td>" for cell in row) for row in self.rows())
-        body = "".join(f"<tr>{row}</tr>" for row in body)
-        head = head.replace("td>", "th>")
-        caption = f"<caption>{self.source}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return records.table(self.source, self.rows())

@@ -4,15 +4,13 @@ A rung's counts are xray's, for ELEMENTS elements. Its time is a Timing of the n
 of a step that nobody has timed, such as your own, one that is predicted, shown as a hollow mark.
 Rungs of earlier notebooks come from notebooks/recorded/ladder.csv, which make record writes."""
 
-import csv
 import math
 import re
-from dataclasses import asdict, dataclass, fields
-from html import escape
+from dataclasses import dataclass, fields
 from itertools import cycle
 from textwrap import fill
 
-from . import bench, plots
+from . import bench, plots, records
 
 __all__ = ["ELEMENTS", "Ladder", "Rung", "course", "overview"]
 
@@ -92,7 +90,7 @@ class Ladder:
         self.rungs.append(Rung(self.notebook, step, *totals.values(), *times))
         if bench.COMMIT:
             later = [rung for rung in load(self.path) if rung.notebook > self.notebook]
-            save(self.path, [*self.rungs, *later])
+            records.save(self.path, Rung, [*self.rungs, *later], ".6g")
 
     @property
     def shown(self):
@@ -144,11 +142,8 @@ class Ladder:
         return "\n".join([self.source, *map("  ".join, self.rows())])
 
     def _repr_html_(self):
-        head, *body = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in self.rows())
-        body = "".join(f"<tr>{row}</tr>" for row in body)
-        caption = f"<caption>counts for {ELEMENTS:,} elements; {escape(self.source)}</caption>"
-        head = head.replace("td>", "th>")
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        caption = f"counts for {ELEMENTS:,} elements; {self.source}"
+        return records.table(caption, self.rows())
 
     def picture(self):
         """Each rung's share of the ceiling as a dot, a colour and a marker a notebook."""
@@ -298,19 +293,4 @@ def percent(share):
 
 def load(path):
     """The rungs of a recorded file, in its order; none if there is no file."""
-    if not path.exists():
-        return []
-    types = {field.name: field.type for field in fields(Rung)}
-    with path.open(newline="") as file:
-        return [Rung(**{k: types[k](v) for k, v in row.items()}) for row in csv.DictReader(file)]
-
-
-def save(path, rungs):
-    """Write rungs as a CSV file, a row each."""
-    path.parent.mkdir(exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(field.name for field in fields(Rung))
-        for rung in rungs:
-            values = asdict(rung).values()
-            writer.writerow(f"{v:.6g}" if isinstance(v, float) else v for v in values)
+    return records.load(path, Rung)

@@ -4,8 +4,6 @@ The floor of a case is what the memory allows: the bytes that must move at the c
 an empty launch; of products, what the float32 units allow. notebooks/recorded/peers.csv is what the
 last run left."""
 
-import csv
-
 from . import bench, plots
 
 __all__ = ["headline", "shares"]
@@ -60,8 +58,7 @@ def headline():
 
 
 def _large():
-    with (bench.RECORDED / "peers.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if float(row["floor_us"]) >= LARGE_US]
+    rows = [row for row in bench.peer_rows() if float(row["floor_us"]) >= LARGE_US]
     return [row for row in rows if row["median_us"]]
 
 

@@ -1,0 +1,40 @@
+"""What is recorded: CSV files of records, a row each, and tables of what they say."""
+
+import csv
+from dataclasses import astuple, fields
+from html import escape
+
+__all__ = ["load", "rows", "save", "table"]
+
+
+def rows(path):
+    """The rows of a file, {column: text} each, in its order."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def load(path, kind):
+    """The records of a file, a dataclass each, in its order; none if there is no file."""
+    if not path.exists():
+        return []
+    types = {field.name: field.type for field in fields(kind)}
+    return [kind(**{k: types[k](v) for k, v in row.items()}) for row in rows(path)]
+
+
+def save(path, kind, records, digits):
+    """Writes records; digits: of numbers with a fraction, as format() takes them."""
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(field.name for field in fields(kind))
+        for record in records:
+            values = astuple(record)
+            writer.writerow(format(v, digits) if isinstance(v, float) else v for v in values)
+
+
+def table(caption, cells):
+    """Rows of text as HTML, the first of them as its head."""
+    head, *body = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in cells)
+    body = "".join(f"<tr>{row}</tr>" for row in body)
+    head, caption = head.replace("td>", "th>"), f"<caption>{escape(caption)}</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
