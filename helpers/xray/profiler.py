@@ -17,7 +17,7 @@ from .chip import chip as chip_named
 from .hardware import machine_counts, replay, waves
 from .launch import byte_count, find, one_at_a_time, shape
 from .occupancy import occupancy
-from .report import Report
+from .report import TENSOR, Report
 
 __all__ = ["predicted_us", "profile", "report"]
 
@@ -144,6 +144,9 @@ def _named(site, counts_as_atom, n):
     """(what, how many) of a site: "ld.requests" for global, "lds.wavefronts" for shared memory."""
     if site.kind == "barrier":
         yield from zip(("barriers", "waits", "idle"), (n["requests"], n["sectors"], n["ideal"]))
+        return
+    if site.kind == "tensor":
+        yield from zip(TENSOR, (n["requests"], n["sectors"], n["ideal"]))
         return
     operation = {"load": "ld", "store": "st"}.get(site.kind, "atom" if counts_as_atom else "red")
     if operation in ("ld", "st") or site.space != "shared":

@@ -14,6 +14,7 @@ from .details import Details
 
 __all__ = ["Comparison", "Report", "compare"]
 
+TENSOR = ("hmma", "imma", "dmma")  # what a tensor pipe multiplies: floats, integers, doubles
 GLOBAL = {"ld": "loads", "st": "stores", "red": "reductions", "atom": "atomics"}
 SHARED = {"lds": "loads", "sts": "stores"}
 LOCAL = {"ldl": "loads", "stl": "stores"}
@@ -48,8 +49,9 @@ class Report:
 
     `lines`: {(file, line): counts}; counts are Counters with keys such as "ld.sectors" (global
     loads), "sts.wavefronts" (shared stores), "ldl.requests" (local loads), "instructions" (of
-    warps), "lanes" (thread instructions), "shuffles", "votes", "barriers", "waits". `arrays`: per
-    allocation the distinct 32-byte sectors read and written. The rest is for helpers.xray.draw."""
+    warps), "lanes" (thread instructions), "shuffles", "votes", "barriers", "waits", "hmma" (machine
+    instructions of that pipe). `arrays`: per allocation the distinct 32-byte sectors read and
+    written. The rest is for helpers.xray.draw."""
 
     kernel: str
     grid: tuple
@@ -100,6 +102,8 @@ class Report:
         ):
             for op in ("ld", "st"):
                 names[f"l1tex__data_{what}_mem_shared_op_{op}.sum"] = f"{op}s.{key}"
+        for pipe in filter(self.total.get, TENSOR):
+            names[f"sm__inst_executed_pipe_tensor_op_{pipe}.sum"] = pipe
         return {name: self.total[key] for name, key in names.items()}
 
     def modelled(self):
@@ -228,6 +232,8 @@ class Report:
                 sectors, requests = t[f"{key}.sectors"], t[f"{key}.requests"]
                 details = f"{_s(sectors, 'sector')}, {requests:,} {_s(requests, 'request')}"
                 rows.append((f"local {name}", sectors, details))
+        if products := sum(t[pipe] for pipe in TENSOR):
+            rows.append(("tensor cores", products, _s(products, "machine instruction")))
         if t["barriers"]:
             rows.append(("barriers", t["barriers"], _barriers(t)))
         read, written = self.touched_bytes

@@ -89,7 +89,8 @@ enum SiteKind {
     SITE_BARRIER,
     SITE_SHUFFLE,
     SITE_TRAP,
-    SITE_OTHER
+    SITE_OTHER,
+    SITE_TENSOR
 };
 
 /* One memory, atomic, barrier, shuffle or trap instruction of a kernel. */
@@ -321,6 +322,9 @@ enum BarrierCounter {
     COUNT_IDLE /* instructions that other warps did meanwhile */
 };
 
+/* Counters of a product of matrices, in the same places: machine instructions. */
+enum TensorCounter { COUNT_HMMA = COUNT_REQUESTS, COUNT_IMMA, COUNT_DMMA };
+
 /* What ptxas makes of an atomic. */
 enum AtomicForm {
     AS_ONE_LANE = 2,
@@ -405,6 +409,9 @@ void sg_profile_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint
                     uint32_t mask);
 void sg_profile_lanes(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,
                       uint32_t mask);
+/* ldmatrix and stmatrix: each lane of `rows` has the address of one. */
+void sg_profile_rows(Warp *, uint64_t *count, uint32_t site, const uint64_t *address, uint32_t rows,
+                     uint32_t mask);
 void sg_profile_wide(Warp *, uint64_t *count, uint32_t site, const uint64_t *address, uint32_t mask,
                      int32_t delta, uint32_t bytes);
 void sg_profile_wide_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,

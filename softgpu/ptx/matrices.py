@@ -79,6 +79,7 @@ class Product:
     layouts: tuple[str, str]
     by_warp: bool  # wmma
     sparse: bool
+    xor: bool  # of bits: a and not b, then b and not a
 
     def registers(self) -> dict[str, int]:
         """How many registers of a lane each fragment has."""
@@ -89,6 +90,17 @@ class Product:
         return {part: _registers(getattr(self, part), count) for part, count in parts.items()} | (
             {"a": 8, "b": 8} if self.by_warp and self.a == "f16" else {}
         )
+
+    @property
+    def machine(self) -> tuple[str, int]:
+        """The pipe that multiplies, and how many machine instructions that takes."""
+        if self.is_quads:
+            return "hmma", 0
+        family = _family(self.a)
+        pipe = {"f64": "dmma", "8": "imma", "4": "imma", "b1": "imma"}.get(family, "hmma")
+        halves = 2 if self.by_warp and self.shape[0] * self.shape[1] == 256 else 1
+        twice = family in ("fp8", "4") or self.xor or (self.by_warp and family == "tf32")
+        return pipe, halves * (1 + twice)
 
     @property
     def is_quads(self) -> bool:
@@ -113,7 +125,9 @@ def product_of(item: Instruction) -> Product:
     if len(layouts) != 2:
         raise Unsupported("it names no two layouts")
     sparse = any(m.split("::")[0] == "sp" for m in item.modifiers)
-    product = Product(_shape(item.modifiers), d, a, b, c, layouts, by_warp, sparse)
+    product = Product(
+        _shape(item.modifiers), d, a, b, c, layouts, by_warp, sparse, "xor" in item.modifiers
+    )
     problem = _shape_problem(product) or _sums_problem(product)
     if problem:
         raise Unsupported(problem)

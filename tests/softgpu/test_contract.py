@@ -18,7 +18,7 @@ STRUCTS = """Warp Range Site KernelFacts Origin Finding Step Sample Touched Prof
 CacheSite CacheCounts Waves Recorded""".split()
 ENUMS = """Device Space SiteKind Operation Type Shuffle Build Tier Counter BarrierCounter AtomicForm
 StepKind Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit Answer
-EventKind MmaType MmaHow Rounding""".split()
+EventKind MmaType MmaHow Rounding TensorCounter""".split()
 LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}
 REST = """
 #include <cassert>
@@ -54,6 +54,8 @@ extern "C" __global__ void rest(int *x, long long *time)
     __shared__ unsigned long long barrier;
     __shared__ char to[16];
     bulk(to, (const char *)x, &barrier);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+                 : "=r"(x[0]) : "r"((int)__cvta_generic_to_shared(to)));
 }
 """
 

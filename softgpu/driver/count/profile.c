@@ -251,7 +251,7 @@ static uint64_t place_of(const uint64_t *address, uint32_t mask, uint64_t begin,
 }
 
 static void count_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
-                        uint32_t mask)
+                        uint32_t mask, bool joins)
 {
     const struct Site *s = SITE(w, site);
     uint32_t shared = 0, local = 0;
@@ -265,7 +265,7 @@ static void count_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t 
     if (shared) {
         uint32_t offset[LANES];
         for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i] - (uint64_t)w->shared;
-        count_shared(count, offset, shared, s->bytes, s->kind == SITE_LOAD);
+        count_shared(count, offset, shared, s->bytes, joins);
     }
     if (local) count_local(w, count, address, local, s->bytes);
     if (mask & ~shared & ~local && (s->space == SPACE_GLOBAL || s->space == SPACE_GENERIC))
@@ -276,8 +276,18 @@ void sg_profile_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t *a
                       uint32_t mask)
 {
     if (!mask) return;
-    count_lanes(w, count, site, address, mask);
+    count_lanes(w, count, site, address, mask, SITE(w, site)->kind == SITE_LOAD);
     if (w->watched) sample_lanes(w, site, address, mask, 0, SITE(w, site)->bytes);
+}
+
+/* Unlike loads of 16 bytes, matrices never share a wavefront. */
+void sg_profile_rows(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
+                     uint32_t rows, uint32_t mask)
+{
+    if (!rows) return;
+    count_lanes(w, count, site, address, rows, false);
+    count[COUNT_ACTIVE] += __builtin_popcount(mask & ~rows);
+    if (w->watched) sample_lanes(w, site, address, rows, 0, SITE(w, site)->bytes);
 }
 
 /* Active lane l accesses first + l * step. */
@@ -334,7 +344,7 @@ void sg_profile_copy(Warp *w, uint64_t *count, uint32_t site, const uint64_t *fr
 {
     if (!mask) return;
     uint64_t sectors = count[COUNT_SECTORS];
-    count_lanes(w, count, site, from, mask);
+    count_lanes(w, count, site, from, mask, true);
     if (w->watched) sample_lanes(w, site, from, mask, 0, SITE(w, site)->bytes);
     if (!to) return;
     uint32_t offset[LANES];

@@ -17,6 +17,7 @@ from ..emit.module_text import ModuleText
 __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 
 SITE_COUNTERS = contract.names("Counter", "COUNT_")
+_TENSOR = contract.values("TensorCounter", "COUNT_")
 _As = contract.flags("AtomicForm", "AS_")
 _EXCHANGES = {"shfl": "shuffles", "redux": "shuffles"}
 _EXCHANGES |= dict.fromkeys(("vote", "match", "activemask"), "votes")
@@ -232,6 +233,9 @@ class ProfiledEmitter(FunctionEmitter):
                 if known.kind == "atomic" or known.space == "generic" or how & _As.loop_half:
                     self.notes["atoms"].append(site)
                 self.call_void("sg_profile_atomic", *common, address, lanes, f"i32 {how}", a, b)
+            elif self.item.opcode in ("ldmatrix", "stmatrix"):
+                rows = arguments[2], arguments[3], str(self.active)
+                self.call_void("sg_profile_rows", *common, *rows)
             elif merged := self.found.merged.get(self.item):
                 if merged.bytes:
                     wide = f"i32 {merged.delta}", f"i32 {merged.bytes}"
@@ -282,6 +286,11 @@ class ProfiledEmitter(FunctionEmitter):
             lanes = self.spill_all(self.read(b, "u32"), self.read(c, "u32"))
             where = f"i32 {site}", f"i32 {mode}"
             self.call_void("sg_profile_shuffle", "ptr %w", *where, *lanes, self.active)
+
+    def observe_product(self, site: int, pipe: str, count: int) -> None:
+        base = self._of_site(site)
+        self._increase(base + SITE_COUNTERS.index("active"), self._lane_count(self.active.text))
+        self._increase(base + _TENSOR[pipe], str(count))
 
     def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
         self._say_work(but=self._after.get(self.item, 0))

@@ -505,6 +505,9 @@ class FunctionEmitter(ValueEmitter):
     def observe_vote(self, site: int, members) -> None:
         """Anything else that lanes of a member mask do together."""
 
+    def observe_product(self, site: int, pipe: str, count: int) -> None:
+        """A product of matrices, which is `count` machine instructions of a tensor pipe."""
+
     def observe_fence(self) -> None:
         """A memory fence."""
 

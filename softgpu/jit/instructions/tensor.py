@@ -48,7 +48,7 @@ def _how(item, product: Product) -> int:
     how |= _How.signed_a if product.a[0] == "s" else 0
     how |= _How.signed_b if product.b[0] == "s" else 0
     how |= _How.saturates if "satfinite" in item.modifiers else 0
-    how |= _How.xor if "xor" in item.modifiers else 0
+    how |= _How.xor if product.xor else 0
     how |= _How.sparse if product.sparse else 0
     return how
 
@@ -75,6 +75,12 @@ def _multiply(e: FunctionEmitter, item, product: Product, shape, parts) -> list[
     return _results(e, out, element, count)
 
 
+def _observe(e: FunctionEmitter, item, product: Product) -> None:
+    pipe, count = product.machine
+    if count:
+        e.observe_product(e.site(item, "tensor"), pipe, count)
+
+
 def _read_all(e: FunctionEmitter, operand, kind: str) -> list[Value]:
     ptx_type = "f64" if kind == "f64" else "b32"
     return [e.read(register, ptx_type) for register in _elements(operand)]
@@ -90,6 +96,7 @@ def _mma(e, item):
     if product.sparse:
         parts.append([e.read(item.operands[4], "b32")])
     with e.when_active():
+        _observe(e, item, product)
         if product.is_quads:
             results = _multiply_quads(e, item, product, parts)
         else:
@@ -152,6 +159,7 @@ def _multiply_in_warp(e: FunctionEmitter, item) -> None:
     product = product_of(item)
     kinds = product.a, product.b, product.c
     parts = [_read_all(e, o, kind) for o, kind in zip(item.operands[1:4], kinds)]
+    _observe(e, item, product)
     results = _in_warp(e, item, product, *parts)
     for register, value in zip(_elements(item.operands[0]), results, strict=True):
         e.write(register, value)
