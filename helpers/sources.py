@@ -111,8 +111,9 @@ def text(what, **choices):
     return _choices(find(what).read_text(), what, choices)
 
 
-def show(name, part=None, machine=False, **choices):
-    """A kernel file without its head comment, or one part of it: a function or a struct.
+def show(name, part=None, machine=False, lines=None, **choices):
+    """A kernel file without its head comment, or one part of it: a function or a struct, or the
+    lines from the first that has one text to the next that has another.
 
     Lines bear the numbers that they have in the file. machine: what nvcc makes of the kernel with
     these choices instead, a machine.Code; part: only PTX with this in it."""
@@ -122,6 +123,12 @@ def show(name, part=None, machine=False, **choices):
         made = code(kernel(name, **choices))
         return made[part] if part else made
     source = find(name).read_text()
+    if lines:
+        first, last = map(re.escape, lines)
+        found = re.search(rf"^.*{first}(?:.*\n)*?.*{last}.*$", source, re.MULTILINE)
+        if not found:
+            raise LookupError(f"{name} has no lines from {lines[0]!r} to {lines[1]!r}")
+        return _listing(source, *found.span())
     if part is None:
         head = re.match(r"(//.*\n)*\s*", source)
         return _listing(source, head.end(), len(source.rstrip()))

@@ -77,3 +77,12 @@ def test_wrong_name_is_met_with_near_ones():
 def test_listing_can_be_copied():
     shown = sources.show("reduce/shared.cu")
     assert copy.copy(shown) == shown and repr(copy.copy(shown)) == repr(shown)
+
+
+def test_lines_are_shown_from_one_text_to_another():
+    shown = sources.show("reduce/shared.cu", lines=("for (int half", "__syncthreads"))
+    first, *_, last = repr(shown).splitlines()
+    assert re.match(r" *\d+ +for \(int half", first) and "__syncthreads();" in last
+    assert "__syncthreads" not in repr(shown).replace(last, "")
+    with pytest.raises(LookupError, match="has no lines from 'for' to 'a text'"):
+        sources.show("reduce/shared.cu", lines=("for", "a text"))
