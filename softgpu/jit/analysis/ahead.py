@@ -11,12 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...ptx.program import Function, Immediate, Instruction, Special
-from ..facts.opcodes import Does, does
+from ..facts.opcodes import Does, Trait, does, has
 from .flow import EXIT, Block, spinning_loops
 
 __all__ = ["Ahead", "plan_ahead"]
 
-_BARRIERS = ("bar", "barrier")
 _CLOCKS = ("clock", "globaltimer")
 
 
@@ -29,7 +28,7 @@ class Ahead:
 
 
 def _is_barrier(item: Instruction) -> bool:
-    return item.opcode in _BARRIERS and "warp" not in item.modifiers
+    return has(item, Trait.MEETS) and "warp" not in item.modifiers
 
 
 def _is_syncthreads(item: Instruction) -> bool:
@@ -43,7 +42,7 @@ def _touches(item: Instruction) -> bool:
         return any(special.name.startswith(_CLOCKS) for special in specials)
     if does(item, Does.READS):
         return "param" not in item.modifiers
-    return not (does(item, Does.TALKS, Does.JUMPS) or item.opcode in _BARRIERS)
+    return not (does(item, Does.TALKS, Does.JUMPS) or has(item, Trait.MEETS))
 
 
 def _next(index: int, block: Block, waiting: list[frozenset[int]]) -> list[int]:

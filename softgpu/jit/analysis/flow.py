@@ -24,7 +24,7 @@ from ...ptx.program import (
     Special,
     Vector,
 )
-from ..facts.opcodes import Does, does
+from ..facts.opcodes import Does, Trait, does, has
 
 __all__ = [
     "CARRY",
@@ -63,7 +63,7 @@ class Block:
 
 def gathers(item: Instruction) -> bool:
     """Whether an instruction is for several lanes to execute together."""
-    return item.opcode in ("bar", "barrier") or "sync" in item.modifiers
+    return has(item, Trait.MEETS) or "sync" in item.modifiers
 
 
 def _waits_at_mbarrier(item: Instruction) -> bool:
@@ -278,9 +278,6 @@ def spinning_loops(blocks: list[Block]) -> dict[int, int]:
     }
 
 
-_HANDS_ON = "mov setp selp and or xor not".split()
-
-
 def _acts(item: Instruction) -> bool:
     """Whether others can tell that an instruction was executed."""
     acts = does(item, Does.WRITES, Does.UPDATES, Does.COPIES, Does.CALLS, Does.STOPS)
@@ -305,7 +302,7 @@ def _ends_by_waiting(blocks: list[Block], first: int, last: int) -> bool:
             written, read = registers_of(item)
             if _waits_at_mbarrier(item) or not decisive & {r.name for r in written}:
                 continue
-            if item.opcode not in _HANDS_ON or any(isinstance(o, Special) for o in item.operands):
+            if not has(item, Trait.HANDS_ON) or any(isinstance(o, Special) for o in item.operands):
                 return False
             decisive |= {register.name for register in read}
     return True

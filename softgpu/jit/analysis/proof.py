@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ...ptx.program import Address, Immediate, Instruction, Register, Special, Symbol
-from ..facts.opcodes import ORDERED, Does, does
+from ..facts.opcodes import ORDERED, Does, Trait, does, has
 from ..facts.types import bits_of, vector_size
 from .flow import Block, registers_of
 
@@ -24,7 +24,6 @@ _MOST_INSTRUCTIONS = 16
 _MOST_ONCE = 16
 """How many accesses, outside of loops, are worth it that their code doubles."""
 
-_ADDRESS_ARITHMETIC = set("add sub mul mad mul24 mov cvta cvt shl shr and or xor neg".split())
 _KNOWN = ("tid.", "ntid.", "ctaid.", "nctaid.", "laneid")
 
 
@@ -83,7 +82,7 @@ def _is_address_arithmetic(item: Instruction) -> bool:
     """Whether it may as well be computed before its turn."""
     if item.opcode == "ld" and "param" in item.modifiers and not item.predicate:
         return isinstance(address_of(item).base, str)
-    if item.opcode not in _ADDRESS_ARITHMETIC or item.predicate or "cc" in item.modifiers:
+    if not has(item, Trait.ADDRESSES) or item.predicate or "cc" in item.modifiers:
         return False
     if any(m[0] == "f" or m.startswith("bf") or m in ("local", "sat") for m in item.modifiers):
         return False

@@ -7,15 +7,13 @@ remainders and limits mostly steps as the coordinates do.
 from __future__ import annotations
 
 from ...ptx.program import Address, Function, Immediate, Instruction, Register, Special
-from ..facts.opcodes import Agreement, opcode_of
+from ..facts.opcodes import Agreement, Trait, has, opcode_of
 from .flow import registers_of
 
 __all__ = ["PIECE", "strides_along_x"]
 
 PIECE = 8
 """How many lanes are looked at together: the width of the narrowest blocks that are common."""
-
-_COPIES = set("mov cvt cvta and rem min max selp".split())
 
 
 def strides_along_x(function: Function) -> dict[str, int | None]:
@@ -56,7 +54,7 @@ def _of_result(item: Instruction, operands: list[int | None]) -> int | None:
         return sum(sources)
     if opcode == "sub":
         return sources[0] - sources[1]
-    if opcode in _COPIES:
+    if has(item, Trait.KEEPS_STRIDE):
         return max(sources, key=abs)
     if opcode in ("mul", "mad") and (constants or not any(sources[:2])):
         factor = constants[0] if any(sources[:2]) else 0

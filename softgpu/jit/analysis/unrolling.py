@@ -20,7 +20,7 @@ from ...ptx.program import (
     SourceLine,
     Symbol,
 )
-from ..facts.opcodes import Does, does
+from ..facts.opcodes import Does, Trait, does, has
 from .flow import registers_of
 
 __all__ = ["as_ptxas_unrolls"]
@@ -155,7 +155,7 @@ def _fits(inside: list) -> bool:
         modifiers = set(item.modifiers)
         if (
             not does(item, *_UNROLLED)
-            or item.opcode in ("div", "rem")
+            or has(item, Trait.SLOW)
             or (item.opcode == "st" and item.predicate)
         ):
             return False

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from ...ptx.program import Address, Function, Immediate, Instruction, Register
+from ..facts.opcodes import Trait, has
 from .flow import registers_of
 
 __all__ = ["Uses"]
-
-_MOVES = ("mov", "cvt", "selp", "shfl", "prmt")
-_COMPUTES = ("mov", "cvt", "add", "sub", "mul", "fma", "min", "max", "and", "or", "xor")
 
 
 class Uses:
@@ -39,7 +37,7 @@ class Uses:
                     continue
                 constant = any(isinstance(operand, Immediate) for operand in item.operands)
                 cuts = item.opcode == "bfi" or (item.opcode == "and" and constant)
-                if not (item.opcode in _MOVES or cuts or (masked and item.opcode == "or")):
+                if not (has(item, Trait.MOVES) or cuts or (masked and item.opcode == "or")):
                     return False
                 left += [(r.name, masked or cuts) for r in registers_of(item)[0]]
         return True
@@ -55,7 +53,7 @@ class Uses:
             for item in self.of.get(name, ()):
                 if item.opcode == "selp" and item.operands[-1].name != name:
                     continue
-                if item.opcode not in _COMPUTES:
+                if not has(item, Trait.PASSES_ON):
                     return False
                 left += [written.name for written in registers_of(item)[0]]
         return len(seen) > 1

@@ -13,6 +13,7 @@ from ...ptx.program import Immediate, Instruction
 from ..analysis.found import Found
 from ..emit.function import FunctionEmitter, Value
 from ..emit.module_text import ModuleText
+from ..facts.opcodes import Trait, has
 
 __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
 
@@ -161,7 +162,7 @@ class ProfiledEmitter(FunctionEmitter):
                 self._line = item.user_line
             key = self._line.file, self._line.line
             lines[key] = lines.get(key, 0) + 1
-            if "red" in item.modifiers and item.opcode in ("bar", "barrier"):
+            if "red" in item.modifiers and has(item, Trait.MEETS):
                 exchanges.append((*key, "votes"))
             elif item.opcode in _EXCHANGES:
                 exchanges.append((*key, _EXCHANGES[item.opcode]))

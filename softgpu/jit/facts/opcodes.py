@@ -6,7 +6,7 @@ block (`JUMPS`)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from ...ptx.program import Instruction, PtxError
@@ -19,7 +19,9 @@ __all__ = [
     "Nans",
     "Opcode",
     "Pointer",
+    "Trait",
     "does",
+    "has",
     "opcode_of",
     "sites_of",
 ]
@@ -71,6 +73,18 @@ class Nans(Enum):
     ALIKE = auto()  # the result is no float; every NaN gives the same
 
 
+class Trait(Enum):
+    """What analyses ask of an opcode: each is a column of the table."""
+
+    MEETS = auto()  # threads of a block wait for each other there
+    ADDRESSES = auto()  # addresses are made by it, and it may as well run before its turn
+    KEEPS_STRIDE = auto()  # lanes differ by as much in the result as in the operand that varies
+    HANDS_ON = auto()  # says again what a condition said
+    MOVES = auto()  # bits of an operand get on, changed or not, without being looked at
+    PASSES_ON = auto()  # the result is of use only where it is used itself
+    SLOW = auto()  # ptxas makes a routine of it
+
+
 @dataclass(frozen=True)
 class Opcode:
     """One row. Which operands are written is a matter of their form: `ptx.forms.result_count`."""
@@ -79,6 +93,7 @@ class Opcode:
     agreement: Agreement = Agreement.OPERANDS
     pointer: Pointer = Pointer.UNKNOWN
     nans: Nans = Nans.CARRIED
+    traits: frozenset[Trait] = frozenset()
 
 
 OPCODES: dict[str, Opcode] = {}
@@ -139,6 +154,22 @@ _rows(
     does=Does.HINTS,
 )
 
+# --- what analyses ask ---------------------------------------------------------------------------
+
+
+def _column(trait: Trait, opcodes: str) -> None:
+    for name in opcodes.split():
+        OPCODES[name] = replace(OPCODES[name], traits=OPCODES[name].traits | {trait})
+
+
+_column(Trait.MEETS, "bar barrier")
+_column(Trait.ADDRESSES, "add sub mul mad mul24 mov cvta cvt shl shr and or xor neg")
+_column(Trait.KEEPS_STRIDE, "mov cvt cvta and rem min max selp")
+_column(Trait.HANDS_ON, "mov setp selp and or xor not")
+_column(Trait.MOVES, "mov cvt selp shfl prmt")
+_column(Trait.PASSES_ON, "mov cvt add sub mul fma min max and or xor")
+_column(Trait.SLOW, "div rem")
+
 
 def opcode_of(item: Instruction) -> Opcode:
     """The row of an instruction."""
@@ -152,6 +183,11 @@ def opcode_of(item: Instruction) -> Opcode:
 def does(item: Instruction, *what: Does) -> bool:
     """Whether an instruction does one of these."""
     return opcode_of(item).does in what
+
+
+def has(item: Instruction, trait: Trait) -> bool:
+    """Whether an instruction's opcode has a trait."""
+    return trait in opcode_of(item).traits
 
 
 _SITES = {
