@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
-from softgpu.machine import disassembly, find_nvdisasm
+from softgpu.sass import disassembly, find_nvdisasm
 
 from . import autoinit
 
-__all__ = ["Code", "Step", "code"]
+__all__ = ["Code", "PtxStep", "code"]
 
 MISSING = "machine code unknown: install NVIDIA's nvdisasm (the package nvidia-cuda-nvdisasm)"
 FILE = re.compile(r'^\s*\.file\s+(\d+) "(.+)"', re.MULTILINE)
@@ -29,7 +29,7 @@ PRE = f"{FONT}; background: none; color: inherit; padding: 0"
 
 
 @dataclass(frozen=True)
-class Step:
+class PtxStep:
     """An instruction of PTX. source: the CUDA line that it is for, "" where nvcc added it."""
 
     source: str
@@ -112,7 +112,7 @@ def code(kernel):
     sass = disassembly(ptx, target, "ptxas", tool) if tool else ""
     machine, routines = _machine(sass, kernel.name)
     steps = (
-        Step(where, instruction, tuple(machine.get(number, ())))
+        PtxStep(where, instruction, tuple(machine.get(number, ())))
         for number, where, instruction in _instructions(ptx, kernel)
     )
     return Code(kernel.name, target, tuple(steps), routines, "" if tool else MISSING)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from . import badges
 
-__all__ = ["Prediction", "names", "predict"]
+__all__ = ["ComparedAnswer", "names", "predict"]
 
 ROOT = Path(__file__).resolve().parent.parent / "notebooks" / "predictions"
 SHOW = "show"
@@ -43,7 +43,7 @@ def predict(name, answer, measured):
     measured = _plain(measured)
     if measured != known["right"]:
         raise AssertionError(f"{name}: measured {measured}, expected {known['right']}")
-    made = Prediction(
+    made = ComparedAnswer(
         name, known["what"], measured, known["because"], _plain(answer), _thoughts(known)
     )
     if answer is not None:
@@ -71,7 +71,7 @@ def _thoughts(known):
 
 
 @dataclass(repr=False)
-class Prediction:
+class ComparedAnswer:
     """An answer and a measurement, compared in words."""
 
     name: str

@@ -216,7 +216,7 @@ def watching_costs():
     n = 1 << 20
     x, out = cuda.to_device(np.ones(n, np.float32)), cuda.mem_alloc(4 * n // THREADS)
     kernel = sources.kernel("reduce/shared.cu")
-    library = launch.find(kernel).library
+    library = launch.target_of(kernel).library
 
     def best():
         shape = {"grid": (n // THREADS, 1), "block": (THREADS, 1, 1), "shared": 4 * THREADS}

@@ -13,7 +13,14 @@ from math import prod
 
 import cxxfilt
 
-__all__ = ["Declarations", "Extent", "Parameter", "demangled", "parameter_types", "short_name"]
+__all__ = [
+    "Declarations",
+    "Extent",
+    "DeclaredParameter",
+    "demangled",
+    "parameter_types",
+    "short_name",
+]
 
 _SCALARS = {  # C name: NumPy's name
     "bool": "bool",
@@ -82,7 +89,7 @@ def parameter_types(mangled: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class DeclaredParameter:
     """One parameter of a kernel."""
 
     name: str
@@ -138,7 +145,7 @@ class Declarations:
                 found.append((match[1], inside))
         return found
 
-    def parameters(self, kernel: str) -> list[Parameter] | None:
+    def parameters(self, kernel: str) -> list[DeclaredParameter] | None:
         """The parameters of a kernel by its name in PTX; None: they cannot be read off."""
         base = short_name(kernel).partition("<")[0]
         found = [inside for name, inside in self._heads if name == base]
@@ -154,13 +161,13 @@ class Declarations:
             known = [replace(p, type=type_) for p, type_ in zip(known, types, strict=True)]
         return known
 
-    def _parameter(self, text: str) -> Parameter | None:
+    def _parameter(self, text: str) -> DeclaredParameter | None:
         text = text.partition("=")[0].strip()
         match = re.fullmatch(r"(.*[\s*&])(\w+)\s*((?:\[[^\]]*\])*)", text)
         if not match or "(" in text:
             return None
         plain = re.sub(r"\* ", "*", " ".join(_QUALIFIERS.sub(" ", text).split()))
-        return Parameter(match[2], self.plain(match[1] + "*" * bool(match[3])), plain)
+        return DeclaredParameter(match[2], self.plain(match[1] + "*" * bool(match[3])), plain)
 
     def plain(self, type_: str) -> str:
         """A type without qualifiers and other names; "" if there are several meanings."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from . import build, cache, contract, machine, settings, trace
+from . import build, cache, contract, sass, settings, trace
 from .contract import CODES, DEVICE, ffi
 from .declarations import Declarations, short_name
 from .jit.compile import KernelCode
@@ -155,14 +155,14 @@ class LoadedModule:
         return _read_ptxas(report)
 
     @cached_property
-    def machine_code(self) -> dict[str, list[machine.Block]]:
+    def machine_code(self) -> dict[str, list[sass.SassBlock]]:
         """Each kernel's machine code; {} where ptxas or nvdisasm are missing or refuse it."""
         ptxas = _ptxas()
-        nvdisasm = machine.find_nvdisasm(os.environ.get("SOFTGPU_NVCC", ""))
+        nvdisasm = sass.find_nvdisasm(os.environ.get("SOFTGPU_NVCC", ""))
         if ptxas is None or nvdisasm is None:
             return {}
         try:
-            return machine.disassemble(self.text, self.program.target, ptxas, nvdisasm)
+            return sass.disassemble(self.text, self.program.target, ptxas, nvdisasm)
         except subprocess.CalledProcessError:
             return {}
 

@@ -9,7 +9,7 @@ from math import gcd, prod
 import numpy as np
 
 from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
-from ..xray.launch import find as target_of
+from ..xray.launch import target_of
 from . import costs, handed, real
 from .launches import SIZES, Far, drawn
 from .progress import seed_of

@@ -11,7 +11,7 @@ from .. import windows
 from . import product
 from .arrays import check, is_contiguous, signature
 from .elementwise import FLOATS, contiguous
-from .launch import Form, Kept, Launch, address, context, workspace
+from .launch import Form, Kept, KernelCall, address, context, workspace
 from .product import Matrices, Parts, Tiling, most_packed, pack_of
 from .reduce import WIDE
 from .windows import NARROW, col2im
@@ -186,7 +186,7 @@ def _forward(x, weight, sizes):
     choices["W_PACK"] = pack_of(most_packed(wide), x.dtype.itemsize, address(weight), depth)
     choices["Y_PACK"] = pack_of(4, 1, 0, sizes.places)
     grid = tiling.tiles, tiling.splits
-    launch = Launch("convolution/forward.cu", choices, grid, (256,), *sizes.arguments)
+    launch = KernelCall("convolution/forward.cu", choices, grid, (256,), *sizes.arguments)
 
     def call(x, weight, bias, room, stream):
         made = parts.new(x, room)
@@ -211,7 +211,7 @@ def _weight(x, grad_output, sizes):
     choices["DY_PACK"] = pack_of(most_packed(wide), size, address(grad_output), sizes.places)
     choices["W_PACK"] = pack_of(4, 1, 0, depth)
     grid = tiling.tiles, tiling.splits
-    launch = Launch("convolution/weight.cu", choices, grid, (256,), *sizes.arguments)
+    launch = KernelCall("convolution/weight.cu", choices, grid, (256,), *sizes.arguments)
 
     def call(x, grad_output, room, stream):
         made = parts.new(x, room)
@@ -233,7 +233,9 @@ def _input(weight, grad_output, sizes):
     parts = Parts(1, 1, prod(shape), form, wide.name, narrow=False)
     h, w = sizes.h, sizes.w
     window = (h.kernel, w.kernel), (h.stride, w.stride), (h.pad, w.pad), (h.dilation, w.dilation)
-    steps = [Step.of(*part, weight, grad_output, sizes, wide) for part in _shares(sizes, wide)]
+    steps = [
+        GradientShare.of(*part, weight, grad_output, sizes, wide) for part in _shares(sizes, wide)
+    ]
     most = max(prod(step.columns) for step in steps) * wide.itemsize
 
     def call(weight, grad_output, room, stream):
@@ -265,10 +267,10 @@ def _shares(sizes, wide):
 
 
 @dataclass(frozen=True)
-class Step:
+class GradientShare:
     """The gradient by some images, or by some channels of one."""
 
-    launch: Launch  # of the product that makes the columns
+    launch: KernelCall  # of the product that makes the columns
     offsets: tuple  # of the weight, of the gradient by the result, of the columns, in bytes
     columns: tuple  # their shape
     images: tuple  # that of what they lead back to

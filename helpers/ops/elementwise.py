@@ -9,7 +9,7 @@ from pycuda.gpuarray import GPUArray
 from .. import shapes, sources
 from . import layout
 from .arrays import check, element_strides, is_contiguous, overlap, signature
-from .launch import Form, Kept, Launch, address, context, multiprocessors, workspace
+from .launch import Form, Kept, KernelCall, address, context, multiprocessors, workspace
 
 __all__ = [
     "add",
@@ -119,8 +119,8 @@ def _refuse_overlap(out, a, b):
 
 
 def _prepare(operation, a, b, out, order, parameters):
-    """What a call of this kind needs: a Form for its result, a Launch (None without elements), and
-    for each operand that is a number what turns it into the kernel's argument, else None."""
+    """What a call of this kind needs: a Form for its result, a KernelCall (None without elements),
+    and for each operand that is a number what turns it into the kernel's argument, else None."""
     dtype = _common_type(operation, a, b)
     if order not in ORDERS:
         raise ValueError(f"layout {order!r}: expected {' or '.join(map(repr, ORDERS))}")
@@ -143,7 +143,7 @@ def _prepare(operation, a, b, out, order, parameters):
     choices = {"T": dtype, "Out": result, "Op": op}
     many = layout.EACH * WAVES * BLOCKS_AT_A_TIME * layout.BLOCK * multiprocessors()
     chosen = layout.choose(shape, *operands, choices, numbers, many)
-    return form, Launch(*chosen), *values
+    return form, KernelCall(*chosen), *values
 
 
 def _common_type(operation, a, b):

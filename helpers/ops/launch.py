@@ -17,7 +17,7 @@ from pycuda.tools import DeviceMemoryPool  # isort: skip
 __all__ = [
     "Form",
     "Kept",
-    "Launch",
+    "KernelCall",
     "address",
     "ceil_divide",
     "context",
@@ -64,7 +64,7 @@ class Kept(dict):
         super().__setitem__(key, value)
 
 
-class Launch:
+class KernelCall:
     """A kernel of cuda_src with its choices, grid and block, and all arguments but addresses: those
     in front of the others, and perhaps some after them, are given at each call.
 

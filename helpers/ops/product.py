@@ -7,7 +7,16 @@ import numpy as np
 
 from .arrays import check, element_strides, signature
 from .elementwise import FLOATS, contiguous
-from .launch import Form, Kept, Launch, address, ceil_divide, context, multiprocessors, workspace
+from .launch import (
+    Form,
+    Kept,
+    KernelCall,
+    address,
+    ceil_divide,
+    context,
+    multiprocessors,
+    workspace,
+)
 from .reduce import WIDE, folding
 
 __all__ = ["matmul"]
@@ -142,8 +151,8 @@ class Parts:
 
 
 def launch(tiling, sizes, batch, types, of_a, of_b, places=(0, 0)):
-    """The Launch of a product, for addresses of a, b and c. sizes: m, n, k; types: of a and b, of
-    the sums, of c; places: where a and b begin."""
+    """The KernelCall of a product, for addresses of a, b and c. sizes: m, n, k; types: of a and b,
+    of the sums, of c; places: where a and b begin."""
     (m, n, k), (dtype, wide, out) = sizes, types
     most = most_packed(wide)
     choices = tiling.choices | {"T": dtype, "Acc": wide, "Out": out}
@@ -155,7 +164,7 @@ def launch(tiling, sizes, batch, types, of_a, of_b, places=(0, 0)):
     choices["C_PACK"] = pack_of(4, 1, 0, n)
     strides = np.array([of_a.line, of_b.line, of_a.batch, of_b.batch], np.int64)
     grid = tiling.tiles, tiling.splits, batch
-    return Launch("gemm/packed.cu", choices, grid, (256,), m, n, k, strides)
+    return KernelCall("gemm/packed.cu", choices, grid, (256,), m, n, k, strides)
 
 
 def _prepare(a, b, shape, of_a, of_b):

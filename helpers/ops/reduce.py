@@ -11,7 +11,7 @@ from .elementwise import contiguous
 from .launch import (
     Form,
     Kept,
-    Launch,
+    KernelCall,
     address,
     ceil_divide,
     context,
@@ -191,10 +191,10 @@ def _rows(batch, hidden, itemsize, choices, places):
         rows, lanes = 4, builtins.min(32, power_of_two(hidden // pack))
         choices = choices | {"PACK": pack, "LANES": lanes, "ROWS": rows}
         grid = (ceil_divide(batch * lanes, rows * 256),)
-        return Launch("rowreduce/lanes.cu", choices, grid, (256,), batch, hidden), None, 0
+        return KernelCall("rowreduce/lanes.cu", choices, grid, (256,), batch, hidden), None, 0
     if batch >= multiprocessors() and hidden * itemsize <= 4096:
         grid = (ceil_divide(batch, 8),)
-        return Launch("rowreduce/warp_packed.cu", choices, grid, (256,), batch, hidden), None, 0
+        return KernelCall("rowreduce/warp_packed.cu", choices, grid, (256,), batch, hidden), None, 0
     row_bytes = hidden * itemsize
     widest, splits = 256 if batch >= 4 * multiprocessors() else 512, 1
     block = power_of_two(row_bytes // 128)  # 8 packs of 16 bytes a thread
@@ -205,7 +205,7 @@ def _rows(batch, hidden, itemsize, choices, places):
         splits = builtins.min(row_bytes >> 14, enough)
     together = batch * splits if splits > 1 else 0
     sizes = batch, hidden, np.int32(splits)
-    launch = Launch("rowreduce/split.cu", choices, (batch * splits,), (block,), *sizes)
+    launch = KernelCall("rowreduce/split.cu", choices, (batch * splits,), (block,), *sizes)
     return launch, together * TOTAL_BYTES, together
 
 
@@ -222,5 +222,5 @@ def _columns(sizes, itemsize, choices, places):
     together = outer * chunks if chunks > 1 else 0
     choices = choices | {"PACK": pack, "BLOCK": block}
     grid = outer * tiles, chunks
-    launch = Launch("higherdim/tiles.cu", choices, grid, (width, height), *sizes)
+    launch = KernelCall("higherdim/tiles.cu", choices, grid, (width, height), *sizes)
     return launch, together * inner * TOTAL_BYTES, together * tiles

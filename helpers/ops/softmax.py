@@ -7,7 +7,7 @@ from .elementwise import contiguous
 from .launch import (
     Form,
     Kept,
-    Launch,
+    KernelCall,
     address,
     ceil_divide,
     context,
@@ -73,7 +73,7 @@ def _choose(x):
 def _in_registers(batch, hidden, group, choices):
     block = group if group > 32 else 128
     grid = (ceil_divide(batch * group, block),)
-    launch = Launch(
+    launch = KernelCall(
         "softmax/registers.cu", choices | {"GROUP": group}, grid, (block,), batch, hidden
     )
     return lambda stream, room, addresses: launch(stream, addresses)
@@ -89,7 +89,7 @@ def _trailing(batch, hidden, itemsize, choices):
     lag = max(parts, min(tiles, near))
     choices = choices | {"PACKS": packs, "BLOCK": block, "WHOLE": int(hidden % tile == 0)}
     sizes = batch, hidden, np.int32(parts), np.int32(lag)
-    launch = Launch("softmax/trailing.cu", choices, (tiles + lag,), (block,), *sizes)
+    launch = KernelCall("softmax/trailing.cu", choices, (tiles + lag,), (block,), *sizes)
     ticket_bytes = 16  # before the slots
     room_bytes = ticket_bytes + tiles * SLOT_BYTES
 
@@ -106,8 +106,8 @@ def _in_two(batch, hidden, itemsize, choices):
     parts = ceil_divide(hidden, tile)
     grid, block, sizes = (batch * parts,), (256,), (batch, hidden, np.int32(parts))
     choices = choices | {"TILE": tile}
-    measure = Launch("softmax/measure.cu", choices, grid, block, *sizes)
-    write = Launch("softmax/write.cu", choices, grid, block, *sizes)
+    measure = KernelCall("softmax/measure.cu", choices, grid, block, *sizes)
+    write = KernelCall("softmax/write.cu", choices, grid, block, *sizes)
 
     def run(stream, room, addresses):
         x, y = addresses

@@ -7,7 +7,7 @@ import numpy as np
 from .. import windows
 from .arrays import check, is_contiguous, overlap, signature
 from .elementwise import FLOATS, contiguous
-from .launch import Form, Kept, Launch, address, ceil_divide, context, workspace
+from .launch import Form, Kept, KernelCall, address, ceil_divide, context, workspace
 
 __all__ = ["col2im", "im2col"]
 
@@ -70,7 +70,7 @@ def _run(call, x, out, stream):
 
 
 def _im2col(x, told, out):
-    """What a call of this kind needs: a Form for its result, a Launch (None without elements)."""
+    """What a call of this kind needs: a Form for it, a KernelCall (None without elements)."""
     check(x, FLOATS, "im2col: x")
     if x.ndim not in (3, 4) or 0 in x.shape[-3:]:
         raise ValueError(f"im2col: x has shape {x.shape}; expected [N, C, H, W] or [C, H, W]")
@@ -91,7 +91,7 @@ def _im2col(x, told, out):
     by = windows.dividers(w.places // pack, h.places, w.kernel, h.kernel, index=index)
     grid = (ceil_divide(n, BLOCK),)
     choices["PACK"] = pack
-    return form, Launch(file, choices, grid, (BLOCK,), n, windows.argument(h, w), by)
+    return form, KernelCall(file, choices, grid, (BLOCK,), n, windows.argument(h, w), by)
 
 
 def _col2im(columns, size, kernel, stride, padding, dilation, out, add):
@@ -128,7 +128,7 @@ def _col2im(columns, size, kernel, stride, padding, dilation, out, add):
     n = prod(shape) // pack
     by = windows.dividers(w.image // pack, h.image, w.kernel, h.kernel, index=index)
     grid = (ceil_divide(n, BLOCK),)
-    return form, Launch(file, choices, grid, (BLOCK,), n, windows.argument(h, w), *common, by)
+    return form, KernelCall(file, choices, grid, (BLOCK,), n, windows.argument(h, w), *common, by)
 
 
 def _unrolled_col2im(w, columns, out):

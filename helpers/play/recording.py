@@ -11,9 +11,9 @@ from softgpu.contract import ffi
 from softgpu.declarations import short_name
 from softgpu.telling import last_findings
 
-from ..xray.launch import address_of, byte_count, find, one_at_a_time, shape
+from ..xray.launch import address_of, byte_count, one_at_a_time, shape, target_of
 
-__all__ = ["Access", "Recording", "Step", "record"]
+__all__ = ["Access", "Recording", "RecordedStep", "record"]
 
 _RECORDED = contract.dtype("Recorded")
 _STEP, _VALUE, _ACCESS, _SHUFFLE, _BARRIER = range(5)
@@ -48,7 +48,7 @@ class Access:
 
 
 @dataclass
-class Step:
+class RecordedStep:
     """A warp at a line. values: {number of a variable: what the lanes of a mask got}."""
 
     warp: int  # through all blocks
@@ -104,7 +104,7 @@ def record(kernel, *args, grid, block, shared=0):
     grid, block = shape("grid", grid), shape("block", block)
     shared = byte_count("shared", shared)
     plain = isinstance(kernel, Function) and not isinstance(kernel, Kernel)
-    target = find(kernel, debug=not plain)
+    target = target_of(kernel, debug=not plain)
     runtime, arrays = target.engine.runtime, {}
     ended, fault = [], None
 
@@ -212,7 +212,7 @@ class _Reader:
                 before = current.get(warp)
                 goes_on = before and (before.line, before.mask) == (line, mask)
                 if not goes_on or place in passed[warp]:  # a loop's next turn
-                    current[warp], passed[warp] = Step(warp, line, mask), set()
+                    current[warp], passed[warp] = RecordedStep(warp, line, mask), set()
                     steps.append(current[warp])
                 passed[warp].add(place)
             elif warp in current:

@@ -7,18 +7,18 @@ import numpy as np
 
 from softgpu import contract
 from softgpu.contract import ffi
-from softgpu.machine import Block, executions
+from softgpu.sass import SassBlock, executions
 
-__all__ = ["Caches", "Machine", "machine_counts", "replay", "waves"]
+__all__ = ["Caches", "MachineRuns", "machine_counts", "replay", "waves"]
 
 _SITE = contract.dtype("CacheSite")
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineRuns:
     """A kernel's blocks of machine code, and how often warps ran each."""
 
-    blocks: list[Block]
+    blocks: list[SassBlock]
     runs: list[float]
 
     @property
@@ -60,7 +60,7 @@ class Caches:
 
 
 def machine_counts(module, code, counters):
-    """The Machine of a profiled launch, by the counts of its PTX; None without NVIDIA's tools."""
+    """The MachineRuns of a profiled launch, by the counts of its PTX; None without nvdisasm."""
     blocks = module.machine_code.get(code.kernel)
     if not blocks:
         return None
@@ -71,7 +71,7 @@ def machine_counts(module, code, counters):
         for line, n in {lines[token]: n for token, n in copies.items()}.items():
             by_line[line] += n * float(counters[first])
     warps = float(counters[code.notes["blocks"][0][0]]) if code.notes["blocks"] else 0.0
-    return Machine(blocks, executions(blocks, by_line, warps))
+    return MachineRuns(blocks, executions(blocks, by_line, warps))
 
 
 def waves(runtime, of, resident):

@@ -27,14 +27,12 @@ from .. import parameters, sources
 __all__ = [
     "OwnTarget",
     "Sparse",
-    "OwnTarget",
-    "Sparse",
     "Target",
     "address_of",
     "byte_count",
-    "find",
     "one_at_a_time",
     "shape",
+    "target_of",
     "variables_kept",
 ]
 
@@ -61,7 +59,7 @@ def byte_count(what, value):
     return int(value)
 
 
-def find(kernel, debug=False):
+def target_of(kernel, debug=False):
     """The Target of a kernel of helpers.sources, of a PyCUDA function or of (CUDA source, name).
 
     debug: the kernel compiled again without optimisation (-G)."""

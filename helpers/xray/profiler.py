@@ -15,7 +15,7 @@ from softgpu.loader import Engine
 from .chip import MODELLED
 from .chip import chip as chip_named
 from .hardware import machine_counts, replay, waves
-from .launch import byte_count, find, one_at_a_time, shape
+from .launch import byte_count, one_at_a_time, shape, target_of
 from .occupancy import occupancy
 from .report import TENSOR, Report
 
@@ -39,7 +39,7 @@ def profile(
     array what an array on the GPU holds then."""
     grid, block = shape("grid", grid), shape("block", block)
     shared = byte_count("shared", shared)
-    of, target = chip_named(chip), find(kernel)
+    of, target = chip_named(chip), target_of(kernel)
     runtime = target.engine.runtime
     with one_at_a_time:
         runtime.sg_profile_begin(_number(watch, grid))

@@ -69,7 +69,7 @@ class Report:
     events: np.ndarray
     samples: np.ndarray
     incomplete: bool
-    find_machine: object = None  # returns a hardware.Machine, or None
+    find_machine: object = None  # returns a hardware.MachineRuns, or None
     caches: object = None  # hardware.Caches
     waves: tuple | None = None  # hardware.waves
     chip: Chip = field(default_factory=chip)  # whose time is predicted
@@ -119,7 +119,7 @@ class Report:
 
     @cached_property
     def machine(self):
-        """The kernel's machine code and how often it ran: hardware.Machine, or None."""
+        """The kernel's machine code and how often it ran: hardware.MachineRuns, or None."""
         return self.find_machine() if self.find_machine else None
 
     @property

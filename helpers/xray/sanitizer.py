@@ -9,12 +9,12 @@ from softgpu.findings import Finding, Findings
 from softgpu.telling import last_findings
 
 from .. import badges
-from .launch import address_of, byte_count, find, one_at_a_time, shape
+from .launch import address_of, byte_count, one_at_a_time, shape, target_of
 
-__all__ = ["Finding", "Report", "sanitize"]
+__all__ = ["Finding", "ShownFindings", "sanitize"]
 
 
-class Report(Findings):
+class ShownFindings(Findings):
     """Findings that a notebook shows."""
 
     def _repr_html_(self):
@@ -72,7 +72,7 @@ def sanitize(
             raise TypeError(f"uninitialised takes arrays on the GPU, not a value of type {name}")
     grid, block = shape("grid", grid), shape("block", block)
     shared = byte_count("shared", shared)
-    target = find(kernel, debug)
+    target = target_of(kernel, debug)
     types = [
         None if isinstance(a, np.generic) else getattr(getattr(a, "array", a), "dtype", None)
         for a in args
@@ -107,7 +107,7 @@ def sanitize(
         finally:
             runtime.sg_cooperative(0)
             runtime.sg_sanitize(0)
-        return last_findings(target.engine, Report, types, fault)
+        return last_findings(target.engine, ShownFindings, types, fault)
 
 
 def _bounded(argument):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, bench, plots, sources
-from softgpu.machine import find_nvdisasm
+from softgpu.sass import find_nvdisasm
 
 from .timings import CEILING, H200
 

@@ -8,7 +8,7 @@ import pytest
 from helpers import autoinit, xray
 from helpers.xray.chip import CHIPS, chip
 from helpers.xray.occupancy import occupancy
-from softgpu.machine import find_nvdisasm
+from softgpu.sass import find_nvdisasm
 
 from .clock import validate
 from .clock.blind import BLIND

@@ -7,7 +7,7 @@ import pytest
 
 from helpers import autoinit, sources, xray
 from helpers.play.recording import record
-from helpers.xray.launch import OwnTarget, Sparse, find, variables_kept
+from helpers.xray.launch import OwnTarget, Sparse, target_of, variables_kept
 from softgpu.loader import Engine
 
 from pycuda import gpuarray  # isort: skip
@@ -170,7 +170,7 @@ def test_an_array_beyond_32_bits_costs_what_is_touched(driver):
     count, per_block = (1 << 31) + 77, 256
     last = (count - 1) // per_block
     kernel = sources.kernel(FILL, "fill")
-    target = find(kernel)
+    target = target_of(kernel)
     x = Sparse(target, 4 * count)
     x.part(count - 100, 100, np.float32)[:] = -1
     arguments, shape = (
@@ -183,7 +183,7 @@ def test_an_array_beyond_32_bits_costs_what_is_touched(driver):
             if isinstance(target, OwnTarget):
                 kernel(*arguments, grid=(last + 1, 1), **shape)
             else:
-                find(kernel).launch(arguments, grid=(last + 1, 1, 1), **shape)
+                target_of(kernel).launch(arguments, grid=(last + 1, 1, 1), **shape)
 
     launched(kernel, range(0, 2), range(last, last + 1))
     places = np.arange(count - 100, count)
@@ -198,7 +198,7 @@ def test_an_array_beyond_32_bits_costs_what_is_touched(driver):
 @software
 def test_xray_does_not_watch_a_launch_on_sparse_memory():
     kernel = sources.kernel(FILL, "fill")
-    x = Sparse(find(kernel), 1 << 33)
+    x = Sparse(target_of(kernel), 1 << 33)
     for watch in WATCHED.values():
         with pytest.raises(ValueError, match="sparse memory: launch it plainly"):
             watch(kernel, np.uintp(x.address), np.int64(1), grid=1, block=32)

@@ -347,11 +347,11 @@ def test_a_launch_that_nobody_watched_may_have_written_what_it_can_reach():
     from pycuda import gpuarray
 
     fresh, other = gpuarray.empty(64, np.float32), gpuarray.empty(64, np.float32)
-    copy = launch.find((COPY, "copy")).function
+    copy = launch.target_of((COPY, "copy")).function
     copy(other, other, grid=(1, 1), block=(1, 1, 1))
     assert reads_of_unwritten(fresh) == 64 and reads_of_unwritten(other) == 0
     source = 'extern "C" __global__ void far(int **x) { if (x[0]) *x[0] = 1; }'
-    far = launch.find((source, "far")).function
+    far = launch.target_of((source, "far")).function
     far(gpuarray.zeros(1, np.int64), grid=(1, 1), block=(1, 1, 1))
     assert reads_of_unwritten(fresh) == 0
 
@@ -361,7 +361,7 @@ def test_a_watched_launch_writes_for_the_next():
     from pycuda import gpuarray
 
     from_host, between, out = (gpuarray.empty(64, np.float32) for _ in range(3))
-    copy = launch.find((COPY, "copy")).function
+    copy = launch.target_of((COPY, "copy")).function
     with every_launch():
         from_host.set(np.ones(64, np.float32))
         copy(from_host, between, grid=(1, 1), block=(32, 1, 1))
@@ -624,7 +624,7 @@ LOOPS = {
 def test_a_loop_without_end_is_told_by_the_line_on_which_it_begins(line):
     head = 'extern "C" __global__ void endless(float *x, int n)\n{\n\n    int i = threadIdx.x;\n'
     kernel = sources.kernel(f"{head}{LOOPS[line]}\n}}\n", "endless")
-    with launch.find(kernel).engine.time_limit(0.3):
+    with launch.target_of(kernel).engine.time_limit(0.3):
         found = sanitize(kernel, fresh(32).fill(1), np.int32(32), grid=1, block=32)
     (fault,) = found.of("fault")
     says = f"ran longer than 0.3 s and was stopped; it was in the loop of line {line}"

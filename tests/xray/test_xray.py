@@ -166,7 +166,7 @@ def test_profiling_changes_no_loop(loop):
         {loop};
     }}"""
     length = np.arange(64, dtype=np.int32) % 45
-    target = launch.find((source, "f"))
+    target = launch.target_of((source, "f"))
     result = []
     for profiled in (False, True):
         y = np.zeros((64, 100), np.int32)

@@ -16,7 +16,7 @@
 #define PAGE 8              /* lines that memory opens together */
 #define OPEN 4096           /* pages that are open at a time */
 
-static Trace launch; /* of all workers together */
+static Touches launch; /* of all workers together */
 
 static uint64_t scrambled(uint64_t line)
 {
@@ -29,7 +29,7 @@ static uint64_t scrambled(uint64_t line)
 static bool kept(uint64_t line, uint64_t skip) { return !(scrambled(line / PAGE) >> 8 & skip); }
 
 /* As sparse as `skip` says. */
-static void thin(Trace *t, uint64_t skip)
+static void thin(Touches *t, uint64_t skip)
 {
     uint32_t left = 0;
     t->skip = skip;
@@ -39,7 +39,7 @@ static void thin(Trace *t, uint64_t skip)
 }
 
 /* The touch goes to a line that the trace keeps, unless it has to become sparser for it. */
-static void keep(Trace *t, const Touch *touch, uint64_t line, uint8_t sectors, uint8_t full)
+static void keep(Touches *t, const Touch *touch, uint64_t line, uint8_t sectors, uint8_t full)
 {
     if (!t->touches && !(t->touches = malloc(ROOM * sizeof *t->touches))) return;
     if (t->count == ROOM) {
@@ -54,7 +54,7 @@ static void keep(Trace *t, const Touch *touch, uint64_t line, uint8_t sectors, u
 static uint8_t bits(uint32_t first, uint32_t last)
 { return first < last ? (1u << last) - (1u << first) : 0; }
 
-void trace_range(Trace *t, const Touch *touch, uint64_t first, uint64_t last)
+void touches_range(Touches *t, const Touch *touch, uint64_t first, uint64_t last)
 {
     for (uint64_t line = first / LINE; line <= last / LINE; line++) {
         if (!kept(line, t->skip)) continue;
@@ -65,7 +65,7 @@ void trace_range(Trace *t, const Touch *touch, uint64_t first, uint64_t last)
     }
 }
 
-void trace_sectors(Trace *t, const Touch *touch, const Sectors *s)
+void touches_sectors(Touches *t, const Touch *touch, const Sectors *s)
 {
     uint32_t left = 0;
     for (uint32_t i = 0; i < s->count; i++)
@@ -85,19 +85,19 @@ void trace_sectors(Trace *t, const Touch *touch, const Sectors *s)
     }
 }
 
-void trace_forget(void)
+void touches_forget(void)
 {
     free(launch.touches);
-    launch = (Trace){0};
+    launch = (Touches){0};
 }
 
-void trace_keep(Trace *t)
+void touches_keep(Touches *t)
 {
     if (!launch.touches) {
         Touch *room = realloc(t->touches, TOGETHER * sizeof *room);
-        if (room) launch = (Trace){room, t->count, t->skip};
+        if (room) launch = (Touches){room, t->count, t->skip};
         else free(t->touches);
-        *t = (Trace){0};
+        *t = (Touches){0};
         return;
     }
     if (t->skip > launch.skip) thin(&launch, t->skip);
@@ -111,7 +111,7 @@ void trace_keep(Trace *t)
         launch.count += t->count;
     }
     free(t->touches);
-    *t = (Trace){0};
+    *t = (Touches){0};
 }
 
 /* ---- numbers of lines, in the order in which their pages are first touched ---- */

@@ -20,12 +20,12 @@ typedef struct {
     Touch *touches;
     uint32_t count;
     uint64_t skip; /* 2^k - 1 */
-} Trace;
+} Touches;
 
 /* An access's lines, of a range of bytes or of sectors; the touch says who, when and why. */
-void trace_range(Trace *, const Touch *, uint64_t first, uint64_t last);
-void trace_sectors(Trace *, const Touch *, const Sectors *);
-void trace_forget(void);
-void trace_keep(Trace *); /* adds it to the launch's, and empties it */
+void touches_range(Touches *, const Touch *, uint64_t first, uint64_t last);
+void touches_sectors(Touches *, const Touch *, const Sectors *);
+void touches_forget(void);
+void touches_keep(Touches *); /* adds it to the launch's, and empties it */
 
 #endif

@@ -45,7 +45,7 @@ typedef struct Counting {
     uint32_t at_barrier[MAX_WARPS]; /* instructions a warp had done at its last barrier */
     uint32_t begun[MAX_WARPS];      /* ... when its block began */
     Gathering gathering[BARRIERS];
-    Trace trace;
+    Touches trace;
     TouchMap *hint[HINTS]; /* by site: what it last touched */
 } Counting;
 
@@ -212,7 +212,7 @@ static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t
     for (uint32_t i = 0; i < s.count; i++)
         note_touched(w, site, s.id[i] * SECTOR, s.id[i] * SECTOR, kind);
     Touch touch = touch_of(w, site, kind);
-    trace_sectors(&w->worker->counting->trace, &touch, &s);
+    touches_sectors(&w->worker->counting->trace, &touch, &s);
     count[COUNT_REQUESTS]++;
     count[COUNT_SECTORS] += s.count;
     count[COUNT_LINES] += rules_lines(&s);
@@ -310,7 +310,7 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
         count[COUNT_NEAR] += (last - begin + LINE) / LINE;
         note_touched(w, site, begin, last, s->kind);
         Touch touch = touch_of(w, site, s->kind);
-        trace_range(&w->worker->counting->trace, &touch, begin, last);
+        touches_range(&w->worker->counting->trace, &touch, begin, last);
         return;
     }
     uint64_t address[LANES];
@@ -547,7 +547,7 @@ static CUresult begin(Job *job)
         own->next = next;
     }
     watched_block = wanted_block;
-    trace_forget();
+    touches_forget();
     waves_begin((uint64_t)job->grid[0] * job->grid[1] * job->grid[2]);
     active = &result;
     return CUDA_SUCCESS;
@@ -558,7 +558,7 @@ static void end(Job *job)
     for (Counting *own = all_counting; own; own = own->next) {
         open_barriers(own, job->counters);
         end_block(own);
-        trace_keep(&own->trace);
+        touches_keep(&own->trace);
     }
     add_up(&result);
     free(site_samples);

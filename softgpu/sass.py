@@ -15,7 +15,14 @@ from functools import lru_cache
 from pathlib import Path
 from statistics import median
 
-__all__ = ["Block", "Machine", "disassemble", "disassembly", "executions", "find_nvdisasm"]
+__all__ = [
+    "SassBlock",
+    "SassInstruction",
+    "disassemble",
+    "disassembly",
+    "executions",
+    "find_nvdisasm",
+]
 
 _LINE = re.compile(r'//## File "\.nv_debug_ptx_txt", line (\d+)')
 _LABEL = re.compile(r"^(\.L_x_\d+|\$\w+):")
@@ -30,7 +37,7 @@ _STORES = ("ST", "RED", "BAR", "BRA", "EXIT", "BSSY", "BSYNC")
 
 
 @dataclass(frozen=True)
-class Machine:
+class SassInstruction:
     """One machine instruction. line: of the PTX, 0 where ptxas added it."""
 
     opcode: str
@@ -46,10 +53,10 @@ class Machine:
 
 
 @dataclass
-class Block:
+class SassBlock:
     """Instructions that run one after the other. cold: only where a warp's lanes have parted."""
 
-    instructions: list[Machine] = field(default_factory=list)
+    instructions: list[SassInstruction] = field(default_factory=list)
     labels: tuple[str, ...] = ()
     cold: bool = False
 
@@ -74,7 +81,7 @@ def disassembly(ptx: str, target: str, ptxas: str, nvdisasm: str, *options: str)
 
 
 @lru_cache(maxsize=16)
-def disassemble(ptx: str, target: str, ptxas: str, nvdisasm: str) -> dict[str, list[Block]]:
+def disassemble(ptx: str, target: str, ptxas: str, nvdisasm: str) -> dict[str, list[SassBlock]]:
     """The blocks of each kernel of a PTX text."""
     # the targets of indirect branches, which -ndf leaves out, take a third of the time
     text = disassembly(ptx, target, ptxas, nvdisasm, "-ndf")
@@ -86,14 +93,14 @@ def disassemble(ptx: str, target: str, ptxas: str, nvdisasm: str) -> dict[str, l
     }
 
 
-def _blocks(section: str) -> list[Block]:
-    blocks, line, targets = [Block()], 0, set()
+def _blocks(section: str) -> list[SassBlock]:
+    blocks, line, targets = [SassBlock()], 0, set()
     for row in section.splitlines():
         if found := _LINE.search(row):
             line = int(found[1])
         elif found := _LABEL.match(row):
             if blocks[-1].instructions:
-                blocks.append(Block())
+                blocks.append(SassBlock())
             blocks[-1].labels += (found[1],)
         elif found := _INSTRUCTION.search(row):
             machine = _machine(found[1], found[2], found[3], line)
@@ -103,7 +110,7 @@ def _blocks(section: str) -> list[Block]:
             if machine.opcode == "BRA.DIV":
                 targets.add(machine.target)
             if machine.base in _ENDS:
-                blocks.append(Block())
+                blocks.append(SassBlock())
     cold = False
     for block in blocks:
         cold = any(label in targets or "slowpath" in label for label in block.labels) or (
@@ -115,7 +122,7 @@ def _blocks(section: str) -> list[Block]:
     return [block for block in blocks if block.instructions]
 
 
-def _machine(predicate: str | None, opcode: str, rest: str, line: int) -> Machine:
+def _machine(predicate: str | None, opcode: str, rest: str, line: int) -> SassInstruction:
     target = re.search(r"`\((\S+)\)", rest)
     pieces = rest.split(",")
     registers = [_registers(piece, opcode, place) for place, piece in enumerate(pieces)]
@@ -127,7 +134,7 @@ def _machine(predicate: str | None, opcode: str, rest: str, line: int) -> Machin
     if predicate:
         reads.append(predicate.strip("@!"))
     told = target[1] if target else ""
-    return Machine(opcode, line, predicate or "", tuple(writes), tuple(reads), told)
+    return SassInstruction(opcode, line, predicate or "", tuple(writes), tuple(reads), told)
 
 
 def _registers(piece: str, opcode: str, place: int) -> list[str]:
@@ -143,7 +150,7 @@ def _registers(piece: str, opcode: str, place: int) -> list[str]:
     return found
 
 
-def executions(blocks: list[Block], by_line: dict[int, float], warps: float) -> list[float]:
+def executions(blocks: list[SassBlock], by_line: dict[int, float], warps: float) -> list[float]:
     """How often warps ran each block, if they ran the lines of PTX so often.
 
     A block ran as often as most of its instructions' lines. Where ptxas unrolled a loop, a line
@@ -168,7 +175,7 @@ def executions(blocks: list[Block], by_line: dict[int, float], warps: float) -> 
     return [warps if count == 0 and n == 0 else count for n, count in enumerate(found)]
 
 
-def _once_each(blocks: list[Block], found: list[float], raw: list[float], group: list[int],
+def _once_each(blocks: list[SassBlock], found: list[float], raw: list[float], group: list[int],
                entries: float) -> None:  # fmt: skip
     """What stands between the copies of a loop, and only decides which is next, runs once for each
     time that the loop is come to."""
@@ -177,7 +184,7 @@ def _once_each(blocks: list[Block], found: list[float], raw: list[float], group:
             found[n] = min(found[n], entries)
 
 
-def _counts(block: Block, by_line: dict[int, float]) -> list[float]:
+def _counts(block: SassBlock, by_line: dict[int, float]) -> list[float]:
     """How often the lines ran that a block's instructions are for; what is under a predicate may
     be for a branch of the PTX that fewer warps take, and constants may come from another place."""
     known = [m for m in block.instructions if m.line in by_line]
@@ -190,14 +197,14 @@ def _alike(lines: frozenset, own: frozenset) -> bool:
     return bool(lines) and 2 * len(lines & own) > max(len(lines), len(own))
 
 
-def _anchors(block: Block) -> Counter:
+def _anchors(block: SassBlock) -> Counter:
     """Instructions of which PTX has one each: how many copies a block has."""
     return Counter(
         (m.line, m.base) for m in block.instructions if m.base.startswith(_ONE_EACH) and m.line
     )
 
 
-def _copies(block: Block) -> int:
+def _copies(block: SassBlock) -> int:
     """How many copies of its PTX a block holds."""
     return max(1, round(_median(list(_anchors(block).values()))))
 
