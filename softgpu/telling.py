@@ -12,7 +12,7 @@ from .contract import ffi
 from .findings import Finding, Findings, without_repeats
 from .places import LOCAL, SHARED, TO_THE_END, RawFinding, WatchedLaunch, in_bytes
 
-__all__ = ["last_findings"]
+__all__ = ["GUARD_IT", "MORE_SHARED", "last_findings"]
 
 _LIMIT = contract.values("Limit", "LIMIT_")
 _LANES = 32
@@ -21,6 +21,11 @@ _HEAP_GAP = 16  # bytes, at least, between two blocks of malloc's
 _NAMES = {"uninitialised": "uninitialised read", "missing_syncwarp": "missing __syncwarp"}
 """What kinds are called whose names are not the header's."""
 
+GUARD_IT = (
+    "Compare the index that is used with the size before the access, and let threads outside do "
+    "nothing."
+)
+MORE_SHARED = " Or launch with more shared memory."
 _TWO_SIDED = ("race", "missing_syncwarp", "double_write")
 
 _RACES = {
@@ -141,10 +146,7 @@ class _Teller:
     def _out_of_bounds(self, f: RawFinding, place: str):
         does = f"{_threads(f.block, f.thread)} {DOES[f.access]} {in_bytes(f.bytes)} at"
         message = f"{does} {place}"
-        advice = (
-            "Compare the index that is used with the size before the access, and let threads "
-            "outside do nothing."
-        )
+        advice = GUARD_IT
         number = self.launch.argument(f)
         type_ = self.launch.types.get(number) if number is not None else None
         if "before the beginning" in place:
@@ -175,7 +177,7 @@ class _Teller:
         elif f.note == "wrong_array":
             message += ", which is in another array"
         elif f.space == SHARED and f.meant[1] == TO_THE_END:
-            advice += " Or launch with more shared memory."
+            advice += MORE_SHARED
         return message, advice
 
     def _misaligned(self, f: RawFinding, place: str):

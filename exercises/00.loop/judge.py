@@ -20,7 +20,8 @@ SIZES = 1, 31, 33, 255, 1024, 1025, 4099, 0
 
 def launch(rng, n):
     x, a = planted(rng, numbers(rng, n), *SPECIAL), np.float32(rng.uniform(-3, 3))
-    return Launch([Out(x * a, initial=x), a, np.int64(n)], grid=4, block=256)
+    grid = 4 if n < COUNTED else n // 1024
+    return Launch([Out(x * a, initial=x), a, np.int64(n)], grid, block=256)
 
 
 def far(rng):
@@ -32,6 +33,7 @@ def far(rng):
 
 
 inputs = elementwise
+SPARE = 128
 COUNTED = 1 << 16
 BUDGET = {"ld.sectors": 8192, "st.sectors": 8192}
 
@@ -40,6 +42,7 @@ WRONG = {
     "nothing": Wrong("values", {LOOP: ""}),
     "zeros": Wrong("values", {"x[i] *= a": "x[i] = 0"}),
     "one element a thread": Wrong("values", {LOOP: "if (first < n) x[first] *= a;"}),
+    "the statement's own grid": Wrong("blocks of 128", {"threads) x": "1024) x"}),
     "steps of a block": Wrong("race|double|values", {"i += threads": "i += blockDim.x"}),
     "an int": Wrong("fault|values|sanitizer|launch|time", {"(long long i": "(int i"}),
     "an unsigned int": Wrong("values|time", {"(long long i": "(unsigned i"}),

@@ -29,6 +29,10 @@ def launch(rng, n):
 
 COUNTED = 1 << 10
 BUDGET = {"ld.requests": 1024, "st.requests": 1}
+ROUNDING = (
+    "Floats are enough: follow y, t and lost through two additions by hand, signs included. What is"
+    " lost in one must come back in the next."
+)
 WITHOUT = {r"\.f64\b": "Use floats only."}
 
 WRONG = {

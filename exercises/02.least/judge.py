@@ -36,7 +36,7 @@ def launch(rng, size):
     if n:
         x[place] = least
     out = Out(np.array([x.min(initial=GREATEST)]), dtype=np.int32, initial=np.array([GREATEST]))
-    what = f"n = {n:,}, {least} at {place}"
+    what = f"n = {n:,}, element {place:,} is the least: {least:,}" if n else "n = 0"
     arguments = [In(x.astype(np.int32)), out, np.int64(n)]
     return Launch(arguments, blocks_for(-(-n // 8)), 256, what=what)
 

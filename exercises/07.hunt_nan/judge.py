@@ -3,9 +3,18 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
+from helpers.exercises.launches import (
+    In,
+    Launch,
+    Out,
+    Wrong,
+    drawn_rows,
+    far_rows,
+    numbers,
+    with_nan,
+)
 
-SIZES = (3, 32), (1, 1), (3, 31), (4, 33), (2, 200)
+SIZES = (3, 32), (1, 1), (12, 31), (4, 33), (12, 70), (2, 200)
 
 drawn = drawn_rows
 
@@ -16,9 +25,7 @@ def launch(rng, size):
     x[rng.random(x.shape) < 0.3] = -np.inf
     x[:, rng.integers(hidden)] = 5
     x[1::4] = np.float32(-1e30) * rng.integers(2, 5, x[1::4].shape)
-    if hidden > 32:
-        after = rng.integers(32, hidden)  # a number in the same lane
-        x[2::4, [after - 32, after]] = 1, np.nan
+    with_nan(rng, x[2::4], 32)
     x[3::8] = -np.inf
     x[5::8, rng.integers(hidden)] = np.inf  # less itself it is NaN
     out = Out(checks.softmax(x), 2 * checks.softmax_tolerance(x))
@@ -33,9 +40,14 @@ COUNTED = 16, 1024
 BUDGET = {"ld.sectors": 4096, "st.sectors": 2048}
 
 GUARDS = "if (b.sum == 0) return a;\n    if (a.sum == 0) return b;\n"
+NOTHING = "if (peak == -INFINITY) return {peak, 0};"
 WRONG = {
     "the wrong ones": Wrong(
         "values", {GUARDS: "if (b.sum == 0) return b;\n    if (a.sum == 0) return a;\n"}
+    ),
+    "nothing where the maximum is -inf, which a NaN beside it is, too": Wrong(
+        "values",
+        {GUARDS: "", "fmaxf(a.peak, b.peak);": f"fmaxf(a.peak, b.peak);\n    {NOTHING}"},
     ),
     "-1e30 for nothing": Wrong("values", {GUARDS: "", "row = {-INFINITY": "row = {-1e30f"}),
     "-1000 for nothing": Wrong("values", {GUARDS: "", "row = {-INFINITY": "row = {-1000.f"}),

@@ -16,7 +16,7 @@ from helpers.exercises.launches import (
     strewn,
 )
 
-SIZES = (3, 4), (5, 40), (33, 31), (1, 257), (70, 1), (1, 1)
+SIZES = (2, 2), (3, 4), (5, 40), (33, 31), (1, 257), (70, 1), (1, 1)
 
 
 def drawn(rng):
@@ -25,7 +25,8 @@ def drawn(rng):
 
 def launch(rng, size):
     x, weight = numbers(rng, *size), numbers(rng, 3, 3)
-    x[rng.choice([0, -1]), rng.choice([0, -1])] = np.inf  # times 0 it is not 0
+    if x.size > 12:  # of which something goes wrong with ordinary numbers, too
+        x[rng.choice([0, -1]), rng.choice([0, -1])] = np.inf  # times 0 it is not 0
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, 1), (3, 3))
     sums, sizes = (
         np.einsum("rcij,ij->rc", f(windows).astype(float), f(weight).astype(float))
@@ -33,7 +34,7 @@ def launch(rng, size):
     )
     out = Out(sums, checks.gamma(10, np.float32) * sizes)
     arguments = [In(x), In(weight.ravel()), out, *map(np.int32, size)]
-    what = f"{size[0]} x {size[1]}"
+    what = f"a picture of {size[0]} x {size[1]}"
     return Launch(arguments, blocks_for(x.size), 256, what=what)
 
 

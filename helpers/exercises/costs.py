@@ -53,10 +53,11 @@ def weigh(exercise, verdict, reports):
     for count in [*verdict.counts, *limits]:
         if count.value > count.most:
             verdict.refuse("counters", str(count), count.advice)
+    is_wasteful = bool(verdict.reasons)  # then too few of something is no fault of its own
     for key, (least, advice) in getattr(rules, "IDEA", {}).items():
-        if total[key] < least:
-            few = f"{NAMES[key]} {total[key]:,}, {least:,} at least"
-            verdict.refuse("counters", few, advice)
+        if total[key] < least and not is_wasteful:
+            idea = f"{NAMES[key]} {total[key]:,}: the idea of this exercise takes more of them"
+            verdict.refuse("counters", idea, advice)
     for pattern, advice in getattr(rules, "TEXT", {}).items():
         if verdict.text and not re.search(pattern, COMMENT.sub("", verdict.text)):
             verdict.refuse("text", "something that is asked for is not in it", advice)

@@ -30,6 +30,7 @@ PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MUL
 OPERATOR = re.compile(r"^using\s+Op\s*=[^;]*;", re.MULTILINE)
 KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
 USE_OPERATOR = "Let the operator do it, in every step: the judge has put another in place of Sum."
+ANY_GRID = "Only this grid fails: ask gridDim and blockDim for the numbers of blocks and threads."
 WIDE = "Places beyond 2,147,483,647 need 64 bits, also on the way: say long long."
 WHOLE = "No short has places beyond 32,767, and no float all beyond 16,777,216: use int."
 
@@ -184,8 +185,7 @@ class _Trial:
             launch = self.rules.launch(np.random.default_rng(seed), size, **self.chosen)
         launch.what = launch.what or f"n = {size:,}"
         launch = launch.with_blocks_of(block) if block else launch
-        inputs = getattr(self.rules, "inputs", None)
-        return Run(self.kernel, launch, np.random.default_rng(seed), self.target, inputs)
+        return Run(self.kernel, launch, np.random.default_rng(seed), self.target, self.rules)
 
     def _try_all(self, sizes):
         """All sizes, the last in other blocks, too, if the judge says so; then without optimisation
@@ -198,8 +198,8 @@ class _Trial:
         if spare := getattr(self.rules, "SPARE", None):
             last = len(sizes) - 1
             other = self._launch(sizes[last], self.verdict.seed, last, block=spare)
-            other.watch()
-            other.run()
+            if reason := _refusal(other):
+                raise Refused(reason.kind, reason.text, ANY_GRID, case=reason.case)
         several = next((run for run in runs if prod(run.shape["grid"]) > 1), runs[-1])
         for run in (several, min(runs, key=lambda run: run.bytes)):
             if isinstance(self.kernel, Kernel):
@@ -302,8 +302,9 @@ def _sizes(rules, seed):
 
 
 def _by_size(run):
-    """From the smallest launch to the largest; what has no elements comes last."""
-    return not run.bytes, run.bytes
+    """From the smallest launch to the largest; infinities and NaN come after ordinary numbers, and
+    what has no elements last."""
+    return run.is_empty, run.is_special, run.bytes
 
 
 def _refusal(run):
@@ -317,10 +318,10 @@ def _refusal(run):
 
 
 def _smallest(reason, run, untried):
-    """Refused for the reason of a launch, or of the smallest among the untried that fails so."""
-    smaller = [other for other in untried if 0 < other.bytes < run.bytes]
+    """Refused for the reason of a launch, or of the simplest among the untried that fails so."""
+    simpler = [other for other in untried if _by_size(other) < _by_size(run)]
     if reason.kind != "time":  # which would take long for each
-        for other in sorted(smaller, key=_by_size):
+        for other in sorted(simpler, key=_by_size):
             found = _refusal(other)
             if found and _cause(found) == _cause(reason):
                 reason, run = found, other

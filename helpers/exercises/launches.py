@@ -37,6 +37,7 @@ __all__ = [
     "strewn",
     "totals",
     "varied",
+    "with_nan",
 ]
 
 SIZES = 1, 31, 32, 33, 255, 257, 1009, 0
@@ -250,10 +251,25 @@ def scales(rng, *shape):
 
 
 def planted(rng, values, *special):
-    """The values, each special one in a random place among them, as far as there is room."""
-    places = rng.permutation(values.size)[: len(special)]
-    values.flat[places] = special[: places.size]
+    """The values, each special one in a random place among them, if there is room for others."""
+    if values.size > len(special):
+        values.flat[rng.permutation(values.size)[: len(special)]] = special
     return values
+
+
+def with_nan(rng, rows, lanes):
+    """The rows with a NaN each, by turns: the first that its lane reads, one that its lane reads
+    after a number, and alone among -inf."""
+    hidden = rows.shape[1]
+    for number, row in enumerate(rows):
+        is_later, is_alone = number % 3 == 1 and hidden > lanes, number % 3 == 2
+        place = rng.integers(*((lanes, hidden) if is_later else (0, min(lanes, hidden))))
+        if is_later:
+            row[place - lanes] = 1
+        if is_alone:
+            row[:] = -np.inf
+        row[place] = np.nan
+    return rows
 
 
 def varied(rng, batch, hidden):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from softgpu.telling import GUARD_IT, MORE_SHARED
+
 from .. import checks, xray
 from ..xray.launch import OwnTarget, Sparse, address_of, shape, variables_kept
 from .launches import Far, In, Out
@@ -25,10 +27,27 @@ OUTSIDE = re.compile(
     rf"|\d+ bytes (past the end of|before) the \d+-byte [\w ]+ at {ADDRESS.pattern})"
 )
 WIDE, NEAR = 1 << 31, 1 << 20  # elements that no int counts, and what lies beside a piece
+CLOSE = 8  # times what the method that is asked for may be off
+ROUNDED = "Nearly as exact as it must be: in which type, and in which order, do you add up?"
+ROUNDED_FAR = (
+    "That is more than this method rounds: are its steps those that are asked for, each in a type"
+    " that holds its numbers? What is left of two that nearly cancel has few digits."
+)
+LOST = "A NaN that goes in must come out: where do fmaxf, a comparison or an `if` drop it?"
+NO_ELEMENTS = "There are no elements here: what must the result be then?"
+WIDEST = 64  # characters of a table: JupyterLab breaks longer lines
 NOT_WRITTEN = "No block has written these elements."
 UNTOUCHED = "NaN is what the judge had filled the output with: nobody has written these elements."
 COMPUTED = (
     "Your kernel computed NaN: 0 / 0, ∞ − ∞, 0 · ∞, the root of a negative number, or from a NaN."
+)
+HAS_IT_WORK = (
+    "Has this thread work to do here? If not, let it do nothing. If it has, its index is wrong: work"
+    " that out by hand for this thread."
+)
+FIRST_READ = (
+    "The read before the first atomicCAS must be atomic, too: through a volatile pointer, or by"
+    " atomicAdd(…, 0)."
 )
 BOUNDS = "Which threads have no element? Let them do nothing."
 
@@ -36,9 +55,9 @@ BOUNDS = "Which threads have no element? Let them do nothing."
 class Run:
     """A kernel and a Launch on an engine. Its arrays lie between guards, or are Far."""
 
-    def __init__(self, kernel, launch, rng, target, inputs=None):
+    def __init__(self, kernel, launch, rng, target, rules=None):
         self.kernel, self.launch, self.target = kernel, launch, target
-        self.inputs = inputs
+        self.rules = rules
         self.shape = {what: shape(what, getattr(launch, what)) for what in ("grid", "block")}
         self.options = {**self.shape, "shared": launch.shared}
         given = list(enumerate(launch.arguments))
@@ -55,6 +74,25 @@ class Run:
     def bytes(self):
         """Of all arrays."""
         return sum(guarded.bytes for guarded in self.guarded.values())
+
+    @property
+    def is_empty(self):
+        """Whether an array has no elements."""
+        return any(0 in np.shape(values) for values in self._given())
+
+    @property
+    def is_special(self):
+        """Whether infinities or NaN are among what goes in."""
+        floats = (values for values in self._given() if values.dtype.kind == "f")
+        return not all(np.isfinite(values).all() for values in floats)
+
+    def _given(self):
+        """What its arrays hold before the launch."""
+        for argument in self.launch.arguments:
+            if isinstance(argument, In):
+                yield np.asarray(argument.values)
+            elif isinstance(argument, Out) and argument.initial is not None:
+                yield np.asarray(argument.initial)
 
     def watch(self, debug=False):
         """Under the sanitizer. debug: as the compiler leaves it without optimisation."""
@@ -127,12 +165,16 @@ class Run:
     def _refuse(self, found):
         """A fault ends a launch, so it comes before what else was seen."""
         first = next((f for f in found if f.kind == "fault"), found[0])
-        case = f"{self.launch.heading}\n{_steady(str(first))}"
+        told = str(first).removesuffix(f"\n    {first.advice}")  # which comes last, after "Next:"
+        case = f"{self.launch.heading}\n{_steady(told)}"
         if first.kind == "fault" and "ran longer than" in first.message:
             text = f"{self.launch.what}: it {first.message.partition(' and was stopped')[0]}"
             raise Refused("time", text, ENDLESS, case=case)
         text = f"{self.launch.what}: {first.kind}"
-        raise Refused("sanitizer", text, first.advice, case=case)
+        advice = first.advice.replace(GUARD_IT, HAS_IT_WORK).replace(MORE_SHARED, "")
+        if re.search(r"\batomicCAS\b", getattr(self.kernel, "source", "")) and first.kind == "race":
+            advice = f"{advice} {FIRST_READ}"
+        raise Refused("sanitizer", text, advice, case=case)
 
     # --- what it left -----------------------------------------------------------------------------
 
@@ -150,7 +192,7 @@ class Run:
             except AssertionError as error:
                 raise Refused("bounds", f"{self.launch.what}: {name}: {error}", BOUNDS) from None
             if isinstance(argument, Out):
-                _check(left, argument, name, self.launch, self.inputs)
+                _check(left, argument, name, self.launch, self.rules)
             elif left.tobytes() != guarded.inside(guarded.before).tobytes():
                 raise Refused("inputs", f"{self.launch.what}: {name} has changed", ONLY_READ)
         unwritten = [found for n in self.far for found in self._compare_far(n)]
@@ -250,16 +292,16 @@ def _is_copy_of_nothing(finding):
 # --- wrong values, in words -----------------------------------------------------------------------
 
 
-def _check(left, out, name, launch, inputs=None):
+def _check(left, out, name, launch, rules=None):
     expected = np.asarray(out.expected)
     try:
         checks.assert_close(left, expected, out.tolerance, name)
     except AssertionError as error:
         wrong = _Wrong(left, out)
         case = f"{launch.heading}\n{wrong.around(launch)}"
-        first = wrong.first(launch, inputs)
+        first = wrong.first(launch, getattr(rules, "inputs", None))
         text = f"{launch.what}: {wrong.is_rounding or error}".replace("NAME", name)
-        raise Refused("values", text, wrong.advice(), case=case, first=first) from None
+        raise Refused("values", text, wrong.advice(launch, rules), case=case, first=first) from None
     if out.bits:
         _check_bits(left, expected.astype(left.dtype), name, launch)
 
@@ -275,6 +317,15 @@ def _check_bits(left, expected, name, launch):
         text = f"{name}{list(at)}: got {left[at]!s}, expected {expected[at]!s}"
         advice = "Every bit counts here: -0 is not 0."
         raise Refused("values", f"{launch.what}: {text}", advice, case=launch.heading)
+
+
+def _aligned(rows):
+    """The lines of a table {what: cells}."""
+    width = 2 + max(len(str(cell)) for cells in rows.values() for cell in cells)
+    return [
+        f"{what:<9}" + "".join(f"{cell!s:>{width}}" for cell in cells)
+        for what, cells in rows.items()
+    ]
 
 
 class _Wrong:
@@ -305,10 +356,15 @@ class _Wrong:
             return ""
         worst = int(np.argmax(off / np.maximum(allowed, np.finfo(float).tiny)))
         unit = np.spacing(size[worst].astype(self.dtype)).astype(float)
-        units, most = (f"{float(n) / unit:,.2g}" for n in (off[worst], allowed[worst]))
+        units, most = (f"{float(n) / unit:,.3g}" for n in (off[worst], allowed[worst]))
         where = list(np.unravel_index(self.places[worst], np.shape(self.out.expected)))
         where = [int(n) for n in where] or ""
         return f"NAME{where}: off by rounding: {units} units in the last place, {most} allowed"
+
+    def _on_rounding(self):
+        """Whether so much is still the rounding of a method as good as is asked for."""
+        off, allowed = self.off[self.is_wrong], self.tolerance[self.is_wrong]
+        return ROUNDED if (off <= CLOSE * allowed).all() else ROUNDED_FAR
 
     def first(self, launch, inputs):
         """The first wrong element, and what it is made from, if the judge says that."""
@@ -325,17 +381,16 @@ class _Wrong:
     def around(self, launch):
         """The neighbours of the first wrong element, got and expected, and what went into them."""
         first = int(self.places[0])
-        columns = range(max(0, first - 2), min(first + 4, self.got.size))
-        rows = {"element": columns, "got": [self._shown(self.got[n]) for n in columns]}
+        columns = range(max(0, first - 2), min(first + 3, self.got.size))
+        rows = {"element": list(columns), "got": [self._shown(self.got[n]) for n in columns]}
         rows["expected"] = [self._shown(self.expected[n]) for n in columns]
         for number, argument in enumerate(launch.arguments, 1):
             if isinstance(argument, In) and np.size(argument.values) == self.got.size:
                 values = argument.values.ravel()
                 rows[f"input {number}"] = [self._shown(values[n]) for n in columns]
-        return "\n".join(
-            f"{what:<9}" + "".join(f"{cell!s:>13}" for cell in cells)
-            for what, cells in rows.items()
-        )
+        while len(_aligned(rows)[0]) > WIDEST:  # the first wrong one is among the first three
+            rows = {what: cells[:-1] for what, cells in rows.items()}
+        return "\n".join(_aligned(rows))
 
     def _shown(self, value):
         """A number; with so many digits that the first wrong one does not look right."""
@@ -345,15 +400,19 @@ class _Wrong:
         alike = len({f"{number:.6g}" for number in wrong}) == 1
         return f"{value:{'.12g' if alike else '.6g'}}".replace("inf", "∞")
 
-    def advice(self):
+    def advice(self, launch, rules):
         """What to look at next."""
         wrong = self.got[self.is_wrong]
         if self.dtype.kind == "f" and np.isnan(wrong).all():
             was_there = np.full_like(wrong, checks.POISON).tobytes() == wrong.tobytes()
             return UNTOUCHED if self.out.initial is None and was_there else COMPUTED
         if self.is_rounding:
-            return "The method is right, its rounding is not: in which type do you add up?"
+            return getattr(rules, "ROUNDING", None) or self._on_rounding()
         first = int(self.places[0])
+        if any(isinstance(a, In) and not np.size(a.values) for a in launch.arguments):
+            return NO_ELEMENTS
+        if np.isnan(self.expected[first]):
+            return LOST
         if self.got.size == 1:
             return "Work it out by hand, on paper, with the smallest size that fails."
         if self.is_wrong.all():

@@ -36,7 +36,10 @@ NAMES = {
     "stl.sectors": "sectors stored to local memory",
     "blocks": "blocks",
 }
-_SECTORS = "xray.profile shows the sectors line by line; xray.draw_access draws a line's."
+_SECTORS = (
+    "A sector has 32 bytes: let all lanes of a warp take neighbours at once. A lane alone, or far from"
+    " the next, takes a sector for itself. xray.profile shows the sectors line by line."
+)
 _BANKS = "xray.draw_banks draws which lanes want the same bank."
 _ATOMICS = "Add up more before each atomic."
 _LOCAL = "An array whose indices the compiler does not know lies in local memory: unroll its loops."
