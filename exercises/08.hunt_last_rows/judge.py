@@ -31,7 +31,7 @@ def launch(rng, size):
         x[-1, rng.random(columns) < 0.2] = rng.choice([-np.inf, np.inf])  # once, never times 0
     out = Out(x.sum(0, dtype=float), checks.sum_tolerance(x, axis=0))
     arguments = [In(x), out, np.int64(rows), np.int64(columns)]
-    return Launch(arguments, blocks_for(columns), 256, what=f"{rows:,} rows of {columns:,}")
+    return Launch(arguments, blocks_for(columns), 256, what=f"a matrix of {rows:,} x {columns:,}")
 
 
 def far(rng):

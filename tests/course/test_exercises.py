@@ -11,7 +11,7 @@ import pytest
 
 from helpers import autoinit, badges, checks, exercises, sources
 from helpers import kernels as kernels_module
-from helpers.exercises import costs, handed, judging, launches, progress, real, texts
+from helpers.exercises import costs, handed, judging, launches, progress, real, running, texts
 from helpers.exercises.launches import Wrong
 from helpers.exercises.verdict import Verdict
 from helpers.xray import clock
@@ -491,6 +491,62 @@ def test_a_nan_of_the_kernel_is_told_from_one_that_was_there(old, new, says):
     assert says in reason.advice
 
 
+def test_steps_that_lose_digits_have_the_judges_words():
+    text = exercises.solution("01.kahan").replace("x[i] - lost", "x[i] + lost")
+    (reason,) = exercises.judge("01.kahan", text, seed=1).reasons
+    assert "signs included" in reason.advice
+    text = exercises.solution("01.wide").replace("sum += x[i]", "sum += x[i] + x[i] / 30000")
+    (reason,) = exercises.judge("01.wide", text, seed=1).reasons
+    assert reason.advice == running.ROUNDED_FAR
+
+
+def test_a_nan_that_is_lost_and_a_launch_without_elements_have_their_words():
+    text = exercises.solution("00.loop").replace("x[i] *= a", "x[i] = fmaxf(x[i] * a, -INFINITY)")
+    (reason,) = exercises.judge("00.loop", text).reasons
+    assert reason.advice == running.LOST
+    text = exercises.solution("02.atomic").replace("if (i", "if (!n && !i) *out = 1;\n    if (i")
+    (reason,) = exercises.judge("02.atomic", text).reasons
+    assert reason.advice == running.NO_ELEMENTS
+
+
+def test_a_race_beside_atomic_cas_names_the_first_read():
+    text = exercises.solution("02.atomic").replace("atomicAdd(out, Acc(x[i]))", CAS)
+    (reason,) = exercises.judge("02.atomic", text).reasons
+    assert reason.kind == "sanitizer" and "volatile" in reason.advice
+    text = text.replace("old = *to", "old = *(volatile int *)to")
+    assert not any(r.kind == "sanitizer" for r in exercises.judge("02.atomic", text).reasons)
+
+
+CAS = """{
+        int *to = (int *)out, old = *to, seen;
+        do {
+            seen = old;
+            old = atomicCAS(to, seen, __float_as_int(__int_as_float(seen) + x[i]));
+        } while (old != seen);
+    }"""
+
+
+def test_what_fails_in_another_grid_only_is_told_so():
+    text = exercises.solution("00.loop").replace("threads) x", "1024) x")
+    (reason,) = exercises.judge("00.loop", text).reasons
+    assert "blocks of 128" in str(reason) and reason.advice == judging.ANY_GRID
+
+
+def test_whether_a_thread_outside_has_work_is_asked():
+    (reason,) = exercises.judge(FIRST, changed("if (i < n) ", "")).reasons
+    assert reason.advice.startswith(running.HAS_IT_WORK)
+    assert reason.advice not in reason.case and "Compare" not in reason.case
+
+
+def test_a_nan_stands_first_and_later_and_alone():
+    rows = launches.with_nan(np.random.default_rng(1), np.zeros((6, 70), np.float32), 32)
+    place = np.isnan(rows).argmax(1)
+    assert (np.isnan(rows).sum(1) == 1).all()
+    assert (place < 32).tolist() == [True, False, True] * 2
+    assert [rows[n, place[n] - 32] for n in (1, 4)] == [1, 1]
+    assert (np.isneginf(rows).sum(1) == [0, 0, 69] * 2).all()
+
+
 def test_a_nan_that_is_the_lesson_has_its_words():
     kernel = kernels("12.hunt_depth")["the depth of a only, b being finite"]
     (reason,) = judging.trial(texts.find("12.hunt_depth"), kernel).reasons
@@ -533,6 +589,28 @@ def test_of_the_launches_that_fail_the_smallest_is_told(judged):
     assert reason.case.startswith(
         "the smallest launch that fails like this: n = 33: grid 1, block 256\n"
     )
+
+
+def test_ordinary_numbers_are_told_before_infinities_and_no_elements(judged):
+    def launch(rng, n):
+        x = launches.numbers(rng, n)
+        x[: n < 300] = np.inf
+        arguments = [launches.In(x), launches.Out(2 * x), np.int64(n)]
+        return launches.Launch(arguments, launches.blocks_for(n), 256)
+
+    wrong = changed("2 * x[i]", "3 * x[i] - (isinf(x[i]) ? INFINITY : 0)")
+    (reason,) = judged(wrong, SIZES=(0, 1, 257, 1009, 500), launch=launch).reasons
+    assert "n = 500" in str(reason) and "inf" not in str(reason)
+    infinite = changed("2 * x[i]", "isinf(x[i]) ? 0 : 2 * x[i]")
+    (reason,) = judged(infinite, SIZES=(257, 1, 1009), launch=launch).reasons
+    assert "n = 1: out[0]: got 0.0, expected inf; 1 of 1" in str(reason)
+
+
+def test_tables_of_elements_are_narrow():
+    text = exercises.solution("01.pieces").replace("i < n", "i < 0")
+    (reason,) = exercises.judge("01.pieces", text).reasons
+    rows = reason.case.splitlines()[1:]
+    assert len({len(row) for row in rows}) == 1 and len(rows[0]) <= running.WIDEST
 
 
 @pytest.mark.parametrize("mood", badges.GROUNDS)
@@ -688,13 +766,21 @@ def test_limits_may_be_others(judged):
 def test_an_idea_has_a_least_count(judged):
     idea = {"shuffles": (2048, "Shuffle."), "lds.wavefronts": (1, "Share.")}
     verdict = judged(exercises.solution(FIRST), IDEA=idea)
-    few = "shuffles of warps 0, 2,048 at least", "wavefronts from shared memory 0, 1 at least"
-    assert reasons(verdict) == [f"counters: {says}" for says in few]
+    few = "shuffles of warps 0: the idea", "wavefronts from shared memory 0: the idea"
+    for reason, says in zip(reasons(verdict), few, strict=True):
+        assert reason.startswith(f"counters: {says}")
     assert [reason.advice for reason in verdict.reasons] == ["Shuffle.", "Share."]
     shuffled = changed("2 * x[i]", "x[i] + __shfl_xor_sync(0xffffffff, x[i], 0)")
     idea = {"shuffles": (2048, ""), "ld.bytes": (4, ""), "st.bytes": (4, "")}
     sizes = {"SIZES": [256], "drawn": lambda rng: (), "far": None}
     assert not reasons(judged(shuffled.replace("if (i < n) ", ""), IDEA=idea, **sizes))
+
+
+def test_waste_is_told_in_place_of_an_idea_that_is_missing(judged):
+    idea = {"shuffles": (2048, "Shuffle.")}
+    twice = "((volatile const float *)x)[i]"
+    found = reasons(judged(changed("2 * x[i]", f"{twice} + {twice}"), IDEA=idea))
+    assert found and all("sectors" in reason for reason in found)
 
 
 def test_blocks_have_a_least_number(judged):
