@@ -62,6 +62,7 @@ WRONG = {
         " for (long long i = first; i < first + each && i < n; ++i) x[i] *= a;",
     ),
     "one block does all": Wrong(
-        "counters", "for (long long i = threadIdx.x; !blockIdx.x && i < n; i += 256) x[i] *= a;"
+        "counters",
+        "for (long long i = threadIdx.x; !blockIdx.x && i < n; i += blockDim.x) x[i] *= a;",
     ),
 }

@@ -42,8 +42,8 @@ COMPUTED = (
     "Your kernel computed NaN: 0 / 0, ∞ − ∞, 0 · ∞, the root of a negative number, or from a NaN."
 )
 HAS_IT_WORK = (
-    "Has this thread work to do here? If not, let it do nothing. If it has, its index is wrong: work"
-    " that out by hand for this thread."
+    "Has this thread work to do here? If not, let it do nothing. If it has, its index is wrong:"
+    " work that out by hand for this thread."
 )
 FIRST_READ = (
     "The read before the first atomicCAS must be atomic, too: through a volatile pointer, or by"

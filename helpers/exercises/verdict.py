@@ -37,8 +37,8 @@ NAMES = {
     "blocks": "blocks",
 }
 _SECTORS = (
-    "A sector has 32 bytes: let all lanes of a warp take neighbours at once. A lane alone, or far from"
-    " the next, takes a sector for itself. xray.profile shows the sectors line by line."
+    "A sector has 32 bytes: let all lanes of a warp take neighbours at once. A lane alone, or far"
+    " from the next, takes a sector for itself. xray.profile shows the sectors line by line."
 )
 _BANKS = "xray.draw_banks draws which lanes want the same bank."
 _ATOMICS = "Add up more before each atomic."
