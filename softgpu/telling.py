@@ -222,6 +222,8 @@ class _Teller:
         message = f"{self._sides(f, place)}: who comes first is left to chance"
         if f.note == "unfenced":
             return message, self._fence(f)
+        if f.note == "copying":
+            return self._copying(f, place)
         if f.note == "volatile":
             barrier = self._barrier(f) + " " if f.same_block else ""
             return message, (
@@ -229,6 +231,17 @@ class _Teller:
                 "__threadfence() between the data and the flag."
             )
         return message, _RACES.get(f.note) or self._barrier(f)
+
+    def _copying(self, f: RawFinding, place: str):
+        thread = f"thread ({','.join(map(str, f.other_thread))})"
+        message = (
+            f"{_threads(f.block, f.thread)} {DOES[f.access]} {place}, to which {thread} copies "
+            f"asynchronously at {self._other_line(f)}: the copy may be under way yet"
+        )
+        return message, (
+            "Let each thread wait for its copies (cp.async.wait_group n, __pipeline_wait_prior(n): all "
+            "of its groups but the last n are done), then let all meet at __syncthreads()."
+        )
 
     def _barrier(self, f: RawFinding) -> str:
         return self.barriers.advice(f, "__syncthreads()", BLOCK)

@@ -462,6 +462,11 @@ uint32_t sg_sanitize_mbarrier_wait(Warp *, uint32_t site, const uint64_t *addr, 
 void sg_sanitize_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask,
                            const uint64_t *to, const uint64_t *from, const uint32_t *bytes,
                            uint32_t hints);
+/* cp.async: lanes begin to copy to these places of shared memory; put all since then into a group;
+   wait until of the groups at most so many are under way, UINT32_MAX: nothing is. */
+void sg_sanitize_copy(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask);
+void sg_sanitize_copy_commit(Warp *, uint32_t mask);
+void sg_sanitize_copy_wait(Warp *, uint32_t mask, uint32_t groups);
 void sg_sanitize_fence(Warp *, uint32_t mask, uint32_t hints);
 void sg_sanitize_malloc(Warp *, uint32_t mask, const uint64_t *size, uint64_t *out);
 /* b, c, members: a value per lane; chosen: the result gets on only where a condition lets it. */
@@ -504,7 +509,8 @@ enum Note {
     OTHER_BLOCK,
     SCOPE,
     TWO_SIZES,
-    UNFENCED, /* races */
+    UNFENCED,
+    COPYING, /* races */
     EXITED,
     TWO_LINES,
     NOT_NAMED,

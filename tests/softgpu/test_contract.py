@@ -54,6 +54,9 @@ extern "C" __global__ void rest(int *x, long long *time)
     __shared__ unsigned long long barrier;
     __shared__ char to[16];
     bulk(to, (const char *)x, &barrier);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+                 :: "r"((int)__cvta_generic_to_shared(to)), "l"(x));
+    asm volatile("cp.async.commit_group; cp.async.wait_group 0;");
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
                  : "=r"(x[0]) : "r"((int)__cvta_generic_to_shared(to)));
 }

@@ -1,4 +1,4 @@
-/* Mbarriers and bulk copies, watched: who arrives tells what came before to who sees the phase end. */
+/* Mbarriers and copies, watched: who arrives tells what came before to who sees the phase end. */
 #include "run/mbarrier.h"
 
 #include "sanitize.h"
@@ -58,4 +58,14 @@ void sg_sanitize_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t ma
 {
     (void)hints;
     copy_bulk(w, read, written, mask, to, from, bytes, load, store);
+}
+
+void sg_sanitize_copy_wait(Warp *w, uint32_t mask, uint32_t groups)
+{
+    Taken taken;
+    uint64_t data[LANES][2];
+    while (copies_take(w, mask, groups, &taken)) {
+        access_read(taken.to, taken.lanes, site_of(taken.site), data);
+        sanitize_access(w, taken.site, taken.to, taken.lanes, data, 0);
+    }
 }

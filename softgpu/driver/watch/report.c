@@ -167,11 +167,10 @@ bool report_place(const Access *a, uint32_t kind, uint32_t lane, uint64_t addres
     return false;
 }
 
-void report_collision(const Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
-                      bool other_wrote)
+static void collision(const Access *a, uint32_t kind, uint32_t note, uint32_t lane,
+                      uint64_t address, Mark other, bool other_wrote)
 {
-    uint32_t note = NO_NOTE, is_volatile = (a->flags | other) & MARK_VOLATILE;
-    if (kind == RACE) note = reason(a, lane, address, other, other_wrote, &kind);
+    uint32_t is_volatile = (a->flags | other) & MARK_VOLATILE;
     Finding *f = found((Finding){.kind = kind,
                                  .note = note,
                                  .site = a->number,
@@ -185,6 +184,17 @@ void report_collision(const Access *a, uint32_t kind, uint32_t lane, uint64_t ad
     set_block(f->other_block, order_block_of(other));
     set_thread(f->other_thread, mark_warp(other), mark_lane(other));
 }
+
+void report_collision(const Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
+                      bool other_wrote)
+{
+    uint32_t note = NO_NOTE;
+    if (kind == RACE) note = reason(a, lane, address, other, other_wrote, &kind);
+    collision(a, kind, note, lane, address, other, other_wrote);
+}
+
+void report_copying(const Access *a, uint32_t lane, uint64_t address, Mark copy)
+{ collision(a, RACE, COPYING, lane, address, copy, true); }
 
 void report_unwritten(const Access *a, uint32_t lane, uint64_t address, uint32_t bytes)
 {

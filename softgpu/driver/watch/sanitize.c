@@ -202,6 +202,7 @@ static void look_up(Access *a, Region *region, const uint64_t *addr, uint32_t ma
 /* Looks at an access; returns the lanes whose address is good. */
 static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const void *data)
 {
+    copies_collide(a, addr, mask);
     Shape shape;
     Region *region;
     shape_of(addr, mask, a->bytes, &shape);
@@ -387,6 +388,8 @@ static void forget_seats(void)
     for (Seat *seat = seats; seat; seat = seat->next) {
         shadow_free(&seat->shared);
         order_free_past(seat->past);
+        copies_forget(seat->copies);
+        free(seat->copies);
         seat->past = order_new_past();
         seat->launch = 0;
     }
@@ -403,6 +406,7 @@ void sg_sanitize_start(Warp *w)
         if (!watch.here->shared.room &&
             shadow_make(&watch.here->shared, (uint64_t)w->shared, (uint64_t)w->shared + SM_SHARED))
             watch.here->shared.is_shared = true;
+        copies_forget(watch.here->copies);
         memset(watch.here->polled, 0, sizeof watch.here->polled);
         memset(watch.here->barrier_came, 0, sizeof watch.here->barrier_came);
         memset(watch.here->barrier_waits, 0, sizeof watch.here->barrier_waits);

@@ -124,12 +124,15 @@ typedef struct Access {
     Mark mark;                /* of lane 0 */
 } Access;
 
+typedef struct Copies Copies; /* see copies.c */
+
 /* What there is for the blocks that run in one seat, one after the other. */
 typedef struct Seat {
     struct Seat *next;
     uint32_t launch; /* that the rest is made for: when it began */
     uint64_t block;  /* that runs: index + 1 */
     Past *past;
+    Copies *copies; /* NULL: there have been none */
     Region shared;
     uint8_t *local;             /* a bit per byte of local memory: written */
     uint32_t polled[MAX_WARPS]; /* lanes that have waited for a lock or a flag in this block */
@@ -198,6 +201,8 @@ bool report_place(const Access *a, uint32_t kind, uint32_t lane, uint64_t addres
 /* The same, of an access that collides with another one. */
 void report_collision(const Access *a, uint32_t kind, uint32_t lane, uint64_t address, Mark other,
                       bool other_wrote);
+/* The same, of what an asynchronous copy writes. */
+void report_copying(const Access *a, uint32_t lane, uint64_t address, Mark copy);
 /* A lane reads bytes, as bits, that nothing has written. */
 void report_unwritten(const Access *a, uint32_t lane, uint64_t address, uint32_t bytes);
 /* Two lanes of a warp, of which one does not do what the other counts on. */
@@ -222,6 +227,21 @@ void shadow_row(Access *a, Region *region, uint64_t address, uint32_t first, uin
                 const void *data);
 /* One lane's access; data: what all lanes store. */
 void shadow_lane(Access *a, Region *region, uint64_t address, uint32_t lane, const void *data);
+
+/* ---- copies.c: what cp.async has under way ---- */
+
+/* Copies of lanes of a warp that have come to their end. */
+typedef struct {
+    uint32_t site, lanes;
+    uint64_t to[LANES];
+} Taken;
+
+void copies_forget(Copies *copies); /* all of them */
+/* An access of what a copy writes. */
+void copies_collide(const Access *a, const uint64_t *addr, uint32_t mask);
+/* Some that these lanes need not wait for any longer, if of their groups the last `groups` may be
+   under way yet (UINT32_MAX: none at all); false: there are no more. */
+bool copies_take(const Warp *w, uint32_t mask, uint32_t groups, Taken *taken);
 
 /* ---- regions.c: the shadows of allocations ---- */
 

@@ -120,6 +120,16 @@ class SanitizedEmitter(FunctionEmitter):
         wide = 0 if "cta" in modifiers else _FENCE.device
         self.call_void("sg_sanitize_fence", "ptr %w", self.active, f"i32 {wide}")
 
+    def observe_copy(self, site, to) -> None:
+        where = f"ptr {self.spill(to, 'addresses')}"
+        self.call_void("sg_sanitize_copy", "ptr %w", f"i32 {site}", where, self.active)
+
+    def observe_copies_committed(self) -> None:
+        self.call_void("sg_sanitize_copy_commit", "ptr %w", self.active)
+
+    def observe_copies_awaited(self, groups) -> None:
+        self.call_void("sg_sanitize_copy_wait", "ptr %w", self.active, f"i32 {groups}")
+
     def observe_shuffle(self, site, members, mode, b, c) -> None:
         operands = ((b, "u32"), (c, "u32"), (members, "b32"))
         lanes = self.spill_all(*(self.read(operand, kind) for operand, kind in operands))

@@ -505,6 +505,15 @@ class FunctionEmitter(ValueEmitter):
     def observe_vote(self, site: int, members) -> None:
         """Anything else that lanes of a member mask do together."""
 
+    def observe_copy(self, site: int, to: Value) -> None:
+        """The active lanes begin asynchronous copies to shared memory."""
+
+    def observe_copies_committed(self) -> None:
+        """Those that the active lanes have begun are a group."""
+
+    def observe_copies_awaited(self, groups: int) -> None:
+        """The active lanes wait until so many groups are under way at most; -1: nothing is."""
+
     def observe_product(self, site: int, pipe: str, count: int) -> None:
         """A product of matrices, which is `count` machine instructions of a tensor pipe."""
 

@@ -16,9 +16,14 @@ def _copy(e, item):
     modifiers = item.modifiers
     if modifiers[0] != "async" or "reduce" in modifiers:
         raise e.refusal(item)
-    if modifiers[1] in ("commit_group", "wait_group", "wait_all"):
+    if modifiers[1] == "commit_group":
+        e.observe_copies_committed()
+        return
+    if modifiers[1] in ("wait_group", "wait_all"):
+        e.observe_copies_awaited(item.operands[0].value if item.operands else -1)
         return
     if modifiers[1] == "mbarrier":
+        e.observe_copies_awaited(-1)
         arrive_after_copies(e, item)
         return
     if modifiers[1] == "bulk":
@@ -70,6 +75,7 @@ def _copy(e, item):
             e.active,
             f"ptr {data}",
         )
+        e.observe_copy(written, to)
 
 
 def _low_bytes(e: FunctionEmitter, value: Value, length: Value) -> list[Value]:
