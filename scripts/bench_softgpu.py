@@ -39,6 +39,42 @@ extern "C" __global__ void shared_reduce(const float *x, float *out, int n)
 }
 """
 
+# c = a b of halves, n x n, n a multiple of 64: 64 x 64 of c a block, 16 rows of it a warp
+PRODUCT = """
+#include <cuda_fp16.h>
+
+__device__ unsigned place(const void *p) { return __cvta_generic_to_shared(p); }
+
+extern "C" __global__ void product(const __half *a, const __half *b, float *c, int n)
+{
+    __shared__ __align__(16) __half x[64][24], y[16][72];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32;
+    a += blockIdx.y * 64 * n, b += blockIdx.x * 64, c += blockIdx.y * 64 * n + blockIdx.x * 64;
+    float sum[8][4] = {};
+    for (int k = 0; k < n; k += 16) {
+        *(int4 *)&x[t / 2][t % 2 * 8] = *(const int4 *)&a[t / 2 * n + k + t % 2 * 8];
+        *(int4 *)&y[t / 8][t % 8 * 8] = *(const int4 *)&b[(k + t / 8) * n + t % 8 * 8];
+        __syncthreads();
+        unsigned p[4], q[2];
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(p[0]), "=r"(p[1]), "=r"(p[2]), "=r"(p[3])
+                     : "r"(place(&x[warp * 16 + lane % 16][lane / 16 * 8])));
+        for (int j = 0; j < 8; j++) {
+            asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                         : "=r"(q[0]), "=r"(q[1]) : "r"(place(&y[lane % 16][j * 8])));
+            asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3},"
+                         " {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                         : "+f"(sum[j][0]), "+f"(sum[j][1]), "+f"(sum[j][2]), "+f"(sum[j][3])
+                         : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "r"(q[0]), "r"(q[1]));
+        }
+        __syncthreads();
+    }
+    for (int j = 0; j < 8; j++)
+        for (int i = 0; i < 4; i++)
+            c[(warp * 16 + lane / 4 + i / 2 * 8) * n + j * 8 + lane % 4 * 2 + i % 2] = sum[j][i];
+}
+"""
+
 SIMULATED = """
 import os, sys, time, json
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
@@ -115,6 +151,26 @@ def reduce_seconds(exponent):
     size = sum(np.abs(part).sum(dtype=np.float64) for part in np.array_split(x, 64))
     assert error <= 16 * 2.0**-24 * size, "the sum is wrong"
     return seconds, best_seconds(lambda: np.sum(x))
+
+
+def product_seconds(n):
+    """(kernel, numpy.matmul): seconds for a product of n x n halves, and of as many floats."""
+    import pycuda.driver as cuda
+
+    a, b = (np.random.default_rng(s).standard_normal((n, n)).astype(np.float16) for s in (0, 1))
+    c = np.empty((n, n), np.float32)
+    given, out = [cuda.to_device(x) for x in (a, b)], cuda.mem_alloc(c.nbytes)
+    kernel = kernel_of(PRODUCT, "product")
+
+    def launch():
+        kernel(*given, out, np.int32(n), grid=(n // 64, n // 64), block=(128, 1, 1))
+        cuda.Context.synchronize()
+
+    seconds = best_seconds(launch, 3)
+    cuda.memcpy_dtoh(c, out)
+    floats = [x.astype(np.float32) for x in (a, b)]
+    np.testing.assert_allclose(c, floats[0] @ floats[1], rtol=1e-3, atol=1e-2)
+    return seconds, best_seconds(lambda: floats[0] @ floats[1])
 
 
 def simulator_seconds():
@@ -270,6 +326,9 @@ def main():
     bar(
         "sum of 2^24 floats in shared memory / np.sum", seconds[24][0] / seconds[24][1], 30, "times"
     )
+    ours, theirs = product_seconds(512)
+    bar("product of 512 x 512 halves by mma.sync", ours, 1, "s")
+    print(f"     {'numpy.matmul of as many floats is faster':60} {ours / theirs:12,.3g} times")
     simulator = simulator_seconds()
     bar("Numba's simulator / ours, 2^20", simulator / seconds[20][0], 50_000, "times", True)
     first, cached = compile_seconds(steps("steps", 100))

@@ -239,8 +239,8 @@ class _Teller:
             f"asynchronously at {self._other_line(f)}: the copy may be under way yet"
         )
         return message, (
-            "Let each thread wait for its copies (cp.async.wait_group n, __pipeline_wait_prior(n): all "
-            "of its groups but the last n are done), then let all meet at __syncthreads()."
+            "Let each thread wait for its copies (cp.async.wait_group n, __pipeline_wait_prior(n): "
+            "all of its groups but the last n are done), then let all meet at __syncthreads()."
         )
 
     def _barrier(self, f: RawFinding) -> str:
