@@ -6,7 +6,7 @@ of a judge.py says of which lines why.
 
     python scripts/mutants.py [03.padding ...]
 
-Where all have been looked at, exercises/mutants.json keeps how many there were: README.md says so.
+exercises/mutants.json keeps how many there were of each, and README.md says how many in all.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from helpers import sources
 from helpers.exercises import judging, texts
 from helpers.kernels import CompileError
 
+KEPT = texts.ROOT / "mutants.json"
 CHANGES = [
     (r"<=", "<"),
     (r"(?<![<\-])<(?![<=\w])", "<="),
@@ -123,22 +124,21 @@ def told(name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="exercises (default: all)")
-    asked = parser.parse_args().names
-    names = asked or texts.names()
-    total = Counter()
+    names = parser.parse_args().names or texts.names()
+    total, kept = Counter(), json.loads(KEPT.read_text())
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         for name, counted, survivors in pool.map(told, names):
             total += counted
+            kept["mutants"][name] = counted.total()
+            kept["refused"][name] = counted["refused"]
             print(f"{name:<26}{counted['refused']:>4} refused,{len(survivors):>3} survive")
             for line, says, why in survivors:
                 print(f"    line {line}: {says}")
                 print(f"        {why or 'MISSED: no reason given'}", flush=True)
-    tried = total["refused"] + total["missed"] + total["as good"]
-    share = total["refused"] / max(tried, 1)
-    print(f"{total['refused']} of {tried} mutants refused ({share:.1%}), {total['missed']} missed")
-    if not asked:
-        kept = {"exercises": len(names), "mutants": tried, "refused": total["refused"]}
-        (texts.ROOT / "mutants.json").write_text(json.dumps(kept, indent=1) + "\n")
+    refused, tried = total["refused"], total.total()
+    share = refused / max(tried, 1)
+    print(f"{refused} of {tried} mutants refused ({share:.1%}), {total['missed']} missed")
+    KEPT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
     sys.exit(bool(total["missed"]))
 
 

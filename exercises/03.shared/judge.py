@@ -63,3 +63,7 @@ WRONG = {
         },
     ),
 }
+
+SURVIVORS = {
+    "tid == 1": "another thread writes the same, after the same barrier",
+}

@@ -56,3 +56,7 @@ WRONG = {
         {"i = threadIdx.x; i < hidden; i += blockDim.x": "i = 0; i < hidden; ++i"},
     ),
 }
+
+SURVIVORS = {
+    "threadIdx.x == 1": "all threads have what block_reduce returns",
+}

@@ -68,3 +68,7 @@ WRONG = {
         },
     ),
 }
+
+SURVIVORS = {
+    "i + 2 * PAIRS < n": "the last pack is added one by one, if it is whole: one thread of all",
+}
