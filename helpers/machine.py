@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
-from softgpu.sass import disassembly, find_nvdisasm
+from softgpu.sass import disassembly, find_nvdisasm, listing
 
 from . import autoinit
 
@@ -19,9 +19,7 @@ __all__ = ["Code", "PtxStep", "code"]
 MISSING = "machine code unknown: install NVIDIA's nvdisasm (the package nvidia-cuda-nvdisasm)"
 FILE = re.compile(r'^\s*\.file\s+(\d+) "(.+)"', re.MULTILINE)
 PLACE = re.compile(r"\.loc\s+(\d+) (\d+)")
-PTX_LINE = re.compile(r'//## File "\.nv_debug_ptx_txt", line (\d+)')
-INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.+?) ;")
-ROUTINE = re.compile(r"\$__internal_\d+_\$(\w+):")
+ROUTINE = re.compile(r"\$__internal_\d+_\$(\w+)")
 PADDING = re.compile(r"NOP|BRA `\(\.L_x_\d+\)")  # after the last instruction
 CELL = "text-align: left; vertical-align: top; padding: 1px 1em 1px 0"
 FONT = "font-family: var(--jp-code-font-family, monospace); font-size: 90%"
@@ -160,14 +158,13 @@ def _said(path, line, kernel):
 def _machine(sass, kernel):
     """{line of the PTX: instructions}, and {routine: instructions}."""
     by_line, routines, here = {}, {}, None
-    section = sass.partition(f"\n.text.{kernel}:\n")[2].partition("\n\t.section")[0]
-    for line in section.splitlines():
-        if place := PTX_LINE.search(line):
-            here = by_line.setdefault(int(place[1]), [])
-        elif routine := ROUTINE.match(line):
+    for what, text in listing(sass).get(kernel, ()):
+        if what == "line":
+            here = by_line.setdefault(int(text), [])
+        elif routine := ROUTINE.fullmatch(text):
             here = routines.setdefault(routine[1], [])
-        elif instruction := INSTRUCTION.search(line):
-            here.append(instruction[1])
+        elif what == "instruction":
+            here.append(text)
     while here and PADDING.fullmatch(here[-1]):
         here.pop()
     return by_line, routines

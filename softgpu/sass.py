@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -22,11 +23,13 @@ __all__ = [
     "disassembly",
     "executions",
     "find_nvdisasm",
+    "listing",
 ]
 
 _LINE = re.compile(r'//## File "\.nv_debug_ptx_txt", line (\d+)')
-_LABEL = re.compile(r"^(\.L_x_\d+|\$\w+):")
-_INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:(@!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*?) ?;")
+_LABEL = re.compile(r"^(\.L_x_\d+|\$[\w$]+):")
+_INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.+?) ?;")
+_PARTS = re.compile(r"(?:(@!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*)")
 _REGISTER = re.compile(r"\b(U?R\d+|U?P\d)(\.64)?\b")
 _ENDS = ("BRA", "EXIT", "RET", "BRX", "JMP", "CALL", "WARPSYNC", "BREAK", "BSYNC", "KILL")
 # PTX of these becomes one instruction each, so that more of them are copies
@@ -80,30 +83,42 @@ def disassembly(ptx: str, target: str, ptxas: str, nvdisasm: str, *options: str)
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+def listing(text: str) -> dict[str, list[tuple[str, str]]]:
+    """The rows of each kernel of a disassembly that say something: ("line", number of the PTX that
+    the next instructions are for), ("label", name) or ("instruction", its text)."""
+    sections = re.findall(
+        r"^\.text\.(\w+):\n(.*?)(?=^\t\.section|\Z)", text, re.MULTILINE | re.DOTALL
+    )
+    return {name: list(_rows(section)) for name, section in sections}
+
+
+def _rows(section: str) -> Iterator[tuple[str, str]]:
+    for row in section.splitlines():
+        for what, form in (("line", _LINE), ("label", _LABEL), ("instruction", _INSTRUCTION)):
+            if found := form.search(row):
+                yield what, found[1]
+                break
+
+
 @lru_cache(maxsize=16)
 def disassemble(ptx: str, target: str, ptxas: str, nvdisasm: str) -> dict[str, list[SassBlock]]:
     """The blocks of each kernel of a PTX text."""
     # the targets of indirect branches, which -ndf leaves out, take a third of the time
     text = disassembly(ptx, target, ptxas, nvdisasm, "-ndf")
-    return {
-        name: _blocks(section)
-        for name, section in re.findall(
-            r"^\.text\.(\w+):\n(.*?)(?=^\t\.section|\Z)", text, re.MULTILINE | re.DOTALL
-        )
-    }
+    return {name: _blocks(rows) for name, rows in listing(text).items()}
 
 
-def _blocks(section: str) -> list[SassBlock]:
+def _blocks(rows: list[tuple[str, str]]) -> list[SassBlock]:
     blocks, line, targets = [SassBlock()], 0, set()
-    for row in section.splitlines():
-        if found := _LINE.search(row):
-            line = int(found[1])
-        elif found := _LABEL.match(row):
+    for what, text in rows:
+        if what == "line":
+            line = int(text)
+        elif what == "label":
             if blocks[-1].instructions:
                 blocks.append(SassBlock())
-            blocks[-1].labels += (found[1],)
-        elif found := _INSTRUCTION.search(row):
-            machine = _machine(found[1], found[2], found[3], line)
+            blocks[-1].labels += (text,)
+        elif parts := _PARTS.fullmatch(text):
+            machine = _machine(parts[1], parts[2], parts[3], line)
             if machine.base == "NOP":
                 continue
             blocks[-1].instructions.append(machine)
