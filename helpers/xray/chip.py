@@ -35,34 +35,34 @@ class Chip:
     l1_bytes: int  # with the shared memory
     cycles_per_us: float
     launch_us: float  # of a kernel that does nothing
-    first_us: dict  # until data is there from memory, by blocks that wait for it
+    first_us: dict[int, float]  # until data is there from memory, by blocks that wait for it
     turn_us: float  # from a block's end to the work of its successor
     blocks_per_us: float  # that the chip can begin
-    latency: dict  # cycles until a result is there, by what makes it
-    barrier: dict  # cycles, by threads of the block
-    rate: dict  # lanes per cycle and multiprocessor, by pipe
+    latency: dict[str, float]  # cycles until a result is there, by what makes it
+    barrier: dict[int, float]  # cycles, by threads of the block
+    rate: dict[str, float]  # lanes per cycle and multiprocessor, by pipe
     near_cycles: float  # of a request to the L1, for each 128 bytes
     l2_bytes: int
-    l2_read_ns: tuple  # of the chip, for a line, and for each sector of it
-    l2_write_ns: tuple  # the same
+    l2_read_ns: tuple[float, float]  # of the chip, for a line, and for each sector of it
+    l2_write_ns: tuple[float, float]  # the same
     read_gb_per_s: float
     write_gb_per_s: float
     copy_gb_per_s: float  # half read, half written
     read_page_ns: float  # to read from a page of memory that nothing else is read from then
     write_page_ns: float
-    atomic_ns: dict  # a turn of an atomic, by how many lines they are spread over
-    same_address_ns: dict  # by whether it adds numbers with a fraction
+    atomic_ns: dict[int, float]  # a turn of an atomic, by how many lines they are spread over
+    same_address_ns: dict[str, float]  # by whether it adds numbers with a fraction
     queueing: float  # share by which waiting grows while memory is half busy
 
     @property
-    def words(self):
+    def words(self) -> str:
         """As a sentence names it: an H200."""
         short = re.sub(r"[ -]\d+GB.*", "", self.name.removeprefix("NVIDIA "))
         return f"{'an' if short[0] in 'AEFHILMNORSX' else 'a'} {short}"
 
 
 @cache
-def chip(name=MODELLED):
+def chip(name: str = MODELLED) -> Chip:
     """The constants of a GPU by the name of its file: "h200"."""
     known = sorted(path.stem for path in CHIPS.glob("*.json"))
     if name not in known:

@@ -49,12 +49,12 @@ class Prediction:
     """us: NaN where `why` says why there is none. limits: {resource: µs it alone would need}."""
 
     us: float
-    limits: dict
+    limits: dict[str, float]
     of: Chip
     why: str = ""
 
     @property
-    def words(self):
+    def words(self) -> tuple[str, str]:
         """(the time, what limits it and what would next)."""
         if self.why:
             return "none", f"no prediction: {self.why}"
@@ -63,16 +63,16 @@ class Prediction:
         limits += f", then by {SAID.get(second, second)} ({in_words(less)})"
         return in_words(self.us), f"on {self.of.words}, not measured; {limits}"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return ", ".join(self.words)
 
 
-def short_us(us):
+def short_us(us: float) -> str:
     """A time with as many digits as a prediction deserves."""
     return f"{us:,.0f}" if us >= 100 else f"{us:.2g}" if us < 10 else f"{us:.3g}"
 
 
-def in_words(us):
+def in_words(us: float) -> str:
     """The same with its unit: seconds where it is seconds."""
     return f"{us / 1e6:,.3g} s" if us >= 1e6 else f"{short_us(us)} µs"
 
@@ -96,7 +96,7 @@ def predict(report):
     return Prediction(of.launch_us + first + together, limits | {"launch": of.launch_us}, of)
 
 
-def _both(latency, work, contention):
+def _both(latency: float, work: float, contention: float) -> float:
     """What waiting and working take, one beside the other: at least the longer of the two, and
     more where they are alike, as then some wait for those who work."""
     return (latency + work + ((latency - work) ** 2 + 4 * contention) ** 0.5) / 2
@@ -131,19 +131,19 @@ def _memory(report, of):
     }
 
 
-def _moving(read, written, of):
+def _moving(read: float, written: float, of: Chip) -> tuple[float, float]:
     """Nanoseconds that memory needs for so many bytes read, and written."""
     share = written / max(read + written, 1)  # reads and writes take turns, which takes time
     turns = _between(4 * share * (1 - share), 1, of.read_gb_per_s / of.copy_gb_per_s)
     return turns * read / of.read_gb_per_s, turns * written / of.write_gb_per_s
 
 
-def memory_us(read, written, of=None):
+def memory_us(read: float, written: float, of: Chip | None = None) -> float:
     """Microseconds that memory needs to move so many bytes at its best."""
     return sum(_moving(read, written, of or chip())) / 1e3
 
 
-def _accesses(each, lines, sectors):
+def _accesses(each: tuple[float, float], lines: float, sectors: float) -> float:
     line_ns, sector_ns = each
     return lines * line_ns + sectors * sector_ns
 
@@ -175,7 +175,7 @@ def _pipes(report, of):
     """What the busiest multiprocessor's pipes need."""
     busiest = report.waves[0] / of.multiprocessors  # its share of the work
     t, machine = report.total, report.machine
-    lanes = {}
+    lanes: dict[str, float] = {}
     for opcode, count in machine.opcodes.items():
         pipe = PIPE_OF.get(opcode.partition(".")[0], "alu")
         lanes[pipe] = lanes.get(pipe, 0) + 32 * count
@@ -246,7 +246,9 @@ KINDS = {"LDS": "shared", "ATOMS": "shared", "SHFL": "shuffle", "VOTE": "ballot"
 def _cycles(block, of, far, barrier):
     """Cycles of one warp alone in a block of code: instructions in order, each when what it reads
     is there. Loads that are under way together wait once, for the farthest of them."""
-    now, ready, loads = 0.0, {}, {}
+    now = 0.0
+    ready: dict[str, float] = {}
+    loads: dict[str, tuple[int, float, int]] = {}
     for m in block.instructions:
         waits = {loads.pop(name) for name in (*m.reads, *m.writes) if name in loads}
         if waits:
@@ -273,11 +275,11 @@ def _arrival(loads, of, far):
     return begun + near + past_l1 * (l2 - near) + past_l2 * (dram - l2)
 
 
-def _between(share, a, b):
+def _between(share: float, a: float, b: float) -> float:
     return a + share * (b - a)
 
 
-def _interpolated(table, at):
+def _interpolated(table: dict[int, float], at: float) -> float:
     """A table's value between its keys, both on logarithmic scales."""
     keys = sorted(table)
     at = min(max(at, keys[0]), keys[-1])

@@ -21,13 +21,13 @@ class Details(dict):
         self.heading, self.note = _heading(report), NOTE.format(report.chip.words)
         self.sections = _sections(report, self)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = [f"  {self.heading}", f"    {self.note}"]
         for title, rows in self.sections.items():
             lines += ["", f"    Section: {title}", *_table(rows)]
         return "\n".join(lines)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         parts = [f"<p>{escape(self.heading)}<br>{self.note}</p>"]
         for title, rows in self.sections.items():
             cells = "".join(
@@ -107,7 +107,7 @@ def _raw(metrics):
     return [(name, _unit(name), value) for name, value in sorted(metrics.items())]
 
 
-def _unit(name):
+def _unit(name: str) -> str:
     return next((unit for piece, unit in UNITS.items() if f"_{piece}_" in name), "")
 
 
@@ -121,5 +121,5 @@ def _table(rows):
     return [f"    {line}" for line in (rule, lines[0], rule, *lines[1:], rule)]
 
 
-def _number(value):
+def _number(value: float) -> str:
     return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"

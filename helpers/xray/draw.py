@@ -34,7 +34,7 @@ def draw_access(report, line, warp=None, turn=0, operation=None, access=0):
     active = _lanes(sample["mask"])
     bytes_ = int(sample["bytes"])
     start = {lane: int(sample["lanes"][lane]) for lane in active}
-    owners = {}
+    owners: dict[int, list[int]] = {}
     for lane in active:
         for byte in range(start[lane], start[lane] + bytes_):
             owners.setdefault(byte, []).append(lane)
@@ -117,7 +117,7 @@ def draw_banks(report, line, warp=None, turn=0, operation=None, access=0):
     return draw(paint, alt, height=_height(len(shown) + (shown != waves)))
 
 
-def draw_steps(report):
+def draw_steps(report: Report):
     """Which threads of the block were active over time, instruction by instruction; barriers.
 
     Warps run side by side here, and meet at __syncthreads; named barriers are not drawn. Times on a
@@ -297,16 +297,16 @@ def _samples(report, place, spaces, warp, operation):
     raise LookupError(f"{report.kernel}: on line {place[1]}, {whose} {text}")
 
 
-def _first(sample):
+def _first(sample: np.void) -> int:
     """The address of the lowest active lane."""
     return int(sample["lanes"][_lanes(sample["mask"])[0]])
 
 
-def _lanes(mask):
+def _lanes(mask: int) -> list[int]:
     return [lane for lane in range(32) if int(mask) >> lane & 1]
 
 
-def _begin(report, address):
+def _begin(report: Report, address: int) -> int:
     """Where the allocation around an address begins."""
     for array in report.arrays:
         if array["begin"] <= address < array["end"]:
@@ -314,7 +314,7 @@ def _begin(report, address):
     return address // LINE * LINE
 
 
-def _source(mode, lane, by, width):
+def _source(mode: str, lane: int, by: int, width: int) -> int:
     """The lane that a lane of a shuffle reads."""
     low = lane // width * width
     source = {"up": lane - by, "down": lane + by, "xor": lane ^ by, "idx": low + by % width}[mode]
@@ -325,7 +325,7 @@ def _timeline(report):
     """(spans of (warp, mask, begin, end), times of barriers, threads) of the watched block."""
     lengths = [sum(count for *_, count in lines) for lines in report.blocks]
     threads = int(np.prod(report.block))
-    tracks = {}
+    tracks: dict[int, list] = {}
     for event in report.events:
         tracks.setdefault(int(event["warp"]), []).append(event)
     stages = {warp: _stages(events, lengths) for warp, events in tracks.items()}
@@ -345,7 +345,8 @@ def _timeline(report):
 
 def _stages(events, lengths):
     """One warp's spans of (mask, begin, end), as lists between its barriers."""
-    stages, origin = [[]], None
+    stages: list[list[tuple[int, int, int]]] = [[]]
+    origin = None
     for event in events:
         at = int(event["at"])
         origin = at if origin is None else origin
@@ -379,7 +380,7 @@ def _phases(spans, barriers, steps):
 # --- banks ----------------------------------------------------------------------------------------
 
 
-def _groups(offset, bytes_, is_load):
+def _groups(offset: dict[int, int], bytes_: int, is_load: bool) -> list[list[int]]:
     """The lanes that share a wavefront if their banks allow; as in driver/count/profile.c."""
     size = {8: 16, 16: 8}.get(bytes_, 32)
     if size < 32 and is_load:
@@ -387,19 +388,20 @@ def _groups(offset, bytes_, is_load):
             if all(offset.get(lane ^ bit, at) == at for lane, at in offset.items()):
                 size *= 2
                 break
-    groups = {}
+    groups: dict[int, list[int]] = {}
     for lane in offset:
         groups.setdefault(lane // size, []).append(lane)
     return list(groups.values())
 
 
-def _waves(group, offset, bytes_):
+def _waves(group: list[int], offset: dict[int, int], bytes_: int) -> list[dict[int, list[int]]]:
     """One {unit of memory: lanes} for each wavefront of a group."""
     banks = LINE // bytes_
-    units = {}
+    units: dict[int, list[int]] = {}
     for lane in group:
         units.setdefault(offset[lane] // bytes_, []).append(lane)
-    waves, depth = [], {}
+    waves: list[dict[int, list[int]]] = []
+    depth: dict[int, int] = {}
     for unit, lanes in units.items():
         at = depth.setdefault(unit % banks, 0)
         depth[unit % banks] += 1
@@ -414,7 +416,7 @@ def _waves(group, offset, bytes_):
 
 def _runs(owners, begin, end):
     """Neighbouring bytes of the same lanes: (first, end, lanes)."""
-    runs = []
+    runs: list[tuple[int, int, list[int]]] = []
     for byte in range(begin, end):
         lanes = owners.get(byte)
         if not lanes:
@@ -452,7 +454,7 @@ def _tidy(axes, rows, more, everything, shown):
         spine.set_visible(False)
 
 
-def _height(rows):
+def _height(rows: int) -> float:
     """Inches of a figure whose rows are about a quarter of an inch high."""
     return 0.33 * rows + 0.05
 
@@ -475,10 +477,10 @@ def _where(report, site):
     return f"line {site.line}" + (f": {text[:60]}{'…' * (len(text) > 60)}" if text else "")
 
 
-def _count(number, what):
+def _count(number: int, what: str) -> str:
     return f"{number} {what}" + "s" * (number != 1)
 
 
-def _ordinal(number):
+def _ordinal(number: int) -> str:
     ends = {1: "st", 2: "nd", 3: "rd"}
     return f"{number}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"

@@ -7,7 +7,11 @@ import numpy as np
 
 from softgpu import contract
 from softgpu.contract import ffi
+from softgpu.jit.compile import KernelCode
+from softgpu.loader import LoadedModule
 from softgpu.sass import SassBlock, executions
+
+from .chip import Chip
 
 __all__ = ["Caches", "MachineRuns", "machine_counts", "replay", "waves"]
 
@@ -22,14 +26,14 @@ class MachineRuns:
     runs: list[float]
 
     @property
-    def executed(self):
+    def executed(self) -> float:
         """Instructions of warps."""
         return sum(n * len(b.instructions) for b, n in zip(self.blocks, self.runs))
 
     @property
-    def opcodes(self):
-        """Counter of them by opcode."""
-        found = Counter()
+    def opcodes(self) -> dict[str, float]:
+        """{opcode: how many of them}."""
+        found: defaultdict[str, float] = defaultdict(float)
         for block, runs in zip(self.blocks, self.runs):
             for instruction in block.instructions:
                 found[instruction.opcode] += runs
@@ -59,13 +63,15 @@ class Caches:
     stored_lines: int
 
 
-def machine_counts(module, code, counters):
+def machine_counts(
+    module: LoadedModule, code: KernelCode, counters: np.ndarray
+) -> MachineRuns | None:
     """The MachineRuns of a profiled launch, by the counts of its PTX; None without nvdisasm."""
     blocks = module.machine_code.get(code.kernel)
     if not blocks:
         return None
     lines = module.token_lines
-    by_line = defaultdict(float)
+    by_line: defaultdict[int, float] = defaultdict(float)
     for (first, _), tokens in zip(code.notes["blocks"], code.notes["tokens"]):
         copies = Counter(tokens)  # the profile build unrolls some loops itself
         for line, n in {lines[token]: n for token, n in copies.items()}.items():
@@ -74,7 +80,7 @@ def machine_counts(module, code, counters):
     return MachineRuns(blocks, executions(blocks, by_line, warps))
 
 
-def waves(runtime, of, resident):
+def waves(runtime, of: Chip, resident: int) -> tuple[float, float] | None:
     """Of the launch that was profiled last, on a Chip: (the busiest multiprocessor's work over the
     average, how many average blocks come one after the other); None if there was no memory."""
     shape = {"multiprocessors": of.multiprocessors, "resident": resident}
@@ -83,7 +89,7 @@ def waves(runtime, of, resident):
     return (found.shared, found.seated) if done else None
 
 
-def replay(runtime, code, of, resident, shared_bytes):
+def replay(runtime, code: KernelCode, of: Chip, resident: int, shared_bytes: int) -> Caches | None:
     """The Caches of the launch that was profiled last, on a Chip."""
     taken = resident * (shared_bytes + contract.DEVICE["block_system_shared"])
     l1_bytes = max(of.l1_bytes - taken, 16 << 10)
@@ -99,7 +105,7 @@ def replay(runtime, code, of, resident, shared_bytes):
         return None
     by_site = np.frombuffer(ffi.buffer(sites), _SITE)[: len(code.sites)]
     loads = [n for n, site in enumerate(code.sites) if site.kind == "load"]
-    total = {key: int(by_site[key][loads].sum()) for key in _SITE.names}
+    total = {key: int(by_site[key][loads].sum()) for key in _SITE.names or ()}
     k = counts.sample
     return Caches(
         sample=k,

@@ -11,6 +11,7 @@ import mmap
 import os
 import threading
 import warnings
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from functools import cache
@@ -50,7 +51,7 @@ def shape(what, value):
     return tuple(int(n) for n in numbers) + (1,) * (3 - len(numbers))
 
 
-def byte_count(what, value):
+def byte_count(what: str, value: int) -> int:
     """A number of bytes as an int."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{what} must be a whole number of bytes, not {value!r}")
@@ -170,15 +171,16 @@ class Sparse:
                 self._target.library.cuMemFree_v2(c_uint64(self.address))
 
 
-def _reader(address):
+class _Reader:
     """What `after` gets, from what `ready` gets; its own `address` says where it reads."""
 
-    def read(array):
-        content = bytearray(ctypes.string_at(address(array), array.nbytes) if array.nbytes else 0)
-        return np.ndarray(array.shape, array.dtype, content, strides=array.strides)
+    def __init__(self, address: Callable):
+        self.address = address
 
-    read.address = address
-    return read
+    def __call__(self, array) -> np.ndarray:
+        where = self.address(array)
+        content = bytearray(ctypes.string_at(where, array.nbytes) if array.nbytes else 0)
+        return np.ndarray(array.shape, array.dtype, content, strides=array.strides)
 
 
 # --- the software GPU is PyCUDA's driver ---------------------------------------------------------
@@ -227,7 +229,7 @@ class OwnTarget(Target):
             with self.engine.variables_kept(self.function):
                 self.function(*args, grid=grid, block=block, shared=shared)
             if after:
-                after(_reader(address_of))
+                after(_Reader(address_of))
         finally:
             for memory, content in reversed(saved):
                 memory[...] = content
@@ -257,7 +259,8 @@ class OwnTarget(Target):
             return None
         if self.engine.runtime.sg_is_sparse(begin.value):
             raise ValueError("xray cannot watch a launch on sparse memory: launch it plainly")
-        return np.frombuffer((ctypes.c_uint8 * size.value).from_address(begin.value), np.uint8)
+        content = memoryview((ctypes.c_uint8 * size.value).from_address(begin.value))
+        return np.frombuffer(content, np.uint8)
 
 
 # --- a real GPU is PyCUDA's driver ---------------------------------------------------------------
@@ -278,7 +281,8 @@ def _packed(arguments):
     """Arguments as the bytes that a kernel takes, laid out as PyCUDA does."""
     from pycuda._pvt_struct import pack
 
-    layout, values = "", []
+    layout = ""
+    values: list[np.number | bytes] = []
     for number, argument in enumerate(arguments, 1):
         if isinstance(argument, np.number):
             layout += argument.dtype.char
@@ -354,7 +358,8 @@ class BesideTarget(Target):
 
         parameters.check(args, self.kernel.parameters, self.kernel.name)
         with self:
-            copies, passed = {}, []
+            copies: dict[int, int] = {}  # by the address on the real GPU
+            passed = []
             try:
                 for argument in args:
                     if isinstance(argument, ArgumentHandler):
@@ -373,7 +378,7 @@ class BesideTarget(Target):
                     ready(address)
                 self._launch(_packed(passed), grid, block, shared)
                 if after:
-                    after(_reader(address))
+                    after(_Reader(address))
             finally:
                 for copied in copies.values():
                     self.library.cuMemFree_v2(c_uint64(copied))

@@ -10,7 +10,7 @@ MOST = 8  # resources that a picture shows
 LEAST = 0.01  # of the predicted time: what is shorter is left out
 
 
-def draw_limits(*reports):
+def draw_limits(*reports: Report):
     """The µs that each resource alone would need, longest first, of one launch or of two.
 
     The line is the whole predicted time: limits that are alike add to each other."""
@@ -19,12 +19,12 @@ def draw_limits(*reports):
     for report in reports:
         if report.prediction.why:
             raise LookupError(f"{report.kernel}: no prediction: {report.prediction.why}")
-    longest = {}
+    longest: dict[str, float] = {}
     for report in reports:
         for name, us in report.limits.items():
             if us >= LEAST * report.predicted_us:
                 longest[name] = max(us, longest.get(name, 0))
-    names = sorted(longest, key=longest.get, reverse=True)[:MOST]
+    names = sorted(longest, key=longest.__getitem__, reverse=True)[:MOST]
     height = 0.8 / len(reports)
 
     def paint(axes):

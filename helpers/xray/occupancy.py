@@ -20,12 +20,12 @@ class Occupancy:
     of: Chip
 
     @property
-    def share(self):
+    def share(self) -> float:
         """Of the warps that a multiprocessor can hold."""
         return self.warps / self.of.warps
 
 
-def occupancy(threads, registers, shared_bytes, of=None):
+def occupancy(threads: int, registers: int, shared_bytes: int, of: Chip | None = None) -> Occupancy:
     """For blocks of `threads` with so many registers a thread and bytes of shared memory."""
     of = of or chip()
     most_of = limits(threads, registers, shared_bytes, of)
@@ -34,7 +34,7 @@ def occupancy(threads, registers, shared_bytes, of=None):
     return Occupancy(blocks, blocks * -(-threads // LANES), limit, of)
 
 
-def limits(threads, registers, shared_bytes, of):
+def limits(threads: int, registers: int, shared_bytes: int, of: Chip) -> dict[str, int]:
     """{what there is only so much of: the most blocks that it has room for}."""
     warps = -(-threads // LANES)
     registers_a_warp = _whole(max(registers, 1) * LANES, DEVICE["register_unit"])
@@ -48,6 +48,6 @@ def limits(threads, registers, shared_bytes, of):
     }
 
 
-def _whole(amount, unit):
+def _whole(amount: int, unit: int) -> int:
     """What is given out where so much is asked for."""
     return -(-amount // unit) * unit

@@ -1,6 +1,7 @@
 """Run a launch in the profile build and gather what it counted, by source line."""
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from functools import partial
 from math import nan
 
@@ -12,7 +13,7 @@ from softgpu.declarations import short_name
 from softgpu.jit.builds.profile import SITE_COUNTERS
 from softgpu.loader import Engine
 
-from .chip import MODELLED
+from .chip import MODELLED, Chip
 from .chip import chip as chip_named
 from .hardware import machine_counts, replay, waves
 from .launch import byte_count, one_at_a_time, shape, target_of
@@ -52,7 +53,7 @@ def profile(
         return report(target.engine, result, of)
 
 
-def predicted_us(launch):
+def predicted_us(launch: Callable[[], object]) -> float:
     """Microseconds that launch() would take on an H200; NaN where it launches several kernels, or
     one whose time cannot be known, and on a GPU."""
     engine = Engine.in_use()
@@ -84,7 +85,7 @@ def _array(address, kind, count):
     return np.frombuffer(bytes(ffi.buffer(address, size)), kind)
 
 
-def report(engine, result, of=None):
+def report(engine: Engine, result, of: Chip | None = None) -> Report:
     """The Report, for a Chip, of what sg_profile_end() has of a launch by this engine, the
     last one profiled."""
     of = of or chip_named()
@@ -121,7 +122,7 @@ def report(engine, result, of=None):
 
 def _by_line(code, counters):
     """{(file, line): Counter of what happened there}."""
-    lines = defaultdict(Counter)
+    lines: defaultdict[tuple[str, int], Counter] = defaultdict(Counter)
     for (first, places), exchanges in zip(code.notes["blocks"], code.notes["exchanges"]):
         times, missing = (int(n) for n in counters[first : first + 2])
         for file, line, what in exchanges:

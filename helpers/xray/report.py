@@ -1,6 +1,7 @@
 """What a profiled launch did: totals, a listing of the source with counts, comparisons."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -8,9 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
+from softgpu.ptx.program import SourceLine
+
 from .chip import Chip, chip
-from .clock import SAID, predict
+from .clock import SAID, Prediction, predict
 from .details import Details
+from .hardware import Caches, MachineRuns
+from .occupancy import Occupancy
 
 __all__ = ["Comparison", "Report", "compare"]
 
@@ -21,11 +26,11 @@ LOCAL = {"ldl": "loads", "stl": "stores"}
 HOT = 0.2  # a line with this share of the launch is marked
 
 
-def _ratio(a, b):
+def _ratio(a: float, b: float) -> float:
     return a / b if b else 0.0
 
 
-def _short(value):
+def _short(value: float) -> str:
     """A number as short as it stays readable."""
     return f"{value:,.1f}".removesuffix(".0") if isinstance(value, float) else f"{value:,}"
 
@@ -35,7 +40,7 @@ def _s(count, what):
     return what if str(count) == "1" else f"{what}s"
 
 
-def _bytes(count):
+def _bytes(count: float) -> str:
     for unit in ("B", "KiB", "MiB"):
         if count < 1024:
             return f"{_short(float(count))} {unit}"
@@ -59,8 +64,8 @@ class Report:
     static_shared: int
     dynamic_shared: int
     registers: int | None
-    occupancy: object
-    source_line: object  # where the kernel begins
+    occupancy: Occupancy
+    source_line: SourceLine  # where the kernel begins
     lines: dict
     texts: dict
     arrays: np.ndarray
@@ -69,9 +74,9 @@ class Report:
     events: np.ndarray
     samples: np.ndarray
     incomplete: bool
-    find_machine: object = None  # returns a hardware.MachineRuns, or None
-    caches: object = None  # hardware.Caches
-    waves: tuple | None = None  # hardware.waves
+    find_machine: Callable[[], MachineRuns | None] | None = None
+    caches: Caches | None = None
+    waves: tuple[float, float] | None = None  # hardware.waves
     chip: Chip = field(default_factory=chip)  # whose time is predicted
     _read: dict = field(default_factory=dict)
 
@@ -88,7 +93,7 @@ class Report:
         """Totals under the names that Nsight Compute has for them, laid out like its details."""
         return Details(self)
 
-    def counted(self):
+    def counted(self) -> dict[str, int]:
         """The totals that are counted, not modelled."""
         unit = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
         names = {
@@ -106,7 +111,7 @@ class Report:
             names[f"sm__inst_executed_pipe_tensor_op_{pipe}.sum"] = pipe
         return {name: self.total[key] for name, key in names.items()}
 
-    def modelled(self):
+    def modelled(self) -> dict[str, int]:
         """What is modelled, not counted: machine instructions and what the caches did."""
         found = {}
         if self.machine:
@@ -118,36 +123,36 @@ class Report:
         return found
 
     @cached_property
-    def machine(self):
+    def machine(self) -> MachineRuns | None:
         """The kernel's machine code and how often it ran: hardware.MachineRuns, or None."""
         return self.find_machine() if self.find_machine else None
 
     @property
-    def block_count(self):
+    def block_count(self) -> int:
         return int(np.prod(self.grid))
 
     @property
-    def thread_count(self):
+    def thread_count(self) -> int:
         """Of a block."""
         return int(np.prod(self.block))
 
     @property
-    def warp_count(self):
+    def warp_count(self) -> int:
         """Of the launch."""
         return self.block_count * -(-self.thread_count // 32)
 
     @cached_property
-    def prediction(self):
+    def prediction(self) -> Prediction:
         """What the launch would take on `chip`: helpers.xray.clock."""
         return predict(self)
 
     @property
-    def predicted_us(self):
+    def predicted_us(self) -> float:
         """Microseconds on `chip`, as bench.time_us measures them; NaN where that is unknown."""
         return self.prediction.us
 
     @property
-    def limits(self):
+    def limits(self) -> dict[str, float]:
         """{resource: microseconds that it alone would need}."""
         return self.prediction.limits
 
@@ -157,7 +162,7 @@ class Report:
         return tuple(32 * int(self.arrays[way].sum()) for way in ("read", "written"))
 
     @property
-    def watched_instructions(self):
+    def watched_instructions(self) -> int:
         """PTX instructions of warps that the watched block did."""
         lengths = np.array([sum(count for *_, count in lines) for lines in self.blocks])
         steps = self.events["what"][self.events["what"] >> 31 == 0]  # the others are barriers
@@ -165,7 +170,7 @@ class Report:
 
     # --- source -----------------------------------------------------------------------------
 
-    def source(self, file):
+    def source(self, file: str) -> dict[int, str]:
         """{line: text} of a file."""
         if file not in self._read:
             if file in self.texts:
@@ -179,9 +184,9 @@ class Report:
         return self._read[file]
 
     @property
-    def files(self):
+    def files(self) -> list[str]:
         """Files with counted lines, the kernel's own first, then by instructions."""
-        per_file = Counter()
+        per_file: Counter[str] = Counter()
         for (file, _), counts in self.lines.items():
             per_file[file] += counts["instructions"]
         return sorted(per_file, key=lambda f: (f != self.source_line.file, -per_file[f]))
@@ -205,7 +210,7 @@ class Report:
     # --- tables -----------------------------------------------------------------------------
 
     @property
-    def heading(self):
+    def heading(self) -> str:
         """One line: what was launched."""
         blocks, threads = ("x".join(map(str, _trimmed(s))) for s in (self.grid, self.block))
         sizes = f"{blocks} {_s(blocks, 'block')} of {threads} {_s(threads, 'thread')}"
@@ -259,7 +264,7 @@ class Report:
         rows.append(("predicted time", *self.prediction.words))
         return rows
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         rows = [(what, _cell(value), details) for what, value, details in self.summary()]
         lines = [self.heading, *(f"{a:<18}{b:>14}  {c}".rstrip() for a, b, c in rows), ""]
         columns = self._columns()
@@ -308,7 +313,7 @@ class Report:
             )
         return columns
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><th {LEFT}>{escape(what)}</th><td>{_cell(value)}</td>"
             f"<td {LEFT}>{escape(details)}</td></tr>"
@@ -320,7 +325,7 @@ class Report:
             f'<table class="xray-sum">{rows}</table>{listings}</div>'
         )
 
-    def _listing(self, file):
+    def _listing(self, file: str) -> str:
         """The lines of a file around those that did something, with their counts."""
         text = self.source(file)
         counted = sorted(line for f, line in self.lines if f == file)
@@ -355,8 +360,8 @@ class Column:
 
     title: str
     total: int  # of the launch; 0: no line is hot for its share of this
-    value: object
-    details: object
+    value: Callable
+    details: Callable
     width: int = 11
 
     def text(self, counts):
@@ -404,11 +409,11 @@ def _cell(value):
     return value if isinstance(value, str) else _short(value)
 
 
-def _all(counts, keys, what):
+def _all(counts: Counter, keys: Iterable[str], what: str) -> int:
     return sum(counts[f"{key}.{what}"] for key in keys)
 
 
-def _lanes(n):
+def _lanes(n: Counter) -> str:
     return f"{_ratio(n['lanes'], 32 * n['instructions']):.0%}"
 
 
@@ -417,7 +422,7 @@ def _sectors_a_request(n):
     return requests and _short(float(_all(n, GLOBAL, "sectors") / requests))
 
 
-def _global(n, key):
+def _global(n: Counter, key: str) -> str:
     requests, sectors, ideal = (n[f"{key}.{what}"] for what in ("requests", "sectors", "ideal"))
     return (
         f"{_s(sectors, 'sector')}, {_short(_ratio(sectors, requests))} for each of"
@@ -425,7 +430,7 @@ def _global(n, key):
     )
 
 
-def _shared(n, key):
+def _shared(n: Counter, key: str) -> str:
     wavefronts, conflicts = n[f"{key}.wavefronts"], n[f"{key}.conflicts"]
     if not conflicts:
         return f"{_s(wavefronts, 'wavefront')}, no bank conflicts"
@@ -435,7 +440,7 @@ def _shared(n, key):
     )
 
 
-def _all_global(n):
+def _all_global(n: Counter) -> str:
     return "; ".join(
         f"{name}: {n[f'{key}.sectors']:,} {_global(n, key)}"
         for key, name in GLOBAL.items()
@@ -443,7 +448,7 @@ def _all_global(n):
     )
 
 
-def _all_shared(n):
+def _all_shared(n: Counter) -> str:
     return "; ".join(
         f"{name}: {n[f'{key}.wavefronts']:,} {_shared(n, key)}"
         for key, name in SHARED.items()
@@ -451,7 +456,7 @@ def _all_shared(n):
     )
 
 
-def _barriers(n):
+def _barriers(n: Counter) -> str:
     share = _ratio(n["waits"], n["barriers"])
     arrivals = _s(n["barriers"], "arrival")
     return f"{arrivals} of warps; {share:.0%} wait for a warp with more to do"
@@ -519,7 +524,7 @@ class Comparison:
             times = "" if isinstance(a, str) or not a or a == b else f"x {b / a:.3g}"
             yield what, _cell(a), _cell(b), times
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = [f"a = {self.a.heading}", f"b = {self.b.heading}"]
         lines.append(f"{'':<38}{'a':>14}{'b':>14}")
         lines += [
@@ -527,7 +532,7 @@ class Comparison:
         ]
         return "\n".join(lines)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><th {LEFT}>{escape(what)}</th><td>{a}</td><td>{b}</td>"
             f"<td {LEFT}>{times}</td></tr>"

@@ -17,7 +17,7 @@ __all__ = ["Finding", "ShownFindings", "sanitize"]
 class ShownFindings(Findings):
     """Findings that a notebook shows."""
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         if self.clean:
             return f"<p>kernel <code>{escape(self.kernel)}</code>: nothing found</p>"
         rows = "".join(self._row(finding) for finding in self)
@@ -27,7 +27,7 @@ class ShownFindings(Findings):
         return f"{badges.FOLDED}{title}<table>{head}{rows}</table>{more}"
 
     @staticmethod
-    def _row(f):
+    def _row(f: Finding) -> str:
         lines = "<br>".join(
             f"{escape(line_name(file, line))} <code>{escape(source)}</code>"
             for (file, line), source in f.places.items()
