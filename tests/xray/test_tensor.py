@@ -71,3 +71,35 @@ def test_pipes_are_counted():
     assert counted["sm__inst_executed_pipe_tensor_op_hmma.sum"] == 5 * 2 * 3 * 2
     assert "sm__inst_executed_pipe_tensor_op_imma.sum" not in counted
     assert "tensor cores" in str(report)
+
+
+LOADS = """
+#include <mma.h>
+using namespace nvcuda::wmma;
+extern "C" __global__ void loads(const __half *a, float *out)
+{
+    __shared__ __align__(32) __half s[16 * 16];
+    fragment<matrix_a, 16, 16, 16, __half, row_major> x;
+    fragment<matrix_b, 16, 16, 16, __half, row_major> y;
+    fragment<accumulator, 16, 16, 16, float> z;
+    for (int i = threadIdx.x; i < 256; i += 32) s[i] = a[i];
+    __syncwarp();
+    fill_fragment(z, 0.0f);
+    load_matrix_sync(x, s, 16);
+    load_matrix_sync(y, a, 16);
+    mma_sync(z, x, y, z);
+    store_matrix_sync(out, z, 16, mem_row_major);
+}
+"""
+
+
+def test_wmma_loads_as_the_machine_does():
+    """By one ldmatrix from shared memory, by four loads of words from global memory."""
+    from pycuda import gpuarray
+
+    a = np.arange(256, dtype=np.float16).reshape(16, 16) / 16
+    out = gpuarray.zeros((16, 16), np.float32)
+    report = xray.profile((LOADS, "loads"), gpuarray.to_gpu(a), out, grid=1, block=32)
+    shared, plain = (report[f"load_matrix_sync({part}"] for part in ("x, s", "y, a"))
+    assert (shared["lds.requests"], shared["lds.wavefronts"]) == (1, 8)
+    assert (plain["ld.requests"], plain["ld.sectors"]) == (4, 32)

@@ -234,7 +234,7 @@ class ProfiledEmitter(FunctionEmitter):
                 if known.kind == "atomic" or known.space == "generic" or how & _As.loop_half:
                     self.notes["atoms"].append(site)
                 self.call_void("sg_profile_atomic", *common, address, lanes, f"i32 {how}", a, b)
-            elif self.item.opcode in ("ldmatrix", "stmatrix"):
+            elif self.item.opcode in ("ldmatrix", "stmatrix", "wmma") and known.bytes == 16:
                 rows = arguments[2], arguments[3], str(self.active)
                 self.call_void("sg_profile_rows", *common, *rows)
             elif merged := self.found.merged.get(self.item):

@@ -168,6 +168,10 @@ def _multiply_in_warp(e: FunctionEmitter, item) -> None:
 # --- fragments in memory --------------------------------------------------------------------------
 
 
+_ROW = 16
+"""Bytes of a row of ldmatrix; 8 rows are a matrix, of which each lane has two halves."""
+
+
 class _Pieces:
     """How a fragment of wmma lies in memory: for each register, addresses and bytes of its pieces.
 
@@ -190,6 +194,11 @@ class _Pieces:
         )
         self.bytes = 4 if self.joined else bits // 8
         self.places = [one[:1] if self.joined else one for one in places]
+        self.corners: list[tuple[int, int]] = []
+        if bits == 16 and self.transfer.part in "ab":
+            firsts = (self._order(*one[0]) for one in places)
+            self.corners = [(lines[0], within[0]) for lines, within in firsts]
+            self.bytes = _ROW if space == "shared" else 4
         self.site = f"i32 {e.site(item, kind, space, self.bytes)}"
 
     def _order(self, rows: list[int], columns: list[int]) -> tuple[list[int], list[int]]:
@@ -198,16 +207,46 @@ class _Pieces:
 
     def access(self, kind: str, rows: list[int], columns: list[int], data: str) -> None:
         """Let the driver load or store a piece of each lane."""
+        self.access_lines(kind, *self._order(rows, columns), data, LANES)
+
+    def access_lines(self, kind: str, lines, within, data: str, lanes: int) -> None:
+        """The same, of the first so many lanes, by lines of memory and places in them."""
         e = self.e
-        lines, within = (e.lanes(numbers, "i64") for numbers in self._order(rows, columns))
-        count = e.op("add", e.op("mul", lines, self.leading), within)
+        starts = e.op("mul", e.lanes(lines, "i64"), self.leading)
+        count = e.op("add", starts, e.lanes(within, "i64"))
         offset = e.op("lshr", e.op("mul", count, BITS[self.transfer.kind]), 3)
         where = f"ptr {e.spill(e.op('add', self.base, offset), 'addresses')}"
-        e.call_checked("void", kind, "ptr %w", self.site, where, str(e.active), f"ptr {data}")
+        active = e.op("and", e.active, (1 << lanes) - 1)
+        e.call_checked("void", kind, "ptr %w", self.site, where, str(active), f"ptr {data}")
+
+
+def _load_halves(e: FunctionEmitter, item, pieces: _Pieces) -> list[Value]:
+    """Registers of a or b, each 8 x 8 halves: from shared memory as by ldmatrix, else by words,
+    along the lines of memory; turned, where the fragment's elements lie across."""
+    size = 4 if space_of(item) == "shared" else 1
+    data = e.temporary("i128" if size > 1 else "i32", 1, "data")
+    values: list[Value] = []
+    for start in range(0, len(pieces.corners), size):
+        corners = pieces.corners[start : start + size]
+        each = LANES // 4 if size > 1 else LANES
+        lanes = [(corner, lane) for corner in corners for lane in range(each)]
+        lanes += [(corners[0], 0)] * (LANES - len(lanes))
+        step = 1 if size > 1 else 4
+        lines = [line + lane // step for (line, _), lane in lanes]
+        within = [first + lane % step * 2 for (_, first), lane in lanes]
+        pieces.access_lines("load", lines, within, data, each * len(corners))
+        values += _results(e, f"ptr {data}", "i32", len(corners))
+    turned = [e.lanewise("sg_transpose", v, element="i32") for v in values if not pieces.joined]
+    return turned or values
 
 
 def _load_fragment(e: FunctionEmitter, item) -> None:
     pieces = _Pieces(e, item, "load")
+    if pieces.corners:
+        values = _load_halves(e, item, pieces)
+        for number, register in enumerate(_elements(item.operands[0])):
+            e.write(register, values[number % len(values)])
+        return
     element = f"i{8 * pieces.bytes}"
     data = e.temporary(element, 1, "data")
     whole = "i64" if pieces.bytes == 8 else "i32"
@@ -231,10 +270,6 @@ def _store_fragment(e: FunctionEmitter, item) -> None:
         for number, place in enumerate(places):
             part = e.resize(e.op("lshr", whole, 8 * pieces.bytes * number), element)
             pieces.access("store", *place, e.spill(part, "data"))
-
-
-_ROW = 16
-"""Bytes of a row of ldmatrix; 8 rows are a matrix, of which each lane has two halves."""
 
 
 def _rows(e: FunctionEmitter, item, kind: str, operand, count: int) -> tuple[str, ...]:
