@@ -69,7 +69,7 @@ coverage: setup
 	@$(RUN) gcovr --txt-metric line $(if $(ARGS),,--fail-under-line=$(C_FLOOR))
 
 setup:
-	@command -v $(PYTHON) >/dev/null || { echo "The lab needs Python 3.10 to 3.13." \
+	@command -v $(PYTHON) >/dev/null || { echo "The lab needs Python 3.11 to 3.14." \
 		"Install it with: sudo apt install g++ python3-dev python3-venv"; exit 1; }
 	@$(PYTHON) scripts/setup.py
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 EXTRAS = "pycuda", "lab", "test", "toolkit"  # not "clients", which the lab does without
-HEAD = "# Every package of the lab, pinned for Python 3.10 to 3.13 on Linux. Made by `make lock`.\n"
+HEAD = "# Every package of the lab, pinned for Python 3.11 to 3.14 on Linux. Made by `make lock`.\n"
 EVERYWHERE = r"( and)? *implementation_name == 'cpython' and sys_platform == 'linux'"
 PIP = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
 
@@ -18,7 +18,7 @@ def main():
         subprocess.run([*PIP, "install", "--target", work, "uv==0.13.8"], check=True)
         text = subprocess.run(
             [Path(work, "bin", "uv"), "pip", "compile", "-q", "pyproject.toml",
-             *(f"--extra={extra}" for extra in EXTRAS), "--universal", "--python-version", "3.10",
+             *(f"--extra={extra}" for extra in EXTRAS), "--universal", "--python-version", "3.11",
              "--no-emit-package", "pycuda",
              "--no-annotate", "--no-header"],
             cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True,

@@ -29,7 +29,7 @@ PYCUDA = "2026.1"
 PYCUDA_SHA256 = "759516160628ba06f32ce7e563e3f5b9214691dc9528a03ea99ea1073f4e14ba"
 FIRST = "numpy=", "pip=", "setuptools=", "nvidia-"  # what PyCUDA is built with, and a faster pip
 DISASSEMBLER = "nvidia-cuda-nvdisasm="  # small, and few machines with a compiler have it
-PYTHONS = (3, 10), (3, 13)
+PYTHONS = (3, 11), (3, 14)
 QUIET = {  # JupyterLab asks the network for nothing
     "@jupyterlab/apputils-extension:notification": {
         "checkForUpdates": False,
@@ -318,7 +318,7 @@ def set_up():
 def main():
     if not PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]:
         sys.exit(
-            "The lab needs Python 3.10 to 3.13; {} is Python {}.{}. "
+            "The lab needs Python 3.11 to 3.14; {} is Python {}.{}. "
             "Name another one: make lab PYTHON=python3.12".format(
                 sys.executable, *sys.version_info[:2]
             )

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 import yaml
@@ -16,12 +17,7 @@ from packaging.specifiers import SpecifierSet
 from softgpu import settings
 from tests import ROOT
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-PYTHONS = ["3.10", "3.11", "3.12", "3.13"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = [pins for name, pins in PROJECT["optional-dependencies"].items() if name != "clients"]
 PINS = {  # of the lab, which needs no other client of the software GPU than PyCUDA
@@ -93,7 +89,7 @@ def test_pythons_are_the_same_everywhere(setup_script):
     assert "==" + setup_script.PYCUDA == PINS["pycuda"]
 
 
-@pytest.mark.parametrize("version", [(3, 9, 2), (3, 14, 0)])
+@pytest.mark.parametrize("version", [(3, 10, 2), (3, 15, 0)])
 def test_other_pythons_are_refused_in_one_line(version):
     script = str(ROOT / "scripts/setup.py")
     pretend = f"import sys, runpy; sys.version_info = {version}; sys.argv = [{script!r}]; "
@@ -103,7 +99,7 @@ def test_other_pythons_are_refused_in_one_line(version):
     )  # fmt: skip
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
-    assert "needs Python 3.10 to 3.13" in line
+    assert "needs Python 3.11 to 3.14" in line
 
 
 def test_old_pythons_can_read_the_script():
