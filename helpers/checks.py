@@ -15,6 +15,7 @@ __all__ = [
     "softmax",
     "softmax_tolerance",
     "sum_tolerance",
+    "tensor_roundings",
 ]
 
 GUARD_BYTES = 256
@@ -50,6 +51,14 @@ def sum_tolerance(x, axis=None, chain=None, accumulator=None):
     count = x.size // max(size.size, 1)
     accumulator = accumulator or x.dtype
     return gamma(count if chain is None else min(chain, count), accumulator) * size
+
+
+def tensor_roundings(count):
+    """How many roundings of float32 sums of `count` products by tensor cores may be off by.
+
+    An instruction cuts 16 products and what they are added to at 2^-25 of the largest, and their
+    sum at 2^-23: 17 + 4 halves of a rounding, no more than that where there are fewer products."""
+    return -(-21 * -(-count // 16) // 2)
 
 
 def dot_tolerance(want, size, count, dtype, accumulator=None):

@@ -25,6 +25,7 @@ C_NAMES = {
     "bool": "bool",
     "int8": "signed char",
     "uint8": "unsigned char",
+    "uint16": "unsigned short",
     "int32": "int",
     "uint32": "unsigned",
     "int64": "long long",
@@ -32,6 +33,7 @@ C_NAMES = {
     "float32": "float",
     "float64": "double",
 }
+HEADERS = {"half": "cuda_fp16.h", "__nv_bfloat16": "cuda_bf16.h"}
 CHOICE = re.compile(r"^(using|constexpr int) (\w+) = ([^;]+);", re.MULTILINE)
 
 CODE = "white-space: pre; font-family: var(--jp-code-font-family, monospace)"
@@ -196,6 +198,7 @@ def _compile(what, name, choices):
             raise LookupError(f"which kernel? the text defines {', '.join(defined) or 'none'}")
         name = name or defined[0]
     options = ["-diag-suppress=177,550"]  # "never used": true of much that is begun
-    options += ["-include", "cuda_fp16.h"] if "= half;" in source else []
+    for element, header in HEADERS.items():
+        options += ["-include", header] if f"= {element};" in source else []
     file = "" if _is_text(what) else str(find(what))
     return kernels.compile(name or Path(what).stem, source, file, options, [str(ROOT)])

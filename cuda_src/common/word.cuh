@@ -26,6 +26,15 @@ struct Word<1> {
     using type = unsigned char;
 };
 
+// Writes a pack.
+template <typename T, int N>
+__device__ void put(T *to, const Packed<T, N> &pack)
+{
+    typename Word<sizeof(T) * N>::type word;
+    memcpy(&word, &pack, sizeof word);
+    *reinterpret_cast<decltype(word) *>(to) = word;
+}
+
 // Writes a pack that is not read again soon: it is the first to leave the cache.
 template <typename T, int N>
 __device__ void stream(T *to, const Packed<T, N> &pack)

@@ -288,7 +288,7 @@ class GradientShare:
         of_gradient = Matrices(sizes.channels_out * sizes.places, sizes.places, by_rows=True)
         tiling = replace(Tiling.of(*shape, wide, images), splits=1)
         types = weight.dtype, wide.name, wide
-        launch = product.launch(tiling, shape, images, types, of_weight, of_gradient, places)
+        launch = product.launch(tiling, shape, images, types, (of_weight, of_gradient), places)
         pixels = sizes.h.image * sizes.w.image
         offset = (image * sizes.channels + channel) * pixels * wide.itemsize
         return cls(launch, offsets, columns, (images, channels, *sizes.image[1:]), offset)

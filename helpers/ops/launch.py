@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 MOST_KEPT = 4096  # calls of different kinds
+SHARED_UNASKED = 48 << 10  # bytes of shared memory that a launch gets without more ado
 POOLED_BYTES = 1 << 26  # longer results come from the driver and go back to it
 
 
@@ -68,10 +69,14 @@ class KernelCall:
     """A kernel of cuda_src with its choices, grid and block, and all arguments but addresses: those
     in front of the others, and perhaps some after them, are given at each call.
 
-    Arguments are NumPy's numbers and arrays, passed by value; Python's integers are long long."""
+    Arguments are NumPy's numbers and arrays, passed by value; Python's integers are long long.
+    shared: bytes of shared memory beside what the kernel declares."""
 
-    def __init__(self, name, choices, grid, block, *arguments):
-        self.function = sources.kernel(name, **choices)
+    def __init__(self, name, choices, grid, block, *arguments, shared=0):
+        self.function, self.shared = sources.kernel(name, **choices), shared
+        if shared > SHARED_UNASKED:
+            limit = cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+            self.function.set_attribute(limit, shared)
         self.grid, self.block = ((*v, 1, 1)[:3] for v in (grid, block))
         self.middle = b""
         for argument in arguments:
@@ -83,7 +88,7 @@ class KernelCall:
         if after:
             arguments += b"\0" * (-len(arguments) % 8) + ADDRESSES[len(after)](*after)
         # What Function.__call__ comes to, without a look at each argument: 2 µs less.
-        self.function._launch_kernel(self.grid, self.block, arguments, 0, stream)
+        self.function._launch_kernel(self.grid, self.block, arguments, self.shared, stream)
 
 
 ADDRESSES = [Struct(f"{count}Q").pack for count in range(4)]

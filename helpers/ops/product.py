@@ -1,10 +1,13 @@
 """Products of matrices, by the kernels of cuda_src/gemm."""
 
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 import numpy as np
 
+from .. import sources
+from . import tensor
 from .arrays import check, element_strides, signature
 from .elementwise import FLOATS, contiguous
 from .launch import (
@@ -14,6 +17,7 @@ from .launch import (
     address,
     ceil_divide,
     context,
+    cuda,
     multiprocessors,
     workspace,
 )
@@ -28,31 +32,51 @@ LEAST_SHARE = 128  # of what is summed over, for a split to pay
 prepared = Kept()
 
 
-def matmul(a, b, stream=None):
+def matmul(a, b, stream=None, dtype=None):
     """The product of matrices, a[..., m, k] times b[..., k, n]: all pairs of them, or one of either
-    with each of the other. A transposed view is read where it lies."""
-    key = context(), signature(a), signature(b)
+    with each of the other. A transposed view is read where it lies.
+
+    Halves and int8, whose products are int32, are multiplied by tensor cores where the GPU has
+    them. dtype: "bfloat16" takes arrays of uint16 for the bits of such numbers, which NumPy does
+    not know; "tf32" multiplies float32 by tensor cores, too, which read 10 bits of each fraction
+    and drop the other 13: some 3 decimal digits are left."""
+    key = context(), signature(a), signature(b), dtype
     call = prepared.get(key)
     if call is None:
-        shape = _check(a, b)
-        views = _as_matrices(a), _as_matrices(b)
-        if None in views:
-            a, b = (contiguous(x, stream) if v is None else x for x, v in zip((a, b), views))
-            return matmul(a, b, stream)
-        call = prepared[key] = _prepare(a, b, shape, *views)
-    room = workspace(stream)
-    return call(a, b, room, stream)
+        kind, shape = _kind(a, b, dtype), _shape(a, b)
+        (of_a, *a_way), (of_b, *b_way) = (
+            _laid_out(x, is_a, kind, stream) for x, is_a in ((a, True), (b, False))
+        )
+        if of_a is not a or of_b is not b:
+            return matmul(of_a, of_b, stream, dtype)
+        call = prepared[key] = _prepare(a, b, shape, kind, (*a_way, *b_way))
+    return call(a, b, workspace(stream), stream)
 
 
-def _check(a, b):
-    """The shape of the product."""
+def _kind(a, b, dtype):
+    """The tensor.Kind of these arrays' product; None: none for tensor cores."""
+    if dtype not in (None, "bfloat16", "tf32"):
+        raise ValueError(f'matmul: dtype {dtype!r}; expected "bfloat16", "tf32" or None')
+    types = [tensor.KINDS[dtype].array] if dtype else (*FLOATS, "int8")
     for name, x in ("a", a), ("b", b):
-        check(x, FLOATS, f"matmul: {name}")
+        check(x, types, f"matmul: {name}")
         if x.ndim < 2:
             raise ValueError(f"matmul: {name} has shape {x.shape}: expected at least a row and a"
                              " column; .reshape(1, -1) makes a vector a row")  # fmt: skip
     if a.dtype != b.dtype:
         raise TypeError(f"matmul of {a.dtype} and {b.dtype}: both must have one type")
+    name = dtype or a.dtype.name
+    if tensor.are_here(cuda.Context.get_device()):
+        return tensor.KINDS.get(name)
+    if name not in FLOATS:
+        raise TypeError(
+            f"matmul of {name}: this GPU has no tensor cores for it; convert to float32"
+        )
+    return None
+
+
+def _shape(a, b):
+    """The shape of the product."""
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(f"matmul of {a.shape} and {b.shape}: rows of a have {a.shape[-1]} elements"
                          f", columns of b {b.shape[-2]}")  # fmt: skip
@@ -73,16 +97,32 @@ class Matrices:
     by_rows: bool
 
 
-def _as_matrices(x):
-    """The Matrices of an array, or None if its elements have no neighbours."""
+def _ways(x):
+    """How the matrices of an array lie: as Matrices by rows, by columns, as either or neither."""
     *outer, rows, columns = element_strides(x)
     batch = outer[-1] if outer else 0
     for size, inner, step in zip(x.shape[1:-2], outer[1:], outer):
         if step != size * inner:
-            return None
+            return
     if columns == 1 or x.shape[-1] == 1:
-        return Matrices(batch, rows, True)
-    return Matrices(batch, columns, False) if rows == 1 or x.shape[-2] == 1 else None
+        yield Matrices(batch, rows, True)
+    if rows == 1 or x.shape[-2] == 1:
+        yield Matrices(batch, columns, False)
+
+
+def _laid_out(x, of_a, kind, stream):
+    """x, or a copy of it that lies as kernels of this kind take it, and how that lies."""
+    ways = list(_ways(x))
+    if kind is None:
+        return (x, ways[0]) if ways else _laid_out(contiguous(x, stream), of_a, kind, stream)
+    if not kind.is_either_way:
+        ways = [way for way in ways if way.by_rows == of_a]
+    for way in ways:
+        steps = way.line * x.dtype.itemsize, way.batch * x.dtype.itemsize
+        if not any(place % tensor.CHUNK for place in (*steps, address(x))):
+            return x, way
+    by_rows = ways[0].by_rows if ways else of_a
+    return _laid_out(tensor.padded(x, by_rows, stream), of_a, kind, stream)
 
 
 def most_packed(wide):
@@ -126,20 +166,26 @@ class Tiling:
 
 class Parts:
     """A result that is made in parts, `splits` of them, which are added up: [outer, splits, inner]
-    in the type that sums have. narrow: a single one may be made in the result's type."""
+    in the type that sums have. narrow: a single one may be made in the result's type; made: that
+    type in CUDA, where NumPy has no name for it."""
 
-    def __init__(self, outer, splits, inner, form, wide, narrow=True):
-        self.form = form
+    def __init__(self, outer, splits, inner, form, wide, narrow=True, made=None):
+        self.form, self.made = form, made or form.attributes["dtype"]
         self.whole = splits == 1 and (narrow or form.attributes["dtype"] == wide)
         if not self.whole:
             self.parts = Form((outer, splits, inner), wide)
             sizes = outer, splits, inner
-            self.sum = folding("Sum", sizes, np.dtype(wide), wide, form, ())
+            self.sum = folding("Sum", sizes, np.dtype(wide), wide, form, (), self.made)
 
     @property
     def dtype(self):
         """The type that the launches write."""
         return (self.form if self.whole else self.parts).attributes["dtype"]
+
+    @property
+    def c_type(self):
+        """The same, in CUDA."""
+        return self.made if self.whole else sources.C_NAMES[self.dtype.name]
 
     def new(self, like, room):
         """What the launches write."""
@@ -150,10 +196,10 @@ class Parts:
         return made if self.whole else self.sum(made, room, stream)
 
 
-def launch(tiling, sizes, batch, types, of_a, of_b, places=(0, 0)):
+def launch(tiling, sizes, batch, types, ways, places=(0, 0)):
     """The KernelCall of a product, for addresses of a, b and c. sizes: m, n, k; types: of a and b,
-    of the sums, of c; places: where a and b begin."""
-    (m, n, k), (dtype, wide, out) = sizes, types
+    of the sums, of c; ways: how a and b lie; places: where they begin."""
+    (m, n, k), (dtype, wide, out), (of_a, of_b) = sizes, types, ways
     most = most_packed(wide)
     choices = tiling.choices | {"T": dtype, "Acc": wide, "Out": out}
     choices |= {"A_ALONG_K": int(of_a.by_rows), "B_ALONG_K": int(not of_b.by_rows)}
@@ -167,22 +213,28 @@ def launch(tiling, sizes, batch, types, of_a, of_b, places=(0, 0)):
     return KernelCall("gemm/packed.cu", choices, grid, (256,), m, n, k, strides)
 
 
-def _prepare(a, b, shape, of_a, of_b):
-    """What queues a product: call(a, b, workspace, stream) -> array."""
+def _prepare(a, b, shape, kind, ways):
+    """What queues a product: call(a, b, workspace, stream) -> array. ways: how a and b lie."""
     *batches, m, n = shape
-    sizes, batch, wide = (m, n, a.shape[-1]), prod(batches), WIDE[a.dtype.name]
-    form = Form(shape, a.dtype)
+    sizes, batch = (m, n, a.shape[-1]), prod(batches)
+    form = Form(shape, kind.result if kind else a.dtype)
     if not prod(shape):
         return lambda a, b, room, stream: form.new(a, room.pool)
-    tiling = Tiling.of(*sizes, wide, batch)
-    parts = Parts(batch, tiling.splits, m * n, form, wide)
-    types, places = (a.dtype, wide, parts.dtype), (address(a), address(b))
-    steps = [way.batch * a.dtype.itemsize for way in (of_a, of_b)]
+    if kind:
+        tiling = tensor.Tiling.of(*sizes, kind, ways[0].by_rows, batch)
+        parts = Parts(batch, tiling.splits, m * n, form, kind.sum, made=kind.made)
+        make = partial(tensor.launch, tiling, sizes, kind=kind, out=parts.c_type, ways=ways)
+    else:
+        wide = WIDE[a.dtype.name]
+        tiling = Tiling.of(*sizes, wide, batch)
+        parts = Parts(batch, tiling.splits, m * n, form, wide)
+        types, places = (a.dtype, wide, parts.dtype), (address(a), address(b))
+        make = partial(launch, tiling, sizes, types=types, ways=ways, places=places)
+    steps = [way.batch * a.dtype.itemsize for way in ways]
     steps.append(tiling.splits * m * n * parts.dtype.itemsize)
     launches = []
     for start in range(0, batch, MOST_BATCHES):
-        several = min(batch - start, MOST_BATCHES)
-        one = launch(tiling, sizes, several, types, of_a, of_b, places)
+        one = make(min(batch - start, MOST_BATCHES))
         launches.append((one, [start * step for step in steps]))
 
     def call(a, b, room, stream):

@@ -160,14 +160,14 @@ def _folds(op, x, axes):
     return folds
 
 
-def folding(op, sizes, dtype, wide, form, places):
-    """A launch of x[outer, reduce, inner] -> y[outer, inner]."""
+def folding(op, sizes, dtype, wide, form, places, out=None):
+    """A launch of x[outer, reduce, inner] -> y[outer, inner]. out: y's type, unless NumPy knows."""
     outer, reduce, inner = sizes
     acc = sources.C_NAMES[wide]
     choices = {
         "T": dtype,
         "Acc": f"Indexed<{acc}>" if op.startswith("Arg") else acc,
-        "Out": form.attributes["dtype"],
+        "Out": out or form.attributes["dtype"],
         "Op": f"{op}<{acc}>",
     }
     if inner == 1:

@@ -44,7 +44,6 @@ def peer(case, contender):
     [
         ("a bias added to each channel of int8 images", "add 1C11 int8"),
         ("product of 4096 × 4096 floats", "gemm 4096 float32"),
-        ("the same of halves", "gemm 4096 float16"),
     ],
 )
 def test_the_times_beside_libraries_were_recorded(says, case):

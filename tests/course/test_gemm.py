@@ -5,22 +5,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import autoinit, checks, ops  # noqa: F401  (autoinit first)
-from helpers.ops import product
+from helpers import autoinit, checks, ops, sources, xray  # noqa: F401  (autoinit first)
+from helpers.ops import product, tensor
 
 from .steps_gemm import WIDE, numbers, step
 
 TYPES = ["float32", "float64", "float16"]
 STEPS = ["naive", "shared", "registers", "packed"]
+BY_TENSOR_CORES = [
+    ("fragments", {}), ("fragments_shared", {}), ("mma", {"PACK": 1}),
+    ("mma", {"PACK": 1, "PADDING": 16}), ("mma", {"PACK": 1, "SWIZZLED": 1}),
+]  # fmt: skip
 SIZES = [(1, 1, 1), (3, 5, 7), (33, 65, 17), (64, 40, 129), (129, 3, 64)]  # m, n, k
 
 
-def check(got, a, b):
-    """Compare with NumPy's product in extended precision."""
+def check(got, a, b, dtype=None):
+    """Compare with NumPy's product in extended precision. dtype: what the result was rounded to, if
+    not its own type."""
     a, b = (x.astype(np.longdouble) for x in (a, b))
     want, size = a @ b, np.abs(a) @ np.abs(b)
     wide = WIDE.get(got.dtype.name, got.dtype)
-    tolerance = checks.dot_tolerance(want, size, a.shape[-1], got.dtype, wide)
+    count = max(a.shape[-1], checks.tensor_roundings(a.shape[-1]))
+    tolerance = checks.dot_tolerance(want, size, count, got.dtype, wide)
+    if dtype == "bfloat16":
+        tolerance += 2.0**-8 * (np.abs(want) + tolerance)
     checks.assert_close(got, want, tolerance, "product")
 
 
@@ -30,6 +38,70 @@ def test_steps(name, dtype):
     for m, n, k in SIZES:
         a, b = numbers(2, m, k, dtype=dtype), numbers(2, k, n, dtype=dtype)
         check(step(name, a, b), a, b)
+
+
+@pytest.mark.parametrize("name, choices", BY_TENSOR_CORES)
+def test_steps_by_tensor_cores(name, choices):
+    for m, n, k in (*SIZES, (64, 32, 48)):
+        a, b = (numbers(2, *shape, dtype="float16") for shape in ((m, k), (k, n)))
+        check(step(name, a, b, **choices), a, b)
+
+
+@pytest.mark.parametrize("padding, swizzled, wavefronts", [(0, 0, 8), (16, 0, 1), (0, 1, 1)])
+def test_matrices_lie_in_different_banks(padding, swizzled, wavefronts):
+    """Of lines of 128 bytes a matrix's eight lie in the same banks."""
+    kernel = sources.kernel("gemm/mma.cu", PADDING=padding, SWIZZLED=swizzled)
+    a, c = on_gpu(numbers(64, 64, dtype="float16")), on_gpu(np.zeros((64, 64), np.float16))
+    report = xray.profile(kernel, a, a, c, *[np.int64(64)] * 3, grid=(1, 1), block=(128, 1, 1))
+    loads = 4 * 4 * (2 + 2)  # of warps, in steps along k, of a and b: four matrices each
+    assert report.total["lds.wavefronts"] == 4 * loads * wavefronts
+
+
+def bfloat16(x):
+    """The bits of float32 numbers, cut to bfloat16, and what they are."""
+    bits = x.view(np.uint32) & 0xFFFF0000
+    return (bits >> 16).astype(np.uint16), bits.view(np.float32)
+
+
+KINDS = ["float16", "bfloat16", "tf32", "int8"]
+SHAPES = [(1, 1, 1), (3, 5, 7), (33, 65, 17), (130, 264, 200), (256, 128, 128), (17, 40, 3000)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("transposed", [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_products_by_tensor_cores(kind, transposed):
+    for m, n, k in SHAPES:
+        a, b = numbers(m, k), numbers(k, n, seed=1)
+        given = {
+            "float16": lambda x: [x.astype(np.float16)] * 2,
+            "bfloat16": bfloat16,
+            "tf32": lambda x: (x, (x.view(np.uint32) >> 13 << 13).view(np.float32)),
+            "int8": lambda x: [(30 * x).astype(np.int8)] * 2,
+        }[kind]
+        (a, exact_a), (b, exact_b) = given(a), given(b)
+        dtype = kind if kind in ("bfloat16", "tf32") else None
+        arrays = (on_gpu(x, turned) for x, turned in zip((a, b), transposed))
+        got = ops.matmul(*arrays, dtype=dtype).get()
+        if kind == "int8":
+            assert got.dtype == np.int32
+            checks.assert_equal(got, exact_a.astype(np.int32) @ exact_b.astype(np.int32))
+            continue
+        if kind == "bfloat16":
+            got = (got.astype(np.uint32) << 16).view(np.float32)
+        check(got, exact_a, exact_b, dtype)
+
+
+def test_a_float32_product_is_rounded_to_tf32_only_by_request():
+    a = on_gpu(np.full((1, 1), 1 + 2.0**-11, np.float32))
+    one = on_gpu(np.ones((1, 1), np.float32))
+    assert ops.matmul(a, one).get() == 1 + 2.0**-11
+    assert ops.matmul(a, one, dtype="tf32").get() == 1
+
+
+def test_batches_of_halves_in_lines_of_any_length():
+    a, b = numbers(3, 20, 30, dtype="float16"), numbers(3, 30, 13, dtype="float16")
+    check(ops.matmul(on_gpu(a), on_gpu(b)).get(), a, b)
+    check(ops.matmul(on_gpu(a[:, :, :7]), on_gpu(b)[:, :7]).get(), a[:, :, :7], b[:, :7])
 
 
 @pytest.mark.parametrize("dtype, pack", [("float32", 4), ("float64", 2), ("float16", 4)])
@@ -68,6 +140,7 @@ def test_matmul(sizes, batches, transposed, dtype, offset):
 def test_sums_that_blocks_share(dtype):
     a, b = numbers(2, 5, 3001, dtype=dtype), numbers(2, 3001, 7, dtype=dtype)
     assert product.Tiling.of(5, 7, 3001, "float32", 2).splits > 1
+    assert tensor.Tiling.of(5, 7, 3001, tensor.KINDS["float16"], True, 2).splits > 1
     first, again = (ops.matmul(on_gpu(a), on_gpu(b)).get() for _ in range(2))
     check(first, a, b)
     checks.assert_equal(again, first)
@@ -117,5 +190,9 @@ def test_types_that_have_no_product():
         ops.matmul(a, a.astype(np.float64))
     with pytest.raises(TypeError, match="matmul: b: int32 is not among float16"):
         ops.matmul(a, a.astype(np.int32))
+    with pytest.raises(TypeError, match="matmul: a: float32 is not among uint16"):
+        ops.matmul(a, a, dtype="bfloat16")
+    with pytest.raises(ValueError, match='dtype \'half\'; expected "bfloat16", "tf32" or None'):
+        ops.matmul(a, a, dtype="half")
     with pytest.raises(TypeError, match="matmul: a: expected a pycuda GPUArray, got ndarray"):
         ops.matmul(np.ones((2, 2)), a)

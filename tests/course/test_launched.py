@@ -12,10 +12,14 @@ FILES = sorted(str(path.relative_to(sources.ROOT)) for path in sources.ROOT.rglo
 NOT_LAUNCHED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
+    "gemm/tensor.cu": "ops.matmul chooses it where there are tensor cores: test_gemm.py",
 }
 NOT_COUNTED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/wait.cu": "what it counts is time",
+    "gemm/fragments.cu": "how wmma takes fragments to and from shared memory is up to ptxas",
+    "gemm/fragments_shared.cu": "the same",
+    "gemm/tensor.cu": "past edges ptxas leaves out loads, and copies of no bytes count more",
     "reduce/shared_plain.cu": "it has the tree of shared_modulo.cu, spelled out",
     "reduce/wrong_barrier.cu": "the hardware may do anything",
 }

@@ -34,7 +34,7 @@ def check(case):
     if code != case.digest():
         pytest.skip(f"{case.file} is not what was recorded: python -m tests.xray.nsight.record")
     got = case.profiled().counted()
-    assert list(got) == METRICS
+    assert list(got)[: len(METRICS)] == METRICS  # after these, what tensor cores do
     different = {name: (got[name], want[name]) for name in METRICS if got[name] != want[name]}
     if not case.why:
         assert not different, case.name

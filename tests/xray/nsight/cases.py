@@ -611,6 +611,19 @@ def _gemm():
         arguments = [*arrays, INT64(m), INT64(n), INT64(k), strides]
         yield Case(f"gemm/packed.cu {told} {m}x{n}x{k}", "gemm/packed.cu", "packed", (2, 2), (256,),
                    arguments, 0, choices)  # fmt: skip
+    yield from _by_tensor_cores()
+
+
+def _by_tensor_cores():
+    m, n, k = 72, 136, 40
+    lengths = m * k, k * n, m * n
+    arrays = [floats(size, np.float16) for size in lengths]
+    sizes = INT64(m), INT64(n), INT64(k)
+    grid = -(-n // 64), -(-m // 64)
+    for choices in {}, {"PADDING": "16"}, {"SWIZZLED": "1"}:
+        told = " ".join(f"{key}={value} " for key, value in choices.items())
+        yield Case(f"gemm/mma.cu {told}{m}x{n}x{k}", "gemm/mma.cu", "mma", grid, (128,),
+                   [*arrays, *sizes], 0, choices)  # fmt: skip
 
 
 def _convolutions():

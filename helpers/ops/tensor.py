@@ -1,0 +1,146 @@
+"""Products of matrices by tensor cores: what gemm/tensor.cu needs, and how its blocks share one."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from pycuda.gpuarray import GPUArray
+
+from .. import sources
+from .elementwise import COPY, run
+from .launch import Form, KernelCall, ceil_divide, multiprocessors, workspace
+
+__all__ = ["CHUNK", "KINDS", "Kind", "Tiling", "are_here", "launch", "padded"]
+
+CHUNK, LINE = 16, 128  # bytes that move together, and of a tile along k
+LEAST_CAPABILITY = (8, 0)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What tensor cores multiply: the type of an array, its elements' in CUDA, those of sums and
+    results, and the one of results in CUDA."""
+
+    array: str
+    element: str
+    sum: str
+    result: str
+    made: str
+
+    @property
+    def is_either_way(self):
+        """Whether neighbours in memory may lie across what is summed over."""
+        return np.dtype(self.array).itemsize == 2
+
+
+KINDS = {
+    "float16": Kind("float16", "half", "float32", "float16", "half"),
+    "bfloat16": Kind("uint16", "__nv_bfloat16", "float32", "uint16", "__nv_bfloat16"),
+    "tf32": Kind("float32", "float", "float32", "float32", "float"),
+    "int8": Kind("int8", "signed char", "int32", "int32", "int"),
+}
+
+
+@cache
+def are_here(device):
+    """Whether a GPU has the instructions."""
+    return device.compute_capability() >= LEAST_CAPABILITY
+
+
+def padded(x, by_rows, stream):
+    """A copy of x in lines, rows or columns, that are multiples of CHUNK bytes."""
+    *outer, rows, columns = x.shape
+    across, along = (rows, columns) if by_rows else (columns, rows)
+    per_chunk = CHUNK // x.dtype.itemsize
+    shape = *outer, across, ceil_divide(along, per_chunk) * per_chunk
+    whole = Form(shape, x.dtype).new(x, workspace(stream).pool)
+    strides = whole.strides if by_rows else (*whole.strides[:-2], *whole.strides[:-3:-1])
+    copy = GPUArray(x.shape, x.dtype, base=whole, gpudata=whole.gpudata, strides=strides)
+    return run(COPY, x, x.dtype.type(0), copy, stream, "NCHW")
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What a block makes, and how: what a warp makes of it, tiles that have room, blocks on a
+    multiprocessor. The times are an H200's, for 128 bytes along k: a block's, which is alone_us at
+    least, and what each of several on a multiprocessor adds; rest_us: before and after that."""
+
+    rows: int
+    columns: int
+    warp_rows: int
+    warp_columns: int
+    stages: int
+    blocks: int
+    alone_us: float
+    each_us: float
+    rest_us: float
+
+    @property
+    def threads(self):
+        return 32 * (self.rows // self.warp_rows) * (self.columns // self.warp_columns)
+
+    @property
+    def shared_bytes(self):
+        return self.stages * (self.rows + self.columns) * LINE
+
+    def us(self, blocks, deep):
+        """The time of so many blocks, each so many times 128 bytes deep."""
+        rounds, left = divmod(ceil_divide(blocks, multiprocessors()), self.blocks)
+        us = deep * rounds * max(self.alone_us, self.blocks * self.each_us)
+        if left:
+            us += deep * max(self.alone_us, left * self.each_us)
+        return us + (rounds + bool(left)) * self.rest_us
+
+
+TILES = (
+    Tile(128, 256, 64, 64, 4, 1, 0.1, 0.99, 8),
+    Tile(256, 128, 64, 64, 4, 1, 0.1, 1.05, 8),
+    Tile(128, 64, 64, 32, 4, 2, 0.1, 0.45, 6),
+    Tile(64, 64, 32, 32, 4, 3, 0.29, 0.27, 4),
+    Tile(16, 128, 16, 32, 5, 2, 0.28, 0.27, 2),
+)
+LEAST_PANEL = 64  # rows of a tile whose lines lie across what is summed over
+SPLIT_US, SPLIT_BYTES_PER_US = 4, 4e6  # a launch that adds parts up, and its speed
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How blocks share a product: the Tile of each, how many, and the splits of what is summed."""
+
+    tile: Tile
+    tiles: int
+    splits: int
+
+    @classmethod
+    def of(cls, m, n, k, kind, along_k, batch=1):
+        """The one with the least time. along_k: whether the lines of a are."""
+        deep, best = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), {}
+        for tile in TILES:
+            if tile.rows < LEAST_PANEL and not along_k:
+                continue
+            tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
+            most = max(1, min(2 * multiprocessors() * tile.blocks // (tiles * batch), deep // 2))
+            for splits in {1, *(max(1, most * share // 4) for share in (1, 2, 3, 4))}:
+                us = tile.us(tiles * batch * splits, ceil_divide(deep, splits))
+                if splits > 1:
+                    us += SPLIT_US + 8 * m * n * batch * splits / SPLIT_BYTES_PER_US
+                best[us, splits] = cls(tile, tiles, splits)
+        return best[min(best)]
+
+
+def launch(tiling, sizes, batch, kind, out, ways):
+    """The KernelCall of a product, for addresses of a, b and c, whose type is `out` in CUDA. sizes:
+    m, n, k; ways: how a and b lie."""
+    (m, n, k), (of_a, of_b), tile = sizes, ways, tiling.tile
+    deep = LINE // np.dtype(kind.array).itemsize
+    most = 8 if out == kind.element != "float" else 4
+    choices = {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
+    choices |= {"A_ALONG_K": int(of_a.by_rows), "B_ALONG_K": int(not of_b.by_rows)}
+    choices["C_PACK"] = next(pack for pack in (most, 4, 1) if n % pack == 0)
+    choices["WHOLE"] = int(not (m % tile.rows or n % tile.columns or k % deep))
+    for name in "rows", "columns", "warp_rows", "warp_columns", "stages", "blocks":
+        choices[name.upper()] = getattr(tile, name)
+    strides = np.array([of_a.line, of_b.line, of_a.batch, of_b.batch], np.int64)
+    grid, block = (tiling.tiles, tiling.splits, batch), (tile.threads,)
+    shared = tile.shared_bytes
+    return KernelCall("gemm/tensor.cu", choices, grid, block, m, n, k, strides, shared=shared)
