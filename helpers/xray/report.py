@@ -217,7 +217,7 @@ class Report:
         text = f"{self.kernel}: {sizes}"
         if shared := self.static_shared + self.dynamic_shared:
             text += f", {shared:,} bytes of shared memory per block"
-        return text if self.chip is chip() else f"{text}; on {self.chip.words}"
+        return text if self.chip == chip() else f"{text}; on {self.chip.words}"
 
     def summary(self):
         """[(what, value, details)] of the launch, without what it did not do."""

@@ -262,13 +262,13 @@ def refused():
 
 
 def test_bad_input_is_refused_before_any_launch(monkeypatch):
-    from helpers.ops.launch import Launch
+    from helpers.ops.launch import KernelCall
 
     def launched(*_):
         raise AssertionError("launched")
 
     calls = list(refused())
-    monkeypatch.setattr(Launch, "__call__", launched)
+    monkeypatch.setattr(KernelCall, "__call__", launched)
     for error, words, call in calls:
         with pytest.raises(error, match=words):
             call()

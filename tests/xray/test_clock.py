@@ -191,6 +191,7 @@ def test_another_chip_predicts_in_its_own_name():
     told = repr(other) + repr(other.nsight()) + repr(xray.compare(ours, other))
     assert "on an H100, not measured" in told and "The times of an H100 are in" in told
     assert "copied: 4096 blocks of 256 threads; on an H100" in told
+    assert "threads; on an" not in repr(ours)
     assert "H200" not in repr(other) + repr(other.nsight())
     assert other.predicted_us > ours.predicted_us  # memory is slower there
     with pytest.raises(ValueError, match="chip='h300': .* pass one of h100, h200"):
