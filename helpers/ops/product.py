@@ -196,19 +196,23 @@ class Parts:
         return made if self.whole else self.sum(made, room, stream)
 
 
+def _lying(ways):
+    """The choices and the argument that tell a kernel how a and b lie."""
+    of_a, of_b = ways
+    choices = {"A_ALONG_K": int(of_a.by_rows), "B_ALONG_K": int(not of_b.by_rows)}
+    return choices, np.array([of_a.line, of_b.line, of_a.batch, of_b.batch], np.int64)
+
+
 def launch(tiling, sizes, batch, types, ways, places=(0, 0)):
     """The KernelCall of a product, for addresses of a, b and c. sizes: m, n, k; types: of a and b,
     of the sums, of c; ways: how a and b lie; places: where they begin."""
-    (m, n, k), (dtype, wide, out), (of_a, of_b) = sizes, types, ways
+    (m, n, k), (dtype, wide, out), (lie, strides) = sizes, types, _lying(ways)
     most = most_packed(wide)
-    choices = tiling.choices | {"T": dtype, "Acc": wide, "Out": out}
-    choices |= {"A_ALONG_K": int(of_a.by_rows), "B_ALONG_K": int(not of_b.by_rows)}
-    of_both = ("A", of_a, (m, k)), ("B", of_b, (k, n))
-    for (name, way, shape), place in zip(of_both, places):
+    choices = tiling.choices | lie | {"T": dtype, "Acc": wide, "Out": out}
+    for name, way, shape, place in zip("AB", ways, ((m, k), (k, n)), places):
         lines = shape[way.by_rows], way.line, way.batch
         choices[f"{name}_PACK"] = pack_of(most, dtype.itemsize, place, *lines)
     choices["C_PACK"] = pack_of(4, 1, 0, n)
-    strides = np.array([of_a.line, of_b.line, of_a.batch, of_b.batch], np.int64)
     grid = tiling.tiles, tiling.splits, batch
     return KernelCall("gemm/packed.cu", choices, grid, (256,), m, n, k, strides)
 
@@ -223,7 +227,9 @@ def _prepare(a, b, shape, kind, ways):
     if kind:
         tiling = tensor.Tiling.of(*sizes, kind, ways[0].by_rows, batch)
         parts = Parts(batch, tiling.splits, m * n, form, kind.sum, made=kind.made)
-        make = partial(tensor.launch, tiling, sizes, kind=kind, out=parts.c_type, ways=ways)
+        make = partial(
+            tensor.launch, tiling, sizes, kind=kind, out=parts.c_type, lying=_lying(ways)
+        )
     else:
         wide = WIDE[a.dtype.name]
         tiling = Tiling.of(*sizes, wide, batch)

@@ -18,14 +18,18 @@ LEAST_CAPABILITY = (8, 0)
 
 @dataclass(frozen=True)
 class Kind:
-    """What tensor cores multiply: the type of an array, its elements' in CUDA, those of sums and
-    results, and the one of results in CUDA."""
+    """What tensor cores multiply: the type of an array, its elements' in CUDA, and those of sums
+    and results."""
 
     array: str
     element: str
     sum: str
     result: str
-    made: str
+
+    @property
+    def made(self):
+        """The type of results in CUDA: that of elements, unless it is another one."""
+        return self.element if self.result == self.array else sources.C_NAMES[self.result]
 
     @property
     def is_either_way(self):
@@ -34,10 +38,10 @@ class Kind:
 
 
 KINDS = {
-    "float16": Kind("float16", "half", "float32", "float16", "half"),
-    "bfloat16": Kind("uint16", "__nv_bfloat16", "float32", "uint16", "__nv_bfloat16"),
-    "tf32": Kind("float32", "float", "float32", "float32", "float"),
-    "int8": Kind("int8", "signed char", "int32", "int32", "int"),
+    "float16": Kind("float16", "half", "float32", "float16"),
+    "bfloat16": Kind("uint16", "__nv_bfloat16", "float32", "uint16"),
+    "tf32": Kind("float32", "float", "float32", "float32"),
+    "int8": Kind("int8", "signed char", "int32", "int32"),
 }
 
 
@@ -128,19 +132,17 @@ class Tiling:
         return best[min(best)]
 
 
-def launch(tiling, sizes, batch, kind, out, ways):
+def launch(tiling, sizes, batch, kind, out, lying):
     """The KernelCall of a product, for addresses of a, b and c, whose type is `out` in CUDA. sizes:
-    m, n, k; ways: how a and b lie."""
-    (m, n, k), (of_a, of_b), tile = sizes, ways, tiling.tile
+    m, n, k; lying: the choices and the argument that say how a and b lie."""
+    (m, n, k), (choices, strides), tile = sizes, lying, tiling.tile
     deep = LINE // np.dtype(kind.array).itemsize
     most = 8 if out == kind.element != "float" else 4
-    choices = {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
-    choices |= {"A_ALONG_K": int(of_a.by_rows), "B_ALONG_K": int(not of_b.by_rows)}
+    choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
     choices["C_PACK"] = next(pack for pack in (most, 4, 1) if n % pack == 0)
     choices["WHOLE"] = int(not (m % tile.rows or n % tile.columns or k % deep))
     for name in "rows", "columns", "warp_rows", "warp_columns", "stages", "blocks":
         choices[name.upper()] = getattr(tile, name)
-    strides = np.array([of_a.line, of_b.line, of_a.batch, of_b.batch], np.int64)
     grid, block = (tiling.tiles, tiling.splits, batch), (tile.threads,)
     shared = tile.shared_bytes
     return KernelCall("gemm/tensor.cu", choices, grid, block, m, n, k, strides, shared=shared)
