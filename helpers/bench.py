@@ -14,6 +14,7 @@ from datetime import date
 from functools import lru_cache, partial
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,8 @@ def samples_us(launch, cold=True, before=None):
     # The wait must last until the host has queued everything up to the second event.
     host_us = max([sample(wait_us=0)[1] for _ in range(WARM_UP)][1:])
     wait_us = min(2 * host_us + 20, 2000)
-    samples, stop = [], perf_counter() + BUDGET_S
+    samples: list[float] = []
+    stop = perf_counter() + BUDGET_S
     while len(samples) < LEAST_LAUNCHES or (len(samples) < LAUNCHES and perf_counter() < stop):
         samples.append(sample(wait_us)[0])
     return np.array(samples)
@@ -182,12 +184,14 @@ def peers(topic):
     alike = len(set(cases.values())) < len(cases)
     points = []
     for row in rows:
-        times = (float(row[f"{name}_us"] or math.nan) for name in ("median", "low", "high"))
         name = "helpers.ops" if row["contender"] == "ours" else row["contender"]
         name += f", {row['case'].removeprefix(f'{topic} ')}" if alike else ""
-        origin = (row[name] for name in ("device", "driver", "toolkit", "date", "commit"))
-        sizes = int(row["size"]), int(row["bytes_moved"])
-        points.append(Timing(name, *sizes, *times, int(row["runs"] or 0), *origin))
+        told: dict[str, Any] = {
+            key: row[key] for key in ("device", "driver", "toolkit", "date", "commit")
+        }
+        told |= {f"{of}_us": float(row[f"{of}_us"] or math.nan) for of in ("median", "low", "high")}
+        told["launches"] = int(row["runs"] or 0)
+        points.append(Timing(name, int(row["size"]), int(row["bytes_moved"]), **told))
     return points
 
 

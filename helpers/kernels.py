@@ -80,7 +80,8 @@ def compile(kernel, source, file, options, include_dirs):
     linked = {**arguments, "source": f"{line}\n{_linked(source, kernel)}"}
     with suppress(CompileError, LookupError):
         return _kernel(kernel, source, linked)
-    arguments["source"], said = f"{line}\n{source}", []
+    arguments["source"] = f"{line}\n{source}"
+    said: list[str] = []
     return _kernel(_in_cpp(kernel, source, arguments, said), source, arguments, said)
 
 

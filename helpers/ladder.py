@@ -85,9 +85,15 @@ class Ladder:
         if not point.is_known:
             point = max(self.timings.predicted(step), key=lambda p: p.size, default=point)
         share = point.gb_per_s / self.timings.ceiling.gb_per_s
-        times = point.size, point.median_us, share, point.device, point.date
+        times = {
+            "size": point.size,
+            "median_us": point.median_us,
+            "share": share,
+            "device": point.device,
+            "date": point.date,
+        }
         self.rungs = [r for r in self.rungs if (r.notebook, r.step) != (self.notebook, step)]
-        self.rungs.append(Rung(self.notebook, step, *totals.values(), *times))
+        self.rungs.append(Rung(self.notebook, step, **totals, **times))
         if bench.COMMIT:
             later = [rung for rung in load(self.path) if rung.notebook > self.notebook]
             records.save(self.path, Rung, [*self.rungs, *later], ".6g")
@@ -111,8 +117,8 @@ class Ladder:
         if not own or self.timings.source.startswith("recorded"):
             return f"times recorded on {known[0].device}, {known[0].date}"
         earlier = [r.device for r in known if r.notebook < self.notebook]
-        earlier = f"; earlier ones recorded on {earlier[0]}" if earlier else ""
-        return f"times {self.timings.source}{earlier}"
+        others = f"; earlier ones recorded on {earlier[0]}" if earlier else ""
+        return f"times {self.timings.source}{others}"
 
     @property
     def score(self):
@@ -263,7 +269,8 @@ def _notebooks():
 def _best_shares(notebook, points):
     """The greatest share of the ceiling, the first of these points, for each step of the others: of
     notebooks with several cases in the one that ONE_CASE picks."""
-    ceiling, best = points[0], {}
+    ceiling = points[0]
+    best: dict[str, float] = {}
     for point in points[1:]:
         found = re.fullmatch(ONE_CASE.get(notebook[:2], "(.+)"), point.step)
         share = point.gb_per_s / ceiling.gb_per_s

@@ -157,7 +157,9 @@ def _said(path, line, kernel):
 
 def _machine(sass, kernel):
     """{line of the PTX: instructions}, and {routine: instructions}."""
-    by_line, routines, here = {}, {}, None
+    by_line: dict[int, list[str]] = {}
+    routines: dict[str, list[str]] = {}
+    here: list[str] = []
     for what, text in listing(sass).get(kernel, ()):
         if what == "line":
             here = by_line.setdefault(int(text), [])

@@ -100,7 +100,7 @@ class _Cells:
             key: SequenceMatcher(None, text, cell, autojunk=False).ratio()
             for key, (text, _) in self.last.items()
         }
-        nearest = max(likeness, key=likeness.get, default=None)
+        nearest = max(likeness, key=likeness.__getitem__, default=None)
         is_alike = nearest is not None and likeness[nearest] > self.ALIKE
         return nearest if is_alike else len(self.last), False
 

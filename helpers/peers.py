@@ -36,7 +36,7 @@ def shares(topic, piece=""):
     if not cases:
         known = ", ".join(dict.fromkeys(row["topic"] for row in _large()))
         raise ValueError(f"no large case of {topic!r} with {piece!r}; topics are {known}")
-    rows = {}
+    rows: dict[str, dict] = {}
     for row in cases:
         name = " ".join(word for word in row["case"].split()[1:] if word != piece)
         rows.setdefault(name, {})[_contender(row)] = _share(row)
@@ -48,7 +48,7 @@ def shares(topic, piece=""):
 def headline():
     """A Picture of all large cases but those that libraries compute on tensor cores, a row for each
     topic."""
-    rows = {name: {} for name in TOPICS.values()}
+    rows: dict[str, dict] = {name: {} for name in TOPICS.values()}
     cases = [row for row in _large() if not _named(row, TENSOR_CORES)]
     for row in cases:
         name = TOPICS.get(_named(row, TOPICS), row["topic"])

@@ -391,8 +391,9 @@ def owners(rows, labels, what="thread", heads=(), group=0):
                 if owner is None:
                     continue
                 colour = INK if owner < 0 else COLOURS[owner % len(COLOURS)]
-                style = {"hatch": "////", "fc": "none"} if owner < 0 else {"fc": f"{colour}30"}
-                axes.add_patch(Rectangle((x, -1.3 * y), 0.9, 0.9, ec=colour, lw=1.2, **style))
+                fill, hatch = ("none", "////") if owner < 0 else (f"{colour}30", None)
+                square = Rectangle((x, -1.3 * y), 0.9, 0.9, fc=fill, ec=colour, lw=1.2, hatch=hatch)
+                axes.add_patch(square)
                 if owner >= 0:
                     place = x + 0.45, 0.43 - 1.3 * y
                     axes.text(*place, owner, ha="center", va="center", color=colour, size=9)
@@ -553,12 +554,9 @@ def register_tile(threads=16, each=8, deep=8, thread=(5, 5), pair=(1, 5)):
             area(left - size / 2, top - size / 2, size, size, colour, **style)
 
         blue, orange, green, *_ = COLOURS
-        for place, colour in (
-            ((first, 0, size * deep, side), blue),
-            ((0, first, side, size * deep), orange),
-            ((0, 0, side, side), green),
-        ):
-            area(*place, colour, fc=f"{colour}18")
+        area(first, 0, size * deep, side, blue, fc=f"{blue}18")
+        area(0, first, side, size * deep, orange, fc=f"{orange}18")
+        area(0, 0, side, side, green, fc=f"{green}18")
         for where in (now, row), (column, now):
             style = {"color": INK, "lw": 1.2, "ls": "--", "zorder": 0}
             axes.plot((where[0], column), (where[1], row), **style)

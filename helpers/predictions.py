@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from . import badges
 
@@ -76,9 +77,9 @@ class ComparedAnswer:
 
     name: str
     what: str  # "bytes past the end"
-    measured: object
+    measured: Any
     because: str
-    answer: object
+    answer: Any
     mistakes: list  # of (answer, the thought that leads to it)
     score: str = ""
 

@@ -3,6 +3,7 @@
 import csv
 from dataclasses import astuple, fields
 from html import escape
+from typing import get_type_hints
 
 __all__ = ["load", "rows", "save", "table"]
 
@@ -17,7 +18,7 @@ def load(path, kind):
     """The records of a file, a dataclass each, in its order; none if there is no file."""
     if not path.exists():
         return []
-    types = {field.name: field.type for field in fields(kind)}
+    types = get_type_hints(kind)
     return [kind(**{k: types[k](v) for k, v in row.items()}) for row in rows(path)]
 
 
@@ -34,7 +35,7 @@ def save(path, kind, records, digits):
 
 def table(caption, cells):
     """Rows of text as HTML, the first of them as its head."""
-    head, *body = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in cells)
-    body = "".join(f"<tr>{row}</tr>" for row in body)
+    head, *rest = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in cells)
+    body = "".join(f"<tr>{row}</tr>" for row in rest)
     head, caption = head.replace("td>", "th>"), f"<caption>{escape(caption)}</caption>"
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -66,7 +66,7 @@ def merge(shape, *strides):
 
     Dimensions of size 1 go. Two neighbours become one where every array takes them in one stride:
     where all of them are contiguous there, or broadcast."""
-    dimensions = []
+    dimensions: list[tuple[int, ...]] = []
     for size, *steps in zip(shape, *strides):
         if size == 1:
             continue

@@ -52,6 +52,8 @@ class Listing(str):
     """A stretch of a file. It is shown with its lines' numbers, in a notebook beside the text and
     in colours, so that the text can be copied and compiles."""
 
+    first: int
+
     def __new__(cls, text, first=1):
         self = super().__new__(cls, text)
         self.first = first
@@ -132,8 +134,8 @@ def show(name, part=None, machine=False, lines=None, **choices):
             raise LookupError(f"{name} has no lines from {lines[0]!r} to {lines[1]!r}")
         return _listing(source, *found.span())
     if part is None:
-        head = re.match(r"(//.*\n)*\s*", source)
-        return _listing(source, head.end(), len(source.rstrip()))
+        rest = re.sub(r"^(//.*\n)*\s*", "", source, count=1)
+        return _listing(source, len(source) - len(rest), len(source.rstrip()))
     start = r"(?:^(?!$|[}#]|using |constexpr ).*\n)*"  # its comment and template lines
     named = rf"^(?!//)\S.*\b{re.escape(part)}\b(?:\(| ?:| \{{)"
     found = re.search(rf"{start}{named}(?:.*\n)*?^\}};?$", source, re.MULTILINE)

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 
 from . import progress, texts
@@ -44,7 +45,8 @@ def _grade(parser, command, **arguments):
     for name, least in LEAST.items():
         if arguments[name] is not None and not least <= arguments[name] <= MOST:
             parser.error(f"--{name} must be from {least} to {MOST}")
-    sys.stdout.reconfigure(encoding="utf-8", newline="")
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", newline="")
     try:
         grading.grade(file=sys.stdout, **arguments)
     except (OSError, grading.RoomError, grading.TableError) as error:

@@ -79,7 +79,8 @@ def compiled(exercise, text):
     try:
         return sources.kernel(text, exercise.kernel)
     except SeveralFound as several:
-        wanted = [p.type for p in Declarations(exercise.solution).parameters(exercise.kernel)]
+        asked_for = Declarations(exercise.solution).parameters(exercise.kernel) or ()
+        wanted = [p.type for p in asked_for]
         alike = [name for name in several.names if parameter_types(name) == wanted]
         if len(alike) == 1:
             return sources.kernel(text, alike[0])

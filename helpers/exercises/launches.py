@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from .. import checks
 
@@ -77,8 +78,8 @@ class Out:
     bits: every bit counts, so -0 is not 0."""
 
     expected: np.ndarray
-    tolerance: object = 0
-    dtype: object = np.float32
+    tolerance: ArrayLike = 0
+    dtype: DTypeLike = np.float32
     initial: np.ndarray | None = None
     offset: int = 0
     bits: bool = False
@@ -91,10 +92,10 @@ class Far:
     expected: what must be at these places after the launch; nothing else is compared."""
 
     count: int
-    dtype: object
+    dtype: DTypeLike
     pieces: dict = field(default_factory=dict)
     expected: dict = field(default_factory=dict)
-    tolerance: object = 0
+    tolerance: ArrayLike = 0
 
 
 @dataclass
@@ -109,7 +110,7 @@ class Launch:
     block: int | tuple
     shared: int = 0
     what: str = ""
-    blocks: list | None = None
+    blocks: list = field(default_factory=list)
 
     def with_more_blocks(self):
         """The same with neighbours of the blocks that run, some from all over the grid, and all of
@@ -150,8 +151,8 @@ class Wrong:
 
     def text(self, solution, kernel):
         if isinstance(self.change, str):
-            head = re.search(rf"\b{kernel}\s*\([^)]*\)\s*\{{", solution)
-            return f"{solution[: head.end()]}\n{self.change}\n}}\n"
+            before, head, _ = re.split(rf"(\b{kernel}\s*\([^)]*\)\s*\{{)", solution, maxsplit=1)
+            return f"{before}{head}\n{self.change}\n}}\n"
         for old, new in self.change.items():
             if old not in solution:
                 raise LookupError(f"the solution has no {old!r} to be replaced")
@@ -336,7 +337,7 @@ def any_floats(rng, n):
     x, where = numbers(rng, n), rng.random(n) < 0.3
     limits = np.finfo(np.float32)
     special = [np.inf, -np.inf, np.nan, 0, -0.0, limits.max, limits.tiny, limits.smallest_subnormal]
-    x[where] = rng.choice(np.float32(special), where.sum())
+    x[where] = rng.choice(np.array(special, np.float32), where.sum())
     return x
 
 

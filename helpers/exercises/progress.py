@@ -105,7 +105,7 @@ class Map:
     """The exercises of the course, notebook by notebook, with what is done and the score."""
 
     def __init__(self, kept):
-        self.rows = {}
+        self.rows: dict[str, list] = {}
         for name in texts.names():
             entry = kept.get(name, {})
             notebook = name.partition(".")[0]

@@ -10,7 +10,7 @@ from math import ceil, isfinite, prod
 
 import numpy as np
 
-from ..xray.clock import SECTOR, in_words, memory_us
+from ..xray.clock import SECTOR, Prediction, in_words, memory_us
 
 __all__ = ["ELEMENTS", "Times", "enlarged", "times"]
 
@@ -24,7 +24,7 @@ class Times:
     """Predictions for a large launch, on an H200: the learner's kernel, ours, and memory alone."""
 
     size: str
-    yours: object  # clock.Prediction
+    yours: Prediction
     ours_us: float
     memory_us: float
 

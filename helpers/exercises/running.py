@@ -357,8 +357,8 @@ class _Wrong:
         worst = int(np.argmax(off / np.maximum(allowed, np.finfo(float).tiny)))
         unit = np.spacing(size[worst].astype(self.dtype)).astype(float)
         units, most = (f"{float(n) / unit:,.3g}" for n in (off[worst], allowed[worst]))
-        where = list(np.unravel_index(self.places[worst], np.shape(self.out.expected)))
-        where = [int(n) for n in where] or ""
+        place = np.unravel_index(self.places[worst], np.shape(self.out.expected))
+        where = [int(n) for n in place] or ""
         return f"NAME{where}: off by rounding: {units} units in the last place, {most} allowed"
 
     def _on_rounding(self):

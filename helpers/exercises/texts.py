@@ -4,13 +4,14 @@ Between // BEGIN and // END of solution.cu lies the answer. The stub is the solu
 words after BEGIN stay as a comment, and lines of // STUB take its place. What the solutions cost is
 in counts.json, which scripts/exercises.py writes."""
 
-import importlib.util
 import json
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 
 from softgpu.declarations import Declarations
 
@@ -100,9 +101,9 @@ class Exercise:
     def rules(self):
         """The module judge.py: what to launch, what is right, what it may cost."""
         path = self.folder / "judge.py"
-        spec = importlib.util.spec_from_file_location(f"exercise_{self.name}", path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = ModuleType(f"exercise_{self.name}")
+        module.__file__ = str(path)
+        SourceFileLoader(module.__name__, module.__file__).exec_module(module)
         return module
 
     def is_stub(self, text):

@@ -1,10 +1,12 @@
 """What the judge says: a short table, the first case that fails, and what to look at next."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 
 from .. import badges
+from ..xray.report import Report
 
 __all__ = ["Count", "Reason", "Refused", "Unwritten", "Verdict"]
 
@@ -102,8 +104,8 @@ class Reason:
 class Refused(Exception):
     """A kernel is refused, and nothing more is tried: for a Reason, given by its words."""
 
-    def __init__(self, *words, case="", first=""):
-        self.reason = Reason(*words, case=case, first=first)
+    def __init__(self, kind, text, advice, case="", first=""):
+        self.reason = Reason(kind, text, advice, case, first)
 
 
 class Unwritten(Refused):
@@ -123,9 +125,11 @@ class Verdict:
     cases: int = 0  # that passed
     of: int = 0  # as many as there are
     counts: list = field(default_factory=list)
-    report: object = None  # xray's, of the launch that was counted
+    report: Report | None = None  # xray's, of the launch that was counted
     reasons: list = field(default_factory=list)
-    find_times: object = None  # returns real.Times, of a launch as large as one that matters
+    find_times: Callable | None = (
+        None  # returns real.Times, of a launch as large as one that matters
+    )
     score: str = ""
 
     def __bool__(self):

@@ -67,4 +67,6 @@ class Place:
 
 def overlap(x, y):
     """Whether arrays have a byte of memory in common."""
-    return bool(x.size and y.size) and np.shares_memory(*(np.asarray(Place(a)) for a in (x, y)))
+    if not (x.size and y.size):
+        return False
+    return np.shares_memory(np.asarray(Place(x)), np.asarray(Place(y)))

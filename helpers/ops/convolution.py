@@ -49,7 +49,8 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, stream=None):
             )
         whole = [a if a is None else contiguous(a, stream) for a in given]
         if any(a is not b for a, b in zip(given, whole)):
-            return conv2d(*whole, stride, padding, dilation, stream)
+            x, weight, bias = whole
+            return conv2d(x, weight, bias, stride, padding, dilation, stream)
         call = prepared[key] = _forward(x, weight, sizes)
     return call(x, weight, bias, workspace(stream), stream)
 
@@ -234,7 +235,7 @@ def _input(weight, grad_output, sizes):
     h, w = sizes.h, sizes.w
     window = (h.kernel, w.kernel), (h.stride, w.stride), (h.pad, w.pad), (h.dilation, w.dilation)
     steps = [
-        GradientShare.of(*part, weight, grad_output, sizes, wide) for part in _shares(sizes, wide)
+        GradientShare.of(part, weight, grad_output, sizes, wide) for part in _shares(sizes, wide)
     ]
     most = max(prod(step.columns) for step in steps) * wide.itemsize
 
@@ -277,8 +278,9 @@ class GradientShare:
     images_offset: int
 
     @classmethod
-    def of(cls, image, images, channel, channels, weight, grad_output, sizes, wide):
-        """That of so many images and channels, from these on."""
+    def of(cls, part, weight, grad_output, sizes, wide):
+        """That of one of _shares."""
+        image, images, channel, channels = part
         taps, size = sizes.h.kernel * sizes.w.kernel, weight.dtype.itemsize
         columns = images, channels * taps, sizes.places
         shape = columns[1], sizes.places, sizes.channels_out

@@ -53,7 +53,7 @@ class Operation:
     op: str  # of operators.cuh
     types: tuple  # of the operands
     result: str | None = None  # its type; None: that of the operands
-    scaled: Callable | None = None  # (s0, s1, so) -> the numbers that Scaled or Rescaled holds
+    scaled: Callable[..., tuple] = tuple  # (s0, s1, so) -> what Scaled or Rescaled holds
 
     def operator(self, dtype, parameters):
         """The C++ operator for operands of this type, and its numbers as an argument."""
@@ -67,10 +67,10 @@ class Operation:
         if dtype != np.int8:
             raise TypeError(f"scales are of int8 arrays, these are {dtype}: leave scales out")
         with np.errstate(over="ignore"):
-            numbers = np.array(self.scaled(*parameters), np.float32)
-        if not (np.isfinite(numbers) & (numbers > 0)).all():
+            scales = np.array(self.scaled(*parameters), np.float32)
+        if not (np.isfinite(scales) & (scales > 0)).all():
             raise ValueError(f"scales {parameters}: their quotients do not fit float32")
-        return f"{'Scaled' if len(numbers) == 2 else 'Rescaled'}<{self.op}>", numbers
+        return f"{'Scaled' if len(scales) == 2 else 'Rescaled'}<{self.op}>", scales
 
 
 def _scales(scales):
@@ -137,12 +137,12 @@ def _prepare(operation, a, b, out, order, parameters):
         values[1] = _natural(values[1])
     if not form.attributes["size"]:
         return form, None, *values
-    operands = [_operand(x, shape, dtype) for x in (a, b)]
+    left, right = (_operand(x, shape, dtype) for x in (a, b))
     place = 0 if out is None else address(out) % 16
-    operands.append(layout.Operand(strides, result.itemsize, place))
+    target = layout.Operand(strides, result.itemsize, place)
     choices = {"T": dtype, "Out": result, "Op": op}
     many = layout.EACH * WAVES * BLOCKS_AT_A_TIME * layout.BLOCK * multiprocessors()
-    chosen = layout.choose(shape, *operands, choices, numbers, many)
+    chosen = layout.choose(shape, left, right, target, choices, numbers, many)
     return form, KernelCall(*chosen), *values
 
 

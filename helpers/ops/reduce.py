@@ -96,10 +96,10 @@ def _axes(op, x, axis):
             raise TypeError(f"axis {a!r}: expected an integer, a tuple of them, or None")
         if not -x.ndim <= a < x.ndim:
             raise ValueError(f"axis {a} is out of range for an array of {x.ndim} dimensions")
-    axes = sorted(int(a) % x.ndim for a in axes)
-    if len(set(axes)) < len(axes):
+    places = sorted(int(a) % x.ndim for a in axes)
+    if len(set(places)) < len(places):
         raise ValueError(f"axis {axis} names a dimension twice")
-    return axes
+    return places
 
 
 def _types(op, dtype):
@@ -147,7 +147,8 @@ def _folds(op, x, axes):
 
     Neighbouring axes fold as one; of several such groups the last goes first."""
     wide, out = _types(op, x.dtype)
-    shape, dtype, places, folds = x.shape, x.dtype, (address(x),), []
+    shape, dtype, folds = x.shape, x.dtype, []
+    places: tuple[int, ...] = (address(x),)
     while axes:
         last = first = axes.pop()
         while axes and axes[-1] == first - 1:

@@ -44,7 +44,7 @@ def col2im(
     key = "col2im", told, bool(add), signature(columns), given, context()
     call = prepared.get(key)
     if call is None:
-        call = prepared[key] = _col2im(columns, *told, out, add)
+        call = prepared[key] = _col2im(columns, told, out, add)
     return _run(call, columns, out, stream)
 
 
@@ -94,10 +94,10 @@ def _im2col(x, told, out):
     return form, KernelCall(file, choices, grid, (BLOCK,), n, windows.argument(h, w), by)
 
 
-def _col2im(columns, size, kernel, stride, padding, dilation, out, add):
+def _col2im(columns, told, out, add):
     """The same for the way back."""
     check(columns, FLOATS, "col2im: columns")
-    h, w = windows.sides(size, kernel, stride, padding, dilation)
+    h, w = windows.sides(*told)
     elements, places = h.kernel * w.kernel, h.places * w.places
     if columns.ndim not in (2, 3) or not columns.shape[-2]:
         raise ValueError(

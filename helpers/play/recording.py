@@ -106,7 +106,8 @@ def record(kernel, *args, grid, block, shared=0):
     plain = isinstance(kernel, Function) and not isinstance(kernel, Kernel)
     target = target_of(kernel, debug=not plain)
     runtime, arrays = target.engine.runtime, {}
-    ended, fault = [], None
+    ended: list = []
+    fault = None
 
     def ready(address):
         for number, argument in enumerate(args):
@@ -184,7 +185,7 @@ class _Reader:
             variables=[(name, kind) for name, kind, *_ in self.known],
             lines=self._lines(source, steps),
             steps=steps,
-            findings=list(self.findings),
+            findings=list(self.findings or ()),
             incomplete=self.incomplete,
             file=Path(self.file).name,
         )
@@ -198,7 +199,9 @@ class _Reader:
 
     def _steps(self):
         """Steps in the kernel's own file; what functions elsewhere do belongs to who calls them."""
-        steps, current, passed = [], {}, {}
+        steps: list[RecordedStep] = []
+        current: dict = {}
+        passed: dict = {}
         warps = -(-int(np.prod(self.block)) // 32)
         for event in self.events:
             x, y, z = (int(n) for n in event["block"])

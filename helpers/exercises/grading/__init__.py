@@ -31,7 +31,8 @@ def grade(
     the same every time. resume: keep the rows that `output` has.
     by_learner: the path of a second table, a row for each learner. Progress is told on stderr."""
     table = File(output, resume) if output else Stream(file)
-    begun, states = time.monotonic(), Counter()
+    begun = time.monotonic()
+    states: Counter[str] = Counter()
     found = collected(folder, lambda place, why: _say(f"passed over: {place}: {why}"))
     if not found:
         _say(f"nothing handed in below {folder}")

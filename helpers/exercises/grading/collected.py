@@ -50,8 +50,8 @@ class Submission:
         """(CUDA text, choices), lines numbered as in the cell; raises Unreadable."""
         if self.path.suffix.lower() == ".ipynb":
             source, _ = _cells(self.path)[(self.cell or 1) - 1]
-            head = KERNEL.match(source)
-            return f"\n{source[head.end() :]}", _choices(head[1])
+            _, options, text = KERNEL.split(source, maxsplit=1)
+            return f"\n{text}", _choices(options)
         data = _content(self.path)
         encoding = "utf-16" if data.startswith(UTF_16) else "utf-8-sig"
         return data.decode(encoding, "replace").replace("\r\n", "\n"), {}
@@ -108,7 +108,7 @@ def _names():
 @cache
 def _exercises_of():
     """Kernel's name -> the exercises that ask for it."""
-    exercises = {}
+    exercises: dict[str, list[str]] = {}
     for name in texts.names():
         exercises.setdefault(texts.find(name).kernel, []).append(name)
     return exercises
@@ -129,11 +129,11 @@ def _why_not(path):
 
 def _in_notebook(place, say):
     """The Submissions in a notebook. One that cannot be read is a Submission all the same."""
-    learner, path, _ = place
+    learner, path, file = place
     try:
         cells = _cells(path)
     except Unreadable:
-        return [_submission(path.name, *place)]
+        return [_submission(path.name, learner, path, file)]
     kernels = {n: tags for n, (source, tags) in enumerate(cells, 1) if KERNEL.match(source)}
     found = {n: [_names()[t] for t in tags if t in _names()] for n, tags in kernels.items()}
     tagged = {exercise for exercises in found.values() for exercise in exercises}
@@ -154,7 +154,7 @@ def _in_notebook(place, say):
     if not any(found.values()):
         say("no kernel of an exercise in it")
     return [
-        _submission(name, *place, number, notes.get(number, ""))
+        _submission(name, learner, path, file, number, notes.get(number, ""))
         for number in found
         for name in found[number]
     ]

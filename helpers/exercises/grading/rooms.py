@@ -118,7 +118,9 @@ class Rooms:
     def __init__(self, seconds, megabytes, hidden=()):
         self.limits = seconds, megabytes
         self.paths, self.hidden = sandbox.visible(), [os.path.realpath(path) for path in hidden]
-        self.all, self.free, self.are_closed = [], SimpleQueue(), False
+        self.all: list = []
+        self.free: SimpleQueue = SimpleQueue()
+        self.are_closed = False
         _prepare()
         for self.kind in sandbox.KINDS:
             try:

@@ -118,7 +118,7 @@ def _cells(line):
 
 def summed(lines):
     """A table of rows by learner: the best verdict on each exercise, and how many are done."""
-    best = {}
+    best: dict[str, dict[str, str]] = {}
     for learner, exercise, verdict, *_ in map(_cells, lines):
         verdicts = best.setdefault(learner, {})
         verdicts[exercise] = min(verdict, verdicts.get(exercise, verdict), key=_rank)

@@ -30,7 +30,9 @@ def _run(side):
     kernel, blocks = sources.kernel("gemm/shared.cu", SIDE=side), SIZE // side
     sizes = [np.int64(SIZE)] * 3
     done = record(kernel, a, b, c, *sizes, grid=(blocks, blocks), block=(side, side))
-    loads, uses, writes, fetched, tiles = {}, {}, {}, {}, {}
+    loads: dict = {}
+    uses: dict = {}
+    writes, fetched, tiles = {}, {}, {}
     for step in done.steps:
         block = step.warp // done.warps
         for access in step.accesses:
