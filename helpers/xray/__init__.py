@@ -11,13 +11,17 @@ __all__ = [
     "compare",
     "draw_access",
     "draw_banks",
+    "draw_fragment",
     "draw_limits",
     "draw_shuffle",
     "draw_steps",
+    "draw_sum",
     "play",
     "profile",
     "sanitize",
 ]
+
+DRAWN_IN = {"draw_limits": ".limits", "draw_fragment": ".fragments", "draw_sum": ".fragments"}
 
 
 def __getattr__(name):
@@ -26,7 +30,7 @@ def __getattr__(name):
         raise AttributeError(f"helpers.xray has no {name!r}; there is {', '.join(__all__)}")
     if name == "play":
         return import_module("..play", __name__).launch
-    return getattr(import_module(".limits" if name == "draw_limits" else ".draw", __name__), name)
+    return getattr(import_module(DRAWN_IN.get(name, ".draw"), __name__), name)
 
 
 def __dir__():

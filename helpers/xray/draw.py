@@ -86,12 +86,10 @@ def draw_banks(report, line, warp=None, turn=0, operation=None, access=0):
     active = _lanes(sample["mask"])
     bytes_ = int(sample["bytes"])
     offset = {lane: int(sample["lanes"][lane]) for lane in active}
-    waves = [
-        wave
-        for group in _groups(offset, bytes_, site.kind == "load")
-        for wave in _waves(group, offset, max(bytes_, 4))
-    ]
-    least = len(_groups(offset, bytes_, site.kind == "load"))
+    is_row = bytes_ == 16 and site.elements == 1  # of a matrix, by ldmatrix and its like
+    groups = _groups(offset, bytes_, site.kind == "load" and not is_row)
+    waves = [wave for group in groups for wave in _waves(group, offset, max(bytes_, 4))]
+    least = len(groups)
     shown = waves[:MOST_LINES]
     words = max(bytes_ // 4, 1)
     title, said = _heads(report, chosen)
@@ -380,10 +378,10 @@ def _phases(spans, barriers, steps):
 # --- banks ----------------------------------------------------------------------------------------
 
 
-def _groups(offset: dict[int, int], bytes_: int, is_load: bool) -> list[list[int]]:
+def _groups(offset: dict[int, int], bytes_: int, may_pair: bool) -> list[list[int]]:
     """The lanes that share a wavefront if their banks allow; as in driver/count/profile.c."""
     size = {8: 16, 16: 8}.get(bytes_, 32)
-    if size < 32 and is_load:
+    if size < 32 and may_pair:
         for bit in (1, 2):
             if all(offset.get(lane ^ bit, at) == at for lane, at in offset.items()):
                 size *= 2
