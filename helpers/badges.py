@@ -4,9 +4,10 @@ import os
 import sys
 from html import escape
 
+from softgpu.findings import FOLDED
+
 __all__ = ["FOLDED", "GROUNDS", "INK", "html", "plain"]
 
-FOLDED = " \n"  # JupyterLab shows no more of HTML that begins with it while the output is folded
 INK = "#ffffff", 231  # in HTML, and of a terminal's 256 colours
 GROUNDS = {"good": ("#1a7f37", 22), "bad": ("#b42318", 88), "open": ("#0550ae", 24)}
 

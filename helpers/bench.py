@@ -285,7 +285,7 @@ class Timings:
         return point
 
     def _foresee(self, step, size, launch, bytes_moved):
-        from .xray.profiler import predicted_us  # which loads softgpu
+        from softgpu.xray.profiler import predicted_us  # which loads softgpu
 
         point = Timing(step, size, bytes_moved, predicted_us(launch), device=PREDICTED)
         if point.is_known:

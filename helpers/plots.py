@@ -6,21 +6,18 @@ for viewers that drop images from HTML, as GitHub does."""
 
 from base64 import b64encode
 from html import escape
-from io import BytesIO
 from itertools import cycle
 from math import inf, log2
-from pathlib import Path
 from textwrap import fill
 
-import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.rcsetup import cycler
 from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
-from PIL import Image
 
 from softgpu.contract import DEVICE
+from softgpu.xray import figures
+from softgpu.xray.figures import COLOURS, INK, draw
 
 from . import badges
 
@@ -44,46 +41,11 @@ __all__ = [
     "window",
 ]
 
-INK = "#797979"  # as far from white as from black
-COLOURS = ("#2a7fc9", "#d9661f", "#1f9e74", "#b565a7", "#b08a1e", "#d0454c", "#6f74d6")
 MARKERS = "osD^vPX"
-COLOURS_STORED = 256  # of a figure: a third of the bytes, and no difference to see
-DOTS_PER_INCH = 192  # two pixels for each that a notebook counts
-STYLE = {
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.prop_cycle": cycler(color=COLOURS),
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlecolor": INK,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 11,
-    "figure.dpi": DOTS_PER_INCH,
-    "font.size": 11,
-    "grid.alpha": 0.3,
-    "grid.color": INK,
-    "hatch.color": INK,
-    "savefig.transparent": True,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-}
 
 
-class Picture:
-    """A finished figure with its alternative text."""
-
-    def __init__(self, figure, alt, shades=False):
-        drawn, small = BytesIO(), BytesIO()
-        figure.savefig(drawn, format="png", bbox_inches="tight", pad_inches=0.06)
-        with Image.open(drawn) as image:
-            few = image if shades else image.quantize(COLOURS_STORED, Image.Quantize.FASTOCTREE)
-            few.save(small, "PNG")
-            self.width = image.width // 2
-        self.png, self.alt, self.shades = small.getvalue(), alt, shades
-
-    def __repr__(self):
-        return self.alt
+class Picture(figures.Picture):
+    """A finished figure with its alternative text, which JupyterLab shows."""
 
     def _repr_html_(self):
         data = b64encode(self.png).decode()
@@ -93,21 +55,12 @@ class Picture:
             f' alt="{escape(self.alt)}" style="max-width: 100%">'
         )
 
-    def _repr_png_(self):
-        return self.png, {"width": self.width}
 
-    def save(self, path):
-        """Write the figure to a PNG file."""
-        Path(path).write_bytes(self.png)
+def _finish(figure: Figure, alt: str, shades: bool) -> Picture:
+    return Picture(figure, alt, shades)
 
 
-def draw(paint, alt, width=6.2, height=3.1, shades=False):
-    """A Picture of what paint(axes) draws, in the course's style; sizes in inches, 96 px each.
-    shades: as a photograph has them."""
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(width, height))
-        paint(figure.add_subplot())
-        return Picture(figure, alt, shades)
+figures.finish = _finish
 
 
 def empty(steps):

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from .advice import line_name
 
-__all__ = ["Finding", "Findings", "without_repeats"]
+__all__ = ["FOLDED", "Finding", "Findings", "without_repeats"]
+
+FOLDED = " \n"  # JupyterLab shows no more of HTML that begins with it while the output is folded
 
 
 @dataclass(frozen=True)

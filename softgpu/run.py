@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from . import install
@@ -20,21 +19,16 @@ from .contract import ffi
 from .loader import Engine
 from .programs import ProgramError, Runtime, load_program, run_main
 from .toolkit import ToolkitError, find_toolkit
+from .xray.profiler import report
 
 _SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
-_REPORTS = "softgpu.reports"  # entry points: what makes a report of an engine and what it counted
 
 
 class _Profiles:
     """Prints a report of each kernel's first launch with a grid and block."""
 
     def __init__(self, engine: Engine):
-        found = [*entry_points(group=_REPORTS)]
-        if not found:
-            raise ProgramError(
-                "--profile needs helpers.xray, which makes the reports: pip install -e CHECKOUT"
-            )
-        self.engine, self.report = engine, found[0].load()
+        self.engine = engine
         self.seen: set[tuple] = set()
 
     def begin(self) -> None:
@@ -47,7 +41,7 @@ class _Profiles:
         shape = ffi.string(result.kernel), tuple(result.grid), tuple(result.block)
         if shape not in self.seen:
             self.seen.add(shape)
-            print(self.report(self.engine, result), end="\n\n", file=sys.stderr, flush=True)
+            print(report(self.engine, result), end="\n\n", file=sys.stderr, flush=True)
 
 
 def _run(words: list[str], sanitize: bool, profile: bool) -> int:

@@ -8,8 +8,9 @@ from math import gcd, prod
 
 import numpy as np
 
+from softgpu.xray.launch import target_of
+
 from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
-from ..xray.launch import target_of
 from . import costs, handed, real
 from .launches import SIZES, Far, drawn
 from .progress import seed_of

@@ -10,7 +10,7 @@ from math import ceil, isfinite, prod
 
 import numpy as np
 
-from ..xray.clock import SECTOR, Prediction, in_words, memory_us
+from softgpu.xray.clock import SECTOR, Prediction, in_words, memory_us
 
 __all__ = ["ELEMENTS", "Times", "enlarged", "times"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from softgpu.telling import GUARD_IT, MORE_SHARED
+from softgpu.xray.launch import OwnTarget, Sparse, address_of, shape, variables_kept
 
 from .. import checks, xray
-from ..xray.launch import OwnTarget, Sparse, address_of, shape, variables_kept
 from .launches import Far, In, Out
 from .verdict import Refused, Unwritten
 

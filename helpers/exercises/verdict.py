@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 
+from softgpu.xray.report import Report
+
 from .. import badges
-from ..xray.report import Report
 
 __all__ = ["Count", "Reason", "Refused", "Unwritten", "Verdict"]
 

@@ -10,8 +10,7 @@ from softgpu import contract
 from softgpu.contract import ffi
 from softgpu.declarations import short_name
 from softgpu.telling import last_findings
-
-from ..xray.launch import address_of, byte_count, one_at_a_time, shape, target_of
+from softgpu.xray.launch import address_of, byte_count, one_at_a_time, shape, target_of
 
 __all__ = ["Access", "Recording", "RecordedStep", "record"]
 

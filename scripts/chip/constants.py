@@ -1,6 +1,6 @@
 """Make a chip's constants of what measure.py found:
 
-    python scripts/chip/constants.py helpers/xray/chips/h200.csv > helpers/xray/chips/h200.json
+    python scripts/chip/constants.py softgpu/xray/chips/h200.csv > softgpu/xray/chips/h200.json
 
 Each constant is one measurement, or a difference or a slope of two."""
 
@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from helpers.xray.chip import LIMITS
+from softgpu.xray.chip import LIMITS
 
 MB = 1 << 20
 
@@ -53,7 +53,7 @@ def per_step(v, name, launch, sms, **how):
 
 
 def both(latency, throughput, waiting):
-    """As in helpers/xray/clock.py: what two limits take together."""
+    """As in softgpu/xray/clock.py: what two limits take together."""
     apart = ((latency - throughput) ** 2 + 4 * waiting * latency * throughput) ** 0.5
     return (latency + throughput + apart) / 2
 

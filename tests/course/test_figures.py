@@ -84,7 +84,7 @@ def test_the_shares_under_the_picture_were_recorded():
     assert f"Convolutions: {both[0]}, and {both[1]}." in text
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "helpers/xray/chips").glob("*.csv")))
+@pytest.mark.parametrize("path", sorted((ROOT / "softgpu/xray/chips").glob("*.csv")))
 def test_a_chips_constants_are_made_of_what_was_measured(path):
     command = [sys.executable, ROOT / "scripts/chip/constants.py", path]
     made = subprocess.run(command, capture_output=True, text=True, check=True).stdout

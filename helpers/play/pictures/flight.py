@@ -48,7 +48,7 @@ def flight():
 
 def table():
     """The chip's bandwidth and latency; {blocks bytes loads: GB/s}."""
-    from ...xray.chip import chip
+    from softgpu.xray.chip import chip
 
     of = chip()
     speeds = {

@@ -3,8 +3,7 @@ GPU itself, the driver's occupancy.c says the same."""
 
 from dataclasses import dataclass
 
-from softgpu.contract import DEVICE, LANES
-
+from ..contract import DEVICE, LANES
 from .chip import Chip, chip
 
 __all__ = ["Occupancy", "limits", "occupancy"]

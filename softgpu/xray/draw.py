@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from ..plots import COLOURS, INK, draw
+from .figures import COLOURS, INK, draw
 from .report import Report
 
 __all__ = ["draw_access", "draw_banks", "draw_shuffle", "draw_steps"]

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from softgpu.ptx.program import SourceLine
-
+from ..ptx.program import SourceLine
 from .chip import Chip, chip
 from .clock import SAID, Prediction, predict
 from .details import Details
@@ -56,7 +55,7 @@ class Report:
     loads), "sts.wavefronts" (shared stores), "ldl.requests" (local loads), "instructions" (of
     warps), "lanes" (thread instructions), "shuffles", "votes", "barriers", "waits", "hmma" (machine
     instructions of that pipe). `arrays`: per allocation the distinct 32-byte sectors read and
-    written. The rest is for helpers.xray.draw."""
+    written. The rest is for draw.py."""
 
     kernel: str
     grid: tuple
@@ -143,7 +142,7 @@ class Report:
 
     @cached_property
     def prediction(self) -> Prediction:
-        """What the launch would take on `chip`: helpers.xray.clock."""
+        """What the launch would take on `chip`: clock.py."""
         return predict(self)
 
     @property

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softgpu import contract
-from softgpu.contract import ffi
-from softgpu.jit.compile import KernelCode
-from softgpu.loader import LoadedModule
-from softgpu.sass import SassBlock, executions
-
+from .. import contract
+from ..contract import ffi
+from ..jit.compile import KernelCode
+from ..loader import LoadedModule
+from ..sass import SassBlock, executions
 from .chip import Chip
 
 __all__ = ["Caches", "MachineRuns", "machine_counts", "replay", "waves"]

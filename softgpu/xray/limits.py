@@ -1,7 +1,7 @@
 """A picture of what limits a launch: what each resource alone would need, of one or of two."""
 
-from ..plots import COLOURS, INK, draw
 from .clock import SAID
+from .figures import COLOURS, INK, draw
 from .report import Report
 
 __all__ = ["draw_limits"]

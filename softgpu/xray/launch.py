@@ -18,12 +18,11 @@ from functools import cache
 
 import numpy as np
 
-from softgpu import contract
-from softgpu.contract import ffi
-from softgpu.declarations import short_name
-from softgpu.loader import Engine
-
-from .. import parameters, sources
+from .. import contract
+from ..contract import ffi
+from ..declarations import Declarations, short_name
+from ..loader import Engine
+from . import parameters
 
 __all__ = [
     "OwnTarget",
@@ -34,6 +33,7 @@ __all__ = [
     "one_at_a_time",
     "shape",
     "target_of",
+    "text_and_name",
     "variables_kept",
 ]
 
@@ -61,40 +61,56 @@ def byte_count(what: str, value: int) -> int:
 
 
 def target_of(kernel, debug=False):
-    """The Target of a kernel of helpers.sources, of a PyCUDA function or of (CUDA source, name).
+    """The Target of a PyCUDA function, or of what kernel_of makes one of.
 
     debug: the kernel compiled again without optimisation (-G)."""
     from pycuda.driver import Function
 
-    from ..kernels import Kernel, NoKernel
-
-    if isinstance(kernel, NoKernel):
-        kernel()  # says why
-    if isinstance(kernel, str):
-        kernel = sources.kernel(kernel)
-    elif isinstance(kernel, tuple) and len(kernel) == 2 and all(isinstance(k, str) for k in kernel):
-        kernel = sources.kernel(*kernel)
     if not isinstance(kernel, Function):
-        raise TypeError(
-            "xray looks at a kernel of helpers.sources, a function of a SourceModule or a pair "
-            f"(CUDA source, name), not at {type(kernel).__name__}"
-        )
+        kernel = kernel_of(kernel)
     engine = Engine.in_use()
-    if not isinstance(kernel, Kernel) and (debug or not engine):
+    if not hasattr(kernel, "arguments") and (debug or not engine):
         raise TypeError(
-            "beside a real GPU, and for debug=True, xray needs the kernel's source: give "
-            "(CUDA source, name) or a kernel of helpers.sources"
+            "beside a real GPU, and for debug=True, xray needs the kernel's source: pass "
+            "(CUDA source, name)"
         )
     if debug:
         kernel = kernel.without_optimisation()
     return OwnTarget(engine, kernel) if engine else BesideTarget(kernel)
 
 
+def text_and_name(kernel):
+    """A pair (CUDA source, name), or TypeError."""
+    if isinstance(kernel, tuple) and len(kernel) == 2 and all(isinstance(k, str) for k in kernel):
+        return kernel
+    raise TypeError(
+        "xray looks at a function of PyCUDA's or a pair (CUDA source, name), not at "
+        f"{type(kernel).__name__}"
+    )
+
+
+def _compiled(kernel, options=()):
+    """The function of a pair (CUDA source, name), with what xray asks of one: name, arguments (of
+    its module), parameters, without_optimisation()."""
+    from pycuda.compiler import SourceModule
+
+    source, name = text_and_name(kernel)
+    arguments = {"source": source, "options": [*options]}
+    function = SourceModule(**arguments).get_function(name)
+    function.name, function.arguments = name, arguments
+    function.parameters = parameters.parameters(Declarations(source), name)
+    function.without_optimisation = lambda: _compiled(kernel, ["-G"])
+    return function
+
+
+kernel_of: Callable = _compiled  # the course's takes the names of files, too
+
+
 @contextmanager
 def variables_kept(kernel):
     """What launches of a kernel in this block leave in its module's variables is undone.
 
-    Beside a real GPU: of a kernel of helpers.sources, launched there."""
+    Beside a real GPU: of a kernel of the course's, launched there."""
     if engine := Engine.in_use():
         with engine.variables_kept(kernel):
             yield

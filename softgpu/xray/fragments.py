@@ -7,11 +7,10 @@ from math import frexp, ldexp
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from softgpu.ptx.matrices import BITS, Product, product_of
-from softgpu.ptx.program import Instruction, SourceLine, Unsupported
-
-from ..plots import COLOURS, INK, draw
+from ..ptx.matrices import BITS, Product, product_of
+from ..ptx.program import Instruction, SourceLine, Unsupported
 from .draw import HUES
+from .figures import COLOURS, INK, draw
 
 __all__ = ["draw_fragment", "draw_sum", "holders"]
 

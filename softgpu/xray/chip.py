@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from softgpu.contract import DEVICE
+from ..contract import DEVICE
 
 __all__ = ["LIMITS", "MODELLED", "Chip", "chip"]
 

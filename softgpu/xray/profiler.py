@@ -7,12 +7,11 @@ from math import nan
 
 import numpy as np
 
-from softgpu import contract
-from softgpu.contract import ffi
-from softgpu.declarations import short_name
-from softgpu.jit.builds.profile import SITE_COUNTERS
-from softgpu.loader import Engine
-
+from .. import contract
+from ..contract import ffi
+from ..declarations import short_name
+from ..jit.builds.profile import SITE_COUNTERS
+from ..loader import Engine
 from .chip import MODELLED, Chip
 from .chip import chip as chip_named
 from .hardware import machine_counts, replay, waves
@@ -31,10 +30,9 @@ def profile(
 ):
     """Launch a kernel once, counted: a Report. The arguments do not change.
 
-    kernel: a kernel of helpers.sources, a pair (CUDA source, name) or, where the software GPU is
-    PyCUDA's driver, any PyCUDA function.
+    kernel: a pair (CUDA source, name) or a PyCUDA function; beside a real GPU one of the course's.
     watch: the block, by number or index, that the pictures are of.
-    chip: the GPU whose time is predicted, as in helpers/xray/chips: "h200" or "h100".
+    chip: the GPU whose time is predicted, as in softgpu/xray/chips: "h200" or "h100".
     cooperative: all blocks are there at once, and can meet: grid.sync().
     after: called before the arguments are put back, with read(array), which returns as a NumPy
     array what an array on the GPU holds then."""

@@ -4,11 +4,9 @@ from html import escape
 
 import numpy as np
 
-from softgpu.advice import line_name
-from softgpu.findings import Finding, Findings
-from softgpu.telling import last_findings
-
-from .. import badges
+from ..advice import line_name
+from ..findings import FOLDED, Finding, Findings
+from ..telling import last_findings
 from .launch import address_of, byte_count, one_at_a_time, shape, target_of
 
 __all__ = ["Finding", "ShownFindings", "sanitize"]
@@ -24,7 +22,7 @@ class ShownFindings(Findings):
         head = _html_row("th", ("finding", "line", "what happened", "times"))
         more = f"<p>and {self.dropped} times something else</p>" if self.dropped else ""
         title = f"<p>kernel <code>{escape(self.kernel)}</code></p>"
-        return f"{badges.FOLDED}{title}<table>{head}{rows}</table>{more}"
+        return f"{FOLDED}{title}<table>{head}{rows}</table>{more}"
 
     @staticmethod
     def _row(f: Finding) -> str:
@@ -54,8 +52,7 @@ def sanitize(
 ):
     """Launch a kernel once, watched; what it does wrong, as a list. The arguments do not change.
 
-    kernel: a kernel of helpers.sources, a pair (CUDA source, name) or, where the software GPU is
-    PyCUDA's driver, any PyCUDA function.
+    kernel: a pair (CUDA source, name) or a PyCUDA function; beside a real GPU one of the course's.
     uninitialised: arrays among the arguments that are to count as never written. Arrays fresh from
     gpuarray.empty count so anyway where the software GPU is PyCUDA's driver.
     cooperative: all blocks are there at once, and can meet: grid.sync().
