@@ -20,10 +20,17 @@ def pytest_collectstart(collector):
 
 
 def pytest_collection_modifyitems(items):
-    """What takes longest goes first, so that in the end all processes have something to do."""
-    items.sort(
-        key=lambda item: item.path.suffix != ".ipynb" and not item.get_closest_marker("slow")
-    )
+    """What takes longest goes first, so that in the end all processes have something to do; but
+    tests of xray before they run again under sanitizers, where it takes long to compile."""
+
+    def turn(item):
+        if item.path.name == "test_under_sanitizers.py":
+            return 2
+        if item.path.suffix == ".ipynb" or item.get_closest_marker("slow"):
+            return 0
+        return 1 if item.path.parent.name == "xray" else 3
+
+    items.sort(key=turn)
 
 
 class WhatIsCompiledOnce(LoadScopeScheduling):

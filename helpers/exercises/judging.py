@@ -134,8 +134,8 @@ def _advice_on(error, text):
 def _look_through(rules, target):
     """Refuse what must not be among the instructions of a kernel, whatever stands beside it."""
     instructions = re.sub(r"^\s*//.*$", "", target.ptx, flags=re.MULTILINE)
-    others = rf"\.entry (?!{target.entry}\b)(.|\n)*?^\}}$"
-    instructions = re.sub(others, "", instructions, flags=re.MULTILINE)
+    others = rf"\.entry (?!{target.entry}\b).*?^\}}$"
+    instructions = re.sub(others, "", instructions, flags=re.MULTILINE | re.DOTALL)
     for pattern, advice in (NOWHERE | getattr(rules, "WITHOUT", {})).items():
         if found := re.search(pattern, instructions, re.MULTILINE):
             what = found.groupdict().get("what", found[0])
