@@ -20,11 +20,22 @@ END
 @pytest.fixture(scope="module")
 def in_full():
     """For tests of the machine code itself: LLVM optimises all of it."""
+    with _tier("full"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def in_quick():
+    """For tests of many kernels' answers, launched a few times each: LLVM optimises none."""
+    with _tier("quick"):
+        yield
+
+
+def _tier(name):
     from helpers import autoinit  # not above: tests of the driver alone load one of their own
     from softgpu.loader import Engine
 
-    with Engine.as_driver().tier("full") if autoinit.is_software else nullcontext():
-        yield
+    return Engine.as_driver().tier(name) if autoinit.is_software else nullcontext()
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from helpers.ops import product, tensor
 
 from .steps_gemm import WIDE, numbers, step
 
+pytestmark = pytest.mark.usefixtures("in_quick")
+
 TYPES = ["float32", "float64", "float16"]
 STEPS = ["naive", "shared", "registers", "packed"]
 BY_TENSOR_CORES = [

@@ -11,6 +11,9 @@ from helpers.ops import windows as ours
 from .steps_im2col import COL2IM, IM2COL, assert_folded, col2im, im2col, numbers
 
 # (H, W), kernel, stride, padding, dilation: what networks use, and what tells mistakes apart.
+
+pytestmark = pytest.mark.usefixtures("in_quick")
+
 WINDOWS = {
     "one element": ((1, 1), 1, 1, 0, 1),
     "same size": ((12, 40), 3, 1, 1, 1),

@@ -7,6 +7,8 @@ import pytest
 
 from helpers import autoinit, checks, ops
 
+pytestmark = pytest.mark.usefixtures("in_quick")
+
 REDUCTIONS = ["sum", "prod", "mean", "max", "min", "argmax", "argmin", "softmax"]
 DTYPES = ["float32", "float64", "float16", "int32"]
 SIZES = [1, 31, 32, 33, 255, 256, 257, 1023, 1025, 70_001, 1_000_003]

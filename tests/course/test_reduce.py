@@ -23,6 +23,8 @@ from .steps_reduce import (
     numbers,
 )
 
+pytestmark = pytest.mark.usefixtures("in_quick")
+
 SIZES = [1, 31, 32, 33, 255, 256, 257, 1023, 1025, 1_000_003]
 SHAPES = [(1, 1), (3, 31), (5, 32), (7, 33), (2, 255), (9, 256), (4, 257), (3, 1023), (33, 1025)]
 OPERATORS = {"Prod": np.prod, "Max": np.max, "Min": np.min}
