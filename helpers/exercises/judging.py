@@ -33,6 +33,9 @@ KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
 USE_OPERATOR = "Let the operator do it, in every step: the judge has put another in place of Sum."
 ANY_GRID = "Only this grid fails: ask gridDim and blockDim for the numbers of blocks and threads."
 WIDE = "Places beyond 2,147,483,647 need 64 bits, also on the way: say long long."
+PLAIN = (
+    "Use ordinary loads and stores: the clock cannot foresee how long threads wait for each other."
+)
 WHOLE = "No short has places beyond 32,767, and no float all beyond 16,777,216: use int."
 
 
@@ -262,6 +265,18 @@ class _Trial:
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
         self.verdict.find_times = partial(self._times, run, reports[0])
+        if rate := getattr(self.rules, "RATE", None):
+            self._weigh_rate(rate, reports[0])
+
+    def _weigh_rate(self, rate, report):
+        """Whether the clock predicts as much; without NVIDIA's tools it predicts nothing."""
+        times, why = self.verdict.times, report.prediction.why
+        if times and times.speeds.yours < rate.least:
+            self.verdict.refuse(
+                "clock", f"{times.speeds}; {rate.least} at least", times.yours.words[1]
+            )
+        elif why and not counted(self.exercise).prediction.why:
+            self.verdict.refuse("clock", f"no prediction: {why}", PLAIN)
 
     def _times(self, run, report):
         """What the counted launch would take, beside ours, if it were a large one."""
@@ -270,7 +285,8 @@ class _Trial:
         with self.target.engine.time_limit(LIMIT_S):
             ours = counted(self.exercise)
         blocks_grow = not is_plain or self._has_more_blocks(2 * size, run)
-        return real.times(size if is_plain else None, report, ours, blocks_grow)
+        rate = getattr(self.rules, "RATE", None)
+        return real.times(size if is_plain else None, report, ours, blocks_grow, rate)
 
     def _has_more_blocks(self, size, run):
         larger = self._launch(size, COUNTED_SEED).shape

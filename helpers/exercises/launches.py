@@ -18,6 +18,7 @@ __all__ = [
     "In",
     "Launch",
     "Out",
+    "Rate",
     "Wrong",
     "any_floats",
     "blocks_for",
@@ -138,6 +139,17 @@ class Launch:
         return f"{self.what}: grid {grid}, block {block}" + (
             f", {self.shared} bytes of shared memory" if self.shared else ""
         )
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What the clock must predict of the counted launch, made large: at least so many TFLOP/s.
+
+    operations: of the counted launch. beside: who else does it, {name: case of make bench-gpu}."""
+
+    operations: int
+    least: float
+    beside: dict
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,34 @@ import numpy as np
 
 from softgpu.xray.clock import SECTOR, Prediction, in_words, memory_us
 
+from ..bench import peer_rows
+
 __all__ = ["ELEMENTS", "Times", "enlarged", "times"]
 
 ELEMENTS = 1 << 26
 BYTES = 4 * ELEMENTS
 FEW_SECTORS = 2048  # an array of no more does not grow with its launch: totals, bins
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """TFLOP/s of the learner's kernel and of ours, as predicted, and of others, as recorded."""
+
+    yours: float
+    ours: float
+    others: dict[str, float]
+
+    def __str__(self):
+        others = (f"{name} {tflops:.1f}" for name, tflops in self.others.items())
+        told = f"yours {self.yours:.1f}, ours {self.ours:.1f} TFLOP/s, predicted"
+        return f"{told}; {', '.join(others)}, on a real H200"
+
+
+def speeds(rate, more, *us):
+    """Speeds of launches with so many times the operations of a Rate."""
+    others = {name: _recorded(case) for name, case in rate.beside.items()}
+    yours, ours = (more * rate.operations / t / 1e6 for t in us)
+    return Speeds(yours, ours, others)
 
 
 @dataclass(frozen=True)
@@ -27,8 +50,11 @@ class Times:
     yours: Prediction
     ours_us: float
     memory_us: float
+    speeds: Speeds | None = None  # of what is judged by them
 
     def __str__(self):
+        if self.speeds:
+            return f"{self.yours}\nat {self.size}: {self.speeds}"
         us = [in_words(us) for us in (self.yours.us, self.ours_us, self.memory_us)]
         return (
             f"{self.yours}\nat {self.size}: yours {us[0]}, ours {us[1]}, "
@@ -36,16 +62,23 @@ class Times:
         )
 
 
-def times(n, yours, ours, blocks_grow):
+def _recorded(case):
+    """The TFLOP/s of NVIDIA's library, which PyTorch calls, in a product of make bench-gpu."""
+    (row,) = (r for r in peer_rows() if (r["case"], r["contender"]) == (case, "PyTorch"))
+    return 2 * float(row["size"]) / float(row["median_us"]) / 1e6
+
+
+def times(n, yours, ours, blocks_grow, rate=None):
     """Times, from the reports of the counted launch; None: there is no prediction.
 
-    n: its elements; None: its size is no such number."""
+    n: its elements; None: its size is no such number. rate: the Rate that is asked for."""
     read, written = ours.touched_bytes
     more, what = _more(n, read + written)
     mine, best = (enlarged(r, more, blocks_grow).prediction for r in (yours, ours))
     if not (isfinite(mine.us) and isfinite(best.us)):
         return None
-    return Times(what, mine, best.us, memory_us(more * read, more * written))
+    fast = speeds(rate, more, mine.us, best.us) if rate else None
+    return Times(what, mine, best.us, memory_us(more * read, more * written), fast)
 
 
 def _more(n, touched):

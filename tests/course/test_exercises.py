@@ -157,6 +157,7 @@ OTHER_DESIGNS = {
         count += more;
     }
     if (lane == 0) mean[row] = average, variance[row] = squares / hidden;""",
+    ("13.packed", "as its stub asks"): texts.find("13.packed").rules.WRITTEN_OUT,
 }  # fmt: skip
 
 
@@ -235,6 +236,20 @@ def test_counters_stand_beside_the_best(judged):
     wasteful = "0 * x[i / 32 * 32 % 1000] + 0 * x[(i ^ 255) < n ? i ^ 255 : i] + 2 * x[i]"
     verdict = judged(changed("2 * x[i]", wasteful))
     assert re.search(r"sectors loaded \d\d,\d{3}, ours 8,192", str(verdict.reasons[0]))
+
+
+def test_a_speed_stands_beside_ours_and_a_librarys_and_may_be_asked_for(judged):
+    fast, slow = (
+        launches.Rate(1 << 16, least, {"cuBLAS": "gemm 4096 float32"}) for least in (0, 9e9)
+    )
+    said = r"yours ([\d.]+), ours \1 TFLOP/s, predicted; cuBLAS 51.2, on a real H200"
+    assert re.search(said, repr(judged(changed("", ""), RATE=fast)))
+    (reason,) = judged(changed("", ""), RATE=slow).reasons
+    assert reason.kind == "clock" and re.search(said, reason.text)
+    assert "limited by" in reason.advice
+    waits = changed("2 * x[i]", "2 * *(const volatile float *)(x + i)")
+    (reason,) = judged(waits, RATE=fast).reasons
+    assert str(reason).startswith("clock: no prediction: volatile or atomic loads")
 
 
 @pytest.mark.parametrize(
@@ -548,8 +563,8 @@ def test_a_nan_stands_first_and_later_and_alone():
 
 
 def test_a_nan_that_is_the_lesson_has_its_words():
-    kernel = kernels("12.hunt_depth")["the depth of a only, b being finite"]
-    (reason,) = judging.trial(texts.find("12.hunt_depth"), kernel).reasons
+    kernel = kernels("13.hunt_depth")["the depth of a only, b being finite"]
+    (reason,) = judging.trial(texts.find("13.hunt_depth"), kernel).reasons
     assert "0 · ∞" in reason.advice
 
 

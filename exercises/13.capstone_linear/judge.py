@@ -1,0 +1,71 @@
+"""A linear layer, as fast as the learner can make it."""
+
+import numpy as np
+
+from helpers import checks
+from helpers.exercises.launches import Far, In, Launch, Out, Rate, Wrong, numbers
+
+SIZES = (33, 40, 20), (1, 1, 4), (70, 3, 64), (5, 130, 12)
+CHOICES = "ROWS", "COLUMNS", "THREADS"
+
+
+def drawn(rng):
+    sizes = rng.integers(((5, 33, 3), (300, 140, 1)), ((200, 150, 10), (400, 200, 3)))
+    return (sizes * (1, 1, 4)).tolist()
+
+
+def launch(rng, size, rows, columns, threads):
+    m, n, k = size
+    x, w, bias = numbers(rng, m, k), numbers(rng, n, k), numbers(rng, n)
+    sums, sizes = (f(x).astype(float) @ f(w).astype(float).T + f(bias) for f in (np.array, np.abs))
+    out = Out(sums, checks.gamma(k + 2, np.float32) * sizes)
+    arguments = [In(x), In(w), In(bias), out, *map(np.int32, size)]
+    grid = -(-n // columns), -(-m // rows)
+    return Launch(arguments, grid, threads, what=f"{m} x {k} times ({n} x {k})ᵀ")
+
+
+def far(rng, rows, columns, threads):
+    """The last rows of a y that has more elements than an int can count."""
+    m, n, k = 100_000, 22_016, 8
+    x, w, bias = numbers(rng, m, k), numbers(rng, n, k), numbers(rng, n)
+    grid, last = (-(-n // columns), -(-m // rows)), slice(n - (n % columns or columns), n)
+    sums, sizes = (
+        f(x)[-1:].astype(float) @ f(w)[last].T + f(bias)[last] for f in (np.array, np.abs)
+    )
+    expected = {m * n - sums.size: sums[0].astype(np.float32)}
+    y = Far(m * n, np.float32, {}, expected, checks.gamma(k + 3, np.float32) * sizes.max())
+    blocks = [range(grid[0] * grid[1] - 1, grid[0] * grid[1])]
+    arguments = [In(x), In(w), In(bias), y, *map(np.int32, (m, n, k))]
+    return Launch(arguments, grid, threads, what=f"{m:,} x {k} times ({n:,} x {k})ᵀ", blocks=blocks)
+
+
+COUNTED = 256, 256, 128
+BUDGET = {"ld.sectors": (32_800, 300_000)}
+LIMITS = None  # what counts is the clock
+SHARED_BYTES = 49_152
+RATE = Rate(2 * 256 * 256 * 128, 30, {"cuBLAS": "gemm 4096 b transposed float32"})
+
+WRONG = {
+    "no bias": Wrong("values", {" + bias[column]": ""}),
+    "a bias for each row": Wrong("values|out of bounds", {"bias[column]": "bias[row]"}),
+    "no guard for rows of x": Wrong("out of bounds", {"line >= lines || i >= k": "i >= k"}),
+    "past the depth": Wrong("out of bounds|values", {"line >= lines || i >= k": "line >= lines"}),
+    "no guard for y": Wrong("out of bounds|values", {"if (row < m && column < n) y": "y"}),
+    "no barrier": Wrong("race|uninitialised", {"        __syncthreads();\n": ""}),
+    "one pair of tiles, one barrier": Wrong("race", {", now ^= 1": ""}),
+    "places of 32 bits": Wrong("100,000 x", {"row * (long long)n": "row * n"}),
+    "a number at a time": Wrong(
+        "clock",
+        {"*reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);": "for (int e = 0;"
+         " e < 4; ++e) to[e] = ((const volatile float *)from)[e];",
+         "*reinterpret_cast<float4 *>(to + 4) = *reinterpret_cast<const float4 *>(from + 64);":
+         "for (int e = 0; e < 4; ++e) to[4 + e] = ((const volatile float *)from)[64 + e];"},
+    ),
+}  # fmt: skip
+
+SURVIVORS = {
+    "first <= k": "one turn more, of zeros",
+    "now = 1": "it begins with the other pair of tiles",
+    "[3][DEEP]": "a larger array",
+    "sum[8][9]": "a larger array",
+}

@@ -1,0 +1,61 @@
+"""A product of matrices, a thread for each element: a step of the course."""
+
+import numpy as np
+
+from helpers import checks
+from helpers.exercises.launches import Far, In, Launch, Out, Wrong, numbers
+
+OURS = "gemm/naive.cu"
+SIZES = (3, 5, 7), (1, 1, 1), (20, 33, 2), (5, 3, 0)
+BLOCK = 32, 8
+
+
+def drawn(rng):
+    return rng.integers(((20, 33, 33), (150, 65, 2)), ((60, 60, 90), (200, 90, 9))).tolist()
+
+
+def launch(rng, size):
+    m, n, k = size
+    a, b = numbers(rng, m, k), numbers(rng, k, n)
+    sums, sizes = (f(a).astype(float) @ f(b).astype(float) for f in (np.array, np.abs))
+    out = Out(sums, checks.gamma(k + 1, np.float32) * sizes)
+    arguments = [In(a), In(b), out, *map(np.int64, size)]
+    what = f"{m} x {k} times {k} x {n}"
+    return Launch(arguments, (-(-n // BLOCK[0]), -(-m // BLOCK[1])), BLOCK, what=what)
+
+
+def far(rng):
+    """The last row of an a that has more elements than an int can count."""
+    m, n, k = 524_000, 40, 4200
+    row, b = numbers(rng, 1, k), numbers(rng, k, n)
+    sums, sizes = (f(row).astype(float) @ f(b).astype(float) for f in (np.array, np.abs))
+    last, tolerance = (m - 1) * n, checks.gamma(k + 1, np.float32) * sizes.max()
+    c = Far(m * n, np.float32, expected={last: sums.astype(np.float32)[0]}, tolerance=tolerance)
+    a = Far(m * k, np.float32, {(m - 1) * k: row[0]})
+    grid = -(-n // BLOCK[0]), m // BLOCK[1]
+    blocks = [range(grid[0] * (grid[1] - 1), grid[0] * grid[1])]
+    arguments = [a, In(b), c, *map(np.int64, (m, n, k))]
+    return Launch(arguments, grid, BLOCK, what=f"{m:,} x {k} times {k} x {n}", blocks=blocks)
+
+
+COUNTED = 64, 64, 64
+BUDGET = {"ld.sectors": 40_960, "st.sectors": 512}
+
+WRONG = {
+    "no guard for rows": Wrong("out of bounds|values", {"row >= m || column": "column"}),
+    "no guard for columns": Wrong("out of bounds|values", {"row >= m || column >= n": "row >= m"}),
+    "the last product only": Wrong("values", {"sum += ": "sum = "}),
+    "whole fours of the depth": Wrong("values", {"i < k;": "i < k / 4 * 4;"}),
+    "b along its rows": Wrong("values|out of bounds", {"b[i * n + column]": "b[column * n + i]"}),
+    "rows of 32 bits": Wrong("524,000", {"a[row * k + i]": "a[(int)row * (int)k + (int)i]"}),
+    "b read twice": Wrong(
+        "counters",
+        {
+            "Acc(b[i * n + column])": "(Acc(b[i * n + column]) + 0 * *(volatile const T *)&b[i * n + column])"
+        },
+    ),
+}
+
+SURVIVORS = {
+    "-= blockIdx.z": "blockIdx.z is 0: batches are not asked for",
+}

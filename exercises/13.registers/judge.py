@@ -1,0 +1,68 @@
+"""A product of matrices with 64 sums to a thread: a step of the course."""
+
+import numpy as np
+
+from helpers import checks
+from helpers.exercises.launches import Far, In, Launch, Out, Wrong, numbers
+
+OURS = "gemm/registers.cu"
+SIZES = (33, 40, 17), (1, 1, 1), (130, 3, 8)
+SIDE = 128
+
+
+def drawn(rng):
+    return rng.integers(((5, 129, 9), (200, 65, 2)), ((90, 200, 40), (300, 90, 9))).tolist()
+
+
+def launch(rng, size):
+    m, n, k = size
+    a, b = numbers(rng, m, k), numbers(rng, k, n)
+    sums, sizes = (f(a).astype(float) @ f(b).astype(float) for f in (np.array, np.abs))
+    out = Out(sums, checks.gamma(k + 1, np.float32) * sizes)
+    arguments = [In(a), In(b), out, *map(np.int64, size)]
+    what = f"{m} x {k} times {k} x {n}"
+    return Launch(arguments, (-(-n // SIDE), -(-m // SIDE)), (16, 16), what=what)
+
+
+def far(rng):
+    """The last block of a c that has more elements than an int can count."""
+    m, n, k = 100_000, 22_016, 8
+    a, b = numbers(rng, m, k), numbers(rng, k, n)
+    rows, columns = (m - 1, m - 30), slice(n - SIDE, n)
+    sums, sizes = (f(a)[[*rows]].astype(float) @ f(b)[:, columns] for f in (np.array, np.abs))
+    expected = {r * n + n - SIDE: sum.astype(np.float32) for r, sum in zip(rows, sums)}
+    c = Far(m * n, np.float32, {}, expected, checks.gamma(k + 2, np.float32) * sizes.max())
+    grid = n // SIDE, -(-m // SIDE)
+    blocks = [range(grid[0] * grid[1] - 1, grid[0] * grid[1])]
+    arguments = [In(a), In(b), c, *map(np.int64, (m, n, k))]
+    what = f"{m:,} x {k} times {k} x {n:,}"
+    return Launch(arguments, grid, (16, 16), what=what, blocks=blocks)
+
+
+COUNTED = 128, 256, 32
+BUDGET = {"lds.wavefronts": 8192, "ld.sectors": 2048, "st.sectors": 4096}
+LIMITS = {"instructions": 2, "barriers": 1}
+IDEA = {"lds.wavefronts": (1024, "Multiply from the tiles in shared memory, not from a and b.")}
+
+BARRIER = "        __syncthreads();  // "
+WRONG = {
+    "no barrier before": Wrong("race|uninitialised", {f"{BARRIER}the tiles are written": ""}),
+    "no barrier after": Wrong(
+        "race", {f"{BARRIER}and read: the next ones may take their place": ""}
+    ),
+    "no guard for rows": Wrong("out of bounds|values", {"if (row < m && column": "if (column"}),
+    "no guard for columns": Wrong("out of bounds|values|double write", {"if (row < m && column < n)": "if (row < m)"}),
+    "rows and columns exchanged": Wrong("values", {"sum[r][s] += p[r] * q[s]": "sum[s][r] += p[r] * q[s]"}),
+    "loops as they are": Wrong("counters|local", {
+        "#pragma unroll\n            for (int r = 0": "#pragma unroll 1\n            for (int r = 0",
+        "#pragma unroll\n                for (int s = 0": "#pragma unroll 1\n                for (int s = 0",
+    }),
+    "rows of 32 bits": Wrong("100,000 x", {"c[row * n + column]": "c[(int)row * (int)n + column]"}),
+}  # fmt: skip
+
+SURVIVORS = {
+    "-= blockIdx.z": "blockIdx.z is 0: batches are not asked for",
+    "row * k + i_a]) : Acc(1)": "the other tile has a 0 wherever the depth ends",
+    "i_b * n + column]) : Acc(1)": "the same",
+    "[SIDE + 3]": "a few more wavefronts, where tiles are written",
+}
