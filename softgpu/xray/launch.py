@@ -69,7 +69,7 @@ def target_of(kernel, debug=False):
     if not isinstance(kernel, Function):
         kernel = kernel_of(kernel)
     engine = Engine.in_use()
-    if not hasattr(kernel, "arguments") and (debug or not engine):
+    if not hasattr(kernel, "without_optimisation") and (debug or not engine):
         raise TypeError(
             "beside a real GPU, and for debug=True, xray needs the kernel's source: pass "
             "(CUDA source, name)"
