@@ -10,12 +10,13 @@ from . import plots, xray
 
 __all__ = ["Tiles", "picture"]
 
-NOBODY = -1
+NOBODY, SEVERAL = -1, -2
+BROWN = "#96694c"  # an eighth colour: blocks often have eight warps
 
 
 class Tiles:
     """Block 0 of a launch that multiplies a[m, k] by b[k, n]: for each element of a, b and c, the
-    last warp that asks for it, and how many requests do. The arguments begin with a, b and c."""
+    warp that asks for it, and how many requests do. The arguments begin with a, b and c."""
 
     def __init__(self, kernel, *args, grid, block):
         places: list[int] = []
@@ -28,13 +29,15 @@ class Tiles:
         self.owners = [np.full(x.size, NOBODY) for x in args[:3]]
         self.counts = [np.zeros(x.size, int) for x in args[:3]]
         for sample in report.samples:
+            warp = int(sample["warp"])
             lanes = sample["lanes"][sample["mask"] >> np.arange(32, dtype=np.uint32) & 1 > 0]
             for x, place, owner, count in zip(args, places, self.owners, self.counts):
                 first = (lanes.astype(np.int64) - place) // x.dtype.itemsize
                 each = np.arange(sample["bytes"] // x.dtype.itemsize)
                 if ((0 <= first) & (first < x.size)).all():
                     touched = np.unique(first[:, None] + each)
-                    owner[touched] = sample["warp"]
+                    is_own = np.isin(owner[touched], (NOBODY, warp))
+                    owner[touched] = np.where(is_own, warp, SEVERAL)
                     count[touched] += 1
         for found in self.owners, self.counts:
             found[:] = [one.reshape(x.shape) for one, x in zip(found, args)]
@@ -64,6 +67,8 @@ def picture(kernel, *args, grid, block):
     corners = (-k - gap, 0), (0, -k - gap), (0, 0)
     names = ("a", -k - gap, -gap / 4, "left", "bottom"), ("b", -gap / 2, -gap, "right", "bottom")
 
+    grey = ["grey: several warps,"] * any((owner == SEVERAL).any() for owner in tiles.owners)
+
     def paint(axes):
         for (left, top), owner in zip(corners, tiles.owners):
             high, wide = owner.shape
@@ -73,7 +78,7 @@ def picture(kernel, *args, grid, block):
         for name, x, y, ha, va in (*names, ("c", n + gap, 0, "left", "top")):
             axes.text(x, y, name, ha=ha, va=va)
         of_a, of_b, of_c = tiles.words
-        words = "block 0, a colour for each warp,", of_a, of_b, f"and {of_c}"
+        words = "block 0, a colour for each warp,", *grey, of_a, of_b, f"and {of_c}"
         axes.text(n + gap, m, "\n".join(words), va="bottom", linespacing=1.4)
         axes.set(xlim=(-k - gap - 1, n + 1), ylim=(m + 1, -k - gap - 1), aspect="equal")
         axes.set_axis_off()
@@ -84,7 +89,8 @@ def picture(kernel, *args, grid, block):
 
 def _coloured(owner):
     """The colours of the warps as an image."""
-    colours = np.array([to_rgba(colour) for colour in (*plots.COLOURS, plots.INK)])
+    colours = np.array([to_rgba(colour) for colour in (*plots.COLOURS, BROWN)])
     image = colours[owner % len(colours)]
+    image[owner == SEVERAL] = to_rgba(plots.INK)
     image[owner == NOBODY] = 0
     return image

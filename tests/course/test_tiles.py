@@ -32,6 +32,7 @@ def test_warps_of_naive_load_a_row_of_a_each_and_all_of_them_the_same_columns_of
     rows = np.repeat([*range(8), *[tiles.NOBODY] * 8], 8).reshape(16, 8)
     assert (warps(found, "a") == rows).all()
     assert (found.counts[1][:, :32] == 8).all() and not found.counts[1][:, 32:].any()
+    assert (warps(found, "b")[:, :32] == tiles.SEVERAL).all()
     assert found.words[1] == "loads 8 × 32 of b, each 8 times"
 
 
