@@ -61,6 +61,90 @@ CHAINS_OF(ballot, u32,
           ASM("{.reg .pred p; setp.ne.u32 p, %0, %1; vote.sync.ballot.b32 %0, p, -1;}", "r", a))
 CHAINS_OF(barrier, u32, ASM("bar.sync 0;", "r", a))
 
+// The same with products of matrices; measure.py writes `step`, for each shape and type.
+#define PRODUCTS_OF(name, T, Sum, A, B, D, step)                                                   \
+    template <int CHAINS>                                                                          \
+    __device__ void name(long long *cycles, const T *from, Sum *out)                               \
+    {                                                                                              \
+        T a[A], b[B];                                                                              \
+        Sum sums[CHAINS][D] = {};                                                                  \
+        for (int i = 0; i < A; i++) a[i] = from[i * 32 + threadIdx.x % 32];                        \
+        for (int i = 0; i < B; i++) b[i] = from[(A + i) * 32 + threadIdx.x % 32];                  \
+        __syncthreads();                                                                           \
+        long long start = clock64();                                                               \
+        _Pragma("unroll 1") for (int turn = 0; turn < TURNS; turn++)                               \
+            _Pragma("unroll") for (int u = 0; u < UNROLLED; u++)                                   \
+                _Pragma("unroll") for (int i = 0; i < CHAINS; i++)                                 \
+        {                                                                                          \
+            Sum(&x)[D] = sums[i];                                                                  \
+            step;                                                                                  \
+        }                                                                                          \
+        __syncthreads();                                                                           \
+        if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;                              \
+        for (int i = 0; i < CHAINS * D; i++) out[(threadIdx.x + i) & 1023] = sums[i / D][i % D];   \
+    }                                                                                              \
+    extern "C" __global__ __launch_bounds__(1024) void name##_latency(long long *cycles,           \
+                                                                      const T *from, Sum *out)     \
+    { name<1>(cycles, from, out); }                                                                \
+    extern "C" __global__ __launch_bounds__(1024) void name##_rate(long long *cycles,              \
+                                                                   const T *from, Sum *out)        \
+    { name<4>(cycles, from, out); }
+
+// ldmatrix: of 1 or 4 matrices, whose rows lie one after the other. Chained: what it loads, zeros, says where
+// the next ones are.
+template <int MATRICES, bool CHAINED>
+__device__ void matrices(long long *cycles, u32 *out)
+{
+    __shared__ __align__(128) u32 memory[32 * 4];
+    for (int i = threadIdx.x; i < 128; i += blockDim.x) memory[i] = 0;
+    u32 at = __cvta_generic_to_shared(memory + threadIdx.x % (8 * MATRICES) * 4), got[4] = {};
+    __syncthreads();
+    long long start = clock64();
+#pragma unroll 1
+    for (int turn = 0; turn < TURNS; turn++)
+#pragma unroll
+        for (int u = 0; u < UNROLLED; u++) {
+            if (MATRICES == 1)
+                asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+                             : "=r"(got[0])
+                             : "r"(at));
+            else
+                asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                             : "=r"(got[0]), "=r"(got[1]), "=r"(got[2]), "=r"(got[3])
+                             : "r"(at));
+            if (CHAINED) at += got[0];
+        }
+    __syncthreads();
+    if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
+    out[threadIdx.x] = got[0] ^ got[1] ^ got[2] ^ got[3];
+}
+#define MATRICES_OF(count)                                                                         \
+    extern "C" __global__ void matrices_##count##_latency(long long *cycles, u32 *out)             \
+    { matrices<count, true>(cycles, out); }                                                        \
+    extern "C" __global__ void matrices_##count##_rate(long long *cycles, u32 *out)                \
+    { matrices<count, false>(cycles, out); }
+MATRICES_OF(1)
+MATRICES_OF(4)
+
+// cp.async of 16 bytes from lines that the L2 holds, waited for each time.
+extern "C" __global__ __launch_bounds__(1024) void copy_async(long long *cycles, const u32 *x, u32 *out)
+{
+    __shared__ uint4 memory[1024];
+    u32 to = __cvta_generic_to_shared(memory + threadIdx.x);
+    const uint4 *from = (const uint4 *)x + threadIdx.x;
+    __syncthreads();
+    long long start = clock64();
+#pragma unroll 1
+    for (int turn = 0; turn < TURNS * UNROLLED; turn++) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+        asm volatile("cp.async.wait_all;" ::: "memory");
+        from += memory[threadIdx.x].x;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
+    out[threadIdx.x] = memory[threadIdx.x].x;
+}
+
 // A chain of loads, each from where the one before said: shared memory.
 extern "C" __global__ void shared_chase(long long *cycles, u32 b, u32 c, u32 *out)
 {

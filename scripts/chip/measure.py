@@ -26,6 +26,26 @@ PIPES = {  # how many instructions a step has
 }  # fmt: skip
 TYPES = {"fma32": np.float32, "add32": np.float32, "special": np.float32, "fma64": np.float64}
 TYPES |= {"mad_wide": np.uint64}
+PRODUCTS = {  # by machine instruction: the PTX, and how many registers a, b and d have
+    "HMMA.16816.F32": ("m16n8k16.row.col.f32.f16.f16.f32", 4, 2, 4),
+    "HMMA.16816.F32.BF16": ("m16n8k16.row.col.f32.bf16.bf16.f32", 4, 2, 4),
+    "HMMA.16816.F16": ("m16n8k16.row.col.f16.f16.f16.f16", 4, 2, 2),
+    "HMMA.1688.F32": ("m16n8k8.row.col.f32.f16.f16.f32", 2, 1, 4),
+    "HMMA.1688.F32.BF16": ("m16n8k8.row.col.f32.bf16.bf16.f32", 2, 1, 4),
+    "HMMA.1688.F16": ("m16n8k8.row.col.f16.f16.f16.f16", 2, 1, 2),
+    "HMMA.1688.F32.TF32": ("m16n8k8.row.col.f32.tf32.tf32.f32", 4, 2, 4),
+    "HMMA.1684.F32.TF32": ("m16n8k4.row.col.f32.tf32.tf32.f32", 2, 1, 4),
+    "IMMA.16832": ("m16n8k32.row.col.s32.s8.s8.s32", 4, 2, 4),
+    "IMMA.16816": ("m16n8k16.row.col.s32.s8.s8.s32", 2, 1, 4),
+    "IMMA.8816": ("m8n8k16.row.col.s32.s8.s8.s32", 1, 1, 2),
+    "BMMA.168256": ("m16n8k256.row.col.s32.b1.b1.s32.and.popc", 4, 2, 4),
+    "BMMA.168128": ("m16n8k128.row.col.s32.b1.b1.s32.and.popc", 2, 1, 4),
+    "BMMA.88128": ("m8n8k128.row.col.s32.b1.b1.s32.and.popc", 1, 1, 2),
+    "DMMA.8x8x4": ("m8n8k4.row.col.f64.f64.f64.f64", 1, 1, 2),
+    "DMMA.16x8x4": ("m16n8k4.row.col.f64.f64.f64.f64", 2, 1, 4),
+    "DMMA.16x8x8": ("m16n8k8.row.col.f64.f64.f64.f64", 4, 2, 4),
+    "DMMA.16x8x16": ("m16n8k16.row.col.f64.f64.f64.f64", 8, 4, 4),
+}
 SMS = autoinit.device.multiprocessor_count
 KB, MB = 1 << 10, 1 << 20
 rows = []
@@ -35,7 +55,7 @@ rows = []
 def module():
     from pycuda.compiler import SourceModule
 
-    return SourceModule(SOURCE, no_extern_c=True)
+    return SourceModule(products_source(), no_extern_c=True)
 
 
 @cache
@@ -92,6 +112,44 @@ def pipes():
     for threads in (32, 64, 128, 256, 512, 1024):
         took = cycles("barrier_latency", threads, np.uint32(3), np.uint32(5), out)
         row("barrier", took / STEPS, "cycles", threads=threads)
+
+
+def products_source():
+    """chip.cu with a latency and a rate of each of PRODUCTS."""
+    text = SOURCE
+    for opcode, (form, a, b, d) in PRODUCTS.items():
+        kind, holds = ("double", "d") if ".f64" in form else ("u32", "r")
+        sums, sums_hold = ("float", "f") if form.endswith(".f32") else (kind, holds)
+        places = iter(range(d + a + b))
+        d_, a_, b_ = (", ".join(f"%{next(places)}" for _ in range(n)) for n in (d, a, b))
+        kept = ", ".join(f'"+{sums_hold}"(x[{n}])' for n in range(d))
+        read = ", ".join(
+            f'"{holds}"({of}[{n}])' for of, m in (("a", a), ("b", b)) for n in range(m)
+        )
+        step = (
+            f'"mma.sync.aligned.{form} {{{d_}}}, {{{a_}}}, {{{b_}}}, {{{d_}}};" : {kept} : {read}'
+        )
+        name = opcode.replace(".", "_")
+        text += f"\nPRODUCTS_OF({name}, {kind}, {sums}, {a}, {b}, {d}, asm volatile({step}))"
+    return text
+
+
+def products():
+    """Cycles of a warp's product: until the next may take its sums, and of a busy multiprocessor."""
+    x, out = room(MB), room(64 * KB)
+    for opcode in PRODUCTS:
+        for what, threads, chains in (("latency", 32, 1), ("rate", 1024, CHAINS)):
+            took = cycles(f"{opcode.replace('.', '_')}_{what}", threads, x, out)
+            count = STEPS * chains * threads / 32
+            row("product", took / count, "cycles", opcode=opcode, of=what)
+    for name, matrices in (("matrices_1", 1), ("matrices_4", 4)):
+        row("ldmatrix", cycles(f"{name}_latency", 32, out) / STEPS, "cycles",
+            matrices=matrices, of="latency")  # fmt: skip
+        took = cycles(f"{name}_rate", 1024, out)
+        row("ldmatrix", took / (STEPS * 32), "cycles", matrices=matrices, of="rate")
+    for what, threads in (("latency", 32), ("rate", 1024)):
+        took = cycles("copy_async", threads, x, out)
+        row("cp.async", took / (STEPS * threads / 32), "cycles", of=what)
 
 
 def shared():
@@ -294,6 +352,7 @@ def main():
         limits,
         clock,
         pipes,
+        products,
         shared,
         latencies,
         launches,

@@ -121,6 +121,7 @@ def save(path, cases, times, counts=None, kept=None):
 def main():
     from .blind import BLIND
     from .cases import CASES, MIDDLING
+    from .tensor import TENSOR
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--set", help="only cases of this set")
@@ -129,7 +130,7 @@ def main():
     parser.add_argument("--wavefronts", action="store_true", help="only wavefronts.csv")
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    cases = [case for case in (*CASES, *BLIND) if options.set in (None, case.set)]
+    cases = [case for case in (*CASES, *BLIND, *TENSOR) if options.set in (None, case.set)]
     if options.launch:
         by_name = {case.name: case for case in (*cases, MIDDLING)}
         return launch([by_name[name] for name in options.launch.read_text().splitlines()])
