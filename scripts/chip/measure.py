@@ -135,7 +135,7 @@ def products_source():
 
 
 def products():
-    """Cycles of a warp's product: until the next may take its sums, and of a busy multiprocessor."""
+    """Cycles of a product: until the next may take its sums, and of a busy multiprocessor."""
     x, out = room(MB), room(64 * KB)
     for opcode in PRODUCTS:
         for what, threads, chains in (("latency", 32, 1), ("rate", 1024, CHAINS)):

@@ -1,5 +1,5 @@
-"""Launches by tensor cores: some that the clock was made with, and others that it predicted before an
-H200 had run them."""
+"""Launches by tensor cores: some that the clock was made with, and others that it predicted before
+an H200 had run them."""
 
 from math import ceil
 
