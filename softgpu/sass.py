@@ -9,12 +9,16 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
+
+from .ptx.matrices import product_of
+from .ptx.program import Instruction, SourceLine
 
 __all__ = [
     "SassBlock",
@@ -24,7 +28,10 @@ __all__ = [
     "executions",
     "find_nvdisasm",
     "listing",
+    "prefixed",
 ]
+
+_T = TypeVar("_T")
 
 _LINE = re.compile(r'//## File "\.nv_debug_ptx_txt", line (\d+)')
 _LABEL = re.compile(r"^(\.L_x_\d+|\$[\w$]+):")
@@ -32,16 +39,29 @@ _INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.+?) ?;")
 _PARTS = re.compile(r"(?:(@!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*)")
 _REGISTER = re.compile(r"\b(U?R\d+|U?P\d)(\.64)?\b")
 _ENDS = ("BRA", "EXIT", "RET", "BRX", "JMP", "CALL", "WARPSYNC", "BREAK", "BSYNC", "KILL")
-# PTX of these becomes one instruction each, so that more of them are copies
+_PRODUCT = re.compile(r"\s*(?:@!?%\w+\s+)?((?:wmma\.)?mma\.[\w.:]+)")
+_PRODUCTS = "HMMA", "IMMA", "BMMA", "DMMA"
+_WIDTHS = {  # registers of d, a, b and c of products
+    "HMMA.16816.F32": (4, 4, 2, 4), "HMMA.16816.F16": (2, 4, 2, 2), "HMMA.1688.F32": (4, 2, 1, 4),
+    "HMMA.1688.F16": (2, 2, 1, 2), "HMMA.1688.F32.TF32": (4, 4, 2, 4),
+    "HMMA.1684.F32.TF32": (4, 2, 1, 4), "IMMA.16832": (4, 4, 2, 4), "IMMA.16816": (4, 2, 1, 4),
+    "IMMA.8816": (2, 1, 1, 2), "BMMA.168256": (4, 4, 2, 4), "BMMA.168128": (4, 2, 1, 4),
+    "BMMA.88128": (2, 1, 1, 2), "DMMA.8x8x4": (4, 2, 2, 4), "DMMA.16x8x4": (8, 4, 2, 8),
+    "DMMA.16x8x8": (8, 8, 4, 8), "DMMA.16x8x16": (8, 16, 8, 8),
+}  # fmt: skip
+_MATRICES = (*_PRODUCTS, "LDSM")  # which ptxas leaves where they are
+# PTX of these becomes one instruction each, so that more of them are copies; of products, so many
 _ONE_EACH = ("LDG", "STG", "LDS", "STS", "LDL", "STL", "ATOM", "RED", "SHFL", "BAR", "FFMA", "DFMA",
-             "HFMA2", "FMUL", "POPC", "FADD")  # fmt: skip
+             "HFMA2", "FMUL", "POPC", "FADD", *_PRODUCTS)  # fmt: skip
 _CONSTANTS = ("LDC", "ULDC", "MOV", "UMOV", "IMAD.MOV", "HFMA2.MMA", "S2R", "S2UR", "CS2R", "PLOP3")
 _STORES = ("ST", "RED", "BAR", "BRA", "EXIT", "BSSY", "BSYNC")
 
 
 @dataclass(frozen=True)
 class SassInstruction:
-    """One machine instruction. line: of the PTX, 0 where ptxas added it."""
+    """One machine instruction. line: of the PTX, 0 where ptxas added it; share: of that line's
+    product of matrices, if it is one, else 1; keeps: how many groups of copies may be
+    under way after it."""
 
     opcode: str
     line: int
@@ -49,6 +69,8 @@ class SassInstruction:
     writes: tuple[str, ...]
     reads: tuple[str, ...]
     target: str = ""
+    share: float = 1
+    keeps: int = 0
 
     @property
     def base(self) -> str:
@@ -62,6 +84,11 @@ class SassBlock:
     instructions: list[SassInstruction] = field(default_factory=list)
     labels: tuple[str, ...] = ()
     cold: bool = False
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it goes on to itself."""
+        return bool(self.labels) and self.instructions[-1].target in self.labels
 
 
 def find_nvdisasm(nvcc: str = "") -> str | None:
@@ -105,10 +132,22 @@ def disassemble(ptx: str, target: str, ptxas: str, nvdisasm: str) -> dict[str, l
     """The blocks of each kernel of a PTX text."""
     # the targets of indirect branches, which -ndf leaves out, take a third of the time
     text = disassembly(ptx, target, ptxas, nvdisasm, "-ndf")
-    return {name: _blocks(rows) for name, rows in listing(text).items()}
+    shares = _shares(ptx)
+    return {name: _blocks(rows, shares) for name, rows in listing(text).items()}
 
 
-def _blocks(rows: list[tuple[str, str]]) -> list[SassBlock]:
+def _shares(ptx: str) -> dict[int, float]:
+    """Of each line of PTX that is a product of matrices: 1 / the machine instructions it takes."""
+    shares = {}
+    for line, text in enumerate(ptx.splitlines(), 1):
+        if found := _PRODUCT.match(text):
+            opcode, *modifiers = found[1].split(".")
+            item = Instruction(opcode, tuple(modifiers), (), SourceLine("", 0))
+            shares[line] = 1 / max(product_of(item).machine[1], 1)
+    return shares
+
+
+def _blocks(rows: list[tuple[str, str]], shares: dict[int, float]) -> list[SassBlock]:
     blocks, line, targets = [SassBlock()], 0, set()
     for what, text in rows:
         if what == "line":
@@ -118,7 +157,7 @@ def _blocks(rows: list[tuple[str, str]]) -> list[SassBlock]:
                 blocks.append(SassBlock())
             blocks[-1].labels += (text,)
         elif parts := _PARTS.fullmatch(text):
-            machine = _machine(parts[1], parts[2], parts[3], line)
+            machine = _machine(parts[1], parts[2], parts[3], line, shares.get(line))
             if machine.base == "NOP":
                 continue
             blocks[-1].instructions.append(machine)
@@ -137,7 +176,8 @@ def _blocks(rows: list[tuple[str, str]]) -> list[SassBlock]:
     return [block for block in blocks if block.instructions]
 
 
-def _machine(predicate: str | None, opcode: str, rest: str, line: int) -> SassInstruction:
+def _machine(predicate: str | None, opcode: str, rest: str, line: int,
+             share: float | None) -> SassInstruction:  # fmt: skip
     target = re.search(r"`\((\S+)\)", rest)
     pieces = rest.split(",")
     registers = [_registers(piece, opcode, place) for place, piece in enumerate(pieces)]
@@ -149,7 +189,12 @@ def _machine(predicate: str | None, opcode: str, rest: str, line: int) -> SassIn
     if predicate:
         reads.append(predicate.strip("@!"))
     told = target[1] if target else ""
-    return SassInstruction(opcode, line, predicate or "", tuple(writes), tuple(reads), told)
+    if share is None or not opcode.startswith(_PRODUCTS):
+        share = float(share is None)
+    keeps = int(pieces[1], 16) if opcode == "DEPBAR.LE" else 0
+    return SassInstruction(
+        opcode, line, predicate or "", tuple(writes), tuple(reads), told, share, keeps
+    )
 
 
 def _registers(piece: str, opcode: str, place: int) -> list[str]:
@@ -159,10 +204,26 @@ def _registers(piece: str, opcode: str, place: int) -> list[str]:
         found.append(name)
         count = 2 if wide or (".64" in opcode or ".WIDE" in opcode and place == 0) else 1
         count = 4 if ".128" in opcode and "[" not in piece else count
+        count = _width(opcode, place, count)
         if name[0] != "P" and name[:2] != "UP":
             stem = name.rstrip("0123456789")
             found += [f"{stem}{int(name[len(stem) :]) + k}" for k in range(1, count)]
     return found
+
+
+def prefixed(table: dict[str, _T], opcode: str) -> _T | None:
+    """What a table has for the longest beginning of an opcode."""
+    while opcode and opcode not in table:
+        opcode = opcode.rpartition(".")[0]
+    return table.get(opcode)
+
+
+def _width(opcode: str, place: int, count: int) -> int:
+    """How many registers the operand of a product or of ldmatrix has, of another one `count`."""
+    if opcode.startswith("LDSM") and place == 0:
+        return int(opcode[-1]) if opcode[-2] == "." else 1
+    widths = prefixed(_WIDTHS, opcode)
+    return widths[place] if widths and place < len(widths) else count
 
 
 def executions(blocks: list[SassBlock], by_line: dict[int, float], warps: float) -> list[float]:
@@ -205,18 +266,21 @@ def _counts(block: SassBlock, by_line: dict[int, float]) -> list[float]:
     known = [m for m in block.instructions if m.line in by_line]
     certain = [m for m in known if not m.predicate or m.base in _ENDS]
     own = [m for m in certain if not m.opcode.startswith(_CONSTANTS)]
-    return [by_line[m.line] for m in own or certain or known]
+    matrices = [m for m in certain if m.base in _MATRICES]
+    return [by_line[m.line] for m in matrices or own or certain or known]
 
 
 def _alike(lines: frozenset, own: frozenset) -> bool:
     return bool(lines) and 2 * len(lines & own) > max(len(lines), len(own))
 
 
-def _anchors(block: SassBlock) -> Counter:
+def _anchors(block: SassBlock) -> dict[tuple[int, str], float]:
     """Instructions of which PTX has one each: how many copies a block has."""
-    return Counter(
-        (m.line, m.base) for m in block.instructions if m.base.startswith(_ONE_EACH) and m.line
-    )
+    copies: dict[tuple[int, str], float] = defaultdict(float)
+    for m in block.instructions:
+        if m.base.startswith(_ONE_EACH) and m.line and m.share:
+            copies[m.line, m.base] += m.share
+    return copies
 
 
 def _copies(block: SassBlock) -> int:

@@ -8,7 +8,6 @@ from helpers.xray.fragments import holders
 
 from helpers import autoinit, sources, xray
 from tests.xray.nsight import matrices
-from tests.xray.nsight.cases import source
 
 pytestmark = pytest.mark.skipif(not autoinit.is_software, reason="the software GPU counts")
 cuda = autoinit.cuda
@@ -97,26 +96,17 @@ def test_one_lane_is_named(axes_of):
     assert "lane 5 holds [1, 4], [1, 5], [1, 6], [1, 7], [9, 4]" in alt
 
 
-@pytest.fixture(scope="module")
-def probes():
-    from pycuda.compiler import SourceModule
-
-    return SourceModule(source("probes.cu"), no_extern_c=True, arch="sm_90")
-
-
 @pytest.mark.parametrize("kernel", ["matrix_x1", "matrix_x2", "matrix_x4", "matrix_x4t"])
-def test_rows_of_matrices_are_drawn_on_banks_as_they_are_counted(kernel, probes, axes_of):
+def test_rows_of_matrices_are_drawn_on_banks_as_they_are_counted(kernel, axes_of):
     """The picture's wavefronts come from Python, the counts from an H200."""
-    out, function = cuda.mem_alloc(4 * 32), probes.get_function(kernel)
-    cases = [case for case in matrices.matrices() if case[0] == kernel][::9]
-    for _, loads, stores, expected in cases:
-        tables = (np.array(matrices.offsets(at), np.int32) for at in (loads, stores))
-        given = map(cuda.to_device, tables)
-        report = xray.profile(function, *given, out, grid=1, block=32, shared=49152)
+    cases = [*matrices.matrices().items()]
+    cases = [(case, expected) for case, expected in cases if case.kernel == kernel][::9]
+    for case, expected in cases:
+        report = case.profiled()
         waves, _, conflicts, _ = (expected[metric] for metric in matrices.METRICS)
         line = next(p for p, n in report.lines.items() if n["lds.wavefronts"] == waves)
         _, alt = axes_of(xray.draw_banks, report, line, operation="load")
-        assert f" {waves} wavefront" in alt and f" {conflicts} of them" in alt, loads
+        assert f" {waves} wavefront" in alt and f" {conflicts} of them" in alt, case.loads
     assert cases
 
 

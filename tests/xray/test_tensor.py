@@ -6,37 +6,23 @@ import pytest
 from helpers import autoinit, xray
 from softgpu.ptx.matrices import product_of
 from softgpu.ptx.program import Instruction, SourceLine
+from softgpu.sass import find_nvdisasm
 from tests.xray.nsight import matrices
-from tests.xray.nsight.cases import source
 
 pytestmark = pytest.mark.skipif(not autoinit.is_software, reason="the software GPU counts")
 SHARE = 3  # of the launches that were recorded, every so many
 KERNELS = ("matrix_x1", "matrix_x2", "matrix_x4", "matrix_x1t", "matrix_x2t", "matrix_x4t")
 
 
-@pytest.fixture(scope="module")
-def probes():
-    from pycuda.compiler import SourceModule
-
-    return SourceModule(source("probes.cu"), no_extern_c=True, arch="sm_90")
-
-
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_wavefronts(kernel, probes):
-    import pycuda.driver as cuda
-
-    function = probes.get_function(kernel)
-    out = cuda.mem_alloc(4 * 32)
+def test_wavefronts(kernel):
     wrong = []
-    for name, loads, stores, expected in [*matrices.matrices()][::SHARE]:
-        if name == kernel:
-            tables = (np.array(matrices.offsets(at), np.int32) for at in (loads, stores))
-            given = map(cuda.to_device, tables)
-            report = xray.profile(function, *given, out, grid=1, block=32, shared=49152)
-            counted = report.nsight()
+    for case, expected in [*matrices.matrices().items()][::SHARE]:
+        if case.kernel == kernel:
+            counted = case.profiled().nsight()
             found = {metric: counted[metric] for metric in expected}
             if found != expected:
-                wrong.append((loads, stores, found, expected))
+                wrong.append((case.name, found, expected))
     assert not wrong
 
 
@@ -48,6 +34,14 @@ def test_machine_instructions():
         item = Instruction(opcode, tuple(modifiers), (), SourceLine("", 0))
         found[form] = product_of(item).machine
     assert found == matrices.products()
+
+
+@pytest.mark.parametrize("name", [*matrices.products()][7::60])
+def test_what_the_recorder_launches_makes_so_many_products(name):
+    case = matrices.Products(name)
+    counted, (pipe, count) = case.profiled().nsight(), matrices.products()[name]
+    found = {metric: counted.get(metric, 0) for metric in matrices.PIPES}
+    assert found == {m: case.made * count * (of == pipe) for m, of in matrices.PIPES.items()}
 
 
 MULTIPLY = """
@@ -103,3 +97,28 @@ def test_wmma_loads_as_the_machine_does():
     shared, plain = (report[f"load_matrix_sync({part}"] for part in ("x, s", "y, a"))
     assert (shared["lds.requests"], shared["lds.wavefronts"]) == (1, 8)
     assert (plain["ld.requests"], plain["ld.sectors"]) == (4, 32)
+
+
+LOOP = """
+extern "C" __global__ void loop(const unsigned *x, float *out, int turns)
+{
+    unsigned a = x[threadIdx.x];
+    float d[4] = {};
+    for (int turn = 0; turn < turns; turn++)
+        asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"
+                     " {%0, %1, %2, %3}, {%4, %4, %5, %4}, {%4, %5}, {%0, %1, %2, %3};"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                     : "r"(a), "r"(turn));
+    out[threadIdx.x] = d[0] + d[3];
+}
+"""
+
+
+@pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm")
+def test_products_of_loops_that_are_unrolled_are_as_many_as_the_machine_makes():
+    """Two machine instructions each, in copies of a loop's body."""
+    from pycuda import gpuarray
+
+    x, out = gpuarray.zeros(32, np.uint32), gpuarray.zeros(32, np.float32)
+    report = xray.profile((LOOP, "loop"), x, out, np.int32(37), grid=1, block=32)
+    assert report.machine.opcodes["HMMA.16816.F32"] == report.total["hmma"] == 2 * 37

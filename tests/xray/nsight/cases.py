@@ -13,7 +13,7 @@ from helpers import shapes, sources, windows
 
 from .patterns import PATTERNS, SHARING, few, pattern
 
-__all__ = ["CASES", "OWN", "Case"]
+__all__ = ["CASES", "OWN", "Case", "module"]
 
 HERE = Path(__file__).parent
 OWN = ("probes.cu", "kernels.cu")  # the other cases are of the course
@@ -50,7 +50,7 @@ class Case:
     def function(self):
         """The compiled kernel."""
         if self.file in OWN:
-            return _module(self.file).get_function(self.kernel)
+            return module(self.file).get_function(self.kernel)
         return sources.kernel(self.file, **self.choices)
 
     @property
@@ -82,7 +82,8 @@ def _code(text, seen):
 
 
 @cache
-def _module(file):
+def module(file):
+    """One of our own files, compiled."""
     from pycuda.compiler import SourceModule
 
     return SourceModule(source(file), no_extern_c=True, arch="sm_90")

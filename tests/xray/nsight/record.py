@@ -1,10 +1,11 @@
 """Record what Nsight Compute counts:
 
-python -m tests.xray.nsight.record [--all] [--own] [--more FILE]
+python -m tests.xray.nsight.record [--all] [--own] [--tensor] [--more FILE]
 
 On a machine with a GPU and ncu: fills golden.csv, by default with the cases that it
-does not hold yet or whose code has changed. --own leaves the course's kernels out; --more writes
-further metrics to FILE."""
+does not hold yet or whose code has changed; with --all every table, matrices.csv and products.csv
+too, with --tensor only these two. --own leaves the course's kernels out; --more writes further
+metrics to FILE."""
 
 import argparse
 import csv
@@ -12,6 +13,9 @@ import io
 import subprocess
 import sys
 from pathlib import Path
+
+from . import matrices
+from .cases import CASES, OWN
 
 GOLDEN = Path(__file__).parent / "golden.csv"
 METRICS = [
@@ -107,6 +111,18 @@ def write(path, metrics, rows):
             lines.writerow([case.name, digest, *(values.get(m, "") for m in metrics), case.why])
 
 
+def tensor():
+    """Fills the tables of ldmatrix, stmatrix and products."""
+    cases = [*matrices.matrices()], [*map(matrices.Products, matrices.products())]
+    found = []
+    for some, metrics in zip(cases, (matrices.METRICS, [*matrices.PIPES])):
+        rows = []
+        for first in range(0, len(some), BATCH):
+            rows += counted(some[first : first + BATCH], metrics)
+        found.append({c: {m: number(row[m]) for m in metrics} for c, row in zip(some, rows)})
+    matrices.save(*found)
+
+
 def save(known, cases):
     """{case: (digest, {metric: value})} as the golden table, in the order of the cases."""
     write(GOLDEN, METRICS, [(c, *known[c.name]) for c in cases if c.name in known])
@@ -124,17 +140,21 @@ def golden():
 
 
 def main():
-    from .cases import CASES, OWN
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--own", action="store_true")
+    parser.add_argument("--tensor", action="store_true")
     parser.add_argument("--more", type=Path)
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.launch:
         names = set(options.launch.read_text().splitlines())
-        return launch([case for case in CASES if case.name in names])
+        everyone = *CASES, *matrices.matrices(), *map(matrices.Products, matrices.products())
+        return launch([case for case in everyone if case.name in names])
+    if options.all or options.tensor:
+        tensor()
+    if options.tensor:
+        return None
     old = {} if options.all else golden()
     wanted = [c for c in CASES if c.name not in old or old[c.name][0] != c.digest()]
     wanted = [c for c in wanted if c.file in OWN or not options.own]
