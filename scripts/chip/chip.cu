@@ -127,7 +127,8 @@ MATRICES_OF(1)
 MATRICES_OF(4)
 
 // cp.async of 16 bytes from lines that the L2 holds, waited for each time.
-extern "C" __global__ __launch_bounds__(1024) void copy_async(long long *cycles, const u32 *x, u32 *out)
+extern "C" __global__ __launch_bounds__(1024) void copy_async(long long *cycles, const u32 *x,
+                                                              u32 *out)
 {
     __shared__ uint4 memory[1024];
     u32 to = __cvta_generic_to_shared(memory + threadIdx.x);

@@ -7,8 +7,10 @@ typedef unsigned u32;
 namespace wmma = nvcuda::wmma;
 
 #define ARGUMENTS_4_2                                                                              \
-    " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                             \
-        : HOLDS(d[0]), HOLDS(d[1]), HOLDS(d[2]), HOLDS(d[3])                                       \
+    " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" : HOLDS(d[0]),              \
+                                                                         HOLDS(d[1]),              \
+                                                                         HOLDS(d[2]),              \
+                                                                         HOLDS(d[3])               \
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1])
 
 #define HOLDS "+f"
@@ -235,7 +237,8 @@ extern "C" __global__ void product_in_turns(const half *a, const half *b, float 
         for (int step = 0; step < 32; step += 8)
             for (int r = 0; r < 2; r++) {
                 half(*of_a)[40] = tiles[turn][0] + y + r * 16 + line;
-                u32 low = *(u32 *)&of_a[0][step + word * 2], high = *(u32 *)&of_a[8][step + word * 2];
+                u32 low = *(u32 *)&of_a[0][step + word * 2],
+                    high = *(u32 *)&of_a[8][step + word * 2];
                 for (int j = 0; j < 4; j++)
                     narrow(sum[r][j], low, high,
                            *(u32 *)&tiles[turn][1][x + j * 8 + line][step + word * 2]);
@@ -316,7 +319,7 @@ extern "C" __global__ void attention(const half *queries, const half *keys, cons
                 all[e / 2] += score[j][e];
             }
         for (int step = 0; step < 4; step++) {
-            float(*s)[4] = score + step * 2;
+            float (*s)[4] = score + step * 2;
             u32 p[4] = {packed(s[0][0], s[0][1]), packed(s[0][2], s[0][3]),
                         packed(s[1][0], s[1][1]), packed(s[1][2], s[1][3])};
             for (int j = 0; j < 8; j++) {
