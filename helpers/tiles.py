@@ -63,24 +63,21 @@ def picture(kernel, *args, grid, block):
     and makes: a colour for each of its warps."""
     tiles = Tiles(kernel, *args, grid=grid, block=block)
     (m, k), n = args[0].shape, args[1].shape[1]
-    gap = max(m, n) / 16
+    gap = (m + k) / 11
     corners = (-k - gap, 0), (0, -k - gap), (0, 0)
-    names = ("a", -k - gap, -gap / 4, "left", "bottom"), ("b", -gap / 2, -gap, "right", "bottom")
-
     grey = ["grey: several warps,"] * any((owner == SEVERAL).any() for owner in tiles.owners)
 
     def paint(axes):
-        for (left, top), owner in zip(corners, tiles.owners):
+        for name, (left, top), owner in zip("abc", corners, tiles.owners):
+            axes.text(left, top - gap / 6, name, va="bottom")
             high, wide = owner.shape
             extent = left, left + wide, top + high, top
             axes.imshow(_coloured(owner), extent=extent, interpolation="nearest")
             axes.add_patch(Rectangle((left, top), wide, high, fc="none", ec=plots.INK, lw=1))
-        for name, x, y, ha, va in (*names, ("c", n + gap, 0, "left", "top")):
-            axes.text(x, y, name, ha=ha, va=va)
         of_a, of_b, of_c = tiles.words
         words = "block 0, a colour for each warp,", *grey, of_a, of_b, f"and {of_c}"
         axes.text(n + gap, m, "\n".join(words), va="bottom", linespacing=1.4)
-        axes.set(xlim=(-k - gap - 1, n + 1), ylim=(m + 1, -k - gap - 1), aspect="equal")
+        axes.set(xlim=(-k - gap - 1, n + 1), ylim=(m + 1, -k - 2 * gap), aspect="equal")
         axes.set_axis_off()
 
     alt = f"Block 0 of {tiles.warps} warps {', '.join(tiles.words)}."
