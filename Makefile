@@ -13,7 +13,7 @@ CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: lab fresh exercises mutants fuzz graders test products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
-	cuda-core-tests cuda-bindings-tests lock clean
+	cuda-core-tests cuda-bindings-tests lock wheel clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
 lab: setup
@@ -107,7 +107,12 @@ pycuda-tests numba-tests cuda-core-tests cuda-bindings-tests: setup
 lock: setup
 	@.venv/bin/python scripts/lock.py
 
+# softgpu as one file in build/wheel, for pip install; its driver is in it.
+wheel: setup
+	@$(RUN) pip wheel -q --disable-pip-version-check --no-index --no-deps --no-build-isolation -w build/wheel ./softgpu
+	@ls build/wheel/softgpu-*.whl
+
 # Back to a fresh clone.
 clean:
-	rm -rf .venv .cache build helpers.egg-info softgpu/driver/libcuda.so*
+	rm -rf .venv .cache build *.egg-info softgpu/*.egg-info softgpu/driver/libcuda.so* softgpu/clients/*.so
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -66,7 +66,7 @@ def make_environment():
     if stamp.exists() and stamp.read_text() == key:
         return
     venv.create(FOLDER / "venv", with_pip=True, clear=True)
-    pip("-e", f"{setup.ROOT}[clients]", *HELPERS)
+    pip("-e", setup.ROOT / "softgpu", "-e", f"{setup.ROOT}[clients]", *HELPERS)
     (site_packages() / "sitecustomize.py").write_text(INSTALL)
     stamp.write_text(key)
 

@@ -19,7 +19,7 @@ def main():
         text = subprocess.run(
             [Path(work, "bin", "uv"), "pip", "compile", "-q", "pyproject.toml",
              *(f"--extra={extra}" for extra in EXTRAS), "--universal", "--python-version", "3.11",
-             "--no-emit-package", "pycuda",
+             "--no-emit-package", "pycuda", "--no-emit-package", "softgpu",
              "--no-annotate", "--no-header"],
             cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True,
         ).stdout  # fmt: skip

@@ -242,22 +242,23 @@ def install_pycuda(key):
         write_stamp("pycuda", key)
 
 
-def install_helpers():
-    """The package of this checkout, editable, and what it brings to JupyterLab."""
+def install_course():
+    """The two packages of this checkout, editable, and what they bring to JupyterLab."""
     extension = ROOT / "helpers/labextension"
     files = [path for path in sorted(extension.rglob("*")) if path.is_file()]
-    key = digest(ROOT / "pyproject.toml", *files)
-    if stamp_is("helpers", key):
+    key = digest(ROOT / "pyproject.toml", ROOT / "softgpu/pyproject.toml", *files)
+    if stamp_is("course", key):
         return
-    with progress("The course's helpers"):
-        install("-e", ROOT)
+    with progress("The software GPU and the course"):
+        pip("uninstall", "--yes", "helpers")  # what both were until version 2
+        install("-e", ROOT / "softgpu", "-e", ROOT)
         installed = VENV / "share/jupyter/labextensions/kernel-cells"
         shutil.rmtree(installed, ignore_errors=True)
         shutil.copytree(extension, installed)
         settings = VENV / "share/jupyter/lab/settings/overrides.json"
         settings.parent.mkdir(parents=True, exist_ok=True)
         settings.write_text(json.dumps(QUIET, indent=4))
-        write_stamp("helpers", key)
+        write_stamp("course", key)
 
 
 def building_softgpu():
@@ -309,7 +310,7 @@ def set_up():
             with building_pycuda(toolkit, key):
                 install_packages("Python packages", "packages", rest)
             install_pycuda(key)
-            install_helpers()
+            install_course()
         write_stamp("complete", str(toolkit))
     device = "the NVIDIA GPU" if driver else "the software GPU"
     print("Ready: {}, compiler {}".format(device, toolkit), flush=True)

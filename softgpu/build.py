@@ -34,6 +34,7 @@ FLAGS = (
     "-std=gnu11 -O3 -fPIC -fvisibility=hidden -pthread -Wall -Wextra "
     "-ffp-contract=off -fno-math-errno -fno-trapping-math"
 ).split()
+OLD_LIBC = f"-I{DRIVER}", "-include", "old_libc.h"
 
 
 class BuildError(Exception):
@@ -65,7 +66,7 @@ def sources():
 
 def compiling():
     """The command that compiles them, but for which and what to."""
-    return [find_compiler(), *flags(), f"-I{DRIVER}"]
+    return [find_compiler(), *flags(), *OLD_LIBC]
 
 
 def fingerprint():

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from .. import build, cache
 
-__all__ = ["serve"]
+__all__ = ["build_ahead", "serve"]
 
 _NVRTC = Path(__file__).with_name("nvrtc.c")
 _RUNTIME = {  # calls of the runtime, and those of the driver that take and give the same
@@ -71,7 +71,26 @@ def _answer_for_the_runtime() -> None:
 
 
 def _compiled() -> Path:
-    """The library in front of the run-time compiler, kept from process to process."""
-    command = [build.find_compiler(), "-shared", "-fPIC", "-O2", _NVRTC, "-ldl", "-o"]
-    kept = f"{hashlib.sha256(_NVRTC.read_bytes()).hexdigest()[:32]}.so"
-    return cache.made_once(kept, lambda made: build.run_compiler([*command, made]))
+    """The library in front of the run-time compiler: a wheel's, or kept from process to process."""
+    ours = _name()
+    return ours if ours.exists() else cache.made_once(ours.name, _compile)
+
+
+def _name() -> Path:
+    """What it is called, and where a wheel has it."""
+    return _NVRTC.with_name(f"{hashlib.sha256(_NVRTC.read_bytes()).hexdigest()[:32]}.so")
+
+
+def _compile(made: Path) -> None:
+    words = ["-shared", "-fPIC", "-O2", *build.OLD_LIBC]
+    build.run_compiler([build.find_compiler(), *words, _NVRTC, "-ldl", "-o", made])
+
+
+def build_ahead() -> Path:
+    """Make that library for a wheel."""
+    ours = _name()
+    for old in {*_NVRTC.parent.glob("*.so")} - {ours}:
+        old.unlink()
+    if not ours.exists():
+        _compile(ours)
+    return ours

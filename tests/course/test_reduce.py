@@ -4,10 +4,10 @@ from math import ceil
 
 import numpy as np
 import pytest
-from helpers.xray.sanitizer import sanitize
 
 import helpers.autoinit  # noqa: F401
 from helpers import checks, sources
+from helpers.xray.sanitizer import sanitize
 
 from .steps_reduce import (
     ACCUMULATORS,

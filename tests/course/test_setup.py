@@ -20,10 +20,12 @@ from tests import ROOT
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = [pins for name, pins in PROJECT["optional-dependencies"].items() if name != "clients"]
+OURS = "softgpu"
 PINS = {  # of the lab, which needs no other client of the software GPU than PyCUDA
     requirement.name: str(requirement.specifier)
     for line in [*PROJECT["dependencies"], *sum(EXTRAS, [])]
     for requirement in [Requirement(line)]
+    if requirement.name != OURS
 }
 
 
@@ -62,9 +64,23 @@ def test_conda_pins_are_the_same():
     pins = dict(line.split("=") for line in listed if isinstance(line, str) and "=" in line)
     assert pins.pop("python") in PYTHONS
     assert {name: "==" + pin for name, pin in pins.items()}.items() <= PINS.items()
-    needed = {Requirement(line).name for line in PROJECT["dependencies"]}
+    needed = {Requirement(line).name for line in PROJECT["dependencies"]} - {OURS}
     assert needed | {"pycuda"} <= pins.keys()
-    assert {"pip": ["-e ."]} in listed
+    assert {"pip": ["-e ./softgpu", "-e ."]} in listed
+
+
+def test_what_the_lab_runs_is_what_softgpu_allows():
+    softgpu = tomllib.loads((ROOT / "softgpu/pyproject.toml").read_text())["project"]
+    assert softgpu["name"] == OURS
+    assert softgpu["requires-python"] == PROJECT["requires-python"]
+    allowed = softgpu["dependencies"], *softgpu["optional-dependencies"].values()
+    exact = PINS | {
+        Requirement(line).name: str(Requirement(line).specifier)
+        for line in PROJECT["optional-dependencies"]["clients"]
+    }
+    for requirement in map(Requirement, sum(allowed, [])):
+        version = exact[requirement.name].removeprefix("==")
+        assert version in requirement.specifier, requirement
 
 
 def test_jupyterlab_finds_the_extension_under_its_name():

@@ -96,6 +96,22 @@ def test_no_modules_import_each_other():
         assert not [other for other in others if other.split(".")[0] in above], name
 
 
+def test_softgpu_is_without_the_course():
+    for name in [name for name in MODULES if name.split(".")[0] == "softgpu"]:
+        tree = ast.parse(MODULES[name].read_text())
+        nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+        absolute = {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}
+        absolute |= {n.module for n in nodes if isinstance(n, ast.ImportFrom) and not n.level}
+        assert not {module.split(".")[0] for module in absolute} & {*PACKAGES[1:]}, name
+
+
+def test_nothing_but_the_command_needs_xray():
+    rest = [name for name in MODULES if name.startswith("softgpu.")]
+    rest = [name for name in rest if not name.startswith("softgpu.xray")]
+    needing = {name for name in rest for other in imported(name) if "softgpu.xray" in other}
+    assert needing == {"softgpu.run"}
+
+
 def test_the_compilers_folders_import_only_those_below_them():
     needs = {
         name: {other for other in imported(name) if other.startswith("softgpu.jit.")}
@@ -173,6 +189,7 @@ def test_an_arrow_that_climbs_is_found():
 
 def test_every_module_can_be_the_first_to_be_imported():
     import llvmlite.binding  # noqa: F401  (what takes long, once)
+    import matplotlib.figure  # noqa: F401
     import numpy  # noqa: F401
 
     for name in [name for name in MODULES if name.split(".")[0] == "softgpu"]:

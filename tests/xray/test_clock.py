@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.xray.chip import CHIPS, chip
-from helpers.xray.occupancy import occupancy
 
 from helpers import autoinit, xray
+from helpers.xray.chip import CHIPS, chip
+from helpers.xray.occupancy import occupancy
 from softgpu.sass import find_nvdisasm
 
 from .clock import validate

@@ -4,9 +4,9 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from helpers.xray.fragments import holders
 
 from helpers import autoinit, sources, xray
+from helpers.xray.fragments import holders
 from tests.xray.nsight import matrices
 
 pytestmark = pytest.mark.skipif(not autoinit.is_software, reason="the software GPU counts")

@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from helpers.xray.launch import OwnTarget, Sparse, target_of, variables_kept
 
 from helpers import autoinit, sources, xray
 from helpers.play.recording import record
+from helpers.xray.launch import OwnTarget, Sparse, target_of, variables_kept
 from softgpu.loader import Engine
 
 from pycuda import gpuarray  # isort: skip

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.xray.sanitizer import sanitize
 
 from helpers import autoinit, checks, ops, sources, windows
 from helpers.xray import launch
+from helpers.xray.sanitizer import sanitize
 from tests import ROOT
 from tests.course import steps_elementwise as elementwise
 from tests.course import steps_gemm as gemm

@@ -5,10 +5,10 @@ import shutil
 
 import numpy as np
 import pytest
-from helpers.xray.occupancy import occupancy
 
 from helpers import autoinit, sources, xray
 from helpers.xray import draw, launch
+from helpers.xray.occupancy import occupancy
 from softgpu import build
 from softgpu.jit.analysis.flow import blocks_in_order
 from softgpu.jit.analysis.merging import merged_accesses

@@ -4,10 +4,10 @@ import functools
 
 import numpy as np
 import pytest
-from helpers.xray.profiler import profile
-from helpers.xray.sanitizer import sanitize
 
 from helpers import autoinit
+from helpers.xray.profiler import profile
+from helpers.xray.sanitizer import sanitize
 from softgpu import loader, settings
 from tests import ROOT
 from tests.xray.planted import FILES, planted

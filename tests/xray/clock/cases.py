@@ -6,9 +6,9 @@ from math import ceil
 from pathlib import Path
 
 import numpy as np
-from helpers.xray.chip import MODELLED
 
 from helpers import sources
+from helpers.xray.chip import MODELLED
 from softgpu.contract import DEVICE
 
 __all__ = ["CASES", "MIDDLING", "Case", "below", "floats", "power", "zeros"]

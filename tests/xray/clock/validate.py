@@ -17,9 +17,9 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from helpers.xray.chip import MODELLED
 
 from helpers import plots
+from helpers.xray.chip import MODELLED
 from tests import ROOT
 
 from .record import GOLDEN

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+
 from helpers.xray.report import TENSOR
 
 from .cases import module
