@@ -4,8 +4,8 @@ Contenders are ours, cub::DeviceReduce, and PyTorch and CuPy where they are inst
 is checked against NumPy on random data before it is timed. Times are medians of many runs, each
 with a cache full of something else (helpers.bench says how), and contenders take turns. The floor
 of a case is what the memory allows: the bytes that must move at the speed that a large read or copy
-reached in this run, and the time of a kernel that does nothing; of products, what the GPU's float32
-units allow, if that is more. A smaller copy can be a little
+reached in this run, and the time of a kernel that does nothing; of products, what the units allow
+that multiply numbers of the type, if that is more. A smaller copy can be a little
 faster than that: its last writes are still in the cache when it ends.
 
 Leaves times.csv and a figure a topic in build/bench-gpu. Kept as notebooks/recorded/peers.csv, the
@@ -275,7 +275,9 @@ def main():
             speed = read if topic.endswith("sum") else copy
             needed_us = moved / speed / 1e3
             if topic in bench_products.TOPICS:
-                needed_us = max(needed_us, size / bench_products.multiply_adds_per_us())
+                needed_us = max(
+                    needed_us, size / bench_products.multiply_adds_per_us(case.split()[-1])
+                )
             floor = needed_us + empty_us
             add(topic, case, timed(runs, check), floor, size, moved)
         figure(topic, [row for row in rows if row["topic"] == topic], autoinit.name)

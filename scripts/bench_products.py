@@ -1,7 +1,7 @@
 """The cases of bench_gpu that multiply and add: products of matrices, and convolutions with their
-gradients. PyTorch calls cuBLAS and cuDNN, in float32 without tensor cores, in float16 with them."""
+gradients. PyTorch calls cuBLAS and cuDNN, in float32 without tensor cores, else with them."""
 
-from math import prod
+from math import inf, prod
 
 import numpy as np
 
@@ -13,6 +13,10 @@ __all__ = ["TOPICS", "cases", "multiply_adds_per_us"]
 
 TOPICS = "gemm", "conv2d"
 SQUARES = 512, 1024, 2048, 4096, 8192
+OTHERS = [  # m, n, k of halves: in lines that TMA cannot take, and thin
+    (4096, 4096, 4095), (4096, 4100, 4096), (1000, 1000, 1000),
+    (64, 4096, 4096), (16, 8192, 8192), (128, 128, 65536), (8192, 64, 8192),
+]  # fmt: skip
 LAYERS = [  # images, channels_out, kernel, stride, padding: of networks that see
     ((32, 64, 56, 56), 64, 3, 1, 1),
     ((32, 256, 14, 14), 256, 3, 1, 1),
@@ -23,13 +27,20 @@ LAYERS = [  # images, channels_out, kernel, stride, padding: of networks that se
 ]
 CHECKED = 64  # rows of a product, or channels of a result
 HALVED = {(7, 0), (7, 2), (7, 5), (8, 0)}  # GPUs with 64 float32 units to a multiprocessor, not 128
+TENSOR_CORES = {(8, 0): 1024, (9, 0): 2048}  # multiply-adds of halves a clock, of a multiprocessor
+AS_FAST = {"float16": 1, "bfloat16": 1, "tf32": 0.5, "int8": 2}  # as halves
+RESULT_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "tf32": 4, "int8": 4}
 
 
-def multiply_adds_per_us():
-    """What the float32 units of this GPU can do."""
+def multiply_adds_per_us(dtype):
+    """What the units that multiply numbers of a type can do; inf: not known of this GPU."""
     device = autoinit.device
-    units = device.multiprocessor_count * (64 if device.compute_capability() in HALVED else 128)
-    return units * device.clock_rate / 1e3
+    capability = device.compute_capability()
+    if dtype == "float32":
+        each = 64 if capability in HALVED else 128
+    else:
+        each = TENSOR_CORES.get(capability, inf) * AS_FAST[dtype]
+    return each * device.multiprocessor_count * device.clock_rate / 1e3
 
 
 def cases(topic, torch, cupy, allocator):
@@ -38,13 +49,17 @@ def cases(topic, torch, cupy, allocator):
     if torch:
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
         torch.backends.cudnn.benchmark = True
-    for dtype in "float32", "float16":
-        if topic == "gemm":
+    if topic == "gemm":
+        for kind in "float32", *AS_FAST:
             for n in SQUARES:
-                for transposed in "", "a", "b":
-                    if n == 4096 or not transposed:
-                        yield _product(n, transposed, dtype, torch, allocator)
-        else:
+                yield _product((n, n, n), "", kind, torch, allocator)
+            if kind in ("float32", "float16"):
+                yield _product((4096, 4096, 4096), "a", kind, torch, allocator)
+                yield _product((4096, 4096, 4096), "b", kind, torch, allocator)
+        for shape in OTHERS:
+            yield _product(shape, "", "float16", torch, allocator)
+    else:
+        for dtype in "float32", "float16":
             for layer in LAYERS:
                 for what in "forward", "input", "weight":
                     yield _convolution(what, *layer, dtype, torch, allocator)
@@ -54,28 +69,73 @@ def _random(shape, dtype, seed):
     return np.random.default_rng(seed).standard_normal(shape, np.float32).astype(dtype)
 
 
-def _product(n, transposed, dtype, torch, allocator):
-    name = f"gemm {n}{f' {transposed} transposed' if transposed else ''} {dtype}"
-    host = [_random((n, n), dtype, seed) for seed in (1, 2)]
-    on_gpu = [gpuarray.to_gpu(x, allocator) for x in host]
-    tensors = [torch.as_tensor(x, device="cuda") for x in on_gpu] if torch else []
-    host, on_gpu, tensors = (
-        [x.T if operand in transposed else x for operand, x in zip("ab", arrays)]
-        for arrays in (host, on_gpu, tensors)
-    )
-    runs = {"ours": lambda: ops.matmul(*on_gpu)}
+def _operand(shape, kind, seed):
+    """Random numbers of a kind, as they lie in an array, and what they are."""
+    x = _random(shape, "float32", seed)
+    if kind == "bfloat16":
+        bits = x.view(np.uint32) & 0xFFFF0000
+        return (bits >> 16).astype(np.uint16), bits.view(np.float32)
+    if kind == "tf32":
+        return x, (x.view(np.uint32) >> 13 << 13).view(np.float32)
+    made = (30 * x).clip(-128, 127).astype(np.int8) if kind == "int8" else x.astype(kind)
+    return made, made
+
+
+def _tensor(torch, array, kind):
+    if kind != "bfloat16":
+        return torch.as_tensor(array, device="cuda")
+    return torch.as_tensor(array.view(np.int16), device="cuda").view(torch.bfloat16)
+
+
+def _product(shape, transposed, kind, torch, allocator):
+    m, n, k = shape
+    size = f"{n}" if m == n == k else f"{m}x{n}x{k}"
+    name = f"gemm {size}{f' {transposed} transposed' if transposed else ''} {kind}"
+    asked = kind if kind in ("bfloat16", "tf32") else None
+    sides = {"a": (m, k), "b": (k, n)}
+    made, exact, on_gpu, tensors = {}, {}, {}, {}
+    for seed, (side, lying) in enumerate(sides.items(), 1):
+        lying = lying[::-1] if side in transposed else lying
+        made[side], exact[side] = _operand(lying, kind, seed)
+        on_gpu[side] = gpuarray.to_gpu(made[side], allocator)
+        tensors[side] = _tensor(torch, on_gpu[side], kind) if torch else None
+    for arrays in (exact, on_gpu, tensors) if transposed else ():
+        if arrays[transposed] is not None:
+            arrays[transposed] = arrays[transposed].T
+    runs = {"ours": lambda: ops.matmul(*on_gpu.values(), dtype=asked)}
     if torch:
-        runs["PyTorch"] = lambda: torch.matmul(*tensors)
+        runs["PyTorch"] = lambda: _by_torch(torch, kind, *tensors.values())
 
     def check(who, got):
-        rows = got[n - CHECKED :]
-        rows = rows.cpu().numpy() if hasattr(rows, "cpu") else rows.get()
-        a, b = host[0][n - CHECKED :].astype("f8"), host[1].astype("f8")
+        rows = _on_host(torch, got[-CHECKED:])
+        a, b = exact["a"][-CHECKED:].astype("f8"), exact["b"].astype("f8")
         want, size = a @ b, np.abs(a) @ np.abs(b)
-        within = checks.dot_tolerance(want, size, n, dtype, "float32")
+        count = max(k, checks.tensor_roundings(k))
+        dtype = "float32" if asked else rows.dtype
+        within = 0 if kind == "int8" else checks.dot_tolerance(want, size, count, dtype, "float32")
+        if kind == "bfloat16":  # whose last bit NumPy does not know
+            within += 2.0**-8 * (np.abs(want) + within)
+        elif kind == "tf32" and who != "ours":  # rounds operands, which ours are cut
+            within += 2.0**-9 * size
         checks.assert_close(rows, want, within, f"{who}, {name}")
 
-    return name, n**3, 3 * host[0].nbytes, runs, check
+    moved = sum(x.nbytes for x in made.values()) + m * n * RESULT_BYTES[kind]
+    return name, m * n * k, moved, runs, check
+
+
+def _by_torch(torch, kind, a, b):
+    if kind == "int8":
+        return torch._int_mm(a, b)
+    torch.backends.cuda.matmul.allow_tf32 = kind == "tf32"
+    return torch.matmul(a, b)
+
+
+def _on_host(torch, rows):
+    """An array of either, as NumPy has it; bfloat16, or the bits of it, as float32."""
+    if torch and isinstance(rows, torch.Tensor):
+        return (rows.float() if rows.dtype == torch.bfloat16 else rows).cpu().numpy()
+    rows = rows.get()
+    return (rows.astype(np.uint32) << 16).view(np.float32) if rows.dtype == np.uint16 else rows
 
 
 def _convolution(what, shape, channels_out, kernel, stride, padding, dtype, torch, allocator):
