@@ -56,7 +56,7 @@ _COMMON = (
     Pass("protected", ("live", "waiting"), protected_registers),
     Pass("nans", ("blocks", "live"), plan_nans),
     Pass("read_somewhere", ("function",), registers_read),
-    Pass("turns", ("blocks",), find_turns),
+    Pass("turns", ("function", "blocks"), find_turns),
 )
 _SUMS = Pass("sums", ("function", "varying"), find_sums, fast=True)
 _PROVING = (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...ptx.program import Immediate, Instruction
+from ...ptx.program import Function, Immediate, Instruction, Special
 from ..facts.types import bits_of, is_float
-from .flow import Block, loops_of
+from .flow import Block, loops_of, registers_of
 
 __all__ = ["find_turns", "looping_blocks"]
 
@@ -14,9 +14,9 @@ def looping_blocks(blocks: list[Block]) -> set[int]:
     return {inside for last, first in loops_of(blocks) for inside in range(first, last + 1)}
 
 
-def find_turns(blocks: list[Block]) -> tuple[int, int]:
+def find_turns(function: Function, blocks: list[Block]) -> tuple[int, int, bool]:
     """(how many loops of a function lie in each other, the largest whole constant that any of
-    them compares with)."""
+    them compares with, whether the grid shares the turns of all that lie in no other)."""
     ends = {first: last for last, first in loops_of(blocks)}
     depth = most = 0
     for index, block in enumerate(blocks):
@@ -24,7 +24,36 @@ def find_turns(blocks: list[Block]) -> tuple[int, int]:
         depth = max(depth, around)
         if around:
             most = max([most, *map(_constant, block.instructions)])
-    return depth, most
+    return depth, most, bool(ends) and _are_shared(ends, blocks, _of_grid(function))
+
+
+def _are_shared(ends: dict[int, int], blocks: list[Block], of_grid: set[str]) -> bool:
+    """Whether each outermost loop compares with what follows from the size of the grid."""
+    for first, last in ends.items():
+        if any(start < first and last <= end for start, end in ends.items()):
+            continue
+        items = (item for block in blocks[first : last + 1] for item in block.instructions)
+        tests = (item for item in items if item.opcode == "setp")
+        if not any(r.name in of_grid for item in tests for r in registers_of(item)[1]):
+            return False
+    return True
+
+
+def _of_grid(function: Function) -> set[str]:
+    """The registers with what is computed from the number of blocks, which a loop steps by if all
+    blocks share its turns."""
+    found: set[str] = set()
+    before = -1
+    while before != len(found):
+        before = len(found)
+        for item in function.instructions:
+            written, read = registers_of(item)
+            if item.opcode not in ("ld", "setp", "call") and (
+                any(isinstance(o, Special) and o.name.startswith("nctaid") for o in item.operands)
+                or any(register.name in found for register in read)
+            ):
+                found.update(register.name for register in written)
+    return found
 
 
 def _constant(item: Instruction) -> int:

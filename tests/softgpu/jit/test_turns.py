@@ -61,3 +61,43 @@ ret;
 )
 def test_a_loop_compares_in_any_type_with_any_number(type_, limit, most):
     assert loop(type_, limit) == (1, most)
+
+
+STRIDE = "mul.lo.s32 %stride, %ntid, %nctaid;"
+OF_THE_GRID = "add.s32 %i, %i, %stride; setp.lt.s32 %p, %i, %n; @%p bra"
+
+
+@pytest.mark.parametrize(
+    ("body", "depth", "shared"),
+    [
+        (f"{STRIDE} a: {OF_THE_GRID} a;", 1, True),
+        ("mov.u32 %stride, %ntid.x; a: " + OF_THE_GRID + " a;", 1, False),
+        (f"{STRIDE} a: {OF_THE_GRID} a; b: setp.lt.s32 %p, %j, %n; @%p bra b;", 1, False),
+        (
+            f"{STRIDE} a: mov.u32 %j, 0; b: setp.lt.s32 %p, %j, %n; @%p bra b; {OF_THE_GRID} a;",
+            2,
+            True,
+        ),
+        (
+            f"{STRIDE} a: mov.u32 %i, 0; b: {OF_THE_GRID} b; setp.lt.s32 %p, %j, %n; @%p bra a;",
+            2,
+            True,
+        ),
+        ("ld.global.u32 %i, [%base]; a: setp.lt.s32 %p, %i, %n; @%p bra a;", 1, False),
+        (STRIDE, 0, False),
+    ],
+)
+def test_loops_whose_turns_the_grid_shares(body, depth, shared):
+    text = f"""
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k()
+{{
+.reg .pred %p; .reg .b32 %i, %j, %n, %stride, %ntid, %nctaid; .reg .b64 %base;
+mov.u32 %ntid, %ntid.x; mov.u32 %nctaid, %nctaid.x;
+{body}
+ret;
+}}
+"""
+    assert LoadedModule(text).code("k", "plain").notes["loops"] == [depth, 0, shared]
