@@ -485,7 +485,7 @@ def facts_of(function: Function, code: KernelCode) -> dict:
     named = ffi.new("char *[]", names)
     _pointed_at[named] = names
     places = [(function.param_offsets[p.name], p.bytes, _whole_bytes(p)) for p in function.params]
-    depth, constant, shared = _BOUNDLESS if layout.may_recurse else code.notes["loops"]
+    depth, constant, few = _BOUNDLESS if layout.may_recurse else code.notes["loops"]
     return {
         "takes": ffi.new("char[]", _sizes(function.params)),
         "params": ffi.new("uint32_t[][3]", places),
@@ -493,7 +493,7 @@ def facts_of(function: Function, code: KernelCode) -> dict:
         "param_bytes": function.param_bytes,
         "loop_depth": depth,
         "loop_constant": constant,
-        "loop_shared": shared,
+        "few_turns": few,
         "static_shared": layout.static_shared_bytes,
         "dynamic_align": layout.dynamic_align,
         "local_bytes": layout.local_bytes,

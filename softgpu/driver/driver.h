@@ -226,7 +226,7 @@ typedef struct Kernel {
     uint32_t param_count;
     uint32_t loop_depth;
     uint64_t loop_constant;
-    bool loop_shared;
+    bool few_turns;
     uint32_t static_shared, dynamic_align, local_bytes, max_threads, ptx_version;
     const char **files;
     uint32_t file_count, site_count;

@@ -257,10 +257,10 @@ typedef struct KernelFacts {
     const uint32_t (*params)[3]; /* of each: offset, size, and that of whole numbers in it, or 0 */
     uint32_t param_count, param_bytes;
     /* how many loops lie in each other, the largest constant that these compare with, and whether
-       the whole grid shares the turns of the outermost */
+       the outermost have turns that the whole grid shares, or no more than that constant */
     uint32_t loop_depth;
     uint64_t loop_constant;
-    uint32_t loop_shared;
+    uint32_t few_turns;
     uint32_t static_shared, dynamic_align, local_bytes;
     uint32_t max_threads; /* as its author promises; 0: a block's most */
     uint32_t ptx_version; /* the architecture that its PTX is for; 0: it does not say */

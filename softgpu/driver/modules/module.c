@@ -156,7 +156,7 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->param_bytes = facts->param_bytes;
     kernel->loop_depth = facts->loop_depth;
     kernel->loop_constant = facts->loop_constant;
-    kernel->loop_shared = facts->loop_shared;
+    kernel->few_turns = facts->few_turns;
     kernel->static_shared = facts->static_shared;
     kernel->dynamic_align = MAX(facts->dynamic_align, 1);
     kernel->local_bytes = kernel->reported_local = facts->local_bytes;

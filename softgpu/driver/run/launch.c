@@ -153,17 +153,16 @@ static uint64_t largest_argument(const Kernel *kernel, const char *params)
 }
 
 /* What a launch has to do, in turns of a warp through a loop or the whole, as far as that can be
-   told before: a loop goes round as often as the largest constant or argument says, or all warps of
-   the grid together do. */
+   told before: a loop goes round as often as the largest constant or argument says, which for some
+   all warps of the grid do together. */
 static uint64_t work_of(const Kernel *kernel, const Job *job)
 {
     double work = (double)job->blocks * job->warps;
-    double turns = MAX(kernel->loop_constant, 1), outer;
-    if (kernel->loop_depth) turns = MAX(turns, largest_argument(kernel, job->params));
-    outer = turns;
-    if (kernel->loop_shared)
-        outer /= (double)job->grid[0] * job->grid[1] * job->grid[2] * job->warps;
-    for (uint32_t i = 0; i < kernel->loop_depth; i++) work *= i ? turns : MAX(outer, 1);
+    double constant = MAX(kernel->loop_constant, 1);
+    double largest = largest_argument(kernel, job->params), outer = largest;
+    double warps = (double)job->grid[0] * job->grid[1] * job->grid[2] * job->warps;
+    if (kernel->few_turns) outer /= warps;
+    for (uint32_t i = 0; i < kernel->loop_depth; i++) work *= MAX(constant, i ? largest : outer);
     return work < UNBOUNDED ? work : UNBOUNDED;
 }
 

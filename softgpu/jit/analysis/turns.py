@@ -16,7 +16,8 @@ def looping_blocks(blocks: list[Block]) -> set[int]:
 
 def find_turns(function: Function, blocks: list[Block]) -> tuple[int, int, bool]:
     """(how many loops of a function lie in each other, the largest whole constant that any of
-    them compares with, whether the grid shares the turns of all that lie in no other)."""
+    them compares with, whether those that lie in no other have turns that the grid shares, or no
+    more than that constant)."""
     ends = {first: last for last, first in loops_of(blocks)}
     depth = most = 0
     for index, block in enumerate(blocks):
@@ -24,17 +25,29 @@ def find_turns(function: Function, blocks: list[Block]) -> tuple[int, int, bool]
         depth = max(depth, around)
         if around:
             most = max([most, *map(_constant, block.instructions)])
-    return depth, most, bool(ends) and _are_shared(ends, blocks, _of_grid(function))
+    return depth, most, bool(ends) and _are_few(ends, blocks, function)
 
 
-def _are_shared(ends: dict[int, int], blocks: list[Block], of_grid: set[str]) -> bool:
-    """Whether each outermost loop compares with what follows from the size of the grid."""
+def _are_few(ends: dict[int, int], blocks: list[Block], function: Function) -> bool:
+    """Whether each outermost loop compares what follows from the size of the grid, or goes round
+    by a comparison with a constant, or counts what is left of unrolled turns."""
+    of_grid = _of_grid(function)
+    left_over = {
+        register.name
+        for item in function.instructions
+        if item.opcode == "and" and isinstance(item.operands[-1], Immediate)
+        for register in registers_of(item)[0]
+    }
     for first, last in ends.items():
         if any(start < first and last <= end for start, end in ends.items()):
             continue
         items = (item for block in blocks[first : last + 1] for item in block.instructions)
-        tests = (item for item in items if item.opcode == "setp")
-        if not any(r.name in of_grid for item in tests for r in registers_of(item)[1]):
+        tests = [item for item in items if item.opcode == "setp"]
+        if any(r.name in of_grid for item in tests for r in registers_of(item)[1]):
+            continue
+        ending = [item for item in blocks[last].instructions if item.opcode == "setp"]
+        counted = any(r.name in left_over for item in ending for r in registers_of(item)[1])
+        if not counted and not any(map(_constant, ending)):
             return False
     return True
 

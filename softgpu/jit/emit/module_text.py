@@ -69,7 +69,7 @@ class ModuleText:
         self.after = after
         self.first_site, self.sites = _number_sites(layout)
         # what is to be remembered of this code, as JSON; "loops": as in turns.py, as if those of
-        # each function lay inside its caller's, but for the third, which is the kernel's own
+        # each function lay inside its caller's, but for the last, which is the kernel's own
         self.notes: dict = {"loops": [0, 0, False]}
         self.declared: dict[str, str] = {}
         self.definitions: dict[str, str] = {}
@@ -109,10 +109,10 @@ class ModuleText:
             last = self.build.passes[-1]
             found = Found(**{need: known[need] for need in last.needs if need in known})
             self.definitions[name] = run_pass(last, (self, found), name, self.after)
-            depth, most, shared = known["turns"]
+            depth, most, few = known["turns"]
             so_far = self.notes["loops"]
-            shared = shared if name == kernel else so_far[2]
-            self.notes["loops"] = [so_far[0] + depth, max(so_far[1], most), shared]
+            few = few if name == kernel else so_far[2]
+            self.notes["loops"] = [so_far[0] + depth, max(so_far[1], most), few]
         routines = (text for _, text in self.routines.values())
         texts = self.declared.values(), routines, self.definitions.values(), _METADATA
         return "\n".join([*chain(*texts), ""])

@@ -65,10 +65,11 @@ def test_a_loop_compares_in_any_type_with_any_number(type_, limit, most):
 
 STRIDE = "mul.lo.s32 %stride, %ntid, %nctaid;"
 OF_THE_GRID = "add.s32 %i, %i, %stride; setp.lt.s32 %p, %i, %n; @%p bra"
+COUNTED = "add.s32 %j, %j, -1; setp.ne.s32 %p, %j, 0; @%p bra"
 
 
 @pytest.mark.parametrize(
-    ("body", "depth", "shared"),
+    ("body", "depth", "few"),
     [
         (f"{STRIDE} a: {OF_THE_GRID} a;", 1, True),
         ("mov.u32 %stride, %ntid.x; a: " + OF_THE_GRID + " a;", 1, False),
@@ -84,10 +85,13 @@ OF_THE_GRID = "add.s32 %i, %i, %stride; setp.lt.s32 %p, %i, %n; @%p bra"
             True,
         ),
         ("ld.global.u32 %i, [%base]; a: setp.lt.s32 %p, %i, %n; @%p bra a;", 1, False),
+        (f"{STRIDE} a: {OF_THE_GRID} a; b: setp.lt.s32 %p, %j, 8; @%p bra b;", 1, True),
+        (f"and.b32 %j, %n, 3; b: {COUNTED} b; {STRIDE} a: {OF_THE_GRID} a;", 1, True),
+        (f"mov.u32 %j, %n; b: {COUNTED} b; {STRIDE} a: {OF_THE_GRID} a;", 1, False),
         (STRIDE, 0, False),
     ],
 )
-def test_loops_whose_turns_the_grid_shares(body, depth, shared):
+def test_loops_whose_turns_the_grid_shares(body, depth, few):
     text = f"""
 .version 9.0
 .target sm_90
@@ -100,4 +104,4 @@ mov.u32 %ntid, %ntid.x; mov.u32 %nctaid, %nctaid.x;
 ret;
 }}
 """
-    assert LoadedModule(text).code("k", "plain").notes["loops"] == [depth, 0, shared]
+    assert LoadedModule(text).code("k", "plain").notes["loops"] == [depth, 8 * ("8;" in body), few]
