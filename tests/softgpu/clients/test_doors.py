@@ -31,7 +31,7 @@ def missing(client):
     """Why a client cannot be tried here: it is not installed, or breaks when it is imported."""
     parent = NEEDS[client].partition(".")[0]
     if not (importlib.util.find_spec(parent) and importlib.util.find_spec(NEEDS[client])):
-        return f"{NEEDS[client]} is not installed: pip install -e .[clients]"
+        return f"{NEEDS[client]} is not installed: pip install -e './softgpu[clients]'"
     program = f"import softgpu\nsoftgpu.install()\n{IMPORTS[client]}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     return done.returncode and f"{NEEDS[client]} is broken: {done.stderr.splitlines()[-1]}"
