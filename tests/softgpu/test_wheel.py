@@ -34,7 +34,7 @@ scale = (SOURCE, "scale"), x, np.int32(x.size)
 found = xray.sanitize(*scale, grid=1, block=64, debug=True)
 assert {f.kind for f in found} == {"out of bounds"}, found
 report = xray.profile(*scale, grid=1, block=32)
-assert report.totals["ld.requests"] == 1 and report.predicted_us > 0, report
+assert report.total["ld.requests"] == 1 and report.predicted_us > 0, report
 assert (x.get() == 1).all()
 try:
     xray.profile("scale.cu", grid=1, block=32)
