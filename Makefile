@@ -12,7 +12,7 @@ CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab fresh exercises mutants fuzz graders test products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
+.PHONY: lab fresh exercises mutants fuzz graders test test-all products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests lock wheel clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
@@ -40,8 +40,13 @@ fuzz: setup
 graders: setup
 	@.venv/bin/python scripts/graders.py
 
-# What CI runs: unit and conformance tests, lint among them, and all notebooks. ARGS goes to pytest.
+# All notebooks and tests, lint among them; of tests with many cases alike, a sample of these. ARGS
+# goes to pytest.
 test: setup
+	@$(RUN) pytest $(PARALLEL) $(NBVAL) --sample tests notebooks $(ARGS)
+
+# What CI runs: the same with all cases.
+test-all: setup
 	@$(RUN) pytest $(PARALLEL) $(NBVAL) tests notebooks $(ARGS)
 
 # A million fragments for each form of mma, against an H200's: half an hour. ARGS: a pattern of forms.

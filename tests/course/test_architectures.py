@@ -25,6 +25,7 @@ def kernels():
     return groups
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_every_kernel_compiles(architecture, tmp_path):
     nvcc = [autoinit.compiler.nvcc, "--ptx", f"-arch=compute_{architecture}", *batch.OPTIONS, *FAST]

@@ -478,6 +478,7 @@ def test_many_rows_and_places_beyond_32_bits(wide, monkeypatch):
     checks.assert_equal(ops.subtract(x, y).get(), a - b)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "float64"])
 def test_transposed_views(dtype):
     for shape in (128, 256), (65, 100), (3, 70, 130):

@@ -70,6 +70,7 @@ SHAPES = [(1, 1, 1), (3, 5, 7), (33, 65, 17), (130, 264, 200), (256, 128, 128), 
 WAYS = [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("way", range(4))
 @pytest.mark.parametrize("kind", KINDS)  # first: those of one kind need the same compiled
 def test_products_by_tensor_cores(kind, way):

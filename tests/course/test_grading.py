@@ -494,6 +494,7 @@ PASSED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", PASSED)
 def test_limits_end_it(room, what):
     text, limit = PASSED[what]

@@ -65,6 +65,7 @@ def test_sum_of_a_vector(n, dtype):
 OPERATIONS = ["prod", "mean", "max", "argmin"], ["prod", "mean", "min", "argmax"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "operation, dtype", [(o, dtype) for n, dtype in enumerate(DTYPES) for o in OPERATIONS[n % 2]]
 )
@@ -81,12 +82,14 @@ ROWS = [(1, 1), (500, 3), (500, 32), (300, 33), (200, 128), (300, 260), (150, 10
         (3, 40_001), (7, 20_000), (2000, 1)]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", ROWS, ids=str)
 @pytest.mark.parametrize("operation", ["sum", "argmax"])
 def test_rows(operation, shape):
     check(operation, numbers(shape), -1)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int32"])
 @pytest.mark.parametrize("operation", ["sum", "mean", "max", "argmin"])
 def test_rows_of_types(operation, dtype):
@@ -104,6 +107,7 @@ def test_columns(operation, shape):
     check(operation, numbers(shape), 1)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int32"])
 @pytest.mark.parametrize("operation", ["sum", "mean", "min", "argmax"])
 def test_columns_of_types(operation, dtype):
@@ -170,6 +174,7 @@ SOFTMAX = [(1, 1), (500, 3), (300, 32), (200, 33), (100, 128), (50, 257), (20, 1
            (9, 131_072), (40, 50_001), (1, 1_048_576), (2, 1_200_000)]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", SOFTMAX, ids=str)
 def test_softmax(shape):
     x = 10 * numbers(shape)
@@ -195,6 +200,7 @@ def test_softmax_of_types(dtype):
         checks.assert_close(got, checks.softmax(x), tolerance)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("hidden", [5, 300, 40_000, 1_100_000])
 def test_softmax_of_extremes(hidden):
     x = numbers((7, hidden))

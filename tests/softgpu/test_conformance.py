@@ -123,6 +123,7 @@ class TestMemory(Family):
     family = "memory"
 
 
+@pytest.mark.sampled(4)
 class TestMatrices(Family):
     family = "matrix"
 
@@ -143,6 +144,7 @@ class TestCub(Family):
     family = "cub"
 
 
+@pytest.mark.sampled(4)
 class TestPrograms(Family):
     family = "programs"
 
