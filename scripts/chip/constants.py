@@ -118,6 +118,21 @@ def first_us(v, launch, sms):
     }
 
 
+def products(v):
+    """By opcode: cycles until a product can be added to, and of a busy multiprocessor."""
+    latency, rate = (
+        {how["opcode"]: cycles for how, cycles in v.all("product", of=of)}
+        for of in ("latency", "rate")
+    )
+    return {opcode: [latency[opcode], rate[opcode]] for opcode in latency}
+
+
+def matrices(v):
+    """The latency of ldmatrix, where it was measured."""
+    found = v.all("ldmatrix", matrices=4, of="latency")
+    return {"matrices": found[0][1]} if found else {}
+
+
 def limits(v, sms):
     """What the chip has that the software GPU has otherwise."""
     found = {"multiprocessors": sms} | {how["of"]: int(n) for how, n in v.all("limit")}
@@ -165,6 +180,7 @@ def constants(path):
             "l1": v("chase", bytes=16 << 10),
             "l2": v("chase", bytes=4 * MB),
             "dram": far,
+            **matrices(v),
         },
         "barrier": {int(h["threads"]): value for h, value in v.all("barrier")},
         "rate": {
@@ -172,6 +188,7 @@ def constants(path):
             for n in ("fma32", "mad", "alu", "special", "to_int", "fma64", "fma16", "shuffle",
                       "redux", "ballot")
         },
+        "products": products(v),
         "near_cycles": v("near_16", stride=1) / 4,
         "l2_bytes": max(
             int(h["bytes"]) for h, us in v.all("read again")

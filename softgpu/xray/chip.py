@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from ..contract import DEVICE
+from ..sass import prefixed
 
 __all__ = ["LIMITS", "MODELLED", "Chip", "chip"]
 
@@ -41,6 +42,7 @@ class Chip:
     latency: dict[str, float]  # cycles until a result is there, by what makes it
     barrier: dict[int, float]  # cycles, by threads of the block
     rate: dict[str, float]  # lanes per cycle and multiprocessor, by pipe
+    products: dict[str, tuple[float, float]]  # of tensor cores, by opcode: latency, and cycles
     near_cycles: float  # of a request to the L1, for each 128 bytes
     l2_bytes: int
     l2_read_ns: tuple[float, float]  # of the chip, for a line, and for each sector of it
@@ -53,6 +55,10 @@ class Chip:
     atomic_ns: dict[int, float]  # a turn of an atomic, by how many lines they are spread over
     same_address_ns: dict[str, float]  # by whether it adds numbers with a fraction
     queueing: float  # share by which waiting grows while memory is half busy
+
+    def product(self, opcode: str) -> tuple[float, ...]:
+        """(latency, cycles) of a product of matrices; () where nobody has measured it."""
+        return prefixed(self.products, opcode) or ()
 
     @property
     def words(self) -> str:

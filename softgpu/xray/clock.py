@@ -23,9 +23,10 @@ PIPES = {  # which pipe an opcode goes through; what is not here goes through al
     "special": "MUFU POPC FLO BREV",
     "to_int": "I2F F2I F2F I2I FRND",
     "redux": "REDUX",
+    "tensor": "HMMA IMMA BMMA DMMA",
     "none": "BRA EXIT NOP BSSY BSYNC BAR WARPSYNC RET CALL LDG STG LDS STS LDL STL LDGSTS RED REDG"
     " ATOM ATOMG ATOMS LDC ULDC S2R S2UR CS2R MEMBAR ERRBAR SHFL DEPBAR BREAK LD ST YIELD KILL"
-    " NANOSLEEP CCTL",
+    " NANOSLEEP CCTL LDSM STSM LDGDEPBAR",
 }
 PIPE_OF = {opcode: pipe for pipe, opcodes in PIPES.items() for opcode in opcodes.split()}
 SAID = {
@@ -41,6 +42,7 @@ SAID = {
     "pipe fma16": "the pipe of halves",
     "pipe special": "the pipe of special functions",
     "pipe to_int": "the pipe of conversions",
+    "pipe tensor": "the tensor cores",
 }
 
 
@@ -114,6 +116,9 @@ def _unknowable(report):
         return "volatile or atomic loads may wait for what other blocks store"
     if "NANOSLEEP" in opcodes:
         return "it sleeps"
+    unknown = [o for o in opcodes if _pipe(o) == "tensor" and not report.chip.product(o)]
+    if unknown:
+        return f"nobody has measured {', '.join(sorted(unknown))} on {report.chip.words}"
     return ""
 
 
@@ -176,11 +181,16 @@ def _pipes(report, of):
     busiest = report.waves[0] / of.multiprocessors  # its share of the work
     t, machine = report.total, report.machine
     lanes: dict[str, float] = {}
+    tensor = 0.0
     for opcode, count in machine.opcodes.items():
-        pipe = PIPE_OF.get(opcode.partition(".")[0], "alu")
-        lanes[pipe] = lanes.get(pipe, 0) + 32 * count
+        pipe = _pipe(opcode)
+        if pipe == "tensor":
+            tensor += of.product(opcode)[1] * count
+        else:
+            lanes[pipe] = lanes.get(pipe, 0) + 32 * count
     lanes["mad"] = lanes.get("mad", 0) + lanes.get("fma32", 0) / 2  # the same pipe at half its rate
     cycles = {f"pipe {p}": n / of.rate[p] for p, n in lanes.items() if p not in ("none", "fma32")}
+    cycles["pipe tensor"] = tensor
     near = sum(
         max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.near"])
         for op in ("ld", "st", "red", "atom")
@@ -194,6 +204,10 @@ def _pipes(report, of):
     cycles["shared memory"] = shared + shuffles
     cycles["instructions"] = machine.executed / 4
     return {what: n * busiest / of.cycles_per_us for what, n in cycles.items()}
+
+
+def _pipe(opcode):
+    return PIPE_OF.get(opcode.partition(".")[0], "alu")
 
 
 def _launching(report, of):
@@ -217,8 +231,11 @@ def _waits(report, of):
     far = caches.l1_missed_lines / lines, caches.l2_missed_lines / lines
     barrier = of.barrier[min(n for n in of.barrier if n >= min(report.thread_count, 1024))]
     steps, near = (_chain(report, of, (0, 0), cycles) for cycles in (0, barrier))
+    # meanwhile products are made, by all warps that share a quarter of a multiprocessor
+    sharing = max(report.occupancy.warps / QUARTERS, 1)
+    there, away = (_chain(report, of, where, barrier, sharing) for where in ((0, 0), far))
     cycles = {
-        "latency of memory": _chain(report, of, far, barrier) - near,
+        "latency of memory": away - there,
         "dependent steps": steps,
         "barriers": near - steps,
     }
@@ -227,44 +244,95 @@ def _waits(report, of):
     return waits | {"turns of blocks": ceil(report.block_count / seats) * of.turn_us}
 
 
-def _chain(report, of, far, barrier):
+def _chain(report, of, far, barrier, sharing=0):
     """Cycles that a block takes if nothing else runs. What only some of its warps run, one of them
-    runs while the others wait. far: shares of loads that the L1 and the L2 do not have."""
+    runs while the others wait. far: shares of loads that the L1 and the L2 do not have. sharing:
+    how many warps make products in turns; of 0, only a product's sum takes time."""
     machine, warps = report.machine, report.warp_count
     return sum(
-        max(runs / warps, min(1, runs / report.block_count)) * _cycles(block, of, far, barrier)
+        max(runs / warps, min(1, runs / report.block_count))
+        * _cycles(block, of, far, barrier, sharing)
         for block, runs in zip(machine.blocks, machine.runs)
         if runs
     )
 
 
-LOADS = "LDG", "LD", "LDL", "ATOM", "ATOMG", "LDGSTS"
+QUARTERS = 4  # of a multiprocessor, each with pipes of its own
+LOADS = "LDG", "LD", "LDL", "ATOM", "ATOMG"
 KINDS = {"LDS": "shared", "ATOMS": "shared", "SHFL": "shuffle", "VOTE": "ballot", "VOTEU": "ballot",
-         "REDUX": "redux", "LDC": "shared", "S2R": "shared", "S2UR": "shared"}  # fmt: skip
+         "REDUX": "redux", "LDC": "shared", "S2R": "shared", "S2UR": "shared",
+         "LDSM": "matrices"}  # fmt: skip
 
 
-def _cycles(block, of, far, barrier):
-    """Cycles of one warp alone in a block of code: instructions in order, each when what it reads
-    is there. Loads that are under way together wait once, for the farthest of them."""
-    now = 0.0
-    ready: dict[str, float] = {}
-    loads: dict[str, tuple[int, float, int]] = {}
-    for m in block.instructions:
-        waits = {loads.pop(name) for name in (*m.reads, *m.writes) if name in loads}
-        if waits:
-            now = max(now, _arrival(set(loads.values()) | waits, of, far))
-            loads.clear()
-        now = max([now, *(ready.get(name, 0) for name in m.reads)]) + 1
-        if m.base in LOADS:
-            loads |= dict.fromkeys(m.writes, (m.line, now, len(loads)))
-        elif m.base == "BAR":
-            now += barrier
+def _cycles(block, of, far, barrier, sharing):
+    """Cycles of one warp alone in a block of code; of a loop of products, once it is under way."""
+    walk = _Walk(of, far, barrier, sharing)
+    kept = [
+        m.keeps for m in block.instructions if m.base == "DEPBAR" or _pipe(m.opcode) == "tensor"
+    ]
+    turns = 2 + max(kept) if kept and block.is_loop else 1
+    begun = 0.0
+    for _ in range(turns):
+        begun = walk.now
+        walk.through(block)
+    return walk.now - begun
+
+
+class _Walk:
+    """Of one warp through instructions in order, each when what it reads is there. Loads that are
+    under way together wait once, for the farthest of them; copies to shared memory by group."""
+
+    def __init__(self, of, far, barrier, sharing):
+        self.of, self.far, self.barrier, self.sharing = of, far, barrier, sharing
+        self.now = 0.0
+        self.ready: dict[str, float] = {}
+        self.groups: list[set] = []  # of copies, those that were closed
+        self.copies: set[tuple[int, float, int]] = set()
+
+    def through(self, block):
+        loads: dict[str, tuple[int, float, int]] = {}
+        for m in block.instructions:
+            waits = {loads.pop(name) for name in (*m.reads, *m.writes) if name in loads}
+            if waits:
+                self._wait(set(loads.values()) | waits)
+                loads.clear()
+            self.now = max([self.now, *(self.ready.get(name, 0) for name in m.reads)]) + 1
+            if m.base in LOADS:
+                loads |= dict.fromkeys(m.writes, (m.line, self.now, len(loads)))
+            elif m.base == "BAR":
+                self.now += self.barrier
+            elif not self._is_of_copies(m):
+                self.ready |= dict.fromkeys(m.writes, self.now + self._latency(m))
+        if loads:
+            self._wait(set(loads.values()))
+
+    def _wait(self, loads):
+        self.now = max(self.now, _arrival(loads, self.of, self.far))
+
+    def _latency(self, m):
+        """Cycles until what an instruction writes is there; a product first has its turn."""
+        if _pipe(m.opcode) == "tensor":
+            latency, cycles = self.of.product(m.opcode)
+            self.now += max(QUARTERS * cycles * self.sharing - 1, 0)
+            return latency
+        kind = KINDS.get(m.base) or _pipe(m.opcode)
+        return self.of.latency.get(kind, self.of.latency["alu"])
+
+    def _is_of_copies(self, m):
+        """Begins a copy, closes a group of them, or waits for all groups but the last few."""
+        if m.base == "LDGSTS":
+            self.copies.add((m.line, self.now, len(self.copies)))
+        elif m.base == "LDGDEPBAR":
+            self.groups.append(self.copies)
+            self.copies = set()
+        elif m.base == "DEPBAR":
+            come = self.groups[: len(self.groups) - m.keeps]
+            del self.groups[: len(come)]
+            if loads := set().union(*come):
+                self._wait(loads)
         else:
-            kind = KINDS.get(m.base) or PIPE_OF.get(m.base, "alu")
-            ready |= dict.fromkeys(m.writes, now + of.latency.get(kind, of.latency["alu"]))
-    if loads:
-        now = max(now, _arrival(set(loads.values()), of, far))
-    return now
+            return False
+        return True
 
 
 def _arrival(loads, of, far):

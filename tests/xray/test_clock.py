@@ -217,3 +217,30 @@ def test_a_chip_of_fewer_multiprocessors_holds_fewer_blocks():
     report = copied(1 << 20)
     halved = replace(report, chip=small)
     assert halved.prediction.limits["instructions"] == 2 * report.limits["instructions"]
+
+
+PRODUCTS = """extern "C" __global__ void products(unsigned *x, float *y, int turns)
+{
+    unsigned a = x[threadIdx.x % 32];
+    float d[4][4] = {};
+    for (int turn = 0; turn < turns; turn++)
+        for (int i = 0; i < 4; i++)
+            asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+                         " {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%4, %4}, {%0, %1, %2, %3};"
+                         : "+f"(d[i][0]), "+f"(d[i][1]), "+f"(d[i][2]), "+f"(d[i][3]) : "r"(a));
+    y[threadIdx.x] = d[0][0] + d[1][1] + d[2][2] + d[3][3];
+}"""
+
+
+def test_products_are_limited_by_the_tensor_cores_of_a_chip_that_was_measured():
+    from pycuda import gpuarray
+
+    x, y = gpuarray.zeros(32, np.uint32), gpuarray.zeros(256, np.float32)
+    shape = {"grid": 132, "block": 256}
+    report = xray.profile((PRODUCTS, "products"), x, y, np.int32(400), **shape)
+    _, cycles = report.chip.product("HMMA.16816.F32")
+    us = 8 * 4 * 400 * cycles / report.chip.cycles_per_us
+    assert report.limits["pipe tensor"] == pytest.approx(us)
+    assert "limited by the tensor cores" in repr(report)
+    other = xray.profile((PRODUCTS, "products"), x, y, np.int32(1), chip="h100", **shape)
+    assert "nobody has measured HMMA.16816.F32 on an H100" in other.prediction.why
