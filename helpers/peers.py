@@ -1,8 +1,8 @@
 """helpers.ops beside the libraries, as make bench-gpu found them: how near each comes to the floor.
 
 The floor of a case is what the memory allows: the bytes that must move at the ceiling's speed, and
-an empty launch; of products, what the float32 units allow. notebooks/recorded/peers.csv is what the
-last run left."""
+an empty launch; of products, what the units for their type allow. notebooks/recorded/peers.csv is
+what the last run left."""
 
 from . import bench, plots
 
@@ -24,9 +24,13 @@ TOPICS = {  # words of a case, and what the headline calls it
     "col2im float32": "col2im, float",
     "col2im float16": "col2im, half",
     "gemm float32": "products, float",
+    "gemm float16": "products, half",
+    "gemm bfloat16": "products, bfloat16",
+    "gemm tf32": "products, tf32",
+    "gemm int8": "products, int8",
     "conv2d float32": "convolutions, float",
 }
-TENSOR_CORES = "gemm float16", "conv2d float16"  # where the libraries multiply: another floor
+TENSOR_CORES = ("conv2d float16",)  # where only the libraries multiply by them: another floor
 LARGE_US = 30  # of the floor: below, launches count, not kernels
 
 
@@ -79,5 +83,5 @@ def _share(row):
 def _source(rows):
     """Where, when and beside which libraries this was measured."""
     device, libraries = rows[-1]["device"], rows[-1]["libraries"]
-    dates = " and ".join(sorted({row["date"] for row in rows}))
+    dates = " to ".join(sorted({f(row["date"] for row in rows) for f in (min, max)}))
     return f"{device}, {dates}; {libraries}"

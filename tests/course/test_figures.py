@@ -44,6 +44,8 @@ def peer(case, contender):
     [
         ("a bias added to each channel of int8 images", "add 1C11 int8"),
         ("product of 4096 × 4096 floats", "gemm 4096 float32"),
+        ("product of 4096 × 4096 halves", "gemm 4096 float16"),
+        ("product of 4096 × 4095 and 4095 × 4096 halves", "gemm 4096x4096x4095 float16"),
     ],
 )
 def test_the_times_beside_libraries_were_recorded(says, case):
@@ -60,13 +62,17 @@ def test_the_speed_of_short_rows_was_recorded():
         assert number(text) == float(f"{speed:.3g}")
 
 
-def shares(words, who):
+FLOATS, TENSOR = ["float32"], ["float16", "bfloat16", "tf32", "int8"]
+
+
+def shares(words, who, types=(*FLOATS, *TENSOR)):
     """The least and the greatest share of the floor's speed, in percent, of some large cases."""
     found = [
         100 * peers._share(row)
         for row in peers._large()
         if peers._contender(row) == who
         and row["topic"] in words
+        and (row["topic"] not in ("gemm", "conv2d") or row["case"].split()[-1] in types)
         and not peers._named(row, peers.TENSOR_CORES)
     ]
     return f"{min(found):.0f} to {max(found):.0f} %"
@@ -77,9 +83,13 @@ def test_the_shares_under_the_picture_were_recorded():
     limited = "sum", "rowsum", "colsum", "softmax", "add", "less"
     windows, ours, theirs = ("im2col", "col2im"), "helpers.ops", "PyTorch"
     assert f"halves and int8: helpers.ops at {shares(limited, ours)}, PyTorch at" in text
-    for told, topics in ("im2col and col2im", windows), ("Products of floats", ("gemm",)):
-        both = f"helpers.ops at {shares(topics, ours)}, PyTorch at {shares(topics, theirs)}"
-        assert f"{told}: {both}" in text
+    for told, topics, types in (
+        ("im2col and col2im", windows, FLOATS),
+        ("Products of floats", ("gemm",), FLOATS),
+        ("by tensor cores", ("gemm",), TENSOR),
+    ):
+        both = [shares(topics, who, types) for who in (ours, theirs)]
+        assert f"{told}: helpers.ops at {both[0]}, PyTorch at {both[1]}" in text
     both = shares(("conv2d",), ours), shares(("conv2d",), theirs)
     assert f"Convolutions: {both[0]}, and {both[1]}." in text
 
