@@ -38,6 +38,7 @@ NAMES = {
     "ldl.sectors": "sectors loaded of local memory",
     "stl.sectors": "sectors stored to local memory",
     "blocks": "blocks",
+    "hmma": "products by tensor cores",
 }
 _SECTORS = (
     "A sector has 32 bytes: let all lanes of a warp take neighbours at once. A lane alone, or far"

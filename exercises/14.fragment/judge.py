@@ -1,0 +1,51 @@
+"""One product of a warp by one instruction, with fragments filled by hand."""
+
+import numpy as np
+
+from helpers import checks
+from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+
+SIZES = 1, 3
+
+
+def drawn(rng):
+    return int(rng.integers(5, 9)), int(rng.integers(12, 20))
+
+
+def launch(rng, n):
+    a, b = (numbers(rng, n, 16, wide).astype(np.float16) for wide in (16, 8))
+    sums, sizes = (f(a).astype(float) @ f(b).astype(float) for f in (np.array, np.abs))
+    out = Out(sums, checks.gamma(checks.tensor_roundings(16), np.float32) * sizes)
+    return Launch([In(a), In(b), out], n, 32, what=f"{n} products")
+
+
+COUNTED = 16
+BUDGET = {"hmma": 16}
+
+WRONG = {
+    "the right half of a before the lower one": Wrong(
+        "values", {"(group + r % 2 * 8) * 16 + r / 2 * 8": "(group + r / 2 * 8) * 16 + r % 2 * 8"}
+    ),
+    "b by rows": Wrong(
+        "values", {"b + (r * 8 + pair) * 8 + group": "b + (r * 8 + group) * 8 + pair", "from[8]": "from[1]"}
+    ),
+    "the upper rows of c only": Wrong("unwritten|values", {"group + e / 2 * 8": "group"}),
+    "c by columns": Wrong(
+        "values", {"(group + e / 2 * 8) * 8 + pair + e % 2": "(group + e % 2 * 8) * 8 + pair + e / 2"}
+    ),
+    "pairs swapped": Wrong("values", {"two(from[0], from[8])": "two(from[8], from[0])"}),
+    "four lanes in turn": Wrong(
+        "values", {"group = threadIdx.x / 4, pair = threadIdx.x % 4 * 2": "group = threadIdx.x % 8, pair = threadIdx.x / 8 * 2"}
+    ),
+    "without tensor cores": Wrong(
+        "the idea|counters",
+        "a += blockIdx.x * 256LL, b += blockIdx.x * 128LL, c += blockIdx.x * 128LL;"
+        "for (int i = threadIdx.x; i < 128; i += 32) { float sum = 0; for (int k = 0; k < 16; ++k)"
+        " sum += float(a[i / 8 * 16 + k]) * float(b[k * 8 + i % 8]); c[i] = sum; }",
+    ),
+}  # fmt: skip
+IDEA = {"hmma": (16, "Let the warp multiply: multiply_add.")}
+
+SURVIVORS = {
+    "{%8, %9}, {%": "the four sums begin as 0, so each may begin as another",
+}

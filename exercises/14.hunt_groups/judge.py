@@ -1,0 +1,57 @@
+"""Tiles that are copied while others are added, waited for by groups."""
+
+import numpy as np
+
+from helpers import checks
+from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+
+SIZES = (1, 1), (2, 2), (1, 3), (2, 7), (1, 4)
+
+
+def drawn(rng):
+    return rng.integers(((2, 5), (11, 2)), ((4, 12), (14, 5))).tolist()
+
+
+def launch(rng, size):
+    blocks, tiles = size
+    x = numbers(rng, blocks, tiles, 128)
+    sums = x[:, :, ::-1].sum(1, dtype=float)
+    out = Out(sums, checks.gamma(tiles, np.float32) * np.abs(x[:, :, ::-1]).sum(1, dtype=float))
+    what = f"{blocks} x {tiles} tiles"
+    return Launch([In(x), out, np.int32(tiles)], blocks, 128, what=what)
+
+
+COUNTED = 4, 12
+BUDGET = {}
+LIMITS = None
+WITHOUT = {
+    r"cp\.async\.wait_(all|group\s+0)\b": "Let the copies of the next tile be under way: don't wait for all.",
+}
+TEXT = {r"copy_async": "Copy the tiles asynchronously."}
+
+WAIT = "wait_for_groups<STAGES - 2>();"
+NEXT = "if (tile + STAGES - 1 < tiles) fetch(tile + STAGES - 1);\n        close_group();"
+WRONG = {
+    "one group too early": Wrong("race", {WAIT: "wait_for_groups<STAGES - 1>();"}),
+    "no wait": Wrong("race", {WAIT: ""}),
+    "waits for all": Wrong("wait_group 0", {WAIT: "wait_for_groups<0>();"}),
+    "the barrier before the wait": Wrong(
+        "race", {f"{WAIT}\n        __syncthreads();": f"__syncthreads();\n        {WAIT}"}
+    ),
+    "no barrier": Wrong("race", {f"{WAIT}\n        __syncthreads();": WAIT}),
+    "no group at the end": Wrong(
+        "race", {NEXT: "if (tile + STAGES - 1 < tiles) { fetch(tile + STAGES - 1); close_group(); }"}
+    ),
+    "no group at the beginning": Wrong(
+        "race", {"if (tile < tiles) fetch(tile);\n        close_group();": "if (tile < tiles) fetch(tile);"}
+    ),
+    "a tile that is still read": Wrong(
+        "out of bounds|race|values", {"fetch(tile + STAGES - 1);": "fetch(tile + STAGES);"}
+    ),
+    "the last tile left out": Wrong("values", {"for (int tile = 0; tile < tiles; ++tile) {\n        wait": "for (int tile = 0; tile + 1 < tiles; ++tile) {\n        wait"}),
+    "nothing is copied": Wrong("text|race|values|uninit", {"copy_async(": "sizeof("}),
+}  # fmt: skip
+
+SURVIVORS = {
+    "STAGES = 4": "room for one tile more, of which three are under way",
+}
