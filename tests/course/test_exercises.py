@@ -100,7 +100,7 @@ def kernels(name):
     return batch.compiled(given | changed, exercise.kernel)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_solution_passes_with_the_best_counters(name):
@@ -112,7 +112,7 @@ def test_the_solution_passes_with_the_best_counters(name):
     assert exercise.counts == {key: total[key] for key in costs.FACTORS}, "run `make exercises`"
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.slow
 @pytest.mark.parametrize("name, what", [(name, what) for name in NAMES for what in wrong(name)])
 def test_a_wrong_kernel_is_refused_for_its_reason(name, what, monkeypatch):
@@ -163,6 +163,7 @@ OTHER_DESIGNS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name, how", OTHER_DESIGNS)
 @pytest.mark.parametrize("seed", [1, 2])

@@ -422,6 +422,7 @@ def small():
         yield all_rooms
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", GREEDY)
 def test_what_takes_all_there_is_costs_a_row(small, what):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

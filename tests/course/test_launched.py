@@ -12,7 +12,6 @@ FILES = sorted(str(path.relative_to(sources.ROOT)) for path in sources.ROOT.rglo
 NOT_LAUNCHED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
-    "gemm/tensor.cu": "ops.matmul chooses it where there are tensor cores: test_gemm.py",
 }
 NOT_COUNTED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",

@@ -189,6 +189,7 @@ def test_softmax_of_a_row_of_as_many_parts_as_there_may_be(monkeypatch):
     test_softmax((1, 1_200_001))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float64", "float16"])
 def test_softmax_of_types(dtype):
     for shape in (50, 64), (3, 5, 1001), (2, 16_384), (2, 32_768), (2, 40_000):

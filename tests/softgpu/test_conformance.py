@@ -140,11 +140,12 @@ class TestWarp(Family):
     family = "warp"
 
 
+@pytest.mark.sampled(5)
 class TestCub(Family):
     family = "cub"
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 class TestPrograms(Family):
     family = "programs"
 

@@ -57,6 +57,7 @@ def run(folder, *words, does="run"):
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", [(), ("--profile",)], ids=["plain", "profiled"])
 def test_a_program_has_its_answers_and_its_exit_status(folder, way):
     done = run(folder, *way, "everything.cu", "scale.cu", "-std=c++17", "--", "a", "b c")

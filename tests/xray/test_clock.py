@@ -170,7 +170,7 @@ def test_the_documents_figures_are_those_of_the_recordings():
         assert np.mean(off <= 0.2) >= 0.9, metric
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("case", SOME, ids=lambda case: case.name)
 def test_the_clock_says_what_it_said_when_it_was_validated(case):
     report, recorded = case.profiled(), validate.read(validate.PREDICTED)[case.name]

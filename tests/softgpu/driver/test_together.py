@@ -38,6 +38,7 @@ def clean_and_counted(kernel, *arguments, **geometry):
     assert xray.profile(kernel, *arguments, **geometry).nsight()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("size", [64, 128, 256, 512])
 def test_tiles_of_several_warps(tiles, size):
     value = np.arange(512, dtype=np.int32) * 7 % 101
