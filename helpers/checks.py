@@ -67,7 +67,7 @@ def dot_tolerance(want, size, count, dtype, accumulator=None):
     error = gamma(count, accumulator or dtype) * on_host(
         size
     )  # a product's rounding, and additions
-    smallest = np.finfo(dtype).smallest_subnormal
+    smallest = float(np.finfo(dtype).smallest_subnormal)  # half of a half's would be a half, 0
     return error + roundoff(dtype) * (np.abs(on_host(want)) + error) + smallest / 2
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from pycuda.gpuarray import GPUArray
 
 from .. import windows
-from . import product
+from . import product, tensor, tensor_windows
 from .arrays import check, is_contiguous, signature
 from .elementwise import FLOATS, contiguous
-from .launch import Form, Kept, KernelCall, address, context, workspace
+from .launch import Form, Kept, KernelCall, address, context, cuda, workspace
 from .product import Matrices, Parts, Tiling, most_packed, pack_of
 from .reduce import WIDE
 from .windows import NARROW, col2im
@@ -51,7 +51,8 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, stream=None):
         if any(a is not b for a, b in zip(given, whole)):
             x, weight, bias = whole
             return conv2d(x, weight, bias, stride, padding, dilation, stream)
-        call = prepared[key] = _forward(x, weight, sizes)
+        call = _by_tensor_cores(tensor_windows.forward, x, weight, sizes)
+        call = prepared[key] = call or _forward(x, weight, sizes)
     return call(x, weight, bias, workspace(stream), stream)
 
 
@@ -69,7 +70,8 @@ def conv2d_input(input_size, weight, grad_output, stride=1, padding=0, dilation=
         if not is_contiguous(weight) or not is_contiguous(grad_output):
             whole = contiguous(weight, stream), contiguous(grad_output, stream)
             return conv2d_input(input_size, *whole, stride, padding, dilation, stream)
-        call = prepared[key] = _input(weight, grad_output, sizes)
+        call = _by_tensor_cores(tensor_windows.by_input, weight, grad_output, sizes)
+        call = prepared[key] = call or _input(weight, grad_output, sizes)
     return call(weight, grad_output, workspace(stream), stream)
 
 
@@ -87,7 +89,8 @@ def conv2d_weight(x, weight_size, grad_output, stride=1, padding=0, dilation=1, 
         if not is_contiguous(x) or not is_contiguous(grad_output):
             whole = contiguous(x, stream), weight_size, contiguous(grad_output, stream)
             return conv2d_weight(*whole, stride, padding, dilation, stream)
-        call = prepared[key] = _weight(x, grad_output, sizes)
+        call = _by_tensor_cores(tensor_windows.by_weight, x, grad_output, sizes)
+        call = prepared[key] = call or _weight(x, grad_output, sizes)
     return call(x, grad_output, workspace(stream), stream)
 
 
@@ -172,6 +175,14 @@ class Sizes:
             raise ValueError(
                 f"{operation}: grad_output has shape {grad_output.shape}, the result {self.result}"
             )
+
+
+def _by_tensor_cores(way, a, b, sizes):
+    """What queues it by tensor cores, made by one of tensor_windows; None: it is none for them."""
+    kind = a.dtype == np.float16 and tensor.KINDS["float16"]
+    if not kind or not tensor.are_here(cuda.Context.get_device()):
+        return None
+    return way(a, b, sizes, kind)
 
 
 def _forward(x, weight, sizes):

@@ -10,7 +10,7 @@ from .. import sources
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, ceil_divide, multiprocessors, workspace
 
-__all__ = ["CHUNK", "KINDS", "Kind", "Tiling", "are_here", "launch", "padded"]
+__all__ = ["CHUNK", "KINDS", "Kind", "Tile", "Tiling", "are_here", "launch", "padded"]
 
 CHUNK, LINE = 16, 128  # bytes that move together, and of a tile along k
 LEAST_CAPABILITY = (8, 0)
@@ -116,10 +116,10 @@ class Tiling:
     splits: int
 
     @classmethod
-    def of(cls, m, n, k, kind, along_k, batch=1):
+    def of(cls, m, n, k, kind, along_k, batch=1, tiles_at_hand=TILES):
         """The one with the least time. along_k: whether the lines of a are."""
         deep, best = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), {}
-        for tile in TILES:
+        for tile in tiles_at_hand:
             if tile.rows < LEAST_PANEL and not along_k:
                 continue
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
@@ -131,6 +131,14 @@ class Tiling:
                 best[us, splits] = cls(tile, tiles, splits)
         return best[min(best)]
 
+    def call(self, file, choices, kind, out, *arguments, batch=1):
+        """The KernelCall of blocks that share a product so, whose type is `out` in CUDA."""
+        choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
+        for name in "rows", "columns", "warp_rows", "warp_columns", "stages", "blocks":
+            choices[name.upper()] = getattr(self.tile, name)
+        grid, block = (self.tiles, self.splits, batch), (self.tile.threads,)
+        return KernelCall(file, choices, grid, block, *arguments, shared=self.tile.shared_bytes)
+
 
 def launch(tiling, sizes, batch, kind, out, lying):
     """The KernelCall of a product, for addresses of a, b and c, whose type is `out` in CUDA. sizes:
@@ -138,11 +146,6 @@ def launch(tiling, sizes, batch, kind, out, lying):
     (m, n, k), (choices, strides), tile = sizes, lying, tiling.tile
     deep = LINE // np.dtype(kind.array).itemsize
     most = 8 if out == kind.element != "float" else 4
-    choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
-    choices["C_PACK"] = next(pack for pack in (most, 4, 1) if n % pack == 0)
+    choices = choices | {"C_PACK": next(pack for pack in (most, 4, 1) if n % pack == 0)}
     choices["WHOLE"] = int(not (m % tile.rows or n % tile.columns or k % deep))
-    for name in "rows", "columns", "warp_rows", "warp_columns", "stages", "blocks":
-        choices[name.upper()] = getattr(tile, name)
-    grid, block = (tiling.tiles, tiling.splits, batch), (tile.threads,)
-    shared = tile.shared_bytes
-    return KernelCall("gemm/tensor.cu", choices, grid, block, m, n, k, strides, shared=shared)
+    return tiling.call("gemm/tensor.cu", choices, kind, out, m, n, k, strides, batch=batch)

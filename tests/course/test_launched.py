@@ -9,13 +9,20 @@ from tests import ROOT
 from tests.xray.nsight.cases import CASES
 
 FILES = sorted(str(path.relative_to(sources.ROOT)) for path in sources.ROOT.rglob("*.cu"))
+OF_HALVES = [
+    f"convolution/{name}.cu" for name in ("channels_last", "taps", "tensor", "tensor_weight")
+]
 NOT_LAUNCHED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
+    **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/wait.cu": "what it counts is time",
+    **dict.fromkeys(
+        OF_HALVES, "what it is told follows from the sizes in ways of ops.conv2d's own"
+    ),
     "gemm/fragments.cu": "how wmma takes fragments to and from shared memory is up to ptxas",
     "gemm/fragments_shared.cu": "the same",
     "gemm/tensor.cu": "past edges ptxas leaves out loads, and copies of no bytes count more",

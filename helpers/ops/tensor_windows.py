@@ -1,0 +1,240 @@
+"""Convolutions of halves and their gradients by tensor cores: images and weights are copied so that
+neighbours lie along the channels, which convolution/tensor.cu and tensor_weight.cu ask for.
+
+The gradient by the input is a convolution, too: of the gradient by the result, at places a pixel
+apart. Where the window moves on by a stride, a place makes a stride's worth of pixels at once."""
+
+from dataclasses import dataclass, replace
+from math import gcd, prod
+
+import numpy as np
+
+from .. import windows
+from . import tensor
+from .elementwise import COPY, run
+from .launch import Form, KernelCall, address, ceil_divide
+from .product import Parts
+from .windows import NARROW
+
+__all__ = ["by_weight", "forward", "by_input"]
+
+FAR = 1 << 15  # where windows may begin at most
+MOST_STEPS = 4  # pixels that a place of the window makes, down or across
+CHUNK = 8  # neighbours along the channels
+TILE = 64  # of channels_last.cu
+TILES = (  # as tensor.TILES; those have no registers left for the places of 256 columns
+    tensor.Tile(128, 128, 64, 64, 3, 2, 0.1, 0.6, 6),
+    tensor.Tile(128, 64, 64, 32, 4, 2, 0.1, 0.47, 6),
+    tensor.Tile(64, 128, 32, 64, 4, 2, 0.1, 0.47, 6),
+    tensor.Tile(64, 64, 32, 32, 4, 3, 0.29, 0.29, 4),
+    tensor.Tile(16, 128, 16, 32, 5, 2, 0.28, 0.28, 2),
+)
+
+
+@dataclass(frozen=True)
+class Way:
+    """One side of a convolution: what its window is told, how many pixels a place makes of how
+    many, and which taps of the weight are its taps: (first + step - by * tap) / over."""
+
+    side: windows.Side
+    size: int
+    kernel: int
+    steps: int = 1
+    first: int = 0
+    by: int = -1
+    over: int = 1
+
+    @classmethod
+    def forward(cls, side):
+        """That of a convolution itself."""
+        return cls(side, side.places, side.kernel)
+
+    @classmethod
+    def backward(cls, side):
+        """Pixel stride * p + step is under tap k where the window is at place p + q: (pad + step -
+        dilation * k) / stride = q."""
+        steps = min(side.stride, side.image)
+        ends = [side.pad + step - side.dilation * k
+                for step in range(steps) for k in range(side.kernel)]  # fmt: skip
+        found = sorted({end // side.stride for end in ends if not end % side.stride})
+        apart = gcd(*(q - found[0] for q in found)) or 1
+        kernel, places = (found[-1] - found[0]) // apart + 1, ceil_divide(side.image, side.stride)
+        window = windows.Side(side.places, kernel, apart, 1, -found[0])
+        window = replace(window, more=places - window.places)
+        by, first = side.stride * apart, side.pad - side.stride * found[0]
+        return cls(window, side.image, side.kernel, steps, first, by, side.dilation)
+
+    @property
+    def fits(self):
+        """Whether the kernels can count it."""
+        s = self.side
+        far = max(abs(s.pad), abs((s.places - 1) * s.stride - s.pad), s.extent, s.image)
+        return far < FAR and self.steps <= MOST_STEPS
+
+    @property
+    def words(self):
+        """The struct Way of taps.cu."""
+        return self.steps, self.side.kernel, self.kernel, self.first, self.by, self.over
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A convolution as convolution/tensor.cu makes it."""
+
+    images: int
+    channels: int
+    channels_out: int
+    h: Way
+    w: Way
+
+    @property
+    def stride(self):
+        """From one pixel to the next."""
+        return padded(self.channels)
+
+    @property
+    def rows(self):
+        """Of the product."""
+        return self.channels_out * self.h.steps * self.w.steps
+
+    @property
+    def depth(self):
+        """Elements of the window."""
+        return self.h.side.kernel * self.w.side.kernel * self.stride
+
+    @property
+    def columns(self):
+        """Of the product: all places of the window."""
+        return self.images * self.h.side.places * self.w.side.places
+
+    @property
+    def fits(self):
+        """Whether the kernels can count it, and there is anything to do."""
+        pixels = self.images * self.h.side.image * self.w.side.image
+        counts = self.rows, self.depth, self.columns, pixels
+        return self.h.fits and self.w.fits and 0 < min(counts) and max(counts) < NARROW
+
+    @property
+    def arguments(self):
+        """What kernels are told of the window: the structs Window and Dividers."""
+        h, w = self.h.side, self.w.side
+        return windows.argument(h, w), windows.dividers(w.places, h.places, 1, 1)
+
+
+def padded(channels):
+    """The least multiple of CHUNK that is as many or more."""
+    return ceil_divide(channels, CHUNK) * CHUNK
+
+
+def forward(x, weight, sizes, kind):
+    """What queues a convolution: call(x, weight, bias, workspace, stream) -> array; None: these
+    kernels can't."""
+    ways = Way.forward(sizes.h), Way.forward(sizes.w)
+    layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
+    return _convolution(layer, sizes.result, x.dtype, kind, over_first=False)
+
+
+def by_input(weight, grad_output, sizes, kind):
+    """The same for the gradient by the input: call(weight, grad_output, workspace, stream)."""
+    ways = Way.backward(sizes.h), Way.backward(sizes.w)
+    layer = Layer(sizes.images, sizes.channels_out, sizes.channels, *ways)
+    shape = sizes.images, *sizes.image
+    call = _convolution(layer, shape, weight.dtype, kind, over_first=True)
+    return call and (lambda weight, dy, room, stream: call(dy, weight, None, room, stream))
+
+
+def _convolution(layer, shape, dtype, kind, over_first):
+    """over_first: sums go over the first axis of the weight, not over the second."""
+    if not layer.fits:
+        return None
+    steps, places = layer.h.steps * layer.w.steps, layer.columns // layer.images
+    sizes = layer.rows, layer.columns, layer.depth
+    tiling = tensor.Tiling.of(*sizes, kind, True, tiles_at_hand=TILES)
+    parts = Parts(1, tiling.splits, prod(shape), Form(shape, dtype), kind.sum, made=kind.made)
+    choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
+    most = 8 if parts.whole else 4
+    choices["Y_PACK"] = next(p for p in (most, 4, 1) if steps == 1 and not places % p or p == 1)
+    counts = map(np.int32, (layer.images, layer.stride, layer.rows, layer.h.size, layer.w.size))
+    file, types = "convolution/tensor.cu", (kind, parts.c_type)
+    launch = tiling.call(file, choices, *types, *counts, *layer.arguments)
+    images = ChannelsLast(layer.images, layer.channels, layer.h.side.image * layer.w.side.image)
+    taps = _taps(layer, over_first)
+
+    def call(x, weight, bias, room, stream):
+        of_x, of_weight = images(x, room, stream), taps(weight, room, stream)
+        made = parts.new(x, room)
+        after = (0 if bias is None else address(bias),)
+        launch(stream, (address(of_x), address(of_weight), address(made)), after)
+        return parts.finish(made, room, stream)
+
+    return call
+
+
+def by_weight(x, grad_output, sizes, kind):
+    """What queues the gradient by the weight: call(x, grad_output, workspace, stream) -> array;
+    None: these kernels can't."""
+    ways = Way.forward(sizes.h), Way.forward(sizes.w)
+    layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
+    if not layer.fits:
+        return None
+    shape = sizes.channels_out, sizes.h.kernel, sizes.w.kernel, layer.stride
+    tiling = tensor.Tiling.of(
+        sizes.channels_out, layer.depth, layer.columns, kind, False, tiles_at_hand=TILES
+    )
+    parts = Parts(1, tiling.splits, prod(shape), Form(shape, x.dtype), kind.sum, made=kind.made)
+    choices = {"W_PACK": 8 if parts.whole else 4}
+    counts = map(
+        np.int32, (layer.images, layer.stride, sizes.channels_out, padded(sizes.channels_out))
+    )
+    file, types = "convolution/tensor_weight.cu", (kind, parts.c_type)
+    launch = tiling.call(file, choices, *types, *counts, *layer.arguments)
+    images = ChannelsLast(sizes.images, sizes.channels, sizes.h.image * sizes.w.image)
+    gradients = ChannelsLast(sizes.images, sizes.channels_out, sizes.places)
+
+    def call(x, grad_output, room, stream):
+        of_x, of_dy = images(x, room, stream), gradients(grad_output, room, stream)
+        made = parts.new(x, room)
+        launch(stream, (address(of_x), address(of_dy), address(made)))
+        whole = parts.finish(made, room, stream)
+        view = whole.transpose((0, 3, 1, 2))[:, : sizes.channels]
+        return run(COPY, view, x.dtype.type(0), None, stream, "NCHW")
+
+    return call
+
+
+class ChannelsLast:
+    """Copies of images with their channels side by side: copy(x, workspace, stream) -> array."""
+
+    def __init__(self, images, channels, pixels):
+        stride = padded(channels)
+        self.form = Form((images, pixels, stride), np.uint16)
+        wide = next((wide for wide in (8, 16, 32) if stride <= wide), TILE)
+        grid = (images * ceil_divide(pixels, TILE) * ceil_divide(stride, wide),)
+        self.launch = KernelCall("convolution/channels_last.cu", {"WIDE": wide}, grid, (256,),
+                                 channels, pixels, stride)  # fmt: skip
+
+    def __call__(self, x, room, stream):
+        made = self.form.new(x, room.pool)
+        self.launch(stream, (address(x), address(made)))
+        return made
+
+
+def _taps(layer, over_first):
+    """The same for a weight, in the order that convolution/tensor.cu takes."""
+    h, w = layer.h, layer.w
+    shape = layer.rows, h.side.kernel, w.side.kernel, layer.stride
+    form, chunks = Form(shape, np.uint16), prod(shape) // CHUNK
+    of_each = h.kernel * w.kernel
+    line, step = of_each * layer.channels, of_each
+    if over_first:
+        line, step = of_each, of_each * layer.channels_out
+    ways = np.void(np.array([h.words, w.words], np.int32).tobytes())
+    launch = KernelCall("convolution/taps.cu", {}, (ceil_divide(chunks, 256),), (256,),
+                        chunks, line, step, layer.channels, layer.stride, ways)  # fmt: skip
+
+    def copy(weight, room, stream):
+        made = form.new(weight, room.pool)
+        launch(stream, (address(weight), address(made)))
+        return made
+
+    return copy
