@@ -30,7 +30,6 @@ TOPICS = {  # words of a case, and what the headline calls it
     "gemm int8": "products, int8",
     "conv2d float32": "convolutions, float",
 }
-TENSOR_CORES = ("conv2d float16",)  # where only the libraries multiply by them: another floor
 LARGE_US = 30  # of the floor: below, launches count, not kernels
 
 
@@ -50,10 +49,9 @@ def shares(topic, piece=""):
 
 
 def headline():
-    """A Picture of all large cases but those that libraries compute on tensor cores, a row for each
-    topic."""
+    """A Picture of all large cases, a row for each topic."""
     rows: dict[str, dict] = {name: {} for name in TOPICS.values()}
-    cases = [row for row in _large() if not _named(row, TENSOR_CORES)]
+    cases = _large()
     for row in cases:
         name = TOPICS.get(_named(row, TOPICS), row["topic"])
         rows.setdefault(name, {}).setdefault(_contender(row), []).append(_share(row))

@@ -73,7 +73,6 @@ def shares(words, who, types=(*FLOATS, *TENSOR)):
         if peers._contender(row) == who
         and row["topic"] in words
         and (row["topic"] not in ("gemm", "conv2d") or row["case"].split()[-1] in types)
-        and not peers._named(row, peers.TENSOR_CORES)
     ]
     return f"{min(found):.0f} to {max(found):.0f} %"
 
