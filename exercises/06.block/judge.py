@@ -6,17 +6,19 @@ from helpers import checks
 from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
 
 OURS = "rowreduce/block_per_row.cu"
-SIZES = (1, 1), (3, 31), (5, 256), (2, 1009)
+SIZES = (1, 1), (3, 31), (5, 256), (2, 1009), (2, 1009, 128)
 
 drawn = drawn_rows
 
 
 def launch(rng, size):
-    batch, hidden = size
+    batch, hidden, *others = size
+    block, *_ = *others, 256
     x = numbers(rng, batch, hidden)
     out = Out(x.sum(1, dtype=float), checks.sum_tolerance(x, axis=1))
     arguments = [In(x), out, np.int64(batch), np.int64(hidden)]
-    return Launch(arguments, batch, 256, what=f"{batch} rows of {hidden}")
+    what = f"{batch} rows of {hidden}, by blocks of {block}"
+    return Launch(arguments, batch, block, what=what)
 
 
 OPERATOR = (  # the greatest of 3 x - column, and that plus hidden
@@ -30,9 +32,9 @@ OPERATOR = (  # the greatest of 3 x - column, and that plus hidden
 def operated(rng):
     batch, hidden = 3, 333
     x = rng.integers(-99, 99, (batch, hidden)).astype(np.float32)  # so that nothing is rounded
-    x[:, 200] = 400  # beyond the first block of 128
+    x[:, 300] = 400  # beyond the first block
     out = Out((3 * x - np.arange(hidden)).max(1) + hidden)
-    return Launch([In(x), out, np.int64(batch), np.int64(hidden)], batch, 128)
+    return Launch([In(x), out, np.int64(batch), np.int64(hidden)], batch, 256)
 
 
 def far(rng):
@@ -47,7 +49,9 @@ WRONG = {
     "no more than a block of columns": Wrong(
         "values", {"i < hidden; i += blockDim.x": "i < hidden && i < blockDim.x; i += blockDim.x"}
     ),
-    "256 threads, whatever the block": Wrong("operator", {"i += blockDim.x": "i += 256"}),
+    "256 threads, whatever the block": Wrong(
+        r"values.*blocks of 128", {"i += blockDim.x": "i += 256"}
+    ),
     "a sum, whatever op is": Wrong("operator", {"acc = op(acc, op.from(": "acc += (op.from("}),
     "unfinished": Wrong("operator", {"op.finish(acc, hidden)": "acc"}),
     "a warp's share": Wrong("values", {"block_reduce(acc, op)": "warp_reduce(acc, op)"}),

@@ -20,7 +20,7 @@ __all__ = ["Run"]
 
 ONLY_READ = "Inputs are only to be read."
 ENDLESS = "Does each loop come to an end?"
-ADDRESS = re.compile(r"\b0x[0-9a-f]{7,}")
+ADDRESS = re.compile(r"\b0x[0-9a-f]{9,}")  # longer than the mask of 32 lanes
 OUTSIDE = re.compile(
     rf"at {ADDRESS.pattern}, (far from every allocation"
     r"|\d+ bytes into a \d+-byte allocation that has been freed"
@@ -379,10 +379,15 @@ class _Wrong:
         return f"element {where}: {source}got {got}, expected {expected}"
 
     def around(self, launch):
-        """The neighbours of the first wrong element, got and expected, and what went into them."""
+        """The neighbours of the first wrong element: what was there before if that counts, got and
+        expected, and what went into them."""
         first = int(self.places[0])
         columns = range(max(0, first - 2), min(first + 3, self.got.size))
-        rows = {"element": list(columns), "got": [self._shown(self.got[n]) for n in columns]}
+        rows = {"element": list(columns)}
+        if self.out.initial is not None:
+            before = np.broadcast_to(self.out.initial, np.shape(self.out.expected)).ravel()
+            rows["before"] = [self._shown(before[n]) for n in columns]
+        rows["got"] = [self._shown(self.got[n]) for n in columns]
         rows["expected"] = [self._shown(self.expected[n]) for n in columns]
         for number, argument in enumerate(launch.arguments, 1):
             if isinstance(argument, In) and np.size(argument.values) == self.got.size:

@@ -1039,3 +1039,16 @@ def test_progress_is_kept(work):
     drawn = exercises.map()
     assert drawn.done == 1 and "● double" in repr(drawn)
     assert 'title="ld.sectors 8,192 (ours 8,192)' in drawn._repr_html_()
+
+
+def test_what_a_result_is_added_to_is_shown():
+    exercise = texts.find("02.atomic")
+    out = exercise.rules.launch(np.random.default_rng(1), 1).arguments[1]
+    text = exercise.solution.replace("x[i]", "2 * x[i]")
+    (reason,) = judging.trial(exercise, text, seed=1).reasons
+    assert out.initial is not None and re.search(r"^before +-?[\d.]+$", reason.case, re.MULTILINE)
+
+
+def test_addresses_are_left_out_of_verdicts_and_masks_are_not():
+    said = "__shfl_xor_sync(0xffffffff, sum, 16) reads 0x7f3212026050"
+    assert running._steady(said) == "__shfl_xor_sync(0xffffffff, sum, 16) reads an address"
