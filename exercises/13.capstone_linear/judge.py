@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from helpers import checks
-from helpers.exercises.launches import Far, In, Launch, Out, Rate, Wrong, numbers
+from helpers.exercises.launches import Far, In, Launch, Rate, Wrong, numbers, product
 
 SIZES = (33, 40, 20), (1, 1, 4), (70, 3, 64), (5, 130, 12)
 CHOICES = "ROWS", "COLUMNS", "THREADS"
@@ -17,8 +16,7 @@ def drawn(rng):
 def launch(rng, size, rows, columns, threads):
     m, n, k = size
     x, w, bias = numbers(rng, m, k), numbers(rng, n, k), numbers(rng, n)
-    sums, sizes = (f(x).astype(float) @ f(w).astype(float).T + f(bias) for f in (np.array, np.abs))
-    out = Out(sums, checks.gamma(k + 2, np.float32) * sizes)
+    out = product(x, w.T, bias=bias, roundings=k + 2)
     arguments = [In(x), In(w), In(bias), out, *map(np.int32, size)]
     grid = -(-n // columns), -(-m // rows)
     return Launch(arguments, grid, threads, what=f"{m} x {k} times ({n} x {k})ᵀ")
@@ -29,11 +27,9 @@ def far(rng, rows, columns, threads):
     m, n, k = 100_000, 22_016, 8
     x, w, bias = numbers(rng, m, k), numbers(rng, n, k), numbers(rng, n)
     grid, last = (-(-n // columns), -(-m // rows)), slice(n - (n % columns or columns), n)
-    sums, sizes = (
-        f(x)[-1:].astype(float) @ f(w)[last].T + f(bias)[last] for f in (np.array, np.abs)
-    )
-    expected = {m * n - sums.size: sums[0].astype(np.float32)}
-    y = Far(m * n, np.float32, {}, expected, checks.gamma(k + 3, np.float32) * sizes.max())
+    out = product(x[-1:], w[last].T, bias=bias[last], roundings=k + 3)
+    expected = {m * n - out.expected.size: out.expected[0].astype(np.float32)}
+    y = Far(m * n, np.float32, {}, expected, out.tolerance.max())
     blocks = [range(grid[0] * grid[1] - 1, grid[0] * grid[1])]
     arguments = [In(x), In(w), In(bias), y, *map(np.int32, (m, n, k))]
     return Launch(arguments, grid, threads, what=f"{m:,} x {k} times ({n:,} x {k})ᵀ", blocks=blocks)

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import Wrong, numbers, product_launch
 
 SIZES = (
     (4, 64, 16), (1, 1, 1), (6, 65, 3), (3, 7, 40), (9, 100, 17), (64, 2, 5), (2, 3, 70_003),
@@ -19,11 +18,7 @@ def drawn(rng):
 def launch(rng, size):
     m, n, k = size
     a, b = numbers(rng, m, k), numbers(rng, k, n)
-    sums, sizes = (f(a).astype(float) @ f(b).astype(float) for f in (np.array, np.abs))
-    out = Out(sums, checks.gamma(k + 1, np.float32) * sizes)
-    arguments = [In(a), In(b), out, *map(np.int32, size)]
-    what = f"{m} x {k} times {k} x {n}"
-    return Launch(arguments, (-(-n // 64), -(-m // 4)), 64, what=what)
+    return product_launch(a, b, (-(-n // 64), -(-m // 4)), 64, size_type=np.int32)
 
 
 COUNTED = 32, 128, 32

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from helpers import checks
-from helpers.exercises.launches import Far, In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import Far, In, Launch, Wrong, numbers, product, product_launch
 
 OURS = "gemm/naive.cu"
 SIZES = (3, 5, 7), (1, 1, 1), (20, 33, 2), (5, 3, 0)
@@ -17,20 +16,16 @@ def drawn(rng):
 def launch(rng, size):
     m, n, k = size
     a, b = numbers(rng, m, k), numbers(rng, k, n)
-    sums, sizes = (f(a).astype(float) @ f(b).astype(float) for f in (np.array, np.abs))
-    out = Out(sums, checks.gamma(k + 1, np.float32) * sizes)
-    arguments = [In(a), In(b), out, *map(np.int64, size)]
-    what = f"{m} x {k} times {k} x {n}"
-    return Launch(arguments, (-(-n // BLOCK[0]), -(-m // BLOCK[1])), BLOCK, what=what)
+    return product_launch(a, b, (-(-n // BLOCK[0]), -(-m // BLOCK[1])), BLOCK)
 
 
 def far(rng):
     """The last row of an a that has more elements than an int can count."""
     m, n, k = 524_000, 40, 4200
     row, b = numbers(rng, 1, k), numbers(rng, k, n)
-    sums, sizes = (f(row).astype(float) @ f(b).astype(float) for f in (np.array, np.abs))
-    last, tolerance = (m - 1) * n, checks.gamma(k + 1, np.float32) * sizes.max()
-    c = Far(m * n, np.float32, expected={last: sums.astype(np.float32)[0]}, tolerance=tolerance)
+    out = product(row, b)
+    last = {(m - 1) * n: out.expected.astype(np.float32)[0]}
+    c = Far(m * n, np.float32, {}, last, out.tolerance.max())
     a = Far(m * k, np.float32, {(m - 1) * k: row[0]})
     grid = -(-n // BLOCK[0]), m // BLOCK[1]
     blocks = [range(grid[0] * (grid[1] - 1), grid[0] * grid[1])]

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from helpers import checks
-from helpers.exercises.launches import Far, In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import Far, In, Launch, Wrong, numbers, product, product_launch
 
 OURS = "gemm/registers.cu"
 SIZES = (33, 40, 17), (1, 1, 1), (130, 3, 8)
@@ -17,11 +16,7 @@ def drawn(rng):
 def launch(rng, size):
     m, n, k = size
     a, b = numbers(rng, m, k), numbers(rng, k, n)
-    sums, sizes = (f(a).astype(float) @ f(b).astype(float) for f in (np.array, np.abs))
-    out = Out(sums, checks.gamma(k + 1, np.float32) * sizes)
-    arguments = [In(a), In(b), out, *map(np.int64, size)]
-    what = f"{m} x {k} times {k} x {n}"
-    return Launch(arguments, (-(-n // SIDE), -(-m // SIDE)), (16, 16), what=what)
+    return product_launch(a, b, (-(-n // SIDE), -(-m // SIDE)), (16, 16))
 
 
 def far(rng):
@@ -29,9 +24,9 @@ def far(rng):
     m, n, k = 100_000, 22_016, 8
     a, b = numbers(rng, m, k), numbers(rng, k, n)
     rows, columns = (m - 1, m - 30), slice(n - SIDE, n)
-    sums, sizes = (f(a)[[*rows]].astype(float) @ f(b)[:, columns] for f in (np.array, np.abs))
-    expected = {r * n + n - SIDE: sum.astype(np.float32) for r, sum in zip(rows, sums)}
-    c = Far(m * n, np.float32, {}, expected, checks.gamma(k + 2, np.float32) * sizes.max())
+    out = product(a[[*rows]], b[:, columns], roundings=k + 2)
+    expected = {r * n + n - SIDE: x.astype(np.float32) for r, x in zip(rows, out.expected)}
+    c = Far(m * n, np.float32, {}, expected, out.tolerance.max())
     grid = n // SIDE, -(-m // SIDE)
     blocks = [range(grid[0] * grid[1] - 1, grid[0] * grid[1])]
     arguments = [In(a), In(b), c, *map(np.int64, (m, n, k))]

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import Wrong, numbers, product_launch
 
 SIZES = (64, 64, 64), (1, 8, 8), (70, 40, 136)
 CHOICES = "ROWS", "COLUMNS", "THREADS"
@@ -17,12 +16,8 @@ def drawn(rng):
 def launch(rng, size, rows, columns, threads):
     m, n, k = size
     a, b = (numbers(rng, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
-    sums, sizes = (f(a).astype(float) @ f(b).astype(float) for f in (np.array, np.abs))
-    off = checks.dot_tolerance(sums, sizes, checks.tensor_roundings(k), np.float16, np.float32)
-    out = Out(sums, off, np.float16)
-    arguments = [In(a), In(b), out, *map(np.int32, size)]
-    what = f"{m} x {k} times {k} x {n}"
-    return Launch(arguments, (-(-n // columns), -(-m // rows)), threads, what=what)
+    grid = -(-n // columns), -(-m // rows)
+    return product_launch(a, b, grid, threads, size_type=np.int32)
 
 
 COUNTED = 128, 128, 128

@@ -35,6 +35,8 @@ __all__ = [
     "numbers",
     "pieces",
     "planted",
+    "product",
+    "product_launch",
     "scales",
     "strewn",
     "totals",
@@ -342,6 +344,29 @@ def far_rows(small, batch, per_block=1):
         what=f"{batch:,} rows",
         blocks=[range(row // per_block, row // per_block + 1) for row in rows],
     )
+
+
+def product(a, b, dtype=np.float32, bias=0, roundings=None):
+    """The Out of a times b, of all pairs if they are several, added up as float32 in any order.
+
+    roundings: of a sum; by default those of its terms, or of tensor cores' if these are halves."""
+    k = a.shape[-1]
+    if roundings is None:
+        roundings = checks.tensor_roundings(k) if a.dtype == np.float16 else k + 1
+    with np.errstate(invalid="ignore"):
+        sums, sizes = (f(a).astype(float) @ f(b) + f(bias) for f in (np.array, np.abs))
+    if dtype == np.float16:
+        tolerance = checks.dot_tolerance(sums, sizes, roundings, dtype, np.float32)
+    else:
+        tolerance = checks.gamma(roundings, np.float32) * sizes
+    return Out(sums, tolerance, dtype)
+
+
+def product_launch(a, b, grid, block, *more, size_type=np.int64):
+    """The Launch of a kernel of a, b, their product of their type, m, n, k, and what is more."""
+    (m, k), n = a.shape, b.shape[1]
+    arguments = [In(a), In(b), product(a, b, a.dtype), *map(size_type, (m, n, k)), *more]
+    return Launch(arguments, grid, block, what=f"{m} x {k} times {k} x {n}")
 
 
 def any_floats(rng, n):
