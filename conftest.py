@@ -1,6 +1,7 @@
-"""How tests are shared out over processes, and how notebooks run as tests."""
+"""Which tests run, in what order and in which process, and how notebooks run as tests."""
 
 import os
+from collections import Counter
 
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
@@ -13,24 +14,46 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, databas
 settings.load_profile("repeatable")
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--sample", action="store_true", help="of tests marked sampled(n), every nth case only"
+    )
+
+
 def pytest_collectstart(collector):
     """A cell's text is compared, not warnings on stderr or how matplotlib spells a figure."""
     if collector.path.suffix == ".ipynb":
         collector.skip_compare += ("stderr", "image/svg+xml")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--sample"):
+        left_out = beyond_sample(items)
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+    items.sort(key=turn)
+
+
+def beyond_sample(items):
+    """The cases that `make test` leaves to `make test-all`."""
+    cases, left_out = Counter(), set()
+    for item in items:
+        sampled = item.get_closest_marker("sampled")
+        test = item.nodeid.partition("[")[0]
+        if sampled and (not sampled.args or cases[test] % sampled.args[0]):
+            left_out.add(item)
+        cases[test] += 1
+    return left_out
+
+
+def turn(item):
     """What takes longest goes first, so that in the end all processes have something to do; but
     tests of xray before they run again under sanitizers, where it takes long to compile."""
-
-    def turn(item):
-        if item.path.name == "test_under_sanitizers.py":
-            return 2
-        if item.path.suffix == ".ipynb" or item.get_closest_marker("slow"):
-            return 0
-        return 1 if item.path.parent.name == "xray" else 3
-
-    items.sort(key=turn)
+    if item.path.name == "test_under_sanitizers.py":
+        return 2
+    if item.path.suffix == ".ipynb" or item.get_closest_marker("slow"):
+        return 0
+    return 1 if item.path.parent.name == "xray" else 3
 
 
 class WhatIsCompiledOnce(LoadScopeScheduling):

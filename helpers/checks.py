@@ -11,11 +11,13 @@ __all__ = [
     "assert_equal",
     "dot_tolerance",
     "prod_tolerance",
+    "operand",
     "roundoff",
     "softmax",
     "softmax_tolerance",
     "sum_tolerance",
     "tensor_roundings",
+    "widened",
 ]
 
 GUARD_BYTES = 256
@@ -64,11 +66,26 @@ def tensor_roundings(count):
 def dot_tolerance(want, size, count, dtype, accumulator=None):
     """The largest error of sums of `count` products of dtype, added up in the accumulator's type in
     any order and rounded to dtype once. size: the same sums of absolute values."""
-    error = gamma(count, accumulator or dtype) * on_host(
-        size
-    )  # a product's rounding, and additions
+    error = gamma(count, accumulator or dtype) * on_host(size)  # products rounded, and added
     smallest = float(np.finfo(dtype).smallest_subnormal)  # half of a half's would be a half, 0
     return error + roundoff(dtype) * (np.abs(on_host(want)) + error) + smallest / 2
+
+
+def operand(x, kind):
+    """Float32 numbers as operands of a kind of ops.matmul: as they lie in memory; their values."""
+    x = on_host(x)
+    if kind == "bfloat16":
+        bits = (x.view(np.uint32) >> 16).astype(np.uint16)
+        return bits, widened(bits)
+    if kind == "tf32":
+        return x, (x.view(np.uint32) >> 13 << 13).view(np.float32)
+    made = (30 * x).clip(-128, 127).astype(np.int8) if kind == "int8" else x.astype(kind)
+    return made, made
+
+
+def widened(bits):
+    """Float32 numbers of the bits of bfloat16."""
+    return (on_host(bits).astype(np.uint32) << 16).view(np.float32)
 
 
 def prod_tolerance(x, axis=None, accumulator=None):

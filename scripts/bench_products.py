@@ -69,18 +69,6 @@ def _random(shape, dtype, seed):
     return np.random.default_rng(seed).standard_normal(shape, np.float32).astype(dtype)
 
 
-def _operand(shape, kind, seed):
-    """Random numbers of a kind, as they lie in an array, and what they are."""
-    x = _random(shape, "float32", seed)
-    if kind == "bfloat16":
-        bits = x.view(np.uint32) & 0xFFFF0000
-        return (bits >> 16).astype(np.uint16), bits.view(np.float32)
-    if kind == "tf32":
-        return x, (x.view(np.uint32) >> 13 << 13).view(np.float32)
-    made = (30 * x).clip(-128, 127).astype(np.int8) if kind == "int8" else x.astype(kind)
-    return made, made
-
-
 def _tensor(torch, array, kind):
     if kind != "bfloat16":
         return torch.as_tensor(array, device="cuda")
@@ -96,7 +84,7 @@ def _product(shape, transposed, kind, torch, allocator):
     made, exact, on_gpu, tensors = {}, {}, {}, {}
     for seed, (side, lying) in enumerate(sides.items(), 1):
         lying = lying[::-1] if side in transposed else lying
-        made[side], exact[side] = _operand(lying, kind, seed)
+        made[side], exact[side] = checks.operand(_random(lying, "float32", seed), kind)
         on_gpu[side] = gpuarray.to_gpu(made[side], allocator)
         tensors[side] = _tensor(torch, on_gpu[side], kind) if torch else None
     for arrays in (exact, on_gpu, tensors) if transposed else ():
@@ -135,7 +123,7 @@ def _on_host(torch, rows):
     if torch and isinstance(rows, torch.Tensor):
         return (rows.float() if rows.dtype == torch.bfloat16 else rows).cpu().numpy()
     rows = rows.get()
-    return (rows.astype(np.uint32) << 16).view(np.float32) if rows.dtype == np.uint16 else rows
+    return checks.widened(rows) if rows.dtype == np.uint16 else rows
 
 
 def _convolution(what, shape, channels_out, kernel, stride, padding, dtype, torch, allocator):

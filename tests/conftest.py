@@ -1,6 +1,5 @@
-"""What tests of several rooms use, and which of them `make test` samples."""
+"""What tests of several rooms use."""
 
-from collections import Counter
 from contextlib import nullcontext
 
 import pytest
@@ -16,27 +15,6 @@ cat >&2 <<END
 #$ gcc -E -D__CUDACC_VER_MAJOR__={major} -D__CUDACC_VER_MINOR__={minor} -D__CUDACC_VER_BUILD__=1
 END
 """
-
-
-def pytest_addoption(parser):
-    parser.addoption(
-        "--sample", action="store_true", help="of tests marked sampled(n), every nth case only"
-    )
-
-
-def pytest_collection_modifyitems(config, items):
-    if not config.getoption("--sample"):
-        return
-    cases, left_out = Counter(), []
-    for item in items:
-        sampled = item.get_closest_marker("sampled")
-        test = item.nodeid.partition("[")[0]
-        if sampled and (not sampled.args or cases[test] % sampled.args[0]):
-            left_out.append(item)
-        cases[test] += 1
-    config.hook.pytest_deselected(items=left_out)
-    left_out = set(left_out)
-    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="module")

@@ -265,15 +265,20 @@ class _Trial:
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
         self.verdict.find_times = partial(self._times, run, reports[0])
-        if rate := getattr(self.rules, "RATE", None):
-            self._weigh_rate(rate, reports[0])
+        if self.rate:
+            self._weigh_rate(reports[0])
 
-    def _weigh_rate(self, rate, report):
+    @property
+    def rate(self):
+        """What the clock has to predict, or None."""
+        return getattr(self.rules, "RATE", None)
+
+    def _weigh_rate(self, report):
         """Whether the clock predicts as much; without NVIDIA's tools it predicts nothing."""
         times, why = self.verdict.times, report.prediction.why
-        if times and times.speeds.yours < rate.least:
+        if times and times.speeds.yours < self.rate.least:
             self.verdict.refuse(
-                "clock", f"{times.speeds}; {rate.least} at least", times.yours.words[1]
+                "clock", f"{times.speeds}; {self.rate.least} at least", times.yours.words[1]
             )
         elif why and not counted(self.exercise).prediction.why:
             self.verdict.refuse("clock", f"no prediction: {why}", PLAIN)
@@ -285,8 +290,7 @@ class _Trial:
         with self.target.engine.time_limit(LIMIT_S):
             ours = counted(self.exercise)
         blocks_grow = not is_plain or self._has_more_blocks(2 * size, run)
-        rate = getattr(self.rules, "RATE", None)
-        return real.times(size if is_plain else None, report, ours, blocks_grow, rate)
+        return real.times(size if is_plain else None, report, ours, blocks_grow, self.rate)
 
     def _has_more_blocks(self, size, run):
         larger = self._launch(size, COUNTED_SEED).shape

@@ -129,9 +129,7 @@ class Verdict:
     counts: list = field(default_factory=list)
     report: Report | None = None  # xray's, of the launch that was counted
     reasons: list = field(default_factory=list)
-    find_times: Callable | None = (
-        None  # returns real.Times, of a launch as large as one that matters
-    )
+    find_times: Callable | None = None  # returns real.Times, of a launch that is large enough
     score: str = ""
 
     def __bool__(self):

@@ -20,7 +20,7 @@ __all__ = ["by_weight", "forward", "by_input"]
 
 FAR = 1 << 15  # where windows may begin at most
 MOST_STEPS = 4  # pixels that a place of the window makes, down or across
-CHUNK = 8  # neighbours along the channels
+CHUNK = tensor.CHUNK // 2  # halves, along the channels
 TILE = 64  # of channels_last.cu
 TILES = (  # as tensor.TILES; those have no registers left for the places of 256 columns
     tensor.Tile(128, 128, 64, 64, 3, 2, 0.1, 0.6, 6),

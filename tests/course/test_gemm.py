@@ -59,12 +59,6 @@ def test_matrices_lie_in_different_banks(padding, swizzled, wavefronts):
     assert report.total["lds.wavefronts"] == 4 * loads * wavefronts
 
 
-def bfloat16(x):
-    """The bits of float32 numbers, cut to bfloat16, and what they are."""
-    bits = x.view(np.uint32) & 0xFFFF0000
-    return (bits >> 16).astype(np.uint16), bits.view(np.float32)
-
-
 KINDS = ["float16", "bfloat16", "tf32", "int8"]
 SHAPES = [(1, 1, 1), (3, 5, 7), (33, 65, 17), (130, 264, 200), (256, 128, 128), (17, 40, 3000)]
 WAYS = [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -77,13 +71,7 @@ def test_products_by_tensor_cores(kind, way):
     # bfloat16 lies and moves as halves do: each shape and each way once
     for m, n, k in SHAPES[way::4] if kind == "bfloat16" else SHAPES:
         a, b = numbers(m, k), numbers(k, n, seed=1)
-        given = {
-            "float16": lambda x: [x.astype(np.float16)] * 2,
-            "bfloat16": bfloat16,
-            "tf32": lambda x: (x, (x.view(np.uint32) >> 13 << 13).view(np.float32)),
-            "int8": lambda x: [(30 * x).astype(np.int8)] * 2,
-        }[kind]
-        (a, exact_a), (b, exact_b) = given(a), given(b)
+        (a, exact_a), (b, exact_b) = (checks.operand(x, kind) for x in (a, b))
         dtype = kind if kind in ("bfloat16", "tf32") else None
         arrays = (on_gpu(x, turned) for x, turned in zip((a, b), WAYS[way]))
         got = ops.matmul(*arrays, dtype=dtype).get()
@@ -92,7 +80,7 @@ def test_products_by_tensor_cores(kind, way):
             checks.assert_equal(got, exact_a.astype(np.int32) @ exact_b.astype(np.int32))
             continue
         if kind == "bfloat16":
-            got = (got.astype(np.uint32) << 16).view(np.float32)
+            got = checks.widened(got)
         check(got, exact_a, exact_b, dtype)
 
 

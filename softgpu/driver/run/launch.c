@@ -159,7 +159,8 @@ static uint64_t work_of(const Kernel *kernel, const Job *job)
 {
     double work = (double)job->blocks * job->warps;
     double constant = MAX(kernel->loop_constant, 1);
-    double largest = largest_argument(kernel, job->params), outer = largest;
+    double largest = kernel->loop_depth ? largest_argument(kernel, job->params) : 0;
+    double outer = largest;
     double warps = (double)job->grid[0] * job->grid[1] * job->grid[2] * job->warps;
     if (kernel->few_turns) outer /= warps;
     for (uint32_t i = 0; i < kernel->loop_depth; i++) work *= MAX(constant, i ? largest : outer);
