@@ -207,7 +207,13 @@ enum MmaHow {
     MMA_SIGNED_B = 16,
     MMA_SATURATES = 32,
     MMA_XOR = 64, /* of bits; else and */
-    MMA_SPARSE = 128
+    MMA_SPARSE = 128,
+    /* of a warpgroup only */
+    MMA_GROUP = 256,
+    MMA_ACROSS_A = 512, /* neighbours in memory are not along k */
+    MMA_ACROSS_B = 1024,
+    MMA_MINUS_A = 2048,
+    MMA_MINUS_B = 4096
 };
 void sg_mma(uint32_t type, uint32_t m, uint32_t k, uint32_t how, uint32_t selector,
             const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *metadata,
@@ -215,6 +221,10 @@ void sg_mma(uint32_t type, uint32_t m, uint32_t k, uint32_t how, uint32_t select
 enum Rounding { ROUND_RN, ROUND_RZ, ROUND_RM, ROUND_RP };
 void sg_mma_f64(uint32_t m, uint32_t k, uint32_t rounding, const double *a, const double *b,
                 const double *c, double *d);
+/* wgmma (warpgroup.c): this warp's 16 rows of 64, all n columns. a: four registers, or NULL for what
+   `where_a` describes; adds: lanes whose sums are added to, else replaced; d: n / 8 products'. */
+void sg_wgmma(Warp *, uint32_t site, uint32_t type, uint32_t n, uint32_t how, const uint32_t *a,
+              const uint64_t *where_a, const uint64_t *where_b, uint32_t adds, uint32_t *d);
 /* m8n8k4: four products, one by each 8 lanes; layouts: bit 0: a by columns, bit 1: b by rows. */
 void sg_mma_quads(uint32_t layouts, uint32_t how, const uint32_t *a, const uint32_t *b,
                   const uint32_t *c, uint32_t *d);

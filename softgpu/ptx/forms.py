@@ -225,6 +225,10 @@ wmma             .store.*                                    m v a?
 ldmatrix         .sync.*                                     w m
 stmatrix         .sync.*                                     m v
 movmatrix        .sync.*                                     d a
+wgmma            .mma_async.sync.aligned.*                   w v v a q n? n? n? n?
+wgmma            .(fence|commit_group).sync.aligned          -
+wgmma            .wait_group.sync.aligned                    n
+setmaxnreg       .(inc|dec).sync.aligned.u32                 n
 bar barrier      (.cta)?.sync(.aligned)?                     a a?
 bar barrier      (.cta)?.arrive(.aligned)?                   a a
 bar barrier      (.cta)?.red.popc(.aligned)?.u32             d a a? q
@@ -473,7 +477,7 @@ def check_forms(module: Module, function: Function) -> None:
                 problem = problem or _width_problem(item)
             elif item.opcode == "mov":
                 problem = problem or _parts_problem(item)
-            elif item.opcode in ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"):
+            elif item.opcode in ("mma", "wmma", "wgmma", "ldmatrix", "stmatrix", "movmatrix"):
                 problem = problem or matrix_problem(item)
         if problem:
             raise refusal(module, function, item, problem)

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from .program import Instruction, Unsupported, Vector
 
-__all__ = ["BITS", "Product", "Transfer", "matrix_problem", "product_of", "transfer_of"]
+__all__ = [
+    "BITS",
+    "Product",
+    "Transfer",
+    "group_product_of",
+    "matrix_problem",
+    "product_of",
+    "transfer_of",
+]
 
 BITS = {
     **dict.fromkeys(("f16", "bf16"), 16),
@@ -134,6 +142,40 @@ def product_of(item: Instruction) -> Product:
     return product
 
 
+_GROUP_BYTES = 32
+"""Of k, of one wgmma."""
+_GROUP_SUMS = {
+    "f16": ("f16", "f32"),
+    "fp8": ("f16", "f32"),
+    "bf16": ("f32",),
+    "tf32": ("f32",),
+    "8": ("s32",),
+    "b1": ("s32",),
+}
+
+
+def group_product_of(item: Instruction) -> Product:
+    """What a warpgroup multiplies, d = a b + d; raises Unsupported for what no sm_90a does."""
+    types = _types(item.modifiers)
+    if len(types) != 3 or any(m.split("::")[0] == "sp" for m in item.modifiers):
+        raise Unsupported("it names no types that are known here" if len(types) != 3 else
+                          "a is sparse")  # fmt: skip
+    d, a, b = types
+    product = Product(_shape(item.modifiers), d, a, b, d, ("row", "col"), False, False, False)
+    m, n, k = product.shape
+    family = _family(a)
+    columns = set(range(8, 257, 8))
+    if family in ("8", "b1"):
+        columns -= {*range(40, 257, 16)}
+    if m != 64 or n not in columns or k * BITS[a] != 8 * _GROUP_BYTES:
+        raise Unsupported(f"{a} has no such shape")
+    if family != _family(b) or (a != b and family not in ("8", "fp8")):
+        raise Unsupported(f"{a} does not meet {b}")
+    if d not in _GROUP_SUMS.get(family, ()):
+        raise Unsupported(f"{a} has no such sums")
+    return product
+
+
 def _shape_problem(product: Product) -> str:
     m, n, k = product.shape
     family = _family(product.a)
@@ -257,6 +299,16 @@ def transfer_of(item: Instruction) -> Transfer:
     return Transfer(part, shape, kind, layouts[0])
 
 
+def _expected_of_group(item: Instruction) -> tuple[int, ...]:
+    """The registers of d, twice, and those of a unless it lies in shared memory."""
+    if item.modifiers[0] != "mma_async":
+        return ()
+    product = group_product_of(item)
+    sums = _registers(product.d, 16 * product.shape[1])
+    a = 4 if isinstance(item.operands[2], Vector) else 1
+    return sums, sums, a
+
+
 def _counts(item: Instruction) -> tuple[int, ...]:
     return tuple(len(o.elements) if isinstance(o, Vector) else 1 for o in item.operands)
 
@@ -273,6 +325,8 @@ def matrix_problem(item: Instruction) -> str:
 
 def _expected(item: Instruction) -> tuple[int, ...]:
     """How many registers the operands in front have."""
+    if item.opcode == "wgmma":
+        return _expected_of_group(item)
     if item.opcode == "mma" or "mma" in item.modifiers:
         counts = product_of(item).registers()
         return tuple(counts[part] for part in "dabc")

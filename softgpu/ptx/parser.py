@@ -672,6 +672,8 @@ class _Parser:
                     raise self.unexpected("',' or ';'")
                 at += 1
             self.at = at
+        if opcode == "wgmma" and modifiers[0] == "mma_async":
+            operands.insert(1, operands[0])  # the sums, which are read and written
         self.function.body.append(
             Instruction(
                 opcode,

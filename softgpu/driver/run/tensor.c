@@ -94,12 +94,10 @@ typedef struct {
     Numbers a, b, c;
     uint8_t at[ROWS][DEPTH];
     bool special;
+    int32_t kept; /* bits below the largest exponent that the adder keeps of each term */
 } Product;
 
-enum {
-    LEAST = -133,
-    KEPT = 25
-}; /* bits below the largest exponent that the adder keeps of each term */
+enum { LEAST = -133, KEPT = 25, KEPT_OF_BYTES = 13 /* by a warpgroup */ };
 
 INLINE double power(int32_t exponent)
 { return f64_of_bits((uint64_t)(uint32_t)(1023 + exponent) << 52); }
@@ -122,7 +120,7 @@ INLINE void add_up(const Product *p, uint32_t i, double *sum)
     }
     for (uint32_t j = 0; j < COLUMNS; j++) {
         top[j] = top[j] < LEAST ? LEAST : top[j];
-        scale[j] = power(KEPT - top[j]);
+        scale[j] = power(p->kept - top[j]);
         even[j] = cut(c[j] * scale[j]);
         odd[j] = 0;
     }
@@ -135,7 +133,7 @@ INLINE void add_up(const Product *p, uint32_t i, double *sum)
         }
     }
     for (uint32_t j = 0; j < COLUMNS; j++)
-        sum[j] = ((double)(int32_t)even[j] + (int32_t)odd[j]) * power(top[j] - KEPT);
+        sum[j] = ((double)(int32_t)even[j] + (int32_t)odd[j]) * power(top[j] - p->kept);
 }
 
 /* Where infinities or NaN come out, all that matters is which. */
@@ -237,11 +235,12 @@ INLINE uint32_t met(const Mma *m, uint32_t bits, uint32_t i, uint32_t n)
 INLINE void prepare(Product *p, const Mma *m, Format of_a, Format of_b, uint32_t first)
 {
     const uint32_t bits = of_a.bits;
-    const bool sparse = m->how & MMA_SPARSE;
+    const bool sparse = m->how & MMA_SPARSE, pairs = bits == 8 && !(m->how & MMA_GROUP);
     const Part all = all_of(bits), some = {all.wide / 2, first, true};
-    const Part part_a = bits == 8 ? some : all, part_b = bits == 8 && !sparse ? some : all;
+    const Part part_a = pairs ? some : all, part_b = pairs && !sparse ? some : all;
     const uint32_t depth_b = m->k * part_b.wide / all.wide;
     uint32_t raw[DEPTH * ROWS];
+    p->kept = bits == 8 && !pairs ? KEPT_OF_BYTES : KEPT;
     p->depth = m->k * part_a.wide / all.wide / (sparse ? 2 : 1);
     read_rows(m->a, bits, ROWS, p->depth, part_a, raw);
     p->special = decode(of_a, ROWS * p->depth, raw, p->a.value, p->a.exponent);
@@ -280,7 +279,7 @@ INLINE void floats(const Mma *m, Format of_a, Format of_b)
     uint32_t c[ROWS * COLUMNS], sums[ROWS * COLUMNS] = {0};
     Product p;
     read_sums(m->c, half_c, ROWS, c);
-    if (of_a.bits == 8) {
+    if (of_a.bits == 8 && !(m->how & MMA_GROUP)) {
         for (uint32_t first = 0; first <= 2; first += 2) {
             prepare(&p, m, of_a, of_b, first);
             finish(&p, half_d, half_d, sums, sums);

@@ -679,7 +679,14 @@ def _createpolicy(e, item):
 
 
 @instruction(
-    "prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent", "griddepcontrol"
+    "prefetch",
+    "prefetchu",
+    "discard",
+    "applypriority",
+    "nanosleep",
+    "pmevent",
+    "griddepcontrol",
+    "setmaxnreg",
 )  # the last: launches follow each other whole, so there is nothing to wait for
 def _no_effect(e, item):
     if item.opcode == "nanosleep":

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ... import contract
-from ...ptx.matrices import BITS, Product, product_of, transfer_of
-from ...ptx.program import Vector
+from ...ptx.matrices import BITS, Product, group_product_of, product_of, transfer_of
+from ...ptx.program import Immediate, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from .memory import host_address, space_of
 
@@ -163,6 +163,46 @@ def _multiply_in_warp(e: FunctionEmitter, item) -> None:
     results = _in_warp(e, item, product, *parts)
     for register, value in zip(_elements(item.operands[0]), results, strict=True):
         e.write(register, value)
+
+
+# --- warpgroups -----------------------------------------------------------------------------------
+
+
+@instruction("wgmma")
+def _wgmma(e, item):
+    """A product is made at once, which waiting for it cannot tell from later."""
+    if item.modifiers[0] != "mma_async":
+        return
+    product = group_product_of(item)
+    _, sums, a, b, adds, *signs = item.operands
+    with e.when_active():
+        site = e.site(item, "tensor")
+        e.observe_product(site, product.machine[0], 1)
+        kind = _TYPES[_OF_INTEGERS.get(product.a, product.a)]
+        numbers = (f"i32 {n}" for n in (kind, product.shape[1], _group_how(item, product, signs)))
+        fragment = where_a = "ptr null"
+        if isinstance(a, Vector):
+            fragment = _fragment(e, _read_all(e, a, product.a), "i32", "fragment a")
+        else:
+            where_a = f"ptr {e.spill(e.read(a, 'b64'), 'where a is')}"
+        where_b = f"ptr {e.spill(e.read(b, 'b64'), 'where b is')}"
+        out = _fragment(e, _read_all(e, sums, product.d), "i32", "fragment d")
+        given = fragment, where_a, where_b, str(e.bits(e.read(adds, "pred"))), out
+        e.call_checked("void", "wgmma", "ptr %w", f"i32 {site}", *numbers, *given)
+        results = _results(e, out, "i32", len(sums.elements))
+        for register, value in zip(sums.elements, results, strict=True):
+            e.write(register, value)
+
+
+def _group_how(item, product: Product, signs) -> int:
+    how = _how(item, product) | _How.group
+    minus_a, minus_b, across_a, across_b = [s.value for s in (*signs, *[Immediate(0)] * 4)[:4]]
+    if len(signs) == 3:  # a lies in registers
+        across_a, across_b = 0, across_a
+    how |= _How.minus_a if minus_a == -1 else 0
+    how |= _How.minus_b if minus_b == -1 else 0
+    how |= _How.across_a if across_a else 0
+    return how | (_How.across_b if across_b else 0)
 
 
 # --- fragments in memory --------------------------------------------------------------------------

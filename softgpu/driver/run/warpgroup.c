@@ -1,0 +1,108 @@
+/* wgmma: a warp's share of a warpgroup's product, 16 rows of 64, by the products of tensor.c. What
+   lies in shared memory is described by 64 bits; chunks of 16 bytes become rows of fragments. */
+#include <string.h>
+
+#include "driver.h"
+
+enum { WIDTH = 8, HEIGHT = 16, CHUNK = 16, GROUP_WARPS = 4 };
+typedef uint32_t Register[LANES];
+
+/* How an operand lies: from `start` on; 8 lines, each `span` bytes, follow each other; `leading` and
+   `stride` are the bytes to the next such group, along a line or across lines. */
+typedef struct {
+    uint32_t start, leading, stride, span;
+    bool across; /* lines are not along k */
+    const char *name;
+} Layout;
+
+static Layout layout_of(Warp *w, uint32_t site, uint64_t described, bool across, const char *name)
+{
+    static const uint32_t spans[] = {CHUNK, 128, 64, 32};
+    uint32_t base = described >> 49 & 7;
+    if (base)
+        fault_at(w, site, 0, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                 "describes %s by a base offset of %u, which is not run here: let tiles begin at a "
+                 "multiple of 1024 bytes, and set it to 0",
+                 name, base);
+    return (Layout){.start = (described & 0x3fff) << 4,
+                    .leading = (described >> 16 & 0x3fff) << 4,
+                    .stride = (described >> 32 & 0x3fff) << 4,
+                    .span = spans[described >> 62],
+                    .across = across,
+                    .name = name};
+}
+
+/* Chunk `chunk` of line `line`. Swizzled, bits 4 to 6 of an address are changed by those above. */
+static const char *chunk_at(Warp *w, uint32_t site, const Layout *l, uint32_t line, uint32_t chunk)
+{
+    const uint32_t wide = l->span / CHUNK;
+    uint32_t at = l->start + line % 8 * l->span;
+    if (wide > 1) at += line / 8 * l->stride + chunk % wide * CHUNK + chunk / wide * l->leading;
+    else if (l->across) at += line / 8 * l->leading + chunk * l->stride;
+    else at += line / 8 * l->stride + chunk * l->leading;
+    at ^= (at >> 7 & (wide - 1)) << 4;
+    if (at + CHUNK > w->shared_bytes)
+        fault_at(w, site, 0, CUDA_ERROR_ILLEGAL_ADDRESS,
+                 "reads %s at byte %u of shared memory; the block has %u bytes of it. It is "
+                 "described as from byte %u on, in lines of %u bytes, with a leading offset of %u "
+                 "and a stride of %u",
+                 l->name, at, w->shared_bytes, l->start, l->span, l->leading, l->stride);
+    return w->shared + at;
+}
+
+/* The 32 bytes along k of `rows` rows (of b: columns) from `first` on, as registers of a fragment. */
+static void gather(Warp *w, uint32_t site, const Layout *l, uint32_t first, uint32_t rows,
+                   Register *to)
+{
+    const uint32_t eights = rows / 8;
+    if (!l->across) {
+        for (uint32_t i = 0; i < rows; i++)
+            for (uint32_t c = 0; c < 2; c++)
+                memcpy(to[c * eights + i / 8] + i % 8 * 4, chunk_at(w, site, l, first + i, c),
+                       CHUNK);
+        return;
+    }
+    for (uint32_t k = 0; k < 16; k++)
+        for (uint32_t eight = 0; eight < eights; eight++) {
+            uint16_t found[8], *row = (uint16_t *)to[k / 8 * eights + eight];
+            memcpy(found, chunk_at(w, site, l, k, first / 8 + eight), CHUNK);
+            for (uint32_t i = 0; i < 8; i++) row[i * 8 + k % 8] = found[i];
+        }
+}
+
+static void negate(uint32_t type, Register *registers, uint32_t count)
+{
+    const uint32_t signs[] = {[MMA_F16] = 0x80008000u,
+                              [MMA_BF16] = 0x80008000u,
+                              [MMA_TF32] = 0x80000000u,
+                              [MMA_E4M3] = 0x80808080u,
+                              [MMA_E5M2] = 0x80808080u};
+    for (uint32_t n = 0; n < count; n++)
+        for (uint32_t lane = 0; lane < LANES; lane++) registers[n][lane] ^= signs[type];
+}
+
+void sg_wgmma(Warp *w, uint32_t site, uint32_t type, uint32_t n, uint32_t how, const uint32_t *a,
+              const uint64_t *where_a, const uint64_t *where_b, uint32_t adds, uint32_t *d)
+{
+    const uint32_t k = type == MMA_TF32                      ? 8
+                       : type == MMA_F16 || type == MMA_BF16 ? 16
+                       : type == MMA_BITS                    ? 256
+                                                             : 32;
+    const uint32_t registers = how & MMA_HALF_D ? 2 : 4; /* of a product's d */
+    Register of_a[4], of_b[2];
+    const Layout b = layout_of(w, site, where_b[0], how & MMA_ACROSS_B, "b");
+    if (a) memcpy(of_a, a, sizeof of_a);
+    else {
+        const Layout l = layout_of(w, site, where_a[0], how & MMA_ACROSS_A, "a");
+        gather(w, site, &l, w->warp_id % GROUP_WARPS * HEIGHT, HEIGHT, of_a);
+    }
+    if (how & MMA_MINUS_A) negate(type, of_a, 4);
+    for (uint32_t column = 0; column < n; column += WIDTH, d += registers * LANES) {
+        Register sums[4];
+        gather(w, site, &b, column, WIDTH, of_b);
+        if (how & MMA_MINUS_B) negate(type, of_b, 2);
+        if (adds) memcpy(sums, d, registers * sizeof *sums);
+        else memset(sums, 0, sizeof sums);
+        sg_mma(type, HEIGHT, k, how, 0, *of_a, *of_b, *sums, NULL, d);
+    }
+}
