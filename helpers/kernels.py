@@ -71,12 +71,14 @@ class SeveralFound(LookupError):
         super().__init__(f"the source has several kernels named {kernel!r}")
 
 
-def compile(kernel, source, file, options, include_dirs):
-    """The Kernel of that name in a CUDA text; file: what the compiler calls it, or "".
+def compile(kernel, source, file, options, include_dirs, arch=None):
+    """The Kernel of that name in a CUDA text; file: what the compiler calls it, or ""; arch: for
+    which GPUs, unless for the one at hand.
 
     It is extern "C", as PyCUDA wants it, or of any other form that C++ has."""
     line = f'#line 1 "{file}"' if file else "#line 1"
     arguments = {"options": options, "include_dirs": include_dirs, "no_extern_c": True}
+    arguments |= {"arch": arch} if arch else {}
     linked = {**arguments, "source": f"{line}\n{_linked(source, kernel)}"}
     with suppress(CompileError, LookupError):
         return _kernel(kernel, source, linked)

@@ -18,7 +18,7 @@ from pygments.token import Token
 
 from softgpu.declarations import Declarations
 
-__all__ = ["C_NAMES", "ROOT", "find", "kernel", "show", "text"]
+__all__ = ["C_NAMES", "ROOT", "architecture", "find", "kernel", "show", "text"]
 
 ROOT = Path(__file__).resolve().parent.parent / "cuda_src"
 C_NAMES = {
@@ -34,6 +34,8 @@ C_NAMES = {
     "float64": "double",
 }
 HEADERS = {"half": "cuda_fp16.h", "__nv_bfloat16": "cuda_bf16.h"}
+INCLUDE = re.compile(r'^#include "(.+)"', re.MULTILINE)
+WARPGROUPS = "gemm/warpgroup.cuh"  # whose instructions are of one architecture only
 CHOICE = re.compile(r"^(using|constexpr int) (\w+) = ([^;]+);", re.MULTILINE)
 
 CODE = "white-space: pre; font-family: var(--jp-code-font-family, monospace)"
@@ -166,9 +168,16 @@ def _stamps(path):
     return changed, *(stamp for path in headers if path.is_file() for stamp in _stamps(path))
 
 
+def architecture(source):
+    """The one architecture that a text can be compiled for; None: any."""
+    names = INCLUDE.findall(source)
+    texts = ((ROOT / name).read_text() for name in names if (ROOT / name).is_file())
+    return "sm_90a" if WARPGROUPS in names or any(map(architecture, texts)) else None
+
+
 @cache
 def _included(path, changed):
-    return re.findall(r'^#include "(.+)"', path.read_text(), re.MULTILINE)
+    return INCLUDE.findall(path.read_text())
 
 
 def kernel(what, name=None, **choices):
@@ -203,4 +212,5 @@ def _compile(what, name, choices):
     for element, header in HEADERS.items():
         options += ["-include", header] if f"= {element};" in source else []
     file = "" if _is_text(what) else str(find(what))
-    return kernels.compile(name or Path(what).stem, source, file, options, [str(ROOT)])
+    about = options, [str(ROOT)], architecture(source)
+    return kernels.compile(name or Path(what).stem, source, file, *about)

@@ -491,6 +491,7 @@ def facts_of(function: Function, code: KernelCode) -> dict:
         "params": ffi.new("uint32_t[][3]", places),
         "param_count": len(places),
         "param_bytes": function.param_bytes,
+        "param_align": max((p.align for p in function.params), default=1),
         "loop_depth": depth,
         "loop_constant": constant,
         "few_turns": few,
@@ -505,6 +506,7 @@ def facts_of(function: Function, code: KernelCode) -> dict:
         "site_count": len(code.sites),
         "follows_pointers": layout.follows_pointers,
         "runs_through": code.runs_through,
+        "has_warpgroups": any(item.name.startswith("wgmma") for item in function.body),
     }
 
 

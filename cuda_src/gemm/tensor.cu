@@ -7,7 +7,6 @@
 // Step: all of it at once: tiles come in STAGES by cp.async, in an order without conflicts of banks; fragments
 // of one step are loaded while those of the last are multiplied; blocks that run together share what is in L2.
 // Limit: the rate of mma.sync, 0.63 of what these tensor cores can do.
-#include "common/word.cuh"
 #include "gemm/tensor.cuh"
 using T = half;
 using Acc = float;
@@ -31,22 +30,6 @@ struct Strides {
     long long a_batch, b_batch;
 };
 
-struct Product {
-    Out *c;
-    long long rows, columns;
-    __device__ void store(long long row, long long column, Packed<Acc, EIGHT> sum)
-    {
-        if (row >= rows) return;
-#pragma unroll
-        for (int first = 0; first < EIGHT; first += C_PACK) {
-            Packed<Out, C_PACK> pack;
-            for (int e = 0; e < C_PACK; ++e) pack[e] = Out(sum[first + e]);
-            Out *place = c + row * columns + column + first;
-            if (column + first < columns) put(place, pack);
-        }
-    }
-};
-
 extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ a,
                                                                    const T *__restrict__ b, Out *c,
                                                                    long long m, long long n,
@@ -68,6 +51,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__re
          (B_ALONG_K ? left * strides.b + begin : begin * strides.b + left);
     Lines<T, A_ALONG_K, ROWS, BLOCK, WHOLE> of_a(a, strides.a, m - top);
     Lines<T, B_ALONG_K, COLUMNS, BLOCK, WHOLE> of_b(b, strides.b, n - left);
-    Product product = {c + (blockIdx.z * (long long)gridDim.y + blockIdx.y) * m * n, m, n};
+    Product<Out, Acc, C_PACK> product = {
+        c + (blockIdx.z * (long long)gridDim.y + blockIdx.y) * m * n, m, n};
     multiply<WARP_ROWS, WARP_COLUMNS, STAGES, Acc>(of_a, of_b, product, top, left, depth);
 }

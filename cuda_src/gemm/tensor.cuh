@@ -12,7 +12,7 @@
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include "common/packed.cuh"
+#include "gemm/product.cuh"
 
 constexpr int LINE = 128, CHUNK = 16, CHUNKS = LINE / CHUNK;  // bytes, and chunks of a line
 constexpr int HIGH = 16, WIDE = 8, STEP = 32;  // of one instruction: rows, columns, bytes of k

@@ -4,7 +4,7 @@
 // along k if ALONG_K, else along i, and 0 for what is past its edges.
 #pragma once
 #include <cuda_fp16.h>
-#include "common/packed.cuh"
+#include "gemm/product.cuh"
 
 constexpr int BLOCK = 256, SIDE = 16;  // threads: SIDE x SIDE
 constexpr int FOUR = 4;                // rows, and columns, that a thread has next to each other
@@ -34,24 +34,6 @@ struct Matrix {
         const T *place = x + (ALONG_K ? i * stride + k : k * stride + i);
         if (k < depth && i < width) pack = *reinterpret_cast<const Packed<T, PACK> *>(place);
         return pack;
-    }
-};
-
-// A product that is written to memory, PACK neighbours at a time.
-template <typename Out, typename Acc, int PACK>
-struct Product {
-    Out *c;
-    long long rows, columns;
-    __device__ void store(long long row, long long column, Packed<Acc, FOUR> sum)
-    {
-        if (row >= rows) return;
-#pragma unroll
-        for (int first = 0; first < FOUR; first += PACK) {
-            Packed<Out, PACK> pack;
-            for (int e = 0; e < PACK; ++e) pack[e] = Out(sum[first + e]);
-            Out *place = c + row * columns + column + first;
-            if (column + first < columns) *reinterpret_cast<Packed<Out, PACK> *>(place) = pack;
-        }
     }
 };
 

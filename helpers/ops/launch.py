@@ -28,7 +28,7 @@ __all__ = [
 
 MOST_KEPT = 4096  # calls of different kinds
 SHARED_UNASKED = 48 << 10  # bytes of shared memory that a launch gets without more ado
-POOLED_BYTES = 1 << 26  # longer results come from the driver and go back to it
+POOLED_BYTES = 1 << 28  # longer results come from the driver and go back to it
 
 
 def context():

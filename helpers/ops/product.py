@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from .. import sources
-from . import tensor
+from . import hopper, tensor
 from .arrays import check, element_strides, signature
 from .elementwise import FLOATS, contiguous
 from .launch import (
@@ -225,11 +225,13 @@ def _prepare(a, b, shape, kind, ways):
     if not prod(shape):
         return lambda a, b, room, stream: form.new(a, room.pool)
     if kind:
-        tiling = tensor.Tiling.of(*sizes, kind, ways[0].by_rows, batch)
+        way, tiling = tensor.launch, tensor.Tiling.of(*sizes, kind, ways[0].by_rows, batch)
+        if hopper.fits(kind, sizes, batch, ways):
+            by_groups = hopper.Tiling.of(*sizes, kind, batch)
+            if by_groups.us < tiling.us:
+                way, tiling = hopper.launch, by_groups
         parts = Parts(batch, tiling.splits, m * n, form, kind.sum, made=kind.made)
-        make = partial(
-            tensor.launch, tiling, sizes, kind=kind, out=parts.c_type, lying=_lying(ways)
-        )
+        make = partial(way, tiling, sizes, kind=kind, out=parts.c_type, lying=_lying(ways))
     else:
         wide = WIDE[a.dtype.name]
         tiling = Tiling.of(*sizes, wide, batch)

@@ -52,11 +52,11 @@ def are_here(device):
 
 
 def padded(x, by_rows, stream):
-    """A copy of x in lines, rows or columns, that are multiples of CHUNK bytes."""
+    """A copy of x in lines, rows or columns, that are multiples of LINE bytes."""
     *outer, rows, columns = x.shape
     across, along = (rows, columns) if by_rows else (columns, rows)
-    per_chunk = CHUNK // x.dtype.itemsize
-    shape = *outer, across, ceil_divide(along, per_chunk) * per_chunk
+    per_line = LINE // x.dtype.itemsize
+    shape = *outer, across, ceil_divide(along, per_line) * per_line
     whole = Form(shape, x.dtype).new(x, workspace(stream).pool)
     strides = whole.strides if by_rows else (*whole.strides[:-2], *whole.strides[:-3:-1])
     copy = GPUArray(x.shape, x.dtype, base=whole, gpudata=whole.gpudata, strides=strides)
@@ -114,6 +114,7 @@ class Tiling:
     tile: Tile
     tiles: int
     splits: int
+    us: float
 
     @classmethod
     def of(cls, m, n, k, kind, along_k, batch=1, tiles_at_hand=TILES):
@@ -128,7 +129,7 @@ class Tiling:
                 us = tile.us(tiles * batch * splits, ceil_divide(deep, splits))
                 if splits > 1:
                     us += SPLIT_US + 8 * m * n * batch * splits / SPLIT_BYTES_PER_US
-                best[us, splits] = cls(tile, tiles, splits)
+                best[us, splits] = cls(tile, tiles, splits, us)
         return best[min(best)]
 
     def call(self, file, choices, kind, out, *arguments, batch=1):

@@ -223,7 +223,7 @@ typedef struct Kernel {
     size_t param_bytes;
     char *takes;           /* the parameters' sizes, " (8 + 4)", or empty */
     uint32_t (*params)[3]; /* as in KernelFacts */
-    uint32_t param_count;
+    uint32_t param_count, param_align;
     uint32_t loop_depth;
     uint64_t loop_constant;
     bool few_turns;
@@ -234,6 +234,7 @@ typedef struct Kernel {
     Origin *origins;       /* for the sanitizer, or NULL */
     bool follows_pointers; /* in memory: it may write what its parameters do not point to */
     bool runs_through;     /* its warps never wait for each other */
+    bool has_warpgroups;   /* most of its work is the driver's own */
     Code code[MAX_BUILDS];
     bool attributes_known;
     uint32_t registers, reported_local, reported_const;

@@ -166,6 +166,12 @@ uint32_t sg_mbarrier_wait(Warp *, uint32_t site, const uint64_t *addr, uint32_t 
                           const uint64_t *phase, uint32_t how);
 void sg_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask, const uint64_t *to,
                   const uint64_t *from, const uint32_t *bytes);
+enum BoxHow { BOX_STORES = 1, BOX_IM2COL = 2 };
+/* cp.async.bulk.tensor (boxes.c): at, offsets: `rank` and `rank` - 2 numbers, 32 lanes each; bytes:
+   gets how many a box has. */
+void sg_copy_boxes(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
+                   uint32_t how, const uint64_t *maps, const int32_t *at, const int32_t *offsets,
+                   const uint64_t *shared, uint32_t *bytes);
 
 void sg_yield(Warp *); /* let the other warps of the block run */
 
@@ -265,7 +271,7 @@ int sg_module_kernel(void *module, const char *name, const char *shown);
 typedef struct KernelFacts {
     const char *takes;           /* the parameters' sizes, " (8 + 4)", or empty */
     const uint32_t (*params)[3]; /* of each: offset, size, and that of whole numbers in it, or 0 */
-    uint32_t param_count, param_bytes;
+    uint32_t param_count, param_bytes, param_align; /* align: the most that one of them has */
     /* how many loops lie in each other, the largest constant that these compare with, and whether
        the outermost have turns that the whole grid shares, or no more than that constant */
     uint32_t loop_depth;
@@ -279,6 +285,7 @@ typedef struct KernelFacts {
     uint32_t file_count, site_count;
     uint32_t follows_pointers; /* it reads addresses from memory, not only from its parameters */
     uint32_t runs_through;     /* its warps never wait for each other */
+    uint32_t has_warpgroups;   /* most of its work is the driver's own */
 } KernelFacts;
 
 void sg_kernel_describe(void *module, const char *name, const KernelFacts *);
@@ -471,6 +478,10 @@ void sg_sanitize_mbarrier_update(Warp *, uint32_t site, const uint64_t *addr, ui
                                  uint64_t *state, uint32_t hints);
 uint32_t sg_sanitize_mbarrier_wait(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
                                    const uint64_t *phase, uint32_t how, uint32_t hints);
+void sg_sanitize_copy_boxes(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
+                            uint32_t how, const uint64_t *maps, const int32_t *at,
+                            const int32_t *offsets, const uint64_t *shared, uint32_t *bytes,
+                            uint32_t hints);
 void sg_sanitize_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask,
                            const uint64_t *to, const uint64_t *from, const uint32_t *bytes,
                            uint32_t hints);

@@ -18,7 +18,7 @@ STRUCTS = """Warp Range Site KernelFacts Origin Finding Step Sample Touched Prof
 CacheSite CacheCounts Waves Recorded""".split()
 ENUMS = """Device Space SiteKind Operation Type Shuffle Build Tier Counter BarrierCounter AtomicForm
 StepKind Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit Answer
-EventKind MmaType MmaHow Rounding TensorCounter""".split()
+BoxHow EventKind MmaType MmaHow Rounding TensorCounter""".split()
 LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}
 REST = """
 #include <cassert>
@@ -57,6 +57,10 @@ extern "C" __global__ void rest(int *x, long long *time)
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
                  :: "r"((int)__cvta_generic_to_shared(to)), "l"(x));
     asm volatile("cp.async.commit_group; cp.async.wait_group 0;");
+    asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {%1}], [%2];"
+                 :: "l"(x), "r"(x[0]), "r"((int)__cvta_generic_to_shared(to)));
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%0, %1, %2, %3}, %4, %4, 1;"
+                 : "+r"(x[0]), "+r"(x[1]), "+r"(x[2]), "+r"(x[3]) : "l"(*time));
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
                  : "=r"(x[0]) : "r"((int)__cvta_generic_to_shared(to)));
 }
@@ -113,7 +117,7 @@ def declared():
     texts[REST] = ["-G"]
     found = {}
     for text, options in texts.items():
-        made = compile(text, no_extern_c=True, options=options, arch="sm_90", target="ptx")
+        made = compile(text, no_extern_c=True, options=options, arch="sm_90a", target="ptx")
         module = parse(made.decode())
         image = Image(module)
         for kernel in module.kernels:

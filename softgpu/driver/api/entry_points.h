@@ -219,6 +219,9 @@
     X(cuStreamQuery, 2000)                                                                         \
     X(cuStreamSynchronize, 2000)                                                                   \
     X(cuStreamWaitEvent, 3020)                                                                     \
+    X(cuTensorMapEncodeIm2col, 12000) \
+    X(cuTensorMapEncodeTiled, 12000) \
+    X(cuTensorMapReplaceAddress, 12000) \
     X(cuThreadExchangeStreamCaptureMode, 10010)
 
 /* These answer CUDA_ERROR_NOT_SUPPORTED, and say what there is not. */
@@ -400,10 +403,7 @@
     X(cuMulticastCreate, 12010, "multicast")                                                       \
     X(cuMulticastGetGranularity, 12010, "multicast")                                               \
     X(cuMulticastUnbind, 12010, "multicast")                                                       \
-    X(cuTensorMapEncodeIm2col, 12000, "tensor maps")                                               \
     X(cuTensorMapEncodeIm2colWide, 12080, "tensor maps")                                           \
-    X(cuTensorMapEncodeTiled, 12000, "tensor maps")                                                \
-    X(cuTensorMapReplaceAddress, 12000, "tensor maps")                                             \
     X(cuCheckpointProcessCheckpoint, 12080, "core dumps and checkpoints")                          \
     X(cuCheckpointProcessGetRestoreThreadId, 12080, "core dumps and checkpoints")                  \
     X(cuCheckpointProcessGetState, 12080, "core dumps and checkpoints")                            \

@@ -153,6 +153,7 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->takes = strdup(facts->takes);
     kernel->params = copied(facts->params, facts->param_count, sizeof *kernel->params);
     kernel->param_count = facts->param_count;
+    kernel->param_align = facts->param_align;
     kernel->param_bytes = facts->param_bytes;
     kernel->loop_depth = facts->loop_depth;
     kernel->loop_constant = facts->loop_constant;
@@ -171,6 +172,7 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->site_count = facts->site_count;
     kernel->follows_pointers = facts->follows_pointers;
     kernel->runs_through = facts->runs_through;
+    kernel->has_warpgroups = facts->has_warpgroups;
 }
 
 void sg_kernel_set_code(void *handle, const char *name, uint32_t build, uint32_t tier, void *entry,
@@ -234,7 +236,8 @@ CUresult kernel_compile(Kernel *kernel, uint32_t build, uint64_t work, Entry *en
     if (build >= MAX_BUILDS) return fail(CUDA_ERROR_INVALID_VALUE, "there is no build %u", build);
     Code *code = &kernel->code[build];
     uint64_t done = __atomic_add_fetch(&code->work, work, __ATOMIC_RELAXED);
-    enum Tier tier = done > quick_work ? TIER_FULL : TIER_QUICK;
+    bool pays = !kernel->has_warpgroups || !quick_work;
+    enum Tier tier = pays && done > quick_work ? TIER_FULL : TIER_QUICK;
     if ((*entry = made_code(code, tier))) return CUDA_SUCCESS;
     clear_detail();
     CUresult result =

@@ -170,15 +170,18 @@ static uint64_t work_of(const Kernel *kernel, const Job *job)
 static CUresult launch(Kernel *kernel, const Shape *shape, const void *params, size_t param_bytes)
 {
     static uint32_t grid_id;
-    /* padded, so that a wide load of the last parameter stays inside */
-    char param_copy[KERNEL_PARAMETERS + 64] __attribute__((aligned(64)));
+    /* padded, so that a wide load of the last parameter stays inside. Where they begin, 16 bytes are
+       past a multiple of 64, as on the hardware, unless one of them needs more. */
+    enum { PADDING = 64, USUAL_ALIGN = 16 };
+    char room[KERNEL_PARAMETERS + 2 * PADDING] __attribute__((aligned(128)));
+    char *const param_copy = room + (kernel->param_align > USUAL_ALIGN ? 0 : USUAL_ALIGN);
     const Instrument *tool = instrument ? instrument : instrument_of_all;
     uint32_t build = tool ? tool->build : BUILD_PLAIN;
     CUresult result = check(kernel, shape);
     if (!result) result = check_arguments(kernel, param_bytes);
     if (result) return result;
     memcpy(param_copy, params, param_bytes);
-    memset(param_copy + param_bytes, 0, 64);
+    memset(param_copy + param_bytes, 0, PADDING);
 
     Job job;
     set_job(&job, kernel, shape);
@@ -235,6 +238,12 @@ static CUresult launch_with(CUfunction function, const Shape *shape, void **para
     char packed[KERNEL_PARAMETERS];
     const void *buffer = NULL;
     size_t bytes = 0;
+    if (!params && kernel->param_align > 16)
+        return fail(CUDA_ERROR_INVALID_VALUE,
+                    "kernel %s has a parameter at a multiple of %u bytes, and its arguments come in "
+                    "one buffer, as PyCUDA packs them: a GPU would look for them elsewhere. Pass a "
+                    "tensor map as in helpers.tensormap",
+                    kernel->shown, kernel->param_align);
     if (params) {
         CUresult result = pack(kernel, params, packed);
         if (result) return result;

@@ -20,5 +20,9 @@ typedef void (*Load)(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
 typedef void (*Store)(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data);
 void copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask, const uint64_t *to,
                const uint64_t *from, const uint32_t *bytes, Load load, Store store);
+/* The same of boxes; without accesses: plainly. */
+void copy_boxes(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank, uint32_t how,
+                const uint64_t *maps, const int32_t *at, const int32_t *offsets,
+                const uint64_t *shared, uint32_t *bytes, Load load, Store store);
 
 #endif

@@ -60,6 +60,15 @@ void sg_sanitize_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t ma
     copy_bulk(w, read, written, mask, to, from, bytes, load, store);
 }
 
+void sg_sanitize_copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
+                            uint32_t how, const uint64_t *maps, const int32_t *at,
+                            const int32_t *offsets, const uint64_t *shared, uint32_t *bytes,
+                            uint32_t hints)
+{
+    (void)hints;
+    copy_boxes(w, read, written, mask, rank, how, maps, at, offsets, shared, bytes, load, store);
+}
+
 void sg_sanitize_copy_wait(Warp *w, uint32_t mask, uint32_t groups)
 {
     Taken taken;

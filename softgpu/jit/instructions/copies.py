@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...ptx.program import Register, Unsupported
+from ... import contract
+from ...ptx.program import Register, Unsupported, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from .mbarrier import arrive_after_copies, complete_bytes
 from .memory import host_address
+
+_How = contract.flags("BoxHow", "BOX_")
 
 
 @instruction("cp")
@@ -16,6 +19,11 @@ def _copy(e, item):
     modifiers = item.modifiers
     if modifiers[0] != "async" or "reduce" in modifiers:
         raise e.refusal(item)
+    if modifiers[1] == "bulk" and modifiers[2] in ("commit_group", "wait_group", "prefetch"):
+        return  # bulk copies are done at once, too
+    if modifiers[1:3] == ("bulk", "tensor"):
+        _copy_box(e, item)
+        return
     if modifiers[1] == "commit_group":
         e.observe_copies_committed()
         return
@@ -91,16 +99,79 @@ _TO_SHARED = ("shared::cluster", "shared::cta")
 
 
 def _copy_bulk(e: FunctionEmitter, item) -> None:
-    """A bulk copy into the block's shared memory, of whose bytes an mbarrier hears at once."""
+    """A bulk copy to the block's shared memory, of whose bytes an mbarrier hears at once, or from
+    there."""
     to_shared = item.modifiers[2] in _TO_SHARED and item.modifiers[3] == "global"
-    if not to_shared or item.modifiers[4:] != ("mbarrier::complete_tx::bytes",):
+    from_shared = item.modifiers[2:4] == ("global", "shared::cta")
+    told = {"mbarrier::complete_tx::bytes"} if to_shared else {"bulk_group"}
+    if not (to_shared or from_shared) or {*item.modifiers[4:]} - {"L2::cache_hint"} != told:
         raise e.refusal(item)
-    target, source, size, barrier = item.operands
+    target, source, size, *rest = item.operands
     bytes_ = e.read(size, "u32")
+    spaces = ("shared", "global") if to_shared else ("global", "shared")
     with e.when_active():
-        sites = e.site(item, "load", "global", 16), e.site(item, "store", "shared", 16)
-        places = host_address(e, target, "shared"), host_address(e, source, "global")
+        sites = e.site(item, "load", spaces[1], 16), e.site(item, "store", spaces[0], 16)
+        places = host_address(e, target, spaces[0]), host_address(e, source, spaces[1])
         spilled = e.spill_all(*places, bytes_)
         numbers = [f"i32 {site}" for site in sites]
         e.call_checked("void", "copy_bulk", "ptr %w", *numbers, str(e.active), *spilled)
-        complete_bytes(e, item, barrier, bytes_)
+        if to_shared:
+            complete_bytes(e, item, rest[0], bytes_)
+
+
+def _copy_box(e: FunctionEmitter, item) -> None:
+    """A copy of a box that a tensor map describes, to the block's shared memory or from there."""
+    modifiers = set(item.modifiers)
+    stores = item.modifiers[4] == "global"
+    if modifiers & {
+        "im2col_no_offs",
+        "im2col::w",
+        "im2col::w::128",
+        "tile::gather4",
+        "multicast::cluster",
+    }:
+        raise e.refusal(item)
+    (map_, *coordinates), shared, barrier, offsets = _box_operands(item, stores)
+    rank, how = len(coordinates), _How.stores if stores else 0
+    how |= _How.im2col if "im2col" in modifiers else 0
+    kinds = ("shared", "global") if stores else ("global", "shared")
+    with e.when_active():
+        sites = e.site(item, "load", kinds[0], 16), e.site(item, "store", kinds[1], 16)
+        numbers = [f"i32 {n}" for n in (*sites,)]
+        given = [
+            f"ptr {e.spill(host_address(e, map_, 'generic'), 'map')}",
+            _numbers(e, coordinates, "coordinates"),
+            _numbers(e, offsets, "offsets") if offsets else "ptr null",
+            f"ptr {e.spill(host_address(e, shared, 'shared'), 'addresses')}",
+        ]
+        bytes_ = e.temporary("i32", 1, "bytes")
+        rest = (str(e.active), f"i32 {rank}", f"i32 {how}", *given, f"ptr {bytes_}")
+        e.call_checked("void", "copy_boxes", "ptr %w", *numbers, *rest)
+        if barrier:
+            complete_bytes(e, item, barrier, e.unspill(bytes_, "i32"))
+
+
+def _box_operands(item, stores: bool):
+    """The map with its coordinates, where in shared memory, the mbarrier, offsets of im2col."""
+    if stores:
+        where, shared = item.operands[:2]
+        return _flat(where), shared, None, ()
+    shared, where, barrier, *rest = item.operands
+    offsets = rest[0].elements if "im2col" in item.modifiers else ()
+    return _flat(where), shared, barrier, offsets
+
+
+def _flat(where: Vector) -> list:
+    """[map, {x, y}] as map, x, y."""
+    map_, *rest = where.elements
+    return [map_, *(x for part in rest for x in getattr(part, "elements", (part,)))]
+
+
+def _numbers(e: FunctionEmitter, operands, use: str) -> str:
+    """A pointer to the lanes of whole numbers, one after the other."""
+    slot = e.temporary("i32", len(operands), use)
+    for number, operand in enumerate(operands):
+        value = e.resize(e.read(operand, "s16" if use == "offsets" else "s32"), "i32", signed=True)
+        at = e.assign(f"getelementptr <{LANES} x i32>, ptr {slot}, i64 {number}")
+        e.line(f"store {e.splat(value)}, ptr {at}, align 64")
+    return f"ptr {slot}"

@@ -1,0 +1,51 @@
+// Product of matrices by warpgroups, for GPUs of compute capability 9.0: a[m, k] times b[k, n] -> c[m, n], a batch of
+// them. Either may lie transposed, as in gemm/tensor.cu; maps are of a and b, as 3-dimensional arrays whose boxes are
+// 128 bytes wide: ROWS or COLUMNS lines high along k, else 128 bytes' worth. A_STEP, B_STEP: 1, or 0 where all
+// products of the batch have the same. Split p of k makes c[batch, p, m, n]. Launch as gemm/pipeline.cuh says.
+// Step: the tensor memory accelerator computes addresses and copies; warpgroups multiply where the copies lie.
+// Limit: the power that the tensor cores may draw.
+#include "gemm/pipeline.cuh"
+using T = half;
+using Acc = float;
+using Out = half;
+constexpr int A_ALONG_K = 1;
+constexpr int B_ALONG_K = 0;
+constexpr int A_STEP = 1;
+constexpr int B_STEP = 1;
+constexpr int C_PACK = 8;
+constexpr int ROWS = 128;
+constexpr int COLUMNS = 256;
+constexpr int STAGES = 4;
+
+constexpr int DEEP = LINE / sizeof(T);
+
+// Begins to copy a tile's lines, from the first one on, of step `step`.
+template <bool ALONG_K, int LINES>
+__device__ void copy(unsigned to, const Map &map, int first, int step, int z, unsigned barrier)
+{
+    if (ALONG_K) copy_box(to, map, step * DEEP, first, z, barrier);
+    else
+        for (int i = 0; i < LINES; i += DEEP)
+            copy_box(to + i * LINE, map, first + i, step * DEEP, z, barrier);
+}
+
+struct Copies {
+    const Map &of_a, &of_b;
+    int splits;
+    __device__ void a(unsigned to, Tile tile, int step, unsigned barrier)
+    { copy<A_ALONG_K, ROWS>(to, of_a, tile.top, step, tile.z / splits * A_STEP, barrier); }
+    __device__ void b(unsigned to, Tile tile, int step, unsigned barrier)
+    { copy<B_ALONG_K, COLUMNS>(to, of_b, tile.left, step, tile.z / splits * B_STEP, barrier); }
+};
+
+extern "C" __global__ __launch_bounds__(block_of(ROWS),
+                                        1) void hopper(const __grid_constant__ Maps<2> maps, Out *c,
+                                                       long long m, long long n, int steps,
+                                                       int splits, int batch)
+{
+    if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
+    Copies copies = {maps.of[0], maps.of[1], splits};
+    auto results = [=](Tile tile) { return Product<Out, Acc, C_PACK>{c + tile.z * m * n, m, n}; };
+    multiply<T, ROWS, COLUMNS, STAGES, A_ALONG_K, B_ALONG_K>(
+        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results);
+}

@@ -1,0 +1,138 @@
+// A product of matrices by warpgroups, for GPUs of compute capability 9.0: a block makes tile after tile, each
+// ROWS x COLUMNS elements of it and a share of k.
+//
+// One thread copies: copy.a(to, tile, step, barrier) and copy.b(...) begin to fill a stage, 128 bytes of each line
+// along k. STAGES of them have room. A warpgroup for each 64 rows multiplies what has come. Barriers say which
+// stages are full, and which are empty: read by all warpgroups.
+//
+// Results go through shared memory, so that a lane has EIGHT neighbours of a row: results(tile).store(row, column,
+// Packed<float, EIGHT>). Launch as many blocks as there are multiprocessors, or tiles, of block_of(ROWS) threads
+// with STAGES * (ROWS + COLUMNS) * 128 + ROWS / 16 * PATCH_BYTES bytes of shared memory.
+#pragma once
+#include "common/boxes.cuh"
+#include "gemm/tensor.cuh"
+#include "gemm/warpgroup.cuh"
+
+constexpr int PATCH_COLUMNS = 64;  // of 16 rows, which a warp stores at a time
+constexpr int PATCH_BYTES = HIGH * PATCH_COLUMNS * sizeof(float);
+constexpr int TILES_HIGH = 16;  // tiles of so many lines of tiles come before those of the next
+
+__device__ constexpr int block_of(int rows) { return GROUP + rows / GROUP_ROWS * GROUP; }
+
+// Which tile it is: of which product of a batch, or which split of one; where it begins, and its steps along k.
+struct Tile {
+    int z, top, left, first, steps;
+};
+
+template <int ROWS, int COLUMNS>
+struct Tiles {
+    int down, across, splits, each, steps, count;
+    __device__ Tiles(long long m, long long n, int steps, int splits, int batch)
+        : down((m + ROWS - 1) / ROWS), across((n + COLUMNS - 1) / COLUMNS), splits(splits),
+          each((steps + splits - 1) / splits), steps(steps), count(down * across * splits * batch)
+    {
+    }
+    __device__ Tile operator()(int number) const
+    {
+        int z = number / (down * across), place = number - z * (down * across);
+        int group = place / (TILES_HIGH * across);
+        place -= group * (TILES_HIGH * across);
+        int high = min(TILES_HIGH, down - group * TILES_HIGH), first = z % splits * each;
+        return {z, (group * TILES_HIGH + place % high) * ROWS, place / high * COLUMNS, first,
+                max(0, min(each, steps - first))};
+    }
+};
+
+// What a warp has of a tile: 16 rows. EIGHT neighbours of row r lie in place e ^ r % 8 of a patch's line,
+// so that what is written at once, 8 bytes of 8 rows, lies in different banks.
+template <int COLUMNS, typename Result>
+__device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2], float *patch)
+{
+    int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int first = 0; first < COLUMNS; first += PATCH_COLUMNS) {
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < PATCH_COLUMNS / 2; i += 2) {
+            int row = lane / 4 + i / 2 % 2 * 8, eight = i / 4 ^ row % 8;
+            float *place = patch + row * PATCH_COLUMNS + eight * EIGHT + lane % 4 * 2;
+            *reinterpret_cast<Packed<float, 2> *>(place) = {sum[first / 2 + i],
+                                                            sum[first / 2 + i + 1]};
+        }
+        __syncwarp();
+#pragma unroll 1
+        for (int n = lane; n < HIGH * PATCH_COLUMNS / EIGHT; n += 32) {
+            int row = n / (PATCH_COLUMNS / EIGHT), eight = n % (PATCH_COLUMNS / EIGHT);
+            float *place = patch + row * PATCH_COLUMNS + (eight ^ row % 8) * EIGHT;
+            result.store(top + row, left + first + eight * EIGHT,
+                         *reinterpret_cast<Packed<float, EIGHT> *>(place));
+        }
+    }
+}
+
+template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_ALONG_K,
+          typename Copy, typename Results>
+__device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results)
+{
+    constexpr int GROUPS = ROWS / GROUP_ROWS, OF_A = ROWS * LINE, STAGE = OF_A + COLUMNS * LINE;
+    constexpr int PANEL = LINE / sizeof(T) * LINE, STEPS = LINE / STEP;
+    extern __shared__ __align__(1024) unsigned char stages[];
+    __shared__ __align__(8) unsigned long long barriers[2 * STAGES];
+    unsigned begin = __cvta_generic_to_shared(stages), stage = 0, parity = 0;
+    unsigned full = __cvta_generic_to_shared(barriers), empty = full + STAGES * 8;
+    int group = threadIdx.x / GROUP;
+    auto advance = [&] {
+        if (++stage == STAGES) stage = 0, parity ^= 1;
+    };
+    if (threadIdx.x == 0) {
+        for (int n = 0; n < STAGES; ++n)
+            begin_barrier(full + n * 8, 1), begin_barrier(empty + n * 8, GROUPS);
+        show_barriers();
+    }
+    __syncthreads();
+
+    if (group == GROUPS) {
+        if (GROUPS > 1) give_registers<40>();
+        if (threadIdx.x % GROUP) return;
+        for (int number = blockIdx.x; number < tiles.count; number += gridDim.x) {
+            Tile tile = tiles(number);
+            for (int step = 0; step < tile.steps; ++step, advance()) {
+                unsigned to = begin + stage * STAGE, barrier = full + stage * 8;
+                wait_for(empty + stage * 8, parity ^ 1);
+                expect_bytes(barrier, STAGE);
+                copy.a(to, tile, tile.first + step, barrier);
+                copy.b(to + OF_A, tile, tile.first + step, barrier);
+            }
+        }
+        return;
+    }
+    if (GROUPS > 1) take_registers<232>();
+    int warp = threadIdx.x / 32;
+    float *patch = reinterpret_cast<float *>(stages + STAGES * STAGE + warp * PATCH_BYTES);
+    for (int number = blockIdx.x; number < tiles.count; number += gridDim.x) {
+        Tile tile = tiles(number);
+        float sum[COLUMNS / 2];
+        unsigned before = 0;
+        for (int step = 0; step < tile.steps; ++step) {
+            unsigned a = begin + stage * STAGE + group * GROUP_ROWS * LINE;
+            unsigned b = begin + stage * STAGE + OF_A;
+            wait_for(full + stage * 8, parity);
+            begin_products();
+#pragma unroll
+            for (int n = 0; n < STEPS; ++n)
+                multiply_add<A_ALONG_K, B_ALONG_K>(
+                    sum, described(a + n * (A_ALONG_K ? STEP : HIGH * LINE), PANEL),
+                    described(b + n * (B_ALONG_K ? STEP : HIGH * LINE), PANEL), step + n > 0, T());
+            close_products();
+            wait_for_products<1>();  // those of the stage before are done: it is empty
+            if (step > 0 && threadIdx.x % GROUP == 0) arrive(before);
+            before = empty + stage * 8;
+            advance();
+        }
+        wait_for_products<0>();
+        if (tile.steps && threadIdx.x % GROUP == 0) arrive(before);
+#pragma unroll
+        for (int i = 0; i < COLUMNS / 2; ++i) sum[i] = tile.steps ? sum[i] : 0;
+        store<COLUMNS>(results(tile), tile.top + warp * HIGH, tile.left, sum, patch);
+    }
+}

@@ -1,0 +1,21 @@
+// A product that is written to memory, PACK neighbours at a time.
+#pragma once
+#include "common/word.cuh"
+
+template <typename Out, typename Acc, int PACK>
+struct Product {
+    Out *c;
+    long long rows, columns;
+    template <int COUNT>
+    __device__ void store(long long row, long long column, Packed<Acc, COUNT> sum)
+    {
+        if (row >= rows) return;
+#pragma unroll
+        for (int first = 0; first < COUNT; first += PACK) {
+            Packed<Out, PACK> pack;
+            for (int e = 0; e < PACK; ++e) pack[e] = Out(sum[first + e]);
+            Out *place = c + row * columns + column + first;
+            if (column + first < columns) put(place, pack);
+        }
+    }
+};

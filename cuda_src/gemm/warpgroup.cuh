@@ -1,0 +1,69 @@
+// Products by a warpgroup, four warps: 64 rows of 32 bytes by COLUMNS columns, both from shared memory, in
+// lines of 128 bytes whose chunks of 16 are swizzled: chunk c of line l at place c ^ l % 8.
+#pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+constexpr int GROUP = 128, GROUP_ROWS = 64;  // threads; rows that they multiply
+constexpr int LINES_BYTES = 8 * 128;         // after which the swizzle begins anew
+
+// Lets a warpgroup have more registers, or leaves them to others.
+template <int REGISTERS>
+__device__ void take_registers()
+{ asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS)); }
+template <int REGISTERS>
+__device__ void give_registers()
+{ asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS)); }
+
+__device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void close_products()
+{ asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int UNDER_WAY>
+__device__ void wait_for_products()
+{ asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(UNDER_WAY) : "memory"); }
+
+// An operand that begins at `place`. panel: bytes from 64 neighbours to the next 64, where lines are not along k.
+__device__ inline unsigned long long described(unsigned place, int panel)
+{
+    constexpr unsigned long long SWIZZLED = 1ULL << 62, STRIDE = LINES_BYTES / 16;
+    return SWIZZLED | STRIDE << 32 | (unsigned long long)(panel / 16) << 16 |
+           (place & 0x3ffff) / 16;
+}
+
+// sum = a * b, or sum + a * b if it `adds`, of as much k as 32 bytes are. Element i of a thread's sums is in
+// row warp * 16 + lane / 4 + i / 2 % 2 * 8 and column i / 4 * 8 + lane % 4 * 2 + i % 2.
+#define HOLD8(n)                                                                                   \
+    "+f"(sum[n]), "+f"(sum[n + 1]), "+f"(sum[n + 2]), "+f"(sum[n + 3]), "+f"(sum[n + 4]),          \
+        "+f"(sum[n + 5]), "+f"(sum[n + 6]), "+f"(sum[n + 7])
+#define HOLD32(n) HOLD8(n), HOLD8(n + 8), HOLD8(n + 16), HOLD8(n + 24)
+#define NAME32                                                                                     \
+    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,"   \
+    "%25,%26,%27,%28,%29,%30,%31"
+#define NAME64                                                                                     \
+    NAME32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52," \
+           "%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define NAME128                                                                                    \
+    NAME64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84," \
+           "%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104," \
+           "%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121," \
+           "%122,%123,%124,%125,%126,%127"
+#define GROUP_PRODUCT(T, NAME, COLUMNS, NAMES, A, B, ADDS, TURNED_A, TURNED_B, ...)                \
+    template <bool A_ALONG_K, bool B_ALONG_K>                                                      \
+    __device__ void multiply_add(float (&sum)[COLUMNS / 2], unsigned long long a,                  \
+                                 unsigned long long b, bool adds, T)                               \
+    {                                                                                              \
+        asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " ADDS ", 0;\n"                       \
+                     "wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." NAME "." NAME         \
+                     " {" NAMES "}, " A ", " B ", adds, 1, 1, " TURNED_A ", " TURNED_B ";\n}"      \
+                     : __VA_ARGS__                                                                 \
+                     : "l"(a), "l"(b), "r"(int(adds)), "n"(!A_ALONG_K), "n"(!B_ALONG_K));          \
+    }
+#define GROUP_PRODUCTS(T, NAME)                                                                    \
+    GROUP_PRODUCT(T, NAME, 64, NAME32, "%32", "%33", "%34", "%35", "%36", HOLD32(0))               \
+    GROUP_PRODUCT(T, NAME, 128, NAME64, "%64", "%65", "%66", "%67", "%68", HOLD32(0), HOLD32(32))  \
+    GROUP_PRODUCT(T, NAME, 256, NAME128, "%128", "%129", "%130", "%131", "%132", HOLD32(0),        \
+                  HOLD32(32), HOLD32(64), HOLD32(96))
+GROUP_PRODUCTS(half, "f16")
+GROUP_PRODUCTS(__nv_bfloat16, "bf16")
+#undef GROUP_PRODUCTS
+#undef GROUP_PRODUCT

@@ -1,0 +1,150 @@
+"""Products by warpgroups, for GPUs of compute capability 9.0: what gemm/hopper.cu needs, and how
+its blocks share one."""
+
+from dataclasses import dataclass
+from functools import cache
+from struct import Struct
+
+import numpy as np
+from pycuda.gpuarray import GPUArray
+
+from .. import sources, tensormap
+from .launch import Kept, KernelCall, ceil_divide, cuda, multiprocessors
+
+__all__ = ["BoxCall", "Tiling", "are_here", "fits", "launch"]
+
+CAPABILITY = 9, 0
+KINDS = "half", "__nv_bfloat16"
+LINE, PATCH_BYTES, GROUP, GROUP_ROWS = 128, 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
+MOST_COORDINATE = 1 << 31
+POINTER = Struct("Q").pack
+
+
+@cache
+def are_here(device):
+    """Whether a GPU has them."""
+    return device.compute_capability() == CAPABILITY
+
+
+class BoxCall(KernelCall):
+    """A KernelCall for a kernel that takes maps of its first arrays; maps(addresses) makes them."""
+
+    def __init__(self, maps, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.maps, self.kept = maps, Kept()
+
+    def __call__(self, stream, addresses, after=()):
+        *mapped, target = addresses
+        key = tuple(mapped)
+        maps = self.kept.get(key)
+        if maps is None:
+            maps = self.kept[key] = tensormap.packed(*self.maps(*mapped)).tobytes()
+        arguments = maps + POINTER(target) + self.middle
+        if after:
+            arguments += b"\0" * (-len(arguments) % 8) + b"".join(map(POINTER, after))
+        self.function._launch_kernel(self.grid, self.block, arguments, self.shared, stream)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What a block makes at a time. The times are an H200's: of 128 bytes along k, and of all that
+    is before and after that."""
+
+    rows: int
+    columns: int
+    stages: int
+    step_us: float
+    rest_us: float
+
+    @property
+    def threads(self):
+        return GROUP * (1 + self.rows // GROUP_ROWS)
+
+    @property
+    def shared_bytes(self):
+        return self.stages * (self.rows + self.columns) * LINE + self.rows // 16 * PATCH_BYTES
+
+
+TILES = (
+    Tile(128, 256, 4, 0.70, 2.0),
+    Tile(128, 128, 6, 0.375, 1.2),
+    Tile(128, 64, 8, 0.26, 1.0),
+    Tile(64, 256, 5, 0.39, 1.2),
+    Tile(64, 128, 8, 0.18, 1.0),
+    Tile(64, 64, 10, 0.20, 0.8),
+)
+FIRST_US = 4.5  # of a launch
+SPLIT_US, SPLIT_BYTES_PER_US = 4, 4e6  # a launch that adds parts up, and its speed
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How blocks share a product: the Tile that they make, how many, the steps of each along k, and
+    the splits of these."""
+
+    tile: Tile
+    tiles: int
+    steps: int
+    splits: int
+    us: float
+
+    @classmethod
+    def of(cls, m, n, k, kind, batch=1):
+        """The one with the least time."""
+        steps, best = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
+        for tile in TILES:
+            tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
+            most = max(1, min(2 * multiprocessors() // (tiles * batch), steps // 4))
+            for splits in {1, *(max(1, most * share // 4) for share in (1, 2, 3, 4))}:
+                rounds = ceil_divide(tiles * batch * splits, multiprocessors())
+                us = FIRST_US + rounds * (ceil_divide(steps, splits) * tile.step_us + tile.rest_us)
+                if splits > 1:
+                    us += SPLIT_US + 8 * m * n * batch * splits / SPLIT_BYTES_PER_US
+                best.append(cls(tile, tiles, steps, splits, us))
+        return min(best, key=lambda tiling: tiling.us)
+
+    def call(self, maps, file, choices, kind, out, *arguments, batch=1):
+        """The BoxCall of blocks that share a product so, whose type is `out` in CUDA."""
+        tile = self.tile
+        choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
+        choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "STAGES": tile.stages}
+        grid = (min(self.tiles * self.splits * batch, multiprocessors()),)
+        return BoxCall(maps, file, choices, grid, (tile.threads,), *arguments,
+                       shared=tile.shared_bytes)  # fmt: skip
+
+
+def fits(kind, sizes, batch, ways):
+    """Whether warpgroups can make a product of matrices that lie so."""
+    steps = [step for way in ways for step in (way.line, way.batch)]
+    far = max(*sizes, batch * sizes[0] * sizes[1] // GROUP_ROWS**2)
+    here = are_here(cuda.Context.get_device()) and kind.element in KINDS
+    return here and far < MOST_COORDINATE and min(steps) >= 0 < min(way.line for way in ways)
+
+
+def map_of(address, dtype, shape, strides, box):
+    """A map of an array of 16-bit elements; strides: in elements, of all axes except the last."""
+    size = np.dtype(dtype).itemsize
+    lying = (*(step * size for step in strides), size)
+    return tensormap.tiled(GPUArray(shape, dtype, gpudata=address, strides=lying), box)
+
+
+def launch(tiling, sizes, batch, kind, out, lying):
+    """As tensor.launch."""
+    (m, n, k), (choices, strides), tile = sizes, lying, tiling.tile
+    deep = LINE // np.dtype(kind.array).itemsize
+    most = 8 if out == kind.element else 4
+    choices = choices | {"C_PACK": next(pack for pack in (most, 4, 1) if n % pack == 0)}
+    line_a, line_b, batch_a, batch_b = (int(step) for step in strides)
+    choices |= {"A_STEP": int(batch_a > 0), "B_STEP": int(batch_b > 0)}
+
+    def operand(address, size, line, step, along_k, lines):
+        shape = (size, k) if along_k else (k, size)
+        box = (1, lines, deep) if along_k else (1, deep, deep)
+        return map_of(address, kind.array, (batch if step else 1, *shape), (step, line), box)
+
+    def maps(a, b):
+        return (operand(a, m, line_a, batch_a, choices["A_ALONG_K"], tile.rows),
+                operand(b, n, line_b, batch_b, choices["B_ALONG_K"], tile.columns))  # fmt: skip
+
+    counts = map(np.int32, (tiling.steps, tiling.splits, batch))
+    return tiling.call(maps, "gemm/hopper.cu", choices, kind, out, m, n, *counts, batch=batch)

@@ -1,0 +1,26 @@
+/* Tensor maps, as this driver lays them out in their 128 bytes. */
+#ifndef SOFTGPU_TENSOR_MAP_H
+#define SOFTGPU_TENSOR_MAP_H
+
+#include "driver.h"
+
+enum { MOST_RANK = 5, MAP_BYTES = 128, MAP_ALIGN = 64, PIECE = 16 };
+
+typedef struct {
+    uint64_t mark; /* MAP_MARK: made by this driver, and of its present layout */
+    uint64_t address;
+    uint64_t strides[MOST_RANK]; /* bytes; that of the first is an element's size */
+    uint32_t last[MOST_RANK];    /* sizes less one */
+    uint16_t box[MOST_RANK];     /* of im2col: channels, then pixels */
+    int16_t lower[3], upper[3];  /* corners of im2col, W first */
+    uint8_t steps[MOST_RANK];    /* element strides */
+    uint8_t rank, type, swizzle, is_im2col, fills_nan;
+    uint32_t check;
+} TensorMap;
+_Static_assert(sizeof(TensorMap) <= MAP_BYTES, "it is what CUDA gives it");
+
+#define MAP_MARK 0x6e6f736e65746773ull
+
+uint32_t map_check(const TensorMap *);
+
+#endif
