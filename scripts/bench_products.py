@@ -24,6 +24,8 @@ LAYERS = [  # images, channels_out, kernel, stride, padding: of networks that se
     ((32, 3, 224, 224), 64, 7, 2, 3),
     ((32, 256, 56, 56), 64, 1, 1, 0),
     ((1, 64, 56, 56), 64, 3, 1, 1),
+    ((128, 256, 28, 28), 256, 3, 1, 1),
+    ((128, 512, 14, 14), 512, 3, 1, 1),
 ]
 CHECKED = 64  # rows of a product, or channels of a result
 HALVED = {(7, 0), (7, 2), (7, 5), (8, 0)}  # GPUs with 64 float32 units to a multiprocessor, not 128

@@ -6,7 +6,7 @@
 // dividers: by the places across and down, and two that don't matter. Launch a grid of (rows / ROWS * places /
 // COLUMNS, each rounded up, splits) blocks as for gemm/tensor.cu. Split p of what is summed makes y[p, ...]: they
 // add up to the result. Y_PACK divides the places of an image, and is 1 where there are steps.
-#include "common/word.cuh"
+#include "convolution/result.cuh"
 #include "convolution/tensor.cuh"
 using T = half;
 using Acc = float;
@@ -23,32 +23,6 @@ constexpr int BLOCKS = 1;  // on a multiprocessor
 
 constexpr int BLOCK = ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * 32, DEEP = LINE / sizeof(T);
 
-struct Result {
-    Out *y;
-    const T *bias;
-    int rows, columns, down, across;  // places in an image
-    int height, width;
-    Dividers<int> dividers;
-    __device__ void store(int row, int column, Packed<Acc, EIGHT> sum)
-    {
-        if (row >= rows) return;
-        int channel = row / (STEP_H * STEP_W), channels = rows / (STEP_H * STEP_W);
-        Acc start = bias && blockIdx.y == 0 ? Acc(bias[channel]) : Acc(0);
-#pragma unroll
-        for (int first = 0; first < EIGHT; first += Y_PACK) {
-            if (column + first >= columns) return;
-            Packed<Out, Y_PACK> pack;
-            for (int e = 0; e < Y_PACK; ++e) pack[e] = Out(sum[first + e] + start);
-            int line = dividers.width.quotient(column + first);
-            int image = dividers.height.quotient(line);
-            int h = (line - image * down) * STEP_H + row / STEP_W % STEP_H;
-            int w = (column + first - line * across) * STEP_W + row % STEP_W;
-            long long plane = image * (long long)channels + channel;
-            if (h < height && w < width) put(y + (plane * height + h) * width + w, pack);
-        }
-    }
-};
-
 extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
     const T *__restrict__ x, const T *__restrict__ weight, Out *y, int images, int channels,
     int rows, int height, int width, Window window, Dividers<int> dividers, const T *bias)
@@ -64,7 +38,14 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
     WindowLines<Images<T>, COLUMNS, BLOCK> of_x({x, channels, window, dividers}, begin, left,
                                                 columns);
     long long size = rows / (STEP_H * STEP_W) * (long long)images * height * width;
-    Result result = {
-        y + blockIdx.y * size, bias, rows, columns, down, across, height, width, dividers};
+    Result<Out, T, Acc, STEP_H, STEP_W, Y_PACK> result = {y + blockIdx.y * size,
+                                                          blockIdx.y == 0 ? bias : nullptr,
+                                                          rows,
+                                                          columns,
+                                                          down,
+                                                          across,
+                                                          height,
+                                                          width,
+                                                          dividers};
     multiply<WARP_ROWS, WARP_COLUMNS, STAGES, Acc>(of_weight, of_x, result, top, left, deep);
 }

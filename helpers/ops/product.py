@@ -227,9 +227,8 @@ def _prepare(a, b, shape, kind, ways):
     if kind:
         way, tiling = tensor.launch, tensor.Tiling.of(*sizes, kind, ways[0].by_rows, batch)
         if hopper.fits(kind, sizes, batch, ways):
-            by_groups = hopper.Tiling.of(*sizes, kind, batch)
-            if by_groups.us < tiling.us:
-                way, tiling = hopper.launch, by_groups
+            tiling = hopper.quicker(tiling, hopper.Tiling.of(*sizes, kind, batch))
+            way = hopper.launch if isinstance(tiling, hopper.Tiling) else way
         parts = Parts(batch, tiling.splits, m * n, form, kind.sum, made=kind.made)
         make = partial(way, tiling, sizes, kind=kind, out=parts.c_type, lying=_lying(ways))
     else:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from math import gcd, prod
 
 import numpy as np
+from pycuda.gpuarray import GPUArray
 
-from .. import windows
-from . import tensor
+from .. import tensormap, windows
+from . import hopper, tensor
 from .elementwise import COPY, run
-from .launch import Form, KernelCall, address, ceil_divide
+from .launch import Form, KernelCall, address, ceil_divide, cuda
 from .product import Parts
 from .windows import NARROW
 
@@ -21,6 +22,7 @@ __all__ = ["by_weight", "forward", "by_input"]
 FAR = 1 << 15  # where windows may begin at most
 MOST_STEPS = 4  # pixels that a place of the window makes, down or across
 CHUNK = tensor.CHUNK // 2  # halves, along the channels
+DEEP = tensor.LINE // 2  # halves of a line of a tile
 TILE = 64  # of channels_last.cu
 TILES = (  # as tensor.TILES; those have no registers left for the places of 256 columns
     tensor.Tile(128, 128, 64, 64, 3, 2, 0.1, 0.6, 6),
@@ -120,6 +122,29 @@ class Layer:
         h, w = self.h.side, self.w.side
         return windows.argument(h, w), windows.dividers(w.places, h.places, 1, 1)
 
+    @property
+    def taps(self):
+        """Of the window."""
+        return self.h.side.kernel * self.w.side.kernel
+
+    @property
+    def chunks(self):
+        """What the channels of a pixel take of lines of 128 bytes."""
+        return ceil_divide(self.stride, DEEP)
+
+    @property
+    def fits_boxes(self):
+        """Whether a tensor map can be told of the window, and warpgroups are here."""
+        here = hopper.are_here(cuda.Context.get_device())
+        return here and tensormap.fits(self.h.side) and tensormap.fits(self.w.side)
+
+    def pixels(self, address, places):
+        """A map of the images under the window, in boxes of so many places."""
+        h, w = self.h.side, self.w.side
+        shape = self.images, h.image, w.image, self.stride
+        images = GPUArray(shape, np.float16, gpudata=address)
+        return tensormap.im2col(images, h, w, DEEP, places)
+
 
 def padded(channels):
     """The least multiple of CHUNK that is as many or more."""
@@ -150,13 +175,27 @@ def _convolution(layer, shape, dtype, kind, over_first):
     steps, places = layer.h.steps * layer.w.steps, layer.columns // layer.images
     sizes = layer.rows, layer.columns, layer.depth
     tiling = tensor.Tiling.of(*sizes, kind, True, tiles_at_hand=TILES)
+    if layer.fits_boxes:
+        deep = layer.taps * layer.chunks * DEEP
+        tiling = hopper.quicker(tiling, hopper.Tiling.of(*sizes[:2], deep, kind))
     parts = Parts(1, tiling.splits, prod(shape), Form(shape, dtype), kind.sum, made=kind.made)
     choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
     most = 8 if parts.whole else 4
     choices["Y_PACK"] = next(p for p in (most, 4, 1) if steps == 1 and not places % p or p == 1)
     counts = map(np.int32, (layer.images, layer.stride, layer.rows, layer.h.size, layer.w.size))
-    file, types = "convolution/tensor.cu", (kind, parts.c_type)
-    launch = tiling.call(file, choices, *types, *counts, *layer.arguments)
+    arguments = choices, kind, parts.c_type, *counts, *layer.arguments
+    if isinstance(tiling, hopper.Tiling):
+        lying = (layer.taps, layer.rows, layer.stride), (layer.stride, layer.depth)
+        box = 1, tiling.tile.rows, DEEP
+
+        def maps(x, weight):
+            of_weight = hopper.map_of(weight, kind.array, *lying, box)
+            return of_weight, layer.pixels(x, tiling.tile.columns)
+
+        splits = np.int32(tiling.splits)
+        launch = tiling.call(maps, "convolution/hopper.cu", *arguments, splits)
+    else:
+        launch = tiling.call("convolution/tensor.cu", *arguments)
     images = ChannelsLast(layer.images, layer.channels, layer.h.side.image * layer.w.side.image)
     taps = _taps(layer, over_first)
 
@@ -181,13 +220,28 @@ def by_weight(x, grad_output, sizes, kind):
     tiling = tensor.Tiling.of(
         sizes.channels_out, layer.depth, layer.columns, kind, False, tiles_at_hand=TILES
     )
+    stride = padded(sizes.channels_out)
+    if layer.fits_boxes:
+        across = layer.taps * layer.chunks * DEEP
+        tiling = hopper.quicker(
+            tiling, hopper.Tiling.of(sizes.channels_out, across, layer.columns, kind)
+        )
     parts = Parts(1, tiling.splits, prod(shape), Form(shape, x.dtype), kind.sum, made=kind.made)
     choices = {"W_PACK": 8 if parts.whole else 4}
-    counts = map(
-        np.int32, (layer.images, layer.stride, sizes.channels_out, padded(sizes.channels_out))
-    )
-    file, types = "convolution/tensor_weight.cu", (kind, parts.c_type)
-    launch = tiling.call(file, choices, *types, *counts, *layer.arguments)
+    counts = list(map(np.int32, (layer.images, layer.stride, sizes.channels_out)))
+    arguments = choices, kind, parts.c_type, *counts
+    if isinstance(tiling, hopper.Tiling):
+        lying = (1, layer.columns, sizes.channels_out), (0, stride)
+
+        def maps(x, dy):
+            of_dy = hopper.map_of(dy, kind.array, *lying, (1, DEEP, DEEP))
+            return of_dy, layer.pixels(x, DEEP)
+
+        told = *layer.arguments, np.int32(tiling.splits)
+        launch = tiling.call(maps, "convolution/hopper_weight.cu", *arguments, *told)
+    else:
+        told = np.int32(stride), *layer.arguments
+        launch = tiling.call("convolution/tensor_weight.cu", *arguments, *told)
     images = ChannelsLast(sizes.images, sizes.channels, sizes.h.image * sizes.w.image)
     gradients = ChannelsLast(sizes.images, sizes.channels_out, sizes.places)
 

@@ -1,0 +1,60 @@
+// Convolution by warpgroups, for GPUs of compute capability 9.0: as convolution/tensor.cu, with images and weight that
+// the tensor memory accelerator copies. maps: of the weight as [kernel_h * kernel_w, rows, channels], in boxes of ROWS
+// rows and 64 channels; of the images in mode im2col, in boxes of COLUMNS places and 64 channels. A step is a tap's
+// next 64 channels. Launch as gemm/pipeline.cuh says.
+#include "convolution/result.cuh"
+#include "gemm/pipeline.cuh"
+using T = half;
+using Acc = float;
+using Out = half;
+constexpr int STEP_H = 1;
+constexpr int STEP_W = 1;
+constexpr int Y_PACK = 8;
+constexpr int ROWS = 128;
+constexpr int COLUMNS = 128;
+constexpr int STAGES = 6;
+
+constexpr int DEEP = LINE / sizeof(T);
+
+struct Copies {
+    const Map &of_weight, &of_x;
+    int chunks;  // of a tap's channels
+    Window window;
+    Dividers<int> dividers;
+
+    __device__ void a(unsigned to, Tile tile, int step, unsigned barrier)
+    { copy_box(to, of_weight, step % chunks * DEEP, tile.top, step / chunks, barrier); }
+    __device__ void b(unsigned to, Tile tile, int step, unsigned barrier)
+    {
+        int line = dividers.width.quotient(tile.left), image = dividers.height.quotient(line);
+        int down = line - image * window.h.places, across = tile.left - line * window.w.places;
+        int tap = step / chunks, y = tap / window.w.kernel, x = tap - y * window.w.kernel;
+        copy_pixels(to, of_x, step % chunks * DEEP, window.w.source(across, 0),
+                    window.h.source(down, 0), image, x * window.w.dilation, y * window.h.dilation,
+                    barrier);
+    }
+};
+
+extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper(
+    const __grid_constant__ Maps<2> maps, Out *y, int images, int channels, int rows, int height,
+    int width, Window window, Dividers<int> dividers, int splits, const T *bias)
+{
+    if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
+    int columns = images * window.h.places * window.w.places, chunks = (channels + DEEP - 1) / DEEP;
+    int steps = chunks * window.h.kernel * window.w.kernel;
+    Copies copies = {maps.of[0], maps.of[1], chunks, window, dividers};
+    long long size = rows / (STEP_H * STEP_W) * (long long)images * height * width;
+    auto results = [=](Tile tile) {
+        return Result<Out, T, Acc, STEP_H, STEP_W, Y_PACK>{y + tile.z * size,
+                                                           tile.z == 0 ? bias : nullptr,
+                                                           rows,
+                                                           columns,
+                                                           window.h.places,
+                                                           window.w.places,
+                                                           height,
+                                                           width,
+                                                           dividers};
+    };
+    multiply<T, ROWS, COLUMNS, STAGES, true, true>(
+        Tiles<ROWS, COLUMNS>(rows, columns, steps, splits, 1), copies, results);
+}
