@@ -51,7 +51,9 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, stream=None):
         if any(a is not b for a, b in zip(given, whole)):
             x, weight, bias = whole
             return conv2d(x, weight, bias, stride, padding, dilation, stream)
-        call = _by_tensor_cores(tensor_windows.forward, x, weight, sizes)
+        points = tensor_windows.forward_of_points
+        call = bias is None and _by_tensor_cores(points, x, weight, sizes)
+        call = call or _by_tensor_cores(tensor_windows.forward, x, weight, sizes)
         call = prepared[key] = call or _forward(x, weight, sizes)
     return call(x, weight, bias, workspace(stream), stream)
 

@@ -49,7 +49,7 @@ def matmul(a, b, stream=None, dtype=None):
         )
         if of_a is not a or of_b is not b:
             return matmul(of_a, of_b, stream, dtype)
-        call = prepared[key] = _prepare(a, b, shape, kind, (*a_way, *b_way))
+        call = prepared[key] = prepare(a, b, shape, kind, (*a_way, *b_way))
     return call(a, b, workspace(stream), stream)
 
 
@@ -217,11 +217,12 @@ def launch(tiling, sizes, batch, types, ways, places=(0, 0)):
     return KernelCall("gemm/packed.cu", choices, grid, (256,), m, n, k, strides)
 
 
-def _prepare(a, b, shape, kind, ways):
-    """What queues a product: call(a, b, workspace, stream) -> array. ways: how a and b lie."""
+def prepare(a, b, shape, kind, ways, form=None):
+    """What queues a product: call(a, b, workspace, stream) -> array, of another form perhaps. ways:
+    how a and b lie, of which only their shapes and types are looked at."""
     *batches, m, n = shape
     sizes, batch = (m, n, a.shape[-1]), prod(batches)
-    form = Form(shape, kind.result if kind else a.dtype)
+    form = form or Form(shape, kind.result if kind else a.dtype)
     if not prod(shape):
         return lambda a, b, room, stream: form.new(a, room.pool)
     if kind:

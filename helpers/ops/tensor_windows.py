@@ -14,7 +14,7 @@ from .. import tensormap, windows
 from . import hopper, tensor
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide, cuda
-from .product import Parts
+from .product import Matrices, Parts, prepare
 from .windows import NARROW
 
 __all__ = ["by_weight", "forward", "by_input"]
@@ -159,8 +159,38 @@ def forward(x, weight, sizes, kind):
     return _convolution(layer, sizes.result, x.dtype, kind, over_first=False)
 
 
+def forward_of_points(x, weight, sizes, kind):
+    """The same where the window is a pixel, each of them: a product for each image, without bias;
+    None: it isn't, or arrays do not lie as products take them."""
+    if not _is_product(sizes):
+        return None
+    shape = sizes.images, sizes.channels_out, sizes.places
+    pixels = x.reshape(sizes.images, sizes.channels, sizes.places)
+    lying = Matrices(0, sizes.channels, True), Matrices(prod(pixels.shape[1:]), sizes.places, True)
+    matrix, form = weight.reshape(shape[1], -1), Form(sizes.result, x.dtype)
+    call = prepare(matrix, pixels, shape, kind, lying, form)
+    return lambda x, weight, bias, room, stream: call(weight, x, room, stream)
+
+
+def _is_product(sizes):
+    points = all(
+        (side.kernel, side.stride, side.pad, side.more) == (1, 1, 0, 0)
+        for side in (sizes.h, sizes.w)
+    )
+    uneven = any(n % CHUNK for n in (sizes.channels, sizes.channels_out, sizes.places))
+    return points and not uneven and sizes.images > 0
+
+
 def by_input(weight, grad_output, sizes, kind):
     """The same for the gradient by the input: call(weight, grad_output, workspace, stream)."""
+    if _is_product(sizes):
+        shape = sizes.images, sizes.channels, sizes.places
+        pixels = grad_output.reshape(sizes.images, sizes.channels_out, sizes.places)
+        of_pixels = Matrices(prod(pixels.shape[1:]), sizes.places, True)
+        matrix = weight.reshape(sizes.channels_out, -1).T
+        form = Form((sizes.images, *sizes.image), weight.dtype)
+        lying = Matrices(0, sizes.channels, False), of_pixels
+        return prepare(matrix, pixels, shape, kind, lying, form)
     ways = Way.backward(sizes.h), Way.backward(sizes.w)
     layer = Layer(sizes.images, sizes.channels_out, sizes.channels, *ways)
     shape = sizes.images, *sizes.image
@@ -212,6 +242,8 @@ def _convolution(layer, shape, dtype, kind, over_first):
 def by_weight(x, grad_output, sizes, kind):
     """What queues the gradient by the weight: call(x, grad_output, workspace, stream) -> array;
     None: these kernels can't."""
+    if _is_product(sizes):
+        return _sum_of_products(x, grad_output, sizes, kind)
     ways = Way.forward(sizes.h), Way.forward(sizes.w)
     layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
     if not layer.fits:
@@ -254,6 +286,25 @@ def by_weight(x, grad_output, sizes, kind):
         return run(COPY, view, x.dtype.type(0), None, stream, "NCHW")
 
     return call
+
+
+def _sum_of_products(x, grad_output, sizes, kind):
+    """by_weight where the window is a pixel: a product for each image, which are added up."""
+    shape = sizes.channels_out, *sizes.kernel
+    form = Form(shape, x.dtype)
+    parts = Parts(1, sizes.images, prod(shape), form, kind.sum, narrow=False, made=kind.made)
+    matrices = sizes.images, sizes.channels_out, sizes.channels
+    gradients = grad_output.reshape(sizes.images, sizes.channels_out, -1)
+    pixels = x.reshape(sizes.images, sizes.channels, -1).transpose((0, 2, 1))
+    of_each = (prod(a.shape[1:]) for a in (gradients, pixels))
+    lying = [Matrices(size, sizes.places, by_rows) for size, by_rows in zip(of_each, (True, False))]
+    wide = replace(kind, result=kind.sum)
+    call = prepare(gradients, pixels, matrices, wide, lying, Form(matrices, kind.sum))
+
+    def summed(x, grad_output, room, stream):
+        return parts.finish(call(grad_output, x, room, stream), room, stream)
+
+    return summed
 
 
 class ChannelsLast:
