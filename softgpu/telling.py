@@ -18,7 +18,11 @@ _LIMIT = contract.values("Limit", "LIMIT_")
 _LANES = 32
 _HEAP_GAP = 16  # bytes, at least, between two blocks of malloc's
 
-_NAMES = {"uninitialised": "uninitialised read", "missing_syncwarp": "missing __syncwarp"}
+_NAMES = {
+    "uninitialised": "uninitialised read",
+    "missing_syncwarp": "missing __syncwarp",
+    "unfinished_product": "unfinished wgmma",
+}
 """What kinds are called whose names are not the header's."""
 
 GUARD_IT = (
@@ -26,7 +30,13 @@ GUARD_IT = (
     "nothing."
 )
 MORE_SHARED = " Or launch with more shared memory."
-_TWO_SIDED = ("race", "missing_syncwarp", "double_write")
+_TWO_SIDED = (
+    "race",
+    "missing_syncwarp",
+    "double_write",
+    "missing_proxy_fence",
+    "unfinished_product",
+)
 
 _RACES = {
     "update": "Several threads read, change and write one value: use atomicAdd or its kin, or give "
@@ -224,6 +234,8 @@ class _Teller:
             return message, self._fence(f)
         if f.note == "copying":
             return self._copying(f, place)
+        if f.note == "multiplying":
+            return self._multiplying(f, place)
         if f.note == "volatile":
             barrier = self._barrier(f) + " " if f.same_block else ""
             return message, (
@@ -241,6 +253,38 @@ class _Teller:
         return message, (
             "Let each thread wait for its copies (cp.async.wait_group n, __pipeline_wait_prior(n): "
             "all of its groups but the last n are done), then let all meet at __syncthreads()."
+        )
+
+    def _multiplying(self, f: RawFinding, place: str):
+        message = (
+            f"{_threads(f.block, f.thread)} {DOES[f.access]} {place}, which the wgmma at "
+            f"{self._other_line(f)} reads: it may be under way yet"
+        )
+        return message, (
+            "Let each warp of the warpgroup wait for its products (wgmma.commit_group, then "
+            "wgmma.wait_group n: all of its groups but the last n are done), and hand the memory "
+            "over by a barrier, before it is written again."
+        )
+
+    def _missing_proxy_fence(self, f: RawFinding, place: str):
+        writer = f"thread ({','.join(map(str, f.other_thread))})"
+        message = (
+            f"{_threads(f.block, f.thread)} reads {place} by wgmma, which {writer} stored at "
+            f"{self._other_line(f)}: wgmma reads through the asynchronous proxy, which need not "
+            "see ordinary stores"
+        )
+        return message, (
+            "Put fence.proxy.async after the stores and before the barrier that hands them over."
+        )
+
+    def _unfinished_product(self, f: RawFinding, place: str):
+        message = (
+            f"{_threads(f.block, f.thread)} {DOES[f.access]} a register of the wgmma at "
+            f"{self._other_line(f)}, which may be under way yet"
+        )
+        return message, (
+            "Wait first: wgmma.commit_group, then wgmma.wait_group n (all groups but the last n "
+            "are done). Until then the sums, and a where it lies in registers, are the product's."
         )
 
     def _barrier(self, f: RawFinding) -> str:

@@ -452,6 +452,7 @@ enum AccessHint {
     HINT_VOLATILE = 2,
     HINT_POLLS = 4,      /* an atomic that waits for others' volatile stores, or may meet them */
     HINT_IN_BLOCK = 8,   /* an atomic that is one for its block only */
+    HINT_ASYNC = 16,     /* a plain store through the asynchronous proxy, by a bulk copy */
     HINT_READ_ONLY = 32, /* a load through the cache for what nobody writes (ld.global.nc) */
     HINT_RELEASE = 64
 };
@@ -490,7 +491,16 @@ void sg_sanitize_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mas
 void sg_sanitize_copy(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask);
 void sg_sanitize_copy_commit(Warp *, uint32_t mask);
 void sg_sanitize_copy_wait(Warp *, uint32_t mask, uint32_t groups);
+/* wgmma: what is touched by a warp whose product at another site may be under way yet. */
+void sg_sanitize_wgmma(Warp *, uint32_t site, uint32_t type, uint32_t n, uint32_t how,
+                       const uint32_t *a, const uint64_t *where_a, const uint64_t *where_b,
+                       uint32_t adds, uint32_t *d, uint32_t hints);
+void sg_sanitize_products_commit(Warp *);
+void sg_sanitize_products_wait(Warp *, uint32_t groups);
+void sg_sanitize_product_touch(Warp *, uint32_t site, uint32_t product, uint32_t writes,
+                               uint32_t mask);
 void sg_sanitize_fence(Warp *, uint32_t mask, uint32_t hints);
+void sg_sanitize_proxy_fence(Warp *, uint32_t mask);
 void sg_sanitize_malloc(Warp *, uint32_t mask, const uint64_t *size, uint64_t *out);
 /* b, c, members: a value per lane; chosen: the result gets on only where a condition lets it. */
 void sg_sanitize_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
@@ -515,7 +525,9 @@ enum FindingKind {
     DOUBLE_WRITE,
     DIVERGENT_BARRIER,
     INACTIVE_SHUFFLE,
-    STALE_READ
+    STALE_READ,
+    MISSING_PROXY_FENCE,
+    UNFINISHED_PRODUCT
 };
 enum Note {
     NO_NOTE,
@@ -533,7 +545,8 @@ enum Note {
     SCOPE,
     TWO_SIZES,
     UNFENCED,
-    COPYING, /* races */
+    COPYING,
+    MULTIPLYING, /* races */
     EXITED,
     TWO_LINES,
     NOT_NAMED,

@@ -27,6 +27,7 @@ from .analysis.size import is_large
 from .analysis.strides import strides_along_x
 from .analysis.sums import find_sums
 from .analysis.turns import find_turns, looping_blocks
+from .analysis.unfinished import find_unfinished
 from .analysis.uniform import divergent_ends, find_varying
 from .analysis.unrolling import as_ptxas_unrolls
 from .analysis.uses import Uses
@@ -74,6 +75,7 @@ _SANITIZING = (
     Pass("polling", ("function", "blocks", "constants"), find_polling),
     Pass("expected", ("function",), find_expected),
     Pass("updated", ("function",), find_updated),
+    Pass("unfinished", ("blocks",), find_unfinished),
 )
 _WRITING = """function copies blocks varying large divergent waiting spinning only_waits protected
 nans read_somewhere""".split()
@@ -91,7 +93,7 @@ def _written(emitter: type[FunctionEmitter], *needs: str) -> Pass:
 
 _WATCHED = Mode(through_driver=True, instrumented=True, malloc="sg_sanitize_malloc")
 _PROVEN = "sums strides ahead looping proofs".split()
-_WATCHES = "origins uses polling expected updated".split()
+_WATCHES = "origins uses polling expected updated unfinished".split()
 
 BUILDS = {
     "plain": Build(Mode(), (*_COMMON, *_PROVING, _written(ProvingEmitter, *_PROVEN))),

@@ -43,7 +43,8 @@ def module(file, bug):
 
     source = f'#line 1 "{file}"\n{(FOLDER / file).read_text()}'
     options = [f"-DBUG={int(bug)}"]
-    return module_from_buffer(compile(source, no_extern_c=True, options=options, arch="sm_90"))
+    arch = "sm_90a" if "wgmma" in source else "sm_90"
+    return module_from_buffer(compile(source, no_extern_c=True, options=options, arch=arch))
 
 
 def report_of(case, bug):

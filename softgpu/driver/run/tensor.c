@@ -24,11 +24,12 @@ typedef struct {
     uint32_t bits, mantissa; /* of an element, of its fraction */
     bool finite;             /* no infinities; all ones are NaN */
     uint32_t kept;           /* the bits that are read */
+    bool halves;             /* multiplied as halves, of which they are normal ones */
 } Format;
 
 static const Format formats[] = {
     [MMA_F16] = {16, 10, false, 0xffff},    [MMA_BF16] = {16, 7, false, 0xffff},
-    [MMA_TF32] = {32, 23, false, ~0x1fffu}, [MMA_E4M3] = {8, 3, true, 0xff},
+    [MMA_TF32] = {32, 23, false, ~0x1fffu}, [MMA_E4M3] = {8, 3, true, 0xff, true},
     [MMA_E5M2] = {8, 2, false, 0xff},       [MMA_F32] = {32, 23, false, ~0u},
 };
 
@@ -53,19 +54,19 @@ INLINE bool decode(Format f, uint32_t count, const uint32_t *raw, double *value,
         uint64_t limit = f.finite || fraction ? 0x7ff8ull << 48 : 0x7ff0ull << 48;
         limit |= (uint64_t)(bits >> (f.bits - 1) & 1) << 63;
         value[n] = ends & odd ? f64_of_bits(limit) : number;
-        if (f.finite) e = (int32_t)(bits_of_f64(number) >> 52 & 0x7ff) - 1023; /* a normal half */
+        if (f.halves) e = (int32_t)(bits_of_f64(number) >> 52 & 0x7ff) - 1023;
         exponent[n] = size ? e : NOTHING;
         special |= ends & odd;
     }
     return special;
 }
 
-/* Toward zero, as float; NaN is the hardware's. */
-INLINE uint32_t cut_to_float(double x)
+/* Toward zero, as float with a fraction of so many bits; NaN is the hardware's. */
+INLINE uint32_t cut_to_float(double x, uint32_t fraction)
 {
     uint64_t bits = bits_of_f64(x);
     uint32_t field = bits >> 52 & 0x7ff, least = 1023 - 126;
-    uint32_t drop = 29 + (field < least ? least - field : 0);
+    uint32_t drop = 52 - fraction + (field < least ? least - field : 0);
     bits = drop > 52 ? bits & 1ull << 63 : bits >> drop << drop;
     float cut = (float)f64_of_bits(bits);
     return x == x ? bits_of_f32(cut + 0.0f) : F32_NAN; /* no negative zero */
@@ -94,7 +95,7 @@ typedef struct {
     Numbers a, b, c;
     uint8_t at[ROWS][DEPTH];
     bool special;
-    int32_t kept; /* bits below the largest exponent that the adder keeps of each term */
+    uint32_t kept; /* bits below the largest exponent that the adder keeps of each term */
 } Product;
 
 enum { LEAST = -133, KEPT = 25, KEPT_OF_BYTES = 13 /* by a warpgroup */ };
@@ -120,7 +121,7 @@ INLINE void add_up(const Product *p, uint32_t i, double *sum)
     }
     for (uint32_t j = 0; j < COLUMNS; j++) {
         top[j] = top[j] < LEAST ? LEAST : top[j];
-        scale[j] = power(p->kept - top[j]);
+        scale[j] = power((int32_t)p->kept - top[j]);
         even[j] = cut(c[j] * scale[j]);
         odd[j] = 0;
     }
@@ -133,7 +134,7 @@ INLINE void add_up(const Product *p, uint32_t i, double *sum)
         }
     }
     for (uint32_t j = 0; j < COLUMNS; j++)
-        sum[j] = ((double)(int32_t)even[j] + (int32_t)odd[j]) * power(top[j] - p->kept);
+        sum[j] = ((double)(int32_t)even[j] + (int32_t)odd[j]) * power(top[j] - (int32_t)p->kept);
 }
 
 /* Where infinities or NaN come out, all that matters is which. */
@@ -240,6 +241,8 @@ INLINE void prepare(Product *p, const Mma *m, Format of_a, Format of_b, uint32_t
     const Part part_a = pairs ? some : all, part_b = pairs && !sparse ? some : all;
     const uint32_t depth_b = m->k * part_b.wide / all.wide;
     uint32_t raw[DEPTH * ROWS];
+    of_a.halves &= pairs;
+    of_b.halves &= pairs;
     p->kept = bits == 8 && !pairs ? KEPT_OF_BYTES : KEPT;
     p->depth = m->k * part_a.wide / all.wide / (sparse ? 2 : 1);
     read_rows(m->a, bits, ROWS, p->depth, part_a, raw);
@@ -262,7 +265,7 @@ INLINE void finish(Product *p, bool half_c, bool half_d, const uint32_t *c, uint
         if (p->special) add_up_special(p, i, sum + i * COLUMNS);
     }
     for (uint32_t n = 0; n < ROWS * COLUMNS; n++)
-        d[n] = half_d && half_c ? round_to_half(sum[n]) : cut_to_float(sum[n]);
+        d[n] = half_d && half_c ? round_to_half(sum[n]) : cut_to_float(sum[n], MIN(p->kept, 23));
     for (uint32_t n = 0; half_d && !half_c && n < ROWS * COLUMNS; n++)
         d[n] = half_of_float(f32_of_bits(d[n]));
 }

@@ -38,6 +38,7 @@ typedef struct {
     uint32_t own[MAX_WARPS]; /* of each warp's last lane to release: its accesses before this */
     uint32_t lane[MAX_WARPS];
     uint32_t (*by_lane)[LANES]; /* NULL, or of each lane: its accesses before this */
+    uint32_t proxied[MAX_WARPS];
     Set records;
 } Channel;
 
@@ -63,7 +64,9 @@ struct Past {
     uint32_t fence_block[MAX_WARPS][LANES], fence_device[MAX_WARPS][LANES];
     uint32_t last_fence[MAX_WARPS], last_device_fence[MAX_WARPS];
     uint32_t arrived[BARRIERS], arrival[BARRIERS][MAX_WARPS];
-    Set base; /* records that all threads of the block know of */
+    uint32_t proxied[MAX_WARPS][MAX_WARPS]; /* [a][b]: b's accesses before it: fenced, as a knows */
+    uint32_t own_proxied[MAX_WARPS][LANES]; /* what lanes fenced that did so without the others */
+    Set base;                               /* records that all threads of the block know of */
     Learnt *learnt;
     size_t learnt_count, learnt_room;
 };
@@ -324,10 +327,20 @@ void order_arrive(uint32_t warp, uint32_t barrier, bool goes_on)
 /* What warp a knows of warp b. */
 static uint32_t knows(uint32_t a, uint32_t b) { return MAX(order.interval, here->known[a][b]); }
 
+/* Warps that wait learn what those that came know of fences of proxies. */
+static void share_proxied(uint32_t came, uint32_t waiting)
+{
+    uint32_t joined[MAX_WARPS] = {0};
+    FOR_LANES(a, came)
+    for (uint32_t b = 0; b < warps; b++) joined[b] = MAX(joined[b], here->proxied[a][b]);
+    FOR_LANES(a, waiting) memcpy(here->proxied[a], joined, sizeof joined);
+}
+
 void order_barrier(uint32_t barrier, uint32_t waiting, bool all)
 {
     uint32_t came = here->arrived[barrier];
     here->arrived[barrier] = 0;
+    share_proxied(came, came & waiting);
     if (all) {
         order.interval = tick();
         while (here->learnt_count) {
@@ -357,6 +370,23 @@ void order_fence(uint32_t warp, uint32_t lanes, bool device)
     }
     here->last_fence[warp] = now;
     if (device) here->last_device_fence[warp] = now;
+}
+
+void order_proxy_fence(uint32_t warp, uint32_t lanes, uint32_t live)
+{
+    const uint32_t now = tick();
+    for (uint32_t w = 0; w < warps; w++) {
+        uint32_t until = w == warp ? order.synced[warp] : here->known[warp][w];
+        until = w == warp && lanes == live ? now : MAX(order.interval, until);
+        here->proxied[warp][w] = MAX(here->proxied[warp][w], until);
+    }
+    FOR_LANES(lane, lanes == live ? 0 : lanes) here->own_proxied[warp][lane] = now;
+}
+
+bool order_proxied(Mark mark, uint32_t warp)
+{
+    const uint32_t time = mark_time(mark), w = mark_warp(mark);
+    return time < here->proxied[warp][w] || time < here->own_proxied[w][mark_lane(mark)];
 }
 
 /* ---- releases ---- */
@@ -432,12 +462,16 @@ static Channel *tell_block(uint32_t warp, uint32_t lane, uint64_t address, uint3
     if (c->block != order.block) {
         memset(c->known, 0, sizeof c->known);
         memset(c->own, 0, sizeof c->own);
+        memset(c->proxied, 0, sizeof c->proxied);
         if (c->by_lane) memset(c->by_lane, 0, MAX_WARPS * sizeof *c->by_lane);
     }
     c->block = order.block;
     c->own[warp] = until[warp];
     c->lane[warp] = lane;
-    for (uint32_t w = 0; w < warps; w++) c->known[w] = MAX(c->known[w], until[w]);
+    for (uint32_t w = 0; w < warps; w++) {
+        c->known[w] = MAX(c->known[w], until[w]);
+        c->proxied[w] = MAX(c->proxied[w], here->proxied[warp][w]);
+    }
     return c;
 }
 
@@ -490,8 +524,10 @@ void order_learn(uint32_t warp, uint32_t lane, uint64_t address)
     Channel *c = channel_at(address, false);
     if (!c) return;
     if (c->block == order.block) {
-        for (uint32_t w = 0; w < warps; w++)
+        for (uint32_t w = 0; w < warps; w++) {
             here->known[warp][w] = MAX(here->known[warp][w], c->known[w]);
+            here->proxied[warp][w] = MAX(here->proxied[warp][w], c->proxied[w]);
+        }
         if (c->by_lane) {
             look_at_lanes(warp);
             for (uint32_t other = 0; other < LANES; other++) {

@@ -50,7 +50,7 @@ static void load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, vo
 { sg_sanitize_load(w, site, addr, mask, data, 0); }
 
 static void store(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data)
-{ sg_sanitize_store(w, site, addr, mask, data, 0); }
+{ sg_sanitize_store(w, site, addr, mask, data, HINT_ASYNC); }
 
 void sg_sanitize_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask,
                            const uint64_t *to, const uint64_t *from, const uint32_t *bytes,

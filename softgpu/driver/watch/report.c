@@ -196,6 +196,19 @@ void report_collision(const Access *a, uint32_t kind, uint32_t lane, uint64_t ad
 void report_copying(const Access *a, uint32_t lane, uint64_t address, Mark copy)
 { collision(a, RACE, COPYING, lane, address, copy, true); }
 
+void report_multiplying(const Access *a, uint32_t lane, uint64_t address, Mark product)
+{ collision(a, RACE, MULTIPLYING, lane, address, product, false); }
+
+void report_unproxied(const Access *a, uint32_t lane, uint64_t address, Mark store)
+{ collision(a, MISSING_PROXY_FENCE, NO_NOTE, lane, address, store, true); }
+
+void report_unfinished(const Warp *w, uint32_t site, uint32_t product, uint32_t lane, bool writes)
+{
+    Finding *f = found((Finding){
+        .kind = UNFINISHED_PRODUCT, .site = site, .other_site = product, .access = writes});
+    if (f) set_place(f, w, lane);
+}
+
 void report_unwritten(const Access *a, uint32_t lane, uint64_t address, uint32_t bytes)
 {
     uint64_t moved = 0, size = a->site->bytes / a->site->elements;

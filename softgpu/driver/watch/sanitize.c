@@ -153,7 +153,7 @@ static void set_access(Access *a, Warp *w, uint32_t site, uint32_t mask, uint32_
     a->number = site;
     a->bytes = a->site->bytes;
     a->load = a->site->kind != SITE_STORE;
-    a->store = a->site->kind != SITE_LOAD;
+    a->store = a->site->kind != SITE_LOAD && a->site->kind != SITE_TENSOR;
     a->atomic = a->site->kind == SITE_ATOMIC || a->site->kind == SITE_RED;
     a->observes = false;
     a->from = 0;
@@ -203,6 +203,7 @@ static void look_up(Access *a, Region *region, const uint64_t *addr, uint32_t ma
 static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const void *data)
 {
     copies_collide(a, addr, mask);
+    products_collide(a, addr, mask);
     Shape shape;
     Region *region;
     shape_of(addr, mask, a->bytes, &shape);
@@ -336,6 +337,9 @@ void sg_sanitize_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, cons
 void sg_sanitize_fence(Warp *w, uint32_t mask, uint32_t hints)
 { order_fence(w->warp_id, mask, hints & HINT_DEVICE); }
 
+void sg_sanitize_proxy_fence(Warp *w, uint32_t mask)
+{ order_proxy_fence(w->warp_id, mask, w->live); }
+
 /* What malloc gives out has not been written, and nobody else knows of it. */
 void sg_sanitize_malloc(Warp *w, uint32_t mask, const uint64_t *size, uint64_t *out)
 {
@@ -390,6 +394,10 @@ static void forget_seats(void)
         order_free_past(seat->past);
         copies_forget(seat->copies);
         free(seat->copies);
+        seat->copies = NULL;
+        products_forget(seat->products);
+        free(seat->products);
+        seat->products = NULL;
         seat->past = order_new_past();
         seat->launch = 0;
     }
@@ -407,6 +415,7 @@ void sg_sanitize_start(Warp *w)
             shadow_make(&watch.here->shared, (uint64_t)w->shared, (uint64_t)w->shared + SM_SHARED))
             watch.here->shared.is_shared = true;
         copies_forget(watch.here->copies);
+        products_forget(watch.here->products);
         memset(watch.here->polled, 0, sizeof watch.here->polled);
         memset(watch.here->barrier_came, 0, sizeof watch.here->barrier_came);
         memset(watch.here->barrier_waits, 0, sizeof watch.here->barrier_waits);

@@ -20,10 +20,12 @@ enum {
     MARK_VOLATILE = HINT_VOLATILE,
     MARK_POLLS = HINT_POLLS,
     MARK_IN_BLOCK = HINT_IN_BLOCK,
-    MARK_FLAG = 16, /* a volatile store that somebody waited for */
+    MARK_FLAG = 16,          /* a volatile store that somebody waited for */
+    MARK_ASYNC = HINT_ASYNC, /* of a plain store */
     MARK_READ_ONLY = HINT_READ_ONLY,
     MARK_BLIND = HINT_READ_ONLY, /* of an atomic: it stored, and did not ask what was there */
-    HINTS_OF_MARKS = MARK_ATOMIC | MARK_VOLATILE | MARK_POLLS | MARK_IN_BLOCK | MARK_READ_ONLY
+    HINTS_OF_MARKS = MARK_ATOMIC | MARK_VOLATILE | MARK_POLLS | MARK_IN_BLOCK | MARK_READ_ONLY |
+        MARK_ASYNC
 };
 #define LANE_BITS (31ll << LANE_SHIFT)
 #define WARP_BITS (31ll << WARP_SHIFT)
@@ -70,6 +72,9 @@ void order_arrive(uint32_t warp, uint32_t barrier, bool goes_on);
 /* The warps that arrived, of which `waiting` waited; all: every thread of the block was there. */
 void order_barrier(uint32_t barrier, uint32_t waiting, bool all);
 void order_fence(uint32_t warp, uint32_t lanes, bool device);
+/* What lanes know of now is seen by the asynchronous proxy, and by whom they tell of it. */
+void order_proxy_fence(uint32_t warp, uint32_t lanes, uint32_t live);
+bool order_proxied(Mark mark, uint32_t warp); /* whether that goes for an access of the block */
 /* An atomic or volatile access makes known (release: without a fence before) or learns. */
 void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release);
 /* An arrival makes all that was before known to those of the block that learn of its phase. */
@@ -124,7 +129,8 @@ typedef struct Access {
     Mark mark;                /* of lane 0 */
 } Access;
 
-typedef struct Copies Copies; /* see copies.c */
+typedef struct Copies Copies;     /* see copies.c */
+typedef struct Products Products; /* see products.c */
 
 /* What there is for the blocks that run in one seat, one after the other. */
 typedef struct Seat {
@@ -132,7 +138,8 @@ typedef struct Seat {
     uint32_t launch; /* that the rest is made for: when it began */
     uint64_t block;  /* that runs: index + 1 */
     Past *past;
-    Copies *copies; /* NULL: there have been none */
+    Copies *copies;     /* NULL: there have been none */
+    Products *products; /* likewise */
     Region shared;
     uint8_t *local;             /* a bit per byte of local memory: written */
     uint32_t polled[MAX_WARPS]; /* lanes that have waited for a lock or a flag in this block */
@@ -203,6 +210,12 @@ void report_collision(const Access *a, uint32_t kind, uint32_t lane, uint64_t ad
                       bool other_wrote);
 /* The same, of what an asynchronous copy writes. */
 void report_copying(const Access *a, uint32_t lane, uint64_t address, Mark copy);
+/* The same, of what a product under way reads. */
+void report_multiplying(const Access *a, uint32_t lane, uint64_t address, Mark product);
+/* A product reads what was stored, without a fence of proxies between. */
+void report_unproxied(const Access *a, uint32_t lane, uint64_t address, Mark store);
+/* A register of a product under way is touched. */
+void report_unfinished(const Warp *w, uint32_t site, uint32_t product, uint32_t lane, bool writes);
 /* A lane reads bytes, as bits, that nothing has written. */
 void report_unwritten(const Access *a, uint32_t lane, uint64_t address, uint32_t bytes);
 /* Two lanes of a warp, of which one does not do what the other counts on. */
@@ -228,6 +241,10 @@ void shadow_row(Access *a, Region *region, uint64_t address, uint32_t first, uin
 /* One lane's access; data: what all lanes store. */
 void shadow_lane(Access *a, Region *region, uint64_t address, uint32_t lane, const void *data);
 
+/* The last store to some bytes that came before a lane's access, but that the asynchronous proxy need
+   not see yet; 0: there is none. */
+Mark shadow_unproxied(const Access *a, const Region *region, uint64_t address, uint32_t lane);
+
 /* ---- copies.c: what cp.async has under way ---- */
 
 /* Copies of lanes of a warp that have come to their end. */
@@ -242,6 +259,12 @@ void copies_collide(const Access *a, const uint64_t *addr, uint32_t mask);
 /* Some that these lanes need not wait for any longer, if of their groups the last `groups` may be
    under way yet (UINT32_MAX: none at all); false: there are no more. */
 bool copies_take(const Warp *w, uint32_t mask, uint32_t groups, Taken *taken);
+
+/* ---- products.c: what wgmma has under way ---- */
+
+void products_forget(Products *products); /* all of them */
+/* A store to what a product reads. */
+void products_collide(const Access *a, const uint64_t *addr, uint32_t mask);
 
 /* ---- regions.c: the shadows of allocations ---- */
 

@@ -406,3 +406,18 @@ void shadow_lane(Access *a, Region *r, uint64_t address, uint32_t lane, const vo
     r->last[touch] = order.now;
     if (touch != WRITE) r->last[touch + 1] = order.now;
 }
+
+Mark shadow_unproxied(const Access *a, const Region *r, uint64_t address, uint32_t lane)
+{
+    const uint64_t offset = address - r->begin;
+    const bool fine = r->fine[offset / PAGE];
+    const uint32_t size = fine ? 1 : 4;
+    for (uint32_t i = 0; i < a->bytes; i += size)
+        for (int k = WRITE; k <= ATOMIC; k++) {
+            Mark mark = (fine ? &r->bytes : &r->words)->of[k][(offset + i) / size];
+            if (mark < MARK_AT(order.block) || mark & MARK_ASYNC) continue;
+            if (!order_proxied(mark, a->w->warp_id) && order_before(mark, a->w->warp_id, lane))
+                return mark;
+        }
+    return 0;
+}

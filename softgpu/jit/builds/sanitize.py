@@ -130,6 +130,22 @@ class SanitizedEmitter(FunctionEmitter):
     def observe_copies_awaited(self, groups) -> None:
         self.call_void("sg_sanitize_copy_wait", "ptr %w", self.active, f"i32 {groups}")
 
+    def observe_proxy_fence(self) -> None:
+        self.call_void("sg_sanitize_proxy_fence", "ptr %w", self.active)
+
+    def observe_products_committed(self) -> None:
+        self.call_void("sg_sanitize_products_commit", "ptr %w")
+
+    def observe_products_awaited(self, groups) -> None:
+        self.call_void("sg_sanitize_products_wait", "ptr %w", f"i32 {groups}")
+
+    def emit_instruction(self, item: Instruction) -> None:
+        for product, writes in self.found.unfinished.get(item, ()):
+            sites = self.text.first_site[item], self.text.first_site[product]
+            numbers = [f"i32 {n}" for n in (*sites, int(writes))]
+            self.call_void("sg_sanitize_product_touch", "ptr %w", *numbers, f"i32 {self.mask}")
+        super().emit_instruction(item)
+
     def observe_shuffle(self, site, members, mode, b, c) -> None:
         operands = ((b, "u32"), (c, "u32"), (members, "b32"))
         lanes = self.spill_all(*(self.read(operand, kind) for operand, kind in operands))

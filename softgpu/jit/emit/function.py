@@ -517,8 +517,17 @@ class FunctionEmitter(ValueEmitter):
     def observe_product(self, site: int, pipe: str, count: int) -> None:
         """A product of matrices, which is `count` machine instructions of a tensor pipe."""
 
+    def observe_products_committed(self) -> None:
+        """What wgmma has begun is a group."""
+
+    def observe_products_awaited(self, groups: int) -> None:
+        """The warp waits until so many groups are under way at most."""
+
     def observe_fence(self) -> None:
         """A memory fence."""
+
+    def observe_proxy_fence(self) -> None:
+        """One between what the active lanes know of and the asynchronous proxy."""
 
     def observe_warp_barrier(self, site: int, members) -> None:
         """A __syncwarp."""

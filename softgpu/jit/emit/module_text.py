@@ -30,19 +30,27 @@ def symbol(name: str) -> str:
     return f"ptx.{name}"
 
 
+_EMPTY = Site("", 0, 0, "generic", "other", 1)
+
+
 def _number_sites(layout: Layout) -> tuple[dict[Instruction | str, int], list[Site]]:
     """The first site of each instruction, and of each function by name, the same in all builds;
-    and the table of sites, still empty."""
+    and the table of sites, which has only lines yet. Where wgmma is, any instruction may touch its
+    registers."""
     first: dict[Instruction | str, int] = {}
-    count = 0
+    sites: list[Site] = []
     for name in layout.calls:
         function = layout.module.functions[name]
-        first[name], count = count, count + 1
+        first[name] = len(sites)
+        sites.append(_EMPTY)
+        least = any(item.opcode == "wgmma" for item in function.instructions)
         for item in function.instructions:
             if item.opcode not in OPCODES:
                 raise refusal(layout.module, function, item)
-            first[item], count = count, count + sites_of(item)
-    return first, [Site("", 0, 0, "generic", "other", 1)] * count
+            first[item], line = len(sites), item.user_line
+            empty = replace(_EMPTY, file=line.file, line=line.line) if least else _EMPTY
+            sites += [empty] * max(sites_of(item), least)
+    return first, sites
 
 
 class ModuleText:

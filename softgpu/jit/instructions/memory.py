@@ -668,7 +668,10 @@ def _isspacep(e, item):
 def _fence(e, item):
     if "proxy" in item.modifiers and not {"async", "alias"} & set(item.modifiers):
         raise e.refusal(item)
-    e.observe_fence()
+    if "proxy" in item.modifiers:
+        e.observe_proxy_fence()
+    else:
+        e.observe_fence()
     e.line("fence seq_cst")
 
 

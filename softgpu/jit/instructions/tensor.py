@@ -167,16 +167,27 @@ def _multiply_in_warp(e: FunctionEmitter, item) -> None:
 
 # --- warpgroups -----------------------------------------------------------------------------------
 
+_CHUNK = 16
+"""Bytes that wgmma reads at once."""
+
 
 @instruction("wgmma")
 def _wgmma(e, item):
     """A product is made at once, which waiting for it cannot tell from later."""
-    if item.modifiers[0] != "mma_async":
-        return
+    kind = item.modifiers[0]
+    if kind == "commit_group":
+        e.observe_products_committed()
+    elif kind == "wait_group":
+        e.observe_products_awaited(item.operands[0].value)
+    elif kind == "mma_async":
+        _multiply_in_group(e, item)
+
+
+def _multiply_in_group(e: FunctionEmitter, item) -> None:
     product = group_product_of(item)
     _, sums, a, b, adds, *signs = item.operands
     with e.when_active():
-        site = e.site(item, "tensor")
+        site = e.site(item, "tensor", "shared", _CHUNK)
         e.observe_product(site, product.machine[0], 1)
         kind = _TYPES[_OF_INTEGERS.get(product.a, product.a)]
         numbers = (f"i32 {n}" for n in (kind, product.shape[1], _group_how(item, product, signs)))
