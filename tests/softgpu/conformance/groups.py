@@ -1,10 +1,10 @@
 """Products of warpgroups (wgmma), whose every bit and every address an NVIDIA H200 has told.
 
-    python -m tests.softgpu.conformance.groups [WORD]    what differs, of the forms with that in their names
+    python -m tests.softgpu.conformance.groups [WORD]    what differs, of the forms that have WORD
     python -m tests.softgpu.conformance.groups --record  on an H200
 
-Fragments are drawn in the kernel, as in products.py; of each form's 512 blocks, 64 products each, what
-is kept are two words of the first ones and of all. Where a descriptor says that elements lie is asked
+Fragments are drawn in the kernel, as in products.py: of each form's 512 blocks, 64 products each,
+two words of the first ones and of all are kept. Where a descriptor says that elements lie is asked
 of products with ones (groups.cuh)."""
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from pycuda.compiler import compile
 
 from . import products
 
-__all__ = ["FORMS", "LAYOUTS", "PREAMBLE", "Group", "Layout", "answers", "golden", "maps"]
+__all__ = ["FORMS", "LAYOUTS", "SOME", "Group", "Layout", "answers", "golden", "places"]
 
 BLOCKS = 512
 KEPT = 4  # blocks whose words are kept
-SAMPLE = 8  # fragments whose sums are kept, of forms of 8 columns
+SAMPLE = 8  # fragments whose sums are kept, of some forms
 MAPPED = 48 * 1024  # bytes of shared memory that tell their places
 MAP_ROOM = MAPPED + 2048  # and the ones
 
@@ -85,46 +85,47 @@ class Group:
             told += self.across if self.in_shared else self.across[1:]
         return "".join(f", {number}" for number in told)
 
-    def assembly(self, registers: str) -> str:
-        """The instruction; registers: of a, in C, unless it lies where `where_a` says."""
+    def assembly(self, where_a: str, where_b: str) -> str:
+        """The instruction; where_a: if it lies in registers, an array of them."""
         mark = "f" if self.kinds[0] == "f32" else "r"
-        places = iter(range(self.words, self.words + 6))
+        given = (
+            [f'"l"({where_a})'] if self.in_shared else [f'"r"({where_a}[{n}])' for n in range(4)]
+        )
+        at = self.words + len(given)
+        parts = ", ".join(f"%{n}" for n in range(self.words, at))
+        a = parts if self.in_shared else f"{{{parts}}}"
         sums = ", ".join(f"%{n}" for n in range(self.words))
-        a = (
-            f"%{next(places)}"
-            if self.in_shared
-            else f"{{{', '.join(f'%{next(places)}' for _ in range(4))}}}"
-        )
-        given = ['"l"(where_a)'] if self.in_shared else [f'"r"({registers}[{n}])' for n in range(4)]
-        b, p = next(places), next(places)
         out = ", ".join(f'"+{mark}"(d[{n}])' for n in range(self.words))
-        return (
-            f'  asm volatile("{{.reg .pred p; setp.ne.b32 p, %{p}, 0; {self.name} "\n'
-            f'    "{{{sums}}}, {a}, %{b}, p{self.operands};}}"\n'
-            f'    : {out} : {", ".join(given)}, "l"(where_b), "r"({int(self.adds)}));\n'
-        )
+        return f"""
+    asm volatile("{{.reg .pred p; setp.ne.b32 p, %{at + 1}, 0; {self.name} "
+      "{{{sums}}}, {a}, %{at}, p{self.operands};}}"
+      : {out} : {", ".join(given)}, "l"({where_b}), "r"({int(self.adds)}));
+"""
 
     def source(self) -> str:
-        draws = ["{}, {}".format(*products._FORMATS[kind]) for kind in self.kinds]
-        mark = "float" if self.kinds[0] == "f32" else "unsigned"
-        registers = ""
-        if not self.in_shared:
-            registers = "    unsigned of_a[4];\n    for (int n = 0; n < 4; n++) of_a[n] = a(f, n * 128 + threadIdx.x);\n"
-        return (
-            f"struct I_{self.entry} {{\n"
-            f"  static const int columns = {self.columns}, words = {self.words};\n"
-            f"  static __device__ unsigned a(unsigned f, unsigned n) {{ return group_word<{draws[1]}>(f, 0, n); }}\n"
-            f"  static __device__ unsigned b(unsigned f, unsigned n) {{ return group_word<{draws[2]}>(f, 1, n); }}\n"
-            "  static __device__ void run(unsigned f, unsigned long long where_a, unsigned long long where_b,\n"
-            "                             unsigned *out) {\n"
-            f"    {mark} d[words];\n{registers}"
-            f"    for (int n = 0; n < words; n++) ((unsigned *)d)[n] = group_word<{draws[0]}>(f, 2, n * 128 + threadIdx.x);\n"
-            f"    fence_products();\n{self.assembly('of_a')}    finish_products();\n"
-            "    for (int n = 0; n < words; n++) out[n] = ((unsigned *)d)[n];\n"
-            "  }\n};\n"
-            f'extern "C" __global__ void __launch_bounds__(128) {self.entry}(unsigned *out)\n'
-            f"{{ group_fragments<I_{self.entry}>(out); }}\n"
-        )
+        """The structure that does it for a fragment, and the kernel over all fragments."""
+        d, a, b = ("{}, {}".format(*products.FORMATS[kind]) for kind in self.kinds)
+        kind = "float" if self.kinds[0] == "f32" else "unsigned"
+        where_a = "where_a" if self.in_shared else "of_a"
+        return f"""
+struct I_{self.entry} {{
+  static const int columns = {self.columns}, words = {self.words};
+  static __device__ unsigned a(unsigned f, unsigned n) {{ return group_word<{a}>(f, 0, n); }}
+  static __device__ unsigned b(unsigned f, unsigned n) {{ return group_word<{b}>(f, 1, n); }}
+  static __device__ void run(unsigned f, unsigned long long where_a, unsigned long long where_b,
+                             unsigned *out) {{
+    {kind} d[words];
+    unsigned of_a[4];
+    for (int n = 0; n < 4; n++) of_a[n] = a(f, n * 128 + threadIdx.x);
+    for (int n = 0; n < words; n++)
+      ((unsigned *)d)[n] = group_word<{d}>(f, 2, n * 128 + threadIdx.x);
+    fence_products();{self.assembly(where_a, "where_b")}    finish_products();
+    for (int n = 0; n < words; n++) out[n] = ((unsigned *)d)[n];
+  }}
+}};
+extern "C" __global__ void __launch_bounds__(128) {self.entry}(unsigned *out)
+{{ group_fragments<I_{self.entry}>(out); }}
+"""
 
 
 FLOATS = [(d, a, a) for d, a in (("f16", "f16"), ("f32", "f16"), ("f32", "bf16"), ("f32", "tf32"))]
@@ -158,6 +159,8 @@ def _forms() -> Iterator[Group]:
 
 
 FORMS = {form.label: form for form in _forms()}
+SOME = [form for form in FORMS.values() if form.columns == 8][::9]
+"""Those that stand for the others in `make test`."""
 
 
 @dataclass(frozen=True)
@@ -195,20 +198,21 @@ class Layout:
 
     def source(self) -> str:
         """The kernel of all layouts of this operand and direction."""
-        other = "described, ones" if self.operand == "a" else "ones, described"
-        first, second = (f"unsigned long long {name}" for name in other.split(", "))
-        form = self.form
-        body = form.assembly("").replace("where_a", "X").replace("where_b", "Y")
-        names = other.split(", ")
-        body = body.replace("X", names[0]).replace("Y", names[1])
-        del first, second
-        return (
-            f"struct M_{self.entry} {{\n  static const int words = {form.words};\n"
-            "  static __device__ void run(unsigned long long described, unsigned long long ones, float *d) {\n"
-            f"    fence_products();\n{body}    finish_products();\n  }}\n}};\n"
-            f'extern "C" __global__ void __launch_bounds__(128) {self.entry}(unsigned *out, unsigned long long at, int part)\n'
-            f"{{ group_map<M_{self.entry}>(out, at, part); }}\n"
-        )
+        names = ("at", "ones") if self.operand == "a" else ("ones", "at")
+        return f"""
+struct M_{self.entry} {{
+  static const int words = {self.form.words};
+  static __device__ void run(unsigned long long at, unsigned long long ones, float *d) {{
+    fence_products();{self.form.assembly(*names)}    finish_products();
+  }}
+}};
+extern "C" __global__ void __launch_bounds__(128) {self.entry}(unsigned *out,
+                                                               unsigned long long at, int part)
+{{ group_map<M_{self.entry}>(out, at, part); }}
+"""
+
+
+_OFFSETS = ((128, 256), (256, 128), (1024, 2048), (2048, 1024), (4096, 512), (16, 3072))
 
 
 def _layouts() -> Iterator[Layout]:
@@ -231,6 +235,7 @@ def _layouts() -> Iterator[Layout]:
 
 
 LAYOUTS = list(_layouts())
+_AT_ONCE = 14  # forms that one nvcc compiles
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -255,3 +260,77 @@ def _answer(kernel, form: Group, blocks: int) -> tuple[np.ndarray, np.ndarray]:
     kernel(out, grid=(blocks, 1), block=(128, 1, 1))
     cuda.memcpy_dtoh(host, out)
     return host[: 2 * blocks].reshape(blocks, 2), host[start:].reshape(SAMPLE, form.words, 128)
+
+
+def places(layouts: list[Layout]) -> list[np.ndarray]:
+    """For each layout, the place (in elements) that each register of d names, by lane: of a in all
+    warps, of b in the first one, as all read the same."""
+    module = _module([layout.source() for layout in {one.entry: one for one in layouts}.values()])
+    found = []
+    for layout in layouts:
+        kernel = module.get_function(layout.entry)
+        kernel.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, MAP_ROOM)
+        parts = []
+        for part in range(2):
+            out = cuda.to_device(np.zeros((layout.form.words, 128), np.uint32))
+            at = np.uint64(layout.described), np.int32(part)
+            kernel(out, *at, grid=(1, 1), block=(128, 1, 1), shared=MAP_ROOM)
+            parts.append(cuda.from_device(out, (layout.form.words, 128), np.uint32))
+        place = (parts[0] + 2048 * parts[1]).astype(np.uint16)
+        found.append(place if layout.operand == "a" else place[:, :32])
+    return found
+
+
+_GOLDEN = _FOLDER / "golden" / "groups.npz"
+
+
+def golden() -> dict[str, np.ndarray]:
+    """By form, two words for each of the first blocks, and at last the sums of all blocks' words;
+    by operand, the places of its layouts; of some forms, by entry, the first fragments' sums."""
+    with np.load(_GOLDEN) as stored:
+        return {**dict(zip(stored["forms"].tolist(), stored["words"])), **stored}
+
+
+def kept(words: np.ndarray) -> np.ndarray:
+    """What is kept of the words of all blocks."""
+    return np.concatenate([words[:KEPT], words.sum(0, keepdims=True, dtype=np.uint32)])
+
+
+def _batches(forms: list[Group]) -> Iterator[dict[str, tuple[np.ndarray, np.ndarray]]]:
+    for start in range(0, len(forms), _AT_ONCE):
+        yield answers(forms[start : start + _AT_ONCE], BLOCKS)
+
+
+def save(
+    words: dict[str, np.ndarray], sums: dict[str, np.ndarray], found: list[np.ndarray]
+) -> None:
+    """Golden is what was found, by form, and of layouts."""
+    of = {x: np.stack([p for p, one in zip(found, LAYOUTS) if one.operand == x]) for x in "ab"}
+    stacked = np.stack([kept(words[label]) for label in FORMS])
+    np.savez_compressed(_GOLDEN, forms=np.array([*FORMS]), words=stacked, **sums, **of)
+
+
+def _record() -> None:
+    found = {k: answer for batch in _batches([*FORMS.values()]) for k, answer in batch.items()}
+    words = {label: answer[0] for label, answer in found.items()}
+    save(words, {form.entry: found[form.label][1] for form in SOME}, places(LAYOUTS))
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["--record"]:
+        if autoinit.is_software:
+            sys.exit("answers are recorded on a real GPU, and this is the software GPU")
+        _record()
+        return 0
+    expected, wrong = golden(), 0
+    forms = [form for form in FORMS.values() if not arguments or arguments[0] in form.label]
+    for batch in _batches(forms):
+        for label, (words, _) in batch.items():
+            differs = (kept(words) != expected[label]).any()
+            wrong += bool(differs)
+            print(f"{label}: {'differs' if differs else 'the same'}", flush=True)
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

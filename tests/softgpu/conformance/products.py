@@ -23,7 +23,7 @@ from helpers import autoinit  # first: it chooses the driver that PyCUDA binds t
 import pycuda.driver as cuda
 from pycuda.compiler import compile
 
-__all__ = ["CHUNKS", "FORMS", "PREAMBLE", "SOME", "Mma", "answers", "golden", "samples"]
+__all__ = ["CHUNKS", "FORMATS", "FORMS", "PREAMBLE", "SOME", "Mma", "answers", "golden", "samples"]
 
 CHUNKS = 245  # blocks of 4,096 fragments each: a million
 SAMPLE = 8  # fragments whose results are kept, of some forms
@@ -32,7 +32,7 @@ _FOLDER = Path(__file__).parent
 PREAMBLE = (_FOLDER / "products.cuh").read_text()
 
 # exponent and mantissa bits of a format; integers: none and all bits
-_FORMATS = {
+FORMATS = {
     "f16": (5, 10),
     "bf16": (8, 7),
     "tf32": (8, 23),
@@ -47,7 +47,7 @@ C_TYPES = {"f": "float", "d": "double", "r": "unsigned"}
 
 
 def bits_of(kind: str) -> int:
-    exponent, mantissa = _FORMATS[kind]
+    exponent, mantissa = FORMATS[kind]
     return exponent + mantissa + bool(exponent)
 
 
@@ -82,7 +82,7 @@ class Mma:
         d, a, b, c = self.registers
         lines, given = [], []
         for operand, (kind, count) in enumerate(zip(self.kinds[1:], self.registers[1:])):
-            exponent, mantissa = _FORMATS[kind]
+            exponent, mantissa = FORMATS[kind]
             for n in range(count):
                 name, number = f"{'abc'[operand]}{n}", f"f, {operand}, {n}"
                 text = f"word<{exponent}, {mantissa}>({number})"
