@@ -52,6 +52,7 @@ test-all: setup
 # A million fragments for each form of mma, against an H200's: half an hour. ARGS: a pattern of forms.
 products: setup
 	@$(RUN) tests.softgpu.conformance.products $(ARGS)
+	@$(RUN) tests.softgpu.conformance.groups $(ARGS)
 
 # The fast part of it, for every save.
 check: lint

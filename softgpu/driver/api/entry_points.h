@@ -219,9 +219,9 @@
     X(cuStreamQuery, 2000)                                                                         \
     X(cuStreamSynchronize, 2000)                                                                   \
     X(cuStreamWaitEvent, 3020)                                                                     \
-    X(cuTensorMapEncodeIm2col, 12000) \
-    X(cuTensorMapEncodeTiled, 12000) \
-    X(cuTensorMapReplaceAddress, 12000) \
+    X(cuTensorMapEncodeIm2col, 12000)                                                              \
+    X(cuTensorMapEncodeTiled, 12000)                                                               \
+    X(cuTensorMapReplaceAddress, 12000)                                                            \
     X(cuThreadExchangeStreamCaptureMode, 10010)
 
 /* These answer CUDA_ERROR_NOT_SUPPORTED, and say what there is not. */

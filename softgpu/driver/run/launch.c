@@ -239,11 +239,12 @@ static CUresult launch_with(CUfunction function, const Shape *shape, void **para
     const void *buffer = NULL;
     size_t bytes = 0;
     if (!params && kernel->param_align > 16)
-        return fail(CUDA_ERROR_INVALID_VALUE,
-                    "kernel %s has a parameter at a multiple of %u bytes, and its arguments come in "
-                    "one buffer, as PyCUDA packs them: a GPU would look for them elsewhere. Pass a "
-                    "tensor map as in helpers.tensormap",
-                    kernel->shown, kernel->param_align);
+        return fail(
+            CUDA_ERROR_INVALID_VALUE,
+            "kernel %s has a parameter at a multiple of %u bytes, and its arguments come in "
+            "one buffer, as PyCUDA packs them: a GPU would look for them elsewhere. Pass a "
+            "tensor map as in helpers.tensormap",
+            kernel->shown, kernel->param_align);
     if (params) {
         CUresult result = pack(kernel, params, packed);
         if (result) return result;

@@ -1,17 +1,9 @@
 /* Products of warpgroups (wgmma) that are under way: until their warp has waited for them, nobody may
    store to what they read, nor touch their registers. They read through the asynchronous proxy. */
-#include "run/warpgroup.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "sanitize.h"
-
-/* What one warp reads for one instruction. */
-typedef struct {
-    uint32_t site, commits, count;
-    uint16_t chunks[WGMMA_CHUNKS];
-} Product;
 
 /* Of one warp, in order. */
 typedef struct {
@@ -57,54 +49,20 @@ void products_collide(const Access *a, const uint64_t *addr, uint32_t mask)
     }
 }
 
-/* The warp reads chunks through the asynchronous proxy. */
-static void look_at(Warp *w, const Product *product)
+static void mark_read(Products *products, const Warp *w, const Product *product)
 {
-    Access a = {.w = w,
-                .site = site_of(product->site),
-                .number = product->site,
-                .bytes = WGMMA_CHUNK,
-                .load = true};
-    uint64_t addr[LANES];
-    for (uint32_t first = 0; first < product->count; first += LANES) {
-        const uint32_t lanes = MIN(LANES, product->count - first);
-        for (uint32_t i = 0; i < lanes; i++)
-            addr[i] = (uint64_t)w->shared + product->chunks[first + i] * WGMMA_CHUNK;
-        const uint32_t mask = UINT32_MAX >> (LANES - lanes);
-        sanitize_access(w, product->site, addr, mask, NULL, 0);
-        FOR_LANES(lane, mask)
-        {
-            Mark store = shadow_unproxied(&a, &watch.here->shared, addr[lane], lane);
-            if (store) report_unproxied(&a, lane, addr[lane], store);
-        }
-    }
+    for (uint32_t i = 0; i < product->count; i++)
+        products->readers[product->chunks[i]] |= 1u << w->warp_id;
 }
 
-static void begin(Warp *w, Product *product)
+void products_begin(const Warp *w, const Product *product)
 {
     if (!watch.here->products) watch.here->products = calloc(1, sizeof(Products));
     if (!watch.here->products) return;
     Queue *queue = &watch.here->products->queues[w->warp_id];
     if (!GROW(queue->of, queue->count, queue->room, 16)) return;
     queue->of[queue->count++] = *product;
-    for (uint32_t i = 0; i < product->count; i++)
-        watch.here->products->readers[product->chunks[i]] |= 1u << w->warp_id;
-}
-
-void sg_sanitize_wgmma(Warp *w, uint32_t site, uint32_t type, uint32_t n, uint32_t how,
-                       const uint32_t *a, const uint64_t *where_a, const uint64_t *where_b,
-                       uint32_t adds, uint32_t *d, uint32_t hints)
-{
-    (void)hints;
-    uint64_t chunks[WGMMA_CHUNKS];
-    Product product = {.site = site};
-    product.count = wgmma_chunks(w, site, n, how, where_a, where_b, chunks);
-    for (uint32_t i = 0; i < product.count; i++)
-        product.chunks[i] = (chunks[i] - (uint64_t)w->shared) / WGMMA_CHUNK;
-    order_warp(w->warp_id, w->live, w->live);
-    look_at(w, &product);
-    begin(w, &product);
-    sg_wgmma(w, site, type, n, how, a, where_a, where_b, adds, d);
+    mark_read(watch.here->products, w, product);
 }
 
 void sg_sanitize_products_commit(Warp *w)
@@ -114,25 +72,18 @@ void sg_sanitize_products_commit(Warp *w)
     for (size_t n = 0; n < queue->count; n++) queue->of[n].commits++;
 }
 
-/* Products end in the order in which they began; what they read counts as read now. */
-void sg_sanitize_products_wait(Warp *w, uint32_t groups)
+/* Whether a warp's first product is among those that it need not wait for any longer. */
+bool products_take(const Warp *w, uint32_t groups, Product *taken)
 {
     Products *products = watch.here->products;
-    if (!products) return;
-    Queue *queue = &products->queues[w->warp_id];
-    size_t done = 0;
-    while (done < queue->count && queue->of[done].commits > groups) done++;
-    if (!done) return;
-    order_warp(w->warp_id, w->live, w->live);
-    for (size_t n = 0; n < done; n++) {
-        look_at(w, &queue->of[n]);
-        for (uint32_t i = 0; i < queue->of[n].count; i++)
-            products->readers[queue->of[n].chunks[i]] &= ~(1u << w->warp_id);
-    }
-    memmove(queue->of, queue->of + done, (queue->count -= done) * sizeof *queue->of);
-    for (size_t n = 0; n < queue->count; n++)
-        for (uint32_t i = 0; i < queue->of[n].count; i++)
-            products->readers[queue->of[n].chunks[i]] |= 1u << w->warp_id;
+    Queue *queue = products ? &products->queues[w->warp_id] : NULL;
+    if (!queue || !queue->count || queue->of[0].commits <= groups) return false;
+    *taken = queue->of[0];
+    memmove(queue->of, queue->of + 1, --queue->count * sizeof *queue->of);
+    for (uint32_t i = 0; i < taken->count; i++)
+        products->readers[taken->chunks[i]] &= ~(1u << w->warp_id);
+    for (size_t n = 0; n < queue->count; n++) mark_read(products, w, &queue->of[n]);
+    return true;
 }
 
 void sg_sanitize_product_touch(Warp *w, uint32_t site, uint32_t product, uint32_t writes,

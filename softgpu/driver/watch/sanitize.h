@@ -4,6 +4,7 @@
 #define SOFTGPU_SANITIZE_H
 
 #include "driver.h"
+#include "run/warpgroup.h"
 
 /* ---- order.c: time, and what happens before what ----
 
@@ -262,7 +263,17 @@ bool copies_take(const Warp *w, uint32_t mask, uint32_t groups, Taken *taken);
 
 /* ---- products.c: what wgmma has under way ---- */
 
+/* What one warp reads of shared memory for one instruction. */
+typedef struct {
+    uint32_t site, commits, count;
+    uint16_t chunks[WGMMA_CHUNKS];
+} Product;
+
 void products_forget(Products *products); /* all of them */
+void products_begin(const Warp *w, const Product *product);
+/* One that this warp need not wait for any longer, if its last `groups` may be under way yet; false:
+   there are no more. */
+bool products_take(const Warp *w, uint32_t groups, Product *taken);
 /* A store to what a product reads. */
 void products_collide(const Access *a, const uint64_t *addr, uint32_t mask);
 
