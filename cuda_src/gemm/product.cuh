@@ -15,7 +15,9 @@ struct Product {
             Packed<Out, PACK> pack;
             for (int e = 0; e < PACK; ++e) pack[e] = Out(sum[first + e]);
             Out *place = c + row * columns + column + first;
-            if (column + first < columns) put(place, pack);
+            if (column + first >= columns) return;
+            if constexpr (sizeof(pack) <= 16) put(place, pack);
+            else *reinterpret_cast<Packed<Out, PACK> *>(place) = pack;
         }
     }
 };
