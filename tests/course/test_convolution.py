@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from helpers import autoinit, checks, ops, windows  # noqa: F401  (autoinit first)
-from helpers.ops import convolution
+from helpers import autoinit, checks, ops, windows
+from helpers.ops import convolution, hopper
 
 WIDE = {"float16": "float32"}
 # image, kernel, stride, padding, dilation
@@ -290,3 +290,29 @@ def test_bad_input_is_refused_before_any_launch(monkeypatch):
     for error, words, call in calls:
         with pytest.raises(error, match=words):
             call()
+
+
+@pytest.mark.skipif(
+    autoinit.device.compute_capability() != (9, 0), reason="needs the warpgroups of sm_90a"
+)
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("channels", [(3, 5), (64, 72), (72, 130)], ids=str)
+def test_windows_by_warpgroups(name, channels, monkeypatch):
+    monkeypatch.setattr(hopper, "quicker", lambda tiling, by_groups: by_groups)
+    convolution.prepared.clear()
+    check_all(*WINDOWS[name], channels=channels[0], channels_out=channels[1], dtype="float16")
+    convolution.prepared.clear()
+
+
+def test_points_are_products():
+    """1 x 1, without stride: channels and pixels that products take as they lie, and others."""
+    for channels, channels_out, image in (16, 72, (8, 6)), (16, 8, (5, 5)), (3, 8, (4, 4)):
+        check_all(image, (1, 1), channels=channels, channels_out=channels_out, dtype="float16")
+        x, weight = (
+            numbers(2, channels, *image, dtype="float16"),
+            numbers(channels_out, channels, 1, 1, dtype="float16"),
+        )
+        got = ops.conv2d(on_gpu(x), on_gpu(weight)).get()
+        direct = Direct(*windows.sides(image, (1, 1)))
+        check(got, direct.forward, (x, weight), channels)

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import autoinit, checks, ops, sources, xray  # noqa: F401  (autoinit first)
-from helpers.ops import product, tensor
+from helpers import autoinit, checks, ops, sources, xray
+from helpers.ops import hopper, product, tensor
+
+from pycuda import gpuarray  # isort: skip
 
 from .steps_gemm import WIDE, numbers, step
 
@@ -189,3 +191,32 @@ def test_types_that_have_no_product():
         ops.matmul(a, a, dtype="half")
     with pytest.raises(TypeError, match="matmul: a: expected a pycuda GPUArray, got ndarray"):
         ops.matmul(np.ones((2, 2)), a)
+
+
+@pytest.mark.skipif(
+    autoinit.device.compute_capability() != (9, 0), reason="needs the warpgroups of sm_90a"
+)
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("lying", ["", "a", "b", "ab"])
+@pytest.mark.parametrize("tile", hopper.TILES, ids=lambda tile: f"{tile.rows}x{tile.columns}")
+def test_products_by_warpgroups(kind, lying, tile, monkeypatch):
+    """At sizes that tiles do not divide, with splits, in batches."""
+    monkeypatch.setattr(hopper, "quicker", lambda tiling, by_groups: by_groups)
+    monkeypatch.setattr(hopper, "TILES", (tile,))
+    asked = kind if kind == "bfloat16" else None
+    product.prepared.clear()
+    for m, n, k in (200, 264, 136), (1, 8, 8), (64, 77, 1024):
+        sides = {"a": (2, m, k), "b": (k, n)}
+        exact, made = [], []
+        for seed, (side, size) in enumerate(sides.items()):
+            turned = (*range(len(size) - 2), len(size) - 1, len(size) - 2)
+            size = tuple(size[axis] for axis in turned) if side in lying else size
+            x = np.random.default_rng(seed).standard_normal(size, np.float32)
+            bits, value = checks.operand(x, kind)
+            on_gpu = gpuarray.to_gpu(bits)
+            made.append(on_gpu.transpose(turned) if side in lying else on_gpu)
+            exact.append(value.transpose(turned) if side in lying else value)
+        got = ops.matmul(*made, dtype=asked).get()
+        check(checks.widened(got) if asked else got, *exact, dtype=asked)
+    product.prepared.clear()
