@@ -1,0 +1,59 @@
+// What attention is asked for, and which share of it a block makes. Elements of a head lie one after the other.
+#pragma once
+
+struct Place {
+    long long batch, head, row;  // strides
+};
+
+struct Problem {
+    long long queries, keys;
+    long long size, value_size;  // elements of a head: of queries and keys, of values
+    long long heads, group;      // of queries, and how many share a head of keys
+    long long units, together;   // FOLD heads of queries each; how many are made side by side
+    long long diagonal;          // CAUSAL: query i sees the keys up to i + diagonal
+    Place q, k, v, mask;
+    long long mask_column;
+};
+
+// The lines of a unit are its queries, of FOLD heads in turn. Units that run together share what is in L2; where
+// later lines see more keys, those come first.
+template <int ROWS, int FOLD, bool CAUSAL>
+struct Share {
+    long long batch, head, first, lines, begin, end;  // lines of the unit; keys of this block
+
+    __device__ Share(const Problem &p, int keys_of_tile)
+    {
+        lines = p.queries * FOLD;
+        long long tiles = (lines + ROWS - 1) / ROWS, within = blockIdx.x % (p.together * tiles);
+        long long before = blockIdx.x / (p.together * tiles) * p.together;
+        long long beside = min(p.together, p.units - before), unit = before + within % beside;
+        long long tile = within / beside;
+        first = (CAUSAL ? tiles - 1 - tile : tile) * ROWS;
+        batch = unit / (p.heads / FOLD), head = unit % (p.heads / FOLD) * FOLD;
+        long long last = (min(lines, first + ROWS) - 1) / FOLD;
+        long long seen = CAUSAL ? max(0LL, min(p.keys, last + p.diagonal + 1)) : p.keys;
+        long long each = (seen + keys_of_tile - 1) / keys_of_tile;
+        each = (each + gridDim.y - 1) / gridDim.y * keys_of_tile;
+        begin = min(seen, blockIdx.y * each), end = min(seen, begin + each);
+    }
+    // Where a line's results begin, in lines of results.
+    __device__ long long result(const Problem &p, int line) const
+    { return (batch * p.heads + head + (first + line) % FOLD) * p.queries + (first + line) / FOLD; }
+};
+
+constexpr float LOG2_E = 1.44269504f, LN_2 = 0.693147181f;
+
+__device__ inline float power_of_two(float x)
+{
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+}
+
+__device__ inline float added(bool visible) { return visible ? 0 : -INFINITY; }
+template <typename Number>
+__device__ float added(Number x)
+{ return float(x); }
+
+// What a maximum is taken from: -inf - -inf would be NaN.
+__device__ inline float base(float peak) { return peak == -INFINITY ? 0 : peak; }
