@@ -9,6 +9,7 @@ __all__ = [
     "Guarded",
     "assert_close",
     "assert_equal",
+    "attention",
     "dot_tolerance",
     "prod_tolerance",
     "operand",
@@ -121,6 +122,38 @@ def softmax_tolerance(x, chain=None, accumulator=None):
     relative = roundoff(accumulator) * (drop + 12) + one_sum + roundoff(x.dtype)
     tiniest = np.finfo(accumulator).tiny + np.finfo(x.dtype).smallest_subnormal
     return relative * softmax(x) + tiniest  # results near the smallest numbers are flushed or lost
+
+
+def attention(q, k, v, scale=None, bias=None, narrow="float32"):
+    """Attention in float64, the logarithms of its rows' sums, and the largest errors of both by any
+    of the course's kernels, in sums of float32. bias is added to scores: -inf hides a key. narrow:
+    the largest error of one rounding of probabilities, or a type; neighbouring heads share keys."""
+    q, k, v = (on_host(x).astype(float) for x in (q, k, v))
+    if q.ndim > 2:
+        k, v = (np.repeat(x, q.shape[-3] // x.shape[-3], -3) for x in (k, v))
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    bias = np.zeros(()) if bias is None else on_host(bias).astype(float)
+    keys, u = k.shape[-2], roundoff("float32")
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        scores = scale * (q @ k.swapaxes(-1, -2)) + bias
+        peak = scores.max(-1, keepdims=True, initial=-np.inf)
+        powers = np.exp(scores - np.where(peak == -np.inf, 0, peak))
+        total = powers.sum(-1, keepdims=True)
+        shares = powers / np.where(total == 0, 1, total)
+        size = np.abs(scale) * (np.abs(q) @ np.abs(k).swapaxes(-1, -2))
+        size += np.where(np.isfinite(bias), np.abs(bias), 0)
+        largest = size.max(-1, keepdims=True, initial=0)
+        # A score is a dot product, scaled and masked; each tile's maximum is a product as well.
+        tiles = keys / 16 + 8
+        dot = max(q.shape[-1], tensor_roundings(q.shape[-1]))
+        exponent = np.expm1((dot + 8 + 2 * tiles) * u * largest)
+        one = narrow if isinstance(narrow, float) else roundoff(narrow)
+        relative = 2 * exponent + gamma(2 * keys + 8 * tiles, "float32") + one
+        tiniest = 2.0**-25 if narrow == "float16" else 2.0**-126
+        error = relative * (shares @ np.abs(v)) + tiniest * np.abs(v).sum(-2, keepdims=True)
+        logs = (peak + np.log(total))[..., 0]
+        log_error = (exponent + gamma(keys + 8 * tiles, "float32") + 4 * u * np.abs(peak))[..., 0]
+        return shares @ v, np.where(total[..., 0] == 0, -np.inf, logs), error, log_error
 
 
 def assert_equal(got, expected, what="result"):

@@ -251,8 +251,8 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
     for (int i = lane; i < OF_WARP * WIDTH; i += 32) {  // a chunk each: neighbours in memory
         int line = top + i / WIDTH, first = i % WIDTH * PACK;
         if (share.first + line >= share.lines || first >= p.value_size) continue;
-        auto pack = *reinterpret_cast<Packed<Out, PACK> *>(tiles + place<ROWS>(line, i % WIDTH));
-        Out *to = out + share.result(p, line) * p.value_size + first;
+        auto pack = *reinterpret_cast<Packed<T, PACK> *>(tiles + place<ROWS>(line, i % WIDTH));
+        T *to = reinterpret_cast<T *>(out) + share.result(p, line) * p.value_size + first;
         if (p.value_size % PACK == 0) put(to, pack);
         else
             for (int e = 0; e < PACK && first + e < p.value_size; ++e) to[e] = pack[e];

@@ -7,6 +7,7 @@
     ops.matmul(a, b)                         # floats only, as softmax
     ops.add(x, y), ops.multiply(x, 2), ops.less(x, y, out=z), ops.isclose(x, y)
     ops.im2col(x, 3, padding=1), ops.col2im(columns, (H, W), 3, padding=1)
+    ops.attention(q, k, v, causal=True)      # of [..., heads, rows, size], floats and halves
     ops.conv2d(x, weight, bias, padding=1), ops.conv2d_input(...), ops.conv2d_weight(...)
 
 All work is queued on `stream`. Results are new contiguous arrays, and the same bits every run. An
@@ -35,6 +36,8 @@ their strides say.
 
 Kernel, stride, padding and dilation of a window are numbers, or pairs of height and width."""
 
+from .heads import *  # noqa: F403
+from .heads import __all__ as _attention
 from .convolution import *  # noqa: F403
 from .convolution import __all__ as _convolution
 from .elementwise import *  # noqa: F403
@@ -48,4 +51,12 @@ from .softmax import __all__ as _softmax
 from .windows import *  # noqa: F403
 from .windows import __all__ as _windows
 
-__all__ = [*_convolution, *_elementwise, *_product, *_reduce, *_softmax, *_windows]
+__all__ = [
+    *_attention,
+    *_convolution,
+    *_elementwise,
+    *_product,
+    *_reduce,
+    *_softmax,
+    *_windows,
+]

@@ -1,0 +1,169 @@
+"""Attention against float64: the steps of cuda_src/attention, and helpers.ops.attention."""
+
+import numpy as np
+import pytest
+
+from helpers import autoinit, checks, ops  # noqa: F401  (autoinit first)
+from helpers.ops import heads
+
+from .steps_gemm import numbers
+
+pytestmark = pytest.mark.usefixtures("in_quick")
+
+KINDS = ["float32", "float16", "bfloat16"]
+CAUSAL = [False, "upper_left", "lower_right"]
+BFLOAT = 2.0**-8  # the largest relative error of a rounding
+SHAPES = [  # batches and heads, heads of keys, queries, keys, sizes of heads and values
+    ((1,), 1, 1, 1, 8, 8), ((2, 4), 2, 5, 70, 40, 24), ((3,), 3, 65, 65, 64, 64),
+    ((1, 2), 1, 130, 33, 128, 128), ((2,), 2, 17, 150, 33, 7), ((2,), 1, 40, 20, 192, 256),
+    ((), 1, 20, 90, 80, 96),
+]  # fmt: skip
+
+
+def on_gpu(x, lies_as=None):
+    """An array between guards; lies_as: the order in which its dimensions lie in memory."""
+    if lies_as is None:
+        return checks.Guarded(x.shape, x.dtype).set(x).array
+    return on_gpu(x.transpose(lies_as)).transpose(tuple(np.argsort(lies_as)))
+
+
+def operands(outer, shared, queries, keys, size, values, kind, seed=0):
+    """q, k and v as they lie in memory, and their values."""
+    inner = (*outer[:-1], shared) if outer else ()
+    shapes = (*outer, queries, size), (*inner, keys, size), (*inner, keys, values)
+    made = [
+        checks.operand(numbers(*shape, seed=seed + i), kind) for i, shape in enumerate(shapes)
+    ]
+    return zip(*made)
+
+
+def check(got, exact, kind, scale=None, bias=None):
+    """Compare with float64."""
+    narrow = BFLOAT if kind == "bfloat16" else kind
+    want, _, error, _ = checks.attention(*exact, scale, bias, narrow)
+    if kind == "bfloat16":
+        got, error = checks.widened(got), error + BFLOAT * (np.abs(want) + error)
+    else:
+        assert got.dtype == kind
+        error += checks.roundoff(kind) * (np.abs(want) + error)
+        error += float(np.finfo(kind).smallest_subnormal)
+    checks.assert_close(got, want, error, "attention")
+
+
+def attend(exact, lying, kind, **options):
+    """ops.attention of arrays between guards, and the check of it."""
+    told = options | ({"dtype": kind} if kind == "bfloat16" else {})
+    mask = told.get("mask")
+    bias, scale = 0, told.get("scale")
+    queries, keys = exact[0].shape[-2], exact[1].shape[-2]
+    if mask is not None:
+        bias = np.where(mask, 0, -np.inf) if mask.dtype == bool else mask
+        told["mask"] = on_gpu(mask)
+    if told.get("causal"):
+        diagonal = keys - queries if told["causal"] == "lower_right" else 0
+        bias = bias + np.where(np.tri(queries, keys, diagonal, bool), 0, -np.inf)
+    got = ops.attention(*(on_gpu(x) for x in lying), **told).get()
+    check(got, exact, kind, scale, bias)
+    return got
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("causal", CAUSAL)
+def test_attention(kind, causal):
+    way = KINDS.index(kind) + CAUSAL.index(causal)  # each shape in each type, and each way of both
+    for shape in SHAPES[way % 3 :: 3]:
+        lying, exact = operands(*shape, kind)
+        attend(exact, lying, kind, causal=causal)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scale", [0.3, -0.5, 0.0])
+def test_scales(kind, scale):
+    lying, exact = operands((2,), 2, 20, 40, 64, 64, kind)
+    attend(exact, lying, kind, scale=scale)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_masks_are_broadcast(kind):
+    lying, exact = operands((2, 4), 2, 20, 70, 64, 64, kind)
+    for shape in (2, 4, 20, 70), (4, 1, 70), (70,), (2, 1, 20, 1), (20, 1):
+        attend(exact, lying, kind, mask=numbers(*shape))
+    attend(exact, lying, kind, mask=numbers(4, 1, 70) > -0.5, causal="lower_right")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_row_that_sees_nothing_is_0(kind):
+    lying, exact = operands((2,), 1, 40, 20, 64, 64, kind)
+    got = attend(exact, lying, kind, causal="lower_right")
+    assert not got[:, :20].any()
+    got = attend(exact, lying, kind, mask=np.arange(40)[:, None] % 3 > 0)
+    assert not got[:, ::3].any()
+    q, _, _ = lying
+    nothing = on_gpu(np.zeros((1, 0, 64), q.dtype))
+    dtype = kind if kind == "bfloat16" else None
+    assert not ops.attention(on_gpu(q), nothing, nothing, dtype=dtype).get().any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("count, shared, queries", [(8, 2, 1), (3, 3, 1), (6, 1, 2), (4, 4, 16)])
+def test_splits_of_the_keys(kind, count, shared, queries):
+    for causal in (False, "lower_right"):
+        lying, exact = operands((count,), shared, queries, 3000, 64, 64, kind)
+        attend(exact, lying, kind, causal=causal)
+    call = next(reversed(heads.prepared.values()))
+    assert call.splits > 1
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16"])
+def test_strides_are_read_as_they_are(kind):
+    (q, k, v), exact = operands((2, 3), 3, 20, 40, 64, 64, kind)
+    want = ops.attention(*map(on_gpu, (q, k, v))).get()
+    for order in (0, 2, 1, 3), (2, 1, 0, 3), (3, 1, 0, 2), (1, 0, 3, 2):
+        got = ops.attention(*(on_gpu(x, order) for x in (q, k, v))).get()
+        checks.assert_equal(got, want)
+    got = ops.attention(on_gpu(q)[:, ::2, ::-1], on_gpu(k)[:, ::2], on_gpu(v)[:, ::2]).get()
+    checks.assert_equal(got, want[:, ::2, ::-1])
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_nan_and_infinity(kind, value, which):
+    """As in three steps: a score of inf or NaN spoils its row, a value all rows that weigh it."""
+    lying, _ = operands((2,), 2, 40, 70, 64, 64, kind)
+    lying = [x.copy() for x in lying]
+    lying[which][0, 3, 5] = value
+    attend(lying, lying, kind)
+
+
+def test_results_are_the_same_bits_every_run():
+    lying, _ = operands((4,), 2, 3, 3000, 64, 64, "float16")
+    first, again = (ops.attention(*map(on_gpu, lying)).get() for _ in range(2))
+    checks.assert_equal(first, again)
+
+
+@pytest.mark.parametrize(
+    "shapes, options, error, says",
+    [
+        ([(2, 3, 8), (2, 4, 7), (2, 4, 7)], {}, ValueError, "heads of q have 8 elements, of k 7"),
+        ([(2, 3, 8), (2, 4, 8), (2, 5, 8)], {}, ValueError, "k and v must have equal shapes"),
+        ([(3, 3, 8), (2, 4, 8), (2, 4, 8)], {}, ValueError, "3 heads of q are no multiple of 2"),
+        ([(2, 3, 300), (2, 4, 300), (2, 4, 8)], {}, ValueError, "at most 256 elements"),
+        ([(3, 8), (1, 4, 8), (1, 4, 8)], {}, ValueError, "as many dimensions"),
+        ([(2, 1, 3, 8), (1, 1, 4, 8), (1, 1, 4, 8)], {}, ValueError, "before the heads"),
+        ([(2, 3, 8)] * 3, {"causal": "left"}, ValueError, 'expected a bool, "upper_left" or'),
+        ([(2, 3, 8)] * 3, {"dtype": "bfloat16"}, TypeError, "q: float32 is not among uint16"),
+        ([(2, 3, 8)] * 3, {"scale": np.inf}, ValueError, "scale is inf: expected a finite number"),
+    ],
+)
+def test_what_is_refused(shapes, options, error, says):
+    with pytest.raises(error, match=says):
+        ops.attention(*(on_gpu(numbers(*shape)) for shape in shapes), **options)
+
+
+def test_a_mask_that_does_not_fit():
+    q = on_gpu(numbers(2, 3, 8))
+    with pytest.raises(ValueError, match=r"mask of shape \(4, 3\) does not broadcast to \(2, 3, 3\)"):
+        ops.attention(q, q, q, mask=on_gpu(numbers(4, 3)))
+    with pytest.raises(TypeError, match="mask: int32 is not among float32, bool"):
+        ops.attention(q, q, q, mask=on_gpu(np.ones((3, 3), np.int32)))
