@@ -3,6 +3,7 @@
 // whole warps, with keys floats of shared memory.
 // Step 2: one kernel: the scores of a query stay in shared memory.
 // Limit: keys that shared memory has room for; each query reads all keys and values again.
+#include "common/operators.cuh"
 #include "common/reduce.cuh"
 using T = float;
 using Acc = float;

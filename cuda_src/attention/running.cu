@@ -7,7 +7,7 @@
 // columns of the same rows' results.
 // Limit: a multiply-add an instruction, and numbers from shared memory for it.
 #include "attention/problem.cuh"
-#include "common/packed.cuh"
+#include "common/word.cuh"
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 using T = float;
@@ -149,12 +149,14 @@ extern "C" __global__ __launch_bounds__(BLOCK) void running(
         long long row = share.result(p, top + r);
         if (x == 0) logs[row] = all == 0 ? -INFINITY : peak[r] * LN_2 + logf(all);
 #pragma unroll
-        for (int c = 0; c < COLUMNS; ++c)
-#pragma unroll
-            for (int e = 0; e < FOUR; ++e) {
-                int column = (x + c * SIDE) * FOUR + e;
-                if (column < p.value_size)
-                    out[row * p.value_size + column] = Out(sum[r][c][e] * inverse);
-            }
+        for (int c = 0; c < COLUMNS; ++c) {
+            Packed<Out, FOUR> pack;
+            for (int e = 0; e < FOUR; ++e) pack[e] = Out(sum[r][c][e] * inverse);
+            int column = (x + c * SIDE) * FOUR;
+            Out *to = out + row * p.value_size + column;
+            if (p.value_size % FOUR)
+                for (int e = 0; e < FOUR && column + e < p.value_size; ++e) to[e] = pack[e];
+            else if (column < p.value_size) stream(to, pack);
+        }
     }
 }

@@ -36,12 +36,12 @@ their strides say.
 
 Kernel, stride, padding and dilation of a window are numbers, or pairs of height and width."""
 
-from .heads import *  # noqa: F403
-from .heads import __all__ as _attention
 from .convolution import *  # noqa: F403
 from .convolution import __all__ as _convolution
 from .elementwise import *  # noqa: F403
 from .elementwise import __all__ as _elementwise
+from .heads import *  # noqa: F403
+from .heads import __all__ as _attention
 from .product import *  # noqa: F403
 from .product import __all__ as _product
 from .reduce import *  # noqa: F403

@@ -8,7 +8,7 @@ import numpy as np
 from .. import sources
 from . import tensor
 from .arrays import check, element_strides, signature
-from .elementwise import COPY, contiguous, run
+from .elementwise import contiguous
 from .launch import (
     Form,
     Kept,
@@ -121,7 +121,9 @@ def _kind(q, k, v, dtype):
     if dtype and not by_tensor_cores:
         raise TypeError("attention of bfloat16: this GPU has no tensor cores for it; convert to"
                         " float32")  # fmt: skip
-    return tensor.KINDS[dtype or q.dtype.name] if by_tensor_cores and q.dtype.itemsize == 2 else None
+    return (
+        tensor.KINDS[dtype or q.dtype.name] if by_tensor_cores and q.dtype.itemsize == 2 else None
+    )
 
 
 def _shape(q, k, v):
@@ -245,7 +247,9 @@ class _Prepared:
         )
         if self.splits > 1:
             sizes = self.rows, size, self.splits
-            self.merge = KernelCall("attention/merge.cu", {"Out": made}, (self.rows,), (64,), *sizes)
+            self.merge = KernelCall(
+                "attention/merge.cu", {"Out": made}, (self.rows,), (64,), *sizes
+            )
 
     @staticmethod
     def _tile(head, lines, units, kind):
