@@ -180,7 +180,7 @@ def test_steps(step, causal):
 
 @pytest.mark.parametrize("name", ["running", "tensor"])
 def test_what_is_written_and_read(name):
-    """Keys and values are read once for a tile of queries, and no score is written. All lies between
+    """Keys and values are read once for a tile of queries; no score is written. All lies between
     guards, and nobody reads what nobody wrote."""
     kind = "float16" if name == "tensor" else "float32"
     for queries, keys in (128, 192), (128, 384), (70, 130):
