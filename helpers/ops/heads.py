@@ -97,7 +97,8 @@ def _attend(q, k, v, causal, scale, mask, stream, dtype):
         lain = [_laid_out(x, kind, stream) for x in (q, k, v)]
         lain.append(None if mask is None else _stepping(mask, len(q.shape), stream))
         if any(new is not old for new, old in zip(lain, (q, k, v, mask))):
-            return _attend(*lain[:3], causal, scale, lain[3], stream, dtype)
+            q, k, v, mask = lain
+            return _attend(q, k, v, causal, scale, mask, stream, dtype)
         scale = q.shape[-1] ** -0.5 if scale is None else float(scale)
         if not isfinite(scale):
             raise ValueError(f"attention: scale is {scale}: expected a finite number")

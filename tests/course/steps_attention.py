@@ -38,7 +38,7 @@ def launch(name, q, k, v, scale, **choices):
     """What launches running.cu or tensor.cu, by sources.kernel or xray: (kernel, arguments, named
     arguments, the guarded result)."""
     (units, queries, size), (_, keys, _), values = q.shape, k.shape, v.shape[-1]
-    rows, tile = 64 if name == "tensor" else 16, 64
+    rows, tile = {"running": 16, "tensor": 64}[name], 64
     if name == "tensor":
         choices = {"HEAD": 64, "ROW_TILES": 1, "Q_KEPT": 1, "T": "half", "Out": "half"} | choices
         block, shared = 128, (rows + 2 * tile) * 128

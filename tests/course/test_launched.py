@@ -12,12 +12,17 @@ FILES = sorted(str(path.relative_to(sources.ROOT)) for path in sources.ROOT.rglo
 OF_HALVES = [
     f"convolution/{name}.cu" for name in ("channels_last", "taps", "tensor", "tensor_weight")
 ]
+OF_ATTENTION = [
+    f"attention/{name}.cu" for name in ("fused", "merge", "running", "scores", "tensor")
+]
 NOT_LAUNCHED = {
+    "attention/merge.cu": "ops.attention chooses it where queries are few: test_attention.py",
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
+    **dict.fromkeys(OF_ATTENTION, "no GPU has counted it yet"),
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/wait.cu": "what it counts is time",
     **dict.fromkeys(
