@@ -16,7 +16,8 @@ extern "C" __global__ void merge(const float *__restrict__ parts, const float *_
     for (long long i = threadIdx.x; i < size; i += blockDim.x) {
         float sum = 0;
         for (long long s = 0; s < splits; ++s)
-            sum += expf(logs[s * rows + blockIdx.x] - base) * parts[(s * rows + blockIdx.x) * size + i];
+            sum += expf(logs[s * rows + blockIdx.x] - base) *
+                   parts[(s * rows + blockIdx.x) * size + i];
         out[blockIdx.x * size + i] = Out(total == 0 ? sum : sum / total);
     }
     if (threadIdx.x == 0) all_logs[blockIdx.x] = total == 0 ? -INFINITY : base + logf(total);

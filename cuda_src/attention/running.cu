@@ -50,9 +50,11 @@ __device__ float of_row(float x, Op op)
     return x;
 }
 
-extern "C" __global__ __launch_bounds__(BLOCK) void running(
-    const T *__restrict__ q, const T *__restrict__ k, const T *__restrict__ v, Problem p,
-    float scale, Out *out, float *logs, const Mask *__restrict__ mask)
+extern "C" __global__ __launch_bounds__(BLOCK) void running(const T *__restrict__ q,
+                                                            const T *__restrict__ k,
+                                                            const T *__restrict__ v, Problem p,
+                                                            float scale, Out *out, float *logs,
+                                                            const Mask *__restrict__ mask)
 {
     extern __shared__ __align__(16) float tiles[];
     float *of_q = tiles, *of_k = of_q + ROWS * LENGTH, *scores = of_k + KEYS * LENGTH;

@@ -69,9 +69,10 @@ __device__ float of_row(float x, Op op)
     return op(x, __shfl_xor_sync(~0u, x, 2));
 }
 
-extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
-    const T *__restrict__ q, const T *__restrict__ k, const T *__restrict__ v, Problem p,
-    float scale, Out *out, float *logs, const Mask *__restrict__ mask)
+extern "C" __global__
+__launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *__restrict__ k,
+                                             const T *__restrict__ v, Problem p, float scale,
+                                             Out *out, float *logs, const Mask *__restrict__ mask)
 {
     extern __shared__ __align__(LINE) unsigned char tiles[];
     unsigned of_q = __cvta_generic_to_shared(tiles), of_k = of_q + ROWS * PANELS * LINE;
@@ -97,7 +98,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
     unsigned start_k = place<KEYS>(lane % 8 + lane / 16 * 8, 0) ^ lane / 8 % 2 * CHUNK;
     unsigned start_v = place<KEYS>(lane % 16, 0) ^ lane / 16 * CHUNK;
     unsigned kept[Q_KEPT ? STEPS : 1][ROW_TILES][4];
-    auto load_q = [&](unsigned(&to)[ROW_TILES][4], int step) {
+    auto load_q = [&](unsigned (&to)[ROW_TILES][4], int step) {
 #pragma unroll
         for (int m = 0; m < ROW_TILES; ++m)
             load_matrices<false>(to[m], of_q + (step / 4 * ROWS + m * HIGH) * LINE +
@@ -136,8 +137,8 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
             if (!Q_KEPT) load_q(a, step);
 #pragma unroll
             for (int n = 0; n < COLUMNS; n += 2) {
-                load_matrices<false>(
-                    b, of_k + (step / 4 * KEYS + n * WIDE) * LINE + (start_k ^ step % 4 * STEP));
+                load_matrices<false>(b, of_k + (step / 4 * KEYS + n * WIDE) * LINE +
+                                            (start_k ^ step % 4 * STEP));
 #pragma unroll
                 for (int m = 0; m < ROW_TILES; ++m) {
                     auto &of_a = Q_KEPT ? kept[Q_KEPT ? step : 0][m] : a[m];
@@ -206,8 +207,8 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor(
                 }
 #pragma unroll
             for (int n = 0; n < STEPS; ++n) {
-                load_matrices<true>(
-                    b, of_v + (n / 4 * KEYS + step * HIGH) * LINE + (start_v ^ n % 4 * STEP));
+                load_matrices<true>(b, of_v + (n / 4 * KEYS + step * HIGH) * LINE +
+                                           (start_v ^ n % 4 * STEP));
 #pragma unroll
                 for (int m = 0; m < ROW_TILES; ++m) {
                     multiply_add(sum[m][n * 2], a[m], b, T());
