@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .toolkit import Toolkit
 
-__all__ = ["__version__", "install", "stopped_launches"]
+__all__ = ["__version__", "install", "link_bytes", "stopped_launches"]
 
 __version__ = "2.0.0"  # here alone: pyproject.toml reads it, CHANGELOG.md begins with it
 
@@ -44,6 +44,15 @@ def install(threads: int | None = None, toolkit: Toolkit | None = None) -> None:
         os.environ["PATH"] = os.pathsep.join([_BIN, os.environ["PATH"]])
     cache.serve_pycuda()
     clients.serve()
+
+
+def link_bytes() -> list[list[int]]:
+    """Bytes that copies and kernels moved from device to device, [from][to], since the last call.
+
+    Kernels touch another device's memory in sectors of 32 bytes."""
+    from .loader import Engine
+
+    return Engine.as_driver().link_bytes()
 
 
 def stopped_launches() -> int:

@@ -225,6 +225,7 @@ class Engine:
             _of_python("Later", "Py_AddPendingCall"),
         )
         self.runtime.sg_quick_work(settings.quick_work())
+        self.runtime.sg_devices(settings.devices())
         self._reporter = self._callback("ReportCallback", self._report)
         self.runtime.sg_set_callbacks(*self._callbacks)
         self.runtime.sg_set_interrupt(_of_python("Interrupt", "PyErr_SetInterrupt"))
@@ -306,6 +307,13 @@ class Engine:
             yield
         finally:
             self.runtime.sg_block_order(0)
+
+    def link_bytes(self) -> list[list[int]]:
+        """Bytes that went from device to device, [from][to], since the last call."""
+        most, count = settings.MOST_DEVICES, settings.devices()
+        counts = ffi.new("uint64_t[]", most * most)
+        self.runtime.sg_link_bytes(counts)
+        return [[counts[start * most + end] for end in range(count)] for start in range(count)]
 
     def set_threads(self, threads: int) -> None:
         """How many blocks run at a time; 0: as many as there are cores; 1: deterministic."""

@@ -10,6 +10,7 @@ __all__ = [
     "cache_bytes",
     "cache_folder",
     "debugged",
+    "devices",
     "dump_folder",
     "headers",
     "quick_work",
@@ -18,8 +19,9 @@ __all__ = [
     "traced",
 ]
 
+MOST_DEVICES = 16
 MOST_THREADS = 256
-"""As MOST_WORKERS of runtime.h, which cannot be read before there are settings."""
+"""As MOST_DEVICES and MOST_WORKERS of runtime.h, which cannot be read before there are settings."""
 
 _LONGEST_S = 1e9
 _CACHE_MB = 1024
@@ -32,6 +34,11 @@ _QUICK_WORK = {"both": 1 << 22, "quick": (1 << 64) - 1, "full": 0}
 def threads() -> int:
     """SOFTGPU_THREADS: how many blocks run at a time; 0, for as many as there are cores, unset."""
     return _whole("SOFTGPU_THREADS", 1, MOST_THREADS) or 0
+
+
+def devices() -> int:
+    """SOFTGPU_DEVICES: how many devices there are."""
+    return _whole("SOFTGPU_DEVICES", 1, MOST_DEVICES) or 1
 
 
 def timeout_s() -> float:

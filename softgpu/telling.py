@@ -175,6 +175,9 @@ class _Teller:
         elif f.note == "freed":
             message += ", in memory that has been freed"
             advice = "Keep the array alive until the kernel is done."
+        elif f.note == "other_device":
+            message += ", in memory of another device, without peer access to it"
+            advice = "Call enable_peer_access with that device's context first."
         elif f.note == "constant":
             message += ", which is constant memory"
             advice = "Kernels cannot write constant memory: use __device__ memory."

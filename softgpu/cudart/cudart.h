@@ -20,7 +20,9 @@ cudaError_t told(CUresult result);
 /* Makes the device's context current on this thread, where it is not; what broke it, if it is broken. */
 CUresult ready(void);
 void context_breaks(CUresult why);
-unsigned context_number(void); /* another after each reset; never 0 */
+enum { MOST_DEVICES = 16 };
+int current_device(void);
+unsigned context_number(void); /* of that device; another after each reset; never 0 */
 
 /* A call of the driver, in that context. */
 #define CALL(call) told(ready() ?: (call))

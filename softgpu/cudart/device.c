@@ -5,28 +5,37 @@
 
 #include "cudart.h"
 
+typedef struct {
+    CUcontext context;
+    unsigned resets;
+    CUresult broken; /* what a kernel did to the context, until it is reset */
+} Device;
+
+static Device devices[MOST_DEVICES];
 static _Thread_local int device;
-static _Thread_local unsigned current; /* the number of the context that this thread has */
-static CUcontext context;              /* of device 0, which is the only one */
-static unsigned number = 1;            /* of that context: goes up when it is reset */
-static CUresult broken;                /* what a kernel did to that context, until it is reset */
+static _Thread_local int current = -1;        /* the device whose context this thread has */
+static _Thread_local unsigned current_number; /* and the number of that context */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-unsigned context_number(void) { return __atomic_load_n(&number, __ATOMIC_RELAXED); }
+int current_device(void) { return device; }
+
+unsigned context_number(void)
+{ return __atomic_load_n(&devices[device].resets, __ATOMIC_RELAXED) + 1; }
 
 CUresult ready(void)
 {
-    if (current == context_number()) return broken;
+    Device *of = &devices[device];
+    if (current == device && current_number == context_number()) return of->broken;
     pthread_mutex_lock(&mutex);
     CUresult result = cuInit(0);
-    if (!result && !context) result = cuDevicePrimaryCtxRetain(&context, device);
-    if (!result) result = cuCtxPushCurrent(context);
-    if (!result) current = number;
+    if (!result && !of->context) result = cuDevicePrimaryCtxRetain(&of->context, device);
+    if (!result) result = cuCtxSetCurrent(of->context);
+    if (!result) current = device, current_number = of->resets + 1;
     pthread_mutex_unlock(&mutex);
-    return result ?: broken;
+    return result ?: of->broken;
 }
 
-void context_breaks(CUresult why) { broken = why; }
+void context_breaks(CUresult why) { devices[device].broken = why; }
 
 CUDART cudaGetDeviceCount(int *count) { return told(cuInit(0) ?: cuDeviceGetCount(count)); }
 
@@ -40,8 +49,9 @@ CUDART cudaSetDevice(int wanted)
 {
     CUdevice found;
     CUresult result = cuInit(0) ?: cuDeviceGet(&found, wanted);
-    if (!result) device = wanted;
-    return CALL(result);
+    if (result) return told(result);
+    device = wanted;
+    return told(ready());
 }
 
 CUDART cudaInitDevice(int wanted, unsigned device_flags, unsigned flags)
@@ -81,11 +91,12 @@ CUDART cudaDeviceSynchronize(void) { return CALL(cuCtxSynchronize()); }
 CUDART cudaDeviceReset(void)
 {
     CUresult result = CUDA_SUCCESS;
+    Device *of = &devices[device];
     pthread_mutex_lock(&mutex);
-    if (context) result = cuDevicePrimaryCtxReset(device);
-    context = NULL;
-    broken = CUDA_SUCCESS;
-    number++;
+    if (of->context) result = cuDevicePrimaryCtxReset(device);
+    of->context = NULL;
+    of->broken = CUDA_SUCCESS;
+    of->resets++;
     pthread_mutex_unlock(&mutex);
     return told(result);
 }
@@ -110,6 +121,38 @@ CUDART cudaDeviceGetByPCIBusId(int *out, const char *id)
 
 CUDART cudaDeviceCanAccessPeer(int *can, int of, int peer)
 { return told(cuInit(0) ?: cuDeviceCanAccessPeer(can, of, peer)); }
+
+/* The context of another device, which is made where there is none yet. */
+static CUresult context_of_peer(int of, CUcontext *out)
+{
+    int before = device;
+    CUdevice found;
+    CUresult result = cuInit(0) ?: cuDeviceGet(&found, of);
+    if (result || of == device) return result ?: CUDA_ERROR_INVALID_DEVICE;
+    device = of;
+    result = ready();
+    *out = devices[of].context;
+    device = before;
+    return result;
+}
+
+CUDART cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    CUcontext context = NULL;
+    return told(context_of_peer(peer, &context) ?: ready() ?: cuCtxEnablePeerAccess(context, flags));
+}
+
+CUDART cudaDeviceDisablePeerAccess(int peer)
+{
+    CUcontext context = NULL;
+    return told(context_of_peer(peer, &context) ?: ready() ?: cuCtxDisablePeerAccess(context));
+}
+
+CUDART cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int from, int to)
+{
+    return told(cuInit(0)
+                    ?: cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attribute, from, to));
+}
 
 CUDART cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 { return CALL(cuCtxGetLimit(value, (CUlimit)limit)); }

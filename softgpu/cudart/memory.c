@@ -67,6 +67,7 @@ CUDART cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *p
         return cudaSuccess;
     }
     cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, DEVICE(pointer));
+    cuPointerGetAttribute(&out->device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, DEVICE(pointer));
     bool device = type == CU_MEMORYTYPE_DEVICE;
     out->type = managed  ? cudaMemoryTypeManaged
                 : device ? cudaMemoryTypeDevice
@@ -239,6 +240,21 @@ CUDART cudaMemcpy3D(const struct cudaMemcpy3DParms *asked)
 
 CUDART cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *asked, cudaStream_t stream)
 { return CALL(cuStreamQuery(stream)) ?: cudaMemcpy3D(asked); }
+
+CUDART cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *asked)
+{
+    return cudaMemcpy3D(&(struct cudaMemcpy3DParms){.srcArray = asked->srcArray,
+                                                    .srcPos = asked->srcPos,
+                                                    .srcPtr = asked->srcPtr,
+                                                    .dstArray = asked->dstArray,
+                                                    .dstPos = asked->dstPos,
+                                                    .dstPtr = asked->dstPtr,
+                                                    .extent = asked->extent,
+                                                    .kind = cudaMemcpyDeviceToDevice});
+}
+
+CUDART cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *asked, cudaStream_t stream)
+{ return CALL(cuStreamQuery(stream)) ?: cudaMemcpy3DPeer(asked); }
 
 /* ---- memsets ---- */
 

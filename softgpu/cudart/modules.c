@@ -11,9 +11,11 @@ typedef struct Symbol Symbol;
 
 typedef struct Binary {
     const void *image;
-    CUmodule module;
-    unsigned context; /* the number of that which it is loaded into; 0: none yet */
-    Symbol *managed;  /* variables that the host reads through a pointer of its own */
+    struct {
+        CUmodule module;
+        unsigned context; /* the number of that which it is loaded into; 0: none yet */
+    } on[MOST_DEVICES];
+    Symbol *managed; /* variables that the host reads through a pointer of its own */
 } Binary;
 
 struct Symbol {
@@ -49,13 +51,14 @@ static Symbol *new_symbol(Binary *binary, const void *host, const char *name)
 
 static CUresult load(Binary *binary)
 {
+    int device = current_device();
     unsigned context = context_number();
-    if (binary->context == context) return CUDA_SUCCESS;
-    CUresult result = ready() ?: cuModuleLoadData(&binary->module, binary->image);
-    if (!result) binary->context = context;
+    if (binary->on[device].context == context) return CUDA_SUCCESS;
+    CUresult result = ready() ?: cuModuleLoadData(&binary->on[device].module, binary->image);
+    if (!result) binary->on[device].context = context;
     for (Symbol *s = binary->managed; s && !result; s = s->next_managed) {
         CUdeviceptr address;
-        result = cuModuleGetGlobal(&address, NULL, binary->module, s->name);
+        result = cuModuleGetGlobal(&address, NULL, binary->on[device].module, s->name);
         if (!result) *(void **)s->host = (void *)(uintptr_t)address;
     }
     return result;
@@ -73,7 +76,9 @@ CUresult function_of(const void *host, CUfunction *out)
     Symbol *symbol;
     pthread_mutex_lock(&mutex);
     CUresult result = find(host, &symbol);
-    if (!result) result = cuModuleGetFunction(out, symbol->binary->module, symbol->name);
+    if (!result)
+        result =
+            cuModuleGetFunction(out, symbol->binary->on[current_device()].module, symbol->name);
     pthread_mutex_unlock(&mutex);
     return result == CUDA_ERROR_NOT_FOUND ? (CUresult)cudaErrorInvalidDeviceFunction : result;
 }
@@ -83,7 +88,9 @@ CUresult variable_of(const void *host, CUdeviceptr *out, size_t *bytes)
     Symbol *symbol;
     pthread_mutex_lock(&mutex);
     CUresult result = find(host, &symbol);
-    if (!result) result = cuModuleGetGlobal(out, bytes, symbol->binary->module, symbol->name);
+    if (!result)
+        result = cuModuleGetGlobal(out, bytes, symbol->binary->on[current_device()].module,
+                                   symbol->name);
     pthread_mutex_unlock(&mutex);
     return result == CUDA_ERROR_NOT_FOUND ? (CUresult)cudaErrorInvalidSymbol : result;
 }

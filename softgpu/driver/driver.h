@@ -71,6 +71,11 @@ void handle_each(ObjectKind kind, void (*visit)(void *handle, void *object, void
 
 typedef struct Context {
     void *handle;
+    int device;
+    struct Peers {
+        uint64_t *ids; /* of contexts whose memory kernels of this one may touch */
+        size_t count, room;
+    } peers;
     unsigned flags;
     uint64_t id;
     int users; /* attached or retained this many times; 0: destroyed */
@@ -94,11 +99,13 @@ void current_pop(void);
 /* ---- device.c ---- */
 
 CUresult need_init(void);
+int device_count(void);
+bool is_device(int device);
+CUresult no_such_device(void);
 #define NEED_DEVICE(device)                                                                        \
     do {                                                                                           \
         if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;                                        \
-        if ((device) != 0)                                                                         \
-            return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");               \
+        if (!is_device(device)) return no_such_device();                                           \
     } while (0)
 
 /* ---- machine.c ---- */
@@ -126,6 +133,8 @@ typedef enum { DEVICE_MEMORY, HOST_MEMORY, MANAGED_MEMORY, REGISTERED_MEMORY, VA
 
 typedef struct Pool {
     void *handle; /* NULL: destroyed, and some of its memory still in use */
+    int device;
+    uint32_t readers; /* devices that may touch its memory, as bits */
     MemoryKind kind;
     size_t used, high, most;
     size_t reserved, reserved_high; /* what a GPU's pool would hold: pieces of POOL_PIECE */
@@ -142,9 +151,18 @@ typedef struct {
     bool sparse;             /* no launch that is watched or profiled can be on it */
     struct Written *written; /* NULL: all of it */
     Context *owner;
+    int device; /* that it lies in, or ANYWHERE */
     Pool *pool; /* that it was taken from, or NULL */
     uint64_t id;
 } Allocation;
+
+/* ---- peers.c: what lies in another device's memory ---- */
+
+enum { ANYWHERE = -1 }; /* where all devices reach it */
+/* Whether kernels of a context may touch an allocation. */
+bool peer_reaches(const Context *context, const Allocation *allocation);
+void peer_count(int from, int to, size_t bytes); /* these went from device to device */
+void peer_forget(Context *context);              /* it ends */
 
 /* ---- written.c: what of device memory has been written; all of it needs the lock ---- */
 
@@ -170,10 +188,11 @@ void driver_lock(void);
 void driver_unlock(void);
 
 /* All of these need the lock. */
+size_t memory_held(int device); /* bytes of its own memory in use */
 const Allocation *memory_find(uint64_t address);
 bool memory_covers(uint64_t address, size_t bytes);
 bool memory_in_zones(uint64_t address); /* where allocations come from, live or not */
-CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned flags,
+CUresult memory_allocate(Context *owner, int device, size_t bytes, MemoryKind kind, unsigned flags,
                          uint64_t *address);
 #define POOL_PIECE (32u << 20)
 void memory_trim_pool(Pool *pool, size_t held); /* reserves no more than it uses, or so much */
@@ -285,6 +304,8 @@ Kernel *kernel_of(void *handle, CUresult *error);
 
 enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
 bool stream_valid(CUstream stream);
+/* Whether a stream is of the context's device; says so if not. */
+CUresult stream_on_device(CUstream stream, const Context *context);
 void host_waited(void);    /* for a stream, an event or a context */
 uint64_t host_waits(void); /* how often it has */
 CUAPI cuEventRecord(CUevent event, CUstream stream);

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LANES = 32, MOST_WORKERS = 256 }; /* of a warp; threads that run blocks */
+/* Of a warp; threads that run blocks; software GPUs. */
+enum { LANES = 32, MOST_WORKERS = 256, MOST_DEVICES = 16 };
 /* The device, an H200: who needs one of these numbers takes it from here. Memory in bytes. */
 enum Device {
     ARCHITECTURE = 90, /* sm_90 */
@@ -299,6 +300,10 @@ void sg_kernel_set_attributes(void *module, const char *name, uint32_t registers
                               uint32_t local_bytes, uint32_t const_bytes, uint32_t max_threads);
 
 void sg_options(int threads, int deterministic, double timeout_s);
+/* How many devices there are, 1 to MOST_DEVICES; before the first context. */
+void sg_devices(int count);
+/* Bytes that went over each link since the start or the last call: [from * MOST_DEVICES + to]. */
+void sg_link_bytes(uint64_t *out);
 double sg_time_limit(double seconds); /* of a launch; returns the one before */
 uint64_t sg_stopped_launches(void);
 void sg_cooperative(int on); /* this thread's launches by cuLaunchKernel, too, are cooperative */
@@ -534,6 +539,7 @@ enum Note {
     AT_NULL,
     IN_HEAP,
     FREED,
+    OTHER_DEVICE,
     CONSTANT,
     WRONG_ARRAY,
     RETURNED, /* out of bounds */

@@ -3,8 +3,8 @@
 
 #include "driver.h"
 
-static Context *primary;
-static unsigned primary_flags;
+static Context *primary[MOST_DEVICES];
+static unsigned primary_flags[MOST_DEVICES];
 
 static const size_t first_limits[9] = {1024,    /* stack size per thread */
                                        8650752, /* printf buffer */
@@ -16,13 +16,14 @@ static const size_t first_limits[9] = {1024,    /* stack size per thread */
                                        BLOCK_MOST_SHARED,
                                        0};
 
-static Context *context_new(unsigned flags)
+static Context *context_new(unsigned flags, int device)
 {
     Context *context = calloc(1, sizeof *context);
     if (!context) return NULL;
     static uint64_t made;
     context->id = __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
     context->flags = flags;
+    context->device = device;
     context->users = 1;
     for (int i = 0; i < 9; i++) context->limits[i] = first_limits[i];
     context->handle = handle_new(CONTEXT, context);
@@ -33,7 +34,7 @@ static Context *context_new(unsigned flags)
    new can come to it. */
 static void context_destroy(Context *context)
 {
-    if (context == primary) primary = NULL;
+    if (context == primary[context->device]) primary[context->device] = NULL;
     handle_drop(context->handle);
     modules_free_all(context);
     streams_free_all(context);
@@ -42,6 +43,7 @@ static void context_destroy(Context *context)
     memory_free_all(context);
     heap_free(context);
     driver_unlock();
+    peer_forget(context);
     free(context);
 }
 
@@ -50,7 +52,7 @@ CUAPI cuCtxCreate_v4(CUcontext *out, void *parameters, unsigned flags, CUdevice 
     (void)parameters;
     NEED_DEVICE(device);
     if (flags & ~0xffu) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-    Context *context = context_new(flags);
+    Context *context = context_new(flags, device);
     if (!context) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     *out = context->handle;
     return current_push(context->handle);
@@ -72,7 +74,7 @@ CUAPI cuCtxDestroy_v2(CUcontext handle)
     if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
     Context *context = handle_object(CONTEXT, handle);
     if (!context) return fail(CUDA_ERROR_INVALID_CONTEXT, "no such context");
-    if (context == primary)
+    if (context == primary[context->device])
         return fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context is released, not destroyed");
     if (current_handle() == handle) current_pop();
     context_destroy(context);
@@ -137,7 +139,7 @@ CUAPI cuCtxSetCurrent(CUcontext handle)
 CUAPI cuCtxGetDevice(CUdevice *device)
 {
     NEED_CONTEXT(context);
-    *device = 0;
+    *device = context->device;
     return CUDA_SUCCESS;
 }
 
@@ -153,8 +155,9 @@ static CUresult find_context(CUcontext handle, Context **out)
 CUAPI cuCtxGetDevice_v2(CUdevice *device, CUcontext handle)
 {
     Context *context;
-    *device = 0;
-    return find_context(handle, &context);
+    CUresult result = find_context(handle, &context);
+    if (!result) *device = context->device;
+    return result;
 }
 
 CUAPI cuCtxSynchronize_v2(CUcontext handle)
@@ -219,24 +222,27 @@ CUAPI cuCtxSynchronize(void)
 CUAPI cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
 {
     NEED_DEVICE(device);
-    if (primary) primary->users++;
-    else if (!(primary = context_new(primary_flags))) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
-    *out = primary->handle;
+    Context **of = &primary[device];
+    if (*of) (*of)->users++;
+    else if (!(*of = context_new(primary_flags[device], device)))
+        return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    *out = (*of)->handle;
     return CUDA_SUCCESS;
 }
 
 CUAPI cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
     NEED_DEVICE(device);
-    if (!primary) return fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context is not retained");
-    if (--primary->users == 0) context_destroy(primary);
+    Context *of = primary[device];
+    if (!of) return fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context is not retained");
+    if (--of->users == 0) context_destroy(of);
     return CUDA_SUCCESS;
 }
 
 CUAPI cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
     NEED_DEVICE(device);
-    if (primary) context_destroy(primary);
+    if (primary[device]) context_destroy(primary[device]);
     return CUDA_SUCCESS;
 }
 
@@ -244,16 +250,16 @@ CUAPI cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags)
 {
     NEED_DEVICE(device);
     if (flags & ~0xffu) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-    primary_flags = flags;
-    if (primary) primary->flags = flags;
+    primary_flags[device] = flags;
+    if (primary[device]) primary[device]->flags = flags;
     return CUDA_SUCCESS;
 }
 
 CUAPI cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
 {
     NEED_DEVICE(device);
-    *flags = primary_flags;
-    *active = primary != NULL;
+    *flags = primary_flags[device];
+    *active = primary[device] != NULL;
     return CUDA_SUCCESS;
 }
 
@@ -313,18 +319,4 @@ CUAPI cuCtxSetSharedMemConfig(int config)
     if (config < 0 || config > 2)
         return fail(CUDA_ERROR_INVALID_VALUE, "shared memory config %d", config);
     return CUDA_SUCCESS;
-}
-
-CUAPI cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
-{
-    NEED_CONTEXT(context);
-    if (flags || !handle_object(CONTEXT, peer)) return fail(CUDA_ERROR_INVALID_VALUE, NULL);
-    return fail(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, "there is one device");
-}
-
-CUAPI cuCtxDisablePeerAccess(CUcontext peer)
-{
-    NEED_CONTEXT(context);
-    if (!handle_object(CONTEXT, peer)) return fail(CUDA_ERROR_INVALID_VALUE, NULL);
-    return fail(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, NULL);
 }

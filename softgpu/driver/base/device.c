@@ -1,4 +1,4 @@
-/* The one device: what it says of itself (an H200's attributes). */
+/* The devices: what they say of themselves (an H200's attributes). */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,23 @@
 #include "driver.h"
 
 #define NAME "Software GPU (models NVIDIA H200)"
-#define PCI_BUS_ID "0000:00:00.0"
+#define PCI_BUS_ID "0000:%02x:00.0"
+enum { OF_PCI_BUS = 33, OF_BOARD_GROUP = 85 };
 
 static bool initialised;
+static int devices = 1;
+
+void sg_devices(int count) { devices = count; }
+
+int device_count(void) { return devices; }
+
+bool is_device(int device) { return device >= 0 && device < devices; }
+
+CUresult no_such_device(void)
+{
+    if (devices == 1) return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
+    return fail(CUDA_ERROR_INVALID_DEVICE, "there are %d devices, 0 to %d", devices, devices - 1);
+}
 
 /* CU_DEVICE_ATTRIBUTE_...: as an H200 answers (driver 580), except what is marked. */
 static const struct {
@@ -151,28 +165,29 @@ CUAPI cuInit(unsigned flags)
 CUAPI cuDeviceGetCount(int *count)
 {
     if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
-    *count = 1;
+    *count = devices;
     return CUDA_SUCCESS;
 }
 
 CUAPI cuDeviceGet(CUdevice *device, int ordinal)
 {
     NEED_DEVICE(ordinal);
-    *device = 0;
+    *device = ordinal;
     return CUDA_SUCCESS;
 }
 
 CUAPI cuDeviceGetName(char *name, int room, CUdevice device)
 {
     NEED_DEVICE(device);
-    snprintf(name, room, NAME);
+    if (devices == 1) snprintf(name, room, NAME);
+    else snprintf(name, room, NAME " %d of %d", device, devices);
     return CUDA_SUCCESS;
 }
 
 CUAPI cuDeviceGetPCIBusId(char *id, int room, CUdevice device)
 {
     NEED_DEVICE(device);
-    snprintf(id, room, PCI_BUS_ID);
+    snprintf(id, room, PCI_BUS_ID, device);
     return CUDA_SUCCESS;
 }
 
@@ -182,9 +197,8 @@ CUAPI cuDeviceGetByPCIBusId(CUdevice *device, const char *id)
     unsigned domain, bus, slot;
     if (sscanf(id, "%x:%x:%x", &domain, &bus, &slot) != 3)
         return fail(CUDA_ERROR_INVALID_VALUE, "'%s' is not of the form 0000:00:00.0", id);
-    if (domain || bus || slot)
-        return fail(CUDA_ERROR_INVALID_DEVICE, "the one device is at " PCI_BUS_ID);
-    *device = 0;
+    if (domain || slot || !is_device((int)bus)) return no_such_device();
+    *device = (int)bus;
     return CUDA_SUCCESS;
 }
 
@@ -199,7 +213,7 @@ CUAPI cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 CUAPI cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
     NEED_DEVICE(device);
-    *bytes = machine_memory().total;
+    *bytes = machine_memory().total / devices;
     return CUDA_SUCCESS;
 }
 
@@ -211,13 +225,16 @@ CUAPI cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
     *value = 0; /* of the attributes not listed: features that are not here */
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (attributes[i].attribute == attribute) *value = attributes[i].value;
+    if (attribute == OF_PCI_BUS || attribute == OF_BOARD_GROUP) *value = device;
     return CUDA_SUCCESS;
 }
 
 CUAPI cuDeviceGetUuid_v2(char uuid[16], CUdevice device)
 {
     NEED_DEVICE(device);
-    memcpy(uuid, "software GPU 000", 16);
+    char text[17];
+    snprintf(text, sizeof text, "software GPU %03d", device);
+    memcpy(uuid, text, 16);
     return CUDA_SUCCESS;
 }
 
@@ -234,21 +251,5 @@ CUAPI cuDeviceGetExecAffinitySupport(int *supported, int type, CUdevice device)
     NEED_DEVICE(device);
     if (type) return fail(CUDA_ERROR_INVALID_VALUE, "there is no affinity type %d", type);
     *supported = 0;
-    return CUDA_SUCCESS;
-}
-
-CUAPI cuDeviceGetP2PAttribute(int *value, int attribute, CUdevice from, CUdevice to)
-{
-    (void)value, (void)attribute;
-    NEED_DEVICE(from);
-    NEED_DEVICE(to);
-    return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device: it has no peer");
-}
-
-CUAPI cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
-{
-    NEED_DEVICE(device);
-    NEED_DEVICE(peer);
-    *can = 0;
     return CUDA_SUCCESS;
 }

@@ -95,6 +95,15 @@ static CUresult describe(CUstream handle, Stream *out)
     return CUDA_SUCCESS;
 }
 
+CUresult stream_on_device(CUstream handle, const Context *context)
+{
+    const Stream *stream = handle_object(STREAM, handle);
+    if (!stream || stream->owner->device == context->device) return CUDA_SUCCESS;
+    return fail(CUDA_ERROR_INVALID_HANDLE,
+                "the stream is of device %d, the current context of device %d",
+                stream->owner->device, context->device);
+}
+
 CUAPI cuStreamGetPriority(CUstream handle, int *priority)
 {
     Stream stream;
@@ -127,9 +136,10 @@ CUAPI cuStreamGetCtx_v2(CUstream handle, CUcontext *context, void **green)
 
 CUAPI cuStreamGetDevice(CUstream stream, CUdevice *device)
 {
-    NEED_STREAM(stream);
-    *device = 0;
-    return CUDA_SUCCESS;
+    Stream found;
+    CUresult result = describe(stream, &found);
+    if (!result) *device = found.owner->device;
+    return result;
 }
 
 CUAPI cuStreamGetId(CUstream stream, unsigned long long *id)
@@ -239,8 +249,13 @@ CUAPI cuEventDestroy_v2(CUevent handle)
 
 CUAPI cuEventRecord(CUevent handle, CUstream stream)
 {
-    NEED_STREAM(stream);
     NEED_EVENT(event, handle);
+    Stream of;
+    CUresult result = describe(stream, &of);
+    if (result) return result;
+    if (of.owner->device != event->owner->device)
+        return fail(CUDA_ERROR_INVALID_HANDLE, "the event is of device %d, the stream of device %d",
+                    event->owner->device, of.owner->device);
     clock_gettime(CLOCK_MONOTONIC_RAW, &event->time);
     event->recorded = true;
     return CUDA_SUCCESS;
@@ -271,6 +286,9 @@ CUAPI cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
 {
     NEED_EVENT(first, start);
     NEED_EVENT(last, end);
+    if (first->owner->device != last->owner->device)
+        return fail(CUDA_ERROR_INVALID_HANDLE, "the events are of devices %d and %d",
+                    first->owner->device, last->owner->device);
     if (!first->timed || !last->timed)
         return fail(CUDA_ERROR_INVALID_HANDLE, "the event was made with timing disabled");
     if (!first->recorded || !last->recorded)

@@ -45,8 +45,12 @@ typedef enum { ON_HOST, ON_DEVICE } Place;
 
 static void copy_row(uint64_t to, uint64_t from, size_t bytes)
 {
+    const Allocation *target = memory_find(to), *source = memory_find(from);
     memmove((void *)to, (void *)from, bytes);
-    written_by_copy(memory_find(to), to, memory_find(from), from, bytes);
+    written_by_copy(target, to, source, from, bytes);
+    if (target && source && target->device != source->device && target->device != ANYWHERE &&
+        source->device != ANYWHERE)
+        peer_count(source->device, target->device, bytes);
 }
 
 static CUresult copy(uint64_t to, Place to_place, uint64_t from, Place from_place, size_t bytes)
@@ -93,12 +97,18 @@ CUAPI cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstr
     return result ? result : cuMemcpyDtoD_v2(to, from, bytes);
 }
 
+/* An address says by itself what device it is of; PyCUDA tells the current context of both ends. */
+static CUresult check_contexts(CUcontext to, CUcontext from)
+{
+    if (handle_object(CONTEXT, to) && handle_object(CONTEXT, from)) return CUDA_SUCCESS;
+    return fail(CUDA_ERROR_INVALID_CONTEXT, "no such context");
+}
+
 CUAPI cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
                    size_t bytes)
 {
-    if (!handle_object(CONTEXT, to_context) || !handle_object(CONTEXT, from_context))
-        return fail(CUDA_ERROR_INVALID_CONTEXT, NULL);
-    return cuMemcpyDtoD_v2(to, from, bytes);
+    CUresult result = check_contexts(to_context, from_context);
+    return result ? result : cuMemcpyDtoD_v2(to, from, bytes);
 }
 
 CUAPI cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
@@ -310,9 +320,8 @@ CUAPI cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream)
 
 CUAPI cuMemcpy3DPeer(const CUDA_MEMCPY3D *c)
 {
-    if (!handle_object(CONTEXT, c->srcContext) || !handle_object(CONTEXT, c->dstContext))
-        return fail(CUDA_ERROR_INVALID_CONTEXT, NULL);
-    return cuMemcpy3D_v2(c);
+    CUresult result = check_contexts(c->dstContext, c->srcContext);
+    return result ? result : cuMemcpy3D_v2(c);
 }
 
 CUAPI cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D *c, CUstream stream)
@@ -372,8 +381,9 @@ CUAPI cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *shape)
     array->height = shape->Height ? shape->Height : 1;
     array->depth = shape->Depth ? shape->Depth : 1;
     driver_lock();
-    CUresult result = memory_allocate(context, array->pitch * array->height * array->depth,
-                                      DEVICE_MEMORY, 0, &array->data);
+    CUresult result =
+        memory_allocate(context, context->device, array->pitch * array->height * array->depth,
+                        DEVICE_MEMORY, 0, &array->data);
     driver_unlock();
     if (result) {
         free(array);

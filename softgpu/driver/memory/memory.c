@@ -32,8 +32,9 @@ static Zone small, large;
 static uint64_t small_committed; /* end of the small zone's usable pages */
 static Allocation *table;        /* sorted by begin; ranges never overlap */
 static size_t count, room;
-static size_t held;   /* bytes handed out, but for sparse ones */
-static Range *mapped; /* of modules and heaps */
+static size_t held;                  /* bytes handed out, but for sparse ones */
+static size_t held_by[MOST_DEVICES]; /* of these, in the memory of a device */
+static Range *mapped;                /* of modules and heaps */
 static size_t mapped_count, mapped_room;
 static Range freed[FREED_KEPT];
 static unsigned freed_next;
@@ -252,12 +253,30 @@ void memory_unmap(void *memory, size_t bytes)
 
 /* ---- handing it out ---- */
 
-CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned flags,
+static void count_held(int device, ptrdiff_t bytes)
+{
+    held += bytes;
+    if (device != ANYWHERE) held_by[device] += bytes;
+}
+
+size_t memory_held(int device) { return held_by[device]; }
+
+/* Whether a device has so much left of its part of the machine's memory. */
+static bool device_fits(int device, size_t bytes)
+{
+    if (device_count() == 1 || device == ANYWHERE) return true;
+    size_t part = machine_memory().total / device_count();
+    return bytes <= part && held_by[device] <= part - bytes;
+}
+
+CUresult memory_allocate(Context *owner, int device, size_t bytes, MemoryKind kind, unsigned flags,
                          uint64_t *address)
 {
     if (!bytes) return fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
     bool sparse = asks_sparse && kind == DEVICE_MEMORY && bytes >= SMALL_BYTES;
-    uint64_t begin = sparse || memory_fits(bytes) ? place(bytes, sparse) : 0;
+    if (kind != DEVICE_MEMORY) device = ANYWHERE;
+    bool fits = sparse || (device_fits(device, bytes) && memory_fits(bytes));
+    uint64_t begin = fits ? place(bytes, sparse) : 0;
     if (!begin) return memory_refuse(bytes);
     struct Written *written = kind == DEVICE_MEMORY && !sparse ? written_new() : NULL;
     if (!insert((Allocation){.begin = begin,
@@ -266,9 +285,10 @@ CUresult memory_allocate(Context *owner, size_t bytes, MemoryKind kind, unsigned
                              .flags = flags,
                              .sparse = sparse,
                              .written = written,
-                             .owner = owner}))
+                             .owner = owner,
+                             .device = device}))
         return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
-    if (!sparse) held += bytes;
+    if (!sparse) count_held(device, (ptrdiff_t)bytes);
     *address = begin;
     return CUDA_SUCCESS;
 }
@@ -316,7 +336,7 @@ void memory_free(uint64_t begin)
 {
     size_t i = first_ending_after(begin);
     uint64_t end = table[i].end;
-    if (!table[i].sparse) held -= end - begin;
+    if (!table[i].sparse) count_held(table[i].device, -(ptrdiff_t)(end - begin));
     if (table[i].pool) memory_leave_pool(table[i].pool, end - begin);
     remove_at(i);
     if (begin >= large.begin) {
@@ -355,7 +375,8 @@ CUresult memory_add_range(Context *owner, uint64_t begin, uint64_t end, MemoryKi
                              .kind = kind,
                              .flags = flags,
                              .constant = constant,
-                             .owner = owner}))
+                             .owner = owner,
+                             .device = kind == VARIABLE && owner ? owner->device : ANYWHERE}))
         return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     return CUDA_SUCCESS;
 }
@@ -446,7 +467,7 @@ static CUresult allocate(size_t bytes, MemoryKind kind, unsigned flags, uint64_t
 {
     NEED_CONTEXT(context);
     driver_lock();
-    CUresult result = memory_allocate(context, bytes, kind, flags, address);
+    CUresult result = memory_allocate(context, context->device, bytes, kind, flags, address);
     driver_unlock();
     return result;
 }
@@ -506,7 +527,8 @@ CUAPI cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
     }
     uint64_t address;
     driver_lock();
-    CUresult result = memory_allocate(context, bytes, HOST_MEMORY, flags | 2, &address);
+    CUresult result =
+        memory_allocate(context, context->device, bytes, HOST_MEMORY, flags | 2, &address);
     driver_unlock();
     if (!result) *out = (void *)address;
     return result;
@@ -595,8 +617,9 @@ CUAPI cuMemGetInfo_v2(size_t *free, size_t *total)
     NEED_CONTEXT(context);
     Memory machine = machine_memory();
     driver_lock();
-    *free = free_bytes(machine);
-    *total = machine.total;
+    size_t part = machine.total / device_count(), used = memory_held(context->device);
+    *free = MIN(free_bytes(machine), part > used ? part - used : 0);
+    *total = part;
     driver_unlock();
     return CUDA_SUCCESS;
 }

@@ -9,42 +9,43 @@ enum { ALLOCATION_PINNED = 1, ALLOCATION_MANAGED = 2 };
 enum { ACCESS_READ_WRITE = 3 };
 
 /* For each kind of memory: the pool that is always there, and the one that stands for it. */
-static Pool always[MANAGED_MEMORY + 1];
-static Pool *chosen[MANAGED_MEMORY + 1];
+typedef struct {
+    Pool always, *chosen;
+} Pools;
+static Pools pools[MOST_DEVICES][MANAGED_MEMORY + 1]; /* of device 0, where they are of none */
 
-static Pool *pool_begin(Pool *pool, MemoryKind kind, size_t most)
+static Pool *pool_begin(Pool *pool, int device, MemoryKind kind, size_t most)
 {
-    *pool = (Pool){.kind = kind, .most = most ? most : SIZE_MAX, .reuse = {1, 1, 1}};
+    *pool = (Pool){.device = device,
+                   .readers = 1u << device,
+                   .kind = kind,
+                   .most = most ? most : SIZE_MAX,
+                   .reuse = {1, 1, 1}};
     pool->handle = handle_new(POOL, pool);
     return pool;
 }
 
-static Pool *default_pool(MemoryKind kind)
+static Pools *pools_of(int device, MemoryKind kind)
 {
     static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
+    Pools *of = &pools[device][kind];
     pthread_mutex_lock(&first);
-    if (!chosen[kind]) chosen[kind] = pool_begin(&always[kind], kind, 0);
+    if (!of->chosen) of->chosen = pool_begin(&of->always, device, kind, 0);
     pthread_mutex_unlock(&first);
-    return &always[kind];
+    return of;
 }
 
-static Pool *chosen_pool(MemoryKind kind)
-{
-    default_pool(kind);
-    return chosen[kind];
-}
-
-static CUresult kind_of(MemoryLocation location, int type, MemoryKind *kind)
+static CUresult kind_of(MemoryLocation location, int type, int *device, MemoryKind *kind)
 {
     if (type != ALLOCATION_PINNED && type != ALLOCATION_MANAGED)
         return fail(CUDA_ERROR_INVALID_VALUE, "there is no allocation type %d", type);
-    if (location.type == LOCATION_DEVICE && location.id)
-        return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
+    if (location.type == LOCATION_DEVICE && !is_device(location.id)) return no_such_device();
     if (location.type > LOCATION_NUMA_CURRENT || (!location.type && type == ALLOCATION_PINNED))
         return fail(CUDA_ERROR_INVALID_VALUE, "there is no location type %d", location.type);
     *kind = type == ALLOCATION_MANAGED         ? MANAGED_MEMORY
             : location.type == LOCATION_DEVICE ? DEVICE_MEMORY
                                                : HOST_MEMORY;
+    *device = *kind == DEVICE_MEMORY ? location.id : 0;
     return CUDA_SUCCESS;
 }
 
@@ -64,14 +65,17 @@ static CUresult take(CUdeviceptr *out, size_t bytes, Pool *pool, CUstream stream
         bytes > pool->most - pool->used
             ? fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes asked for; the pool has %zu, %zu in use",
                    bytes, pool->most, pool->used)
-            : memory_allocate(context, bytes, pool->kind, 0, out);
+            : memory_allocate(context, pool->device, bytes, pool->kind, 0, out);
     if (!result) memory_set_pool(*out, pool);
     driver_unlock();
     return result;
 }
 
 CUAPI cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
-{ return take(out, bytes, chosen_pool(DEVICE_MEMORY), stream); }
+{
+    NEED_CONTEXT(context);
+    return take(out, bytes, pools_of(context->device, DEVICE_MEMORY)->chosen, stream);
+}
 
 CUAPI cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, void *handle, CUstream stream)
 {
@@ -90,24 +94,26 @@ CUAPI cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 CUAPI cuMemPoolCreate(void **out, const PoolProperties *wanted)
 {
     MemoryKind kind;
+    int device;
     if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
-    CUresult result = kind_of(wanted->location, wanted->allocation, &kind);
+    CUresult result = kind_of(wanted->location, wanted->allocation, &device, &kind);
     if (result) return result;
     if (wanted->handles)
         return fail(CUDA_ERROR_NOT_SUPPORTED,
                     "the software GPU does not support memory shared between processes");
     Pool *pool = malloc(sizeof *pool);
     if (!pool) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
-    *out = pool_begin(pool, kind, wanted->most)->handle;
+    *out = pool_begin(pool, device, kind, wanted->most)->handle;
     return CUDA_SUCCESS;
 }
 
 CUAPI cuMemPoolDestroy(void *handle)
 {
     NEED_POOL(pool, handle);
-    if (pool == &always[pool->kind])
+    Pools *of = pools_of(pool->device, pool->kind);
+    if (pool == &of->always)
         return fail(CUDA_ERROR_INVALID_VALUE, "the default pool cannot be destroyed");
-    if (chosen[pool->kind] == pool) chosen[pool->kind] = &always[pool->kind];
+    if (of->chosen == pool) of->chosen = &of->always;
     driver_lock();
     handle_drop(handle);
     pool->handle = NULL;
@@ -116,57 +122,59 @@ CUAPI cuMemPoolDestroy(void *handle)
     return CUDA_SUCCESS;
 }
 
-static CUresult choose(MemoryKind kind, void *handle)
+static CUresult choose(int device, MemoryKind kind, void *handle)
 {
     NEED_POOL(pool, handle);
-    if (pool->kind != kind)
+    if (pool->kind != kind || pool->device != device)
         return fail(CUDA_ERROR_INVALID_VALUE, "the pool is of memory in another place");
-    default_pool(kind);
-    chosen[kind] = pool;
+    pools_of(device, kind)->chosen = pool;
     return CUDA_SUCCESS;
 }
 
 CUAPI cuDeviceGetDefaultMemPool(void **out, CUdevice device)
 {
     NEED_DEVICE(device);
-    *out = default_pool(DEVICE_MEMORY)->handle;
+    *out = pools_of(device, DEVICE_MEMORY)->always.handle;
     return CUDA_SUCCESS;
 }
 
 CUAPI cuDeviceGetMemPool(void **out, CUdevice device)
 {
     NEED_DEVICE(device);
-    *out = chosen_pool(DEVICE_MEMORY)->handle;
+    *out = pools_of(device, DEVICE_MEMORY)->chosen->handle;
     return CUDA_SUCCESS;
 }
 
 CUAPI cuDeviceSetMemPool(CUdevice device, void *pool)
 {
     NEED_DEVICE(device);
-    return choose(DEVICE_MEMORY, pool);
+    return choose(device, DEVICE_MEMORY, pool);
 }
 
 CUAPI cuMemGetDefaultMemPool(void **out, const MemoryLocation *location, int type)
 {
     MemoryKind kind;
-    CUresult result = kind_of(*location, type, &kind);
-    if (!result) *out = default_pool(kind)->handle;
+    int device;
+    CUresult result = kind_of(*location, type, &device, &kind);
+    if (!result) *out = pools_of(device, kind)->always.handle;
     return result;
 }
 
 CUAPI cuMemGetMemPool(void **out, const MemoryLocation *location, int type)
 {
     MemoryKind kind;
-    CUresult result = kind_of(*location, type, &kind);
-    if (!result) *out = chosen_pool(kind)->handle;
+    int device;
+    CUresult result = kind_of(*location, type, &device, &kind);
+    if (!result) *out = pools_of(device, kind)->chosen->handle;
     return result;
 }
 
 CUAPI cuMemSetMemPool(const MemoryLocation *location, int type, void *pool)
 {
     MemoryKind kind;
-    CUresult result = kind_of(*location, type, &kind);
-    return result ? result : choose(kind, pool);
+    int device;
+    CUresult result = kind_of(*location, type, &device, &kind);
+    return result ? result : choose(device, kind, pool);
 }
 
 CUAPI cuMemPoolTrimTo(void *handle, size_t bytes)
@@ -218,22 +226,29 @@ CUAPI cuMemPoolSetAttribute(void *handle, int attribute, const void *value)
 CUAPI cuMemPoolSetAccess(void *handle, const PoolAccess *wanted, size_t count)
 {
     NEED_POOL(pool, handle);
-    (void)pool;
     for (size_t i = 0; i < count; i++) {
-        if (wanted[i].location.type != LOCATION_DEVICE || wanted[i].location.id)
-            return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
-        if (wanted[i].access != ACCESS_READ_WRITE)
-            return fail(CUDA_ERROR_INVALID_VALUE, "the one device always has access");
+        int device = wanted[i].location.id;
+        if (wanted[i].location.type != LOCATION_DEVICE || !is_device(device))
+            return no_such_device();
+        if (wanted[i].access != ACCESS_READ_WRITE && (wanted[i].access || device == pool->device))
+            return fail(CUDA_ERROR_INVALID_VALUE, "device %d has access or none%s", device,
+                        device == pool->device ? ", and the pool's own always has" : "");
     }
+    driver_lock();
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bit = 1u << wanted[i].location.id;
+        if (wanted[i].access) pool->readers |= bit;
+        else pool->readers &= ~bit;
+    }
+    driver_unlock();
     return CUDA_SUCCESS;
 }
 
 CUAPI cuMemPoolGetAccess(int *access, void *handle, const MemoryLocation *location)
 {
     NEED_POOL(pool, handle);
-    (void)pool;
-    if (location->type == LOCATION_DEVICE && location->id)
-        return fail(CUDA_ERROR_INVALID_DEVICE, "there is one device, number 0");
-    *access = ACCESS_READ_WRITE;
+    if (location->type == LOCATION_DEVICE && !is_device(location->id)) return no_such_device();
+    bool reads = location->type != LOCATION_DEVICE || pool->readers >> location->id & 1;
+    *access = reads ? ACCESS_READ_WRITE : 0;
     return CUDA_SUCCESS;
 }

@@ -52,8 +52,14 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
     char where[400];
     Range block;
     const Allocation *found = memory_find(address);
+    const Context *context = kernel->module->owner;
     HeapAnswer heap = heap_range(kernel->module->owner, address, &block);
-    if (found && found->constant) snprintf(where, sizeof where, "which is constant memory");
+    if (found && !peer_reaches(context, found))
+        snprintf(where, sizeof where,
+                 "which is memory of device %d, and the kernel runs on device %d without peer "
+                 "access to it (cuCtxEnablePeerAccess)",
+                 found->device, context->device);
+    else if (found && found->constant) snprintf(where, sizeof where, "which is constant memory");
     else if (found)
         snprintf(where, sizeof where, "where only %llu bytes are left of the %llu-byte allocation",
                  (unsigned long long)(found->end - address),
@@ -80,20 +86,22 @@ uint32_t sg_reserved_shared(Warp *w)
     return BLOCK_MOST_SHARED;
 }
 
-/* The memory of a space around an address, as far as one lane may reach; false: none. A heap block
-   may be freed at any time by another warp, so it must not be remembered. */
+/* The memory of a space around an address, as far as one lane may reach; false: none. `lasting`: it
+   can be remembered. A heap block may be freed at any time by another warp; what comes over a link
+   is counted each time, where the range is the site's. */
 static bool reachable(Warp *w, uint32_t lane, uint64_t address, uint8_t space, bool write,
                       Range *range, bool *lasting)
 {
     const Job *job = w->worker->job;
+    const Context *context = job->kernel->module->owner;
     bool generic = space == SPACE_GENERIC;
     *lasting = false;
     if (generic || space == SPACE_GLOBAL || space == SPACE_CONST) {
         const Allocation *found = memory_find(address);
         if (found) {
             *range = (Range){found->begin, found->end};
-            *lasting = true;
-            return !(found->constant && write);
+            *lasting = found->device == ANYWHERE || found->device == context->device;
+            return !(found->constant && write) && peer_reaches(context, found);
         }
         if (heap_range(job->kernel->module->owner, address, range) == IN_BLOCK) return true;
     }
@@ -122,6 +130,20 @@ uint64_t access_readable_end(Warp *w, uint32_t lane, uint64_t address)
     Range range;
     bool lasting;
     return reachable(w, lane, address, SPACE_GENERIC, false, &range, &lasting) ? range.end : 0;
+}
+
+/* Memory of another device comes in sectors. `range` becomes the one that was counted, so that
+   neighbouring lanes share it. */
+static void count_link(Warp *w, const struct Site *s, uint64_t address, Range *range)
+{
+    enum { SECTOR = 32 };
+    const Allocation *found = memory_find(address);
+    int here = w->worker->job->kernel->module->owner->device;
+    if (!found || found->device == here || found->device == ANYWHERE) return;
+    uint64_t step = MAX(SECTOR, s->bytes), begin = address / step * step;
+    if (s->kind == SITE_LOAD) peer_count(found->device, here, step);
+    else peer_count(here, found->device, step);
+    *range = (Range){MAX(begin, range->begin), MIN(begin + step, range->end)};
 }
 
 /* Whether all 32 lanes are aligned and inside a range: by signs, which vectors are quick at. */
@@ -155,6 +177,7 @@ void access_check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
         if (!reachable(w, lane, address, s->space, s->kind != SITE_LOAD, &last, &lasting) ||
             !inside(last, address, bytes))
             bad_access(w, site, lane, addr[lane]);
+        if (!lasting) count_link(w, s, address, &last);
         remember = remember && lasting && found++ == 0;
     }
     if (found && remember) w->sites[site] = last;

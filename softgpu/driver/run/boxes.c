@@ -220,7 +220,7 @@ void copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_
         read_map(&b, maps[lane]);
         check_place(&b, rank, im2col, stores);
         const Allocation *found = memory_find(b.map.address);
-        if (!found)
+        if (!found || !peer_reaches(w->worker->job->kernel->module->owner, found))
             fault_at(w, b.site, lane, CUDA_ERROR_ILLEGAL_ADDRESS,
                      "copies a box of an array at 0x%llx, which is no memory of the GPU",
                      (unsigned long long)b.map.address);

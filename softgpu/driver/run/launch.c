@@ -235,6 +235,11 @@ static CUresult launch_with(CUfunction function, const Shape *shape, void **para
     NEED_CONTEXT(context);
     NEED_KERNEL(kernel, function);
     if (!stream_valid(shape->stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    if (kernel->module->owner->device != context->device)
+        return fail(CUDA_ERROR_INVALID_HANDLE,
+                    "kernel %s was loaded on device %d, the current context is of device %d",
+                    kernel->shown, kernel->module->owner->device, context->device);
+    if (stream_on_device(shape->stream, context)) return CUDA_ERROR_INVALID_HANDLE;
     char packed[KERNEL_PARAMETERS];
     const void *buffer = NULL;
     size_t bytes = 0;

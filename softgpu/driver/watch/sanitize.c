@@ -73,6 +73,8 @@ static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, R
     if (in_local(w, a->site, address)) return admit_local(a, lane, address);
     const Allocation *hit = memory_find(address);
     if (!hit) return admit_elsewhere(a, lane, address, region);
+    if (!peer_reaches(watch.kernel->module->owner, hit))
+        return report_bounds(a, lane, address, OTHER_DEVICE);
     if (hit->constant && a->store) return report_bounds(a, lane, address, CONSTANT);
     if (address + a->bytes > hit->end) return report_bounds(a, lane, address, NO_NOTE);
     Range array = meant_array(a->number, address);

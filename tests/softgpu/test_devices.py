@@ -1,0 +1,190 @@
+"""Several devices: memory and contexts of their own, peers, what goes over their links."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from softgpu import settings
+
+ROOT = Path(__file__).parent.parent.parent
+
+BEGIN = '''
+import softgpu
+softgpu.install()
+import numpy as np, pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+cuda.init()
+SOURCE = """__global__ void add(float *to, const float *from)
+{ to[threadIdx.x] += from[threadIdx.x]; }"""
+contexts, arrays, kernels = [], [], []
+for number in range(cuda.Device.count()):
+    contexts.append(cuda.Device(number).make_context())
+    arrays.append(cuda.to_device(np.arange(64, dtype=np.float32) + number))
+    kernels.append(SourceModule(SOURCE).get_function("add"))
+    cuda.Context.pop()
+def says(call, *arguments, **options):
+    try:
+        call(*arguments, **options)
+        print("well")
+    except cuda.Error as error:
+        print(str(error).splitlines()[0])
+def on(number):
+    contexts[number].push()
+def run(number, *which):
+    kernels[number](*(arrays[i] for i in which), block=(64, 1, 1))
+'''
+
+
+def told(script, devices="4", **environment):
+    """What a program with several devices prints, line by line."""
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + script + "\nos = __import__('os')"
+         "\n__import__('sys').stdout.flush()\nos._exit(0)"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "SOFTGPU_DEVICES": devices, **environment},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("text", ["0", "17", "-1", "two", "1.5"])
+def test_a_number_of_devices_that_cannot_be_is_refused(text, monkeypatch):
+    monkeypatch.setenv("SOFTGPU_DEVICES", text)
+    with pytest.raises(ValueError, match=f"SOFTGPU_DEVICES={text}: .* whole number from 1 to 16"):
+        settings.devices()
+
+
+def test_each_device_says_who_it_is():
+    look = """
+devices = [cuda.Device(i) for i in range(cuda.Device.count())]
+print(len({d.pci_bus_id() for d in devices}))
+for d in devices: print(d.name(), d.pci_bus_id())
+print(sum(d.total_memory() for d in devices) <= 4 * devices[0].total_memory())
+says(cuda.Device, 4)
+"""
+    lines = told(look)
+    assert lines[0] == "4"
+    names = [f"Software GPU (models NVIDIA H200) {i} of 4 0000:0{i}:00.0" for i in range(4)]
+    assert lines[1:5] == names
+    assert "there are 4 devices, 0 to 3" in lines[-1]
+    assert told("print(cuda.Device(0).name())", "1") == ["Software GPU (models NVIDIA H200)"]
+
+
+@pytest.mark.parametrize("environment", [{}, {"SOFTGPU_SANITIZE": "1"}])
+def test_memory_of_another_device_is_touched_with_peer_access_only(environment):
+    lines = told(
+        """
+on(1)
+says(run, 1, 1, 0)
+contexts[1].enable_peer_access(contexts[0])
+says(run, 1, 1, 0)
+print(cuda.from_device(arrays[1], 2, np.float32))
+contexts[1].disable_peer_access(contexts[0])
+says(run, 1, 1, 0)
+""",
+        **environment,
+    )
+    words = "of another device, without peer" if environment else "memory of device 0, and the k"
+    assert words in lines[0] and words in lines[3]
+    assert lines[1:3] == ["well", "[1. 3.]"]
+
+
+def test_peer_access_is_of_one_context_and_one_direction():
+    lines = told(
+        """
+on(0)
+contexts[0].enable_peer_access(contexts[1])
+says(contexts[0].enable_peer_access, contexts[1])
+says(contexts[0].enable_peer_access, contexts[0])
+says(contexts[0].disable_peer_access, contexts[2])
+contexts.append(cuda.Device(0).make_context())
+cuda.Context.pop()
+says(contexts[0].enable_peer_access, contexts[4])
+on(1)
+says(run, 1, 1, 0)
+print([cuda.Device(1).can_access_peer(cuda.Device(i)) for i in (1, 2)])
+"""
+    )
+    words = ["already enabled", "no peer of its own", "not been enabled", "both contexts are of"]
+    for line, expected in zip(lines, [*words, "memory of device 0"], strict=False):
+        assert expected in line
+    assert lines[-1] == "[False, True]"
+
+
+def test_copies_between_devices_need_no_access_and_are_counted():
+    lines = told(
+        """
+on(2)
+cuda.memcpy_peer(arrays[2], arrays[3], 256, contexts[2], contexts[3])
+cuda.memcpy_dtod(arrays[0], arrays[2], 128)
+print(cuda.from_device(arrays[2], 2, np.float32), cuda.from_device(arrays[0], 2, np.float32))
+print(softgpu.link_bytes())
+contexts[2].enable_peer_access(contexts[1])
+run(2, 2, 1)
+run(2, 1, 2)
+print(softgpu.link_bytes())
+"""
+    )
+    assert lines[0] == "[3. 4.] [3. 4.]"
+    assert lines[1] == "[[0, 0, 0, 0], [0, 0, 0, 0], [128, 0, 0, 0], [0, 0, 256, 0]]"
+    assert lines[2] == "[[0, 0, 0, 0], [0, 0, 512, 0], [0, 256, 0, 0], [0, 0, 0, 0]]"
+
+
+def test_what_is_of_one_device_is_refused_on_another():
+    lines = told(
+        """
+on(0)
+stream, event = cuda.Stream(), cuda.Event()
+event.record()
+on(1)
+other = cuda.Event()
+other.record()
+says(run, 0, 0, 0)
+says(kernels[1], arrays[1], arrays[1], block=(64, 1, 1), stream=stream)
+says(event.record)
+says(event.time_till, other)
+says(event.synchronize)
+says(cuda.Stream().wait_for_event, event)
+"""
+    )
+    words = [
+        "loaded on device 0",
+        "stream is of device 0",
+        "event is of device 0",
+        "devices 0 and 1",
+    ]
+    assert all(expected in line for line, expected in zip(lines, words, strict=False))
+    assert lines[4:] == ["well", "well"]
+
+
+def test_a_program_of_cuda_chooses_devices(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "softgpu", "run", str(ROOT / "tests/softgpu/programs/peers.cu")],
+        env={**os.environ, "SOFTGPU_DEVICES": "2"}, capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == [
+        "2 devices, peers: 1",
+        "again: cudaErrorPeerAccessAlreadyEnabled",
+        "itself: cudaErrorInvalidDevice",
+        "sum 62, variables 10 and 11, on device 1",
+        "no third: cudaErrorInvalidDevice",
+        "the other way: cudaErrorIllegalAddress",
+    ]
+    assert "add, peers.cu:" in done.stderr and "is memory of device 1" in done.stderr
+
+
+def test_a_device_ends_with_its_part_of_the_memory():
+    lines = told(
+        """
+on(0)
+free, total = cuda.mem_get_info()
+says(cuda.mem_alloc, total + 1)
+kept = cuda.mem_alloc(1 << 20)
+print(free - cuda.mem_get_info()[0] >= 1 << 20)
+on(1)
+print(cuda.mem_get_info()[1] - cuda.mem_get_info()[0])
+"""
+    )
+    assert "out of memory" in lines[0] and lines[1] == "True" and int(lines[2]) < 1 << 20
