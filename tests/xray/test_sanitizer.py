@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, checks, ops, sources, windows
+from helpers.ops import hopper
 from helpers.xray import launch
 from helpers.xray.sanitizer import sanitize
 from tests import ROOT
@@ -105,6 +106,20 @@ def test_enough_bugs_are_planted():
         "inactive shuffle",
         "stale read",
     }
+
+
+@software
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("sizes", [(128, 256, 512), (200, 264, 1024)])
+def test_products_by_warpgroups_are_clean(sizes, monkeypatch):
+    """One thread of a warpgroup says for all of it that a stage is empty."""
+    from pycuda import gpuarray
+
+    monkeypatch.setattr(hopper, "quicker", lambda tiling, by_groups: by_groups)
+    m, n, k = sizes
+    a, b = (gpuarray.to_gpu(np.ones(shape, np.float16)) for shape in ((m, k), (k, n)))
+    with every_launch():
+        assert (ops.matmul(a, b).get() == k).all()
 
 
 # --- the course ----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 8, HEIGHT = 16, CHUNK = WGMMA_CHUNK, GROUP_WARPS = 4, HALVES = 16 /* of k */ };
+enum { WIDTH = 8, HEIGHT = 16, CHUNK = WGMMA_CHUNK, HALVES = 16 /* of k */ };
 typedef uint32_t Register[LANES];
 
 /* How an operand lies: from `start` on; 8 lines, each `span` bytes, follow each other; `leading` and

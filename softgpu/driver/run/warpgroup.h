@@ -4,7 +4,11 @@
 
 #include "driver.h"
 
-enum { WGMMA_CHUNK = 16, WGMMA_CHUNKS = 32 + 2 * 256 }; /* bytes of each; at most, of a warp */
+enum {
+    GROUP_WARPS = 4,
+    WGMMA_CHUNK = 16,
+    WGMMA_CHUNKS = 32 + 2 * 256
+}; /* bytes of each; at most, of a warp */
 
 /* The chunks that this warp reads, of a only if it lies there; returns how many. */
 uint32_t wgmma_chunks(Warp *w, uint32_t site, uint32_t n, uint32_t how, const uint64_t *where_a,

@@ -42,9 +42,17 @@ void sg_sanitize_wgmma(Warp *w, uint32_t site, uint32_t type, uint32_t n, uint32
     sg_wgmma(w, site, type, n, how, a, where_a, where_b, adds, d);
 }
 
+/* A warpgroup multiplies as one: nobody's wait ends before all have begun, and when the first of its
+   warps has waited for a product, all have read. */
 void sg_sanitize_products_wait(Warp *w, uint32_t groups)
 {
-    Product done;
+    const uint32_t first = w->warp_id / GROUP_WARPS * GROUP_WARPS;
+    Product done, share;
+    for (uint32_t turn = 0; turn < MAX_WARPS && products_behind(w, groups); turn++) sg_yield(w);
     order_warp(w->warp_id, w->live, w->live);
-    while (products_take(w, groups, &done)) look_at(w, &done);
+    while (products_take(w, groups, &done)) {
+        look_at(w, &done);
+        for (uint32_t other = first; other < first + GROUP_WARPS; other++)
+            if (products_share(w, other, done.number, &share)) look_at(w, &share);
+    }
 }

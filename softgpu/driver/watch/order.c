@@ -383,6 +383,9 @@ void order_proxy_fence(uint32_t warp, uint32_t lanes, uint32_t live)
     FOR_LANES(lane, lanes == live ? 0 : lanes) here->own_proxied[warp][lane] = now;
 }
 
+void order_hear(uint32_t warp, uint32_t other, uint32_t until)
+{ here->known[warp][other] = MAX(here->known[warp][other], until); }
+
 bool order_proxied(Mark mark, uint32_t warp)
 {
     const uint32_t time = mark_time(mark), w = mark_warp(mark);

@@ -5,6 +5,8 @@
 
 #include "sanitize.h"
 
+enum { RECENT = 64 }; /* products of a warp that may be under way at once, about */
+
 /* Of one warp, in order. */
 typedef struct {
     Product *of;
@@ -15,6 +17,9 @@ typedef struct {
 struct Products {
     Queue queues[MAX_WARPS];
     uint32_t readers[SM_SHARED / WGMMA_CHUNK];
+    uint32_t begun[MAX_WARPS];         /* how many */
+    uint32_t began[MAX_WARPS][RECENT]; /* when, by number */
+    uint32_t waited[MAX_WARPS];        /* when a warp last waited for others' shares, too */
 };
 
 void products_forget(Products *products)
@@ -49,20 +54,23 @@ void products_collide(const Access *a, const uint64_t *addr, uint32_t mask)
     }
 }
 
-static void mark_read(Products *products, const Warp *w, const Product *product)
+static void mark_read(Products *products, uint32_t warp, const Product *product)
 {
     for (uint32_t i = 0; i < product->count; i++)
-        products->readers[product->chunks[i]] |= 1u << w->warp_id;
+        products->readers[product->chunks[i]] |= 1u << warp;
 }
 
-void products_begin(const Warp *w, const Product *product)
+void products_begin(const Warp *w, Product *product)
 {
     if (!watch.here->products) watch.here->products = calloc(1, sizeof(Products));
     if (!watch.here->products) return;
     Queue *queue = &watch.here->products->queues[w->warp_id];
     if (!GROW(queue->of, queue->count, queue->room, 16)) return;
+    Products *products = watch.here->products;
+    product->number = products->begun[w->warp_id]++;
+    products->began[w->warp_id][product->number % RECENT] = order.now;
     queue->of[queue->count++] = *product;
-    mark_read(watch.here->products, w, product);
+    mark_read(watch.here->products, w->warp_id, product);
 }
 
 void sg_sanitize_products_commit(Warp *w)
@@ -72,18 +80,61 @@ void sg_sanitize_products_commit(Warp *w)
     for (size_t n = 0; n < queue->count; n++) queue->of[n].commits++;
 }
 
-/* Whether a warp's first product is among those that it need not wait for any longer. */
+/* A product of a warp reads no longer. */
+static void end_reading(Products *products, uint32_t warp, Product *product, Product *ended)
+{
+    const Queue *queue = &products->queues[warp];
+    *ended = *product;
+    product->count = 0;
+    for (uint32_t i = 0; i < ended->count; i++)
+        products->readers[ended->chunks[i]] &= ~(1u << warp);
+    for (size_t n = 0; n < queue->count; n++) mark_read(products, warp, &queue->of[n]);
+}
+
+static Queue *queue_of(const Warp *w)
+{ return watch.here->products ? &watch.here->products->queues[w->warp_id] : NULL; }
+
+static uint32_t first_of_group(const Warp *w) { return w->warp_id / GROUP_WARPS * GROUP_WARPS; }
+
+bool products_behind(const Warp *w, uint32_t groups)
+{
+    const Queue *queue = queue_of(w);
+    const uint32_t first = first_of_group(w);
+    uint32_t least = 0;
+    for (size_t n = 0; queue && n < queue->count; n++)
+        if (queue->of[n].commits > groups) least = queue->of[n].number + 1;
+    for (uint32_t other = first; other < first + GROUP_WARPS; other++)
+        if (least > watch.here->products->begun[other]) return true;
+    return false;
+}
+
 bool products_take(const Warp *w, uint32_t groups, Product *taken)
 {
     Products *products = watch.here->products;
-    Queue *queue = products ? &products->queues[w->warp_id] : NULL;
+    Queue *queue = queue_of(w);
+    const uint32_t first = first_of_group(w);
     if (!queue || !queue->count || queue->of[0].commits <= groups) return false;
-    *taken = queue->of[0];
+    end_reading(products, w->warp_id, &queue->of[0], taken);
     memmove(queue->of, queue->of + 1, --queue->count * sizeof *queue->of);
-    for (uint32_t i = 0; i < taken->count; i++)
-        products->readers[taken->chunks[i]] &= ~(1u << w->warp_id);
-    for (size_t n = 0; n < queue->count; n++) mark_read(products, w, &queue->of[n]);
+    for (uint32_t other = first; other < first + GROUP_WARPS; other++) {
+        if (products->begun[other] > taken->number)
+            order_hear(w->warp_id, other, products->began[other][taken->number % RECENT] + 1);
+        if (!taken->count) order_hear(w->warp_id, other, products->waited[other]);
+    }
     return true;
+}
+
+bool products_share(const Warp *w, uint32_t other, uint32_t number, Product *taken)
+{
+    Products *products = watch.here->products;
+    Queue *queue = &products->queues[other];
+    for (size_t n = 0; n < queue->count && other != w->warp_id; n++)
+        if (queue->of[n].number == number && queue->of[n].count) {
+            end_reading(products, other, &queue->of[n], taken);
+            products->waited[w->warp_id] = order.now + 1;
+            return true;
+        }
+    return false;
 }
 
 void sg_sanitize_product_touch(Warp *w, uint32_t site, uint32_t product, uint32_t writes,

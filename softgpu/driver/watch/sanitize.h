@@ -75,6 +75,8 @@ void order_barrier(uint32_t barrier, uint32_t waiting, bool all);
 void order_fence(uint32_t warp, uint32_t lanes, bool device);
 /* What lanes know of now is seen by the asynchronous proxy, and by whom they tell of it. */
 void order_proxy_fence(uint32_t warp, uint32_t lanes, uint32_t live);
+/* A warp learns what another one of its block did before some time. */
+void order_hear(uint32_t warp, uint32_t other, uint32_t until);
 bool order_proxied(Mark mark, uint32_t warp); /* whether that goes for an access of the block */
 /* An atomic or volatile access makes known (release: without a fence before) or learns. */
 void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release);
@@ -263,19 +265,22 @@ bool copies_take(const Warp *w, uint32_t mask, uint32_t groups, Taken *taken);
 
 /* ---- products.c: what wgmma has under way ---- */
 
-/* What one warp reads of shared memory for one instruction. */
+/* What one warp reads of shared memory for one instruction, its number-th. */
 typedef struct {
-    uint32_t site, commits, count;
+    uint32_t site, number, commits, count;
     uint16_t chunks[WGMMA_CHUNKS];
 } Product;
 
 void products_forget(Products *products); /* all of them */
-void products_begin(const Warp *w, const Product *product);
-/* One that this warp need not wait for any longer, if its last `groups` may be under way yet; false:
-   there are no more. */
+void products_begin(const Warp *w, Product *product);
+/* Whether a warp must still begin a product of its warpgroup that this one is about to wait for, if
+   its last `groups` may be under way yet. */
+bool products_behind(const Warp *w, uint32_t groups);
+/* One that this warp need not wait for any longer; false: there are no more. It knows then that the
+   others of its warpgroup have begun it, and who has waited for it. */
 bool products_take(const Warp *w, uint32_t groups, Product *taken);
-/* A store to what a product reads. */
-void products_collide(const Access *a, const uint64_t *addr, uint32_t mask);
+/* The share that another warp of its warpgroup has in a product, if nobody has waited for that. */
+bool products_share(const Warp *w, uint32_t other, uint32_t number, Product *taken);
 
 /* ---- regions.c: the shadows of allocations ---- */
 

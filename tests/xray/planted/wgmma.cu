@@ -195,14 +195,14 @@ extern "C" __global__ void next_tile_too_early(const half *a, const half *b, flo
     keep(out, d);
 }
 
-// launch: grid 2, block 128; in half 4096, in half 512, new float 512
-extern "C" __global__ void no_barrier_after_waiting_for_it(const half *a, const half *b, float *out)
+// launch: grid 2, block 256; in half 4096, in half 512, new float 512
+extern "C" __global__ void another_warpgroup_still_reads(const half *a, const half *b, float *out)
 {
     __shared__ alignas(1024) half tile[1024], other[128];
     float d[4] = {};
     for (int t = 0; t < 4; t++) {
-        for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[t * 1024 + i];
-        other[threadIdx.x] = b[t * 128 + threadIdx.x];  // caught: race
+        for (int i = threadIdx.x; i < 1024; i += 256) tile[i] = a[t * 1024 + i];
+        if (threadIdx.x < 128) other[threadIdx.x] = b[t * 128 + threadIdx.x];  // caught: race
         fence();
         __syncthreads();
         start();
@@ -211,7 +211,7 @@ extern "C" __global__ void no_barrier_after_waiting_for_it(const half *a, const 
         wait<0>();
         if (!BUG) __syncthreads();
     }
-    keep(out, d);
+    if (threadIdx.x < 128) keep(out, d);
 }
 
 // launch: grid 2, block 128; in half 4096, in half 512, new float 512
