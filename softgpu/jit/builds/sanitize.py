@@ -23,11 +23,6 @@ _FENCE = contract.flags("FenceHint", "HINT_")
 _BARRIER = contract.flags("BarrierHint", "HINT_")
 
 
-def _is_of_box(item: Instruction) -> bool:
-    """Whether it is a copy whose place in memory a tensor map says."""
-    return item.opcode == "cp" and "tensor" in item.modifiers
-
-
 class SanitizedEmitter(FunctionEmitter):
     """Emits functions that let the sanitizer see, and decide on, what they do to memory."""
 
@@ -69,7 +64,9 @@ class SanitizedEmitter(FunctionEmitter):
     def _origin(self, item: Instruction | None, kind: str) -> tuple[int, int, int, int, int]:
         """The fields of struct Origin in driver/runtime.h."""
         addresses = [o for o in item.operands if isinstance(o, Address)] if item else []
-        if not addresses or kind not in ("load", "store", "atomic", "red") or _is_of_box(item):
+        if item is None or not addresses or kind not in ("load", "store", "atomic", "red"):
+            return 0, 0, 0, 0, 0
+        if item.opcode == "cp" and "tensor" in item.modifiers:  # a map says where in memory
             return 0, 0, 0, 0, 0
         address = addresses[("store", "load", "atomic").index(kind) if len(addresses) > 1 else 0]
         facts = int(address in self.found.updated), self._moves(item, address)
