@@ -10,6 +10,8 @@
     ops.attention(q, k, v, causal=True)      # of [..., heads, rows, size], floats and halves
     ops.conv2d(x, weight, bias, padding=1), ops.conv2d_input(...), ops.conv2d_weight(...)
 
+    ops.all_reduce(arrays), ops.reduce_scatter(arrays), ops.all_gather(arrays), ops.broadcast(x)
+
 All work is queued on `stream`. Results are new contiguous arrays, and the same bits every run. An
 array may be dropped as soon as what uses it is queued on the stream that it was made on.
 
@@ -34,8 +36,12 @@ from zero and saturated; 0 / 0 is 0.
 `layout="NHWC"`: the result's shape is N, C, H, W, as ever, its memory N, H, W, C; inputs lie as
 their strides say.
 
+The last four are of several devices (helpers.ranks), on each of which lies one of the arrays.
+
 Kernel, stride, padding and dilation of a window are numbers, or pairs of height and width."""
 
+from .collective import *  # noqa: F403
+from .collective import __all__ as _collective
 from .convolution import *  # noqa: F403
 from .convolution import __all__ as _convolution
 from .elementwise import *  # noqa: F403
@@ -52,6 +58,7 @@ from .windows import *  # noqa: F403
 from .windows import __all__ as _windows
 
 __all__ = [
+    *_collective,
     *_attention,
     *_convolution,
     *_elementwise,

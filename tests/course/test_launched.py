@@ -16,12 +16,14 @@ OF_ATTENTION = [
     f"attention/{name}.cu" for name in ("fused", "merge", "running", "scores", "tensor")
 ]
 NOT_LAUNCHED = {
+    "ranks/one_shot.cu": "ops.all_reduce launches it on several devices: test_collective.py",
     "attention/merge.cu": "ops.attention chooses it where queries are few: test_attention.py",
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
+    "ranks/one_shot.cu": "no GPU has counted it yet",
     **dict.fromkeys(OF_ATTENTION, "no GPU has counted it yet"),
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/wait.cu": "what it counts is time",

@@ -1,0 +1,43 @@
+// Sum over ranks: out[i] = of[0][first + i] + of[1][first + i] + ..., i < count, where each array lies
+// in the memory of another device. Any launch of one dimension; with PACK above 1, out and all
+// of[r] + first are aligned to PACK elements.
+// Step 1: every device reads what it needs from its neighbours. All add in the order of the ranks,
+// so that they come to the same bits.
+// Limit: the link that most bytes come over.
+using T = float;
+using Acc = float;
+constexpr int RANKS = 2;
+constexpr int PACK = 1;
+
+struct Ranks {
+    const T *of[RANKS];
+};
+
+struct alignas(sizeof(T) * PACK) Pack {
+    T of[PACK];
+};
+
+extern "C" __global__ void one_shot(const Ranks ranks, T *out, long long first, long long count)
+{
+    long long packs = count / PACK, step = gridDim.x * (long long)blockDim.x;
+    long long thread = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    for (long long i = thread; i < packs; i += step) {
+        Pack got[RANKS], sum;
+#pragma unroll
+        for (int r = 0; r < RANKS; ++r)
+            got[r] = reinterpret_cast<const Pack *>(ranks.of[r] + first)[i];
+#pragma unroll
+        for (int k = 0; k < PACK; ++k) {
+            Acc total = got[0].of[k];
+#pragma unroll
+            for (int r = 1; r < RANKS; ++r) total += Acc(got[r].of[k]);
+            sum.of[k] = T(total);
+        }
+        reinterpret_cast<Pack *>(out)[i] = sum;
+    }
+    for (long long i = packs * PACK + thread; i < count; i += step) {
+        Acc total = ranks.of[0][first + i];
+        for (int r = 1; r < RANKS; ++r) total += Acc(ranks.of[r][first + i]);
+        out[i] = T(total);
+    }
+}

@@ -1,0 +1,82 @@
+"""The devices of one process: a context for each, which reaches the memory of all others.
+
+    from helpers import ops, ranks
+    arrays = []
+    for rank in range(ranks.count()):
+        with ranks.on(rank):
+            arrays.append(pycuda.gpuarray.to_gpu(...))
+    sums = ops.all_reduce(arrays)
+
+SOFTGPU_DEVICES=4 makes four devices of the software GPU. Contexts are the devices' primary ones."""
+
+import ctypes
+from contextlib import contextmanager
+from functools import cache
+
+from . import autoinit
+
+import pycuda.driver as cuda  # isort: skip  (autoinit first)
+
+__all__ = ["count", "meet", "on", "rank_of", "stream"]
+
+DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_...
+
+
+def count():
+    """How many devices there are."""
+    return cuda.Device.count()
+
+
+@contextmanager
+def on(rank):
+    """What is allocated and launched in this block is of a device, by its number."""
+    context = _contexts()[rank]
+    context.push()
+    try:
+        yield context
+    finally:
+        context.pop()
+
+
+@cache
+def _contexts():
+    """One of each device; each may touch what the others allocate."""
+    others = [cuda.Device(rank).retain_primary_context() for rank in range(1, count())]
+    contexts = [autoinit.context, *others]
+    for number, context in enumerate(contexts):
+        context.push()
+        for peer, other in enumerate(contexts):
+            if cuda.Device(number).can_access_peer(cuda.Device(peer)):
+                context.enable_peer_access(other)
+        context.pop()
+    return contexts
+
+
+def rank_of(x):
+    """The device that an array lies on."""
+    driver, rank = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
+    address = ctypes.c_uint64(int(x.gpudata))
+    if driver.cuPointerGetAttribute(ctypes.byref(rank), DEVICE_ORDINAL, address):
+        raise ValueError(f"an array at {address.value:#x} is in no device's memory")
+    return rank.value
+
+
+@cache
+def stream(rank):
+    """Where work on a device is queued that goes on while others do theirs. As PyCUDA's default
+    stream waits for it, and it for that, neither is overtaken."""
+    with on(rank):
+        return cuda.Stream()
+
+
+def meet(numbers):
+    """What these devices' streams get next begins once all that any of them has got is done."""
+    events = []
+    for rank in numbers:
+        with on(rank):
+            events.append(cuda.Event(cuda.event_flags.DISABLE_TIMING))
+            events[-1].record(stream(rank))
+    for rank in numbers:
+        with on(rank):
+            for event in events:
+                stream(rank).wait_for_event(event)

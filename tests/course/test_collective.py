@@ -1,0 +1,113 @@
+"""Operations of several devices, in processes with four of them."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests import ROOT
+
+BEGIN = """
+import numpy as np
+from helpers import ops, ranks
+from pycuda import gpuarray
+rng = np.random.default_rng(1)
+def placed(numbers):
+    arrays = []
+    for rank, x in enumerate(numbers):
+        with ranks.on(rank):
+            arrays.append(gpuarray.to_gpu(x))
+    return arrays
+def drawn(*shape, dtype=np.float32):
+    numbers = rng.normal(size=(ranks.count(), *shape)) * 10.0 ** rng.integers(-3, 4, shape)
+    return list(numbers.astype(dtype))
+def in_order(numbers):
+    wide = {"float16": np.float32, "int32": np.int64}.get(numbers[0].dtype.name, numbers[0].dtype)
+    total = numbers[0].astype(wide)
+    for x in numbers[1:]:
+        total = total + x.astype(wide)
+    return total.astype(numbers[0].dtype)
+def refused(call, *arguments):
+    try:
+        call(*arguments)
+    except (TypeError, ValueError) as error:
+        print(error)
+"""
+
+
+def told(script, devices="4"):
+    """What a script with several software GPUs prints, line by line."""
+    own = {"HELPERS_DEVICE": "software", "SOFTGPU_DEVICES": devices, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + script], env=os.environ | own, capture_output=True, text=True
+    )
+    assert not done.returncode, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("devices", ["1", "2", "4", "5"])
+def test_all_reduce_adds_in_order(devices):
+    look = """
+for dtype in np.float16, np.float32, np.float64, np.int32:
+    for shape in (1,), (7, 33), (70001,), (131072,):
+        numbers = drawn(*shape, dtype=dtype)
+        arrays = placed(numbers)
+        for rank, out in enumerate(ops.all_reduce(arrays)):
+            assert out.get().tobytes() == in_order(numbers).tobytes(), (dtype, shape, rank)
+            assert ranks.rank_of(out) == rank
+        assert all((x.get() == y).all() for x, y in zip(arrays, numbers))
+print("done")
+"""
+    assert told(look, devices) == ["done"]
+
+
+def test_parts_are_gathered_and_scattered():
+    look = """
+numbers = drawn(8, 5)
+arrays = placed(numbers)
+for rank, part in enumerate(ops.reduce_scatter(arrays)):
+    assert (part.get() == in_order(numbers)[2 * rank : 2 * rank + 2]).all()
+for whole in ops.all_gather(arrays):
+    assert (whole.get() == np.concatenate(numbers)).all()
+for rank, copy in zip((3, 0, 2), ops.broadcast(arrays[2], (3, 0, 2))):
+    assert ranks.rank_of(copy) == rank and (copy.get() == numbers[2]).all()
+print(len(ops.broadcast(arrays[1])))
+"""
+    assert told(look) == ["4"]
+
+
+def test_a_long_all_reduce_moves_what_it_must():
+    """Each device reads the others' share of what it adds up, then the sums of the others."""
+    look = """
+import softgpu
+arrays = placed(drawn(1 << 18))
+softgpu.link_bytes()
+ops.all_reduce(arrays)
+print(softgpu.link_bytes())
+"""
+    part = 2 * (1 << 18) * 4 // 4
+    assert told(look) == [str([[0 if a == b else part for b in range(4)] for a in range(4)])]
+
+
+def test_arrays_that_do_not_belong_together_are_refused():
+    look = """
+a, b, c, d = placed(drawn(8))
+with ranks.on(1):
+    e = gpuarray.to_gpu(np.zeros(9, np.float32))
+refused(ops.all_reduce, [])
+refused(ops.all_reduce, [a, e])
+refused(ops.all_reduce, [b, c, b])
+refused(ops.reduce_scatter, [a, b, c])
+refused(ops.all_reduce, [a, 1])
+"""
+    words = [
+        "got none",
+        "arrays of one kind",
+        "arrays 0 and 2 lie on device 1",
+        "8 rows",
+        "got int",
+    ]
+    lines = told(look)
+    assert len(lines) == len(words)
+    assert all(expected in line for line, expected in zip(lines, words, strict=True))
