@@ -10,6 +10,7 @@ __all__ = [
     "assert_close",
     "assert_equal",
     "attention",
+    "attention_gradients",
     "dot_tolerance",
     "prod_tolerance",
     "operand",
@@ -154,6 +155,50 @@ def attention(q, k, v, scale=None, bias=None, narrow="float32"):
         logs = (peak + np.log(total))[..., 0]
         log_error = (exponent + gamma(keys + 8 * tiles, "float32") + 4 * u * np.abs(peak))[..., 0]
         return shares @ v, np.where(total[..., 0] == 0, -np.inf, logs), error, log_error
+
+
+def attention_gradients(gradient, q, k, v, scale=None, bias=None, narrow="float32"):
+    """The gradients of attention by q, k and v in float64, and the largest errors of each by any of
+    the course's kernels: as of attention, whose result and logarithms they start from."""
+    out, logs, out_error, log_error = attention(q, k, v, scale, bias, narrow)
+    one = narrow if isinstance(narrow, float) else roundoff(narrow)
+    out_error = out_error + one * (np.abs(out) + out_error)
+    gradient, q, k, v = (on_host(x).astype(float) for x in (gradient, q, k, v))
+    group = q.shape[-3] // k.shape[-3]
+    k, v = (np.repeat(x, group, -3) for x in (k, v))
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    scores = scale * (q @ k.swapaxes(-1, -2)) + (0 if bias is None else bias)
+    empty = logs[..., None] == -np.inf
+    with np.errstate(invalid="ignore"):
+        shares = np.where(empty, 0, np.exp(scores - np.where(empty, 0, logs[..., None])))
+    size = np.abs(scale) * (np.abs(q) @ np.abs(k).swapaxes(-1, -2))
+    size += 0 if bias is None else np.where(np.isfinite(bias), np.abs(bias), 0)
+    most = size.max(-1, keepdims=True, initial=0) + np.where(empty, 0, np.abs(logs[..., None]))
+    lost = np.where(empty, 0, log_error[..., None]) + (q.shape[-1] + 8) * roundoff("float32") * most
+    lost = np.expm1(lost) + gamma(8, "float32")
+    by_shares, weight = gradient @ v.swapaxes(-1, -2), np.abs(gradient) @ np.abs(v).swapaxes(-1, -2)
+    product = (gradient * out).sum(-1, keepdims=True)
+    dot = gamma(v.shape[-1] + 4, "float32")
+    off = (np.abs(gradient) * (out_error + dot * np.abs(out))).sum(-1, keepdims=True) + dot * weight
+    slopes = shares * (by_shares - product) * scale
+    slopes_off = np.abs(scale) * shares * ((1 + lost) * off + lost * np.abs(by_shares - product))
+
+    def made(weights, weights_off, x, shared):
+        want, error = weights @ x, weights_off @ np.abs(x)
+        error += gamma(weights.shape[-1] * group + 4, "float32") * (np.abs(weights) @ np.abs(x))
+        if shared and group > 1:
+            split = *want.shape[:-3], want.shape[-3] // group, group, *want.shape[-2:]
+            want, error = (y.reshape(split).sum(-3) for y in (want, error))
+        smallest = 2.0**-24 if narrow == "float16" else 2.0**-126
+        return want, error + one * (np.abs(want) + error) + smallest
+
+    turned = [x.swapaxes(-1, -2) for x in (slopes, slopes_off, shares, shares * lost)]
+    by_k, by_k_off, by_v, by_v_off = turned
+    return (
+        made(slopes, slopes_off, k, False),
+        made(by_k, by_k_off, q, True),
+        made(by_v, by_v_off, gradient, True),
+    )
 
 
 def assert_equal(got, expected, what="result"):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import isfinite, prod
 
 import numpy as np
+from pycuda.gpuarray import GPUArray
 
 from .. import sources
 from . import tensor
@@ -21,7 +22,7 @@ from .launch import (
     workspace,
 )
 
-__all__ = ["attention"]
+__all__ = ["attention", "attention_backward"]
 
 CAUSAL = {False: None, True: "upper_left", "upper_left": "upper_left", "lower_right": "lower_right"}
 LARGEST_HEAD = 256
@@ -29,6 +30,7 @@ MOST_FOLDED = 16  # heads that share keys, in the rows of one tile
 TOGETHER_BYTES = 1 << 24  # of keys and values, which stay in L2
 LEAST_SHARE = 256  # keys, for a split to pay
 MOST_SPLITS = 128
+GRADIENT_TILE = 32  # queries or keys
 
 prepared = Kept()
 
@@ -68,7 +70,9 @@ TILES = {  # by the size of heads: for many rows, for fewer, and for those of on
 IN_FLOATS = {rows: Tile(1, rows // 16, 64, 0, 1) for rows in (16, 64)}
 
 
-def attention(q, k, v, causal=False, scale=None, mask=None, stream=None, dtype=None):
+def attention(
+    q, k, v, causal=False, scale=None, mask=None, stream=None, dtype=None, with_logs=False
+):
     """softmax(scale * q kᵀ + mask) v of each head: q[..., heads, queries, size],
     k[..., kv_heads, keys, size], v[..., kv_heads, keys, value_size]; kv_heads divides heads, and
     neighbouring heads of queries share one. Leading dimensions are equal; sizes are 256 at most.
@@ -80,30 +84,52 @@ def attention(q, k, v, causal=False, scale=None, mask=None, stream=None, dtype=N
     need not show. dtype="bfloat16" takes arrays of uint16 for the bits of such numbers.
 
     float16 and bfloat16 are multiplied by tensor cores where the GPU has them; probabilities are
-    rounded to the type of v."""
-    return _attend(q, k, v, causal, scale, mask, stream, dtype)[0]
+    rounded to the type of v. with_logs: the result, and the logarithms of the sums of exponentials
+    that its rows were divided by, float32, which attention_backward takes."""
+    asked, arrays = _asked(_Forward, (q, k, v), causal, scale, mask, stream, dtype)
+    out, logs = asked(arrays, workspace(stream), stream)
+    return (out, logs) if with_logs else out
 
 
-def _attend(q, k, v, causal, scale, mask, stream, dtype):
-    """The result of attention, and the logarithms of its rows' sums."""
-    arrays, side = (q, k, v, *([] if mask is None else [mask])), _side(causal)
-    key = context(), *map(signature, arrays), side, scale, dtype
+def attention_backward(
+    gradient, q, k, v, saved=None, causal=False, scale=None, mask=None, stream=None, dtype=None
+):
+    """The gradients by q, k and v of what has this gradient by the result of attention. saved: what
+    attention gave, with_logs; made again if None. No matrix of probabilities is stored, and the
+    sums are made in one order, in float32."""
+    asked, arrays = _asked(_Backward, (q, k, v), causal, scale, mask, stream, dtype)
+    rounded = (
+        attention(q, k, v, causal, scale, mask, stream, dtype, True) if saved is None else saved
+    )
+    given = gradient, *rounded
+    forms = (q.dtype, asked.shape), (q.dtype, asked.shape), (np.float32, asked.shape[:-1])
+    for name, x, (kind, shape) in zip(("gradient", "saved[0]", "saved[1]"), given, forms):
+        check(x, [np.dtype(kind).name], f"attention_backward: {name}")
+        if x.shape != shape:
+            raise ValueError(f"attention_backward: {name} has shape {x.shape}; expected {shape}")
+    packed = [contiguous(x, stream) for x in given]
+    return asked(arrays, packed, workspace(stream), stream)
+
+
+def _asked(what, arrays, causal, scale, mask, stream, dtype):
+    """What queues it, and the arrays as it takes them, the mask among them if there is one."""
+    q, k, v = arrays
+    told, side = (q, k, v, *([] if mask is None else [mask])), _side(causal)
+    key = what, context(), *map(signature, told), side, scale, dtype
     call = prepared.get(key)
     if call is None:
         kind = _kind(q, k, v, dtype)
         shape = _shape(q, k, v)
         if mask is not None:
             _check_mask(mask, q, (*q.shape[:-1], k.shape[-2]))
-        lain = [_laid_out(x, kind, stream) for x in (q, k, v)]
-        lain.append(None if mask is None else _stepping(mask, len(q.shape), stream))
-        if any(new is not old for new, old in zip(lain, (q, k, v, mask))):
-            q, k, v, mask = lain
-            return _attend(q, k, v, causal, scale, mask, stream, dtype)
+        lain = tuple(_laid_out(x, kind, stream) for x in arrays)
+        if any(new is not old for new, old in zip(lain, arrays)):
+            return _asked(what, lain, causal, scale, mask, stream, dtype)
         scale = q.shape[-1] ** -0.5 if scale is None else float(scale)
         if not isfinite(scale):
             raise ValueError(f"attention: scale is {scale}: expected a finite number")
-        call = prepared[key] = _Prepared(q, k, v, mask, shape, side, scale, kind)
-    return call(arrays, workspace(stream), stream)
+        call = prepared[key] = what(_Problem(q, k, v, mask, shape, side, scale, kind))
+    return call, told
 
 
 def _kind(q, k, v, dtype):
@@ -193,70 +219,125 @@ def _laid_out(x, kind, stream):
     return tensor.padded(x, True, stream) if x.size else x
 
 
-def _stepping(mask, ndim, stream):
-    """A mask, or a copy of it whose batches' dimensions have one stride."""
-    whole = _of_scores(mask, ndim)
-    return mask if whole is not None else contiguous(mask, stream)
+def _of_scores(mask, shape):
+    """A mask's strides for batch, head, row and column of scores of this shape, 0 where it is
+    repeated."""
+    added = len(shape) - mask.ndim
+    strides = (0,) * added + element_strides(mask)
+    strides = [0 if n == 1 else s for n, s in zip((1,) * added + mask.shape, strides)]
+    outer = [(n, s) for n, s in zip(shape[:-3], strides[:-3]) if n != 1]
+    if any(step != size * inner for (_, step), (size, inner) in zip(outer, outer[1:])):
+        raise ValueError(f"attention: mask of shape {mask.shape} is repeated along some dimensions"
+                         f" before the heads, or lies so: make it whole, {shape}")  # fmt: skip
+    return (outer[-1][1] if outer else 0), (strides[-3] if len(shape) > 2 else 0), *strides[-2:]
 
 
-def _of_scores(mask, ndim):
-    """A mask's strides for batch, head, row and column, 0 where it is repeated; None: they lie
-    otherwise."""
-    sizes = (1,) * (ndim - mask.ndim) + mask.shape
-    strides = (0,) * (ndim - mask.ndim) + element_strides(mask)
-    strides = [0 if size == 1 else step for size, step in zip(sizes, strides)]
-    outer = list(zip(sizes[:-3], strides[:-3]))
-    for (_, step), (size, inner) in zip(outer, outer[1:]):
-        if step != size * inner:
-            return None
-    return (outer[-1][1] if outer else 0), (strides[-3] if ndim > 2 else 0), *strides[-2:]
+@dataclass(frozen=True)
+class _Problem:
+    """What attention is asked for."""
+
+    q: GPUArray
+    k: GPUArray
+    v: GPUArray
+    mask: GPUArray | None
+    shape: tuple  # of the result
+    side: str | None
+    scale: float
+    kind: tensor.Kind | None
+
+    @property
+    def heads(self):
+        """Of queries."""
+        return self.shape[-3] if len(self.shape) > 2 else 1
+
+    @property
+    def group(self):
+        """Heads of queries that share one of keys."""
+        return self.heads // (self.k.shape[-3] if self.k.ndim > 2 else 1)
+
+    @property
+    def keys(self):
+        return self.k.shape[-2]
+
+    @property
+    def element(self):
+        """The type of all arrays in CUDA."""
+        if self.q.dtype == np.uint16:
+            return tensor.KINDS["bfloat16"].element
+        return sources.C_NAMES[self.q.dtype.name]
+
+    @property
+    def places(self):
+        """The strides of q, k, v and the mask."""
+        steps = [step for x in (self.q, self.k, self.v) for step in _merged(x)]
+        scores = *self.q.shape[:-1], self.keys
+        return [*steps, *((0,) * 4 if self.mask is None else _of_scores(self.mask, scores))]
+
+    def head(self, by_tensor_cores):
+        """The size of heads that a kernel is made for."""
+        size = max(self.q.shape[-1], self.shape[-1])
+        return next(s for s in TILES if size <= s and (by_tensor_cores or s % 64 == 0))
+
+    def pack(self):
+        """Floats to a load."""
+        places = [x.shape[-1] for x in (self.q, self.k, self.v)] + self.places[:9]
+        aligned = not any(address(x) % 16 for x in (self.q, self.k, self.v))
+        return 4 if aligned and not any(place % 4 for place in places) else 1
+
+    def words(self, units=1, together=1):
+        """A Problem of problem.cuh."""
+        *outer, queries, size = self.shape
+        diagonal = self.keys - queries if self.side == "lower_right" else 0
+        sizes = queries, self.keys, self.q.shape[-1], size, self.heads, self.group
+        return np.array([*sizes, units, together, diagonal, *self.places], np.int64)
+
+    def choices(self):
+        """What all kernels are told."""
+        told = {"T": self.element, "CAUSAL": int(self.side is not None)}
+        if self.mask is None:
+            return told | {"MASKED": 0}
+        same = self.mask.dtype == self.q.dtype
+        return told | {
+            "MASKED": 1,
+            "Mask": self.element if same else sources.C_NAMES[self.mask.dtype.name],
+        }
 
 
-class _Prepared:
+class _Forward:
     """What queues an attention: call(arrays, workspace, stream) -> its result and logarithms."""
 
-    def __init__(self, q, k, v, mask, shape, side, scale, kind):
-        *outer, queries, size = shape
-        self.form = Form(shape, q.dtype)
+    def __init__(self, asked):
+        *outer, queries, size = asked.shape
+        self.form = Form(asked.shape, asked.q.dtype)
         self.logs = Form((*outer, queries), np.float32)
-        self.rows, keys = prod(outer) * queries, k.shape[-2]
+        self.rows = prod(outer) * queries
         self.launch = None
         if not self.rows * size:
             return
-        heads = outer[-1] if outer else 1
-        group = heads // (k.shape[-3] if k.ndim > 2 else 1)
+        group = asked.group
         fold = group if group > 1 and group * queries <= MOST_FOLDED else 1
         lines, units = queries * fold, prod(outer) // fold
-        head = next(s for s in TILES if max(q.shape[-1], size) <= s and (kind or s % 64 == 0))
-        tile = self._tile(head, lines, units, kind)
+        tile = self._tile(asked, lines, units)
         blocks = ceil_divide(lines, tile.rows) * units
-        self.splits = self._splits(blocks, tile, keys)
-        nbytes = keys * (q.shape[-1] + size) * q.dtype.itemsize
+        self.splits = self._splits(blocks, tile, asked.keys)
+        nbytes = asked.keys * (asked.q.shape[-1] + size) * asked.q.dtype.itemsize
         together = max(1, min(units, TOGETHER_BYTES // max(nbytes, 1)))
-        diagonal = keys - queries if side == "lower_right" else 0
-        steps = [*_merged(q), *_merged(k), *_merged(v)]
-        steps += (0,) * 4 if mask is None else _of_scores(mask, q.ndim)
-        words = queries, keys, q.shape[-1], size, heads, group, units, together, diagonal, *steps
-        made = kind.element if kind else sources.C_NAMES[q.dtype.name]
-        choices = {"T": made, "Out": made if self.splits == 1 else "float", "HEAD": head}
-        choices |= {"CAUSAL": int(side is not None), "MASKED": int(mask is not None), "FOLD": fold}
-        if mask is not None:
-            same = kind and mask.dtype == q.dtype
-            choices["Mask"] = kind.element if same else sources.C_NAMES[mask.dtype.name]
-        self.launch = self._call(tile, head, choices, (q, k, v), steps, kind, scale, mask)(
-            (blocks, self.splits), np.array(words, np.int64), np.float32(scale)
-        )
+        file, choices, block, shared = self._kernel(asked, tile)
+        choices["Out"] = asked.element if self.splits == 1 else "float"
+        self.launch = KernelCall(
+            file, choices | {"FOLD": fold}, (blocks, self.splits), (block,),
+            asked.words(units, together), np.float32(asked.scale), shared=shared,
+        )  # fmt: skip
         if self.splits > 1:
             sizes = self.rows, size, self.splits
-            self.merge = KernelCall(
-                "attention/merge.cu", {"Out": made}, (self.rows,), (64,), *sizes
-            )
+            told = {"Out": asked.element}
+            self.merge = KernelCall("attention/merge.cu", told, (self.rows,), (64,), *sizes)
 
     @staticmethod
-    def _tile(head, lines, units, kind):
-        if kind is None:
+    def _tile(asked, lines, units):
+        if asked.kind is None:
             return IN_FLOATS[16 if lines <= 16 else 64]
-        many, fewer, one = TILES[head]
+        many, fewer, one = TILES[asked.head(True)]
         if lines <= 16:
             return one
         return many if ceil_divide(lines, many.rows) * units >= multiprocessors() else fewer
@@ -267,19 +348,17 @@ class _Prepared:
         return max(1, min(most, ceil_divide(keys, LEAST_SHARE), MOST_SPLITS))
 
     @staticmethod
-    def _call(tile, head, choices, arrays, steps, kind, scale, mask):
-        """A function that makes the KernelCall of a grid, from its arguments."""
-        if kind:
-            choices = choices | tile.choices | {"SCORED": int(mask is not None or scale <= 0)}
-            shared, block, file = tile.shared_bytes(head), 32 * tile.warps, "attention/tensor.cu"
-        else:
-            places = [x.shape[-1] for x in arrays] + steps[:9]
-            aligned = not any(address(x) % 16 for x in arrays)
-            pack = 4 if aligned and not any(place % 4 for place in places) else 1
-            choices = choices | {"ROWS": tile.rows, "KEYS": tile.keys, "PACK": pack}
-            shared = 4 * ((tile.rows + tile.keys) * (head + 4) + tile.rows * (tile.keys + 4))
-            block, file = 256, "attention/running.cu"
-        return lambda grid, *args: KernelCall(file, choices, grid, (block,), *args, shared=shared)
+    def _kernel(asked, tile):
+        """The file, its choices, threads of a block, and bytes of shared memory."""
+        head = asked.head(asked.kind)
+        choices = asked.choices() | {"HEAD": head, "KEYS": tile.keys}
+        if asked.kind:
+            scored = int(asked.mask is not None or asked.scale <= 0)
+            choices |= tile.choices | {"SCORED": scored}
+            return "attention/tensor.cu", choices, 32 * tile.warps, tile.shared_bytes(head)
+        floats = (tile.rows + tile.keys) * (head + 4) + tile.rows * (tile.keys + 4)
+        choices |= {"ROWS": tile.rows, "PACK": asked.pack()}
+        return "attention/running.cu", choices, 256, 4 * floats
 
     def __call__(self, arrays, room, stream):
         out, logs = (form.new(arrays[0], room.pool) for form in (self.form, self.logs))
@@ -295,3 +374,42 @@ class _Prepared:
         if self.splits > 1:
             self.merge(stream, (made, sums, address(out)), after=(address(logs),))
         return out, logs
+
+
+class _Backward:
+    """What queues the gradients: call(arrays, given, workspace, stream) -> those by q, k and v;
+    given: the gradient by the result, the result, and its logarithms."""
+
+    def __init__(self, asked):
+        *outer, queries, size = self.shape = asked.shape
+        self.forms = [Form(x.shape, x.dtype) for x in (asked.q, asked.k, asked.v)]
+        self.rows, head = prod(outer) * queries, asked.head(False)
+        told = {"T": asked.element}
+        self.products = self.by_q = self.by_keys = None
+        if self.rows:
+            grid, sizes = (ceil_divide(self.rows, 8),), (self.rows, size)
+            self.products = KernelCall("attention/products.cu", told, grid, (256,), *sizes)
+        choices = asked.choices() | {"HEAD": head, "PACK": asked.pack()}
+        shared = 4 * GRADIENT_TILE * (4 * (head + 4) + 2 * (GRADIENT_TILE + 1))
+        calls = []
+        for of_keys, x in (0, asked.q), (1, asked.k):
+            blocks = ceil_divide(x.shape[-2], GRADIENT_TILE) * prod(x.shape[:-2])
+            arguments = asked.words(), np.float32(asked.scale)
+            calls.append(
+                KernelCall("attention/gradient.cu", choices | {"OF_KEYS": of_keys}, (blocks,),
+                           (256,), *arguments, shared=shared) if blocks else None
+            )  # fmt: skip
+        self.by_q, self.by_keys = calls
+
+    def __call__(self, arrays, given, room, stream):
+        made = [form.new(arrays[0], room.pool) for form in self.forms]
+        q, k, v, *mask = map(address, arrays)
+        gradient, result, logs = map(address, given)
+        products, _ = room.scratch(4 * self.rows, 0)
+        if self.products:
+            self.products(stream, (gradient, result, products))
+        for call, results in (self.by_q, (made[0], made[0])), (self.by_keys, made[1:]):
+            if call:
+                after = gradient, logs, products, *map(address, results), *(mask or [0])
+                call(stream, (q, k, v), after=after)
+        return tuple(made)

@@ -91,7 +91,7 @@ class KernelCall:
         self.function._launch_kernel(self.grid, self.block, arguments, self.shared, stream)
 
 
-ADDRESSES = [Struct(f"{count}Q").pack for count in range(4)]
+ADDRESSES = [Struct(f"{count}Q").pack for count in range(7)]
 
 
 class Form:

@@ -206,3 +206,49 @@ def test_matrices_lie_in_different_banks():
     total = xray.profile(kernel, *arguments, **named).total
     assert total["lds.wavefronts"] - total["lds.requests"] * 4 == 0
     assert total["hmma"] == 2 * 64**3 // (16 * 8 * 16)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("causal", CAUSAL)
+def test_gradients(kind, causal):
+    way = KINDS.index(kind) + CAUSAL.index(causal)
+    shapes = ((2, 4), 2, 40, 70, 64, 48), ((1, 6), 2, 33, 20, 24, 24), ((2,), 2, 70, 70, 7, 100)
+    outer, shared, queries, keys, size, values = shapes[way % 3]
+    lying, exact = operands(outer, shared, queries, keys, size, values, kind)
+    given, gradient = checks.operand(numbers(*outer, queries, values, seed=7), kind)
+    told = {"causal": causal, "scale": 0.2} | ({"dtype": kind} if kind == "bfloat16" else {})
+    bias = np.zeros((queries, keys))
+    if causal:
+        diagonal = keys - queries if causal == "lower_right" else 0
+        bias[~np.tri(queries, keys, diagonal, bool)] = -np.inf
+    if way == 2:
+        mask = numbers(queries, keys)
+        bias, told["mask"] = bias + mask, on_gpu(mask)
+    arrays = [on_gpu(x) for x in lying]
+    saved = ops.attention(*arrays, **told, with_logs=True)
+    made = ops.attention_backward(on_gpu(given), *arrays, saved, **told)
+    again = ops.attention_backward(on_gpu(given), *arrays, **told)
+    narrow = BFLOAT if kind == "bfloat16" else kind
+    wanted = checks.attention_gradients(gradient, *exact, 0.2, bias, narrow)
+    for name, got, other, (want, within) in zip("qkv", made, again, wanted):
+        checks.assert_equal(other.get(), got.get())
+        got = checks.widened(got.get()) if kind == "bfloat16" else got.get()
+        checks.assert_close(got, want, within, f"gradient by {name}")
+
+
+def test_gradients_of_nothing_and_of_another_shape():
+    q, nothing = on_gpu(numbers(2, 3, 8)), on_gpu(np.zeros((2, 0, 8), np.float32))
+    by_q, by_k, by_v = ops.attention_backward(q, q, nothing, nothing)
+    assert not by_q.get().any() and by_k.shape == by_v.shape == (2, 0, 8)
+    by_q, by_k, by_v = ops.attention_backward(nothing, nothing, q, q)
+    assert by_q.shape == (2, 0, 8) and not by_k.get().any() and not by_v.get().any()
+    with pytest.raises(ValueError, match="gradient has shape .2, 0, 8.; expected .2, 3, 8."):
+        ops.attention_backward(nothing, q, q, q)
+
+
+def test_a_mask_that_is_repeated_before_the_heads():
+    q = on_gpu(numbers(2, 3, 2, 5, 8))
+    attend = ops.attention(q, q, q, mask=on_gpu(numbers(2, 3, 1, 5, 5)))
+    assert attend.shape == q.shape
+    with pytest.raises(ValueError, match="is repeated along some dimensions before the heads"):
+        ops.attention(q, q, q, mask=on_gpu(numbers(2, 1, 1, 5, 5)))

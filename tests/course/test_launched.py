@@ -13,11 +13,15 @@ OF_HALVES = [
     f"convolution/{name}.cu" for name in ("channels_last", "taps", "tensor", "tensor_weight")
 ]
 OF_ATTENTION = [
-    f"attention/{name}.cu" for name in ("fused", "merge", "running", "scores", "tensor")
+    f"attention/{name}.cu"
+    for name in ("fused", "gradient", "merge", "products", "running", "scores", "tensor")
 ]
 NOT_LAUNCHED = {
     "ranks/one_shot.cu": "ops.all_reduce launches it on several devices: test_collective.py",
-    "attention/merge.cu": "ops.attention chooses it where queries are few: test_attention.py",
+    **dict.fromkeys(
+        [f"attention/{name}.cu" for name in ("gradient", "merge", "products")],
+        "ops.attention and its gradients choose it: test_attention.py",
+    ),
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
