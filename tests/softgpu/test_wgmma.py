@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from helpers import autoinit
+from helpers import autoinit, xray
 from tests.softgpu.conformance.groups import Group
 
 pytestmark = pytest.mark.skipif(
@@ -156,6 +156,21 @@ def test_a_wrong_descriptor_is_told(a, b, words) -> None:
     with pytest.raises(cuda.Error, match=words) as told:
         kernel(np.uint64(a), np.uint64(b), cuda.Out(c), block=(128, 1, 1))
     assert f".cu:{line}" in str(told.value)
+
+
+@software
+@pytest.mark.parametrize(
+    "kinds, pipe", [(("f32", "e4m3", "e5m2"), "hmma"), (("s32", "s8", "u8"), "imma")]
+)
+def test_each_warp_counts_one_instruction(kinds, pipe) -> None:
+    form = Group(kinds, 8, True)
+    source = WHERE.replace("MULTIPLY", form.assembly("where_a", "where_b"))
+    source = source if pipe == "hmma" else source.replace("float d[4]", "unsigned d[4]")
+    kernel = module(source).get_function("where")
+    out = cuda.mem_alloc(512)
+    given = np.uint64(PLAIN), np.uint64(PLAIN), out
+    counted = xray.profile(kernel, *given, grid=3, block=128).nsight()
+    assert counted[f"sm__inst_executed_pipe_tensor_op_{pipe}.sum"] == 3 * 4
 
 
 REFUSED = {
