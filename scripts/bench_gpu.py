@@ -12,7 +12,7 @@ Leaves times.csv and a figure a topic in build/bench-gpu. Kept as notebooks/reco
 times are what notebooks and the README's figure show (helpers.peers).
 
     python scripts/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls im2col
-                                                 col2im gemm conv2d]
+                                                 col2im gemm conv2d attention]
 """
 
 import argparse
@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
+import bench_attention
 import bench_elementwise
 import bench_products
 import bench_windows
@@ -46,9 +47,8 @@ SHAPES_OF = {
     "colsum": [(128, 1048576), (4096, 16384), (65536, 1024), (1048576, 64)],
     "softmax": SHAPES,
 }
-MODULE_OF = {
-    topic: m for m in (bench_elementwise, bench_windows, bench_products) for topic in m.TOPICS
-}
+MODULES = bench_elementwise, bench_windows, bench_products, bench_attention
+MODULE_OF = {topic: m for m in MODULES for topic in m.TOPICS}
 TOPICS = *SHAPES_OF, *MODULE_OF
 AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
 DISTINCT = 1 << 27  # so many random numbers are made; longer arrays repeat them
@@ -274,7 +274,7 @@ def main():
         for case, size, moved, runs, check in cases_of(topic):
             speed = read if topic.endswith("sum") else copy
             needed_us = moved / speed / 1e3
-            if topic in bench_products.TOPICS:
+            if MODULE_OF.get(topic) in (bench_products, bench_attention):
                 needed_us = max(
                     needed_us, size / bench_products.multiply_adds_per_us(case.split()[-1])
                 )

@@ -23,6 +23,9 @@ matmul takes [..., m, k] and [..., k, n], both of one type, with the same leadin
 in one of the two. Transposed views are read where they lie. matmul and convolutions accumulate
 float16 in float32 and take no more memory than sums in splits or 32 MB of columns need.
 
+attention takes float16, float32 and bfloat16, of any strides whose last one is 1 (others are
+copied), and keeps no matrix of scores; attention_backward has its gradients.
+
 Operations of two arrays broadcast them; a or b may be a number. They take float16, float32,
 float64, int8, int32, int64 and bool where NumPy has the operator, both of one type, and give
 NumPy's results: integers wrap, comparisons are bool; float16 is computed in float32 and rounded

@@ -1,0 +1,68 @@
+"""The cases of bench_gpu that attend: PyTorch's three fused back ends beside ops.attention, of halves;
+floats beside its back end without fusion; one query and many keys."""
+
+from functools import partial
+
+import numpy as np
+
+from helpers import checks, ops
+
+from pycuda import gpuarray  # isort: skip
+
+__all__ = ["TOPICS", "cases"]
+
+TOPICS = ("attention",)
+SHAPES = [  # batch, heads, length, size of a head
+    (32, 16, 512, 128), (16, 16, 1024, 128), (8, 16, 2048, 128), (4, 16, 4096, 128),
+    (2, 16, 8192, 128), (1, 16, 16384, 128), (16, 32, 1024, 64), (4, 32, 4096, 64),
+    (1, 32, 16384, 64), (1, 8, 197, 64),
+]  # fmt: skip
+ONE_QUERY = [(1, 1024), (1, 131072), (16, 8192), (64, 1024), (64, 8192)]  # batch, keys
+BACK_ENDS = {"flash2": "FLASH_ATTENTION", "cuDNN": "CUDNN_ATTENTION",
+             "efficient": "EFFICIENT_ATTENTION"}  # fmt: skip
+CHECKED = 16  # queries of the last head
+
+
+def cases(topic, torch, cupy, allocator):
+    """What bench_products.cases yields."""
+    for batch, heads, length, size in SHAPES:
+        for causal in False, True:
+            shape = batch, heads, length, length, size
+            yield _case(shape, causal, "float16", BACK_ENDS, torch, allocator)
+    for batch, keys in ONE_QUERY:
+        yield _case((batch, 32, 1, keys, 128), False, "float16", BACK_ENDS, torch, allocator)
+    floats = {"math": "MATH"}
+    yield _case((4, 16, 2048, 2048, 64), False, "float32", floats, torch, allocator)
+
+
+def _case(shape, causal, dtype, back_ends, torch, allocator):
+    batch, heads, queries, keys, size = shape
+    lengths = f"{keys}" if queries == keys else f"{queries}of{keys}"
+    name = f"attention {batch}x{heads}x{lengths}x{size}{' causal' if causal else ''} {dtype}"
+    rng, shapes = np.random.default_rng(1), ((batch, heads, n, size) for n in (queries, keys, keys))
+    host = [rng.standard_normal(one, np.float32).astype(dtype) for one in shapes]
+    on_gpu = [gpuarray.to_gpu(x, allocator) for x in host]
+    runs = {"ours": lambda: ops.attention(*on_gpu, causal=causal)}
+    if torch:
+        tensors = [torch.as_tensor(x, device="cuda") for x in on_gpu]
+        for who, back_end in back_ends.items():
+            runs[who] = partial(_by_torch, torch, back_end, tensors, causal)
+
+    def check(who, got):
+        got = (got.cpu().numpy() if hasattr(got, "cpu") else got.get())[-1, -1:, -CHECKED:]
+        q, k, v = (x[-1, -1:] for x in host)
+        q = q[:, -CHECKED:]
+        seen = np.tri(q.shape[1], keys, keys - q.shape[1], bool)
+        bias = np.where(seen, 0, -np.inf) if causal else None
+        want, _, within, _ = checks.attention(q, k, v, None, bias, dtype)
+        within += checks.roundoff(dtype) * (np.abs(want) + within)
+        checks.assert_close(got, want, within, f"{who}, {name}")
+
+    moved = sum(x.nbytes for x in host) + host[0].nbytes
+    return name, 2 * batch * heads * queries * keys * size // (1 + causal), moved, runs, check
+
+
+def _by_torch(torch, back_end, tensors, causal):
+    attend = torch.nn.attention
+    with attend.sdpa_kernel(getattr(attend.SDPBackend, back_end)):
+        return torch.nn.functional.scaled_dot_product_attention(*tensors, is_causal=causal)
