@@ -1,5 +1,5 @@
-"""The cases of bench_gpu that attend: PyTorch's three fused back ends beside ops.attention, of halves;
-floats beside its back end without fusion; one query and many keys."""
+"""The cases of bench_gpu that attend: of halves, PyTorch's three fused back ends beside ours; of
+floats, its back end without fusion; one query and many keys."""
 
 from functools import partial
 
