@@ -175,6 +175,31 @@ def test_a_program_of_cuda_chooses_devices(tmp_path):
     assert "add, peers.cu:" in done.stderr and "is memory of device 1" in done.stderr
 
 
+def test_memory_without_a_device_is_in_reach_of_all():
+    """Managed and page-locked memory; hints name devices that there are."""
+    lines = told(
+        """
+import ctypes
+driver = ctypes.CDLL("libcuda.so.1")
+class Location(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("id", ctypes.c_int)]
+on(0)
+managed = cuda.managed_zeros(64, np.float32, mem_flags=cuda.mem_attach_flags.GLOBAL)
+locked = cuda.pagelocked_zeros(64, np.float32, mem_flags=cuda.host_alloc_flags.DEVICEMAP)
+on(3)
+arrays += [np.uint64(managed.ctypes.data), np.uint64(locked.base.get_device_pointer())]
+run(3, 4, 3)
+run(3, 5, 4)
+print(managed[:2], locked[:2])
+place = ctypes.c_uint64(managed.ctypes.data), ctypes.c_size_t(256)
+for number in 3, 4:
+    print(driver.cuMemAdvise_v2(*place, 3, Location(1, number)),
+          driver.cuMemPrefetchAsync_v2(*place, Location(1, number), 0, None))
+"""
+    )
+    assert lines == ["[3. 4.] [3. 4.]", "0 0", "101 101"]
+
+
 def test_a_device_ends_with_its_part_of_the_memory():
     lines = told(
         """

@@ -160,10 +160,17 @@ static CUresult check_managed(CUdeviceptr address, size_t bytes)
                         bytes, (unsigned long long)address);
 }
 
+static CUresult check_location(MemoryLocation location)
+{
+    enum { LOCATION_DEVICE = 1 };
+    bool right = location.type != LOCATION_DEVICE || is_device(location.id);
+    return right ? CUDA_SUCCESS : no_such_device();
+}
+
 CUAPI cuMemAdvise_v2(CUdeviceptr address, size_t bytes, int advice, MemoryLocation location)
 {
     enum { FIRST_ADVICE = 1, LAST_ADVICE = 6 };
-    (void)location;
+    if (check_location(location)) return CUDA_ERROR_INVALID_DEVICE;
     if (advice < FIRST_ADVICE || advice > LAST_ADVICE)
         return fail(CUDA_ERROR_INVALID_VALUE, "there is no advice %d", advice);
     return check_managed(address, bytes);
@@ -172,7 +179,7 @@ CUAPI cuMemAdvise_v2(CUdeviceptr address, size_t bytes, int advice, MemoryLocati
 CUAPI cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, MemoryLocation location,
                             unsigned flags, CUstream stream)
 {
-    (void)location;
+    if (check_location(location)) return CUDA_ERROR_INVALID_DEVICE;
     if (flags) return fail(CUDA_ERROR_INVALID_VALUE, "flags must be 0");
     if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
     return check_managed(address, bytes);
