@@ -29,6 +29,7 @@ TOPICS = {  # words of a case, and what the headline calls it
     "gemm tf32": "products, tf32",
     "gemm int8": "products, int8",
     "conv2d float32": "convolutions, float",
+    "conv2d float16": "convolutions, half",
 }
 LARGE_US = 30  # of the floor: below, launches count, not kernels
 
