@@ -105,13 +105,13 @@ extern "C" __global__ __launch_bounds__(BLOCK) void running(const T *__restrict_
             for (int c = 0; c < ACROSS; ++c) {
                 long long key = first + x + c * SIDE;
                 float &s = score[r][c];
-                s *= scale * LOG2_E;
-                if (MASKED && key < seen) s += added(row[key * p.mask_column]) * LOG2_E;
+                s *= scale;
+                if (MASKED && key < seen) s += added(row[key * p.mask_column]);
                 if (key >= seen) s = -INFINITY;
                 most = fmaxf(most, s);
             }
             most = of_row(most, [](float a, float b) { return fmaxf(a, b); });
-            float down = base(most), shrink = exp2f(peak[r] - down);
+            float down = base(most), shrink = exp2f((peak[r] - down) * LOG2_E);
             peak[r] = most, total[r] *= shrink;
 #pragma unroll
             for (int c = 0; c < COLUMNS; ++c)
@@ -119,7 +119,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void running(const T *__restrict_
                 for (int e = 0; e < FOUR; ++e) sum[r][c][e] *= shrink;
 #pragma unroll
             for (int c = 0; c < ACROSS; ++c) {
-                float power = exp2f(score[r][c] - down);
+                float power = exp2f((score[r][c] - down) * LOG2_E);
                 total[r] += power;
                 scores[(top + r) * SCORES + x + c * SIDE] = power;
             }
@@ -149,7 +149,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void running(const T *__restrict_
         if (share.first + top + r >= share.lines) continue;
         float inverse = all == 0 ? 0 : 1 / all;
         long long row = share.result(p, top + r);
-        if (x == 0) logs[row] = all == 0 ? -INFINITY : peak[r] * LN_2 + logf(all);
+        if (x == 0) logs[row] = all == 0 ? -INFINITY : peak[r] + logf(all);
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) {
             Packed<Out, FOUR> pack;

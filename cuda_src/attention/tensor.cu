@@ -121,7 +121,7 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
         }
     long long seen_by_all = (share.first + top) / FOLD + p.diagonal + 1;
     seen_by_all = CAUSAL ? min(p.keys, seen_by_all) : p.keys;
-    float factor = SCORED ? 1 : scale * LOG2_E;
+    float factor = SCORED ? LOG2_E : scale * LOG2_E;
     float sum[ROW_TILES][STEPS * 2][4] = {}, peak[ROW_TILES][2], total[ROW_TILES][2] = {};
     for (auto &pair : peak) pair[0] = pair[1] = -INFINITY;
 
@@ -173,15 +173,17 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
                     for (int e = 0; e < 2; ++e) {
                         float &x = score[m][n][low * 2 + e];
                         bool hidden = is_edge && n * WIDE + e >= left;
-                        if (SCORED) x *= scale * LOG2_E;
-                        if (MASKED && !hidden)
-                            x += added(row[(n * WIDE + e) * p.mask_column]) * LOG2_E;
+                        if (SCORED) x *= scale;
+                        if (MASKED && !hidden) x += added(row[(n * WIDE + e) * p.mask_column]);
                         if (hidden) x = -INFINITY;
                         most = fmaxf(most, x);
                     }
                 most = of_row(most, [](float x, float y) { return fmaxf(x, y); });
-                float down = base(most) * factor;
-                float shrink = power_of_two(peak[m][low] * factor - down);
+                float down = SCORED ? base(most) : base(most) * factor;
+                auto power = [&](float x) {  // a mask may be the lowest of floats: no factor yet
+                    return power_of_two(SCORED ? (x - down) * factor : x * factor - down);
+                };
+                float shrink = power(peak[m][low]);
                 peak[m][low] = most, total[m][low] *= shrink;
 #pragma unroll
                 for (int n = 0; n < STEPS * 2; ++n)
@@ -191,7 +193,7 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
 #pragma unroll
                     for (int e = 0; e < 2; ++e) {
                         float &x = score[m][n][low * 2 + e];
-                        x = power_of_two(x * factor - down);
+                        x = power(x);
                         total[m][low] += x;
                     }
             }
@@ -232,7 +234,9 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
             long long row = share.result(p, line);
             bool is_there = share.first + line < share.lines;
             if (is_there && lane % 4 == 0)
-                logs[row] = all == 0 ? -INFINITY : peak[m][low] * factor * LN_2 + logf(all);
+                logs[row] =
+                    all == 0 ? -INFINITY
+                             : (SCORED ? peak[m][low] : peak[m][low] * factor * LN_2) + logf(all);
 #pragma unroll
             for (int n = 0; n < STEPS * 2; ++n) {
                 float x = sum[m][n][low * 2] * inverse, y = sum[m][n][low * 2 + 1] * inverse;

@@ -252,3 +252,14 @@ def test_a_mask_that_is_repeated_before_the_heads():
     assert attend.shape == q.shape
     with pytest.raises(ValueError, match="is repeated along some dimensions before the heads"):
         ops.attention(q, q, q, mask=on_gpu(numbers(2, 1, 1, 5, 5)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_mask_of_the_lowest_number_leaves_equal_shares(kind):
+    lying, exact = operands((2,), 2, 20, 70, 64, 64, kind)
+    lowest = np.full((20, 70), np.finfo(np.float32).min)
+    lying = [np.zeros_like(lying[0]), *lying[1:]]
+    got = ops.attention(
+        *map(on_gpu, lying), mask=on_gpu(lowest), dtype=kind if kind == "bfloat16" else None
+    ).get()
+    check(got, (0 * exact[0], *exact[1:]), kind)
