@@ -161,7 +161,7 @@ def _shape(q, k, v):
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(f"{shapes}: heads of q have {q.shape[-1]} elements, of k {k.shape[-1]}")
     if k.shape[:-1] != v.shape[:-1]:
-        raise ValueError(f"{shapes}: k and v must have equal shapes but for the last dimension")
+        raise ValueError(f"{shapes}: k and v must have equal shapes, except for the last dimension")
     if q.shape[:-3] != k.shape[:-3]:
         raise ValueError(f"{shapes}: dimensions before the heads must be equal")
     heads, shared = (x.shape[-3] if x.ndim > 2 else 1 for x in (q, k))
@@ -185,7 +185,7 @@ def _side(causal):
 
 
 def _check_mask(mask, q, scores):
-    """A mask has a type that q goes with, and a shape that broadcasts to that of the scores."""
+    """A mask has a type that q goes with, and a shape that broadcasts to the scores'."""
     types = dict.fromkeys((q.dtype.name, "float32", "bool"))
     check(mask, list(types), "attention: mask")
     try:

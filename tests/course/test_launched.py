@@ -12,6 +12,7 @@ FILES = sorted(str(path.relative_to(sources.ROOT)) for path in sources.ROOT.rglo
 OF_HALVES = [
     f"convolution/{name}.cu" for name in ("channels_last", "taps", "tensor", "tensor_weight")
 ]
+BY_WARPGROUPS = ["gemm/hopper.cu", "convolution/hopper.cu", "convolution/hopper_weight.cu"]
 OF_ATTENTION = [
     f"attention/{name}.cu"
     for name in ("fused", "gradient", "merge", "products", "running", "scores", "tensor")
@@ -22,13 +23,14 @@ NOT_LAUNCHED = {
         [f"attention/{name}.cu" for name in ("gradient", "merge", "products")],
         "ops.attention and its gradients choose it: test_attention.py",
     ),
+    **dict.fromkeys(BY_WARPGROUPS, "ops.matmul and ops.conv2d choose it: test_gemm.py"),
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
     "ranks/one_shot.cu": "no GPU has counted it yet",
-    **dict.fromkeys(OF_ATTENTION, "no GPU has counted it yet"),
+    **dict.fromkeys(OF_ATTENTION + BY_WARPGROUPS, "no GPU has counted it yet"),
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/wait.cu": "what it counts is time",
     **dict.fromkeys(
