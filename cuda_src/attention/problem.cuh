@@ -18,10 +18,10 @@ struct Problem {
 // The lines of a unit are its queries, of FOLD heads in turn. Units that run together share what is in L2; where
 // later lines see more keys, those come first.
 template <int ROWS, int FOLD, bool CAUSAL>
-struct Share {
+struct Stretch {
     long long batch, head, first, lines, begin, end;  // lines of the unit; keys of this block
 
-    __device__ Share(const Problem &p, int keys_of_tile)
+    __device__ Stretch(const Problem &p, int keys_of_tile)
     {
         lines = p.queries * FOLD;
         long long tiles = (lines + ROWS - 1) / ROWS, within = blockIdx.x % (p.together * tiles);

@@ -78,7 +78,7 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
     unsigned of_q = __cvta_generic_to_shared(tiles), of_k = of_q + ROWS * PANELS * LINE;
     unsigned of_v = of_k + KEYS * PANELS * LINE;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, top = warp * OF_WARP;
-    const Share<ROWS, FOLD, CAUSAL> share(p, KEYS);
+    const Stretch<ROWS, FOLD, CAUSAL> share(p, KEYS);
     q += share.batch * p.q.batch + share.head * p.q.head;
     k += share.batch * p.k.batch + share.head / p.group * p.k.head;
     v += share.batch * p.v.batch + share.head / p.group * p.v.head;

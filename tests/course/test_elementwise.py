@@ -360,7 +360,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
 def test_any_broadcast(dtype):
     for pair in PAIRS:

@@ -57,7 +57,7 @@ def test_col2im_steps(step, name):
     assert_folded(col2im(step, columns, h, w, start=start), columns, h, w)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["float16", "float64"])
 def test_steps_of_other_types(dtype):
     h, w = sides("uneven")

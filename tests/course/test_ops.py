@@ -65,7 +65,7 @@ def test_sum_of_a_vector(n, dtype):
 OPERATIONS = ["prod", "mean", "max", "argmin"], ["prod", "mean", "min", "argmax"]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "operation, dtype", [(o, dtype) for n, dtype in enumerate(DTYPES) for o in OPERATIONS[n % 2]]
 )
@@ -82,7 +82,7 @@ ROWS = [(1, 1), (500, 3), (500, 32), (300, 33), (200, 128), (300, 260), (150, 10
         (3, 40_001), (7, 20_000), (2000, 1)]  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("shape", ROWS, ids=str)
 @pytest.mark.parametrize("operation", ["sum", "argmax"])
 def test_rows(operation, shape):
@@ -174,7 +174,7 @@ SOFTMAX = [(1, 1), (500, 3), (300, 32), (200, 33), (100, 128), (50, 257), (20, 1
            (9, 131_072), (40, 50_001), (1, 1_048_576), (2, 1_200_000)]  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("shape", SOFTMAX, ids=str)
 def test_softmax(shape):
     x = 10 * numbers(shape)

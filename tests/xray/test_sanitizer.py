@@ -61,7 +61,7 @@ def report_of(case, bug):
 of_planted = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file}-{case.name}")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @of_planted
 def test_the_bug_is_caught(case):
     report = report_of(case, True)
@@ -69,7 +69,7 @@ def test_the_bug_is_caught(case):
     assert not report.clean
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @of_planted
 def test_the_twin_is_clean(case):
     report = report_of(case, False)

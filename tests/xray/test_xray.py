@@ -53,7 +53,7 @@ def test_counts_are_the_hardwares(kernel):
             check(case)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.conformance
 @pytest.mark.parametrize("case", THEIRS, ids=lambda case: case.name)
 def test_counts_of_the_course_are_the_hardwares(case):
