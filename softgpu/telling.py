@@ -161,7 +161,8 @@ class _Teller:
         type_ = self.launch.types.get(number) if number is not None else None
         if "before the beginning" in place:
             advice = (
-                "The index is negative: compare it with 0, too, and let threads outside do nothing."
+                "The index is negative. If this thread has an element, work its index out by hand;"
+                " if there is nothing for it, compare it with 0, too, and leave out the access."
             )
         elif number is not None and type_ is not None and f.bytes > type_.itemsize:
             advice += (

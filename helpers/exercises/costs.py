@@ -26,6 +26,19 @@ SHARED_BYTES = 16384  # of a block: with more, fewer blocks of 256 fit on a mult
 UNLIMITED_AT_0 = "lds.wavefronts", "sts.wavefronts"  # shared memory is no fault where we need none
 COMMENT = re.compile(r"//.*|/\*(?:.|\n)*?\*/")
 FEW_BLOCKS = "Let more blocks share the work: a GPU has more than a hundred multiprocessors."
+APART = (
+    "A sector has 32 bytes: let all lanes of a warp take neighbours at once. A lane alone, or far"
+    " from the next, takes a sector for itself."
+)
+GAPS = (
+    "Lanes leave out what another access takes, of the same sectors: take what lies together by one"
+    " wider access, such as float2 or float4, or let lanes take neighbours."
+)
+OFTEN = (
+    "Lanes take neighbours, as they should, but more often than needed: touch each element once, by"
+    " one thread, and several of them by one instruction."
+)
+FAR_APART, WITH_GAPS = 3, 1.1  # sectors for each that neighbours would take
 LESS_SHARED = "What of it does a block need at a time?"
 ALONE = "Which elements are this block's, and which another's?"
 
@@ -52,7 +65,7 @@ def weigh(exercise, verdict, reports):
     limits = [c for c in _limits(exercise, total) if c.key not in rules.BUDGET]
     for count in [*verdict.counts, *limits]:
         if count.value > count.most:
-            verdict.refuse("counters", str(count), count.advice)
+            verdict.refuse("counters", str(count), _advice(count, reports[0]))
     is_wasteful = bool(verdict.reasons)  # then too few of something is no fault of its own
     for key, (least, advice) in getattr(rules, "IDEA", {}).items():
         if total[key] < least and not is_wasteful:
@@ -65,6 +78,19 @@ def weigh(exercise, verdict, reports):
         text = f"{NAMES['shared']} {total['shared']:,}, {most:,} at most"
         verdict.refuse("counters", text, LESS_SHARED)
     _weigh_blocks(rules, verdict, reports)
+
+
+def _advice(count, report):
+    """What to do about a counter, and the line that adds most to it."""
+    way, _, what = count.key.partition(".")
+    advice = count.advice
+    if way in ("ld", "st") and what in ("sectors", "requests"):
+        each = report.total[f"{way}.sectors"] / max(report.total[f"{way}.ideal"], 1)
+        advice = APART if each >= FAR_APART else GAPS if each > WITH_GAPS else OFTEN
+    counts = {place: line[count.key] for place, line in report.lines.items()}
+    file, line = max(counts, key=lambda place: counts[place], default=("", 0))
+    text = report.source(file).get(line, "").strip() if counts.get((file, line)) else ""
+    return f"{advice} Most of these are of line {line}: {text}" if text else advice
 
 
 def _limits(exercise, total):

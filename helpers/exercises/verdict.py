@@ -40,17 +40,11 @@ NAMES = {
     "blocks": "blocks",
     "hmma": "products by tensor cores",
 }
-_SECTORS = (
-    "A sector has 32 bytes: let all lanes of a warp take neighbours at once. A lane alone, or far"
-    " from the next, takes a sector for itself. xray.profile shows the sectors line by line."
-)
 _BANKS = "xray.draw_banks draws which lanes want the same bank."
 _ATOMICS = "Add up more before each atomic."
 _LOCAL = "An array whose indices the compiler does not know lies in local memory: unroll its loops."
 _LINES = "xray.profile shows the instructions line by line."
 ADVICE = {
-    "ld": _SECTORS,
-    "st": _SECTORS,
     "lds": _BANKS,
     "sts": _BANKS,
     "red": _ATOMICS,
