@@ -58,6 +58,7 @@ def far(rng):
 
 
 COUNTED = 2, 32, 32, 3, 1, 1, 1
+TYPES = ("half",)
 BUDGET = {"ld.sectors": (2256, 2500), "st.sectors": 2304}
 
 INSIDE = "h.inside(row) && w.inside(column)"
@@ -82,5 +83,6 @@ WRONG = {
             " h.image - 1)) * w.image + min(max(column, 0), w.image - 1)]"
         },
     ),
+    "floats only": Wrong("compiler", {"T(0)": "0"}),
     "32 bits": Wrong("70,003", {"long long rest = i": "int rest = i"}),
 }  # fmt: skip

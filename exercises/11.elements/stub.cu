@@ -1,6 +1,6 @@
 // im2col: x[channels, H, W] -> out[channels, kernel_h, kernel_w, H_out, W_out]. Launch at least n threads.
 #include "im2col/window.cuh"
-using T = float;
+using T = float;  // the notebook compiles it with half, too
 
 __global__ void elements(const T *__restrict__ x, T *__restrict__ out, long long n, Window window)
 {

@@ -8,13 +8,14 @@ import numpy as np
 from softgpu.declarations import Declarations, parameter_types
 
 from .. import sources
+from ..kernels import CompileError as Failed
 from ..kernels import SeveralFound
 from .verdict import Refused
 
 from pycuda.compiler import SourceModule  # isort: skip
 from pycuda.driver import CompileError, memcpy_dtoh  # isort: skip
 
-__all__ = ["chosen", "compiled", "decoded"]
+__all__ = ["chosen", "compile_for_types", "compiled", "decoded"]
 
 MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -87,6 +88,20 @@ def compiled(exercise, text):
         raise Refused("name", str(several), f'Call just one "{exercise.kernel}".') from None
     except LookupError as error:
         raise Refused("name", str(error), f'Call it "{exercise.kernel}".') from None
+
+
+def compile_for_types(exercise, text):
+    """Refuse a text that the notebook cannot compile for the other types of T."""
+    for dtype in getattr(exercise.rules, "TYPES", ()):
+        try:
+            sources.kernel(f"{text}\n", exercise.kernel, T=dtype)
+        except TypeError:
+            told = "Say what the numbers are before the kernel: using T = float;"
+            raise Refused("name", "no type T", told) from None
+        except Failed as error:
+            where = str(error).splitlines()[0]
+            told = f"The notebook compiles it with T = {dtype}, too: write T(0), and T for float."
+            raise Refused("compiler", f"as T = {dtype}: {where}", told) from None
 
 
 def chosen(exercise, text):

@@ -62,6 +62,8 @@ def trial(exercise, kernel, seed=None):
         _look_through(exercise.rules, target)
         with target.engine.time_limit(LIMIT_S):
             _Trial(exercise, kernel, target, verdict).run()
+        if verdict.text and not verdict.reasons:
+            handed.compile_for_types(exercise, verdict.text)
     except CompileError as error:
         verdict.refuse("compiler", str(error), _advice_on(str(error), verdict.text))
     except Refused as refused:
