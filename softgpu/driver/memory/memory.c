@@ -80,7 +80,7 @@ void *map_pages(size_t bytes)
 static bool reserve_zones(void)
 {
     if (small.begin) return true;
-    for (uint64_t bytes = 16ull << 40; bytes >= 2 * SMALL_ZONE; bytes /= 2) {
+    for (uint64_t bytes = 4ull << 40; bytes >= 2 * SMALL_ZONE; bytes /= 2) {
         void *memory =
             mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) continue;

@@ -88,7 +88,8 @@ def made(monkeypatch, tmp_path):
 
 @functools.cache  # once: each time could be of another folder, which lines are told with
 def compiled(source):
-    return compile(source, no_extern_c=True, arch="sm_90")
+    arch = "sm_90a" if "wgmma" in source else "sm_90"
+    return compile(source, no_extern_c=True, arch=arch)
 
 
 def module_of(source):
