@@ -132,17 +132,13 @@ def attention(q, k, v, scale=None, bias=None, narrow="float32"):
     q, k, v = (on_host(x).astype(float) for x in (q, k, v))
     if q.ndim > 2:
         k, v = (np.repeat(x, q.shape[-3] // x.shape[-3], -3) for x in (k, v))
-    scale = q.shape[-1] ** -0.5 if scale is None else scale
-    bias = np.zeros(()) if bias is None else on_host(bias).astype(float)
     keys, u = k.shape[-2], roundoff("float32")
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        scores = scale * (q @ k.swapaxes(-1, -2)) + bias
+        scale, scores, size = _scores(q, k, scale, bias)
         peak = scores.max(-1, keepdims=True, initial=-np.inf)
         powers = np.exp(scores - np.where(peak == -np.inf, 0, peak))
         total = powers.sum(-1, keepdims=True)
         shares = powers / np.where(total == 0, 1, total)
-        size = np.abs(scale) * (np.abs(q) @ np.abs(k).swapaxes(-1, -2))
-        size += np.where(np.isfinite(bias), np.abs(bias), 0)
         largest = size.max(-1, keepdims=True, initial=0)
         # A score is a dot product, scaled and masked; each tile's maximum is a product as well.
         tiles = keys / 16 + 8
@@ -157,6 +153,15 @@ def attention(q, k, v, scale=None, bias=None, narrow="float32"):
         return shares @ v, np.where(total[..., 0] == 0, -np.inf, logs), error, log_error
 
 
+def _scores(q, k, scale, bias):
+    """The scale, 1 / sqrt(size) if None; the scores; the same sums of absolute values."""
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    bias = np.zeros(()) if bias is None else on_host(bias).astype(float)
+    size = np.abs(scale) * (np.abs(q) @ np.abs(k).swapaxes(-1, -2))
+    size = size + np.where(np.isfinite(bias), np.abs(bias), 0)
+    return scale, scale * (q @ k.swapaxes(-1, -2)) + bias, size
+
+
 def attention_gradients(gradient, q, k, v, scale=None, bias=None, narrow="float32"):
     """The gradients of attention by q, k and v in float64, and the largest errors of each by any of
     the course's kernels: as of attention, whose result and logarithms they start from."""
@@ -166,13 +171,10 @@ def attention_gradients(gradient, q, k, v, scale=None, bias=None, narrow="float3
     gradient, q, k, v = (on_host(x).astype(float) for x in (gradient, q, k, v))
     group = q.shape[-3] // k.shape[-3]
     k, v = (np.repeat(x, group, -3) for x in (k, v))
-    scale = q.shape[-1] ** -0.5 if scale is None else scale
-    scores = scale * (q @ k.swapaxes(-1, -2)) + (0 if bias is None else bias)
+    scale, scores, size = _scores(q, k, scale, bias)
     empty = logs[..., None] == -np.inf
     with np.errstate(invalid="ignore"):
         shares = np.where(empty, 0, np.exp(scores - np.where(empty, 0, logs[..., None])))
-    size = np.abs(scale) * (np.abs(q) @ np.abs(k).swapaxes(-1, -2))
-    size += 0 if bias is None else np.where(np.isfinite(bias), np.abs(bias), 0)
     most = size.max(-1, keepdims=True, initial=0) + np.where(empty, 0, np.abs(logs[..., None]))
     lost = np.where(empty, 0, log_error[..., None]) + (q.shape[-1] + 8) * roundoff("float32") * most
     lost = np.expm1(lost) + gamma(8, "float32")

@@ -2,6 +2,7 @@
 // the tensor memory accelerator copies. maps: of the weight as [kernel_h * kernel_w, rows, channels], in boxes of ROWS
 // rows and 64 channels; of the images in mode im2col, in boxes of COLUMNS places and 64 channels. A step is a tap's
 // next 64 channels. Launch as gemm/pipeline.cuh says.
+#include "convolution/pixels.cuh"
 #include "convolution/result.cuh"
 #include "gemm/pipeline.cuh"
 using T = half;
@@ -17,22 +18,14 @@ constexpr int STAGES = 6;
 constexpr int DEEP = LINE / sizeof(T);
 
 struct Copies {
-    const Map &of_weight, &of_x;
+    const Map &of_weight;
+    Pixels pixels;
     int chunks;  // of a tap's channels
-    Window window;
-    Dividers<int> dividers;
 
     __device__ void a(unsigned to, Tile tile, int step, unsigned barrier)
     { copy_box(to, of_weight, step % chunks * DEEP, tile.top, step / chunks, barrier); }
     __device__ void b(unsigned to, Tile tile, int step, unsigned barrier)
-    {
-        int line = dividers.width.quotient(tile.left), image = dividers.height.quotient(line);
-        int down = line - image * window.h.places, across = tile.left - line * window.w.places;
-        int tap = step / chunks, y = tap / window.w.kernel, x = tap - y * window.w.kernel;
-        copy_pixels(to, of_x, step % chunks * DEEP, window.w.source(across, 0),
-                    window.h.source(down, 0), image, x * window.w.dilation, y * window.h.dilation,
-                    barrier);
-    }
+    { pixels.copy(to, tile.left, step / chunks, step % chunks, barrier); }
 };
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper(
@@ -42,7 +35,7 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper(
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     int columns = images * window.h.places * window.w.places, chunks = (channels + DEEP - 1) / DEEP;
     int steps = chunks * window.h.kernel * window.w.kernel;
-    Copies copies = {maps.of[0], maps.of[1], chunks, window, dividers};
+    Copies copies = {maps.of[0], {maps.of[1], DEEP, window, dividers}, chunks};
     long long size = rows / (STEP_H * STEP_W) * (long long)images * height * width;
     auto results = [=](Tile tile) {
         return Result<Out, T, Acc, STEP_H, STEP_W, Y_PACK>{y + tile.z * size,

@@ -2,8 +2,8 @@
 // convolution/tensor_weight.cu, with arrays that the tensor memory accelerator copies. maps: of dy as [1, places of
 // all images, channels_out], in boxes of 64 x 64; of the images in mode im2col, in boxes of 64 places and 64 channels.
 // A step is 64 places. Launch as gemm/pipeline.cuh says.
+#include "convolution/pixels.cuh"
 #include "gemm/pipeline.cuh"
-#include "im2col/window.cuh"
 using T = half;
 using Acc = float;
 using Out = half;
@@ -15,10 +15,9 @@ constexpr int STAGES = 6;
 constexpr int DEEP = LINE / sizeof(T);
 
 struct Copies {
-    const Map &of_dy, &of_x;
+    const Map &of_dy;
+    Pixels pixels;
     int chunks, taps;  // of a tap's channels; of the window
-    Window window;
-    Dividers<int> dividers;
 
     __device__ void a(unsigned to, Tile tile, int step, unsigned barrier)
     {
@@ -27,14 +26,9 @@ struct Copies {
     }
     __device__ void b(unsigned to, Tile tile, int step, unsigned barrier)
     {
-        int line = dividers.width.quotient(step * DEEP), image = dividers.height.quotient(line);
-        int down = line - image * window.h.places, across = step * DEEP - line * window.w.places;
         for (int i = 0; i < COLUMNS; i += DEEP) {
             int panel = (tile.left + i) / DEEP, tap = min(panel / chunks, taps - 1);
-            int y = tap / window.w.kernel, x = tap - y * window.w.kernel;
-            copy_pixels(to + i * LINE, of_x, panel % chunks * DEEP, window.w.source(across, 0),
-                        window.h.source(down, 0), image, x * window.w.dilation,
-                        y * window.h.dilation, barrier);
+            pixels.copy(to + i * LINE, step * DEEP, tap, panel % chunks, barrier);
         }
     }
 };
@@ -67,7 +61,7 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS),
     int taps = window.h.kernel * window.w.kernel, chunks = (channels + DEEP - 1) / DEEP;
     int wide = chunks * DEEP,
         steps = (images * window.h.places * window.w.places + DEEP - 1) / DEEP;
-    Copies copies = {maps.of[0], maps.of[1], chunks, taps, window, dividers};
+    Copies copies = {maps.of[0], {maps.of[1], DEEP, window, dividers}, chunks, taps};
     auto results = [=](Tile tile) {
         return Gradient{dw + tile.z * (long long)channels_out * taps * channels, channels_out, taps,
                         channels, wide};

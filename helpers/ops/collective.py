@@ -2,11 +2,9 @@
 
 from itertools import pairwise
 
-import numpy as np
-
-from .. import ranks, sources
+from .. import ranks
 from .arrays import check, is_contiguous
-from .launch import address, ceil_divide, cuda
+from .launch import Kept, KernelCall, address, ceil_divide, cuda
 from .reduce import WIDE
 
 from pycuda.gpuarray import GPUArray  # isort: skip
@@ -16,6 +14,8 @@ __all__ = ["all_gather", "all_reduce", "broadcast", "reduce_scatter"]
 ONE_SHOT_BYTES = 1 << 18  # longer arrays go over the links twice in parts, not as often as ranks
 BLOCK, MOST_BLOCKS = 256, 1024
 LINE = 128
+
+prepared = Kept()
 
 
 def all_reduce(arrays):
@@ -128,14 +128,15 @@ def _sum(rank, arrays, out, first, count):
     """Queues the sum of a part of the arrays on a device."""
     if not count:
         return
-    dtype = arrays[0].dtype
-    places = np.array([address(x) for x in arrays], np.uint64)
-    starts = [out, *(int(place) + first * dtype.itemsize for place in places)]
+    dtype, places = arrays[0].dtype, [address(x) for x in arrays]
+    starts = [out, *(place + first * dtype.itemsize for place in places)]
     pack = 1 if any(start % 16 for start in starts) else 16 // dtype.itemsize
-    choices = {"T": dtype, "Acc": WIDE[dtype.name], "RANKS": len(arrays), "PACK": pack}
-    blocks = min(ceil_divide(count, BLOCK * pack), MOST_BLOCKS)
+    key = rank, dtype.name, len(arrays), pack, first, count
     with ranks.on(rank):
-        kernel = sources.kernel("ranks/one_shot.cu", **choices)
-        numbers = (np.int64(first), np.int64(count))
-        shape = {"block": (BLOCK, 1, 1), "grid": (blocks, 1), "stream": ranks.stream(rank)}
-        kernel(places, np.uint64(out), *numbers, **shape)
+        call = prepared.get(key)
+        if call is None:
+            choices = {"T": dtype, "Acc": WIDE[dtype.name], "RANKS": len(arrays), "PACK": pack}
+            grid = (min(ceil_divide(count, BLOCK * pack), MOST_BLOCKS),)
+            call = KernelCall("ranks/one_shot.cu", choices, grid, (BLOCK,), first, count)
+            prepared[key] = call
+        call(ranks.stream(rank), (*places, out))

@@ -3,21 +3,20 @@ its blocks share one."""
 
 from dataclasses import dataclass
 from functools import cache
-from struct import Struct
 
 import numpy as np
 from pycuda.gpuarray import GPUArray
 
 from .. import sources, tensormap
 from .launch import Kept, KernelCall, ceil_divide, cuda, multiprocessors
+from .tensor import LINE, splits_to_try, sum_us
 
 __all__ = ["BoxCall", "Tiling", "are_here", "fits", "launch", "map_of", "quicker"]
 
 CAPABILITY = 9, 0
 KINDS = "half", "__nv_bfloat16"
-LINE, PATCH_BYTES, GROUP, GROUP_ROWS = 128, 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
+PATCH_BYTES, GROUP, GROUP_ROWS = 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
 MOST_COORDINATE = 1 << 31
-POINTER = Struct("Q").pack
 
 
 @cache
@@ -33,16 +32,13 @@ class BoxCall(KernelCall):
         super().__init__(*arguments, **options)
         self.maps, self.kept = maps, Kept()
 
-    def __call__(self, stream, addresses, after=()):
+    def front(self, addresses):
         *mapped, target = addresses
         key = tuple(mapped)
         maps = self.kept.get(key)
         if maps is None:
             maps = self.kept[key] = tensormap.packed(*self.maps(*mapped)).tobytes()
-        arguments = maps + POINTER(target) + self.middle
-        if after:
-            arguments += b"\0" * (-len(arguments) % 8) + b"".join(map(POINTER, after))
-        self.function._launch_kernel(self.grid, self.block, arguments, self.shared, stream)
+        return maps + super().front((target,))
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,6 @@ TILES = (
     Tile(64, 64, 10, 0.20, 0.8),
 )
 FIRST_US = 4.5  # of a launch
-SPLIT_US, SPLIT_BYTES_PER_US = 4, 4e6  # a launch that adds parts up, and its speed
 
 
 @dataclass(frozen=True)
@@ -95,11 +90,10 @@ class Tiling:
         for tile in TILES:
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             most = max(1, min(2 * multiprocessors() // (tiles * batch), steps // 4))
-            for splits in {1, *(max(1, most * share // 4) for share in (1, 2, 3, 4))}:
+            for splits in splits_to_try(most):
                 rounds = ceil_divide(tiles * batch * splits, multiprocessors())
                 us = FIRST_US + rounds * (ceil_divide(steps, splits) * tile.step_us + tile.rest_us)
-                if splits > 1:
-                    us += SPLIT_US + 8 * m * n * batch * splits / SPLIT_BYTES_PER_US
+                us += sum_us(m * n * batch, splits)
                 best.append(cls(tile, tiles, steps, splits, us))
         return min(best, key=lambda tiling: tiling.us)
 
@@ -115,10 +109,10 @@ class Tiling:
 
 def fits(kind, sizes, batch, ways):
     """Whether warpgroups can make a product of matrices that lie so."""
-    steps = [step for way in ways for step in (way.line, way.batch)]
+    lie = all(way.batch >= 0 < way.line for way in ways)
     far = max(*sizes, batch * sizes[0] * sizes[1] // GROUP_ROWS**2)
     here = are_here(cuda.Context.get_device()) and kind.element in KINDS
-    return here and far < MOST_COORDINATE and min(steps) >= 0 < min(way.line for way in ways)
+    return here and lie and far < MOST_COORDINATE
 
 
 def quicker(tiling, by_groups):

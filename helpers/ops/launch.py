@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 MOST_KEPT = 4096  # calls of different kinds
+MOST_ADDRESSES = 17  # that a call takes at once: an array of each of 16 devices, and the result
 SHARED_UNASKED = 48 << 10  # bytes of shared memory that a launch gets without more ado
 POOLED_BYTES = 1 << 28  # longer results come from the driver and go back to it
 
@@ -84,14 +85,18 @@ class KernelCall:
             self.middle += b"\0" * (-len(self.middle) % value.dtype.alignment) + value.tobytes()
 
     def __call__(self, stream, addresses, after=()):
-        arguments = ADDRESSES[len(addresses)](*addresses) + self.middle
+        arguments = self.front(addresses) + self.middle
         if after:
             arguments += b"\0" * (-len(arguments) % 8) + ADDRESSES[len(after)](*after)
         # What Function.__call__ comes to, without a look at each argument: 2 µs less.
         self.function._launch_kernel(self.grid, self.block, arguments, self.shared, stream)
 
+    def front(self, addresses):
+        """The first arguments."""
+        return ADDRESSES[len(addresses)](*addresses)
 
-ADDRESSES = [Struct(f"{count}Q").pack for count in range(7)]
+
+ADDRESSES = [Struct(f"{count}Q").pack for count in range(MOST_ADDRESSES + 1)]
 
 
 class Form:

@@ -107,6 +107,16 @@ LEAST_PANEL = 64  # rows of a tile whose lines lie across what is summed over
 SPLIT_US, SPLIT_BYTES_PER_US = 4, 4e6  # a launch that adds parts up, and its speed
 
 
+def splits_to_try(most):
+    """Into how many splits sums may go, at most so many."""
+    return {1, *(max(1, most * share // 4) for share in (1, 2, 3, 4))}
+
+
+def sum_us(count, splits):
+    """The time that it takes to add so many results up, if there is anything to add."""
+    return SPLIT_US + 8 * count * splits / SPLIT_BYTES_PER_US if splits > 1 else 0
+
+
 @dataclass(frozen=True)
 class Tiling:
     """How blocks share a product: the Tile of each, how many, and the splits of what is summed."""
@@ -125,10 +135,9 @@ class Tiling:
                 continue
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             most = max(1, min(2 * multiprocessors() * tile.blocks // (tiles * batch), deep // 2))
-            for splits in {1, *(max(1, most * share // 4) for share in (1, 2, 3, 4))}:
+            for splits in splits_to_try(most):
                 us = tile.us(tiles * batch * splits, ceil_divide(deep, splits))
-                if splits > 1:
-                    us += SPLIT_US + 8 * m * n * batch * splits / SPLIT_BYTES_PER_US
+                us += sum_us(m * n * batch, splits)
                 best[us, splits] = cls(tile, tiles, splits, us)
         return best[min(best)]
 

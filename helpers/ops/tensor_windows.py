@@ -102,7 +102,7 @@ class Layer:
     @property
     def depth(self):
         """Elements of the window."""
-        return self.h.side.kernel * self.w.side.kernel * self.stride
+        return self.taps * self.stride
 
     @property
     def columns(self):
