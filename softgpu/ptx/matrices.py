@@ -157,9 +157,10 @@ _GROUP_SUMS = {
 def group_product_of(item: Instruction) -> Product:
     """What a warpgroup multiplies, d = a b + d; raises Unsupported for what no sm_90a does."""
     types = _types(item.modifiers)
-    if len(types) != 3 or any(m.split("::")[0] == "sp" for m in item.modifiers):
-        raise Unsupported("it names no types that are known here" if len(types) != 3 else
-                          "a is sparse")  # fmt: skip
+    if len(types) != 3:
+        raise Unsupported("it names no types that are known here")
+    if any(m.split("::")[0] == "sp" for m in item.modifiers):
+        raise Unsupported("a is sparse")
     d, a, b = types
     product = Product(_shape(item.modifiers), d, a, b, d, ("row", "col"), False, False, False)
     m, n, k = product.shape

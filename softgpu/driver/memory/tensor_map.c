@@ -5,7 +5,7 @@
 
 static const uint8_t type_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
 enum { TYPES = sizeof type_bytes, FIRST_FLOAT = 6, MOST_BOX = 256, MOST_STEP = 8 };
-enum { SWIZZLE_32B = 1, SWIZZLE_128B = 3, SWIZZLES = 7, PROMOTIONS = 4 };
+enum { SWIZZLE_128B = 3, SWIZZLES = 7, PROMOTIONS = 4 };
 
 uint32_t map_check(const TensorMap *map)
 {

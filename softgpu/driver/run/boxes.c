@@ -36,14 +36,22 @@ static void read_map(Box *b, uint64_t where)
             "copies a box by a tensor map that cuTensorMapEncodeTiled or ...Im2col has not made");
 }
 
+/* Of a whole box in shared memory. */
+static uint32_t box_bytes(const TensorMap *map)
+{
+    uint32_t bytes = map->box[0] * (uint32_t)map->strides[0];
+    if (map->is_im2col) return bytes * map->box[1];
+    for (uint32_t n = 1; n < map->rank; n++)
+        bytes *= (map->box[n] + map->steps[n] - 1u) / map->steps[n];
+    return bytes;
+}
+
 static void check_place(const Box *b, uint32_t rank, bool im2col, bool stores)
 {
     const TensorMap *map = &b->map;
     const long long first = b->at[0], bytes = first * (long long)map->strides[0];
     uint64_t place = b->shared - (uint64_t)b->w->shared;
-    uint64_t size = (uint64_t)map->box[0] * map->strides[0];
-    for (uint32_t n = 1; n < (map->is_im2col ? 2u : map->rank); n++)
-        size *= map->is_im2col ? map->box[n] : (map->box[n] + map->steps[n] - 1) / map->steps[n];
+    uint64_t size = box_bytes(map);
     if (rank != map->rank || im2col != map->is_im2col)
         fault_at(b->w, b->site, b->lane, ILLEGAL,
                  "copies a box of %u dimensions%s by a tensor map of %u%s", rank,
@@ -167,13 +175,12 @@ static void load_piece(const Box *b, void *shared, uint64_t global, uint32_t byt
     const Copy *copy = how;
     uint64_t here[LANES], there[LANES];
     unsigned char data[LANES * PIECE] __attribute__((aligned(64)));
-    unsigned char piece[PIECE];
+    unsigned char *piece = data + b->lane * PIECE;
     here[b->lane] = global;
     there[b->lane] = (uint64_t)shared;
     if (bytes == PIECE) copy->load(b->w, copy->read, here, 1u << b->lane, data);
-    memcpy(piece, bytes == PIECE ? (void *)(data + b->lane * PIECE) : (void *)global, bytes);
+    else memcpy(piece, (const void *)global, bytes);
     fill(&b->map, piece, bytes);
-    memcpy(data + b->lane * PIECE, piece, PIECE);
     copy->store(b->w, copy->written, there, 1u << b->lane, data);
 }
 
@@ -229,10 +236,7 @@ void copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_
                       : load ? load_piece
                              : load_plainly;
         (im2col ? visit_window : visit_tile)(&b, visit, &copy);
-        bytes[lane] = b.map.box[0] * b.map.strides[0];
-        for (uint32_t n = 1; n < (im2col ? 2u : rank); n++)
-            bytes[lane] *=
-                im2col ? b.map.box[n] : (b.map.box[n] + b.map.steps[n] - 1u) / b.map.steps[n];
+        bytes[lane] = box_bytes(&b.map);
     }
 }
 

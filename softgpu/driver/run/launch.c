@@ -167,12 +167,14 @@ static uint64_t work_of(const Kernel *kernel, const Job *job)
     return work < UNBOUNDED ? work : UNBOUNDED;
 }
 
+enum { USUAL_ALIGN = 16 /* of parameters; where they begin, they have no more than that */ };
+
 static CUresult launch(Kernel *kernel, const Shape *shape, const void *params, size_t param_bytes)
 {
     static uint32_t grid_id;
     /* padded, so that a wide load of the last parameter stays inside. Where they begin, 16 bytes are
        past a multiple of 64, as on the hardware, unless one of them needs more. */
-    enum { PADDING = 64, USUAL_ALIGN = 16 };
+    enum { PADDING = 64 };
     char room[KERNEL_PARAMETERS + 2 * PADDING] __attribute__((aligned(128)));
     char *const param_copy = room + (kernel->param_align > USUAL_ALIGN ? 0 : USUAL_ALIGN);
     const Instrument *tool = instrument ? instrument : instrument_of_all;
@@ -243,7 +245,7 @@ static CUresult launch_with(CUfunction function, const Shape *shape, void **para
     char packed[KERNEL_PARAMETERS];
     const void *buffer = NULL;
     size_t bytes = 0;
-    if (!params && kernel->param_align > 16)
+    if (!params && kernel->param_align > USUAL_ALIGN)
         return fail(
             CUDA_ERROR_INVALID_VALUE,
             "kernel %s has a parameter at a multiple of %u bytes, and its arguments come in "

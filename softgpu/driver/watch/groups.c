@@ -46,7 +46,7 @@ void sg_sanitize_wgmma(Warp *w, uint32_t site, uint32_t type, uint32_t n, uint32
    warps has waited for a product, all have read. */
 void sg_sanitize_products_wait(Warp *w, uint32_t groups)
 {
-    const uint32_t first = w->warp_id / GROUP_WARPS * GROUP_WARPS;
+    const uint32_t first = first_of_group(w);
     Product done, share;
     for (uint32_t turn = 0; turn < MAX_WARPS && products_behind(w, groups); turn++) sg_yield(w);
     order_warp(w->warp_id, w->live, w->live);

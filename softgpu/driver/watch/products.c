@@ -63,14 +63,14 @@ static void mark_read(Products *products, uint32_t warp, const Product *product)
 void products_begin(const Warp *w, Product *product)
 {
     if (!watch.here->products) watch.here->products = calloc(1, sizeof(Products));
-    if (!watch.here->products) return;
-    Queue *queue = &watch.here->products->queues[w->warp_id];
-    if (!GROW(queue->of, queue->count, queue->room, 16)) return;
     Products *products = watch.here->products;
+    if (!products) return;
+    Queue *queue = &products->queues[w->warp_id];
+    if (!GROW(queue->of, queue->count, queue->room, 16)) return;
     product->number = products->begun[w->warp_id]++;
     products->began[w->warp_id][product->number % RECENT] = order.now;
     queue->of[queue->count++] = *product;
-    mark_read(watch.here->products, w->warp_id, product);
+    mark_read(products, w->warp_id, product);
 }
 
 void sg_sanitize_products_commit(Warp *w)
@@ -93,8 +93,6 @@ static void end_reading(Products *products, uint32_t warp, Product *product, Pro
 
 static Queue *queue_of(const Warp *w)
 { return watch.here->products ? &watch.here->products->queues[w->warp_id] : NULL; }
-
-static uint32_t first_of_group(const Warp *w) { return w->warp_id / GROUP_WARPS * GROUP_WARPS; }
 
 bool products_behind(const Warp *w, uint32_t groups)
 {

@@ -7,7 +7,7 @@ what `softgpu show` shows. LLVM checks it when it reads it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -278,6 +278,14 @@ class ValueEmitter:
     def spill_all(self, *values: Value) -> list[str]:
         """Pointers to the lanes of several values, as arguments of a call."""
         return [f"ptr {self.spill(value, f'operand{n}')}" for n, value in enumerate(values)]
+
+    def spill_in_order(self, values: Sequence[Value], element: str, use: str) -> str:
+        """A pointer to the lanes of values, one after the other, as an argument of a call."""
+        slot = self.temporary(element, len(values), use)
+        for number, value in enumerate(values):
+            at = self.assign(f"getelementptr <{LANES} x {element}>, ptr {slot}, i64 {number}")
+            self.line(f"store {self.splat(value)}, ptr {at}, align 64")
+        return f"ptr {slot}"
 
     def unspill(self, slot: str, element: str) -> Value:
         return Value(

@@ -169,9 +169,5 @@ def _flat(where: Vector) -> list:
 
 def _numbers(e: FunctionEmitter, operands, use: str) -> str:
     """A pointer to the lanes of whole numbers, one after the other."""
-    slot = e.temporary("i32", len(operands), use)
-    for number, operand in enumerate(operands):
-        value = e.resize(e.read(operand, "s16" if use == "offsets" else "s32"), "i32", signed=True)
-        at = e.assign(f"getelementptr <{LANES} x i32>, ptr {slot}, i64 {number}")
-        e.line(f"store {e.splat(value)}, ptr {at}, align 64")
-    return f"ptr {slot}"
+    read = [e.read(operand, "s16" if use == "offsets" else "s32") for operand in operands]
+    return e.spill_in_order([e.resize(value, "i32", signed=True) for value in read], "i32", use)

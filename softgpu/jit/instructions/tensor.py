@@ -23,15 +23,6 @@ def _elements(operand) -> tuple:
     return operand.elements if isinstance(operand, Vector) else (operand,)
 
 
-def _fragment(e: FunctionEmitter, registers, element: str, use: str) -> str:
-    """A pointer to the lanes of registers, one register after the other."""
-    slot = e.temporary(element, len(registers), use)
-    for number, value in enumerate(registers):
-        at = e.assign(f"getelementptr <{LANES} x {element}>, ptr {slot}, i64 {number}")
-        e.line(f"store {e.splat(value)}, ptr {at}, align 64")
-    return f"ptr {slot}"
-
-
 def _results(e: FunctionEmitter, slot: str, element: str, count: int) -> list[Value]:
     places = (
         e.assign(f"getelementptr <{LANES} x {element}>, {slot}, i64 {number}")
@@ -60,7 +51,7 @@ def _multiply(e: FunctionEmitter, item, product: Product, shape, parts) -> list[
     element = "double" if product.d == "f64" else "i32"
     count = m // 4 // (2 if product.d == "f16" else 1)
     uses = zip((a, b, c), "abc")
-    given = [_fragment(e, part, element, f"fragment {use}") for part, use in uses]
+    given = [e.spill_in_order(part, element, f"fragment {use}") for part, use in uses]
     out = f"ptr {e.temporary(element, count, 'fragment d')}"
     if product.d == "f64":
         rounding = next((m for m in item.modifiers if m in _ROUNDINGS), "rn")
@@ -70,7 +61,7 @@ def _multiply(e: FunctionEmitter, item, product: Product, shape, parts) -> list[
         kind = _TYPES[_OF_INTEGERS.get(product.a, product.a)]
         selector = item.operands[-1].value if more else 0
         numbers = (f"i32 {n}" for n in (kind, m, k, _how(item, product), selector))
-        metadata = _fragment(e, more[0], element, "metadata") if more else "ptr null"
+        metadata = e.spill_in_order(more[0], element, "metadata") if more else "ptr null"
         e.call_void("sg_mma", *numbers, *given, metadata, out)
     return _results(e, out, element, count)
 
@@ -108,7 +99,7 @@ def _mma(e, item):
 def _multiply_quads(e: FunctionEmitter, item, product: Product, parts) -> list[Value]:
     layouts = (product.layouts[0] == "col") | (product.layouts[1] == "row") << 1
     count = product.registers()["d"]
-    given = [_fragment(e, part, "i32", f"fragment {use}") for part, use in zip(parts, "abc")]
+    given = [e.spill_in_order(part, "i32", f"fragment {use}") for part, use in zip(parts, "abc")]
     out = f"ptr {e.temporary('i32', count, 'fragment d')}"
     e.call_void("sg_mma_quads", f"i32 {layouts}", f"i32 {_how(item, product)}", *given, out)
     return _results(e, out, "i32", count)
@@ -193,11 +184,11 @@ def _multiply_in_group(e: FunctionEmitter, item) -> None:
         numbers = (f"i32 {n}" for n in (kind, product.shape[1], _group_how(item, product, signs)))
         fragment = where_a = "ptr null"
         if isinstance(a, Vector):
-            fragment = _fragment(e, _read_all(e, a, product.a), "i32", "fragment a")
+            fragment = e.spill_in_order(_read_all(e, a, product.a), "i32", "fragment a")
         else:
             where_a = f"ptr {e.spill(e.read(a, 'b64'), 'where a is')}"
         where_b = f"ptr {e.spill(e.read(b, 'b64'), 'where b is')}"
-        out = _fragment(e, _read_all(e, sums, product.d), "i32", "fragment d")
+        out = e.spill_in_order(_read_all(e, sums, product.d), "i32", "fragment d")
         given = fragment, where_a, where_b, str(e.bits(e.read(adds, "pred"))), out
         e.call_checked("void", "wgmma", "ptr %w", f"i32 {site}", *numbers, *given)
         results = _results(e, out, "i32", len(sums.elements))
