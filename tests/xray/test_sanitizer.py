@@ -26,7 +26,7 @@ from tests.course import steps_im2col as im2col
 from tests.course import steps_reduce as reduce
 from tests.course.steps_softmax import SOFTMAX, softmax
 
-from .planted import FILES, planted
+from .planted import FILES, architecture, planted
 
 ALL = [case for file in FILES for case in planted(file)]
 CASES = [case for case in ALL if not case.missed]
@@ -44,7 +44,7 @@ def module(file, bug):
 
     source = f'#line 1 "{file}"\n{(FOLDER / file).read_text()}'
     options = [f"-DBUG={int(bug)}"]
-    arch = "sm_90a" if "wgmma" in source else "sm_90"
+    arch = architecture(source)
     return module_from_buffer(compile(source, no_extern_c=True, options=options, arch=arch))
 
 

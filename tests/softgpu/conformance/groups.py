@@ -29,7 +29,6 @@ __all__ = ["FORMS", "LAYOUTS", "SOME", "Group", "Layout", "answers", "golden", "
 
 BLOCKS = 512
 KEPT = 4  # blocks whose words are kept
-SAMPLE = 8  # fragments whose sums are kept, of some forms
 MAPPED = 48 * 1024  # bytes of shared memory that tell their places
 MAP_ROOM = MAPPED + 2048  # and the ones
 
@@ -250,16 +249,10 @@ def _module(sources: list[str]):
 def answers(forms: list[Group], blocks: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """By form, the words of its first blocks, and the sums of the first fragments."""
     module = _module([form.source() for form in forms])
-    return {form.label: _answer(module.get_function(form.entry), form, blocks) for form in forms}
-
-
-def _answer(kernel, form: Group, blocks: int) -> tuple[np.ndarray, np.ndarray]:
-    start = (2 * blocks + 63) // 64 * 64
-    host = np.zeros(start + SAMPLE * form.words * 128, np.uint32)
-    out = cuda.to_device(host)
-    kernel(out, grid=(blocks, 1), block=(128, 1, 1))
-    cuda.memcpy_dtoh(host, out)
-    return host[: 2 * blocks].reshape(blocks, 2), host[start:].reshape(SAMPLE, form.words, 128)
+    return {
+        form.label: products.answer(module.get_function(form.entry), blocks, 128, (form.words, 128))
+        for form in forms
+    }
 
 
 def places(layouts: list[Layout]) -> list[np.ndarray]:

@@ -23,7 +23,18 @@ from helpers import autoinit  # first: it chooses the driver that PyCUDA binds t
 import pycuda.driver as cuda
 from pycuda.compiler import compile
 
-__all__ = ["CHUNKS", "FORMATS", "FORMS", "PREAMBLE", "SOME", "Mma", "answers", "golden", "samples"]
+__all__ = [
+    "CHUNKS",
+    "FORMATS",
+    "FORMS",
+    "PREAMBLE",
+    "SOME",
+    "Mma",
+    "answer",
+    "answers",
+    "golden",
+    "samples",
+]
 
 CHUNKS = 245  # blocks of 4,096 fragments each: a million
 SAMPLE = 8  # fragments whose results are kept, of some forms
@@ -272,16 +283,20 @@ def answers(forms: list[Mma], chunks: int) -> dict[str, tuple[np.ndarray, np.nda
     options = ["-fmad=false", "-std=c++17", "-w"]
     image = compile(source, options=options, no_extern_c=True, arch=arch)
     module = cuda.module_from_buffer(image)
-    return {form.label: _answer(module.get_function(form.entry), form, chunks) for form in forms}
+    return {
+        form.label: answer(module.get_function(form.entry), chunks, 256, (form.words, 32))
+        for form in forms
+    }
 
 
-def _answer(kernel, form: Mma, chunks: int) -> tuple[np.ndarray, np.ndarray]:
-    start = (2 * chunks + 63) // 64 * 64
-    host = np.zeros(start + SAMPLE * form.words * 32, np.uint32)
+def answer(kernel, blocks: int, threads: int, fragment: tuple[int, int]):
+    """Two words of each block, and the results of SAMPLE fragments, each [word, lane]."""
+    start = (2 * blocks + 63) // 64 * 64
+    host = np.zeros(start + SAMPLE * fragment[0] * fragment[1], np.uint32)
     out = cuda.to_device(host)
-    kernel(out, grid=(chunks, 1), block=(256, 1, 1))
+    kernel(out, grid=(blocks, 1), block=(threads, 1, 1))
     cuda.memcpy_dtoh(host, out)
-    return host[: 2 * chunks].reshape(chunks, 2), host[start:].reshape(SAMPLE, form.words, 32)
+    return host[: 2 * blocks].reshape(blocks, 2), host[start:].reshape(SAMPLE, *fragment)
 
 
 _GOLDEN = _FOLDER / "golden" / "products.npz"

@@ -10,7 +10,7 @@ from helpers.xray.profiler import profile
 from helpers.xray.sanitizer import sanitize
 from softgpu import loader, settings
 from tests import ROOT
-from tests.xray.planted import FILES, planted
+from tests.xray.planted import FILES, architecture, planted
 
 if not autoinit.is_software:
     pytest.skip("about the software GPU's own code", allow_module_level=True)
@@ -88,8 +88,7 @@ def made(monkeypatch, tmp_path):
 
 @functools.cache  # once: each time could be of another folder, which lines are told with
 def compiled(source):
-    arch = "sm_90a" if "wgmma" in source else "sm_90"
-    return compile(source, no_extern_c=True, arch=arch)
+    return compile(source, no_extern_c=True, arch=architecture(source))
 
 
 def module_of(source):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["FILES", "Planted", "planted"]
+__all__ = ["FILES", "Planted", "architecture", "planted"]
 
 FILES = sorted(path.name for path in Path(__file__).parent.glob("*.cu"))
 TYPES = {
@@ -29,6 +29,11 @@ TYPES = {
     "float": np.float32,
     "double": np.float64,
 }
+
+
+def architecture(source):
+    """What a text of these is to be compiled for."""
+    return "sm_90a" if "wgmma" in source else "sm_90"
 
 
 @dataclass(frozen=True)
