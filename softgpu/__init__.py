@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,13 +22,16 @@ __version__ = "2.0.0"  # here alone: pyproject.toml reads it, CHANGELOG.md begin
 _BIN = str(Path(__file__).parent / "bin")  # its nvcc leaves PTX, and calls the real one
 
 
-def install(threads: int | None = None, toolkit: Toolkit | None = None) -> None:
+def install(
+    threads: int | None = None, toolkit: Toolkit | None = None, libraries: Iterable[str] = ()
+) -> None:
     """Make the software GPU the CUDA driver of this process.
 
     `threads`: how many blocks run at a time. 1 is the deterministic mode, in which blocks run one
     after the other in order; default: SOFTGPU_THREADS, else as many as there are cores.
     `toolkit`: whose nvcc compiles for it; default: the machine's own or that of NVIDIA's wheels.
     Where there is neither, PTX still runs.
+    `libraries`: of "cublas", "curand", "cufft" and "nvidia-ml" those that a client loads by name.
     """
     from . import cache, clients, settings
     from .loader import Engine
@@ -44,6 +48,10 @@ def install(threads: int | None = None, toolkit: Toolkit | None = None) -> None:
         os.environ["PATH"] = os.pathsep.join([_BIN, os.environ["PATH"]])
     cache.serve_pycuda()
     clients.serve()
+    if libraries:
+        from .libraries import LIBRARIES, serve
+
+        serve([LIBRARIES[name] for name in libraries], aliases=True)
 
 
 def link_bytes() -> list[list[int]]:

@@ -507,6 +507,7 @@ def facts_of(function: Function, code: KernelCode) -> dict:
         "dynamic_align": layout.dynamic_align,
         "local_bytes": layout.local_bytes,
         "max_threads": function.max_threads or 0,
+        "cluster": (*function.directives.get("reqnctapercluster", ()), 1, 1, 1)[:3],
         "ptx_version": layout.module.architecture,
         "files": named,
         "sites": ffi.new("struct Site[]", [_site(site, files) for site in code.sites]),

@@ -12,13 +12,14 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import build, cache, contract
+from . import build, cache, contract, libraries
 from .toolkit import Toolkit
 
 __all__ = ["ProgramError", "Runtime", "load_program", "run_main"]
 
 _SOURCES = Path(__file__).parent / "cudart"
 _TARGET = f"compute_{contract.DEVICE['architecture']}"
+_EMPTY = "-lnvToolsExt"  # NVTX was a library once, and is a header now
 _RELOCATABLE = ("-rdc", "--relocatable-device-code", "-dc", "--device-c")
 
 
@@ -37,12 +38,20 @@ def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
                 " supported: what a kernel calls has to be in its own source, and is no kernel"
             )
     (out.parent / "libcudart.so").symlink_to(runtime_library(toolkit))
-    _run([
-        toolkit.nvcc, "-shared", "-Xcompiler", "-fPIC", "-o", out,
-        "-gencode", f"arch={_TARGET},code={_TARGET}", "-lineinfo", "--no-compress",
-        "-cudart", "none", "-L", out.parent, "-lcudart",
-        "-include", _SOURCES / "before_13.h", *words,
-    ])  # fmt: skip
+    linked = [one for one in libraries.LIBRARIES.values() if one.is_among(words)]
+    for library in linked:
+        (out.parent / f"lib{library.name}.so").symlink_to(library.built())
+    more = [f"-isystem={folder}" for folder in libraries.include_folders(toolkit)]
+    try:
+        _run([
+            toolkit.nvcc, "-shared", "-Xcompiler", "-fPIC", "-o", out,
+            "-gencode", f"arch={_TARGET},code={_TARGET}", "-lineinfo", "--no-compress",
+            "-cudart", "none", "-L", out.parent, "-lcudart", *more,
+            "-include", _SOURCES / "before_13.h", *(w for w in words if w != _EMPTY),
+        ])  # fmt: skip
+    except ProgramError as error:
+        raise ProgramError(str(error) + libraries.missing_header(str(error))) from None
+    libraries.serve({*linked, *libraries.called_by(out)})
 
 
 def runtime_library(toolkit: Toolkit) -> Path:

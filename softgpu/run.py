@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from . import install
+from .build import BuildError
 from .contract import ffi
 from .loader import Engine
 from .programs import ProgramError, Runtime, load_program, run_main
@@ -84,6 +85,6 @@ def main(command: str, own: list[str]) -> int:
     asked, words = parser.parse_known_args([*way, *own[:end]])
     try:
         return _run([*words, *own[end:]], asked.sanitize, asked.profile)
-    except (ProgramError, ToolkitError) as error:
+    except (BuildError, ProgramError, ToolkitError) as error:
         print(f"softgpu: {error}", file=sys.stderr)
         return 2

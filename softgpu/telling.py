@@ -51,6 +51,19 @@ _RACES = {
     "memory.",
 }
 
+_RELEASE_IT = (
+    "Let those who read it say so (arrive at an mbarrier of its own, or meet at a barrier), and "
+    "let the thread that copies wait for that before it overwrites it."
+)
+_WAITS_IN_BULK = {
+    "writes": "Wait for the phase of the mbarrier that counts its bytes "
+    "(mbarrier.try_wait.parity with the parity of that phase), or meet at a barrier with a thread "
+    "that has.",
+    "reads": "Let the thread that began it wait (cp.async.bulk.commit_group, then "
+    "cp.async.bulk.wait_group.read n: all of its groups but the last n have been read), then let "
+    "all meet at a barrier before this is written again.",
+}
+
 
 def _these(bytes_: list[int]) -> str:
     """ "byte 3", "bytes 4 to 7", "bytes 0, 1, 5": of an access."""
@@ -240,6 +253,10 @@ class _Teller:
             return self._copying(f, place)
         if f.note == "multiplying":
             return self._multiplying(f, place)
+        if f.note == "bulk_overwriting":
+            return message, _RELEASE_IT
+        if f.note in ("bulk_writing", "bulk_reading"):
+            return self._copying_in_bulk(f, place)
         if f.note == "volatile":
             barrier = self._barrier(f) + " " if f.same_block else ""
             return message, (
@@ -259,6 +276,14 @@ class _Teller:
             "all of its groups but the last n are done), then let all meet at __syncthreads()."
         )
 
+    def _copying_in_bulk(self, f: RawFinding, place: str):
+        to, does = ("", "reads") if f.note == "bulk_reading" else ("to ", "writes")
+        message = (
+            f"{_threads(f.block, f.thread)} {DOES[f.access]} {place}, {to}which the bulk copy of "
+            f"{self._other_line(f)} {does}: it may be under way yet"
+        )
+        return message, _WAITS_IN_BULK[does]
+
     def _multiplying(self, f: RawFinding, place: str):
         message = (
             f"{_threads(f.block, f.thread)} {DOES[f.access]} {place}, which the wgmma at "
@@ -272,9 +297,10 @@ class _Teller:
 
     def _missing_proxy_fence(self, f: RawFinding, place: str):
         writer = f"thread ({','.join(map(str, f.other_thread))})"
+        reader = "a bulk copy" if f.note == "bulk_reading" else "wgmma"
         message = (
-            f"{_threads(f.block, f.thread)} reads {place} by wgmma, which {writer} stored at "
-            f"{self._other_line(f)}: wgmma reads through the asynchronous proxy, which need not "
+            f"{_threads(f.block, f.thread)} reads {place} by {reader}, which {writer} stored at "
+            f"{self._other_line(f)}: {reader} reads through the asynchronous proxy, which need not "
             "see ordinary stores"
         )
         return message, (

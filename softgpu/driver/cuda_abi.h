@@ -39,6 +39,8 @@ typedef enum {
     CUDA_ERROR_LAUNCH_FAILED = 719,
     CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
     CUDA_ERROR_NOT_SUPPORTED = 801,
+    CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE = 910,
+    CUDA_ERROR_INVALID_CLUSTER_SIZE = 912,
     CUDA_ERROR_UNKNOWN = 999
 } CUresult;
 
@@ -46,6 +48,7 @@ typedef int CUdevice;
 typedef uint64_t CUdeviceptr;
 /* Handles are numbers that name an object (see handles.c), never pointers to it. */
 typedef void *CUcontext, *CUmodule, *CUfunction, *CUstream, *CUevent, *CUarray;
+typedef void *CUgraph, *CUgraphNode, *CUgraphExec;
 
 /* CU_MEMORYTYPE_... */
 enum { MEMORY_HOST = 1, MEMORY_DEVICE = 2, MEMORY_ARRAY = 3, MEMORY_UNIFIED = 4 };
@@ -136,5 +139,79 @@ typedef struct {
     int Format;
     unsigned NumChannels, Flags;
 } CUDA_ARRAY3D_DESCRIPTOR;
+
+/* CU_GRAPH_NODE_TYPE_... */
+enum {
+    NODE_KERNEL,
+    NODE_MEMCPY,
+    NODE_MEMSET,
+    NODE_HOST,
+    NODE_GRAPH,
+    NODE_EMPTY,
+    NODE_WAIT_EVENT,
+    NODE_EVENT_RECORD
+};
+
+/* The first version ends before `kernel`. */
+typedef struct {
+    CUfunction function;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+    void *kernel; /* of a library, where there is no function */
+    CUcontext context;
+} KernelNode;
+
+/* As arguments of a call of its own it ends before `context`. */
+typedef struct {
+    CUdeviceptr to;
+    size_t pitch;
+    unsigned value, size;
+    size_t width, height;
+    CUcontext context;
+} MemsetNode;
+
+typedef struct {
+    void (*call)(void *);
+    void *data;
+} HostNode;
+
+/* CUgraphNodeParams */
+typedef struct {
+    int type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        KernelNode kernel;
+        struct {
+            int flags, reserved;
+            CUcontext context;
+            CUDA_MEMCPY3D copy;
+        } memcpy;
+        MemsetNode memset;
+        HostNode host;
+        struct {
+            CUgraph graph;
+            int ownership;
+        } child;
+        CUevent event;
+    };
+    long long reserved2;
+} NodeParams;
+
+typedef struct {
+    uint8_t from_port, to_port, type, reserved[5];
+} EdgeData;
+
+typedef struct {
+    int result; /* CU_GRAPH_EXEC_UPDATE_... */
+    CUgraphNode node, from;
+} UpdateResult;
+
+typedef struct {
+    uint64_t flags;
+    CUstream upload;
+    CUgraphNode wrong;
+    int result; /* CUDA_GRAPH_INSTANTIATE_... */
+} InstantiateParams;
 
 #endif

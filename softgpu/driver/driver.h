@@ -58,7 +58,10 @@ typedef enum {
     LINKER,
     POOL,
     LIBRARY,
-    LIBRARY_KERNEL
+    LIBRARY_KERNEL,
+    GRAPH,
+    GRAPH_NODE,
+    GRAPH_EXEC
 } ObjectKind;
 void *handle_new(ObjectKind kind, void *object);
 void *handle_object(ObjectKind kind, void *handle); /* NULL unless live and of that kind */
@@ -223,6 +226,10 @@ void heap_free(Context *context);
 /* ---- copy.c ---- */
 
 void arrays_free_all(Context *owner);
+CUAPI cuMemcpy3D_v2(const CUDA_MEMCPY3D *copy);
+/* Rows of width elements of 1, 2 or 4 bytes, pitch bytes apart. */
+CUresult memory_set(uint64_t to, size_t pitch, uint32_t value, size_t size, size_t width,
+                    size_t height);
 
 /* ---- module.c ---- */
 
@@ -247,6 +254,7 @@ typedef struct Kernel {
     uint64_t loop_constant;
     bool few_turns;
     uint32_t static_shared, dynamic_align, local_bytes, max_threads, ptx_version;
+    uint32_t cluster[3];
     const char **files;
     uint32_t file_count, site_count;
     struct Site *sites;
@@ -310,6 +318,59 @@ void host_waited(void);    /* for a stream, an event or a context */
 uint64_t host_waits(void); /* how often it has */
 CUAPI cuEventRecord(CUevent event, CUstream stream);
 void streams_free_all(Context *owner);
+
+/* ---- graph.c: what graphs are made of ---- */
+
+/* A kernel's arguments: pointers to each, then all of them packed. */
+typedef struct {
+    size_t bytes; /* of all of this */
+    uint32_t count;
+    void *pointers[];
+} NodeArguments;
+
+typedef struct Node {
+    CUgraphNode handle, origin; /* that it was copied from */
+    struct Graph *graph;
+    struct Node **after; /* that come before it */
+    size_t count, room;
+    NodeParams params;
+    NodeArguments *arguments; /* a kernel's, or NULL */
+    CUcontext context;        /* that was current */
+    bool cooperative, disabled;
+} Node;
+
+typedef struct Graph {
+    CUgraph handle;
+    Node **nodes; /* as they were added; of an executable one, in an order that edges allow */
+    size_t count, room;
+    bool inner; /* a child's: it goes with its node */
+} Graph;
+
+/* NULL: no memory. */
+Graph *graph_new(void);
+Graph *graph_clone(const Graph *graph);
+void graph_free(Graph *graph);
+/* Takes the arguments, and a child's graph, for its own. */
+Node *node_new(Graph *graph, const NodeParams *params, NodeArguments *arguments);
+void node_free(Node *node);
+/* Puts these in the place of its own, which are freed. */
+void node_set(Node *node, const NodeParams *params, NodeArguments *arguments);
+bool node_follows(const Node *node, const Node *before); /* by an edge */
+bool node_follow(Node *node, Node *before);              /* false: no memory */
+void node_unfollow(Node *node, const Node *before);
+Node *graph_copy_of(const Graph *graph, CUgraphNode origin); /* children's, too; or NULL */
+bool graph_sort(Graph *graph);                               /* false: edges go in a circle */
+
+/* ---- launch.c ---- */
+
+/* Whether a kernel's node could be launched, and its arguments, copied; NULL where it has none. */
+CUresult launch_prepare(const KernelNode *node, NodeArguments **out);
+CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                     CUstream stream, void **params, void **extra);
+CUAPI cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                unsigned grid_z, unsigned block_x, unsigned block_y,
+                                unsigned block_z, unsigned shared, CUstream stream, void **params);
 
 /* ---- fiber.c: stacks and switching between them ---- */
 
@@ -405,6 +466,7 @@ typedef struct Worker {
     size_t site_room;
     uint64_t *counters;
     size_t counter_room;
+    uint32_t *told_bytes; /* for each mbarrier, how many bytes its phase waits for; NULL: none */
     /* what the warps were last prepared for */
     uint32_t prepared_block[3];
     bool opens_reserved; /* the launch's blocks use the shared memory reserved for libraries */
@@ -444,7 +506,7 @@ void record_forget(void);
 #define MBARRIER BARRIERS /* as what a warp waits at */
 
 /* Who waits where for what in a block of which no warp can go on. */
-void deadlock_describe(const Worker *worker, char *text, size_t room);
+void deadlock_describe(Worker *worker, char *text, size_t room);
 
 /* ---- block.c: the warps of a block ---- */
 
@@ -481,6 +543,9 @@ void fault_place(const Kernel *kernel, uint32_t site, char *text, size_t room);
 
 /* ---- access.c ---- */
 
+/* One after the other, of elements that a copy brings; the memory has been checked (atomic.c). */
+void atomic_reduce(const Warp *warp, uint32_t op, uint32_t type, uint64_t address, const void *data,
+                   uint32_t bytes);
 /* Faults unless every active lane may do what the site does at its address. */
 void access_check(Warp *warp, uint32_t site, const uint64_t *addr, uint32_t mask);
 /* Moves the active lanes' values without any check. */

@@ -165,9 +165,29 @@ void sg_mbarrier_update(Warp *, uint32_t site, const uint64_t *addr, uint32_t ma
 /* phase: a word from before, or a parity; returns the lanes whose phase is over, as bits. */
 uint32_t sg_mbarrier_wait(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
                           const uint64_t *phase, uint32_t how);
-void sg_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask, const uint64_t *to,
-                  const uint64_t *from, const uint32_t *bytes);
-enum BoxHow { BOX_STORES = 1, BOX_IM2COL = 2 };
+/* How bulk copies are made. Those that reduce: REDUCES + OP_... * ITS_OPERATION and, of bytes,
+   TY_... * ITS_TYPE. */
+enum BoxHow { BOX_STORES = 1, BOX_IM2COL = 2, BOX_REDUCES = 4 };
+enum BoxShift { BOX_ITS_OPERATION = 16, BOX_ITS_TYPE = 256 };
+void sg_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t how,
+                  const uint64_t *to, const uint64_t *from, const uint32_t *bytes);
+/* tensormap.replace (boxes.c): a field of maps, of dimension `place` where there are several. */
+enum MapField {
+    MAP_GLOBAL_ADDRESS,
+    MAP_RANK,
+    MAP_BOX_DIM,
+    MAP_GLOBAL_DIM,
+    MAP_GLOBAL_STRIDE,
+    MAP_ELEMENT_STRIDE,
+    MAP_ELEMTYPE,
+    MAP_INTERLEAVE_LAYOUT,
+    MAP_SWIZZLE_MODE,
+    MAP_FILL_MODE
+};
+void sg_map_replace(Warp *, uint32_t site, uint32_t mask, uint32_t field, uint32_t place,
+                    const uint64_t *maps, const uint64_t *values);
+/* Faults where lanes copy to other blocks, as bits, than their cluster has: only their own one. */
+void sg_multicast(Warp *, uint32_t site, uint32_t mask, const uint32_t *blocks);
 /* cp.async.bulk.tensor (boxes.c): at, offsets: `rank` and `rank` - 2 numbers, 32 lanes each; bytes:
    gets how many a box has. */
 void sg_copy_boxes(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
@@ -280,6 +300,7 @@ typedef struct KernelFacts {
     uint32_t few_turns;
     uint32_t static_shared, dynamic_align, local_bytes;
     uint32_t max_threads; /* as its author promises; 0: a block's most */
+    uint32_t cluster[3];  /* blocks of one, which divide a grid */
     uint32_t ptx_version; /* the architecture that its PTX is for; 0: it does not say */
     const char **files;
     const struct Site *sites;
@@ -488,7 +509,7 @@ void sg_sanitize_copy_boxes(Warp *, uint32_t read, uint32_t written, uint32_t ma
                             uint32_t how, const uint64_t *maps, const int32_t *at,
                             const int32_t *offsets, const uint64_t *shared, uint32_t *bytes,
                             uint32_t hints);
-void sg_sanitize_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask,
+void sg_sanitize_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t how,
                            const uint64_t *to, const uint64_t *from, const uint32_t *bytes,
                            uint32_t hints);
 /* cp.async: lanes begin to copy to these places of shared memory; put all since then into a group;
@@ -496,6 +517,9 @@ void sg_sanitize_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mas
 void sg_sanitize_copy(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask);
 void sg_sanitize_copy_commit(Warp *, uint32_t mask);
 void sg_sanitize_copy_wait(Warp *, uint32_t mask, uint32_t groups);
+/* cp.async.bulk with a bulk_group: these lanes' copies since then are a group; they wait. */
+void sg_sanitize_bulk_commit(Warp *, uint32_t mask);
+void sg_sanitize_bulk_wait(Warp *, uint32_t mask, uint32_t groups);
 /* wgmma: what is touched by a warp whose product at another site may be under way yet. */
 void sg_sanitize_wgmma(Warp *, uint32_t site, uint32_t type, uint32_t n, uint32_t how,
                        const uint32_t *a, const uint64_t *where_a, const uint64_t *where_b,
@@ -552,7 +576,10 @@ enum Note {
     TWO_SIZES,
     UNFENCED,
     COPYING,
-    MULTIPLYING, /* races */
+    MULTIPLYING,
+    BULK_WRITING,
+    BULK_READING,
+    BULK_OVERWRITING, /* races */
     EXITED,
     TWO_LINES,
     NOT_NAMED,

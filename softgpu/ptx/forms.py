@@ -6,6 +6,7 @@ A line of the table: opcodes, a pattern of modifiers, and a letter for each oper
     p  a predicate register, or the sink   q  a predicate: register, its negation or a constant
     w  one d, or {d, d, ...}               v  one a, or {a, a, ...}
     m  memory, [address]                   n  an integer constant
+    t  a box of an array, [map, {a, a}]
     l  a label or another name             r  the list that a call returns
                                            *  whatever follows
 
@@ -57,6 +58,17 @@ _MACROS = {
     "|global|local|param|shared|param::entry|param::func|shared::cta|shared::cluster|ca|cg|cs|lu"
     "|cv|nc|wb|wt|L[12]::\\w+|L[12]::evict_\\w+))*",
     "MEMORY": "(.v2|.v4|.v8)?.(b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64)",
+    "LOADED": ".shared::cluster.global",
+    "STORED": ".global.shared::cta",
+    "PASSED": ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
+    "TOLD": ".mbarrier::complete_tx::bytes",
+    "GROUP": ".bulk_group(.L2::cache_hint)?",
+    "HINT": "(.L2::cache_hint)?",
+    "BOXES": ".tensor.(1d|2d|3d|4d|5d)",
+    "IMAGES": ".tensor.(3d|4d|5d)",
+    "REDUCED": ".(add|min|max|inc|dec|and|or|xor)",
+    "SCOPE": ".(cta|cluster|gpu|sys)",
+    "MAP": "(.global|.shared::cta)?.b1024",
     "EVICT": ".L2::evict_(first|last|normal|unchanged)",
     "SPACE": ".(global|const|local|param|shared|shared::cta|shared::cluster|param::entry)",
 }
@@ -194,9 +206,37 @@ cp               .async(.ca|.cg).shared(::cta)?.global(.L[12]::\\w+)*  m m n * a
 cp               .async.(commit_group|wait_all)              -
 cp               .async.wait_group                           n
 cp               .async.mbarrier.arrive(.noinc)?(.shared|.shared::cta)?.b64      m
-cp               .async.bulk.shared::(cta|cluster).global.mbarrier::complete_tx::bytes  m m a m
-cp               .async.bulk.*                               *
-cp               .reduce.*                                   *
+cp               .async.bulk.commit_group                    -
+cp               .async.bulk.wait_group(.read)?              n
+cp               .async.bulk.shared::(cta|cluster).globalTOLDHINT  m m a m a?
+cp               .async.bulkLOADEDTOLD.multicast::clusterHINT  m m a m a a?
+cp               .async.bulkPASSED                           m m a m
+cp               .async.bulkSTOREDGROUP                      m m a a?
+cp               .async.bulk.prefetch.L2.globalHINT          m a a?
+cp               .async.bulkBOXES.shared::(cta|cluster).global(.tile)?TOLDHINT  m t m a?
+cp               .async.bulkBOXESLOADED(.tile)?TOLD.multicast::clusterHINT  m t m a a?
+cp               .async.bulkIMAGES.shared::(cta|cluster).global.im2colTOLDHINT  m t m v a?
+cp               .async.bulkIMAGESLOADED.im2colTOLD.multicast::clusterHINT  m t m v a a?
+cp               .async.bulkBOXESSTORED(.tile)?GROUP         t m a?
+cp               .async.bulkIMAGESSTORED.im2col_no_offsGROUP t m a?
+cp               .async.bulk.prefetchBOXES.L2.global(.tile)?HINT  t a?
+cp               .async.bulk.prefetchIMAGES.L2.global.im2colHINT  t v a?
+cp               .reduce.async.bulkBOXESSTOREDREDUCED(.tile)?GROUP  t m a?
+cp               .reduce.async.bulkIMAGESSTOREDREDUCED.im2col_no_offsGROUP  t m a?
+cp               .reduce.async.bulkPASSED.add.(u32|s32|u64)  m m a m
+cp               .reduce.async.bulkPASSED.(min|max).(u32|s32)  m m a m
+cp               .reduce.async.bulkPASSED.(inc|dec).u32      m m a m
+cp               .reduce.async.bulkPASSEDLOGIC.b32           m m a m
+cp               .reduce.async.bulkSTOREDGROUP.add.(u32|s32|u64|f32|f64)  m m a a?
+cp               .reduce.async.bulkSTOREDGROUP.add.noftz.(f16|bf16)  m m a a?
+cp               .reduce.async.bulkSTOREDGROUP.(min|max).(u32|s32|u64|s64|f16|bf16)  m m a a?
+cp               .reduce.async.bulkSTOREDGROUP.(inc|dec).u32 m m a a?
+cp               .reduce.async.bulkSTOREDGROUPLOGIC.(b32|b64)  m m a a?
+tensormap        .replace.tile.global_addressMAP.b64         m a
+tensormap        .replace.tile.global_strideMAP.b64          m n a
+tensormap        .replace.tile.(box_dim|global_dim|element_stride)MAP.b32  m n a
+tensormap        .replace.tile.(rank|elemtype|interleave_layout|swizzle_mode|fill_mode)MAP.b32  m a
+tensormap        .cp_fenceproxySTORED.tensormap::generic.releaseSCOPE.sync.aligned  m m n
 mbarrier         .initACCESS.b64                             m a
 mbarrier         .invalACCESS.b64                            m
 mbarrier         .(expect_tx|complete_tx)ACCESS.b64          m a
@@ -266,6 +306,13 @@ def _is_predicate(operand) -> bool:
     return isinstance(operand, Register) and operand.type == "pred"
 
 
+def _is_box(operand) -> bool:
+    if not isinstance(operand, Vector) or not isinstance(operand.elements[0], Address):
+        return False
+    places = operand.elements[1:]
+    return len(places) == 1 and _all_in(places[0], _is_number)
+
+
 _TESTS = {
     "d": _is_result,
     "p": lambda operand: operand is None or _is_predicate(operand),
@@ -277,6 +324,7 @@ _TESTS = {
     "v": lambda operand: _all_in(operand, _is_number),
     "m": lambda operand: isinstance(operand, Address),
     "n": lambda operand: isinstance(operand, Immediate) and operand.kind == "int",
+    "t": _is_box,
     "l": lambda operand: isinstance(operand, Symbol),
     "r": lambda operand: isinstance(operand, Vector),
 }

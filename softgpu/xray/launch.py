@@ -346,10 +346,12 @@ class BesideTarget(Target):
         # PyCUDA's cache does not see blank lines and comments, which line numbers depend on
         whole = hashlib.sha256(arguments["source"].encode()).hexdigest()
         options = [*arguments.get("options", ()), "-lineinfo", f"-DXRAY_SOURCE={whole}"]
+        ours = f"sm_{contract.DEVICE['architecture']}"
+        asked = arguments.get("arch") or ours
         compiled = {
             **arguments,
             "options": options,
-            "arch": f"sm_{contract.DEVICE['architecture']}",
+            "arch": asked if asked.startswith(ours) else ours,
             "target": "ptx",
         }
         with warnings.catch_warnings():

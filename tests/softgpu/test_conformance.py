@@ -87,10 +87,12 @@ class TestFloat(Family):
     family = "float"
 
 
+@pytest.mark.sampled(2)
 class TestHalf(Family):
     family = "half"
 
 
+@pytest.mark.sampled(2)
 class TestConversion(Family):
     family = "cvt"
 
@@ -99,26 +101,32 @@ class TestFp8(Family):
     family = "fp8"
 
 
+@pytest.mark.sampled(4)
 class TestNan(Family):
     family = "nan"
 
 
+@pytest.mark.sampled(2)
 class TestMathematics(Family):
     family = "math"
 
 
+@pytest.mark.sampled(2)
 class TestRounded(Family):
     family = "rounded"
 
 
+@pytest.mark.sampled(2)
 class TestIntrinsics(Family):
     family = "intrinsics"
 
 
+@pytest.mark.sampled(2)
 class TestHalfFunctions(Family):
     family = "half functions"
 
 
+@pytest.mark.sampled(2)
 class TestMemory(Family):
     family = "memory"
 

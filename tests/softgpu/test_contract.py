@@ -18,7 +18,7 @@ STRUCTS = """Warp Range Site KernelFacts Origin Finding Step Sample Touched Prof
 CacheSite CacheCounts Waves Recorded""".split()
 ENUMS = """Device Space SiteKind Operation Type Shuffle Build Tier Counter BarrierCounter AtomicForm
 StepKind Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit Answer
-BoxHow EventKind MmaType MmaHow Rounding TensorCounter""".split()
+BoxHow BoxShift MapField EventKind MmaType MmaHow Rounding TensorCounter""".split()
 LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}
 REST = """
 #include <cassert>
@@ -27,7 +27,7 @@ __device__ __noinline__ int deep(int n) { return n ? deep(n - 1) + n : 0; }
 __device__ void bulk(char *to, const char *from, unsigned long long *barrier)
 {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                 " [%0], [%1], 16, [%2];"
+                 ".multicast::cluster [%0], [%1], 16, [%2], 1;"
                  :: "r"((int)__cvta_generic_to_shared(to)), "l"(from),
                  "r"((int)__cvta_generic_to_shared(barrier)) : "memory");
 }
@@ -59,6 +59,7 @@ extern "C" __global__ void rest(int *x, long long *time)
     asm volatile("cp.async.commit_group; cp.async.wait_group 0;");
     asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {%1}], [%2];"
                  :: "l"(x), "r"(x[0]), "r"((int)__cvta_generic_to_shared(to)));
+    asm volatile("tensormap.replace.tile.rank.b1024.b32 [%0], 1;" :: "l"(x));
     asm volatile("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%0, %1, %2, %3}, %4, %4, 1;"
                  : "+r"(x[0]), "+r"(x[1]), "+r"(x[2]), "+r"(x[3]) : "l"(*time));
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"

@@ -71,6 +71,68 @@ def test_a_program_has_its_answers_and_its_exit_status(folder, way):
     assert reports == (counted if way else [])
 
 
+BLAS = """\
+#include <cstdio>
+extern "C" {
+int cublasCreate_v2(void **);
+int cublasSetStream_v2(void *, cudaStream_t);
+int cublasDaxpy_v2(void *, int, const double *, const double *, int, double *, int);
+}
+int main()
+{
+    void *handle;
+    double *x, three = 3;
+    cudaStream_t stream;
+    cudaMallocManaged(&x, 8);
+    *x = 5;
+    cudaStreamCreate(&stream);
+    int status = cublasCreate_v2(&handle) + cublasSetStream_v2(handle, stream);
+    status += cublasDaxpy_v2(handle, 1, &three, x, 1, x, 1);
+    cudaStreamSynchronize(stream);
+    printf("%d %g\\n", status, *x);
+}
+"""
+
+
+@pytest.mark.parametrize("words", [[], ["-lcublas"], ["-l", "cublas"]])
+def test_a_program_finds_the_libraries_that_it_calls(tmp_path, words):
+    (tmp_path / "blas.cu").write_text(BLAS)
+    done = run(tmp_path, "blas.cu", *words)
+    assert (done.stdout, done.stderr, done.returncode) == ("0 20\n", "", 0)
+
+
+def test_a_library_that_cannot_be_compiled_is_said_to_be_so(tmp_path, monkeypatch):
+    (tmp_path / "blas.cu").write_text(BLAS)
+    monkeypatch.setenv("CXX", "false")
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "empty"))
+    done = run(tmp_path, "blas.cu")
+    assert done.returncode == 2
+    assert "softgpu: the C compiler failed: false" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ranges_of_nvtx_are_quiet(tmp_path):
+    (tmp_path / "ranges.cu").write_text("""\
+#include <cstdio>
+#include <nvToolsExt.h>
+int main()
+{
+    nvtxRangePushA("begun");
+    nvtxMarkA("here");
+    printf("%d\\n", nvtxRangePop() <= 0);
+}
+""")
+    done = run(tmp_path, "ranges.cu", "-lnvToolsExt")
+    assert (done.stdout, done.stderr, done.returncode) == ("1\n", "", 0)
+
+
+def test_a_missing_header_is_said_to_be_in_a_wheel(tmp_path):
+    (tmp_path / "fft.cu").write_text("#include <cublas_of_tomorrow.h>\n")
+    told = run(tmp_path, "fft.cu")
+    assert told.returncode == 2
+    assert told.stderr.endswith("in NVIDIA's wheel: pip install nvidia-cublas\n")
+
+
 def test_a_fault_is_told_where_it_is_and_breaks_the_calls_after_it(folder):
     done = run(folder, "wrong.cu")
     assert done.returncode == 300 & 0xFF

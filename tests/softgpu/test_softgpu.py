@@ -607,6 +607,11 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) pairs(unsigned *out)
     unsigned value;
     REGISTER("cluster_nctarank");
 }
+
+extern "C" __global__ void __cluster_dims__(2, 1, 1) numbered(unsigned *out)
+{
+    out[blockIdx.x] = blockIdx.x + 1;
+}
 """
 
 
@@ -621,6 +626,16 @@ def test_each_block_of_a_plain_grid_is_a_cluster_of_its_own(clusters):
     assert out.tolist() == [
         [n % 3, n // 3, 0, 3, 2, 1, 0, 0, 0, 1, 1, 1, 0, 1, 0, n, 192] for n in range(6)
     ]
+
+
+def test_blocks_of_a_cluster_that_know_nothing_of_it_run_if_it_divides_the_grid(clusters):
+    numbered, out = clusters.get_function("numbered"), np.zeros(4, np.uint32)
+    numbered(cuda.InOut(out), block=(1, 1, 1), grid=(4, 1))
+    assert out.tolist() == [1, 2, 3, 4]
+    with pytest.raises(
+        cuda.LogicError, match="cluster misconfiguration.*grid has 3 .* clusters of 2"
+    ):
+        numbered(cuda.InOut(out), block=(1, 1, 1), grid=(3, 1))
 
 
 def test_a_kernel_of_larger_clusters_is_refused(clusters):

@@ -81,6 +81,76 @@
     X(cuGetErrorString, 6000)                                                                      \
     X(cuGetProcAddress, 11030)                                                                     \
     X(cuGetProcAddress_v2, 12000)                                                                  \
+    X(cuGraphAddChildGraphNode, 10000)                                                             \
+    X(cuGraphAddDependencies, 10000)                                                               \
+    X(cuGraphAddDependencies_v2, 12030)                                                            \
+    X(cuGraphAddEmptyNode, 10000)                                                                  \
+    X(cuGraphAddEventRecordNode, 11010)                                                            \
+    X(cuGraphAddEventWaitNode, 11010)                                                              \
+    X(cuGraphAddHostNode, 10000)                                                                   \
+    X(cuGraphAddKernelNode, 10000)                                                                 \
+    X(cuGraphAddKernelNode_v2, 12000)                                                              \
+    X(cuGraphAddMemcpyNode, 10000)                                                                 \
+    X(cuGraphAddMemsetNode, 10000)                                                                 \
+    X(cuGraphAddNode, 12020)                                                                       \
+    X(cuGraphAddNode_v2, 12030)                                                                    \
+    X(cuGraphChildGraphNodeGetGraph, 10000)                                                        \
+    X(cuGraphClone, 10000)                                                                         \
+    X(cuGraphCreate, 10000)                                                                        \
+    X(cuGraphDebugDotPrint, 11030)                                                                 \
+    X(cuGraphDestroy, 10000)                                                                       \
+    X(cuGraphDestroyNode, 10000)                                                                   \
+    X(cuGraphEventRecordNodeGetEvent, 11010)                                                       \
+    X(cuGraphEventRecordNodeSetEvent, 11010)                                                       \
+    X(cuGraphEventWaitNodeGetEvent, 11010)                                                         \
+    X(cuGraphEventWaitNodeSetEvent, 11010)                                                         \
+    X(cuGraphExecChildGraphNodeSetParams, 11010)                                                   \
+    X(cuGraphExecDestroy, 10000)                                                                   \
+    X(cuGraphExecEventRecordNodeSetEvent, 11010)                                                   \
+    X(cuGraphExecEventWaitNodeSetEvent, 11010)                                                     \
+    X(cuGraphExecGetFlags, 12000)                                                                  \
+    X(cuGraphExecHostNodeSetParams, 10020)                                                         \
+    X(cuGraphExecKernelNodeSetParams, 10010)                                                       \
+    X(cuGraphExecKernelNodeSetParams_v2, 12000)                                                    \
+    X(cuGraphExecMemcpyNodeSetParams, 10020)                                                       \
+    X(cuGraphExecMemsetNodeSetParams, 10020)                                                       \
+    X(cuGraphExecNodeSetParams, 12020)                                                             \
+    X(cuGraphExecUpdate, 10020)                                                                    \
+    X(cuGraphExecUpdate_v2, 12000)                                                                 \
+    X(cuGraphGetEdges, 10000)                                                                      \
+    X(cuGraphGetEdges_v2, 12030)                                                                   \
+    X(cuGraphGetNodes, 10000)                                                                      \
+    X(cuGraphGetRootNodes, 10000)                                                                  \
+    X(cuGraphHostNodeGetParams, 10000)                                                             \
+    X(cuGraphHostNodeSetParams, 10000)                                                             \
+    X(cuGraphInstantiate, 10000)                                                                   \
+    X(cuGraphInstantiateWithFlags, 11040)                                                          \
+    X(cuGraphInstantiateWithParams, 12000)                                                         \
+    X(cuGraphInstantiate_v2, 11000)                                                                \
+    X(cuGraphKernelNodeCopyAttributes, 11000)                                                      \
+    X(cuGraphKernelNodeGetAttribute, 11000)                                                        \
+    X(cuGraphKernelNodeGetParams, 10000)                                                           \
+    X(cuGraphKernelNodeGetParams_v2, 12000)                                                        \
+    X(cuGraphKernelNodeSetAttribute, 11000)                                                        \
+    X(cuGraphKernelNodeSetParams, 10000)                                                           \
+    X(cuGraphKernelNodeSetParams_v2, 12000)                                                        \
+    X(cuGraphLaunch, 10000)                                                                        \
+    X(cuGraphMemcpyNodeGetParams, 10000)                                                           \
+    X(cuGraphMemcpyNodeSetParams, 10000)                                                           \
+    X(cuGraphMemsetNodeGetParams, 10000)                                                           \
+    X(cuGraphMemsetNodeSetParams, 10000)                                                           \
+    X(cuGraphNodeFindInClone, 10000)                                                               \
+    X(cuGraphNodeGetDependencies, 10000)                                                           \
+    X(cuGraphNodeGetDependencies_v2, 12030)                                                        \
+    X(cuGraphNodeGetDependentNodes, 10000)                                                         \
+    X(cuGraphNodeGetDependentNodes_v2, 12030)                                                      \
+    X(cuGraphNodeGetEnabled, 11060)                                                                \
+    X(cuGraphNodeGetType, 10000)                                                                   \
+    X(cuGraphNodeSetEnabled, 11060)                                                                \
+    X(cuGraphNodeSetParams, 12020)                                                                 \
+    X(cuGraphRemoveDependencies, 10000)                                                            \
+    X(cuGraphRemoveDependencies_v2, 12030)                                                         \
+    X(cuGraphUpload, 11010)                                                                        \
     X(cuInit, 2000)                                                                                \
     X(cuKernelGetAttribute, 12000)                                                                 \
     X(cuKernelGetFunction, 12000)                                                                  \
@@ -227,81 +297,24 @@
 /* These answer CUDA_ERROR_NOT_SUPPORTED, and say what there is not. */
 #define UNSUPPORTED(X)                                                                             \
     X(cuGraphAddBatchMemOpNode, 11070, "graphs")                                                   \
-    X(cuGraphAddChildGraphNode, 10000, "graphs")                                                   \
-    X(cuGraphAddDependencies_v2, 12030, "graphs")                                                  \
-    X(cuGraphAddEmptyNode, 10000, "graphs")                                                        \
-    X(cuGraphAddEventRecordNode, 11010, "graphs")                                                  \
-    X(cuGraphAddEventWaitNode, 11010, "graphs")                                                    \
     X(cuGraphAddExternalSemaphoresSignalNode, 11020, "graphs")                                     \
     X(cuGraphAddExternalSemaphoresWaitNode, 11020, "graphs")                                       \
-    X(cuGraphAddHostNode, 10000, "graphs")                                                         \
-    X(cuGraphAddKernelNode_v2, 12000, "graphs")                                                    \
     X(cuGraphAddMemAllocNode, 11040, "graphs")                                                     \
     X(cuGraphAddMemFreeNode, 11040, "graphs")                                                      \
-    X(cuGraphAddMemcpyNode, 10000, "graphs")                                                       \
-    X(cuGraphAddMemsetNode, 10000, "graphs")                                                       \
-    X(cuGraphAddNode_v2, 12030, "graphs")                                                          \
     X(cuGraphBatchMemOpNodeGetParams, 11070, "graphs")                                             \
     X(cuGraphBatchMemOpNodeSetParams, 11070, "graphs")                                             \
-    X(cuGraphChildGraphNodeGetGraph, 10000, "graphs")                                              \
-    X(cuGraphClone, 10000, "graphs")                                                               \
     X(cuGraphConditionalHandleCreate, 12030, "graphs")                                             \
-    X(cuGraphCreate, 10000, "graphs")                                                              \
-    X(cuGraphDebugDotPrint, 11030, "graphs")                                                       \
-    X(cuGraphDestroy, 10000, "graphs")                                                             \
-    X(cuGraphDestroyNode, 10000, "graphs")                                                         \
-    X(cuGraphEventRecordNodeGetEvent, 11010, "graphs")                                             \
-    X(cuGraphEventRecordNodeSetEvent, 11010, "graphs")                                             \
-    X(cuGraphEventWaitNodeGetEvent, 11010, "graphs")                                               \
-    X(cuGraphEventWaitNodeSetEvent, 11010, "graphs")                                               \
     X(cuGraphExecBatchMemOpNodeSetParams, 11070, "graphs")                                         \
-    X(cuGraphExecChildGraphNodeSetParams, 11010, "graphs")                                         \
-    X(cuGraphExecDestroy, 10000, "graphs")                                                         \
-    X(cuGraphExecEventRecordNodeSetEvent, 11010, "graphs")                                         \
-    X(cuGraphExecEventWaitNodeSetEvent, 11010, "graphs")                                           \
     X(cuGraphExecExternalSemaphoresSignalNodeSetParams, 11020, "graphs")                           \
     X(cuGraphExecExternalSemaphoresWaitNodeSetParams, 11020, "graphs")                             \
-    X(cuGraphExecGetFlags, 12000, "graphs")                                                        \
-    X(cuGraphExecHostNodeSetParams, 10020, "graphs")                                               \
-    X(cuGraphExecKernelNodeSetParams_v2, 12000, "graphs")                                          \
-    X(cuGraphExecMemcpyNodeSetParams, 10020, "graphs")                                             \
-    X(cuGraphExecMemsetNodeSetParams, 10020, "graphs")                                             \
-    X(cuGraphExecNodeSetParams, 12020, "graphs")                                                   \
-    X(cuGraphExecUpdate_v2, 12000, "graphs")                                                       \
     X(cuGraphExternalSemaphoresSignalNodeGetParams, 11020, "graphs")                               \
     X(cuGraphExternalSemaphoresSignalNodeSetParams, 11020, "graphs")                               \
     X(cuGraphExternalSemaphoresWaitNodeGetParams, 11020, "graphs")                                 \
     X(cuGraphExternalSemaphoresWaitNodeSetParams, 11020, "graphs")                                 \
-    X(cuGraphGetEdges_v2, 12030, "graphs")                                                         \
-    X(cuGraphGetNodes, 10000, "graphs")                                                            \
-    X(cuGraphGetRootNodes, 10000, "graphs")                                                        \
-    X(cuGraphHostNodeGetParams, 10000, "graphs")                                                   \
-    X(cuGraphHostNodeSetParams, 10000, "graphs")                                                   \
-    X(cuGraphInstantiateWithFlags, 11040, "graphs")                                                \
-    X(cuGraphInstantiateWithParams, 12000, "graphs")                                               \
-    X(cuGraphKernelNodeCopyAttributes, 11000, "graphs")                                            \
-    X(cuGraphKernelNodeGetAttribute, 11000, "graphs")                                              \
-    X(cuGraphKernelNodeGetParams_v2, 12000, "graphs")                                              \
-    X(cuGraphKernelNodeSetAttribute, 11000, "graphs")                                              \
-    X(cuGraphKernelNodeSetParams_v2, 12000, "graphs")                                              \
-    X(cuGraphLaunch, 10000, "graphs")                                                              \
     X(cuGraphMemAllocNodeGetParams, 11040, "graphs")                                               \
     X(cuGraphMemFreeNodeGetParams, 11040, "graphs")                                                \
-    X(cuGraphMemcpyNodeGetParams, 10000, "graphs")                                                 \
-    X(cuGraphMemcpyNodeSetParams, 10000, "graphs")                                                 \
-    X(cuGraphMemsetNodeGetParams, 10000, "graphs")                                                 \
-    X(cuGraphMemsetNodeSetParams, 10000, "graphs")                                                 \
-    X(cuGraphNodeFindInClone, 10000, "graphs")                                                     \
-    X(cuGraphNodeGetDependencies_v2, 12030, "graphs")                                              \
-    X(cuGraphNodeGetDependentNodes_v2, 12030, "graphs")                                            \
-    X(cuGraphNodeGetEnabled, 11060, "graphs")                                                      \
-    X(cuGraphNodeGetType, 10000, "graphs")                                                         \
-    X(cuGraphNodeSetEnabled, 11060, "graphs")                                                      \
-    X(cuGraphNodeSetParams, 12020, "graphs")                                                       \
     X(cuGraphReleaseUserObject, 11030, "graphs")                                                   \
-    X(cuGraphRemoveDependencies_v2, 12030, "graphs")                                               \
     X(cuGraphRetainUserObject, 11030, "graphs")                                                    \
-    X(cuGraphUpload, 11010, "graphs")                                                              \
     X(cuStreamBeginCapture_v2, 10010, "graphs")                                                    \
     X(cuStreamBeginCaptureToGraph, 12030, "graphs")                                                \
     X(cuStreamEndCapture, 10000, "graphs")                                                         \

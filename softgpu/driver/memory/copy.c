@@ -151,8 +151,7 @@ CUAPI cuMemcpyBatchAsync_v2(const CUdeviceptr *to, const CUdeviceptr *from, cons
 
 /* ---- memset ---- */
 
-/* Rows of width elements of 1, 2 or 4 bytes, pitch bytes apart. */
-static CUresult set(uint64_t to, size_t pitch, uint32_t value, size_t size, size_t width,
+CUresult memory_set(uint64_t to, size_t pitch, uint32_t value, size_t size, size_t width,
                     size_t height)
 {
     NEED_CONTEXT(context);
@@ -180,20 +179,20 @@ static CUresult set(uint64_t to, size_t pitch, uint32_t value, size_t size, size
 
 #define MEMSET(bits, type)                                                                         \
     CUAPI cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count)                           \
-    { return set(to, 0, value, bits / 8, count, 1); }                                              \
+    { return memory_set(to, 0, value, bits / 8, count, 1); }                                       \
     CUAPI cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream)        \
     {                                                                                              \
         CUresult result = need_stream(stream);                                                     \
-        return result ? result : set(to, 0, value, bits / 8, count, 1);                            \
+        return result ? result : memory_set(to, 0, value, bits / 8, count, 1);                     \
     }                                                                                              \
     CUAPI cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value, size_t width,           \
                                  size_t height)                                                    \
-    { return set(to, pitch, value, bits / 8, width, height); }                                     \
+    { return memory_set(to, pitch, value, bits / 8, width, height); }                              \
     CUAPI cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width,         \
                                    size_t height, CUstream stream)                                 \
     {                                                                                              \
         CUresult result = need_stream(stream);                                                     \
-        return result ? result : set(to, pitch, value, bits / 8, width, height);                   \
+        return result ? result : memory_set(to, pitch, value, bits / 8, width, height);            \
     }
 
 MEMSET(8, unsigned char)

@@ -15,6 +15,8 @@ uint32_t map_check(const TensorMap *map)
     return sum;
 }
 
+uint32_t tensor_type_bytes(uint32_t type) { return type_bytes[type]; }
+
 #define REFUSE(...) return fail(CUDA_ERROR_INVALID_VALUE, __VA_ARGS__)
 
 /* What both kinds of maps are told. */
@@ -29,13 +31,12 @@ typedef struct {
 static CUresult describe(TensorMap *map, const void *target, const Array *a, unsigned least_rank)
 {
     const uint64_t address = (uint64_t)a->address;
-    if (!target || (uint64_t)target % MAP_ALIGN)
-        REFUSE("a tensor map lies at a multiple of %d bytes, not at %p", MAP_ALIGN, target);
+    if (!target) REFUSE("tensorMap is NULL");
     if (a->type >= TYPES + 3u) REFUSE("tensorDataType is %u; no such type", a->type);
     if (a->type >= TYPES)
-        return fail(
-            CUDA_ERROR_NOT_SUPPORTED,
-            "the software GPU does not support tensor maps of packed numbers of 4 or 6 bits");
+        REFUSE("this GPU, of compute capability 9.0, has no tensor maps of packed numbers of 4 or "
+               "6 bits (tensorDataType %u)",
+               a->type);
     if (a->rank < least_rank || a->rank > MOST_RANK)
         REFUSE("tensorRank is %u; %u to %d are possible", a->rank, least_rank, MOST_RANK);
     if (a->interleave > 2) REFUSE("interleave is %u; no such layout", a->interleave);
@@ -45,15 +46,14 @@ static CUresult describe(TensorMap *map, const void *target, const Array *a, uns
                     "CU_TENSOR_MAP_INTERLEAVE_NONE");
     if (a->swizzle >= SWIZZLES) REFUSE("swizzle is %u; no such pattern", a->swizzle);
     if (a->swizzle > SWIZZLE_128B)
-        return fail(CUDA_ERROR_NOT_SUPPORTED,
-                    "this GPU, of compute capability 9.0, has no swizzle of 128 bytes in larger "
-                    "atoms (%u)",
-                    a->swizzle);
+        REFUSE("this GPU, of compute capability 9.0, has no swizzle of 128 bytes in larger atoms "
+               "(%u)",
+               a->swizzle);
     if (a->promotion >= PROMOTIONS) REFUSE("l2Promotion is %u; no such size", a->promotion);
     if (a->fill > 1) REFUSE("oobFill is %u; no such filling", a->fill);
     if (a->fill && a->type < FIRST_FLOAT) REFUSE("oobFill is NaN, and elements are no floats");
     if (!a->sizes || !a->steps || (a->rank > 1 && !a->strides)) REFUSE("an array is NULL");
-    if (!address || address % PIECE)
+    if (address % PIECE)
         REFUSE("globalAddress is %p; multiples of %d bytes are possible", a->address, PIECE);
     *map = (TensorMap){.mark = MAP_MARK,
                        .address = address,
@@ -114,11 +114,15 @@ CUAPI cuTensorMapEncodeTiled(void *target, unsigned type, unsigned rank, void *a
     if (!result && !box) REFUSE("boxDim is NULL");
     if (!result) result = check_line(&map, "boxDim[0]", box[0]);
     if (result) return result;
+    uint64_t bytes = map.strides[0];
     for (unsigned n = 0; n < rank; n++) {
         if (!box[n] || box[n] > MOST_BOX)
             REFUSE("boxDim[%u] is %u; 1 to %d are possible", n, box[n], MOST_BOX);
         map.box[n] = box[n];
+        bytes *= (box[n] + map.steps[n] - 1) / map.steps[n];
     }
+    if (bytes > SM_SHARED)
+        REFUSE("a box has %llu bytes; shared memory has %d", (unsigned long long)bytes, SM_SHARED);
     return finish(&map, target);
 }
 

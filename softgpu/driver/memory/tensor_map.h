@@ -22,5 +22,6 @@ _Static_assert(sizeof(TensorMap) <= MAP_BYTES, "it is what CUDA gives it");
 #define MAP_MARK 0x6e6f736e65746773ull
 
 uint32_t map_check(const TensorMap *);
+uint32_t tensor_type_bytes(uint32_t type);
 
 #endif

@@ -71,14 +71,29 @@ INLINE uint64_t apply_global_f64(uint32_t op, uint64_t held, uint64_t a, uint64_
     return bits_of_f64(f64_of_bits(held) + f64_of_bits(a));
 }
 
+/* Of two numbers the lesser or greater, where -0 is less than 0; of a number and NaN the number. */
+INLINE uint32_t chosen_f32(uint32_t op, uint32_t a, uint32_t b)
+{
+    const float x = f32_of_bits(a), y = f32_of_bits(b);
+    if (x != x || y != y) return x == x ? a : y == y ? b : 0x7fffffff;
+    const bool less = x < y || (x == y && a >> 31);
+    return less == (op == OP_MIN) ? a : b;
+}
+
 INLINE uint16_t apply_f16(uint32_t op, uint16_t held, uint16_t a, uint16_t b)
 {
+    if (op == OP_MIN || op == OP_MAX)
+        return half_of_float(f32_of_bits(
+            chosen_f32(op, bits_of_f32(float_of_half(held)), bits_of_f32(float_of_half(a)))));
     if (op != OP_ADD) return apply_u16(op, held, a, b);
     return half_of_float(float_of_half(held) + float_of_half(a));
 }
 
 INLINE uint16_t apply_bf16(uint32_t op, uint16_t held, uint16_t a, uint16_t b)
 {
+    if (op == OP_MIN || op == OP_MAX)
+        return bfloat_of_float(f32_of_bits(
+            chosen_f32(op, bits_of_f32(float_of_bfloat(held)), bits_of_f32(float_of_bfloat(a)))));
     if (op != OP_ADD) return apply_u16(op, held, a, b);
     return bfloat_of_float(float_of_bfloat(held) + float_of_bfloat(a));
 }
@@ -185,17 +200,10 @@ static uint32_t lanes_in_shared(Warp *w, const uint64_t *addr, uint32_t mask)
     return shared;
 }
 
-void sg_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
-               uint32_t mask, const void *a, const void *b, void *out)
+/* What lanes do to memory that they may touch; shared: those whose memory is the block's. */
+static void update(uint32_t op, uint32_t type, const uint64_t *addr, uint32_t mask, uint32_t shared,
+                   const void *a, const void *b, void *out, bool alone)
 {
-    if (!mask) return;
-    access_check(w, site, addr, mask);
-    const Job *job = w->worker->job;
-    bool alone = job->workers == 1 || job->kernel->sites[site].space == SPACE_SHARED;
-    bool sum = op == OP_ADD && !out;
-    if (sum && (type == TY_U32 || type == TY_S32)) return sum_32(addr, mask, a, alone);
-    if (sum && (type == TY_U64 || type == TY_S64)) return sum_64(addr, mask, a, alone);
-    uint32_t shared = type == TY_F32 || type == TY_F64 ? lanes_in_shared(w, addr, mask) : 0;
     switch (type) {
     case TY_U32:
     case TY_B32: update_u32(op, addr, mask, a, b, out, alone); break;
@@ -218,4 +226,40 @@ void sg_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_
     case TY_B16: update_u16(op, addr, mask, a, b, out, alone); break;
     default: update_u128(op, addr, mask, a, b, out, alone); break;
     }
+}
+
+void sg_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
+               uint32_t mask, const void *a, const void *b, void *out)
+{
+    if (!mask) return;
+    access_check(w, site, addr, mask);
+    const Job *job = w->worker->job;
+    bool alone = job->workers == 1 || job->kernel->sites[site].space == SPACE_SHARED;
+    bool sum = op == OP_ADD && !out;
+    if (sum && (type == TY_U32 || type == TY_S32)) return sum_32(addr, mask, a, alone);
+    if (sum && (type == TY_U64 || type == TY_S64)) return sum_64(addr, mask, a, alone);
+    uint32_t shared = type == TY_F32 || type == TY_F64 ? lanes_in_shared(w, addr, mask) : 0;
+    update(op, type, addr, mask, shared, a, b, out, alone);
+}
+
+static uint32_t size_of(uint32_t type)
+{
+    switch (type) {
+    case TY_F16:
+    case TY_BF16: return 2;
+    case TY_U64:
+    case TY_S64:
+    case TY_B64:
+    case TY_F64: return 8;
+    default: return 4;
+    }
+}
+
+void atomic_reduce(const Warp *w, uint32_t op, uint32_t type, uint64_t address, const void *data,
+                   uint32_t bytes)
+{
+    const bool shared = address - (uint64_t)w->shared < SM_SHARED;
+    const bool alone = shared || w->worker->job->workers == 1;
+    for (uint32_t at = 0; at < bytes; at += size_of(type), address += size_of(type))
+        update(op, type, &address, 1, shared, (const char *)data + at, NULL, NULL, alone);
 }

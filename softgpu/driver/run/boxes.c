@@ -20,30 +20,55 @@ typedef struct {
     Range array;           /* the allocation that the array lies in */
 } Box;
 
-static void read_map(Box *b, uint64_t where)
+static void read_map(Box *b, uint64_t where, const char *does)
 {
     const char *kind = where % MAP_ALIGN ? "lies at" : "cannot be read at";
-    if (where % MAP_ALIGN || access_readable_end(b->w, b->lane, where) < where + MAP_BYTES)
-        fault_at(
-            b->w, b->site, b->lane, where % MAP_ALIGN ? ILLEGAL : CUDA_ERROR_ILLEGAL_ADDRESS,
-            "copies a box by a tensor map that %s 0x%llx; a map lies at a multiple of %d bytes, "
-            "in global memory or a kernel's __grid_constant__ parameter",
-            kind, (unsigned long long)where, MAP_ALIGN);
+    const bool shared = where - (uint64_t)b->w->shared < b->w->shared_bytes;
+    if (where % MAP_ALIGN ||
+        (!shared && access_readable_end(b->w, b->lane, where) < where + MAP_BYTES))
+        fault_at(b->w, b->site, b->lane,
+                 where % MAP_ALIGN ? CUDA_ERROR_MISALIGNED_ADDRESS : CUDA_ERROR_ILLEGAL_ADDRESS,
+                 "%s a tensor map that %s 0x%llx; a map lies at a multiple of %d bytes, "
+                 "in global memory or a kernel's __grid_constant__ parameter",
+                 does, kind, (unsigned long long)where, MAP_ALIGN);
     memcpy(&b->map, (const void *)where, sizeof b->map);
     if (b->map.mark != MAP_MARK || b->map.check != map_check(&b->map))
-        fault_at(
-            b->w, b->site, b->lane, ILLEGAL,
-            "copies a box by a tensor map that cuTensorMapEncodeTiled or ...Im2col has not made");
+        fault_at(b->w, b->site, b->lane, ILLEGAL,
+                 "%s a tensor map that cuTensorMapEncodeTiled or ...Im2col has not made, or that "
+                 "was changed otherwise than by tensormap.replace",
+                 does);
 }
 
-/* Of a whole box in shared memory. */
-static uint32_t box_bytes(const TensorMap *map)
+static uint32_t line_bytes(const TensorMap *map) { return map->box[0] * (uint32_t)map->strides[0]; }
+
+/* From a line in shared memory to the next: what is swizzled has the room of a whole pattern. */
+static uint32_t line_pitch(const TensorMap *map)
+{ return map->swizzle ? 16u << map->swizzle : line_bytes(map); }
+
+static uint32_t box_lines(const TensorMap *map)
 {
-    uint32_t bytes = map->box[0] * (uint32_t)map->strides[0];
-    if (map->is_im2col) return bytes * map->box[1];
-    for (uint32_t n = 1; n < map->rank; n++)
-        bytes *= (map->box[n] + map->steps[n] - 1u) / map->steps[n];
-    return bytes;
+    uint32_t lines = map->is_im2col ? map->box[1] : 1;
+    for (uint32_t n = 1; !map->is_im2col && n < map->rank; n++)
+        lines *= (map->box[n] + map->steps[n] - 1u) / map->steps[n];
+    return lines;
+}
+
+/* A window's place must be one at which the image has a box; what is stored has no box before an edge. */
+static void check_window(const Box *b, bool stores)
+{
+    const TensorMap *map = &b->map;
+    for (uint32_t n = 1; n + 1 < map->rank; n++) {
+        const int64_t least = stores ? MAX(map->lower[n - 1], 0) : map->lower[n - 1];
+        const int64_t most = (int64_t)map->last[n] + map->upper[n - 1];
+        if (b->at[n] < least || b->at[n] > most)
+            fault_at(b->w, b->site, b->lane, ILLEGAL,
+                     "copies windows from coordinate %lld of dimension %u on; its tensor map's "
+                     "corners leave %lld to %lld",
+                     (long long)b->at[n], n, (long long)least, (long long)most);
+    }
+    if (stores && b->at[map->rank - 1] > map->last[map->rank - 1])
+        fault_at(b->w, b->site, b->lane, ILLEGAL, "stores windows of image %lld; there are %llu",
+                 (long long)b->at[map->rank - 1], map->last[map->rank - 1] + 1ull);
 }
 
 static void check_place(const Box *b, uint32_t rank, bool im2col, bool stores)
@@ -51,7 +76,7 @@ static void check_place(const Box *b, uint32_t rank, bool im2col, bool stores)
     const TensorMap *map = &b->map;
     const long long first = b->at[0], bytes = first * (long long)map->strides[0];
     uint64_t place = b->shared - (uint64_t)b->w->shared;
-    uint64_t size = box_bytes(map);
+    uint64_t size = (uint64_t)line_pitch(map) * box_lines(map);
     if (rank != map->rank || im2col != map->is_im2col)
         fault_at(b->w, b->site, b->lane, ILLEGAL,
                  "copies a box of %u dimensions%s by a tensor map of %u%s", rank,
@@ -67,8 +92,9 @@ static void check_place(const Box *b, uint32_t rank, bool im2col, bool stores)
                      "stores a box at coordinate %lld of dimension %u: a box may end past an edge, "
                      "but not begin before one",
                      (long long)b->at[n], n);
+    if (im2col) check_window(b, stores);
     if (place % SHARED_ALIGN)
-        fault_at(b->w, b->site, b->lane, ILLEGAL,
+        fault_at(b->w, b->site, b->lane, CUDA_ERROR_MISALIGNED_ADDRESS,
                  "copies a box at byte %lld of shared memory, which is not a multiple of %d",
                  (long long)place, SHARED_ALIGN);
     if (place > b->w->shared_bytes || size > b->w->shared_bytes - place)
@@ -89,10 +115,10 @@ static void visit_line(const Box *b, uint64_t *to, uint64_t line, bool inside, V
     const TensorMap *map = &b->map;
     const int64_t size = map->strides[0], end = ((int64_t)map->last[0] + 1) * size;
     const uint32_t mask = (1u << map->swizzle) - 1;
-    for (int64_t n = 0; n < map->box[0] * size; n += PIECE, *to += PIECE) {
+    for (int64_t n = 0; n < line_bytes(map); n += PIECE) {
         const int64_t first = b->at[0] * size + n;
         int64_t bytes = inside && first >= 0 && first < end ? MIN(end - first, (int64_t)PIECE) : 0;
-        const uint64_t place = *to - (uint64_t)b->w->shared;
+        const uint64_t place = *to + (uint64_t)n - (uint64_t)b->w->shared;
         const uint64_t moved = place ^ (place >> 7 & mask) << 4;
         const uint64_t from = bytes ? line + (uint64_t)first : 0;
         if (bytes && (from < b->array.begin || from + (uint64_t)bytes > b->array.end))
@@ -102,6 +128,7 @@ static void visit_line(const Box *b, uint64_t *to, uint64_t line, bool inside, V
                      (long long)bytes, (unsigned long long)from);
         visit(b, b->w->shared + moved, from, bytes, how);
     }
+    *to += line_pitch(map);
 }
 
 static void visit_tile(const Box *b, Visit visit, const void *how)
@@ -154,20 +181,26 @@ static void visit_window(const Box *b, Visit visit, const void *how)
     }
 }
 
-static void fill(const TensorMap *map, unsigned char *to, uint32_t from)
+/* What has come of a piece: numbers of tf32 are rounded, and what lies outside is filled. */
+static void finish_piece(const TensorMap *map, unsigned char *piece, uint32_t from)
 {
-    memset(to + from, 0, PIECE - from);
-    static const uint64_t nans[] = {[2] = 0x7fff, [4] = 0x7fffffff, [8] = 0x7fffffffffffffff};
-    const uint32_t size = map->strides[0];
-    for (uint32_t n = from; map->fills_nan && n < PIECE; n += size)
-        memcpy(to + n, nans + size, size);
+    enum { TF32 = 11, TF32_FTZ, LOST_BITS = 13, TF32_NAN = 0x7fffe000 };
+    static const unsigned char nan[] = {0xf7, 0x7f};
+    for (uint32_t n = 0; (map->type == TF32 || map->type == TF32_FTZ) && n < from; n += 4) {
+        uint32_t word;
+        memcpy(&word, piece + n, sizeof word);
+        const bool is_nan = (word & 0x7fffffff) > 0x7f800000;
+        word += (1u << (LOST_BITS - 1)) - 1 + (word >> LOST_BITS & 1);
+        word = is_nan ? TF32_NAN : word & ~0u << LOST_BITS;
+        memcpy(piece + n, &word, sizeof word);
+    }
+    for (uint32_t n = from; n < PIECE; n++) piece[n] = map->fills_nan ? nan[n % 2] : 0;
 }
 
-/* How a box is copied: by which accesses. */
+/* How a box is copied. */
 typedef struct {
-    uint32_t read, written;
-    Load load;
-    Store store;
+    uint32_t read, written, operation, type;
+    const Accesses *access; /* NULL: plainly */
 } Copy;
 
 static void load_piece(const Box *b, void *shared, uint64_t global, uint32_t bytes, const void *how)
@@ -178,10 +211,10 @@ static void load_piece(const Box *b, void *shared, uint64_t global, uint32_t byt
     unsigned char *piece = data + b->lane * PIECE;
     here[b->lane] = global;
     there[b->lane] = (uint64_t)shared;
-    if (bytes == PIECE) copy->load(b->w, copy->read, here, 1u << b->lane, data);
+    if (bytes == PIECE) copy->access->load(b->w, copy->read, here, 1u << b->lane, data);
     else memcpy(piece, (const void *)global, bytes);
-    fill(&b->map, piece, bytes);
-    copy->store(b->w, copy->written, there, 1u << b->lane, data);
+    finish_piece(&b->map, piece, bytes);
+    copy->access->store(b->w, copy->written, there, 1u << b->lane, data);
 }
 
 static void load_plainly(const Box *b, void *shared, uint64_t global, uint32_t bytes,
@@ -189,42 +222,93 @@ static void load_plainly(const Box *b, void *shared, uint64_t global, uint32_t b
 {
     (void)how;
     memcpy(shared, (const void *)global, bytes);
-    if (bytes < PIECE) fill(&b->map, shared, bytes);
+    finish_piece(&b->map, shared, bytes);
+}
+
+/* A piece of shared memory, as the sanitizer lets it be read. */
+static void read_piece(const Box *b, const Copy *copy, void *shared, unsigned char *piece)
+{
+    uint64_t here[LANES];
+    unsigned char data[LANES * PIECE] __attribute__((aligned(64)));
+    here[b->lane] = (uint64_t)shared;
+    if (copy->access) copy->access->load(b->w, copy->read, here, 1u << b->lane, data);
+    memcpy(piece, copy->access ? (void *)(data + b->lane * PIECE) : shared, PIECE);
 }
 
 static void store_piece(const Box *b, void *shared, uint64_t global, uint32_t bytes,
                         const void *how)
 {
     const Copy *copy = how;
-    uint64_t here[LANES], there[LANES];
+    uint64_t there[LANES];
     unsigned char data[LANES * PIECE] __attribute__((aligned(64)));
-    here[b->lane] = (uint64_t)shared;
+    unsigned char *piece = data + b->lane * PIECE;
     there[b->lane] = global;
-    copy->load(b->w, copy->read, here, 1u << b->lane, data);
-    if (bytes == PIECE) copy->store(b->w, copy->written, there, 1u << b->lane, data);
-    else memcpy((void *)global, data + b->lane * PIECE, bytes);
+    read_piece(b, copy, shared, piece);
+    if (!copy->access || bytes < PIECE) memcpy((void *)global, piece, bytes);
+    else copy->access->store(b->w, copy->written, there, 1u << b->lane, data);
 }
 
-static void store_plainly(const Box *b, void *shared, uint64_t global, uint32_t bytes,
-                          const void *how)
+static void reduce_piece(const Box *b, void *shared, uint64_t global, uint32_t bytes,
+                         const void *how)
 {
-    (void)b;
-    (void)how;
-    memcpy((void *)global, shared, bytes);
+    const Copy *copy = how;
+    uint64_t there[LANES];
+    unsigned char piece[PIECE] __attribute__((aligned(8)));
+    there[b->lane] = global;
+    read_piece(b, copy, shared, piece);
+    if (!copy->access || bytes < PIECE ||
+        copy->access->admit(b->w, copy->written, there, 1u << b->lane))
+        atomic_reduce(b->w, copy->operation, copy->type, global, piece, bytes);
+}
+
+/* What can be reduced: for each type of a map the type of atomics and the operations, as bits. */
+static uint32_t reduced_type(const Box *b, uint32_t operation)
+{
+    enum {
+        SUMS = 1 << OP_ADD,
+        ORDER = 1 << OP_MIN | 1 << OP_MAX,
+        NEXT = 1 << OP_INC | 1 << OP_DEC
+    };
+    enum { BITS = 1 << OP_AND | 1 << OP_OR | 1 << OP_XOR, WORDS = SUMS | ORDER | BITS };
+    static const struct {
+        uint32_t type, operations;
+    } kinds[] = {{TY_U32, 0},
+                 {TY_U32, 0},
+                 {TY_U32, WORDS | NEXT},
+                 {TY_S32, WORDS},
+                 {TY_U64, WORDS},
+                 {TY_S64, WORDS},
+                 {TY_F16, SUMS | ORDER},
+                 {TY_F32, SUMS},
+                 {TY_F64, SUMS},
+                 {TY_BF16, SUMS | ORDER},
+                 {TY_F32, SUMS},
+                 {TY_F32, SUMS},
+                 {TY_F32, SUMS}};
+    static const char *const names[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
+    if (!(kinds[b->map.type].operations >> operation & 1))
+        fault_at(b->w, b->site, b->lane, ILLEGAL,
+                 "reduces a box by %s, which the elements of its tensor map (type %u) do not have",
+                 names[operation], b->map.type);
+    return kinds[b->map.type].type;
 }
 
 void copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
                 uint32_t how, const uint64_t *maps, const int32_t *at, const int32_t *offsets,
-                const uint64_t *shared, uint32_t *bytes, Load load, Store store)
+                const uint64_t *shared, uint32_t *bytes, const Accesses *access)
 {
     const bool stores = how & BOX_STORES, im2col = how & BOX_IM2COL;
-    const Copy copy = {read, written, load, store};
+    Copy copy = {read, written, operation_of(how), 0, access};
     FOR_LANES(lane, mask)
     {
         Box b = {.w = w, .site = stores ? written : read, .lane = lane, .shared = shared[lane]};
         for (uint32_t n = 0; n < rank; n++) b.at[n] = at[n * LANES + lane];
-        for (uint32_t n = 0; im2col && n < rank - 2; n++) b.offsets[n] = offsets[n * LANES + lane];
-        read_map(&b, maps[lane]);
+        for (uint32_t n = 0; offsets && n < rank - 2; n++) b.offsets[n] = offsets[n * LANES + lane];
+        read_map(&b, maps[lane], "copies a box by");
+        if (maps[lane] - (uint64_t)w->shared < SM_SHARED)
+            fault_at(w, b.site, lane, ILLEGAL,
+                     "copies a box by a tensor map in shared memory: copy it to global memory "
+                     "first (tensormap.cp_fenceproxy)");
         check_place(&b, rank, im2col, stores);
         const Allocation *found = memory_find(b.map.address);
         if (!found || !peer_reaches(w->worker->job->kernel->module->owner, found))
@@ -232,15 +316,82 @@ void copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_
                      "copies a box of an array at 0x%llx, which is no memory of the GPU",
                      (unsigned long long)b.map.address);
         b.array = (Range){found->begin, found->end};
-        Visit visit = stores ? load ? store_piece : store_plainly
-                      : load ? load_piece
-                             : load_plainly;
+        Visit visit = stores ? store_piece : access ? load_piece : load_plainly;
+        if (how & BOX_REDUCES) {
+            copy.type = reduced_type(&b, copy.operation);
+            visit = reduce_piece;
+        }
         (im2col ? visit_window : visit_tile)(&b, visit, &copy);
-        bytes[lane] = box_bytes(&b.map);
+        bytes[lane] = line_bytes(&b.map) * box_lines(&b.map);
     }
 }
 
 void sg_copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
                    uint32_t how, const uint64_t *maps, const int32_t *at, const int32_t *offsets,
                    const uint64_t *shared, uint32_t *bytes)
-{ copy_boxes(w, read, written, mask, rank, how, maps, at, offsets, shared, bytes, NULL, NULL); }
+{ copy_boxes(w, read, written, mask, rank, how, maps, at, offsets, shared, bytes, NULL); }
+
+/* ---- tensormap.replace ---- */
+
+/* What a field may become: least to most, a multiple of `unit`. */
+typedef struct {
+    const char *name;
+    uint64_t least, most;
+    uint32_t unit;
+} Field;
+
+static void set_field(TensorMap *map, uint32_t field, uint32_t place, uint64_t value)
+{
+    /* as PTX counts types */
+    static const uint8_t types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 11, 12};
+    switch (field) {
+    case MAP_GLOBAL_ADDRESS: map->address = value; break;
+    case MAP_RANK: map->rank = value + 1; break;
+    case MAP_BOX_DIM: map->box[place] = value; break;
+    case MAP_GLOBAL_DIM: map->last[place] = value - 1; break;
+    case MAP_GLOBAL_STRIDE: map->strides[place + 1] = value; break;
+    case MAP_ELEMENT_STRIDE: map->steps[place] = place ? value : 1; break;
+    case MAP_ELEMTYPE:
+        map->type = types[value];
+        map->strides[0] = tensor_type_bytes(map->type);
+        break;
+    case MAP_SWIZZLE_MODE: map->swizzle = value; break;
+    case MAP_FILL_MODE: map->fills_nan = value; break;
+    default: break; /* interleave_layout: there is only one */
+    }
+}
+
+void sg_map_replace(Warp *w, uint32_t site, uint32_t mask, uint32_t field, uint32_t place,
+                    const uint64_t *maps, const uint64_t *values)
+{
+    static const Field fields[] = {
+        [MAP_GLOBAL_ADDRESS] = {"global_address", PIECE, INT64_MAX, PIECE},
+        [MAP_RANK] = {"rank", 0, MOST_RANK - 1, 1},
+        [MAP_BOX_DIM] = {"box_dim", 1, 256, 1},
+        [MAP_GLOBAL_DIM] = {"global_dim", 1, UINT32_MAX, 1},
+        [MAP_GLOBAL_STRIDE] = {"global_stride", 0, (1ull << 40) - 1, PIECE},
+        [MAP_ELEMENT_STRIDE] = {"element_stride", 1, 8, 1},
+        [MAP_ELEMTYPE] = {"elemtype", 0, 12, 1},
+        [MAP_INTERLEAVE_LAYOUT] = {"interleave_layout", 0, 0, 1},
+        [MAP_SWIZZLE_MODE] = {"swizzle_mode", 0, 3, 1},
+        [MAP_FILL_MODE] = {"fill_mode", 0, 1, 1}};
+    const Field *f = &fields[field];
+    FOR_LANES(lane, mask)
+    {
+        Box b = {.w = w, .site = site, .lane = lane};
+        const uint64_t value = values[lane];
+        read_map(&b, maps[lane], "replaces a field of");
+        if (b.map.is_im2col || place >= MOST_RANK - (field == MAP_GLOBAL_STRIDE))
+            fault_at(w, site, lane, ILLEGAL, "replaces %s of dimension %u of a tensor map%s",
+                     f->name, place, b.map.is_im2col ? ", which is one of mode im2col" : "");
+        if (value < f->least || value > f->most || value % f->unit)
+            fault_at(
+                w, site, lane, ILLEGAL,
+                "sets %s of a tensor map to %llu; multiples of %u from %llu to %llu are possible",
+                f->name, (unsigned long long)value, f->unit, (unsigned long long)f->least,
+                (unsigned long long)f->most);
+        set_field(&b.map, field, place, value);
+        b.map.check = map_check(&b.map);
+        memcpy((void *)maps[lane], &b.map, sizeof b.map);
+    }
+}

@@ -19,18 +19,20 @@ static size_t print_set(char *text, size_t room, uint32_t set)
     return at;
 }
 
-static void describe_mbarrier(uint64_t address, char *text, size_t room)
+static void describe_mbarrier(Worker *worker, uint64_t address, char *text, size_t room)
 {
     const Mbarrier *m = (const Mbarrier *)address;
     int at = snprintf(text, room, "mbarrier: %u of %u arrivals are to come", (uint32_t)m->pending,
                       (uint32_t)m->expected);
-    if (m->bytes) snprintf(text + at, room - at, " and %d bytes", (int)m->bytes);
+    const uint32_t *told = mbarrier_told(worker, address);
+    if (!m->bytes || !told) return;
+    snprintf(text + at, room - at, "; %d of %u bytes have arrived", (int)(*told - m->bytes), *told);
 }
 
-static void describe_barrier(const Worker *worker, const Warp *w, char *text, size_t room)
+static void describe_barrier(Worker *worker, const Warp *w, char *text, size_t room)
 {
     const Barrier *b = &worker->barriers[w->waiting_id];
-    if (w->waiting_id == MBARRIER) describe_mbarrier(w->waiting_word, text, room);
+    if (w->waiting_id == MBARRIER) describe_mbarrier(worker, w->waiting_word, text, room);
     else
         snprintf(text, room, "barrier %u has %u of %u threads", w->waiting_id, b->arrived,
                  b->expected ? b->expected : worker->live_threads);
@@ -52,7 +54,7 @@ static uint32_t alike(const Worker *worker, uint32_t set)
     return same;
 }
 
-void deadlock_describe(const Worker *worker, char *text, size_t room)
+void deadlock_describe(Worker *worker, char *text, size_t room)
 {
     char place[600], lanes[128];
     const Job *job = worker->job;

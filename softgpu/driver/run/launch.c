@@ -33,6 +33,11 @@ static CUresult check(const Kernel *kernel, const Shape *shape)
                         "kernel %s: the block has %u threads along %c; "
                         "1 to %u are possible",
                         name, block[i], "xyz"[i], most_threads[i]);
+        if (kernel->cluster[i] > 1 && grid[i] % kernel->cluster[i])
+            return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                        "kernel %s: the grid has %u blocks along %c; its clusters of %u must "
+                        "divide them",
+                        name, grid[i], "xyz"[i], kernel->cluster[i]);
     }
     if (threads > BLOCK_THREADS)
         return fail(CUDA_ERROR_INVALID_VALUE,
@@ -230,19 +235,11 @@ static CUresult pack(const Kernel *kernel, void *const *params, char *packed)
     return CUDA_SUCCESS;
 }
 
-/* Launches with arguments given one by one or, as `extra` says, packed. */
-static CUresult launch_with(CUfunction function, const Shape *shape, void **params, void **extra)
+/* Arguments given one by one or, as `extra` says, packed: where they lie packed, and how many bytes. */
+static CUresult gather(const Kernel *kernel, void **params, void **extra, char *packed,
+                       const void **out, size_t *size)
 {
     enum { END, BUFFER_POINTER, BUFFER_SIZE };
-    NEED_CONTEXT(context);
-    NEED_KERNEL(kernel, function);
-    if (!stream_valid(shape->stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
-    if (kernel->module->owner->device != context->device)
-        return fail(CUDA_ERROR_INVALID_HANDLE,
-                    "kernel %s was loaded on device %d, the current context is of device %d",
-                    kernel->shown, kernel->module->owner->device, context->device);
-    if (stream_on_device(shape->stream, context)) return CUDA_ERROR_INVALID_HANDLE;
-    char packed[KERNEL_PARAMETERS];
     const void *buffer = NULL;
     size_t bytes = 0;
     if (!params && kernel->param_align > USUAL_ALIGN)
@@ -263,7 +260,49 @@ static CUresult launch_with(CUfunction function, const Shape *shape, void **para
         else if (*extra == (void *)BUFFER_SIZE) bytes = *(const size_t *)extra[1];
         else return fail(CUDA_ERROR_INVALID_VALUE, "unknown launch option");
     }
-    return launch(kernel, shape, buffer ? buffer : "", buffer ? bytes : 0);
+    *out = buffer ? buffer : "";
+    *size = buffer ? bytes : 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult launch_with(CUfunction function, const Shape *shape, void **params, void **extra)
+{
+    NEED_CONTEXT(context);
+    NEED_KERNEL(kernel, function);
+    if (!stream_valid(shape->stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    if (kernel->module->owner->device != context->device)
+        return fail(CUDA_ERROR_INVALID_HANDLE,
+                    "kernel %s was loaded on device %d, the current context is of device %d",
+                    kernel->shown, kernel->module->owner->device, context->device);
+    if (stream_on_device(shape->stream, context)) return CUDA_ERROR_INVALID_HANDLE;
+    char packed[KERNEL_PARAMETERS];
+    const void *buffer;
+    size_t bytes;
+    CUresult result = gather(kernel, params, extra, packed, &buffer, &bytes);
+    return result ? result : launch(kernel, shape, buffer, bytes);
+}
+
+CUresult launch_prepare(const KernelNode *node, NodeArguments **out)
+{
+    *out = NULL;
+    NEED_CONTEXT(context);
+    NEED_KERNEL(kernel, node->function ? node->function : node->kernel);
+    char packed[KERNEL_PARAMETERS];
+    const void *buffer;
+    size_t bytes;
+    CUresult result = check(kernel, &(Shape){node->grid, node->block, node->shared, NULL, false});
+    if (!result) result = gather(kernel, node->params, node->extra, packed, &buffer, &bytes);
+    if (!result) result = check_arguments(kernel, bytes);
+    if (result || !kernel->param_count) return result;
+    size_t head = sizeof(NodeArguments) + kernel->param_count * sizeof(void *);
+    NodeArguments *arguments = malloc(head + bytes);
+    if (!arguments) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    *arguments = (NodeArguments){head + bytes, kernel->param_count};
+    memcpy((char *)arguments + head, buffer, bytes);
+    for (uint32_t i = 0; i < kernel->param_count; i++)
+        arguments->pointers[i] = (char *)arguments + head + kernel->params[i][0];
+    *out = arguments;
+    return CUDA_SUCCESS;
 }
 
 CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

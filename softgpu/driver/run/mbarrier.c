@@ -4,6 +4,12 @@
 
 #define MOST_ARRIVALS ((1u << 20) - 1)
 
+static void tell(Worker *worker, uint64_t address, uint32_t bytes)
+{
+    uint32_t *told = mbarrier_told(worker, address);
+    if (told) *told = bytes ? *told + bytes : 0;
+}
+
 static Mbarrier *mbarrier_at(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
 {
     Mbarrier *m = (Mbarrier *)address;
@@ -27,6 +33,7 @@ void sg_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mas
                      "initialises an mbarrier for %u arrivals; 1 to %u are possible", count,
                      MOST_ARRIVALS);
         *(Mbarrier *)addr[lane] = mbarrier_new(count);
+        tell(w->worker, addr[lane], 0);
     }
 }
 
@@ -51,11 +58,13 @@ void sg_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t m
                      (uint32_t)m->pending);
         state[lane] = m->word;
         m->bytes += how & ARRIVAL_COMES ? -bytes[lane] : bytes[lane];
+        if (bytes[lane] && !(how & ARRIVAL_COMES)) tell(w->worker, addr[lane], bytes[lane]);
         m->pending -= count;
         if (how & ARRIVAL_DROPS) m->expected -= count;
         if (m->pending || m->bytes || !(count || bytes[lane])) continue;
         m->pending = m->expected;
         m->phase++;
+        tell(w->worker, addr[lane], 0);
         block_wake(w->worker);
     }
 }
@@ -89,8 +98,9 @@ uint32_t sg_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr, uint32_t
 
 #define PIECE 16u
 
-void copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, const uint64_t *to,
-               const uint64_t *from, const uint32_t *bytes, Load load, Store store)
+void copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_t how,
+               const uint64_t *to, const uint64_t *from, const uint32_t *bytes,
+               const Accesses *access)
 {
     char data[LANES * PIECE] __attribute__((aligned(64)));
     uint64_t here[LANES], there[LANES];
@@ -102,12 +112,33 @@ void copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, const ui
         for (uint32_t at = 0; at < bytes[lane]; at += PIECE) {
             here[lane] = from[lane] + at;
             there[lane] = to[lane] + at;
-            load(w, read, here, 1u << lane, data);
-            store(w, written, there, 1u << lane, data);
+            access->load(w, read, here, 1u << lane, data);
+            if (!(how & BOX_REDUCES)) access->store(w, written, there, 1u << lane, data);
+            else if (access->admit(w, written, there, 1u << lane))
+                atomic_reduce(w, operation_of(how), how / BOX_ITS_TYPE, there[lane],
+                              data + lane * PIECE, PIECE);
         }
     }
 }
 
-void sg_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, const uint64_t *to,
-                  const uint64_t *from, const uint32_t *bytes)
-{ copy_bulk(w, read, written, mask, to, from, bytes, sg_load, sg_store); }
+static bool admit(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
+{
+    access_check(w, site, addr, mask);
+    return true;
+}
+
+void sg_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_t how,
+                  const uint64_t *to, const uint64_t *from, const uint32_t *bytes)
+{
+    const Accesses plain = {sg_load, sg_store, admit};
+    copy_bulk(w, read, written, mask, how, to, from, bytes, &plain);
+}
+
+void sg_multicast(Warp *w, uint32_t site, uint32_t mask, const uint32_t *blocks)
+{
+    FOR_LANES(lane, mask)
+    if (blocks[lane] != 1)
+        fault_at(w, site, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                 "copies to the blocks 0x%x of its cluster, as bits, which has block 0 only",
+                 blocks[lane]);
+}

@@ -25,10 +25,12 @@ void sg_sanitize_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, u
 {
     FOR_LANES(lane, sanitize_access(w, site, addr, mask, NULL, hints))
     {
+        const uint32_t before = ((const Mbarrier *)addr[lane])->phase;
+        if (how & ARRIVAL_COMES) bulks_told(w, lane, addr[lane], before);
         if (hints & HINT_RELEASE)
-            order_arrive_in_phase(w->warp_id, lane,
-                                  channel(addr[lane], ((const Mbarrier *)addr[lane])->phase));
+            order_arrive_in_phase(w->warp_id, lane, channel(addr[lane], before));
         sg_mbarrier_update(w, site, addr, 1u << lane, arrivals, bytes, how, state);
+        if (((const Mbarrier *)addr[lane])->phase != before) bulks_end_phase(addr[lane], before);
     }
 }
 
@@ -42,22 +44,47 @@ uint32_t sg_sanitize_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr,
         Mbarrier then = {.word = phase[lane]};
         uint64_t ended = how & WAIT_PARITY ? phase[lane] : then.phase;
         order_learn(w->warp_id, lane, channel(addr[lane], ended));
+        bulks_waited(w, lane, addr[lane], ended);
     }
     return over;
 }
 
+/* Shared memory is read through the asynchronous proxy. */
 static void load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, void *data)
-{ sg_sanitize_load(w, site, addr, mask, data, 0); }
+{
+    const Access a = {
+        .w = w, .site = site_of(site), .number = site, .bytes = site_of(site)->bytes, .load = true};
+    sg_sanitize_load(w, site, addr, mask, data, 0);
+    FOR_LANES(lane, a.site->space == SPACE_SHARED ? mask : 0)
+    {
+        const Mark store = shadow_unproxied(&a, &watch.here->shared, addr[lane], lane);
+        if (store) report_unproxied(&a, lane, addr[lane], store);
+    }
+}
 
 static void store(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, const void *data)
 { sg_sanitize_store(w, site, addr, mask, data, HINT_ASYNC); }
 
-void sg_sanitize_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask,
+static bool admit(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
+{ return sanitize_access(w, site, addr, mask, NULL, HINT_ATOMIC); }
+
+static const Accesses watched = {load, store, admit};
+
+static void begin(const Warp *w, uint32_t site, uint32_t mask, const uint64_t *shared,
+                  const uint32_t *bytes)
+{
+    FOR_LANES(lane, mask)
+    bulks_begin(w, site, lane, (Range){shared[lane], shared[lane] + bytes[lane]});
+}
+
+void sg_sanitize_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_t how,
                            const uint64_t *to, const uint64_t *from, const uint32_t *bytes,
                            uint32_t hints)
 {
     (void)hints;
-    copy_bulk(w, read, written, mask, to, from, bytes, load, store);
+    copy_bulk(w, read, written, mask, how, to, from, bytes, &watched);
+    const bool writes = site_of(written)->space == SPACE_SHARED;
+    begin(w, writes ? written : read, mask, writes ? to : from, bytes);
 }
 
 void sg_sanitize_copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
@@ -66,7 +93,8 @@ void sg_sanitize_copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t m
                             uint32_t hints)
 {
     (void)hints;
-    copy_boxes(w, read, written, mask, rank, how, maps, at, offsets, shared, bytes, load, store);
+    copy_boxes(w, read, written, mask, rank, how, maps, at, offsets, shared, bytes, &watched);
+    begin(w, how & BOX_STORES ? read : written, mask, shared, bytes);
 }
 
 void sg_sanitize_copy_wait(Warp *w, uint32_t mask, uint32_t groups)

@@ -30,11 +30,18 @@ static bool same_line(uint32_t a, uint32_t b)
     return site_of(a)->file == site_of(b)->file && site_of(a)->line == site_of(b)->line;
 }
 
+/* Whether a note says what another one does, if the lines are the same. */
+static bool says_as_well(uint32_t note, uint32_t other)
+{
+    const bool in_bulk = note >= BULK_WRITING && note <= BULK_OVERWRITING;
+    return note == other || note == WRONG_ARRAY || (in_bulk && other == NO_NOTE);
+}
+
 /* Whether two findings say the same of the same lines. */
 static bool alike(const Finding *a, const Finding *b)
 {
     if (a->kind != b->kind) return false;
-    if (a->note != b->note && a->note != WRONG_ARRAY && b->note != WRONG_ARRAY) return false;
+    if (!says_as_well(a->note, b->note) && !says_as_well(b->note, a->note)) return false;
     if (a->note == MOVED && a->unwritten != b->unwritten) return false;
     if (a->other_site == NO_SITE && a->access != b->access) return false;
     return (same_line(a->site, b->site) && same_line(a->other_site, b->other_site)) ||
@@ -141,6 +148,7 @@ static uint32_t reason(const Access *a, uint32_t lane, uint64_t address, Mark ot
     bool at_once = same_warp && site == a->number && mark_time(other) == mark_time(a->mark);
     bool update =
         same_line(site, a->number) && origin_of(site)->updates && origin_of(a->number)->updates;
+    if (a->flags & MARK_ASYNC && !other_wrote) return BULK_OVERWRITING;
     if (both_write && (at_once || !in_shared(a->w, a->site, address))) *kind = DOUBLE_WRITE;
     if (ours_atomic && theirs_atomic && !same_size(other, a)) return TWO_SIZES;
     if (ours_atomic && theirs_atomic && both & MARK_IN_BLOCK && !same_block) return SCOPE;
@@ -199,8 +207,14 @@ void report_copying(const Access *a, uint32_t lane, uint64_t address, Mark copy)
 void report_multiplying(const Access *a, uint32_t lane, uint64_t address, Mark product)
 { collision(a, RACE, MULTIPLYING, lane, address, product, false); }
 
+void report_bulk(const Access *a, uint32_t lane, uint64_t address, Mark copy, bool reads)
+{ collision(a, RACE, reads ? BULK_READING : BULK_WRITING, lane, address, copy, !reads); }
+
 void report_unproxied(const Access *a, uint32_t lane, uint64_t address, Mark store)
-{ collision(a, MISSING_PROXY_FENCE, NO_NOTE, lane, address, store, true); }
+{
+    const uint32_t note = a->site->kind == SITE_TENSOR ? NO_NOTE : BULK_READING;
+    collision(a, MISSING_PROXY_FENCE, note, lane, address, store, true);
+}
 
 void report_unfinished(const Warp *w, uint32_t site, uint32_t product, uint32_t lane, bool writes)
 {

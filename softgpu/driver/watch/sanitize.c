@@ -206,6 +206,7 @@ static uint32_t inspect(Access *a, const uint64_t *addr, uint32_t mask, const vo
 {
     copies_collide(a, addr, mask);
     products_collide(a, addr, mask);
+    bulks_collide(a, addr, mask);
     Shape shape;
     Region *region;
     shape_of(addr, mask, a->bytes, &shape);
@@ -400,6 +401,8 @@ static void forget_seats(void)
         products_forget(seat->products);
         free(seat->products);
         seat->products = NULL;
+        bulks_free(seat->bulks);
+        seat->bulks = NULL;
         seat->past = order_new_past();
         seat->launch = 0;
     }
@@ -418,6 +421,7 @@ void sg_sanitize_start(Warp *w)
             watch.here->shared.is_shared = true;
         copies_forget(watch.here->copies);
         products_forget(watch.here->products);
+        bulks_forget(watch.here->bulks);
         memset(watch.here->polled, 0, sizeof watch.here->polled);
         memset(watch.here->barrier_came, 0, sizeof watch.here->barrier_came);
         memset(watch.here->barrier_waits, 0, sizeof watch.here->barrier_waits);

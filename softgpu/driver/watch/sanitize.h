@@ -134,6 +134,7 @@ typedef struct Access {
 
 typedef struct Copies Copies;     /* see copies.c */
 typedef struct Products Products; /* see products.c */
+typedef struct Bulks Bulks;       /* see bulk.c */
 
 /* What there is for the blocks that run in one seat, one after the other. */
 typedef struct Seat {
@@ -143,6 +144,7 @@ typedef struct Seat {
     Past *past;
     Copies *copies;     /* NULL: there have been none */
     Products *products; /* likewise */
+    Bulks *bulks;       /* likewise */
     Region shared;
     uint8_t *local;             /* a bit per byte of local memory: written */
     uint32_t polled[MAX_WARPS]; /* lanes that have waited for a lock or a flag in this block */
@@ -215,7 +217,9 @@ void report_collision(const Access *a, uint32_t kind, uint32_t lane, uint64_t ad
 void report_copying(const Access *a, uint32_t lane, uint64_t address, Mark copy);
 /* The same, of what a product under way reads. */
 void report_multiplying(const Access *a, uint32_t lane, uint64_t address, Mark product);
-/* A product reads what was stored, without a fence of proxies between. */
+/* The same, of what a bulk copy reads or else writes. */
+void report_bulk(const Access *a, uint32_t lane, uint64_t address, Mark copy, bool reads);
+/* A product or a bulk copy reads what was stored, without a fence of proxies between. */
 void report_unproxied(const Access *a, uint32_t lane, uint64_t address, Mark store);
 /* A register of a product under way is touched. */
 void report_unfinished(const Warp *w, uint32_t site, uint32_t product, uint32_t lane, bool writes);
@@ -263,6 +267,19 @@ void copies_collide(const Access *a, const uint64_t *addr, uint32_t mask);
    under way yet (UINT32_MAX: none at all); false: there are no more. */
 bool copies_take(const Warp *w, uint32_t mask, uint32_t groups, Taken *taken);
 
+/* ---- bulk.c: what cp.async.bulk has under way ---- */
+
+void bulks_forget(Bulks *bulks);
+void bulks_free(Bulks *bulks);
+/* A lane begins one that writes or, by its site, reads so much of shared memory. */
+void bulks_begin(const Warp *w, uint32_t site, uint32_t lane, Range range);
+/* Of what a lane has begun, this phase counts the bytes; it has ended; a lane knows that. */
+void bulks_told(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t phase);
+void bulks_end_phase(uint64_t mbarrier, uint32_t phase);
+void bulks_waited(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t parity);
+/* An access of what one writes, or a store to what one reads. */
+void bulks_collide(const Access *a, const uint64_t *addr, uint32_t mask);
+
 /* ---- products.c: what wgmma has under way ---- */
 
 /* What one warp reads of shared memory for one instruction, its number-th. */
@@ -281,6 +298,8 @@ bool products_behind(const Warp *w, uint32_t groups);
 bool products_take(const Warp *w, uint32_t groups, Product *taken);
 /* The share that another warp of its warpgroup has in a product, if nobody has waited for that. */
 bool products_share(const Warp *w, uint32_t other, uint32_t number, Product *taken);
+/* An access to what a product that is under way reads. */
+void products_collide(const Access *a, const uint64_t *addr, uint32_t mask);
 
 /* ---- regions.c: the shadows of allocations ---- */
 

@@ -20,6 +20,7 @@ __all__ = ["SanitizedEmitter"]
 
 _HINTS = contract.flags("AccessHint", "HINT_")
 _FENCE = contract.flags("FenceHint", "HINT_")
+_PLACES = {"store": 0, "red": 0, "load": 1, "atomic": 2}  # of a copy: to, from, its mbarrier
 _BARRIER = contract.flags("BarrierHint", "HINT_")
 
 
@@ -68,7 +69,7 @@ class SanitizedEmitter(FunctionEmitter):
             return 0, 0, 0, 0, 0
         if item.opcode == "cp" and "tensor" in item.modifiers:  # a map says where in memory
             return 0, 0, 0, 0, 0
-        address = addresses[("store", "load", "atomic").index(kind) if len(addresses) > 1 else 0]
+        address = addresses[_PLACES[kind] if len(addresses) > 1 else 0]
         facts = int(address in self.found.updated), self._moves(item, address)
         found = self.found.origins.origins_of(address)
         words = {word for word in found if isinstance(word, int)}
@@ -131,6 +132,12 @@ class SanitizedEmitter(FunctionEmitter):
 
     def observe_copies_awaited(self, groups) -> None:
         self.call_void("sg_sanitize_copy_wait", "ptr %w", self.active, f"i32 {groups}")
+
+    def observe_bulk_committed(self) -> None:
+        self.call_void("sg_sanitize_bulk_commit", "ptr %w", self.active)
+
+    def observe_bulk_awaited(self, groups) -> None:
+        self.call_void("sg_sanitize_bulk_wait", "ptr %w", self.active, f"i32 {groups}")
 
     def observe_proxy_fence(self) -> None:
         self.call_void("sg_sanitize_proxy_fence", "ptr %w", self.active)

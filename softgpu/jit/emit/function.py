@@ -514,6 +514,12 @@ class FunctionEmitter(ValueEmitter):
     def observe_copies_awaited(self, groups: int) -> None:
         """The active lanes wait until so many groups are under way at most; -1: nothing is."""
 
+    def observe_bulk_committed(self) -> None:
+        """The bulk copies from shared memory that the active lanes have begun are a group."""
+
+    def observe_bulk_awaited(self, groups: int) -> None:
+        """The active lanes wait until so many of these groups read at most."""
+
     def observe_product(self, site: int, pipe: str, count: int) -> None:
         """A product of matrices, which is `count` machine instructions of a tensor pipe."""
 

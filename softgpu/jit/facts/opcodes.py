@@ -124,7 +124,7 @@ _rows("ld ldu", does=Does.READS)
 _rows("st", does=Does.WRITES)
 _rows("atom", does=Does.UPDATES, agreement=Agreement.NEVER)
 _rows("red", does=Does.UPDATES)
-_rows("cp", does=Does.COPIES)
+_rows("cp tensormap", does=Does.COPIES)
 _rows("cvta", pointer=Pointer.KEPT)
 _rows("isspacep createpolicy", pointer=Pointer.LOST)
 

@@ -1,4 +1,4 @@
-"""Asynchronous copies from global to shared memory."""
+"""Asynchronous copies between global and shared memory."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from ... import contract
 from ...ptx.program import Register, Unsupported, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from .mbarrier import arrive_after_copies, complete_bytes
-from .memory import host_address
+from .memory import OPERATIONS, TYPES, host_address
 
 _How = contract.flags("BoxHow", "BOX_")
+_FIELDS = contract.values("MapField", "MAP_")
+_Shift = contract.flags("BoxShift", "BOX_")
+_PIECE = 16  # bytes that bulk copies move at once
 
 
 @instruction("cp")
 def _copy(e, item):
     """cp.async: the copy is done at once, which waiting for it cannot tell from later."""
     modifiers = item.modifiers
-    if modifiers[0] != "async" or "reduce" in modifiers:
-        raise e.refusal(item)
-    if modifiers[1] == "bulk" and modifiers[2] in ("commit_group", "wait_group", "prefetch"):
-        return  # bulk copies are done at once, too
-    if modifiers[1:3] == ("bulk", "tensor"):
-        _copy_box(e, item)
+    if "bulk" in modifiers:
+        _copy_in_bulk(e, item)  # done at once, too
         return
     if modifiers[1] == "commit_group":
         e.observe_copies_committed()
@@ -33,9 +32,6 @@ def _copy(e, item):
     if modifiers[1] == "mbarrier":
         e.observe_copies_awaited(-1)
         arrive_after_copies(e, item)
-        return
-    if modifiers[1] == "bulk":
-        _copy_bulk(e, item)
         return
     target, source, size, *rest = item.operands
     if "L2::cache_hint" in modifiers:
@@ -95,49 +91,78 @@ def _low_bytes(e: FunctionEmitter, value: Value, length: Value) -> list[Value]:
     return [e.splat(e.op("lshr", e.op("shl", value, shift), shift))]
 
 
-_TO_SHARED = ("shared::cluster", "shared::cta")
+def _copy_in_bulk(e: FunctionEmitter, item) -> None:
+    modifiers = item.modifiers
+    if modifiers[2] == "commit_group":
+        e.observe_bulk_committed()
+    elif modifiers[2] == "wait_group":
+        e.observe_bulk_awaited(item.operands[0].value)
+    elif "tensor" in modifiers and "prefetch" not in modifiers:
+        _copy_box(e, item)
+    elif "prefetch" not in modifiers:
+        _copy_bytes(e, item)
 
 
-def _copy_bulk(e: FunctionEmitter, item) -> None:
-    """A bulk copy to the block's shared memory, of whose bytes an mbarrier hears at once, or from
-    there."""
-    to_shared = item.modifiers[2] in _TO_SHARED and item.modifiers[3] == "global"
-    from_shared = item.modifiers[2:4] == ("global", "shared::cta")
-    told = {"mbarrier::complete_tx::bytes"} if to_shared else {"bulk_group"}
-    if not (to_shared or from_shared) or {*item.modifiers[4:]} - {"L2::cache_hint"} != told:
-        raise e.refusal(item)
+def _spaces(item) -> list[str]:
+    """To where, from where: "global" or "shared"."""
+    named = [m.partition("::")[0] for m in item.modifiers]
+    return [name for name in named if name in ("global", "shared")]
+
+
+def _reduction(item) -> int:
+    """How, where a copy reduces."""
+    if "reduce" not in item.modifiers:
+        return 0
+    operation = next(m for m in item.modifiers if m in OPERATIONS)
+    kind = TYPES.get(item.modifiers[-1], 0)  # a box's type is the map's
+    return _How.reduces | OPERATIONS[operation] * _Shift.its_operation | kind * _Shift.its_type
+
+
+def _sites(e: FunctionEmitter, item) -> list[str]:
+    """What is read, what is written."""
+    to, origin = _spaces(item)
+    sites = e.site(item, "load", origin, _PIECE), e.site(item, _written(item), to, _PIECE)
+    return [f"i32 {site}" for site in sites]
+
+
+def _written(item) -> str:
+    return "red" if "reduce" in item.modifiers else "store"
+
+
+def _check_blocks(e: FunctionEmitter, item, site: str, rest) -> None:
+    """Whether a multicast goes to blocks that there are; rest: what follows the mbarrier."""
+    if "multicast::cluster" in item.modifiers:
+        blocks = e.spill(e.resize(e.read(rest[0], "u16"), "i32"))
+        e.call_void("sg_multicast", "ptr %w", site, str(e.active), f"ptr {blocks}")
+
+
+def _copy_bytes(e: FunctionEmitter, item) -> None:
+    """A bulk copy of bytes to the block's shared memory, or from there."""
     target, source, size, *rest = item.operands
     bytes_ = e.read(size, "u32")
-    spaces = ("shared", "global") if to_shared else ("global", "shared")
+    spaces = _spaces(item)
     with e.when_active():
-        sites = e.site(item, "load", spaces[1], 16), e.site(item, "store", spaces[0], 16)
+        sites = _sites(e, item)
         places = host_address(e, target, spaces[0]), host_address(e, source, spaces[1])
         spilled = e.spill_all(*places, bytes_)
-        numbers = [f"i32 {site}" for site in sites]
-        e.call_checked("void", "copy_bulk", "ptr %w", *numbers, str(e.active), *spilled)
-        if to_shared:
+        how = f"i32 {_reduction(item)}"
+        _check_blocks(e, item, sites[0], rest[1:])
+        e.call_checked("void", "copy_bulk", "ptr %w", *sites, str(e.active), how, *spilled)
+        if spaces[0] == "shared":
             complete_bytes(e, item, rest[0], bytes_)
 
 
 def _copy_box(e: FunctionEmitter, item) -> None:
     """A copy of a box that a tensor map describes, to the block's shared memory or from there."""
-    modifiers = set(item.modifiers)
-    stores = item.modifiers[4] == "global"
-    if modifiers & {
-        "im2col_no_offs",
-        "im2col::w",
-        "im2col::w::128",
-        "tile::gather4",
-        "multicast::cluster",
-    }:
+    stores = _spaces(item)[0] == "global"
+    (map_, *coordinates), shared, barrier, rest = _box_operands(item, stores)
+    if f"{len(coordinates)}d" not in item.modifiers:
         raise e.refusal(item)
-    (map_, *coordinates), shared, barrier, offsets = _box_operands(item, stores)
-    rank, how = len(coordinates), _How.stores if stores else 0
-    how |= _How.im2col if "im2col" in modifiers else 0
-    kinds = ("shared", "global") if stores else ("global", "shared")
+    windows = "im2col" in item.modifiers
+    offsets = rest.pop(0).elements if windows else ()
+    how = _reduction(item) | (_How.stores if stores else 0)
+    how |= _How.im2col if windows or "im2col_no_offs" in item.modifiers else 0
     with e.when_active():
-        sites = e.site(item, "load", kinds[0], 16), e.site(item, "store", kinds[1], 16)
-        numbers = [f"i32 {n}" for n in (*sites,)]
         given = [
             f"ptr {e.spill(host_address(e, map_, 'generic'), 'map')}",
             _numbers(e, coordinates, "coordinates"),
@@ -145,20 +170,21 @@ def _copy_box(e: FunctionEmitter, item) -> None:
             f"ptr {e.spill(host_address(e, shared, 'shared'), 'addresses')}",
         ]
         bytes_ = e.temporary("i32", 1, "bytes")
-        rest = (str(e.active), f"i32 {rank}", f"i32 {how}", *given, f"ptr {bytes_}")
-        e.call_checked("void", "copy_boxes", "ptr %w", *numbers, *rest)
+        sites = _sites(e, item)
+        _check_blocks(e, item, sites[0], rest)
+        told = str(e.active), f"i32 {len(coordinates)}", f"i32 {how}", *given, f"ptr {bytes_}"
+        e.call_checked("void", "copy_boxes", "ptr %w", *sites, *told)
         if barrier:
             complete_bytes(e, item, barrier, e.unspill(bytes_, "i32"))
 
 
 def _box_operands(item, stores: bool):
-    """The map with its coordinates, where in shared memory, the mbarrier, offsets of im2col."""
+    """The map with its coordinates, where in shared memory, the mbarrier, and what follows."""
     if stores:
-        where, shared = item.operands[:2]
-        return _flat(where), shared, None, ()
+        where, shared, *rest = item.operands
+        return _flat(where), shared, None, rest
     shared, where, barrier, *rest = item.operands
-    offsets = rest[0].elements if "im2col" in item.modifiers else ()
-    return _flat(where), shared, barrier, offsets
+    return _flat(where), shared, barrier, rest
 
 
 def _flat(where: Vector) -> list:
@@ -171,3 +197,33 @@ def _numbers(e: FunctionEmitter, operands, use: str) -> str:
     """A pointer to the lanes of whole numbers, one after the other."""
     read = [e.read(operand, "s16" if use == "offsets" else "s32") for operand in operands]
     return e.spill_in_order([e.resize(value, "i32", signed=True) for value in read], "i32", use)
+
+
+@instruction("tensormap")
+def _tensormap(e, item):
+    """Change a field of tensor maps, or copy one, whole, from shared to global memory."""
+    if item.modifiers[0] == "cp_fenceproxy":
+        _copy_map(e, item)
+        return
+    field = _FIELDS[item.modifiers[2]]
+    map_, *place, value = item.operands
+    space = {"global": "global", "shared::cta": "shared"}.get(item.modifiers[3], "generic")
+    with e.when_active():
+        site = e.site(item, "store", space, _PIECE)
+        where = e.spill(host_address(e, map_, space), "map")
+        new = e.spill(e.resize(e.read(value, item.modifiers[-1]), "i64"))
+        numbers = f"i32 {field}", f"i32 {place[0].value if place else 0}"
+        told = str(e.active), *numbers, f"ptr {where}", f"ptr {new}"
+        e.call_void("sg_map_replace", "ptr %w", f"i32 {site}", *told)
+
+
+def _copy_map(e: FunctionEmitter, item) -> None:
+    """All lanes copy the same one."""
+    target, source, size = item.operands
+    with e.when_active():
+        first = e.op("and", e.active, e.op("sub", e.constant(0, "i32"), e.active))
+        places = host_address(e, target, "global"), host_address(e, source, "shared")
+        spilled = e.spill_all(*places, e.read(size, "u32"))
+        e.call_checked(
+            "void", "copy_bulk", "ptr %w", *_sites(e, item), str(first), "i32 0", *spilled
+        )

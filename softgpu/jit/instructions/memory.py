@@ -578,16 +578,16 @@ def _store_param(e: FunctionEmitter, item, target: Address, values: list[Value])
 
 # --- atomics -------------------------------------------------------------------------------------
 
-_OPERATIONS = contract.values("Operation", "OP_")
-_TYPES = contract.values("Type", "TY_")
+OPERATIONS = contract.values("Operation", "OP_")
+TYPES = contract.values("Type", "TY_")
 
 
 @instruction("atom", "red")
 def _atomic(e, item):
     space = space_of(item)
     kind = item.modifiers[-1]
-    operation = next(m for m in item.modifiers if m in _OPERATIONS)
-    if kind not in _TYPES:
+    operation = next(m for m in item.modifiers if m in OPERATIONS)
+    if kind not in TYPES:
         raise e.refusal(item)
     has_result = item.opcode == "atom"
     destination = item.operands[0] if has_result else None
@@ -604,7 +604,7 @@ def _atomic(e, item):
         address = host_address(e, operand, space)
         e.observe(site, address)
         element = element_of(kind)
-        numbers = f"i32 {_OPERATIONS[operation]}", f"i32 {_TYPES[kind]}"
+        numbers = f"i32 {OPERATIONS[operation]}", f"i32 {TYPES[kind]}"
         parts = [_destinations(source) for source in sources]
         for place in range(vector_size(item)):  # a vector is that many atomics of its elements
             out = e.temporary(element, 1, "result") if used else "null"
@@ -666,9 +666,11 @@ def _isspacep(e, item):
 
 @instruction("membar", "fence")
 def _fence(e, item):
-    if "proxy" in item.modifiers and not {"async", "alias"} & set(item.modifiers):
+    modifiers = set(item.modifiers)
+    known = {"async", "alias", "async::generic", "tensormap::generic"}
+    if "proxy" in modifiers and not known & modifiers:
         raise e.refusal(item)
-    if "proxy" in item.modifiers:
+    if "async" in modifiers and "global" not in modifiers or "alias" in modifiers:
         e.observe_proxy_fence()
     else:
         e.observe_fence()

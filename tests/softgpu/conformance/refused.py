@@ -50,33 +50,6 @@ extern "C" __global__ void draw(cudaSurfaceObject_t picture) {
 """,
     ),
     Refused(
-        "reduction in bulk",
-        "cp.reduce.async.bulk",
-        """
-extern "C" __global__ void add(float *out) {
-    __shared__ alignas(16) float s[64];
-    unsigned from = (unsigned)__cvta_generic_to_shared(s);
-    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], 256;"
-                 ::"l"(out), "r"(from));  // here
-}
-""",
-    ),
-    Refused(
-        "box for several blocks",
-        "multicast",
-        """
-extern "C" __global__ void copy(const void *map) {
-    __shared__ alignas(128) float s[64];
-    __shared__ alignas(8) unsigned long long barrier;
-    unsigned to = (unsigned)__cvta_generic_to_shared(s);
-    unsigned told = (unsigned)__cvta_generic_to_shared(&barrier);
-    asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile"
-                 ".mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2}], [%3], 3;"
-                 ::"r"(to), "l"(map), "r"(0), "r"(told));  // here
-}
-""",
-    ),
-    Refused(
         "cluster",
         "barrier.cluster",
         """

@@ -189,6 +189,19 @@ def test_every_form_of_the_instructions(mbarriers, name):
     assert out.tolist()[: len(FORMS[name])] == FORMS[name]
 
 
+@software
+@pytest.mark.parametrize("told, copied", [(576, 512), (16, 1024), (2048, 16)])
+def test_bytes_that_do_not_come_are_told(mbarriers, told, copied):
+    x = gpuarray.zeros(1024, np.uint8)
+    here = FOLDER / "mbarriers.cu"
+    line = 1 + next(n for n, t in enumerate(here.read_text().splitlines()) if "AGAIN:" in t)
+    words = rf":{line}: warps 0-1 .*0 of 1 arrivals are to come; {copied} of {told} bytes have"
+    with pytest.raises(cuda.LaunchError, match=rf"block \(0,0,0\) waits.*{words}"):
+        mbarriers.get_function("too_few_bytes")(
+            x, np.int32(told), np.int32(copied), block=(64, 1, 1)
+        )
+
+
 # --- blocks that wait for each other -------------------------------------------------------------
 
 

@@ -162,6 +162,23 @@ __global__ void waits(uint32_t *out)
     *out++ = (uint32_t)s.word;
 }
 
+// Waits for more bytes than are copied.
+__global__ void too_few_bytes(const char *in, int told, int copied)
+{
+    __shared__ alignas(16) char tile[1024];
+    __shared__ uint64_t bar;
+    if (threadIdx.x == 0) init(&bar, 1);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        PTX("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(at(&bar)), "r"(told));
+        PTX("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+            "[%3];" ::"r"(at(tile)),
+            "l"(in), "r"(copied), "r"(at(&bar)) : "memory");
+    }
+    PTX("{ .reg .pred p; AGAIN: mbarrier.try_wait.parity.shared.b64 p, [%0], 0;\n"
+        "@!p bra AGAIN; }" ::"r"(at(&bar)) : "memory");
+}
+
 // Copies whose end is an arrival: awaited from then on, or (noinc) awaited from the beginning.
 __global__ void copies(uint32_t *out, const int *in)
 {

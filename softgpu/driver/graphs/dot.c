@@ -1,0 +1,64 @@
+/* A graph as a picture in the language of Graphviz. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graphs.h"
+
+static const char *const names[] = {"KERNEL", "MEMCPY", "MEMSET",     "HOST",
+                                    "GRAPH",  "EMPTY",  "EVENT_WAIT", "EVENT_RECORD"};
+
+static void draw_label(FILE *file, const Node *node)
+{
+    const NodeParams *params = &node->params;
+    const KernelNode *kernel = &params->kernel;
+    CUresult ignored;
+    const Kernel *found =
+        params->type == NODE_KERNEL
+            ? kernel_of(kernel->function ? kernel->function : kernel->kernel, &ignored)
+            : NULL;
+    fprintf(file, "%s", names[params->type]);
+    if (found)
+        fprintf(file, "\\n%s\\n<<<(%u,%u,%u),(%u,%u,%u),%u>>>", found->shown, kernel->grid[0],
+                kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1],
+                kernel->block[2], kernel->shared);
+    if (params->type == NODE_MEMSET)
+        fprintf(file, "\\n%zu x %zu elements of %u bytes", params->memset.width,
+                params->memset.height, params->memset.size);
+    if (params->type == NODE_MEMCPY)
+        fprintf(file, "\\n%zu x %zu x %zu bytes", params->memcpy.copy.WidthInBytes,
+                params->memcpy.copy.Height, params->memcpy.copy.Depth);
+}
+
+static void draw(FILE *file, const Graph *graph)
+{
+    fprintf(file, "subgraph \"cluster_%p\" {\nlabel=\"graph_%p\" graph[style=\"dashed\"];\n",
+            graph->handle, graph->handle);
+    for (size_t i = 0; i < graph->count; i++) {
+        const Node *node = graph->nodes[i];
+        fprintf(file, "\"node_%p\"[shape=\"%s\" label=\"%zu\\n", node->handle,
+                node->params.type == NODE_KERNEL ? "octagon" : "rectangle", i);
+        draw_label(file, node);
+        fputs("\"];\n", file);
+        for (size_t j = 0; j < node->count; j++)
+            fprintf(file, "\"node_%p\" -> \"node_%p\";\n", node->after[j]->handle, node->handle);
+        if (node->params.type == NODE_GRAPH)
+            draw(file, handle_object(GRAPH, node->params.child.graph));
+    }
+    fputs("}\n", file);
+}
+
+/* The flags ask for details, of which all that is known is always there. */
+CUAPI cuGraphDebugDotPrint(CUgraph handle, const char *path, unsigned flags)
+{
+    (void)flags;
+    NEED_GRAPH(graph, handle);
+    FILE *file = path ? fopen(path, "w") : NULL;
+    if (!file)
+        return fail(path ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_ERROR_INVALID_VALUE, "%s: %s",
+                    path ? path : "no file", strerror(errno));
+    fputs("digraph dot {\n", file);
+    draw(file, graph);
+    fputs("}\n", file);
+    return fclose(file) ? fail(CUDA_ERROR_OPERATING_SYSTEM, "%s", strerror(errno)) : CUDA_SUCCESS;
+}

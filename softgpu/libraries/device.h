@@ -1,0 +1,154 @@
+/* What the libraries share: device memory, by way of the driver, which checks each access, tells of
+   a wrong one, and knows from then on what has been written. */
+#ifndef SOFTGPU_LIBRARIES_DEVICE_H
+#define SOFTGPU_LIBRARIES_DEVICE_H
+
+#include <complex>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <vector>
+
+extern "C" {
+#include "../driver/cuda_abi.h"
+CUAPI cuInit(unsigned flags);
+CUAPI cuCtxGetCurrent(CUcontext *out);
+CUAPI cuCtxSetCurrent(CUcontext context);
+CUAPI cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device);
+CUAPI cuGetErrorString(CUresult code, const char **out);
+CUAPI cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes);
+CUAPI cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes);
+CUAPI cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
+CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy);
+CUAPI cuStreamIsCapturing(CUstream stream, int *capturing);
+CUAPI cuLaunchHostFunc(CUstream stream, void (*function)(void *), void *data);
+}
+
+#define LIBRARY extern "C" __attribute__((visibility("default"))) int
+
+/* A function that is missing: it says its name, and answers so. */
+#define REFUSED(name, status)                                                                      \
+    LIBRARY name()                                                                                 \
+    {                                                                                              \
+        fprintf(stderr, "softgpu: " #name " is not supported\n");                                  \
+        return status;                                                                             \
+    }
+
+using Size = int64_t;
+
+/* What ends a call: an answer of the driver, or a status of the library. */
+struct DriverError {
+    CUresult result;
+};
+struct Status {
+    int number;
+};
+
+inline void check(CUresult result)
+{
+    if (result) throw DriverError{result};
+}
+
+/* Makes a context current where there is none, as the runtime does. */
+inline void ready()
+{
+    CUcontext context;
+    check(cuInit(0));
+    check(cuCtxGetCurrent(&context));
+    if (context) return;
+    check(cuDevicePrimaryCtxRetain(&context, 0));
+    check(cuCtxSetCurrent(context));
+}
+
+inline CUdeviceptr address(const void *pointer) { return (CUdeviceptr)(uintptr_t)pointer; }
+
+template <class T>
+std::vector<T> load(const T *from, Size count)
+{
+    std::vector<T> values(count > 0 ? count : 0);
+    if (count > 0) check(cuMemcpyDtoH_v2(values.data(), address(from), count * sizeof(T)));
+    return values;
+}
+
+template <class T>
+void store(T *to, const std::vector<T> &values)
+{
+    if (!values.empty())
+        check(cuMemcpyHtoD_v2(address(to), values.data(), values.size() * sizeof(T)));
+}
+
+/* Rows of so many bytes, pitches apart; they lie on the device where it is said. */
+inline void copy_rows(void *to, size_t to_pitch, bool to_device, const void *from,
+                      size_t from_pitch, bool from_device, size_t bytes, size_t rows)
+{
+    if (!bytes || !rows) return;
+    CUDA_MEMCPY2D copy{};
+    copy.srcMemoryType = from_device ? MEMORY_DEVICE : MEMORY_HOST;
+    copy.srcHost = from;
+    copy.srcDevice = address(from);
+    copy.srcPitch = from_pitch;
+    copy.dstMemoryType = to_device ? MEMORY_DEVICE : MEMORY_HOST;
+    copy.dstHost = to;
+    copy.dstDevice = address(to);
+    copy.dstPitch = to_pitch;
+    copy.WidthInBytes = bytes;
+    copy.Height = rows;
+    check(cuMemcpy2DUnaligned_v2(&copy));
+}
+
+/* What a library calls "not supported", "out of memory" and "did not run". */
+struct Statuses {
+    int unsupported, memory, failed;
+};
+
+/* A call that a graph keeps. */
+struct Recorded {
+    const char *name;
+    Statuses statuses;
+    std::function<void()> body;
+};
+
+/* Runs the body of a call, and gives its status; what went wrong is told once, on stderr. */
+__attribute__((noinline)) inline int guarded(const char *name, Statuses statuses,
+                                             const std::function<void()> &body)
+{
+    try {
+        ready();
+        body();
+        return 0;
+    } catch (DriverError error) {
+        const char *text = nullptr;
+        cuGetErrorString(error.result, &text);
+        fprintf(stderr, "softgpu: %s: %s\n", name, text ? text : "the driver failed");
+        return statuses.failed;
+    } catch (Status status) {
+        if (status.number == statuses.unsupported)
+            fprintf(stderr, "softgpu: %s: not supported with these arguments\n", name);
+        return status.number;
+    } catch (std::bad_alloc &) {
+        return statuses.memory;
+    }
+}
+
+inline void replay(void *recorded)
+{
+    auto *call = (Recorded *)recorded;
+    guarded(call->name, call->statuses, call->body);
+}
+
+/* The same in a stream: now, as all that came before has finished, or whenever the graph runs that is
+   being captured there and keeps the call. */
+__attribute__((noinline)) inline int in_stream(const char *name, Statuses statuses, CUstream stream,
+                                               const std::function<void()> &body)
+{
+    return guarded(name, statuses, [&] {
+        int capturing = 0;
+        check(cuStreamIsCapturing(stream, &capturing));
+        if (capturing) check(cuLaunchHostFunc(stream, replay, new Recorded{name, statuses, body}));
+        else body();
+    });
+}
+
+#endif

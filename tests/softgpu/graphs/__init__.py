@@ -1,0 +1,1 @@
+"""Graphs: what is recorded, and what a launch of it does."""

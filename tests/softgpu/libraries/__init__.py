@@ -1,0 +1,32 @@
+"""NVIDIA's libraries as ours, called as clients do that load them by name."""
+
+import ctypes
+
+import numpy as np
+
+from helpers import autoinit  # noqa: F401  first: the driver
+from softgpu.libraries import LIBRARIES, serve
+
+
+def loaded(name):
+    """A library, found by its name alone."""
+    serve([LIBRARIES[name]], aliases=True)
+    return ctypes.CDLL(f"lib{name}.so")
+
+
+class Device:
+    """Device memory with a copy of an array."""
+
+    def __init__(self, array):
+        import pycuda.driver as cuda
+
+        self.like = np.asarray(array)
+        self.memory = cuda.to_device(np.asfortranarray(array).ravel("K"))
+        self._as_parameter_ = ctypes.c_void_p(int(self.memory))
+
+    def get(self):
+        import pycuda.driver as cuda
+
+        out = np.empty_like(self.like, order="F")
+        cuda.memcpy_dtoh(out.ravel("K"), self.memory)
+        return out

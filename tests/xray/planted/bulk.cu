@@ -1,0 +1,358 @@
+// Copies in bulk, of bytes and of boxes: who may touch shared memory while they are under way.
+struct Barrier {
+    unsigned long long word;
+    __device__ unsigned at() { return (unsigned)__cvta_generic_to_shared(&word); }
+    __device__ void init(int count)
+    {
+        asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at()), "r"(count) : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __device__ void arrive()
+    { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at()) : "memory"); }
+    __device__ void expect(int bytes)
+    {
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(at()), "r"(bytes)
+                     : "memory");
+    }
+    __device__ void wait(int parity)
+    {
+        asm volatile("{\n.reg .pred over;\n"
+                     "WAIT: mbarrier.try_wait.parity.shared.b64 over, [%0], %1;\n"
+                     "@!over bra WAIT;\n}" ::"r"(at()),
+                     "r"(parity)
+                     : "memory");
+    }
+};
+
+__device__ unsigned shared_at(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
+
+#define LOAD(to, from, bytes, barrier)                                                             \
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"               \
+                 " [%0], [%1], %2, [%3];" ::"r"(shared_at(to)),                                    \
+                 "l"(from), "r"(bytes), "r"((barrier).at())                                        \
+                 : "memory")
+#define STORE(to, from, bytes)                                                                     \
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),          \
+                 "r"(shared_at(from)), "r"(bytes)                                                  \
+                 : "memory")
+
+__device__ void commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+template <int groups>
+__device__ void wait_until_read()
+{ asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(groups) : "memory"); }
+__device__ void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// launch: grid 2, block 128; in float 256, new float 256
+extern "C" __global__ void reads_before_the_bytes_have_come(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    __shared__ Barrier full;
+    const int t = threadIdx.x, first = blockIdx.x * 128;
+    if (t == 0) full.init(1);
+    __syncthreads();
+    if (t == 0) {
+        full.expect(512);
+        LOAD(tile, x + first, 512, full);  // caught: race
+    }
+    __syncthreads();
+#if !BUG
+    full.wait(0);
+#endif
+    y[first + t] = tile[127 - t];  // caught: race
+}
+
+// launch: grid 2, block 128; in float 256, new float 256
+extern "C" __global__ void waits_for_the_phase_before(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    __shared__ Barrier full;
+    const int t = threadIdx.x, first = blockIdx.x * 128;
+    if (t == 0) full.init(1);
+    __syncthreads();
+    if (t == 0) {
+        full.expect(512);
+        LOAD(tile, x + first, 512, full);  // caught: race
+    }
+    full.wait(BUG);
+    y[first + t] = tile[127 - t];  // caught: race
+}
+
+// The warp that waits does so for itself.
+// launch: grid 2, block 128; in float 256, new float 256
+extern "C" __global__ void one_warp_waits_for_all(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    __shared__ Barrier full;
+    const int t = threadIdx.x, first = blockIdx.x * 128;
+    if (t == 0) full.init(1);
+    __syncthreads();
+    if (t == 0) {
+        full.expect(512);
+        LOAD(tile, x + first, 512, full);  // caught: race
+    }
+    if (t < 32) full.wait(0);
+#if !BUG
+    __syncthreads();
+#endif
+    y[first + t] = tile[127 - t];  // caught: race
+}
+
+// Who has copied must wait for that like everybody else.
+// launch: grid 2, block 32; in float 64, new float 64
+extern "C" __global__ void reads_its_own_copy(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[32];
+    __shared__ Barrier full;
+    const int t = threadIdx.x, first = blockIdx.x * 32;
+    if (t == 0) {
+        full.init(1);
+        full.expect(128);
+        LOAD(tile, x + first, 128, full);  // caught: race
+#if !BUG
+        full.wait(0);
+#endif
+        y[first] = tile[31];  // caught: race
+    }
+}
+
+// launch: grid 2, block 128; in float 256, new float 256
+extern "C" __global__ void writes_where_bytes_are_to_come(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    __shared__ Barrier full;
+    const int t = threadIdx.x, first = blockIdx.x * 128;
+    if (t == 0) full.init(1);
+    __syncthreads();
+    if (t == 0) {
+        full.expect(512);
+        LOAD(tile, x + first, 512, full);  // caught: race
+    }
+#if !BUG
+    full.wait(0);
+#endif
+    if (t == 64) tile[64] = 0;  // caught: race
+#if BUG
+    full.wait(0);
+#endif
+    __syncthreads();
+    y[first + t] = tile[127 - t];
+}
+
+// A producer, warp 0, and a warp that consumes; two stages.
+// launch: grid 2, block 64; in float 1024, new float 1024
+extern "C" __global__ void releases_a_stage_before_it_is_read(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[2][32];
+    __shared__ Barrier full[2], empty[2];
+    const int t = threadIdx.x, first = blockIdx.x * 512;
+    if (t == 0)
+        for (int s = 0; s < 2; s++) full[s].init(1), empty[s].init(32);
+    __syncthreads();
+    if (t < 32) {
+        for (int n = 0; n < 16 && t == 0; n++) {
+            empty[n & 1].wait(1 ^ (n >> 1 & 1));
+            full[n & 1].expect(128);
+            LOAD(tile[n & 1], x + first + 32 * n, 128, full[n & 1]);  // caught: race
+        }
+        return;
+    }
+    for (int n = 0; n < 16; n++) {
+        full[n & 1].wait(n >> 1 & 1);
+        if (BUG) empty[n & 1].arrive();
+        y[first + 32 * n + t - 32] = tile[n & 1][63 - t];  // caught: race
+        if (!BUG) empty[n & 1].arrive();
+    }
+}
+
+// The same with one lane that says for its warp that a stage has been read.
+// launch: grid 2, block 64; in float 1024, new float 1024
+extern "C" __global__ void one_lane_releases_for_its_warp(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[2][32];
+    __shared__ Barrier full[2], empty[2];
+    const int t = threadIdx.x, first = blockIdx.x * 512;
+    if (t == 0)
+        for (int s = 0; s < 2; s++) full[s].init(1), empty[s].init(1);
+    __syncthreads();
+    if (t < 32) {
+        for (int n = 0; n < 16 && t == 0; n++) {
+            empty[n & 1].wait(1 ^ (n >> 1 & 1));
+            full[n & 1].expect(128);
+            LOAD(tile[n & 1], x + first + 32 * n, 128, full[n & 1]);  // missed: race
+        }
+        return;
+    }
+    for (int n = 0; n < 16; n++) {
+        full[n & 1].wait(n >> 1 & 1);
+        y[first + 32 * n + t - 32] = tile[n & 1][63 - t];  // missed: race
+#if !BUG
+        __syncwarp();
+#endif
+        if (t == 32) empty[n & 1].arrive();
+    }
+}
+
+// launch: grid 2, block 128; in float 512, new float 512
+extern "C" __global__ void copies_to_what_nobody_has_released(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    __shared__ Barrier full;
+    const int t = threadIdx.x, first = blockIdx.x * 256;
+    if (t == 0) full.init(1);
+    __syncthreads();
+    for (int n = 0; n < 2; n++) {
+        if (t == 0) {
+            full.expect(512);
+            LOAD(tile, x + first + 128 * n, 512, full);  // caught: race
+        }
+        full.wait(n);
+        y[first + 128 * n + t] = tile[127 - t];  // caught: race
+#if !BUG
+        __syncthreads();
+#endif
+    }
+}
+
+// launch: grid 2, block 128; in float 256, new float 256
+extern "C" __global__ void stores_without_a_fence(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    const int t = threadIdx.x, first = blockIdx.x * 128;
+    tile[127 - t] = x[first + t];  // caught: missing proxy fence
+#if !BUG
+    fence();
+#endif
+    __syncthreads();
+    if (t == 0) {
+        STORE(y + first, tile, 512);  // caught: missing proxy fence
+        commit();
+        wait_until_read<0>();
+    }
+}
+
+// launch: grid 2, block 128; in float 256, new float 256
+extern "C" __global__ void fences_before_it_stores(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    const int t = threadIdx.x, first = blockIdx.x * 128;
+    if (BUG) fence();
+    tile[127 - t] = x[first + t];  // caught: missing proxy fence
+    if (!BUG) fence();
+    __syncthreads();
+    if (t == 0) {
+        STORE(y + first, tile, 512);  // caught: missing proxy fence
+        commit();
+        wait_until_read<0>();
+    }
+}
+
+// launch: grid 2, block 128; in float 256, new float 256
+extern "C" __global__ void stores_before_all_have_written(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    const int t = threadIdx.x, first = blockIdx.x * 128;
+    tile[127 - t] = x[first + t];  // caught: race
+    fence();
+#if !BUG
+    __syncthreads();
+#endif
+    if (t == 0) {
+        STORE(y + first, tile, 512);  // caught: race
+        commit();
+        wait_until_read<0>();
+    }
+}
+
+// launch: grid 2, block 128; in float 512, new float 512
+extern "C" __global__ void writes_what_is_being_stored(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    const int t = threadIdx.x, first = blockIdx.x * 256;
+    for (int n = 0; n < 2; n++) {
+        tile[127 - t] = x[first + 128 * n + t];  // caught: race
+        fence();
+        __syncthreads();
+        if (t == 0) {
+            STORE(y + first + 128 * n, tile, 512);  // caught: race
+            commit();
+            if (!BUG || n) wait_until_read<0>();
+        }
+        __syncthreads();
+    }
+}
+
+// launch: grid 2, block 128; in float 512, new float 512
+extern "C" __global__ void the_one_that_stores_waits_alone(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    const int t = threadIdx.x, first = blockIdx.x * 256;
+    for (int n = 0; n < 2; n++) {
+        tile[127 - t] = x[first + 128 * n + t];  // caught: race
+        fence();
+        __syncthreads();
+        if (t == 0) {
+            STORE(y + first + 128 * n, tile, 512);  // caught: race
+            commit();
+            wait_until_read<0>();
+        }
+#if !BUG
+        __syncthreads();
+#endif
+    }
+}
+
+// Of two buffers, the one is written while the other is stored.
+// launch: grid 2, block 128; in float 1024, new float 1024
+extern "C" __global__ void waits_for_too_few_groups(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[2][128];
+    const int t = threadIdx.x, first = blockIdx.x * 512;
+    for (int n = 0; n < 4; n++) {
+        if (t == 0) wait_until_read<BUG ? 2 : 1>();
+        __syncthreads();
+        tile[n & 1][127 - t] = x[first + 128 * n + t];  // caught: race
+        fence();
+        __syncthreads();
+        if (t == 0) {
+            STORE(y + first + 128 * n, tile[n & 1], 512);  // caught: race
+            commit();
+        }
+    }
+    if (t == 0) wait_until_read<0>();
+}
+
+// launch: grid 2, block 128; in float 512, new float 512
+extern "C" __global__ void waits_for_what_is_in_no_group(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    const int t = threadIdx.x, first = blockIdx.x * 256;
+    for (int n = 0; n < 2; n++) {
+        tile[127 - t] = x[first + 128 * n + t];  // caught: race
+        fence();
+        __syncthreads();
+        if (t == 0) {
+            STORE(y + first + 128 * n, tile, 512);  // caught: race
+            if (!BUG || n) commit();
+            wait_until_read<0>();
+        }
+        __syncthreads();
+    }
+}
+
+// What comes in bulk may leave so: no ordinary store lies between. But it must have come.
+// launch: grid 2, block 32; in float 64, new float 64
+extern "C" __global__ void passes_on_what_has_not_come(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[32];
+    __shared__ Barrier full;
+    const int t = threadIdx.x, first = blockIdx.x * 32;
+    if (t == 0) {
+        full.init(1);
+        full.expect(128);
+        LOAD(tile, x + first, 128, full);  // caught: race
+        if (!BUG) full.wait(0);
+        STORE(y + first, tile, 128);  // caught: race
+        commit();
+        wait_until_read<0>();
+    }
+}
