@@ -186,6 +186,8 @@ def attention_gradients(gradient, q, k, v, scale=None, bias=None, narrow="float3
     slopes_off = np.abs(scale) * shares * ((1 + lost) * off + lost * np.abs(by_shares - product))
 
     def made(weights, weights_off, x, shared):
+        # weights may be rounded to the type of x, whose smallest numbers are absolute
+        weights_off = weights_off + one * (np.abs(weights) + weights_off) + tiniest
         want, error = weights @ x, weights_off @ np.abs(x)
         error += gamma(weights.shape[-1] * group + 4, "float32") * (np.abs(weights) @ np.abs(x))
         if shared and group > 1:
@@ -194,6 +196,7 @@ def attention_gradients(gradient, q, k, v, scale=None, bias=None, narrow="float3
         smallest = 2.0**-24 if narrow == "float16" else 2.0**-126
         return want, error + one * (np.abs(want) + error) + smallest
 
+    tiniest = max(1, abs(scale)) * 2.0**-25 if narrow == "float16" else 0
     turned = [x.swapaxes(-1, -2) for x in (slopes, slopes_off, shares, shares * lost)]
     by_k, by_k_off, by_v, by_v_off = turned
     return (

@@ -29,7 +29,9 @@ __all__ = [
     "double_buffer",
     "draw",
     "empty",
+    "footprints",
     "grid",
+    "looks",
     "memories",
     "merge",
     "owners",
@@ -424,6 +426,54 @@ def merge(a, b):
         axes.set(xticks=[], ylim=(0, 1.3), ylabel="exp(x − m)")
 
     return draw(paint, f"exp(x − m). {'. '.join(labels)}.".replace("\n", ", "), width=7)
+
+
+def looks(shares, words):
+    """Who looks at whom: a row for each word, with its share of each word, darker where larger."""
+    count = len(words)
+
+    def paint(axes):
+        for (row, column), share in np.ndenumerate(shares):
+            place = column - 0.47, row - 0.47
+            axes.add_patch(Rectangle(place, 0.94, 0.94, color=COLOURS[0], alpha=0.75 * share, lw=0))
+            axes.add_patch(Rectangle(place, 0.94, 0.94, ec=INK, fc="none", lw=0.5))
+            axes.text(column, row, f"{100 * share:.0f}", ha="center", va="center")
+        axes.set_xticks(range(count), words)
+        axes.set_yticks(range(count), words)
+        axes.xaxis.tick_top()
+        axes.tick_params(length=0)
+        axes.set(xlim=(-0.6, count - 0.4), ylim=(count - 0.4, -0.6), ylabel="who looks")
+        axes.set_title("at whom, in percent")
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+
+    most = (f"{word} at {words[row.argmax()]} most" for word, row in zip(words, np.array(shares)))
+    return draw(paint, f"Who looks at whom: {'; '.join(most)}.", width=6, height=0.45 * count + 0.9)
+
+
+def footprints(lengths, kinds):
+    """Bytes against length, {name: bytes at each length}, both axes logarithmic."""
+
+    def paint(axes):
+        axes.set(xlabel="words", ylabel="MB", yscale="log")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(lengths, apart(list(lengths)))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_major_formatter("{x:,g}")
+        axes.grid(axis="y")
+        ends = []
+        for (name, sizes), marker, colour in zip(kinds.items(), MARKERS, COLOURS):
+            values = np.divide(sizes, 1e6)
+            axes.plot(lengths, values, marker=marker, color=colour, markersize=5)
+            ends.append((values[-1], name, colour))
+        name_ends(axes, ends)
+
+    said = (
+        f"{name} {digits(sizes[0] / 1e6)} MB at {lengths[0]:,}, {digits(sizes[-1] / 1e6)} MB at"
+        f" {lengths[-1]:,}"
+        for name, sizes in kinds.items()
+    )
+    return draw(paint, f"Memory against length: {'; '.join(said)}.")
 
 
 def _pair(x):

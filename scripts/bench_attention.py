@@ -11,11 +11,15 @@ from pycuda import gpuarray  # isort: skip
 
 __all__ = ["TOPICS", "cases"]
 
-TOPICS = ("attention",)
+TOPICS = "attention", "attention_backward"
 SHAPES = [  # batch, heads, length, size of a head
     (32, 16, 512, 128), (16, 16, 1024, 128), (8, 16, 2048, 128), (4, 16, 4096, 128),
     (2, 16, 8192, 128), (1, 16, 16384, 128), (16, 32, 1024, 64), (4, 32, 4096, 64),
     (1, 32, 16384, 64), (1, 8, 197, 64),
+]  # fmt: skip
+TRAINED = [
+    (16, 16, 1024, 128), (4, 16, 4096, 128), (1, 16, 16384, 128), (16, 32, 1024, 64),
+    (4, 32, 4096, 64),
 ]  # fmt: skip
 ONE_QUERY = [(1, 1024), (1, 131072), (16, 8192), (64, 1024), (64, 8192)]  # batch, keys
 BACK_ENDS = {"flash2": "FLASH_ATTENTION", "cuDNN": "CUDNN_ATTENTION",
@@ -25,6 +29,11 @@ CHECKED = 16  # queries of the last head
 
 def cases(topic, torch, cupy, allocator):
     """What bench_products.cases yields."""
+    if topic == "attention_backward":
+        for shape in TRAINED:
+            for causal in False, True:
+                yield _backward(shape, causal, torch, allocator)
+        return
     for batch, heads, length, size in SHAPES:
         for causal in False, True:
             shape = batch, heads, length, length, size
@@ -39,8 +48,7 @@ def _case(shape, causal, dtype, back_ends, torch, allocator):
     batch, heads, queries, keys, size = shape
     lengths = f"{keys}" if queries == keys else f"{queries}of{keys}"
     name = f"attention {batch}x{heads}x{lengths}x{size}{' causal' if causal else ''} {dtype}"
-    rng, shapes = np.random.default_rng(1), ((batch, heads, n, size) for n in (queries, keys, keys))
-    host = [rng.standard_normal(one, np.float32).astype(dtype) for one in shapes]
+    host = _numbers(batch, heads, (queries, keys, keys), size, dtype)
     on_gpu = [gpuarray.to_gpu(x, allocator) for x in host]
     runs = {"ours": lambda: ops.attention(*on_gpu, causal=causal)}
     if torch:
@@ -60,6 +68,41 @@ def _case(shape, causal, dtype, back_ends, torch, allocator):
 
     moved = sum(x.nbytes for x in host) + host[0].nbytes
     return name, 2 * batch * heads * queries * keys * size // (1 + causal), moved, runs, check
+
+
+def _backward(shape, causal, torch, allocator):
+    batch, heads, length, size = shape
+    told = " causal" if causal else ""
+    name = f"attention backward {batch}x{heads}x{length}x{size}{told} float16"
+    host = _numbers(batch, heads, (length,) * 4, size, "float16")
+    gradient, *arrays = on_gpu = [gpuarray.to_gpu(x, allocator) for x in host]
+    saved = ops.attention(*arrays, causal=causal, with_logs=True)
+    runs = {"ours": lambda: ops.attention_backward(gradient, *arrays, saved, causal=causal)[0]}
+    if torch:
+        by, *tensors = (torch.as_tensor(x, device="cuda") for x in on_gpu)
+        tensors = [x.requires_grad_() for x in tensors]
+        for who in "flash2", "cuDNN":
+            out = _by_torch(torch, BACK_ENDS[who], tensors, causal)
+            runs[who] = lambda out=out: torch.autograd.grad(out, tensors, by, retain_graph=True)[0]
+
+    def check(who, got):
+        got = (got.cpu().numpy() if hasattr(got, "cpu") else got.get())[-1, -1:, -CHECKED:]
+        gradient, q, k, v = (x[-1, -1:] for x in host)
+        bias = np.where(np.tri(CHECKED, length, length - CHECKED, bool), 0, -np.inf)
+        rows = gradient[:, -CHECKED:], q[:, -CHECKED:]
+        told = None, bias if causal else None, "float16"
+        want, within = checks.attention_gradients(*rows, k, v, *told)[0]
+        checks.assert_close(got, want, within, f"{who}, {name}")
+
+    moved = 8 * host[0].nbytes
+    return name, 5 * batch * heads * length * length * size // (1 + causal), moved, runs, check
+
+
+def _numbers(batch, heads, lengths, size, dtype):
+    """Arrays of heads; batches are the same, since random numbers would take minutes."""
+    rng = np.random.default_rng(1)
+    ones = [rng.standard_normal((heads, n, size), np.float32).astype(dtype) for n in lengths]
+    return [np.tile(x, (batch, 1, 1, 1)) for x in ones]
 
 
 def _by_torch(torch, back_end, tensors, causal):

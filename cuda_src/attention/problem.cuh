@@ -15,26 +15,37 @@ struct Problem {
     long long mask_column;
 };
 
-// The lines of a unit are its queries, of FOLD heads in turn. Units that run together share what is in L2; where
-// later lines see more keys, those come first.
+// Which tile of a unit's lines has this number: units that run together share what is in L2; where later lines take
+// longer, those come first.
+template <int ROWS, bool LAST_FIRST>
+struct TileOf {
+    long long unit, first;
+    __device__ TileOf(const Problem &p, long long lines, long long number)
+    {
+        long long tiles = (lines + ROWS - 1) / ROWS, within = number % (p.together * tiles);
+        long long before = number / (p.together * tiles) * p.together;
+        long long beside = min(p.together, p.units - before), tile = within / beside;
+        unit = before + within % beside;
+        first = (LAST_FIRST ? tiles - 1 - tile : tile) * ROWS;
+    }
+};
+
+// The lines of a unit are its queries, of FOLD heads in turn.
 template <int ROWS, int FOLD, bool CAUSAL>
 struct Stretch {
     long long batch, head, first, lines, begin, end;  // lines of the unit; keys of this block
 
-    __device__ Stretch(const Problem &p, int keys_of_tile)
+    __device__ Stretch(const Problem &p, int keys_of_tile, long long number, int split, int splits)
     {
         lines = p.queries * FOLD;
-        long long tiles = (lines + ROWS - 1) / ROWS, within = blockIdx.x % (p.together * tiles);
-        long long before = blockIdx.x / (p.together * tiles) * p.together;
-        long long beside = min(p.together, p.units - before), unit = before + within % beside;
-        long long tile = within / beside;
-        first = (CAUSAL ? tiles - 1 - tile : tile) * ROWS;
-        batch = unit / (p.heads / FOLD), head = unit % (p.heads / FOLD) * FOLD;
+        TileOf<ROWS, CAUSAL> tile(p, lines, number);
+        first = tile.first;
+        batch = tile.unit / (p.heads / FOLD), head = tile.unit % (p.heads / FOLD) * FOLD;
         long long last = (min(lines, first + ROWS) - 1) / FOLD;
         long long seen = CAUSAL ? max(0LL, min(p.keys, last + p.diagonal + 1)) : p.keys;
         long long each = (seen + keys_of_tile - 1) / keys_of_tile;
-        each = (each + gridDim.y - 1) / gridDim.y * keys_of_tile;
-        begin = min(seen, blockIdx.y * each), end = min(seen, begin + each);
+        each = (each + splits - 1) / splits * keys_of_tile;
+        begin = min(seen, split * each), end = min(seen, begin + each);
     }
     // Where a line's results begin, in lines of results.
     __device__ long long result(const Problem &p, int line) const

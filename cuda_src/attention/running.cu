@@ -59,7 +59,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void running(const T *__restrict_
     extern __shared__ __align__(16) float tiles[];
     float *of_q = tiles, *of_k = of_q + ROWS * LENGTH, *scores = of_k + KEYS * LENGTH;
     int x = threadIdx.x % SIDE, top = threadIdx.x / SIDE * EACH;
-    const Stretch<ROWS, FOLD, CAUSAL> share(p, KEYS);
+    const Stretch<ROWS, FOLD, CAUSAL> share(p, KEYS, blockIdx.x, blockIdx.y, gridDim.y);
     q += share.batch * p.q.batch + share.head * p.q.head;
     k += share.batch * p.k.batch + share.head / p.group * p.k.head;
     v += share.batch * p.v.batch + share.head / p.group * p.v.head;

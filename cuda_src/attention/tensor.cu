@@ -8,6 +8,7 @@
 // one product to the next in registers; values are on their way while scores are made, keys while they are used.
 // Limit: the rate of mma.sync, and a warp that finds powers multiplies nothing.
 #include "attention/problem.cuh"
+#include "attention/rows.cuh"
 #include "common/word.cuh"
 #include "gemm/tensor.cuh"
 using T = half;
@@ -50,25 +51,6 @@ __device__ void fetch(unsigned tile, long long left, int size, From from)
     }
 }
 
-__device__ inline unsigned packed(float a, float b, half)
-{
-    half2 pair = __floats2half2_rn(a, b);
-    return *reinterpret_cast<unsigned *>(&pair);
-}
-__device__ inline unsigned packed(float a, float b, __nv_bfloat16)
-{
-    __nv_bfloat162 pair = __floats2bfloat162_rn(a, b);
-    return *reinterpret_cast<unsigned *>(&pair);
-}
-
-// A float that the four lanes of a row share.
-template <typename Op>
-__device__ float of_row(float x, Op op)
-{
-    x = op(x, __shfl_xor_sync(~0u, x, 1));
-    return op(x, __shfl_xor_sync(~0u, x, 2));
-}
-
 extern "C" __global__
 __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *__restrict__ k,
                                              const T *__restrict__ v, Problem p, float scale,
@@ -78,7 +60,7 @@ __launch_bounds__(BLOCK, BLOCKS) void tensor(const T *__restrict__ q, const T *_
     unsigned of_q = __cvta_generic_to_shared(tiles), of_k = of_q + ROWS * PANELS * LINE;
     unsigned of_v = of_k + KEYS * PANELS * LINE;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, top = warp * OF_WARP;
-    const Stretch<ROWS, FOLD, CAUSAL> share(p, KEYS);
+    const Stretch<ROWS, FOLD, CAUSAL> share(p, KEYS, blockIdx.x, blockIdx.y, gridDim.y);
     q += share.batch * p.q.batch + share.head * p.q.head;
     k += share.batch * p.k.batch + share.head / p.group * p.k.head;
     v += share.batch * p.v.batch + share.head / p.group * p.v.head;

@@ -51,6 +51,15 @@ __device__ inline void copy_box(unsigned to, const Map &map, int x, int y, int z
                  : "memory");
 }
 
+__device__ inline void copy_box(unsigned to, const Map &map, int x, int y, int z, int w,
+                                unsigned barrier)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(to),
+                 "l"(&map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(barrier)
+                 : "memory");
+}
+
 // The same of channels of the pixels under one tap of a window, from a place of the window on.
 __device__ inline void copy_pixels(unsigned to, const Map &map, int channel, int x, int y,
                                    int image, int tap_x, int tap_y, unsigned barrier)

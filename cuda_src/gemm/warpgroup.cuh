@@ -58,12 +58,31 @@ __device__ inline unsigned long long described(unsigned place, int panel)
                      : __VA_ARGS__                                                                 \
                      : "l"(a), "l"(b), "r"(int(adds)), "n"(!A_ALONG_K), "n"(!B_ALONG_K));          \
     }
+// The same where a thread holds its part of a: rows lane / 4 and 8 more, columns lane % 4 * 2 and 8 more, in pairs.
+#define HELD_PRODUCT(T, NAME, COLUMNS, NAMES, A, B, ADDS, TURNED_B, ...)                           \
+    template <bool B_ALONG_K>                                                                      \
+    __device__ void multiply_add(float (&sum)[COLUMNS / 2], const unsigned *a,                     \
+                                 unsigned long long b, bool adds, T)                               \
+    {                                                                                              \
+        asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " ADDS ", 0;\n"                       \
+                     "wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." NAME "." NAME         \
+                     " {" NAMES "}, {" A "}, " B ", adds, 1, 1, " TURNED_B ";\n}"                  \
+                     : __VA_ARGS__                                                                 \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(adds)),         \
+                       "n"(!B_ALONG_K));                                                           \
+    }
 #define GROUP_PRODUCTS(T, NAME)                                                                    \
     GROUP_PRODUCT(T, NAME, 64, NAME32, "%32", "%33", "%34", "%35", "%36", HOLD32(0))               \
     GROUP_PRODUCT(T, NAME, 128, NAME64, "%64", "%65", "%66", "%67", "%68", HOLD32(0), HOLD32(32))  \
     GROUP_PRODUCT(T, NAME, 256, NAME128, "%128", "%129", "%130", "%131", "%132", HOLD32(0),        \
-                  HOLD32(32), HOLD32(64), HOLD32(96))
+                  HOLD32(32), HOLD32(64), HOLD32(96))                                              \
+    HELD_PRODUCT(T, NAME, 64, NAME32, "%32, %33, %34, %35", "%36", "%37", "%38", HOLD32(0))        \
+    HELD_PRODUCT(T, NAME, 128, NAME64, "%64, %65, %66, %67", "%68", "%69", "%70", HOLD32(0),       \
+                 HOLD32(32))                                                                       \
+    HELD_PRODUCT(T, NAME, 256, NAME128, "%128, %129, %130, %131", "%132", "%133", "%134",          \
+                 HOLD32(0), HOLD32(32), HOLD32(64), HOLD32(96))
 GROUP_PRODUCTS(half, "f16")
 GROUP_PRODUCTS(__nv_bfloat16, "bf16")
 #undef GROUP_PRODUCTS
 #undef GROUP_PRODUCT
+#undef HELD_PRODUCT

@@ -21,7 +21,9 @@ __all__ = [
     "Rate",
     "Wrong",
     "any_floats",
+    "attention",
     "blocks_for",
+    "climbing",
     "drawn",
     "drawn_rows",
     "elementwise",
@@ -367,6 +369,26 @@ def product_launch(a, b, grid, block, *more, size_type=np.int64):
     (m, k), n = a.shape, b.shape[1]
     arguments = [In(a), In(b), product(a, b, a.dtype), *map(size_type, (m, n, k)), *more]
     return Launch(arguments, grid, block, what=f"{m} x {k} times {k} x {n}")
+
+
+def attention(q, k, v, scale, seen=None):
+    """The Out of softmax(scale * q kᵀ) v; seen: which query sees which key; of none: 0.
+
+    Sums may shrink as often as there are keys, so the tolerance is twice that of the course's."""
+    bias = None if seen is None else np.where(seen, 0, -np.inf)
+    want, _, error, _ = checks.attention(q, k, v, scale, bias)
+    return Out(want, 2 * error)
+
+
+def climbing(rng, units, queries, keys, size=32):
+    """q, k and v; a query's scores grow or fall along the keys, some overflow as powers, and some
+    queries have none but low ones."""
+    q, k, v = (numbers(rng, units, n, size) for n in (queries, keys, keys))
+    k[..., 0] = np.linspace(-9, 9, keys)
+    q[..., 0] = rng.choice([-9, 9, 100, -100], (units, queries))
+    k[..., 1] = rng.uniform(-21, -19, (units, keys))
+    q[..., 1] = rng.choice([0, 200], (units, queries))
+    return q, k, v
 
 
 def any_floats(rng, n):

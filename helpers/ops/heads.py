@@ -7,7 +7,7 @@ import numpy as np
 from pycuda.gpuarray import GPUArray
 
 from .. import sources
-from . import tensor
+from . import hopper, tensor
 from .arrays import check, element_strides, signature
 from .elementwise import contiguous
 from .launch import (
@@ -28,9 +28,10 @@ CAUSAL = {False: None, True: "upper_left", "upper_left": "upper_left", "lower_ri
 LARGEST_HEAD = 256
 MOST_FOLDED = 16  # heads that share keys, in the rows of one tile
 TOGETHER_BYTES = 1 << 24  # of keys and values, which stay in L2
-LEAST_SHARE = 256  # keys, for a split to pay
+LEAST_SHARE = 128  # keys, for a split to pay, times tiles of 16 queries, 2 at most
 MOST_SPLITS = 128
 GRADIENT_TILE = 32  # queries or keys
+GRADIENT_STAGES = {64: 4, 128: 3}  # by the size of heads, where warpgroups make them
 
 prepared = Kept()
 
@@ -59,14 +60,47 @@ class Tile:
         return (self.rows + 2 * self.keys) * ceil_divide(head * 2, tensor.LINE) * tensor.LINE
 
 
-TILES = {  # by the size of heads: for many rows, for fewer, and for those of one warp
+@dataclass(frozen=True)
+class GroupTile:
+    """What a block of attention/hopper.cu makes: 64 rows by each of its warpgroups, from so many
+    keys at a time; stages of these, and of queries."""
+
+    groups: int
+    keys: int
+    stages: int
+    q_stages: int
+
+    @property
+    def rows(self):
+        return hopper.GROUP_ROWS * self.groups
+
+    @property
+    def threads(self):
+        return hopper.GROUP * (self.groups + 1)
+
+    @property
+    def choices(self):
+        return {"GROUPS": self.groups, "KEYS": self.keys, "STAGES": self.stages,
+                "Q_STAGES": self.q_stages}  # fmt: skip
+
+    def shared_bytes(self, head):
+        return (self.q_stages * self.rows + 2 * self.stages * self.keys) * head * 2
+
+
+TILES = {  # by the size of heads: for many rows, for fewer, and for 16 at most
     32: (Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 8)),
     64: (Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 8)),
-    96: (Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 5)),
-    128: (Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 5)),
+    96: (Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3), Tile(1, 2, 64, 1, 4)),
+    128: (Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3), Tile(1, 2, 64, 1, 4)),
     192: (Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)),
     256: (Tile(1, 8, 64, 0, 1), Tile(1, 4, 64, 0, 2), Tile(1, 1, 32, 0, 5)),
 }
+GROUP_TILES = {  # by the size of heads
+    64: GroupTile(3, 128, 3, 2),
+    128: GroupTile(2, 128, 2, 2),
+    256: GroupTile(2, 64, 2, 1),
+}
+LEAST_BUSY = 0.5  # of the multiprocessors, for warpgroups to pay
 IN_FLOATS = {rows: Tile(1, rows // 16, 64, 0, 1) for rows in (16, 64)}
 
 
@@ -207,6 +241,12 @@ def _merged(x):
     return (outer[-1][1] if outer else 0), head, strides[-2]
 
 
+def _map_of_heads(x, place, lines):
+    """The map of an array of heads that lies there, whose boxes are so many lines high."""
+    shape = prod(x.shape[:-3]), x.shape[-3] if x.ndim > 2 else 1, *x.shape[-2:]
+    return hopper.map_of(place, x.dtype, shape, _merged(x), (1, 1, lines, hopper.DEEP))
+
+
 def _laid_out(x, kind, stream):
     """x, or a copy of it that lies as the kernels take it."""
     steps = _merged(x)
@@ -284,9 +324,20 @@ class _Problem:
         aligned = not any(address(x) % 16 for x in (self.q, self.k, self.v))
         return 4 if aligned and not any(place % 4 for place in places) else 1
 
-    def words(self, units=1, together=1):
+    def fits_maps(self):
+        """Whether q, k and v are boxes' arrays: forwards, and nothing is repeated."""
+        return all(
+            step > 0
+            for x in (self.q, self.k, self.v)
+            for size, step in zip(x.shape, x.strides)
+            if size > 1
+        )
+
+    def words(self, units=1):
         """A Problem of problem.cuh."""
         *outer, queries, size = self.shape
+        nbytes = self.keys * (self.q.shape[-1] + size) * self.q.dtype.itemsize
+        together = max(1, min(units, TOGETHER_BYTES // max(nbytes, 1)))
         diagonal = self.keys - queries if self.side == "lower_right" else 0
         sizes = queries, self.keys, self.q.shape[-1], size, self.heads, self.group
         return np.array([*sizes, units, together, diagonal, *self.places], np.int64)
@@ -314,24 +365,54 @@ class _Forward:
         self.launch = None
         if not self.rows * size:
             return
+        self.launch = self._by_groups(asked)
+        self.by_groups, self.splits = bool(self.launch), 1
+        if self.by_groups:
+            return
         group = asked.group
         fold = group if group > 1 and group * queries <= MOST_FOLDED else 1
         lines, units = queries * fold, prod(outer) // fold
         tile = self._tile(asked, lines, units)
         blocks = ceil_divide(lines, tile.rows) * units
-        self.splits = self._splits(blocks, tile, asked.keys)
-        nbytes = asked.keys * (asked.q.shape[-1] + size) * asked.q.dtype.itemsize
-        together = max(1, min(units, TOGETHER_BYTES // max(nbytes, 1)))
+        least = LEAST_SHARE * min(2, ceil_divide(lines, 16))
+        self.splits = self._splits(blocks, tile, ceil_divide(asked.keys, least))
         file, choices, block, shared = self._kernel(asked, tile)
         choices["Out"] = asked.element if self.splits == 1 else "float"
         self.launch = KernelCall(
             file, choices | {"FOLD": fold}, (blocks, self.splits), (block,),
-            asked.words(units, together), np.float32(asked.scale), shared=shared,
+            asked.words(units), np.float32(asked.scale), shared=shared,
         )  # fmt: skip
         if self.splits > 1:
             sizes = self.rows, size, self.splits
             told = {"Out": asked.element}
             self.merge = KernelCall("attention/merge.cu", told, (self.rows,), (64,), *sizes)
+
+    @staticmethod
+    def _by_groups(asked):
+        """What queues it where warpgroups make it."""
+        *outer, queries, size = asked.shape
+        plain = asked.mask is None and asked.scale > 0 and queries > MOST_FOLDED and asked.keys
+        if not (plain and hopper.has_kind(asked.kind) and asked.fits_maps()):
+            return None
+        head = next(n for n in GROUP_TILES if max(asked.q.shape[-1], size) <= n)
+        tile, units = GROUP_TILES[head], prod(outer)
+        tiles = ceil_divide(queries, tile.rows) * units
+        if tiles < LEAST_BUSY * multiprocessors():
+            return None
+        pack = next(pack for pack in (8, 4, 2, 1) if size % pack == 0)
+        choices = {"T": asked.element, "CAUSAL": int(asked.side is not None), "HEAD": head,
+                   "C_PACK": pack}  # fmt: skip
+
+        def maps(*places):
+            lines = tile.rows, tile.keys, tile.keys
+            for x, place, high in zip((asked.q, asked.k, asked.v), places, lines):
+                yield _map_of_heads(x, place, high)
+
+        return hopper.BoxCall(
+            maps, "attention/hopper.cu", choices | tile.choices,
+            (min(tiles, multiprocessors()),), (tile.threads,), asked.words(units),
+            np.float32(asked.scale), np.int32(tiles), shared=tile.shared_bytes(head),
+        )  # fmt: skip
 
     @staticmethod
     def _tile(asked, lines, units):
@@ -343,9 +424,9 @@ class _Forward:
         return many if ceil_divide(lines, many.rows) * units >= multiprocessors() else fewer
 
     @staticmethod
-    def _splits(blocks, tile, keys):
+    def _splits(blocks, tile, shares):
         most = multiprocessors() * tile.blocks // blocks
-        return max(1, min(most, ceil_divide(keys, LEAST_SHARE), MOST_SPLITS))
+        return max(1, min(most, shares, MOST_SPLITS))
 
     @staticmethod
     def _kernel(asked, tile):
@@ -370,7 +451,11 @@ class _Forward:
             each = 4 * self.splits * self.rows
             made, _ = room.scratch(each * (out.shape[-1] + 1), 0)
             sums = made + each * out.shape[-1]
-        self.launch(stream, (q, k, v), after=(made, sums, *(mask or [0])))
+        if self.by_groups:
+            _, drawn = room.scratch(0, 1)
+            self.launch(stream, (q, k, v, made), after=(sums, drawn))
+        else:
+            self.launch(stream, (q, k, v), after=(made, sums, *(mask or [0])))
         if self.splits > 1:
             self.merge(stream, (made, sums, address(out)), after=(address(logs),))
         return out, logs
@@ -381,35 +466,78 @@ class _Backward:
     given: the gradient by the result, the result, and its logarithms."""
 
     def __init__(self, asked):
-        *outer, queries, size = self.shape = asked.shape
+        self.shape = asked.shape
         self.forms = [Form(x.shape, x.dtype) for x in (asked.q, asked.k, asked.v)]
-        self.rows, head = prod(outer) * queries, asked.head(False)
-        told = {"T": asked.element}
-        self.products = self.by_q = self.by_keys = None
+        self.rows = prod(asked.shape[:-1])
+        self.products: KernelCall | None = None
         if self.rows:
-            grid, sizes = (ceil_divide(self.rows, 8),), (self.rows, size)
+            grid, sizes = (ceil_divide(self.rows, 8),), (self.rows, asked.shape[-1])
+            told = {"T": asked.element}
             self.products = KernelCall("attention/products.cu", told, grid, (256,), *sizes)
-        choices = asked.choices() | {"HEAD": head, "PACK": asked.pack()}
-        shared = 4 * GRADIENT_TILE * (4 * (head + 4) + 2 * (GRADIENT_TILE + 1))
-        calls = []
-        for of_keys, x in (0, asked.q), (1, asked.k):
-            blocks = ceil_divide(x.shape[-2], GRADIENT_TILE) * prod(x.shape[:-2])
-            arguments = asked.words(), np.float32(asked.scale)
-            calls.append(
-                KernelCall("attention/gradient.cu", choices | {"OF_KEYS": of_keys}, (blocks,),
-                           (256,), *arguments, shared=shared) if blocks else None
-            )  # fmt: skip
+        self.by_groups = self._fits_groups(asked)
+        made = self._by_groups if self.by_groups else self._in_floats
+        calls = (made(asked, of_keys, x) for of_keys, x in ((0, asked.q), (1, asked.k)))
         self.by_q, self.by_keys = calls
+
+    @staticmethod
+    def _fits_groups(asked):
+        """Whether warpgroups make them."""
+        sizes = asked.q.shape[-1], asked.shape[-1]
+        fits = asked.mask is None and max(sizes) <= max(GRADIENT_STAGES) and asked.keys
+        fits = fits and not sizes[1] % 8 and prod(asked.shape)  # lines of the gradient, too
+        return fits and hopper.has_kind(asked.kind) and asked.fits_maps()
+
+    @staticmethod
+    def _by_groups(asked, of_keys, x):
+        """What queues attention/hopper_gradient.cu."""
+        size, value_size = asked.q.shape[-1], asked.shape[-1]
+        head = next(n for n in GRADIENT_STAGES if max(size, value_size) <= n)
+        stages, rows, lines = GRADIENT_STAGES[head], 2 * hopper.GROUP_ROWS, hopper.GROUP_ROWS
+        units = prod(x.shape[:-2])
+        tiles = ceil_divide(x.shape[-2], rows) * units
+        pack = next(p for p in (8, 4, 2, 1) if not size % p and not value_size % p)
+        choices = {"T": asked.element, "CAUSAL": int(asked.side is not None), "HEAD": head,
+                   "C_PACK": pack, "OF_KEYS": of_keys, "STAGES": stages}  # fmt: skip
+        gradient = GPUArray(asked.shape, x.dtype, gpudata=0)
+        sides = (asked.k, asked.v), (asked.q, gradient)
+
+        def maps(*places):
+            arrays = (*sides[not of_keys], *sides[of_keys])
+            for array, place, high in zip(arrays, places, (rows, rows, lines, lines)):
+                yield _map_of_heads(array, place, high)
+
+        shared = (2 * rows + stages * lines) * 2 * head * 2
+        return hopper.BoxCall(
+            maps, "attention/hopper_gradient.cu", choices, (min(tiles, multiprocessors()),),
+            (3 * hopper.GROUP,), asked.words(units), np.float32(asked.scale), np.int32(tiles),
+            shared=shared,
+        )  # fmt: skip
+
+    @staticmethod
+    def _in_floats(asked, of_keys, x):
+        """What queues attention/gradient.cu; None: nothing is to be made."""
+        head = asked.head(False)
+        choices = asked.choices() | {"HEAD": head, "PACK": asked.pack(), "OF_KEYS": of_keys}
+        shared = 4 * GRADIENT_TILE * (4 * (head + 4) + 2 * (GRADIENT_TILE + 1))
+        blocks = ceil_divide(x.shape[-2], GRADIENT_TILE) * prod(x.shape[:-2])
+        arguments = asked.words(), np.float32(asked.scale)
+        return blocks and KernelCall("attention/gradient.cu", choices, (blocks,), (256,),
+                                     *arguments, shared=shared)  # fmt: skip
 
     def __call__(self, arrays, given, room, stream):
         made = [form.new(arrays[0], room.pool) for form in self.forms]
         q, k, v, *mask = map(address, arrays)
         gradient, result, logs = map(address, given)
-        products, _ = room.scratch(4 * self.rows, 0)
+        by_q, by_k, by_v = map(address, made)
+        products, drawn = room.scratch(4 * self.rows, 1)
         if self.products:
             self.products(stream, (gradient, result, products))
-        for call, results in (self.by_q, (made[0], made[0])), (self.by_keys, made[1:]):
+        if self.by_groups:
+            self.by_q(stream, (q, gradient, k, v, by_q), after=(logs, products, 0, drawn))
+            self.by_keys(stream, (k, v, q, gradient, by_k), after=(logs, products, by_v, drawn))
+            return tuple(made)
+        for call, results in (self.by_q, (by_q, by_q)), (self.by_keys, (by_k, by_v)):
             if call:
-                after = gradient, logs, products, *map(address, results), *(mask or [0])
+                after = gradient, logs, products, *results, *(mask or [0])
                 call(stream, (q, k, v), after=after)
         return tuple(made)

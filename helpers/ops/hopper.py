@@ -11,11 +11,12 @@ from .. import sources, tensormap
 from .launch import Kept, KernelCall, ceil_divide, cuda, multiprocessors
 from .tensor import LINE, splits_to_try, sum_us
 
-__all__ = ["BoxCall", "Tiling", "are_here", "fits", "launch", "map_of", "quicker"]
+__all__ = ["BoxCall", "Tiling", "are_here", "fits", "has_kind", "launch", "map_of", "quicker"]
 
 CAPABILITY = 9, 0
 KINDS = "half", "__nv_bfloat16"
 PATCH_BYTES, GROUP, GROUP_ROWS = 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
+DEEP = LINE // 2  # 16-bit elements of a line of a box
 MOST_COORDINATE = 1 << 31
 
 
@@ -111,8 +112,12 @@ def fits(kind, sizes, batch, ways):
     """Whether warpgroups can make a product of matrices that lie so."""
     lie = all(way.batch >= 0 < way.line for way in ways)
     far = max(*sizes, batch * sizes[0] * sizes[1] // GROUP_ROWS**2)
-    here = are_here(cuda.Context.get_device()) and kind.element in KINDS
-    return here and lie and far < MOST_COORDINATE
+    return has_kind(kind) and lie and far < MOST_COORDINATE
+
+
+def has_kind(kind):
+    """Whether warpgroups of this GPU multiply arrays of this kind."""
+    return bool(kind) and are_here(cuda.Context.get_device()) and kind.element in KINDS
 
 
 def quicker(tiling, by_groups):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from helpers import autoinit, checks, ops, xray  # noqa: F401  (autoinit first)
+from helpers import autoinit, checks, ops, xray
 from helpers.ops import heads
 
-from .steps_attention import fused, in_three, launch
+from .steps_attention import fused, in_three, launch, launch_gradient
 from .steps_gemm import numbers
 
 pytestmark = pytest.mark.usefixtures("in_quick")
@@ -66,6 +66,7 @@ def attend(exact, lying, kind, **options):
     return got
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("causal", CAUSAL)
 def test_attention(kind, causal):
@@ -73,6 +74,49 @@ def test_attention(kind, causal):
     for shape in SHAPES[way % 3 :: 3]:
         lying, exact = operands(*shape, kind)
         attend(exact, lying, kind, causal=causal)
+
+
+@pytest.fixture
+def by_groups(monkeypatch):
+    """Few rows are made by warpgroups, too."""
+    monkeypatch.setattr(heads, "LEAST_BUSY", 0)
+    heads.prepared.clear()
+    yield
+    heads.prepared.clear()
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("causal", CAUSAL)
+@pytest.mark.usefixtures("by_groups")
+def test_warpgroups(kind, causal):
+    way = KINDS.index(kind) + CAUSAL.index(causal)
+    shapes = [
+        ((2, 4), 2, 65, 70, 40, 24), ((1, 2), 1, 330, 290, 128, 128), ((2,), 1, 140, 60, 192, 256),
+        ((3,), 3, 200, 265, 64, 64), ((), 1, 17, 1, 8, 96), ((2,), 2, 30, 70, 33, 200),
+    ]  # fmt: skip
+    for shape in shapes[way % 3 :: 3]:
+        lying, exact = operands(*shape, kind)
+        first = attend(exact, lying, kind, causal=causal)
+        checks.assert_equal(attend(exact, lying, kind, causal=causal), first)
+        assert next(reversed(heads.prepared.values())).by_groups
+
+
+@pytest.mark.usefixtures("by_groups")
+def test_warpgroups_take_strides_and_pass_on_nan():
+    (q, k, v), exact = operands((2, 3), 3, 20, 140, 64, 64, "float16")
+    want = ops.attention(*map(on_gpu, (q, k, v))).get()
+    for order in (0, 2, 1, 3), (2, 1, 0, 3):
+        got = ops.attention(*(on_gpu(x, order) for x in (q, k, v))).get()
+        checks.assert_equal(got, want)
+        assert next(reversed(heads.prepared.values())).by_groups
+    got = ops.attention(on_gpu(q)[:, :, ::-1], on_gpu(k), on_gpu(v)).get()
+    assert not next(reversed(heads.prepared.values())).by_groups
+    check(got, (exact[0][:, :, ::-1], *exact[1:]), "float16")
+    for which, value in (0, np.nan), (1, np.inf), (2, -np.inf):
+        spoilt = [x.copy() for x in (q, k, v)]
+        spoilt[which][0, 1, 5, 3] = value
+        attend(spoilt, spoilt, "float16")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -200,6 +244,29 @@ def test_what_is_written_and_read(name):
         checks.assert_close(logs.get(), want, within, "logs")
 
 
+# A GPU's driver makes maps of its own, which the software GPU beside it can't read.
+by_software = pytest.mark.skipif(not autoinit.is_software, reason="needs the software GPU's maps")
+
+
+@by_software
+@pytest.mark.parametrize("causal", [0, 1])
+def test_warpgroups_wait_for_each_other(causal):
+    """No race, nothing read unfinished; again and again, since the last block resets what is
+    drawn."""
+    q, k, v = (numbers(2, n, 64, seed=i, dtype="float16") for i, n in enumerate((300, 150, 150)))
+    bias = np.where(np.tri(300, 150, 0, bool), 0, -np.inf) if causal else None
+    kernel, arguments, named, (out, logs) = launch("hopper", q, k, v, 0.125, CAUSAL=causal)
+    assert not xray.sanitize(kernel, *arguments, **named)
+    total = xray.profile(kernel, *arguments, **named).total
+    assert total["st.sectors"] <= 2 * 300 * (q[0, 0].nbytes // 32 + 1)
+    for _ in range(2):
+        out.array.fill(0)
+        kernel(*arguments, **named)
+        check(out.get(), (q, k, v), "float16", bias=bias)
+    want, within = checks.attention(q, k, v, None, bias, "float16")[1::2]
+    checks.assert_close(logs.get(), want, within, "logs")
+
+
 def test_matrices_lie_in_different_banks():
     q = numbers(1, 64, 64, dtype="float16")
     kernel, arguments, named, _ = launch("tensor", q, q, q, 0.125)
@@ -208,11 +275,12 @@ def test_matrices_lie_in_different_banks():
     assert total["hmma"] == 2 * 64**3 // (16 * 8 * 16)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("causal", CAUSAL)
 def test_gradients(kind, causal):
     way = KINDS.index(kind) + CAUSAL.index(causal)
-    shapes = ((2, 4), 2, 40, 70, 64, 48), ((1, 6), 2, 33, 20, 24, 24), ((2,), 2, 70, 70, 7, 100)
+    shapes = ((2, 4), 2, 40, 70, 64, 48), ((1, 6), 2, 33, 130, 24, 128), ((2,), 2, 70, 70, 7, 100)
     outer, shared, queries, keys, size, values = shapes[way % 3]
     lying, exact = operands(outer, shared, queries, keys, size, values, kind)
     given, gradient = checks.operand(numbers(*outer, queries, values, seed=7), kind)
@@ -234,6 +302,27 @@ def test_gradients(kind, causal):
         checks.assert_equal(other.get(), got.get())
         got = checks.widened(got.get()) if kind == "bfloat16" else got.get()
         checks.assert_close(got, want, within, f"gradient by {name}")
+
+
+@by_software
+@pytest.mark.parametrize("of_keys", [0, 1])
+@pytest.mark.parametrize("causal", [0, 1])
+def test_gradients_by_warpgroups_wait_for_each_other(of_keys, causal):
+    shapes = enumerate(((2, 150, 64), (2, 300, 64), (2, 300, 64), (2, 150, 64)))
+    gradient, k, v, q = (numbers(*shape, seed=i, dtype="float16") for i, shape in shapes)
+    bias = np.where(np.tri(150, 300, 0, bool), 0, -np.inf) if causal else np.zeros((150, 300))
+    out, logs, _, _ = checks.attention(q, k, v, 0.125, bias, "float16")
+    told = logs.astype(np.float32), (gradient * out).sum(-1).astype(np.float32)
+    launched = launch_gradient(of_keys, gradient, q, k, v, 0.125, told, CAUSAL=causal)
+    kernel, arguments, named, made = launched
+    assert not xray.sanitize(kernel, *arguments, **named)
+    wanted = checks.attention_gradients(gradient, q, k, v, 0.125, bias, "float16")
+    for _ in range(2):
+        for array in made:
+            array.array.fill(0)
+        kernel(*arguments, **named)
+        for array, (want, within) in zip(made, wanted[of_keys:]):
+            checks.assert_close(array.get(), want, within)
 
 
 def test_gradients_of_nothing_and_of_another_shape():

@@ -15,7 +15,17 @@ OF_HALVES = [
 BY_WARPGROUPS = ["gemm/hopper.cu", "convolution/hopper.cu", "convolution/hopper_weight.cu"]
 OF_ATTENTION = [
     f"attention/{name}.cu"
-    for name in ("fused", "gradient", "merge", "products", "running", "scores", "tensor")
+    for name in (
+        "fused",
+        "gradient",
+        "hopper",
+        "hopper_gradient",
+        "merge",
+        "products",
+        "running",
+        "scores",
+        "tensor",
+    )
 ]
 NOT_LAUNCHED = {
     "ranks/one_shot.cu": "ops.all_reduce launches it on several devices: test_collective.py",

@@ -10,11 +10,18 @@ def test_every_large_case_is_in_the_headline():
     for row in peers._large():
         rows.setdefault(row["topic"], []).append(row)
     limited = {"sum", "rowsum", "colsum", "softmax", "add", "less", "im2col", "col2im"}
-    assert set(rows) == limited | {"gemm", "conv2d"}
+    assert set(rows) == limited | {"gemm", "conv2d", "attention", "attention_backward"}
     shown = repr(peers.headline())
     for name in peers.TOPICS.values():
         assert f"{name}: helpers.ops" in shown
     assert "NVIDIA H200" in shown and "torch" in shown
+    assert "cuDNN" not in shown  # one of PyTorch's back ends: the fastest of them counts
+
+
+def test_back_ends_are_told_apart_within_a_topic():
+    shown = repr(peers.shares("attention"))
+    for name in "helpers.ops", *peers.BACK_ENDS:
+        assert name in shown
 
 
 def test_topics_come_and_go(tmp_path, monkeypatch):

@@ -261,3 +261,15 @@ def test_memories_name_who_sees_them(axes_of):
     for name in ("multiprocessor 0", "registers", "shared memory", "L2 cache", "global memory"):
         assert any(name in text for text in texts)
     assert texts.count("warp") == 8 and "132 multiprocessors" in alt
+
+
+def test_who_looks_at_whom_has_a_number_for_each_pair(axes_of):
+    axes, alt = axes_of(plots.looks, np.array([[0.25, 0.75], [1.0, 0.0]]), ["a", "b"])
+    assert [text.get_text() for text in axes.texts] == ["25", "75", "100", "0"]
+    assert alt == "Who looks at whom: a at b most; b at a most."
+
+
+def test_footprints_have_a_line_each_and_say_both_ends(axes_of):
+    axes, alt = axes_of(plots.footprints, [2, 4], {"scores": [4e6, 16e6], "values": [2e6, 4e6]})
+    assert [list(line.get_ydata()) for line in axes.lines] == [[4, 16], [2, 4]]
+    assert "scores 4 MB at 2, 16 MB at 4; values 2 MB at 2, 4 MB at 4" in alt

@@ -23,14 +23,17 @@ def kernel(name):
     return sources.kernel(TEXT, name)
 
 
-def loaded(map_, box, at, dtype):
-    """The bytes of shared memory once the box at these coordinates has come."""
+def loaded(map_, box, at, dtype, pitch=None):
+    """The bytes of shared memory once the box at these coordinates has come; pitch: from a line to
+    the next, if not a line's bytes."""
     out = gpuarray.zeros(ROOM, np.uint8)
-    count = int(np.prod(box)) * np.dtype(dtype).itemsize
-    where = map(np.int32, (*reversed(at), count))
+    line = box[-1] * np.dtype(dtype).itemsize
+    lines = int(np.prod(box[:-1]))
+    where = map(np.int32, (*reversed(at), lines * line))
     kernel("box")(tensormap.packed(map_), out, *where, block=(128, 1, 1))
-    assert (out.get()[count:] == 77).all()
-    return out.get()[:count]
+    end = lines * (pitch or line)
+    assert (out.get()[end:] == 77).all()
+    return out.get()[:end]
 
 
 def swizzled(lines, swizzle):
@@ -65,6 +68,46 @@ def test_a_box_comes_as_it_lies(swizzle, at, dtype):
     on_gpu = gpuarray.to_gpu(x)
     got = loaded(tensormap.tiled(on_gpu, box, swizzle), box, at, dtype)
     np.testing.assert_array_equal(got, swizzled(boxed(x, box, at), swizzle))
+
+
+@pytest.mark.parametrize("swizzle, width", [(32, 8), (64, 8), (64, 24), (128, 16), (128, 40)])
+def test_lines_that_are_swizzled_have_the_room_of_a_pattern(swizzle, width):
+    x = np.random.default_rng(0).standard_normal((1, 9, 64)).astype("f2")
+    on_gpu, box = gpuarray.to_gpu(x), (1, 9, width)
+    got = loaded(tensormap.tiled(on_gpu, box, swizzle), box, (0, 0, 8), "float16", swizzle)
+    lines = np.full((9, swizzle), 77, np.uint8)
+    lines[:, : 2 * width] = x[0, :, 8 : 8 + width].view(np.uint8)
+    np.testing.assert_array_equal(got, swizzled(lines, swizzle)[: len(got)])
+
+
+def test_numbers_of_tf32_are_rounded():
+    """To the nearest one of 10 bits behind the point, a tie to the even one; NaN to one of them."""
+    words = np.arange(0x3F800000, 0x3F800000 + 64 * 0x400, 0x400, dtype=np.uint32)
+    words[:4] = 0x7F800000, 0xFF800000, 0x7FC01234, 0x7F7FFFFF
+    x = gpuarray.to_gpu(words.view(np.float32).reshape(1, 4, 16))
+    map_ = encoded_tf32(x)
+    got = loaded(map_, (1, 4, 16), (0, 0, 0), "float32").view(np.uint32)
+    even = words >> 13 & 1
+    want = (words + 0xFFF + even) >> 13 << 13
+    want[:3] = 0x7F800000, 0xFF800000, 0x7FFFE000
+    np.testing.assert_array_equal(got, want)
+
+
+def encoded_tf32(x):
+    kinds = tensormap.TYPES
+    kept = kinds["float32"]
+    kinds["float32"] = 11  # CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
+    try:
+        return tensormap.tiled(x, x.shape, 0)
+    finally:
+        kinds["float32"] = kept
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_what_is_filled_with_nan(dtype):
+    x = gpuarray.zeros((1, 2, 16), dtype)
+    got = loaded(tensormap.tiled(x, (1, 2, 8), 0, fill_nan=True), (1, 2, 8), (0, 1, 0), dtype)
+    assert (got.view(np.uint16)[-8:] == 0x7FF7).all() and not got[: got.size // 2].any()
 
 
 def test_steps_leave_out_elements_and_nan_may_fill():
@@ -138,6 +181,12 @@ def test_a_box_that_cannot_be_is_refused(box, options, said):
         tensormap.tiled(gpuarray.empty((2, 16, 64), np.float16), box, **options)
 
 
+def test_the_driver_refuses_a_box_larger_than_shared_memory():
+    x = gpuarray.empty((2, 256, 256), np.float16)
+    with pytest.raises(ValueError, match="error 1"):
+        tensormap.tiled(x, x.shape, 0)
+
+
 def test_arrays_that_cannot_be_described_are_refused():
     x = gpuarray.empty((4, 20), np.float16)
     with pytest.raises(ValueError, match="longer lines"):
@@ -167,6 +216,18 @@ def test_copies_that_a_gpu_calls_illegal_are_explained(name, at, said):
     where = [np.int32(n) for n in reversed(at)] + ([np.int32(256)] if name == "box" else [])
     with pytest.raises(cuda.LogicError, match=said):
         kernel(name)(map_, other, *where, block=(128, 1, 1))
+        cuda.Context.synchronize()
+
+
+@pytest.mark.skipif(not autoinit.is_software, reason="a GPU says less, and its context is lost")
+@pytest.mark.parametrize("x, y", [(-2, 0), (11, 0), (0, -2), (0, 9)])
+def test_windows_begin_where_corners_leave_them(x, y):
+    images, out = gpuarray.zeros((3, 10, 12, 64), np.float16), gpuarray.zeros(ROOM, np.uint8)
+    sides = windows.sides((10, 12), (3, 3), 1, 1)
+    map_ = tensormap.packed(tensormap.im2col(images, *sides, channels=64, pixels=16))
+    where = map(np.int32, (x, y, 0, 0, 0, 2048))
+    with pytest.raises(cuda.LogicError, match="corners leave -1 to"):
+        kernel("pixels")(map_, out, *where, block=(128, 1, 1))
         cuda.Context.synchronize()
 
 

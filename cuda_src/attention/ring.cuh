@@ -1,0 +1,128 @@
+// Tiles of heads that one thread copies and warpgroups multiply, in stages that go round; and how a warpgroup stores
+// what it has summed.
+#pragma once
+#include "attention/rows.cuh"
+#include "common/boxes.cuh"
+#include "common/packed.cuh"
+#include "gemm/product.cuh"
+#include "gemm/tensor.cuh"
+#include "gemm/warpgroup.cuh"
+
+constexpr int DEEP = 64;  // elements of a box's line
+
+// A stage of COUNT, and the barriers that say which are full and which empty: read by all warpgroups.
+template <int COUNT>
+struct Ring {
+    unsigned tiles, full, empty;
+    int bytes;
+    unsigned stage = 0, parity = 0;
+    __device__ Ring(unsigned tiles, unsigned barriers, int bytes)
+        : tiles(tiles), full(barriers), empty(barriers + COUNT * 8), bytes(bytes)
+    {
+    }
+    __device__ unsigned end() const { return empty + COUNT * 8; }  // of its barriers
+    // How many arrive before a stage is full, and before it is empty.
+    __device__ void prepare(int writers, int readers) const
+    {
+        for (int n = 0; n < COUNT; ++n)
+            begin_barrier(full + n * 8, writers), begin_barrier(empty + n * 8, readers);
+    }
+    __device__ unsigned tile() const { return tiles + stage * bytes; }
+    __device__ unsigned comes() const { return full + stage * 8; }
+    __device__ unsigned goes() const { return empty + stage * 8; }
+    __device__ void await() const { wait_for(comes(), parity); }
+    __device__ void advance()
+    {
+        if (++stage == COUNT) stage = 0, parity ^= 1;
+    }
+    __device__ void leave()
+    {
+        if (threadIdx.x % GROUP == 0) arrive(goes());
+        advance();
+    }
+    // Waits for room, and says what is to come; then copies lines, `offset` bytes from the stage's begin.
+    __device__ void expect() const { wait_for(goes(), parity ^ 1), expect_bytes(comes(), bytes); }
+    template <int LINES, int PANELS>
+    __device__ void fetch(int offset, const Map &map, int line, int head, int batch) const
+    {
+        for (int panel = 0; panel < PANELS; ++panel)
+            copy_box(tile() + offset + panel * LINES * LINE, map, panel * DEEP, line, head, batch,
+                     comes());
+    }
+};
+
+// score = a bᵀ of 64 lines of a tile of A_LINES and the LINES of another, which begin at a and b.
+template <typename T, int HEAD, int A_LINES, int LINES>
+__device__ void multiply_lines(float (&score)[LINES / 2], unsigned a, unsigned b)
+{
+#pragma unroll
+    for (int n = 0; n < HEAD / HIGH; ++n) {
+        int panel = n / 4, step = n % 4 * STEP;
+        multiply_add<true, true>(score, described(a + panel * A_LINES * LINE + step, 0),
+                                 described(b + panel * LINES * LINE + step, 0), n > 0, T());
+    }
+}
+
+// sum = weights times LINES lines, or sum + that if it `adds`.
+template <typename T, int HEAD, int LINES>
+__device__ void weigh_lines(float (&sum)[HEAD / 2], const unsigned (&weights)[LINES / 4],
+                            unsigned lines, bool adds)
+{
+#pragma unroll
+    for (int n = 0; n < LINES / HIGH; ++n)
+        multiply_add<false>(sum, weights + n * 4, described(lines + n * HIGH * LINE, LINES * LINE),
+                            adds || n > 0, T());
+}
+
+// Sums of a product as an operand of the next one.
+template <typename T, int COUNT>
+__device__ void pack(unsigned (&pairs)[COUNT], const float (&sum)[2 * COUNT])
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) pairs[i] = packed(sum[2 * i], sum[2 * i + 1], T());
+}
+
+// What products have left in registers is read from here on.
+template <int COUNT>
+__device__ void finished(float (&sum)[COUNT])
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) asm volatile("" : "+f"(sum[i])::"memory");
+}
+
+// Number i of neighbouring lane j becomes number j of neighbouring lane i.
+__device__ inline void exchange(unsigned (&four)[4])
+{
+#pragma unroll
+    for (int bit = 1; bit < 4; bit *= 2)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            if (!(i & bit)) {
+                bool upper = threadIdx.x & bit;
+                unsigned &low = four[i], &high = four[i + bit];
+                unsigned given = __shfl_xor_sync(~0u, upper ? low : high, bit);
+                (upper ? low : high) = given;
+            }
+}
+
+// Two rows of a thread's sums, times their factors: line and 8 lines more.
+template <typename T, int HEAD, typename Result>
+__device__ void store_rows(Result result, long long line, const float (&sum)[HEAD / 2],
+                           const float (&factor)[2])
+{
+    int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int low = 0; low < 2; ++low)
+#pragma unroll
+        for (int first = 0; first < HEAD / 8; first += 4) {
+            unsigned four[4];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const float *pair = sum + (first + i) * 4 + low * 2;
+                four[i] = packed(pair[0] * factor[low], pair[1] * factor[low], T());
+            }
+            exchange(four);
+            result.store(line + low * 8, (first + lane % 4) * 8,
+                         *reinterpret_cast<Packed<T, 8> *>(four));
+        }
+}

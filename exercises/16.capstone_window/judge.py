@@ -1,0 +1,44 @@
+"""Attention in a sliding window, of the learner's own design."""
+
+import numpy as np
+
+from helpers.exercises.launches import In, Launch, Wrong, attention, climbing
+
+SIZES = (1, 1, 1), (1, 70, 1), (2, 40, 60), (1, 130, 33)
+CHOICES = "ROWS", "THREADS"
+
+
+def drawn(rng):
+    return rng.integers(((1, 66, 2), (2, 300, 20)), ((4, 200, 40), (4, 400, 300))).tolist()
+
+
+def launch(rng, size, rows, threads):
+    units, n, window = size
+    q, k, v = climbing(rng, units, n, n)
+    scale = np.float32(rng.uniform(0.1, 0.25))
+    sees = np.tri(n, dtype=bool) & ~np.tri(n, k=-window, dtype=bool)
+    out = attention(q, k, v, scale, sees)
+    arguments = [In(q), In(k), In(v), out, np.int32(n), np.int32(window), scale]
+    what = f"{units} x {n} queries, a window of {window}"
+    return Launch(arguments, (-(-n // rows), units), threads, what=what)
+
+
+COUNTED = 2, 1024, 100
+BUDGET = {"ld.sectors": (94256, 100_000), "lds.conflicts": 0, "sts.conflicts": 0}
+LIMITS = {"instructions": 1.5}
+EVEN = False
+SHARED_BYTES = 49_152
+
+SEEN = "first + key <= query && query - (first + key) < window"
+WRONG = {
+    "one key too many": Wrong("values", {"< window;": "<= window;", "top - window + 1": "top - window"}),
+    "one key too few": Wrong("values", {"query - (first + key) < window": "query - (first + key) < max(1, window - 1)"}),
+    "the query's own key is hidden": Wrong("values", {"first + key <= query": "first + key < query"}),
+    "keys to come are seen": Wrong("values", {"first + key <= query && ": ""}),
+    "the whole past is looked at": Wrong("counters|instructions", {"max(0, top - window + 1)": "0"}),
+    "before the first key": Wrong("out of bounds|values", {"max(0, top - window + 1)": "top - window + 1"}),
+    "NaN where a tile is hidden": Wrong("values", {"most == -INFINITY ? 0 : most": "most"}),
+    "the values do not shrink": Wrong("values", {"o[i] *= shrink;": ";"}),
+    "the first unit's keys": Wrong("values", {"k + unit": "k"}),
+    "no barrier": Wrong("race|uninitialised", {"        __syncthreads();\n        float score": "        float score"}),
+}  # fmt: skip

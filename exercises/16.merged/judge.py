@@ -1,0 +1,51 @@
+"""Attention of split keys: the parts become one."""
+
+import numpy as np
+
+from helpers.checks import gamma, roundoff
+from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+
+SIZES = (1, 1, 1), (3, 4, 33), (7, 12, 64)
+
+
+def drawn(rng):
+    return rng.integers(((2, 5, 3), (9, 11, 40)), ((6, 10, 90), (14, 30, 130))).tolist()
+
+
+def launch(rng, size):
+    splits, rows, length = size
+    parts = numbers(rng, splits, rows, length)
+    around = rng.permutation(np.resize(np.float32([-300, 300, 0]), rows))
+    logs = around + numbers(rng, splits, rows) * np.float32(3)
+    logs[rng.random(logs.shape) < 0.2] = -np.inf
+    logs[rng.integers(splits, size=rows), np.arange(rows)] = around
+    logs[:, 3::5] = -np.inf
+    parts[logs == -np.inf] = np.nan  # 0 / 0
+    peak = logs.max(0)
+    weights = np.exp(logs - np.where(peak == -np.inf, 0, peak).astype(float))[..., None]
+    seen = np.where(logs[..., None] == -np.inf, 0, parts.astype(float))
+    total = np.maximum(weights.sum(0), 1e-300)
+    off = gamma(4 * splits + 8, "float32") + 4 * roundoff("float32") * np.abs(
+        logs[logs > -np.inf]
+    ).max(initial=0)
+    out = Out(
+        (weights * seen).sum(0) / total, off * (weights * np.abs(seen)).sum(0) / total + 2.0**-126
+    )
+    arguments = [In(parts), In(logs), out, *map(np.int32, size)]
+    return Launch(arguments, rows, length, what=f"{splits} parts of {rows} rows of {length}")
+
+
+COUNTED = 8, 32, 64
+BUDGET = {"st.sectors": 256}
+
+WRONG = {
+    "a plain mean": Wrong("values", {"expf(log - peak)": "1"}),
+    "without the maximum": Wrong("values", {"expf(log - peak)": "expf(log)"}),
+    "not divided": Wrong("values", {"sum / total": "sum"}),
+    "divided by the number of stretches": Wrong("values", {"sum / total": "sum / splits"}),
+    "0 / 0 where nothing is seen": Wrong("values", {"total == 0 ? 0 : sum / total": "sum / total"}),
+    "0 times NaN": Wrong("values", {"if (log == -INFINITY) continue;": "if (peak == -INFINITY) continue;"}),
+    "a maximum of 0 at least": Wrong("values", {"peak = -INFINITY": "peak = 0"}),
+    "the first row's logs": Wrong("values", {"float log = logs[s * rows + row]": "float log = logs[s * rows]"}),
+    "logs of base two": Wrong("values", {"expf(log - peak)": "exp2f(log - peak)"}),
+}  # fmt: skip

@@ -1,0 +1,43 @@
+"""Powers of e as powers of two."""
+
+import numpy as np
+
+from helpers.checks import roundoff
+from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+
+SIZES = (1, 1), (3, 33), (2, 300)
+
+
+def drawn(rng):
+    return (int(rng.integers(12, 40)), int(rng.integers(30, 200))), (2, int(rng.integers(500, 900)))
+
+
+def launch(rng, size):
+    rows, keys = size
+    s = numbers(rng, rows, keys) * np.float32(20)
+    s[:, 1::7] = -np.inf
+    peak, scale = s.max(1), np.float32(rng.uniform(0.1, 0.4))
+    with np.errstate(under="ignore"):
+        p = np.exp(float(scale) * (s.astype(float) - peak[:, None].astype(float)))
+    with np.errstate(invalid="ignore"):  # exponents are rounded, and so are their parts
+        sizes = float(scale) * (np.abs(s) + np.abs(peak[:, None])) + 2
+    error = np.where(p > 0, p * np.expm1(8 * roundoff("float32") * np.where(p > 0, sizes, 0)), 0)
+    out = Out(p, error + 2.0**-126)
+    arguments = [In(s), In(peak), out, scale, np.int32(keys)]
+    return Launch(arguments, rows, 32, what=f"{rows} rows of {keys}")
+
+
+COUNTED = 16, 1024
+BUDGET = {"st.sectors": 2048}
+LIMITS = {"instructions": 1.1}
+
+LINE = "exp2f(c * s[key] - b)"
+WRONG = {
+    "powers of e": Wrong("instructions", {LINE: "expf(scale * (s[key] - peak[blockIdx.x]))"}),
+    "c is scale": Wrong("values", {"scale * 1.44269504f": "scale"}),
+    "times ln 2": Wrong("values", {"1.44269504f": "0.693147181f"}),
+    "the peak is not scaled": Wrong("values", {"c * peak[": "peak["}),
+    "the first row's peak": Wrong("values", {"peak[blockIdx.x]": "peak[0]"}),
+    "log2 e to three digits": Wrong("values", {"1.44269504f": "1.443f"}),
+    "no peak": Wrong("values", {"s[key] - b": "s[key]"}),
+}  # fmt: skip

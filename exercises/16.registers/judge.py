@@ -1,0 +1,46 @@
+"""Scores go from one product of tensor cores into the next, in registers."""
+
+import numpy as np
+
+from helpers.checks import gamma, roundoff, tensor_roundings
+from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+
+SIZES = 1, 3
+
+
+def drawn(rng):
+    return int(rng.integers(5, 9)), int(rng.integers(12, 20))
+
+
+def launch(rng, n):
+    q, k, v = (numbers(rng, n, 16, wide).astype(np.float16) for wide in (16, 16, 8))
+    exact = q.astype(float) @ k.swapaxes(1, 2)
+    size = np.abs(q).astype(float) @ np.abs(k).swapaxes(1, 2)
+    off = 2 * gamma(tensor_roundings(16), np.float32) + roundoff("float16")
+    out = Out(exact @ v, ((np.abs(exact) * off + size * gamma(40, np.float32)) @ np.abs(v)) + 1e-6)
+    return Launch([In(q), In(k), In(v), out], n, 32, what=f"{n} units")
+
+
+COUNTED = 16
+BUDGET = {"hmma": 48}
+LIMITS = {"lds.wavefronts": (0,), "sts.wavefronts": (0,), "instructions": 1.25}
+IDEA = {"hmma": (48, "Let the warp multiply: multiply_add.")}
+
+FILL = "p[r] = two(score[r / 2][r % 2 * 2], score[r / 2][r % 2 * 2 + 1]);"
+WRONG = {
+    "the right half before the lower one": Wrong("values", {FILL: FILL.replace("r / 2", "r % 3 % 2 * 0 + r % 2").replace("r % 2 * 2", "r / 2 * 2")}),
+    "pairs swapped": Wrong("values", {FILL: "p[r] = two(score[r / 2][r % 2 * 2 + 1], score[r / 2][r % 2 * 2]);"}),
+    "the left half twice": Wrong("values", {"score[r / 2]": "score[0]"}),
+    "the upper rows twice": Wrong("values", {"r % 2 * 2": "0"}),
+    "one number twice": Wrong("values", {"r % 2 * 2 + 1]": "r % 2 * 2]"}),
+    "by shuffles": Wrong("instructions", {FILL: "{ p[r] = 0; for (int e = 0; e < 2; ++e) { float x = score[r / 2][r % 2 * 2 + e];"
+     " for (int by = 1; by < 32; by *= 2) x = __shfl_xor_sync(~0u, __shfl_xor_sync(~0u, x, by), by);"
+     " p[r] |= unsigned(__half_as_ushort(__float2half(x))) << 16 * e; } }"}),
+    "without tensor cores": Wrong(
+        "the idea|counters",
+        "q += blockIdx.x * 256LL, k += blockIdx.x * 256LL, v += blockIdx.x * 128LL, out += blockIdx.x * 128LL;"
+        "for (int i = threadIdx.x; i < 128; i += 32) { float sum = 0; for (int key = 0; key < 16; ++key) {"
+        " float dot = 0; for (int e = 0; e < 16; ++e) dot += float(q[i / 8 * 16 + e]) * float(k[key * 16 + e]);"
+        " sum += float(half(dot)) * float(v[key * 8 + i % 8]); } out[i] = sum; }",
+    ),
+}  # fmt: skip
