@@ -48,7 +48,8 @@ def __getattr__(name):
         raise AttributeError(f"helpers.xray has no {name!r}; there is {', '.join(__all__)}")
     if name == "play":
         return import_module(".play", __package__).launch
-    import_module(".plots", __package__)  # what is drawn is a Picture of the course's
+    if name.startswith("draw_"):
+        import_module(".plots", __package__)  # what is drawn is a Picture of the course's
     return getattr(xray, name)
 
 

@@ -25,6 +25,7 @@ from tests import ROOT
 
 FIRST = "00.double"
 RIGHT = exercises.solution(FIRST)
+RATED = "13.capstone_linear"  # its verdict has times that are recorded
 MEGABYTES = 600
 
 
@@ -93,6 +94,7 @@ FORGED = {
 }
 HANDED_IN = {
     "ann/week1/00.double.cu": RIGHT,
+    "rated/13.capstone_linear.cu": exercises.solution(RATED),
     "bob/00.DOUBLE.CU": changed("i < n", "i <= n"),
     "bom/00.double.cu": RIGHT.encode("utf-8-sig"),
     "cy/00.double.cu": "../rubbish",
@@ -154,6 +156,7 @@ def graded_by_command(folder, *arguments):
 
 VERDICTS = {
     "ann": "done",
+    "rated": "done",
     "bob": "tried",
     "bom": "done",
     "cy": "tried",
@@ -186,7 +189,7 @@ def test_each_has_its_row(graded, learner, verdict):
 
 def test_rows_are_in_the_order_of_the_files(graded):
     files = [row["file"] for row in graded[0]]
-    assert len(files) == 42 and files[5:] == sorted(files[5:])  # the first have odd names
+    assert len(files) == 43 and files[5:] == sorted(files[5:])  # the first have odd names
 
 
 def test_rows_are_of_use_as_feedback(graded):

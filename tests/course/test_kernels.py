@@ -300,3 +300,14 @@ def test_who_shows_a_warning_takes_no_gpu_with_it():
     program = "import sys, helpers.warned; print('pycuda._driver' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr
+
+
+def test_who_judges_loads_nothing_that_draws():
+    """A class's judge has a process for each kernel."""
+    program = (
+        "import sys; from helpers import exercises\n"
+        "exercises.check('00.double', exercises.solution('00.double'))\n"
+        "print('matplotlib' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.endswith("False\n"), done.stdout + done.stderr

@@ -24,7 +24,7 @@ KINDS = {
     "none": "without a sandbox, which neither bubblewrap (install it) nor namespaces give here:"
     " the compiler can read all that you can",
 }
-COURSE = "cuda_src", "exercises", "helpers", "pyproject.toml", "softgpu"
+COURSE = "cuda_src", "exercises", "helpers", "notebooks/recorded", "pyproject.toml", "softgpu"
 SYSTEM = """/bin /etc/alternatives /etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /gnu/store
     /lib /lib32 /lib64 /libx32 /nix/store /opt /sbin /usr""".split()
 DEVICES = "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"
