@@ -77,6 +77,16 @@ CUDART cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *p
     return cudaSuccess;
 }
 
+/* ---- of other processes ---- */
+
+CUDART cudaIpcGetMemHandle(cudaIpcMemHandle_t *out, void *pointer)
+{ return CALL(cuIpcGetMemHandle((CUipcMemHandle *)out, DEVICE(pointer))); }
+
+CUDART cudaIpcOpenMemHandle(void **out, cudaIpcMemHandle_t handle, unsigned flags)
+{ return CALL(cuIpcOpenMemHandle((CUdeviceptr *)out, *(CUipcMemHandle *)&handle, flags)); }
+
+CUDART cudaIpcCloseMemHandle(void *pointer) { return CALL(cuIpcCloseMemHandle(DEVICE(pointer))); }
+
 /* ---- pools ---- */
 
 CUDART cudaDeviceGetDefaultMemPool(cudaMemPool_t *out, int device)

@@ -59,3 +59,9 @@ CUDART cudaEventDestroy(cudaEvent_t event) { return CALL(cuEventDestroy(event));
 
 CUDART cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 { return CALL(cuEventElapsedTime(ms, start, end)); }
+
+CUDART cudaIpcGetEventHandle(cudaIpcEventHandle_t *out, cudaEvent_t event)
+{ return CALL(cuIpcGetEventHandle((CUipcEventHandle *)out, event)); }
+
+CUDART cudaIpcOpenEventHandle(cudaEvent_t *out, cudaIpcEventHandle_t handle)
+{ return CALL(cuIpcOpenEventHandle(out, *(CUipcEventHandle *)&handle)); }

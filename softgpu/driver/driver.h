@@ -132,7 +132,14 @@ void memory_unmap(void *memory, size_t bytes);
 CUresult memory_refuse(size_t bytes); /* says why these did not fit */
 bool memory_fits(size_t bytes);
 
-typedef enum { DEVICE_MEMORY, HOST_MEMORY, MANAGED_MEMORY, REGISTERED_MEMORY, VARIABLE } MemoryKind;
+typedef enum {
+    DEVICE_MEMORY,
+    HOST_MEMORY,
+    MANAGED_MEMORY,
+    REGISTERED_MEMORY,
+    VARIABLE,
+    IMPORTED_MEMORY /* another process's */
+} MemoryKind;
 
 typedef struct Pool {
     void *handle; /* NULL: destroyed, and some of its memory still in use */
@@ -146,17 +153,45 @@ typedef struct Pool {
     int reuse[3];
 } Pool;
 
+/* ---- shared.c: memory that other processes map; all of it needs the lock ---- */
+
+#define HOST_PAGE 4096u
+#define ALLOCATION_ALIGN 512u   /* as on the hardware */
+#define ZONES_MOST (4ull << 40) /* bytes of address space that allocations come from, at most */
+
+typedef struct {
+    int process, file;
+    uint64_t inode;
+} SharedFile;
+typedef struct {
+    SharedFile of;
+    uint64_t at, bytes; /* in the file, where an allocation has its place among all */
+    uint64_t id;        /* of the allocation */
+} SharedPlace;
+
+CUresult shared_file(SharedFile *out); /* this process's */
+CUresult shared_open(const SharedFile *of, int *descriptor);
+/* What has a place in this process's file moves there, and stays at its address. */
+CUresult shared_begin(const SharedPlace *place, uint64_t address);
+void shared_end(uint64_t at);                /* it is no longer there for others */
+void shared_drop(uint64_t at, size_t bytes); /* pages, if they are in the file */
+/* Maps what another process shares; within a page, the address is where the place is. */
+CUresult shared_map(const SharedPlace *place, uint64_t address);
+
 typedef struct {
     uint64_t begin, end;
     MemoryKind kind;
     unsigned flags;
     bool constant;           /* kernels may not write it */
     bool sparse;             /* no launch that is watched or profiled can be on it */
+    bool shared;             /* other processes may map it */
     struct Written *written; /* NULL: all of it */
     Context *owner;
     int device; /* that it lies in, or ANYWHERE */
     Pool *pool; /* that it was taken from, or NULL */
     uint64_t id;
+    SharedPlace origin; /* of what is imported */
+    unsigned opened;    /* this many times */
 } Allocation;
 
 /* ---- peers.c: what lies in another device's memory ---- */
@@ -207,6 +242,10 @@ CUresult memory_add_range(Context *owner, uint64_t begin, uint64_t end, MemoryKi
                           unsigned flags, bool constant); /* not ours to give back */
 void memory_remove_range(uint64_t begin);
 void memory_free_all(Context *owner);
+bool memory_is_shareable(const Allocation *allocation);
+CUresult memory_share(uint64_t begin, SharedPlace *out);
+CUresult memory_import(Context *owner, int device, const SharedPlace *origin, uint64_t *address);
+void memory_close(uint64_t begin); /* as often as it was imported; then it is gone */
 /* "12 bytes past the end of the 1024-byte allocation at 0x7f..." and the like. */
 void memory_describe(uint64_t address, char *text, size_t room);
 const Allocation *memory_near(uint64_t address); /* the nearest within 1 MiB, or NULL */
@@ -314,6 +353,9 @@ enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
 bool stream_valid(CUstream stream);
 /* Whether a stream is of the context's device; says so if not. */
 CUresult stream_on_device(CUstream stream, const Context *context);
+enum { EVENT_DISABLE_TIMING = 2 };
+CUresult event_check_shareable(CUevent event);
+CUAPI cuEventCreate(CUevent *out, unsigned flags);
 void host_waited(void);    /* for a stream, an event or a context */
 uint64_t host_waits(void); /* how often it has */
 CUAPI cuEventRecord(CUevent event, CUstream stream);

@@ -142,6 +142,8 @@ on(1)
 other = cuda.Event()
 other.record()
 says(run, 0, 0, 0)
+kernels[0]._set_block_shape(64, 1, 1)
+says(kernels[0]._launch)
 says(kernels[1], arrays[1], arrays[1], block=(64, 1, 1), stream=stream)
 says(event.record)
 says(event.time_till, other)
@@ -151,12 +153,13 @@ says(cuda.Stream().wait_for_event, event)
     )
     words = [
         "loaded on device 0",
+        "loaded on device 0",
         "stream is of device 0",
         "event is of device 0",
         "devices 0 and 1",
     ]
     assert all(expected in line for line, expected in zip(lines, words, strict=False))
-    assert lines[4:] == ["well", "well"]
+    assert lines[5:] == ["well", "well"]
 
 
 def test_a_program_of_cuda_chooses_devices(tmp_path):

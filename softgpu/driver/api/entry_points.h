@@ -152,6 +152,11 @@
     X(cuGraphRemoveDependencies_v2, 12030)                                                         \
     X(cuGraphUpload, 11010)                                                                        \
     X(cuInit, 2000)                                                                                \
+    X(cuIpcCloseMemHandle, 4010)                                                                   \
+    X(cuIpcGetEventHandle, 4010)                                                                   \
+    X(cuIpcGetMemHandle, 4010)                                                                     \
+    X(cuIpcOpenEventHandle, 4010)                                                                  \
+    X(cuIpcOpenMemHandle_v2, 11000)                                                                \
     X(cuKernelGetAttribute, 12000)                                                                 \
     X(cuKernelGetFunction, 12000)                                                                  \
     X(cuKernelGetLibrary, 12050)                                                                   \
@@ -372,11 +377,6 @@
     X(cuArrayGetPlane, 11020, "arrays as pieces")                                                  \
     X(cuArrayGetSparseProperties, 11010, "arrays as pieces")                                       \
     X(cuMemMapArrayAsync, 11010, "arrays as pieces")                                               \
-    X(cuIpcCloseMemHandle, 4010, "memory shared between processes")                                \
-    X(cuIpcGetEventHandle, 4010, "events shared between processes")                                \
-    X(cuIpcGetMemHandle, 4010, "memory shared between processes")                                  \
-    X(cuIpcOpenEventHandle, 4010, "events shared between processes")                               \
-    X(cuIpcOpenMemHandle_v2, 11000, "memory shared between processes")                             \
     X(cuMemExportToShareableHandle, 10020, "memory shared between processes")                      \
     X(cuMemImportFromShareableHandle, 10020, "memory shared between processes")                    \
     X(cuMemPoolExportPointer, 11020, "memory shared between processes")                            \

@@ -144,6 +144,7 @@ static const struct {
     {114, 0},
     {115, 1}, /* stream-ordered pools */
     {120, 0}, /* clusters: not here */
+    {125, 1}, /* events of several processes */
     {144, 1}, /* pools of the host's memory: here */
 };
 

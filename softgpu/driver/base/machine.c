@@ -85,7 +85,9 @@ Memory machine_memory(void)
     size_t page = sysconf(_SC_PAGESIZE);
     Memory memory = {number_in(open_below("/proc", "", "meminfo"), "MemTotal:") << 10,
                      number_in(open_below("/proc", "", "meminfo"), "MemAvailable:") << 10,
-                     number_in(open_below("/proc/self", "", "status"), "RssAnon:") << 10};
+                     (number_in(open_below("/proc/self", "", "status"), "RssAnon:") +
+                      number_in(open_below("/proc/self", "", "status"), "RssShmem:"))
+                         << 10};
     if (!memory.total) memory.total = sysconf(_SC_PHYS_PAGES) * page;
     if (!memory.available) memory.available = sysconf(_SC_AVPHYS_PAGES) * page;
     for (int i = 0; i < 2; i++) heed_limits(&versions[i], &memory);

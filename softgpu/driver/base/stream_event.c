@@ -8,7 +8,7 @@
 
 typedef struct {
     Context *owner;
-    bool recorded, timed;
+    bool recorded, timed, shareable;
     struct timespec time;
 } Event;
 
@@ -227,16 +227,26 @@ CUAPI cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned flags)
 CUAPI cuEventCreate(CUevent *out, unsigned flags)
 {
     NEED_CONTEXT(context);
-    enum { DISABLE_TIMING = 2, INTERPROCESS = 4 };
+    enum { INTERPROCESS = 4 };
     if (flags & ~7u) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-    if (flags & INTERPROCESS)
-        return fail(CUDA_ERROR_NOT_SUPPORTED, "events between processes are not supported");
+    if (flags & INTERPROCESS && !(flags & EVENT_DISABLE_TIMING))
+        return fail(CUDA_ERROR_INVALID_VALUE, "an event of several processes has no time: make it "
+                                              "with CU_EVENT_DISABLE_TIMING, too");
     Event *event = calloc(1, sizeof *event);
     if (!event) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     event->owner = context;
-    event->timed = !(flags & DISABLE_TIMING);
+    event->timed = !(flags & EVENT_DISABLE_TIMING);
+    event->shareable = flags & INTERPROCESS;
     *out = handle_new(EVENT, event);
     return CUDA_SUCCESS;
+}
+
+CUresult event_check_shareable(CUevent handle)
+{
+    NEED_EVENT(event, handle);
+    return event->shareable
+               ? CUDA_SUCCESS
+               : fail(CUDA_ERROR_INVALID_VALUE, "the event was made without CU_EVENT_INTERPROCESS");
 }
 
 CUAPI cuEventDestroy_v2(CUevent handle)

@@ -12,9 +12,7 @@
 
 #include "driver.h"
 
-#define ALIGN_BYTES 512u /* as on the hardware */
-#define RED_BYTES 512u   /* at least this much unallocated space after each allocation */
-#define PAGE 4096u
+#define RED_BYTES 512u /* at least this much unallocated space after each allocation */
 #define HUGE_PAGE (2u << 20)
 #define SMALL_BYTES (1u << 20) /* allocations below this share pages */
 #define SMALL_ZONE (4ull << 30)
@@ -80,7 +78,7 @@ void *map_pages(size_t bytes)
 static bool reserve_zones(void)
 {
     if (small.begin) return true;
-    for (uint64_t bytes = 4ull << 40; bytes >= 2 * SMALL_ZONE; bytes /= 2) {
+    for (uint64_t bytes = ZONES_MOST; bytes >= 2 * SMALL_ZONE; bytes /= 2) {
         void *memory =
             mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) continue;
@@ -120,18 +118,25 @@ static bool open_pages(uint64_t address, size_t bytes, bool sparse)
     return true;
 }
 
-/* Chooses an address and makes its pages usable; 0: no room. */
-static uint64_t place(size_t bytes, bool sparse)
+/* Chooses an address; 0: no room. */
+static uint64_t place_in(Zone *zone, size_t bytes, size_t align)
 {
     if (!reserve_zones()) return 0;
-    bool is_small = bytes < SMALL_BYTES;
-    Zone *zone = is_small ? &small : &large;
-    size_t align = is_small ? ALIGN_BYTES : bytes < 2 * HUGE_PAGE ? PAGE : HUGE_PAGE;
     uint64_t address = search(zone->cursor, zone->lap, bytes, align);
     if (!address) address = search(zone->begin, zone->end, bytes, align);
+    if (address) zone->cursor = address + bytes + RED_BYTES;
+    return address;
+}
+
+/* The same, and makes its pages usable. Only device memory shares pages, which shared.c may move. */
+static uint64_t place(size_t bytes, MemoryKind kind, bool sparse)
+{
+    bool is_small = bytes < SMALL_BYTES, own_pages = !is_small || kind != DEVICE_MEMORY;
+    size_t align = !own_pages ? ALLOCATION_ALIGN : bytes < 2 * HUGE_PAGE ? HOST_PAGE : HUGE_PAGE;
+    if (own_pages) bytes = round_up(bytes, HOST_PAGE);
+    uint64_t address = place_in(is_small ? &small : &large, bytes, align);
     if (!address) return 0;
-    zone->cursor = address + bytes + RED_BYTES;
-    if (!is_small) return open_pages(address, round_up(bytes, PAGE), sparse) ? address : 0;
+    if (!is_small) return open_pages(address, bytes, sparse) ? address : 0;
     if (address + bytes > small_committed) {
         uint64_t end = round_up(address + bytes, COMMIT_STEP);
         if (end > small.end) end = small.end;
@@ -165,20 +170,24 @@ static size_t touched_in(uint64_t begin, uint64_t end)
     enum { AT_ONCE = 1 << 16 };
     static unsigned char pages[AT_ONCE];
     size_t bytes = 0;
-    for (uint64_t at = begin / PAGE * PAGE; at < end; at += (uint64_t)AT_ONCE * PAGE) {
-        size_t wanted = MIN(AT_ONCE, (end - at + PAGE - 1) / PAGE);
-        if (mincore((void *)at, wanted * PAGE, pages)) continue;
-        for (size_t i = 0; i < wanted; i++) bytes += (pages[i] & 1) * PAGE;
+    for (uint64_t at = begin / HOST_PAGE * HOST_PAGE; at < end;
+         at += (uint64_t)AT_ONCE * HOST_PAGE) {
+        size_t wanted = MIN(AT_ONCE, (end - at + HOST_PAGE - 1) / HOST_PAGE);
+        if (mincore((void *)at, wanted * HOST_PAGE, pages)) continue;
+        for (size_t i = 0; i < wanted; i++) bytes += (pages[i] & 1) * HOST_PAGE;
     }
     return bytes;
 }
 
-/* Of all that `held` counts. */
+/* Whether `held` counts it. */
+static bool is_held(const Allocation *a) { return !a->sparse && a->kind != IMPORTED_MEMORY; }
+
+/* Of all that it counts. */
 static size_t touched(void)
 {
     size_t bytes = touched_in(small.begin, small_committed);
     for (size_t i = first_ending_after(large.begin); i < count && table[i].begin < large.end; i++)
-        if (!table[i].sparse) bytes += touched_in(table[i].begin, table[i].end);
+        if (is_held(&table[i])) bytes += touched_in(table[i].begin, table[i].end);
     for (size_t i = 0; i < mapped_count; i++) bytes += touched_in(mapped[i].begin, mapped[i].end);
     return bytes;
 }
@@ -276,7 +285,7 @@ CUresult memory_allocate(Context *owner, int device, size_t bytes, MemoryKind ki
     bool sparse = asks_sparse && kind == DEVICE_MEMORY && bytes >= SMALL_BYTES;
     if (kind != DEVICE_MEMORY) device = ANYWHERE;
     bool fits = sparse || (device_fits(device, bytes) && memory_fits(bytes));
-    uint64_t begin = fits ? place(bytes, sparse) : 0;
+    uint64_t begin = fits ? place(bytes, kind, sparse) : 0;
     if (!begin) return memory_refuse(bytes);
     struct Written *written = kind == DEVICE_MEMORY && !sparse ? written_new() : NULL;
     if (!insert((Allocation){.begin = begin,
@@ -336,19 +345,20 @@ void memory_free(uint64_t begin)
 {
     size_t i = first_ending_after(begin);
     uint64_t end = table[i].end;
-    if (!table[i].sparse) count_held(table[i].device, -(ptrdiff_t)(end - begin));
+    if (is_held(&table[i])) count_held(table[i].device, -(ptrdiff_t)(end - begin));
+    if (table[i].shared) shared_end(begin - small.begin);
     if (table[i].pool) memory_leave_pool(table[i].pool, end - begin);
     remove_at(i);
+    uint64_t from = begin / HOST_PAGE * HOST_PAGE, to = round_up(end, HOST_PAGE);
     if (begin >= large.begin) {
-        mmap((void *)begin, round_up(end - begin, PAGE), PROT_NONE,
+        mmap((void *)from, to - from, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-        return;
+    } else { /* Give back the pages that no neighbour uses. */
+        if (i > 0 && table[i - 1].end > from) from += HOST_PAGE;
+        if (i < count && table[i].begin < to) to -= HOST_PAGE;
+        if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
     }
-    /* Give back the pages that no neighbour uses. */
-    uint64_t from = begin / PAGE * PAGE, to = round_up(end, PAGE);
-    if (i > 0 && table[i - 1].end > from) from += PAGE;
-    if (i < count && table[i].begin < to) to -= PAGE;
-    if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
+    if (from < to) shared_drop(from - small.begin, to - from);
 }
 
 void sg_sparse(int on) { asks_sparse = on; }
@@ -392,12 +402,75 @@ void memory_free_all(Context *owner)
     }
 }
 
+/* ---- shared with other processes ---- */
+
+bool memory_is_shareable(const Allocation *a)
+{ return a->kind == DEVICE_MEMORY && !a->pool && !a->sparse; }
+
+CUresult memory_share(uint64_t begin, SharedPlace *out)
+{
+    Allocation *a = &table[first_ending_after(begin)];
+    *out = (SharedPlace){.at = begin - small.begin, .bytes = a->end - begin, .id = a->id};
+    CUresult result = shared_file(&out->of);
+    if (!result && !a->shared) result = shared_begin(out, begin);
+    if (result) return result;
+    a->shared = true;
+    written_as_a_whole(a); /* who knows by whom */
+    return CUDA_SUCCESS;
+}
+
+/* What is open in a context already; NULL: it is not. */
+static Allocation *find_import(const Context *owner, const SharedPlace *origin)
+{
+    for (size_t i = 0; i < count; i++) {
+        Allocation *a = &table[i];
+        if (a->kind == IMPORTED_MEMORY && a->owner == owner && a->origin.id == origin->id &&
+            a->origin.of.inode == origin->of.inode)
+            return a;
+    }
+    return NULL;
+}
+
+CUresult memory_import(Context *owner, int device, const SharedPlace *origin, uint64_t *address)
+{
+    Allocation *open = find_import(owner, origin);
+    if (open) {
+        open->opened++;
+        *address = open->begin;
+        return CUDA_SUCCESS;
+    }
+    uint64_t inside = origin->at % HOST_PAGE;
+    uint64_t page = place_in(&large, round_up(inside + origin->bytes, HOST_PAGE), HOST_PAGE);
+    if (!page) return fail(CUDA_ERROR_OUT_OF_MEMORY, "no addresses are left");
+    CUresult result = shared_map(origin, page + inside);
+    if (result) return result;
+    *address = page + inside;
+    if (insert((Allocation){.begin = *address,
+                            .end = *address + origin->bytes,
+                            .kind = IMPORTED_MEMORY,
+                            .owner = owner,
+                            .device = device,
+                            .origin = *origin,
+                            .opened = 1}))
+        return CUDA_SUCCESS;
+    munmap((void *)page, inside + origin->bytes);
+    return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+}
+
+void memory_close(uint64_t begin)
+{
+    if (!--table[first_ending_after(begin)].opened) memory_free(begin);
+}
+
 static const char *kind_text(MemoryKind kind)
 {
     static const char *const names[] = {
-        [DEVICE_MEMORY] = "allocation",          [HOST_MEMORY] = "page-locked allocation",
-        [MANAGED_MEMORY] = "managed allocation", [REGISTERED_MEMORY] = "registered host memory",
+        [DEVICE_MEMORY] = "allocation",
+        [HOST_MEMORY] = "page-locked allocation",
+        [MANAGED_MEMORY] = "managed allocation",
+        [REGISTERED_MEMORY] = "registered host memory",
         [VARIABLE] = "variable of the module",
+        [IMPORTED_MEMORY] = "allocation of another process",
     };
     return names[kind];
 }
@@ -453,7 +526,7 @@ void memory_describe(uint64_t address, char *text, size_t space)
                  kind_text(after->kind), (unsigned long long)after->begin);
     else {
         unsigned char state;
-        bool mapped = !mincore((void *)(address / PAGE * PAGE), 1, &state);
+        bool mapped = !mincore((void *)(address / HOST_PAGE * HOST_PAGE), 1, &state);
         snprintf(text, space,
                  mapped && !memory_in_zones(address)
                      ? "which is ordinary host memory, not memory of the GPU"
@@ -495,7 +568,7 @@ CUAPI cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_t h
 {
     if (element != 4 && element != 8 && element != 16)
         return fail(CUDA_ERROR_INVALID_VALUE, "the element size is 4, 8 or 16 bytes");
-    size_t padded = round_up(width, ALIGN_BYTES);
+    size_t padded = round_up(width, ALLOCATION_ALIGN);
     if (height && padded > SIZE_MAX / 2 / height) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     CUresult result = allocate(padded * height, DEVICE_MEMORY, 0, out);
     if (!result) *pitch = padded;

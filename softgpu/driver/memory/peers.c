@@ -14,6 +14,7 @@ static size_t peer_index(const Context *context, uint64_t id)
 bool peer_reaches(const Context *context, const Allocation *allocation)
 {
     if (allocation->device == ANYWHERE || allocation->device == context->device) return true;
+    if (allocation->kind == IMPORTED_MEMORY) return allocation->owner == context;
     if (allocation->pool) return allocation->pool->readers >> context->device & 1;
     return peer_index(context, allocation->owner->id) < context->peers.count;
 }

@@ -82,7 +82,10 @@ static bool look_up(const Allocation *a, int attribute, uint64_t address, Value 
     case OF_RANGE_SIZE:
     case OF_MAPPING_SIZE: value->number = a->end - a->begin; break;
     case OF_MAPPED: value->word = 1; break;
-    case OF_DEVICE_ORDINAL: value->integer = a->owner ? a->owner->device : 0; break;
+    case OF_DEVICE_ORDINAL:
+        value->integer = a->device != ANYWHERE ? a->device : a->owner ? a->owner->device : 0;
+        break;
+    case OF_IS_IPC_CAPABLE: value->word = memory_is_shareable(a); break;
     case OF_ACCESS_FLAGS: value->word = READ_WRITE; break;
     case OF_MEMPOOL: value->pointer = a->pool ? a->pool->handle : NULL; break;
     default: break;

@@ -265,20 +265,27 @@ static CUresult gather(const Kernel *kernel, void **params, void **extra, char *
     return CUDA_SUCCESS;
 }
 
-static CUresult launch_with(CUfunction function, const Shape *shape, void **params, void **extra)
+/* Whether a kernel may be launched in the current context on a stream; says so if not. */
+static CUresult check_device(const Kernel *kernel, CUstream stream)
 {
     NEED_CONTEXT(context);
-    NEED_KERNEL(kernel, function);
-    if (!stream_valid(shape->stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
     if (kernel->module->owner->device != context->device)
         return fail(CUDA_ERROR_INVALID_HANDLE,
                     "kernel %s was loaded on device %d, the current context is of device %d",
                     kernel->shown, kernel->module->owner->device, context->device);
-    if (stream_on_device(shape->stream, context)) return CUDA_ERROR_INVALID_HANDLE;
+    return stream_on_device(stream, context);
+}
+
+static CUresult launch_with(CUfunction function, const Shape *shape, void **params, void **extra)
+{
+    NEED_CONTEXT(context);
+    NEED_KERNEL(kernel, function);
     char packed[KERNEL_PARAMETERS];
     const void *buffer;
     size_t bytes;
-    CUresult result = gather(kernel, params, extra, packed, &buffer, &bytes);
+    CUresult result = check_device(kernel, shape->stream);
+    if (!result) result = gather(kernel, params, extra, packed, &buffer, &bytes);
     return result ? result : launch(kernel, shape, buffer, bytes);
 }
 
@@ -414,20 +421,19 @@ CUAPI cuParamSeti(CUfunction function, int offset, unsigned value)
 CUAPI cuParamSetf(CUfunction function, int offset, float value)
 { return cuParamSetv(function, offset, &value, sizeof value); }
 
-CUAPI cuLaunchGrid(CUfunction function, int width, int height)
+CUAPI cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream)
 {
     NEED_CONTEXT(context);
     NEED_KERNEL(kernel, function);
     const char *params = kernel->param_buffer;
     const uint32_t grid[3] = {width, height, 1};
-    const Shape shape = {.grid = grid, .block = kernel->block_shape, .shared = kernel->shared_size};
-    return launch(kernel, &shape, params ? params : "", params ? kernel->param_size : 0);
+    const Shape shape = {grid, kernel->block_shape, kernel->shared_size, stream, false};
+    CUresult result = check_device(kernel, stream);
+    return result ? result
+                  : launch(kernel, &shape, params ? params : "", params ? kernel->param_size : 0);
 }
 
-CUAPI cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream)
-{
-    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
-    return cuLaunchGrid(function, width, height);
-}
+CUAPI cuLaunchGrid(CUfunction function, int width, int height)
+{ return cuLaunchGridAsync(function, width, height, NULL); }
 
 CUAPI cuLaunch(CUfunction function) { return cuLaunchGrid(function, 1, 1); }

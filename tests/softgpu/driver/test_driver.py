@@ -878,7 +878,7 @@ def test_modules_that_cannot_be_loaded(calm, tmp_path):
 
 
 def test_what_is_not_there_says_so(calm):
-    assert calm.raw("cuIpcGetMemHandle") == NOT_SUPPORTED
+    assert calm.raw("cuMemPoolExportPointer") == NOT_SUPPORTED
     assert "memory shared between processes" in calm.error_text(NOT_SUPPORTED)
     assert calm.raw("cuTexRefCreate") == NOT_SUPPORTED
     assert "texture references" in calm.error_text(NOT_SUPPORTED)
