@@ -1,6 +1,7 @@
 """Pick the GPU and make a context: the first import of a notebook.
 
 The real GPU if there is one, else the software GPU; HELPERS_DEVICE=gpu or software overrides that.
+Processes that mpiexec or Slurm has started on one machine take its devices in turn.
 """
 
 import atexit
@@ -37,7 +38,7 @@ else:
 import pycuda.driver as cuda  # noqa: E402  (binds to the driver chosen above)
 
 cuda.init()
-device = cuda.Device(0)
+device = cuda.Device(choice.local_rank() % cuda.Device.count())
 context = device.retain_primary_context()
 context.push()
 

@@ -6,7 +6,10 @@ import os
 
 from softgpu.toolkit import ToolkitError, find_toolkit
 
-__all__ = ["SettingError", "choose", "gpu_driver_version"]
+__all__ = ["SettingError", "choose", "gpu_driver_version", "local_rank"]
+
+# of MPICH, Open MPI and Slurm
+LOCAL_RANKS = "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"
 
 
 class SettingError(RuntimeError):
@@ -55,3 +58,8 @@ def choose(wheels=None):
         if device == "gpu" or not driver:
             raise ToolkitError(f"{error}; `make lab` does") from None
         return None, find_toolkit(None, wheels, origin)
+
+
+def local_rank():
+    """Which of the processes this is that one command has started on this machine; alone: 0."""
+    return int(next((os.environ[name] for name in LOCAL_RANKS if name in os.environ), 0))

@@ -41,12 +41,15 @@ def on(rank):
 @cache
 def _contexts():
     """One of each device; each may touch what the others allocate."""
-    others = [cuda.Device(rank).retain_primary_context() for rank in range(1, count())]
-    contexts = [autoinit.context, *others]
+    devices = [cuda.Device(rank) for rank in range(count())]
+    contexts = [
+        autoinit.context if device == autoinit.device else device.retain_primary_context()
+        for device in devices
+    ]
     for number, context in enumerate(contexts):
         context.push()
         for peer, other in enumerate(contexts):
-            if cuda.Device(number).can_access_peer(cuda.Device(peer)):
+            if devices[number].can_access_peer(devices[peer]):
                 context.enable_peer_access(other)
         context.pop()
     return contexts

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = "pycuda", "lab", "test", "toolkit"  # not "clients", which the lab does without
+EXTRAS = "pycuda", "lab", "test", "mpi", "toolkit"  # not "clients", which the lab does without
 HEAD = "# Every package of the lab, pinned for Python 3.11 to 3.14 on Linux. Made by `make lock`.\n"
 EVERYWHERE = r"( and)? *implementation_name == 'cpython' and sys_platform == 'linux'"
 PIP = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]

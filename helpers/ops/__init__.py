@@ -11,6 +11,7 @@
     ops.conv2d(x, weight, bias, padding=1), ops.conv2d_input(...), ops.conv2d_weight(...)
 
     ops.all_reduce(arrays), ops.reduce_scatter(arrays), ops.all_gather(arrays), ops.broadcast(x)
+    ops.all_reduce(x, comm), ops.reduce_scatter(x, comm), ops.all_gather(x, comm)
 
 All work is queued on `stream`. Results are new contiguous arrays, and the same bits every run. An
 array may be dropped as soon as what uses it is queued on the stream that it was made on.
@@ -39,7 +40,8 @@ from zero and saturated; 0 / 0 is 0.
 `layout="NHWC"`: the result's shape is N, C, H, W, as ever, its memory N, H, W, C; inputs lie as
 their strides say.
 
-The last four are of several devices (helpers.ranks), on each of which lies one of the arrays.
+Those of arrays are of several devices (helpers.ranks), on each of which lies one of them. With a
+communicator of mpi4py, they are of its processes (helpers.mpi).
 
 Kernel, stride, padding and dilation of a window are numbers, or pairs of height and width."""
 
