@@ -12,7 +12,7 @@ CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab fresh exercises mutants fuzz graders test test-all products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
+.PHONY: lab fresh book exercises mutants fuzz graders test test-all products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests lock wheel clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
@@ -23,6 +23,10 @@ lab: setup
 # A notebook begun anew: make fresh NOTEBOOK=03. Your old copy goes to work/old.
 fresh:
 	@$(PYTHON) scripts/work.py --fresh $(or $(NOTEBOOK),$(error Which? make fresh NOTEBOOK=03))
+
+# The course as a site, in build/book/index.html: for a browser, a phone, a printer. Needs no compiler.
+book:
+	@$(PYTHON) scripts/book.py
 
 # Put the exercises of exercises/ into the notebooks.
 exercises: setup

@@ -56,14 +56,17 @@ def turn(item):
     return 1 if item.path.parent.name == "xray" else 3
 
 
+TOGETHER = "/test_book.py", "/test_clock.py", "/test_grading.py", "/test_together.py"
+
+
 class WhatIsCompiledOnce(LoadScopeScheduling):
     """A test goes to any free worker, but together with those that need the same compiled: the
     cells of a notebook, the tests of a class, those of a function with the same first parameter,
-    and those that share a few large modules, or a class that is graded."""
+    and those that share a few large modules, a class that is graded, or the book."""
 
     def _split_scope(self, nodeid):
         path, test, *method = nodeid.split("::", 2)
-        if path.endswith((".ipynb", "/test_together.py", "/test_clock.py", "/test_grading.py")):
+        if path.endswith((".ipynb", *TOGETHER)):
             return path
         return f"{path}::{test}" if method and "[" not in test else nodeid.partition("-")[0]
 

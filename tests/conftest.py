@@ -6,6 +6,8 @@ import pytest
 
 from softgpu import toolkit
 
+from .play.browser import CHROMIUM, Browser
+
 FAKE_NVCC = """\
 #!/bin/sh
 cat >&2 <<END
@@ -78,3 +80,12 @@ def fake_nvcc(tmp_path, monkeypatch):
 
     make.wheels = [below]
     return make
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    if not CHROMIUM:
+        pytest.skip("no Chromium here: Debian, Ubuntu: sudo apt install chromium")
+    opened = Browser(tmp_path_factory.mktemp("chromium"))
+    yield opened
+    opened.close()

@@ -84,8 +84,9 @@ def test_forms_ask_for_what_a_report_needs():
 
 
 def test_updates_are_proposed_for_actions_and_packages():
-    updates = {u["package-ecosystem"]: u for u in read(".github/dependabot.yml")["updates"]}
-    assert updates["github-actions"]["directory"] == updates["pip"]["directory"] == "/"
+    updates = read(".github/dependabot.yml")["updates"]
+    watched = {(update["package-ecosystem"], update["directory"]) for update in updates}
+    assert watched == {("github-actions", "/"), ("pip", "/"), ("pip", "/book")}
 
 
 def test_security_says_what_is_no_boundary():

@@ -10,6 +10,11 @@ from pathlib import Path
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
+DRAWN = (
+    "(document.querySelector('iframe')?.contentDocument ?? document).body?.dataset.ready"
+    " !== undefined"
+)
+LOADED = "document.readyState === 'complete'"
 KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "ArrowDown": 40, "Tab": 9, "Enter": 13, "Home": 36}
 
 
@@ -66,15 +71,16 @@ class Browser:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
-    def open(self, path, dark=False):
-        """Load a page that is in a file, until its picture is drawn."""
+    def open(self, path, dark=False, ready=DRAWN):
+        """Load a page that is in a file, by default until its picture is drawn."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
-        self.call("Page.navigate", url=Path(path).as_uri())
-        ready = (
-            "(document.querySelector('iframe')?.contentDocument ?? document).body?.dataset.ready"
-        )
-        self._wait(lambda: self.js(f"location.protocol === 'file:' && {ready} !== undefined"))
+        address = Path(path).as_uri()
+        self.call("Page.navigate", url=address)
+        self.until(f"location.href === {json.dumps(address)} && {ready}")
+
+    def until(self, expression):
+        self._wait(lambda: self.js(expression))
 
     def _mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
@@ -82,7 +88,7 @@ class Browser:
     def _middle(self, selector):
         place = f"""(() => {{
             const e = document.querySelector({json.dumps(selector)});
-            e.scrollIntoView({{block: "center"}});
+            e.scrollIntoView({{block: "center", behavior: "instant"}});
             const r = e.getBoundingClientRect();
             return [r.x + r.width / 2, r.y + r.height / 2];
         }})()"""

@@ -1,17 +1,6 @@
-"""A browser for the tests that click."""
+"""A function that opens pictures, for the tests that click."""
 
 import pytest
-
-from .browser import CHROMIUM, Browser
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    if not CHROMIUM:
-        pytest.skip("no Chromium here: Debian, Ubuntu: sudo apt install chromium")
-    opened = Browser(tmp_path_factory.mktemp("chromium"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

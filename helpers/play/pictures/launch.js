@@ -170,7 +170,7 @@ function draw(data, place) {
     drawLanes(mask, held.variables, warp % warps);
     drawMemory(accesses, held, warp);
     say(steps[now]);
-    parts.code.querySelector(".here")?.scrollIntoView?.({block: "nearest"});
+    if (document.hasFocus()) parts.code.querySelector(".here").scrollIntoView({block: "nearest"});
   };
 
   const given = data.arguments.map(([name, value]) => `${name} = ${value}`).join(", ");

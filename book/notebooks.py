@@ -1,0 +1,30 @@
+"""Notebooks as the course stores them: what JupyterLab folds is folded, exercises can be linked to,
+and CUDA has CUDA's colours."""
+
+import nbformat
+from docutils import nodes
+
+FOLDED = {"outputs_hidden": "hide-output", "source_hidden": "hide-input"}
+
+
+def read(text):
+    notebook = nbformat.reads(text, as_version=4)
+    known = set()
+    for cell in notebook.cells:
+        tags = cell.metadata.setdefault("tags", [])
+        tags += [FOLDED[what] for what in cell.metadata.get("jupyter", {})]
+        for name in {tag for tag in tags if tag.startswith("exercise:")} - known:
+            known.add(name)
+            cell.source = f"({name.replace(':', '-')})=\n{cell.source}"
+    return notebook
+
+
+def colour_kernels(app, doctree):
+    for block in doctree.findall(nodes.literal_block):
+        if block.get("language") == "c++" or block.astext().startswith("%%kernel"):
+            block["language"] = "cuda"
+
+
+def setup(app):
+    app.config.nb_custom_formats = {".ipynb": ["notebooks.read", {}, False]}
+    app.connect("doctree-read", colour_kernels)

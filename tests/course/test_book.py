@@ -1,0 +1,195 @@
+"""The book holds what the notebooks, the pages and the kernels do, its links lead somewhere, and it
+needs nothing from elsewhere."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from packaging.requirements import Requirement
+
+from helpers import exercises
+from tests import ROOT
+from tests.play.browser import LOADED
+from tests.xray.nsight.record import golden
+
+SITE = ROOT / "build/book"
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+KERNELS = sorted((ROOT / "cuda_src").rglob("*.cu"))
+LOADS = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
+KINDS = "README.html", "notebooks/00_first_kernel.html", "notebooks/glossary.html"
+KINDS += "cuda_src/reduce/shared.html", "docs/clock.html"
+
+
+class Page(HTMLParser):
+    """What a page says, links to and loads, and the places in it that can be linked to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path, self.tags, self.words = path, [], []
+        self.ids, self.links, self.loads = set(), [], []
+        self.feed(path.read_text())
+        self.text = "".join(self.words)
+
+    def handle_starttag(self, tag, attributes):
+        facts = dict(attributes)
+        self.tags.append(tag)
+        self.ids.add(facts.get("id"))
+        if tag == "a" and "href" in facts:
+            self.links.append(facts["href"])
+        if facts.get(LOADS.get(tag)):
+            self.loads.append(facts[LOADS[tag]])
+
+    def handle_data(self, words):
+        self.words.append(words)
+
+
+@pytest.fixture(scope="module")
+def book():
+    """{path below the site: its page}"""
+    made = subprocess.run(
+        [sys.executable, ROOT / "scripts/book.py"], capture_output=True, text=True
+    )
+    assert made.returncode == 0, made.stderr
+    return {str(path.relative_to(SITE)): Page(path) for path in sorted(SITE.rglob("*.html"))}
+
+
+def page_of(book, path):
+    return book[str(path.relative_to(ROOT).with_suffix(".html"))]
+
+
+def cells(notebook):
+    return json.loads(notebook.read_text())["cells"]
+
+
+def test_the_lock_holds_what_is_asked_for():
+    asked = (ROOT / "book/requirements.in").read_text().splitlines()[1:]
+    locked = (ROOT / "book/requirements.lock").read_text().splitlines()
+    assert {line.partition(" #")[0] for line in asked} <= set(locked)
+    assert all(re.fullmatch("==[^*]+", str(Requirement(line).specifier)) for line in locked[1:])
+
+
+@pytest.mark.slow
+class TestPages:
+    def test_nothing_comes_from_elsewhere(self, book):
+        loads = {load for page in book.values() for load in page.loads}
+        styles = "".join(path.read_text() for path in SITE.rglob("*.css"))
+        loads |= set(re.findall(r"""(?:url\(|@import )["']?([^"')]+)""", styles))
+        assert len(loads) > 20
+        assert {urlsplit(load).scheme for load in loads} <= {"", "data"}
+        assert not [load for load in loads if load.startswith("/")]
+
+    def test_links_lead_somewhere(self, book):
+        lost, found = [], 0
+        for name, page in book.items():
+            for link in page.links:
+                to = urlsplit(link)
+                if to.scheme:
+                    assert to.scheme in ("http", "https", "mailto"), link
+                    continue
+                path = (page.path.parent / unquote(to.path)).resolve() if to.path else page.path
+                place = unquote(to.fragment)
+                there = path.is_file() and (
+                    not place or place in book[str(path.relative_to(SITE))].ids
+                )
+                found += there
+                lost += [] if there else [(name, link)]
+        assert found > 10_000 and not lost
+
+    @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+    def test_a_notebook_is_there_with_all_that_folds(self, book, path):
+        page = page_of(book, path)
+        text = "".join("".join(c["source"]) for c in cells(path) if c["cell_type"] == "markdown")
+        folded = [c for c in cells(path) if c["metadata"].get("jupyter")]
+        assert page.tags.count("details") >= text.count("<details>") + len(folded) > 0
+        printed = ["".join(o.get("text", "")) for c in cells(path) for o in c.get("outputs", [])]
+        assert all(output.strip() in page.text for output in printed)
+        pictures = [o for c in cells(path) for o in c.get("outputs", []) if "srcdoc" in str(o)]
+        assert page.tags.count("iframe") == len(pictures)
+
+    def test_each_exercise_can_be_linked_to(self, book):
+        places = {place for page in book.values() for place in page.ids if place}
+        names = {re.sub(r"\W|_", "-", f"exercise-{name}") for name in exercises.names()}
+        assert len(names) > 60 and names <= places
+
+    def test_each_kernel_has_a_page_with_its_lines(self, book):
+        assert len(KERNELS) > 100
+        for path in KERNELS:
+            text = page_of(book, path).text
+            lines = [line for line in path.read_text().splitlines() if line[:2] != "//"]
+            assert not [line for line in lines if line.strip() not in text]
+
+    def test_a_kernels_page_has_what_was_recorded(self, book):
+        text = page_of(book, ROOT / "cuda_src/reduce/shared.cu").text
+        with (ROOT / "notebooks/recorded/03_shared_memory_reduce.csv").open() as file:
+            rows = [row for row in csv.DictReader(file) if row["step"] == "shared"]
+        told = re.findall(r"\bshared\n+([\d,]+)\n+([\d,.]+)\n+", text)
+        recorded = [(int(row["size"]), round(float(row["median_us"]), 1)) for row in rows]
+        assert recorded == [(int(s.replace(",", "")), float(t.replace(",", ""))) for s, t in told]
+        counted = golden()["reduce/shared.cu 8 of 128"][1]
+        for metric, count in counted.items():
+            assert not count or re.search(rf"{re.escape(metric)}\n+{count}\n", text)
+
+    def test_the_glossary_leads_back(self, book):
+        back = [link for link in book["notebooks/glossary.html"].links if "#word-" in link]
+        linked = [
+            f"{path.stem}.html#word-{word}"
+            for path in NOTEBOOKS
+            for word in re.findall(r"\(glossary\.md#([\w-]+)\)", path.read_text())
+        ]
+        assert sorted(back) == sorted(linked)
+
+
+@pytest.mark.slow
+class TestInABrowser:
+    def test_pictures_can_be_played(self, book, browser):
+        browser.open(SITE / "notebooks/00_first_kernel.html")
+        assert browser.js("scrollY") == 0
+        picture = "[...document.querySelectorAll('iframe')].at(-1).contentDocument"
+        browser.until(f"{picture}?.body?.dataset.ready !== undefined")
+        assert "step 1 of" in browser.js(f"{picture}.body.innerText")
+        buttons = f"[...{picture}.querySelectorAll('button')]"
+        browser.js(f"{buttons}.find(button => button.innerText.startsWith('step')).click()")
+        assert "step 2 of" in browser.js(f"{picture}.body.innerText")
+        browser.js("document.body.dataset.theme = 'dark'; 0")
+        browser.until(f"{picture}.documentElement.classList.contains('dark')")
+
+    def test_a_word_shows_its_meaning(self, book, browser):
+        browser.open(SITE / "notebooks/00_first_kernel.html")
+        browser.hover("a.word[href$='#cuda']")
+        assert browser.text("#meaning").startswith("NVIDIA")
+        browser.hover("h1")
+        assert not browser.js("document.querySelector('#meaning').matches(':popover-open')")
+
+    def test_search_finds_words(self, book, browser):
+        browser.open(SITE / "search.html", ready=LOADED)
+        browser.js("location.search = '?q=grid-stride'")
+        browser.until("document.querySelectorAll('#search-results li a').length > 2")
+
+    def test_no_page_is_wider_than_a_phone(self, book, browser):
+        phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+        browser.call("Emulation.setDeviceMetricsOverride", **phone)
+        try:
+            for page in (*KINDS, *(f"notebooks/{path.stem}.html" for path in NOTEBOOKS)):
+                browser.open(SITE / page, ready=LOADED)
+                assert browser.js("document.documentElement.scrollWidth") == 390, page
+        finally:
+            browser.call("Emulation.clearDeviceMetricsOverride")
+
+    @pytest.mark.parametrize("dark", [False, True])
+    def test_pages_can_be_read_without_sight_or_mouse(self, book, browser, dark):
+        (axe,) = (ROOT / ".cache/book").glob("lib/*/site-packages/axe_playwright_python/axe.min.js")
+        # A filter, which axe does not see, gives listings their contrast; pictures have own tests.
+        apart = [[".cell_output td pre"], ["iframe"]]
+        asked = (
+            f"axe.run({{exclude: {json.dumps(apart)}}}).then(r => r.violations.filter("
+            "v => v.impact !== 'minor').map(v => [v.help, v.nodes.map(n => n.html)]))"
+        )
+        for page in KINDS:
+            browser.open(SITE / page, dark, ready=LOADED)
+            browser.js(axe.read_text() + "; 0")
+            assert not browser.js(asked), page
