@@ -1,73 +1,66 @@
-"""The table of contents, which GitHub's readers of the same pages don't need."""
+"""The tables of contents, which GitHub's readers of the same pages don't need, and links that lead
+out of the book."""
 
+from fnmatch import filter as matching
 from pathlib import Path
 
-BOOK = """
-```{toctree}
-:caption: The course
-:hidden:
-:glob:
+from docutils import nodes
+from sphinx import addnodes
 
-notebooks/[0-9]*
-notebooks/glossary
-```
+GROUPS = {  # a page is in the first that names it
+    "The course": ["notebooks/[0-9]*", "notebooks/glossary"],
+    "Appendices": ["docs/appendix/*"],
+    "The kernels": ["cuda_src/README"],
+    "The software GPU": [
+        "softgpu/README",
+        "docs/take_it_with_you",
+        "docs/elsewhere",
+        "docs/streams",
+        "docs/debugging",
+        "docs/ncu",
+        "docs/clock",
+    ],
+    "The project": ["CONTRIBUTING", "docs/style", "tests/README", "CHANGELOG", "*"],
+}
+KERNELS = "cuda_src/README"
 
-```{toctree}
-:caption: Appendices
-:hidden:
-:glob:
 
-docs/appendix/*
-```
+def toctree(caption, pages, *options):
+    lines = [f":caption: {caption}", *options, "", *(f"/{page}" for page in pages)]
+    return "\n".join(["", "", "```{toctree}", *lines, "```"])
 
-```{toctree}
-:caption: The kernels
-:hidden:
 
-cuda_src/README
-```
-
-```{toctree}
-:caption: The software GPU
-:hidden:
-
-softgpu/README
-docs/take_it_with_you
-docs/elsewhere
-docs/streams
-docs/debugging
-docs/ncu
-docs/clock
-```
-
-```{toctree}
-:caption: The project
-:hidden:
-
-CONTRIBUTING
-docs/style
-tests/README
-CHANGELOG
-SECURITY
-```
-"""
-TOPIC = """
-```{{toctree}}
-:caption: {topic}
-:glob:
-
-{topic}/*
-```
-"""
+def grouped(pages):
+    """{caption: its pages, in order}"""
+    groups, left = {}, set(pages)
+    for caption, patterns in GROUPS.items():
+        groups[caption] = []
+        for pattern in patterns:
+            groups[caption] += sorted(matching(left, pattern))
+            left.difference_update(groups[caption])
+    return groups
 
 
 def add_contents(app, docname, source):
+    kernels = sorted(matching(app.env.found_docs, "cuda_src/*/*"))
     if docname == app.config.root_doc:
-        source[0] += BOOK
-    if docname == "cuda_src/README":
-        topics = sorted({path.parent.name for path in Path(app.srcdir).glob("cuda_src/*/*.cu")})
-        source[0] += "".join(TOPIC.format(topic=topic) for topic in topics)
+        for caption, pages in grouped(app.env.found_docs - {docname, *kernels}).items():
+            source[0] += toctree(caption, pages, ":hidden:")
+    elif docname == KERNELS:
+        for topic in sorted({kernel.split("/")[1] for kernel in kernels}):
+            pages = matching(kernels, f"cuda_src/{topic}/*")
+            source[0] += toctree(topic, pages, ":titlesonly:")
+
+
+def leave_words(app, doctree):
+    """A link to what is in the repository and not in the book, such as a folder, becomes text."""
+    here = Path(app.env.doc2path(app.env.docname)).parent
+    for link in [*doctree.findall(addnodes.pending_xref)]:
+        to = link["reftarget"]
+        if (to not in app.env.found_docs) if link["refdomain"] == "doc" else (here / to).is_dir():
+            link.replace_self(nodes.inline("", "", *link[0].children))
 
 
 def setup(app):
     app.connect("source-read", add_contents)
+    app.connect("doctree-read", leave_words)
