@@ -84,9 +84,15 @@ def used(path):
     return "\n".join(["## In the course", "", *links]) if links else ""
 
 
+def kernels_in(step):
+    """The kernels' names in a step's; 09 has steps "case: kernel", or "case: easy" for its own."""
+    case, _, how = step.partition(": ")
+    return re.findall(r"[\w.]+", case if how in ("", "easy") else how)
+
+
 @cache
 def recorded():
-    """The rows of notebooks/recorded that are about each kernel's file."""
+    """What is recorded of each kernel's file, in the topic that its notebook names most."""
     topics = {
         path.stem[:2]: Counter(topic for topic, _ in names).most_common(1)[0][0]
         for path, names in named().items()
@@ -96,11 +102,8 @@ def recorded():
     for path in sorted((NOTEBOOKS / "recorded").glob("[0-9]*.csv")):
         with path.open(newline="") as file:
             for row in csv.DictReader(file):
-                case, _, how = row["step"].partition(
-                    ": "
-                )  # 09 has "case: kernel", or easy: its own
-                for name in re.findall(r"[\w.]+", case if how in ("", "easy") else how):
-                    rows[f"{topics[path.name[:2]]}/{name}.cu"].append(row)
+                for name in kernels_in(row["step"]):
+                    rows[f"{topics.get(path.name[:2])}/{name}.cu"].append(row)
     return rows
 
 
@@ -117,8 +120,8 @@ def times(path):
         [plain(row["step"]), f"{int(row['size']):,}", f"{float(row['median_us']):,.1f}", speed(row)]
         for row in rows
     ]
-    (device,) = {row["device"] for row in rows}
-    return f"## Times on an {device}\n\n" + table(["step", "size", "µs", "GB/s"], shown)
+    devices = " and ".join(sorted({row["device"] for row in rows}))
+    return f"## Times on an {devices}\n\n" + table(["step", "size", "µs", "GB/s"], shown)
 
 
 def speed(row):

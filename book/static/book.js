@@ -33,6 +33,14 @@ const dress = () => {
 };
 new MutationObserver(dress).observe(document.body, {attributeFilter: ["data-theme"]});
 
+// Paper is white.
+let theme;
+addEventListener("beforeprint", () => {
+  theme = document.body.dataset.theme;
+  document.body.dataset.theme = "light";
+});
+addEventListener("afterprint", () => { document.body.dataset.theme = theme; });
+
 // What the theme leaves out for those who read without a mouse or without a screen.
 for (const heading of document.querySelectorAll("[role=heading]")) heading.ariaLevel = 2;
 document.querySelector(".sidebar-drawer").ariaLabel = "All pages";

@@ -148,9 +148,9 @@ class TestPages:
 class TestInABrowser:
     def test_pictures_can_be_played(self, book, browser):
         browser.open(SITE / "notebooks/00_first_kernel.html")
-        assert browser.js("scrollY") == 0
         picture = "[...document.querySelectorAll('iframe')].at(-1).contentDocument"
         browser.until(f"{picture}?.body?.dataset.ready !== undefined")
+        assert browser.js("scrollY") == 0
         assert "step 1 of" in browser.js(f"{picture}.body.innerText")
         buttons = f"[...{picture}.querySelectorAll('button')]"
         browser.js(f"{buttons}.find(button => button.innerText.startsWith('step')).click()")
@@ -169,6 +169,18 @@ class TestInABrowser:
         browser.open(SITE / "search.html", ready=LOADED)
         browser.js("location.search = '?q=grid-stride'")
         browser.until("document.querySelectorAll('#search-results li a').length > 2")
+
+    def test_paper_has_no_sidebars_and_nothing_folded(self, book, browser):
+        def seen(what):
+            return set(browser.all(what, "checkVisibility()"))
+
+        browser.open(SITE / "notebooks/03_shared_memory_reduce.html")
+        assert seen(".sidebar-drawer") == {True} and seen("details pre") == {False}
+        browser.call("Emulation.setEmulatedMedia", media="print")
+        try:
+            assert seen(".sidebar-drawer") == {False} and seen("details pre") == {True}
+        finally:
+            browser.call("Emulation.setEmulatedMedia", media="")
 
     def test_no_page_is_wider_than_a_phone(self, book, browser):
         phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
