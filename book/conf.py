@@ -16,7 +16,7 @@ include_patterns = [
     "notebooks/[0-9]*.ipynb",
     "notebooks/glossary.md",
 ]
-exclude_patterns = [".*", "build", "work"]
+exclude_patterns = ["**/.*", ".*", "build", "work"]
 
 myst_enable_extensions = ["html_image"]
 myst_heading_anchors = 4

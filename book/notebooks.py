@@ -12,7 +12,8 @@ def read(text):
     known = set()
     for cell in notebook.cells:
         tags = cell.metadata.setdefault("tags", [])
-        tags += [FOLDED[what] for what in cell.metadata.get("jupyter", {})]
+        hidden = cell.metadata.get("jupyter", {})
+        tags += [tag for what, tag in FOLDED.items() if hidden.get(what)]
         for name in {tag for tag in tags if tag.startswith("exercise:")} - known:
             known.add(name)
             cell.source = f"({name.replace(':', '-')})=\n{cell.source}"

@@ -46,7 +46,7 @@ function draw({size, runs}, place) {
       const row = Math.floor(i / size), column = i % size;
       const edge = `${row && row % side === 0 ? "margin-top: 5px;" : ""}${column && column % side === 0 ? "margin-left: 5px;" : ""}`;
       return $("div", {class: "cell", "data-n": matrix * all + i, tabindex: 0, style: `${edge} min-width: 0`,
-        "aria-label": `${name}[${row}][${column}]`, onpointerenter: () => pick(matrix, i), onfocus: () => pick(matrix, i)}, "");
+        role: "img", "aria-label": `${name}[${row}][${column}]`, onpointerenter: () => pick(matrix, i), onfocus: () => pick(matrix, i)}, "");
     }))));
     parts.replaceChildren(choice("step along k", ["all", ...range(size / side)], part === "all" ? 0 : part + 1,
       (value) => { part = value; paint(); }));

@@ -1,7 +1,7 @@
 function draw({size, kernel, runs, strides, paddings, dilations}, place) {
   const [height, width] = size;
   let stride = 1, padding = 1, dilation = 1, at = 0, chosen = null, dragging = false;
-  const image = $("div", {id: "image"}), matrix = $("div", {id: "matrix", class: "wide"});
+  const image = $("div", {id: "image"}), matrix = $("div", {id: "matrix", class: "wide", tabindex: "0"});
   const said = $("p", {id: "said", "aria-live": "polite"});
   const run = () => runs[`${stride} ${padding} ${dilation}`];
   const extent = () => (kernel - 1) * dilation + 1;
