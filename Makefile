@@ -13,7 +13,7 @@ CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: lab fresh book exercises mutants fuzz graders test test-all products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
-	cuda-core-tests cuda-bindings-tests lock wheel clean
+	cuda-core-tests cuda-bindings-tests lock wheel colab clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
 lab: setup
@@ -121,6 +121,10 @@ lock: setup
 wheel: setup
 	@$(RUN) pip wheel -q --disable-pip-version-check --no-index --no-deps --no-build-isolation -w build/wheel ./softgpu
 	@ls build/wheel/softgpu-*.whl
+
+# What a branch `colab` of REPOSITORY=https://github.com/OWNER/NAME holds, in build/colab.
+colab: wheel
+	@.venv/bin/python scripts/colab.py $(or $(REPOSITORY),$(error Which? make colab REPOSITORY=https://github.com/OWNER/NAME))
 
 # Back to a fresh clone.
 clean:
