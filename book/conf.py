@@ -25,6 +25,7 @@ nb_code_prompt_show, nb_code_prompt_hide = "Show {type}", "Hide {type}"
 suppress_warnings = ["myst.header"]  # the glossary's words are below no heading but its first
 
 html_theme = "furo"
+html_favicon = "static/icon.svg"
 html_copy_source = False
 html_show_copyright = html_show_sphinx = False
 html_use_index = False
