@@ -5,6 +5,7 @@ from fnmatch import filter as matching
 from pathlib import Path
 
 from docutils import nodes
+from kernels import gist
 from sphinx import addnodes
 
 GROUPS = {  # a page is in the first that names it
@@ -48,8 +49,16 @@ def add_contents(app, docname, source):
             source[0] += toctree(caption, pages, ":hidden:")
     elif docname == KERNELS:
         for topic in sorted({kernel.split("/")[1] for kernel in kernels}):
-            pages = matching(kernels, f"cuda_src/{topic}/*")
-            source[0] += toctree(topic, pages, ":titlesonly:")
+            source[0] += steps(app, topic, matching(kernels, f"cuda_src/{topic}/*"))
+
+
+def steps(app, topic, pages):
+    """A topic's kernels in the order of its steps, with a sentence about each."""
+    gists = {page: gist(Path(app.env.doc2path(page)).read_text()) for page in pages}
+    ordered = sorted(pages, key=lambda page: (gists[page][0], page))
+    lines = [f"- [{page.split('/')[-1]}](/{page}.cu) · {gists[page][1]}" for page in ordered]
+    listed = "\n".join(["", "", f"## {topic}", "", *lines])
+    return listed + toctree(topic, ordered, ":hidden:", ":titlesonly:")
 
 
 def leave_words(app, doctree):

@@ -47,7 +47,15 @@ def plain(text):
 def head(text):
     """A file's comment; what it says of step and limit begins a paragraph."""
     words = plain(comment(text).replace("// ", ""))
-    return re.sub(r"^(Step [^:\n]*|Limit):", r"\n**\1:**", words, flags=re.MULTILINE)
+    return re.sub(r"^(Step [^:\n]*|WRONG[^:\n]*|Limit):", r"\n**\1:**", words, flags=re.MULTILINE)
+
+
+def gist(text):
+    """The number of a kernel's step, the last if it has none, and a sentence about it."""
+    words = " ".join(comment(text).replace("//", "").split())
+    told = re.search(r"(Step (\d+)|WRONG on purpose)\b.*", words)
+    number = float(told[2] if told and told[2] else "inf")
+    return number, plain(re.match(r".*?(\.(?= |$)|$)", told[0] if told else words)[0])
 
 
 def source(text, first=1):

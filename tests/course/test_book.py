@@ -123,6 +123,16 @@ class TestPages:
             lines = [line for line in path.read_text().splitlines() if line[:2] != "//"]
             assert not [line for line in lines if line.strip() not in text]
 
+    def test_kernels_are_listed_by_their_steps(self, book):
+        page = book["cuda_src/README.html"]
+        listed = [link for link in dict.fromkeys(page.links) if link.startswith("reduce/")]
+        files = [link.replace("reduce/", "").replace(".html", ".cu") for link in listed]
+        heads = [(ROOT / "cuda_src/reduce" / file).read_text() for file in files]
+        numbers = [int(found[1]) for head in heads if (found := re.search(r"Step (\d+)", head))]
+        assert len(numbers) > 10 and numbers == sorted(numbers)
+        assert "one_thread · Step 1: the CPU" in page.text
+        assert "wrong_race · WRONG on purpose: shared.cu without the barrier" in page.text
+
     def test_a_kernels_page_has_what_was_recorded(self, book):
         text = page_of(book, ROOT / "cuda_src/reduce/shared.cu").text
         with (ROOT / "notebooks/recorded/03_shared_memory_reduce.csv").open() as file:
