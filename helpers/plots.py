@@ -31,6 +31,7 @@ __all__ = [
     "empty",
     "footprints",
     "grid",
+    "links",
     "looks",
     "memories",
     "merge",
@@ -430,25 +431,45 @@ def merge(a, b):
 
 def looks(shares, words):
     """Who looks at whom: a row for each word, with its share of each word, darker where larger."""
-    count = len(words)
+    most = (f"{word} at {words[row.argmax()]} most" for word, row in zip(words, np.array(shares)))
+    alt = f"Who looks at whom: {'; '.join(most)}."
+    texts = [f"{100 * share:.0f}" for share in np.ravel(shares)]
+    return _table(shares, texts, words, "who looks", "at whom, in percent", alt)
+
+
+def links(moved, unit="KB"):
+    """Who sends to whom: bytes over the links from each device to each, darker where more."""
+    names = [f"device {number}" for number in range(len(moved))]
+    amounts = np.array(moved) / {"KB": 1e3, "MB": 1e6}[unit]
+    said = [
+        f"from {of} to {to} {amounts[of, to]:,.4g} {unit}" for of, to in zip(*np.nonzero(amounts))
+    ]
+    alt = f"Bytes over links: {'; '.join(said) or 'none'}."
+    texts = [f"{amount:,.4g}" if amount else "" for amount in amounts.flat]
+    shades = amounts / (amounts.max() or 1)
+    return _table(shades, texts, names, "from", f"to, in {unit}", alt)
+
+
+def _table(shades, texts, names, rows, columns, alt):
+    """A square for each pair of names, with its text, darker where its shade is nearer to 1."""
+    count = len(names)
 
     def paint(axes):
-        for (row, column), share in np.ndenumerate(shares):
+        for ((row, column), shade), text in zip(np.ndenumerate(shades), texts):
             place = column - 0.47, row - 0.47
-            axes.add_patch(Rectangle(place, 0.94, 0.94, color=COLOURS[0], alpha=0.75 * share, lw=0))
+            axes.add_patch(Rectangle(place, 0.94, 0.94, color=COLOURS[0], alpha=0.75 * shade, lw=0))
             axes.add_patch(Rectangle(place, 0.94, 0.94, ec=INK, fc="none", lw=0.5))
-            axes.text(column, row, f"{100 * share:.0f}", ha="center", va="center")
-        axes.set_xticks(range(count), words)
-        axes.set_yticks(range(count), words)
+            axes.text(column, row, text, ha="center", va="center")
+        axes.set_xticks(range(count), names)
+        axes.set_yticks(range(count), names)
         axes.xaxis.tick_top()
         axes.tick_params(length=0)
-        axes.set(xlim=(-0.6, count - 0.4), ylim=(count - 0.4, -0.6), ylabel="who looks")
-        axes.set_title("at whom, in percent")
+        axes.set(xlim=(-0.6, count - 0.4), ylim=(count - 0.4, -0.6), ylabel=rows)
+        axes.set_title(columns)
         for spine in axes.spines.values():
             spine.set_visible(False)
 
-    most = (f"{word} at {words[row.argmax()]} most" for word, row in zip(words, np.array(shares)))
-    return draw(paint, f"Who looks at whom: {'; '.join(most)}.", width=6, height=0.45 * count + 0.9)
+    return draw(paint, alt, width=6, height=0.45 * count + 0.9)
 
 
 def footprints(lengths, kinds):

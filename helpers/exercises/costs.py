@@ -5,7 +5,7 @@ from math import prod
 
 from .verdict import NAMES, Count
 
-__all__ = ["FACTORS", "totals", "weigh"]
+__all__ = ["FACTORS", "limited", "totals", "weigh"]
 
 MOST = 4  # times the instructions of an average block that one block may do
 MOST_OF_ALL = 0.75  # the share of all instructions that one block may do, where blocks are few
@@ -41,6 +41,12 @@ OFTEN = (
 FAR_APART, WITH_GAPS = 3, 1.1  # sectors for each that neighbours would take
 LESS_SHARED = "What of it does a block need at a time?"
 ALONE = "Which elements are this block's, and which another's?"
+
+
+def limited(rules, total):
+    """The totals that may have a limit; others may differ from run to run."""
+    own = getattr(rules, "LIMITS", None) or {}
+    return {key: total[key] for key in FACTORS if own.get(key, FACTORS[key]) is not None}
 
 
 def totals(report):

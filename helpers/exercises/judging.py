@@ -376,5 +376,4 @@ def counted(exercise):
 
 def counts(exercise):
     """{counter: how much} of the solution's counted launch, for the counters that are limited."""
-    total = costs.totals(counted(exercise))
-    return {key: total[key] for key in costs.FACTORS}
+    return costs.limited(exercise.rules, costs.totals(counted(exercise)))

@@ -127,8 +127,6 @@ class Run:
     def run(self, by_engine=False):
         """As any other launch. by_engine: not by a real GPU, which can't run some blocks only, have
         them in a given order, or reach what is Far."""
-        for guarded in self.guarded.values():
-            guarded.reset()
         blocks = self.launch.blocks
         with self.target.engine.only_blocks(blocks) if blocks else nullcontext():
             if (self.far or blocks or by_engine) and not isinstance(self.target, OwnTarget):
@@ -149,6 +147,8 @@ class Run:
         ]
 
     def _launched(self, launch, *arguments, **options):
+        for guarded in self.guarded.values():
+            guarded.reset()
         try:
             return launch(*arguments, **options)
         except TypeError as error:

@@ -111,3 +111,63 @@ refused(ops.all_reduce, [a, 1])
     lines = told(look)
     assert len(lines) == len(words)
     assert all(expected in line for line, expected in zip(lines, words, strict=True))
+
+
+STEPS = """
+from helpers import sources
+import softgpu
+count = ranks.count()
+def load(name, **choices):
+    kernels = []
+    for rank in range(count):
+        with ranks.on(rank):
+            kernels.append(sources.kernel(name, **choices))
+    return kernels
+"""
+
+
+@pytest.mark.parametrize("devices", ["1", "2", "4"])
+def test_steps_of_a_ring_leave_sums_everywhere(devices):
+    look = """
+step_of = load("ranks/ring.cu")
+for n in 1, 3, 70001:
+    numbers = drawn(n)
+    arrays = placed(numbers)
+    softgpu.link_bytes()
+    for step in range(2 * count - 2):
+        for rank in range(count):
+            with ranks.on(rank):
+                arguments = np.int64(n), *map(np.int32, (count, rank, step))
+                pair = arrays[rank - 1], arrays[rank]
+                step_of[rank](*pair, *arguments, grid=(7, 1), block=(64, 1, 1))
+    talked = {tuple(map(int, pair)) for pair in np.argwhere(softgpu.link_bytes())}
+    assert talked <= {(of, (of + 1) % count) for of in range(count)}
+    assert len(talked) == (0 if count == 1 else count) or n < count
+    near = sum(abs(x) for x in numbers) * count * 2.0**-23
+    for x in arrays:
+        assert (abs(x.get() - sum(x.astype(float) for x in numbers)) <= near).all()
+        assert (x.get() == arrays[0].get()).all()
+print("done")
+"""
+    assert told(STEPS + look, devices) == ["done"]
+
+
+@pytest.mark.parametrize("devices", ["1", "2", "4"])
+def test_two_shots_leave_sums_in_order_and_flags_that_serve_again(devices):
+    """Launches of several devices run one after another, so one of them plays all ranks."""
+    look = """
+blocks = 5
+kernel = load("ranks/two_shot.cu", RANKS=count)[0]
+flags = placed([np.zeros(count * blocks, np.uint32)] * count)
+for turn, n in enumerate((1, 3, 70001), 1):
+    numbers = drawn(n)
+    arrays, sums = placed(numbers), placed([np.full(n, np.nan, np.float32)] * count)
+    addresses = np.array([int(x.gpudata) for x in (*arrays, *sums, *flags)], np.uint64)
+    arguments = addresses, np.int64(n), np.int32(0), np.uint32(turn)
+    kernel(*arguments, grid=(blocks, count), block=(64, 1, 1))
+    for out in sums:
+        assert out.get().tobytes() == in_order(numbers).tobytes(), n
+    assert all((x.get() == turn).all() for x in flags)
+print("done")
+"""
+    assert told(STEPS + look, devices) == ["done"]

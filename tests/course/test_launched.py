@@ -27,8 +27,9 @@ OF_ATTENTION = [
         "tensor",
     )
 ]
+OF_RANKS = [f"ranks/{name}.cu" for name in ("one_shot", "ring", "two_shot")]
 NOT_LAUNCHED = {
-    "ranks/one_shot.cu": "ops.all_reduce launches it on several devices: test_collective.py",
+    **dict.fromkeys(OF_RANKS, "several devices launch it: test_collective.py"),
     **dict.fromkeys(
         [f"attention/{name}.cu" for name in ("gradient", "merge", "products")],
         "ops.attention and its gradients choose it: test_attention.py",
@@ -39,8 +40,7 @@ NOT_LAUNCHED = {
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
-    "ranks/one_shot.cu": "no GPU has counted it yet",
-    **dict.fromkeys(OF_ATTENTION + BY_WARPGROUPS, "no GPU has counted it yet"),
+    **dict.fromkeys(OF_ATTENTION + BY_WARPGROUPS + OF_RANKS, "no GPU has counted it yet"),
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/wait.cu": "what it counts is time",
     **dict.fromkeys(

@@ -269,6 +269,14 @@ def test_who_looks_at_whom_has_a_number_for_each_pair(axes_of):
     assert alt == "Who looks at whom: a at b most; b at a most."
 
 
+def test_links_have_a_number_for_each_pair_that_talks(axes_of):
+    axes, alt = axes_of(plots.links, [[0, 2000], [500, 0]])
+    assert [text.get_text() for text in axes.texts] == ["", "2", "0.5", ""]
+    assert alt == "Bytes over links: from 0 to 1 2 KB; from 1 to 0 0.5 KB."
+    axes, alt = axes_of(plots.links, [[0]])
+    assert alt == "Bytes over links: none."
+
+
 def test_footprints_have_a_line_each_and_say_both_ends(axes_of):
     axes, alt = axes_of(plots.footprints, [2, 4], {"scores": [4e6, 16e6], "values": [2e6, 4e6]})
     assert [list(line.get_ydata()) for line in axes.lines] == [[4, 16], [2, 4]]

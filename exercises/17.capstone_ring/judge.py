@@ -1,0 +1,55 @@
+"""An all-reduce in a ring, all ranks in one launch, of the learner's own design."""
+
+import numpy as np
+
+from helpers.checks import gamma
+from helpers.exercises.launches import Launch, Out, Wrong, numbers
+
+SIZES = (5, 1, 1), (64, 2, 1), (1, 3, 1), (100, 3, 2), (257, 4, 1), (1009, 5, 3)
+
+
+def drawn(rng):
+    some, many = int(rng.integers(300, 700)), int(rng.integers(4000, 5000))
+    return (some, int(rng.integers(3, 8)), 1), (many, int(rng.integers(2, 5)), 4)
+
+
+def launch(rng, size):
+    n, ranks, blocks = size
+    x = numbers(rng, ranks, n)
+    tolerance = gamma(ranks, np.float32) * np.abs(x).sum(0, dtype=float)
+    sums = [np.tile(row, (ranks, 1)) for row in (x.sum(0, dtype=float), tolerance)]
+    steps = np.full((ranks, blocks), 2 * ranks - 2)
+    flags = Out(steps, dtype=np.uint32, initial=np.zeros((ranks, blocks)))
+    arguments = [Out(*sums, initial=x), flags, np.int32(n)]
+    return Launch(arguments, (blocks, ranks), 256, what=f"{ranks} ranks of {n}, {blocks} blocks")
+
+
+COUNTED = 1 << 14, 8, 2
+BUDGET = {"ld.sectors": (43008, 45_000), "st.sectors": (28896, 29_500)}
+LIMITS = dict.fromkeys(["instructions", "atomics", "atomics.sectors"])  # of who waits
+EVEN = False
+REPEATABLE = True
+TEXT = {
+    r"\bpost\b|__threadfence_system|thread_scope_system": "Ranks are devices: a fence of this device"
+    " does not reach the others. Take `post` or `__threadfence_system()`."
+}
+
+CHUNK, WAIT = (
+    "(rank - step - 1 + 2 * ranks) % ranks",
+    "if (threadIdx.x == 0) wait_for(theirs, step);",
+)
+POST = "        __syncthreads();\n        if (threadIdx.x == 0) post"
+WRONG = {
+    "no wait": Wrong("race", {WAIT: ""}),
+    "a step behind": Wrong("race|values", {"wait_for(theirs, step)": "wait_for(theirs, max(step, 1) - 1)"}),
+    "no barrier after the wait": Wrong("race", {f"{WAIT}\n        __syncthreads();": WAIT}),
+    "no barrier before the post": Wrong("race", {POST: "        if (threadIdx.x == 0) post"}),
+    "no fence": Wrong("race", {"post(done, step + 1)": "*(volatile unsigned *)done = step + 1"}),
+    "a step left out": Wrong("values", {"step < 2 * ranks - 2": "step < 2 * ranks - 3", "post(done, step + 1)": "post(done, step + 1 + (step == 2 * ranks - 4))"}),
+    "the same chunk": Wrong("values|race", {CHUNK: "(rank + ranks - 1) % ranks"}),
+    "added for ever": Wrong("values|NaN", {"step < ranks - 1 ?": "true ?"}),
+    "chunks rounded down": Wrong("values", {"(n + ranks - 1) / ranks": "n / ranks"}),
+    "past the chunk": Wrong("values|race", {"min(chunk, begin + part)": "begin + part"}),
+    "past the end": Wrong("values|race|out of bounds", {"min(n, first + min(chunk, begin + part))": "first + min(chunk, begin + part)"}),
+    "the whole row each step": Wrong("values|race", {"int end = min(n, first + min(chunk, begin + part));": "int end = n;"}),
+}  # fmt: skip

@@ -1,0 +1,41 @@
+"""Flags between devices, and the fence before them."""
+
+import numpy as np
+
+from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+
+SIZES = 1, 63, 65, 257, 1009
+
+
+def drawn(rng):
+    return int(rng.integers(34, 600)), int(rng.integers(2600, 4000))
+
+
+def launch(rng, n):
+    x, blocks = numbers(rng, 4, n), blocks_for(n)
+    sums = x[0] + x[1] + x[2] + x[3]
+    flags = Out(np.ones((4, blocks)), dtype=np.uint32, initial=np.zeros((4, blocks)))
+    arguments = [In(x), Out(sums), flags, Out(np.tile(sums, (4, 1))), np.int32(n)]
+    return Launch(arguments, (blocks, 4), 64, what=f"4 ranks of {n}")
+
+
+COUNTED = 2048
+BUDGET = {}
+EVEN = False
+LIMITS = {"instructions": None, "ld.sectors": None}  # who waits looks as often as it takes
+TEXT = {
+    r"__threadfence_system|thread_scope_system": "Ranks are devices: a fence of this device does"
+    " not reach the others. Take `__threadfence_system()`."
+}
+
+FENCE, FLAG = "    __threadfence_system();\n", "    if (threadIdx.x == 0) all"
+WRONG = {
+    "no fence": Wrong("race", {FENCE: ""}),
+    "a device's fence": Wrong("asked for", {"__threadfence_system": "__threadfence"}),
+    "a block's fence": Wrong("race", {"__threadfence_system": "__threadfence_block"}),
+    "the fence after the flag": Wrong("race", {FENCE: "", "blockIdx.x] = 1;": "blockIdx.x] = 1, __threadfence_system();"}),
+    "the fence before the sums": Wrong("race", {FENCE: "", "    if (mine < n) {": f"{FENCE}    if (mine < n) {{"}),
+    "no barrier": Wrong("race", {f"    __syncthreads();\n{FLAG}": FLAG}),
+    "nobody waits": Wrong("race|uninit", {"== 0) {}": "> 1) {}"}),
+    "only the first rank": Wrong("race", {"threadIdx.x < RANKS": "threadIdx.x < 1"}),
+}  # fmt: skip

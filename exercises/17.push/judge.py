@@ -1,0 +1,54 @@
+"""An array for the neighbour, and a flag that says that it is there."""
+
+import numpy as np
+
+from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+
+SIZES = (1, 1), (31, 2), (257, 3), (1009, 4)
+
+
+def drawn(rng):
+    return (int(rng.integers(34, 600)), 5), (int(rng.integers(2600, 4000)), 3)
+
+
+def launch(rng, size):
+    n, ranks = size
+    x, blocks = numbers(rng, ranks, n), blocks_for(n)
+    inbox = np.roll(x, 1, axis=0)
+    flags = Out(np.ones((ranks, blocks)), dtype=np.uint32, initial=np.zeros((ranks, blocks)))
+    arguments = [In(x), Out(inbox), flags, Out(2 * inbox), np.int32(n)]
+    return Launch(arguments, (blocks, ranks), 256, what=f"{ranks} ranks of {n}")
+
+
+COUNTED = 2048, 4
+BUDGET = {"st.sectors": (2080, 2112)}
+EVEN = False
+LIMITS = {"instructions": None, "ld.sectors": None}  # who waits looks as often as it takes
+TEXT = {
+    r"__threadfence_system|thread_scope_system": "Ranks are devices: a fence of this device does"
+    " not reach the others. Take `__threadfence_system()`."
+}
+
+BEGIN = "        __threadfence_system();\n        all[right"
+WAIT = "        while (all[rank * gridDim.x + blockIdx.x] == 0) {}\n"
+STORE = "    if (i < n) inbox[right * n + i] = x[rank * n + i];\n"
+WRONG = {
+    "no fence": Wrong("race", {BEGIN: "        all[right"}),
+    "a block's fence": Wrong("race|asked for", {"__threadfence_system": "__threadfence_block"}),
+    "a device's fence": Wrong("asked for", {"__threadfence_system": "__threadfence"}),
+    "no barrier before the flag": Wrong("race", {f"{STORE}    __syncthreads();\n": STORE}),
+    "nobody waits": Wrong("race", {WAIT: ""}),
+    "its own flag": Wrong("race|values", {"all[right * ": "all[rank * "}),
+    "the left one's inbox": Wrong("values|race", {"(rank + 1) %": "(rank + gridDim.y - 1) %"}),
+    "one flag for all blocks": Wrong(
+        "race|values|double write|uninit",
+        {"all[right * gridDim.x + blockIdx.x]": "all[right * gridDim.x]", "all[rank * gridDim.x + blockIdx.x]": "all[rank * gridDim.x]"},
+    ),
+    "past the end": Wrong("out of bounds|race|values", {STORE: STORE.replace("if (i < n) ", "")}),
+    "straight to the result": Wrong("values|uninit", {"out[rank * n + i] = 2 * inbox[rank * n + i]": "out[right * n + i] = 2 * x[rank * n + i]", STORE: ""}),
+    "not doubled": Wrong("values", {"2 * inbox": "inbox"}),
+}  # fmt: skip
+
+SURVIVORS = {
+    "without __threadfence_system();": "the second one: loads that come early are not modelled",
+}

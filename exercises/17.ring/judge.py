@@ -1,0 +1,47 @@
+"""Which chunk a rank takes from its left neighbour, and what becomes of it: a step of the course."""
+
+import numpy as np
+
+from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+
+OURS = "ranks/ring.cu"
+SIZES = (4, 4, 0, 0), (1, 4, 1, 0), (33, 4, 0, 3), (100, 3, 2, 1), (257, 5, 4, 7), (7, 5, 1, 6)
+
+
+def drawn(rng):
+    some, many = int(rng.integers(300, 1000)), int(rng.integers(9000, 12_000))
+    return (some, 6, int(rng.integers(6)), 4), (many, 2, int(rng.integers(2)), 1)
+
+
+def launch(rng, size):
+    n, ranks, rank, step = size
+    left, before = numbers(rng, n), numbers(rng, n)
+    length = -(-n // ranks)
+    begin = (rank - step - 1) % ranks * length
+    chunk = slice(begin, begin + length)
+    after = before.copy()
+    after[chunk] = left[chunk] + (before[chunk] if step < ranks - 1 else 0)
+    numbers_of = map(np.int32, (ranks, rank, step))
+    arguments = [In(left), Out(after, initial=before), np.int64(n), *numbers_of]
+    what = f"n = {n}, {ranks} ranks, rank {rank}, step {step}"
+    return Launch(arguments, max(1, length // 700), 256, what=what)
+
+
+COUNTED = 1 << 15, 4, 1, 1
+BUDGET = {"ld.sectors": (2048, 2048), "st.sectors": (1024, 1024)}
+EVEN = False
+
+CHUNK = "(rank - step - 1 + 2 * ranks) % ranks"
+WRONG = {
+    "the same chunk each step": Wrong("values", {CHUNK: "(rank + ranks - 1) % ranks"}),
+    "a chunk further": Wrong("values", {CHUNK: "(rank - step + 2 * ranks) % ranks"}),
+    "the other way round": Wrong("values", {CHUNK: "(rank + step + 1) % ranks"}),
+    "a negative remainder": Wrong("values|out of bounds", {CHUNK: "(rank - step - 1) % ranks"}),
+    "adds to the end": Wrong("values", {"step < ranks - 1": "true"}),
+    "adds a step too long": Wrong("values", {"step < ranks - 1": "step < ranks"}),
+    "copies from the beginning": Wrong("values", {"step < ranks - 1": "false"}),
+    "chunks rounded down": Wrong("values", {"(n + ranks - 1) / ranks": "n / ranks"}),
+    "past the end": Wrong("out of bounds", {"min(begin + chunk, n)": "begin + chunk"}),
+    "one block's threads": Wrong("values|race", {"threads = gridDim.x * (long long)blockDim.x": "threads = n"}),
+    "the whole array": Wrong("values|counters", {"min(begin + chunk, n)": "n"}),
+}  # fmt: skip

@@ -1,0 +1,45 @@
+"""Each rank adds up its share, and touches nothing else."""
+
+import numpy as np
+
+from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers, scales
+
+SIZES = (1, 0), (1, 1), (127, 3), (128, 3), (129, 2), (129, 3), (1009, 1), (0, 0)
+
+
+def drawn(rng):
+    return (int(rng.integers(200, 1000)), 3), (int(rng.integers(12_000, 15_000)), 2)
+
+
+def launch(rng, size):
+    n, rank = size
+    a, b, c, d = ranks = [numbers(rng, n) * scales(rng, n) for _ in range(4)]
+    share = -(-n // 128) * 32
+    mine = slice(rank * share, (rank + 1) * share)
+    before = numbers(rng, n)
+    after = before.copy()
+    after[mine] = (a + b + c + d)[mine]
+    arguments = [
+        *map(In, ranks),
+        Out(after, initial=before, bits=True),
+        np.int64(n),
+        np.int32(rank),
+    ]
+    return Launch(arguments, blocks_for(share), 256, what=f"n = {n}, rank {rank}")
+
+
+COUNTED = 1 << 14, 1
+BUDGET = {"ld.sectors": (2048, 2048), "st.sectors": (512, 512)}
+ROUNDING = "Add a, b, c and d in this order: another rounds otherwise."
+
+SHARE, SUM = "(n + 127) / 128 * 32", "a[i] + b[i] + c[i] + d[i]"
+WRONG = {
+    "everything": Wrong("values|double write|counters", {"thread < share && ": "", "rank * share + thread": "thread"}),
+    "into the next share": Wrong("values|race|counters", {"thread < share && ": ""}),
+    "past the end": Wrong("out of bounds", {" && i < n": ""}),
+    "shares without lines": Wrong("values", {SHARE: "(n + 3) / 4"}),
+    "rounded down": Wrong("values", {SHARE: "n / 128 * 32"}),
+    "the next rank's": Wrong("values|out of bounds", {"rank * share": "(rank + 1) * share"}),
+    "another order": Wrong("values", {SUM: "d[i] + c[i] + b[i] + a[i]"}),
+    "added to what is there": Wrong("values", {"out[i] = a": "out[i] += a"}),
+}  # fmt: skip
