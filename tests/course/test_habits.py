@@ -49,7 +49,8 @@ def test_workflows_may_only_read_run_fixed_actions_and_give_way(path):
 def test_pushes_are_tested_on_each_python():
     workflow = read(".github/workflows/test.yml")
     assert set(triggers(workflow)) == {"push", "pull_request"}
-    pythons = [p for path in WORKFLOWS for p in re.findall(r'"3\.\d+"', path.read_text())]
+    ours = [path for path in WORKFLOWS if path.stem != "colab"]  # Colab has one Python, its own
+    pythons = [p for path in ours for p in re.findall(r'"3\.\d+"', path.read_text())]
     assert pythons == [f'"{p}"' for p in workflow["jobs"]["test"]["strategy"]["matrix"]["python"]]
 
 
