@@ -265,7 +265,7 @@ void heap_free(Context *context);
 /* ---- copy.c ---- */
 
 void arrays_free_all(Context *owner);
-CUAPI cuMemcpy3D_v2(const CUDA_MEMCPY3D *copy);
+CUresult memory_copy(const CUDA_MEMCPY3D *copy);
 /* Rows of width elements of 1, 2 or 4 bytes, pitch bytes apart. */
 CUresult memory_set(uint64_t to, size_t pitch, uint32_t value, size_t size, size_t width,
                     size_t height);
@@ -347,10 +347,23 @@ Kernel *kernel_of(void *handle, CUresult *error);
     Kernel *name = kernel_of(handle, &error_##name);                                               \
     if (!name) return error_##name
 
+/* ---- streams: handles and where they are ---- */
+
+/* 0, 1 and 2 name the default streams, of which the last is a thread's own. */
+static inline bool stream_is_legacy(CUstream stream) { return (uintptr_t)stream < 2; }
+
+typedef struct {
+    void *context;
+    bool blocking; /* the legacy stream waits for it */
+} StreamPlace;
+
 /* ---- stream_event.c ---- */
 
 enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
 bool stream_valid(CUstream stream);
+/* Whether a stream can be given work, and whether the work is to become a node of a graph. */
+CUresult stream_begin(CUstream stream, bool *captured);
+StreamPlace stream_place(CUstream stream);
 /* Whether a stream is of the context's device; says so if not. */
 CUresult stream_on_device(CUstream stream, const Context *context);
 enum { EVENT_DISABLE_TIMING = 2 };
@@ -358,7 +371,8 @@ CUresult event_check_shareable(CUevent event);
 CUAPI cuEventCreate(CUevent *out, unsigned flags);
 void host_waited(void);    /* for a stream, an event or a context */
 uint64_t host_waits(void); /* how often it has */
-CUAPI cuEventRecord(CUevent event, CUstream stream);
+CUAPI cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags);
+void event_record(CUevent event); /* now */
 void streams_free_all(Context *owner);
 
 /* ---- graph.c: what graphs are made of ---- */
@@ -379,6 +393,7 @@ typedef struct Node {
     NodeArguments *arguments; /* a kernel's, or NULL */
     CUcontext context;        /* that was current */
     bool cooperative, disabled;
+    bool joined; /* to the stream that a capture began with */
 } Node;
 
 typedef struct Graph {
@@ -403,16 +418,46 @@ void node_unfollow(Node *node, const Node *before);
 Node *graph_copy_of(const Graph *graph, CUgraphNode origin); /* children's, too; or NULL */
 bool graph_sort(Graph *graph);                               /* false: edges go in a circle */
 
+/* ---- capture.c: what streams are asked for becomes nodes of a graph ---- */
+
+enum { CAPTURE_GLOBAL, CAPTURE_THREAD_LOCAL, CAPTURE_RELAXED, CAPTURE_MODES };
+enum { NOT_CAPTURING, CAPTURING, CAPTURE_INVALID };
+
+typedef struct {
+    int status;
+    uint64_t id;
+    CUgraph graph;
+    const CUgraphNode *after; /* what the stream's next node follows */
+    size_t count;
+} CaptureState;
+
+/* Into a graph of the caller's, after nodes of it, or into a new one (NULL). */
+CUresult capture_begin(CUstream stream, StreamPlace place, CUgraph graph, const CUgraphNode *after,
+                       size_t count, int mode);
+CUresult capture_end(CUstream stream, CUgraph *out);
+CaptureState capture_state(CUstream stream);
+/* What the stream's next node follows, besides or instead. */
+CUresult capture_follow(CUstream stream, const CUgraphNode *nodes, size_t count, bool only);
+/* Whether a stream is in a capture, that is valid; the legacy one waits for no stream that is. */
+CUresult capture_check(CUstream stream, bool *captured);
+/* The next node of a stream; takes the arguments, and a child's graph. `out` may be NULL. */
+CUresult capture_node(CUstream stream, const NodeParams *params, NodeArguments *arguments,
+                      Node **out);
+CUresult capture_record(CUevent event, CUstream stream); /* that is in a capture */
+CUresult capture_wait(CUstream stream, StreamPlace place, CUevent event, bool recorded);
+/* What a stream or an event of a capture, or a context of its streams, cannot be asked for, and what
+   may wait for work, fails; the capture is then invalid. */
+CUresult capture_refuse(void *handle, CUresult code, const char *why);
+CUresult capture_refuse_context(const void *context);
+CUresult capture_refuse_unsafe(void);
+void capture_forget(void *handle);   /* a stream or an event that is no more, or not in a capture */
+int capture_exchange_mode(int mode); /* of the thread */
+
 /* ---- launch.c ---- */
 
 /* Whether a kernel's node could be launched, and its arguments, copied; NULL where it has none. */
 CUresult launch_prepare(const KernelNode *node, NodeArguments **out);
-CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                     CUstream stream, void **params, void **extra);
-CUAPI cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
-                                unsigned grid_z, unsigned block_x, unsigned block_y,
-                                unsigned block_z, unsigned shared, CUstream stream, void **params);
+CUresult launch_node(const KernelNode *node, bool cooperative);
 
 /* ---- fiber.c: stacks and switching between them ---- */
 

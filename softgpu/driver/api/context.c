@@ -163,8 +163,9 @@ CUAPI cuCtxGetDevice_v2(CUdevice *device, CUcontext handle)
 CUAPI cuCtxSynchronize_v2(CUcontext handle)
 {
     Context *context;
-    host_waited();
-    return find_context(handle, &context); /* every call has finished when it returns */
+    host_waited(); /* every call has finished when it returns */
+    CUresult result = find_context(handle, &context);
+    return result ? result : capture_refuse_context(context->handle);
 }
 
 CUAPI cuCtxGetId(CUcontext handle, unsigned long long *id)
@@ -212,12 +213,7 @@ CUAPI cuCtxGetApiVersion(CUcontext handle, unsigned *version)
     return CUDA_SUCCESS;
 }
 
-CUAPI cuCtxSynchronize(void)
-{
-    NEED_CONTEXT(context);
-    host_waited();
-    return CUDA_SUCCESS; /* every call has finished when it returns */
-}
+CUAPI cuCtxSynchronize(void) { return cuCtxSynchronize_v2(NULL); }
 
 CUAPI cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
 {

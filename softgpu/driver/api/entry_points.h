@@ -279,9 +279,14 @@
     X(cuProfilerStop, 4000)                                                                        \
     X(cuStreamAddCallback, 5000)                                                                   \
     X(cuStreamAttachMemAsync, 6000)                                                                \
+    X(cuStreamBeginCapture, 10000)                                                                 \
+    X(cuStreamBeginCaptureToGraph, 12030)                                                          \
+    X(cuStreamBeginCapture_v2, 10010)                                                              \
     X(cuStreamCreate, 2000)                                                                        \
     X(cuStreamCreateWithPriority, 5050)                                                            \
     X(cuStreamDestroy_v2, 4000)                                                                    \
+    X(cuStreamEndCapture, 10000)                                                                   \
+    X(cuStreamGetCaptureInfo, 10010)                                                               \
     X(cuStreamGetCaptureInfo_v2, 11030)                                                            \
     X(cuStreamGetCaptureInfo_v3, 12030)                                                            \
     X(cuStreamGetCtx, 9020)                                                                        \
@@ -293,6 +298,8 @@
     X(cuStreamIsCapturing, 10000)                                                                  \
     X(cuStreamQuery, 2000)                                                                         \
     X(cuStreamSynchronize, 2000)                                                                   \
+    X(cuStreamUpdateCaptureDependencies, 11030)                                                    \
+    X(cuStreamUpdateCaptureDependencies_v2, 12030)                                                 \
     X(cuStreamWaitEvent, 3020)                                                                     \
     X(cuTensorMapEncodeIm2col, 12000)                                                              \
     X(cuTensorMapEncodeTiled, 12000)                                                               \
@@ -320,10 +327,6 @@
     X(cuGraphMemFreeNodeGetParams, 11040, "graphs")                                                \
     X(cuGraphReleaseUserObject, 11030, "graphs")                                                   \
     X(cuGraphRetainUserObject, 11030, "graphs")                                                    \
-    X(cuStreamBeginCapture_v2, 10010, "graphs")                                                    \
-    X(cuStreamBeginCaptureToGraph, 12030, "graphs")                                                \
-    X(cuStreamEndCapture, 10000, "graphs")                                                         \
-    X(cuStreamUpdateCaptureDependencies_v2, 12030, "graphs")                                       \
     X(cuUserObjectCreate, 11030, "graphs")                                                         \
     X(cuUserObjectRelease, 11030, "graphs")                                                        \
     X(cuUserObjectRetain, 11030, "graphs")                                                         \

@@ -12,6 +12,8 @@ typedef struct {
     struct timespec time;
 } Event;
 
+enum { NON_BLOCKING = 1 };
+
 typedef struct {
     Context *owner;
     unsigned flags;
@@ -21,6 +23,7 @@ typedef struct {
 static void drop_stream(void *handle, void *object, void *owner)
 {
     if (((Stream *)object)->owner != owner) return;
+    capture_forget(handle);
     handle_drop(handle);
     free(object);
 }
@@ -28,6 +31,7 @@ static void drop_stream(void *handle, void *object, void *owner)
 static void drop_event(void *handle, void *object, void *owner)
 {
     if (((Event *)object)->owner != owner) return;
+    capture_forget(handle);
     handle_drop(handle);
     free(object);
 }
@@ -38,7 +42,6 @@ void streams_free_all(Context *owner)
     handle_each(EVENT, drop_event, owner);
 }
 
-/* 0, 1 and 2 name the default streams. */
 static uint64_t waits;
 
 void host_waited(void) { __atomic_add_fetch(&waits, 1, __ATOMIC_RELAXED); }
@@ -47,6 +50,29 @@ uint64_t host_waits(void) { return __atomic_load_n(&waits, __ATOMIC_RELAXED); }
 
 bool stream_valid(CUstream stream)
 { return (uintptr_t)stream <= 2 || handle_object(STREAM, stream); }
+
+CUresult stream_begin(CUstream stream, bool *captured)
+{
+    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    return capture_check(stream, captured);
+}
+
+StreamPlace stream_place(CUstream handle)
+{
+    const Stream *stream = handle_object(STREAM, handle);
+    return stream ? (StreamPlace){stream->owner->handle, !(stream->flags & NON_BLOCKING)}
+                  : (StreamPlace){current_handle(), true};
+}
+
+/* The host waits for nothing that has not been asked for yet. */
+static CUresult refuse_waiting(CUstream stream)
+{
+    bool captured;
+    CUresult result = stream_begin(stream, &captured);
+    if (result || !captured) return result;
+    return capture_refuse(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                          "the stream is being captured: there is nothing to wait for");
+}
 
 #define NEED_STREAM(stream)                                                                        \
     do {                                                                                           \
@@ -62,7 +88,7 @@ bool stream_valid(CUstream stream)
 CUAPI cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
 {
     NEED_CONTEXT(context);
-    if (flags > 1) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+    if (flags > NON_BLOCKING) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
     if (priority > LEAST_PRIORITY) priority = LEAST_PRIORITY;
     if (priority < GREATEST_PRIORITY) priority = GREATEST_PRIORITY;
     Stream *stream = malloc(sizeof *stream);
@@ -80,6 +106,7 @@ CUAPI cuStreamDestroy_v2(CUstream stream)
     NEED_STREAM(stream);
     if ((uintptr_t)stream <= 2)
         return fail(CUDA_ERROR_INVALID_HANDLE, "the default stream cannot be destroyed");
+    capture_forget(stream);
     free(handle_object(STREAM, stream));
     handle_drop(stream);
     return CUDA_SUCCESS;
@@ -155,6 +182,12 @@ CUAPI cuStreamAddCallback(CUstream stream, void (*call)(CUstream, CUresult, void
 {
     NEED_STREAM(stream);
     if (flags || !call) return fail(CUDA_ERROR_INVALID_VALUE, "no callback, or flags");
+    bool captured;
+    CUresult result = stream_begin(stream, &captured);
+    if (!result && captured)
+        result = capture_refuse(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                                "callbacks cannot be captured; call cuLaunchHostFunc");
+    if (result) return result;
     call(stream, CUDA_SUCCESS, data);
     return CUDA_SUCCESS;
 }
@@ -163,65 +196,43 @@ CUAPI cuLaunchHostFunc(CUstream stream, void (*call)(void *), void *data)
 {
     NEED_STREAM(stream);
     if (!call) return fail(CUDA_ERROR_INVALID_VALUE, "no function");
+    bool captured;
+    CUresult result = stream_begin(stream, &captured);
+    if (result) return result;
+    const NodeParams params = {.type = NODE_HOST, .host = {call, data}};
+    if (captured) return capture_node(stream, &params, NULL, NULL);
     call(data);
-    return CUDA_SUCCESS;
-}
-
-/* ---- capture, which never begins here (unsupported.c) ---- */
-
-enum { NOT_CAPTURING, CAPTURE_MODES = 3 };
-
-CUAPI cuStreamIsCapturing(CUstream stream, int *status)
-{
-    NEED_STREAM(stream);
-    *status = NOT_CAPTURING;
-    return CUDA_SUCCESS;
-}
-
-/* The later version has one more thing to return between these; none is, unless capturing. */
-CUAPI cuStreamGetCaptureInfo_v2(CUstream stream, int *status, uint64_t *id)
-{
-    (void)id;
-    return cuStreamIsCapturing(stream, status);
-}
-
-CUAPI cuStreamGetCaptureInfo_v3(CUstream stream, int *status, uint64_t *id)
-{
-    (void)id;
-    return cuStreamIsCapturing(stream, status);
-}
-
-CUAPI cuThreadExchangeStreamCaptureMode(int *mode)
-{
-    static __thread int current;
-    if (*mode < 0 || *mode >= CAPTURE_MODES)
-        return fail(CUDA_ERROR_INVALID_VALUE, "there is no capture mode %d", *mode);
-    int before = current;
-    current = *mode;
-    *mode = before;
     return CUDA_SUCCESS;
 }
 
 CUAPI cuStreamQuery(CUstream stream)
 {
-    NEED_STREAM(stream);
-    return CUDA_SUCCESS;
+    NEED_CONTEXT(context);
+    return refuse_waiting(stream);
 }
 
 CUAPI cuStreamSynchronize(CUstream stream)
 {
-    NEED_STREAM(stream);
+    NEED_CONTEXT(context);
     host_waited();
-    return CUDA_SUCCESS;
+    return refuse_waiting(stream);
 }
 
+/* What a graph records, or waits for, as a node; otherwise events only order its nodes. */
+enum { EXTERNAL = 1 };
+
+/* What streams are asked for has ended when the call returns, except while it is captured. */
 CUAPI cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned flags)
 {
-    (void)flags;
     NEED_STREAM(stream);
     NEED_EVENT(event, handle);
-    (void)event;
-    return CUDA_SUCCESS;
+    if (flags > EXTERNAL) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
+    bool captured;
+    CUresult result = stream_begin(stream, &captured);
+    if (result) return result;
+    const NodeParams params = {.type = NODE_WAIT_EVENT, .event = handle};
+    if (captured && flags & EXTERNAL) return capture_node(stream, &params, NULL, NULL);
+    return capture_wait(stream, stream_place(stream), handle, event->recorded);
 }
 
 CUAPI cuEventCreate(CUevent *out, unsigned flags)
@@ -252,36 +263,56 @@ CUresult event_check_shareable(CUevent handle)
 CUAPI cuEventDestroy_v2(CUevent handle)
 {
     NEED_EVENT(event, handle);
+    capture_forget(handle);
     handle_drop(handle);
     free(event);
     return CUDA_SUCCESS;
 }
 
-CUAPI cuEventRecord(CUevent handle, CUstream stream)
+void event_record(CUevent handle)
+{
+    Event *event = handle_object(EVENT, handle);
+    if (!event) return;
+    capture_forget(handle);
+    clock_gettime(CLOCK_MONOTONIC_RAW, &event->time);
+    event->recorded = true;
+}
+
+CUAPI cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags)
 {
     NEED_EVENT(event, handle);
+    if (flags > EXTERNAL) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
     Stream of;
     CUresult result = describe(stream, &of);
     if (result) return result;
     if (of.owner->device != event->owner->device)
         return fail(CUDA_ERROR_INVALID_HANDLE, "the event is of device %d, the stream of device %d",
                     event->owner->device, of.owner->device);
-    clock_gettime(CLOCK_MONOTONIC_RAW, &event->time);
-    event->recorded = true;
+    bool captured;
+    result = stream_begin(stream, &captured);
+    if (result) return result;
+    const NodeParams params = {.type = NODE_EVENT_RECORD, .event = handle};
+    if (captured && flags & EXTERNAL) return capture_node(stream, &params, NULL, NULL);
+    if (captured) return capture_record(handle, stream);
+    event_record(handle);
     return CUDA_SUCCESS;
 }
 
-CUAPI cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags)
+CUAPI cuEventRecord(CUevent event, CUstream stream)
+{ return cuEventRecordWithFlags(event, stream, 0); }
+
+static CUresult refuse_captured(CUevent event)
 {
-    if (flags > 1) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-    return cuEventRecord(handle, stream);
+    return capture_refuse(event, CUDA_ERROR_CAPTURED_EVENT,
+                          "the event was last recorded in a capture");
 }
 
 CUAPI cuEventQuery(CUevent handle)
 {
     NEED_EVENT(event, handle);
     (void)event;
-    return CUDA_SUCCESS;
+    CUresult result = refuse_captured(handle);
+    return result ? result : capture_refuse_unsafe();
 }
 
 CUAPI cuEventSynchronize(CUevent handle)
@@ -289,13 +320,16 @@ CUAPI cuEventSynchronize(CUevent handle)
     NEED_EVENT(event, handle);
     (void)event;
     host_waited();
-    return CUDA_SUCCESS;
+    return refuse_captured(handle);
 }
 
 CUAPI cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
 {
     NEED_EVENT(first, start);
     NEED_EVENT(last, end);
+    CUresult result = refuse_captured(start);
+    if (!result) result = refuse_captured(end);
+    if (result) return result;
     if (first->owner->device != last->owner->device)
         return fail(CUDA_ERROR_INVALID_HANDLE, "the events are of devices %d and %d",
                     first->owner->device, last->owner->device);

@@ -86,38 +86,26 @@ CUAPI cuGraphExecGetFlags(CUgraphExec handle, uint64_t *flags)
 
 /* ---- launches ---- */
 
-static CUresult run_kernel(const Node *node)
-{
-    const KernelNode *kernel = &node->params.kernel;
-    CUfunction function = kernel->function ? kernel->function : kernel->kernel;
-    const unsigned *grid = kernel->grid, *block = kernel->block;
-    if (node->cooperative)
-        return cuLaunchCooperativeKernel(function, grid[0], grid[1], grid[2], block[0], block[1],
-                                         block[2], kernel->shared, NULL, kernel->params);
-    return cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                          kernel->shared, NULL, kernel->params, NULL);
-}
+static CUresult run(const Graph *graph);
 
-static CUresult run(const Graph *graph, CUstream stream);
-
-static CUresult run_node(const Node *node, CUstream stream)
+static CUresult run_node(const Node *node)
 {
     const NodeParams *params = &node->params;
     const MemsetNode *set = &params->memset;
     switch (params->type) {
-    case NODE_KERNEL: return run_kernel(node);
-    case NODE_MEMCPY: return cuMemcpy3D_v2(&params->memcpy.copy);
+    case NODE_KERNEL: return launch_node(&params->kernel, node->cooperative);
+    case NODE_MEMCPY: return memory_copy(&params->memcpy.copy);
     case NODE_MEMSET:
         return memory_set(set->to, set->pitch, set->value, set->size, set->width, set->height);
     case NODE_HOST: params->host.call(params->host.data); return CUDA_SUCCESS;
-    case NODE_GRAPH: return run(handle_object(GRAPH, params->child.graph), stream);
-    case NODE_EVENT_RECORD: return cuEventRecord(params->event, stream);
+    case NODE_GRAPH: return run(handle_object(GRAPH, params->child.graph));
+    case NODE_EVENT_RECORD: event_record(params->event); return CUDA_SUCCESS;
     default: return CUDA_SUCCESS; /* all that came before has finished */
     }
 }
 
 /* Each node in the context that was current when it was added. */
-static CUresult run(const Graph *graph, CUstream stream)
+static CUresult run(const Graph *graph)
 {
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; !result && i < graph->count; i++) {
@@ -125,7 +113,7 @@ static CUresult run(const Graph *graph, CUstream stream)
         if (node->disabled) continue;
         result = current_push(node->context);
         if (result) return result;
-        result = run_node(node, stream);
+        result = run_node(node);
         current_pop();
     }
     return result;
@@ -135,8 +123,13 @@ CUAPI cuGraphLaunch(CUgraphExec handle, CUstream stream)
 {
     NEED_CONTEXT(context);
     NEED_EXEC(exec, handle);
-    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
-    return run(exec->graph, stream);
+    bool captured;
+    CUresult result = stream_begin(stream, &captured);
+    if (result || !captured) return result ? result : run(exec->graph);
+    NodeParams params = {.type = NODE_GRAPH, .child.graph = exec->graph->handle};
+    NodeArguments *arguments;
+    result = node_prepare(&params, &arguments);
+    return result ? result : capture_node(stream, &params, arguments, NULL);
 }
 
 CUAPI cuGraphUpload(CUgraphExec handle, CUstream stream)

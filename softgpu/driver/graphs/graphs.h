@@ -27,5 +27,7 @@ CUresult exec_change(CUgraphExec exec, CUgraphNode origin, const NodeParams *par
 CUresult graph_update(Graph *old, const Graph *graph, UpdateResult *how);
 /* Nothing but edges as they are by default. */
 CUresult check_edges(const EdgeData *edges, size_t count);
+/* Whether a new node of a graph may follow these. */
+CUresult check_before(const Graph *graph, const CUgraphNode *before, size_t count);
 
 #endif

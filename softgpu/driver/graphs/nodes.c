@@ -3,21 +3,6 @@
 
 #include "graphs.h"
 
-/* Whether a new node of a graph may follow these. */
-static CUresult check_before(const Graph *graph, const CUgraphNode *before, size_t count)
-{
-    if (count && !before) return fail(CUDA_ERROR_INVALID_VALUE, "no dependencies");
-    for (size_t i = 0; i < count; i++) {
-        NEED_NODE(node, before[i]);
-        if (node->graph != graph)
-            return fail(CUDA_ERROR_INVALID_VALUE, "a dependency is a node of another graph");
-        for (size_t j = 0; j < i; j++)
-            if (before[j] == before[i])
-                return fail(CUDA_ERROR_INVALID_VALUE, "a dependency is named twice");
-    }
-    return CUDA_SUCCESS;
-}
-
 static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *before, size_t count,
                     NodeParams params)
 {

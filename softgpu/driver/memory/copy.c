@@ -67,35 +67,52 @@ static CUresult copy(uint64_t to, Place to_place, uint64_t from, Place from_plac
     return result;
 }
 
-static CUresult need_stream(CUstream stream)
-{ return stream_valid(stream) ? CUDA_SUCCESS : fail(CUDA_ERROR_INVALID_HANDLE, "no such stream"); }
+static CUresult capture_copy(CUstream stream, const CUDA_MEMCPY3D *copy)
+{
+    NodeParams params = {.type = NODE_MEMCPY};
+    params.memcpy.context = current_handle();
+    params.memcpy.copy = *copy;
+    return capture_node(stream, &params, NULL, NULL);
+}
 
-CUAPI cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
-{ return copy(to, ON_DEVICE, (uint64_t)from, ON_HOST, bytes); }
-
-CUAPI cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
-{ return copy((uint64_t)to, ON_HOST, from, ON_DEVICE, bytes); }
-
-CUAPI cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{ return copy(to, ON_DEVICE, from, ON_DEVICE, bytes); }
+/* What the calls that wait do, too: on the default stream. */
+static CUresult copy_on(CUstream stream, uint64_t to, Place to_place, uint64_t from,
+                        Place from_place, size_t bytes)
+{
+    bool captured;
+    CUresult result = stream_begin(stream, &captured);
+    if (result) return result;
+    if (!captured) return copy(to, to_place, from, from_place, bytes);
+    return capture_copy(
+        stream,
+        &(CUDA_MEMCPY3D){.srcMemoryType = from_place == ON_HOST ? MEMORY_HOST : MEMORY_DEVICE,
+                         .srcHost = (void *)from,
+                         .srcDevice = from,
+                         .dstMemoryType = to_place == ON_HOST ? MEMORY_HOST : MEMORY_DEVICE,
+                         .dstHost = (void *)to,
+                         .dstDevice = to,
+                         .WidthInBytes = bytes,
+                         .Height = 1,
+                         .Depth = 1});
+}
 
 CUAPI cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
-{
-    CUresult result = need_stream(stream);
-    return result ? result : cuMemcpyHtoD_v2(to, from, bytes);
-}
+{ return copy_on(stream, to, ON_DEVICE, (uint64_t)from, ON_HOST, bytes); }
 
 CUAPI cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-    CUresult result = need_stream(stream);
-    return result ? result : cuMemcpyDtoH_v2(to, from, bytes);
-}
+{ return copy_on(stream, (uint64_t)to, ON_HOST, from, ON_DEVICE, bytes); }
 
 CUAPI cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-    CUresult result = need_stream(stream);
-    return result ? result : cuMemcpyDtoD_v2(to, from, bytes);
-}
+{ return copy_on(stream, to, ON_DEVICE, from, ON_DEVICE, bytes); }
+
+CUAPI cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
+{ return cuMemcpyHtoDAsync_v2(to, from, bytes, NULL); }
+
+CUAPI cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
+{ return cuMemcpyDtoHAsync_v2(to, from, bytes, NULL); }
+
+CUAPI cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{ return cuMemcpyDtoDAsync_v2(to, from, bytes, NULL); }
 
 /* An address says by itself what device it is of; PyCUDA tells the current context of both ends. */
 static CUresult check_contexts(CUcontext to, CUcontext from)
@@ -104,19 +121,16 @@ static CUresult check_contexts(CUcontext to, CUcontext from)
     return fail(CUDA_ERROR_INVALID_CONTEXT, "no such context");
 }
 
-CUAPI cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
-                   size_t bytes)
-{
-    CUresult result = check_contexts(to_context, from_context);
-    return result ? result : cuMemcpyDtoD_v2(to, from, bytes);
-}
-
 CUAPI cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                         CUcontext from_context, size_t bytes, CUstream stream)
 {
-    CUresult result = need_stream(stream);
-    return result ? result : cuMemcpyPeer(to, to_context, from, from_context, bytes);
+    CUresult result = check_contexts(to_context, from_context);
+    return result ? result : cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
 }
+
+CUAPI cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                   size_t bytes)
+{ return cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, NULL); }
 
 /* ---- linear, wherever the memory is ---- */
 
@@ -128,14 +142,11 @@ static Place place_of(uint64_t address)
     return place;
 }
 
-CUAPI cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{ return copy(to, place_of(to), from, place_of(from), bytes); }
-
 CUAPI cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
-{
-    CUresult result = need_stream(stream);
-    return result ? result : cuMemcpy(to, from, bytes);
-}
+{ return copy_on(stream, to, place_of(to), from, place_of(from), bytes); }
+
+CUAPI cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{ return cuMemcpyAsync(to, from, bytes, NULL); }
 
 /* The attributes are hints about when the sources are read. */
 CUAPI cuMemcpyBatchAsync_v2(const CUdeviceptr *to, const CUdeviceptr *from, const size_t *bytes,
@@ -144,8 +155,9 @@ CUAPI cuMemcpyBatchAsync_v2(const CUdeviceptr *to, const CUdeviceptr *from, cons
 {
     (void)attributes, (void)indices, (void)attribute_count;
     CUresult result =
-        stream ? need_stream(stream) : fail(CUDA_ERROR_INVALID_VALUE, "not on the default stream");
-    for (size_t i = 0; !result && i < count; i++) result = cuMemcpy(to[i], from[i], bytes[i]);
+        stream ? CUDA_SUCCESS : fail(CUDA_ERROR_INVALID_VALUE, "not on the default stream");
+    for (size_t i = 0; !result && i < count; i++)
+        result = cuMemcpyAsync(to[i], from[i], bytes[i], stream);
     return result;
 }
 
@@ -177,23 +189,29 @@ CUresult memory_set(uint64_t to, size_t pitch, uint32_t value, size_t size, size
     return result;
 }
 
+static CUresult set_on(CUstream stream, uint64_t to, size_t pitch, uint32_t value, size_t size,
+                       size_t width, size_t height)
+{
+    bool captured;
+    CUresult result = stream_begin(stream, &captured);
+    if (result) return result;
+    if (!captured) return memory_set(to, pitch, value, size, width, height);
+    const NodeParams params = {.type = NODE_MEMSET,
+                               .memset = {to, pitch, value, size, width, height, current_handle()}};
+    return capture_node(stream, &params, NULL, NULL);
+}
+
 #define MEMSET(bits, type)                                                                         \
-    CUAPI cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count)                           \
-    { return memory_set(to, 0, value, bits / 8, count, 1); }                                       \
-    CUAPI cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream)        \
-    {                                                                                              \
-        CUresult result = need_stream(stream);                                                     \
-        return result ? result : memory_set(to, 0, value, bits / 8, count, 1);                     \
-    }                                                                                              \
-    CUAPI cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value, size_t width,           \
-                                 size_t height)                                                    \
-    { return memory_set(to, pitch, value, bits / 8, width, height); }                              \
     CUAPI cuMemsetD2D##bits##Async(CUdeviceptr to, size_t pitch, type value, size_t width,         \
                                    size_t height, CUstream stream)                                 \
-    {                                                                                              \
-        CUresult result = need_stream(stream);                                                     \
-        return result ? result : memory_set(to, pitch, value, bits / 8, width, height);            \
-    }
+    { return set_on(stream, to, pitch, value, bits / 8, width, height); }                          \
+    CUAPI cuMemsetD2D##bits##_v2(CUdeviceptr to, size_t pitch, type value, size_t width,           \
+                                 size_t height)                                                    \
+    { return set_on(NULL, to, pitch, value, bits / 8, width, height); }                            \
+    CUAPI cuMemsetD##bits##Async(CUdeviceptr to, type value, size_t count, CUstream stream)        \
+    { return set_on(stream, to, 0, value, bits / 8, count, 1); }                                   \
+    CUAPI cuMemsetD##bits##_v2(CUdeviceptr to, type value, size_t count)                           \
+    { return set_on(NULL, to, 0, value, bits / 8, count, 1); }
 
 MEMSET(8, unsigned char)
 MEMSET(16, unsigned short)
@@ -269,36 +287,7 @@ static CUresult copy_box(End to, End from, size_t width, size_t height, size_t d
 static uint64_t end_address(int type, const void *host, CUdeviceptr device)
 { return type == MEMORY_HOST || (type == MEMORY_UNIFIED && !device) ? (uint64_t)host : device; }
 
-CUAPI cuMemcpy2D_v2(const CUDA_MEMCPY2D *c)
-{
-    End to = {c->dstMemoryType,
-              end_address(c->dstMemoryType, c->dstHost, c->dstDevice),
-              c->dstArray,
-              c->dstPitch,
-              0,
-              c->dstXInBytes,
-              c->dstY,
-              0};
-    End from = {c->srcMemoryType,
-                end_address(c->srcMemoryType, c->srcHost, c->srcDevice),
-                c->srcArray,
-                c->srcPitch,
-                0,
-                c->srcXInBytes,
-                c->srcY,
-                0};
-    return copy_box(to, from, c->WidthInBytes, c->Height, 1);
-}
-
-CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c) { return cuMemcpy2D_v2(c); }
-
-CUAPI cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream)
-{
-    CUresult result = need_stream(stream);
-    return result ? result : cuMemcpy2D_v2(c);
-}
-
-CUAPI cuMemcpy3D_v2(const CUDA_MEMCPY3D *c)
+CUresult memory_copy(const CUDA_MEMCPY3D *c)
 {
     End to = {c->dstMemoryType, end_address(c->dstMemoryType, c->dstHost, c->dstDevice),
               c->dstArray,      c->dstPitch,
@@ -313,21 +302,47 @@ CUAPI cuMemcpy3D_v2(const CUDA_MEMCPY3D *c)
 
 CUAPI cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream)
 {
-    CUresult result = need_stream(stream);
-    return result ? result : cuMemcpy3D_v2(c);
+    bool captured;
+    CUresult result = stream_begin(stream, &captured);
+    if (result) return result;
+    return captured ? capture_copy(stream, c) : memory_copy(c);
 }
 
-CUAPI cuMemcpy3DPeer(const CUDA_MEMCPY3D *c)
-{
-    CUresult result = check_contexts(c->dstContext, c->srcContext);
-    return result ? result : cuMemcpy3D_v2(c);
-}
+CUAPI cuMemcpy3D_v2(const CUDA_MEMCPY3D *c) { return cuMemcpy3DAsync_v2(c, NULL); }
 
 CUAPI cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D *c, CUstream stream)
 {
-    CUresult result = need_stream(stream);
-    return result ? result : cuMemcpy3DPeer(c);
+    CUresult result = check_contexts(c->dstContext, c->srcContext);
+    return result ? result : cuMemcpy3DAsync_v2(c, stream);
 }
+
+CUAPI cuMemcpy3DPeer(const CUDA_MEMCPY3D *c) { return cuMemcpy3DPeerAsync(c, NULL); }
+
+CUAPI cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream)
+{
+    return cuMemcpy3DAsync_v2(&(CUDA_MEMCPY3D){.srcXInBytes = c->srcXInBytes,
+                                               .srcY = c->srcY,
+                                               .srcMemoryType = c->srcMemoryType,
+                                               .srcHost = c->srcHost,
+                                               .srcDevice = c->srcDevice,
+                                               .srcArray = c->srcArray,
+                                               .srcPitch = c->srcPitch,
+                                               .dstXInBytes = c->dstXInBytes,
+                                               .dstY = c->dstY,
+                                               .dstMemoryType = c->dstMemoryType,
+                                               .dstHost = c->dstHost,
+                                               .dstDevice = c->dstDevice,
+                                               .dstArray = c->dstArray,
+                                               .dstPitch = c->dstPitch,
+                                               .WidthInBytes = c->WidthInBytes,
+                                               .Height = c->Height,
+                                               .Depth = 1},
+                              stream);
+}
+
+CUAPI cuMemcpy2D_v2(const CUDA_MEMCPY2D *c) { return cuMemcpy2DAsync_v2(c, NULL); }
+
+CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c) { return cuMemcpy2D_v2(c); }
 
 /* ---- arrays ---- */
 
@@ -430,44 +445,38 @@ CUAPI cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *shape, CUarray handle)
 CUAPI cuMemcpyDtoA_v2(CUarray to, size_t offset, CUdeviceptr from, size_t bytes)
 {
     NEED_ARRAY(array, to);
-    return copy(array->data + offset, ON_DEVICE, from, ON_DEVICE, bytes);
+    return cuMemcpyDtoD_v2(array->data + offset, from, bytes);
 }
 
 CUAPI cuMemcpyAtoD_v2(CUdeviceptr to, CUarray from, size_t offset, size_t bytes)
 {
     NEED_ARRAY(array, from);
-    return copy(to, ON_DEVICE, array->data + offset, ON_DEVICE, bytes);
-}
-
-CUAPI cuMemcpyHtoA_v2(CUarray to, size_t offset, const void *from, size_t bytes)
-{
-    NEED_ARRAY(array, to);
-    return copy(array->data + offset, ON_DEVICE, (uint64_t)from, ON_HOST, bytes);
-}
-
-CUAPI cuMemcpyAtoH_v2(void *to, CUarray from, size_t offset, size_t bytes)
-{
-    NEED_ARRAY(array, from);
-    return copy((uint64_t)to, ON_HOST, array->data + offset, ON_DEVICE, bytes);
+    return cuMemcpyDtoD_v2(to, array->data + offset, bytes);
 }
 
 CUAPI cuMemcpyHtoAAsync_v2(CUarray to, size_t offset, const void *from, size_t bytes,
                            CUstream stream)
 {
-    CUresult result = need_stream(stream);
-    return result ? result : cuMemcpyHtoA_v2(to, offset, from, bytes);
+    NEED_ARRAY(array, to);
+    return cuMemcpyHtoDAsync_v2(array->data + offset, from, bytes, stream);
 }
 
 CUAPI cuMemcpyAtoHAsync_v2(void *to, CUarray from, size_t offset, size_t bytes, CUstream stream)
 {
-    CUresult result = need_stream(stream);
-    return result ? result : cuMemcpyAtoH_v2(to, from, offset, bytes);
+    NEED_ARRAY(array, from);
+    return cuMemcpyDtoHAsync_v2(to, array->data + offset, bytes, stream);
 }
+
+CUAPI cuMemcpyHtoA_v2(CUarray to, size_t offset, const void *from, size_t bytes)
+{ return cuMemcpyHtoAAsync_v2(to, offset, from, bytes, NULL); }
+
+CUAPI cuMemcpyAtoH_v2(void *to, CUarray from, size_t offset, size_t bytes)
+{ return cuMemcpyAtoHAsync_v2(to, from, offset, bytes, NULL); }
 
 CUAPI cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from_offset, size_t bytes)
 {
     NEED_ARRAY(target, to);
     Array *source = handle_object(ARRAY, from);
     if (!source) return fail(CUDA_ERROR_INVALID_HANDLE, "no such array");
-    return copy(target->data + to_offset, ON_DEVICE, source->data + from_offset, ON_DEVICE, bytes);
+    return cuMemcpyDtoD_v2(target->data + to_offset, source->data + from_offset, bytes);
 }

@@ -539,8 +539,10 @@ void memory_describe(uint64_t address, char *text, size_t space)
 static CUresult allocate(size_t bytes, MemoryKind kind, unsigned flags, uint64_t *address)
 {
     NEED_CONTEXT(context);
+    CUresult result = capture_refuse_unsafe();
+    if (result) return result;
     driver_lock();
-    CUresult result = memory_allocate(context, context->device, bytes, kind, flags, address);
+    result = memory_allocate(context, context->device, bytes, kind, flags, address);
     driver_unlock();
     return result;
 }
@@ -588,7 +590,11 @@ CUresult memory_release(uint64_t address)
     return release(address, DEVICE_MEMORY, MANAGED_MEMORY);
 }
 
-CUAPI cuMemFree_v2(CUdeviceptr address) { return memory_release(address); }
+CUAPI cuMemFree_v2(CUdeviceptr address)
+{
+    CUresult result = capture_refuse_unsafe();
+    return result ? result : memory_release(address);
+}
 
 CUAPI cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
 {
@@ -599,10 +605,7 @@ CUAPI cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
         return CUDA_SUCCESS;
     }
     uint64_t address;
-    driver_lock();
-    CUresult result =
-        memory_allocate(context, context->device, bytes, HOST_MEMORY, flags | 2, &address);
-    driver_unlock();
+    CUresult result = allocate(bytes, HOST_MEMORY, flags | 2, &address);
     if (!result) *out = (void *)address;
     return result;
 }
@@ -612,7 +615,8 @@ CUAPI cuMemAllocHost_v2(void **out, size_t bytes) { return cuMemHostAlloc(out, b
 CUAPI cuMemFreeHost(void *pointer)
 {
     if (!pointer) return CUDA_SUCCESS;
-    return release((uint64_t)pointer, HOST_MEMORY, HOST_MEMORY);
+    CUresult result = capture_refuse_unsafe();
+    return result ? result : release((uint64_t)pointer, HOST_MEMORY, HOST_MEMORY);
 }
 
 CUAPI cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags)

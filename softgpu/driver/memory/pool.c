@@ -55,13 +55,25 @@ static CUresult kind_of(MemoryLocation location, int type, int *device, MemoryKi
 
 /* ---- allocating ---- */
 
+/* Whether a stream can be given work on a pool's memory, of which graphs have none. */
+static CUresult check_stream(CUstream stream)
+{
+    bool captured;
+    CUresult result = stream_begin(stream, &captured);
+    if (result || !captured) return result;
+    return capture_refuse(stream, CUDA_ERROR_NOT_SUPPORTED,
+                          "the software GPU does not support allocations in graphs; allocate "
+                          "before the capture begins, and free after it has ended");
+}
+
 static CUresult take(CUdeviceptr *out, size_t bytes, Pool *pool, CUstream stream)
 {
     NEED_CONTEXT(context);
-    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    CUresult result = check_stream(stream);
+    if (result) return result;
     if (!bytes) return *out = 0, CUDA_SUCCESS;
     driver_lock();
-    CUresult result =
+    result =
         bytes > pool->most - pool->used
             ? fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes asked for; the pool has %zu, %zu in use",
                    bytes, pool->most, pool->used)
@@ -85,7 +97,8 @@ CUAPI cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, void *handle, CUst
 
 CUAPI cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
-    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
+    CUresult result = check_stream(stream);
+    if (result) return result;
     return address ? memory_release(address) : CUDA_SUCCESS; /* no bytes, as taken from a pool */
 }
 

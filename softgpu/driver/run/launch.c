@@ -235,11 +235,12 @@ static CUresult pack(const Kernel *kernel, void *const *params, char *packed)
     return CUDA_SUCCESS;
 }
 
+enum { END_OF_OPTIONS, BUFFER_POINTER, BUFFER_SIZE }; /* CU_LAUNCH_PARAM_... */
+
 /* Arguments given one by one or, as `extra` says, packed: where they lie packed, and how many bytes. */
 static CUresult gather(const Kernel *kernel, void **params, void **extra, char *packed,
                        const void **out, size_t *size)
 {
-    enum { END, BUFFER_POINTER, BUFFER_SIZE };
     const void *buffer = NULL;
     size_t bytes = 0;
     if (!params && kernel->param_align > USUAL_ALIGN)
@@ -255,7 +256,7 @@ static CUresult gather(const Kernel *kernel, void **params, void **extra, char *
         buffer = packed;
         bytes = kernel->param_bytes;
     }
-    for (; !params && extra && *extra != (void *)END; extra += 2) {
+    for (; !params && extra && *extra != (void *)END_OF_OPTIONS; extra += 2) {
         if (*extra == (void *)BUFFER_POINTER) buffer = extra[1];
         else if (*extra == (void *)BUFFER_SIZE) bytes = *(const size_t *)extra[1];
         else return fail(CUDA_ERROR_INVALID_VALUE, "unknown launch option");
@@ -269,7 +270,6 @@ static CUresult gather(const Kernel *kernel, void **params, void **extra, char *
 static CUresult check_device(const Kernel *kernel, CUstream stream)
 {
     NEED_CONTEXT(context);
-    if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
     if (kernel->module->owner->device != context->device)
         return fail(CUDA_ERROR_INVALID_HANDLE,
                     "kernel %s was loaded on device %d, the current context is of device %d",
@@ -277,7 +277,7 @@ static CUresult check_device(const Kernel *kernel, CUstream stream)
     return stream_on_device(stream, context);
 }
 
-static CUresult launch_with(CUfunction function, const Shape *shape, void **params, void **extra)
+static CUresult launch_now(CUfunction function, const Shape *shape, void **params, void **extra)
 {
     NEED_CONTEXT(context);
     NEED_KERNEL(kernel, function);
@@ -310,6 +310,39 @@ CUresult launch_prepare(const KernelNode *node, NodeArguments **out)
         arguments->pointers[i] = (char *)arguments + head + kernel->params[i][0];
     *out = arguments;
     return CUDA_SUCCESS;
+}
+
+static CUresult launch_captured(CUfunction function, const Shape *shape, void **params,
+                                void **extra)
+{
+    NodeParams node = {.type = NODE_KERNEL};
+    node.kernel = (KernelNode){.function = function,
+                               .shared = shape->shared,
+                               .params = params,
+                               .extra = extra,
+                               .context = current_handle()};
+    memcpy(node.kernel.grid, shape->grid, sizeof node.kernel.grid);
+    memcpy(node.kernel.block, shape->block, sizeof node.kernel.block);
+    NodeArguments *arguments;
+    Node *made;
+    CUresult result = launch_prepare(&node.kernel, &arguments);
+    if (!result) result = capture_node(shape->stream, &node, arguments, &made);
+    if (!result) made->cooperative = shape->cooperative;
+    return result;
+}
+
+static CUresult launch_with(CUfunction function, const Shape *shape, void **params, void **extra)
+{
+    bool captured;
+    CUresult result = stream_begin(shape->stream, &captured);
+    if (result) return result;
+    return (captured ? launch_captured : launch_now)(function, shape, params, extra);
+}
+
+CUresult launch_node(const KernelNode *node, bool cooperative)
+{
+    const Shape shape = {node->grid, node->block, node->shared, NULL, cooperative};
+    return launch_now(node->function ? node->function : node->kernel, &shape, node->params, NULL);
 }
 
 CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -372,7 +405,7 @@ CUAPI cuLaunchKernelEx(const LaunchConfig *config, CUfunction function, void **p
     for (unsigned i = 0; !result && i < config->attribute_count; i++)
         if (attributes[i].id == LAUNCH_PROGRAMMATIC_EVENT ||
             attributes[i].id == LAUNCH_COMPLETION_EVENT)
-            result = cuEventRecord(attributes[i].event, shape.stream);
+            result = cuEventRecordWithFlags(attributes[i].event, shape.stream, 0);
     return result;
 }
 
@@ -425,12 +458,11 @@ CUAPI cuLaunchGridAsync(CUfunction function, int width, int height, CUstream str
 {
     NEED_CONTEXT(context);
     NEED_KERNEL(kernel, function);
-    const char *params = kernel->param_buffer;
     const uint32_t grid[3] = {width, height, 1};
     const Shape shape = {grid, kernel->block_shape, kernel->shared_size, stream, false};
-    CUresult result = check_device(kernel, stream);
-    return result ? result
-                  : launch(kernel, &shape, params ? params : "", params ? kernel->param_size : 0);
+    void *extra[] = {(void *)BUFFER_POINTER, kernel->param_buffer, (void *)BUFFER_SIZE,
+                     &kernel->param_size, (void *)END_OF_OPTIONS};
+    return launch_with(function, &shape, NULL, extra);
 }
 
 CUAPI cuLaunchGrid(CUfunction function, int width, int height)
