@@ -11,10 +11,19 @@ from . import contract
 from .contract import ffi
 from .declarations import short_name
 
-__all__ = ["GLOBAL", "LOCAL", "SHARED", "TO_THE_END", "RawFinding", "WatchedLaunch", "in_bytes"]
+__all__ = [
+    "CLUSTER",
+    "GLOBAL",
+    "LOCAL",
+    "SHARED",
+    "TO_THE_END",
+    "RawFinding",
+    "WatchedLaunch",
+    "in_bytes",
+]
 
 _SPACE = contract.values("Space", "SPACE_")
-GLOBAL, SHARED, LOCAL = (_SPACE[name] for name in ("global", "shared", "local"))
+GLOBAL, SHARED, LOCAL, CLUSTER = (_SPACE[name] for name in ("global", "shared", "local", "cluster"))
 TO_THE_END = 0xFFFFFFFF
 """What stands for the end of a variable that goes on to the end of shared memory."""
 
@@ -103,6 +112,8 @@ class WatchedLaunch:
         at = f.address - f.begin
         if f.space == LOCAL:
             return f"local memory byte {at}{self._beyond(f, at, f.end - f.begin)}"
+        if f.space == CLUSTER:
+            return f"the shared memory of another block of its cluster, byte {at}"
         if not f.begin:
             return "no memory that is allocated"
         return f"{self._owner(f)}, byte {at}{self._beyond(f, at, f.end - f.begin)}"

@@ -10,7 +10,7 @@ from . import contract
 from .advice import BLOCK, DOES, WARP, Barriers
 from .contract import ffi
 from .findings import Finding, Findings, without_repeats
-from .places import LOCAL, SHARED, TO_THE_END, RawFinding, WatchedLaunch, in_bytes
+from .places import CLUSTER, LOCAL, SHARED, TO_THE_END, RawFinding, WatchedLaunch, in_bytes
 
 __all__ = ["GUARD_IT", "MORE_SHARED", "last_findings"]
 
@@ -263,6 +263,8 @@ class _Teller:
                 f"volatile orders nothing. {barrier}For a flag: "
                 "__threadfence() between the data and the flag."
             )
+        if self._is_between_blocks(f):
+            return message, self._barrier(f)
         return message, _RACES.get(f.note) or self._barrier(f)
 
     def _copying(self, f: RawFinding, place: str):
@@ -318,7 +320,16 @@ class _Teller:
         )
 
     def _barrier(self, f: RawFinding) -> str:
+        if self._is_between_blocks(f):
+            return (
+                "Put cluster.sync() between the two: all blocks of the cluster meet there, in "
+                "PTX by barrier.cluster.arrive and barrier.cluster.wait."
+            )
         return self.barriers.advice(f, "__syncthreads()", BLOCK)
+
+    def _is_between_blocks(self, f: RawFinding) -> bool:
+        """Whether two blocks of a cluster are at the shared memory of one of them."""
+        return f.space in (SHARED, CLUSTER) and not f.same_block
 
     def _fence(self, f: RawFinding) -> str:
         fence = "__threadfence_block()" if f.same_block else "__threadfence()"

@@ -44,21 +44,14 @@ static CUresult told_aloud(CUresult result)
     if (result) fprintf(stderr, "softgpu: %s\n", cudaGetErrorString((cudaError_t)result));
     if (result == CUDA_ERROR_INVALID_VALUE) return (CUresult)cudaErrorInvalidConfiguration;
     if (result < CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ||
-        result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE || result == CUDA_ERROR_NOT_SUPPORTED)
+        result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE || result == CUDA_ERROR_NOT_SUPPORTED ||
+        result == CUDA_ERROR_INVALID_CLUSTER_SIZE)
         return result;
     context_breaks(result);
     return CUDA_SUCCESS;
 }
 
-typedef CUresult (*Launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                           unsigned, CUstream, void **);
-
-static CUresult plain(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                      unsigned by, unsigned bz, unsigned shared, CUstream stream, void **arguments)
-{ return cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, NULL); }
-
-static cudaError_t launch(Launch how, const void *host, dim3 grid, dim3 block, void **arguments,
-                          size_t shared, cudaStream_t stream)
+static cudaError_t launch(const void *host, void **arguments, const CUlaunchConfig *config)
 {
     CUfunction function;
     CUresult result = ready();
@@ -66,37 +59,54 @@ static cudaError_t launch(Launch how, const void *host, dim3 grid, dim3 block, v
     result = function_of(host, &function);
     if (!result) {
         observe_launch(0);
-        result = how(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream,
-                     arguments);
+        result = cuLaunchKernelEx(config, function, arguments, NULL);
         observe_launch(1);
     }
     return told(told_aloud(result));
 }
 
+static CUlaunchConfig configured(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)
+{
+    return (CUlaunchConfig){.gridDimX = grid.x,
+                            .gridDimY = grid.y,
+                            .gridDimZ = grid.z,
+                            .blockDimX = block.x,
+                            .blockDimY = block.y,
+                            .blockDimZ = block.z,
+                            .sharedMemBytes = shared,
+                            .hStream = stream};
+}
+
 CUDART cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared,
                         cudaStream_t stream)
-{ return launch(plain, host, grid, block, arguments, shared, stream); }
+{
+    CUlaunchConfig config = configured(grid, block, shared, stream);
+    return launch(host, arguments, &config);
+}
 
 CUDART cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments,
                                    size_t shared, cudaStream_t stream)
-{ return launch(cuLaunchCooperativeKernel, host, grid, block, arguments, shared, stream); }
-
-CUDART cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *host, void **arguments)
 {
-    Launch how = plain;
-    for (unsigned i = 0; i < config->numAttrs; i++) {
-        const cudaLaunchAttribute *attribute = &config->attrs[i];
-        bool cooperative = attribute->id == cudaLaunchAttributeCooperative;
-        if (cooperative && attribute->val.cooperative) how = cuLaunchCooperativeKernel;
-        const void *cluster = &attribute->val.clusterDim;
-        if (attribute->id == cudaLaunchAttributeClusterDimension &&
-            memcmp(cluster, (unsigned[]){1, 1, 1}, 12)) {
-            fprintf(stderr, "softgpu: clusters are not supported\n");
-            return told(CUDA_ERROR_NOT_SUPPORTED);
-        }
-    }
-    return launch(how, host, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes,
-                  config->stream);
+    CUlaunchAttribute together = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+    CUlaunchConfig config = configured(grid, block, shared, stream);
+    config.attrs = &together;
+    config.numAttrs = 1;
+    return launch(host, arguments, &config);
+}
+
+/* The driver's attributes have other names, and the same numbers and values. */
+static CUlaunchConfig driver_config(const cudaLaunchConfig_t *of)
+{
+    CUlaunchConfig config = configured(of->gridDim, of->blockDim, of->dynamicSmemBytes, of->stream);
+    config.attrs = (CUlaunchAttribute *)of->attrs;
+    config.numAttrs = of->numAttrs;
+    return config;
+}
+
+CUDART cudaLaunchKernelExC(const cudaLaunchConfig_t *of, const void *host, void **arguments)
+{
+    CUlaunchConfig config = driver_config(of);
+    return launch(host, arguments, &config);
 }
 
 /* What `<<<>>>` has become: the kernel's handle is the host's address of it. */
@@ -131,6 +141,10 @@ CUDART cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *host)
     FETCH(binaryVersion, BINARY_VERSION)
     FETCH(maxDynamicSharedSizeBytes, MAX_DYNAMIC_SHARED_SIZE_BYTES)
     FETCH(preferredShmemCarveout, PREFERRED_SHARED_MEMORY_CARVEOUT)
+    FETCH(requiredClusterWidth, REQUIRED_CLUSTER_WIDTH)
+    FETCH(requiredClusterHeight, REQUIRED_CLUSTER_HEIGHT)
+    FETCH(requiredClusterDepth, REQUIRED_CLUSTER_DEPTH)
+    FETCH(nonPortableClusterSizeAllowed, NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
     return told(result);
 }
 
@@ -169,3 +183,20 @@ CUDART cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const
 CUDART cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads,
                                                      size_t shared)
 { return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, shared, 0); }
+
+CUDART cudaOccupancyMaxActiveClusters(int *clusters, const void *host, const cudaLaunchConfig_t *of)
+{
+    CUfunction function;
+    CUlaunchConfig config = driver_config(of);
+    CUresult result = ready() ?: function_of(host, &function);
+    return told(result ?: cuOccupancyMaxActiveClusters(clusters, function, &config));
+}
+
+CUDART cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *host,
+                                            const cudaLaunchConfig_t *of)
+{
+    CUfunction function;
+    CUlaunchConfig config = driver_config(of);
+    CUresult result = ready() ?: function_of(host, &function);
+    return told(result ?: cuOccupancyMaxPotentialClusterSize(blocks, function, &config));
+}

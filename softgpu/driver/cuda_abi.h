@@ -125,8 +125,19 @@ typedef struct {
     unsigned char reserved[54];
 } PoolProperties;
 
+/* CU_LAUNCH_ATTRIBUTE_...: hints go unheeded, as does what lets launches overlap. A larger cluster
+   that is preferred is one. */
+enum {
+    LAUNCH_COOPERATIVE = 2,
+    LAUNCH_CLUSTER = 4,
+    LAUNCH_PROGRAMMATIC_EVENT = 7,
+    LAUNCH_COMPLETION_EVENT = 12,
+    LAUNCH_DEVICE_UPDATABLE = 13,
+    LAUNCH_LAST = 16
+};
+
 typedef struct {
-    int id; /* CU_LAUNCH_ATTRIBUTE_... */
+    int id;
     union {
         int on;
         unsigned dimension[3];

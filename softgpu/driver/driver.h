@@ -294,6 +294,7 @@ typedef struct Kernel {
     bool few_turns;
     uint32_t static_shared, dynamic_align, local_bytes, max_threads, ptx_version;
     uint32_t cluster[3];
+    bool large_clusters; /* may have more than PORTABLE_CLUSTER blocks */
     const char **files;
     uint32_t file_count, site_count;
     struct Site *sites;
@@ -482,6 +483,8 @@ typedef struct Job {
     Entry entry;
     uint32_t grid[3], block[3];
     uint32_t threads, warps; /* of a block */
+    uint32_t cluster[3];     /* blocks of one */
+    uint32_t cluster_blocks; /* in all */
     uint32_t static_shared, dynamic_shared;
     uint64_t local_stride;
     uint32_t counter_count;
@@ -492,9 +495,10 @@ typedef struct Job {
     uint32_t resident;  /* blocks that may run side by side */
     uint64_t workspace; /* of a grid that meets as a whole, or 0 */
     char *params;
-    uint64_t *counters;             /* sum over workers, or NULL */
-    uint64_t blocks, chunk;         /* that run; that are dealt out at once */
-    const Range *only;              /* numbers of the blocks that run; NULL: all */
+    uint64_t *counters;     /* sum over workers, or NULL */
+    uint64_t blocks, chunk; /* that run; that are dealt out at once */
+    const Range *only;      /* numbers of the blocks that run; NULL: all */
+    uint32_t only_count;
     uint64_t seed;                  /* of the order in which they run; 0: as they are numbered */
     uint64_t next_block;            /* atomic: how many have been dealt out */
     uint32_t seats;                 /* atomic: in use, see block.c */
@@ -511,6 +515,11 @@ typedef struct Job {
 CUresult dealing_begin(Job *job);
 /* The number of the block that comes in so many turns; where any are chosen, chunks are of one. */
 uint64_t dealt_block(const Job *job, uint64_t turn);
+/* The same of clusters. */
+uint64_t dealt_cluster(const Job *job, uint64_t turn);
+bool dealt_runs(const Job *job, uint64_t cluster); /* whether any of its blocks was chosen */
+/* The number and the place of one of its blocks. */
+uint64_t dealt_block_of(const Job *job, uint64_t cluster, uint32_t rank, uint32_t ctaid[3]);
 
 /* ---- block.c, seats.c: what runs blocks ---- */
 
@@ -521,6 +530,18 @@ typedef struct {
     uint32_t reduce, count, any_true, any_false;
 } Barrier;
 
+struct Worker;
+
+/* Blocks that run side by side on one thread; a block without a cluster is one of its own. */
+typedef struct Cluster {
+    struct Cluster *next; /* in the ring of those that the thread runs in turn, or idle */
+    uint32_t blocks;
+    uint32_t arrived; /* threads, at its barrier */
+    uint64_t phase;   /* how often they all had */
+    char *shared;     /* of block 0; that of the others follows, CLUSTER_STEP apart */
+    struct Worker *seats[MOST_CLUSTER];
+} Cluster;
+
 /* What runs a block. A thread has one of these, and more while blocks wait for each other. */
 typedef struct Worker {
     Job *job;
@@ -529,6 +550,7 @@ typedef struct Worker {
     void *native_sp;       /* the thread's own stack */
     Fiber *running, *idle; /* running: NULL between two blocks */
     Warp *warps;
+    Cluster *cluster, alone;   /* alone: where it is no other one */
     struct Seat *watching;     /* sanitize.c's own */
     struct Counting *counting; /* profile.c's own */
     /* the block being run */
@@ -536,13 +558,14 @@ typedef struct Worker {
     uint64_t block;   /* linear index + 1 */
     bool steps_aside; /* all that it can do is wait for another block */
     bool has_block;
-    uint32_t next_warp;     /* first not started */
-    uint32_t unfinished;    /* warps, as bits */
-    uint32_t ready;         /* suspended warps that can go on, as bits */
-    uint64_t phase;         /* how many barriers all warps have arrived at, by sg_arrive */
-    uint32_t behind;        /* warps that have arrived at no more than these, as bits */
-    uint32_t ahead;         /* warps that wait for those, as bits */
-    uint32_t at_mbarriers;  /* warps that wait for the phase of an mbarrier to end, as bits */
+    bool is_stuck;      /* none of its warps can go on, unless another block of its cluster helps */
+    uint32_t next_warp; /* first not started */
+    uint32_t unfinished;   /* warps, as bits */
+    uint32_t ready;        /* suspended warps that can go on, as bits */
+    uint64_t phase;        /* how many barriers all warps have arrived at, by sg_arrive */
+    uint32_t behind;       /* warps that have arrived at no more than these, as bits */
+    uint32_t ahead;        /* warps that wait for those, as bits */
+    uint32_t at_mbarriers; /* warps that wait for a phase, of an mbarrier or the cluster, as bits */
     uint32_t busy_barriers; /* barriers that somebody arrived at, as bits */
     uint32_t live_threads;
     Barrier barriers[BARRIERS];
@@ -566,6 +589,7 @@ typedef struct Worker {
     uint32_t seats;       /* in the ring */
     uint32_t in_vain;     /* turns in which blocks could only wait, since something happened */
     struct Worker *spare; /* out of the ring */
+    Cluster *spare_clusters;
 } Worker;
 
 /* ---- launch.c: what instrumented launches run under (profile.c, sanitize.c) ---- */
@@ -590,10 +614,20 @@ void record_forget(void);
 
 /* ---- deadlock.c ---- */
 
-#define MBARRIER BARRIERS /* as what a warp waits at */
+enum { MBARRIER = BARRIERS, CLUSTER_BARRIER }; /* as what a warp waits at */
 
 /* Who waits where for what in a block of which no warp can go on. */
 void deadlock_describe(Worker *worker, char *text, size_t room);
+
+/* ---- cluster.c ---- */
+
+/* In whose shared memory an address lies: a block's of the same cluster; NULL: none's. */
+Worker *cluster_owner(const Worker *worker, uint64_t address);
+bool cluster_goes_on(const Cluster *cluster);        /* whether any of its warps can */
+uint32_t cluster_threads(const Cluster *cluster);    /* that have not returned */
+void cluster_count_exits(Warp *warp, uint32_t live); /* all but these lanes have returned */
+void cluster_recheck(Cluster *cluster);              /* whether all have arrived */
+void cluster_wake(Worker *worker); /* a phase has ended that its warps may wait for */
 
 /* ---- block.c: the warps of a block ---- */
 
@@ -605,13 +639,24 @@ void block_step_aside(Worker *worker);   /* the running warp pauses meanwhile */
 void block_forget(Worker *worker);       /* what it left unfinished */
 bool block_ends_round(const Warp *warp); /* all other warps have had their turn */
 void block_pass_turn(Warp *warp);        /* the others have theirs, then the warp goes on */
-/* Lets other warps run until a phase of any of the block's mbarriers ends. */
-void block_wait(Warp *warp, uint32_t site, uint32_t mask, uint64_t word);
-void block_wake(Worker *worker); /* a phase has ended */
+/* Lets other warps run until any phase ends that warps of the block wait for; `what`: MBARRIER, at
+   this word, or CLUSTER_BARRIER. */
+void block_wait(Warp *warp, uint32_t site, uint32_t mask, uint32_t what, uint64_t word);
+void block_count_exits(Warp *warp);
+/* It has this block from now on. */
+void block_begin(Worker *worker, uint64_t block, const uint32_t ctaid[3]);
 
 /* ---- seats.c: blocks side by side ---- */
 
 void seats_run(Worker *home); /* takes blocks until none are left */
+void seats_enter(Worker *worker);
+void seats_leave(Worker *worker);
+/* Whether what the thread's blocks wait for may be a block that has not begun, and can. */
+bool seats_another_is_due(const Worker *home);
+
+/* ---- clusters.c ---- */
+
+void clusters_run(Worker *home); /* as seats_run does, of a launch with clusters */
 
 /* ---- fault.c ---- */
 

@@ -28,6 +28,8 @@ enum Device {
     BLOCK_MOST_SHARED = 227 << 10,
     BLOCK_SYSTEM_SHARED = 1 << 10, /* beside its own, for libraries */
     KERNEL_PARAMETERS = 32764,
+    MOST_CLUSTER = 16, /* blocks; where a kernel allows more than 8 */
+    PORTABLE_CLUSTER = 8,
     THREAD_LOCAL = 512 << 10,
     /* what is given out at a time: registers of a warp, warps, shared memory */
     REGISTER_UNIT = 256,
@@ -65,9 +67,12 @@ typedef struct Warp {
     uint32_t dynamic_shared; /* bytes of dynamic shared memory */
     uint32_t static_shared;  /* offset at which the dynamic part starts */
     uint32_t grid_id;
-    uint32_t watched;   /* its block is the one that pictures show */
-    uint64_t workspace; /* of a grid that meets as a whole, or 0 */
-    uint32_t ahead;     /* it has arrived where others of its block have not: see sg_catch_up */
+    uint32_t watched;    /* its block is the one that pictures show */
+    uint64_t workspace;  /* of a grid that meets as a whole, or 0 */
+    uint32_t ahead;      /* it has arrived where others of its block have not: see sg_catch_up */
+    uint32_t cluster[3]; /* blocks of a cluster */
+    char
+        *cluster_shared; /* shared memory of its block 0; the others' follows, CLUSTER_STEP apart */
     /* Private to the driver from here on. */
     struct Worker *worker; /* the thread that runs this warp's block */
     struct Fiber *fiber;   /* where the warp is suspended */
@@ -77,11 +82,24 @@ typedef struct Warp {
     uint32_t waiting_id;   /* which barrier */
     uint32_t waiting_site;
     uint32_t barrier_result;
-    uint64_t waiting_word; /* the mbarrier that it waits for, if waiting_id says so */
-    uint64_t arrivals;     /* at barriers, by sg_arrive */
+    uint64_t waiting_word;  /* the mbarrier that it waits for, if waiting_id says so */
+    uint64_t arrivals;      /* at barriers, by sg_arrive */
+    uint32_t in_cluster;    /* lanes that have arrived at its barrier, and not waited there yet */
+    uint64_t cluster_phase; /* what its phase was then */
 } __attribute__((aligned(64))) Warp;
 
-enum Space { SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL, SPACE_CONST, SPACE_PARAM };
+enum Space {
+    SPACE_GENERIC,
+    SPACE_GLOBAL,
+    SPACE_SHARED,
+    SPACE_LOCAL,
+    SPACE_CONST,
+    SPACE_PARAM,
+    SPACE_CLUSTER /* of any block of the cluster; as addresses of 32 bits, see ClusterAddress */
+};
+/* An address of shared memory of 32 bits: of a block's own, an offset; of one by its rank, the rank + 1
+   above the offset. As host addresses, the blocks' memories lie a step apart. */
+enum ClusterAddress { CLUSTER_RANK_BIT = 24, CLUSTER_STEP = 256 << 10 };
 enum SiteKind {
     SITE_LOAD,
     SITE_STORE,
@@ -186,8 +204,11 @@ enum MapField {
 };
 void sg_map_replace(Warp *, uint32_t site, uint32_t mask, uint32_t field, uint32_t place,
                     const uint64_t *maps, const uint64_t *values);
-/* Faults where lanes copy to other blocks, as bits, than their cluster has: only their own one. */
-void sg_multicast(Warp *, uint32_t site, uint32_t mask, const uint32_t *blocks);
+/* Faults where lanes copy to other blocks, as bits, than their cluster has; all of these. */
+uint32_t sg_multicast(Warp *, uint32_t site, uint32_t mask, const uint32_t *blocks);
+/* The barrier of a cluster (cluster.c). */
+void sg_cluster_arrive(Warp *, uint32_t site, uint32_t mask);
+void sg_cluster_wait(Warp *, uint32_t site, uint32_t mask);
 /* cp.async.bulk.tensor (boxes.c): at, offsets: `rank` and `rank` - 2 numbers, 32 lanes each; bytes:
    gets how many a box has. */
 void sg_copy_boxes(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
@@ -505,6 +526,8 @@ void sg_sanitize_mbarrier_update(Warp *, uint32_t site, const uint64_t *addr, ui
                                  uint64_t *state, uint32_t hints);
 uint32_t sg_sanitize_mbarrier_wait(Warp *, uint32_t site, const uint64_t *addr, uint32_t mask,
                                    const uint64_t *phase, uint32_t how, uint32_t hints);
+void sg_sanitize_cluster_arrive(Warp *, uint32_t site, uint32_t mask, uint32_t hints);
+void sg_sanitize_cluster_wait(Warp *, uint32_t site, uint32_t mask, uint32_t hints);
 void sg_sanitize_copy_boxes(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
                             uint32_t how, const uint64_t *maps, const int32_t *at,
                             const int32_t *offsets, const uint64_t *shared, uint32_t *bytes,

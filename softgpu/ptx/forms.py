@@ -192,6 +192,8 @@ red              ACCESS.addACCESS(.v2|.v4)?.(u32|s32|u64|s64|f32|f64)    m v a?
 red              ACCESS.addACCESS.noftzACCESS(.v2|.v4|.v8)?.(f16|f16x2|bf16|bf16x2)    m v a?
 cvta             (.to)?SPACE.(u32|u64)                       d a
 isspacep         SPACE                                       p a
+mapa             (.shared::cluster)?.(u32|u64)               d a a
+getctarank       (.shared::cluster)?.(u32|u64)               d a
 membar           .(cta|gl|sys)                               -
 fence            (.(sc|acq_rel|acquire|release|sync_restrict::\\S+))?(.(cta|cluster|gpu|sys))?  -
 fence            .(mbarrier_init|proxy).*                    *
@@ -274,7 +276,8 @@ bar barrier      (.cta)?.arrive(.aligned)?                   a a
 bar barrier      (.cta)?.red.popc(.aligned)?.u32             d a a? q
 bar barrier      (.cta)?.red.(and|or)(.aligned)?.pred        p a a? q
 bar              .warp.sync                                  a
-barrier          .cluster.*                                  *
+barrier          .cluster.arrive(.release|.relaxed)?(.aligned)?  -
+barrier          .cluster.wait(.acquire)?(.aligned)?         -
 bra              (.uni)?                                     l
 brx              .idx(.uni)?                                 d l
 ret exit         (.uni)?                                     -

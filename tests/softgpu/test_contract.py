@@ -18,7 +18,7 @@ STRUCTS = """Warp Range Site KernelFacts Origin Finding Step Sample Touched Prof
 CacheSite CacheCounts Waves Recorded""".split()
 ENUMS = """Device Space SiteKind Operation Type Shuffle Build Tier Counter BarrierCounter AtomicForm
 StepKind Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit Answer
-BoxHow BoxShift MapField EventKind MmaType MmaHow Rounding TensorCounter""".split()
+BoxHow BoxShift MapField ClusterAddress EventKind MmaType MmaHow Rounding TensorCounter""".split()
 LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}
 REST = """
 #include <cassert>
@@ -39,7 +39,7 @@ extern "C" __global__ void rest(int *x, long long *time)
     int *p = (int *)malloc(4);
     *time = clock64();
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(*time));
-    asm volatile("bar.arrive 1, 64;");
+    asm volatile("bar.arrive 1, 64; barrier.cluster.arrive; barrier.cluster.wait;");
     asm volatile("mov.u32 %0, %reserved_smem_offset_begin;" : "=r"(x[4]));
     x[3] = __match_any_sync(0xffffffff, x[threadIdx.x]);
     free(p);

@@ -71,6 +71,29 @@ def test_a_program_has_its_answers_and_its_exit_status(folder, way):
     assert reports == (counted if way else [])
 
 
+CLUSTERS = """\
+places: cudaSuccess, 72 of 72
+places: cudaSuccess, 5 of 5
+places: cudaSuccess, 1680 of 1680
+places: cudaErrorInvalidClusterSize, 0 of 12
+places: cudaErrorInvalidClusterSize, 0 of 64
+places: cudaSuccess, 64 of 64
+histogram of 1: cudaSuccess, right
+histogram of 2: cudaSuccess, right
+histogram of 4: cudaSuccess, right
+histogram of 8: cudaSuccess, right
+met: cudaSuccess, 72, 0 too early
+66 clusters at once, of up to 8 blocks
+at the end: cudaErrorInvalidClusterSize
+"""
+
+
+def test_the_launch_says_how_large_clusters_are(folder):
+    done = run(folder, "clusters.cu", "-arch=sm_90", "-std=c++17")
+    assert (done.stdout, done.returncode) == (CLUSTERS, 0), done.stderr
+    assert "12 blocks along x; its clusters of 5 must divide them" in done.stderr
+
+
 BLAS = """\
 #include <cstdio>
 extern "C" {

@@ -205,7 +205,6 @@ def test_the_traceback_is_printed_on_demand(broken, body, monkeypatch, capfd):
      ("{ .reg .b32 x; { .reg .b64 x; } .local .b32 x; }", "x is declared twice"),
      (".reg .b64 %r<2>;", "%r0 is declared twice"),
      ("cp.async.ca.shared.global [%r1], [%rd1], 5;", "a copy of 5 bytes"),
-     ("ld.shared::cluster.u32 %r1, [%r2];", "shared memory of a cluster"),
      ("mov.u32 %r1, %tid;", "%tid is a vector")],
 )  # fmt: skip
 def test_what_there_cannot_be_is_refused(words, says):

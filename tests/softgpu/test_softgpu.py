@@ -602,12 +602,6 @@ extern "C" __global__ void registers(unsigned *out)
     *out = cg::this_grid().num_threads();
 }
 
-extern "C" __global__ void __cluster_dims__(2, 1, 1) pairs(unsigned *out)
-{
-    unsigned value;
-    REGISTER("cluster_nctarank");
-}
-
 extern "C" __global__ void __cluster_dims__(2, 1, 1) numbered(unsigned *out)
 {
     out[blockIdx.x] = blockIdx.x + 1;
@@ -636,8 +630,3 @@ def test_blocks_of_a_cluster_that_know_nothing_of_it_run_if_it_divides_the_grid(
         cuda.LogicError, match="cluster misconfiguration.*grid has 3 .* clusters of 2"
     ):
         numbered(cuda.InOut(out), block=(1, 1, 1), grid=(3, 1))
-
-
-def test_a_kernel_of_larger_clusters_is_refused(clusters):
-    with pytest.raises(cuda.Error, match="in pairs.*clusters of blocks"):
-        clusters.get_function("pairs")

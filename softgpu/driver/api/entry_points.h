@@ -266,8 +266,10 @@
     X(cuOccupancyAvailableDynamicSMemPerBlock, 10020)                                              \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050)                                           \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, 7000)                                  \
+    X(cuOccupancyMaxActiveClusters, 11070)                                                         \
     X(cuOccupancyMaxPotentialBlockSize, 6050)                                                      \
     X(cuOccupancyMaxPotentialBlockSizeWithFlags, 7000)                                             \
+    X(cuOccupancyMaxPotentialClusterSize, 11070)                                                   \
     X(cuParamSetSize, 2000)                                                                        \
     X(cuParamSetf, 2000)                                                                           \
     X(cuParamSeti, 2000)                                                                           \
@@ -444,8 +446,6 @@
     X(cuGreenCtxWaitEvent, 12040, "parts of the device")                                           \
     X(cuCtxGetExecAffinity, 11040, "parts of the device")                                          \
     X(cuStreamGetGreenCtx, 12040, "parts of the device")                                           \
-    X(cuOccupancyMaxActiveClusters, 11070, "clusters of blocks")                                   \
-    X(cuOccupancyMaxPotentialClusterSize, 11070, "clusters of blocks")                             \
     X(cuStreamBatchMemOp_v2, 11070, "operations on memory in a stream")                            \
     X(cuStreamWaitValue32_v2, 11070, "operations on memory in a stream")                           \
     X(cuStreamWaitValue64_v2, 11070, "operations on memory in a stream")                           \

@@ -143,7 +143,7 @@ static const struct {
     {113, 1}, /* read-only host register */
     {114, 0},
     {115, 1}, /* stream-ordered pools */
-    {120, 0}, /* clusters: not here */
+    {120, 1}, /* clusters */
     {125, 1}, /* events of several processes */
     {144, 1}, /* pools of the host's memory: here */
 };

@@ -18,7 +18,12 @@ enum {
     CACHE_MODE,
     MAX_DYNAMIC_SHARED,
     CARVEOUT,
-    LAST_ATTRIBUTE = 15
+    CLUSTER_MUST_BE_SET,
+    CLUSTER_WIDTH,
+    CLUSTER_HEIGHT,
+    CLUSTER_DEPTH,
+    LARGE_CLUSTERS,
+    CLUSTER_POLICY /* a hint */
 };
 
 static _Thread_local const Kernel *asked_about;
@@ -47,8 +52,12 @@ CUAPI cuFuncGetAttribute(int *value, int attribute, CUfunction function)
     case BINARY_VERSION: *value = ARCHITECTURE; break;
     case MAX_DYNAMIC_SHARED: *value = kernel->max_dynamic_shared; break;
     case CARVEOUT: *value = kernel->carveout; break;
+    case CLUSTER_WIDTH:
+    case CLUSTER_HEIGHT:
+    case CLUSTER_DEPTH: *value = kernel->cluster[attribute - CLUSTER_WIDTH]; break;
+    case LARGE_CLUSTERS: *value = kernel->large_clusters; break;
     default:
-        if (attribute < 0 || attribute > LAST_ATTRIBUTE)
+        if (attribute < 0 || attribute > CLUSTER_POLICY)
             return fail(CUDA_ERROR_INVALID_VALUE, "there is no attribute %d", attribute);
         *value = 0;
     }
@@ -74,7 +83,12 @@ CUAPI cuFuncSetAttribute(CUfunction function, int attribute, int value)
         kernel->carveout = value;
         return CUDA_SUCCESS;
     }
-    return fail(CUDA_ERROR_INVALID_VALUE, "attribute %d cannot be set", attribute);
+    if (attribute == LARGE_CLUSTERS && (value == 0 || value == 1)) {
+        kernel->large_clusters = value;
+        return CUDA_SUCCESS;
+    }
+    if (attribute == CLUSTER_POLICY && value >= 0 && value <= 2) return CUDA_SUCCESS;
+    return fail(CUDA_ERROR_INVALID_VALUE, "attribute %d cannot be set to %d", attribute, value);
 }
 
 /* ---- what else is asked of functions ---- */

@@ -49,6 +49,20 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
                  "%s %u bytes at byte %lld of its local memory, which has %u bytes", verb(s), bytes,
                  (long long)(address - (uint64_t)w->local - lane * w->local_stride),
                  kernel->local_bytes);
+    const Worker *owner = cluster_owner(w->worker, address);
+    if (owner && owner != w->worker)
+        fault_at(w, site, lane, illegal,
+                 "%s %u bytes at byte %llu of the shared memory of block (%u,%u,%u), of the same "
+                 "cluster, which has %s",
+                 verb(s), bytes, (unsigned long long)(address - (uint64_t)owner->shared),
+                 owner->ctaid[0], owner->ctaid[1], owner->ctaid[2],
+                 owner->live_threads ? "less of it" : "ended: cluster.sync() before its end");
+    if (s->space == SPACE_CLUSTER)
+        fault_at(w, site, lane, illegal,
+                 "%s %u bytes of shared memory of the block of rank %lld; its cluster has %u "
+                 "blocks",
+                 verb(s), bytes, (long long)(address - (uint64_t)w->cluster_shared) / CLUSTER_STEP,
+                 w->worker->cluster->blocks);
     char where[400];
     Range block;
     const Allocation *found = memory_find(address);
@@ -112,6 +126,12 @@ static bool reachable(Warp *w, uint32_t lane, uint64_t address, uint8_t space, b
         *range = access_reserved_shared(w);
         if (inside(*range, address, 1)) return true;
     }
+    if (generic || space == SPACE_CLUSTER) {
+        const Worker *owner = cluster_owner(w->worker, address);
+        uint64_t begin = owner ? (uint64_t)owner->shared : 0;
+        *range = (Range){begin, begin + w->shared_bytes};
+        if (owner && owner->live_threads && inside(*range, address, 1)) return true;
+    }
     if (generic || space == SPACE_LOCAL) {
         uint64_t begin = (uint64_t)w->local + lane * w->local_stride;
         *range = (Range){begin, begin + job->kernel->local_bytes};
@@ -165,8 +185,9 @@ void access_check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
     const Range used = used_bytes(s);
     uint32_t bytes = used.end - used.begin, found = 0;
     uint64_t shared = (uint64_t)w->shared;
-    Range last =
-        s->space == SPACE_SHARED ? (Range){shared, shared + w->shared_bytes} : w->sites[site];
+    Range last = s->space == SPACE_SHARED || s->space == SPACE_CLUSTER
+                     ? (Range){shared, shared + w->shared_bytes}
+                     : w->sites[site];
     bool remember = true, lasting;
     if (mask == UINT32_MAX && all_inside(last, addr, s->bytes)) return;
     FOR_LANES(lane, mask)

@@ -51,8 +51,12 @@ bool block_prepare(Worker *worker, Job *job)
     worker->unfinished = worker->ready = 0;
     if (!worker->warps) {
         worker->warps = map_pages(MAX_WARPS * sizeof(Warp));
-        worker->shared = map_pages(SM_SHARED);
+        if (!worker->shared) worker->shared = map_pages(SM_SHARED);
         if (!worker->warps || !worker->shared) return false;
+    }
+    if (!worker->cluster) {
+        worker->alone = (Cluster){.shared = worker->shared, .blocks = 1, .seats = {worker}};
+        worker->cluster = &worker->alone;
     }
     size_t local = job->local_stride * LANES * job->warps;
     size_t counters = job->counter_count * sizeof(uint64_t);
@@ -72,6 +76,8 @@ bool block_prepare(Worker *worker, Job *job)
         memcpy(w->ntid, job->block, sizeof w->ntid);
         memcpy(w->nctaid, job->grid, sizeof w->nctaid);
         w->shared = worker->shared;
+        w->cluster_shared = worker->cluster->shared;
+        memcpy(w->cluster, job->cluster, sizeof w->cluster);
         w->local = worker->local + job->local_stride * LANES * i;
         w->local_stride = job->local_stride;
         w->params = job->params;
@@ -106,6 +112,22 @@ static inline void step(uint32_t ctaid[3], const uint32_t grid[3])
     ctaid[2]++;
 }
 
+static inline void begin(Worker *worker, uint64_t block, const uint32_t ctaid[3])
+{
+    memcpy(worker->ctaid, ctaid, sizeof worker->ctaid);
+    worker->block = block + 1;
+    worker->has_block = true;
+    worker->is_stuck = false;
+    worker->next_warp = 0;
+    worker->unfinished = worker->behind = UINT32_MAX >> (MAX_WARPS - worker->job->warps);
+    worker->phase = worker->ahead = 0;
+    worker->live_threads = worker->job->threads;
+    start_barriers(worker);
+}
+
+void block_begin(Worker *worker, uint64_t block, const uint32_t ctaid[3])
+{ begin(worker, block, ctaid); }
+
 /* Takes the next block of the dealt chunk, or the next chunk; false: none are left. */
 static bool next_block(Worker *worker)
 {
@@ -122,15 +144,9 @@ static bool next_block(Worker *worker)
         home->dealt_ctaid[1] = begin / job->grid[0] % job->grid[1];
         home->dealt_ctaid[2] = begin / job->grid[0] / job->grid[1];
     }
-    memcpy(worker->ctaid, home->dealt_ctaid, sizeof worker->ctaid);
+    begin(worker, home->dealt++, home->dealt_ctaid);
+    worker->alone.arrived = 0;
     step(home->dealt_ctaid, job->grid);
-    worker->block = ++home->dealt;
-    worker->has_block = true;
-    worker->next_warp = 0;
-    worker->unfinished = worker->behind = UINT32_MAX >> (MAX_WARPS - job->warps);
-    worker->phase = worker->ahead = 0;
-    worker->live_threads = job->threads;
-    start_barriers(worker);
     return true;
 }
 
@@ -161,11 +177,15 @@ static void recheck_barriers(Worker *worker)
 /* Takes account of lanes of the running warp that have returned. */
 static void count_exits(Worker *worker, Warp *w, uint32_t live)
 {
-    if (live == w->counted_live) return;
-    worker->live_threads -= w->counted_live - live;
-    w->counted_live = live;
+    uint32_t count = __builtin_popcount(live);
+    if (count == w->counted_live) return;
+    worker->live_threads -= w->counted_live - count;
+    w->counted_live = count;
     if (worker->busy_barriers) recheck_barriers(worker);
+    if (worker->cluster->arrived) cluster_count_exits(w, live);
 }
+
+void block_count_exits(Warp *w) { count_exits(w->worker, w, w->live); }
 
 /* All warps have arrived at the next barrier: those that wait for it go on. */
 static void next_phase(Worker *worker)
@@ -201,7 +221,7 @@ static void run_through(Worker *worker)
 static void run_warp(Worker *worker, Warp *w)
 {
     w->counted_live = __builtin_popcount(w->existing);
-    w->ahead = w->arrivals = 0;
+    w->ahead = w->arrivals = w->in_cluster = 0;
     enter_warp(worker, w);
     worker->unfinished &= ~(1u << w->warp_id);
     worker->behind &= worker->unfinished;
@@ -217,7 +237,7 @@ static uint32_t next_in_round(uint32_t set, uint32_t from)
     return __builtin_ctz(later ? later : set);
 }
 
-static void deadlock(Worker *worker) __attribute__((noreturn));
+static void be_stuck(Worker *worker);
 
 static void fiber_main(void *argument)
 {
@@ -240,7 +260,8 @@ static void fiber_main(void *argument)
             worker->running = worker->warps[next].fiber;
             to = worker->warps[next].sp;
         } else if (worker->unfinished) {
-            deadlock(worker);
+            be_stuck(worker);
+            continue;
         } else if ((!worker->has_block || worker->home->seats == 1) && next_block(worker)) {
             continue;
         } else { /* others have their turn first, or no block is left */
@@ -299,7 +320,7 @@ static inline Warp *take_next(Worker *worker, Warp *w)
     uint32_t id = w->warp_id + 1;
     Warp *next = w + 1; /* mostly: then its stack is known before the set of the ready is */
     if (__builtin_expect(id >= MAX_WARPS || !(worker->ready >> id & 1), 0)) {
-        if (!worker->ready) deadlock(worker);
+        if (!worker->ready) be_stuck(worker);
         id = next_in_round(worker->ready, id);
         next = &worker->warps[id];
     }
@@ -325,7 +346,7 @@ static inline void suspend(Worker *worker, Warp *w)
     }
     Warp *next = take_next(worker, w);
     worker->running = next->fiber;
-    fiber_switch(&w->sp, next->sp);
+    if (next != w) fiber_switch(&w->sp, next->sp); /* another block has made it ready */
 }
 
 bool block_ends_round(const Warp *w)
@@ -341,12 +362,12 @@ void block_pass_turn(Warp *w)
     suspend(w->worker, w);
 }
 
-void block_wait(Warp *w, uint32_t site, uint32_t mask, uint64_t word)
+void block_wait(Warp *w, uint32_t site, uint32_t mask, uint32_t what, uint64_t word)
 {
     Worker *worker = w->worker;
     if (*w->stop) fault_leave(worker);
-    count_exits(worker, w, __builtin_popcount(w->live));
-    w->waiting_id = MBARRIER;
+    count_exits(worker, w, w->live);
+    w->waiting_id = what;
     w->waiting_site = site;
     w->waiting_mask = mask;
     w->waiting_word = word;
@@ -354,29 +375,34 @@ void block_wait(Warp *w, uint32_t site, uint32_t mask, uint64_t word)
     suspend(worker, w);
 }
 
-void block_wake(Worker *worker)
-{
-    worker->ready |= worker->at_mbarriers;
-    worker->at_mbarriers = 0;
-}
-
 /* ---- barriers ---- */
 
 /* A warp that has only said that it has come counts as waiting at the barrier. */
 static void join_barrier(Worker *worker, Warp *w)
 {
-    count_exits(worker, w, __builtin_popcount(w->live));
+    count_exits(worker, w, w->live);
     worker->barriers[0].arrived += __builtin_popcount(w->waiting_mask);
     worker->barriers[0].waiting |= 1u << w->warp_id;
     worker->busy_barriers |= 1;
 }
 
-static void deadlock(Worker *worker)
+static void __attribute__((noreturn)) deadlock(Worker *worker)
 {
     char text[2500];
     FOR_LANES(id, worker->ahead) join_barrier(worker, &worker->warps[id]);
     deadlock_describe(worker, text, sizeof text);
     fault_plain(worker, CUDA_ERROR_LAUNCH_FAILED, "%s", text);
+}
+
+/* None of the warps can go on until another block of the cluster has done something for it. */
+static void __attribute__((noinline)) be_stuck(Worker *worker)
+{
+    worker->is_stuck = true;
+    while (!worker->ready) {
+        if (!cluster_goes_on(worker->cluster)) deadlock(worker);
+        block_step_aside(worker);
+    }
+    worker->is_stuck = false;
 }
 
 /* Counts the arrival; true: the barrier is complete. */
@@ -387,7 +413,7 @@ static bool arrive(Worker *worker, Warp *w, uint32_t site, uint32_t id, uint32_t
     if (id >= BARRIERS || threads > BLOCK_THREADS)
         fault_at(w, site, mask ? __builtin_ctz(mask) : 0, CUDA_ERROR_LAUNCH_FAILED,
                  "uses barrier %u for %u threads; a block has barriers 0 to 15", id, threads);
-    count_exits(worker, w, __builtin_popcount(w->live));
+    count_exits(worker, w, w->live);
     Barrier *b = &worker->barriers[id];
     /* a count of threads is a multiple of the warp size: a whole warp counts as 32 */
     b->arrived += threads && mask == w->live ? LANES : __builtin_popcount(mask);

@@ -17,6 +17,7 @@ typedef struct {
     int64_t at[MOST_RANK]; /* where the box begins */
     int32_t offsets[3];    /* of im2col */
     uint64_t shared;       /* host address of the box */
+    char *memory;          /* the shared memory that it lies in */
     Range array;           /* the allocation that the array lies in */
 } Box;
 
@@ -75,7 +76,7 @@ static void check_place(const Box *b, uint32_t rank, bool im2col, bool stores)
 {
     const TensorMap *map = &b->map;
     const long long first = b->at[0], bytes = first * (long long)map->strides[0];
-    uint64_t place = b->shared - (uint64_t)b->w->shared;
+    uint64_t place = b->shared - (uint64_t)b->memory;
     uint64_t size = (uint64_t)line_pitch(map) * box_lines(map);
     if (rank != map->rank || im2col != map->is_im2col)
         fault_at(b->w, b->site, b->lane, ILLEGAL,
@@ -118,7 +119,7 @@ static void visit_line(const Box *b, uint64_t *to, uint64_t line, bool inside, V
     for (int64_t n = 0; n < line_bytes(map); n += PIECE) {
         const int64_t first = b->at[0] * size + n;
         int64_t bytes = inside && first >= 0 && first < end ? MIN(end - first, (int64_t)PIECE) : 0;
-        const uint64_t place = *to + (uint64_t)n - (uint64_t)b->w->shared;
+        const uint64_t place = *to + (uint64_t)n - (uint64_t)b->memory;
         const uint64_t moved = place ^ (place >> 7 & mask) << 4;
         const uint64_t from = bytes ? line + (uint64_t)first : 0;
         if (bytes && (from < b->array.begin || from + (uint64_t)bytes > b->array.end))
@@ -126,7 +127,7 @@ static void visit_line(const Box *b, uint64_t *to, uint64_t line, bool inside, V
                      "copies %lld bytes at 0x%llx, outside of the allocation that its tensor map "
                      "begins in",
                      (long long)bytes, (unsigned long long)from);
-        visit(b, b->w->shared + moved, from, bytes, how);
+        visit(b, b->memory + moved, from, bytes, how);
     }
     *to += line_pitch(map);
 }
@@ -301,7 +302,13 @@ void copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_
     Copy copy = {read, written, operation_of(how), 0, access};
     FOR_LANES(lane, mask)
     {
-        Box b = {.w = w, .site = stores ? written : read, .lane = lane, .shared = shared[lane]};
+        const Worker *owner = cluster_owner(w->worker, shared[lane]);
+        if (owner != w->worker) access_check(w, written, shared, 1u << lane);
+        Box b = {.w = w,
+                 .site = stores ? written : read,
+                 .lane = lane,
+                 .shared = shared[lane],
+                 .memory = owner->shared};
         for (uint32_t n = 0; n < rank; n++) b.at[n] = at[n * LANES + lane];
         for (uint32_t n = 0; offsets && n < rank - 2; n++) b.offsets[n] = offsets[n * LANES + lane];
         read_map(&b, maps[lane], "copies a box by");

@@ -32,7 +32,11 @@ static void describe_mbarrier(Worker *worker, uint64_t address, char *text, size
 static void describe_barrier(Worker *worker, const Warp *w, char *text, size_t room)
 {
     const Barrier *b = &worker->barriers[w->waiting_id];
+    const Cluster *cluster = worker->cluster;
     if (w->waiting_id == MBARRIER) describe_mbarrier(worker, w->waiting_word, text, room);
+    else if (w->waiting_id == CLUSTER_BARRIER)
+        snprintf(text, room, "the barrier of its cluster has %u of %u threads", cluster->arrived,
+                 cluster_threads(cluster));
     else
         snprintf(text, room, "barrier %u has %u of %u threads", w->waiting_id, b->arrived,
                  b->expected ? b->expected : worker->live_threads);

@@ -19,10 +19,12 @@ CUresult dealing_begin(Job *job)
     uint64_t all = job->blocks, last = only_count ? only[only_count - 1].end : 0;
     job->seed = order_seed;
     job->only = only_count ? only : NULL;
+    job->only_count = only_count;
     if (!job->only) return CUDA_SUCCESS;
     if (last > all)
         return fail(CUDA_ERROR_INVALID_VALUE, "kernel %s: there is no block %llu in a grid of %llu",
                     job->kernel->shown, (unsigned long long)last - 1, (unsigned long long)all);
+    if (job->cluster_blocks > 1) return CUDA_SUCCESS;
     job->blocks = 0;
     for (uint32_t i = 0; i < only_count; i++) job->blocks += only[i].end - only[i].begin;
     return CUDA_SUCCESS;
@@ -56,4 +58,29 @@ uint64_t dealt_block(const Job *job, uint64_t turn)
     const Range *r = job->only;
     for (; turn >= r->end - r->begin; r++) turn -= r->end - r->begin;
     return r->begin + turn;
+}
+
+uint64_t dealt_cluster(const Job *job, uint64_t turn)
+{ return job->seed ? shuffled(turn, job->blocks / job->cluster_blocks, job->seed) : turn; }
+
+uint64_t dealt_block_of(const Job *job, uint64_t cluster, uint32_t rank, uint32_t ctaid[3])
+{
+    for (int i = 0; i < 3; i++) {
+        uint32_t clusters = job->grid[i] / job->cluster[i];
+        ctaid[i] = cluster % clusters * job->cluster[i] + rank % job->cluster[i];
+        cluster /= clusters;
+        rank /= job->cluster[i];
+    }
+    return ctaid[0] + job->grid[0] * (ctaid[1] + (uint64_t)job->grid[1] * ctaid[2]);
+}
+
+bool dealt_runs(const Job *job, uint64_t cluster)
+{
+    uint32_t ctaid[3];
+    for (uint32_t rank = 0; job->only && rank < job->cluster_blocks; rank++) {
+        const uint64_t block = dealt_block_of(job, cluster, rank, ctaid);
+        for (uint32_t i = 0; i < job->only_count; i++)
+            if (block >= job->only[i].begin && block < job->only[i].end) return true;
+    }
+    return !job->only;
 }

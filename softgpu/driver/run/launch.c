@@ -13,7 +13,35 @@ typedef struct {
     uint32_t shared;
     CUstream stream;
     bool cooperative;
+    uint32_t cluster[3]; /* blocks of one; 0: as the kernel says */
 } Shape;
+
+static uint32_t cluster_along(const Kernel *kernel, const Shape *shape, int axis)
+{ return shape->cluster[axis] ? shape->cluster[axis] : MAX(kernel->cluster[axis], 1); }
+
+static CUresult check_cluster(const Kernel *kernel, const Shape *shape)
+{
+    const uint32_t most = kernel->large_clusters ? MOST_CLUSTER : PORTABLE_CLUSTER;
+    uint64_t blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        uint32_t along = cluster_along(kernel, shape, i), grid = shape->grid[i];
+        blocks *= along;
+        if (kernel->cluster[i] > 1 && along != kernel->cluster[i])
+            return fail(CUDA_ERROR_INVALID_VALUE,
+                        "kernel %s was compiled for clusters of %u blocks along %c, not %u",
+                        kernel->shown, kernel->cluster[i], "xyz"[i], along);
+        if (grid % along)
+            return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                        "kernel %s: the grid has %u blocks along %c; its clusters of %u must "
+                        "divide them",
+                        kernel->shown, grid, "xyz"[i], along);
+    }
+    if (blocks <= most) return CUDA_SUCCESS;
+    return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                "kernel %s: clusters of %llu blocks; at most %u are possible%s", kernel->shown,
+                (unsigned long long)blocks, most,
+                most < MOST_CLUSTER ? ", 16 with NON_PORTABLE_CLUSTER_SIZE_ALLOWED" : "");
+}
 
 static CUresult check(const Kernel *kernel, const Shape *shape)
 {
@@ -33,11 +61,6 @@ static CUresult check(const Kernel *kernel, const Shape *shape)
                         "kernel %s: the block has %u threads along %c; "
                         "1 to %u are possible",
                         name, block[i], "xyz"[i], most_threads[i]);
-        if (kernel->cluster[i] > 1 && grid[i] % kernel->cluster[i])
-            return fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
-                        "kernel %s: the grid has %u blocks along %c; its clusters of %u must "
-                        "divide them",
-                        name, grid[i], "xyz"[i], kernel->cluster[i]);
     }
     if (threads > BLOCK_THREADS)
         return fail(CUDA_ERROR_INVALID_VALUE,
@@ -56,7 +79,7 @@ static CUresult check(const Kernel *kernel, const Shape *shape)
                     "MAX_DYNAMIC_SHARED_SIZE_BYTES is set)",
                     name, shared, kernel->max_dynamic_shared, kernel->static_shared,
                     BLOCK_MOST_SHARED - kernel->static_shared);
-    return CUDA_SUCCESS;
+    return check_cluster(kernel, shape);
 }
 
 /* Local memory of neighbouring lanes lies an odd number of cache lines apart, so that 32 lanes
@@ -132,6 +155,8 @@ static void set_job(Job *job, const Kernel *kernel, const Shape *shape)
     job->kernel = kernel;
     memcpy(job->grid, shape->grid, sizeof job->grid);
     memcpy(job->block, shape->block, sizeof job->block);
+    for (int i = 0; i < 3; i++) job->cluster[i] = cluster_along(kernel, shape, i);
+    job->cluster_blocks = job->cluster[0] * job->cluster[1] * job->cluster[2];
     job->threads = job->block[0] * job->block[1] * job->block[2];
     job->warps = (job->threads + LANES - 1) / LANES;
     job->static_shared = (kernel->static_shared + align - 1) / align * align;
@@ -297,7 +322,7 @@ CUresult launch_prepare(const KernelNode *node, NodeArguments **out)
     char packed[KERNEL_PARAMETERS];
     const void *buffer;
     size_t bytes;
-    CUresult result = check(kernel, &(Shape){node->grid, node->block, node->shared, NULL, false});
+    CUresult result = check(kernel, &(Shape){node->grid, node->block, node->shared});
     if (!result) result = gather(kernel, node->params, node->extra, packed, &buffer, &bytes);
     if (!result) result = check_arguments(kernel, bytes);
     if (result || !kernel->param_count) return result;
@@ -362,27 +387,16 @@ CUAPI cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned g
     return launch_with(function, &(Shape){grid, block, shared, stream, true}, params, NULL);
 }
 
-/* CU_LAUNCH_ATTRIBUTE_...: hints go unheeded, as does what lets launches overlap. */
-enum {
-    LAUNCH_COOPERATIVE = 2,
-    LAUNCH_CLUSTER = 4,
-    LAUNCH_PROGRAMMATIC_EVENT = 7,
-    LAUNCH_PREFERRED_CLUSTER = 11,
-    LAUNCH_COMPLETION_EVENT = 12,
-    LAUNCH_DEVICE_UPDATABLE = 13,
-    LAUNCH_LAST = 16
-};
-
 static CUresult heed(const LaunchAttribute *attribute, Shape *shape)
 {
     switch (attribute->id) {
     case LAUNCH_COOPERATIVE: shape->cooperative = attribute->on; return CUDA_SUCCESS;
     case LAUNCH_CLUSTER:
-    case LAUNCH_PREFERRED_CLUSTER:
-        for (int i = 0; i < 3; i++)
-            if (attribute->dimension[i] > 1)
-                return fail(CUDA_ERROR_NOT_SUPPORTED,
-                            "the software GPU does not support clusters of blocks");
+        for (int i = 0; i < 3; i++) {
+            shape->cluster[i] = attribute->dimension[i];
+            if (!shape->cluster[i])
+                return fail(CUDA_ERROR_INVALID_VALUE, "clusters of 0 blocks along %c", "xyz"[i]);
+        }
         return CUDA_SUCCESS;
     case LAUNCH_DEVICE_UPDATABLE:
         return fail(CUDA_ERROR_INVALID_VALUE, "launch attribute %d is one of graphs",
@@ -396,7 +410,7 @@ static CUresult heed(const LaunchAttribute *attribute, Shape *shape)
 
 CUAPI cuLaunchKernelEx(const LaunchConfig *config, CUfunction function, void **params, void **extra)
 {
-    Shape shape = {config->grid, config->block, config->shared, config->stream, false};
+    Shape shape = {config->grid, config->block, config->shared, config->stream};
     const LaunchAttribute *attributes = config->attributes;
     CUresult result = CUDA_SUCCESS;
     for (unsigned i = 0; !result && i < config->attribute_count; i++)

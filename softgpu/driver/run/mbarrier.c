@@ -17,7 +17,7 @@ static Mbarrier *mbarrier_at(Warp *w, uint32_t site, uint32_t lane, uint64_t add
         fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
                  "uses an mbarrier at byte %u of shared memory that has not been initialised: "
                  "init(&barrier, count) by one thread, then __syncthreads()",
-                 (uint32_t)(address - (uint64_t)w->shared));
+                 (uint32_t)(address - (uint64_t)cluster_owner(w->worker, address)->shared));
     return m;
 }
 
@@ -51,6 +51,7 @@ void sg_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t m
     FOR_LANES(lane, mask)
     {
         Mbarrier *m = mbarrier_at(w, site, lane, addr[lane]);
+        Worker *owner = cluster_owner(w->worker, addr[lane]);
         uint32_t count = arrivals[lane];
         if (count > m->pending)
             fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
@@ -58,14 +59,14 @@ void sg_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t m
                      (uint32_t)m->pending);
         state[lane] = m->word;
         m->bytes += how & ARRIVAL_COMES ? -bytes[lane] : bytes[lane];
-        if (bytes[lane] && !(how & ARRIVAL_COMES)) tell(w->worker, addr[lane], bytes[lane]);
+        if (bytes[lane] && !(how & ARRIVAL_COMES)) tell(owner, addr[lane], bytes[lane]);
         m->pending -= count;
         if (how & ARRIVAL_DROPS) m->expected -= count;
         if (m->pending || m->bytes || !(count || bytes[lane])) continue;
         m->pending = m->expected;
         m->phase++;
-        tell(w->worker, addr[lane], 0);
-        block_wake(w->worker);
+        tell(owner, addr[lane], 0);
+        cluster_wake(owner);
     }
 }
 
@@ -90,7 +91,7 @@ uint32_t sg_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr, uint32_t
     uint32_t over = phases_over(w, site, addr, mask, phase, how);
     if (over || !mask || !(how & WAIT_ALONE || (how & WAIT_ONLY_WAY && mask == w->live)))
         return over;
-    block_wait(w, site, mask, addr[__builtin_ctz(mask)]);
+    block_wait(w, site, mask, MBARRIER, addr[__builtin_ctz(mask)]);
     return phases_over(w, site, addr, mask, phase, how);
 }
 
@@ -134,11 +135,17 @@ void sg_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint3
     copy_bulk(w, read, written, mask, how, to, from, bytes, &plain);
 }
 
-void sg_multicast(Warp *w, uint32_t site, uint32_t mask, const uint32_t *blocks)
+uint32_t sg_multicast(Warp *w, uint32_t site, uint32_t mask, const uint32_t *blocks)
 {
+    const uint32_t of_cluster = w->worker->cluster->blocks;
+    uint32_t all = 0;
     FOR_LANES(lane, mask)
-    if (blocks[lane] != 1)
-        fault_at(w, site, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-                 "copies to the blocks 0x%x of its cluster, as bits, which has block 0 only",
-                 blocks[lane]);
+    {
+        all |= blocks[lane];
+        if (!blocks[lane] || blocks[lane] >> of_cluster)
+            fault_at(w, site, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                     "copies to the blocks 0x%x of its cluster, as bits, which has blocks 0 to %u",
+                     blocks[lane], of_cluster - 1);
+    }
+    return all;
 }

@@ -12,8 +12,7 @@
 #define PATIENCE 4096 /* turns in vain before blocks that nobody calls cooperative get seats */
 #define KEEP_LOCAL (16u << 20) /* more local memory than this goes back after a launch */
 
-/* Whether what the thread's blocks wait for may be a block that has not begun, and can. */
-static bool another_is_due(const Worker *home)
+bool seats_another_is_due(const Worker *home)
 {
     const Job *job = home->job;
     if (home->in_vain < (job->cooperative ? 1 : PATIENCE)) return false;
@@ -28,7 +27,7 @@ static void wait_for_others(Worker *worker)
     Worker *home = worker->home;
     home->in_vain++;
     if (worker->job->workers > 1 && home->in_vain % home->seats == 0) sched_yield();
-    if (home->seats > 1 || another_is_due(home)) block_step_aside(worker);
+    if (home->seats > 1 || seats_another_is_due(home)) block_step_aside(worker);
 }
 
 void sg_yield(Warp *w)
@@ -42,26 +41,36 @@ void sg_yield(Warp *w)
 
 /* ---- the ring ---- */
 
-static void sit_down(Worker *worker, Worker *before)
+void seats_enter(Worker *worker)
 {
     worker->has_block = false;
-    worker->next = before->next;
-    before->next = worker;
     worker->home->seats++;
     worker->home->in_vain = 0;
     __atomic_fetch_add(&worker->job->seats, 1, __ATOMIC_RELAXED);
 }
 
-static void stand_up(Worker *worker, Worker *before)
+void seats_leave(Worker *worker)
 {
-    Worker *home = worker->home;
     Job *job = worker->job;
-    before->next = worker->next;
-    home->seats--;
+    worker->home->seats--;
     __atomic_fetch_sub(&job->seats, 1, __ATOMIC_RELAXED);
     if (worker->local_room > KEEP_LOCAL) madvise(worker->local, worker->local_room, MADV_DONTNEED);
     for (uint32_t i = 0; job->counters && i < job->counter_count; i++)
         __atomic_fetch_add(&job->counters[i], worker->counters[i], __ATOMIC_RELAXED);
+}
+
+static void sit_down(Worker *worker, Worker *before)
+{
+    worker->next = before->next;
+    before->next = worker;
+    seats_enter(worker);
+}
+
+static void stand_up(Worker *worker, Worker *before)
+{
+    Worker *home = worker->home;
+    before->next = worker->next;
+    seats_leave(worker);
     if (worker == home) return;
     worker->next = home->spare;
     home->spare = worker;
@@ -101,7 +110,7 @@ void seats_run(Worker *home)
         } else {
             if (ended)
                 worker->has_block = false; /* the others have their turn before the next block */
-            else if (another_is_due(home)) room = open_seat(worker) || !job->cooperative;
+            else if (seats_another_is_due(home)) room = open_seat(worker) || !job->cooperative;
             before = worker;
         }
         worker = before->next;

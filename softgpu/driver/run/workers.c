@@ -170,7 +170,9 @@ static void take_part(Worker *worker, Job *job)
     _mm_setcsr(0x1f80); /* round to nearest, subnormals kept, no traps */
 #endif
     worker->home = worker;
-    if (block_prepare(worker, job)) seats_run(worker);
+    worker->job = job;
+    if (job->cluster_blocks > 1) clusters_run(worker);
+    else if (block_prepare(worker, job)) seats_run(worker);
     else fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the block's own memory");
 #if defined(__x86_64__)
     _mm_setcsr(mode);
@@ -246,7 +248,7 @@ CUresult workers_run(Job *job)
     unsigned wanted = option_deterministic || job->in_order ? 1 : option_threads;
     if (!wanted) wanted = usable_cores();
     if (wanted > MOST_WORKERS) wanted = MOST_WORKERS;
-    if (wanted > job->blocks) wanted = job->blocks;
+    if (wanted > job->blocks / job->cluster_blocks) wanted = job->blocks / job->cluster_blocks;
     start_workers(wanted);
     if (!started) return CUDA_ERROR_OUT_OF_MEMORY;
     job->workers = wanted < started ? wanted : started;

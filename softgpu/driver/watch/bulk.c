@@ -39,10 +39,9 @@ void bulks_free(Bulks *bulks)
     free(bulks);
 }
 
-#define FOR_BULKS(b)                                                                               \
-    for (Bulk *b = watch.here->bulks ? watch.here->bulks->of : NULL,                               \
-              *end_ = b ? b + watch.here->bulks->count : NULL;                                     \
-         b < end_; b++)
+#define FOR_BULKS(b, bulks)                                                                        \
+    for (Bulk *b = (bulks) ? (bulks)->of : NULL, *end_ = b ? b + (bulks)->count : NULL; b < end_;  \
+         b++)
 
 /* ---- under way ---- */
 
@@ -76,20 +75,23 @@ void bulks_begin(const Warp *w, uint32_t site, uint32_t lane, Range range)
 
 void bulks_told(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t phase)
 {
-    FOR_BULKS(b)
+    FOR_BULKS(b, watch.here->bulks)
     if (!b->mbarrier && !b->reads && b->warp == w->warp_id && b->lane == lane)
         b->mbarrier = mbarrier, b->phase = phase;
 }
 
-void bulks_end_phase(uint64_t mbarrier, uint32_t phase)
+void bulks_end_phase(const Cluster *cluster, uint64_t mbarrier, uint32_t phase)
 {
-    FOR_BULKS(b)
-    if (b->mbarrier == mbarrier && b->phase == phase) b->ended = true;
+    for (uint32_t i = 0; i < cluster->blocks; i++) {
+        const Seat *seat = cluster->seats[i]->watching;
+        FOR_BULKS(b, seat ? seat->bulks : NULL)
+        if (b->mbarrier == mbarrier && b->phase == phase) b->ended = true;
+    }
 }
 
 void sg_sanitize_bulk_commit(Warp *w, uint32_t mask)
 {
-    FOR_BULKS(b)
+    FOR_BULKS(b, watch.here->bulks)
     if (b->reads && b->warp == w->warp_id && mask >> b->lane & 1) b->commits++;
 }
 
@@ -105,14 +107,14 @@ static void note_waited(Bulk *b, const Warp *w, uint32_t lanes)
 
 void bulks_waited(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t parity)
 {
-    FOR_BULKS(b)
+    FOR_BULKS(b, watch.here->bulks)
     if (b->ended && b->mbarrier == mbarrier && (b->phase & 1) == (parity & 1))
         note_waited(b, w, 1u << lane);
 }
 
 void sg_sanitize_bulk_wait(Warp *w, uint32_t mask, uint32_t groups)
 {
-    FOR_BULKS(b)
+    FOR_BULKS(b, watch.here->bulks)
     if (b->reads && b->warp == w->warp_id && mask >> b->lane & 1 && b->commits > groups) {
         b->ended = true;
         note_waited(b, w, 1u << b->lane);
@@ -155,6 +157,6 @@ void bulks_collide(const Access *a, const uint64_t *addr, uint32_t mask)
         all.begin = MIN(all.begin, addr[lane]);
         all.end = MAX(all.end, addr[lane] + a->bytes);
     }
-    FOR_BULKS(b)
+    FOR_BULKS(b, watch.here->bulks)
     if (meets(b->range, all) && (a->store || !b->reads)) collide(a, b, addr, mask);
 }

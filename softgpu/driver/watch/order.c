@@ -522,6 +522,12 @@ void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release)
     tick(); /* what comes after was not made known */
 }
 
+void order_hush(uint64_t address)
+{
+    Channel *c = channel_at(address, false);
+    if (c) c->records.count = 0;
+}
+
 void order_learn(uint32_t warp, uint32_t lane, uint64_t address)
 {
     Channel *c = channel_at(address, false);

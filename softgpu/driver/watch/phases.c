@@ -1,16 +1,36 @@
-/* Mbarriers and copies, watched: who arrives tells what came before to who sees the phase end. */
+/* Mbarriers, barriers of clusters and copies, watched: who arrives tells what came before to who sees the phase end. */
 #include "run/mbarrier.h"
 
 #include "sanitize.h"
 
-/* Where that is told: phases that follow each other differ. */
+/* Where that is told: phases that follow each other differ. What comes from other blocks of a cluster
+   is told apart from what warps of one block know of each other. */
 static uint64_t channel(uint64_t address, uint64_t phase) { return address | 1 | (phase & 1) << 1; }
+static uint64_t between_blocks(uint64_t address, uint64_t phase)
+{ return channel(address, phase) | 4; }
+
+static void arrive(const Warp *w, uint32_t lane, uint64_t own, uint64_t all, uint64_t phase)
+{
+    order_arrive_in_phase(w->warp_id, lane, channel(own, phase));
+    if (w->worker->cluster->blocks > 1)
+        order_publish(w->warp_id, lane, between_blocks(all, phase), true);
+}
+
+static void learn(const Warp *w, uint32_t lane, uint64_t own, uint64_t all, uint64_t phase)
+{
+    order_learn(w->warp_id, lane, channel(own, phase));
+    if (w->worker->cluster->blocks > 1) order_learn(w->warp_id, lane, between_blocks(all, phase));
+}
 
 void sg_sanitize_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
                                const uint32_t *arrivals, uint32_t hints)
 {
     Mbarrier new[LANES];
-    FOR_LANES(lane, mask) new[lane] = mbarrier_new(arrivals[lane]);
+    FOR_LANES(lane, mask)
+    {
+        new[lane] = mbarrier_new(arrivals[lane]);
+        for (uint64_t phase = 0; phase < 2; phase++) order_hush(between_blocks(addr[lane], phase));
+    }
     uint32_t good = sanitize_access(w, site, addr, mask, new, hints);
     sg_mbarrier_init(w, site, addr, good, arrivals);
 }
@@ -27,10 +47,10 @@ void sg_sanitize_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, u
     {
         const uint32_t before = ((const Mbarrier *)addr[lane])->phase;
         if (how & ARRIVAL_COMES) bulks_told(w, lane, addr[lane], before);
-        if (hints & HINT_RELEASE)
-            order_arrive_in_phase(w->warp_id, lane, channel(addr[lane], before));
+        if (hints & HINT_RELEASE) arrive(w, lane, addr[lane], addr[lane], before);
         sg_mbarrier_update(w, site, addr, 1u << lane, arrivals, bytes, how, state);
-        if (((const Mbarrier *)addr[lane])->phase != before) bulks_end_phase(addr[lane], before);
+        if (((const Mbarrier *)addr[lane])->phase != before)
+            bulks_end_phase(w->worker->cluster, addr[lane], before);
     }
 }
 
@@ -43,10 +63,27 @@ uint32_t sg_sanitize_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr,
     {
         Mbarrier then = {.word = phase[lane]};
         uint64_t ended = how & WAIT_PARITY ? phase[lane] : then.phase;
-        order_learn(w->warp_id, lane, channel(addr[lane], ended));
+        learn(w, lane, addr[lane], addr[lane], ended);
         bulks_waited(w, lane, addr[lane], ended);
     }
     return over;
+}
+
+/* All of a cluster learn there what each of it did; those of one block, what each lane did. */
+void sg_sanitize_cluster_arrive(Warp *w, uint32_t site, uint32_t mask, uint32_t hints)
+{
+    const Cluster *cluster = w->worker->cluster;
+    if (!cluster->arrived) order_hush(between_blocks((uint64_t)cluster, cluster->phase));
+    FOR_LANES(lane, hints & HINT_RELEASE ? mask : 0)
+    arrive(w, lane, (uint64_t)w->worker, (uint64_t)cluster, cluster->phase);
+    sg_cluster_arrive(w, site, mask);
+}
+
+void sg_sanitize_cluster_wait(Warp *w, uint32_t site, uint32_t mask, uint32_t hints)
+{
+    sg_cluster_wait(w, site, mask);
+    FOR_LANES(lane, hints & HINT_RELEASE ? mask : 0)
+    learn(w, lane, (uint64_t)w->worker, (uint64_t)w->worker->cluster, w->cluster_phase);
 }
 
 /* Shared memory is read through the asynchronous proxy. */
@@ -74,7 +111,8 @@ static void begin(const Warp *w, uint32_t site, uint32_t mask, const uint64_t *s
                   const uint32_t *bytes)
 {
     FOR_LANES(lane, mask)
-    bulks_begin(w, site, lane, (Range){shared[lane], shared[lane] + bytes[lane]});
+    if (shared[lane] - (uint64_t)w->shared < SM_SHARED)
+        bulks_begin(w, site, lane, (Range){shared[lane], shared[lane] + bytes[lane]});
 }
 
 void sg_sanitize_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_t how,
@@ -83,7 +121,7 @@ void sg_sanitize_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t ma
 {
     (void)hints;
     copy_bulk(w, read, written, mask, how, to, from, bytes, &watched);
-    const bool writes = site_of(written)->space == SPACE_SHARED;
+    const bool writes = site_of(written)->space != SPACE_GLOBAL;
     begin(w, writes ? written : read, mask, writes ? to : from, bytes);
 }
 

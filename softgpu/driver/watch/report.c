@@ -116,6 +116,10 @@ static void set_memory(Finding *f, const Access *a, uint64_t address)
         uint64_t lane = (address - (uint64_t)w->local) / w->local_stride;
         f->begin = (uint64_t)w->local + lane * w->local_stride;
         f->end = f->begin + watch.kernel->local_bytes;
+    } else if (cluster_owner(w->worker, address) && w->worker->cluster->blocks > 1) {
+        f->space = SPACE_CLUSTER;
+        f->begin = (uint64_t)cluster_owner(w->worker, address)->shared;
+        f->end = f->begin + w->shared_bytes;
     } else {
         Range around = meant_memory(f->note, a->number, address);
         f->space = SPACE_GLOBAL;

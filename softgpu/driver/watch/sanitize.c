@@ -71,6 +71,12 @@ static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, R
         return true;
     }
     if (in_local(w, a->site, address)) return admit_local(a, lane, address);
+    const Worker *owner = cluster_owner(w->worker, address);
+    if (owner && owner != w->worker) {
+        access_check(w, a->number, &address - lane, 1u << lane);
+        if (owner->watching) *region = &owner->watching->shared;
+        return true;
+    }
     const Allocation *hit = memory_find(address);
     if (!hit) return admit_elsewhere(a, lane, address, region);
     if (!peer_reaches(watch.kernel->module->owner, hit))
@@ -416,9 +422,11 @@ void sg_sanitize_start(Warp *w)
         memset(w->shared, GARBAGE, w->shared_bytes);
         watch.here->block = w->worker->block;
         order_begin_block(watch.here->block - 1);
-        if (!watch.here->shared.room &&
-            shadow_make(&watch.here->shared, (uint64_t)w->shared, (uint64_t)w->shared + SM_SHARED))
-            watch.here->shared.is_shared = true;
+        Region *shared = &watch.here->shared;
+        if (!shared->room)
+            shadow_make(shared, (uint64_t)w->shared, (uint64_t)w->shared + SM_SHARED);
+        shared->is_shared = w->worker->cluster->blocks == 1;
+        shared->since = order.block;
         copies_forget(watch.here->copies);
         products_forget(watch.here->products);
         bulks_forget(watch.here->bulks);

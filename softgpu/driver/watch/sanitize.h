@@ -83,6 +83,7 @@ void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release)
 /* An arrival makes all that was before known to those of the block that learn of its phase. */
 void order_arrive_in_phase(uint32_t warp, uint32_t lane, uint64_t phase);
 void order_learn(uint32_t warp, uint32_t lane, uint64_t address);
+void order_hush(uint64_t address); /* nothing was made known there to other blocks */
 
 /* ---- watch.c: what they all look at ---- */
 
@@ -115,7 +116,9 @@ typedef struct Region {
     uint32_t last[TOUCHES]; /* when that last happened */
     uint32_t constant;      /* when it was last read as what nobody writes */
     uint32_t prepared;      /* time of the launch that what follows is for */
-    bool is_shared, all_written, refined;
+    uint32_t since;         /* of shared memory: when its block began */
+    bool is_shared;         /* and no other block reaches it */
+    bool all_written, refined;
     const uint8_t *bits; /* a bit per byte: written before the launch */
     uint8_t *own_bits;
 } Region;
@@ -273,9 +276,10 @@ void bulks_forget(Bulks *bulks);
 void bulks_free(Bulks *bulks);
 /* A lane begins one that writes or, by its site, reads so much of shared memory. */
 void bulks_begin(const Warp *w, uint32_t site, uint32_t lane, Range range);
-/* Of what a lane has begun, this phase counts the bytes; it has ended; a lane knows that. */
+/* Of what a lane has begun, this phase counts the bytes; it has ended; a lane knows that. A copy of
+   another block may end it. */
 void bulks_told(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t phase);
-void bulks_end_phase(uint64_t mbarrier, uint32_t phase);
+void bulks_end_phase(const Cluster *cluster, uint64_t mbarrier, uint32_t phase);
 void bulks_waited(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t parity);
 /* An access of what one writes, or a store to what one reads. */
 void bulks_collide(const Access *a, const uint64_t *addr, uint32_t mask);

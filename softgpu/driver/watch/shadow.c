@@ -81,12 +81,14 @@ typedef struct {
     Mark launch, block, interval, synced;
 } Limits;
 
+/* Since when marks of it count: since the launch began or, of shared memory, its block. */
+static uint32_t begin_of(const Region *r) { return r->since ? r->since : order.launch; }
+
 static Limits limits_for(const Access *a, const Region *r)
 {
     uint32_t warp = a->w->warp_id;
-    return (Limits){MARK_AT(r->is_shared ? order.block : order.launch),
-                    MARK_AT(r->is_shared ? order.block : order.stretch), MARK_AT(order.interval),
-                    MARK_AT(order.synced[warp])};
+    return (Limits){MARK_AT(begin_of(r)), MARK_AT(r->is_shared ? order.block : order.stretch),
+                    MARK_AT(order.interval), MARK_AT(order.synced[warp])};
 }
 
 enum { UNORDERED = 1, OLD = 2 };
@@ -161,8 +163,7 @@ INLINE void remember_at(Mark *one, Mark *other, uint32_t n, Mark own, uint32_t s
     }
 }
 
-static bool is_new(const Region *r, uint32_t last)
-{ return last >= (r->is_shared ? order.block : order.launch); }
+static bool is_new(const Region *r, uint32_t last) { return last >= begin_of(r); }
 
 static bool was_written(const Region *r)
 { return is_new(r, r->last[WRITE]) || is_new(r, r->last[ATOMIC]); }
@@ -180,7 +181,7 @@ static bool is_written(const Region *r, const Planes *planes, uint64_t offset, u
 {
     if (r->all_written || (r->bits && written_test(r->bits, offset, bytes))) return true;
     if (!was_written(r)) return false;
-    Mark from = MARK_AT(r->is_shared ? order.block : order.launch);
+    Mark from = MARK_AT(begin_of(r));
     for (uint32_t i = 0; i < marks; i++) {
         uint32_t size = bytes / marks;
         if (planes->of[WRITE][index + i] < from && planes->of[ATOMIC][index + i] < from &&
@@ -306,8 +307,7 @@ enum { NO_COLLISION = -1 };
 /* What is wrong with an access after an earlier one of the same place: RACE or STALE_READ. */
 INLINE int collision(Access *a, const Region *r, Mark before, bool wrote, uint32_t lane)
 {
-    if (order.lost || before < MARK_AT(r->is_shared ? order.block : order.launch))
-        return NO_COLLISION;
+    if (order.lost || before < MARK_AT(begin_of(r))) return NO_COLLISION;
     if (!may_meet(before, wrote, a) && !order_before(before, a->w->warp_id, lane)) return RACE;
     if (wrote) return a->flags & MARK_READ_ONLY ? STALE_READ : NO_COLLISION;
     bool same_thread =
@@ -319,7 +319,7 @@ INLINE int collision(Access *a, const Region *r, Mark before, bool wrote, uint32
    it has come first for certain, a load may as well find what was there before. */
 static int too_early(const Access *a, const Region *r, const Planes *p, uint64_t at, uint32_t lane)
 {
-    Mark from = MARK_AT(r->is_shared ? order.block : order.launch);
+    Mark from = MARK_AT(begin_of(r));
     if (order.lost || !(a->load || a->observes) || p->of[WRITE][at] < from) return NO_COLLISION;
     for (int k = 0; k < WRITES; k++)
         if (p->of[k][at] >= from && order_before(p->of[k][at], a->w->warp_id, lane))

@@ -67,7 +67,8 @@ def _guess(item: Instruction, varying: set[str], strides: dict[str, int | None])
     space = {m.split("::")[0] for m in item.modifiers} & {"global", "shared", "const"}
     if item.opcode not in ("ld", "st") or not space or item.predicate:
         return None
-    if ORDERED & set(item.modifiers) or item.modifiers[-1] == "b128":
+    elsewhere = "shared::cluster" in item.modifiers
+    if elsewhere or ORDERED & set(item.modifiers) or item.modifiers[-1] == "b128":
         return None
     base = address_of(item).base
     guess: Guess | None = Guess.ALL_AT_ONE

@@ -87,12 +87,12 @@ class SanitizedEmitter(FunctionEmitter):
         modifiers = set(self.item.modifiers)
         if name.startswith("barrier"):
             return _BARRIER.aligned if self.item.opcode == "bar" or "aligned" in modifiers else 0
+        if name.startswith("cluster"):
+            return 0 if "relaxed" in modifiers else _HINTS.release
         if name.startswith("mbarrier"):
             quiet = "relaxed" in modifiers or self.item.modifiers[0] == "expect_tx"
             plain = self.item.modifiers[0] in ("init", "inval")
-            return (
-                0 if plain else _HINTS.atomic | _HINTS.in_block | (0 if quiet else _HINTS.release)
-            )
+            return 0 if plain else _HINTS.atomic | (0 if quiet else _HINTS.release)
         hints = 0
         ordered = bool(modifiers & {"relaxed", "acquire", "release"})
         if self.item.opcode in ("atom", "red") or ordered:

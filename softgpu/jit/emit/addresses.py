@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial, reduce
+
 from ...contract import DEVICE
 from ...ptx.program import Address, Register, Symbol, Unsupported
 from ..facts.layout import RESERVED_SHARED
@@ -65,17 +67,23 @@ def special(e, name: str) -> Value:
 
 
 def _of_cluster(e, head: str, axis: str) -> Value:
-    """A register about a grid's clusters: each is one block, unless the kernel wants others."""
-    directives = e.layout.module.functions[e.text.kernel].directives
-    if "explicitcluster" in directives or {*directives.get("reqnctapercluster", ())} - {1}:
-        raise Unsupported("clusters of blocks")
+    """A register about the clusters of a grid, which mostly are of one block each."""
+    along = [e.warp_value("cluster", "i32", index) for index in range(3)]
     if head == "is_explicit_cluster":
-        return e.constant(0, "i1")
-    if head in ("clusterid", "nclusterid"):
-        return special(e, f"{head.replace('cluster', 'cta')}.{axis}")
-    if head in ("cluster_ctaid", "cluster_nctaid") and axis not in ("x", "y", "z"):
+        return e.compare("icmp ugt", reduce(partial(e.op, "mul"), along), 1)
+    if head == "cluster_nctarank":
+        return reduce(partial(e.op, "mul"), along)
+    within = [e.op("urem", e.warp_value("ctaid", "i32", index), along[index]) for index in range(3)]
+    if head == "cluster_ctarank":
+        before = e.op("mul", e.op("add", e.op("mul", within[2], along[1]), within[1]), along[0])
+        return e.op("add", before, within[0])
+    if axis not in ("x", "y", "z"):
         raise Unsupported(f"%{head} is a vector: name its .x, .y or .z")
-    return e.constant(int(head.startswith("cluster_n")), "i32")
+    index = "xyz".index(axis)
+    if head in ("cluster_ctaid", "cluster_nctaid"):
+        return within[index] if head == "cluster_ctaid" else along[index]
+    blocks = e.warp_value(head.replace("cluster", "cta"), "i32", index)
+    return e.op("udiv", blocks, along[index])
 
 
 def _reserved_shared(e, what: str) -> Value:

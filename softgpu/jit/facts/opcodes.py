@@ -126,7 +126,8 @@ _rows("atom", does=Does.UPDATES, agreement=Agreement.NEVER)
 _rows("red", does=Does.UPDATES)
 _rows("cp tensormap", does=Does.COPIES)
 _rows("cvta", pointer=Pointer.KEPT)
-_rows("isspacep createpolicy", pointer=Pointer.LOST)
+_rows("isspacep createpolicy getctarank", pointer=Pointer.LOST)
+_rows("mapa")
 
 # --- between threads -----------------------------------------------------------------------------
 

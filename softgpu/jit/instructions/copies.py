@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 
 from ... import contract
 from ...ptx.program import Register, Unsupported, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from .mbarrier import arrive_after_copies, complete_bytes
-from .memory import OPERATIONS, TYPES, host_address
+from .memory import OPERATIONS, TYPES, host_address, in_block, space_named
 
 _How = contract.flags("BoxHow", "BOX_")
 _FIELDS = contract.values("MapField", "MAP_")
@@ -104,9 +105,8 @@ def _copy_in_bulk(e: FunctionEmitter, item) -> None:
 
 
 def _spaces(item) -> list[str]:
-    """To where, from where: "global" or "shared"."""
-    named = [m.partition("::")[0] for m in item.modifiers]
-    return [name for name in named if name in ("global", "shared")]
+    """To where, from where: "global", "shared" or "cluster"."""
+    return [space for m in item.modifiers if (space := space_named(m))]
 
 
 def _reduction(item) -> int:
@@ -129,11 +129,28 @@ def _written(item) -> str:
     return "red" if "reduce" in item.modifiers else "store"
 
 
-def _check_blocks(e: FunctionEmitter, item, site: str, rest) -> None:
-    """Whether a multicast goes to blocks that there are; rest: what follows the mbarrier."""
-    if "multicast::cluster" in item.modifiers:
-        blocks = e.spill(e.resize(e.read(rest[0], "u16"), "i32"))
-        e.call_void("sg_multicast", "ptr %w", site, str(e.active), f"ptr {blocks}")
+@contextmanager
+def _each_block(e: FunctionEmitter, item, site: str, rest):
+    """For each block that a multicast goes to: the lanes that send there, and what makes of an
+    address in this block the one in that; else, once, all lanes; rest: what follows the
+    mbarrier."""
+    if "multicast::cluster" not in item.modifiers:
+        yield e.active, lambda address: address
+        return
+    blocks = e.resize(e.read(rest[0], "u16"), "i32")
+    checked = "ptr %w", site, str(e.active), f"ptr {e.spill(blocks)}"
+    left, again, end = e.temporary("i32", 1, "left"), e.label(), e.label()
+    e.line(f"store i32 {e.call('i32', 'sg_multicast', *checked)}, ptr {left}")
+    e.line(f"br label %{again}")
+    e.start(again)
+    to_come = Value(e.assign(f"load i32, ptr {left}"), "i32", True)
+    rank = e.intrinsic("cttz", to_come, tail="i1 true")
+    theirs = e.bits(e.compare("icmp ne", e.op("and", blocks, e.op("shl", 1, rank)), 0))
+    yield e.op("and", theirs, e.active), partial(in_block, e, rank)
+    to_come = e.op("and", to_come, e.op("sub", to_come, 1))
+    e.line(f"store {to_come}, ptr {left}")
+    e.line(f"br {e.compare('icmp eq', to_come, 0)}, label %{end}, label %{again}")
+    e.start(end)
 
 
 def _copy_bytes(e: FunctionEmitter, item) -> None:
@@ -143,13 +160,22 @@ def _copy_bytes(e: FunctionEmitter, item) -> None:
     spaces = _spaces(item)
     with e.when_active():
         sites = _sites(e, item)
-        places = host_address(e, target, spaces[0]), host_address(e, source, spaces[1])
-        spilled = e.spill_all(*places, bytes_)
+        to, origin = host_address(e, target, spaces[0]), host_address(e, source, spaces[1])
+        barrier = _Barrier(e, item, rest[0]) if spaces[0] != "global" else None
         how = f"i32 {_reduction(item)}"
-        _check_blocks(e, item, sites[0], rest[1:])
-        e.call_checked("void", "copy_bulk", "ptr %w", *sites, str(e.active), how, *spilled)
-        if spaces[0] == "shared":
-            complete_bytes(e, item, rest[0], bytes_)
+        with _each_block(e, item, sites[0], rest[1:]) as (lanes, there):
+            spilled = e.spill_all(there(to), origin, bytes_)
+            e.call_checked("void", "copy_bulk", "ptr %w", *sites, str(lanes), how, *spilled)
+            if barrier:
+                complete_bytes(e, barrier.site, there(barrier.address), bytes_, lanes)
+
+
+class _Barrier:
+    """The mbarrier that a copy tells of its bytes."""
+
+    def __init__(self, e: FunctionEmitter, item, operand):
+        self.site = e.site(item, "atomic", _spaces(item)[0], 8)
+        self.address = host_address(e, operand, _spaces(item)[0])
 
 
 def _copy_box(e: FunctionEmitter, item) -> None:
@@ -167,15 +193,19 @@ def _copy_box(e: FunctionEmitter, item) -> None:
             f"ptr {e.spill(host_address(e, map_, 'generic'), 'map')}",
             _numbers(e, coordinates, "coordinates"),
             _numbers(e, offsets, "offsets") if offsets else "ptr null",
-            f"ptr {e.spill(host_address(e, shared, 'shared'), 'addresses')}",
         ]
+        place = host_address(e, shared, _spaces(item)[stores])
         bytes_ = e.temporary("i32", 1, "bytes")
         sites = _sites(e, item)
-        _check_blocks(e, item, sites[0], rest)
-        told = str(e.active), f"i32 {len(coordinates)}", f"i32 {how}", *given, f"ptr {bytes_}"
-        e.call_checked("void", "copy_boxes", "ptr %w", *sites, *told)
-        if barrier:
-            complete_bytes(e, item, barrier, e.unspill(bytes_, "i32"))
+        told = _Barrier(e, item, barrier) if barrier else None
+        with _each_block(e, item, sites[0], rest) as (lanes, there):
+            where = f"ptr {e.spill(there(place), 'addresses')}"
+            numbers = str(lanes), f"i32 {len(coordinates)}", f"i32 {how}"
+            all_ = *sites, *numbers, *given, where, f"ptr {bytes_}"
+            e.call_checked("void", "copy_boxes", "ptr %w", *all_)
+            if told:
+                moved = e.unspill(bytes_, "i32")
+                complete_bytes(e, told.site, there(told.address), moved, lanes)
 
 
 def _box_operands(item, stores: bool):

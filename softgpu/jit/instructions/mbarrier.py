@@ -17,11 +17,9 @@ _KINDS = {"init": "store", "inval": "store", "test_wait": "load", "try_wait": "l
 _ONE = Immediate(1)
 
 
-def _place(
-    e: FunctionEmitter, item, operand: Address, kind: str, space: str = ""
-) -> tuple[str, ...]:
+def _place(e: FunctionEmitter, item, operand: Address, kind: str) -> tuple[str, ...]:
     """What the driver's functions take first: the warp, the site, addresses, active lanes."""
-    space = space or space_of(item)
+    space = space_of(item)
     site = e.site(item, kind, space, 8)
     where = e.spill(host_address(e, operand, space), "addresses")
     return "ptr %w", f"i32 {site}", f"ptr {where}", str(e.active)
@@ -98,7 +96,7 @@ def arrive_after_copies(e: FunctionEmitter, item) -> None:
     _call_update(e, place, arrivals, e.constant(0, "i32"), 0)
 
 
-def complete_bytes(e: FunctionEmitter, item, operand: Address, moved: Value) -> None:
-    """Say at an mbarrier that bytes have come."""
-    place = _place(e, item, operand, "atomic", "shared")
+def complete_bytes(e: FunctionEmitter, site: int, where: Value, moved: Value, lanes: Value) -> None:
+    """Say at mbarriers, by their host addresses, that bytes have come."""
+    place = "ptr %w", f"i32 {site}", f"ptr {e.spill(where, 'addresses')}", str(lanes)
     _call_update(e, place, e.constant(0, "i32"), moved, _Arrival.comes)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ... import contract
-from ...ptx.program import Address, Immediate, Register, Unsupported, Vector
-from ..emit.addresses import operand_address, operand_sum
+from ...ptx.program import Address, Immediate, Register, Vector
+from ..emit.addresses import operand_address, operand_sum, special
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from ..facts.layout import SHARED_WINDOW
 from ..facts.opcodes import ORDERED
@@ -19,18 +19,24 @@ from ..facts.types import bits_of, element_of, is_signed, vector_size
 
 _SPACES = ("global", "shared", "local", "const", "param")
 
+_CLUSTER = contract.values("ClusterAddress")
+_OFFSET = (1 << _CLUSTER["cluster_rank_bit"]) - 1
+
 _ONE_PIECE = 16
 """Bytes that the hardware reads and writes at once, if they are one lane's and aligned."""
 
 
 def space_of(item) -> str:
-    """The state space of an access; `shared::cta` is shared."""
-    for modifier in item.modifiers:
-        if modifier.split("::")[0] in _SPACES:
-            if "cluster" in modifier:
-                raise Unsupported("shared memory of a cluster")
-            return modifier.split("::")[0]
-    return "generic"
+    """The state space of an access; `shared::cta` is shared, `shared::cluster` is cluster."""
+    return next((space for m in item.modifiers if (space := space_named(m))), "generic")
+
+
+def space_named(modifier: str) -> str:
+    """The state space that a modifier names, or nothing."""
+    space, _, whose = modifier.partition("::")
+    if space not in _SPACES:
+        return ""
+    return "cluster" if whose == "cluster" else space
 
 
 def _pointer_value(e: FunctionEmitter, field: str) -> Value:
@@ -42,8 +48,33 @@ def _own_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
     """Addresses of an access in its own space: offsets in shared memory, else host addresses."""
     if space == "shared":
         return operand_address(e, operand, "i32")
+    if space == "cluster":
+        return _in_cluster(e, operand_address(e, operand, "i32"))
     address = operand_address(e, operand)
     return e.op("add", _local_base(e), address) if space == "local" else address
+
+
+def _in_cluster(e: FunctionEmitter, address: Value) -> Value:
+    """Addresses of 32 bits, in any block of the cluster, as host addresses: see ClusterAddress."""
+    rank = e.resize(e.op("lshr", address, _CLUSTER["cluster_rank_bit"]), "i64")
+    offset = e.resize(e.op("and", address, _OFFSET), "i64")
+    before = e.op("sub", _pointer_value(e, "cluster_shared"), _CLUSTER["cluster_step"])
+    others = e.op("add", before, e.op("mul", rank, _CLUSTER["cluster_step"]))
+    own = e.compare("icmp eq", rank, 0)
+    return e.op("add", e.select(own, _pointer_value(e, "shared"), others), offset)
+
+
+def in_block(e: FunctionEmitter, rank: Value, address: Value) -> Value:
+    """Host addresses of this block's shared memory as those of the same places in another's."""
+    before = e.op("sub", address, _pointer_value(e, "shared"))
+    theirs = e.op("mul", e.resize(rank, "i64"), _CLUSTER["cluster_step"])
+    return e.op("add", before, e.op("add", _pointer_value(e, "cluster_shared"), theirs))
+
+
+def _rank_of(e: FunctionEmitter, address: Value) -> Value:
+    """In which block of the cluster host addresses lie, by its rank."""
+    past = e.op("sub", address, _pointer_value(e, "cluster_shared"))
+    return e.op("udiv", past, _CLUSTER["cluster_step"])
 
 
 def _to_host(e: FunctionEmitter, address: Value, space: str) -> Value:
@@ -156,7 +187,7 @@ class Access:
         e = self.e
         if self.address.uniform:
             return self.address, e.constant(0, self.address.element)
-        if self.space == "local" or self.operand is None:
+        if self.space in ("local", "cluster") or self.operand is None:
             return e.constant(0, self.address.element), self.address
         return operand_sum(e, self.operand, "i32" if self.space == "shared" else "i64")
 
@@ -626,10 +657,37 @@ def _atomic(e, item):
 def _cvta(e, item):
     space = space_of(item)
     value = e.read(item.operands[1], item.modifiers[-1])
-    if space in ("shared", "local"):
-        base = _pointer_value(e, "shared") if space == "shared" else _local_base(e)
+    if space == "cluster" and "to" not in item.modifiers:
+        value = _in_cluster(e, e.resize(value, "i32"))
+    elif space in ("shared", "cluster", "local"):
+        base = _local_base(e) if space == "local" else _pointer_value(e, "shared")
         value = e.op("sub" if "to" in item.modifiers else "add", e.resize(value, "i64"), base)
     e.write(item.operands[0], e.resize(value, element_of(item.modifiers[-1])))
+
+
+@instruction("mapa")
+def _mapa(e, item):
+    """The place in another block of the cluster that an address is of in this one."""
+    result, address, rank = item.operands
+    kind = item.modifiers[-1]
+    ranks = e.read(rank, "u32")
+    if space_of(item) == "cluster":
+        offset = e.op("and", e.resize(e.read(address, kind), "i32"), _OFFSET)
+        windows = e.op("shl", e.op("add", ranks, 1), _CLUSTER["cluster_rank_bit"])
+        e.write(result, e.resize(e.op("or", windows, offset), element_of(kind)))
+        return
+    host = e.read(address, "u64")
+    further = e.op("sub", e.resize(ranks, "i64"), _rank_of(e, host))
+    e.write(result, e.op("add", host, e.op("mul", further, _CLUSTER["cluster_step"])))
+
+
+@instruction("getctarank")
+def _getctarank(e, item):
+    result, address = item.operands
+    host = e.read(address, item.modifiers[-1])
+    if space_of(item) == "cluster":
+        host = _in_cluster(e, e.resize(host, "i32"))
+    e.write(result, e.resize(_rank_of(e, host), "i32"))
 
 
 @instruction("isspacep")
@@ -655,6 +713,10 @@ def _isspacep(e, item):
 
     if space in ("shared", "local"):
         e.write(item.operands[0], window(space))
+    elif space == "cluster":
+        blocks = special(e, "cluster_nctarank")
+        size = e.op("mul", e.resize(blocks, "i64"), _CLUSTER["cluster_step"])
+        e.write(item.operands[0], within(_pointer_value(e, "cluster_shared"), size))
     elif space == "global":
         elsewhere = e.op("or", window("shared"), window("local"))
         e.write(item.operands[0], e.invert(e.op("or", elsewhere, constants())))

@@ -181,7 +181,8 @@ def _reduced(e: FunctionEmitter, operation: str, value: Value, members: Value) -
 def _barrier(e, item):
     modifiers = [m for m in item.modifiers if m not in ("cta", "aligned")]
     if "cluster" in modifiers:
-        raise e.refusal(item)
+        _barrier_of_cluster(e, item)
+        return
     if modifiers[0] == "warp":  # lanes of a warp run in step already
         e.observe_warp_barrier(e.site(item, "other"), item.operands[0])
         return
@@ -207,6 +208,13 @@ def _barrier(e, item):
                 e.write(destination, Value(result, "i32", True))
             elif reduction:
                 e.write(destination, e.compare("icmp ne", Value(result, "i32", True), 0))
+
+
+def _barrier_of_cluster(e: FunctionEmitter, item) -> None:
+    step = "arrive" if "arrive" in item.modifiers else "wait"
+    with e.when_active():
+        place = f"i32 {e.site(item, 'barrier')}", str(e.active)
+        e.call_checked("void", f"cluster_{step}", "ptr %w", *place)
 
 
 def _first_lane(e: FunctionEmitter, operand) -> str:

@@ -50,30 +50,6 @@ extern "C" __global__ void draw(cudaSurfaceObject_t picture) {
 """,
     ),
     Refused(
-        "cluster",
-        "barrier.cluster",
-        """
-#include <cooperative_groups.h>
-extern "C" __global__ void __cluster_dims__(2, 1, 1) together(int *out) {
-    asm volatile("barrier.cluster.arrive.aligned;");  // here
-    asm volatile("barrier.cluster.wait.aligned;");
-    out[threadIdx.x] = 1;
-}
-""",
-    ),
-    Refused(
-        "shared memory of another block",
-        "mapa",
-        """
-extern "C" __global__ void look(unsigned *out) {
-    __shared__ int s[32];
-    unsigned mine = (unsigned)__cvta_generic_to_shared(s), other;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, 1;" : "=r"(other) : "r"(mine));  // here
-    out[threadIdx.x] = other;
-}
-""",
-    ),
-    Refused(
         "kernel launched by a kernel",
         "__cudaCDP2",
         """

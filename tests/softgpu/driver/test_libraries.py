@@ -8,7 +8,7 @@ import pytest
 
 from tests.softgpu.driver.harness import only_driver
 
-INVALID_VALUE, INVALID_HANDLE, NOT_FOUND, NOT_SUPPORTED = 1, 400, 500, 801
+INVALID_VALUE, INVALID_HANDLE, NOT_FOUND, INVALID_CLUSTER_SIZE = 1, 400, 500, 912
 MAX_DYNAMIC_SHARED = 8
 COOPERATIVE, CLUSTER, OVERLAP, COMPLETION_EVENT, UPDATABLE = 2, 4, 6, 12, 13
 
@@ -187,8 +187,9 @@ def test_launches_with_attributes(driver):
     assert (driver.get(out, 64, np.uint32) == np.arange(64)).all()
     elapsed = ctypes.c_float()
     driver.call("cuEventElapsedTime_v2", byref(elapsed), event, event)  # it was recorded
-    assert launch_ex(driver, out, (CLUSTER, [2 | 1 << 32, 1])) == NOT_SUPPORTED
-    assert "clusters" in driver.error_text(NOT_SUPPORTED)
+    assert launch_ex(driver, out, (CLUSTER, [2 | 1 << 32, 1])) == 0
+    assert launch_ex(driver, out, (CLUSTER, [3 | 1 << 32, 1])) == INVALID_CLUSTER_SIZE
+    assert launch_ex(driver, out, (CLUSTER, [0, 1])) == INVALID_VALUE
     assert launch_ex(driver, out, (UPDATABLE, [1])) == INVALID_VALUE
     assert launch_ex(driver, out, (99, [1])) == INVALID_VALUE
     driver.call("cuEventDestroy_v2", event)
