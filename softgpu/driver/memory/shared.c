@@ -23,8 +23,8 @@ static uint64_t id_at(uint64_t at) { return PAGES_END + at / ALLOCATION_ALIGN * 
 
 static uint64_t inode_of(int descriptor)
 {
-    struct stat found;
-    return fstat(descriptor, &found) ? 0 : found.st_ino;
+    struct statx found; /* fstat has another name in glibc 2.28 */
+    return statx(descriptor, "", AT_EMPTY_PATH, STATX_INO, &found) ? 0 : found.stx_ino;
 }
 
 CUresult shared_file(SharedFile *out)
