@@ -33,6 +33,14 @@ unsigned context_number(void); /* of that device; another after each reset; neve
 CUresult function_of(const void *host, CUfunction *out);
 CUresult variable_of(const void *host, CUdeviceptr *out, size_t *bytes);
 
+/* ---- array.c ---- */
+
+/* A channel description as the driver's format, and back; what one element of an array takes. */
+CUresult elements_of(const struct cudaChannelFormatDesc *channels, CUarray_format *format,
+                     unsigned *count);
+struct cudaChannelFormatDesc channels_of(CUarray_format format, unsigned count);
+CUresult element_bytes(cudaArray_const_t array, size_t *bytes);
+
 /* ---- program.c ---- */
 
 /* Tells whoever watches that a launch begins (0) or is over (1). */

@@ -220,32 +220,42 @@ CUDART cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t fro
                ?: cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
 
-/* Of linear memory; positions and widths are in bytes there. */
+/* Positions and widths are in an array's elements; without an array, in bytes. */
 CUDART cudaMemcpy3D(const struct cudaMemcpy3DParms *asked)
 {
-    if (asked->srcArray || asked->dstArray) return told((CUresult)cudaErrorNotSupported);
+    size_t source = 1, target = 1; /* bytes an element */
+    CUresult result = ready();
+    if (!result && asked->srcArray) result = element_bytes(asked->srcArray, &source);
+    if (!result && asked->dstArray) result = element_bytes(asked->dstArray, &target);
+    if (!result && asked->srcArray && asked->dstArray && source != target)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result) return told(result);
     CUDA_MEMCPY3D copy = {
-        .srcXInBytes = asked->srcPos.x,
+        .srcXInBytes = asked->srcPos.x * source,
         .srcY = asked->srcPos.y,
         .srcZ = asked->srcPos.z,
-        .srcMemoryType = memory_from(asked->srcPtr.ptr, asked->kind),
+        .srcMemoryType =
+            asked->srcArray ? CU_MEMORYTYPE_ARRAY : memory_from(asked->srcPtr.ptr, asked->kind),
         .srcHost = asked->srcPtr.ptr,
         .srcDevice = DEVICE(asked->srcPtr.ptr),
+        .srcArray = (CUarray)asked->srcArray,
         .srcPitch = asked->srcPtr.pitch,
         .srcHeight = asked->srcPtr.ysize,
-        .dstXInBytes = asked->dstPos.x,
+        .dstXInBytes = asked->dstPos.x * target,
         .dstY = asked->dstPos.y,
         .dstZ = asked->dstPos.z,
-        .dstMemoryType = memory_to(asked->dstPtr.ptr, asked->kind),
+        .dstMemoryType =
+            asked->dstArray ? CU_MEMORYTYPE_ARRAY : memory_to(asked->dstPtr.ptr, asked->kind),
         .dstHost = asked->dstPtr.ptr,
         .dstDevice = DEVICE(asked->dstPtr.ptr),
+        .dstArray = (CUarray)asked->dstArray,
         .dstPitch = asked->dstPtr.pitch,
         .dstHeight = asked->dstPtr.ysize,
-        .WidthInBytes = asked->extent.width,
+        .WidthInBytes = asked->extent.width * (asked->srcArray ? source : target),
         .Height = asked->extent.height,
         .Depth = asked->extent.depth,
     };
-    return CALL(cuMemcpy3D(&copy));
+    return told(cuMemcpy3D(&copy));
 }
 
 CUDART cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *asked, cudaStream_t stream)
@@ -322,8 +332,3 @@ CUDART cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t byte
 CUDART cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
                                  enum cudaMemcpyKind kind, cudaStream_t stream)
 { return CALL(cuStreamQuery(stream)) ?: cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind); }
-
-/* Textures are refused where they are made; programs describe their elements before. */
-EXPORT struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
-                                                          enum cudaChannelFormatKind kind)
-{ return (struct cudaChannelFormatDesc){x, y, z, w, kind}; }

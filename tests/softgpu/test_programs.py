@@ -94,6 +94,22 @@ def test_the_launch_says_how_large_clusters_are(folder):
     assert "12 blocks along x; its clusters of 5 must divide them" in done.stderr
 
 
+ARRAYS = """\
+flat: cudaSuccess
+described: 16 16 0 0 0, 7 5 3, 1
+a piece: 23 -26, 30 -33
+a box: 44 -88
+too wide: cudaErrorInvalidValue
+uneven: cudaErrorInvalidChannelDescriptor
+freed twice: cudaErrorInvalidResourceHandle
+"""
+
+
+def test_arrays_are_described_and_copied(folder):
+    done = run(folder, "arrays.cu")
+    assert (done.stdout, done.returncode) == (ARRAYS, 0), done.stderr
+
+
 BLAS = """\
 #include <cstdio>
 extern "C" {
