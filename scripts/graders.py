@@ -24,18 +24,18 @@ CHECK = f'exercises.check("{EXERCISE}", {KERNEL})'
 KERNELSPEC = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 
 
-def install():
-    """The graders, once."""
-    key = setup.digest(*PACKAGES)
-    if setup.stamp_is("graders", key):
+def install(environment, packages):
+    """Packages in an environment of their own that sees the lab's, once."""
+    key = setup.digest(*packages)
+    if setup.stamp_is(environment.name, key):
         return
-    subprocess.run([sys.executable, "-m", "venv", "--clear", ENVIRONMENT], check=True)
-    packages = Path(sysconfig.get_path("purelib"))
-    theirs = ENVIRONMENT / packages.relative_to(setup.VENV)
-    (theirs / "lab.pth").write_text(f"import site; site.addsitedir({str(packages)!r})\n")
-    pip = [ENVIRONMENT / "bin/python", "-m", "pip", "install", "-q", *PACKAGES]
+    subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
+    lab = Path(sysconfig.get_path("purelib"))
+    theirs = environment / lab.relative_to(setup.VENV)
+    (theirs / "lab.pth").write_text(f"import site; site.addsitedir({str(lab)!r})\n")
+    pip = [environment / "bin/python", "-m", "pip", "install", "-q", *packages]
     subprocess.run(pip, check=True)
-    setup.write_stamp("graders", key)
+    setup.write_stamp(environment.name, key)
 
 
 def handed_in():
@@ -111,7 +111,7 @@ def by_otter(folder):
 
 
 def main():
-    install()
+    install(ENVIRONMENT, PACKAGES)
     right = {learner: points for learner, (_, points) in handed_in().items()}
     for grade in by_nbgrader, by_otter:
         with tempfile.TemporaryDirectory() as folder:
