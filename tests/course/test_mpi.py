@@ -142,9 +142,9 @@ refused(ops.broadcast, x, comm=comm, root=4)
 
 def test_a_rank_that_never_comes_is_named(tmp_path):
     look = """
-mpi.PATIENCE = 2
 x = gpuarray.to_gpu(np.zeros(8, np.float32))
 ops.all_reduce(x, comm)
+mpi.PATIENCE = 2
 if rank == 2:
     time.sleep(60)
 ops.all_reduce(x, comm)
