@@ -107,51 +107,47 @@ CUresult element_bytes(cudaArray_const_t array, size_t *bytes)
 
 /* ---- copies; addresses say themselves where they lead ---- */
 
-CUDART cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
-                           size_t width, size_t height, enum cudaMemcpyKind kind)
-{
-    (void)kind;
-    return CALL(cuMemcpy2DUnaligned(&(CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
-                                                     .srcDevice = DEVICE(from),
-                                                     .srcPitch = pitch,
-                                                     .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                                                     .dstArray = ARRAY(to),
-                                                     .dstXInBytes = x,
-                                                     .dstY = y,
-                                                     .WidthInBytes = width,
-                                                     .Height = height}));
-}
-
 CUDART cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
                                 size_t width, size_t height, enum cudaMemcpyKind kind,
                                 cudaStream_t stream)
 {
-    return CALL(cuStreamQuery(stream))
-               ?: cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind);
+    (void)kind;
+    return CALL(cuMemcpy2DAsync(&(CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                                                 .srcDevice = DEVICE(from),
+                                                 .srcPitch = pitch,
+                                                 .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                                 .dstArray = ARRAY(to),
+                                                 .dstXInBytes = x,
+                                                 .dstY = y,
+                                                 .WidthInBytes = width,
+                                                 .Height = height},
+                                stream));
 }
 
-CUDART cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
-                             size_t width, size_t height, enum cudaMemcpyKind kind)
-{
-    (void)kind;
-    return CALL(cuMemcpy2DUnaligned(&(CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_ARRAY,
-                                                     .srcArray = ARRAY(from),
-                                                     .srcXInBytes = x,
-                                                     .srcY = y,
-                                                     .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
-                                                     .dstDevice = DEVICE(to),
-                                                     .dstPitch = pitch,
-                                                     .WidthInBytes = width,
-                                                     .Height = height}));
-}
+CUDART cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
+                           size_t width, size_t height, enum cudaMemcpyKind kind)
+{ return cudaMemcpy2DToArrayAsync(to, x, y, from, pitch, width, height, kind, NULL); }
 
 CUDART cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x,
                                   size_t y, size_t width, size_t height, enum cudaMemcpyKind kind,
                                   cudaStream_t stream)
 {
-    return CALL(cuStreamQuery(stream))
-               ?: cudaMemcpy2DFromArray(to, pitch, from, x, y, width, height, kind);
+    (void)kind;
+    return CALL(cuMemcpy2DAsync(&(CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                                                 .srcArray = ARRAY(from),
+                                                 .srcXInBytes = x,
+                                                 .srcY = y,
+                                                 .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                                                 .dstDevice = DEVICE(to),
+                                                 .dstPitch = pitch,
+                                                 .WidthInBytes = width,
+                                                 .Height = height},
+                                stream));
 }
+
+CUDART cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
+                             size_t width, size_t height, enum cudaMemcpyKind kind)
+{ return cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, NULL); }
 
 CUDART cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
                                 size_t from_x, size_t from_y, size_t width, size_t height,

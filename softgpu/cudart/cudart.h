@@ -32,6 +32,17 @@ unsigned context_number(void); /* of that device; another after each reset; neve
 /* A kernel or a variable by the address that the host's code has for it. */
 CUresult function_of(const void *host, CUfunction *out);
 CUresult variable_of(const void *host, CUdeviceptr *out, size_t *bytes);
+const void *host_of(CUfunction function); /* the other way round; or NULL */
+
+/* ---- memory.c ---- */
+
+/* A copy as the driver is asked for it. */
+CUresult copy_of(const struct cudaMemcpy3DParms *asked, CUDA_MEMCPY3D *out);
+
+/* ---- launch.c ---- */
+
+/* The error of a launch, on stderr too, as many programs never ask. */
+CUresult told_aloud(CUresult result);
 
 /* ---- array.c ---- */
 

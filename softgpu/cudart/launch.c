@@ -37,15 +37,14 @@ EXPORT cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *s
 
 /* ---- launches ---- */
 
-/* A launch that failed is told on stderr, as many programs never ask. What was wrong with asking for
-   it is the launch's error; what happened while it ran, that of every call from then on. */
-static CUresult told_aloud(CUresult result)
+/* What was wrong with asking for it is the launch's error; what happened while it ran, that of every
+   call from then on. */
+CUresult told_aloud(CUresult result)
 {
     if (result) fprintf(stderr, "softgpu: %s\n", cudaGetErrorString((cudaError_t)result));
-    if (result == CUDA_ERROR_INVALID_VALUE) return (CUresult)cudaErrorInvalidConfiguration;
     if (result < CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES ||
-        result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE || result == CUDA_ERROR_NOT_SUPPORTED ||
-        result == CUDA_ERROR_INVALID_CLUSTER_SIZE)
+        result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE ||
+        (result >= CUDA_ERROR_NOT_SUPPORTED && result != CUDA_ERROR_UNKNOWN))
         return result;
     context_breaks(result);
     return CUDA_SUCCESS;
@@ -62,7 +61,9 @@ static cudaError_t launch(const void *host, void **arguments, const CUlaunchConf
         result = cuLaunchKernelEx(config, function, arguments, NULL);
         observe_launch(1);
     }
-    return told(told_aloud(result));
+    result = told_aloud(result);
+    return told(result == CUDA_ERROR_INVALID_VALUE ? (CUresult)cudaErrorInvalidConfiguration
+                                                   : result);
 }
 
 static CUlaunchConfig configured(dim3 grid, dim3 block, size_t shared, cudaStream_t stream)

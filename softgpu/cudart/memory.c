@@ -161,26 +161,26 @@ static CUmemorytype memory_from(const void *from, enum cudaMemcpyKind kind)
                      kind);
 }
 
-static CUresult copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+static CUresult copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                     cudaStream_t stream)
 {
     CUresult result = ready();
     if (result || !bytes) return result;
     if ((unsigned)kind > cudaMemcpyDefault) return (CUresult)cudaErrorInvalidMemcpyDirection;
     bool to_device = memory_to(to, kind) == CU_MEMORYTYPE_DEVICE;
     bool from_device = memory_from(from, kind) == CU_MEMORYTYPE_DEVICE;
-    if (to_device && from_device) return cuMemcpyDtoD(DEVICE(to), DEVICE(from), bytes);
-    if (to_device) return cuMemcpyHtoD(DEVICE(to), from, bytes);
-    if (from_device) return cuMemcpyDtoH(to, DEVICE(from), bytes);
-    memmove(to, from, bytes);
-    return CUDA_SUCCESS;
+    if (to_device && from_device) return cuMemcpyDtoDAsync(DEVICE(to), DEVICE(from), bytes, stream);
+    if (to_device) return cuMemcpyHtoDAsync(DEVICE(to), from, bytes, stream);
+    if (from_device) return cuMemcpyDtoHAsync(to, DEVICE(from), bytes, stream);
+    return cuMemcpyAsync(DEVICE(to), DEVICE(from), bytes, stream);
 }
-
-CUDART cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
-{ return told(copy(to, from, bytes, kind)); }
 
 CUDART cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                        cudaStream_t stream)
-{ return CALL(cuStreamQuery(stream)) ?: cudaMemcpy(to, from, bytes, kind); }
+{ return told(copy(to, from, bytes, kind, stream)); }
+
+CUDART cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{ return cudaMemcpyAsync(to, from, bytes, kind, NULL); }
 
 CUDART cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
@@ -195,8 +195,8 @@ CUDART cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_d
     return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
-CUDART cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                    size_t height, enum cudaMemcpyKind kind)
+CUDART cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     CUDA_MEMCPY2D copy = {
         .srcMemoryType = memory_from(from, kind),
@@ -210,18 +210,15 @@ CUDART cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pit
         .WidthInBytes = width,
         .Height = height,
     };
-    return CALL(cuMemcpy2DUnaligned(&copy));
+    return CALL(cuMemcpy2DAsync(&copy, stream));
 }
 
-CUDART cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                         size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return CALL(cuStreamQuery(stream))
-               ?: cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
-}
+CUDART cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                    size_t height, enum cudaMemcpyKind kind)
+{ return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL); }
 
 /* Positions and widths are in an array's elements; without an array, in bytes. */
-CUDART cudaMemcpy3D(const struct cudaMemcpy3DParms *asked)
+CUresult copy_of(const struct cudaMemcpy3DParms *asked, CUDA_MEMCPY3D *out)
 {
     size_t source = 1, target = 1; /* bytes an element */
     CUresult result = ready();
@@ -229,8 +226,8 @@ CUDART cudaMemcpy3D(const struct cudaMemcpy3DParms *asked)
     if (!result && asked->dstArray) result = element_bytes(asked->dstArray, &target);
     if (!result && asked->srcArray && asked->dstArray && source != target)
         result = CUDA_ERROR_INVALID_VALUE;
-    if (result) return told(result);
-    CUDA_MEMCPY3D copy = {
+    if (result) return result;
+    *out = (CUDA_MEMCPY3D){
         .srcXInBytes = asked->srcPos.x * source,
         .srcY = asked->srcPos.y,
         .srcZ = asked->srcPos.z,
@@ -255,41 +252,48 @@ CUDART cudaMemcpy3D(const struct cudaMemcpy3DParms *asked)
         .Height = asked->extent.height,
         .Depth = asked->extent.depth,
     };
-    return told(cuMemcpy3D(&copy));
+    return CUDA_SUCCESS;
 }
 
 CUDART cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *asked, cudaStream_t stream)
-{ return CALL(cuStreamQuery(stream)) ?: cudaMemcpy3D(asked); }
-
-CUDART cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *asked)
 {
-    return cudaMemcpy3D(&(struct cudaMemcpy3DParms){.srcArray = asked->srcArray,
-                                                    .srcPos = asked->srcPos,
-                                                    .srcPtr = asked->srcPtr,
-                                                    .dstArray = asked->dstArray,
-                                                    .dstPos = asked->dstPos,
-                                                    .dstPtr = asked->dstPtr,
-                                                    .extent = asked->extent,
-                                                    .kind = cudaMemcpyDeviceToDevice});
+    CUDA_MEMCPY3D copy;
+    return told(copy_of(asked, &copy) ?: cuMemcpy3DAsync(&copy, stream));
 }
 
+CUDART cudaMemcpy3D(const struct cudaMemcpy3DParms *asked)
+{ return cudaMemcpy3DAsync(asked, NULL); }
+
 CUDART cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *asked, cudaStream_t stream)
-{ return CALL(cuStreamQuery(stream)) ?: cudaMemcpy3DPeer(asked); }
+{
+    return cudaMemcpy3DAsync(&(struct cudaMemcpy3DParms){.srcArray = asked->srcArray,
+                                                         .srcPos = asked->srcPos,
+                                                         .srcPtr = asked->srcPtr,
+                                                         .dstArray = asked->dstArray,
+                                                         .dstPos = asked->dstPos,
+                                                         .dstPtr = asked->dstPtr,
+                                                         .extent = asked->extent,
+                                                         .kind = cudaMemcpyDeviceToDevice},
+                             stream);
+}
+
+CUDART cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *asked)
+{ return cudaMemcpy3DPeerAsync(asked, NULL); }
 
 /* ---- memsets ---- */
 
-CUDART cudaMemset(void *pointer, int value, size_t bytes)
-{ return bytes ? CALL(cuMemsetD8(DEVICE(pointer), value, bytes)) : cudaSuccess; }
-
 CUDART cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
-{ return CALL(cuStreamQuery(stream)) ?: cudaMemset(pointer, value, bytes); }
+{ return bytes ? CALL(cuMemsetD8Async(DEVICE(pointer), value, bytes, stream)) : cudaSuccess; }
 
-CUDART cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)
-{ return CALL(cuMemsetD2D8(DEVICE(pointer), pitch, value, width, height)); }
+CUDART cudaMemset(void *pointer, int value, size_t bytes)
+{ return cudaMemsetAsync(pointer, value, bytes, NULL); }
 
 CUDART cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
                          cudaStream_t stream)
-{ return CALL(cuStreamQuery(stream)) ?: cudaMemset2D(pointer, pitch, value, width, height); }
+{ return CALL(cuMemsetD2D8Async(DEVICE(pointer), pitch, value, width, height, stream)); }
+
+CUDART cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)
+{ return cudaMemset2DAsync(pointer, pitch, value, width, height, NULL); }
 
 CUDART cudaMemset3D(struct cudaPitchedPtr to, int value, struct cudaExtent extent)
 {
@@ -309,26 +313,26 @@ CUDART cudaGetSymbolAddress(void **out, const void *symbol)
 CUDART cudaGetSymbolSize(size_t *bytes, const void *symbol)
 { return CALL(variable_of(symbol, NULL, bytes)); }
 
-CUDART cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
-                          enum cudaMemcpyKind kind)
+CUDART cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
+                               enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     CUdeviceptr variable;
     CUresult result = ready() ?: variable_of(symbol, &variable, NULL);
-    return told(result ?: copy((char *)(uintptr_t)variable + offset, from, bytes, kind));
+    return told(result ?: copy((char *)(uintptr_t)variable + offset, from, bytes, kind, stream));
+}
+
+CUDART cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                          enum cudaMemcpyKind kind)
+{ return cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kind, NULL); }
+
+CUDART cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
+                                 enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    CUdeviceptr variable;
+    CUresult result = ready() ?: variable_of(symbol, &variable, NULL);
+    return told(result ?: copy(to, (char *)(uintptr_t)variable + offset, bytes, kind, stream));
 }
 
 CUDART cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
                             enum cudaMemcpyKind kind)
-{
-    CUdeviceptr variable;
-    CUresult result = ready() ?: variable_of(symbol, &variable, NULL);
-    return told(result ?: copy(to, (char *)(uintptr_t)variable + offset, bytes, kind));
-}
-
-CUDART cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
-                               enum cudaMemcpyKind kind, cudaStream_t stream)
-{ return CALL(cuStreamQuery(stream)) ?: cudaMemcpyToSymbol(symbol, from, bytes, offset, kind); }
-
-CUDART cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
-                                 enum cudaMemcpyKind kind, cudaStream_t stream)
-{ return CALL(cuStreamQuery(stream)) ?: cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind); }
+{ return cudaMemcpyFromSymbolAsync(to, symbol, bytes, offset, kind, NULL); }

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <search.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cudart.h"
 
@@ -22,10 +23,11 @@ struct Symbol {
     const void *host; /* what the host has as the name of it */
     const char *name;
     Binary *binary;
-    Symbol *next_managed;
+    Symbol *older, *next_managed;
 };
 
 static void *symbols; /* a tree by `host` */
+static Symbol *newest;
 static Binary **binaries;
 static size_t count;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -43,6 +45,8 @@ static Symbol *new_symbol(Binary *binary, const void *host, const char *name)
     *symbol = (Symbol){.host = host, .name = name, .binary = binary};
     pthread_mutex_lock(&mutex);
     tsearch(symbol, &symbols, by_host);
+    symbol->older = newest;
+    newest = symbol;
     pthread_mutex_unlock(&mutex);
     return symbol;
 }
@@ -93,6 +97,20 @@ CUresult variable_of(const void *host, CUdeviceptr *out, size_t *bytes)
                                    symbol->name);
     pthread_mutex_unlock(&mutex);
     return result == CUDA_ERROR_NOT_FOUND ? (CUresult)cudaErrorInvalidSymbol : result;
+}
+
+const void *host_of(CUfunction function)
+{
+    CUmodule module;
+    const char *name;
+    if (cuFuncGetModule(&module, function) || cuFuncGetName(&name, function)) return NULL;
+    pthread_mutex_lock(&mutex);
+    const Symbol *symbol = newest;
+    while (symbol &&
+           (symbol->binary->on[current_device()].module != module || strcmp(symbol->name, name)))
+        symbol = symbol->older;
+    pthread_mutex_unlock(&mutex);
+    return symbol ? symbol->host : NULL;
 }
 
 /* ---- what nvcc writes calls of ---- */

@@ -42,14 +42,11 @@ CUDART cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
 
 CUDART cudaEventCreate(cudaEvent_t *out) { return cudaEventCreateWithFlags(out, 0); }
 
-CUDART cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{ return CALL(cuEventRecord(event, stream)); }
-
 CUDART cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
-{
-    (void)flags;
-    return cudaEventRecord(event, stream);
-}
+{ return CALL(cuEventRecordWithFlags(event, stream, flags)); }
+
+CUDART cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{ return cudaEventRecordWithFlags(event, stream, 0); }
 
 CUDART cudaEventQuery(cudaEvent_t event) { return CALL(cuEventQuery(event)); }
 

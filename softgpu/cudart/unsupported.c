@@ -1,5 +1,5 @@
 /* What CUDA's runtime has and this one has not: each answers so, by name. unsupported.inc is made
-   from cuda_runtime_api.h: REFUSED(cudaGraphCreate) and so on. */
+   from cuda_runtime_api.h: REFUSED(cudaCreateTextureObject) and so on. */
 #include <stdio.h>
 
 int told(int result);

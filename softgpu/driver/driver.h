@@ -385,6 +385,12 @@ typedef struct {
     void *pointers[];
 } NodeArguments;
 
+/* Of a kernel's node: how its blocks run together. */
+typedef struct {
+    bool cooperative;
+    uint32_t cluster[3]; /* blocks of one; 0: as the kernel says */
+} Together;
+
 typedef struct Node {
     CUgraphNode handle, origin; /* that it was copied from */
     struct Graph *graph;
@@ -393,7 +399,8 @@ typedef struct Node {
     NodeParams params;
     NodeArguments *arguments; /* a kernel's, or NULL */
     CUcontext context;        /* that was current */
-    bool cooperative, disabled;
+    Together together;
+    bool disabled;
     bool joined; /* to the stream that a capture began with */
 } Node;
 
@@ -458,7 +465,7 @@ int capture_exchange_mode(int mode); /* of the thread */
 
 /* Whether a kernel's node could be launched, and its arguments, copied; NULL where it has none. */
 CUresult launch_prepare(const KernelNode *node, NodeArguments **out);
-CUresult launch_node(const KernelNode *node, bool cooperative);
+CUresult launch_node(const Node *node);
 
 /* ---- fiber.c: stacks and switching between them ---- */
 

@@ -126,7 +126,7 @@ static Node *copy_node(Graph *graph, const Node *from)
     if (!node) return NULL;
     node->origin = from->handle;
     node->context = from->context;
-    node->cooperative = from->cooperative;
+    node->together = from->together;
     node->disabled = from->disabled;
     return node;
 }

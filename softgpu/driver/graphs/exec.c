@@ -93,7 +93,7 @@ static CUresult run_node(const Node *node)
     const NodeParams *params = &node->params;
     const MemsetNode *set = &params->memset;
     switch (params->type) {
-    case NODE_KERNEL: return launch_node(&params->kernel, node->cooperative);
+    case NODE_KERNEL: return launch_node(node);
     case NODE_MEMCPY: return memory_copy(&params->memcpy.copy);
     case NODE_MEMSET:
         return memory_set(set->to, set->pitch, set->value, set->size, set->width, set->height);

@@ -89,14 +89,15 @@ static NodeParams of_kernel(const KernelNode *kernel, bool whole)
 KERNEL_CALLS(, false)
 KERNEL_CALLS(_v2, true)
 
-enum { COOPERATIVE = 2 }; /* CU_LAUNCH_ATTRIBUTE_... */
+enum { COOPERATIVE = 2, CLUSTER = 4 }; /* CU_LAUNCH_ATTRIBUTE_... */
 
 CUAPI cuGraphKernelNodeSetAttribute(CUgraphNode handle, int attribute, const int *value)
 {
     NEED_NODE(node, handle);
     NEED_TYPE(node, NODE_KERNEL);
     NEED_PARAMS(value);
-    if (attribute == COOPERATIVE) node->cooperative = *value;
+    if (attribute == COOPERATIVE) node->together.cooperative = *value;
+    if (attribute == CLUSTER) memcpy(node->together.cluster, value, sizeof node->together.cluster);
     return CUDA_SUCCESS;
 }
 
@@ -107,7 +108,8 @@ CUAPI cuGraphKernelNodeGetAttribute(CUgraphNode handle, int attribute, int *valu
     NEED_TYPE(node, NODE_KERNEL);
     NEED_PARAMS(value);
     memset(value, 0, sizeof(((LaunchAttribute *)0)->pad));
-    if (attribute == COOPERATIVE) *value = node->cooperative;
+    if (attribute == COOPERATIVE) *value = node->together.cooperative;
+    if (attribute == CLUSTER) memcpy(value, node->together.cluster, sizeof node->together.cluster);
     return CUDA_SUCCESS;
 }
 
@@ -117,7 +119,7 @@ CUAPI cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from)
     NEED_NODE(source, from);
     NEED_TYPE(target, NODE_KERNEL);
     NEED_TYPE(source, NODE_KERNEL);
-    target->cooperative = source->cooperative;
+    target->together = source->together;
     return CUDA_SUCCESS;
 }
 

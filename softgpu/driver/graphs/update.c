@@ -48,7 +48,7 @@ static CUresult take_over(Graph *old, const Graph *new)
         result = is->params.type == NODE_GRAPH ? take_over(child_of(was), child_of(is))
                                                : node_change(was, &is->params);
         was->context = is->context;
-        was->cooperative = is->cooperative;
+        was->together = is->together;
     }
     return result;
 }

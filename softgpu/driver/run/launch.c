@@ -12,12 +12,14 @@ typedef struct {
     const uint32_t *grid, *block;
     uint32_t shared;
     CUstream stream;
-    bool cooperative;
-    uint32_t cluster[3]; /* blocks of one; 0: as the kernel says */
+    Together together;
 } Shape;
 
 static uint32_t cluster_along(const Kernel *kernel, const Shape *shape, int axis)
-{ return shape->cluster[axis] ? shape->cluster[axis] : MAX(kernel->cluster[axis], 1); }
+{
+    return shape->together.cluster[axis] ? shape->together.cluster[axis]
+                                         : MAX(kernel->cluster[axis], 1);
+}
 
 static CUresult check_cluster(const Kernel *kernel, const Shape *shape)
 {
@@ -163,7 +165,7 @@ static void set_job(Job *job, const Kernel *kernel, const Shape *shape)
     job->dynamic_shared = shape->shared;
     job->local_stride = local_stride(kernel->local_bytes);
     job->blocks = (uint64_t)job->grid[0] * job->grid[1] * job->grid[2];
-    job->cooperative = shape->cooperative || all_cooperative;
+    job->cooperative = shape->together.cooperative || all_cooperative;
 }
 
 /* The largest whole number among the arguments of a launch; neither negative ones nor pointers. */
@@ -352,7 +354,7 @@ static CUresult launch_captured(CUfunction function, const Shape *shape, void **
     Node *made;
     CUresult result = launch_prepare(&node.kernel, &arguments);
     if (!result) result = capture_node(shape->stream, &node, arguments, &made);
-    if (!result) made->cooperative = shape->cooperative;
+    if (!result) made->together = shape->together;
     return result;
 }
 
@@ -364,10 +366,12 @@ static CUresult launch_with(CUfunction function, const Shape *shape, void **para
     return (captured ? launch_captured : launch_now)(function, shape, params, extra);
 }
 
-CUresult launch_node(const KernelNode *node, bool cooperative)
+CUresult launch_node(const Node *node)
 {
-    const Shape shape = {node->grid, node->block, node->shared, NULL, cooperative};
-    return launch_now(node->function ? node->function : node->kernel, &shape, node->params, NULL);
+    const KernelNode *kernel = &node->params.kernel;
+    const Shape shape = {kernel->grid, kernel->block, kernel->shared, NULL, node->together};
+    return launch_now(kernel->function ? kernel->function : kernel->kernel, &shape, kernel->params,
+                      NULL);
 }
 
 CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -375,7 +379,7 @@ CUAPI cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsi
                      CUstream stream, void **params, void **extra)
 {
     const uint32_t grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
-    return launch_with(function, &(Shape){grid, block, shared, stream, false}, params, extra);
+    return launch_with(function, &(Shape){grid, block, shared, stream}, params, extra);
 }
 
 /* All blocks are there at once, and may wait for each other. */
@@ -384,17 +388,18 @@ CUAPI cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned g
                                 unsigned block_z, unsigned shared, CUstream stream, void **params)
 {
     const uint32_t grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
-    return launch_with(function, &(Shape){grid, block, shared, stream, true}, params, NULL);
+    return launch_with(function, &(Shape){grid, block, shared, stream, {.cooperative = true}},
+                       params, NULL);
 }
 
 static CUresult heed(const LaunchAttribute *attribute, Shape *shape)
 {
     switch (attribute->id) {
-    case LAUNCH_COOPERATIVE: shape->cooperative = attribute->on; return CUDA_SUCCESS;
+    case LAUNCH_COOPERATIVE: shape->together.cooperative = attribute->on; return CUDA_SUCCESS;
     case LAUNCH_CLUSTER:
         for (int i = 0; i < 3; i++) {
-            shape->cluster[i] = attribute->dimension[i];
-            if (!shape->cluster[i])
+            shape->together.cluster[i] = attribute->dimension[i];
+            if (!shape->together.cluster[i])
                 return fail(CUDA_ERROR_INVALID_VALUE, "clusters of 0 blocks along %c", "xyz"[i]);
         }
         return CUDA_SUCCESS;
@@ -473,7 +478,7 @@ CUAPI cuLaunchGridAsync(CUfunction function, int width, int height, CUstream str
     NEED_CONTEXT(context);
     NEED_KERNEL(kernel, function);
     const uint32_t grid[3] = {width, height, 1};
-    const Shape shape = {grid, kernel->block_shape, kernel->shared_size, stream, false};
+    const Shape shape = {grid, kernel->block_shape, kernel->shared_size, stream};
     void *extra[] = {(void *)BUFFER_POINTER, kernel->param_buffer, (void *)BUFFER_SIZE,
                      &kernel->param_size, (void *)END_OF_OPTIONS};
     return launch_with(function, &shape, NULL, extra);

@@ -3,7 +3,7 @@
 import ctypes
 import threading
 from contextlib import contextmanager
-from ctypes import byref, c_int, c_size_t, c_uint64, c_void_p
+from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
 import numpy as np
 import pytest
@@ -155,6 +155,25 @@ def test_a_rectangle_is_captured(driver, streams):
     wanted = np.zeros((4, 8), np.uint8)
     wanted[1:3, 1:4] = 5
     assert (driver.get(image, 32, np.uint8).reshape(4, 8) == wanted).all()
+
+
+def test_a_captured_kernel_keeps_its_clusters(driver, streams, numbers):
+    class Attribute(ctypes.Structure):
+        _fields_ = [("id", c_int), ("pad", c_int), ("dimension", c_uint * 16)]
+
+    class Config(ctypes.Structure):
+        _fields_ = [("grid", c_uint * 3), ("block", c_uint * 3), ("shared", c_uint),
+                    ("stream", c_void_p), ("attributes", c_void_p), ("count", c_uint)]  # fmt: skip
+
+    cluster = 4
+    stream, told = streams.begin(streams.new()), (c_uint * 16)()
+    attribute = Attribute(cluster, 0, (2, 1, 1))
+    config = Config((4, 1, 1), (32, 1, 1), 0, stream, ctypes.addressof(attribute), 1)
+    driver.call("cuLaunchKernelEx", byref(config), driver.function("empty"), None, None)
+    (node,), _ = streams.next(stream)
+    driver.call("cuGraphKernelNodeGetAttribute", c_void_p(node), cluster, told)
+    assert told[:3] == [2, 1, 1]
+    launch(driver, streams.end(stream))
 
 
 def test_events_fork_and_join(driver, streams, numbers):

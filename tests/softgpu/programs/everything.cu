@@ -100,8 +100,6 @@ int main(int argc, char **argv)
     check("freed twice", (cudaFree(x), cudaFree(x)));
     check("too large a block", (shift<float><<<1, 2000>>>(rows, 1, 1), cudaGetLastError()));
     check("told once", cudaGetLastError());
-    cudaGraph_t graph;
-    check("graph", cudaGraphCreate(&graph, 0));
     cudaTextureObject_t texture;
     check("texture", cudaCreateTextureObject(&texture, NULL, NULL, NULL));
     check("reset", cudaDeviceReset());
