@@ -25,7 +25,8 @@ static void *driver;
 __attribute__((visibility("default"))) void trace(void *handle) { driver = handle; }
 CUresult cuGetErrorString(CUresult, const char **);
 #define FORMAT(x) _Generic((x), const char *: "%s", float: "%g", \\
-    int: "%d", unsigned: "%u", uint64_t: "%lu", default: "%p")
+    int: "%d", unsigned: "%u", uint64_t: "%lu", \\
+    IpcHandle: "...", default: "%p")
 #define SHOW(text, x) (fputs(text "=", stderr), fprintf(stderr, FORMAT(x), (x)))
 #define SHOW_AT(text, x) ((x) && !answer ? SHOW("*" text, *(x)) : SHOW(text, x))
 static CUresult told(CUresult code)

@@ -157,6 +157,10 @@ typedef struct {
 } LaunchConfig;
 
 typedef struct {
+    uint64_t words[8];
+} IpcHandle;
+
+typedef struct {
     size_t Width, Height, Depth;
     int Format;
     unsigned NumChannels, Flags;

@@ -13,24 +13,22 @@ typedef struct {
     };
 } Known;
 
-typedef union {
-    char bytes[64];
-    Known known;
-} IpcHandle;
+_Static_assert(sizeof(Known) <= sizeof(IpcHandle), "it fits");
+static Known *known(IpcHandle *handle) { return (Known *)handle; }
 
 static const char MEMORY_KIND[8] = "memory", EVENT_KIND[8] = "event";
 
-static CUresult check_kind(const IpcHandle *handle, const char kind[8])
+static CUresult check_kind(IpcHandle *handle, const char kind[8])
 {
-    if (!memcmp(handle->known.kind, kind, sizeof handle->known.kind)) return CUDA_SUCCESS;
+    if (!memcmp(known(handle)->kind, kind, sizeof known(handle)->kind)) return CUDA_SUCCESS;
     return fail(CUDA_ERROR_INVALID_HANDLE, "this is no handle of another process's %s", kind);
 }
 
 static void begin(IpcHandle *handle, const char kind[8], int device)
 {
     memset(handle, 0, sizeof *handle);
-    memcpy(handle->known.kind, kind, sizeof handle->known.kind);
-    handle->known.device = device;
+    memcpy(known(handle)->kind, kind, sizeof known(handle)->kind);
+    known(handle)->device = device;
 }
 
 /* ---- the driver calls ---- */
@@ -47,7 +45,7 @@ CUAPI cuIpcGetMemHandle(IpcHandle *out, CUdeviceptr address)
                       (unsigned long long)address);
     else {
         begin(out, MEMORY_KIND, found->device);
-        result = memory_share(address, &out->known.place);
+        result = memory_share(address, &known(out)->place);
     }
     driver_unlock();
     return result;
@@ -61,12 +59,12 @@ CUAPI cuIpcOpenMemHandle_v2(CUdeviceptr *out, IpcHandle handle, unsigned flags)
         return fail(CUDA_ERROR_INVALID_VALUE, "flags must be CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS");
     CUresult result = check_kind(&handle, MEMORY_KIND);
     if (result) return result;
-    if (!is_device(handle.known.device))
+    if (!is_device(known(&handle)->device))
         return fail(CUDA_ERROR_INVALID_DEVICE,
                     "the memory is of device %d: give this process SOFTGPU_DEVICES=%d or more",
-                    handle.known.device, handle.known.device + 1);
+                    known(&handle)->device, known(&handle)->device + 1);
     driver_lock();
-    result = memory_import(context, handle.known.device, &handle.known.place, out);
+    result = memory_import(context, known(&handle)->device, &known(&handle)->place, out);
     driver_unlock();
     return result;
 }
@@ -91,7 +89,7 @@ CUAPI cuIpcGetEventHandle(IpcHandle *out, CUevent event)
     if (result) return result;
     begin(out, EVENT_KIND, context->device);
     driver_lock();
-    result = shared_file(&out->known.of);
+    result = shared_file(&known(out)->of);
     driver_unlock();
     return result;
 }
@@ -102,7 +100,7 @@ CUAPI cuIpcOpenEventHandle(CUevent *out, IpcHandle handle)
     int descriptor;
     NEED_CONTEXT(context);
     CUresult result = check_kind(&handle, EVENT_KIND);
-    if (!result) result = shared_open(&handle.known.of, &descriptor);
+    if (!result) result = shared_open(&known(&handle)->of, &descriptor);
     if (result) return result;
     close(descriptor);
     return cuEventCreate(out, EVENT_DISABLE_TIMING);
