@@ -13,7 +13,7 @@ CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: lab fresh book exercises mutants fuzz graders test test-all products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
-	cuda-core-tests cuda-bindings-tests lock wheel colab clean
+	cuda-core-tests cuda-bindings-tests lock wheel colab exam notes clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
 lab: setup
@@ -125,6 +125,15 @@ wheel: setup
 # What a branch `colab` of REPOSITORY=https://github.com/OWNER/NAME holds, in build/colab.
 colab: wheel
 	@.venv/bin/python scripts/colab.py $(or $(REPOSITORY),$(error Which? make colab REPOSITORY=https://github.com/OWNER/NAME))
+
+# Twenty questions for an exam: does the software GPU find their answers?
+exam: setup
+	@.venv/bin/python teach/exam.py
+
+# Notes for teachers, from the notebooks' predictions, in build/notes.md.
+notes: setup
+	@mkdir -p build
+	@.venv/bin/python teach/notes.py > build/notes.md
 
 # Back to a fresh clone.
 clean:

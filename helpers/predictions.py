@@ -15,7 +15,7 @@ from typing import Any
 
 from . import badges
 
-__all__ = ["ComparedAnswer", "names", "predict"]
+__all__ = ["ComparedAnswer", "find", "names", "predict"]
 
 ROOT = Path(__file__).resolve().parent.parent / "notebooks" / "predictions"
 SHOW = "show"
@@ -36,11 +36,16 @@ def names():
     return list(_all())
 
 
+def find(name):
+    """What is known of a prediction: what, right, because, and the mistakes."""
+    return _all()[name]
+
+
 def predict(name, answer, measured):
     """What was predicted beside what was measured; the first answer is kept for the score.
 
     answer: None, if nobody has answered: nothing is told yet. "show": nobody will."""
-    known = _all()[name]
+    known = find(name)
     measured = _plain(measured)
     if measured != known["right"]:
         raise AssertionError(f"{name}: measured {measured}, expected {known['right']}")
