@@ -430,7 +430,7 @@ def merge(a, b):
 
 
 def looks(shares, words):
-    """Who looks at whom: a row for each word, with its share of each word, darker where larger."""
+    """Who looks at whom: a row for each word, with its share of each word."""
     most = (f"{word} at {words[row.argmax()]} most" for word, row in zip(words, np.array(shares)))
     alt = f"Who looks at whom: {'; '.join(most)}."
     texts = [f"{100 * share:.0f}" for share in np.ravel(shares)]
@@ -438,7 +438,7 @@ def looks(shares, words):
 
 
 def links(moved, unit="KB"):
-    """Who sends to whom: bytes over the links from each device to each, darker where more."""
+    """Who sends to whom: bytes over the links from each device to each."""
     names = [f"device {number}" for number in range(len(moved))]
     amounts = np.array(moved) / {"KB": 1e3, "MB": 1e6}[unit]
     said = [
@@ -450,16 +450,17 @@ def links(moved, unit="KB"):
     return _table(shades, texts, names, "from", f"to, in {unit}", alt)
 
 
-def _table(shades, texts, names, rows, columns, alt):
-    """A square for each pair of names, with its text, darker where its shade is nearer to 1."""
+def _table(shares, texts, names, rows, columns, alt):
+    """A square for each pair of names, with its text, and a bar as long as its share of 1."""
     count = len(names)
 
     def paint(axes):
-        for ((row, column), shade), text in zip(np.ndenumerate(shades), texts):
-            place = column - 0.47, row - 0.47
-            axes.add_patch(Rectangle(place, 0.94, 0.94, color=COLOURS[0], alpha=0.75 * shade, lw=0))
-            axes.add_patch(Rectangle(place, 0.94, 0.94, ec=INK, fc="none", lw=0.5))
-            axes.text(column, row, text, ha="center", va="center")
+        for ((row, column), share), text in zip(np.ndenumerate(shares), texts):
+            left, top, width = column - 0.47, row - 0.47, 0.94
+            axes.add_patch(Rectangle((left, top), width, width, ec=INK, fc="none", lw=0.5))
+            bar = Rectangle((left, top + 0.74), width * share, 0.2, color=COLOURS[0], lw=0)
+            axes.add_patch(bar)
+            axes.text(column, row - 0.1, text, ha="center", va="center")
         axes.set_xticks(range(count), names)
         axes.set_yticks(range(count), names)
         axes.xaxis.tick_top()
@@ -480,7 +481,7 @@ def footprints(lengths, kinds):
         axes.set_xscale("log", base=2)
         axes.set_xticks(lengths, apart(list(lengths)))
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_major_formatter("{x:,g}")
+        axes.yaxis.set_major_formatter(lambda size, _: digits(size))
         axes.grid(axis="y")
         ends = []
         for (name, sizes), marker, colour in zip(kinds.items(), MARKERS, COLOURS):
