@@ -219,6 +219,7 @@ def digits(number):
 
 def name_ends(axes, ends, gap=0.09):
     """Write each line's name beside its right end, none over another; ends: value, name, colour."""
+    axes.autoscale_view()  # which else waits until the figure is drawn
     to_axes = axes.transData + axes.transAxes.inverted()
     ends = sorted((to_axes.transform((1, y))[1], name, colour) for y, name, colour in ends)
     heights = [height for height, *_ in ends]
