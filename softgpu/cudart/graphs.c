@@ -1,13 +1,11 @@
 /* Graphs and captures: the driver's, with kernels and variables by the host's addresses of them. */
 #include "cudart.h"
 
-/* The calls of CUDA 12 do without edges' data. */
+/* The calls of CUDA 12, the driver's too, do without edges' data. */
 #if CUDART_VERSION >= 13000
 #define EDGES(parameter) parameter,
-#define EDGES_OR_NULL(edges) edges
 #else
 #define EDGES(parameter)
-#define EDGES_OR_NULL(edges) NULL
 #endif
 
 static CUcontext here(void)
@@ -42,31 +40,25 @@ CUDART cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *
 
 CUDART cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
                          EDGES(cudaGraphEdgeData *edges) size_t *count)
-{ return CALL(cuGraphGetEdges_v2(graph, from, to, (void *)EDGES_OR_NULL(edges), count)); }
+{ return CALL(cuGraphGetEdges(graph, from, to, EDGES((void *)edges) count)); }
 
 CUDART cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes,
                                     EDGES(cudaGraphEdgeData *edges) size_t *count)
-{ return CALL(cuGraphNodeGetDependencies_v2(node, nodes, (void *)EDGES_OR_NULL(edges), count)); }
+{ return CALL(cuGraphNodeGetDependencies(node, nodes, EDGES((void *)edges) count)); }
 
 CUDART cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes,
                                       EDGES(cudaGraphEdgeData *edges) size_t *count)
-{ return CALL(cuGraphNodeGetDependentNodes_v2(node, nodes, (void *)EDGES_OR_NULL(edges), count)); }
+{ return CALL(cuGraphNodeGetDependentNodes(node, nodes, EDGES((void *)edges) count)); }
 
 CUDART cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                 const cudaGraphNode_t *to,
                                 EDGES(const cudaGraphEdgeData *edges) size_t count)
-{
-    return CALL(
-        cuGraphAddDependencies_v2(graph, from, to, (const void *)EDGES_OR_NULL(edges), count));
-}
+{ return CALL(cuGraphAddDependencies(graph, from, to, EDGES((void *)edges) count)); }
 
 CUDART cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                    const cudaGraphNode_t *to,
                                    EDGES(const cudaGraphEdgeData *edges) size_t count)
-{
-    return CALL(
-        cuGraphRemoveDependencies_v2(graph, from, to, (const void *)EDGES_OR_NULL(edges), count));
-}
+{ return CALL(cuGraphRemoveDependencies(graph, from, to, EDGES((void *)edges) count)); }
 
 CUDART cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned flags)
 { return CALL(cuGraphDebugDotPrint(graph, path, flags)); }
@@ -337,6 +329,7 @@ CUDART cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsig
 CUDART cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 { return CALL(cuStreamBeginCapture(stream, (CUstreamCaptureMode)mode)); }
 
+#if CUDART_VERSION >= 12030
 CUDART cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                      const cudaGraphNode_t *before, const cudaGraphEdgeData *edges,
                                      size_t count, enum cudaStreamCaptureMode mode)
@@ -344,6 +337,7 @@ CUDART cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
     return CALL(cuStreamBeginCaptureToGraph(stream, graph, before, (const void *)edges, count,
                                             (CUstreamCaptureMode)mode));
 }
+#endif
 
 CUDART cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *out)
 { return CALL(cuStreamEndCapture(stream, out)); }
@@ -366,8 +360,8 @@ CUDART cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t 
                                            EDGES(const cudaGraphEdgeData *edges) size_t count,
                                            unsigned flags)
 {
-    return CALL(cuStreamUpdateCaptureDependencies_v2(
-        stream, nodes, (const void *)EDGES_OR_NULL(edges), count, flags));
+    return CALL(
+        cuStreamUpdateCaptureDependencies(stream, nodes, EDGES((void *)edges) count, flags));
 }
 
 CUDART cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
