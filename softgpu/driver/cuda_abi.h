@@ -166,6 +166,37 @@ typedef struct {
     unsigned NumChannels, Flags;
 } CUDA_ARRAY3D_DESCRIPTOR;
 
+/* CU_RESOURCE_TYPE_... */
+enum { RESOURCE_ARRAY, RESOURCE_MIPMAPPED, RESOURCE_LINEAR, RESOURCE_PITCH2D };
+
+typedef struct {
+    int type;
+    union {
+        CUarray array;
+        struct {
+            CUdeviceptr address;
+            int format;
+            unsigned channels;
+            size_t bytes;
+        } linear;
+        struct {
+            CUdeviceptr address;
+            int format;
+            unsigned channels;
+            size_t width, height, pitch;
+        } pitch2D;
+        int reserved[32];
+    };
+    unsigned flags;
+} CUDA_RESOURCE_DESC;
+
+typedef struct {
+    int modes[3]; /* CU_TR_ADDRESS_MODE_... */
+    unsigned filter, flags, anisotropy, mipmap_filter;
+    float mipmap_bias, mipmap_least, mipmap_most, border[4];
+    int reserved[12];
+} CUDA_TEXTURE_DESC;
+
 /* CU_GRAPH_NODE_TYPE_... */
 enum {
     NODE_KERNEL,

@@ -55,6 +55,8 @@ typedef enum {
     STREAM,
     EVENT,
     ARRAY,
+    TEXTURE,
+    SURFACE,
     LINKER,
     POOL,
     LIBRARY,
@@ -265,6 +267,7 @@ void heap_free(Context *context);
 /* ---- copy.c ---- */
 
 void arrays_free_all(Context *owner);
+void texel_objects_free_all(Context *owner); /* texture.c */
 CUresult memory_copy(const CUDA_MEMCPY3D *copy);
 /* Rows of width elements of 1, 2 or 4 bytes, pitch bytes apart. */
 CUresult memory_set(uint64_t to, size_t pitch, uint32_t value, size_t size, size_t width,

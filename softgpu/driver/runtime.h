@@ -215,6 +215,25 @@ void sg_copy_boxes(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint3
                    uint32_t how, const uint64_t *maps, const int32_t *at, const int32_t *offsets,
                    const uint64_t *shared, uint32_t *bytes);
 
+/* Textures and surfaces (texels.c), by the handles of their objects. How: the number of dimensions, and
+   the channel that is gathered * ITS_CHANNEL. given: the layer, if there are layers, then x, y, z, of 32
+   lanes each; floats' bits or whole numbers. out: 4 channels' bits. */
+enum TexelHow {
+    TEXEL_DIMENSIONS = 3,
+    TEXEL_LAYERED = 4,
+    TEXEL_WHOLE = 8,
+    TEXEL_GATHERS = 16,
+    TEXEL_STORES = 32,
+    TEXEL_CLAMP = 64,
+    TEXEL_ZERO = 128,
+    TEXEL_ITS_CHANNEL = 256
+};
+void sg_texture(Warp *, uint32_t site, uint32_t mask, uint32_t how, const uint64_t *handles,
+                const uint32_t *given, uint32_t *out);
+/* values: `count` of so many bytes each. */
+void sg_surface(Warp *, uint32_t site, uint32_t mask, uint32_t how, uint32_t bytes, uint32_t count,
+                const uint64_t *handles, const int32_t *given, uint64_t *values);
+
 void sg_yield(Warp *); /* let the other warps of the block run */
 
 /* These five never return, except sg_assert when no lane is active. */

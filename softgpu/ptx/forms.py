@@ -70,6 +70,8 @@ _MACROS = {
     "SCOPE": ".(cta|cluster|gpu|sys)",
     "MAP": "(.global|.shared::cta)?.b1024",
     "EVICT": ".L2::evict_(first|last|normal|unchanged)",
+    "TEXELS": ".(1d|2d|3d|a1d|a2d)",
+    "SURFACE": "(.v2|.v4)?.(b8|b16|b32|b64)(.trap|.clamp|.zero)",
     "SPACE": ".(global|const|local|param|shared|shared::cta|shared::cluster|param::entry)",
 }
 
@@ -273,6 +275,11 @@ wgmma            .wait_group.sync.aligned                    n
 setmaxnreg       .(inc|dec).sync.aligned.u32                 n
 bar barrier      (.cta)?.sync(.aligned)?                     a a?
 bar barrier      (.cta)?.arrive(.aligned)?                   a a
+tex              TEXELS.v4.(f32|s32|u32).(f32|s32)           w t
+tex              .levelTEXELS.v4.(f32|s32|u32).f32           w t a
+tld4             .(r|g|b|a).(2d|a2d).v4.(f32|s32|u32).f32    w t
+suld             .bTEXELSSURFACE                             w t
+sust             .bTEXELSSURFACE                             t v
 bar barrier      (.cta)?.red.popc(.aligned)?.u32             d a a? q
 bar barrier      (.cta)?.red.(and|or)(.aligned)?.pred        p a a? q
 bar              .warp.sync                                  a

@@ -18,7 +18,8 @@ STRUCTS = """Warp Range Site KernelFacts Origin Finding Step Sample Touched Prof
 CacheSite CacheCounts Waves Recorded""".split()
 ENUMS = """Device Space SiteKind Operation Type Shuffle Build Tier Counter BarrierCounter AtomicForm
 StepKind Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit Answer
-BoxHow BoxShift MapField ClusterAddress EventKind MmaType MmaHow Rounding TensorCounter""".split()
+BoxHow BoxShift MapField TexelHow ClusterAddress EventKind MmaType MmaHow Rounding
+TensorCounter""".split()
 LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}
 REST = """
 #include <cassert>
@@ -60,6 +61,8 @@ extern "C" __global__ void rest(int *x, long long *time)
     asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%0, {%1}], [%2];"
                  :: "l"(x), "r"(x[0]), "r"((int)__cvta_generic_to_shared(to)));
     asm volatile("tensormap.replace.tile.rank.b1024.b32 [%0], 1;" :: "l"(x));
+    asm volatile("tex.1d.v4.u32.s32 {%0, %0, %0, %0}, [%1, {%0}];"
+                 " sust.b.1d.b32.trap [%1, {%0}], %0;" : "+r"(x[0]) : "l"(*time));
     asm volatile("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%0, %1, %2, %3}, %4, %4, 1;"
                  : "+r"(x[0]), "+r"(x[1]), "+r"(x[2]), "+r"(x[3]) : "l"(*time));
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"

@@ -33,7 +33,7 @@ other file: 42
 freed twice: cudaErrorInvalidValue
 too large a block: cudaErrorInvalidConfiguration
 told once: cudaSuccess
-texture: cudaErrorNotSupported
+mipmaps: cudaErrorNotSupported
 reset: cudaSuccess
 after it: cudaSuccess
 """
@@ -62,7 +62,7 @@ def test_a_program_has_its_answers_and_its_exit_status(folder, way):
     done = run(folder, *way, "everything.cu", "scale.cu", "-std=c++17", "--", "a", "b c")
     assert (done.stdout, done.returncode) == (ANSWERS, 3), done.stderr
     assert "the block has 2000 threads along x; 1 to 1024 are possible" in done.stderr
-    assert "softgpu: cudaCreateTextureObject is not supported\n" in done.stderr
+    assert "softgpu: cudaMallocMipmappedArray is not supported\n" in done.stderr
     reports = re.findall(r"^(\S+): (\d+) blocks? of (\d+) threads?\b", done.stderr, re.MULTILINE)
     counted = [("shift<double>", "8", "128"), ("dynamic", "1", "512"), ("meeting", "8", "64"),
                ("twice", "1", "1")]  # fmt: skip
@@ -132,6 +132,27 @@ def test_a_program_makes_graphs(folder):
     assert (done.stdout, done.returncode) == (GRAPHS, 0), done.stderr
     assert "softgpu: cudaGraphAddMemFreeNode is not supported\n" in done.stderr
     assert 'label="0\\nKERNEL' in (folder / "a picture.dot").read_text()
+
+
+TEXTURES = """\
+deep: 23.5 25.5 15
+rows: 4 14
+line: 0 0 4 0
+surface: cudaSuccess
+of a texture's: cudaErrorInvalidValue
+turned: 5 27
+around: 14 0 24
+no texture: cudaErrorInvalidValue
+destroyed twice: cudaErrorInvalidValue
+past: cudaErrorIllegalAddress
+"""
+
+
+@pytest.mark.parametrize("does", ["run", "sanitize"])
+def test_textures_are_read_and_surfaces_written(folder, does):
+    done = run(folder, "textures.cu", does=does)
+    assert (done.stdout, done.returncode) == (TEXTURES, 0), done.stderr
+    assert re.search(r"byte 0, row 999, .* outside of a surface of 3 x 5 x 1", done.stderr)
 
 
 BLAS = """\

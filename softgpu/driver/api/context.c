@@ -38,6 +38,7 @@ static void context_destroy(Context *context)
     handle_drop(context->handle);
     modules_free_all(context);
     streams_free_all(context);
+    texel_objects_free_all(context);
     arrays_free_all(context);
     driver_lock();
     memory_free_all(context);

@@ -303,9 +303,16 @@
     X(cuStreamUpdateCaptureDependencies, 11030)                                                    \
     X(cuStreamUpdateCaptureDependencies_v2, 12030)                                                 \
     X(cuStreamWaitEvent, 3020)                                                                     \
+    X(cuSurfObjectCreate, 5000)                                                                    \
+    X(cuSurfObjectDestroy, 5000)                                                                   \
+    X(cuSurfObjectGetResourceDesc, 5000)                                                           \
     X(cuTensorMapEncodeIm2col, 12000)                                                              \
     X(cuTensorMapEncodeTiled, 12000)                                                               \
     X(cuTensorMapReplaceAddress, 12000)                                                            \
+    X(cuTexObjectCreate, 5000)                                                                     \
+    X(cuTexObjectDestroy, 5000)                                                                    \
+    X(cuTexObjectGetResourceDesc, 5000)                                                            \
+    X(cuTexObjectGetTextureDesc, 5000)                                                             \
     X(cuThreadExchangeStreamCaptureMode, 10010)
 
 /* These answer CUDA_ERROR_NOT_SUPPORTED, and say what there is not. */
@@ -335,22 +342,15 @@
     X(cuDeviceGetGraphMemAttribute, 11040, "graphs")                                               \
     X(cuDeviceGraphMemTrim, 11040, "graphs")                                                       \
     X(cuDeviceSetGraphMemAttribute, 11040, "graphs")                                               \
-    X(cuMipmappedArrayCreate, 5000, "textures and surfaces")                                       \
-    X(cuMipmappedArrayDestroy, 5000, "textures and surfaces")                                      \
-    X(cuMipmappedArrayGetLevel, 5000, "textures and surfaces")                                     \
-    X(cuMipmappedArrayGetMemoryRequirements, 11060, "textures and surfaces")                       \
-    X(cuMipmappedArrayGetSparseProperties, 11010, "textures and surfaces")                         \
+    X(cuMipmappedArrayCreate, 5000, "mipmaps")                                                     \
+    X(cuMipmappedArrayDestroy, 5000, "mipmaps")                                                    \
+    X(cuMipmappedArrayGetLevel, 5000, "mipmaps")                                                   \
+    X(cuMipmappedArrayGetMemoryRequirements, 11060, "mipmaps")                                     \
+    X(cuMipmappedArrayGetSparseProperties, 11010, "mipmaps")                                       \
     X(cuParamSetTexRef, 2000, "texture references")                                                \
-    X(cuSurfObjectCreate, 5000, "textures and surfaces")                                           \
-    X(cuSurfObjectDestroy, 5000, "textures and surfaces")                                          \
-    X(cuSurfObjectGetResourceDesc, 5000, "textures and surfaces")                                  \
     X(cuSurfRefGetArray, 3000, "surface references")                                               \
     X(cuSurfRefSetArray, 3000, "surface references")                                               \
-    X(cuTexObjectCreate, 5000, "textures and surfaces")                                            \
-    X(cuTexObjectDestroy, 5000, "textures and surfaces")                                           \
-    X(cuTexObjectGetResourceDesc, 5000, "textures and surfaces")                                   \
-    X(cuTexObjectGetResourceViewDesc, 5000, "textures and surfaces")                               \
-    X(cuTexObjectGetTextureDesc, 5000, "textures and surfaces")                                    \
+    X(cuTexObjectGetResourceViewDesc, 5000, "resource views")                                      \
     X(cuTexRefCreate, 2000, "texture references")                                                  \
     X(cuTexRefDestroy, 2000, "texture references")                                                 \
     X(cuTexRefGetAddress_v2, 3020, "texture references")                                           \

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "texture.h"
 
 typedef struct {
     Context *owner;
@@ -346,17 +346,17 @@ CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c) { return cuMemcpy2D_v2(c); 
 
 /* ---- arrays ---- */
 
-static size_t format_bytes(int format)
+uint32_t format_bytes(int format)
 {
     switch (format) {
-    case 0x01:
-    case 0x08: return 1; /* integers of 8, 16, 32 bits */
-    case 0x02:
-    case 0x09:
-    case 0x10: return 2; /* and half */
-    case 0x03:
-    case 0x0a:
-    case 0x20: return 4; /* and float */
+    case FORMAT_U8:
+    case FORMAT_S8: return 1;
+    case FORMAT_U16:
+    case FORMAT_S16:
+    case FORMAT_HALF: return 2;
+    case FORMAT_U32:
+    case FORMAT_S32:
+    case FORMAT_FLOAT: return 4;
     default: return 0;
     }
 }
@@ -412,6 +412,26 @@ CUAPI cuArrayCreate_v2(CUarray *out, const CUDA_ARRAY_DESCRIPTOR *shape)
     CUDA_ARRAY3D_DESCRIPTOR deep = {shape->Width,  shape->Height,      0,
                                     shape->Format, shape->NumChannels, 0};
     return cuArray3DCreate_v2(out, &deep);
+}
+
+CUresult array_texels(CUarray handle, Texels *texels, unsigned *flags)
+{
+    enum { LAYERED = 1, CUBEMAP = 4 };
+    const Array *array = handle_object(ARRAY, handle);
+    if (!array) return fail(CUDA_ERROR_INVALID_HANDLE, "no such array");
+    const CUDA_ARRAY3D_DESCRIPTOR *s = &array->shape;
+    const bool layered = s->Flags & (LAYERED | CUBEMAP);
+    *flags = s->Flags;
+    *texels = (Texels){.array = handle,
+                       .data = array->data,
+                       .pitch = array->pitch,
+                       .dimensions = 1 + (s->Height > 0) + (s->Depth > 0 && !layered),
+                       .size = {s->Width, array->height, layered ? 1 : array->depth},
+                       .layers = layered ? array->depth : 0,
+                       .element = array->pitch / s->Width,
+                       .channels = s->NumChannels,
+                       .format = s->Format};
+    return CUDA_SUCCESS;
 }
 
 #define NEED_ARRAY(array, handle)                                                                  \

@@ -280,7 +280,7 @@ def spinning_loops(blocks: list[Block]) -> dict[int, int]:
 
 def _acts(item: Instruction) -> bool:
     """Whether others can tell that an instruction was executed."""
-    acts = does(item, Does.WRITES, Does.UPDATES, Does.COPIES, Does.CALLS, Does.STOPS)
+    acts = does(item, Does.WRITES, Does.UPDATES, Does.COPIES, Does.SAMPLES, Does.CALLS, Does.STOPS)
     return acts or gathers(item) or item.opcode in ("ret", "exit")
 
 

@@ -39,6 +39,7 @@ class Does(Enum):
     WRITES = auto()
     UPDATES = auto()  # reads and writes at once
     COPIES = auto()
+    SAMPLES = auto()  # textures and surfaces, which no address leads to
     ORDERS = auto()  # barriers and fences
     TALKS = auto()  # with other lanes of the warp
     JUMPS = auto()  # it ends its block
@@ -125,6 +126,7 @@ _rows("st", does=Does.WRITES)
 _rows("atom", does=Does.UPDATES, agreement=Agreement.NEVER)
 _rows("red", does=Does.UPDATES)
 _rows("cp tensormap", does=Does.COPIES)
+_rows("tex tld4 suld sust", does=Does.SAMPLES, agreement=Agreement.NEVER)
 _rows("cvta", pointer=Pointer.KEPT)
 _rows("isspacep createpolicy getctarank", pointer=Pointer.LOST)
 _rows("mapa")
@@ -197,6 +199,7 @@ _SITES = {
     Does.WRITES: 1,
     Does.UPDATES: 1,
     Does.COPIES: 3,  # what is read, what is written, the mbarrier that is told
+    Does.SAMPLES: 1,
     Does.ORDERS: 1,
     Does.TALKS: 1,
     Does.CALLS: 2,  # a pointer that leads nowhere, a failed assertion

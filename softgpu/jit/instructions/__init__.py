@@ -1,3 +1,3 @@
 """The emitters, an @instruction each."""
 
-from . import calls, comparison, copies, floating, integer, memory, tensor, warp  # noqa: F401
+from . import calls, comparison, copies, floating, integer, memory, tensor, texels, warp  # noqa: F401

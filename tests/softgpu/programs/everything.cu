@@ -100,8 +100,8 @@ int main(int argc, char **argv)
     check("freed twice", (cudaFree(x), cudaFree(x)));
     check("too large a block", (shift<float><<<1, 2000>>>(rows, 1, 1), cudaGetLastError()));
     check("told once", cudaGetLastError());
-    cudaTextureObject_t texture;
-    check("texture", cudaCreateTextureObject(&texture, NULL, NULL, NULL));
+    cudaMipmappedArray_t mipmaps;
+    check("mipmaps", cudaMallocMipmappedArray(&mipmaps, NULL, {4, 4, 0}, 1));
     check("reset", cudaDeviceReset());
     int *after;
     check("after it", cudaMalloc(&after, 4));
