@@ -165,3 +165,41 @@ CUDART cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaAr
                                                      .WidthInBytes = width,
                                                      .Height = height}));
 }
+
+/* ---- copies of bytes that go on in the next row ---- */
+
+static CUresult offset_of(cudaArray_const_t array, size_t x, size_t y, size_t *offset)
+{
+    CUDA_ARRAY3D_DESCRIPTOR shape;
+    size_t element;
+    CUresult result =
+        element_bytes(array, &element) ?: cuArray3DGetDescriptor(&shape, ARRAY(array));
+    if (!result) *offset = y * shape.Width * element + x;
+    return result;
+}
+
+CUDART cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
+                              enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    (void)kind;
+    size_t offset;
+    return CALL(offset_of(to, x, y, &offset)
+                    ?: cuMemcpyHtoAAsync(ARRAY(to), offset, from, bytes, stream));
+}
+
+CUDART cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
+                         enum cudaMemcpyKind kind)
+{ return cudaMemcpyToArrayAsync(to, x, y, from, bytes, kind, NULL); }
+
+CUDART cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
+                                enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    (void)kind;
+    size_t offset;
+    return CALL(offset_of(from, x, y, &offset)
+                    ?: cuMemcpyAtoHAsync(to, ARRAY(from), offset, bytes, stream));
+}
+
+CUDART cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t bytes,
+                           enum cudaMemcpyKind kind)
+{ return cudaMemcpyFromArrayAsync(to, from, x, y, bytes, kind, NULL); }

@@ -97,6 +97,8 @@ flat: cudaSuccess
 described: 16 16 0 0 0, 7 5 3, 1
 a piece: 23 -26, 30 -33
 a box: 44 -88
+over rows: 7 0 13 22
+past the end: cudaErrorInvalidValue
 too wide: cudaErrorInvalidValue
 uneven: cudaErrorInvalidChannelDescriptor
 freed twice: cudaErrorInvalidResourceHandle

@@ -1,5 +1,5 @@
-"""Textures by the formulas of the CUDA C++ Programming Guide, "Texture Fetching", written once more
-with NumPy: every address mode, filter and format, over coordinates that floats hold exactly."""
+"""Textures and surfaces. What textures read is the CUDA C++ Programming Guide's "Texture Fetching",
+written once more with NumPy: every address mode, filter and format."""
 
 import ctypes
 from ctypes import byref, c_float, c_int, c_uint, c_uint64
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not autoinit.is_software, reason="no GPU has bee
 
 WRAP, CLAMP, MIRROR, BORDER = range(4)
 AS_INTEGER, NORMALIZED, SRGB = 1, 2, 0x10
-LAYERED = 1
+LAYERED, SURFACE = 1, 2
 FORMATS = {"uint8": 1, "uint16": 2, "uint32": 3, "int8": 8, "int16": 9, "int32": 10,
            "float16": 16, "float32": 32}  # fmt: skip
 GRID = 4096  # coordinates are multiples of its inverse
@@ -69,7 +69,7 @@ def kernels():
     )
 
 
-def array_of(elements, dimensions):
+def array_of(elements, dimensions, surface=False):
     """An array of elements[layer or slice, row, column, channel]."""
     depth, height, width, channels = elements.shape
     shape = cuda.ArrayDescriptor3D()
@@ -79,6 +79,7 @@ def array_of(elements, dimensions):
     if dimensions in ("deep", "lines", "flats"):
         shape.depth = depth
     shape.flags = LAYERED if dimensions in ("lines", "flats") else 0
+    shape.flags |= SURFACE if surface else 0
     shape.format = getattr(cuda.array_format, format_name(elements.dtype))
     shape.num_channels = channels
     array = cuda.Array(shape)
@@ -267,3 +268,93 @@ def test_what_is_no_texture_any_more_stops_the_launch(driver, kernels, gone):
     x, layer = np.ones((3, 1)), np.zeros(1)
     with pytest.raises(cuda.Error, match=said[gone]):
         fetched(kernels, texture, "deep" if gone == "shape" else "flat", "float", x, layer)
+
+
+SURFACES = {
+    "line": ("surf1D{0}({1}to, x * bytes{2})", 1),
+    "flat": ("surf2D{0}({1}to, x * bytes, y{2})", 2),
+    "deep": ("surf3D{0}({1}to, x * bytes, y, z{2})", 3),
+    "lines": ("surf1DLayered{0}({1}to, x * bytes, z{2})", 1),
+    "flats": ("surf2DLayered{0}({1}to, x * bytes, y, z{2})", 2),
+}
+MOVE = """
+extern "C" __global__ void {name}_{type}_{mode}(cudaSurfaceObject_t to, const int *at,
+                                                const {type} *in, {type} *out)
+{{
+    int i = threadIdx.x, x = at[3 * i];
+    [[maybe_unused]] int y = at[3 * i + 1], z = at[3 * i + 2];
+    int bytes = sizeof({type});
+    {write};
+    out[i] = {read};
+}}
+"""
+ELEMENTS = {"char": ("i1", 1), "short2": ("i2", 2), "int": ("i4", 1), "char4": ("i1", 4),
+            "float2": ("f4", 2), "uint4": ("u4", 4)}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def movers():
+    return SourceModule(
+        "".join(
+            MOVE.format(
+                name=name, type=type_, mode=mode,
+                write=call.format("write", "in[i], ", f", cudaBoundaryMode{mode}"),
+                read=call.format(f"read<{type_}>", "", f", cudaBoundaryMode{mode}"),
+            )
+            for name, (call, _) in SURFACES.items()
+            for type_ in ELEMENTS
+            for mode in ("Zero", "Clamp")
+        ),
+        no_extern_c=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["Zero", "Clamp"])
+@pytest.mark.parametrize("kind", ELEMENTS)
+@pytest.mark.parametrize("name", SURFACES)
+def test_surfaces_are_written_and_read_back(driver, movers, name, kind, mode):
+    dtype, channels = ELEMENTS[kind]
+    rng = np.random.default_rng(7)
+    axes = SURFACES[name][1]
+    layers = 3 if name in ("deep", "lines", "flats") else 1
+    shape = (layers, 4 if axes > 1 else 1, 5)
+    elements = np.ones((*shape, channels), dtype)
+    array = array_of(elements, name, surface=True)
+    surface = c_uint64()
+    resource = Resource(type=0, array=array.handle)
+    assert driver.cuSurfObjectCreate(byref(surface), byref(resource)) == 0
+    every = np.stack(np.meshgrid(*(np.arange(-1, n + 1) for n in shape[::-1])), -1).reshape(-1, 3)
+    used = np.array([True, axes > 1, layers > 1])
+    at = rng.permutation(np.unique(np.where(used, every, 0), axis=0))[:60].astype("i4")
+    last = np.array(shape[::-1]) - 1
+    inside = ((at >= 0) & (at <= last)).all(axis=1)
+    if mode == "Clamp":  # of those that come together, one alone writes
+        _, first = np.unique(np.clip(at, 0, last), axis=0, return_index=True)
+        at, inside = at[first], np.ones(len(first), bool)
+    values = rng.integers(1, 100, (len(at), channels)).astype(dtype)
+    out = gpuarray.zeros(values.shape, dtype)
+    movers.get_function(f"{name}_{kind}_{mode}")(
+        np.uint64(surface.value), gpuarray.to_gpu(at), gpuarray.to_gpu(values), out,
+        block=(len(at), 1, 1),
+    )  # fmt: skip
+    assert (out.get() == np.where(inside[:, None], values, 0)).all()
+    expected = elements.copy()
+    x, y, z = np.clip(at, 0, last)[inside].T
+    expected[z, y, x] = values[inside]
+    assert (read_back(array, expected) == expected).all()
+    assert driver.cuSurfObjectDestroy(surface) == 0
+    assert driver.cuSurfObjectDestroy(surface) == 1
+
+
+def read_back(array, like):
+    """What an array holds."""
+    depth, height, width, channels = like.shape
+    out = np.zeros_like(like)
+    copy = cuda.Memcpy3D()
+    copy.set_src_array(array)
+    copy.set_dst_host(out)
+    copy.dst_pitch = copy.width_in_bytes = width * channels * like.itemsize
+    copy.dst_height = copy.height = height
+    copy.depth = depth
+    copy()
+    return out

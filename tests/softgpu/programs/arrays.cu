@@ -41,6 +41,12 @@ int main()
     cudaMemcpy3D(&down);
     printf("a box: %d %d\n", to[0].x, to[width * height + width + 2].y);
 
+    cudaMemcpyToArray(flat, element, 1, from.data(), 2 * row, cudaMemcpyHostToDevice);
+    cudaMemcpyFromArray(to.data(), flat, 0, 1, 3 * row, cudaMemcpyDeviceToHost);
+    printf("over rows: %d %d %d %d\n", to[0].x, to[1].x, to[2 * width].x, to[2 * width + 1].x);
+    printf("past the end: %s\n", cudaGetErrorName(cudaMemcpyToArray(
+                                     flat, 0, 3, from.data(), 3 * row, cudaMemcpyHostToDevice)));
+
     printf("too wide: %s\n", cudaGetErrorName(cudaMemcpy2DToArray(flat, 4, 0, from.data(), row, row,
                                                                   1, cudaMemcpyHostToDevice)));
     channels.y = 16, channels.x = 8;
