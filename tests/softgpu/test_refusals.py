@@ -183,8 +183,8 @@ def test_a_mistake_in_a_pass_is_told_with_its_kernel(monkeypatch):
 def test_a_refusal_beside_a_mistake_names_both(broken):
     other = ".visible .entry other() { .reg .b32 %r; sad.u32 %r, %r, %r, %r; ret; }\n"
     with pytest.raises(cuda.Error) as told:
-        kernel("sust.b.1d.b32.trap [%rd1, {%r1}], {%r2};", other)
-    assert "does not run the instruction sust" in str(told.value)
+        kernel("suq.width.b32 %r1, [%rd1];", other)
+    assert "does not run the instruction suq" in str(told.value)
     assert "other: the software GPU failed on the instruction sad.u32" in str(told.value)
 
 

@@ -31,21 +31,22 @@ class Refused:
 
 REFUSED = [
     Refused(
-        "texture",
-        "tex",
+        "texture on a cube",
+        "tex.cube",
         """
-extern "C" __global__ void sample(float *out, cudaTextureObject_t picture) {
+extern "C" __global__ void sample(float *out, cudaTextureObject_t sky) {
     int i = threadIdx.x;
-    out[i] = tex2D<float>(picture, i, 0.5f);  // here
+    out[i] = texCubemap<float>(sky, i, 0.5f, 1);  // here
 }
 """,
     ),
     Refused(
-        "surface",
-        "sust",
+        "texture by gradients",
+        "tex.grad",
         """
-extern "C" __global__ void draw(cudaSurfaceObject_t picture) {
-    surf2Dwrite(1.0f, picture, threadIdx.x * 4, 0);  // here
+extern "C" __global__ void slope(float *out, cudaTextureObject_t picture) {
+    float2 step = make_float2(1, 1);
+    out[threadIdx.x] = tex2DGrad<float>(picture, threadIdx.x, 0.5f, step, step);  // here
 }
 """,
     ),
