@@ -74,6 +74,7 @@ def test_the_lock_holds_what_is_asked_for():
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 class TestPages:
     def test_nothing_comes_from_elsewhere(self, book):
         loads = {load for page in book.values() for load in page.loads}
@@ -155,6 +156,7 @@ class TestPages:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 class TestInABrowser:
     def test_pictures_can_be_played(self, book, browser):
         browser.open(SITE / "notebooks/00_first_kernel.html")

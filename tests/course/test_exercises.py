@@ -100,7 +100,7 @@ def kernels(name):
     return batch.compiled(given | changed, exercise.kernel)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_solution_passes_with_the_best_counters(name):
