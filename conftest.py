@@ -1,5 +1,7 @@
 """Which tests run, in what order and in which process, and how notebooks run as tests."""
 
+import ctypes
+import itertools
 import os
 from collections import Counter
 
@@ -13,11 +15,19 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # there is one of these processes a cor
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
 
+_finished = itertools.count(1)
+
 
 def pytest_addoption(parser):
     parser.addoption(
         "--sample", action="store_true", help="of tests marked sampled(n), every nth case only"
     )
+
+
+def pytest_runtest_logfinish(nodeid, location):
+    """LLVM leaves a heap in pieces: now and then what it has freed goes back to the system."""
+    if next(_finished) % 200 == 0:
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def pytest_collectstart(collector):

@@ -40,6 +40,13 @@ def refused(call, *arguments, **named):
         call(*arguments, **named)
     except (TypeError, ValueError) as error:
         say(error)
+def noting(call, *arguments):
+    try:
+        call(*arguments)
+    except TimeoutError as error:  # beside the program: mpiexec may end before it has passed it on
+        with open(f"{__file__} {rank}", "w") as file:
+            file.write(str(error))
+        raise
 """
 
 
@@ -53,6 +60,11 @@ def run(script, tmp_path, ranks=4, options=(), **environment):
         [MPIEXEC, *options, "-n", str(ranks), sys.executable, folder / "program.py"],
         env=os.environ | own | environment, capture_output=True, text=True, timeout=100,
     )  # fmt: skip
+
+
+def noted(tmp_path):
+    """What ranks have noted as they lost another."""
+    return "".join(path.read_text() for path in (tmp_path / "of ranks").glob("program.py *"))
 
 
 def told(*arguments, **environment):
@@ -147,25 +159,25 @@ ops.all_reduce(x, comm)
 mpi.PATIENCE = 2
 if rank == 2:
     time.sleep(60)
-ops.all_reduce(x, comm)
+noting(ops.all_reduce, x, comm)
 """
     begin = time.monotonic()
     done = run(look, tmp_path)
     assert done.returncode and time.monotonic() - begin < mpi.PATIENCE
-    assert "rank 2 (process " in done.stderr and "did not come within 2 s" in done.stderr
+    assert "rank 2 (process " in noted(tmp_path) and "did not come within 2 s" in noted(tmp_path)
 
 
-def test_a_rank_that_dies_is_named(tmp_path):
-    """Where mpiexec does not end the others first, as it does unless told not to."""
+def test_a_rank_that_ends_is_named(tmp_path):
+    """Without a word; where one is killed, mpiexec ends the others, mostly before they say so."""
     look = """
 x = gpuarray.to_gpu(np.zeros(8, np.float32))
 ops.all_reduce(x, comm)
 if rank == 1:
-    os.kill(os.getpid(), 9)
-ops.all_reduce(x, comm)
+    os._exit(0)
+noting(ops.all_reduce, x, comm)
 """
     begin = time.monotonic()
     done = run(look, tmp_path, options=["-disable-auto-cleanup"])
     assert done.returncode and time.monotonic() - begin < mpi.PATIENCE
-    assert "rank 1 (process " in done.stderr
-    assert "ended before the operation was done" in done.stderr
+    assert "rank 1 (process " in noted(tmp_path), done
+    assert "ended before the operation was done" in noted(tmp_path)
