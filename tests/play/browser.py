@@ -18,6 +18,10 @@ LOADED = "document.readyState === 'complete'"
 KEYS = {"ArrowRight": 39, "ArrowLeft": 37, "ArrowDown": 40, "Tab": 9, "Enter": 13, "Home": 36}
 
 
+class Navigated(Exception):
+    """The page that was asked has been left meanwhile."""
+
+
 class Browser:
     """One tab. `js` evaluates; `click`, `hover`, `press` and `drag` are a person's."""
 
@@ -61,6 +65,8 @@ class Browser:
         )
         while (answer := json.loads(self.socket.recv())).get("id") != number:
             pass
+        if "navigated" in answer.get("error", {}).get("message", ""):
+            raise Navigated(method)
         assert "error" not in answer, answer
         return answer["result"]
 
@@ -80,7 +86,15 @@ class Browser:
         self.until(f"location.href === {json.dumps(address)} && {ready}")
 
     def until(self, expression):
-        self._wait(lambda: self.js(expression))
+        """Wait for what is true, on the next page where this one is being left."""
+
+        def true():
+            try:
+                return self.js(expression)
+            except Navigated:
+                return False
+
+        self._wait(true)
 
     def _mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
