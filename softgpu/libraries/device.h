@@ -111,11 +111,10 @@ struct Recorded {
 };
 
 /* Runs the body of a call, and gives its status; what went wrong is told once, on stderr. */
-__attribute__((noinline)) inline int guarded(const char *name, Statuses statuses,
-                                             const std::function<void()> &body)
+__attribute__((noinline)) inline int answered(const char *name, Statuses statuses,
+                                              const std::function<void()> &body)
 {
     try {
-        ready();
         body();
         return 0;
     } catch (DriverError error) {
@@ -130,6 +129,15 @@ __attribute__((noinline)) inline int guarded(const char *name, Statuses statuses
     } catch (std::bad_alloc &) {
         return statuses.memory;
     }
+}
+
+/* The same for a call that needs a context. */
+inline int guarded(const char *name, Statuses statuses, const std::function<void()> &body)
+{
+    return answered(name, statuses, [&] {
+        ready();
+        body();
+    });
 }
 
 inline void replay(void *recorded)

@@ -275,6 +275,8 @@ template <>
 constexpr int TYPE<std::complex<double>> = 5;
 template <>
 constexpr int TYPE<Bfloat> = 14;
+template <>
+constexpr int TYPE<int32_t> = 10;
 
 inline void need_product(Size m, Size n, Size k, const Operand &a, const Operand &b, Size ldc)
 {

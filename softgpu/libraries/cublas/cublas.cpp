@@ -142,11 +142,5 @@ STATUS_TEXT(cublasLtGetStatusName, name)
 STATUS_TEXT(cublasLtGetStatusString, text)
 /* ---- operations ---- */
 
-#define INT int
-#define SUFFIX
-#include "mixed.inc"
-#undef INT
-#undef SUFFIX
-#define INT int64_t
-#define SUFFIX _64
-#include "mixed.inc"
+#define CALLS "mixed.inc"
+#include "both_sizes.inc"

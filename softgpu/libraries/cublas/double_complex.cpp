@@ -8,12 +8,6 @@
 #define COMPLEX 1
 #define PART(name) d##name
 
-#define INT int
-#define SUFFIX
-#include "typed.inc"
+#define CALLS "typed.inc"
+#include "both_sizes.inc"
 #include "systems.inc"
-#undef INT
-#undef SUFFIX
-#define INT int64_t
-#define SUFFIX _64
-#include "typed.inc"

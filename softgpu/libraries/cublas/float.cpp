@@ -7,12 +7,6 @@
 #define PI s
 #define COMPLEX 0
 
-#define INT int
-#define SUFFIX
-#include "typed.inc"
+#define CALLS "typed.inc"
+#include "both_sizes.inc"
 #include "systems.inc"
-#undef INT
-#undef SUFFIX
-#define INT int64_t
-#define SUFFIX _64
-#include "typed.inc"

@@ -36,16 +36,10 @@ int gemm(const char *name, Handle *handle, Size m, Size n, Size k, const S *alph
                });
 }
 
-/* The same in the types that a cublasComputeType_t, or a call's own, stands for. */
-inline int gemm_by(const char *name, Handle *handle, int compute, bool complex, Size m, Size n,
-                   Size k, const void *alpha, Batch a, Batch b, const void *beta, Batch c,
-                   Size count = 1)
+/* with(number, scale): what is computed with, and the factors' type, as a cublasComputeType_t says. */
+template <class F>
+int by_compute(int compute, bool complex, int otherwise, F with)
 {
-    auto with = [&](auto number, auto scale) {
-        using S = decltype(scale);
-        return gemm<decltype(number)>(name, handle, m, n, k, (const S *)alpha, a, b,
-                                      (const S *)beta, c, count);
-    };
     switch (compute) {
     case 64:
     case 65: return with(float{}, Half{});
@@ -65,7 +59,19 @@ inline int gemm_by(const char *name, Handle *handle, int compute, bool complex, 
     case 72:
     case 73: return with(uint32_t{}, int32_t{});
     }
-    return INVALID_VALUE;
+    return otherwise;
+}
+
+/* The same in the types that a cublasComputeType_t, or a call's own, stands for. */
+inline int gemm_by(const char *name, Handle *handle, int compute, bool complex, Size m, Size n,
+                   Size k, const void *alpha, Batch a, Batch b, const void *beta, Batch c,
+                   Size count = 1)
+{
+    return by_compute(compute, complex, INVALID_VALUE, [&](auto number, auto scale) {
+        using S = decltype(scale);
+        return gemm<decltype(number)>(name, handle, m, n, k, (const S *)alpha, a, b,
+                                      (const S *)beta, c, count);
+    });
 }
 
 /* y = alpha op(A) x + beta y, for each of a batch; T: what is computed with */

@@ -310,27 +310,9 @@ LIBRARY cublasLtMatmul(Handle *handle, const Description *description, const voi
     };
     bool complex = description->scale == TYPE<std::complex<float>> ||
                    description->scale == TYPE<std::complex<double>>;
-    switch (description->compute) {
-    case 64:
-    case 65: return call(float{}, float{}, Half{});
-    case 68:
-    case 69:
-    case 74:
-    case 75:
-    case 77:
-    case 78:
-        if (complex)
-            return call(std::complex<float>{}, std::complex<float>{}, std::complex<float>{});
-        return call(float{}, float{}, float{});
-    case 70:
-    case 71:
-        if (complex)
-            return call(std::complex<double>{}, std::complex<double>{}, std::complex<double>{});
-        return call(double{}, double{}, double{});
-    case 72:
-    case 73:
-        return description->scale == 10 ? call(uint32_t{}, uint32_t{}, int32_t{})
-                                        : call(uint32_t{}, float{}, float{});
-    }
-    return NOT_SUPPORTED;
+    return by_compute(description->compute, complex, NOT_SUPPORTED, [&](auto number, auto scale) {
+        if constexpr (std::is_same_v<decltype(number), uint32_t>)
+            if (description->scale != TYPE<int32_t>) return call(number, float{}, float{});
+        return call(number, number, scale);
+    });
 }

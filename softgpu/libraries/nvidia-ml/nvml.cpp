@@ -36,22 +36,13 @@ using Device = char *; /* a number, from 1 on */
 static std::atomic<int> users;
 
 /* A call's body, for a device that there is. */
-template <class F>
-static int asked(const char *name, F body)
+static int asked(const char *name, const std::function<void()> &body)
 {
     if (users <= 0) return UNINITIALIZED;
-    try {
+    return answered(name, STATUSES, [&] {
         check(cuInit(0));
         body();
-        return 0;
-    } catch (DriverError error) {
-        const char *text = nullptr;
-        cuGetErrorString(error.result, &text);
-        fprintf(stderr, "softgpu: %s: %s\n", name, text ? text : "the driver failed");
-        return UNKNOWN;
-    } catch (Status status) {
-        return status.number;
-    }
+    });
 }
 
 static void need(bool right, int otherwise = INVALID_ARGUMENT)
