@@ -60,13 +60,17 @@ class Finding:
         return "\n".join([*text, f"    {self.advice}"])
 
 
+LOST = "The launch has too many blocks and waits for all races to be found: sanitize a smaller one."
+
+
 class Findings(list):
     """The findings of one launch, in the order in which they happened."""
 
-    def __init__(self, kernel: str, found=(), dropped: int = 0):
+    def __init__(self, kernel: str, found=(), dropped: int = 0, lost: bool = False):
         super().__init__(found)
         self.kernel = kernel
         self.dropped = dropped  # occurrences of further findings, which were not kept
+        self.lost = lost  # more happened than races could be looked for in
 
     @property
     def clean(self) -> bool:
@@ -76,12 +80,16 @@ class Findings(list):
         """Those of one kind."""
         return Findings(self.kernel, [f for f in self if f.kind == kind])
 
-    def __str__(self):
-        if self.clean:
-            return f"kernel {self.kernel}: nothing found"
-        head = f"kernel {self.kernel}: {len(self)} finding{'s' if len(self) > 1 else ''}"
+    @property
+    def more(self) -> list[str]:
+        """What else is to be said."""
         more = [f"and {self.dropped} times something else"] if self.dropped else []
-        return "\n".join([head, *(f"{n}. {f}" for n, f in enumerate(self, 1)), *more])
+        return more + [LOST] * self.lost
+
+    def __str__(self):
+        head = f"{len(self)} finding{'s' if len(self) > 1 else ''}" if self else "nothing found"
+        found = [f"{n}. {f}" for n, f in enumerate(self, 1)]
+        return "\n".join([f"kernel {self.kernel}: {head}", *found, *self.more])
 
     __repr__ = __str__
 

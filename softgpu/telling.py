@@ -90,15 +90,16 @@ def last_findings(
     if not name:
         return None
     found, dropped = ffi.new("Finding[]", _LIMIT["findings"]), ffi.new("uint64_t *")
+    lost = ffi.new("uint32_t *")
     parameters = ffi.new("char[]", _LIMIT["parameter_bytes"])
-    count = runtime.sg_sanitize_findings(found, len(found), dropped, parameters)
+    count = runtime.sg_sanitize_findings(found, len(found), dropped, lost, parameters)
     passed = bytes(ffi.buffer(parameters))
     launch = WatchedLaunch(engine, handle[0], ffi.string(name).decode(), passed, types)
     teller = _Teller(launch, threads[0])
     told = without_repeats(teller.tell_all([RawFinding(f) for f in found[0:count]]))
     if fault is not None:
         told.append(teller.tell_fault(fault))
-    return kind(launch.name, told, dropped[0])
+    return kind(launch.name, told, dropped[0], bool(lost[0]))
 
 
 class _Teller:

@@ -42,3 +42,13 @@ WRONG = {
     "the first unit's keys": Wrong("values", {"k + unit": "k"}),
     "no barrier": Wrong("race|uninitialised", {"        __syncthreads();\n        float score": "        float score"}),
 }  # fmt: skip
+SURVIVORS = {
+    "first <= min(": "a tile of which nothing is seen adds nothing",
+    "window - 1); first": "keys before the window are looked at and not seen",
+    "* SIZE + i] : 1": "what is past the last key has no share",
+    "sum = 1": "it shrinks to nothing with the first key that is seen",
+    "dot = 1": "what all scores of a row have more is no difference to their shares",
+    "most == -INFINITY ? 1": "-inf less any number will do",
+    "TILE = 15": "another size of a tile",
+    "TILE = 17": "another size of a tile",
+}

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.launches import In, Launch, Wrong, attention, climbing
 
-SIZES = (1, 1, 1, 0), (2, 65, 33, 0), (1, 70, 70, 1), (1, 40, 20, 1)
+SIZES = (1, 1, 1, 0), (2, 65, 33, 0), (1, 70, 70, 1), (1, 40, 20, 1), (1, 40, 70, 1)
 
 
 def drawn(rng):
@@ -39,3 +39,13 @@ WRONG = {
     "the sum in halves": Wrong("values", {"sum += power;": "sum = __half2float(__float2half(sum + power));", "constexpr int SIZE": "#include <cuda_fp16.h>\nconstexpr int SIZE"}),
     "no barrier after": Wrong("race", {"        __syncthreads();  // the last tiles are read\n": ""}),
 }  # fmt: skip
+SURVIVORS = {
+    "first <= last": "a tile of which nothing is seen adds nothing",
+    "max(keys, int(": "tiles of which nothing is seen add nothing",
+    "blockIdx.x + 2": "a tile of which nothing is seen adds nothing",
+    "* SIZE + i] : 1": "what is past the last key has no share",
+    "sum = 1": "it shrinks to nothing with the first key",
+    "dot = 1": "what all scores of a row have more is no difference to their shares",
+    "TILE = 15": "another size of a tile",
+    "TILE = 17": "another size of a tile",
+}

@@ -39,3 +39,11 @@ WRONG = {
     "nobody waits": Wrong("race|uninit", {"== 0) {}": "> 1) {}"}),
     "only the first rank": Wrong("race", {"threadIdx.x < RANKS": "threadIdx.x < 1"}),
 }  # fmt: skip
+
+SURVIVORS = {
+    "threadIdx.x != 0": "all threads but one say it",
+    "threadIdx.x == 1": "another thread says it",
+    "threadIdx.y == 0": "all threads say it",
+    "first + 255": "each thread's last element is at most 192 from its first",
+    "first + 257": "each thread's last element is at most 192 from its first",
+}

@@ -45,3 +45,7 @@ WRONG = {
     "one block's threads": Wrong("values|race", {"threads = gridDim.x * (long long)blockDim.x": "threads = n"}),
     "the whole array": Wrong("values|counters", {"min(begin + chunk, n)": "n"}),
 }  # fmt: skip
+
+SURVIVORS = {
+    "3 * ranks": "the same remainder",
+}

@@ -660,8 +660,10 @@ void sg_sanitize_unwritten(uint64_t address, size_t bytes);
 void sg_sanitize_bounds(uint64_t address, size_t bytes);
 /* The kernel of this thread's last sanitized launch, or NULL. threads: gets those of a block. */
 const char *sg_sanitize_kernel(void **module, uint32_t *threads);
-/* How many there are of that launch; params: gets its parameters. */
-uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, char *params);
+/* How many there are of that launch; lost: whether more happened than its order can be told of, from
+   where on no races were looked for; params: gets its parameters. */
+uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, uint32_t *lost,
+                              char *params);
 
 /* ---- the recorder (record.c): what kernels of its build call beside the sanitizer ---- */
 

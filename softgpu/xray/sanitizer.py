@@ -16,11 +16,11 @@ class ShownFindings(Findings):
     """Findings that a notebook shows."""
 
     def _repr_html_(self) -> str:
+        more = "".join(f"<p>{said}</p>" for said in self.more)
         if self.clean:
-            return f"<p>kernel <code>{escape(self.kernel)}</code>: nothing found</p>"
+            return f"<p>kernel <code>{escape(self.kernel)}</code>: nothing found</p>{more}"
         rows = "".join(self._row(finding) for finding in self)
         head = _html_row("th", ("finding", "line", "what happened", "times"))
-        more = f"<p>and {self.dropped} times something else</p>" if self.dropped else ""
         title = f"<p>kernel <code>{escape(self.kernel)}</code></p>"
         return f"{FOLDED}{title}<table>{head}{rows}</table>{more}"
 

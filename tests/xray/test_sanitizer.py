@@ -906,6 +906,17 @@ def test_many_findings_are_cut_short():
 
 
 @software
+def test_a_launch_too_long_to_follow_is_told_and_forgotten():
+    x, idle = arrays()[0].view(np.int32), ("__global__ void idle(int *x) {}", "idle")
+    report = sanitize(idle, x, grid=(1 << 24) + 1, block=1)
+    assert report.clean and "sanitize a smaller one" in str(report)
+    assert "sanitize a smaller one" in report._repr_html_()
+    both = "__global__ void both(int *x) { x[0] = blockIdx.x; }", "both"
+    report = sanitize(both, x, grid=2, block=1)
+    assert [f.kind for f in report] == ["double write"] and "smaller" not in str(report)
+
+
+@software
 def test_beside_another_driver(beside_another_driver):
     from pycuda import gpuarray
 

@@ -126,7 +126,7 @@ static uint32_t tick(void)
 
 bool order_begin_launch(const Job *job)
 {
-    bool anew = order.now > LAST_TIME;
+    bool anew = order.lost || order.now > LAST_TIME;
     if (anew) memset(&order, 0, sizeof order);
     here = NULL;
     warps = job->warps;

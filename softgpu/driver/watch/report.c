@@ -10,6 +10,7 @@ typedef struct {
     Finding findings[LIMIT_FINDINGS];
     uint32_t count, threads;
     uint64_t dropped;
+    bool lost;
     char params[LIMIT_PARAMETER_BYTES], name[1000];
     void *module; /* of the kernel; NULL: there was no launch */
 } Report;
@@ -314,6 +315,7 @@ void report_begin(const Job *job)
 
 CUresult report_tell(CUresult result)
 {
+    last_report.lost = order.lost;
     if (instrument || !last_report.count || !on_report) return result;
     CUresult told = on_report();
     return result || !told ? result : fail_as_told(told);
@@ -330,12 +332,14 @@ const char *sg_sanitize_kernel(void **module, uint32_t *threads)
     return last_report.module ? last_report.name : NULL;
 }
 
-uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, char *params)
+uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, uint32_t *lost,
+                              char *params)
 {
     const Report *r = &last_report;
     uint32_t count = MIN(r->count, room);
     memcpy(out, r->findings, count * sizeof *out);
     memcpy(params, r->params, sizeof r->params);
     *dropped = r->dropped;
+    *lost = r->lost;
     return r->count;
 }
