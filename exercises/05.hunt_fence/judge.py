@@ -45,6 +45,11 @@ WITHOUT = {
     rf"^(?P<loop>\$\w+):(.|\n)*?{FENCE}(.|\n)*?\bbra(\.uni)?\s+(?P=loop);": AROUND,
     rf"{FENCE}((.|\n)*?\b(?P=what)\b){{4}}": AROUND,
 }
+GPU = r"(membar\.gl|fence\.\w+\.gpu)"
+WITH = {
+    rf"{GPU}[\s\S]*\batom\b[\s\S]*{GPU}|\.(acquire|acq_rel)\.\w+\.": "Loads may come early: the last block needs"
+    " a fence between the count and its loads.",
+}
 
 LAST = "if (atomicInc(arrived, gridDim.x - 1) < gridDim.x - 1) return;"
 WRONG = {
@@ -79,6 +84,10 @@ WRONG = {
     "ten fences": Wrong(
         "instructions: .*(membar|fence)", {"__threadfence();": 10 * "__threadfence();"}
     ),
+    "no fence after the count": Wrong("asked for", {f"{LAST}\n    __threadfence();": LAST}),
+    "both before the count": Wrong(
+        "asked for", {f"{LAST}\n    __threadfence();": f"__threadfence(); {LAST}"}
+    ),
     "a fence for each total": Wrong(
         "instructions: .*(membar|fence)",
         {"sum += totals[k];": "{ __threadfence(); sum += totals[k]; }"},
@@ -95,8 +104,4 @@ WRONG = {
     ),
     "its own total alone": Wrong("values", {"sum += totals[k];": "sum = totals[k];"}),
     "without the last": Wrong("values", {"k < gridDim.x;": "k + 1 < gridDim.x;"}),
-}
-
-SURVIVORS = {
-    "without __threadfence();": "the second one: loads that come early are not modelled, so nothing tells",
 }

@@ -40,7 +40,10 @@ def far(rng):
 
 COUNTED = (1 << 16) + 3
 BUDGET = {"ld.requests": 518, "st.requests": 259, "ld.sectors": 8198, "st.sectors": 4099}
-TEXT = {r"__hadd2": "Add two halves in one instruction: __hadd2."}
+PAIRS = "Add two halves in one instruction: __hadd2."
+WITH = {r"\bf16x2\b": PAIRS}
+WITHOUT = {r"\bcvt[.\w]*\.f32\.f16\b": PAIRS}
+LIMITS = {"instructions": 1.35}
 
 ONE = "sum[k] = __hadd2(sum[k], other[k])"
 LAST = "for (; i < n; ++i) out[i] = __hadd(a[i], b[i]);"
@@ -50,13 +53,22 @@ WRONG = {
     "whole packs only": Wrong("values", {LAST: "{}"}),
     "no guard": Wrong("out of bounds", {"if (i + 2 * PAIRS <= n) {": "if (true) {"}),
     "by way of float": Wrong(
-        "text",
+        "instructions",
         {
             ONE: (
                 "sum[k] = __floats2half2_rn(__low2float(sum[k]) + __low2float(other[k]),"
                 " __high2float(sum[k]) + __high2float(other[k]))"
             )
         },
+    ),
+    "one pair of four": Wrong(
+        "instructions",
+        {
+            ONE: f"{ONE.replace('= ', '= k ? half2(sum[k].x + other[k].x, sum[k].y + other[k].y) : ')}"
+        },
+    ),
+    "half by half": Wrong(
+        "instructions", {ONE: "sum[k] = half2(sum[k].x + other[k].x, sum[k].y + other[k].y)"}
     ),
     "one at a time": Wrong(
         "counters",

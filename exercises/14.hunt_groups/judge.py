@@ -27,7 +27,7 @@ LIMITS = None
 WITHOUT = {
     r"cp\.async\.wait_(all|group\s+0)\b": "Let the copies of the next tile be under way: don't wait for all.",
 }
-TEXT = {r"copy_async": "Copy the tiles asynchronously."}
+WITH = {r"cp\.async\.c[ag]": "Copy the tiles asynchronously."}
 
 WAIT = "wait_for_groups<STAGES - 2>();"
 NEXT = "if (tile + STAGES - 1 < tiles) fetch(tile + STAGES - 1);\n        close_group();"

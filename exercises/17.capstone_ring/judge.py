@@ -29,9 +29,9 @@ BUDGET = {"ld.sectors": (43008, 45_000), "st.sectors": (28896, 29_500)}
 LIMITS = dict.fromkeys(["instructions", "atomics", "atomics.sectors"])  # of who waits
 EVEN = False
 REPEATABLE = True
-TEXT = {
-    r"\bpost\b|__threadfence_system|thread_scope_system": "Ranks are devices: a fence of this device"
-    " does not reach the others. Take `post` or `__threadfence_system()`."
+WITH = {
+    r"(membar|fence\.\w+|release|acq_rel)\.sys": "Ranks are devices: a fence of this device does not reach"
+    " the others. Take `post` or `__threadfence_system()`."
 }
 
 CHUNK, WAIT = (

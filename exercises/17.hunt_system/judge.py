@@ -23,9 +23,9 @@ COUNTED = 2048
 BUDGET = {}
 EVEN = False
 LIMITS = {"instructions": None, "ld.sectors": None}  # who waits looks as often as it takes
-TEXT = {
-    r"__threadfence_system|thread_scope_system": "Ranks are devices: a fence of this device does"
-    " not reach the others. Take `__threadfence_system()`."
+WITH = {
+    r"(membar|fence\.\w+|release|acq_rel)\.sys": "Ranks are devices: a fence of this device does not reach"
+    " the others. Take `__threadfence_system()`."
 }
 
 FENCE, FLAG = "    __threadfence_system();\n", "    if (threadIdx.x == 0) all"

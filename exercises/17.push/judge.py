@@ -24,9 +24,12 @@ COUNTED = 2048, 4
 BUDGET = {"st.sectors": (2080, 2112)}
 EVEN = False
 LIMITS = {"instructions": None, "ld.sectors": None}  # who waits looks as often as it takes
-TEXT = {
-    r"__threadfence_system|thread_scope_system": "Ranks are devices: a fence of this device does"
-    " not reach the others. Take `__threadfence_system()`."
+SYSTEM = r"(membar|fence\.\w+|%s|acq_rel)\.sys"
+WITH = {
+    SYSTEM % "release": "Ranks are devices: a fence of this device does not reach the others. Take"
+    " `__threadfence_system()`.",
+    rf"{SYSTEM % 'release'}[\s\S]*{SYSTEM % 'acquire'}": "Loads may come early: who has seen the flag"
+    " needs a `__threadfence_system()` of its own, before the barrier that lets the others read.",
 }
 
 BEGIN = "        __threadfence_system();\n        all[right"
@@ -38,6 +41,7 @@ WRONG = {
     "a device's fence": Wrong("asked for", {"__threadfence_system": "__threadfence"}),
     "no barrier before the flag": Wrong("race", {f"{STORE}    __syncthreads();\n": STORE}),
     "nobody waits": Wrong("race", {WAIT: ""}),
+    "no fence after the wait": Wrong("asked for", {f"{WAIT}        __threadfence_system();\n": WAIT}),
     "its own flag": Wrong("race|values", {"all[right * ": "all[rank * "}),
     "the left one's inbox": Wrong("values|race", {"(rank + 1) %": "(rank + gridDim.y - 1) %"}),
     "one flag for all blocks": Wrong(
@@ -50,6 +54,5 @@ WRONG = {
 }  # fmt: skip
 
 SURVIVORS = {
-    "without __threadfence_system();": "the second one: loads that come early are not modelled",
     "threadIdx.x == 1": "another thread posts and waits",
 }

@@ -136,11 +136,18 @@ def _advice_on(error, text):
     return "Fix the first mistake and judge again."
 
 
-def _look_through(rules, target):
-    """Refuse what must not be among the instructions of a kernel, whatever stands beside it."""
+def _instructions(target):
+    """The PTX of a kernel, without comments and the kernels that stand beside it."""
     instructions = re.sub(r"^\s*//.*$", "", target.ptx, flags=re.MULTILINE)
-    others = rf"\.entry (?!{target.entry}\b).*?^\}}$"
-    instructions = re.sub(others, "", instructions, flags=re.MULTILINE | re.DOTALL)
+    parts = re.split(
+        r"^(?=\.(?:visible|weak|extern|entry|func)\b)", instructions, flags=re.MULTILINE
+    )
+    return "".join(p for p in parts if not re.search(rf"\.entry (?!{target.entry}\b)", p))
+
+
+def _look_through(rules, target):
+    """Refuse what must not be among the instructions of a kernel."""
+    instructions = _instructions(target)
     for pattern, advice in (NOWHERE | getattr(rules, "WITHOUT", {})).items():
         if found := re.search(pattern, instructions, re.MULTILINE):
             what = found.groupdict().get("what", found[0])
@@ -266,6 +273,11 @@ class _Trial:
             self._repeat(run)
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
+        instructions = _instructions(self.target)
+        for pattern, advice in getattr(self.rules, "WITH", {}).items():
+            if not re.search(pattern, instructions):
+                text = "what is asked for is not in the compiled kernel"
+                self.verdict.refuse("instructions", text, advice)
         self.verdict.find_times = partial(self._times, run, reports[0])
         if self.rate:
             self._weigh_rate(reports[0])

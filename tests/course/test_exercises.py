@@ -814,8 +814,16 @@ def test_instructions_may_be_ruled_out(judged):
     assert reason == "instructions: the compiled kernel has nanosleep"
 
 
+def test_instructions_may_have_to_be_there(judged):
+    says = {"WITH": {r"\bfma\.rn\.f32": "Multiply and add at once."}}
+    (reason,) = reasons(judged(exercises.solution(FIRST), **says))
+    assert reason == "instructions: what is asked for is not in the compiled kernel"
+    assert judged(changed("2 * x[i]", "fmaf(x[i], 1.5f, x[i] / 2)"), **says)
+
+
 def test_instructions_of_another_kernel_are_its_own(judged):
-    beside = "__global__ void beside(double *x)\n{\n    x[threadIdx.x] *= 2.5;\n}\n"
+    braces = 'asm volatile("{\\n}");'
+    beside = f"__global__ void beside(double *x)\n{{\n    {braces} x[threadIdx.x] *= 2.5;\n}}\n"
     text = beside + exercises.solution(FIRST) + beside.replace("beside", "behind")
     assert judged(text, WITHOUT={r"\.f64\b": "Use floats only."})
 
