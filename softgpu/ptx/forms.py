@@ -62,6 +62,7 @@ _MACROS = {
     "STORED": ".global.shared::cta",
     "PASSED": ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
     "TOLD": ".mbarrier::complete_tx::bytes",
+    "ANYWHERE": "(.shared::cluster)?",
     "GROUP": ".bulk_group(.L2::cache_hint)?",
     "HINT": "(.L2::cache_hint)?",
     "BOXES": ".tensor.(1d|2d|3d|4d|5d)",
@@ -192,6 +193,12 @@ red              ACCESS.(min|max)ACCESSWORDS                             m a a?
 red              ACCESS.(inc|dec)ACCESS.u32                              m a a?
 red              ACCESS.addACCESS(.v2|.v4)?.(u32|s32|u64|s64|f32|f64)    m v a?
 red              ACCESS.addACCESS.noftzACCESS(.v2|.v4|.v8)?.(f16|f16x2|bf16|bf16x2)    m v a?
+st               .async(.weak)?ANYWHERETOLD(.v2)?.(b32|b64|u32|u64|s32|s64|f32|f64)  m v m
+st               .async(.weak)?ANYWHERETOLD.v4.(b32|u32|s32|f32)  m v m
+red              .async.relaxed.clusterANYWHERETOLD.add.(u32|s32|u64|s64)  m a m
+red              .async.relaxed.clusterANYWHERETOLD.(min|max).(u32|s32)  m a m
+red              .async.relaxed.clusterANYWHERETOLD.(inc|dec).u32  m a m
+red              .async.relaxed.clusterANYWHERETOLDLOGIC.b32  m a m
 cvta             (.to)?SPACE.(u32|u64)                       d a
 isspacep         SPACE                                       p a
 mapa             (.shared::cluster)?.(u32|u64)               d a a

@@ -18,6 +18,7 @@ SOURCE = r"""
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 #define PTX(...) asm volatile(__VA_ARGS__)
+#define TOLD ".mbarrier::complete_tx::bytes"
 #define CLUSTER(...) extern "C" __global__ void __cluster_dims__(__VA_ARGS__)
 struct alignas(64) Map { unsigned long long words[16]; };
 
@@ -145,6 +146,71 @@ CLUSTER(2, 1, 1) hand(int *out)
     meet();
 }
 
+// Each thread stores into the next block and adds up there; the mbarrier learns of each byte.
+CLUSTER(4, 1, 1) send(int *out, long long *sums)
+{
+    __shared__ int4 packs[32];
+    __shared__ double pairs[32][2];
+    __shared__ int words[32];
+    __shared__ int counts[6];
+    __shared__ long long sum;
+    __shared__ unsigned long long full;
+    const int t = threadIdx.x, first[6] = {1, 100, 50, -1, 0, 0x55};
+    if (t < 6) counts[t] = first[t];
+    if (t == 0) sum = -5;
+    init(&full, 1);
+    unsigned next = (rank() + 1) % 4, bar = there(&full, next);
+    int value = blockIdx.x * 1000 + t;
+    if (t == 0)
+        PTX("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(at(&full)),
+            "r"(32 * (16 + 16 + 4 + 6 * 4) + 8 * 8) : "memory");
+    PTX("st.async.weak.shared::cluster" TOLD ".b32 [%0], %1, [%2];" ::"r"(there(&words[t], next)),
+        "r"(value), "r"(bar) : "memory");
+    PTX("st.async.shared::cluster" TOLD ".v4.s32 [%0], {%1, %2, 7, %1}, [%3];" ::"r"(
+        there(&packs[31 - t], next)), "r"(value), "r"(-t), "r"(bar) : "memory");
+    PTX("{ .reg .b64 a, m; cvta.shared::cluster.u64 a, %0; cvta.shared::cluster.u64 m, %3;\n"
+        "st.async" TOLD ".v2.f64 [a], {%1, %2}, [m]; }" ::"l"((long long)there(pairs[t], next)),
+        "d"(0.5 + t), "d"(-1.0), "l"((long long)bar) : "memory");
+#define COUNT(n, what, with)                                                                       \
+    PTX("red.async.relaxed.cluster.shared::cluster" TOLD "." what " [%0], %1, [%2];" ::"r"(        \
+        there(&counts[n], next)), "r"(with), "r"(bar) : "memory")
+    COUNT(0, "add.s32", value);
+    COUNT(1, "min.s32", 90 - value);
+    COUNT(2, "max.u32", t * 3);
+    COUNT(3, "and.b32", ~(1 << t % 8));
+    COUNT(4, "inc.u32", 20);
+    COUNT(5, "xor.b32", 1 << t);
+    if (t % 4 == 1)
+        PTX("red.async.relaxed.cluster.shared::cluster" TOLD ".add.u64 [%0], %1, [%2];" ::"r"(
+            there(&sum, next)), "l"(1LL << t), "r"(bar) : "memory");
+    wait(&full, 0);
+    int *mine = out + blockIdx.x * 8 * 32;
+    const int4 p = packs[t];
+    const int got[7] = {words[t], p.x, p.y, p.z, p.w, int(2 * pairs[t][0]), int(pairs[t][1])};
+    for (int i = 0; i < 7; ++i) mine[i * 32 + t] = got[i];
+    if (t < 6) mine[7 * 32 + t] = counts[t];
+    if (t == 0) sums[blockIdx.x] = sum;
+    meet();
+}
+
+// The same of one word; whether it is looked at in time or too early.
+CLUSTER(2, 1, 1) post(int *out, int early)
+{
+    __shared__ int word[32];
+    __shared__ unsigned long long full;
+    word[threadIdx.x] = 0;
+    init(&full, 1);
+    if (threadIdx.x == 0)
+        PTX("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 128;" ::"r"(at(&full)) : "memory");
+    PTX("st.async.shared::cluster" TOLD ".u32 [%0], %1, [%2];" ::"r"(
+        there(&word[threadIdx.x], rank() ^ 1)), "r"(threadIdx.x), "r"(there(&full, rank() ^ 1))
+        : "memory");
+    if (!early) wait(&full, 0);
+    out[blockIdx.x * 32 + threadIdx.x] = word[threadIdx.x];
+    if (early) wait(&full, 0);
+    meet();
+}
+
 // Threads that have returned are not waited for.
 CLUSTER(2, 1, 1) leave(int *out, int stay)
 {
@@ -216,6 +282,20 @@ def test_a_block_copies_into_the_next(module):
     out = gpuarray.zeros((4, 32), np.int32)
     module.get_function("hand")(out, block=(32, 1, 1), grid=(4, 1))
     np.testing.assert_array_equal(out.get(), (np.arange(4) ^ 1)[:, None] * 1000 + np.arange(32))
+
+
+def test_stores_and_reductions_tell_the_mbarrier_of_their_block(module):
+    out, sums = gpuarray.zeros((8, 8, 32), np.int32), gpuarray.zeros(8, np.int64)
+    module.get_function("send")(out, sums, block=(32, 1, 1), grid=(8, 1))
+    t = np.arange(32)
+    for block, got in enumerate(out.get()):
+        values = (block // 4 * 4 + (block - 1) % 4) * 1000 + t
+        packs = [values[::-1], -t[::-1], np.full(32, 7), values[::-1]]
+        np.testing.assert_array_equal(got[:5], [values, *packs])
+        np.testing.assert_array_equal(got[5:7], [1 + 2 * t, np.full(32, -1)])
+        counted = 1 + values.sum(), min(100, 90 - values[-1]), 93, -256, 32 % 21, 0x55 ^ -1
+        np.testing.assert_array_equal(got[7, :6], counted)
+    np.testing.assert_array_equal(sums.get(), np.full(8, (1 << t[1::4]).sum() - 5))
 
 
 @pytest.mark.parametrize("stay", [0, 32, 40, 96])
@@ -322,7 +402,7 @@ def test_what_is_right_has_no_finding(planted, name):
 
 
 @software
-@pytest.mark.parametrize("name", ["around", "words", "share", "hand"])
+@pytest.mark.parametrize("name", ["around", "words", "share", "hand", "send", "post"])
 def test_what_goes_between_blocks_has_no_finding(module, name):
     kernel = module.get_function(name)
     out, shape = gpuarray.zeros(512, np.int32), {"block": (32, 1, 1), "grid": (4, 1)}
@@ -332,8 +412,18 @@ def test_what_goes_between_blocks_has_no_finding(module, name):
         "words": (out, gpuarray.zeros(8, np.float32)),
         "share": of_share,
         "hand": (out,),
+        "send": (gpuarray.zeros(1024, np.int32), gpuarray.zeros(4, np.int64)),
+        "post": (out, np.int32(0)),
     }
     assert not xray.sanitize(kernel, *arguments[name], **shape)
+
+
+@software
+def test_what_is_stored_later_may_not_be_looked_at_before(module):
+    out, shape = gpuarray.zeros(128, np.int32), {"block": (32, 1, 1), "grid": (4, 1)}
+    found = xray.sanitize(module.get_function("post"), out, np.int32(1), **shape)
+    said = next(finding for finding in found if finding.kind == "race")
+    assert "shared memory" in str(said)
 
 
 @software

@@ -20,7 +20,7 @@ __all__ = ["SanitizedEmitter"]
 
 _HINTS = contract.flags("AccessHint", "HINT_")
 _FENCE = contract.flags("FenceHint", "HINT_")
-_PLACES = {"store": 0, "red": 0, "load": 1, "atomic": 2}  # of a copy: to, from, its mbarrier
+_PLACES = {"store": 0, "red": 0, "load": 1, "atomic": -1}  # of a copy: to, from, its mbarrier
 _BARRIER = contract.flags("BarrierHint", "HINT_")
 
 
@@ -90,6 +90,8 @@ class SanitizedEmitter(FunctionEmitter):
         if name.startswith("cluster"):
             return 0 if "relaxed" in modifiers else _HINTS.release
         if name.startswith("mbarrier"):
+            if self.item.opcode != "mbarrier":  # what copies and st.async say of their bytes
+                return _HINTS.atomic | _HINTS.release
             quiet = "relaxed" in modifiers or self.item.modifiers[0] == "expect_tx"
             plain = self.item.modifiers[0] in ("init", "inval")
             return 0 if plain else _HINTS.atomic | (0 if quiet else _HINTS.release)

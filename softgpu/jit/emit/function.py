@@ -53,16 +53,22 @@ _EMITTERS: dict[str, Callable] = {}
 
 
 def instruction(*opcodes: str):
-    """Register the function that emits the given PTX opcodes: f(emitter, instruction)."""
+    """Register the function that emits the given PTX opcodes: f(emitter, instruction).
+
+    A first modifier may be named, too: "st.async" is then not left to what "st" has."""
 
     def register(function):
         for opcode in opcodes:
-            if opcode not in OPCODES or opcode in _EMITTERS:
+            if opcode.split(".")[0] not in OPCODES or opcode in _EMITTERS:
                 raise ValueError(f"{opcode} has no row in opcodes.py, or two emitters")
             _EMITTERS[opcode] = function
         return function
 
     return register
+
+
+def _emitter_of(item: Instruction) -> Callable:
+    return _EMITTERS.get(".".join((item.opcode, *item.modifiers[:1]))) or _EMITTERS[item.opcode]
 
 
 class FunctionEmitter(ValueEmitter):
@@ -152,7 +158,7 @@ class FunctionEmitter(ValueEmitter):
             self._sites_used[item] = 0
 
     def emit_instruction(self, item: Instruction) -> None:
-        function = type(self)._emit_sum if self._keeps_sum(item) else _EMITTERS[item.opcode]
+        function = type(self)._emit_sum if self._keeps_sum(item) else _emitter_of(item)
         self.item = item
         self._active, self._active_vector = self.mask, self._mask_vector
         first = len(self.lines)

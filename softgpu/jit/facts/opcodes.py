@@ -181,7 +181,8 @@ def opcode_of(item: Instruction) -> Opcode:
         raise PtxError(
             f"the software GPU does not run the instruction {item.name} ({item.user_line})"
         )
-    return OPCODES[item.opcode]
+    stores_later = item.opcode in ("st", "red") and "async" in item.modifiers
+    return OPCODES["cp" if stores_later else item.opcode]
 
 
 def does(item: Instruction, *what: Does) -> bool:

@@ -9,7 +9,7 @@ from ... import contract
 from ...ptx.program import Register, Unsupported, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from .mbarrier import arrive_after_copies, complete_bytes
-from .memory import OPERATIONS, TYPES, host_address, in_block, space_named
+from .memory import OPERATIONS, TYPES, host_address, in_block, space_named, space_of, store_later
 
 _How = contract.flags("BoxHow", "BOX_")
 _FIELDS = contract.values("MapField", "MAP_")
@@ -174,8 +174,8 @@ class _Barrier:
     """The mbarrier that a copy tells of its bytes."""
 
     def __init__(self, e: FunctionEmitter, item, operand):
-        self.site = e.site(item, "atomic", _spaces(item)[0], 8)
-        self.address = host_address(e, operand, _spaces(item)[0])
+        self.site = e.site(item, "atomic", space_of(item), 8)
+        self.address = host_address(e, operand, space_of(item))
 
 
 def _copy_box(e: FunctionEmitter, item) -> None:
@@ -227,6 +227,15 @@ def _numbers(e: FunctionEmitter, operands, use: str) -> str:
     """A pointer to the lanes of whole numbers, one after the other."""
     read = [e.read(operand, "s16" if use == "offsets" else "s32") for operand in operands]
     return e.spill_in_order([e.resize(value, "i32", signed=True) for value in read], "i32", use)
+
+
+@instruction("st.async", "red.async")
+def _store_async(e, item):
+    """Stores and reductions, of registers, whose bytes an mbarrier counts: done at once, too."""
+    with e.when_active():
+        bytes_ = e.constant(store_later(e, item), "i32")
+        told = _Barrier(e, item, item.operands[-1])
+        complete_bytes(e, told.site, told.address, bytes_, e.active)
 
 
 @instruction("tensormap")

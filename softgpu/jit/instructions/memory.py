@@ -613,11 +613,15 @@ OPERATIONS = contract.values("Operation", "OP_")
 TYPES = contract.values("Type", "TY_")
 
 
+def _operation(item) -> str:
+    return next(m for m in item.modifiers if m in OPERATIONS)
+
+
 @instruction("atom", "red")
 def _atomic(e, item):
     space = space_of(item)
     kind = item.modifiers[-1]
-    operation = next(m for m in item.modifiers if m in OPERATIONS)
+    operation = _operation(item)
     if kind not in TYPES:
         raise e.refusal(item)
     has_result = item.opcode == "atom"
@@ -635,7 +639,6 @@ def _atomic(e, item):
         address = host_address(e, operand, space)
         e.observe(site, address)
         element = element_of(kind)
-        numbers = f"i32 {OPERATIONS[operation]}", f"i32 {TYPES[kind]}"
         parts = [_destinations(source) for source in sources]
         for place in range(vector_size(item)):  # a vector is that many atomics of its elements
             out = e.temporary(element, 1, "result") if used else "null"
@@ -644,10 +647,32 @@ def _atomic(e, item):
             own = e.op("add", address, place * size) if place else address
             where = f"ptr {e.spill(own, 'addresses')}"
             lanes = e.active
-            arguments = ("ptr %w", f"i32 {site}", *numbers, where, lanes, *pointers, f"ptr {out}")
+            arguments = (*_leading(item, site), where, lanes, *pointers, f"ptr {out}")
             e.call_checked("void", "atomic", *arguments)
             if used:
                 e.write(_destinations(destination)[place], e.unspill(out, element))
+
+
+def _leading(item, site: int) -> tuple[str, ...]:
+    """What the driver's function takes first: the warp, the site, what is done to which type."""
+    which = OPERATIONS[_operation(item)], TYPES[item.modifiers[-1]]
+    return "ptr %w", f"i32 {site}", *(f"i32 {number}" for number in which)
+
+
+def store_later(e: FunctionEmitter, item) -> int:
+    """What st.async and red.async do to their places, at once; how many bytes a lane stores."""
+    place, given, _mbarrier = item.operands
+    kind = item.modifiers[-1]
+    values = [_stored(e, o, kind) for o in _destinations(given)]
+    access = Access(e, item, "red" if item.opcode == "red" else "store", place)
+    access.observe()
+    if item.opcode == "st":
+        _store_with_driver(e, access, *values)
+        return access.bytes
+    where = f"ptr {e.spill(_to_host(e, access.address, access.space), 'addresses')}"
+    pointers = f"ptr {e.spill(values[0])}", "ptr null", "ptr null"
+    e.call_checked("void", "atomic", *_leading(item, access.site), where, str(e.active), *pointers)
+    return access.bytes
 
 
 # --- addresses, fences, hints --------------------------------------------------------------------
