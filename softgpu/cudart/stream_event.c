@@ -24,6 +24,16 @@ CUDART cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
 CUDART cudaStreamGetPriority(cudaStream_t stream, int *priority)
 { return CALL(cuStreamGetPriority(stream, priority)); }
 
+CUDART cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID id,
+                              const cudaStreamAttrValue *value)
+{ return CALL(cuStreamSetAttribute(stream, (CUstreamAttrID)id, (const CUstreamAttrValue *)value)); }
+
+CUDART cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID id, cudaStreamAttrValue *value)
+{ return CALL(cuStreamGetAttribute(stream, (CUstreamAttrID)id, (CUstreamAttrValue *)value)); }
+
+CUDART cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{ return CALL(cuStreamCopyAttributes(to, from)); }
+
 CUDART cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 { return CALL(cuLaunchHostFunc(stream, function, data)); }
 

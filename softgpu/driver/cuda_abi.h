@@ -125,6 +125,32 @@ typedef struct {
     unsigned char reserved[54];
 } PoolProperties;
 
+/* CU_ACCESS_PROPERTY_...: what the cache is asked to do with an address that is used again, and with others. */
+enum { ACCESS_NORMAL, ACCESS_STREAMING, ACCESS_PERSISTING };
+typedef struct {
+    void *base;
+    size_t bytes;
+    float hit_ratio;
+    int hit, miss;
+} AccessWindow;
+
+/* CU_STREAM_ATTRIBUTE_... */
+enum {
+    STREAM_WINDOW = 1,
+    STREAM_SYNC_POLICY = 3,
+    STREAM_PRIORITY = 8,
+    STREAM_DOMAINS = 9,
+    STREAM_DOMAIN = 10,
+    STREAM_ATTRIBUTES
+};
+enum { SYNC_AUTO = 1, SYNC_SPINS, SYNC_YIELDS, SYNC_BLOCKS };
+typedef union {
+    AccessWindow window;
+    int number; /* a policy, a priority, a domain */
+    unsigned char domains[2];
+    char pad[64];
+} StreamAttribute;
+
 /* CU_LAUNCH_ATTRIBUTE_...: hints go unheeded, as does what lets launches overlap. A larger cluster
    that is preferred is one. */
 enum {

@@ -86,6 +86,7 @@ typedef struct Context {
     int users; /* attached or retained this many times; 0: destroyed */
     int cache_config;
     size_t limits[9];
+    StreamAttribute of_default_streams[STREAM_ATTRIBUTES];
     struct Heap *heap; /* made when a kernel first asks for memory */
 } Context;
 
@@ -361,9 +362,16 @@ typedef struct {
     bool blocking; /* the legacy stream waits for it */
 } StreamPlace;
 
-/* ---- stream_event.c ---- */
+/* ---- attributes.c: of streams; an array has them by their numbers ---- */
 
 enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
+enum { ACCESS_WINDOW_BYTES = 128 << 20, MEMORY_DOMAINS = 4 };
+CUresult attribute_set(StreamAttribute attributes[], int id, const StreamAttribute *value);
+CUresult attribute_get(const StreamAttribute attributes[], int id, StreamAttribute *value);
+void attributes_begin(StreamAttribute attributes[], int priority);
+
+/* ---- stream_event.c ---- */
+
 bool stream_valid(CUstream stream);
 /* Whether a stream can be given work, and whether the work is to become a node of a graph. */
 CUresult stream_begin(CUstream stream, bool *captured);

@@ -25,6 +25,8 @@ shared memory's banks: cudaSuccess
 banks: 1, PTX: 90, binary: 90
 constant: cudaSuccess
 template: 6.5, visits 1000, time taken
+window: cudaSuccess
+of half of 8000 bytes
 managed: 518
 cooperative: cudaSuccess
 met: 512 of 512

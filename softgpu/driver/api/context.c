@@ -26,6 +26,7 @@ static Context *context_new(unsigned flags, int device)
     context->device = device;
     context->users = 1;
     for (int i = 0; i < 9; i++) context->limits[i] = first_limits[i];
+    attributes_begin(context->of_default_streams, LEAST_PRIORITY);
     context->handle = handle_new(CONTEXT, context);
     return context;
 }

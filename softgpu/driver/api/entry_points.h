@@ -284,10 +284,12 @@
     X(cuStreamBeginCapture, 10000)                                                                 \
     X(cuStreamBeginCaptureToGraph, 12030)                                                          \
     X(cuStreamBeginCapture_v2, 10010)                                                              \
+    X(cuStreamCopyAttributes, 11000)                                                               \
     X(cuStreamCreate, 2000)                                                                        \
     X(cuStreamCreateWithPriority, 5050)                                                            \
     X(cuStreamDestroy_v2, 4000)                                                                    \
     X(cuStreamEndCapture, 10000)                                                                   \
+    X(cuStreamGetAttribute, 11000)                                                                 \
     X(cuStreamGetCaptureInfo, 10010)                                                               \
     X(cuStreamGetCaptureInfo_v2, 11030)                                                            \
     X(cuStreamGetCaptureInfo_v3, 12030)                                                            \
@@ -299,6 +301,7 @@
     X(cuStreamGetPriority, 5050)                                                                   \
     X(cuStreamIsCapturing, 10000)                                                                  \
     X(cuStreamQuery, 2000)                                                                         \
+    X(cuStreamSetAttribute, 11000)                                                                 \
     X(cuStreamSynchronize, 2000)                                                                   \
     X(cuStreamUpdateCaptureDependencies, 11030)                                                    \
     X(cuStreamUpdateCaptureDependencies_v2, 12030)                                                 \
@@ -451,9 +454,6 @@
     X(cuStreamWaitValue64_v2, 11070, "operations on memory in a stream")                           \
     X(cuStreamWriteValue32_v2, 11070, "operations on memory in a stream")                          \
     X(cuStreamWriteValue64_v2, 11070, "operations on memory in a stream")                          \
-    X(cuStreamCopyAttributes, 11000, "attributes of streams")                                      \
-    X(cuStreamGetAttribute, 11000, "attributes of streams")                                        \
-    X(cuStreamSetAttribute, 11000, "attributes of streams")                                        \
     X(cuProfilerInitialize, 4000, "profiler configuration files")                                  \
     X(cuLogsCurrent, 12090, "logs")                                                                \
     X(cuLogsDumpToFile, 12090, "logs")                                                             \

@@ -136,7 +136,7 @@ static const struct {
     {106, SM_BLOCKS}, /* blocks per multiprocessor */
     {107, 0},         /* compression: not here */
     {108, 39321600},  /* persisting L2 */
-    {109, 134217728},
+    {109, ACCESS_WINDOW_BYTES},
     {110, 0},
     {111, BLOCK_SYSTEM_SHARED}, /* reserved shared memory per block */
     {112, 0},
@@ -145,6 +145,7 @@ static const struct {
     {115, 1}, /* stream-ordered pools */
     {120, 1}, /* clusters */
     {125, 1}, /* events of several processes */
+    {126, MEMORY_DOMAINS},
     {144, 1}, /* pools of the host's memory: here */
 };
 

@@ -2,6 +2,7 @@
    an event only a time. */
 #define _GNU_SOURCE
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "driver.h"
@@ -17,7 +18,7 @@ enum { NON_BLOCKING = 1 };
 typedef struct {
     Context *owner;
     unsigned flags;
-    int priority;
+    StreamAttribute attributes[STREAM_ATTRIBUTES];
 } Stream;
 
 static void drop_stream(void *handle, void *object, void *owner)
@@ -84,16 +85,14 @@ static CUresult refuse_waiting(CUstream stream)
     Event *event = handle_object(EVENT, handle);                                                   \
     if (!event) return fail(CUDA_ERROR_INVALID_HANDLE, "no such event")
 
-/* A priority outside of the range is taken as the nearest inside, as the hardware's driver does. */
 CUAPI cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
 {
     NEED_CONTEXT(context);
     if (flags > NON_BLOCKING) return fail(CUDA_ERROR_INVALID_VALUE, "unknown flags");
-    if (priority > LEAST_PRIORITY) priority = LEAST_PRIORITY;
-    if (priority < GREATEST_PRIORITY) priority = GREATEST_PRIORITY;
     Stream *stream = malloc(sizeof *stream);
     if (!stream) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
-    *stream = (Stream){context, flags, priority};
+    *stream = (Stream){.owner = context, .flags = flags};
+    attributes_begin(stream->attributes, priority);
     *out = handle_new(STREAM, stream);
     return *out ? CUDA_SUCCESS : fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
 }
@@ -118,7 +117,7 @@ static CUresult describe(CUstream handle, Stream *out)
     NEED_CONTEXT(context);
     if (!stream_valid(handle)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
     Stream *stream = handle_object(STREAM, handle);
-    *out = stream ? *stream : (Stream){context, 0, LEAST_PRIORITY};
+    *out = stream ? *stream : (Stream){.owner = context};
     return CUDA_SUCCESS;
 }
 
@@ -131,12 +130,23 @@ CUresult stream_on_device(CUstream handle, const Context *context)
                 stream->owner->device, context->device);
 }
 
-CUAPI cuStreamGetPriority(CUstream handle, int *priority)
+/* A stream's attributes, to be changed. */
+static StreamAttribute *attributes_of(CUstream handle)
 {
-    Stream stream;
-    CUresult result = describe(handle, &stream);
-    if (!result) *priority = stream.priority;
-    return result;
+    CUresult error;
+    Stream *stream = handle_object(STREAM, handle);
+    return stream ? stream->attributes : current_context(&error)->of_default_streams;
+}
+
+#define NEED_ATTRIBUTES(attributes, handle)                                                        \
+    NEED_STREAM(handle);                                                                           \
+    StreamAttribute *attributes = attributes_of(handle)
+
+CUAPI cuStreamGetPriority(CUstream stream, int *priority)
+{
+    NEED_ATTRIBUTES(attributes, stream);
+    *priority = attributes[STREAM_PRIORITY].number;
+    return CUDA_SUCCESS;
 }
 
 CUAPI cuStreamGetFlags(CUstream handle, unsigned *flags)
@@ -173,6 +183,28 @@ CUAPI cuStreamGetId(CUstream stream, unsigned long long *id)
 {
     NEED_STREAM(stream);
     *id = (uintptr_t)stream;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuStreamSetAttribute(CUstream stream, int id, const StreamAttribute *value)
+{
+    NEED_ATTRIBUTES(attributes, stream);
+    return attribute_set(attributes, id, value);
+}
+
+CUAPI cuStreamGetAttribute(CUstream stream, int id, StreamAttribute *value)
+{
+    NEED_ATTRIBUTES(attributes, stream);
+    return attribute_get(attributes, id, value);
+}
+
+CUAPI cuStreamCopyAttributes(CUstream to, CUstream from)
+{
+    NEED_ATTRIBUTES(target, to);
+    NEED_ATTRIBUTES(source, from);
+    if (stream_place(to).context != stream_place(from).context)
+        return fail(CUDA_ERROR_INVALID_VALUE, "the streams are of two contexts");
+    memmove(target, source, STREAM_ATTRIBUTES * sizeof *target);
     return CUDA_SUCCESS;
 }
 

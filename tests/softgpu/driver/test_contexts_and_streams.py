@@ -1,7 +1,17 @@
 """The current context, the primary one, and what is asked of streams."""
 
 import ctypes
-from ctypes import byref, c_char_p, c_int, c_uint, c_uint64, c_void_p
+from ctypes import (
+    byref,
+    c_char_p,
+    c_float,
+    c_int,
+    c_size_t,
+    c_ubyte,
+    c_uint,
+    c_uint64,
+    c_void_p,
+)
 
 import pytest
 
@@ -87,6 +97,109 @@ def test_priorities_of_streams_stay_in_their_range(driver, asked, given):
     assert (priority.value, flags.value, context.value) == (given, 1, driver.context.value)
     driver.call("cuStreamDestroy_v2", stream)
     assert driver.raw("cuStreamGetFlags", stream, byref(flags)) == INVALID_HANDLE
+
+
+WINDOW, POLICY, PRIORITY, DOMAINS, DOMAIN = 1, 3, 8, 9, 10
+PERSISTING, STREAMING = 2, 1
+
+
+class Window(ctypes.Structure):
+    _fields_ = [
+        ("base", c_void_p), ("bytes", c_size_t), ("ratio", c_float), ("hit", c_int), ("miss", c_int)
+    ]  # fmt: skip
+
+
+class Attribute(ctypes.Union):
+    _fields_ = [
+        ("window", Window), ("number", c_int), ("domains", c_ubyte * 2), ("pad", c_ubyte * 64)
+    ]  # fmt: skip
+
+
+def attribute(driver, stream, which):
+    value = Attribute(pad=(c_ubyte * 64)(*[0xAA] * 64))
+    driver.call("cuStreamGetAttribute", stream, which, byref(value))
+    return value
+
+
+@pytest.fixture
+def streams(driver):
+    made = [c_void_p(), c_void_p()]
+    for stream in made:
+        driver.call("cuStreamCreateWithPriority", byref(stream), 1, -2)
+    yield made
+    for stream in made:
+        driver.call("cuStreamDestroy_v2", stream)
+
+
+def test_attributes_of_streams_are_what_was_set_last(driver, streams):
+    stream, other = streams
+    assert not any(attribute(driver, stream, WINDOW).pad)
+    assert attribute(driver, stream, POLICY).number == 1
+    assert attribute(driver, stream, PRIORITY).number == -2
+    assert list(attribute(driver, stream, DOMAINS).domains) == [0, 1]
+    window = Window(4096, 1 << 20, 0.6, PERSISTING, STREAMING)
+    values = {
+        WINDOW: Attribute(window=window), POLICY: Attribute(number=4),
+        PRIORITY: Attribute(number=-9), DOMAINS: Attribute(domains=(2, 3)),
+        DOMAIN: Attribute(number=1),
+    }  # fmt: skip
+    for which, value in values.items():
+        driver.call("cuStreamSetAttribute", stream, which, byref(value))
+    assert attribute(driver, other, PRIORITY).number == -2
+    driver.call("cuStreamCopyAttributes", other, stream)
+    values[PRIORITY] = Attribute(number=-5)
+    for of in streams:
+        assert all(
+            bytes(attribute(driver, of, which)) == bytes(value) for which, value in values.items()
+        )
+    priority = c_int()
+    driver.call("cuStreamGetPriority", other, byref(priority))
+    assert priority.value == -5
+
+
+def test_default_streams_have_attributes_in_each_context(driver):
+    other, policy = c_void_p(), byref(Attribute(number=2))
+    driver.call("cuStreamSetAttribute", None, POLICY, policy)
+    assert attribute(driver, None, POLICY).number == 2
+    driver.call("cuCtxCreate_v4", byref(other), None, 0, 0)
+    stream = c_void_p()
+    driver.call("cuStreamCreate", byref(stream), 0)
+    assert attribute(driver, None, POLICY).number == 1
+    driver.call("cuCtxPopCurrent_v2", None)
+    assert driver.raw("cuStreamCopyAttributes", None, stream) == INVALID_VALUE
+    driver.call("cuCtxDestroy_v2", other)
+    driver.call("cuStreamSetAttribute", None, POLICY, byref(Attribute(number=1)))
+
+
+@pytest.mark.parametrize(
+    "which, value, says",
+    [
+        (WINDOW, {"window": Window(0, (128 << 20) + 1, 1, 0, 0)}, "a window of 134217729 bytes"),
+        (WINDOW, {"window": Window(0, 1, 1.5, 0, 0)}, "a hit ratio of 1.5; 0 to 1"),
+        (WINDOW, {"window": Window(0, 1, float("nan"), 0, 0)}, "a hit ratio of "),
+        (WINDOW, {"window": Window(0, 1, 1, 3, 0)}, "there is no access property 3"),
+        (WINDOW, {"window": Window(0, 1, 1, 0, PERSISTING)}, "misses are normal"),
+        (POLICY, {"number": 0}, "a policy is 1 to 4, not 0"),
+        (DOMAINS, {"domains": (0, 4)}, "a memory domain is 0 to 3, not 4"),
+        (DOMAIN, {"number": 2}, "a logical memory domain is 0 to 1, not 2"),
+        (2, {"number": 1}, "streams have no attribute 2"),
+        (99, {}, "streams have no attribute 99"),
+    ],
+)
+def test_attributes_of_streams_that_are_refused(driver, streams, which, value, says):
+    given = streams[0], which, byref(Attribute(**value))
+    assert driver.raw("cuStreamSetAttribute", *given) == INVALID_VALUE
+    assert says in driver.error_text(INVALID_VALUE)
+    if says.startswith("streams have"):
+        assert driver.raw("cuStreamGetAttribute", *given) == INVALID_VALUE
+
+
+def test_attributes_need_a_stream_and_a_place(driver, streams):
+    calls = "cuStreamSetAttribute", "cuStreamGetAttribute"
+    for call in calls:
+        assert driver.raw(call, streams[0], POLICY, None) == INVALID_VALUE
+        assert driver.raw(call, c_void_p(12345), POLICY, None) == INVALID_HANDLE
+    assert driver.raw("cuStreamCopyAttributes", streams[0], c_void_p(12345)) == INVALID_HANDLE
 
 
 def test_callbacks_run_in_their_turn(driver):

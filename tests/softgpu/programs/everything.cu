@@ -76,6 +76,14 @@ int main(int argc, char **argv)
     cudaMemcpyFromSymbol(&seen, visits, sizeof seen);
     printf("template: %g, visits %d, time %s\n", host[999], seen, ms >= 0 ? "taken" : "missing");
 
+    cudaStreamAttrValue window = {}, kept;
+    window.accessPolicyWindow = {x, 8000, 0.5f, cudaAccessPropertyPersisting,
+                                 cudaAccessPropertyStreaming};
+    check("window", cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &window));
+    cudaStreamCopyAttributes(0, stream);
+    cudaStreamGetAttribute(0, cudaStreamAttributeAccessPolicyWindow, &kept);
+    printf("of half of %zu bytes\n", size_t(kept.accessPolicyWindow.num_bytes));
+
     int *counts, back[9];
     shared_by_all = 7;
     cudaMallocManaged(&counts, sizeof back);
