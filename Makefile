@@ -12,10 +12,11 @@ CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab fresh book exercises mutants fuzz graders test test-all products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
+.PHONY: lab fresh book exercises translations mutants fuzz graders test test-all products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests lock wheel colab exam notes clean
 
-# JupyterLab on notebook 00. HEADLESS=1: without a browser. ARGS goes to JupyterLab.
+# JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, where that is there.
+# ARGS goes to JupyterLab.
 lab: setup
 	@.venv/bin/python scripts/work.py
 	@$(RUN) jupyterlab $(LAB) $(AS_ROOT) $(if $(HEADLESS),--no-browser) $(ARGS)
@@ -31,6 +32,10 @@ book:
 # Put the exercises of exercises/ into the notebooks.
 exercises: setup
 	@.venv/bin/python scripts/exercises.py
+
+# Make the Chinese edition from the English one and translations/zh; says what is still in English.
+translations: setup
+	@.venv/bin/python scripts/translate.py
 
 # Change each exercise's solution in small ways: does the judge notice? ARGS: some exercises only.
 mutants: setup
@@ -89,6 +94,8 @@ lint: setup
 	@$(RUN) mypy --no-error-summary
 	@.venv/bin/clang-format --dry-run -Werror $(CUDA)
 	@.venv/bin/python scripts/style.py
+	@.venv/bin/python scripts/translate.py --check >/dev/null || { \
+		echo "The Chinese edition is not what its originals make: run make translations"; exit 1; }
 
 # Python, notebooks, CUDA and C in the form that lint asks for.
 format: setup

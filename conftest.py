@@ -15,6 +15,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # there is one of these processes a cor
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
 
+collect_ignore = ["notebooks/zh"]  # their code and outputs are those of notebooks/
+
 _finished = itertools.count(1)
 
 

@@ -1,13 +1,15 @@
 """A learner's own copies of the notebooks, without outputs, in work/, which git leaves alone.
 
 python scripts/work.py              # copy what is not there yet; say what has changed since
-python scripts/work.py --fresh 03   # begin notebook 03 anew; the old copy goes to work/old"""
+python scripts/work.py --fresh 03   # begin notebook 03 anew; the old copy goes to work/old
+
+COURSE_LANGUAGE=zh: in Chinese, where there is a page in notebooks/zh."""
 
 import argparse
 import hashlib
 import json
 import os
-import shutil
+import re
 from itertools import count
 from pathlib import Path
 
@@ -16,13 +18,22 @@ COURSE = ROOT / "notebooks"
 WORK = Path(os.environ.get("HELPERS_WORK", ROOT / "work"))
 
 
+def in_language(page):
+    """The text of a page of notebooks/, in the language that is asked for if there is one. Links
+    of such a page begin one folder further down."""
+    translated = COURSE / os.environ.get("COURSE_LANGUAGE", "") / page.name
+    if translated == page or not translated.exists():
+        return page.read_text(encoding="utf-8")
+    return re.sub(r'(\]\(|src=\\?")\.\./', r"\1", translated.read_text(encoding="utf-8"))
+
+
 def digest(text):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def unrun(notebook):
     """The text of a notebook without its outputs, which tell what a prediction asks for."""
-    data = json.loads(notebook.read_text(encoding="utf-8"))
+    data = json.loads(in_language(notebook))
     for cell in data["cells"]:
         cell["metadata"].get("jupyter", {}).pop("outputs_hidden", None)
         if cell["cell_type"] == "code":
@@ -41,7 +52,7 @@ def set_aside(notebook):
 def update(fresh=""):
     """Bring work/ up to date without touching what the learner has changed."""
     WORK.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(COURSE / "glossary.md", WORK / "glossary.md")
+    (WORK / "glossary.md").write_text(in_language(COURSE / "glossary.md"), encoding="utf-8")
     note = WORK / "origins.json"
     origins = json.loads(note.read_text()) if note.exists() else {}
     for notebook in sorted(COURSE.glob("*.ipynb")):

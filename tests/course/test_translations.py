@@ -1,0 +1,127 @@
+"""The Chinese edition: what its catalogues make, and as much of it as there is."""
+
+import json
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import translate  # noqa: E402  (of scripts/)
+import work  # noqa: E402
+
+PAGES = translate.edition()
+NOTEBOOKS = [page for page in PAGES if page.endswith(".ipynb")]
+ENTRIES = [(page, e) for page in PAGES for e in translate.read(Path(page).stem) if e.translated()]
+CODE = re.compile(r"`[^`\n]+`")
+LINK = re.compile(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"")
+
+
+def prose(page):
+    """The text of a page without code."""
+    text = page.read_text()
+    if page.suffix != ".ipynb":
+        return text
+    cells = json.loads(text)["cells"]
+    return "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+
+
+def test_what_is_there_in_chinese():
+    assert [Path(page).stem[:2] for page in NOTEBOOKS] == ["00", "01", "02", "03", "04", "05"]
+    assert {"README.md", "notebooks/glossary.md"} < set(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_are_what_their_catalogues_make(page):
+    catalogue = translate.read(Path(page).stem)
+    assert (ROOT / PAGES[page]).read_text() == translate.made(page, catalogue, PAGES)
+    assert [entry.msgid for entry in catalogue] == translate.passages(page)
+
+
+@pytest.mark.parametrize("page", NOTEBOOKS)
+def test_code_and_outputs_are_those_of_the_original(page):
+    ours, theirs = (json.loads((ROOT / p).read_text())["cells"] for p in (page, PAGES[page]))
+    assert [c["id"] for c in ours] == [c["id"] for c in theirs]
+    for our, their in zip(ours, theirs):
+        assert our == their if our["cell_type"] == "code" else our["source"] != their["source"]
+
+
+@pytest.mark.parametrize("page, entry", ENTRIES, ids=lambda x: getattr(x, "msgid", x)[:40])
+def test_a_translation_has_the_code_and_the_links_of_its_original(page, entry):
+    if "](README" in entry.msgid:  # which lead from one language to the other
+        return
+    english, chinese = entry.msgid, entry.msgstr
+    links = [Counter(map(str, LINK.findall(text))) for text in (english, chinese)]
+    assert links[0] == links[1]
+    code = [Counter(CODE.findall(text)) for text in (english, chinese)]
+    if page != "README.md":  # which tells more of the Chinese edition
+        assert code[0] == code[1]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    for path, source in LINK.findall(prose(ROOT / PAGES[page])):
+        target, _, anchor = (path or source).partition("#")
+        if target.startswith("http"):
+            continue
+        file = (ROOT / PAGES[page]).parent / target if target else ROOT / PAGES[page]
+        assert file.exists(), target
+        if anchor and file.name == "glossary.md":
+            assert f'id="{anchor}"' in file.read_text(), anchor
+
+
+def test_words_have_the_names_by_which_links_find_them():
+    english = re.findall(
+        r"^### (?:<a id=\"(.*)\">|(.*)$)", (ROOT / "notebooks/glossary.md").read_text(), re.M
+    )
+    wanted = [name or word.lower().replace(" ", "-") for name, word in english]
+    assert (
+        re.findall(r'^### <a id="(.*?)">', (ROOT / "notebooks/zh/glossary.md").read_text(), re.M)
+        == wanted
+    )
+
+
+def test_a_passage_that_changes_is_english_again_and_asks_for_its_translation(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(translate, "ROOT", tmp_path)
+    (tmp_path / "page.md").write_text(
+        "# Title\n\nOne old passage of some length.\n\n```\nx\n\ny\n```\n"
+    )
+    catalogue = translate.merged([], translate.passages("page.md"))
+    for entry, text in zip(catalogue, ("# 标题", "一段旧文字。")):
+        entry.msgstr = text
+    pages = {"page.md": "zh/page.md"}
+    assert (
+        translate.made("page.md", catalogue, pages)
+        == "# 标题\n\n一段旧文字。\n\n```\nx\n\ny\n```\n"
+    )
+    (tmp_path / "page.md").write_text("# Title\n\nOne new passage of some length.\n")
+    catalogue = translate.merged(catalogue, translate.passages("page.md"))
+    assert (
+        translate.made("page.md", catalogue, pages) == "# 标题\n\nOne new passage of some length.\n"
+    )
+    (entry,) = (entry for entry in catalogue if not entry.translated())
+    assert entry.fuzzy and entry.msgstr == "一段旧文字。"
+    assert entry.previous_msgid == "One old passage of some length."
+
+
+@pytest.mark.parametrize("language", ["zh", "", "xx"])
+def test_the_lab_is_in_the_language_that_is_asked_for(language, tmp_path, monkeypatch):
+    monkeypatch.setattr(work, "WORK", tmp_path)
+    monkeypatch.setenv("COURSE_LANGUAGE", language)
+    work.update()
+    is_chinese = language == "zh"
+    assert ("核函数" in (tmp_path / "00_first_kernel.ipynb").read_text()) == is_chinese
+    assert ("术语表" in (tmp_path / "glossary.md").read_text()) == is_chinese
+    assert "The question." in (tmp_path / "06_row_reduce.ipynb").read_text()
+    for notebook in tmp_path.glob("*.ipynb"):
+        for path, source in LINK.findall(prose(notebook)):
+            target = (path or source).partition("#")[0]
+            assert target.startswith(("http", "../")) or (tmp_path / target).exists(), target
+            if target.startswith("../"):
+                assert (ROOT / "work" / target).resolve().exists(), target
