@@ -1,0 +1,125 @@
+"""The gradient of a convolution with respect to the picture, without columns."""
+
+import numpy as np
+
+from helpers import checks
+from helpers.exercises.launches import (
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    near,
+    numbers,
+    pieces,
+    strewn,
+)
+
+SIZES = (
+    (3, 4, 3, 1), (2, 2, 3, 1), (5, 40, 3, 0), (33, 31, 5, 1), (1, 257, 1, 0), (70, 3, 2, 1),
+    (9, 12, 4, 5), (1, 1, 1, 0), (1, 33_003, 1, 0),
+)  # fmt: skip
+
+
+def drawn(rng):
+    return rng.integers(((9, 12, 2, 0), (50, 60, 3, 0)), ((20, 50, 7, 4), (70, 90, 6, 7))).tolist()
+
+
+def launch(rng, size):
+    height, width, side, pad = size
+    h_out, w_out = height + 2 * pad - side + 1, width + 2 * pad - side + 1
+    dy, weight = numbers(rng, h_out, w_out), numbers(rng, side, side)
+    if dy.size > 12:  # of which something goes wrong with ordinary numbers, too
+        dy[rng.choice([0, -1]), rng.choice([0, -1])] = np.inf  # times 0 it is not 0
+    sums, sizes = np.zeros((2, height + 2 * pad, width + 2 * pad))
+    for i, j in np.ndindex(side, side):
+        place = np.s_[i : i + h_out, j : j + w_out]
+        sums[place] += float(weight[i, j]) * dy
+        sizes[place] += abs(float(weight[i, j]) * dy)
+    inside = np.s_[pad : pad + height, pad : pad + width]
+    out = Out(sums[inside], checks.gamma(side**2 + 1, np.float32) * sizes[inside])
+    numbers_ = map(np.int32, (height, width, h_out, w_out, side, pad))
+    what = f"a picture of {height} x {width}, a filter of {side} x {side}, pad {pad}"
+    arguments = [In(dy), In(weight.ravel()), out, *numbers_]
+    return Launch(arguments, blocks_for(height * width), 256, what=what)
+
+
+def far(rng):
+    """Where rows of a picture of two billion pixels begin."""
+    height, width, side = 70_003, int(rng.integers(29_000, 30_000)), 3
+    h_out, w_out = height - 2, width - 2
+    blocks, p = near(height * width, height // 3 * width, height // 2 * width)
+    i, j = np.divmod(np.arange(9)[:, None], side)
+    row, column = p // width - i, p % width - j
+    inside = (0 <= column) & (column < w_out)
+    read, y = strewn(rng, h_out * w_out, np.where(inside, row * w_out + column, 0))
+    weight = numbers(rng, 9)
+    terms = np.where(inside, y * weight[:, None].astype(float), 0)
+    tolerance = checks.gamma(10, np.float32) * np.abs(terms).sum(0).max()
+    out = Far(height * width, "f4", expected=pieces(p, terms.sum(0)), tolerance=tolerance)
+    numbers_ = map(np.int32, (height, width, h_out, w_out, side, 0))
+    what = f"{height:,} x {width:,}, a filter of 3 x 3, pad 0"
+    arguments = [read, In(weight), out, *numbers_]
+    return Launch(arguments, blocks_for(height * width), 256, what=what, blocks=blocks)
+
+
+SPARE = 128
+COUNTED = 64, 64, 3, 1
+BUDGET = {"ld.sectors": (6080, 6500), "st.sectors": 512}
+LIMITS = {"barriers": (128,)}  # the weights may be in shared memory
+
+ROW, COLUMN = "p / width + pad - i", "p % width + pad - j"
+INSIDE = "0 <= row && row < h_out && 0 <= column && column < w_out"
+WRONG = {
+    "the filter as it was": Wrong(
+        "values", {ROW: "p / width - pad + i", COLUMN: "p % width - pad + j"}
+    ),
+    "the weights turned round, the padding as it was": Wrong(
+        "values",
+        {
+            ROW: "p / width - pad + i",
+            COLUMN: "p % width - pad + j",
+            "weight[i * side + j]": "weight[side * side - 1 - i * side - j]",
+        },
+    ),
+    "the rows only": Wrong("values", {COLUMN: "p % width - pad + j"}),
+    "the columns only": Wrong("values", {ROW: "p / width - pad + i"}),
+    "another sign": Wrong(
+        "values",
+        {
+            ROW: "p / width - pad + i",
+            COLUMN: "p % width - pad + j",
+            "d_x[p] = sum": "d_x[p] = -sum",
+        },
+    ),
+    "the padding the other way": Wrong(
+        "values", {ROW: "p / width - pad - i", COLUMN: "p % width - pad - j"}
+    ),
+    "centred": Wrong(
+        "values", {ROW: "p / width + side / 2 - i", COLUMN: "p % width + side / 2 - j"}
+    ),
+    "rows and columns of the filter swapped": Wrong("values", {"i * side + j": "j * side + i"}),
+    "no left edge": Wrong("values|out of bounds", {" && 0 <= column": ""}),
+    "no right edge": Wrong("values|out of bounds", {" && column < w_out": ""}),
+    "the picture's edges": Wrong(
+        "values|out of bounds", {"row < h_out": "row < height", "column < w_out": "column < width"}
+    ),
+    "nothing outside": Wrong("out of bounds", {INSIDE: "true"}),
+    "the nearest place, times 0": Wrong(
+        "values",
+        {
+            f"if ({INSIDE})": "",
+            "dy[row * w_out + column]": f"({INSIDE})"
+            " * dy[min(max(row, 0), h_out - 1) * w_out + min(max(column, 0), w_out - 1)]",
+        },
+    ),
+    "rows of the picture": Wrong("values|out of bounds", {"row * w_out": "row * width"}),
+    "rows in float": Wrong("values|launch", {"p / width +": "(int)((float)p / (float)width) +"}),
+    "rows in 16 bits": Wrong(
+        "70,003", {"int row =": "short row =", ", column =": "; int column ="}
+    ),
+    "columns in 16 bits": Wrong("33003", {", column =": "; short column ="}),
+    "the last product only": Wrong("values", {"sum += weight": "sum = weight"}),
+    "no guard": Wrong("out of bounds", {"if (p >= height * width) return;": ""}),
+}
