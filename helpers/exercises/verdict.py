@@ -8,6 +8,7 @@ from html import escape
 from softgpu.xray.report import Report
 
 from .. import badges
+from .language import told
 
 __all__ = ["Count", "Reason", "Refused", "Unwritten", "Verdict"]
 
@@ -151,8 +152,8 @@ class Verdict:
     def _heading(self, badge):
         mood = {"open": "open", "tried": "bad", "done": "good"}[self.state]
         word, stop, more = self._said.partition(". ")
-        name = badge(f"{self.name} {self.title}:", "")
-        return f"{name} {badge(word, mood)}{badge(stop + more, '')}"
+        name = badge(f"{self.name} {told(self.title)}:", "")
+        return f"{name} {badge(told(word), mood)}{badge(stop + told(more), '')}"
 
     def rows(self):
         """[(what, value, beside it)] of the table."""
@@ -165,9 +166,9 @@ class Verdict:
         if self.of:
             launches = f"of {self.of} launches, seed {self.seed}"
             mood = "good" if self.cases == self.of else ""
-            yield ("right and clean", f"{self.cases}", launches), mood
+            yield (told("right and clean"), f"{self.cases}", told(launches)), mood
         for c in self.counts:
-            yield (c.name, f"{c.value:,}", f"ours {c.best:,}"), c.mood
+            yield (told(c.name), f"{c.value:,}", told(f"ours {c.best:,}")), c.mood
 
     @property
     def time(self):
@@ -183,7 +184,9 @@ class Verdict:
 
     def _after(self):
         """What follows the table: lines."""
-        return [*self.time.splitlines(), *[self.score] * bool(self.score)]
+        return told(
+            "\n".join([*self.time.splitlines(), *[self.score] * bool(self.score)])
+        ).splitlines()
 
     def __repr__(self):
         lines = [self._heading(badges.plain)]
@@ -192,10 +195,10 @@ class Verdict:
         lines += [f"  {line}" for line in self._after()]
         if self.reasons:
             reason = self.reasons[0]
-            lines += [f"  {r}" for r in self.reasons]
-            lines += [f"  {badges.plain(reason.first, 'bad')}"] * bool(reason.first)
-            lines += [f"    {line}" for line in reason.case.splitlines()]
-            lines.append(f"  Next: {reason.advice}")
+            lines += [f"  {told(str(r))}" for r in self.reasons]
+            lines += [f"  {badges.plain(told(reason.first), 'bad')}"] * bool(reason.first)
+            lines += [f"    {line}" for line in told(reason.case).splitlines()]
+            lines.append(told(f"  Next: {reason.advice}"))
         lines += [f"  {line}" for line in self.said.splitlines()]
         return "\n".join(lines)
 
@@ -211,10 +214,10 @@ class Verdict:
         parts += [f"<p>{escape(line)}</p>" for line in self._after()]
         if self.reasons:
             reason = self.reasons[0]
-            parts += [f"<p>{escape(str(r))}</p>" for r in self.reasons]
-            parts += [f"<p>{badges.html(reason.first, 'bad')}</p>"] * bool(reason.first)
-            parts += [_listing(reason.case)] * bool(reason.case)
-            parts.append(f"<p>Next: {escape(reason.advice)}</p>")
+            parts += [f"<p>{escape(told(str(r)))}</p>" for r in self.reasons]
+            parts += [f"<p>{badges.html(told(reason.first), 'bad')}</p>"] * bool(reason.first)
+            parts += [_listing(told(reason.case))] * bool(reason.case)
+            parts.append(f"<p>{escape(told(f'Next: {reason.advice}'))}</p>")
         parts += [_listing(self.said)] * bool(self.said)
         return "".join(parts)
 

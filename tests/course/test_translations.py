@@ -14,6 +14,9 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import translate  # noqa: E402  (of scripts/)
 import work  # noqa: E402
 
+from helpers import exercises  # noqa: E402
+from helpers.exercises import judging, language, texts  # noqa: E402
+
 PAGES = translate.edition()
 NOTEBOOKS = [page for page in PAGES if page.endswith(".ipynb")]
 ENTRIES = [(page, e) for page in PAGES for e in translate.read(Path(page).stem) if e.translated()]
@@ -125,3 +128,57 @@ def test_the_lab_is_in_the_language_that_is_asked_for(language, tmp_path, monkey
             assert target.startswith(("http", "../")) or (tmp_path / target).exists(), target
             if target.startswith("../"):
                 assert (ROOT / "work" / target).resolve().exists(), target
+
+
+def in_chinese(text, monkeypatch):
+    monkeypatch.setenv("COURSE_LANGUAGE", "zh")
+    return language.told(text)
+
+
+def test_phrases_have_the_blanks_of_their_originals():
+    table = json.loads((ROOT / "translations/zh/verdicts.json").read_text())
+    blank = re.compile(r"\{\w+\}")
+    for english, phrase in table.items():
+        assert Counter(blank.findall(english)) == Counter(blank.findall(phrase)), english
+
+
+def test_exercises_have_the_titles_of_their_pages():
+    table = json.loads((ROOT / "translations/zh/verdicts.json").read_text())
+    for _, entry in ENTRIES:
+        if entry.msgid.startswith("### ") and "Hint 1" in entry.msgid:
+            title, chinese = (text.partition("\n")[0][4:] for text in (entry.msgid, entry.msgstr))
+            assert table[title] == chinese
+
+
+@pytest.mark.parametrize("text, words", [
+    ("right and clean", "正确且无问题"),
+    ("  Next: Use floats only.", "  下一步：只用 float。"),
+    ("counters: bank conflicts of loads 4,480, ours 0", "计数：加载的存储体冲突 4,480，我们的 0"),
+    ("counters: requests to load 9, ours 4, 5 at most", "计数：加载请求 9，我们的 4，至多 5"),
+    ("values: n = 1: out[0]: got 3.6, expected 2.4 within 0; 1 of 1 elements are wrong",
+     "值：n = 1：out[0]：得到 3.6，应为 2.4，误差 0 以内；1 个元素中有 1 个错了"),
+    ("out of bounds: kernel.cu:5: thread (1,0,0) of block (0,0,0) reads 4 bytes at"
+     " argument 1 (x), byte 4 (one past the end of 4) (255 times)\n   5 | out[i] = 2 * x[i];",
+     "越界：kernel.cu:5：块 (0,0,0) 的线程 (1,0,0) 读 "
+     "参数 1（x），字节 4（末尾 4 之后的第一个） 处的 4 字节（255 次）"
+     "\n   5 | out[i] = 2 * x[i];"),
+    ("what nobody has translated: {odd}, (9)", "what nobody has translated: {odd}, (9)"),
+])  # fmt: skip
+def test_what_a_verdict_says(text, words, monkeypatch):
+    assert in_chinese(text, monkeypatch) == words
+    monkeypatch.setenv("COURSE_LANGUAGE", "xx")
+    assert language.told(text) == text
+    monkeypatch.delenv("COURSE_LANGUAGE")
+    assert language.told(text) == text
+
+
+def test_a_verdict_is_in_the_language_of_the_lab_and_its_reasons_stay_english(monkeypatch):
+    text = exercises.solution("00.double").replace("2 *", "3 *")
+    verdict = judging.trial(texts.find("00.double"), text, seed=7)
+    assert "not yet" in str(verdict)
+    monkeypatch.setenv("COURSE_LANGUAGE", "zh")
+    for said in str(verdict), verdict._repr_html_():
+        assert (
+            "还不行" in said and "应为" in said and "expected" not in said.partition("element")[0]
+        )
+    assert "expected" in verdict.reasons[0].text  # which grade writes down
