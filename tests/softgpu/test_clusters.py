@@ -59,6 +59,17 @@ CLUSTER(2, 3, 1) pass(int *out)
     cluster.sync();
 }
 
+// Each thread counts in the next block, by generic addresses.
+CLUSTER(2, 1, 1) poke(int *out)
+{
+    __shared__ int count;
+    if (threadIdx.x == 0) count = 0;
+    meet();
+    atomicAdd(cg::this_cluster().map_shared_rank(&count, rank() ^ 1), blockIdx.x + 1);
+    meet();
+    if (threadIdx.x == 0) out[blockIdx.x] = count;
+}
+
 // Values go around the cluster; who has stored says so at the next block's mbarrier.
 CLUSTER(4, 1, 1) around(int *out, int turns)
 {
@@ -243,6 +254,17 @@ def test_blocks_read_each_others_shared_memory(module):
     block = x // 2 * 2 + after % 2 + 4 * (y // 3 * 3 + after // 2)
     want = block.reshape(-1, 1) * 64 + np.arange(64) + (after.reshape(-1, 1) << 16)
     np.testing.assert_array_equal(out.get()[:24], want)
+
+
+@software
+def test_other_blocks_shared_memory_counts_as_no_global_memory(module):
+    out = gpuarray.zeros(6 * 64, np.int32)
+    report = xray.profile(module.get_function("pass"), out, block=(64, 1, 1), grid=(2, 3))
+    assert (report.total["ld.sectors"], report.total["st.sectors"]) == (0, 6 * 64 * 4 // 32)
+    assert report.touched_bytes == (0, out.nbytes)
+    report = xray.profile(module.get_function("poke"), out, block=(64, 1, 1), grid=(2, 1))
+    assert out.get()[:2].tolist() == [0, 0] and report.total["st.sectors"] == 2
+    assert report.total["red.sectors"] == report.total["atom.sectors"] == 0
 
 
 @pytest.mark.parametrize("turns", [1, 2, 5])

@@ -250,16 +250,25 @@ static uint64_t place_of(const uint64_t *address, uint32_t mask, uint64_t begin,
     return inside;
 }
 
+/* The lanes whose generic addresses are in the shared memory of other blocks, which no counter is of. */
+static uint32_t in_other_blocks(const Warp *w, const uint64_t *address, uint32_t mask)
+{
+    const uint64_t all = (uint64_t)MOST_CLUSTER * CLUSTER_STEP;
+    return place_of(address, mask, (uint64_t)w->cluster_shared, all) &
+           ~place_of(address, mask, (uint64_t)w->shared, SM_SHARED);
+}
+
 static void count_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
                         uint32_t mask, bool joins)
 {
     const struct Site *s = SITE(w, site);
-    uint32_t shared = 0, local = 0;
+    uint32_t shared = 0, local = 0, elsewhere = 0;
     if (s->space == SPACE_SHARED) shared = mask;
     if (s->space == SPACE_LOCAL) local = mask;
     if (s->space == SPACE_GENERIC) {
         shared = place_of(address, mask, (uint64_t)w->shared, SM_SHARED);
         local = place_of(address, mask, (uint64_t)w->local, w->local_stride * LANES);
+        elsewhere = in_other_blocks(w, address, mask);
     }
     count[COUNT_ACTIVE] += __builtin_popcount(mask);
     if (shared) {
@@ -268,8 +277,9 @@ static void count_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t 
         count_shared(count, offset, shared, s->bytes, joins);
     }
     if (local) count_local(w, count, address, local, s->bytes);
-    if (mask & ~shared & ~local && (s->space == SPACE_GLOBAL || s->space == SPACE_GENERIC))
-        count_global(w, count, site, address, mask & ~shared & ~local, s->bytes, s->kind);
+    mask &= ~(shared | local | elsewhere);
+    if (mask && (s->space == SPACE_GLOBAL || s->space == SPACE_GENERIC))
+        count_global(w, count, site, address, mask, s->bytes, s->kind);
 }
 
 void sg_profile_lanes(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
@@ -402,8 +412,12 @@ static void count_atomic(Warp *w, uint64_t *count, uint32_t site, const uint64_t
     if (how & AS_ONE_LANE || (how & AS_ONE_LANE_IF_FULL && mask == UINT32_MAX))
         lanes = 1u << __builtin_ctz(mask);
     if (s->space == SPACE_SHARED) shared = lanes;
-    if (s->space == SPACE_GENERIC)
+    if (s->space == SPACE_GENERIC) {
         shared = place_of(address, lanes, (uint64_t)w->shared, SM_SHARED);
+        const uint32_t elsewhere = in_other_blocks(w, address, mask);
+        lanes &= ~elsewhere;
+        mask &= ~elsewhere;
+    }
     if (shared) {
         uint32_t offset[LANES];
         uint32_t bytes = s->bytes < 4 ? 4 : s->bytes;
