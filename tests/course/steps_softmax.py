@@ -4,11 +4,13 @@ from math import ceil
 
 import numpy as np
 
-from helpers import checks, sources
+from helpers import autoinit, checks, sources
 
 from .steps_reduce import ACCUMULATORS
 
 SOFTMAX = ["three_pass", "online", "registers", "two_launches", "trailing"]
+if autoinit.device.compute_capability() >= (9, 0):
+    SOFTMAX.append("cluster")
 
 
 def softmax(step, x, **choices):
@@ -21,6 +23,11 @@ def softmax(step, x, **choices):
         choices = {"GROUP": 32, "PACKS": ceil(hidden / pack / 32), "PACK": pack} | choices
         block = max(choices["GROUP"], 64)
         grid = ceil(batch * choices["GROUP"] / block), 1
+    if step == "cluster":
+        choices = {"BLOCKS": 3, "THREADS": 64, "PACK": pack} | choices
+        block = choices["THREADS"]
+        choices["PACKS"] = ceil(hidden / pack / choices["BLOCKS"] / block)
+        grid = batch * choices["BLOCKS"], 1
     c_types = {"T": x.dtype, "Acc": ACCUMULATORS[x.dtype.name]}
     sizes = np.int64(batch), np.int64(hidden)
     if step == "two_launches":

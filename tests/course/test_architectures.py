@@ -13,6 +13,7 @@ pytestmark = pytest.mark.slow
 ARCHITECTURES = "75", "80", "86", "89", "90", "90a", "100", "120"
 FAST = ["-Ofc=max"] if autoinit.compiler.version >= (13, 0) else []  # asked is whether, not to what
 CUB = "#include <cub/cub.cuh>"  # longer to read than everything of ours together
+CLUSTERS = "__cluster_dims__"  # which nvcc knows from 90 on
 STRIDES = '#include "elementwise/strides.cuh"'  # its Divider is not that of common/
 
 
@@ -20,6 +21,8 @@ def kernels(architecture):
     """The texts of the kernels, by what they cannot be compiled without, or with."""
     every = {path.read_text() for path in sources.ROOT.rglob("*.cu")}
     texts = {t for t in every if sources.architecture(t) in (None, f"sm_{architecture}")}
+    if int(architecture.rstrip("a")) < 90:
+        texts = {text for text in texts if CLUSTERS not in text}
     groups = {CUB: [], STRIDES: [], "": []}
     for text in sorted(texts):
         groups[next(line for line in groups if line in text)].append(text)

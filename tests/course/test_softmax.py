@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 import helpers.autoinit  # noqa: F401
-from helpers import checks
+from helpers import checks, sources, xray
+
+from pycuda import gpuarray  # isort: skip
 
 from .steps_reduce import ACCUMULATORS, numbers
 from .steps_softmax import SOFTMAX, softmax
 
+clusters = pytest.mark.skipif("cluster" not in SOFTMAX, reason="needs clusters")
 SHAPES = [(1, 1), (3, 31), (5, 32), (7, 33), (2, 255), (9, 256), (4, 257), (3, 1023), (33, 1025)]
 
 
@@ -42,6 +45,26 @@ def test_softmax_in_groups_of_all_sizes(group):
     x = numbers(9, 96)
     got = softmax("registers", x, GROUP=group, PACKS=ceil(24 / group))
     checks.assert_close(got, checks.softmax(x), checks.softmax_tolerance(x))
+
+
+@clusters
+@pytest.mark.parametrize("blocks", [1, 2, 4, 7, 8])
+def test_softmax_in_clusters_of_all_sizes(blocks):
+    x = numbers(3, 4 * 32 * 8 + 4)
+    x[0, :1000] = -np.inf  # all that some blocks see
+    x[1, 64:] -= 200
+    got = softmax("cluster", x, BLOCKS=blocks, THREADS=32)
+    checks.assert_close(got, checks.softmax(x), checks.softmax_tolerance(x))
+
+
+@clusters
+def test_a_row_in_a_cluster_is_read_once_and_nothing_races():
+    run = sources.kernel("softmax/cluster.cu", THREADS=64, PACKS=2, BLOCKS=3)
+    x = gpuarray.to_gpu(numbers(4, 1480))
+    call, shape = (x, gpuarray.empty_like(x), *map(np.int64, x.shape)), {"grid": 12, "block": 64}
+    assert not xray.sanitize(run, *call, **shape)
+    total = xray.profile(run, *call, **shape).total
+    assert total["ld.sectors"] == total["st.sectors"] == x.nbytes // 32
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16"])

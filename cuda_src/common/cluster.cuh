@@ -1,0 +1,17 @@
+// What the blocks of a cluster do with each other, from compute capability 9.0 on.
+#pragma once
+
+// A place in another block's shared memory, by that of the same variable here.
+template <typename A>
+__device__ A *in_block(A *here, unsigned rank)
+{
+    A *there;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(here), "r"(rank));
+    return there;
+}
+
+// Together a barrier for all threads of the cluster: what was written before arriving is seen after waiting.
+__device__ inline void arrive_in_cluster()
+{ asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
+__device__ inline void wait_in_cluster()
+{ asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
