@@ -34,6 +34,7 @@ LIMITS = {"barriers": None}  # __syncthreads_count is a vote, too
 IDEA = {"votes": (512, "Let the lanes vote: __ballot_sync.")}
 WITHOUT = {
     r"\.shared\b": "Let the lanes vote: no shared memory is needed.",
+    r"\b(?P<what>shfl|redux)\b": "The bits of the vote are all you need: count them by __popc.",
     r"\bactivemask\b": "__activemask() says who happens to be here, not who is to come.",
 }
 
@@ -72,6 +73,41 @@ WRONG = {
         "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; __shared__ int own;"
         " if (threadIdx.x == 0) own = 0; __syncthreads(); if (i < n && x[i] > limit) atomicAdd(&own, 1);"
         " __syncthreads(); if (threadIdx.x == 0 && own) atomicAdd(out, own);",
+    ),
+    "a vote for show, then shuffles": Wrong(
+        "instructions: .*shfl",
+        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; int sum = i < n && x[i] > limit;"
+        " bool any = __any_sync(0xffffffff, sum);"
+        " for (int by = 16; by > 0; by /= 2) sum += __shfl_xor_sync(0xffffffff, sum, by);"
+        " if (threadIdx.x % 32 == 0 && any) atomicAdd(out, sum);",
+    ),
+    "a vote for show, then a sum": Wrong(
+        "instructions: .*redux",
+        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; int is = i < n && x[i] > limit;"
+        " int sum = __reduce_add_sync(0xffffffff, is);"
+        " if (threadIdx.x % 32 == 0 && __any_sync(0xffffffff, is)) atomicAdd(out, sum);",
+    ),
+    "a question for each lane": Wrong(
+        "instructions",
+        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; bool is = i < n && x[i] > limit;"
+        " int sum = 0, lane = threadIdx.x % 32;"
+        " for (int k = 0; k < 32; ++k) sum += __any_sync(0xffffffff, is && lane == k);"
+        " if (lane == 0 && sum) atomicAdd(out, sum);",
+    ),
+    "a mask of half the warp": Wrong("inactive", {"0xffffffff": "0xffff"}),
+    "half of the warp votes": Wrong(
+        "values",
+        {
+            BALLOT: BALLOT.replace("= ", "= threadIdx.x % 32 > 15 ? 0 : ").replace(
+                "ffffffff", "ffff"
+            )
+        },
+    ),
+    "those above alone vote": Wrong(
+        "votes|values|inactive",
+        {
+            BALLOT: "if (i >= n || !(x[i] > limit)) return; unsigned bits = __ballot_sync(0xffffffff, true);"
+        },
     ),
     "whoever is there": Wrong("instructions: .*activemask", {"0xffffffff": "__activemask()"}),
     "an int for the place": Wrong("n = 2,147,", {"long long i": "int i"}),

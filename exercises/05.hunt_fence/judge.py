@@ -45,13 +45,29 @@ WITHOUT = {
     rf"^(?P<loop>\$\w+):(.|\n)*?{FENCE}(.|\n)*?\bbra(\.uni)?\s+(?P=loop);": AROUND,
     rf"{FENCE}((.|\n)*?\b(?P=what)\b){{4}}": AROUND,
 }
-GPU = r"(membar\.gl|fence\.\w+\.gpu)"
-WITH = {
-    rf"{GPU}[\s\S]*\batom\b[\s\S]*{GPU}|\.(acquire|acq_rel)\.\w+\.": "Loads may come early: the last block needs"
-    " a fence between the count and its loads.",
+ORDERS = r"membar\.(gl|sys)|fence\.\w+\.(gpu|sys)|\.(acquire|acq_rel)\.(gpu|sys)"
+BETWEEN = {
+    (r"\batom\b(?!.*\.(acquire|acq_rel)\.(gpu|sys))", r"\bld\.(?!param|shared|local|const)"): (
+        ORDERS,
+        "Loads may come early: the last block needs a fence between the count and its loads, on every way.",
+    )
 }
 
 LAST = "if (atomicInc(arrived, gridDim.x - 1) < gridDim.x - 1) return;"
+FENCE_CALL = "__threadfence();"
+SECOND = f"{LAST}\n    {FENCE_CALL}"
+REF = "cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*arrived)"
+
+
+def counted_by(order):
+    """The solution without fences, and with a count of this order."""
+    count = f"{REF}.fetch_add(1, cuda::memory_order_{order})"
+    return {
+        "// Sum of": "#include <cuda/atomic>\n// Sum of",
+        f"{FENCE_CALL}\n    {SECOND}": f"if ({count} < gridDim.x - 1) return; *arrived = 0;",
+    }
+
+
 WRONG = {
     "no fence before the count": Wrong(
         "race", {f"    __threadfence();\n    {LAST}": f"    {LAST}"}
@@ -62,7 +78,7 @@ WRONG = {
         "race",
         {
             "totals[blockIdx.x] = sum;": "atomicExch(totals + blockIdx.x, sum);",
-            "__threadfence();": "",
+            FENCE_CALL: "",
             "sum += totals[k]": "sum += atomicAdd(totals + k, 0.f)",
         },
     ),
@@ -84,9 +100,54 @@ WRONG = {
     "ten fences": Wrong(
         "instructions: .*(membar|fence)", {"__threadfence();": 10 * "__threadfence();"}
     ),
-    "no fence after the count": Wrong("asked for", {f"{LAST}\n    __threadfence();": LAST}),
-    "both before the count": Wrong(
-        "asked for", {f"{LAST}\n    __threadfence();": f"__threadfence(); {LAST}"}
+    "no fence after the count": Wrong("leads past", {SECOND: LAST}),
+    "both before the count": Wrong("leads past", {SECOND: f"__threadfence(); {LAST}"}),
+    "the second for those who leave": Wrong(
+        "leads past", {SECOND: LAST.replace("return;", "{ __threadfence(); return; }")}
+    ),
+    "the second after the loads": Wrong(
+        "leads past", {SECOND: LAST, "*out = sum;": "__threadfence(); *out = sum;"}
+    ),
+    "the second after the first load": Wrong(
+        "leads past",
+        {
+            SECOND: LAST,
+            "sum = 0;\n    for (int k = 0": f"sum = *totals; {FENCE_CALL}\n    for (int k = 1",
+        },
+    ),
+    "the second for many blocks": Wrong(
+        "leads past", {SECOND: f"{LAST} if (gridDim.x > 2) {FENCE_CALL}"}
+    ),
+    "the second of a block": Wrong("leads past", {SECOND: f"{LAST} __threadfence_block();"}),
+    "volatile for the second": Wrong(
+        "leads past", {SECOND: LAST, "+= totals": "+= ((volatile float *)totals)"}
+    ),
+    "loads past L1 for the second": Wrong(
+        "leads past", {SECOND: LAST, "+= totals[k]": "+= __ldcg(totals + k)"}
+    ),
+    "an acquire before the count": Wrong(
+        "leads past",
+        {
+            SECOND: LAST,
+            "// Sum of": "#include <cuda/atomic>\n// Sum of",
+            "float sum = 0;": f"float sum = 0; {REF}.load(cuda::memory_order_acquire);",
+        },
+    ),
+    "a count that releases, no more": Wrong("leads past", counted_by("release")),
+    "a count that acquires, no more": Wrong("race", counted_by("acquire")),
+    "a count without order": Wrong("race", counted_by("relaxed")),
+    "a count with the order of a block": Wrong(
+        "race", {old: new.replace("device", "block") for old, new in counted_by("acq_rel").items()}
+    ),
+    "the first for many elements": Wrong(
+        "race", {f"{FENCE_CALL}\n    {SECOND}": f"if (n > 100) {FENCE_CALL}\n    {SECOND}"}
+    ),
+    "the first of another lane": Wrong(
+        "race",
+        {
+            "> 0) return;": f"> 1) return; if (threadIdx.x == 1) {{ {FENCE_CALL} return; }}",
+            f"{FENCE_CALL}\n    {SECOND}": SECOND,
+        },
     ),
     "a fence for each total": Wrong(
         "instructions: .*(membar|fence)",

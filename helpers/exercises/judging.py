@@ -26,6 +26,7 @@ COUNTED_SEED, FAR_SEED = 1, 1 << 31
 REPEATS = 2
 SMALLEST = "the smallest launch that fails like this"
 NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
+BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
 OPERATOR = re.compile(r"^using\s+Op\s*=[^;]*;", re.MULTILINE)
@@ -143,6 +144,27 @@ def _instructions(target):
         r"^(?=\.(?:visible|weak|extern|entry|func)\b)", instructions, flags=re.MULTILINE
     )
     return "".join(p for p in parts if not re.search(rf"\.entry (?!{target.entry}\b)", p))
+
+
+def _leads_past(instructions, first, last, between):
+    """Whether some way through a kernel's PTX leads from an instruction `first` to one `last`, and
+    meets none `between`."""
+    lines = [line.strip() for line in instructions.splitlines()]
+    labels = {line.rstrip(":"): n for n, line in enumerate(lines) if line.endswith(":")}
+    seen = set()
+    ahead = [n + 1 for n, line in enumerate(lines) if re.search(first, line)]
+    while ahead:
+        n = ahead.pop()
+        if n in seen or n == len(lines) or re.search(between, lines[n]):
+            continue
+        if re.search(last, lines[n]):
+            return True
+        seen.add(n)
+        if branch := BRANCH.search(lines[n]):
+            ahead.append(labels[branch[1]])
+        if not re.match(r"(bra|ret|exit)\b", lines[n]):  # one with a predicate may go on
+            ahead.append(n + 1)
+    return False
 
 
 def _look_through(rules, target):
@@ -277,6 +299,10 @@ class _Trial:
         for pattern, advice in getattr(self.rules, "WITH", {}).items():
             if not re.search(pattern, instructions):
                 text = "what is asked for is not in the compiled kernel"
+                self.verdict.refuse("instructions", text, advice)
+        for (first, last), (what, advice) in getattr(self.rules, "BETWEEN", {}).items():
+            if _leads_past(instructions, first, last, what):
+                text = "a way through the compiled kernel leads past what is asked for"
                 self.verdict.refuse("instructions", text, advice)
         self.verdict.find_times = partial(self._times, run, reports[0])
         if self.rate:

@@ -821,6 +821,31 @@ def test_instructions_may_have_to_be_there(judged):
     assert judged(changed("2 * x[i]", "fmaf(x[i], 1.5f, x[i] / 2)"), **says)
 
 
+WAYS = {
+    "bar.sync 0;": False,
+    "": True,
+    "@%p1 bra $L1;\nbar.sync 0;\n$L1:": True,
+    "@%p1 bra $L1;\nbar.sync 0;\nret;\n$L1:": True,
+    "@%p1 bra $L1;\nbra.uni $L2;\n$L1:\nret;\n$L2:\nbar.sync 0;": False,
+    "$L1:\nbar.sync 0;\n@%p1 bra $L1;": False,
+    "ret;": False,
+}
+
+
+@pytest.mark.parametrize("between, past", WAYS.items())
+def test_instructions_may_have_to_lie_on_every_way(between, past):
+    load, count = "ld.global.u32 %r1, [%rd1];", "atom.add.u32 %r1, [%rd1], 1;"
+    ptx = "\n".join([load, count, between, load])
+    assert judging._leads_past(ptx, r"\batom\b", r"\bld\.", r"\bbar\b") == past
+
+
+def test_a_way_past_them_is_refused(judged):
+    says = {"BETWEEN": {(r"\bld\.global", r"\bst\.global"): (r"\bfma\b", "Multiply and add.")}}
+    (reason,) = reasons(judged(exercises.solution(FIRST), **says))
+    assert reason.startswith("instructions: a way through the compiled kernel leads past")
+    assert judged(changed("2 * x[i]", "fmaf(x[i], 1.5f, x[i] / 2)"), **says)
+
+
 def test_instructions_of_another_kernel_are_its_own(judged):
     braces = 'asm volatile("{\\n}");'
     beside = f"__global__ void beside(double *x)\n{{\n    {braces} x[threadIdx.x] *= 2.5;\n}}\n"
