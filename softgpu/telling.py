@@ -199,6 +199,12 @@ class _Teller:
         elif f.note == "in_heap" and f.address - f.end >= _HEAP_GAP:
             message += ", where malloc's heap has no block"
             advice = "Use no block after free, and none that malloc did not give."
+        elif f.note == "not_begun":
+            message += ", which may not have begun yet"
+            advice = (
+                "Blocks of a cluster do not begin at one instant: let them meet at cluster.sync() "
+                "before one of them touches another's shared memory."
+            )
         elif f.note == "returned":
             message += ", which belongs to a function that has returned"
             advice = "A function's variables end when it returns: let the caller pass memory in."

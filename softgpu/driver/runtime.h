@@ -608,8 +608,9 @@ enum Note {
     OTHER_DEVICE,
     CONSTANT,
     WRONG_ARRAY,
-    RETURNED, /* out of bounds */
-    MOVED,    /* uninitialised: of something that is only copied, which may be a gap in a struct */
+    RETURNED,
+    NOT_BEGUN, /* out of bounds */
+    MOVED,     /* uninitialised: of something that is only copied, which may be a gap in a struct */
     UPDATE,
     ATOMIC_AND_PLAIN,
     VOLATILE,

@@ -285,6 +285,24 @@ static bool told_of(Mark mark, uint32_t warp, uint32_t lane)
     return false;
 }
 
+static bool has_record_of(const Set *set, uint64_t block)
+{
+    for (uint32_t i = 0; i < set->count; i++)
+        for (uint32_t r = set->ranges[i][0]; r < set->ranges[i][1]; r++)
+            if (records[r].block == block) return true;
+    return false;
+}
+
+bool order_heard_of(uint64_t block, uint32_t warp, uint32_t lane)
+{
+    if (has_record_of(&here->base, block)) return true;
+    for (size_t i = 0; i < here->learnt_count; i++)
+        if (before_in_block(here->learnt[i].when, warp, lane) &&
+            has_record_of(&here->learnt[i].records, block))
+            return true;
+    return false;
+}
+
 bool order_before(Mark mark, uint32_t warp, uint32_t lane)
 {
     if (mark_time(mark) < order.launch) return true;

@@ -82,6 +82,7 @@ void sg_sanitize_cluster_arrive(Warp *w, uint32_t site, uint32_t mask, uint32_t 
 void sg_sanitize_cluster_wait(Warp *w, uint32_t site, uint32_t mask, uint32_t hints)
 {
     sg_cluster_wait(w, site, mask);
+    note_met(w, mask);
     FOR_LANES(lane, hints & HINT_RELEASE ? mask : 0)
     learn(w, lane, (uint64_t)w->worker, (uint64_t)w->worker->cluster, w->cluster_phase);
 }

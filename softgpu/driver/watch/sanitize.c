@@ -54,6 +54,23 @@ static bool admit_elsewhere(Access *a, uint32_t lane, uint64_t address, Region *
     return report_bounds(a, lane, address, freed ? FREED : NO_NOTE);
 }
 
+/* Whether a lane knows that another block of its cluster has begun: somebody of its own block has
+   waited for all of them, before, or it has heard of that one otherwise. */
+static bool knows_begun(const Warp *w, uint32_t lane, const Worker *owner)
+{
+    Seat *here = watch.here;
+    const uint32_t warp = w->warp_id, bit = 1u << lane;
+    for (uint32_t other = 0; other < MAX_WARPS && !(here->met[warp] & bit); other++) {
+        const uint32_t since = here->met_since[other];
+        FOR_LANES(l, here->met[other])
+        if (order_before(mark_of(since, 0, other, l, 0), warp, lane)) {
+            note_met(w, bit);
+            break;
+        }
+    }
+    return here->met[warp] & bit || order_heard_of(owner->block - 1, warp, lane);
+}
+
 /* Checks one lane's address and finds its shadow (NULL: it has none). */
 static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, Range *range)
 {
@@ -74,7 +91,9 @@ static bool admit(Access *a, uint32_t lane, uint64_t address, Region **region, R
     const Worker *owner = cluster_owner(w->worker, address);
     if (owner && owner != w->worker) {
         access_check(w, a->number, &address - lane, 1u << lane);
-        if (owner->watching) *region = &owner->watching->shared;
+        if (!knows_begun(w, lane, owner)) report_place(a, OUT_OF_BOUNDS, lane, address, NOT_BEGUN);
+        Seat *there = owner->watching;
+        if (there && there->block == owner->block) *region = &there->shared; /* it has begun */
         return true;
     }
     const Allocation *hit = memory_find(address);
@@ -430,6 +449,7 @@ void sg_sanitize_start(Warp *w)
         copies_forget(watch.here->copies);
         products_forget(watch.here->products);
         bulks_forget(watch.here->bulks);
+        memset(watch.here->met, 0, sizeof watch.here->met);
         memset(watch.here->polled, 0, sizeof watch.here->polled);
         memset(watch.here->barrier_came, 0, sizeof watch.here->barrier_came);
         memset(watch.here->barrier_waits, 0, sizeof watch.here->barrier_waits);

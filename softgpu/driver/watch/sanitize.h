@@ -67,6 +67,8 @@ bool order_same_block(Mark mark); /* whether it is of the running block */
 /* Whether a mark of this launch happened before what a lane of a warp does now. */
 bool order_before(Mark mark, uint32_t warp, uint32_t lane);
 uint64_t order_block_of(Mark mark); /* linear index */
+/* Whether a lane has learnt of anything that another block did. */
+bool order_heard_of(uint64_t block, uint32_t warp, uint32_t lane);
 
 void order_warp(uint32_t warp, uint32_t lanes, uint32_t live); /* these lanes meet */
 void order_arrive(uint32_t warp, uint32_t barrier, bool goes_on);
@@ -149,7 +151,9 @@ typedef struct Seat {
     Products *products; /* likewise */
     Bulks *bulks;       /* likewise */
     Region shared;
-    uint8_t *local;             /* a bit per byte of local memory: written */
+    uint8_t *local; /* a bit per byte of local memory: written */
+    uint32_t met[MAX_WARPS],
+        met_since[MAX_WARPS];   /* lanes that know that the cluster's blocks run */
     uint32_t polled[MAX_WARPS]; /* lanes that have waited for a lock or a flag in this block */
     uint32_t barrier_site[BARRIERS][MAX_WARPS], barrier_came[BARRIERS], barrier_waits[BARRIERS];
 } Seat;
@@ -191,6 +195,13 @@ static inline bool in_local(const Warp *w, const struct Site *site, uint64_t add
 {
     return site->space == SPACE_LOCAL ||
            address - (uint64_t)w->worker->local < w->worker->local_room;
+}
+
+/* These lanes know from now on that all blocks of their cluster have begun. */
+static inline void note_met(const Warp *w, uint32_t lanes)
+{
+    if (!watch.here->met[w->warp_id]) watch.here->met_since[w->warp_id] = order.now;
+    watch.here->met[w->warp_id] |= lanes;
 }
 
 /* ---- meant.c: which memory an access was meant for ---- */

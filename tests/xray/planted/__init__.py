@@ -91,7 +91,7 @@ def planted(file):
     lines = (Path(__file__).parent / file).read_text().splitlines()
     found, caught = [], {}
     for number, line in enumerate(lines, 1):
-        if match := re.match(r'extern "C" __global__ void (\w+)', line):
+        if match := re.match(r'extern "C" __global__ void (?:__\w+__\(.*\) )?(\w+)\(', line):
             head = "\n".join(lines[max(0, number - 6) : number])
             twin = re.findall(r"// launch: (.*)", head)[-1]
             bug = re.findall(r"// launch if BUG: (.*)", head.rpartition(f"// launch: {twin}")[2])
