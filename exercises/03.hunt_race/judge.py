@@ -32,10 +32,11 @@ def far(rng):
 
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": 2048, "lds.conflicts": 0, "lds.wavefronts": (1600, 2432)}
-BUDGET |= {"barriers": (4608, 5120), "st.requests": 64}
+BUDGET |= {"barriers": (1536, 5120), "st.requests": 64}
 WITHOUT = {r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."}
 
 LEVEL = "if (tid < half) s[tid] += s[tid + half];\n        __syncthreads();"
+LAST = "if (tid < half) s[tid] += s[tid + half];\n            __syncwarp();"
 WRONG = {
     "a fence as well": Wrong(
         "membar|fence", {"__syncthreads();": "__threadfence(); __syncthreads();"}
@@ -44,10 +45,16 @@ WRONG = {
         "syncwarp|race",
         {
             "__shared__ float s": "volatile __shared__ float s",
-            LEVEL: "if (tid < half) s[tid] += s[tid + half];",
+            "__syncwarp();": "",
         },
     ),
     "no barrier at all": Wrong("race", {LEVEL: "if (tid < half) s[tid] += s[tid + half];"}),
+    "none in the last warp": Wrong("syncwarp|race", {"__syncwarp();": ""}),
+    "all lanes at every level": Wrong(
+        "syncwarp|race", {LAST: "s[tid] += s[tid + half];\n            __syncwarp();"}
+    ),
+    "a warp's barrier for warps": Wrong("race", {LEVEL: LEVEL.replace("threads", "warp")}),
+    "a block's barrier in the last warp": Wrong("divergent", {"__syncwarp()": "__syncthreads()"}),
     "a barrier in the if": Wrong(
         "divergent", {LEVEL: "if (tid < half) { s[tid] += s[tid + half]; __syncthreads(); }"}
     ),
@@ -62,8 +69,9 @@ WRONG = {
     "one thread adds": Wrong(
         "wavefronts",
         {
-            "for (int half = 128; half > 0; half /= 2) {": "if (tid == 0) for (int k = 1; k < 256; ++k)"
-            " s[0] += s[k]; for (int half = 0; half > 0; half /= 2) {"
+            "for (int half = 128; half > 32; half /= 2) {": "if (tid == 0) for (int k = 1; k < 256; ++k)"
+            " s[0] += s[k]; for (int half = 0; half > 32; half /= 2) {",
+            "half = 32;": "half = 0;",
         },
     ),
     "a sleep": Wrong("nanosleep", {LEVEL: f"__nanosleep(1000); {LEVEL}"}),

@@ -8,10 +8,15 @@ __global__ void hunted(const float *x, float *out, long long n)
     __syncthreads();
 
     // BEGIN
-    for (int half = 128; half > 0; half /= 2) {
+    for (int half = 128; half > 32; half /= 2) {
         if (tid < half) s[tid] += s[tid + half];
         __syncthreads();
     }
+    if (tid < 32)
+        for (int half = 32; half > 0; half /= 2) {
+            if (tid < half) s[tid] += s[tid + half];
+            __syncwarp();
+        }
     if (tid == 0) out[blockIdx.x] = s[0];
     // STUB for (int half = 128; half > 32; half /= 2) {
     // STUB     if (tid < half) s[tid] += s[tid + half];

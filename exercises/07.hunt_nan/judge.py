@@ -22,11 +22,13 @@ drawn = drawn_rows
 def launch(rng, size):
     batch, hidden = size
     x = numbers(rng, batch, hidden) * np.float32(30)
+    x[4::8] = np.round(x[4::8] / 60)  # many are 0
     x[rng.random(x.shape) < 0.3] = -np.inf
     x[:, rng.integers(hidden)] = 5
     x[1::4] = np.float32(-1e30) * rng.integers(2, 5, x[1::4].shape)
     with_nan(rng, x[2::4], 32)
     x[3::8] = -np.inf
+    x[7::8] = np.finfo(np.float32).min
     x[5::8, rng.integers(hidden)] = np.inf  # less itself it is NaN
     out = Out(checks.softmax(x), 2 * checks.softmax_tolerance(x))
     return Launch([In(x), out, np.int64(hidden)], batch, 32, what=f"{batch} rows of {hidden}")
@@ -39,25 +41,30 @@ def far(rng):
 COUNTED = 16, 1024
 BUDGET = {"ld.sectors": 4096, "st.sectors": 2048}
 
-GUARDS = "if (b.sum == 0) return a;\n    if (a.sum == 0) return b;\n"
+PEAK = "fmaxf(LEAST, fmaxf(a.peak, b.peak));"
+PLAIN = "fmaxf(a.peak, b.peak);"
+GUARDS = "if (b.sum == 0) return a;\n    if (a.sum == 0) return b;"
 NOTHING = "if (peak == -INFINITY) return {peak, 0};"
 WRONG = {
     "the wrong ones": Wrong(
-        "values", {GUARDS: "if (b.sum == 0) return b;\n    if (a.sum == 0) return a;\n"}
+        "values", {PEAK: f"{PLAIN}\n    if (b.sum == 0) return b;\n    if (a.sum == 0) return a;"}
     ),
     "nothing where the maximum is -inf, which a NaN beside it is, too": Wrong(
         "values",
-        {GUARDS: "", "fmaxf(a.peak, b.peak);": f"fmaxf(a.peak, b.peak);\n    {NOTHING}"},
+        {PEAK: f"{PLAIN}\n    {NOTHING}"},
     ),
-    "-1e30 for nothing": Wrong("values", {GUARDS: "", "row = {-INFINITY": "row = {-1e30f"}),
-    "-1000 for nothing": Wrong("values", {GUARDS: "", "row = {-INFINITY": "row = {-1000.f"}),
+    "-1e30 for nothing": Wrong("values", {PEAK: PLAIN, "row = {-INFINITY": "row = {-1e30f"}),
+    "-1e38 for nothing": Wrong("values", {"-3.402823466e38f": "-1e38f"}),
+    "-1000 for nothing": Wrong("values", {PEAK: PLAIN, "row = {-INFINITY": "row = {-1000.f"}),
     "NaN left out": Wrong(
         "values",
         {
             "{value, value == -INFINITY ? 0.f : 1.f}": "{value == value ? value : -INFINITY, value > -INFINITY ? 1.f : 0.f}"
         },
     ),
-    "NaN and zero alike": Wrong("values", {"b.sum == 0": "!(b.sum > 0)"}),
+    "NaN and zero alike": Wrong(
+        "values", {PEAK: f"{PLAIN}\n    {GUARDS}".replace("b.sum == 0", "!(b.sum > 0)")}
+    ),
     "an int for the place": Wrong(
         "32,800 rows",
         {
@@ -79,7 +86,7 @@ WRONG = {
         "values",
         {
             "expf(x[start + i] - row.peak) / row.sum": "fmaxf(0.f, expf(x[start + i] - row.peak) / row.sum)",
-            GUARDS: "",
+            PEAK: PLAIN,
         },
     ),
     "the maximum only": Wrong("values", {"a.sum * expf(a.peak - peak) + ": ""}),
@@ -87,6 +94,7 @@ WRONG = {
 }
 
 SURVIVORS = {
+    "{-INFINITY, 1}": "-inf less a peak that is finite has the power 0, whatever it is multiplied by",
+    "? 1.f : 1.f": "the same",
     "mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too",
-    "row = {0, 0}": "a pair whose sum is 0 counts nothing, whatever its peak",
 }
