@@ -24,6 +24,7 @@ CATALOGUES = ROOT / "translations/zh"
 SOLUTION = "<details><summary>Solution</summary>"
 SOLVED = "<details><summary>参考答案</summary>"
 LINK = re.compile(r'(?P<before>(?<!\[English)\]\(|\b(?:src|href)=")(?P<path>[^)"#:\s]+)(?=[#)" ])')
+NUMBER = re.compile(r"\d(?:[\d,.]*\d)?")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 WIDTH = 0  # of a catalogue's lines: as they are
 
@@ -78,9 +79,24 @@ def passages(page):
     return list(dict.fromkeys(filter(is_prose, pieces)))
 
 
+def renumbered(before, passage):
+    """The translation of a passage that differs from a translated one in numbers alone; "" if it
+    differs in more, or if a number that changed is not as often in the translation."""
+    old, new, said = (NUMBER.findall(text) for text in (before.msgid, passage, before.msgstr))
+    if before.fuzzy or NUMBER.split(before.msgid) != NUMBER.split(passage):
+        return ""
+    become = dict(zip(old, new))
+    if any(become[a] != b for a, b in zip(old, new)):  # one number became two
+        return ""
+    if any(a != b and old.count(a) != said.count(a) for a, b in become.items()):
+        return ""
+    return NUMBER.sub(lambda number: become.get(number[0], number[0]), before.msgstr)
+
+
 def merged(catalogue, wanted):
     """The catalogue with an entry for each passage; one that is new has, as a fuzzy translation,
-    that of the passage most like it among those that are gone."""
+    that of the passage most like it among those that are gone. Numbers that change alone are
+    changed in the translation, too."""
     kept = {entry.msgid: entry for entry in catalogue}
     gone = [msgid for msgid in kept if msgid not in wanted]
     new = polib.POFile(wrapwidth=WIDTH)
@@ -89,7 +105,9 @@ def merged(catalogue, wanted):
         entry = kept.get(passage) or polib.POEntry(msgid=passage)
         if passage not in kept and (near := difflib.get_close_matches(passage, gone, 1, 0.5)):
             before = kept[near[0]]
-            entry.msgstr, entry.previous_msgid, entry.fuzzy = before.msgstr, before.msgid, True
+            entry.msgstr = renumbered(before, passage)
+            if not entry.msgstr:
+                entry.msgstr, entry.previous_msgid, entry.fuzzy = before.msgstr, before.msgid, True
         new.append(entry)
     return new
 

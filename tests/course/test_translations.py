@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import polib
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,6 +112,24 @@ def test_a_passage_that_changes_is_english_again_and_asks_for_its_translation(
     (entry,) = (entry for entry in catalogue if not entry.translated())
     assert entry.fuzzy and entry.msgstr == "一段旧文字。"
     assert entry.previous_msgid == "One old passage of some length."
+
+
+@pytest.mark.parametrize(
+    "english, chinese, now, want",
+    [
+        ("2,995 of 3,145, 95 %.", "3,145 个中的 2,995 个，95 %。", "3,027 of 3,177, 95 %.",
+         "3,177 个中的 3,027 个，95 %。"),
+        ("1 of 2, 2.5 x", "2 中的 1，2.5 x", "2 of 1, 2.5 x", "1 中的 2，2.5 x"),
+        ("in 4 steps, 4 µs", "四步，4 µs", "in 5 steps, 5 µs", ""),  # one of them is a word there
+        ("4 of 4", "4 中的 4", "4 of 5", ""),
+        ("4 of 5", "5 中的 4", "4 out of 6", ""),
+    ],
+)  # fmt: skip
+def test_numbers_that_change_alone_need_no_translator(english, chinese, now, want):
+    before = polib.POEntry(msgid=english, msgstr=chinese)
+    assert translate.renumbered(before, now) == want
+    (entry,) = translate.merged([before], [now])
+    assert entry.fuzzy == (not want) and entry.msgstr == (want or chinese)
 
 
 @pytest.mark.parametrize("language", ["zh", "", "xx"])
