@@ -139,6 +139,9 @@ def main():
     share = refused / max(tried, 1)
     print(f"{refused} of {tried} mutants refused ({share:.1%}), {total['missed']} missed")
     KEPT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+    refused, tried = (sum(kept[what].values()) for what in ("refused", "mutants"))
+    share = f"{refused / tried:.0%}".replace("%", " %")
+    print(f"README.md: {refused:,} of {tried:,} small changes to the solutions, {share}")
     sys.exit(bool(total["missed"]))
 
 
