@@ -118,8 +118,9 @@ def make(linked, mark):
             pool.submit(run_compiler, [*command, f'-DSOURCES="{mark}"', "-c", source, "-o", target])
             for source, target in objects.items()
         ]
-        for one in compiled:
-            one.result()
+        failed = next(filter(None, (one.exception() for one in compiled)), None)
+    if failed:  # without what the threads add to its traceback
+        raise failed.with_traceback(None)
     options = ["-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now,-z,defs"]
     options += KINDS[KIND].split()
     run_compiler([command[0], *options, *objects.values(), "-o", linked, "-lm"])
