@@ -7,6 +7,7 @@ import pytest
 from softgpu.jit.facts.opcodes import OPCODES
 from softgpu.ptx import PtxError, parse
 from softgpu.ptx.forms import check_forms, opcodes, result_count
+from tests import ROOT
 
 TEXT = """.version 9.0
 .target sm_90
@@ -90,6 +91,13 @@ def test_what_an_instruction_writes_comes_first(statement, count):
 
 def test_what_has_a_form_has_a_row_and_the_other_way_round():
     assert set(OPCODES) == opcodes()
+
+
+def test_the_page_says_which_opcodes_have_no_form():
+    page = (ROOT / "softgpu/README.md").read_text()
+    listed = page.partition("these have no form yet:\n")[2].partition("\n\n")[0]
+    named = re.findall(r"`(\w+)`", listed)
+    assert named == sorted(set(named) - opcodes()) and "multimem" in named
 
 
 REFUSED = {
