@@ -396,6 +396,8 @@ FAULTS = {
     " else __syncthreads(); out[0] = own[0] + next[0];",
     "again, without having waited there": "cluster.barrier_arrive(); cluster.barrier_arrive();"
     " out[0] = own[0] + next[0];",
+    "uses an mbarrier that is not in shared memory": "own[0] = 1; asm volatile("
+    '"mbarrier.arrive.b64 _, [%0];" :: "l"(out) : "memory"); out[1] = own[0] + next[0];',
     "without having arrived there": "cluster.barrier_wait(); out[0] = own[0] + next[0];",
 }
 BODIES = {name: STEPS["right"].replace(*change) for name, change in WRONG.items()}

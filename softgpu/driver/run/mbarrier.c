@@ -10,14 +10,25 @@ static void tell(Worker *worker, uint64_t address, uint32_t bytes)
     if (told) *told = bytes ? *told + bytes : 0;
 }
 
+/* In whose shared memory it is. */
+static Worker *owner_at(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
+{
+    Worker *owner = cluster_owner(w->worker, address);
+    if (!owner || address - (uint64_t)owner->shared >= SM_SHARED)
+        fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
+                 "uses an mbarrier that is not in shared memory: declare it __shared__");
+    return owner;
+}
+
 static Mbarrier *mbarrier_at(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
 {
+    const Worker *owner = owner_at(w, site, lane, address);
     Mbarrier *m = (Mbarrier *)address;
     if (!m->valid)
         fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
                  "uses an mbarrier at byte %u of shared memory that has not been initialised: "
                  "init(&barrier, count) by one thread, then __syncthreads()",
-                 (uint32_t)(address - (uint64_t)cluster_owner(w->worker, address)->shared));
+                 (uint32_t)(address - (uint64_t)owner->shared));
     return m;
 }
 
@@ -32,8 +43,9 @@ void sg_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mas
             fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
                      "initialises an mbarrier for %u arrivals; 1 to %u are possible", count,
                      MOST_ARRIVALS);
+        Worker *owner = owner_at(w, site, lane, addr[lane]);
         *(Mbarrier *)addr[lane] = mbarrier_new(count);
-        tell(w->worker, addr[lane], 0);
+        tell(owner, addr[lane], 0);
     }
 }
 
