@@ -253,7 +253,8 @@ static uint64_t place_of(const uint64_t *address, uint32_t mask, uint64_t begin,
 /* The lanes whose generic addresses are in the shared memory of other blocks, which no counter is of. */
 static uint32_t in_other_blocks(const Warp *w, const uint64_t *address, uint32_t mask)
 {
-    const uint64_t all = (uint64_t)MOST_CLUSTER * CLUSTER_STEP;
+    const uint64_t blocks = w->worker->cluster->blocks, all = blocks * CLUSTER_STEP;
+    if (blocks == 1) return 0;
     return place_of(address, mask, (uint64_t)w->cluster_shared, all) &
            ~place_of(address, mask, (uint64_t)w->shared, SM_SHARED);
 }
