@@ -49,7 +49,7 @@ ORDERS = r"membar\.(gl|sys)|fence\.\w+\.(gpu|sys)|\.(acquire|acq_rel)\.(gpu|sys)
 BETWEEN = {
     (r"\batom\b(?!.*\.(acquire|acq_rel)\.(gpu|sys))", r"\bld\.(?!param|shared|local|const)"): (
         ORDERS,
-        "Loads may come early: the last block needs a fence between the count and its loads, on every way.",
+        "Loads may come early: the last block needs a fence between the count and its loads, on every path.",
     )
 }
 
@@ -100,40 +100,40 @@ WRONG = {
     "ten fences": Wrong(
         "instructions: .*(membar|fence)", {"__threadfence();": 10 * "__threadfence();"}
     ),
-    "no fence after the count": Wrong("leads past", {SECOND: LAST}),
-    "both before the count": Wrong("leads past", {SECOND: f"__threadfence(); {LAST}"}),
+    "no fence after the count": Wrong("skips", {SECOND: LAST}),
+    "both before the count": Wrong("skips", {SECOND: f"__threadfence(); {LAST}"}),
     "the second for those who leave": Wrong(
-        "leads past", {SECOND: LAST.replace("return;", "{ __threadfence(); return; }")}
+        "skips", {SECOND: LAST.replace("return;", "{ __threadfence(); return; }")}
     ),
     "the second after the loads": Wrong(
-        "leads past", {SECOND: LAST, "*out = sum;": "__threadfence(); *out = sum;"}
+        "skips", {SECOND: LAST, "*out = sum;": "__threadfence(); *out = sum;"}
     ),
     "the second after the first load": Wrong(
-        "leads past",
+        "skips",
         {
             SECOND: LAST,
             "sum = 0;\n    for (int k = 0": f"sum = *totals; {FENCE_CALL}\n    for (int k = 1",
         },
     ),
     "the second for many blocks": Wrong(
-        "leads past", {SECOND: f"{LAST} if (gridDim.x > 2) {FENCE_CALL}"}
+        "skips", {SECOND: f"{LAST} if (gridDim.x > 2) {FENCE_CALL}"}
     ),
-    "the second of a block": Wrong("leads past", {SECOND: f"{LAST} __threadfence_block();"}),
+    "the second of a block": Wrong("skips", {SECOND: f"{LAST} __threadfence_block();"}),
     "volatile for the second": Wrong(
-        "leads past", {SECOND: LAST, "+= totals": "+= ((volatile float *)totals)"}
+        "skips", {SECOND: LAST, "+= totals": "+= ((volatile float *)totals)"}
     ),
     "loads past L1 for the second": Wrong(
-        "leads past", {SECOND: LAST, "+= totals[k]": "+= __ldcg(totals + k)"}
+        "skips", {SECOND: LAST, "+= totals[k]": "+= __ldcg(totals + k)"}
     ),
     "an acquire before the count": Wrong(
-        "leads past",
+        "skips",
         {
             SECOND: LAST,
             "// Sum of": "#include <cuda/atomic>\n// Sum of",
             "float sum = 0;": f"float sum = 0; {REF}.load(cuda::memory_order_acquire);",
         },
     ),
-    "a count that releases, no more": Wrong("leads past", counted_by("release")),
+    "a count that releases, no more": Wrong("skips", counted_by("release")),
     "a count that acquires, no more": Wrong("race", counted_by("acquire")),
     "a count without order": Wrong("race", counted_by("relaxed")),
     "a count with the order of a block": Wrong(

@@ -146,8 +146,8 @@ def _instructions(target):
     return "".join(p for p in parts if not re.search(rf"\.entry (?!{target.entry}\b)", p))
 
 
-def _leads_past(instructions, first, last, between):
-    """Whether some way through a kernel's PTX leads from an instruction `first` to one `last`, and
+def _some_path_skips(instructions, first, last, between):
+    """Whether some path through a kernel's PTX leads from an instruction `first` to one `last`, and
     meets none `between`."""
     lines = [line.strip() for line in instructions.splitlines()]
     labels = {line.rstrip(":"): n for n, line in enumerate(lines) if line.endswith(":")}
@@ -301,8 +301,8 @@ class _Trial:
                 text = "what is asked for is not in the compiled kernel"
                 self.verdict.refuse("instructions", text, advice)
         for (first, last), (what, advice) in getattr(self.rules, "BETWEEN", {}).items():
-            if _leads_past(instructions, first, last, what):
-                text = "a way through the compiled kernel leads past what is asked for"
+            if _some_path_skips(instructions, first, last, what):
+                text = "some path through the compiled kernel skips what is asked for"
                 self.verdict.refuse("instructions", text, advice)
         self.verdict.find_times = partial(self._times, run, reports[0])
         if self.rate:

@@ -821,7 +821,7 @@ def test_instructions_may_have_to_be_there(judged):
     assert judged(changed("2 * x[i]", "fmaf(x[i], 1.5f, x[i] / 2)"), **says)
 
 
-WAYS = {
+PATHS = {
     "bar.sync 0;": False,
     "": True,
     "@%p1 bra $L1;\nbar.sync 0;\n$L1:": True,
@@ -832,17 +832,17 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("between, past", WAYS.items())
-def test_instructions_may_have_to_lie_on_every_way(between, past):
+@pytest.mark.parametrize("between, skips", PATHS.items())
+def test_instructions_may_have_to_lie_on_every_path(between, skips):
     load, count = "ld.global.u32 %r1, [%rd1];", "atom.add.u32 %r1, [%rd1], 1;"
     ptx = "\n".join([load, count, between, load])
-    assert judging._leads_past(ptx, r"\batom\b", r"\bld\.", r"\bbar\b") == past
+    assert judging._some_path_skips(ptx, r"\batom\b", r"\bld\.", r"\bbar\b") == skips
 
 
-def test_a_way_past_them_is_refused(judged):
+def test_a_path_that_skips_them_is_refused(judged):
     says = {"BETWEEN": {(r"\bld\.global", r"\bst\.global"): (r"\bfma\b", "Multiply and add.")}}
     (reason,) = reasons(judged(exercises.solution(FIRST), **says))
-    assert reason.startswith("instructions: a way through the compiled kernel leads past")
+    assert reason.startswith("instructions: some path through the compiled kernel skips")
     assert judged(changed("2 * x[i]", "fmaf(x[i], 1.5f, x[i] / 2)"), **says)
 
 
