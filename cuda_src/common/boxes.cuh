@@ -20,6 +20,9 @@ __device__ inline void begin_barrier(unsigned barrier, int arrivals)
 __device__ inline void show_barriers()
 { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
+// Copies and warpgroups see what this thread has stored in shared memory.
+__device__ inline void show_stores() { asm volatile("fence.proxy.async;" ::: "memory"); }
+
 __device__ inline void arrive(unsigned barrier)
 { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory"); }
 

@@ -1,6 +1,7 @@
 """What a judge.py is written in: the launch of one case, with what must come out of it."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -14,6 +15,7 @@ __all__ = [
     "FAR",
     "PAST",
     "SPECIAL",
+    "Boxes",
     "Far",
     "In",
     "Launch",
@@ -104,8 +106,16 @@ class Far:
 
 
 @dataclass
+class Boxes:
+    """Tensor maps, which are a kernel's first argument. of: the In or Out that each is of, and what
+    makes the map of that array on the GPU."""
+
+    of: list[tuple[In | Out, Callable]]
+
+
+@dataclass
 class Launch:
-    """One launch: arguments in order, arrays as In and Out, or Far. what: its sizes, in words.
+    """One launch: arguments in order, arrays as In, Out, Far or in Boxes. what: sizes, in words.
     One and the same Out for two arguments: the kernel works in place.
 
     blocks: ranges of block numbers in the grid, x fastest, if only these are to run."""
@@ -116,6 +126,12 @@ class Launch:
     shared: int = 0
     what: str = ""
     blocks: list = field(default_factory=list)
+
+    @property
+    def arrays(self):
+        """The arguments, and after them the arrays behind maps."""
+        boxes = (a for a in self.arguments if isinstance(a, Boxes))
+        return [*self.arguments, *(array for box in boxes for array, _ in box.of)]
 
     def with_more_blocks(self):
         """The same with neighbours of the blocks that run, some from all over the grid, and all of

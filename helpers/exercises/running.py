@@ -9,8 +9,8 @@ import numpy as np
 from softgpu.telling import GUARD_IT, MORE_SHARED
 from softgpu.xray.launch import OwnTarget, Sparse, address_of, shape, variables_kept
 
-from .. import checks, xray
-from .launches import Far, In, Out
+from .. import checks, tensormap, xray
+from .launches import Boxes, Far, In, Out
 from .verdict import Refused, Unwritten
 
 from pycuda.driver import Error  # isort: skip
@@ -60,14 +60,16 @@ class Run:
         self.rules = rules
         self.shape = {what: shape(what, getattr(launch, what)) for what in ("grid", "block")}
         self.options = {**self.shape, "shared": launch.shared}
-        given = list(enumerate(launch.arguments))
+        given = list(enumerate(launch.arrays))
         made = {id(a): _guarded(a, rng) for _, a in given if isinstance(a, (In, Out))}
         self.guarded = {n: made[id(a)] for n, a in given if id(a) in made}
         self.far = {n: _spread(a, target) for n, a in given if isinstance(a, Far)}
-        arrays = {n: _from_first(launch.arguments[n], g.array) for n, g in self.guarded.items()}
+        arrays = {n: _from_first(launch.arrays[n], g.array) for n, g in self.guarded.items()}
         arrays |= {n: np.uintp(sparse.address) for n, sparse in self.far.items()}
-        self.passed = [arrays.get(n, a) for n, a in given]
+        arrays |= {n: _maps(a, made) for n, a in given if isinstance(a, Boxes)}
+        self.passed = [arrays.get(n, a) for n, a in given][: len(launch.arguments)]
         self.names = _names(kernel, len(self.passed))
+        self.names += [f"the array of map {n}" for n in range(len(given) - len(self.passed))]
         self.left = {}
 
     @property
@@ -88,7 +90,7 @@ class Run:
 
     def _given(self):
         """What its arrays hold before the launch."""
-        for argument in self.launch.arguments:
+        for argument in self.launch.arrays:
             if isinstance(argument, In):
                 yield np.asarray(argument.values)
             elif isinstance(argument, Out) and argument.initial is not None:
@@ -105,15 +107,14 @@ class Run:
         """The sanitizer's report."""
         poisoned = [
             self.guarded[n].array
-            for n, a in enumerate(self.launch.arguments)
+            for n, a in enumerate(self.launch.arrays)
             if isinstance(a, Out) and a.initial is None
         ]
         how = {"uninitialised": poisoned, "debug": debug, "after": self._fetch}
         found = self._launched(xray.sanitize, self.kernel, *self.passed, **self.options, **how)
-        if debug:  # in which values of a shuffle that are thrown away cannot be told from others
-            found[:] = [
-                f for f in found if f.kind != "inactive shuffle" and not _is_copy_of_nothing(f)
-            ]
+        if debug:  # which copies what it throws away: values of a shuffle, sums of a wgmma
+            copied = "inactive shuffle", "unfinished wgmma"
+            found[:] = [f for f in found if f.kind not in copied and not _is_copy_of_nothing(f)]
         return found
 
     def count(self, block):
@@ -143,7 +144,7 @@ class Run:
         return [
             self.guarded[n].inside(raw).tobytes()
             for n, raw in self.left.items()
-            if isinstance(self.launch.arguments[n], Out)
+            if isinstance(self.launch.arrays[n], Out)
         ]
 
     def _launched(self, launch, *arguments, **options):
@@ -186,7 +187,7 @@ class Run:
 
     def _compare(self):
         for n, guarded in self.guarded.items():
-            argument, name = self.launch.arguments[n], self.names[n]
+            argument, name = self.launch.arrays[n], self.names[n]
             try:
                 left = guarded.left(self.left[n])
             except AssertionError as error:
@@ -201,7 +202,7 @@ class Run:
 
     def _compare_far(self, n):
         """The words on each piece of a Far in which all that is wrong is as it was before."""
-        far, sparse = self.launch.arguments[n], self.far[n]
+        far, sparse = self.launch.arrays[n], self.far[n]
         for place, expected in far.expected.items():
             left = sparse.part(place, len(expected), far.dtype)
             out = Out(np.asarray(expected), far.tolerance, far.dtype)
@@ -227,11 +228,11 @@ class Run:
 
     def _touched(self, n):
         """The first elements of the pages of a Far that were touched."""
-        return self.far[n].touched() // np.dtype(self.launch.arguments[n].dtype).itemsize
+        return self.far[n].touched() // np.dtype(self.launch.arrays[n].dtype).itemsize
 
     def _off(self, n):
         """How far these are from each piece, modulo 2 ** 32, where that may matter."""
-        far = self.launch.arguments[n]
+        far = self.launch.arrays[n]
         pieces = [*far.expected] if far.count > WIDE else []
         off = (self._touched(n)[:, None] - np.array(pieces, int)) % (2 * WIDE)
         return np.minimum(off, 2 * WIDE - off)
@@ -240,7 +241,7 @@ class Run:
         """Inputs are not written to, even if they stay as they are: an atomic is no load."""
         for n, place in self.places.items():
             for touched in report.arrays[report.arrays["written"] > 0]:
-                is_input = isinstance(self.launch.arguments[n], In)
+                is_input = isinstance(self.launch.arrays[n], In)
                 if is_input and touched["begin"] <= place < touched["end"]:
                     text = f"{self.launch.what}: {self.names[n]} is written to"
                     raise Refused("inputs", text, ONLY_READ)
@@ -272,6 +273,11 @@ def _spread(far, target):
 def _steady(words):
     """The same without addresses and the neighbours in memory, which are others in every run."""
     return ADDRESS.sub("an address", OUTSIDE.sub("outside of all arrays", words))
+
+
+def _maps(boxes, made):
+    """The argument that tensor maps are, of arrays between guards."""
+    return tensormap.packed(*(make(made[id(array)].array) for array, make in boxes.of))
 
 
 def _names(kernel, count):

@@ -31,11 +31,12 @@ def compiled(texts, kernel):
 
     folders = [str(sources.ROOT)]
     source = joined(texts.values())
+    arch = sources.architecture(source)
 
     @cache
     def module(*options):
         return SourceModule(
-            source, no_extern_c=True, options=[*OPTIONS, *options], include_dirs=folders
+            source, no_extern_c=True, arch=arch, options=[*OPTIONS, *options], include_dirs=folders
         )
 
     return {

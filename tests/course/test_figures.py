@@ -16,7 +16,10 @@ from tests.xray.planted import FILES, planted
 README = (ROOT / "README.md").read_text()
 TAKE_IT = (ROOT / "docs/take_it_with_you.md").read_text()
 SOFTGPU = (ROOT / "softgpu/README.md").read_text()
-TENS = ("", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+TENS = (
+    "", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+    "a hundred",
+)  # fmt: skip
 CLIENTS = {"PyCUDA": "pycuda", "numba-cuda": "numba"}
 
 

@@ -1,0 +1,48 @@
+"""A product by boxes and warpgroups, of the learner's own design."""
+
+from functools import partial
+
+import numpy as np
+
+from helpers import tensormap
+from helpers.exercises.launches import Boxes, In, Launch, Wrong, numbers, product
+
+SIZES = (1, 1, 8), (64, 64, 64), (65, 63, 72), (64, 130, 200), (100, 33, 320)
+CHOICES = ("THREADS",)
+
+
+def drawn(rng):
+    return [
+        (*(int(n) for n in rng.integers(30, 200, 2)), 8 * int(rng.integers(10, 50))) for _ in "ab"
+    ]
+
+
+def launch(rng, size, threads):
+    m, n, k = size
+    a, b = (numbers(rng, 1, rows, k).astype(np.float16) for rows in (m, n))
+    out = product(a[0], np.ascontiguousarray(b[0].T))
+    box = partial(tensormap.tiled, box=(1, 64, 64), swizzle=128)
+    arguments = [Boxes([(In(a), box), (In(b), box)]), out, *map(np.int32, size)]
+    return Launch(arguments, (-(-n // 64), -(-m // 64)), threads, what=f"{m} x {k} times {k} x {n}")
+
+
+COUNTED = 256, 256, 256
+BUDGET = {"ld.sectors": 0, "hmma": 1024}
+LIMITS = {"instructions": None, "barriers": 4}  # of who waits
+SHARED_BYTES = 49_152
+EVEN = False
+
+WAIT = "        wait_for(full + stage * 8, step / STAGES % 2);\n"
+WRONG = {
+    "nobody waits for the box": Wrong("race|uninit", {WAIT: ""}),
+    "nobody waits for the products": Wrong("race|unfinished", {"        wait_for_products<0>();\n": ""}),
+    "the stage is not waited for": Wrong("race|fault|launch", {"            wait_for(empty + stage * 8, parity ^ 1);\n": ""}),
+    "empty too early": Wrong("race", {"        wait_for_products<0>();\n        asm volatile(\"bar.sync 1, 128;\");  // of this warpgroup\n        if (threadIdx.x == 0) arrive(empty + stage * 8);\n": "        if (threadIdx.x == 0) arrive(empty + stage * 8);\n        wait_for_products<0>();\n"}),
+    "half of the bytes": Wrong("race|fault|launch", {"expect_bytes(full + stage * 8, 2 * TILE)": "expect_bytes(full + stage * 8, TILE)"}),
+    "the last 64 are left out": Wrong("values", {"steps = (k + DEEP - 1) / DEEP": "steps = max(1, k / DEEP)"}),
+    "a and b swapped": Wrong("values", {"maps.of[0], step * DEEP, top": "maps.of[1], step * DEEP, top", "maps.of[1], step * DEEP, left": "maps.of[0], step * DEEP, left"}),
+    "no guard": Wrong("out of bounds|race|double|values", {"if (r < m && column < n) ": ""}),
+    "one product of four": Wrong("values", {"i < LINE / STEP; ++i": "i < 1; ++i"}),
+    "another column": Wrong("values", {"i / 4 * 8": "i / 8 * 8"}),
+    "by plain loads": Wrong("values|sectors|products|counters", "for (int i = threadIdx.x; i < 4096; i += blockDim.x) { int r = blockIdx.y * 64 + i / 64, s = blockIdx.x * 64 + i % 64; if (r < m && s < n) c[(long long)r * n + s] = r * s; }"),
+}  # fmt: skip

@@ -1,0 +1,59 @@
+"""im2col by the tensor memory accelerator."""
+
+from functools import partial
+
+import numpy as np
+
+from helpers import tensormap, windows
+from helpers.exercises.launches import Boxes, In, Launch, Out, Wrong
+
+SIZES = (
+    (1, 1, 1, 1, 1, 1, 0),
+    (1, 5, 6, 3, 3, 1, 1),
+    (2, 9, 7, 3, 2, 2, 1),
+    (3, 8, 8, 2, 4, 1, 0),
+    (2, 20, 21, 3, 3, 2, 1),
+)
+
+
+def drawn(rng):
+    return [
+        (int(rng.integers(1, 4)), *(int(n) for n in rng.integers((6, 6, 2, 2, 1, 0), (20, 20, 4, 4, 3, 2))))
+        for _ in "ab"
+    ]  # fmt: skip
+
+
+def launch(rng, size):
+    images, height, width, kernel_h, kernel_w, stride, pad = size
+    h, w = windows.sides((height, width), (kernel_h, kernel_w), stride, pad)
+    x = rng.integers(-99, 99, (images, height, width, 64)).astype(np.float16)
+    seen = windows.im2col(x.transpose(0, 3, 1, 2), h, w)  # image, channel, tap row, column, place
+    taps, places = kernel_h * kernel_w, images * h.places * w.places
+    seen = np.ascontiguousarray(seen.transpose(2, 3, 0, 4, 5, 1)).reshape(taps, places, 64)
+    out = Out(seen, dtype=np.float16, bits=True)
+    make = partial(tensormap.im2col, h=h, w=w, channels=64, pixels=64, swizzle=0)
+    numbers = map(np.int32, (places, h.places, w.places, kernel_w, stride, pad))
+    what = (
+        f"{images} x {height} x {width}, window {kernel_h} x {kernel_w}, stride {stride}, pad {pad}"
+    )
+    return Launch([Boxes([(In(x), make)]), out, *numbers], (-(-places // 64), taps), 128, what=what)
+
+
+COUNTED = 2, 16, 16, 3, 3, 1, 1
+BUDGET = {"ld.sectors": 0, "st.sectors": 18432}
+LIMITS = {"instructions": 2}
+
+WRONG = {
+    "without the padding": Wrong("values", {" - pad, y = row * stride - pad": ", y = row * stride"}),
+    "without the stride": Wrong("values", {"first % places_w * stride": "first % places_w", "row * stride": "row"}),
+    "x and y swapped": Wrong("values|fault", {"0, x, y, image": "0, y, x, image"}),
+    "tap row and column swapped": Wrong("values", {"tap % kernel_w, tap / kernel_w": "tap / kernel_w, tap % kernel_w"}),
+    "always the first image": Wrong("values", {"y, image, tap": "y, 0, tap"}),
+    "always the first row": Wrong("values", {"row = first / places_w % places_h": "row = 0"}),
+    "the corner moved by the tap, too": Wrong("values", {"y = row * stride - pad": "y = row * stride - pad + tap / kernel_w"}),
+    "rows counted through all images": Wrong("values|fault", {"row = first / places_w % places_h": "row = first / places_w"}),
+}  # fmt: skip
+
+SURVIVORS = {
+    "threadIdx.x == 1": "another thread copies",
+}
