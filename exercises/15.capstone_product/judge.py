@@ -12,9 +12,9 @@ CHOICES = ("THREADS",)
 
 
 def drawn(rng):
-    return [
-        (*(int(n) for n in rng.integers(30, 200, 2)), 8 * int(rng.integers(10, 50))) for _ in "ab"
-    ]
+    """Few columns and many steps; many columns."""
+    m, n, k = (int(x) for x in rng.integers((30, 30, 60), (100, 100, 80)))
+    return (m, n, 8 * k), (2 * m, 2 * n, k - k % 8)
 
 
 def launch(rng, size, threads):
@@ -30,6 +30,12 @@ COUNTED = 256, 256, 256
 BUDGET = {"ld.sectors": 0, "hmma": 1024}
 LIMITS = {"instructions": None, "barriers": 4}  # of who waits
 SHARED_BYTES = 49_152
+IDEA = {
+    "shared": (
+        32_768,
+        "Two stages of two tiles, 64 lines of 128 bytes each: one is copied meanwhile.",
+    )
+}
 EVEN = False
 
 WAIT = "        wait_for(full + stage * 8, step / STAGES % 2);\n"
@@ -44,5 +50,18 @@ WRONG = {
     "no guard": Wrong("out of bounds|race|double|values", {"if (r < m && column < n) ": ""}),
     "one product of four": Wrong("values", {"i < LINE / STEP; ++i": "i < 1; ++i"}),
     "another column": Wrong("values", {"i / 4 * 8": "i / 8 * 8"}),
+    "one stage": Wrong("shared", {"STAGES = 2": "STAGES = 1"}),
+    "three parities": Wrong("race|fault|values|time", {"parity = step / STAGES % 2": "parity = step / STAGES % 3"}),
     "by plain loads": Wrong("values|sectors|products|counters", "for (int i = threadIdx.x; i < 4096; i += blockDim.x) { int r = blockIdx.y * 64 + i / 64, s = blockIdx.x * 64 + i % 64; if (r < m && s < n) c[(long long)r * n + s] = r * s; }"),
 }  # fmt: skip
+
+SURVIVORS = {
+    "step <= steps": "a step more, which nobody multiplies",
+    "if (threadIdx.x != 0) {": "threads begin the barriers alike",
+    "if (threadIdx.x != 0) arrive": "127 arrivals end 127 phases, which is odd as one is",
+    "threadIdx.x == 1": "another thread",
+    "threadIdx.y == 0": "all threads begin the barriers alike",
+    "3 * STAGES": "room for barriers that nobody uses",
+    "DEEP - 2": "k is a multiple of 8",
+    "bar.sync 2": "another barrier",
+}
