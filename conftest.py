@@ -1,8 +1,11 @@
 """Which tests run, in what order and in which process, and how notebooks run as tests."""
 
+import atexit
 import ctypes
 import itertools
 import os
+import shutil
+import tempfile
 from collections import Counter
 
 from hypothesis import settings
@@ -10,6 +13,9 @@ from xdist.scheduler import LoadScopeScheduling
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # there is one of these processes a core already
     os.environ.setdefault("SOFTGPU_THREADS", "1")
+else:  # what notebooks judge as they run as tests is no learner's progress
+    os.environ["HELPERS_WORK"] = tempfile.mkdtemp(prefix="course-")
+    atexit.register(shutil.rmtree, os.environ["HELPERS_WORK"], ignore_errors=True)
 
 # The same examples in every run, however slow the machine; nothing is kept on disk.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)

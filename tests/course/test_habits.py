@@ -1,6 +1,8 @@
 """The files around the code say what they must: version, changes, CI, reports, updates."""
 
+import os
 import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -94,3 +96,7 @@ def test_security_says_what_is_no_boundary():
     text = (ROOT / "SECURITY.md").read_text()
     for word in ("Report a vulnerability", "your rights", "grade", "bubblewrap", "nbgrader"):
         assert word in text
+
+
+def test_tests_leave_the_learner_s_work_alone():
+    assert Path(os.environ["HELPERS_WORK"]).resolve() not in (ROOT, ROOT / "work")
