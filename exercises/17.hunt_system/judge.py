@@ -24,17 +24,18 @@ BUDGET = {}
 EVEN = False
 LIMITS = {"instructions": None, "ld.sectors": None}  # who waits looks as often as it takes
 WITH = {
-    r"(membar|fence\.\w+|release|acq_rel)\.sys": "Ranks are devices: a fence of this device does not reach"
-    " the others. Take `__threadfence_system()`."
+    r"(membar|fence\.\w+|release|acq_rel)\.sys[\s\S]*(membar|fence\.\w+|acquire|acq_rel)\.sys": "Ranks are devices: a"
+    " fence of this device does not reach the others. Take `__threadfence_system()`, before the flag and after the wait."
 }
 
-FENCE, FLAG = "    __threadfence_system();\n", "    if (threadIdx.x == 0) all"
+FENCE, FLAG = "\n    __threadfence_system();\n", "    if (threadIdx.x == 0) all"
 WRONG = {
-    "no fence": Wrong("race", {FENCE: ""}),
-    "a device's fence": Wrong("asked for", {"__threadfence_system": "__threadfence"}),
+    "no fence": Wrong("race", {FENCE: "\n"}),
+    "a device's fence": Wrong("asked for", {FENCE: "\n    __threadfence();\n"}),
+    "no fence after the wait": Wrong("asked for", {"        __threadfence_system();\n": ""}),
     "a block's fence": Wrong("race", {"__threadfence_system": "__threadfence_block"}),
-    "the fence after the flag": Wrong("race", {FENCE: "", "blockIdx.x] = 1;": "blockIdx.x] = 1, __threadfence_system();"}),
-    "the fence before the sums": Wrong("race", {FENCE: "", "    if (mine < n) {": f"{FENCE}    if (mine < n) {{"}),
+    "the fence after the flag": Wrong("race", {FENCE: "\n", "blockIdx.x] = 1;": "blockIdx.x] = 1, __threadfence_system();"}),
+    "the fence before the sums": Wrong("race", {FENCE: "\n", "    if (mine < n) {": f"{FENCE[1:]}    if (mine < n) {{"}),
     "no barrier": Wrong("race", {f"    __syncthreads();\n{FLAG}": FLAG}),
     "nobody waits": Wrong("race|uninit", {"== 0) {}": "> 1) {}"}),
     "only the first rank": Wrong("race", {"threadIdx.x < RANKS": "threadIdx.x < 1"}),

@@ -16,8 +16,10 @@ __global__ void two_shot(const float *x, float *sums, unsigned *flags, float *ou
     // END
     __syncthreads();
     if (threadIdx.x == 0) all[rank * gridDim.x + blockIdx.x] = 1;
-    if (threadIdx.x < RANKS)
+    if (threadIdx.x < RANKS) {
         while (all[threadIdx.x * gridDim.x + blockIdx.x] == 0) {}
+        __threadfence_system();
+    }
     __syncthreads();
     for (int i = first; i < min(n, first + 256); i += 64) out[rank * n + i] = sums[i];
 }
