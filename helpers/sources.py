@@ -35,7 +35,7 @@ C_NAMES = {
 }
 HEADERS = {"half": "cuda_fp16.h", "__nv_bfloat16": "cuda_bf16.h"}
 INCLUDE = re.compile(r'^#include "(.+)"', re.MULTILINE)
-WARPGROUPS = "gemm/warpgroup.cuh"  # whose instructions are of one architecture only
+WARPGROUPS = re.compile(r"\b(wgmma|setmaxnreg)\.")  # instructions of one architecture only
 CHOICE = re.compile(r"^(using|constexpr int) (\w+) = ([^;]+);", re.MULTILINE)
 
 CODE = "white-space: pre; font-family: var(--jp-code-font-family, monospace)"
@@ -172,7 +172,7 @@ def architecture(source):
     """The one architecture that a text can be compiled for; None: any."""
     names = INCLUDE.findall(source)
     texts = ((ROOT / name).read_text() for name in names if (ROOT / name).is_file())
-    return "sm_90a" if WARPGROUPS in names or any(map(architecture, texts)) else None
+    return "sm_90a" if WARPGROUPS.search(source) or any(map(architecture, texts)) else None
 
 
 @cache

@@ -8,6 +8,7 @@ A map goes to a kernel by value, behind what `common/boxes.cuh` calls `before`:
 It holds the array's address: a map is of no use once the array is freed."""
 
 import ctypes
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def tiled(x, box, swizzle=128, steps=None, fill_nan=False):
     kind = _type(x.dtype)
     told = _words(shape), _strides(strides), _numbers(box), _numbers(steps)
     how = 0, SWIZZLES[swizzle], L2_PROMOTION, int(fill_nan)
-    return _encode("cuTensorMapEncodeTiled", kind, len(shape), _address(x), *told, *how)
+    return Map.of("cuTensorMapEncodeTiled", kind, len(shape), _address(x), *told, *how)
 
 
 def im2col(x, h, w, channels=64, pixels=64, swizzle=128):
@@ -67,12 +68,55 @@ def im2col(x, h, w, channels=64, pixels=64, swizzle=128):
     upper = (ctypes.c_int * 2)(*(_upper(side) for side in (w, h)))
     told = _words(shape), _strides(strides), lower, upper, channels, pixels
     how = _numbers((1, h.stride, w.stride, 1)), 0, SWIZZLES[swizzle], L2_PROMOTION, 0
-    return _encode("cuTensorMapEncodeIm2col", kind, len(shape), _address(x), *told, *how)
+    return Map.of("cuTensorMapEncodeIm2col", kind, len(shape), _address(x), *told, *how)
+
+
+class Map(bytes):
+    """The 128 bytes that a driver makes, which remember what of."""
+
+    address: int
+    made_of: tuple
+
+    @classmethod
+    def of(cls, function, kind, rank, address, *told, driver=None):
+        room = (ctypes.c_char * (8 * WORDS + ALIGNMENT))()
+        place = -(-ctypes.addressof(room) // ALIGNMENT) * ALIGNMENT
+        encode = getattr(driver or ctypes.CDLL("libcuda.so.1"), function)
+        result = encode(ctypes.c_void_p(place), kind, rank, ctypes.c_void_p(address), *told)
+        if result:
+            raise ValueError(f"{function} refuses this array: error {result}")
+        made = cls(ctypes.string_at(place, 8 * WORDS))
+        made.address, made.made_of = address, (function, kind, rank, told)
+        return made
+
+    def moved(self, address, driver):
+        """The same map of an array elsewhere, as a driver makes it."""
+        function, kind, rank, told = self.made_of
+        return Map.of(function, kind, rank, address, *told, driver=driver)
+
+
+class Packed(np.ndarray):
+    """Maps as a kernel's first argument, which xray can make anew of copies of their arrays."""
+
+    maps: Sequence[Map]
+
+    def __new__(cls, maps):
+        whole = np.frombuffer(b"\0" * BEFORE + b"".join(maps), np.uint8).view(cls)
+        whole.maps = maps
+        return whole
+
+    @property
+    def addresses(self):
+        return [map_.address for map_ in self.maps]
+
+    def moved(self, place, driver):
+        """The same maps, as a driver makes them of arrays that are at place(address)."""
+        return Packed([map_.moved(place(map_.address), driver) for map_ in self.maps])
 
 
 def packed(*maps):
     """Maps as a kernel's first argument."""
-    return np.frombuffer(b"\0" * BEFORE + b"".join(maps), np.uint8)
+    return Packed(maps)
 
 
 def fits(side):
@@ -134,14 +178,3 @@ def _strides(strides):
 
 def _numbers(numbers):
     return (ctypes.c_uint32 * len(numbers))(*reversed(numbers))
-
-
-def _encode(function, kind, rank, address, *told):
-    """The map, 128 bytes, that the driver makes."""
-    room = (ctypes.c_char * (8 * WORDS + ALIGNMENT))()
-    place = -(-ctypes.addressof(room) // ALIGNMENT) * ALIGNMENT
-    encode = getattr(ctypes.CDLL("libcuda.so.1"), function)
-    result = encode(ctypes.c_void_p(place), kind, rank, ctypes.c_void_p(address), *told)
-    if result:
-        raise ValueError(f"{function} refuses this array: error {result}")
-    return ctypes.string_at(place, 8 * WORDS)

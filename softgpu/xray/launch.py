@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -221,6 +221,13 @@ def _number_of(allocation):
         return None
 
 
+def _addresses_of(argument):
+    """All addresses that an argument passes: its own `addresses`, as tensor maps have, or that one
+    which it may be."""
+    one = address_of(argument)
+    return getattr(argument, "addresses", [] if one is None else [one])
+
+
 class OwnTarget(Target):
     """A PyCUDA function that runs on the software GPU anyway."""
 
@@ -236,7 +243,7 @@ class OwnTarget(Target):
         for argument in args:
             if isinstance(argument, ArgumentHandler):
                 saved.append((argument.array, argument.array.copy()))
-            elif (address := address_of(argument)) is not None:
+            for address in _addresses_of(argument):
                 if (memory := self._allocation(address)) is not None:
                     saved.append((memory, memory.copy()))
         try:
@@ -383,6 +390,8 @@ class BesideTarget(Target):
                     if isinstance(argument, ArgumentHandler):
                         array = argument.array
                         passed.append(np.uintp(self._copy(copies, array.ctypes.data, array)))
+                    elif hasattr(argument, "moved"):  # it is made anew for what lies elsewhere
+                        passed.append(argument.moved(partial(self._moved, copies), self.library))
                     elif (address := address_of(argument)) is None:
                         passed.append(argument)
                     else:

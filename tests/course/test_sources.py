@@ -86,3 +86,10 @@ def test_lines_are_shown_from_one_text_to_another():
     assert "__syncthreads" not in repr(shown).replace(last, "")
     with pytest.raises(LookupError, match="has no lines from 'for' to 'a text'"):
         sources.show("reduce/shared.cu", lines=("for", "a text"))
+
+
+def test_a_text_of_warpgroups_is_for_the_one_architecture_that_has_them():
+    written = '__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }'
+    assert sources.architecture(written) == "sm_90a"
+    assert sources.architecture('#include "gemm/warpgroup.cuh"\n') == "sm_90a"
+    assert sources.architecture('#include "common/boxes.cuh"\n') is None

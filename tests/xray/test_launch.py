@@ -5,10 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from helpers import autoinit, sources, xray
+from helpers import autoinit, sources, tensormap, xray
 from helpers.play.recording import record
 from helpers.xray.launch import OwnTarget, Sparse, target_of, variables_kept
 from softgpu.loader import Engine
+from tests import ROOT
 
 from pycuda import gpuarray  # isort: skip
 import pycuda.driver as cuda  # isort: skip
@@ -68,6 +69,28 @@ def test_an_error_of_after_is_no_finding(driver, watch):
     with pytest.raises(ArithmeticError, match="after's own"):
         watch(kernel, x, grid=1, block=4, after=after)
     assert not x.get().any()
+
+
+@pytest.mark.parametrize("watch", WATCHED.values(), ids=WATCHED)
+def test_what_tensor_maps_lead_to_is_as_it_was(driver, watch):
+    """A box is stored through one map of two, beside a real GPU in copies, and undone."""
+    if autoinit.device.compute_capability() < (9, 0):
+        pytest.skip("needs a tensor memory accelerator")
+    text = (ROOT / "tests/course/boxes.cu").read_text().replace("Maps<1>", "Maps<2>")
+    stored = sources.kernel(text.replace("maps.of[0]", "maps.of[1]"), "stored")
+    given = np.random.default_rng(0).integers(0, 256, 1 << 14, np.uint8)
+    whole, source = gpuarray.zeros((4, 32, 64), np.uint8), gpuarray.to_gpu(given)
+    box = tensormap.tiled(whole[1:], (1, 16, 32), swizzle=0)
+    maps, found = tensormap.packed(tensormap.tiled(whole, (1, 8, 16), swizzle=0), box), []
+    places = np.int32(32), np.int32(16), np.int32(1)
+    report = watch(
+        stored, maps, source, *places, grid=1, block=128,
+        after=lambda read: found.append(read(whole)),
+    )  # fmt: skip
+    expected = np.zeros((4, 32, 64), np.uint8)
+    expected[2, 16:, 32:] = given[:512].reshape(16, 32)
+    assert (found[0] == expected).all() and not whole.get().any()
+    assert getattr(report, "clean", True), report
 
 
 @software
