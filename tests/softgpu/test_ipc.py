@@ -7,13 +7,15 @@ import sys
 
 import pytest
 
+from helpers import autoinit  # noqa: F401  first: the driver
 from tests import ROOT
 
-ANSWER = '''
+from pycuda.compiler import compile  # isort: skip
+
+ANSWER = """
 import os, sys, softgpu
 softgpu.install()
 import numpy as np, pycuda.driver as cuda
-from pycuda.compiler import SourceModule
 from softgpu import xray
 cuda.init()
 context = cuda.Device(int(os.environ.get("DEVICE", 0))).make_context()
@@ -27,8 +29,7 @@ def opened(text):
     return cuda.IPCMemoryHandle(bytearray.fromhex(text))
 def put(x, *values):
     cuda.memcpy_htod(int(x), np.array(values, np.int32))
-kernel = SourceModule("""__global__ void add(int *x, int n)
-    { for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] += 1; }""").get_function("add")
+kernel = cuda.module_from_file(os.environ["ADD"]).get_function("add")
 def added(x, count):
     kernel(np.uint64(int(x)), np.int32(count), block=(64, 1, 1))
 def watched(x):
@@ -40,7 +41,11 @@ for line in sys.stdin:
     except cuda.Error as error:
         print(str(error).splitlines()[0], flush=True)
 os._exit(0)
-'''
+"""
+
+
+ADD = """extern "C" __global__ void add(int *x, int n)
+    { for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] += 1; }"""
 
 
 class Process:
@@ -61,13 +66,21 @@ class Process:
         self.python.communicate()
 
 
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """The file of what all processes launch, which PyCUDA's cache does not keep apart for each."""
+    file = tmp_path_factory.mktemp("ipc") / "add.ptx"
+    file.write_bytes(compile(ADD, no_extern_c=True, arch="sm_90", target="ptx"))
+    return file
+
+
 @pytest.fixture
-def start():
+def start(kernel):
     """Starts a process, which ends with the test."""
     processes = []
 
     def start(**environment):
-        processes.append(Process(**environment))
+        processes.append(Process(ADD=str(kernel), **environment))
         return processes[-1]
 
     yield start

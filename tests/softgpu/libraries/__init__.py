@@ -3,9 +3,14 @@
 import ctypes
 
 import numpy as np
+import pytest
 
-from helpers import autoinit  # noqa: F401  first: the driver
+from helpers import autoinit  # first: the driver
 from softgpu.libraries import LIBRARIES, serve
+
+software = pytest.mark.skipif(
+    not autoinit.is_software, reason="where there is a GPU, NVIDIA's library may answer"
+)
 
 
 def loaded(name):

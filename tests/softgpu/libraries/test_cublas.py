@@ -6,7 +6,7 @@ from ctypes import byref, c_int, c_int64, c_longlong, c_void_p
 import numpy as np
 import pytest
 
-from . import Device, loaded
+from . import Device, loaded, software
 
 TYPES = {"S": np.float32, "D": np.float64, "C": np.complex64, "Z": np.complex128}
 REAL = {"S": np.float32, "D": np.float64, "C": np.float32, "Z": np.float64}
@@ -604,6 +604,7 @@ def test_factors_and_results_on_the_device(blas, rng):
     close("S", out.get()[0], x @ x)
 
 
+@software
 def test_what_is_wrong_is_refused(blas, capfd):
     a = Device(np.zeros((8, 8), np.float32))
     one = pointer(np.ones(1, np.float32))

@@ -5,7 +5,7 @@ from ctypes import byref, c_int, c_longlong, c_size_t, c_void_p
 import numpy as np
 import pytest
 
-from . import Device, loaded
+from . import Device, loaded, software
 
 R2C, C2R, C2C, D2Z, Z2D, Z2Z = 0x2A, 0x2C, 0x29, 0x6A, 0x6C, 0x69
 EXECUTE = {R2C: "R2C", C2R: "C2R", C2C: "C2C", D2Z: "D2Z", Z2D: "Z2D", Z2Z: "Z2Z"}
@@ -144,6 +144,7 @@ def test_gaps_stay_as_they_are(fft, rng):
     close(np.float64, out.get().reshape(3, 4, 6), filled)
 
 
+@software
 def test_a_plan_by_types_of_data(fft, rng):
     x = rng.standard_normal((3, 8))
     out = Device(np.zeros(15, complex))
@@ -158,6 +159,7 @@ def test_a_plan_by_types_of_data(fft, rng):
     assert fft.cufftXtMakePlanMany(*halves) == NOT_SUPPORTED
 
 
+@software
 def test_what_is_wrong_is_refused(fft, capfd):
     handle, few = c_int(), Device(np.zeros(8, np.complex64))
     assert fft.cufftPlan1d(byref(handle), 0, C2C, 1) == INVALID_SIZE

@@ -6,7 +6,7 @@ from ctypes import byref, c_double, c_float, c_size_t, c_ulonglong, c_void_p
 import numpy as np
 import pytest
 
-from . import Device, loaded
+from . import Device, loaded, software
 
 XORWOW, MRG32K3A, MTGP32, PHILOX, SOBOL32, SOBOL64 = 101, 121, 141, 161, 201, 203
 CALLS = {
@@ -162,6 +162,7 @@ def test_a_generator_of_the_host_writes_there(curand):
     assert (taken(*words, on_host=True)[0] == taken(*words)[0]).all()
 
 
+@software
 def test_what_there_is_not_is_refused_by_name(curand, capfd):
     generator = c_void_p()
     assert curand.curandCreateGenerator(byref(generator), MTGP32) == UNSUPPORTED
@@ -170,6 +171,7 @@ def test_what_there_is_not_is_refused_by_name(curand, capfd):
     assert capfd.readouterr().err == "softgpu: curandGeneratePoisson is not supported\n"
 
 
+@software
 def test_lengths_that_do_not_fit_are_refused(curand):
     generator, place = c_void_p(), Device(np.zeros(8, np.float32))
     assert curand.curandCreateGenerator(byref(generator), XORWOW) == 0
