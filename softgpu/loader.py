@@ -493,6 +493,7 @@ def facts_of(function: Function, code: KernelCode) -> dict:
     named = ffi.new("char *[]", names)
     _pointed_at[named] = names
     places = [(function.param_offsets[p.name], p.bytes, _whole_bytes(p)) for p in function.params]
+    cluster = function.directives.get("reqnctapercluster")
     depth, constant, few = _BOUNDLESS if layout.may_recurse else code.notes["loops"]
     return {
         "takes": ffi.new("char[]", _sizes(function.params)),
@@ -507,7 +508,7 @@ def facts_of(function: Function, code: KernelCode) -> dict:
         "dynamic_align": layout.dynamic_align,
         "local_bytes": layout.local_bytes,
         "max_threads": function.max_threads or 0,
-        "cluster": (*function.directives.get("reqnctapercluster", ()), 1, 1, 1)[:3],
+        "cluster": (*cluster, 1, 1, 1)[:3] if cluster else (0, 0, 0),
         "ptx_version": layout.module.architecture,
         "files": named,
         "sites": ffi.new("struct Site[]", [_site(site, files) for site in code.sites]),

@@ -297,7 +297,7 @@ typedef struct Kernel {
     uint64_t loop_constant;
     bool few_turns;
     uint32_t static_shared, dynamic_align, local_bytes, max_threads, ptx_version;
-    uint32_t cluster[3];
+    uint32_t cluster[3]; /* 0: it is not said */
     bool large_clusters; /* may have more than PORTABLE_CLUSTER blocks */
     const char **files;
     uint32_t file_count, site_count;
@@ -503,6 +503,7 @@ typedef struct Job {
     uint32_t threads, warps; /* of a block */
     uint32_t cluster[3];     /* blocks of one */
     uint32_t cluster_blocks; /* in all */
+    bool has_clusters;       /* as the kernel or its launch says, if only of one block */
     uint32_t static_shared, dynamic_shared;
     uint64_t local_stride;
     uint32_t counter_count;

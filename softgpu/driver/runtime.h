@@ -204,6 +204,8 @@ enum MapField {
 };
 void sg_map_replace(Warp *, uint32_t site, uint32_t mask, uint32_t field, uint32_t place,
                     const uint64_t *maps, const uint64_t *values);
+/* Faults in a launch without clusters, as on the hardware. */
+void sg_from_block_to_block(Warp *, uint32_t site, uint32_t mask);
 /* Faults where lanes copy to other blocks, as bits, than their cluster has; all of these. */
 uint32_t sg_multicast(Warp *, uint32_t site, uint32_t mask, const uint32_t *blocks);
 /* The barrier of a cluster (cluster.c). */

@@ -192,7 +192,7 @@ def test_what_elements_cannot_do_is_told(reductions, op, dtype):
         reductions.get_function(f"box_{op}")(*given, block=(64, 1, 1))
 
 
-def test_a_block_copies_and_reduces_to_itself():
+def test_a_block_of_a_cluster_copies_and_reduces_to_itself():
     between = "cp{}.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes{}"
     body = f"""
         expect(&bar, 512 + 256);
@@ -204,11 +204,35 @@ def test_a_block_copies_and_reduces_to_itself():
         for (int i = 0; i < 512; i++) out[i] = other[i];
     """
     given, out = np.arange(256, dtype=np.uint32) * 77, gpuarray.zeros(128, np.uint32)
-    kernel = compiled(text("itself", "int unused", body)).get_function("itself")
+    source = text("itself", "int unused", body).replace("void", "void __cluster_dims__(1, 1, 1)")
+    kernel = compiled(source).get_function("itself")
     kernel(gpuarray.to_gpu(given), out, np.int32(0), block=(64, 1, 1))
     want = given[:128].copy()
     want[32:96] += given[128:192]
     np.testing.assert_array_equal(out.get(), want)
+
+
+TOLD = ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
+BETWEEN = {
+    "a copy": f"cp.async.bulk{TOLD} [%0], [%1], 64, [%2];",
+    "a reduction": f"cp.reduce.async.bulk{TOLD}.add.u32 [%0], [%1], 64, [%2];",
+    "a store": "{ .reg .b32 a, b; mapa.shared::cluster.u32 a, %0, 0;"
+    " mapa.shared::cluster.u32 b, %2, 0;"
+    " st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [a], %1, [b]; }",
+}
+
+
+@software
+@pytest.mark.parametrize("what", BETWEEN)
+def test_from_block_to_block_is_illegal_without_clusters(what):
+    """An H200 says so without a reason; it runs all three in clusters of one and, without clusters,
+    mapa, multicasts, and loads, stores and atomics of shared::cluster."""
+    at = '"r"(at(other)), "r"(at(tile)), "r"(at(&bar))'
+    body = f'PTX("{BETWEEN[what]}" :: {at} : "memory");'
+    kernel = compiled(text("alone", "int unused", body)).get_function("alone")
+    x = gpuarray.zeros(1024, np.uint8)
+    with pytest.raises(cuda.LogicError, match="illegal instruction .* launched without clusters"):
+        kernel(x, x, np.int32(0), block=(64, 1, 1))
 
 
 MULTICAST = r"""

@@ -31,6 +31,9 @@ __device__ void bulk(char *to, const char *from, unsigned long long *barrier)
                  ".multicast::cluster [%0], [%1], 16, [%2], 1;"
                  :: "r"((int)__cvta_generic_to_shared(to)), "l"(from),
                  "r"((int)__cvta_generic_to_shared(barrier)) : "memory");
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], 1, [%1];"
+                 :: "r"((int)__cvta_generic_to_shared(to)),
+                 "r"((int)__cvta_generic_to_shared(barrier)) : "memory");
 }
 extern "C" __global__ void rest(int *x, long long *time)
 {

@@ -158,6 +158,7 @@ static void set_job(Job *job, const Kernel *kernel, const Shape *shape)
     memcpy(job->grid, shape->grid, sizeof job->grid);
     memcpy(job->block, shape->block, sizeof job->block);
     for (int i = 0; i < 3; i++) job->cluster[i] = cluster_along(kernel, shape, i);
+    job->has_clusters = kernel->cluster[0] || shape->together.cluster[0];
     job->cluster_blocks = job->cluster[0] * job->cluster[1] * job->cluster[2];
     job->threads = job->block[0] * job->block[1] * job->block[2];
     job->warps = (job->threads + LANES - 1) / LANES;

@@ -147,6 +147,15 @@ void sg_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint3
     copy_bulk(w, read, written, mask, how, to, from, bytes, &plain);
 }
 
+void sg_from_block_to_block(Warp *w, uint32_t site, uint32_t mask)
+{
+    if (!w->worker->job->has_clusters)
+        fault_at(
+            w, site, __builtin_ctz(mask), CUDA_ERROR_ILLEGAL_INSTRUCTION,
+            "sends bytes from block to block, which a kernel launched without clusters cannot: "
+            "declare it __cluster_dims__(1, 1, 1), or larger");
+}
+
 uint32_t sg_multicast(Warp *w, uint32_t site, uint32_t mask, const uint32_t *blocks)
 {
     const uint32_t of_cluster = w->worker->cluster->blocks;

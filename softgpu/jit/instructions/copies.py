@@ -160,6 +160,8 @@ def _copy_bytes(e: FunctionEmitter, item) -> None:
     spaces = _spaces(item)
     with e.when_active():
         sites = _sites(e, item)
+        if "global" not in spaces:
+            _need_clusters(e, sites[1])
         to, origin = host_address(e, target, spaces[0]), host_address(e, source, spaces[1])
         barrier = _Barrier(e, item, rest[0]) if spaces[0] != "global" else None
         how = f"i32 {_reduction(item)}"
@@ -168,6 +170,11 @@ def _copy_bytes(e: FunctionEmitter, item) -> None:
             e.call_checked("void", "copy_bulk", "ptr %w", *sites, str(lanes), how, *spilled)
             if barrier:
                 complete_bytes(e, barrier.site, there(barrier.address), bytes_, lanes)
+
+
+def _need_clusters(e: FunctionEmitter, site: str) -> None:
+    """Elsewhere, what sends a block's bytes to a block is no instruction."""
+    e.call_void("sg_from_block_to_block", "ptr %w", site, str(e.active))
 
 
 class _Barrier:
@@ -233,8 +240,9 @@ def _numbers(e: FunctionEmitter, operands, use: str) -> str:
 def _store_async(e, item):
     """Stores and reductions, of registers, whose bytes an mbarrier counts: done at once, too."""
     with e.when_active():
-        bytes_ = e.constant(store_later(e, item), "i32")
         told = _Barrier(e, item, item.operands[-1])
+        _need_clusters(e, f"i32 {told.site}")
+        bytes_ = e.constant(store_later(e, item), "i32")
         complete_bytes(e, told.site, told.address, bytes_, e.active)
 
 
