@@ -10,12 +10,14 @@
 #include "driver.h"
 
 #define PATIENCE 4096 /* turns in vain before blocks that nobody calls cooperative get seats */
+#define WATCHED_PATIENCE 256   /* where turns are slow: that of a sanitized launch */
 #define KEEP_LOCAL (16u << 20) /* more local memory than this goes back after a launch */
 
 bool seats_another_is_due(const Worker *home)
 {
     const Job *job = home->job;
-    if (home->in_vain < (job->cooperative ? 1 : PATIENCE)) return false;
+    uint32_t patience = job->cooperative ? 1 : job->enter ? WATCHED_PATIENCE : PATIENCE;
+    if (home->in_vain < patience) return false;
     if (__atomic_load_n(&job->seats, __ATOMIC_RELAXED) >= job->resident) return false;
     return home->dealt < home->dealt_end ||
            __atomic_load_n(&job->next_block, __ATOMIC_RELAXED) < job->blocks;
