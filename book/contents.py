@@ -11,9 +11,10 @@ from sphinx import addnodes
 GROUPS = {  # a page is in the first that names it
     "The course": ["notebooks/[0-9]*", "notebooks/glossary"],
     "Appendices": ["docs/appendix/*"],
-    "The kernels": ["cuda_src/README"],
+    "The kernels": ["cuda_src/README", "docs/peers"],
     "The software GPU": [
         "softgpu/README",
+        "docs/experiments",
         "docs/take_it_with_you",
         "docs/elsewhere",
         "docs/streams",

@@ -9,7 +9,7 @@ that multiply numbers of the type, if that is more. A smaller copy can be a litt
 faster than that: its last writes are still in the cache when it ends.
 
 Leaves times.csv and a figure a topic in build/bench-gpu. Kept as notebooks/recorded/peers.csv, the
-times are what notebooks and the README's figure show (helpers.peers).
+times are what notebooks and the figure of docs/peers.md show (helpers.peers).
 
     python scripts/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls im2col
                                                  col2im gemm conv2d attention]

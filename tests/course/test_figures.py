@@ -8,12 +8,13 @@ import sys
 
 import pytest
 
-from helpers import exercises, peers
+from helpers import exercises, peers, plots
 from tests import ROOT
 from tests.xray.nsight.record import GOLDEN
 from tests.xray.planted import FILES, planted
 
 README = (ROOT / "README.md").read_text()
+PEERS = (ROOT / "docs/peers.md").read_text()
 TAKE_IT = (ROOT / "docs/take_it_with_you.md").read_text()
 SOFTGPU = (ROOT / "softgpu/README.md").read_text()
 TENS = (
@@ -57,8 +58,27 @@ def test_the_times_beside_libraries_were_recorded(says, case):
     assert [*map(number, told)] == [*map(round, recorded)]
 
 
+MILESTONES = {  # after a notebook: what it tells of the learner's kernel, and of the obvious one
+    "05": (1 << 26, ("05_packed_reduce", "packed"), ("02_naive_gpu_reduce", "atomic")),
+    "07": (1 << 26, ("07_softmax", "registers"), ("07_softmax", "three_pass")),
+    "13": (1 << 24, ("13_products", "packed"), ("13_products", "naive")),
+    "16": (1 << 24, ("16_attention", "tiles"), ("16_attention", "three kernels")),
+}
+
+
+@pytest.mark.parametrize("notebook", MILESTONES)
+def test_the_milestones_were_recorded(notebook):
+    size, *steps = MILESTONES[notebook]
+    row = rf"^\| {notebook} \|.*\| ([\d.,]+) µs \| ([\d.,]+) µs \|$"
+    (told,) = re.findall(row, README, re.M)
+    for text, (file, step) in zip(told, steps, strict=True):
+        rows = rows_of(f"notebooks/recorded/{file}.csv")
+        (us,) = (r["median_us"] for r in rows if (r["step"], r["size"]) == (step, str(size)))
+        assert text == plots.digits(float(us))
+
+
 def test_the_speed_of_short_rows_was_recorded():
-    told = re.search(r"reach ([\d,]+) GB/s; PyTorch reaches ([\d,]+)\.", in_a_line(README))
+    told = re.search(r"reach ([\d,]+) GB/s; PyTorch reaches ([\d,]+)\.", in_a_line(PEERS))
     for text, who in zip(told.groups(), ("ours", "PyTorch"), strict=True):
         row = peer("rowsum 1048576x32", who)
         speed = float(row["bytes_moved"]) / float(row["median_us"]) / 1e3
@@ -81,7 +101,7 @@ def shares(words, who, types=(*FLOATS, *TENSOR)):
 
 
 def test_the_shares_under_the_picture_were_recorded():
-    text = in_a_line(README)
+    text = in_a_line(PEERS)
     limited = "sum", "rowsum", "colsum", "softmax", "add", "less"
     windows, ours, theirs = ("im2col", "col2im"), "helpers.ops", "PyTorch"
     assert f"halves and int8: helpers.ops at {shares(limited, ours)}, PyTorch at" in text
@@ -105,7 +125,7 @@ def test_a_chips_constants_are_made_of_what_was_measured(path):
 
 def test_exercises_and_what_judges_refuse_are_counted():
     names, kept = exercises.names(), json.loads((ROOT / "exercises/mutants.json").read_text())
-    assert f"More than {TENS[(len(names) - 1) // 10]} exercises have a judge each." in README
+    assert f"More than {TENS[(len(names) - 1) // 10]} exercises have a judge each" in README
     assert sorted(kept["mutants"]) == sorted(kept["refused"]) == sorted(names)
     refused, mutants = (sum(kept[what].values()) for what in ("refused", "mutants"))
     share = f"{refused / mutants:.0%}".replace("%", " %")
