@@ -22,7 +22,9 @@ INTERNAL = {"SOFTGPU_NVCC", "SOFTGPU_PYTHON", "SOFTGPU_HEADERS_CACHE"}  # instal
 def test_each_variable_is_explained():
     sources = [*(ROOT / "softgpu").rglob("*.py"), ROOT / "softgpu/bin/nvcc"]
     read = {name for path in sources for name in re.findall(r"SOFTGPU_[A-Z_]+", path.read_text())}
-    table = re.findall(r"^\| `(SOFTGPU_\w+)` \|", (ROOT / "README.md").read_text(), re.MULTILINE)
+    table = re.findall(
+        r"^\| `(SOFTGPU_\w+)` \|", (ROOT / "docs/experiments.md").read_text(), re.MULTILINE
+    )
     assert read - INTERNAL == {*table, "SOFTGPU_BUILD"}
     assert {*re.findall(r"SOFTGPU_[A-Z_]+", PAGE)} <= read
 
