@@ -147,6 +147,7 @@ def test_a_row_that_sees_nothing_is_0(kind):
     assert not ops.attention(on_gpu(q), nothing, nothing, dtype=dtype).get().any()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("count, shared, queries", [(8, 2, 1), (6, 1, 2), (4, 4, 16)])
 def test_splits_of_the_keys(kind, count, shared, queries):
@@ -305,6 +306,7 @@ def test_gradients(kind, causal):
 
 
 @by_software
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("of_keys", [0, 1])
 @pytest.mark.parametrize("causal", [0, 1])
 def test_gradients_by_warpgroups_wait_for_each_other(of_keys, causal):

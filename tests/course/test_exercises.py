@@ -91,21 +91,34 @@ def wrong(name):
 
 
 @cache
-def kernels(name):
-    """Their kernels, and the solution's."""
+def texts_of(name):
+    """Their texts, and the solution's."""
     exercise = texts.find(name)
     changes = exercise.rules.WRONG.items()
     changed = {what: how.text(exercise.solution, exercise.kernel) for what, how in changes}
-    given = {"the solution": exercise.solution, "the stub": exercise.stub}
-    return batch.compiled(given | changed, exercise.kernel)
+    return {"the solution": exercise.solution, "the stub": exercise.stub} | changed
+
+
+@cache
+def compiled(name, *whats):
+    """Some of their kernels, by what is wrong with them."""
+    given = {what: texts_of(name)[what] for what in whats or texts_of(name)}
+    return batch.compiled(given, texts.find(name).kernel)
+
+
+@pytest.fixture
+def kernel_of(request):
+    """Compiles a text of an exercise, together with the others; of a sample, alone."""
+    alone = request.config.getoption("--sample")
+    return lambda name, what: compiled(name, *([what] if alone else []))[what]
 
 
 @pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_the_solution_passes_with_the_best_counters(name):
+def test_the_solution_passes_with_the_best_counters(name, kernel_of):
     exercise = texts.find(name)
-    verdict = judging.trial(exercise, kernels(name)["the solution"])
+    verdict = judging.trial(exercise, kernel_of(name, "the solution"))
     assert verdict, verdict
     assert [(c.key, c.value) for c in verdict.counts] == [(c.key, c.best) for c in verdict.counts]
     counts = costs.limited(exercise.rules, costs.totals(verdict.report))
@@ -115,11 +128,11 @@ def test_the_solution_passes_with_the_best_counters(name):
 @pytest.mark.sampled(12)
 @pytest.mark.slow
 @pytest.mark.parametrize("name, what", [(name, what) for name in NAMES for what in wrong(name)])
-def test_a_wrong_kernel_is_refused_for_its_reason(name, what, monkeypatch):
+def test_a_wrong_kernel_is_refused_for_its_reason(name, what, kernel_of, monkeypatch):
     refused = wrong(name)[what].refused
     if "time" in refused:
         monkeypatch.setattr(judging, "LIMIT_S", 0.5)
-    verdict = judging.trial(texts.find(name), kernels(name)[what])
+    verdict = judging.trial(texts.find(name), kernel_of(name, what))
     assert any(re.search(refused, str(reason)) for reason in verdict.reasons), verdict
 
 
@@ -565,8 +578,8 @@ def test_a_nan_stands_first_and_later_and_alone():
     assert (np.isneginf(rows).sum(1) == [0, 0, 69] * 2).all()
 
 
-def test_a_nan_that_is_the_lesson_has_its_words():
-    kernel = kernels("13.hunt_depth")["the depth of a only, b being finite"]
+def test_a_nan_that_is_the_lesson_has_its_words(kernel_of):
+    kernel = kernel_of("13.hunt_depth", "the depth of a only, b being finite")
     (reason,) = judging.trial(texts.find("13.hunt_depth"), kernel).reasons
     assert "0 · ∞" in reason.advice
 
@@ -685,8 +698,8 @@ HUNTS = [name for name in NAMES if texts.find(name).is_hunt]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HUNTS)
-def test_a_hunt_is_judged_as_it_stands(name):
-    verdict = exercises.judge(name, kernels(name)["the stub"])
+def test_a_hunt_is_judged_as_it_stands(name, kernel_of):
+    verdict = exercises.judge(name, kernel_of(name, "the stub"))
     assert verdict.state == "tried" and verdict.reasons[0].kind in ("sanitizer", "values")
 
 

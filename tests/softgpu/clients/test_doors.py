@@ -42,6 +42,7 @@ def need(client):
         pytest.skip(why)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["--softgpu", "--softgpu=sanitize"])
 @pytest.mark.parametrize("client", NEEDS)
