@@ -30,6 +30,8 @@ GUARD_IT = (
     "nothing."
 )
 MORE_SHARED = " Or launch with more shared memory."
+FILL_IT = "Fill the array before the launch, or write every element before it is read."
+WRITE_IT = "Write it first: every block starts with shared memory full of garbage."
 _TWO_SIDED = (
     "race",
     "missing_syncwarp",
@@ -231,12 +233,10 @@ class _Teller:
             "which nothing has written"
         )
         advice = {
-            SHARED: "Write it first: every block starts with shared memory full of garbage.",
+            SHARED: WRITE_IT,
             LOCAL: "Give the variable a value on every path that leads here.",
         }
-        return message, advice.get(
-            f.space, "Fill the array before the launch, or write every element before it is read."
-        )
+        return message, advice.get(f.space, FILL_IT)
 
     def _sides(self, f: RawFinding, place: str) -> str:
         other = f"thread ({','.join(map(str, f.other_thread))})"

@@ -32,7 +32,7 @@ def far(rng):
 
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": 2048, "lds.conflicts": 0, "lds.wavefronts": (1600, 2432)}
-BUDGET |= {"barriers": (1536, 5120), "st.requests": 64}
+BUDGET |= {"barriers": (1536, 2048), "st.requests": 64}
 WITHOUT = {r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."}
 
 LEVEL = "if (tid < half) s[tid] += s[tid + half];\n        __syncthreads();"
@@ -40,6 +40,9 @@ LAST = "if (tid < half) s[tid] += s[tid + half];\n            __syncwarp();"
 WRONG = {
     "a fence as well": Wrong(
         "membar|fence", {"__syncthreads();": "__threadfence(); __syncthreads();"}
+    ),
+    "a block's barrier at every level": Wrong(
+        "barriers", {"half > 32": "half > 0", "if (tid < 32)": "if (false)"}
     ),
     "volatile": Wrong(
         "syncwarp|race",

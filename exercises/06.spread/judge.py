@@ -41,8 +41,9 @@ def far(rng):
 
 
 COUNTED = 64, 256
-BUDGET = {"ld.sectors": (2112, 2112), "ld.requests": (576, 600)}
+BUDGET = {"ld.sectors": (2112, 2112), "ld.requests": (576, 660)}
 
+# 64 more: x[0] is loaded again once mean is stored, which might be the same place
 WRONG = {
     "squares of large numbers": Wrong("values", {"base = x[0]": "base = 0"}),
     "around 1000": Wrong("values", {"base = x[0]": "base = 1000"}),

@@ -39,6 +39,14 @@ OFTEN = (
     " one thread, and several of them by one instruction."
 )
 FAR_APART, WITH_GAPS = 3, 1.1  # sectors for each that neighbours would take
+OFTEN_AGAIN = 2  # times the memory that is touched at all
+BUSY = 0.25  # of the lanes of a line's instructions
+AGAIN = (
+    "Most elements are fetched again and again: fetch each once, into a register or into shared"
+    " memory, and hand it on."
+)
+IDLE = "Most lanes idle here: let all lanes of a warp share the work."
+FEWER = "It is not the banks: most lanes idle here, or the same is read again."
 LESS_SHARED = "What of it does a block need at a time?"
 ALONE = "Which elements are this block's, and which another's?"
 
@@ -68,10 +76,11 @@ def weigh(exercise, verdict, reports):
     for key, allowed in rules.BUDGET.items():
         count = Count(key, total[key], *(allowed if isinstance(allowed, tuple) else 2 * (allowed,)))
         verdict.counts.append(count)
+    given = set() if exercise.is_hunt else {line.strip() for line in exercise.stub.splitlines()}
     limits = [c for c in _limits(exercise, total) if c.key not in rules.BUDGET]
     for count in [*verdict.counts, *limits]:
         if count.value > count.most:
-            verdict.refuse("counters", str(count), _advice(count, reports[0]))
+            verdict.refuse("counters", str(count), _advice(count, reports[0], given))
     is_wasteful = bool(verdict.reasons)  # then too few of something is no fault of its own
     for key, (least, advice) in getattr(rules, "IDEA", {}).items():
         if total[key] < least and not is_wasteful:
@@ -86,17 +95,33 @@ def weigh(exercise, verdict, reports):
     _weigh_blocks(rules, verdict, reports)
 
 
-def _advice(count, report):
-    """What to do about a counter, and the line that adds most to it."""
+def _advice(count, report, given):
+    """What to do about a counter, and the line that adds most to it, the given ones left out."""
     way, _, what = count.key.partition(".")
-    advice = count.advice
+    total, advice = report.total, count.advice
+    texts = {(file, n): report.source(file).get(n, "").strip() for file, n in report.lines}
+    counts = {
+        place: line[count.key] for place, line in report.lines.items() if texts[place] not in given
+    }
+    worst = max(counts, key=lambda place: counts[place], default=None)
+    is_idle = bool(worst) and _busy(report.lines[worst]) < BUSY
     if way in ("ld", "st") and what in ("sectors", "requests"):
-        each = report.total[f"{way}.sectors"] / max(report.total[f"{way}.ideal"], 1)
+        ideal = max(total[f"{way}.ideal"], 1)
+        each = total[f"{way}.sectors"] / ideal
+        touched = report.touched_bytes[way == "st"] / 32
         advice = APART if each >= FAR_APART else GAPS if each > WITH_GAPS else OFTEN
-    counts = {place: line[count.key] for place, line in report.lines.items()}
-    file, line = max(counts, key=lambda place: counts[place], default=("", 0))
-    text = report.source(file).get(line, "").strip() if counts.get((file, line)) else ""
-    return f"{advice} Most of these are of line {line}: {text}" if text else advice
+        if advice != APART:
+            advice = AGAIN if ideal >= OFTEN_AGAIN * touched else IDLE if is_idle else advice
+    elif way in ("lds", "sts") and not total[f"{way}.conflicts"]:
+        advice = FEWER
+    if not worst or not counts[worst] or not texts[worst]:
+        return advice
+    return f"{advice} Most of these are of line {worst[1]}: {texts[worst]}"
+
+
+def _busy(line):
+    """The share of lanes that are active in a line's instructions."""
+    return line["lanes"] / max(32 * line["instructions"], 1)
 
 
 def _limits(exercise, total):

@@ -32,12 +32,25 @@ PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MUL
 OPERATOR = re.compile(r"^using\s+Op\s*=[^;]*;", re.MULTILINE)
 KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
 USE_OPERATOR = "Let the operator do it, in every step: the judge has put another in place of Sum."
+OF_C = {  # what the compiler says of mistakes that a newcomer from Python makes, and what to do
+    r'expression must have (arithmetic|integral)|to an entity of type "[^"]*\*"': (
+        "The name of an array is an address: name one element, x[i], or *out for the only one."
+    ),
+    r'operand of "\*" must be a pointer': "C has no **: multiply.",
+    r'no instance of overloaded function "atomic': (
+        "An atomic takes an address first: out + k, or &out[k]."
+    ),
+    r'expected a ";"': "A ; is missing, often at the end of the line before.",
+}
 ANY_GRID = "Only this grid fails: ask gridDim and blockDim for the numbers of blocks and threads."
 WIDE = "Places beyond 2,147,483,647 need 64 bits, also on the way: say long long."
 PLAIN = (
     "Use ordinary loads and stores: the clock cannot foresee how long threads wait for each other."
 )
-WHOLE = "No short has places beyond 32,767, and no float all beyond 16,777,216: use int."
+WHOLE = (
+    "No short counts beyond 32,767, and no float one by one beyond 16,777,216: does the type have"
+    " every whole number up to n?"
+)
 
 
 def judge(exercise, kernel, seed=None):
@@ -130,10 +143,16 @@ def _advice_on(error, text):
     """What to do about a mistake that the compiler found."""
     if PYTHON.search(text):
         return "This is not CUDA alone: give the kernel's text, without %%kernel and Python."
-    if "too much shared data" in str(error):
+    if "too much shared data" in error:
         return "Use less shared memory."
     if "iostream" in text or re.search(r"\bcout\b", text):
         return "A kernel has no std::cout: printf(...) prints from a kernel."
+    if unknown := re.search(r'identifier "(\w+)" is undefined', error):
+        if re.search(rf"^\s*(for *\()?{unknown[1]} = ", text, re.MULTILINE):
+            return f"C wants a type where a name appears first: int {unknown[1]} = ..."
+    for pattern, advice in OF_C.items():
+        if re.search(pattern, error):
+            return advice
     return "Fix the first mistake and judge again."
 
 

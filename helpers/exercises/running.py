@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from softgpu.telling import GUARD_IT, MORE_SHARED
+from softgpu.telling import FILL_IT, GUARD_IT, MORE_SHARED, WRITE_IT
 from softgpu.xray.launch import OwnTarget, Sparse, address_of, shape, variables_kept
 
 from .. import checks, tensormap, xray
@@ -19,7 +19,7 @@ from pycuda.gpuarray import GPUArray  # isort: skip
 __all__ = ["Run"]
 
 ONLY_READ = "Inputs are only to be read."
-ENDLESS = "Does each loop come to an end?"
+ENDLESS = "Does each loop come to an end, and do only those threads run it that must?"
 ADDRESS = re.compile(r"\b0x[0-9a-f]{9,}")  # longer than the mask of 32 lanes
 OUTSIDE = re.compile(
     rf"at {ADDRESS.pattern}, (far from every allocation"
@@ -44,6 +44,13 @@ COMPUTED = (
 HAS_IT_WORK = (
     "Has this thread work to do here? If not, let it do nothing. If it has, its index is wrong:"
     " work that out by hand for this thread."
+)
+HOLDS_GARBAGE = "It holds garbage before the launch: write it, without reading it."
+NOTHING_TO_DO = " Or has this thread nothing to do here?"
+NO_INPUT = "{expected} is one of the inputs, and {got} is none: which line brought it in?"
+NEARLY = (
+    "Nearly right. Either an element is left out, or digits are lost: is a large number subtracted"
+    " from one that is nearly the same?"
 )
 FIRST_READ = (
     "The read before the first atomicCAS must be atomic, too: through a volatile pointer, or by"
@@ -173,6 +180,7 @@ class Run:
             raise Refused("time", text, ENDLESS, case=case)
         text = f"{self.launch.what}: {first.kind}"
         advice = first.advice.replace(GUARD_IT, HAS_IT_WORK).replace(MORE_SHARED, "")
+        advice = advice.replace(FILL_IT, HOLDS_GARBAGE).replace(WRITE_IT, WRITE_IT + NOTHING_TO_DO)
         if re.search(r"\batomicCAS\b", getattr(self.kernel, "source", "")) and first.kind == "race":
             advice = f"{advice} {FIRST_READ}"
         raise Refused("sanitizer", text, advice, case=case)
@@ -424,10 +432,34 @@ class _Wrong:
             return NO_ELEMENTS
         if np.isnan(self.expected[first]):
             return LOST
+        if words := self._on_no_input(launch):
+            return words
+        if self.dtype.kind == "f" and self._is_near(0.01):
+            return NEARLY
         if self.got.size == 1:
             return "Work it out by hand, on paper, with the smallest size that fails."
         if self.is_wrong.all():
             return "No element is right: try one by hand, on paper, with the smallest size."
+        if first == 1 and self.is_wrong[1:].all():
+            return "Only element 0 is right: do the others begin where their own data begin?"
         if first > 0 and self.is_wrong[first:].all():
             return f"All is right up to element {first} and wrong from there on: what ends there?"
         return "Some elements are right: what do the wrong ones have in common?"
+
+    def _is_near(self, share):
+        """Whether all that is wrong is off by at most this share of what is expected."""
+        expected, off = self.expected[self.is_wrong], self.off[self.is_wrong]
+        return bool((np.isfinite(off) & (off <= share * np.abs(expected))).all())
+
+    def _on_no_input(self, launch):
+        """In words, if the inputs have each element that is expected, and not the first got: of
+        whole numbers, if they are many to an element, as small ones meet by chance."""
+        given = [np.ravel(a.values) for a in launch.arguments if isinstance(a, In)]
+        inputs = np.unique(np.concatenate(given)) if given else np.empty(0)
+        if self.dtype.kind != "f" and inputs.size < 4 * self.got.size:
+            return ""
+        place = int(self.places[0])
+        got, expected = self.got[place], self.expected[place]
+        if not np.isin(self.expected[self.is_wrong], inputs).all() or np.isin(got, inputs):
+            return ""
+        return NO_INPUT.format(got=self._shown(got), expected=self._shown(expected))

@@ -42,7 +42,7 @@ NAMES = {
     "hmma": "products by tensor cores",
 }
 _BANKS = "xray.draw_banks draws which lanes want the same bank."
-_ATOMICS = "Add up more before each atomic."
+_ATOMICS = "Let a thread, or a block, put more together before its atomic."
 _LOCAL = "An array whose indices the compiler does not know lies in local memory: unroll its loops."
 _LINES = "xray.profile shows the instructions line by line."
 ADVICE = {
@@ -214,7 +214,9 @@ class Verdict:
         parts += [f"<p>{escape(line)}</p>" for line in self._after()]
         if self.reasons:
             reason = self.reasons[0]
-            parts += [f"<p>{escape(told(str(r)))}</p>" for r in self.reasons]
+            for r in self.reasons:
+                first, _, rest = told(str(r)).partition("\n")
+                parts += [f"<p>{escape(first)}</p>", *[_listing(rest)] * bool(rest)]
             parts += [f"<p>{badges.html(told(reason.first), 'bad')}</p>"] * bool(reason.first)
             parts += [_listing(told(reason.case))] * bool(reason.case)
             parts.append(f"<p>{escape(told(f'Next: {reason.advice}'))}</p>")
