@@ -51,6 +51,7 @@ BUDGET = {"ld.sectors": 4096, "st.sectors": 128}
 # Only the text can tell: the compiler makes fours of single rows, too.
 FOURS = r"\[\s*[48]\s*\]|\+=\s*[48]\b|\+\s*3\b|constexpr[^;]*=\s*[48]\s*;"
 TEXT = {FOURS: "Take four rows in each turn of the loop: load all four, then add."}
+PACE = 1.3  # loads that wait for each other take 1.4 times as long
 LIMITS = {"instructions": 5, "ldl.sectors": None, "stl.sectors": None}  # each row may be tested
 
 HEAD = (
@@ -89,6 +90,14 @@ WRONG = {
         f"{HEAD} for (; row + 2 <= rows; row += 2) {{ float first = x[row * columns],"
         " second = x[(row + 1) * columns]; sum += first; sum += second; }"
         " if (row < rows) sum += x[row * columns]; out[column] = sum;",
+    ),
+    "loads that wait for each other": Wrong(
+        "clock",
+        {
+            "row + 4 <= rows": "row < rows",
+            "k < 4; ++k) four[k]": "k < 4 && row + k < rows; ++k) four[k]",
+            "k < 4; ++k) sum": "k < 4 && row + k < rows; ++k) sum",
+        },
     ),
     "rows in 16 bits": Wrong("time|fault", {"long long row = 0": "unsigned short row = 0"}),
     "places in 32 bits": Wrong("5 x 2,147", {FOUR: "x[(int)(row + k) * (int)columns]"}),

@@ -8,6 +8,7 @@ from math import gcd, prod
 
 import numpy as np
 
+from softgpu.xray.clock import in_words
 from softgpu.xray.launch import target_of
 
 from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
@@ -326,6 +327,8 @@ class _Trial:
         self.verdict.find_times = partial(self._times, run, reports[0])
         if self.rate:
             self._weigh_rate(reports[0])
+        if most := getattr(self.rules, "PACE", None):
+            self._weigh_pace(most)
 
     @property
     def rate(self):
@@ -341,6 +344,14 @@ class _Trial:
             )
         elif why and not counted(self.exercise).prediction.why:
             self.verdict.refuse("clock", f"no prediction: {why}", PLAIN)
+
+    def _weigh_pace(self, most):
+        """Whether the clock predicts at most so many times our time."""
+        times = self.verdict.times
+        if times and times.yours.us > most * times.ours_us:
+            yours, ours = map(in_words, (times.yours.us, times.ours_us))
+            text = f"predicted {yours}, ours {ours}; {most} times ours at most"
+            self.verdict.refuse("clock", text, times.yours.words[1])
 
     def _times(self, run, report):
         """What the counted launch would take, beside ours, if it were a large one."""
