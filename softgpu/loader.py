@@ -231,6 +231,8 @@ class Engine:
         self.runtime.sg_set_interrupt(_of_python("Interrupt", "PyErr_SetInterrupt"))
         self.runtime.sg_set_reporter(self._reporter)
         self.set_threads(0)
+        # what is still running would lose its code
+        atexit.register(self.runtime.sg_end_launches)
         # modules that are unloaded while Python goes down must not call into it
         atexit.register(self.runtime.sg_set_callbacks, *[ffi.NULL] * 6)
         atexit.register(self.runtime.sg_set_reporter, ffi.NULL)

@@ -123,6 +123,15 @@ typedef struct {
 } Memory;
 Memory machine_memory(void);
 unsigned usable_cores(void);
+/* Starts a thread that no signal disturbs. */
+bool thread_start(void *(*body)(void *), void *argument, size_t stack);
+
+/* ---- interrupt.c: Ctrl-C while the host waits ---- */
+
+/* Each begin has its end. The words, of one thread at a time, become 1. */
+void interrupts_begin(volatile int *first, volatile int *second);
+void interrupts_end(bool had_words);
+bool interrupts_happened(void); /* since this was last asked */
 
 /* ---- allocations ---- */
 
@@ -224,9 +233,17 @@ const uint8_t *written_bits(const Allocation *allocation);
 
 /* One lock for everything that changes or copies memory, and for the whole of a launch:
    while it is held by a launch, its worker threads read the table freely. Never held while
-   Python is called. */
+   Python is called. Launches that run beside each other, on several devices, do not hold it: each of
+   their threads reads the table until it pauses, and who takes the lock waits for all of them. */
 void driver_lock(void);
+void driver_lock_beside(void); /* changes no table, and so waits for no reader */
 void driver_unlock(void);
+void driver_read(void); /* this thread reads, until driver_read_end */
+void driver_read_end(void);
+bool driver_wanted(void); /* whether somebody waits for the readers to pause */
+void driver_forget(void); /* in a child of fork, with the lock: nobody reads */
+void driver_pause(void);  /* lets them have the lock first; the table may be another then */
+uint64_t memory_removals(void);
 
 /* All of these need the lock. */
 size_t memory_held(int device); /* bytes of its own memory in use */
@@ -360,7 +377,34 @@ static inline bool stream_is_legacy(CUstream stream) { return (uintptr_t)stream 
 typedef struct {
     void *context;
     bool blocking; /* the legacy stream waits for it */
+    int device;
+    CUstream stream; /* NULL: the legacy one */
 } StreamPlace;
+
+/* ---- tasks.c: what streams have yet to do, where there are several devices ---- */
+
+typedef CUresult (*TaskBody)(void *data); /* on a thread of its own, in the stream's context */
+typedef bool (*TaskReady)(const void *data); /* with the lock of the tasks */
+
+void tasks_lock(void);
+void tasks_unlock(void); /* who waits looks again */
+/* Whether a task of this place would come after others. */
+bool tasks_before(const StreamPlace *place);
+/* Takes the data, which malloc gave; NULL: it is ready once what comes before it has ended. */
+CUresult tasks_add(const StreamPlace *place, TaskReady ready, TaskBody body, void *data);
+/* The same; returns once it has ended, with what it returned, or waits for others. */
+CUresult tasks_attend(const StreamPlace *place, TaskBody body, void *data);
+void *task_running(void); /* by this thread */
+void task_waits(void *task);
+/* Whether a stream has something left to do; until it has not; until a context has not. */
+bool tasks_left(const StreamPlace *place);
+void tasks_wait(const StreamPlace *place);
+void tasks_wait_all(void *context);
+void tasks_wait_until(TaskReady ready, const void *data);
+/* What failed on a device after its call had returned, once. */
+CUresult tasks_error(int device);
+void tasks_end(void);    /* until none runs */
+void tasks_forget(void); /* in a child of fork, with the lock */
 
 /* ---- attributes.c: of streams; an array has them by their numbers ---- */
 
@@ -380,11 +424,16 @@ StreamPlace stream_place(CUstream stream);
 CUresult stream_on_device(CUstream stream, const Context *context);
 enum { EVENT_DISABLE_TIMING = 2 };
 CUresult event_check_shareable(CUevent event);
+/* Does it now or, if the stream has something left to do, after that, with a copy of the data. */
+CUresult stream_do(CUstream stream, TaskBody body, void *data, size_t bytes);
+/* The stream has nothing left to do; what a call returns that waits for this after `result`. */
+void stream_settle(CUstream stream);
+CUresult stream_settled(CUstream stream, CUresult result);
 CUAPI cuEventCreate(CUevent *out, unsigned flags);
 void host_waited(void);    /* for a stream, an event or a context */
 uint64_t host_waits(void); /* how often it has */
 CUAPI cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags);
-void event_record(CUevent event); /* now */
+CUresult event_record(CUevent event, CUstream stream);
 void streams_free_all(Context *owner);
 
 /* ---- graph.c: what graphs are made of ---- */
@@ -476,7 +525,8 @@ int capture_exchange_mode(int mode); /* of the thread */
 
 /* Whether a kernel's node could be launched, and its arguments, copied; NULL where it has none. */
 CUresult launch_prepare(const KernelNode *node, NodeArguments **out);
-CUresult launch_node(const Node *node);
+/* As a task of this place. */
+CUresult launch_node(const Node *node, const StreamPlace *place);
 
 /* ---- fiber.c: stacks and switching between them ---- */
 
@@ -522,8 +572,14 @@ typedef struct Job {
     uint64_t next_block;            /* atomic: how many have been dealt out */
     uint32_t seats;                 /* atomic: in use, see block.c */
     bool (*enter)(struct Worker *); /* NULL, or called whenever a seat has its turn */
+    void *task;                     /* that it is, where others run beside it; or NULL */
+    bool waits;                     /* such a one was seen to wait for others */
+    uint32_t waits_at;              /* line of the loop in which it did last, or 0 */
+    double since, limit;            /* seconds: when it began, and how long it may take */
+    struct Job *watched;            /* the next that runs */
     volatile int stop;
     uint32_t stopped_at; /* line of a loop that ran then, or 0 */
+    char others[300];    /* told where the time limit has stopped it: who waited then, too */
     int interrupted;
     int fault; /* CUresult, first fault wins */
     char fault_text[3000];
@@ -532,6 +588,7 @@ typedef struct Job {
 /* ---- dealing.c: which blocks run, and in what order ---- */
 
 CUresult dealing_begin(Job *job);
+bool dealing_is_asked_for(void); /* by this thread, for its launches */
 /* The number of the block that comes in so many turns; where any are chosen, chunks are of one. */
 uint64_t dealt_block(const Job *job, uint64_t turn);
 /* The same of clusters. */
@@ -593,6 +650,7 @@ typedef struct Worker {
     size_t local_room;
     Range *sites;
     size_t site_room;
+    uint64_t removals; /* of allocations, when these were found */
     uint64_t *counters;
     size_t counter_room;
     uint32_t *told_bytes; /* for each mbarrier, how many bytes its phase waits for; NULL: none */
@@ -607,6 +665,8 @@ typedef struct Worker {
     uint32_t dealt_ctaid[3];
     uint32_t seats;       /* in the ring */
     uint32_t in_vain;     /* turns in which blocks could only wait, since something happened */
+    uint32_t waited;      /* the same, since the launch began */
+    uint32_t line;        /* of a loop that waits */
     struct Worker *spare; /* out of the ring */
     Cluster *spare_clusters;
 } Worker;
@@ -624,7 +684,7 @@ typedef struct Instrument {
 extern _Thread_local const Instrument *instrument; /* of the launches of one thread; or NULL */
 extern const Instrument *instrument_of_all;        /* of all others; or NULL */
 
-/* Runs the job; needs the lock. Returns its fault (0: none). */
+/* Runs the job; needs the lock, unless it is a task. Returns its fault (0: none). */
 CUresult workers_run(Job *job);
 
 /* ---- record.c ---- */
@@ -656,6 +716,7 @@ bool block_prepare(Worker *worker, Job *job); /* memory and warps; false: out of
 bool block_run(Worker *worker);
 void block_step_aside(Worker *worker);   /* the running warp pauses meanwhile */
 void block_forget(Worker *worker);       /* what it left unfinished */
+void block_look_again(Worker *worker);   /* at memory, some of which may have been freed */
 bool block_ends_round(const Warp *warp); /* all other warps have had their turn */
 void block_pass_turn(Warp *warp);        /* the others have theirs, then the warp goes on */
 /* Lets other warps run until any phase ends that warps of the block wait for; `what`: MBARRIER, at

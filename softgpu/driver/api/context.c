@@ -31,10 +31,12 @@ static Context *context_new(unsigned flags, int device)
     return context;
 }
 
-/* Frees everything that belongs to the context. The handle is dropped first, so that nothing
-   new can come to it. */
-static void context_destroy(Context *context)
+/* Frees everything that belongs to the context, once it has nothing left to do. The handle is dropped
+   first, so that nothing new can come to it. */
+static CUresult context_destroy(Context *context)
 {
+    tasks_wait_all(context->handle);
+    const int device = context->device;
     if (context == primary[context->device]) primary[context->device] = NULL;
     handle_drop(context->handle);
     modules_free_all(context);
@@ -47,6 +49,7 @@ static void context_destroy(Context *context)
     driver_unlock();
     peer_forget(context);
     free(context);
+    return tasks_error(device);
 }
 
 CUAPI cuCtxCreate_v4(CUcontext *out, void *parameters, unsigned flags, CUdevice device)
@@ -79,8 +82,7 @@ CUAPI cuCtxDestroy_v2(CUcontext handle)
     if (context == primary[context->device])
         return fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context is released, not destroyed");
     if (current_handle() == handle) current_pop();
-    context_destroy(context);
-    return CUDA_SUCCESS;
+    return context_destroy(context);
 }
 
 CUAPI cuCtxAttach(CUcontext *out, unsigned flags)
@@ -99,7 +101,7 @@ CUAPI cuCtxDetach(CUcontext handle)
         return fail(CUDA_ERROR_INVALID_CONTEXT, "only the current context can be detached");
     if (--context->users == 0) {
         current_pop();
-        context_destroy(context);
+        return context_destroy(context);
     }
     return CUDA_SUCCESS;
 }
@@ -165,9 +167,13 @@ CUAPI cuCtxGetDevice_v2(CUdevice *device, CUcontext handle)
 CUAPI cuCtxSynchronize_v2(CUcontext handle)
 {
     Context *context;
-    host_waited(); /* every call has finished when it returns */
+    host_waited();
     CUresult result = find_context(handle, &context);
-    return result ? result : capture_refuse_context(context->handle);
+    if (!result) result = capture_refuse_context(context->handle);
+    if (result) return result;
+    const int device = context->device;
+    tasks_wait_all(context->handle);
+    return tasks_error(device);
 }
 
 CUAPI cuCtxGetId(CUcontext handle, unsigned long long *id)
@@ -233,15 +239,13 @@ CUAPI cuDevicePrimaryCtxRelease_v2(CUdevice device)
     NEED_DEVICE(device);
     Context *of = primary[device];
     if (!of) return fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context is not retained");
-    if (--of->users == 0) context_destroy(of);
-    return CUDA_SUCCESS;
+    return --of->users == 0 ? context_destroy(of) : CUDA_SUCCESS;
 }
 
 CUAPI cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
     NEED_DEVICE(device);
-    if (primary[device]) context_destroy(primary[device]);
-    return CUDA_SUCCESS;
+    return primary[device] ? context_destroy(primary[device]) : CUDA_SUCCESS;
 }
 
 CUAPI cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags)

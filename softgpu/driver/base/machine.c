@@ -2,6 +2,7 @@
    it, and cores. */
 #define _GNU_SOURCE
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,4 +100,20 @@ unsigned usable_cores(void)
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set)) return 1;
     return CPU_COUNT(&set);
+}
+
+bool thread_start(void *(*body)(void *), void *argument, size_t stack)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    pthread_t id;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int result = pthread_create(&id, &attributes, body, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return !result;
 }

@@ -1,5 +1,5 @@
-/* Streams and events. Every call has finished when it returns, so a stream is only a name and
-   an event only a time. */
+/* Streams and events. A call has finished when it returns, unless tasks of its stream have not
+   (tasks.c), so a stream is only a name and an event only a time. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,25 @@
 typedef struct {
     Context *owner;
     bool recorded, timed, shareable;
+    unsigned users;       /* the handle, and what waits for a record of it */
+    uint64_t asked, done; /* which record was asked for, and which has happened, last */
     struct timespec time;
 } Event;
+
+/* With the lock of the tasks. */
+static void event_leave(Event *event)
+{
+    if (!--event->users) free(event);
+}
+
+static void event_drop(CUevent handle, Event *event)
+{
+    capture_forget(handle);
+    handle_drop(handle);
+    tasks_lock();
+    event_leave(event);
+    tasks_unlock();
+}
 
 enum { NON_BLOCKING = 1 };
 
@@ -31,10 +48,7 @@ static void drop_stream(void *handle, void *object, void *owner)
 
 static void drop_event(void *handle, void *object, void *owner)
 {
-    if (((Event *)object)->owner != owner) return;
-    capture_forget(handle);
-    handle_drop(handle);
-    free(object);
+    if (((Event *)object)->owner == owner) event_drop(handle, object);
 }
 
 void streams_free_all(Context *owner)
@@ -61,8 +75,37 @@ CUresult stream_begin(CUstream stream, bool *captured)
 StreamPlace stream_place(CUstream handle)
 {
     const Stream *stream = handle_object(STREAM, handle);
-    return stream ? (StreamPlace){stream->owner->handle, !(stream->flags & NON_BLOCKING)}
-                  : (StreamPlace){current_handle(), true};
+    if (stream)
+        return (StreamPlace){stream->owner->handle, !(stream->flags & NON_BLOCKING),
+                             stream->owner->device, handle};
+    const Context *context = handle_object(CONTEXT, current_handle());
+    return (StreamPlace){current_handle(), true, context ? context->device : 0,
+                         stream_is_legacy(handle) ? NULL : handle};
+}
+
+CUresult stream_do(CUstream stream, TaskBody body, void *data, size_t bytes)
+{
+    if (device_count() == 1) return body(data);
+    const StreamPlace place = stream_place(stream);
+    if (!tasks_before(&place)) return body(data);
+    void *copy = malloc(bytes);
+    if (!copy) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    memcpy(copy, data, bytes);
+    return tasks_add(&place, NULL, body, copy);
+}
+
+void stream_settle(CUstream stream)
+{
+    const StreamPlace place = stream_place(stream);
+    tasks_wait(&place);
+}
+
+CUresult stream_settled(CUstream stream, CUresult result)
+{
+    if (result || device_count() == 1) return result;
+    const StreamPlace place = stream_place(stream);
+    tasks_wait(&place);
+    return tasks_error(place.device);
 }
 
 /* The host waits for nothing that has not been asked for yet. */
@@ -208,7 +251,26 @@ CUAPI cuStreamCopyAttributes(CUstream to, CUstream from)
     return CUDA_SUCCESS;
 }
 
-/* What was asked for before has ended, so that a callback's turn has come. */
+typedef struct {
+    CUstream stream;
+    void (*call)(CUstream, CUresult, void *);
+    void *data;
+} Callback;
+
+static CUresult call_back(void *data)
+{
+    const Callback *callback = data;
+    callback->call(callback->stream, CUDA_SUCCESS, callback->data);
+    return CUDA_SUCCESS;
+}
+
+static CUresult call_host(void *data)
+{
+    const HostNode *host = data;
+    host->call(host->data);
+    return CUDA_SUCCESS;
+}
+
 CUAPI cuStreamAddCallback(CUstream stream, void (*call)(CUstream, CUresult, void *), void *data,
                           unsigned flags)
 {
@@ -220,8 +282,7 @@ CUAPI cuStreamAddCallback(CUstream stream, void (*call)(CUstream, CUresult, void
         result = capture_refuse(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                                 "callbacks cannot be captured; call cuLaunchHostFunc");
     if (result) return result;
-    call(stream, CUDA_SUCCESS, data);
-    return CUDA_SUCCESS;
+    return stream_do(stream, call_back, &(Callback){stream, call, data}, sizeof(Callback));
 }
 
 CUAPI cuLaunchHostFunc(CUstream stream, void (*call)(void *), void *data)
@@ -231,29 +292,94 @@ CUAPI cuLaunchHostFunc(CUstream stream, void (*call)(void *), void *data)
     bool captured;
     CUresult result = stream_begin(stream, &captured);
     if (result) return result;
-    const NodeParams params = {.type = NODE_HOST, .host = {call, data}};
+    NodeParams params = {.type = NODE_HOST, .host = {call, data}};
     if (captured) return capture_node(stream, &params, NULL, NULL);
-    call(data);
-    return CUDA_SUCCESS;
+    return stream_do(stream, call_host, &params.host, sizeof params.host);
 }
 
 CUAPI cuStreamQuery(CUstream stream)
 {
     NEED_CONTEXT(context);
-    return refuse_waiting(stream);
+    CUresult result = refuse_waiting(stream);
+    if (result) return result;
+    const StreamPlace place = stream_place(stream);
+    return tasks_left(&place) ? fail(CUDA_ERROR_NOT_READY, NULL) : tasks_error(place.device);
 }
 
 CUAPI cuStreamSynchronize(CUstream stream)
 {
     NEED_CONTEXT(context);
     host_waited();
-    return refuse_waiting(stream);
+    return stream_settled(stream, refuse_waiting(stream));
+}
+
+/* ---- events ---- */
+
+/* One of an event's records; it counts as a user of the event. */
+typedef struct {
+    Event *of;
+    uint64_t turn;
+} Record;
+
+static bool has_happened(const void *data)
+{
+    const Record *record = data;
+    return record->of->done >= record->turn;
+}
+
+/* The record that was asked for last. */
+static Record last_record(Event *event)
+{
+    tasks_lock();
+    event->users++;
+    const Record record = {event, event->asked};
+    tasks_unlock();
+    return record;
+}
+
+static CUresult leave(void *data)
+{
+    tasks_lock();
+    event_leave(((Record *)data)->of);
+    tasks_unlock();
+    return CUDA_SUCCESS;
+}
+
+static CUresult happen(void *data)
+{
+    Record *record = data;
+    tasks_lock();
+    if (record->of->done < record->turn) {
+        record->of->done = record->turn;
+        clock_gettime(CLOCK_MONOTONIC_RAW, &record->of->time);
+    }
+    event_leave(record->of);
+    tasks_unlock();
+    return CUDA_SUCCESS;
+}
+
+static bool is_pending(const Event *event)
+{
+    tasks_lock();
+    bool pending = event->done < event->asked;
+    tasks_unlock();
+    return pending;
+}
+
+/* What a stream is asked for next waits for an event that has not happened. */
+static CUresult wait_for(CUstream stream, Event *event)
+{
+    if (!is_pending(event)) return CUDA_SUCCESS;
+    Record *record = malloc(sizeof *record);
+    if (!record) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    *record = last_record(event);
+    const StreamPlace place = stream_place(stream);
+    return tasks_add(&place, has_happened, leave, record);
 }
 
 /* What a graph records, or waits for, as a node; otherwise events only order its nodes. */
 enum { EXTERNAL = 1 };
 
-/* What streams are asked for has ended when the call returns, except while it is captured. */
 CUAPI cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned flags)
 {
     NEED_STREAM(stream);
@@ -264,7 +390,8 @@ CUAPI cuStreamWaitEvent(CUstream stream, CUevent handle, unsigned flags)
     if (result) return result;
     const NodeParams params = {.type = NODE_WAIT_EVENT, .event = handle};
     if (captured && flags & EXTERNAL) return capture_node(stream, &params, NULL, NULL);
-    return capture_wait(stream, stream_place(stream), handle, event->recorded);
+    result = capture_wait(stream, stream_place(stream), handle, event->recorded);
+    return result || captured ? result : wait_for(stream, event);
 }
 
 CUAPI cuEventCreate(CUevent *out, unsigned flags)
@@ -278,6 +405,7 @@ CUAPI cuEventCreate(CUevent *out, unsigned flags)
     Event *event = calloc(1, sizeof *event);
     if (!event) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     event->owner = context;
+    event->users = 1;
     event->timed = !(flags & EVENT_DISABLE_TIMING);
     event->shareable = flags & INTERPROCESS;
     *out = handle_new(EVENT, event);
@@ -295,19 +423,21 @@ CUresult event_check_shareable(CUevent handle)
 CUAPI cuEventDestroy_v2(CUevent handle)
 {
     NEED_EVENT(event, handle);
-    capture_forget(handle);
-    handle_drop(handle);
-    free(event);
+    event_drop(handle, event);
     return CUDA_SUCCESS;
 }
 
-void event_record(CUevent handle)
+CUresult event_record(CUevent handle, CUstream stream)
 {
     Event *event = handle_object(EVENT, handle);
-    if (!event) return;
+    if (!event) return CUDA_SUCCESS;
     capture_forget(handle);
-    clock_gettime(CLOCK_MONOTONIC_RAW, &event->time);
+    tasks_lock();
+    event->users++;
     event->recorded = true;
+    Record record = {event, ++event->asked};
+    tasks_unlock();
+    return stream_do(stream, happen, &record, sizeof record);
 }
 
 CUAPI cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags)
@@ -326,8 +456,7 @@ CUAPI cuEventRecordWithFlags(CUevent handle, CUstream stream, unsigned flags)
     const NodeParams params = {.type = NODE_EVENT_RECORD, .event = handle};
     if (captured && flags & EXTERNAL) return capture_node(stream, &params, NULL, NULL);
     if (captured) return capture_record(handle, stream);
-    event_record(handle);
-    return CUDA_SUCCESS;
+    return event_record(handle, stream);
 }
 
 CUAPI cuEventRecord(CUevent event, CUstream stream)
@@ -342,17 +471,24 @@ static CUresult refuse_captured(CUevent event)
 CUAPI cuEventQuery(CUevent handle)
 {
     NEED_EVENT(event, handle);
-    (void)event;
     CUresult result = refuse_captured(handle);
-    return result ? result : capture_refuse_unsafe();
+    if (!result) result = capture_refuse_unsafe();
+    if (result) return result;
+    return is_pending(event) ? fail(CUDA_ERROR_NOT_READY, NULL)
+                              : tasks_error(event->owner->device);
 }
 
 CUAPI cuEventSynchronize(CUevent handle)
 {
     NEED_EVENT(event, handle);
-    (void)event;
+    const int device = event->owner->device;
     host_waited();
-    return refuse_captured(handle);
+    CUresult result = refuse_captured(handle);
+    if (result) return result;
+    Record record = last_record(event);
+    tasks_wait_until(has_happened, &record);
+    leave(&record);
+    return tasks_error(device);
 }
 
 CUAPI cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
@@ -369,6 +505,7 @@ CUAPI cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
         return fail(CUDA_ERROR_INVALID_HANDLE, "the event was made with timing disabled");
     if (!first->recorded || !last->recorded)
         return fail(CUDA_ERROR_INVALID_HANDLE, "the event has not been recorded");
+    if (is_pending(first) || is_pending(last)) return fail(CUDA_ERROR_NOT_READY, NULL);
     *milliseconds = (last->time.tv_sec - first->time.tv_sec) * 1e3 +
                     (last->time.tv_nsec - first->time.tv_nsec) * 1e-6;
     return CUDA_SUCCESS;

@@ -86,26 +86,26 @@ CUAPI cuGraphExecGetFlags(CUgraphExec handle, uint64_t *flags)
 
 /* ---- launches ---- */
 
-static CUresult run(const Graph *graph);
+static CUresult run(const Graph *graph, CUstream stream, const StreamPlace *place);
 
-static CUresult run_node(const Node *node)
+static CUresult run_node(const Node *node, CUstream stream, const StreamPlace *place)
 {
     const NodeParams *params = &node->params;
     const MemsetNode *set = &params->memset;
     switch (params->type) {
-    case NODE_KERNEL: return launch_node(node);
+    case NODE_KERNEL: return launch_node(node, place);
     case NODE_MEMCPY: return memory_copy(&params->memcpy.copy);
     case NODE_MEMSET:
         return memory_set(set->to, set->pitch, set->value, set->size, set->width, set->height);
     case NODE_HOST: params->host.call(params->host.data); return CUDA_SUCCESS;
-    case NODE_GRAPH: return run(handle_object(GRAPH, params->child.graph));
-    case NODE_EVENT_RECORD: event_record(params->event); return CUDA_SUCCESS;
+    case NODE_GRAPH: return run(handle_object(GRAPH, params->child.graph), stream, place);
+    case NODE_EVENT_RECORD: return event_record(params->event, stream);
     default: return CUDA_SUCCESS; /* all that came before has finished */
     }
 }
 
-/* Each node in the context that was current when it was added. */
-static CUresult run(const Graph *graph)
+/* Each node in the context that was current when it was added, once the one before has ended. */
+static CUresult run(const Graph *graph, CUstream stream, const StreamPlace *place)
 {
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; !result && i < graph->count; i++) {
@@ -113,7 +113,8 @@ static CUresult run(const Graph *graph)
         if (node->disabled) continue;
         result = current_push(node->context);
         if (result) return result;
-        result = run_node(node);
+        tasks_wait(place);
+        result = run_node(node, stream, place);
         current_pop();
     }
     return result;
@@ -125,7 +126,8 @@ CUAPI cuGraphLaunch(CUgraphExec handle, CUstream stream)
     NEED_EXEC(exec, handle);
     bool captured;
     CUresult result = stream_begin(stream, &captured);
-    if (result || !captured) return result ? result : run(exec->graph);
+    const StreamPlace place = stream_place(stream);
+    if (result || !captured) return result ? result : run(exec->graph, stream, &place);
     NodeParams params = {.type = NODE_GRAPH, .child.graph = exec->graph->handle};
     NodeArguments *arguments;
     result = node_prepare(&params, &arguments);

@@ -67,6 +67,28 @@ static CUresult copy(uint64_t to, Place to_place, uint64_t from, Place from_plac
     return result;
 }
 
+typedef struct {
+    uint64_t to, from;
+    Place to_place, from_place;
+    size_t bytes;
+} Copy;
+
+static CUresult do_copy(void *data)
+{
+    const Copy *c = data;
+    return copy(c->to, c->to_place, c->from, c->from_place, c->bytes);
+}
+
+/* Of the caller's memory that is not page-locked a copy takes place before its call returns. */
+static void settle_pageable(CUstream stream, uint64_t address)
+{
+    if (device_count() == 1) return;
+    driver_lock();
+    bool known = memory_find(address);
+    driver_unlock();
+    if (!known) stream_settle(stream);
+}
+
 static CUresult capture_copy(CUstream stream, const CUDA_MEMCPY3D *copy)
 {
     NodeParams params = {.type = NODE_MEMCPY};
@@ -82,7 +104,12 @@ static CUresult copy_on(CUstream stream, uint64_t to, Place to_place, uint64_t f
     bool captured;
     CUresult result = stream_begin(stream, &captured);
     if (result) return result;
-    if (!captured) return copy(to, to_place, from, from_place, bytes);
+    if (!captured) {
+        if (to_place == ON_HOST) settle_pageable(stream, to);
+        if (from_place == ON_HOST) settle_pageable(stream, from);
+        return stream_do(stream, do_copy, &(Copy){to, from, to_place, from_place, bytes},
+                         sizeof(Copy));
+    }
     return capture_copy(
         stream,
         &(CUDA_MEMCPY3D){.srcMemoryType = from_place == ON_HOST ? MEMORY_HOST : MEMORY_DEVICE,
@@ -106,13 +133,13 @@ CUAPI cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstr
 { return copy_on(stream, to, ON_DEVICE, from, ON_DEVICE, bytes); }
 
 CUAPI cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
-{ return cuMemcpyHtoDAsync_v2(to, from, bytes, NULL); }
+{ return stream_settled(NULL, cuMemcpyHtoDAsync_v2(to, from, bytes, NULL)); }
 
 CUAPI cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
-{ return cuMemcpyDtoHAsync_v2(to, from, bytes, NULL); }
+{ return stream_settled(NULL, cuMemcpyDtoHAsync_v2(to, from, bytes, NULL)); }
 
 CUAPI cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{ return cuMemcpyDtoDAsync_v2(to, from, bytes, NULL); }
+{ return stream_settled(NULL, cuMemcpyDtoDAsync_v2(to, from, bytes, NULL)); }
 
 /* An address says by itself what device it is of; PyCUDA tells the current context of both ends. */
 static CUresult check_contexts(CUcontext to, CUcontext from)
@@ -130,7 +157,10 @@ CUAPI cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
 
 CUAPI cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
                    size_t bytes)
-{ return cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, NULL); }
+{
+    return stream_settled(NULL,
+                          cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, NULL));
+}
 
 /* ---- linear, wherever the memory is ---- */
 
@@ -146,7 +176,7 @@ CUAPI cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream str
 { return copy_on(stream, to, place_of(to), from, place_of(from), bytes); }
 
 CUAPI cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{ return cuMemcpyAsync(to, from, bytes, NULL); }
+{ return stream_settled(NULL, cuMemcpyAsync(to, from, bytes, NULL)); }
 
 /* The attributes are hints about when the sources are read. */
 CUAPI cuMemcpyBatchAsync_v2(const CUdeviceptr *to, const CUdeviceptr *from, const size_t *bytes,
@@ -189,16 +219,22 @@ CUresult memory_set(uint64_t to, size_t pitch, uint32_t value, size_t size, size
     return result;
 }
 
+static CUresult do_set(void *data)
+{
+    const MemsetNode *s = data;
+    return memory_set(s->to, s->pitch, s->value, s->size, s->width, s->height);
+}
+
 static CUresult set_on(CUstream stream, uint64_t to, size_t pitch, uint32_t value, size_t size,
                        size_t width, size_t height)
 {
     bool captured;
     CUresult result = stream_begin(stream, &captured);
     if (result) return result;
-    if (!captured) return memory_set(to, pitch, value, size, width, height);
-    const NodeParams params = {.type = NODE_MEMSET,
-                               .memset = {to, pitch, value, size, width, height, current_handle()}};
-    return capture_node(stream, &params, NULL, NULL);
+    NodeParams params = {.type = NODE_MEMSET,
+                         .memset = {to, pitch, value, size, width, height, current_handle()}};
+    return captured ? capture_node(stream, &params, NULL, NULL)
+                    : stream_do(stream, do_set, &params.memset, sizeof params.memset);
 }
 
 #define MEMSET(bits, type)                                                                         \
@@ -300,15 +336,27 @@ CUresult memory_copy(const CUDA_MEMCPY3D *c)
     return copy_box(to, from, c->WidthInBytes, c->Height, c->Depth);
 }
 
+static CUresult do_copy_box(void *data) { return memory_copy(data); }
+
+static void settle_end(CUstream stream, int type, const void *host, CUdeviceptr device)
+{
+    if (type == MEMORY_HOST || type == MEMORY_UNIFIED)
+        settle_pageable(stream, end_address(type, host, device));
+}
+
 CUAPI cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream)
 {
     bool captured;
     CUresult result = stream_begin(stream, &captured);
     if (result) return result;
-    return captured ? capture_copy(stream, c) : memory_copy(c);
+    if (captured) return capture_copy(stream, c);
+    settle_end(stream, c->dstMemoryType, c->dstHost, c->dstDevice);
+    settle_end(stream, c->srcMemoryType, c->srcHost, c->srcDevice);
+    CUDA_MEMCPY3D copy = *c;
+    return stream_do(stream, do_copy_box, &copy, sizeof copy);
 }
 
-CUAPI cuMemcpy3D_v2(const CUDA_MEMCPY3D *c) { return cuMemcpy3DAsync_v2(c, NULL); }
+CUAPI cuMemcpy3D_v2(const CUDA_MEMCPY3D *c) { return stream_settled(NULL, cuMemcpy3DAsync_v2(c, NULL)); }
 
 CUAPI cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D *c, CUstream stream)
 {
@@ -316,7 +364,7 @@ CUAPI cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D *c, CUstream stream)
     return result ? result : cuMemcpy3DAsync_v2(c, stream);
 }
 
-CUAPI cuMemcpy3DPeer(const CUDA_MEMCPY3D *c) { return cuMemcpy3DPeerAsync(c, NULL); }
+CUAPI cuMemcpy3DPeer(const CUDA_MEMCPY3D *c) { return stream_settled(NULL, cuMemcpy3DPeerAsync(c, NULL)); }
 
 CUAPI cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream)
 {
@@ -340,7 +388,7 @@ CUAPI cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream)
                               stream);
 }
 
-CUAPI cuMemcpy2D_v2(const CUDA_MEMCPY2D *c) { return cuMemcpy2DAsync_v2(c, NULL); }
+CUAPI cuMemcpy2D_v2(const CUDA_MEMCPY2D *c) { return stream_settled(NULL, cuMemcpy2DAsync_v2(c, NULL)); }
 
 CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c) { return cuMemcpy2D_v2(c); }
 
@@ -442,6 +490,7 @@ CUresult array_texels(CUarray handle, Texels *texels, unsigned *flags)
 CUAPI cuArrayDestroy(CUarray handle)
 {
     NEED_ARRAY(array, handle);
+    tasks_wait_all(array->owner->handle);
     handle_drop(handle);
     array_free(array);
     return CUDA_SUCCESS;

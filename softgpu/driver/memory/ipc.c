@@ -72,6 +72,7 @@ CUAPI cuIpcOpenMemHandle_v2(CUdeviceptr *out, IpcHandle handle, unsigned flags)
 CUAPI cuIpcCloseMemHandle(CUdeviceptr address)
 {
     NEED_CONTEXT(context);
+    tasks_wait_all(context->handle);
     driver_lock();
     const Allocation *found = memory_find(address);
     bool right = found && found->begin == address && found->kind == IMPORTED_MEMORY;

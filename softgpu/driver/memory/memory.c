@@ -38,9 +38,81 @@ static Range freed[FREED_KEPT];
 static unsigned freed_next;
 static _Thread_local bool asks_sparse; /* of the device memory that this thread allocates next */
 
-void driver_lock(void) { pthread_mutex_lock(&lock); }
+/* Those who read the table beside each other; who waits for them; who waits until they go on, and how
+   many of these come before the next who wants the lock: they take turns. */
+static unsigned reading, wanting, pausing, due;
+static uint64_t turn;
+static pthread_cond_t all_pause = PTHREAD_COND_INITIALIZER, go_on = PTHREAD_COND_INITIALIZER;
 
-void driver_unlock(void) { pthread_mutex_unlock(&lock); }
+void driver_lock(void)
+{
+    pthread_mutex_lock(&lock);
+    if (!reading && !due) return;
+    __atomic_add_fetch(&wanting, 1, __ATOMIC_RELAXED);
+    while (reading || due) pthread_cond_wait(&all_pause, &lock);
+    __atomic_sub_fetch(&wanting, 1, __ATOMIC_RELAXED);
+}
+
+void driver_lock_beside(void) { pthread_mutex_lock(&lock); }
+
+void driver_unlock(void)
+{
+    if (pausing && !reading) {
+        due = pausing;
+        turn++;
+        pthread_cond_broadcast(&go_on);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+bool driver_wanted(void) { return __atomic_load_n(&wanting, __ATOMIC_RELAXED); }
+
+/* With the lock, which is given up meanwhile: until somebody who wants it has had it. */
+static void wait_for_turn(void)
+{
+    const uint64_t seen = turn;
+    pausing++;
+    while (turn == seen) pthread_cond_wait(&go_on, &lock);
+    pausing--;
+    due--;
+}
+
+void driver_read(void)
+{
+    pthread_mutex_lock(&lock);
+    if (wanting) wait_for_turn();
+    reading++;
+    pthread_mutex_unlock(&lock);
+}
+
+static void stop_reading(void)
+{
+    if (!--reading) pthread_cond_broadcast(&all_pause);
+}
+
+void driver_read_end(void)
+{
+    pthread_mutex_lock(&lock);
+    stop_reading();
+    pthread_mutex_unlock(&lock);
+}
+
+void driver_forget(void)
+{
+    pausing = due = wanting = 0;
+    all_pause = go_on = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+}
+
+void driver_pause(void)
+{
+    pthread_mutex_lock(&lock);
+    if (wanting) {
+        stop_reading();
+        wait_for_turn();
+        reading++;
+    }
+    pthread_mutex_unlock(&lock);
+}
 
 static uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
@@ -302,8 +374,13 @@ CUresult memory_allocate(Context *owner, int device, size_t bytes, MemoryKind ki
     return CUDA_SUCCESS;
 }
 
+static uint64_t removals;
+
+uint64_t memory_removals(void) { return removals; }
+
 static void remove_at(size_t i)
 {
+    removals++;
     freed[freed_next++ % FREED_KEPT] = (Range){table[i].begin, table[i].end};
     written_free(table[i].written);
     memmove(&table[i], &table[i + 1], (count - i - 1) * sizeof *table);
@@ -547,6 +624,20 @@ static CUresult allocate(size_t bytes, MemoryKind kind, unsigned flags, uint64_t
     return result;
 }
 
+/* What this context, and the one that has memory at the address, have left to do may need it. */
+static void wait_for_users(uint64_t address)
+{
+    CUresult error;
+    const Context *context = current_context(&error);
+    if (!context || device_count() == 1) return;
+    driver_lock();
+    const Allocation *found = memory_find(address);
+    void *owner = found && found->owner ? found->owner->handle : NULL;
+    driver_unlock();
+    tasks_wait_all(context->handle);
+    tasks_wait_all(owner);
+}
+
 /* Frees what begins at the address if it is of one of two kinds, or from a pool. */
 static CUresult release(uint64_t address, MemoryKind kind, MemoryKind other)
 {
@@ -593,7 +684,9 @@ CUresult memory_release(uint64_t address)
 CUAPI cuMemFree_v2(CUdeviceptr address)
 {
     CUresult result = capture_refuse_unsafe();
-    return result ? result : memory_release(address);
+    if (result) return result;
+    wait_for_users(address);
+    return memory_release(address);
 }
 
 CUAPI cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
@@ -616,7 +709,9 @@ CUAPI cuMemFreeHost(void *pointer)
 {
     if (!pointer) return CUDA_SUCCESS;
     CUresult result = capture_refuse_unsafe();
-    return result ? result : release((uint64_t)pointer, HOST_MEMORY, HOST_MEMORY);
+    if (result) return result;
+    wait_for_users((uint64_t)pointer);
+    return release((uint64_t)pointer, HOST_MEMORY, HOST_MEMORY);
 }
 
 CUAPI cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags)
@@ -635,6 +730,7 @@ CUAPI cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags)
 CUAPI cuMemHostUnregister(void *pointer)
 {
     NEED_CONTEXT(context);
+    wait_for_users((uint64_t)pointer);
     driver_lock();
     const Allocation *found = memory_find((uint64_t)pointer);
     CUresult result = CUDA_SUCCESS;

@@ -95,11 +95,13 @@ CUAPI cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, void *handle, CUst
     return take(out, bytes, pool, stream);
 }
 
+static CUresult give_back(void *address) { return memory_release(*(CUdeviceptr *)address); }
+
 CUAPI cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
     CUresult result = check_stream(stream);
-    if (result) return result;
-    return address ? memory_release(address) : CUDA_SUCCESS; /* no bytes, as taken from a pool */
+    if (result || !address) return result; /* no bytes, as taken from a pool */
+    return stream_do(stream, give_back, &address, sizeof address);
 }
 
 /* ---- pools ---- */

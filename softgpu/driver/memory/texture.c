@@ -118,6 +118,7 @@ static CUresult destroy(ObjectKind kind, uint64_t handle, const char *what)
     NEED_CONTEXT(context);
     void *object = handle_object(kind, (void *)handle);
     if (!object) REFUSE("no such %s", what);
+    tasks_wait_all(((TexelObject *)object)->owner->handle);
     handle_drop((void *)handle);
     free(object);
     return CUDA_SUCCESS;

@@ -418,15 +418,16 @@ CUAPI cuModuleGetLoadingMode(int *mode)
 void module_unload(void *handle)
 {
     Module *module = handle_object(MODULE, handle);
-    if (module) module_free(module);
+    if (!module) return;
+    if (module->owner) tasks_wait_all(module->owner->handle);
+    module_free(module);
 }
 
 CUAPI cuModuleUnload(CUmodule handle)
 {
     NEED_CONTEXT(context);
-    Module *module = handle_object(MODULE, handle);
-    if (!module) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
-    module_free(module);
+    if (!handle_object(MODULE, handle)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
+    module_unload(handle);
     return CUDA_SUCCESS;
 }
 

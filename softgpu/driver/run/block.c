@@ -66,6 +66,7 @@ bool block_prepare(Worker *worker, Job *job)
         !make_room((void **)&worker->counters, &worker->counter_room, counters, 4096))
         return false;
     if (sites) memset(worker->sites, 0, sites);
+    worker->removals = memory_removals();
     if (counters) memset(worker->counters, 0, counters);
     if (memcmp(worker->prepared_block, job->block, sizeof job->block))
         set_thread_indices(worker, job->block);
@@ -288,11 +289,19 @@ static Fiber *idle_fiber(Worker *worker)
     return fiber;
 }
 
+void block_look_again(Worker *worker)
+{
+    if (worker->removals == memory_removals()) return;
+    memset(worker->sites, 0, worker->job->kernel->site_count * sizeof(Range));
+    worker->removals = memory_removals();
+}
+
 bool block_run(Worker *worker)
 {
     if (!worker->running && !(worker->running = idle_fiber(worker))) return false;
     if (worker->job->enter && !worker->job->enter(worker)) return false;
     worker->steps_aside = false;
+    block_look_again(worker);
     fiber_switch(&worker->native_sp, worker->running->sp);
     return true;
 }

@@ -14,6 +14,8 @@ void sg_only_blocks(const Range *ranges, uint32_t count)
 
 void sg_block_order(uint64_t seed) { order_seed = seed; }
 
+bool dealing_is_asked_for(void) { return only_count || order_seed; }
+
 CUresult dealing_begin(Job *job)
 {
     uint64_t all = job->blocks, last = only_count ? only[only_count - 1].end : 0;

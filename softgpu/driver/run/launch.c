@@ -13,6 +13,7 @@ typedef struct {
     uint32_t shared;
     CUstream stream;
     Together together;
+    const StreamPlace *place; /* of a launch that is a graph's; NULL: the stream's */
 } Shape;
 
 static uint32_t cluster_along(const Kernel *kernel, const Shape *shape, int axis)
@@ -201,55 +202,124 @@ static uint64_t work_of(const Kernel *kernel, const Job *job)
 }
 
 enum { USUAL_ALIGN = 16 /* of parameters; where they begin, they have no more than that */ };
+/* Padded, so that a wide load of the last parameter stays inside. Where they begin, 16 bytes are past
+   a multiple of 64, as on the hardware, unless one of them needs more. */
+enum { PADDING = 64, PARAMETER_ROOM = KERNEL_PARAMETERS + 2 * PADDING, ROOM_ALIGN = 128 };
+
+typedef struct {
+    char room[PARAMETER_ROOM] __attribute__((aligned(ROOM_ALIGN)));
+    Kernel *kernel;
+    const Instrument *tool;
+    Workspace workspace;
+    Job job;
+} Launch;
+
+static CUresult prepare(Launch *launch, Kernel *kernel, const Shape *shape, const void *params,
+                        size_t param_bytes)
+{
+    Job *job = &launch->job;
+    launch->kernel = kernel;
+    launch->tool = instrument ? instrument : instrument_of_all;
+    uint32_t build = launch->tool ? launch->tool->build : BUILD_PLAIN;
+    set_job(job, kernel, shape);
+    job->params = launch->room + (kernel->param_align > USUAL_ALIGN ? 0 : USUAL_ALIGN);
+    memcpy(job->params, params, param_bytes);
+    memset(job->params + param_bytes, 0, PADDING);
+    CUresult result = dealing_begin(job);
+    if (!result) result = kernel_compile(kernel, build, work_of(kernel, job), &job->entry);
+    job->counter_count = kernel->code[build].counter_count;
+    return result ? result : count_resident(kernel, job);
+}
+
+/* With the lock. */
+static void begin(Launch *launch)
+{
+    static uint32_t grid_id;
+    Job *job = &launch->job;
+    const Instrument *tool = launch->tool;
+    if (job->cooperative) {
+        launch->workspace = (Workspace){.bytes = sizeof launch->workspace};
+        job->workspace = (uint64_t)&launch->workspace;
+        memory_add_range(launch->kernel->module->owner, job->workspace,
+                         job->workspace + sizeof launch->workspace, VARIABLE, 0, false);
+    }
+    job->grid_id = ++grid_id;
+    if (!tool || (tool->build != BUILD_SANITIZE && tool != instrument))
+        count_as_written(launch->kernel, job->params);
+}
+
+static void end(Launch *launch, CUresult result)
+{
+    if (launch->job.cooperative) memory_remove_range(launch->job.workspace);
+    printf_flush();
+    stopped_launches += launch->job.interrupted || result;
+}
+
+static CUresult tell(const Job *job, CUresult result)
+{
+    if (job->interrupted) return CUDA_SUCCESS; /* Python raises KeyboardInterrupt */
+    if (result == CUDA_ERROR_LAUNCH_TIMEOUT && job->stopped_at)
+        return fail(result, "%s; it was in a loop at line %u%s", job->fault_text, job->stopped_at,
+                    job->others);
+    return result ? fail(result, "%s%s", job->fault_text, job->others) : result;
+}
+
+/* Nothing else happens meanwhile. */
+static CUresult run_alone(Launch *launch)
+{
+    const Instrument *tool = launch->tool;
+    driver_lock();
+    begin(launch);
+    CUresult result = tool ? tool->begin(&launch->job) : CUDA_SUCCESS;
+    if (!result) {
+        result = workers_run(&launch->job);
+        if (tool) tool->end(&launch->job);
+    }
+    end(launch, result);
+    driver_unlock();
+    result = tell(&launch->job, result);
+    return tool && tool->report && !launch->job.interrupted ? tool->report(result) : result;
+}
+
+/* Other devices' launches go on, and the host may do something else. */
+static CUresult run_beside(void *data)
+{
+    Launch *launch = data;
+    void (*const lock)(void) = launch->job.cooperative ? driver_lock : driver_lock_beside;
+    launch->job.task = task_running();
+    lock();
+    begin(launch);
+    driver_unlock();
+    CUresult result = workers_run(&launch->job);
+    lock();
+    end(launch, result);
+    driver_unlock();
+    return tell(&launch->job, result);
+}
 
 static CUresult launch(Kernel *kernel, const Shape *shape, const void *params, size_t param_bytes)
 {
-    static uint32_t grid_id;
-    /* padded, so that a wide load of the last parameter stays inside. Where they begin, 16 bytes are
-       past a multiple of 64, as on the hardware, unless one of them needs more. */
-    enum { PADDING = 64 };
-    char room[KERNEL_PARAMETERS + 2 * PADDING] __attribute__((aligned(128)));
-    char *const param_copy = room + (kernel->param_align > USUAL_ALIGN ? 0 : USUAL_ALIGN);
-    const Instrument *tool = instrument ? instrument : instrument_of_all;
-    uint32_t build = tool ? tool->build : BUILD_PLAIN;
     CUresult result = check(kernel, shape);
     if (!result) result = check_arguments(kernel, param_bytes);
     if (result) return result;
-    memcpy(param_copy, params, param_bytes);
-    memset(param_copy + param_bytes, 0, PADDING);
-
-    Job job;
-    set_job(&job, kernel, shape);
-    job.params = param_copy;
-    result = dealing_begin(&job);
-    if (!result) result = kernel_compile(kernel, build, work_of(kernel, &job), &job.entry);
-    job.counter_count = kernel->code[build].counter_count;
-    if (!result) result = count_resident(kernel, &job);
-    if (result) return result;
-    Workspace workspace = {.bytes = sizeof workspace};
-    driver_lock();
-    if (job.cooperative) {
-        job.workspace = (uint64_t)&workspace;
-        memory_add_range(kernel->module->owner, job.workspace, job.workspace + sizeof workspace,
-                         VARIABLE, 0, false);
+    const StreamPlace place = shape->place ? *shape->place : stream_place(shape->stream);
+    if (device_count() == 1 || instrument || instrument_of_all || dealing_is_asked_for()) {
+        Launch here;
+        result = prepare(&here, kernel, shape, params, param_bytes);
+        if (result) return result;
+        tasks_wait(&place);
+        return run_alone(&here);
     }
-    job.grid_id = ++grid_id;
-    if (build != BUILD_SANITIZE && !(tool && tool == instrument))
-        count_as_written(kernel, param_copy);
-    result = tool ? tool->begin(&job) : CUDA_SUCCESS;
-    if (!result) {
-        result = workers_run(&job);
-        if (tool) tool->end(&job);
+    result = tasks_error(place.device);
+    Launch *later = result ? NULL : aligned_alloc(ROOM_ALIGN, sizeof *later);
+    if (!later) return result ? result : fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    result = prepare(later, kernel, shape, params, param_bytes);
+    if (result) {
+        free(later);
+        return result;
     }
-    if (job.cooperative) memory_remove_range(job.workspace);
-    printf_flush();
-    stopped_launches += job.interrupted || result;
-    driver_unlock();
-    if (job.interrupted) return CUDA_SUCCESS; /* Python raises KeyboardInterrupt */
-    if (result == CUDA_ERROR_LAUNCH_TIMEOUT && job.stopped_at)
-        fail(result, "%s; it was in a loop at line %u", job.fault_text, job.stopped_at);
-    else if (result) fail(result, "%s", job.fault_text);
-    return tool && tool->report ? tool->report(result) : result;
+    return tasks_before(&place) ? tasks_add(&place, NULL, run_beside, later)
+                                : tasks_attend(&place, run_beside, later);
 }
 
 /* Arguments given one by one, as the kernel takes them: packed. */
@@ -367,10 +437,10 @@ static CUresult launch_with(CUfunction function, const Shape *shape, void **para
     return (captured ? launch_captured : launch_now)(function, shape, params, extra);
 }
 
-CUresult launch_node(const Node *node)
+CUresult launch_node(const Node *node, const StreamPlace *place)
 {
     const KernelNode *kernel = &node->params.kernel;
-    const Shape shape = {kernel->grid, kernel->block, kernel->shared, NULL, node->together};
+    const Shape shape = {kernel->grid, kernel->block, kernel->shared, NULL, node->together, place};
     return launch_now(kernel->function ? kernel->function : kernel->kernel, &shape, kernel->params,
                       NULL);
 }

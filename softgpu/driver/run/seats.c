@@ -11,6 +11,7 @@
 
 #define PATIENCE 4096 /* turns in vain before blocks that nobody calls cooperative get seats */
 #define WATCHED_PATIENCE 256   /* where turns are slow: that of a sanitized launch */
+#define LONG (4 * PATIENCE)    /* turns in vain that a launch may need for itself alone */
 #define KEEP_LOCAL (16u << 20) /* more local memory than this goes back after a launch */
 
 bool seats_another_is_due(const Worker *home)
@@ -23,17 +24,35 @@ bool seats_another_is_due(const Worker *home)
            __atomic_load_n(&job->next_block, __ATOMIC_RELAXED) < job->blocks;
 }
 
+/* Where launches run beside each other. One that has waited for long lets the call that made it
+   return: what it waits for may have to be launched yet. */
+static void let_others_go_on(Worker *worker)
+{
+    Job *job = worker->job;
+    if (driver_wanted()) {
+        driver_pause();
+        block_look_again(worker);
+    }
+    job->waits_at = worker->home->line;
+    if (++worker->home->waited < LONG || __atomic_load_n(&job->waits, __ATOMIC_RELAXED)) return;
+    __atomic_store_n(&job->waits, true, __ATOMIC_RELAXED);
+    task_waits(job->task);
+}
+
 /* All warps of a block had their turn, and can only wait. */
 static void wait_for_others(Worker *worker)
 {
     Worker *home = worker->home;
+    const Job *job = worker->job;
     home->in_vain++;
-    if (worker->job->workers > 1 && home->in_vain % home->seats == 0) sched_yield();
+    if (job->task) let_others_go_on(worker);
+    if ((job->workers > 1 || job->task) && home->in_vain % home->seats == 0) sched_yield();
     if (home->seats > 1 || seats_another_is_due(home)) block_step_aside(worker);
 }
 
-void sg_yield(Warp *w)
+void sg_yield(Warp *w, uint32_t line)
 {
+    w->worker->home->line = line;
     if (block_ends_round(w)) {
         wait_for_others(w->worker);
         if (!w->worker->ready) return;

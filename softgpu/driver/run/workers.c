@@ -1,10 +1,10 @@
-/* Worker threads, which share the blocks of a launch; the time limit; Ctrl-C.
+/* Worker threads, which share the blocks of a launch; the time limit.
 
-   Workers sleep between launches. The launching thread is worker 0 and takes part. */
+   Workers sleep between launches. The launching thread is worker 0 and takes part. Launches that run
+   beside each other have a crew of workers each. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,35 +19,79 @@
 
 typedef struct {
     Worker worker;
+    struct Crew *crew;
     sem_t wake;
     uint32_t latest; /* the grid of its last launch: a wake for one before may come late */
 } Thread;
 
-static Thread *threads[MOST_WORKERS];
-static unsigned started; /* threads that exist, worker 0 included */
+typedef struct Crew {
+    struct Crew *next; /* of those that have nothing to do */
+    Thread *threads[MOST_WORKERS];
+    unsigned started; /* threads that exist, worker 0 included */
+    Job *job;         /* what woken workers take part in, while open */
+    int open_to_join, taking_part;
+    pthread_mutex_t mutex;
+    pthread_cond_t finished;
+} Crew;
+
+static Crew first_crew = {.mutex = PTHREAD_MUTEX_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
+static Crew *idle_crews; /* but for the first, which the lock belongs to */
 static unsigned option_threads;
 static bool option_deterministic;
 static double option_timeout_s = 300, environment_timeout_s = 300;
-
-static Job *shared_job; /* what woken workers take part in, while open */
-static int open_to_join, taking_part;
-static pthread_mutex_t finish_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t finished = PTHREAD_COND_INITIALIZER;
+enum { STACK = 256 << 10 };
 
 /* ---- time limit ---- */
 
 static pthread_mutex_t watch_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t watch_wake;
-static Job *watched;
-static double watched_since, watched_limit;
+static Job *watched; /* all that run */
 static uint64_t launches;
 static bool watchdog_started, watchdog_idle;
+static bool ending; /* nothing is to run any more */
 
 static double now_s(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/* Which other launches wait for others, too. */
+static void tell_others(Job *job)
+{
+    size_t at = 0;
+    for (const Job *other = watched; other && at < sizeof job->others; other = other->watched) {
+        if (other == job || !other->waits) continue;
+        at += snprintf(job->others + at, sizeof job->others - at,
+                       "; kernel %s on device %d waited meanwhile", other->kernel->shown,
+                       other->kernel->module->owner->device);
+        if (at < sizeof job->others && other->waits_at)
+            at += snprintf(job->others + at, sizeof job->others - at, ", in a loop at line %u",
+                           other->waits_at);
+    }
+}
+
+static void heed_limit(Job *job)
+{
+    if (now_s() - job->since < job->limit) return;
+    char text[600], where[32] = "";
+    if (device_count() > 1)
+        snprintf(where, sizeof where, " on device %d", job->kernel->module->owner->device);
+    snprintf(text, sizeof text, "kernel %s ran longer than %g s%s and was stopped%s",
+             job->kernel->shown, job->limit, where,
+             job->limit < environment_timeout_s
+                 ? ""
+                 : "; the environment variable SOFTGPU_TIMEOUT (seconds) sets the limit");
+    tell_others(job);
+    fault_record(job, CUDA_ERROR_LAUNCH_TIMEOUT, text);
+    job->limit = 1e30;
+}
+
+static void stop(Job *job)
+{
+    job->interrupted = 1;
+    job->stop = 1;
 }
 
 static void *watch(void *unused)
@@ -70,34 +114,13 @@ static void *watch(void *unused)
         pthread_cond_timedwait(&watch_wake, &watch_mutex, &until);
         quiet = watched || launches != seen ? 0 : quiet + 1;
         seen = launches;
-        if (!watched || now_s() - watched_since < watched_limit) continue;
-        char text[600];
-        snprintf(text, sizeof text, "kernel %s ran longer than %g s and was stopped%s",
-                 watched->kernel->shown, watched_limit,
-                 watched_limit < environment_timeout_s
-                     ? ""
-                     : "; the environment variable SOFTGPU_TIMEOUT (seconds) sets the limit");
-        fault_record(watched, CUDA_ERROR_LAUNCH_TIMEOUT, text);
-        watched_limit = 1e30;
+        const bool interrupted = interrupts_happened();
+        for (Job *job = watched; job; job = job->watched) {
+            if (interrupted && job->task) stop(job);
+            heed_limit(job);
+        }
     }
     return NULL;
-}
-
-/* Starts a thread that no signal disturbs. */
-static bool start_thread(void *(*body)(void *), void *argument)
-{
-    sigset_t all, before;
-    pthread_attr_t attributes;
-    pthread_t id;
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 256 << 10);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int result = pthread_create(&id, &attributes, body, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return !result;
 }
 
 static void watch_begin(Job *job)
@@ -109,56 +132,35 @@ static void watch_begin(Job *job)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
         pthread_cond_init(&watch_wake, &attributes);
         pthread_condattr_destroy(&attributes);
-        watchdog_started = start_thread(watch, NULL);
+        watchdog_started = thread_start(watch, NULL, STACK);
     }
+    job->since = now_s();
+    job->limit = option_timeout_s > 0 ? option_timeout_s : 1e30;
+    job->watched = watched;
     watched = job;
-    watched_since = now_s();
-    watched_limit = option_timeout_s > 0 ? option_timeout_s : 1e30;
+    if (ending && job->task) stop(job);
     launches++;
     if (watchdog_idle) pthread_cond_signal(&watch_wake);
     pthread_mutex_unlock(&watch_mutex);
 }
 
-static void watch_end(void)
+static void watch_end(Job *job)
 {
     pthread_mutex_lock(&watch_mutex);
-    watched = NULL;
+    Job **at = &watched;
+    while (*at != job) at = &(*at)->watched;
+    *at = job->watched;
     pthread_mutex_unlock(&watch_mutex);
 }
 
-/* ---- Ctrl-C: stop the launch, then let the previous handler do its work ---- */
-
-static struct sigaction previous;
-static Job *volatile interruptible;
-
-static void on_interrupt(int number, siginfo_t *info, void *context)
+void sg_end_launches(void)
 {
-    Job *job = interruptible;
-    if (job) {
-        job->interrupted = 1;
-        job->stop = 1;
-    }
-    if (previous.sa_flags & SA_SIGINFO) previous.sa_sigaction(number, info, context);
-    else previous.sa_handler(number);
-}
-
-static bool interrupts_begin(Job *job)
-{
-    if (sigaction(SIGINT, NULL, &previous)) return false;
-    if (!(previous.sa_flags & SA_SIGINFO) &&
-        (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN))
-        return false;
-    struct sigaction ours = previous;
-    ours.sa_sigaction = on_interrupt;
-    ours.sa_flags |= SA_SIGINFO;
-    interruptible = job;
-    return !sigaction(SIGINT, &ours, NULL);
-}
-
-static void interrupts_end(void)
-{
-    sigaction(SIGINT, &previous, NULL);
-    interruptible = NULL;
+    pthread_mutex_lock(&watch_mutex);
+    ending = true;
+    for (Job *job = watched; job; job = job->watched)
+        if (job->task) stop(job);
+    pthread_mutex_unlock(&watch_mutex);
+    tasks_end();
 }
 
 /* ---- workers ---- */
@@ -171,55 +173,60 @@ static void take_part(Worker *worker, Job *job)
 #endif
     worker->home = worker;
     worker->job = job;
+    worker->waited = 0;
+    if (job->task) driver_read();
     if (job->cluster_blocks > 1) clusters_run(worker);
     else if (block_prepare(worker, job)) seats_run(worker);
     else fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the block's own memory");
+    if (job->task) driver_read_end();
 #if defined(__x86_64__)
     _mm_setcsr(mode);
 #endif
 }
 
 /* Workers wake each other as a tree: i wakes 2i+1 and 2i+2. */
-static void wake_next(unsigned index, unsigned workers)
+static void wake_next(const Crew *crew, unsigned index, unsigned workers)
 {
     for (unsigned next = 2 * index + 1; next <= 2 * index + 2 && next < workers; next++)
-        sem_post(&threads[next]->wake);
+        sem_post(&crew->threads[next]->wake);
 }
 
 static void *work(void *argument)
 {
     Thread *self = argument;
+    Crew *crew = self->crew;
     for (;;) {
         while (sem_wait(&self->wake)) {}
-        __atomic_fetch_add(&taking_part, 1, __ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&open_to_join, __ATOMIC_SEQ_CST)) {
-            Job *job = shared_job;
-            wake_next(self->worker.index, job->workers);
+        __atomic_fetch_add(&crew->taking_part, 1, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&crew->open_to_join, __ATOMIC_SEQ_CST)) {
+            Job *job = crew->job;
+            wake_next(crew, self->worker.index, job->workers);
             if (self->worker.index < job->workers && self->latest != job->grid_id) {
                 self->latest = job->grid_id;
                 take_part(&self->worker, job);
             }
         }
-        if (__atomic_sub_fetch(&taking_part, 1, __ATOMIC_SEQ_CST) == 0 &&
-            !__atomic_load_n(&open_to_join, __ATOMIC_SEQ_CST)) {
-            pthread_mutex_lock(&finish_mutex);
-            pthread_cond_signal(&finished);
-            pthread_mutex_unlock(&finish_mutex);
+        if (__atomic_sub_fetch(&crew->taking_part, 1, __ATOMIC_SEQ_CST) == 0 &&
+            !__atomic_load_n(&crew->open_to_join, __ATOMIC_SEQ_CST)) {
+            pthread_mutex_lock(&crew->mutex);
+            pthread_cond_signal(&crew->finished);
+            pthread_mutex_unlock(&crew->mutex);
         }
     }
     return NULL;
 }
 
-static void start_workers(unsigned wanted)
+static void start_workers(Crew *crew, unsigned wanted)
 {
-    while (started < wanted) {
-        Thread *thread = threads[started];
+    while (crew->started < wanted) {
+        Thread *thread = crew->threads[crew->started];
         if (!thread && !(thread = calloc(1, sizeof *thread))) return;
-        threads[started] = thread;
-        thread->worker.index = started;
+        crew->threads[crew->started] = thread;
+        thread->crew = crew;
+        thread->worker.index = crew->started;
         sem_init(&thread->wake, 0, 0);
-        if (started > 0 && !start_thread(work, thread)) return;
-        started++;
+        if (crew->started > 0 && !thread_start(work, thread, STACK)) return;
+        crew->started++;
     }
 }
 
@@ -231,42 +238,68 @@ static void pause_briefly(void)
 }
 
 /* No worker can be inside the job after this. */
-static void wait_for_workers(void)
+static void wait_for_workers(Crew *crew)
 {
-    __atomic_store_n(&open_to_join, 0, __ATOMIC_SEQ_CST);
-    for (int spin = 0; spin < 2000 && __atomic_load_n(&taking_part, __ATOMIC_SEQ_CST); spin++)
+    __atomic_store_n(&crew->open_to_join, 0, __ATOMIC_SEQ_CST);
+    for (int spin = 0; spin < 2000 && __atomic_load_n(&crew->taking_part, __ATOMIC_SEQ_CST); spin++)
         pause_briefly();
-    if (!__atomic_load_n(&taking_part, __ATOMIC_SEQ_CST)) return;
-    pthread_mutex_lock(&finish_mutex);
-    while (__atomic_load_n(&taking_part, __ATOMIC_SEQ_CST))
-        pthread_cond_wait(&finished, &finish_mutex);
-    pthread_mutex_unlock(&finish_mutex);
+    if (!__atomic_load_n(&crew->taking_part, __ATOMIC_SEQ_CST)) return;
+    pthread_mutex_lock(&crew->mutex);
+    while (__atomic_load_n(&crew->taking_part, __ATOMIC_SEQ_CST))
+        pthread_cond_wait(&crew->finished, &crew->mutex);
+    pthread_mutex_unlock(&crew->mutex);
 }
 
-CUresult workers_run(Job *job)
+static CUresult run_with(Crew *crew, Job *job)
 {
     unsigned wanted = option_deterministic || job->in_order ? 1 : option_threads;
     if (!wanted) wanted = usable_cores();
     if (wanted > MOST_WORKERS) wanted = MOST_WORKERS;
     if (wanted > job->blocks / job->cluster_blocks) wanted = job->blocks / job->cluster_blocks;
-    start_workers(wanted);
-    if (!started) return CUDA_ERROR_OUT_OF_MEMORY;
-    job->workers = wanted < started ? wanted : started;
+    start_workers(crew, wanted);
+    if (!crew->started) return CUDA_ERROR_OUT_OF_MEMORY;
+    job->workers = wanted < crew->started ? wanted : crew->started;
     job->chunk = job->blocks / (job->workers * 32);
     if (job->chunk < 1 || job->cooperative || job->only || job->seed) job->chunk = 1;
     if (job->chunk > 256) job->chunk = 256;
-    bool interrupts = interrupts_begin(job);
+    if (!job->task) interrupts_begin(&job->interrupted, &job->stop);
     watch_begin(job);
     if (job->workers > 1) {
-        shared_job = job;
-        __atomic_store_n(&open_to_join, 1, __ATOMIC_SEQ_CST);
-        wake_next(0, job->workers);
+        crew->job = job;
+        __atomic_store_n(&crew->open_to_join, 1, __ATOMIC_SEQ_CST);
+        wake_next(crew, 0, job->workers);
     }
-    take_part(&threads[0]->worker, job);
-    if (job->workers > 1) wait_for_workers();
-    watch_end();
-    if (interrupts) interrupts_end();
+    take_part(&crew->threads[0]->worker, job);
+    if (job->workers > 1) wait_for_workers(crew);
+    watch_end(job);
+    if (!job->task) interrupts_end(true);
     return job->fault;
+}
+
+/* An idle crew, or a new one; NULL: no memory. */
+static Crew *find_crew(void)
+{
+    driver_lock_beside();
+    Crew *crew = idle_crews;
+    if (crew) idle_crews = crew->next;
+    driver_unlock();
+    if (crew || !(crew = calloc(1, sizeof *crew))) return crew;
+    pthread_mutex_init(&crew->mutex, NULL);
+    pthread_cond_init(&crew->finished, NULL);
+    return crew;
+}
+
+CUresult workers_run(Job *job)
+{
+    if (!job->task) return run_with(&first_crew, job);
+    Crew *crew = find_crew();
+    if (!crew) return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = run_with(crew, job);
+    driver_lock_beside();
+    crew->next = idle_crews;
+    idle_crews = crew;
+    driver_unlock();
+    return result;
 }
 
 void sg_options(int thread_count, int deterministic, double timeout_s)
@@ -291,21 +324,27 @@ double sg_time_limit(double seconds)
 
 static void before_fork(void)
 {
-    driver_lock();
+    driver_lock(); /* whose readers pause, and may need the lock of the tasks before */
+    tasks_lock();
     pthread_mutex_lock(&watch_mutex);
 }
 
 static void after_fork_in_parent(void)
 {
     pthread_mutex_unlock(&watch_mutex);
+    tasks_unlock();
     driver_unlock();
 }
 
 static void after_fork_in_child(void)
 {
-    started = started ? 1 : 0;
-    taking_part = 0;
+    first_crew.started = first_crew.started ? 1 : 0;
+    first_crew.taking_part = 0;
+    idle_crews = NULL;
+    watched = NULL;
     watchdog_started = watchdog_idle = false;
+    tasks_forget();
+    driver_forget();
     after_fork_in_parent();
 }
 

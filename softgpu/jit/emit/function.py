@@ -301,7 +301,7 @@ class FunctionEmitter(ValueEmitter):
 
     def _be_patient(self, index: int, first: int) -> None:
         """A spinning loop: let other warps run and, every so often, lanes that wait elsewhere."""
-        self.call_void("sg_yield", "ptr %w")
+        self.call_void("sg_yield", "ptr %w", f"i32 {self._line_of_loop(first, index)}")
         others = released(self.blocks, self.found.waiting[index], first)
         if not others:
             return

@@ -782,4 +782,4 @@ def _createpolicy(e, item):
 )  # the last: launches follow each other whole, so there is nothing to wait for
 def _no_effect(e, item):
     if item.opcode == "nanosleep":
-        e.call_void("sg_yield", "ptr %w")
+        e.call_void("sg_yield", "ptr %w", "i32 0")

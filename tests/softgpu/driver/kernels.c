@@ -115,7 +115,7 @@ EXPORT void spin_for_warp(Warp *w)
         sg_barrier(w, 1, 0, 0, w->live, 0, 0);
         while (!shared[0]) {
             if (*w->stop) sg_stop(w, 0);
-            sg_yield(w);
+            sg_yield(w, 0);
         }
         out[0] = shared[0];
     } else {
