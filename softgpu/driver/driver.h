@@ -123,6 +123,7 @@ typedef struct {
 } Memory;
 Memory machine_memory(void);
 unsigned usable_cores(void);
+double seconds_now(void);
 /* Starts a thread that no signal disturbs. */
 bool thread_start(void *(*body)(void *), void *argument, size_t stack);
 

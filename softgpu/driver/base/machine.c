@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "driver.h"
@@ -100,6 +101,13 @@ unsigned usable_cores(void)
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set)) return 1;
     return CPU_COUNT(&set);
+}
+
+double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
 bool thread_start(void *(*body)(void *), void *argument, size_t stack)

@@ -11,7 +11,10 @@
 
 #define PATIENCE 4096 /* turns in vain before blocks that nobody calls cooperative get seats */
 #define WATCHED_PATIENCE 256   /* where turns are slow: that of a sanitized launch */
-#define LONG (4 * PATIENCE)    /* turns in vain that a launch may need for itself alone */
+/* Turns in vain that a launch may need for itself alone; where others keep this machine's cores busy,
+   fewer and some time tell as much. */
+enum { LONG = 4 * PATIENCE, SOME = 64 };
+#define SOME_SECONDS 0.02
 #define KEEP_LOCAL (16u << 20) /* more local memory than this goes back after a launch */
 
 bool seats_another_is_due(const Worker *home)
@@ -34,7 +37,12 @@ static void let_others_go_on(Worker *worker)
         block_look_again(worker);
     }
     job->waits_at = worker->home->line;
-    if (++worker->home->waited < LONG || __atomic_load_n(&job->waits, __ATOMIC_RELAXED)) return;
+    if (__atomic_load_n(&job->waits, __ATOMIC_RELAXED)) {
+        sched_yield();
+        return;
+    }
+    const uint32_t turns = ++worker->home->waited;
+    if (turns < LONG && (turns % SOME || seconds_now() < job->since + SOME_SECONDS)) return;
     __atomic_store_n(&job->waits, true, __ATOMIC_RELAXED);
     task_waits(job->task);
 }
@@ -46,7 +54,7 @@ static void wait_for_others(Worker *worker)
     const Job *job = worker->job;
     home->in_vain++;
     if (job->task) let_others_go_on(worker);
-    if ((job->workers > 1 || job->task) && home->in_vain % home->seats == 0) sched_yield();
+    if (job->workers > 1 && home->in_vain % home->seats == 0) sched_yield();
     if (home->seats > 1 || seats_another_is_due(home)) block_step_aside(worker);
 }
 

@@ -50,13 +50,6 @@ static uint64_t launches;
 static bool watchdog_started, watchdog_idle;
 static bool ending; /* nothing is to run any more */
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
 /* Which other launches wait for others, too. */
 static void tell_others(Job *job)
 {
@@ -74,7 +67,7 @@ static void tell_others(Job *job)
 
 static void heed_limit(Job *job)
 {
-    if (now_s() - job->since < job->limit) return;
+    if (seconds_now() - job->since < job->limit) return;
     char text[600], where[32] = "";
     if (device_count() > 1)
         snprintf(where, sizeof where, " on device %d", job->kernel->module->owner->device);
@@ -134,7 +127,7 @@ static void watch_begin(Job *job)
         pthread_condattr_destroy(&attributes);
         watchdog_started = thread_start(watch, NULL, STACK);
     }
-    job->since = now_s();
+    job->since = seconds_now();
     job->limit = option_timeout_s > 0 ? option_timeout_s : 1e30;
     job->watched = watched;
     watched = job;

@@ -38,6 +38,7 @@ PARAM_BYTES = {
     "number": 8, "read_at": 16, "block_sum": 8, "some_leave": 8, "producer": 8,
     "spin_for_warp": 8, "count": 24, "atomic": 40, "print": 32, "fail_assert": 8,
     "read_shared": 8, "write_local": 8, "allocate": 16, "vectors": 8, "increment": 8, "ticket": 8,
+    "take_turns": 32, "store_twice": 16,
 }  # fmt: skip
 WITHOUT_PARAMS = ["empty", "deadlock", "half_barrier", "endless", "trap", "deep", "counted"]
 
@@ -157,14 +158,14 @@ class Driver:
         self.call("cuModuleGetFunction", byref(function), module or self.module, name.encode())
         return function
 
-    def launch(self, kernel, *params, grid=(1, 1, 1), block=(32, 1, 1), shared=0):
+    def launch(self, kernel, *params, grid=(1, 1, 1), block=(32, 1, 1), shared=0, stream=None):
         """Runs a kernel; parameters are 8 bytes each."""
         function = kernel if isinstance(kernel, c_void_p) else self.function(kernel)
         grid, block = ((*shape, 1, 1)[:3] for shape in (grid, block))
         values = (c_uint64 * max(1, len(params)))(*map(int, params))
         size = c_size_t(8 * len(params))
         extra = (c_void_p * 5)(1, ctypes.addressof(values), 2, ctypes.addressof(size), 0)
-        self.call("cuLaunchKernel", function, *grid, *block, shared, None, None, extra)
+        self.call("cuLaunchKernel", function, *grid, *block, shared, stream, None, extra)
 
     # --- memory ---
 

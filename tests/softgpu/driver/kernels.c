@@ -124,6 +124,50 @@ EXPORT void spin_for_warp(Warp *w)
     }
 }
 
+static void wait_for(Warp *w, const volatile uint32_t *flag, uint32_t value)
+{
+    while (*flag < value) {
+        if (*w->stop) sg_stop(w, 95);
+        sg_yield(w, 96);
+    }
+}
+
+/* (uint32 *own, const uint32 *other, uint32 rounds, uint32 leads): each sets its flag to 1, 2, ... in
+   turn with the other */
+EXPORT void take_turns(Warp *w)
+{
+    uint64_t *params = (uint64_t *)w->params;
+    const volatile uint32_t *other = (uint32_t *)params[1];
+    ARRAY(uint64_t, addr);
+    ARRAY(uint32_t, value);
+    for (uint32_t i = 1; i <= params[2]; i++) {
+        if (!params[3]) wait_for(w, other, i);
+        addr[0] = params[0];
+        value[0] = i;
+        sg_store(w, 0, addr, 1, value);
+        if (params[3]) wait_for(w, other, i);
+    }
+}
+
+/* (uint32 *out, const uint32 *flag): stores 1, waits for the flag and stores 2; the block meets in
+   each round of waiting */
+EXPORT void store_twice(Warp *w)
+{
+    uint64_t *params = (uint64_t *)w->params;
+    const volatile uint32_t *flag = (uint32_t *)params[1];
+    ARRAY(uint64_t, addr);
+    ARRAY(uint32_t, value);
+    addr[0] = params[0];
+    value[0] = 1;
+    sg_store(w, 0, addr, 1, value);
+    while (!sg_barrier(w, 1, 0, 0, w->live, 3, *flag ? w->live : 0)) {
+        if (*w->stop) sg_stop(w, 97);
+        sg_yield(w, 97);
+    }
+    value[0] = 2;
+    sg_store(w, 0, addr, 1, value);
+}
+
 EXPORT void endless(Warp *w)
 {
     for (;;)
