@@ -384,7 +384,7 @@ typedef struct {
 
 /* ---- tasks.c: what streams have yet to do, where there are several devices ---- */
 
-typedef CUresult (*TaskBody)(void *data); /* on a thread of its own, in the stream's context */
+typedef CUresult (*TaskBody)(void *data);    /* on a thread of its own, in the stream's context */
 typedef bool (*TaskReady)(const void *data); /* with the lock of the tasks */
 
 void tasks_lock(void);

@@ -156,22 +156,32 @@ print("done")
 
 @pytest.mark.parametrize("devices", ["1", "2", "4"])
 def test_two_shots_leave_sums_in_order_and_flags_that_serve_again(devices):
-    """Launches of several devices run one after another, so one of them plays all ranks."""
+    """By one launch that plays all ranks, which can be watched, and by one on each device."""
     look = """
 blocks = 5
-kernel = load("ranks/two_shot.cu", RANKS=count)[0]
+kernels = load("ranks/two_shot.cu", RANKS=count)
 flags = placed([np.zeros(count * blocks, np.uint32)] * count)
-for turn, n in enumerate((1, 3, 70001), 1):
-    numbers = drawn(n)
-    arrays, sums = placed(numbers), placed([np.full(n, np.nan, np.float32)] * count)
-    addresses = np.array([int(x.gpudata) for x in (*arrays, *sums, *flags)], np.uint64)
-    arguments = addresses, np.int64(n), np.int32(0), np.uint32(turn)
-    if n < 4:
-        assert not xray.sanitize(kernel, *arguments, grid=(1, count), block=64)
-    kernel(*arguments, grid=(blocks, count), block=(64, 1, 1))
-    for out in sums:
-        assert out.get().tobytes() == in_order(numbers).tobytes(), n
-    assert all((x.get() == turn).all() for x in flags)
+def play_all(*arguments):
+    kernels[0](*arguments, grid=(blocks, count), block=(64, 1, 1))
+def play_one_each(addresses, n, _, turn):
+    for rank in range(count):
+        with ranks.on(rank):
+            kernels[rank](addresses, n, np.int32(rank), turn, grid=(blocks, 1), block=(64, 1, 1))
+turn = 0
+for n in 1, 3, 70001:
+    for play in play_all, play_one_each:
+        turn += 1
+        numbers = drawn(n)
+        arrays, sums = placed(numbers), placed([np.full(n, np.nan, np.float32)] * count)
+        addresses = np.array([int(x.gpudata) for x in (*arrays, *sums, *flags)], np.uint64)
+        arguments = addresses, np.int64(n), np.int32(0), np.uint32(turn)
+        if n < 4 and play == play_all:
+            assert not xray.sanitize(kernels[0], *arguments, grid=(1, count), block=64)
+        play(*arguments)
+        ranks.meet(range(count))
+        for out in sums:
+            assert out.get().tobytes() == in_order(numbers).tobytes(), (n, play)
+        assert all((x.get() == turn).all() for x in flags)
 print("done")
 """
     assert told(STEPS + look, devices) == ["done"]

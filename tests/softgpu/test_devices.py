@@ -216,3 +216,136 @@ print(cuda.mem_get_info()[1] - cuda.mem_get_info()[0])
 """
     )
     assert "out of memory" in lines[0] and lines[1] == "True" and int(lines[2]) < 1 << 20
+
+
+# --- kernels of several devices that wait for each other ----------------------------------------
+
+WAITING = '''
+SOURCE = """extern "C" {
+__global__ void pass_on(volatile unsigned *mine, volatile unsigned *before, unsigned *seen,
+                        int rounds, int leads)
+{
+    for (int i = 1; i <= rounds; i++) {
+        if (!leads) while (*before < i);
+        __threadfence_system();
+        seen[i - 1] = *before;
+        __threadfence_system();
+        *mine = i;
+        if (leads) while (*before < i);
+    }
+}
+__global__ void wait(volatile unsigned *flag, unsigned *out, int at)
+{
+    while (!*flag);
+    out[at] = 1;
+}
+__global__ void set(unsigned *flag) { *flag = 1; }
+}"""
+import threading
+rounds, count = 200, cuda.Device.count()
+flags, seen, streams, modules = [], [], [], []
+for number in range(count):
+    on(number)
+    flags.append(cuda.to_device(np.zeros(1, np.uint32)))
+    seen.append(cuda.to_device(np.zeros(rounds, np.uint32)))
+    streams.append(cuda.Stream())
+    modules.append(SourceModule(SOURCE, no_extern_c=True))
+    for other in range(count):
+        if other != number:
+            contexts[number].enable_peer_access(contexts[other])
+    cuda.Context.pop()
+def launch(number):
+    on(number)
+    arguments = flags[number], flags[number - 1], seen[number], np.int32(rounds)
+    kernel = modules[number].get_function("pass_on")
+    kernel(*arguments, np.int32(number == 0), block=(1, 1, 1), stream=streams[number])
+    cuda.Context.pop()
+def finish(number):
+    on(number)
+    streams[number].synchronize()
+    found = cuda.from_device(seen[number], rounds, np.uint32)
+    expected = np.arange(1, rounds + 1) - (number == 0)
+    print(number, (found == expected).all())
+    cuda.Context.pop()
+'''
+ONE_THREAD = """
+for number in range(count): launch(number)
+for number in range(count): finish(number)
+"""
+THREADS = """
+def both(number):
+    launch(number)
+    finish(number)
+threads = [threading.Thread(target=both, args=(number,)) for number in range(count)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("way", [ONE_THREAD, THREADS], ids=["one thread", "threads"])
+def test_a_ring_of_kernels_hands_numbers_on(way, threads):
+    lines = told(WAITING + way, SOFTGPU_THREADS=threads)
+    assert sorted(lines) == [f"{number} True" for number in range(4)]
+
+
+def test_a_fault_of_one_kernel_is_told_where_its_device_is_waited_for():
+    look = """
+on(0)
+modules[0].get_function("wait")(flags[1], flags[0], np.int32(1), block=(1, 1, 1))
+cuda.Context.pop()
+on(1)
+modules[1].get_function("set")(flags[1], block=(1, 1, 1))
+says(contexts[1].synchronize)
+cuda.Context.pop()
+on(0)
+says(contexts[0].synchronize)
+says(contexts[0].synchronize)
+"""
+    well, fault, again = told(WAITING + look, "2")
+    assert well == again == "well"
+    assert "kernel wait, " in fault and "0 bytes past the end of the 4-byte alloc" in fault
+
+
+def test_a_watched_launch_is_run_to_its_end():
+    """It has finished when its call returns: what comes later does not help."""
+    look = """
+on(0)
+says(modules[0].get_function("wait"), flags[1], flags[0], np.int32(0), block=(1, 1, 1))
+"""
+    (line,) = told(WAITING + look, "2", SOFTGPU_SANITIZE="1", SOFTGPU_TIMEOUT="2")
+    assert "kernel wait ran longer than 2 s on device 0" in line
+
+
+ALONE = """
+on(0)
+modules[0].get_function("wait")(flags[1], flags[0], np.int32(0), block=(1, 1, 1))
+"""
+
+
+def test_a_program_ends_with_a_kernel_that_waits():
+    program = BEGIN + WAITING + ALONE + "cuda.Context.pop()\nprint('the end')"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "SOFTGPU_DEVICES": "2"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout == "the end\n" and not done.returncode, done.stderr
+
+
+def test_control_c_ends_what_the_host_waits_for():
+    look = """
+import os, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may ignore it
+def interrupt():
+    time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+try:
+    contexts[0].synchronize()
+    print("not interrupted")
+except KeyboardInterrupt:
+    print("interrupted")
+says(run, 0, 0, 0)
+"""
+    assert told(WAITING + ALONE + look, "2") == ["interrupted", "well"]

@@ -474,8 +474,7 @@ CUAPI cuEventQuery(CUevent handle)
     CUresult result = refuse_captured(handle);
     if (!result) result = capture_refuse_unsafe();
     if (result) return result;
-    return is_pending(event) ? fail(CUDA_ERROR_NOT_READY, NULL)
-                              : tasks_error(event->owner->device);
+    return is_pending(event) ? fail(CUDA_ERROR_NOT_READY, NULL) : tasks_error(event->owner->device);
 }
 
 CUAPI cuEventSynchronize(CUevent handle)

@@ -234,8 +234,7 @@ static void wait_while_left(const StreamPlace *place, bool all)
 
 void tasks_wait(const StreamPlace *place) { wait_while_left(place, false); }
 
-void tasks_wait_all(void *context)
-{ wait_while_left(&(StreamPlace){.context = context}, true); }
+void tasks_wait_all(void *context) { wait_while_left(&(StreamPlace){.context = context}, true); }
 
 void tasks_wait_until(TaskReady ready, const void *data)
 {

@@ -157,10 +157,7 @@ CUAPI cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
 
 CUAPI cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
                    size_t bytes)
-{
-    return stream_settled(NULL,
-                          cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, NULL));
-}
+{ return stream_settled(NULL, cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, NULL)); }
 
 /* ---- linear, wherever the memory is ---- */
 
@@ -356,7 +353,8 @@ CUAPI cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream)
     return stream_do(stream, do_copy_box, &copy, sizeof copy);
 }
 
-CUAPI cuMemcpy3D_v2(const CUDA_MEMCPY3D *c) { return stream_settled(NULL, cuMemcpy3DAsync_v2(c, NULL)); }
+CUAPI cuMemcpy3D_v2(const CUDA_MEMCPY3D *c)
+{ return stream_settled(NULL, cuMemcpy3DAsync_v2(c, NULL)); }
 
 CUAPI cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D *c, CUstream stream)
 {
@@ -364,7 +362,8 @@ CUAPI cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D *c, CUstream stream)
     return result ? result : cuMemcpy3DAsync_v2(c, stream);
 }
 
-CUAPI cuMemcpy3DPeer(const CUDA_MEMCPY3D *c) { return stream_settled(NULL, cuMemcpy3DPeerAsync(c, NULL)); }
+CUAPI cuMemcpy3DPeer(const CUDA_MEMCPY3D *c)
+{ return stream_settled(NULL, cuMemcpy3DPeerAsync(c, NULL)); }
 
 CUAPI cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream)
 {
@@ -388,7 +387,8 @@ CUAPI cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream)
                               stream);
 }
 
-CUAPI cuMemcpy2D_v2(const CUDA_MEMCPY2D *c) { return stream_settled(NULL, cuMemcpy2DAsync_v2(c, NULL)); }
+CUAPI cuMemcpy2D_v2(const CUDA_MEMCPY2D *c)
+{ return stream_settled(NULL, cuMemcpy2DAsync_v2(c, NULL)); }
 
 CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c) { return cuMemcpy2D_v2(c); }
 

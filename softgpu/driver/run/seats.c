@@ -10,7 +10,7 @@
 #include "driver.h"
 
 #define PATIENCE 4096 /* turns in vain before blocks that nobody calls cooperative get seats */
-#define WATCHED_PATIENCE 256   /* where turns are slow: that of a sanitized launch */
+#define WATCHED_PATIENCE 256 /* where turns are slow: that of a sanitized launch */
 /* Turns in vain that a launch may need for itself alone; where others keep this machine's cores busy,
    fewer and some time tell as much. */
 enum { LONG = 4 * PATIENCE, SOME = 64 };

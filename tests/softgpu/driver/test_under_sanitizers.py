@@ -6,6 +6,7 @@ from tests.softgpu.driver import under_sanitizers
 
 DRIVER_ALONE = [
     "tests/softgpu/driver/test_driver.py",
+    "tests/softgpu/driver/test_beside.py",
     "tests/softgpu/driver/test_lanes.py",
     "--deselect=tests/softgpu/driver/test_driver.py::test_control_c",  # is in a further process
 ]
