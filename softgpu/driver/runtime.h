@@ -236,8 +236,8 @@ void sg_texture(Warp *, uint32_t site, uint32_t mask, uint32_t how, const uint64
 void sg_surface(Warp *, uint32_t site, uint32_t mask, uint32_t how, uint32_t bytes, uint32_t count,
                 const uint64_t *handles, const int32_t *given, uint64_t *values);
 
-void sg_yield(Warp *,
-              uint32_t line); /* let the other warps of the block run; line: of a loop, or 0 */
+/* Lets the other warps of the block run; line: of a loop that waits, or 0. */
+void sg_yield(Warp *, uint32_t line);
 
 /* These five never return, except sg_assert when no lane is active. */
 void sg_stop(Warp *, uint32_t line); /* *stop was seen non-zero; line: of a loop, or 0 */
@@ -370,8 +370,8 @@ void sg_devices(int count);
 void sg_link_bytes(uint64_t *out);
 double sg_time_limit(double seconds); /* of a launch; returns the one before */
 uint64_t sg_stopped_launches(void);
-void sg_end_launches(
-    void); /* stops what runs after its call has returned, and what would come next */
+/* Stops what runs after its call has returned, and what would come next. */
+void sg_end_launches(void);
 void sg_cooperative(int on); /* this thread's launches by cuLaunchKernel, too, are cooperative */
 /* This thread's launches run only these blocks, by number, in ascending order; 0: all. The ranges
    stay the caller's. */
