@@ -13,7 +13,7 @@ CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: lab fresh book exercises translations mutants fuzz graders test test-all products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
-	cuda-core-tests cuda-bindings-tests lock wheel colab exam notes clean
+	cuda-core-tests cuda-bindings-tests lock wheel colab exam notes slides clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, where that is there.
 # ARGS goes to JupyterLab.
@@ -141,6 +141,10 @@ exam: setup
 notes: setup
 	@mkdir -p build
 	@.venv/bin/python teach/notes.py > build/notes.md
+
+# Slides of each notebook, in build/slides: for a browser, a projector, its printer. ARGS="03 04": of these.
+slides: setup
+	@.venv/bin/python teach/slides.py $(ARGS)
 
 # Back to a fresh clone.
 clean:

@@ -12,7 +12,7 @@ from textwrap import fill
 
 from . import bench, plots, records
 
-__all__ = ["ELEMENTS", "Ladder", "Rung", "course", "overview"]
+__all__ = ["ELEMENTS", "Ladder", "Rung", "as_recorded", "course", "overview"]
 
 ELEMENTS = 1 << 20
 MOST = 1.1  # of the ceiling, in the picture of the whole course
@@ -188,6 +188,17 @@ class Ladder:
         told = "; ".join(f"{name} {text}" for name, text in zip(names, texts))
         alt = f"Share of the ceiling of each step, {self.source}: {told}."
         return plots.draw(paint, alt, height=1 + 0.26 * rows[-1])
+
+
+def as_recorded(notebook):
+    """The ladder of a notebook, such as 03_shared_memory_reduce, with its steps as recorded."""
+    known = bench.load(bench.RECORDED / f"{notebook}.csv")
+    limit = next(
+        limit for limit in bench.MOVERS if (f"ceiling ({limit})", bench.CEILING_BYTES) in known
+    )
+    made = Ladder(bench.Timings(notebook, limit))
+    made.rungs = [rung for rung in load(made.path) if rung.notebook <= notebook]
+    return made
 
 
 def overview():

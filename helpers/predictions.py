@@ -15,7 +15,7 @@ from typing import Any
 
 from . import badges
 
-__all__ = ["ComparedAnswer", "find", "names", "predict"]
+__all__ = ["ComparedAnswer", "find", "names", "predict", "said"]
 
 ROOT = Path(__file__).resolve().parent.parent / "notebooks" / "predictions"
 SHOW = "show"
@@ -121,13 +121,13 @@ class ComparedAnswer:
             yield "No prediction was made: write yours after `answer =`, and run both cells again."
             yield 'What was measured shows then. To give up, write `answer = "show"`.'
             return
-        result = f"{_said(self.measured)} {self.what}"
+        result = f"{said(self.measured)} {self.what}"
         if self.answer == SHOW:
             yield f"{result}."
         elif self.is_right:
             yield f"{result}, as you predicted."
         else:
-            yield f"{result}; you predicted {_said(self.answer)}{self._distance()}."
+            yield f"{result}; you predicted {said(self.answer)}{self._distance()}."
             yield from (thought for answer, thought in self.mistakes if answer == self.answer)
         yield self.because
         if self.score:
@@ -138,7 +138,7 @@ class ComparedAnswer:
         if not numbers or isinstance(self.answer, bool):
             return ""
         if self.answer * self.measured <= 0:
-            return f", {_said(abs(self.answer - self.measured))} away"
+            return f", {said(abs(self.answer - self.measured))} away"
         many = "too high" if self.answer > self.measured else "too low"
         ratio = self.answer / self.measured
         if ratio >= 2 or ratio <= 0.5:
@@ -147,7 +147,8 @@ class ComparedAnswer:
         return f", {100 * abs(ratio - 1):.2g}% {many}"
 
 
-def _said(value):
+def said(value):
+    """An answer in words: 1,000 or 3, 232."""
     if isinstance(value, list):
         return ", ".join(map(str, value))  # no comma but between them
     return f"{value:,}" if isinstance(value, (int, float)) else str(value)

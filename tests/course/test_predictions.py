@@ -6,7 +6,7 @@ import re
 import pytest
 
 from helpers import predictions
-from helpers.predictions import _said
+from helpers.predictions import said
 from tests import ROOT
 
 NOTEBOOKS = ROOT / "notebooks"
@@ -30,7 +30,7 @@ def test_none_was_made(name):
     assert made._repr_html_() is None
     for shown in (repr(made), made._repr_markdown_()):
         assert "No prediction was made" in shown and known["what"] not in shown
-        assert _said(right(name)) not in re.findall(r"[\d.,]+", shown)
+        assert said(right(name)) not in re.findall(r"[\d.,]+", shown)
     assert known["because"] not in repr(made)
 
 
@@ -38,7 +38,7 @@ def test_none_was_made(name):
 def test_who_gives_up_is_shown(name):
     known = predictions._all()[name]
     result, because, score = repr(predictions.predict(name, "show", right(name))).splitlines()
-    assert result == f"{_said(known['right'])} {known['what']}." and because == known["because"]
+    assert result == f"{said(known['right'])} {known['what']}." and because == known["because"]
     assert score.startswith("Score: ")
 
 
@@ -115,7 +115,7 @@ def test_notebooks_leave_room_and_hide_the_result(path):
         if told and cell["cell_type"] == "code":  # the one that measures, and those that tell more
             assert cell["metadata"]["jupyter"] == {"outputs_hidden": True}, asked[-1]
             assert not first_line(cell).startswith("<"), asked[-1]
-            assert _said(right(asked[-1])) not in numbers_shown(cell), (
+            assert said(right(asked[-1])) not in numbers_shown(cell), (
                 "in its first line, which shows"
             )
         if cell["cell_type"] == "code":
