@@ -45,7 +45,7 @@ mutants: setup
 fuzz: setup
 	@$(RUN) tests.softgpu.ptx.fuzz $(or $(ARGS),60)
 
-# Kernels handed in to nbgrader and otter-grader, both real: do they give points as exercises.check says?
+# Kernels handed in to nbgrader, otter-grader and Dask's workers, all real: do these say what exercises.check says?
 graders: setup
 	@.venv/bin/python scripts/graders.py
 

@@ -1,6 +1,7 @@
-"""Hand kernels in to nbgrader and otter-grader: do they give points as exercises.check says?
+"""Hand kernels in to nbgrader and otter-grader: do they give points as exercises.check says? And do
+workers of Dask judge as this machine does?
 
-Both are installed into .cache/graders, an environment of their own that sees the lab's packages."""
+They are installed into .cache/graders, an environment of their own that sees the lab's packages."""
 
 import csv
 import json
@@ -18,7 +19,7 @@ from nbformat import v4
 from helpers import exercises
 
 ENVIRONMENT = setup.CACHE / "graders"
-PACKAGES = "nbgrader==0.9.6", "otter-grader==7.0.0"
+PACKAGES = "nbgrader==0.9.6", "otter-grader==7.0.0", "distributed==2026.8.0"
 EXERCISE, KERNEL, POINTS = "00.double", "twice", 2
 CHECK = f'exercises.check("{EXERCISE}", {KERNEL})'
 KERNELSPEC = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
@@ -110,10 +111,49 @@ def by_otter(folder):
     return points
 
 
+GRADE = [ENVIRONMENT / "bin/python", "-m", "helpers.exercises", "grade"]
+CLUSTER = """\
+from distributed import LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        input()"""
+
+
+def by_dask(folder):
+    """Learner -> points: by two workers of a cluster on this machine, which say what it says."""
+    for learner, (text, _) in handed_in().items():
+        path = folder / f"handed_in/{learner}/{EXERCISE}.cu"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    (folder / "cluster.py").write_text(CLUSTER)
+    cluster = subprocess.Popen(
+        [GRADE[0], folder / "cluster.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with cluster:
+        address = cluster.stdout.readline().strip()
+        run(
+            setup.ROOT,
+            *GRADE,
+            folder / "handed_in",
+            "--output",
+            folder / "there.csv",
+            "--dask",
+            address,
+        )
+        cluster.communicate("\n")
+    run(setup.ROOT, *GRADE, folder / "handed_in", "--output", folder / "here.csv")
+    there, here = ((folder / name).read_text() for name in ("there.csv", "here.csv"))
+    if there != here:
+        sys.exit(f"Dask's workers say\n{there}and this machine\n{here}")
+    rows = csv.DictReader(there.splitlines())
+    return {row["learner"]: POINTS * (row["verdict"] == "done") for row in rows}
+
+
 def main():
     install(ENVIRONMENT, PACKAGES)
     right = {learner: points for learner, (_, points) in handed_in().items()}
-    for grade in by_nbgrader, by_otter:
+    for grade in by_nbgrader, by_otter, by_dask:
         with tempfile.TemporaryDirectory() as folder:
             given = grade(Path(folder))
         if given != right:

@@ -23,6 +23,17 @@ def main():
     grade.add_argument("--seed", type=int, help="of all (default: by learner and exercise)")
     grade.add_argument("--output", type=Path, metavar="FILE", help="the CSV (default: stdout)")
     grade.add_argument("--by-learner", type=Path, metavar="FILE", help="a CSV of learners as well")
+    grade.add_argument(
+        "--reports",
+        type=Path,
+        metavar="FOLDER",
+        dest="reports_to",
+        help="a report for each learner",
+    )
+    grade.add_argument(
+        "--alike", type=Path, metavar="FILE", help="a CSV of kernels that are the same"
+    )
+    grade.add_argument("--dask", metavar="ADDRESS", help="judge on the workers of this scheduler")
     grade.add_argument("--resume", action="store_true", help="keep the rows that FILE has")
     arguments = parser.parse_args()
     if arguments.command == "grade":

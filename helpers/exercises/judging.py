@@ -74,6 +74,7 @@ def trial(exercise, kernel, seed=None):
         kernel = _compiled(exercise, kernel, verdict.text)
         verdict.said = getattr(kernel, "said", "")
         target = target_of(kernel)
+        verdict.instructions = _instructions(target)
         _look_through(exercise.rules, target)
         with target.engine.time_limit(LIMIT_S):
             _Trial(exercise, kernel, target, verdict).run()

@@ -119,6 +119,7 @@ class Verdict:
     is_open: bool = False
     seed: int | None = None  # of the sizes and values
     said: str = ""  # by the compiler, of what it took
+    instructions: str = ""  # its PTX
     cases: int = 0  # that passed
     of: int = 0  # as many as there are
     counts: list = field(default_factory=list)

@@ -19,7 +19,7 @@ import pytest
 from helpers import exercises
 from helpers.exercises import __main__ as command
 from helpers.exercises import grading
-from helpers.exercises.grading import rooms, sandbox, table
+from helpers.exercises.grading import machines, reports, rooms, sandbox, table
 from helpers.exercises.grading.collected import collected
 from tests import ROOT
 
@@ -330,6 +330,100 @@ def test_learners_have_a_table_with_their_best_verdicts(tmp_path):
         ]  # fmt: skip
 
 
+def test_each_learner_has_a_report(tmp_path):
+    odd = "x" * 240
+    said = {"reasons": "n = 1: wrong\\n# Done", "advice": "look", "line": "5"}
+    written = [
+        row("ann", FIRST, "done"),
+        row("ann", "00.loop", "tried", **said),
+        row(odd, FIRST, "open"),
+    ]
+    reports.write(written, tmp_path / "reports")
+    names = sorted(path.name for path in (tmp_path / "reports").iterdir())
+    assert len(names) == 2 and names[0] == "ann.md" and len(names[1]) < 100
+    text = (tmp_path / "reports/ann.md").read_text()
+    assert text.startswith("# 1 of 2 kernels are done\n")
+    assert "## 00.loop Few threads, many elements: tried\n" in text
+    for words in said["reasons"], "line 5", "look":
+        assert f"\n    {words}\n" in text
+
+
+def row(learner, exercise, verdict, **more):
+    """What the table has of a kernel."""
+    return dict.fromkeys(table.FIELDS, "") | {
+        "learner": learner, "exercise": exercise, "verdict": verdict, **more,
+    }  # fmt: skip
+
+
+PTX = """\
+\t.reg .b32 \t%r<3>;
+\t.loc\t1 5 3
+\tld.param.u64 \t%rd1, [twice_param_0];
+$L__BB0_1:
+\tadd.s32 \t%r2, %r1, 1;
+\t@%p1 bra \t$L__BB0_1;
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new, is_same",
+    [
+        ("%r1", "%r7", True),
+        ("$L__BB0_1", "$L__BB2_9", True),
+        ("twice_param", "mine_param", True),
+        ("\t.loc\t1 5 3\n", "// a comment\n", True),
+        ("%r<3>", "%r<9>", True),
+        (" 1;", " 2;", False),
+        ("%r2, %r1", "%r1, %r1", False),
+        ("add", "sub", False),
+        ("_param_0", "_param_1, [twice_param_0", False),
+    ],
+)
+def test_a_fingerprint_is_of_the_instructions_not_of_their_names(old, new, is_same):
+    assert old in PTX
+    first, other = (reports.fingerprint(text) for text in (PTX, PTX.replace(old, new)))
+    assert first.startswith("3 ") and reports.PTX.fullmatch(first)
+    assert (first == other) == is_same
+
+
+def test_kernels_that_are_alike_are_told_the_most_telling_first():
+    short, long, ours, rare = (f"{n} {n:012x}" for n in (5, 90, 80, 6))
+    forged = "9" * 5000 + " ffffffffffff"
+    written = [
+        *(row(learner, FIRST, "done", ptx=ours) for learner in ("ann", "bob", "cy")),
+        *(row(learner, "00.loop", "tried", ptx=long) for learner in ("di", "eve")),
+        *(row(learner, "00.first", "done", ptx=short) for learner in ("di", "ann")),
+        *(row(learner, "00.first", "done", ptx=forged) for learner in ("x", "y")),
+        row("ann", "00.brighter", "done", ptx=rare),
+        row("ann", "00.brighter", "done", ptx=rare),
+    ]
+    found = [*csv.reader(io.StringIO(reports.alike(written, {FIRST: ours})))][1:]
+    assert found == [
+        ["00.loop", "90", "no", "2", "di; eve"],
+        ["00.first", "5", "no", "2", "ann; di"],
+        [FIRST, "80", "yes", "3", "ann; bob; cy"],
+    ]
+
+
+def test_who_changed_names_only_is_told(tmp_path):
+    renamed = RIGHT.replace("long long i ", "long long place ").replace("i < n", "place < n")
+    hand_in(
+        tmp_path / "in",
+        {
+            "ann/00.double.cu": RIGHT,
+            "bob/00.double.cu": renamed.replace("[i]", "[place]"),
+            "cy/00.double.cu": changed("2 * x", "3 * x"),
+        },
+    )
+    graded_to(
+        tmp_path / "in", tmp_path / "rows.csv",
+        alike=tmp_path / "alike.csv", reports_to=tmp_path / "reports",
+    )  # fmt: skip
+    (group,) = csv.DictReader((tmp_path / "alike.csv").open())
+    assert (group["exercise"], group["who"], group["ours"]) == (FIRST, "ann; bob", "yes")
+    assert (tmp_path / "reports/cy.md").read_text().startswith("# 0 of 1 ")
+
+
 def test_a_table_that_was_begun_is_gone_on_with(tmp_path, monkeypatch, capsys):
     hand_in(tmp_path / "all", QUICK)
     path = tmp_path / "rows.csv"
@@ -590,3 +684,71 @@ def test_a_sandbox_has_no_network(sandboxed):
     with socket.create_server(("127.0.0.1", 0)) as server:
         said = answered(sandboxed, f"socket.create_connection({server.getsockname()!r}, 1)")
     assert "Error" in said or "unreachable" in said
+
+
+# --- other machines -------------------------------------------------------------------------------
+
+
+class Cluster:
+    """What Dask's Client is, without machines: all runs here."""
+
+    digest = "ours"
+
+    def __init__(self, address, timeout):
+        if "nowhere" in address:
+            raise OSError("nobody answers")
+
+    def wait_for_workers(self, number, timeout):
+        assert number == 1
+
+    def run(self, function):
+        return {"one": function(), "two": self.digest}
+
+    def nthreads(self):
+        return {"one": 2, "two": 3}
+
+    def submit(self, function, *arguments, pure):
+        assert not pure
+        answer = function(*arguments)
+        return type("Future", (), {"result": lambda self: answer})()
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", type("distributed", (), {"Client": Cluster}))
+    monkeypatch.setattr(machines, "course", lambda: "ours")
+    return Cluster
+
+
+def test_workers_judge_as_rooms_do(cluster, monkeypatch):
+    asked = []
+    here = type(
+        "Here", (), {"judged": lambda self, *kernel: asked.append(kernel) or {"verdict": "x"}}
+    )
+    monkeypatch.setattr(machines, "rooms", lambda *limits: here())
+    with machines.Machines("tcp://here", 5, 600) as workers:
+        assert workers.jobs == 5 and "2 workers" in workers.said
+        assert workers.judged(FIRST, RIGHT, {}, 7) == {"verdict": "x"}
+    assert asked == [(FIRST, RIGHT, {}, 7)]
+
+
+def test_workers_with_another_course_do_not_judge(cluster, monkeypatch):
+    monkeypatch.setattr(cluster, "digest", "theirs")
+    with pytest.raises(rooms.RoomError, match="another version of the course on two"):
+        machines.Machines("tcp://here", 5, 600)
+    with pytest.raises(rooms.RoomError, match="no scheduler with workers at tcp://nowhere"):
+        machines.Machines("tcp://nowhere", 5, 600)
+
+
+def test_a_course_is_told_from_another(monkeypatch, tmp_path):
+    for name in "helpers", "exercises":
+        (tmp_path / name).mkdir()
+    (tmp_path / "helpers/a.py").write_text("1")
+    monkeypatch.setattr(machines.texts, "ROOT", tmp_path / "exercises")
+    before = machines.course()
+    assert machines.course() == before
+    (tmp_path / "helpers/a.py").write_text("2")
+    assert machines.course() != before

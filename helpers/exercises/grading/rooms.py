@@ -31,7 +31,7 @@ SET = {
     "LC_ALL": "C.UTF-8",
 }
 STATES = "done", "tried", "open"
-FIELDS = "counters", "reasons", "advice", "line", "case"
+FIELDS = "counters", "reasons", "advice", "line", "case", "ptx"
 
 
 class RoomError(RuntimeError):
@@ -115,6 +115,8 @@ def _row(verdict, said, status, stopped):
 class Rooms:
     """Rooms of the first kind that works on this machine, as many as are asked for at a time."""
 
+    jobs = len(os.sched_getaffinity(0))
+
     def __init__(self, seconds, megabytes, hidden=()):
         self.limits = seconds, megabytes
         self.paths, self.hidden = sandbox.visible(), [os.path.realpath(path) for path in hidden]
@@ -138,6 +140,10 @@ class Rooms:
             self.all.pop().close()
             raise RoomError(f"a right kernel is {row['verdict']}: {row.get('reasons')}")
         self.free.put(self.all[0])
+
+    @property
+    def said(self):
+        return sandbox.KINDS[self.kind]
 
     def _room(self):
         self.all.append(room := Room(self.kind, self.paths, self.hidden))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from .. import texts
 
-__all__ = ["File", "Stream", "TableError", "plain", "summed"]
+__all__ = ["File", "Stream", "TableError", "plain", "rows", "summed"]
 
-FIELDS = "learner exercise verdict counters reasons advice line case seed file".split()
+FIELDS = "learner exercise verdict counters reasons advice line case seed ptx file".split()
 MOST_LETTERS = 2000
 FORMULAS = tuple("=+-@\t\r\n＝＋－＠")
 
@@ -114,6 +114,11 @@ def _lines(path):
 
 def _cells(line):
     return next(csv.reader([line]), [])
+
+
+def rows(lines):
+    """Lines of the table as {column: text}."""
+    return [dict(zip(FIELDS, _cells(line))) for line in lines]
 
 
 def summed(lines):

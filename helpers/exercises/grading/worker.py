@@ -248,6 +248,7 @@ def _words(exercise, text, choices, seed):
     """A verdict as texts."""
     from ... import sources
     from .. import judging
+    from . import reports
 
     try:
         text = sources.text(text, **choices) if choices else text
@@ -258,6 +259,7 @@ def _words(exercise, text, choices, seed):
     verdict = judging.judge(texts.find(exercise), text, seed=seed)
     counters = (f"{c.key} {c.value} (best {c.best})" for c in verdict.counts)
     words = {"verdict": verdict.state, "counters": "; ".join(counters)}
+    words["ptx"] = reports.fingerprint(verdict.instructions) if verdict.instructions else ""
     if verdict.reasons:
         first = verdict.reasons[0]
         line = LINE.search(f"{first}\n{first.case}")

@@ -1,0 +1,85 @@
+"""What is made of a finished table: a report for each learner, and whose kernels are the same.
+
+The same PTX, apart from names, is no proof: a compiler makes one program of many texts, and few
+lines leave little choice. The more instructions, and the fewer learners, the more it says."""
+
+import csv
+import hashlib
+import io
+import re
+from collections import defaultdict
+
+from .. import texts
+
+__all__ = ["alike", "fingerprint", "write"]
+
+LEFT_OUT = re.compile(
+    r"^\s*(?:\.(?:loc|file|reg|section|version|target|address_size|visible)\b.*|//.*|)$"
+)
+NAME = re.compile(r"[%$]\w+|\b[A-Za-z_]\w*_param_\d+\b")
+
+PTX = re.compile(r"\d{1,9} [0-9a-f]{12}")  # instructions, and a digest of them
+MOST_LETTERS = 60  # of a file's name
+
+
+def fingerprint(ptx):
+    """What tells a kernel's instructions from others', whatever its text calls things: how many
+    there are, and a digest of them."""
+    kept = [line.strip() for line in ptx.splitlines() if not LEFT_OUT.match(line)]
+    names: dict[str, str] = {}
+    lines = [NAME.sub(lambda m: names.setdefault(m[0], f"%{len(names)}"), line) for line in kept]
+    lines = [re.sub(r"\b\w*\(\s*$|^\.(?:entry|func)\b.*", "", line) for line in lines]
+    count = sum(line.endswith(";") and not line.startswith(".") for line in lines)
+    return f"{count} {hashlib.sha256(chr(10).join(lines).encode()).hexdigest()[:12]}"
+
+
+def alike(rows, solutions):
+    """A CSV of the learners whose kernels for an exercise are the same instructions.
+
+    solutions: {exercise: fingerprint} of the course's own. The most telling come first: of many
+    instructions, and not the course's."""
+    groups = defaultdict(set)
+    for row in rows:
+        if PTX.fullmatch(row["ptx"]):  # a kernel's own process has said it
+            groups[row["exercise"], row["ptx"]].add(row["learner"])
+    several = [(*key, sorted(who)) for key, who in groups.items() if len(who) > 1]
+
+    def telling(group):
+        exercise, ptx, who = group
+        return ptx == solutions.get(exercise), len(who), -int(ptx.split()[0]), exercise
+
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["exercise", "instructions", "ours", "learners", "who"])
+    for exercise, ptx, who in sorted(several, key=telling):
+        ours = "yes" if ptx == solutions.get(exercise) else "no"
+        table.writerow([exercise, ptx.split()[0], ours, len(who), "; ".join(who)])
+    return text.getvalue()
+
+
+def write(rows, folder):
+    """A report for each learner, LEARNER.md, to be given back."""
+    folder.mkdir(parents=True, exist_ok=True)
+    by_learner = defaultdict(list)
+    for row in rows:
+        by_learner[row["learner"]].append(row)
+    for learner, own in by_learner.items():
+        name = learner
+        if len(name) > MOST_LETTERS:
+            digest = hashlib.sha256(learner.encode()).hexdigest()
+            name = f"{learner[:MOST_LETTERS]} {digest[:12]}"
+        (folder / f"{name}.md").write_text("\n".join(_report(own)), encoding="utf-8")
+
+
+def _report(rows):
+    """The lines of a report; what a learner may have written is indented, and so no Markdown."""
+    done = sum(row["verdict"] == "done" for row in rows)
+    yield f"# {done} of {len(rows)} kernels are done\n"
+    for row in rows:
+        known = row["exercise"] in texts.names()
+        title = f" {texts.find(row['exercise']).title}" if known else ""
+        yield f"## {row['exercise']}{title}: {row['verdict']}\n"
+        line = f"line {row['line']}" if row["line"] else ""
+        for words in row["reasons"], line, row["advice"], row["case"], row["counters"]:
+            if words:
+                yield f"    {words}\n"
