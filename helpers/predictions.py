@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from . import badges
+from .language import told
 
 __all__ = ["ComparedAnswer", "find", "names", "predict", "said"]
 
@@ -97,7 +98,7 @@ class ComparedAnswer:
         """(a word, its mood) in front of the first sentence; ("", "") without an answer."""
         if self.answer in (None, SHOW):
             return "", ""
-        return ("Right.", "good") if self.is_right else ("Not so.", "bad")
+        return (told("Right."), "good") if self.is_right else (told("Not so."), "bad")
 
     def __repr__(self):
         return "\n".join(self._told(badges.plain, str))
@@ -118,20 +119,23 @@ class ComparedAnswer:
     def sentences(self):
         """What to say, a line each. JupyterLab shows the first line of an output that is folded."""
         if self.answer is None:
-            yield "No prediction was made: write yours after `answer =`, and run both cells again."
-            yield 'What was measured shows then. To give up, write `answer = "show"`.'
+            yield told(
+                "No prediction was made: write yours after `answer =`, and run both cells again."
+            )
+            yield told('What was measured shows then. To give up, write `answer = "show"`.')
             return
-        result = f"{said(self.measured)} {self.what}"
+        result = f"{said(self.measured)} {told(self.what)}"
         if self.answer == SHOW:
             yield f"{result}."
         elif self.is_right:
-            yield f"{result}, as you predicted."
+            yield told("{result}, as you predicted.").format(result=result)
         else:
-            yield f"{result}; you predicted {said(self.answer)}{self._distance()}."
-            yield from (thought for answer, thought in self.mistakes if answer == self.answer)
-        yield self.because
+            answer = f"{said(self.answer)}{told(self._distance())}"
+            yield told("{result}; you predicted {answer}.").format(result=result, answer=answer)
+            yield from (told(thought) for answer, thought in self.mistakes if answer == self.answer)
+        yield told(self.because)
         if self.score:
-            yield self.score
+            yield told(self.score)
 
     def _distance(self):
         numbers = all(isinstance(n, (int, float)) for n in (self.answer, self.measured))

@@ -135,6 +135,18 @@ def made(page, catalogue, pages):
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
+def untold(pages):
+    """What predictions say in the notebooks that are there in Chinese, and has no Chinese."""
+    tables = [CATALOGUES / f"{name}.json" for name in ("verdicts", "predictions")]
+    known = {phrase for file in tables for phrase in json.loads(file.read_text(encoding="utf-8"))}
+    for page in pages:
+        file = ROOT / f"notebooks/predictions/{Path(page).stem[:2]}.json"
+        if page.endswith(".ipynb") and file.exists():
+            for name, one in json.loads(file.read_text(encoding="utf-8")).items():
+                said = [one["what"], one["because"], *(m["thought"] for m in one["mistakes"])]
+                yield from ((page, name, phrase) for phrase in said if phrase not in known)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing")
@@ -158,6 +170,8 @@ def main():
         for entry in older:
             state = "is older than its original" if entry.fuzzy else "is not translated"
             print(f"{page}: {state}: {' '.join(entry.msgid.split())[:60]}")
+    for page, name, phrase in untold(pages):
+        print(f"{page}: prediction {name} is not translated: {phrase[:60]}")
     sys.exit(is_check and is_stale)
 
 

@@ -8,7 +8,7 @@ from html import escape
 from softgpu.xray.report import Report
 
 from .. import badges
-from .language import told
+from ..language import told
 
 __all__ = ["Count", "Reason", "Refused", "Unwritten", "Verdict"]
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.course.test_teach import NOTEBOOKS, script
-from tests.play.browser import CHROMIUM, LOADED, Browser
+from tests.play.browser import LOADED
 
 SLIDES = script("slides")
 DECKS = {deck.notebook.number: deck for deck in SLIDES.decks()}
@@ -29,13 +29,13 @@ def pages(tmp_path_factory):
     return made
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if not CHROMIUM:
-        pytest.skip("there is no Chromium")
-    browser = Browser(tmp_path_factory.mktemp("chromium"))
+@pytest.fixture
+def projector(browser):
+    """The browser, as large as a slide."""
+    size = {"width": 1280, "height": 720, "deviceScaleFactor": 1, "mobile": False}
+    browser.call("Emulation.setDeviceMetricsOverride", **size)
     yield browser
-    browser.close()
+    browser.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_each_notebook_has_slides():
@@ -99,12 +99,10 @@ def test_pages_need_no_network(pages):
 
 
 @pytest.mark.parametrize("number", DECKS)
-def test_each_slide_fits(browser, pages, number):
-    size = {"width": 1280, "height": 720, "deviceScaleFactor": 1, "mobile": False}
-    browser.call("Emulation.setDeviceMetricsOverride", **size)
-    browser.open(pages[number], ready=LOADED)
-    assert browser.js(TOO_FULL) == []
-    assert browser.js(TOO_SMALL) == []
+def test_each_slide_fits(projector, pages, number):
+    projector.open(pages[number], ready=LOADED)
+    assert projector.js(TOO_FULL) == []
+    assert projector.js(TOO_SMALL) == []
 
 
 def test_keys_and_clicks_turn_the_slides(browser, pages):

@@ -15,8 +15,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import translate  # noqa: E402  (of scripts/)
 import work  # noqa: E402
 
-from helpers import exercises  # noqa: E402
-from helpers.exercises import judging, language, texts  # noqa: E402
+from helpers import exercises, language, predictions  # noqa: E402
+from helpers.exercises import judging, texts  # noqa: E402
 
 PAGES = translate.edition()
 NOTEBOOKS = [page for page in PAGES if page.endswith(".ipynb")]
@@ -154,8 +154,12 @@ def in_chinese(text, monkeypatch):
     return language.told(text)
 
 
-def test_phrases_have_the_blanks_of_their_originals():
-    table = json.loads((ROOT / "translations/zh/verdicts.json").read_text())
+TABLES = ["verdicts", "predictions"]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_phrases_have_the_blanks_of_their_originals(name):
+    table = json.loads((ROOT / f"translations/zh/{name}.json").read_text())
     blank = re.compile(r"\{\w+\}")
     for english, phrase in table.items():
         assert Counter(blank.findall(english)) == Counter(blank.findall(phrase)), english
@@ -201,3 +205,53 @@ def test_a_verdict_is_in_the_language_of_the_lab_and_its_reasons_stay_english(mo
             "还不行" in said and "应为" in said and "expected" not in said.partition("element")[0]
         )
     assert "expected" in verdict.reasons[0].text  # which grade writes down
+
+
+# --- predictions ----------------------------------------------------------------------------------
+
+TOLD = [name for name in predictions.names() if f"{name[:2]}_" in " ".join(NOTEBOOKS)]
+LATIN = re.compile(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}")
+
+
+def test_every_phrase_about_predictions_is_said_somewhere():
+    """One that is not any more, because its original has changed, is to be made anew."""
+    table = json.loads((ROOT / "translations/zh/predictions.json").read_text())
+    said = set()
+    for name in TOLD:
+        known = predictions.find(name)
+        said |= {known["what"], known["because"], *(m["thought"] for m in known["mistakes"])}
+    code = (ROOT / "helpers/predictions.py").read_text()
+    templates = {phrase for phrase in table if phrase not in said}
+    assert len(TOLD) > 20
+    for phrase in templates:
+        words = re.sub(r"\{number\}.*", "", phrase)
+        assert words and words in code, phrase
+
+
+def test_what_predictions_lack_in_chinese_is_told(monkeypatch, tmp_path):
+    assert [*translate.untold(PAGES)] == []
+    for name in TABLES:
+        (tmp_path / f"{name}.json").write_text("{}")
+    monkeypatch.setattr(translate, "CATALOGUES", tmp_path)
+    assert {page for page, _, _ in translate.untold(PAGES)} == {*NOTEBOOKS}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_prediction_is_explained_in_the_language_of_the_lab(name, monkeypatch):
+    monkeypatch.setenv("COURSE_LANGUAGE", "zh")
+    known = predictions.find(name)
+    wrong = known["mistakes"][0]
+    for answer in None, known["right"], predictions.SHOW, wrong["answer"]:
+        shown = repr(predictions.predict(name, answer, known["right"]))
+        assert re.search("[\u4e00-\u9fff]", shown)
+        assert not LATIN.search(shown), shown
+    assert wrong["thought"] not in shown and "你预测的是" in shown and "不对。" in shown
+
+
+@pytest.mark.parametrize("answer, distance", [
+    (12, "，高了 33%"), (3, "，只有它的 3 分之一"), (90, "，是它的 10 倍"), (0, "，相差 9"),
+])  # fmt: skip
+def test_how_far_off_an_answer_is(answer, distance, monkeypatch):
+    monkeypatch.setenv("COURSE_LANGUAGE", "zh")
+    shown = repr(predictions.predict("03.barriers", answer, 9))
+    assert f"你预测的是 {answer}{distance}。" in shown

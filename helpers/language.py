@@ -1,4 +1,5 @@
-"""Verdicts in the language of the lab: COURSE_LANGUAGE=zh, a table of phrases in translations/."""
+"""Verdicts and predictions in the language of the lab: COURSE_LANGUAGE=zh, tables of phrases in
+translations/."""
 
 import json
 import os
@@ -8,7 +9,8 @@ from pathlib import Path
 
 __all__ = ["told"]
 
-TRANSLATIONS = Path(__file__).resolve().parents[2] / "translations"
+TRANSLATIONS = Path(__file__).resolve().parents[1] / "translations"
+TABLES = "verdicts", "predictions"
 BLANK = re.compile(r"\\\{(\w+)\\\}")
 ANYTHING, WORD = r".+?", r"\S+?"
 ONE_WORD = "thread", "block", "line", "number", "count", "value", "best", "most"
@@ -38,8 +40,10 @@ def _told(line, language):
 @cache
 def _table(language):
     """The phrases without blanks, and [(pattern, phrase)] of the others, in the table's order."""
-    file = TRANSLATIONS / language / "verdicts.json"
-    table = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    files = [TRANSLATIONS / language / f"{name}.json" for name in TABLES]
+    table = {}
+    for file in files:
+        table |= json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     plain = {english: phrase for english, phrase in table.items() if "{" not in english}
     return plain, [
         (re.compile(BLANK.sub(_blank, re.escape(english))), phrase)
