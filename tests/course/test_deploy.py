@@ -35,6 +35,8 @@ def test_one_machine_and_kubernetes_are_the_same_class():
         assert hub[name] == json.loads(json.dumps(config[name], default=sorted))
     assert config.Spawner.default_url == one["defaultUrl"]
     assert config.Spawner.cmd == one["cmd"]
+    assert config.Spawner.start_timeout == one["startTimeout"]
+    assert config.Spawner.http_timeout == hub["Spawner"]["http_timeout"] == one["startTimeout"]
     assert config.Spawner.mem_limit == one["memory"]["limit"]
     assert config.Spawner.cpu_limit == one["cpu"]["limit"]
     assert config.Spawner.environment == one["extraEnv"]

@@ -635,7 +635,7 @@ def test_only_known_fields_are_taken(room):
     assert room(f"answer = {answer!r}") == {"verdict": "tried", "reasons": "\ud800"}
     text = io.StringIO()
     table.Stream(text).add(0, {"learner": "ann", "reasons": "\ud800"})
-    assert text.getvalue().encode().endswith(b"\nann,,,,\\ud800,,,,,\n")
+    assert text.getvalue().encode().endswith(b"\nann,,,,\\ud800,,,,,,\n")
 
 
 def test_nothing_stays_behind(room):
