@@ -41,7 +41,7 @@ def _told(line, language):
 def _table(language):
     """The phrases without blanks, and [(pattern, phrase)] of the others, in the table's order."""
     files = [TRANSLATIONS / language / f"{name}.json" for name in TABLES]
-    table = {}
+    table: dict[str, str] = {}
     for file in files:
         table |= json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     plain = {english: phrase for english, phrase in table.items() if "{" not in english}
