@@ -28,6 +28,8 @@ KINDS = {  # SOFTGPU_BUILD, see docs/debugging.md and tests/README.md; each has 
 KIND = os.environ.get("SOFTGPU_BUILD", "")
 LIBRARY = (DRIVER.parents[1] / f"build/driver-{KIND}" if KIND else DRIVER) / "libcuda.so.1"
 SONAME = LIBRARY.name
+BARE = LIBRARY.with_name("libcuda.bare.so")
+"""What is called libcuda.so, without a version, by those who open it: empty, and needs the driver."""
 COMPILERS = ("gcc", "cc", "clang")
 # Contracting a*b+c would change results; the rest lets loops over lanes become vector code.
 FLAGS = (
@@ -92,7 +94,8 @@ def build(force=False):
 
     Where the package cannot be written to, it is kept with the compiled kernels."""
     mark = fingerprint()
-    if not force and LIBRARY.exists() and mark.encode() in LIBRARY.read_bytes():
+    there = LIBRARY.exists() and BARE.exists()
+    if not force and there and mark.encode() in LIBRARY.read_bytes():
         return LIBRARY
     if not (KIND or os.access(DRIVER, os.W_OK)):
         return cache.made_once(f"{mark}-{SONAME}", lambda made: make(made, mark))
@@ -100,10 +103,12 @@ def build(force=False):
     with kept if KIND else tempfile.TemporaryDirectory(dir=DRIVER, prefix=".build-") as folder:
         linked = Path(folder) / SONAME
         make(linked, mark)
-        link = Path(folder) / "libcuda.so"
+        link, bare = Path(folder) / "libcuda.so", Path(folder) / BARE.name
         link.symlink_to(SONAME)
+        make_alias(bare, link.name, linked)
         os.replace(linked, LIBRARY)
-        os.replace(link, LIBRARY.with_name("libcuda.so"))
+        os.replace(link, LIBRARY.with_name(link.name))
+        os.replace(bare, BARE)
     return LIBRARY
 
 
@@ -124,6 +129,20 @@ def make(linked, mark):
     options = ["-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now,-z,defs"]
     options += KINDS[KIND].split()
     run_compiler([command[0], *options, *objects.values(), "-o", linked, "-lm"])
+
+
+def make_alias(made, name, library):
+    """Makes an empty library of this name that needs another one."""
+    options = ["-shared", "-x", "c", os.devnull, f"-Wl,-soname,{name}"]
+    options += ["-Wl,--no-as-needed", "-x", "none"]
+    run_compiler([find_compiler(), *options, library, "-o", made])
+
+
+def bare_name():
+    """The library that leads to the driver by its name without a version, as build() leaves it."""
+    if BARE.exists():
+        return BARE
+    return cache.made_once(BARE.name, lambda made: make_alias(made, "libcuda.so", build()))
 
 
 if __name__ == "__main__":

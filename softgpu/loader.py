@@ -249,6 +249,7 @@ class Engine:
             if settings.traced():
                 trace.load(str(build.build()))
             cls._driver = cls(ctypes.RTLD_GLOBAL)
+            ctypes.CDLL(str(build.bare_name()))
         return cls._driver
 
     @classmethod

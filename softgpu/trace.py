@@ -1,34 +1,45 @@
 """SOFTGPU_TRACE: every call of the driver on stderr, by a library that stands before it.
 
-It is written from the driver's own sources: whatever is exported there is traced.
+It is written from the driver's own sources: whatever is exported there is traced. It bears the
+driver's name, so that who opens the driver by name and looks functions up gets these.
 """
 
 from __future__ import annotations
 
 import ctypes
 import re
+import subprocess
 import tempfile
 from pathlib import Path
 
-from .build import compiling, run_compiler, sources
+from .build import SONAME, compiling, run_compiler, sources
 
 __all__ = ["load"]
 
-_EXPORTED = re.compile(r"^CUAPI (cu\w+)\(([^)]*)\)\s*{", re.MULTILINE)
-_PARAMETER = re.compile(r"(.*?)(\w+)(?:\[\d+\])?$")
+_EXPORTED = re.compile(
+    r'__attribute__\(\(visibility\("default"\)\)\) CUresult (cu\w+)\(((?:[^()]|\([^()]*\))*)\)\s*{'
+)
+_COMMA = re.compile(r",(?![^()]*\))")  # between parameters, not inside of a function's type
+_PARAMETER = re.compile(r"(.*?)(\w+)(?:\[\d+\]|\)\(.*\))?$")
 
 _HEAD = """
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <dlfcn.h>
-#include "cuda_abi.h"
+#include "driver.h"
 static void *driver;
 __attribute__((visibility("default"))) void trace(void *handle) { driver = handle; }
-CUresult cuGetErrorString(CUresult, const char **);
 #define FORMAT(x) _Generic((x), const char *: "%s", float: "%g", \\
     int: "%d", unsigned: "%u", uint64_t: "%lu", \\
     IpcHandle: "...", default: "%p")
 #define SHOW(text, x) (fputs(text "=", stderr), fprintf(stderr, FORMAT(x), (x)))
 #define SHOW_AT(text, x) ((x) && !answer ? SHOW("*" text, *(x)) : SHOW(text, x))
+static void stand_before(void **address) /* what the driver says a name means */
+{
+    Dl_info found;
+    if (*address && dladdr(*address, &found) && found.dli_sname)
+        *address = dlsym(RTLD_DEFAULT, found.dli_sname);
+}
 static CUresult told(CUresult code)
 {
     CUresult (*words)(CUresult, const char **) = dlsym(driver, "cuGetErrorString");
@@ -43,7 +54,7 @@ _FUNCTION = """
 CUAPI {name}({parameters})
 {{
     CUresult (*real)({parameters}) = dlsym(driver, "{name}");
-    CUresult answer = real({arguments});
+    CUresult answer = real({arguments});{more}
     flockfile(stderr);
     fputs("{name}(", stderr);
     {shown}
@@ -56,7 +67,7 @@ CUAPI {name}({parameters})
 
 def _function(name: str, parameters: str) -> str:
     """A function that calls the driver's of the same name and says so."""
-    declared = [] if parameters == "void" else parameters.split(",")
+    declared = [] if parameters == "void" else _COMMA.split(parameters)
     split = [_PARAMETER.findall(part.strip())[0] for part in declared]
     shown = []
     for kind, parameter in split:
@@ -67,6 +78,7 @@ def _function(name: str, parameters: str) -> str:
         shown.append(f'SHOW{"_AT" if result else ""}("{parameter}", {cast}{parameter});')
     return _FUNCTION.format(
         name=name,
+        more="\n    stand_before(address);" if name.startswith("cuGetProcAddress") else "",
         parameters=" ".join(parameters.split()),
         arguments=", ".join(parameter for _, parameter in split),
         shown=' fputs(", ", stderr);\n    '.join(shown),
@@ -74,16 +86,15 @@ def _function(name: str, parameters: str) -> str:
 
 
 def load(driver: str) -> None:
-    """Put it before the driver, which must be loaded already but not yet be bound to."""
-    source = _HEAD
-    for path in sources():
-        for name, parameters in _EXPORTED.findall(path.read_text()):
-            if name != "cuGetErrorString":
-                source += _function(name, parameters)
+    """Put it before the driver, which must not be loaded yet."""
+    preprocessed = subprocess.run(
+        [*compiling(), "-DSOURCES=", "-E", "-P", *sources()], capture_output=True, text=True
+    ).stdout
+    source = _HEAD + "".join(_function(*found) for found in _EXPORTED.findall(preprocessed))
     with tempfile.TemporaryDirectory() as folder:
-        written, library = Path(folder) / "trace.c", Path(folder) / "libtrace.so"
+        written, library = Path(folder) / "trace.c", Path(folder) / SONAME
         written.write_text(source)
-        options = ["-shared", "-w", "-o", library, written, "-ldl"]
+        options = ["-shared", "-w", f"-Wl,-soname,{SONAME}", "-o", library, written, "-ldl"]
         run_compiler([*compiling(), *options])
         traced = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
     traced.trace(ctypes.c_void_p(ctypes.CDLL(driver)._handle))

@@ -83,9 +83,7 @@ class Library:
         """An empty library of this name that needs another one."""
 
         def make(made: Path) -> None:
-            options = ["-shared", "-x", "c", os.devnull, f"-Wl,-soname,{name}"]
-            options += ["-Wl,--no-as-needed", "-x", "none"]
-            build.run_compiler([_compiler(), *options, library.built(), "-o", made])
+            build.make_alias(made, name, library.built())
 
         return cache.made_once(f"{library.soname}-{name}", make)
 

@@ -162,3 +162,30 @@ def test_a_trace_tells_of_calls_arguments_and_errors():
     assert any("cuLaunchKernel(" in line and "block_x=32" in line for line in lines)
     assert any("name=nothing) = 500, named symbol not found" in line for line in lines)
     assert not run("-c", textwrap.dedent(PROGRAM)).stderr
+
+
+BY_NAME = """
+    import ctypes, softgpu
+
+    softgpu.install()
+    library = ctypes.CDLL("libcuda.so")  # as clients look for it that were not linked with it
+    library.cuInit(0)
+    address, count = ctypes.c_void_p(), ctypes.c_int()
+    library.cuGetProcAddress_v2(
+        b"cuDeviceGetCount", ctypes.byref(address), 13000, ctypes.c_uint64(0), None
+    )
+    ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address.value)(ctypes.byref(count))
+    library.cuMemsetD8_v2(None, 0, ctypes.c_size_t(0))
+    library.cuGraphReleaseUserObject()
+    library.cuLaunchHostFunc(None, None, None)
+    print(count.value)
+"""
+
+
+def test_a_trace_tells_of_calls_that_were_looked_up_by_name():
+    result = run("-c", textwrap.dedent(BY_NAME), SOFTGPU_TRACE="1")
+    assert result.stdout == "1\n", result.stderr
+    told = [line.partition("(")[0] for line in result.stderr.splitlines()]
+    called = ["cuInit", "cuGetProcAddress_v2", "cuDeviceGetCount", "cuMemsetD8_v2"]
+    assert told == [*called, "cuGraphReleaseUserObject", "cuLaunchHostFunc"]
+    assert run("-c", textwrap.dedent(BY_NAME)).stdout == "1\n"

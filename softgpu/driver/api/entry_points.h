@@ -9,9 +9,11 @@
     X(cuArrayDestroy, 2000)                                                                        \
     X(cuArrayGetDescriptor_v2, 3020)                                                               \
     X(cuCtxAttach, 2000)                                                                           \
+    X(cuCtxCreate, 2000)                                                                           \
     X(cuCtxCreate_v2, 3020)                                                                        \
     X(cuCtxCreate_v3, 11040)                                                                       \
     X(cuCtxCreate_v4, 12050)                                                                       \
+    X(cuCtxDestroy, 2000)                                                                          \
     X(cuCtxDestroy_v2, 4000)                                                                       \
     X(cuCtxDetach, 2000)                                                                           \
     X(cuCtxDisablePeerAccess, 4000)                                                                \
@@ -26,7 +28,9 @@
     X(cuCtxGetLimit, 3010)                                                                         \
     X(cuCtxGetSharedMemConfig, 4020)                                                               \
     X(cuCtxGetStreamPriorityRange, 5050)                                                           \
+    X(cuCtxPopCurrent, 2000)                                                                       \
     X(cuCtxPopCurrent_v2, 4000)                                                                    \
+    X(cuCtxPushCurrent, 2000)                                                                      \
     X(cuCtxPushCurrent_v2, 4000)                                                                   \
     X(cuCtxResetPersistingL2Cache, 11000)                                                          \
     X(cuCtxSetCacheConfig, 3020)                                                                   \
@@ -49,16 +53,21 @@
     X(cuDeviceGetP2PAttribute, 8000)                                                               \
     X(cuDeviceGetPCIBusId, 4010)                                                                   \
     X(cuDeviceGetProperties, 2000)                                                                 \
+    X(cuDeviceGetUuid, 9020)                                                                       \
     X(cuDeviceGetUuid_v2, 11040)                                                                   \
     X(cuDevicePrimaryCtxGetState, 7000)                                                            \
+    X(cuDevicePrimaryCtxRelease, 7000)                                                             \
     X(cuDevicePrimaryCtxRelease_v2, 11000)                                                         \
+    X(cuDevicePrimaryCtxReset, 7000)                                                               \
     X(cuDevicePrimaryCtxReset_v2, 11000)                                                           \
     X(cuDevicePrimaryCtxRetain, 7000)                                                              \
+    X(cuDevicePrimaryCtxSetFlags, 7000)                                                            \
     X(cuDevicePrimaryCtxSetFlags_v2, 11000)                                                        \
     X(cuDeviceSetMemPool, 11020)                                                                   \
     X(cuDeviceTotalMem_v2, 3020)                                                                   \
     X(cuDriverGetVersion, 2020)                                                                    \
     X(cuEventCreate, 2000)                                                                         \
+    X(cuEventDestroy, 2000)                                                                        \
     X(cuEventDestroy_v2, 4000)                                                                     \
     X(cuEventElapsedTime, 2000)                                                                    \
     X(cuEventElapsedTime_v2, 12080)                                                                \
@@ -156,6 +165,7 @@
     X(cuIpcGetEventHandle, 4010)                                                                   \
     X(cuIpcGetMemHandle, 4010)                                                                     \
     X(cuIpcOpenEventHandle, 4010)                                                                  \
+    X(cuIpcOpenMemHandle, 4010)                                                                    \
     X(cuIpcOpenMemHandle_v2, 11000)                                                                \
     X(cuKernelGetAttribute, 12000)                                                                 \
     X(cuKernelGetFunction, 12000)                                                                  \
@@ -181,11 +191,15 @@
     X(cuLibraryLoadData, 12000)                                                                    \
     X(cuLibraryLoadFromFile, 12000)                                                                \
     X(cuLibraryUnload, 12000)                                                                      \
+    X(cuLinkAddData, 5050)                                                                         \
     X(cuLinkAddData_v2, 6050)                                                                      \
+    X(cuLinkAddFile, 5050)                                                                         \
     X(cuLinkAddFile_v2, 6050)                                                                      \
     X(cuLinkComplete, 5050)                                                                        \
+    X(cuLinkCreate, 5050)                                                                          \
     X(cuLinkCreate_v2, 6050)                                                                       \
     X(cuLinkDestroy, 5050)                                                                         \
+    X(cuMemAdvise, 8000)                                                                           \
     X(cuMemAdvise_v2, 12020)                                                                       \
     X(cuMemAlloc_v2, 3020)                                                                         \
     X(cuMemAllocAsync, 11020)                                                                      \
@@ -203,6 +217,7 @@
     X(cuMemHostAlloc, 2020)                                                                        \
     X(cuMemHostGetDevicePointer_v2, 3020)                                                          \
     X(cuMemHostGetFlags, 2030)                                                                     \
+    X(cuMemHostRegister, 4000)                                                                     \
     X(cuMemHostRegister_v2, 6050)                                                                  \
     X(cuMemHostUnregister, 4000)                                                                   \
     X(cuMemPoolCreate, 11020)                                                                      \
@@ -212,6 +227,7 @@
     X(cuMemPoolSetAccess, 11020)                                                                   \
     X(cuMemPoolSetAttribute, 11020)                                                                \
     X(cuMemPoolTrimTo, 11020)                                                                      \
+    X(cuMemPrefetchAsync, 8000)                                                                    \
     X(cuMemPrefetchAsync_v2, 12020)                                                                \
     X(cuMemSetMemPool, 13000)                                                                      \
     X(cuMemcpy, 4000)                                                                              \
@@ -227,6 +243,7 @@
     X(cuMemcpyAtoD_v2, 3020)                                                                       \
     X(cuMemcpyAtoH_v2, 3020)                                                                       \
     X(cuMemcpyAtoHAsync_v2, 3020)                                                                  \
+    X(cuMemcpyBatchAsync, 12080)                                                                   \
     X(cuMemcpyBatchAsync_v2, 13000)                                                                \
     X(cuMemcpyDtoA_v2, 3020)                                                                       \
     X(cuMemcpyDtoD_v2, 3020)                                                                       \
@@ -287,6 +304,7 @@
     X(cuStreamCopyAttributes, 11000)                                                               \
     X(cuStreamCreate, 2000)                                                                        \
     X(cuStreamCreateWithPriority, 5050)                                                            \
+    X(cuStreamDestroy, 2000)                                                                       \
     X(cuStreamDestroy_v2, 4000)                                                                    \
     X(cuStreamEndCapture, 10000)                                                                   \
     X(cuStreamGetAttribute, 11000)                                                                 \

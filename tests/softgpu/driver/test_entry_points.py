@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from ctypes import byref, c_int, c_uint64, c_void_p, cast
+from ctypes import byref, c_int, c_uint64, c_void_p, cast, create_string_buffer
 
 import pytest
 
@@ -10,7 +10,7 @@ from softgpu import build
 from softgpu.toolkit import ToolkitError, find_toolkit
 from tests.softgpu.driver.harness import only_driver
 
-INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED = 1, 500, 801
+INVALID_VALUE, INVALID_HANDLE, NOT_FOUND, NOT_SUPPORTED = 1, 400, 500, 801
 FOUND, NO_SYMBOL, VERSION_TOO_LOW = 0, 1, 2
 HEADER = (build.DRIVER / "api/entry_points.h").read_text()
 SUPPORTED = re.findall(r"X\((\w+), (\d+)\)", HEADER)
@@ -59,10 +59,36 @@ def test_every_exported_call_is_listed():
         ("cuCtxGetDevice", 12080, "cuCtxGetDevice"),
         ("cuCtxGetDevice", 13000, "cuCtxGetDevice_v2"),
         ("cuMemcpy", 13000, "cuMemcpy"),
+        ("cuEventDestroy", 2000, "cuEventDestroy"),
+        ("cuDevicePrimaryCtxRelease", 7000, "cuDevicePrimaryCtxRelease"),
+        ("cuMemAdvise", 12010, "cuMemAdvise"),
+        ("cuMemAdvise", 12020, "cuMemAdvise_v2"),
     ],
 )
 def test_a_version_means_the_latest_form_that_is_not_later(driver, name, version, symbol):
     assert find(driver, name, version) == (exported(driver, symbol), FOUND)
+
+
+def test_old_names_do_what_the_new_ones_do(driver):
+    made, popped, event, stream = c_void_p(), c_void_p(), c_void_p(), c_void_p()
+    driver.call("cuCtxCreate", byref(made), 0, 0)
+    driver.call("cuCtxPopCurrent", byref(popped))
+    assert popped.value == made.value
+    driver.call("cuCtxPushCurrent", made)
+    driver.call("cuEventCreate", byref(event), 0)
+    driver.call("cuEventDestroy", event)
+    assert driver.raw("cuEventQuery", event) == INVALID_HANDLE
+    driver.call("cuStreamCreate", byref(stream), 0)
+    driver.call("cuStreamDestroy", stream)
+    assert driver.raw("cuStreamQuery", stream) == INVALID_HANDLE
+    driver.call("cuCtxDestroy", made)
+    now = c_void_p()
+    driver.call("cuCtxGetCurrent", byref(now))
+    assert now.value == driver.context.value
+    old, new = create_string_buffer(16), create_string_buffer(16)
+    driver.call("cuDeviceGetUuid", old, 0)
+    driver.call("cuDeviceGetUuid_v2", new, 0)
+    assert old.raw == new.raw != bytes(16)
 
 
 def test_what_is_not_found_says_why(driver):

@@ -189,6 +189,9 @@ def test_what_is_known_of_managed_and_host_memory(driver):
     driver.call("cuMemPrefetchAsync_v2", managed, c_size_t(64), Location(2, 0), 0, None)
     wrong = c_uint64(host.value), c_size_t(64), 1, Location(1, 0)
     assert driver.raw("cuMemAdvise_v2", *wrong) == INVALID_VALUE
+    for place, code in ((0, 0), (-1, 0), (9, INVALID_DEVICE)):  # as CUDA had it until 12.1
+        assert driver.raw("cuMemAdvise", managed, c_size_t(64), 1, place) == code
+        assert driver.raw("cuMemPrefetchAsync", managed, c_size_t(64), place, None) == code
     driver.free(managed.value)
     driver.call("cuMemFreeHost", host)
 
@@ -230,6 +233,10 @@ def test_copies_find_out_where_memory_is(driver):
     driver.call("cuMemcpyBatchAsync_v2", *batch, stream)
     assert (back == source).all()
     assert driver.raw("cuMemcpyBatchAsync_v2", *batch, None) == INVALID_VALUE
+    back[:] = 0
+    failed = c_size_t(0)  # which copy, until CUDA 12.9
+    driver.call("cuMemcpyBatchAsync", *batch, byref(failed), stream)
+    assert (back == source).all() and failed.value == 2**64 - 1
     driver.call("cuStreamDestroy_v2", stream)
     driver.free(first)
     driver.free(second)
