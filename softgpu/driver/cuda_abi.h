@@ -60,7 +60,7 @@ typedef int CUdevice;
 typedef uint64_t CUdeviceptr;
 /* Handles are numbers that name an object (see handles.c), never pointers to it. */
 typedef void *CUcontext, *CUmodule, *CUfunction, *CUstream, *CUevent, *CUarray;
-typedef void *CUgraph, *CUgraphNode, *CUgraphExec;
+typedef void *CUgraph, *CUgraphNode, *CUgraphExec, *CUuserObject;
 
 /* CU_MEMORYTYPE_... */
 enum { MEMORY_HOST = 1, MEMORY_DEVICE = 2, MEMORY_ARRAY = 3, MEMORY_UNIFIED = 4 };

@@ -63,7 +63,8 @@ typedef enum {
     LIBRARY_KERNEL,
     GRAPH,
     GRAPH_NODE,
-    GRAPH_EXEC
+    GRAPH_EXEC,
+    USER_OBJECT
 } ObjectKind;
 void *handle_new(ObjectKind kind, void *object);
 void *handle_object(ObjectKind kind, void *handle); /* NULL unless live and of that kind */
@@ -465,11 +466,20 @@ typedef struct Node {
     bool joined; /* to the stream that a capture began with */
 } Node;
 
+typedef struct UserObject UserObject;
+
+typedef struct {
+    UserObject *object;
+    size_t count; /* of references */
+} Owned;
+
 typedef struct Graph {
     CUgraph handle;
     Node **nodes; /* as they were added; of an executable one, in an order that edges allow */
     size_t count, room;
     bool inner; /* a child's: it goes with its node */
+    Owned *owned;
+    size_t owned_count, owned_room;
 } Graph;
 
 /* NULL: no memory. */
@@ -486,6 +496,12 @@ bool node_follow(Node *node, Node *before);              /* false: no memory */
 void node_unfollow(Node *node, const Node *before);
 Node *graph_copy_of(const Graph *graph, CUgraphNode origin); /* children's, too; or NULL */
 bool graph_sort(Graph *graph);                               /* false: edges go in a circle */
+
+/* ---- user_object.c ---- */
+
+/* As many references as another graph has, besides its own; false: no memory. */
+bool graph_own_as(Graph *graph, const Graph *from);
+void graph_disown(Graph *graph);
 
 /* ---- capture.c: what streams are asked for becomes nodes of a graph ---- */
 
@@ -505,6 +521,8 @@ CUresult capture_begin(CUstream stream, StreamPlace place, CUgraph graph, const 
                        size_t count, int mode);
 CUresult capture_end(CUstream stream, CUgraph *out);
 CaptureState capture_state(CUstream stream);
+/* By which edges: all as they are by default; until the next question. NULL: no memory. */
+const EdgeData *capture_edges(CUstream stream);
 /* What the stream's next node follows, besides or instead. */
 CUresult capture_follow(CUstream stream, const CUgraphNode *nodes, size_t count, bool only);
 /* Whether a stream is in a capture, that is valid; the legacy one waits for no stream that is. */

@@ -176,7 +176,7 @@ BY_NAME = """
     )
     ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address.value)(ctypes.byref(count))
     library.cuMemsetD8_v2(None, 0, ctypes.c_size_t(0))
-    library.cuGraphReleaseUserObject()
+    library.cuGraphAddMemAllocNode()
     library.cuLaunchHostFunc(None, None, None)
     print(count.value)
 """
@@ -187,5 +187,5 @@ def test_a_trace_tells_of_calls_that_were_looked_up_by_name():
     assert result.stdout == "1\n", result.stderr
     told = [line.partition("(")[0] for line in result.stderr.splitlines()]
     called = ["cuInit", "cuGetProcAddress_v2", "cuDeviceGetCount", "cuMemsetD8_v2"]
-    assert told == [*called, "cuGraphReleaseUserObject", "cuLaunchHostFunc"]
+    assert told == [*called, "cuGraphAddMemAllocNode", "cuLaunchHostFunc"]
     assert run("-c", textwrap.dedent(BY_NAME)).stdout == "1\n"

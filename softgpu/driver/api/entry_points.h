@@ -157,8 +157,10 @@
     X(cuGraphNodeGetType, 10000)                                                                   \
     X(cuGraphNodeSetEnabled, 11060)                                                                \
     X(cuGraphNodeSetParams, 12020)                                                                 \
+    X(cuGraphReleaseUserObject, 11030)                                                             \
     X(cuGraphRemoveDependencies, 10000)                                                            \
     X(cuGraphRemoveDependencies_v2, 12030)                                                         \
+    X(cuGraphRetainUserObject, 11030)                                                              \
     X(cuGraphUpload, 11010)                                                                        \
     X(cuInit, 2000)                                                                                \
     X(cuIpcCloseMemHandle, 4010)                                                                   \
@@ -334,7 +336,10 @@
     X(cuTexObjectDestroy, 5000)                                                                    \
     X(cuTexObjectGetResourceDesc, 5000)                                                            \
     X(cuTexObjectGetTextureDesc, 5000)                                                             \
-    X(cuThreadExchangeStreamCaptureMode, 10010)
+    X(cuThreadExchangeStreamCaptureMode, 10010)                                                    \
+    X(cuUserObjectCreate, 11030)                                                                   \
+    X(cuUserObjectRelease, 11030)                                                                  \
+    X(cuUserObjectRetain, 11030)
 
 /* These answer CUDA_ERROR_NOT_SUPPORTED, and say what there is not. */
 #define UNSUPPORTED(X)                                                                             \
@@ -355,11 +360,6 @@
     X(cuGraphExternalSemaphoresWaitNodeSetParams, 11020, "graphs")                                 \
     X(cuGraphMemAllocNodeGetParams, 11040, "graphs")                                               \
     X(cuGraphMemFreeNodeGetParams, 11040, "graphs")                                                \
-    X(cuGraphReleaseUserObject, 11030, "graphs")                                                   \
-    X(cuGraphRetainUserObject, 11030, "graphs")                                                    \
-    X(cuUserObjectCreate, 11030, "graphs")                                                         \
-    X(cuUserObjectRelease, 11030, "graphs")                                                        \
-    X(cuUserObjectRetain, 11030, "graphs")                                                         \
     X(cuDeviceGetGraphMemAttribute, 11040, "graphs")                                               \
     X(cuDeviceGraphMemTrim, 11040, "graphs")                                                       \
     X(cuDeviceSetGraphMemAttribute, 11040, "graphs")                                               \

@@ -10,6 +10,7 @@ typedef struct {
     StreamPlace place; /* of a stream */
     CUgraphNode *after;
     size_t count, room;
+    EdgeData *edges; /* as many as nodes, when somebody has asked for them */
 } Front;
 
 typedef struct Capture {
@@ -61,6 +62,7 @@ static Front *front_new(Capture *capture, void *handle)
 static void front_drop(Capture *capture, Front *front)
 {
     free(front->after);
+    free(front->edges);
     *front = capture->fronts[--capture->count];
 }
 
@@ -196,6 +198,20 @@ CaptureState capture_state(CUstream stream)
         state = (CaptureState){CAPTURING, capture->id, capture->graph, front->after, front->count};
     pthread_mutex_unlock(&mutex);
     return state;
+}
+
+const EdgeData *capture_edges(CUstream stream)
+{
+    Front *front;
+    EdgeData *edges = NULL;
+    pthread_mutex_lock(&mutex);
+    if (find(stream, &front)) {
+        edges = calloc(front->count + 1, sizeof *edges);
+        free(front->edges);
+        front->edges = edges;
+    }
+    pthread_mutex_unlock(&mutex);
+    return edges;
 }
 
 CUresult capture_follow(CUstream stream, const CUgraphNode *nodes, size_t count, bool only)

@@ -44,6 +44,7 @@ void graph_free(Graph *graph)
 {
     for (size_t i = 0; i < graph->count; i++) node_drop(graph->nodes[i]);
     handle_drop(graph->handle);
+    graph_disown(graph);
     free(graph->nodes);
     free(graph);
 }
@@ -141,7 +142,7 @@ static size_t place_of(const Graph *graph, const Node *node)
 Graph *graph_clone(const Graph *graph)
 {
     Graph *clone = graph_new();
-    bool whole = clone;
+    bool whole = clone && graph_own_as(clone, graph);
     for (size_t i = 0; whole && i < graph->count; i++) whole = copy_node(clone, graph->nodes[i]);
     for (size_t i = 0; whole && i < graph->count; i++)
         for (size_t j = 0; whole && j < graph->nodes[i]->count; j++)

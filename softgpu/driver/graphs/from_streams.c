@@ -52,7 +52,7 @@ CUAPI cuStreamGetCaptureInfo_v3(CUstream stream, int *status, uint64_t *id, CUgr
     if (id) *id = state.id;
     if (graph) *graph = state.graph;
     if (after) *after = state.after;
-    if (edges) *edges = NULL;
+    if (edges && !(*edges = capture_edges(stream))) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     if (count) *count = state.count;
     return CUDA_SUCCESS;
 }

@@ -39,8 +39,13 @@ static CUresult compare(const Graph *old, const Graph *new, UpdateResult *how)
     return CUDA_SUCCESS;
 }
 
-static CUresult take_over(Graph *old, const Graph *new)
+/* What the new one owns, too: it goes with what the old one owned. */
+static CUresult take_over(Graph *old, Graph *new)
 {
+    Owned *owned = new->owned;
+    size_t count = new->owned_count, room = new->owned_room;
+    new->owned = old->owned, new->owned_count = old->owned_count, new->owned_room = old->owned_room;
+    old->owned = owned, old->owned_count = count, old->owned_room = room;
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; !result && i < new->count; i++) {
         Node *was = old->nodes[i];

@@ -64,8 +64,10 @@ class Streams:
         """What the stream's next node follows, and the graph that it is in."""
         status, ident, graph = c_int(), c_uint64(), c_void_p()
         after, count = ctypes.POINTER(c_void_p)(), c_size_t()
+        edges = ctypes.POINTER(c_uint64)()
         self.driver.call("cuStreamGetCaptureInfo_v3", stream, byref(status), byref(ident),
-                         byref(graph), byref(after), None, byref(count))  # fmt: skip
+                         byref(graph), byref(after), byref(edges), byref(count))  # fmt: skip
+        assert edges[: count.value] == [0] * count.value  # as they are by default
         return after[: count.value], graph
 
     def set(self, stream, address, value, count=32):
