@@ -16,6 +16,7 @@ GROUPS = {  # a page is in the first that names it
         "softgpu/README",
         "docs/experiments",
         "docs/take_it_with_you",
+        "docs/for_maintainers",
         "docs/elsewhere",
         "docs/streams",
         "docs/debugging",

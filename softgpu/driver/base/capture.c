@@ -232,15 +232,14 @@ CUresult capture_follow(CUstream stream, const CUgraphNode *nodes, size_t count,
 
 void capture_forget(void *handle)
 {
+    static char gone;
     if (none()) return;
     Front *front;
     pthread_mutex_lock(&mutex);
     Capture *capture = find(handle, &front);
     if (capture && capture->origin == handle) drop_with_graph(capture);
-    else if (capture) {
-        capture->invalid |= !front->is_event;
-        front_drop(capture, front);
-    }
+    else if (capture && front->is_event) front_drop(capture, front);
+    else if (capture) front->handle = &gone; /* what it was asked for must still be joined */
     pthread_mutex_unlock(&mutex);
 }
 

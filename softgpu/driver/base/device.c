@@ -146,6 +146,7 @@ static const struct {
     {120, 1}, /* clusters */
     {125, 1}, /* events of several processes */
     {126, MEMORY_DOMAINS},
+    {127, 1}, /* tensor maps */
     {144, 1}, /* pools of the host's memory: here */
 };
 

@@ -1,6 +1,7 @@
 """Other clients than PyCUDA, and PyCUDA outside of the course: the example project of docs/."""
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -51,6 +52,21 @@ def test_the_example_passes(client, way, tmp_path):
     shutil.copy(EXAMPLE / f"test_{client}.py", tmp_path)
     status, said = run_pytest(tmp_path, way)
     assert status == 0 and " passed" in said and "skipped" not in said, said
+
+
+def test_a_list_of_failing_tests_is_kept_as_the_page_for_maintainers_says(tmp_path):
+    page = (ROOT / "docs/for_maintainers.md").read_text()
+    (conftest,) = re.findall(r"```python\n(from pathlib.*?)```", page, re.DOTALL)
+    (tmp_path / "conftest.py").write_text(conftest)
+    tests = "def test_wrong():\n    assert False\n\n\ndef test_right():\n    pass\n"
+    (tmp_path / "test_it.py").write_text(tests)
+    names = tmp_path / "softgpu_fails.txt"
+    names.write_text("test_it.py::test_wrong\n")
+    assert run_pytest(tmp_path, "--softgpu")[0] == 0
+    assert run_pytest(tmp_path)[0] == 1  # the list is the software GPU's
+    names.write_text("test_it.py::test_wrong\ntest_it.py::test_right\n")
+    status, said = run_pytest(tmp_path, "--softgpu")
+    assert status == 1 and "XPASS(strict)" in said
 
 
 FAULTY = """

@@ -399,7 +399,23 @@ def test_a_stream_that_goes_ends_its_capture(driver, streams, numbers):
     streams.wait(other, streams.record(stream))
     driver.call("cuStreamDestroy_v2", stream)
     assert streams.status(other) == NOT_CAPTURING
-    with invalidated(driver, streams, other):
-        third = streams.new()
-        streams.wait(third, streams.record(other))
-        driver.call("cuStreamDestroy_v2", third)
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_a_stream_may_go_whose_work_is_joined(driver, streams, numbers, joined):
+    stream, other = streams.begin(streams.new()), streams.new()
+    streams.wait(other, streams.record(stream))
+    assert streams.set(other, numbers, 1) == 0
+    if joined:
+        streams.wait(stream, streams.record(other))
+    driver.call("cuStreamDestroy_v2", other)
+    assert streams.set(stream, numbers, 2) == 0
+    graph = c_void_p()
+    asked = stream, byref(graph)
+    assert driver.raw("cuStreamEndCapture", *asked) == (0 if joined else UNJOINED)
+    if joined:
+        count = c_size_t()
+        driver.call("cuGraphGetNodes", graph, None, byref(count))
+        assert count.value == 2
+        driver.call("cuGraphDestroy", graph)
+
