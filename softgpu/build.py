@@ -29,7 +29,7 @@ KIND = os.environ.get("SOFTGPU_BUILD", "")
 LIBRARY = (DRIVER.parents[1] / f"build/driver-{KIND}" if KIND else DRIVER) / "libcuda.so.1"
 SONAME = LIBRARY.name
 BARE = LIBRARY.with_name("libcuda.bare.so")
-"""What is called libcuda.so, without a version, by those who open it: empty, and needs the driver."""
+"""What is libcuda.so, without a version, for those who open it: empty, and needs the driver."""
 COMPILERS = ("gcc", "cc", "clang")
 # Contracting a*b+c would change results; the rest lets loops over lanes become vector code.
 FLAGS = (

@@ -17,7 +17,8 @@ struct UserObject {
 
 #define NEED_REFERENCES(count)                                                                     \
     if (!(count) || (count) > INT_MAX)                                                             \
-    return fail(CUDA_ERROR_INVALID_VALUE, "%u references: from 1 to %d are possible", (count), INT_MAX)
+    return fail(CUDA_ERROR_INVALID_VALUE, "%u references: from 1 to %d are possible", (count),     \
+                INT_MAX)
 
 static void release(UserObject *object, size_t count)
 {

@@ -240,3 +240,19 @@ def test_copies_find_out_where_memory_is(driver):
     driver.call("cuStreamDestroy_v2", stream)
     driver.free(first)
     driver.free(second)
+
+
+def test_a_tensor_map_gets_another_address_wherever_it_lies(driver):
+    first, second = driver.allocate(4096), driver.allocate(4096)
+    room = ctypes.create_string_buffer(512)
+    odd = -(-ctypes.addressof(room) // 64) * 64 + 16
+    maps = c_void_p(odd), c_void_p(odd + 128)
+    shape = (c_uint64 * 1)(1024), (c_uint64 * 1)(4), (c_uint * 1)(64), (c_uint * 1)(1)
+    for target, address in zip(maps, (first, second)):
+        driver.call("cuTensorMapEncodeTiled", target, 7, 1, c_uint64(address), *shape, 0, 0, 0, 0)
+    before, wanted = (ctypes.string_at(one.value, 128) for one in maps)
+    driver.call("cuTensorMapReplaceAddress", maps[0], c_void_p(second))
+    assert ctypes.string_at(maps[0].value, 128) == wanted != before
+    assert driver.raw("cuTensorMapReplaceAddress", None, c_void_p(second)) == INVALID_VALUE
+    driver.free(first)
+    driver.free(second)

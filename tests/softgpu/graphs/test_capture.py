@@ -418,4 +418,3 @@ def test_a_stream_may_go_whose_work_is_joined(driver, streams, numbers, joined):
         driver.call("cuGraphGetNodes", graph, None, byref(count))
         assert count.value == 2
         driver.call("cuGraphDestroy", graph)
-

@@ -1,4 +1,4 @@
-"""User objects: references that a program and its graphs hold, and what is called after the last."""
+"""User objects: who holds references to them, and what is called after the last is gone."""
 
 from ctypes import byref, c_size_t, c_void_p
 
