@@ -57,11 +57,15 @@ def _contexts():
 
 def rank_of(x):
     """The device that an array lies on."""
-    driver, rank = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
-    address = ctypes.c_uint64(int(x.gpudata))
-    if driver.cuPointerGetAttribute(ctypes.byref(rank), DEVICE_ORDINAL, address):
+    rank, address = ctypes.c_int(), ctypes.c_uint64(int(x.gpudata))
+    if _driver().cuPointerGetAttribute(ctypes.byref(rank), DEVICE_ORDINAL, address):
         raise ValueError(f"an array at {address.value:#x} is in no device's memory")
     return rank.value
+
+
+@cache
+def _driver():
+    return ctypes.CDLL("libcuda.so.1")
 
 
 @cache

@@ -1,26 +1,57 @@
 """Operations of several devices, each of which holds one array, or of several processes."""
 
 from .. import ranks
-from . import processes
-from .launch import address, cuda
+from . import processes, together
+from .launch import Form, Kept, address, cuda, workspace
 from .reduce import WIDE
 from .shares import check_share, queue_sum, share_of_rows, shares
 
-from pycuda.gpuarray import GPUArray  # isort: skip
-
 __all__ = ["all_gather", "all_reduce", "broadcast", "reduce_scatter"]
 
+forms = Kept()
 
-def all_reduce(arrays, comm=None):
+
+def all_reduce(arrays, comm=None, out=None):
     """The sum of arrays, one on each device, on each of these devices: of one type and shape.
 
     Terms are added in the order of the arrays: results have the same bits, and every run's.
+    out: arrays that get the sums, one on each of the devices, and none of the terms.
     With a communicator of mpi4py, in every process: its own array, and the sum of all."""
     if comm is not None:
+        if out is not None:
+            raise TypeError("all_reduce over a communicator gives a new array: leave out away")
         return processes.all_reduce(arrays, comm)
     places = _places(arrays, WIDE)
+    if out is None:
+        shape, dtype = arrays[0].shape, arrays[0].dtype
+        sums = [_new(rank, shape, dtype, x) for rank, x in zip(places, arrays, strict=True)]
+    else:
+        sums = _checked_out(out, arrays, places)
+    if together.AT_ONCE:
+        together.add(places, arrays, sums)
+    else:
+        _add_in_steps(places, arrays, sums)
+    return sums
+
+
+def _checked_out(out, arrays, places):
+    """Arrays for the sums, on the devices of the terms."""
+    sums = list(out)
+    if _places(sums, WIDE) != places:
+        raise ValueError(f"out: expected an array on each of the devices {places}, in this order")
+    if (sums[0].shape, sums[0].dtype) != (arrays[0].shape, arrays[0].dtype):
+        raise ValueError(
+            f"out has arrays of {sums[0].dtype} and shape {sums[0].shape}: expected"
+            f" {arrays[0].dtype} and {arrays[0].shape}, as the terms have"
+        )
+    if any(address(a) == address(b) for a, b in zip(arrays, sums, strict=True)):
+        raise ValueError("out: expected other arrays than the terms, which all devices read")
+    return sums
+
+
+def _add_in_steps(places, arrays, sums):
+    """One after another: each device's share, then copies of the others' shares."""
     itemsize = arrays[0].dtype.itemsize
-    sums = [_new(rank, arrays[0].shape, arrays[0].dtype) for rank in places]
     parts = shares(arrays[0], len(arrays))
     ranks.meet(places)
     for rank, out, (first, end) in zip(places, sums, parts, strict=True):
@@ -33,7 +64,6 @@ def all_reduce(arrays, comm=None):
                     start = first * itemsize
                     _copy(places[mine], out, start, sums[number], start, (end - first) * itemsize)
         ranks.meet(places)
-    return sums
 
 
 def reduce_scatter(arrays, comm=None):
@@ -104,9 +134,13 @@ def _places(arrays, types=None):
     return places
 
 
-def _new(rank, shape, dtype):
+def _new(rank, shape, dtype, like=None):
+    """A new array on a device. like: one that lies there already, whose pool is used."""
+    form = forms.get((shape, dtype))
+    if form is None:
+        form = forms[shape, dtype] = Form(shape, dtype)
     with ranks.on(rank):
-        return GPUArray(shape, dtype)
+        return form.new(like, workspace(None).pool)
 
 
 def _copy(rank, to, to_byte, x, from_byte, nbytes):

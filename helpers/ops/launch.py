@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 MOST_KEPT = 4096  # calls of different kinds
-MOST_ADDRESSES = 17  # that a call takes at once: an array of each of 16 devices, and the result
+MOST_ADDRESSES = 49  # that a call takes at once: three of each of 16 devices, and one more
 SHARED_UNASKED = 48 << 10  # bytes of shared memory that a launch gets without more ado
 POOLED_BYTES = 1 << 28  # longer results come from the driver and go back to it
 
@@ -107,11 +107,12 @@ class Form:
         self.attributes, self.nbytes = vars(sample), sample.nbytes
 
     def new(self, like, pool):
-        """A new array, with memory from where `like` has its own, or else from the pool."""
+        """A new array, with memory from where `like` has its own, or else from the pool. like:
+        an array of the current context, or None."""
         # What GPUArray's constructor leaves, without its way there: 2 µs less.
         result = GPUArray.__new__(GPUArray)
         result.__dict__.update(self.attributes)
-        if like.allocator is not cuda.mem_alloc:
+        if like is not None and like.allocator is not cuda.mem_alloc:
             result.allocator = like.allocator
         elif self.nbytes <= POOLED_BYTES:
             result.allocator = pool

@@ -7,7 +7,7 @@ from .arrays import check, is_contiguous
 from .launch import Kept, KernelCall, ceil_divide, context
 from .reduce import WIDE
 
-__all__ = ["check_share", "queue_sum", "share_of_rows", "shares"]
+__all__ = ["check_share", "queue_sum", "share_of", "share_of_rows", "shares"]
 
 ONE_SHOT_BYTES = 1 << 18  # longer arrays go over the links twice in parts, not as often as ranks
 BLOCK, MOST_BLOCKS = 256, 1024
@@ -27,9 +27,14 @@ def shares(x, ranks):
     """Which elements each rank adds up: from and to. All of a short array, their part of a long."""
     if x.nbytes <= ONE_SHOT_BYTES:
         return [(0, x.size)] * ranks
-    line = LINE // x.dtype.itemsize
-    share = ceil_divide(x.size, ranks * line) * line
+    share = share_of(x, ranks)
     return list(pairwise(min(number * share, x.size) for number in range(ranks + 1)))
+
+
+def share_of(x, ranks):
+    """How many elements a rank's share has, if not cut short: whole lines of memory."""
+    line = LINE // x.dtype.itemsize
+    return ceil_divide(x.size, ranks * line) * line
 
 
 def share_of_rows(x, ranks):

@@ -1,0 +1,116 @@
+"""All-reduce by one launch for each device. The launches run at the same time and wait for each
+other: cuda_src/ranks/packets.cu for short arrays, push.cu for long ones."""
+
+import atexit
+import gc
+import os
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+
+import numpy as np
+
+from .. import autoinit, ranks
+from .launch import Kept, KernelCall, address, ceil_divide, cuda, multiprocessors
+from .reduce import WIDE
+from .shares import share_of
+
+__all__ = ["AT_ONCE", "add", "team"]
+
+AT_ONCE = not autoinit.is_software and os.environ.get("CUDA_LAUNCH_BLOCKING", "0") == "0"
+"""Whether launches on several devices run at the same time. Where they don't, one plays all."""
+
+PACKET_BYTES = 1 << 18  # over a link, at most: longer arrays are pushed
+BLOCK = 256
+PACKET_BLOCKS, PUSH_BLOCKS = 4, 4  # for each multiprocessor, at most
+LINE = 16  # bytes, half of which are an array's
+
+
+class Team:
+    """Devices that add up together, and the memory by which their launches find each other."""
+
+    def __init__(self, places, at_once):
+        self.places, self.turn, self.lock, self.calls = places, 0, Lock(), Kept()
+        count = len(places)
+        self.launches = [(rank, 1) for rank in range(count)] if at_once else [(0, count)]
+        self.lines = ceil_divide(PACKET_BYTES, 8)  # of a sender, in half an inbox
+        self.inboxes, self.flags = [], []
+        for rank in places:
+            with ranks.on(rank):
+                self.blocks = PUSH_BLOCKS * multiprocessors()
+                self.inboxes.append(_zeros(2 * count * self.lines * LINE))
+                self.flags.append(_zeros(2 * count * self.blocks * 4))
+                cuda.Context.synchronize()
+
+    def add(self, arrays, sums):
+        """Queues the sum of arrays, one on each device, into an array on each."""
+        x = arrays[0]
+        starts = [*map(address, arrays), *map(address, sums)]
+        packed = x.nbytes * (len(arrays) - 1) <= PACKET_BYTES
+        aligned = not any(start % 16 for start in starts)
+        key = x.dtype.name, x.size, packed, aligned
+        calls = self.calls.get(key)
+        if calls is None:
+            prepare = self._packets if packed else self._push
+            calls = self.calls[key] = [
+                (self.places[first], prepare(x, aligned, first, plays))
+                for first, plays in self.launches
+            ]
+        told_by = self.inboxes if packed else self.flags
+        starts += map(int, told_by)
+        with self.lock, _no_collection():
+            self.turn += 1
+            for place, call in calls:
+                with ranks.on(place):
+                    call(None, (*starts, self.turn))
+
+    def _packets(self, x, aligned, first, plays):
+        blocks = ceil_divide(x.nbytes, 8 * BLOCK)
+        return self._prepared(
+            "packets", x, {"ALIGNED": int(aligned)}, blocks, PACKET_BLOCKS, self.lines, first, plays
+        )
+
+    def _push(self, x, aligned, first, plays):
+        pack = 16 // x.dtype.itemsize if aligned else 1
+        share = share_of(x, len(self.places))
+        blocks = ceil_divide(share, pack * BLOCK)
+        return self._prepared("push", x, {"PACK": pack}, blocks, PUSH_BLOCKS, share, first, plays)
+
+    def _prepared(self, name, x, choices, blocks, most, number, first, plays):
+        with ranks.on(self.places[first]):
+            choices |= {"T": x.dtype, "Acc": WIDE[x.dtype.name], "RANKS": len(self.places)}
+            grid = min(blocks, most * multiprocessors()), plays
+            numbers = x.size, number, np.int32(first)
+            return KernelCall(f"ranks/{name}.cu", choices, grid, (BLOCK,), *numbers)
+
+
+def _zeros(nbytes):
+    memory = cuda.mem_alloc(nbytes)
+    cuda.memset_d8(memory, 0, nbytes)
+    return memory
+
+
+@contextmanager
+def _no_collection():
+    """Memory that is freed between two launches would wait for the first, and that for the next."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+@cache
+def team(places, at_once=AT_ONCE):
+    """The Team of some devices, a tuple."""
+    return Team(places, at_once)
+
+
+atexit.register(team.cache_clear)  # while there are contexts to give memory back to
+
+
+def add(places, arrays, sums):
+    """Queues the sum of arrays, on these devices, into an array on each of them."""
+    team(tuple(places)).add(arrays, sums)
