@@ -17,7 +17,7 @@ from . import autoinit
 
 import pycuda.driver as cuda  # isort: skip  (autoinit first)
 
-__all__ = ["count", "meet", "on", "rank_of", "stream"]
+__all__ = ["count", "meet", "on", "rank_of", "sender", "stream", "tree"]
 
 DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_...
 
@@ -76,6 +76,13 @@ def stream(rank):
         return cuda.Stream()
 
 
+@cache
+def sender(rank):
+    """Where copies from a device are queued that go on while `stream` does something else."""
+    with on(rank):
+        return cuda.Stream()
+
+
 def meet(numbers):
     """What these devices' streams get next begins once all that any of them has got is done."""
     events = []
@@ -87,3 +94,12 @@ def meet(numbers):
         with on(rank):
             for event in events:
                 stream(rank).wait_for_event(event)
+
+
+def tree(count):
+    """Who takes from whom in an all-reduce in a tree: steps, of (rank, other, adds) each."""
+    apart = [1 << level for level in range((count - 1).bit_length())]
+    up = [
+        [(rank, rank + gap, True) for rank in range(0, count - gap, 2 * gap)] for gap in apart
+    ]
+    return up + [[(other, rank, False) for rank, other, _ in step] for step in reversed(up)]

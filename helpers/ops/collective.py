@@ -2,11 +2,15 @@
 
 from .. import ranks
 from . import processes, together
-from .launch import Form, Kept, address, cuda, workspace
+from .launch import Form, Kept, address, ceil_divide, cuda, workspace
+from .product import matmul
 from .reduce import WIDE
 from .shares import check_share, queue_sum, share_of_rows, shares
 
-__all__ = ["all_gather", "all_reduce", "broadcast", "reduce_scatter"]
+__all__ = ["all_gather", "all_reduce", "broadcast", "reduce_scatter", "split_matmul"]
+
+PIECES = 8  # of a device's rows of a product, each of which is sent while the next is multiplied
+TILE_ROWS = 128  # of a product: pieces are whole tiles
 
 forms = Kept()
 
@@ -113,6 +117,42 @@ def broadcast(x, devices=None, comm=None, root=0):
     return copies
 
 
+def split_matmul(parts, factors, dtype=None):
+    """The product, on each of several devices, of a matrix whose rows lie in parts on them, in this
+    order, with a matrix that each of them has. dtype: as matmul takes it.
+
+    A device multiplies its rows piece by piece, and sends each while it multiplies the next."""
+    places = _places(parts)
+    if parts[0].ndim != 2 or factors[0].ndim != 2 or _places(factors) != places:
+        raise ValueError("split_matmul: expected two matrices on each device, in the same order")
+    rows = parts[0].shape[0]
+    height = ceil_divide(rows, PIECES * TILE_ROWS) * TILE_ROWS
+    made, wholes = [], None
+    ranks.meet(places)
+    for begin in range(0, rows, height):
+        for number, rank in enumerate(places):
+            with ranks.on(rank):
+                piece = parts[number][begin : begin + height]
+                made.append(matmul(piece, factors[number], ranks.stream(rank), dtype))
+                _follow(ranks.sender(rank), ranks.stream(rank))
+            if wholes is None:
+                shape = rows * len(places), made[0].shape[1]
+                wholes = [_new(place, shape, made[0].dtype) for place in places]
+            start = (number * rows + begin) * made[-1].strides[0]
+            for whole in wholes:
+                _copy(rank, whole, start, made[-1], 0, made[-1].nbytes, ranks.sender(rank))
+    for rank in places:
+        with ranks.on(rank):
+            _follow(ranks.stream(rank), ranks.sender(rank))
+    ranks.meet(places)
+    return wholes
+
+
+def _follow(stream, other):
+    """What a stream of the current context gets next begins once another's work so far is done."""
+    stream.wait_for_event(cuda.Event(cuda.event_flags.DISABLE_TIMING).record(other))
+
+
 def _places(arrays, types=None):
     """The devices that arrays lie on: each on another, all of one shape and type."""
     if not arrays:
@@ -143,12 +183,12 @@ def _new(rank, shape, dtype, like=None):
         return form.new(like, workspace(None).pool)
 
 
-def _copy(rank, to, to_byte, x, from_byte, nbytes):
+def _copy(rank, to, to_byte, x, from_byte, nbytes, stream=None):
     """Queues a copy on a device, of memory wherever it is."""
     if nbytes:
         with ranks.on(rank):
             start, end = address(x) + from_byte, address(to) + to_byte
-            cuda.memcpy_dtod_async(end, start, nbytes, ranks.stream(rank))
+            cuda.memcpy_dtod_async(end, start, nbytes, stream or ranks.stream(rank))
 
 
 def _sum(rank, arrays, out, first, count):
