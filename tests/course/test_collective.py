@@ -185,3 +185,74 @@ for n in 1, 3, 70001:
 print("done")
 """
     assert told(STEPS + look, devices) == ["done"]
+
+
+@pytest.mark.parametrize("devices", ["1", "2", "5"])
+def test_steps_of_a_tree_leave_sums_everywhere(devices):
+    """Of pairs, then of pairs of pairs, with the same bits on each rank."""
+    look = """
+step_of = load("ranks/tree.cu")
+for n in 1, 70001:
+    numbers = drawn(n)
+    arrays, wanted = placed(numbers), list(numbers)
+    for step in ranks.tree(count):
+        for rank, other, adds in step:
+            wanted[rank] = wanted[rank] + wanted[other] if adds else wanted[other]
+            with ranks.on(rank):
+                arguments = arrays[other], arrays[rank], np.int64(n), np.int32(adds)
+                if n == 1:
+                    before = arrays[rank].get()
+                    assert not xray.sanitize(step_of[rank], *arguments, grid=2, block=64)
+                    arrays[rank].set(before)
+                step_of[rank](*arguments, grid=(7, 1), block=(64, 1, 1))
+    near = sum(abs(x) for x in numbers) * count * 2.0**-23
+    assert (abs(wanted[0] - sum(x.astype(float) for x in numbers)) <= near).all()
+    for x in arrays:
+        assert x.get().tobytes() == wanted[0].tobytes()
+print("done")
+"""
+    assert told(STEPS + look, devices) == ["done"]
+
+
+@pytest.mark.parametrize("devices", ["1", "2", "4"])
+def test_launches_that_wait_for_each_other_add_in_order(devices):
+    """As GPUs do it, each with a launch of its own; here one plays all ranks. Inboxes and flags
+    serve again, also for arrays that are shorter or longer than those before."""
+    look = """
+from helpers.ops import together
+places = range(count)
+assert not together.AT_ONCE
+together.PACKET_BYTES = 1 << 12
+for turn, dtype in enumerate((np.float16, np.float32, np.float64, np.int32)):
+    for n in 3, 5001, 301:
+        numbers = drawn(n + turn % 2, dtype=dtype)
+        arrays = [x[turn % 2 :] for x in placed(numbers)]  # aligned, or not
+        numbers = [x[turn % 2 :] for x in numbers]
+        sums = placed([np.full(n, 77, dtype)] * count)
+        together.add(places, arrays, sums)
+        for rank, out in enumerate(sums):
+            assert out.get().tobytes() == in_order(numbers).tobytes(), (dtype, n, rank)
+        assert all((x.get() == y).all() for x, y in zip(arrays, numbers))
+print(*sorted({packed for _, _, packed, _ in together.team(tuple(places)).calls}))
+"""
+    assert told(STEPS + look, devices) == ["True" if devices == "1" else "False True"]
+
+
+@pytest.mark.parametrize("step, tells", [("packets", 64), ("push", 2)])
+def test_launches_that_wait_for_each_other_are_clean(step, tells):
+    """Nothing is touched outside of arrays, and nothing is read before it is there."""
+    look = f"""
+n, blocks, aligned = 130, 2, "ALIGNED" if "{step}" == "packets" else "PACK"
+kernel = load("ranks/{step}.cu", RANKS=count)[0]
+told_by = placed([np.zeros(2 * count * blocks * {tells} * 4, np.uint32)] * count)
+for turn in 1, 2:
+    numbers = drawn(n)
+    arrays, sums = placed(numbers), placed([np.full(n, np.nan, np.float32)] * count)
+    every = [int(x.gpudata) for x in (*arrays, *sums, *told_by)]
+    number = 65 if "{step}" == "packets" else 64
+    arguments = np.array([*every, turn], np.uint64), np.int64(n), np.int64(number), np.int32(0)
+    print(*xray.sanitize(kernel, *arguments, grid=(blocks, count), block=32))
+    for out in sums:
+        assert out.get().tobytes() == in_order(numbers).tobytes()
+"""
+    assert told(STEPS + look) == ["", ""]
