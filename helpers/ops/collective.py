@@ -2,6 +2,7 @@
 
 from .. import ranks
 from . import processes, together
+from .arrays import signature
 from .launch import Form, Kept, address, ceil_divide, cuda, workspace
 from .product import matmul
 from .reduce import WIDE
@@ -12,7 +13,7 @@ __all__ = ["all_gather", "all_reduce", "broadcast", "reduce_scatter", "split_mat
 PIECES = 8  # of a device's rows of a product, each of which is sent while the next is multiplied
 TILE_ROWS = 128  # of a product: pieces are whole tiles
 
-forms = Kept()
+forms, known = Kept(), Kept()
 
 
 def all_reduce(arrays, comm=None, out=None):
@@ -155,6 +156,21 @@ def _follow(stream, other):
 
 def _places(arrays, types=None):
     """The devices that arrays lie on: each on another, all of one shape and type."""
+    kinds = types is None, *map(signature, arrays)
+    if kinds not in known:
+        _check_kinds(arrays, types)
+        known[kinds] = True
+    places = tuple(map(ranks.rank_of, arrays))
+    for number, place in enumerate(places):
+        if place in places[:number]:
+            raise ValueError(
+                f"arrays {places.index(place)} and {number} lie on device {place}: expected each on"
+                " another; make them in `with ranks.on(rank)`"
+            )
+    return places
+
+
+def _check_kinds(arrays, types):
     if not arrays:
         raise ValueError("expected an array for each device, got none")
     for number, x in enumerate(arrays):
@@ -164,14 +180,6 @@ def _places(arrays, types=None):
                 f"array {number} is {x.dtype} of shape {x.shape}, array 0 is {arrays[0].dtype} of"
                 f" shape {arrays[0].shape}: expected arrays of one kind"
             )
-    places = [ranks.rank_of(x) for x in arrays]
-    for number, place in enumerate(places):
-        if place in places[:number]:
-            raise ValueError(
-                f"arrays {places.index(place)} and {number} lie on device {place}: expected each on"
-                " another; make them in `with ranks.on(rank)`"
-            )
-    return places
 
 
 def _new(rank, shape, dtype, like=None):

@@ -4,7 +4,6 @@ other: cuda_src/ranks/packets.cu for short arrays, push.cu for long ones."""
 import atexit
 import gc
 import os
-from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 
@@ -20,9 +19,9 @@ __all__ = ["AT_ONCE", "add", "team"]
 AT_ONCE = not autoinit.is_software and os.environ.get("CUDA_LAUNCH_BLOCKING", "0") == "0"
 """Whether launches on several devices run at the same time. Where they don't, one plays all."""
 
-PACKET_BYTES = 1 << 18  # over a link, at most: longer arrays are pushed
+PACKET_BYTES = 1 << 20  # of arrays sent to all others, at most: longer ones are pushed
 BLOCK = 256
-PACKET_BLOCKS, PUSH_BLOCKS = 4, 4  # for each multiprocessor, at most
+PACKET_BLOCKS, PUSH_BLOCKS = 8, 1  # for each multiprocessor, at most
 LINE = 16  # bytes, half of which are an array's
 
 
@@ -33,14 +32,15 @@ class Team:
         self.places, self.turn, self.lock, self.calls = places, 0, Lock(), Kept()
         count = len(places)
         self.launches = [(rank, 1) for rank in range(count)] if at_once else [(0, count)]
-        self.lines = ceil_divide(PACKET_BYTES, 8)  # of a sender, in half an inbox
-        self.inboxes, self.flags = [], []
+        self.lines = ceil_divide(PACKET_BYTES, 8 * max(count - 1, 1))  # of a sender, in half an inbox
+        self.memory = []
         for rank in places:
             with ranks.on(rank):
-                self.blocks = PUSH_BLOCKS * multiprocessors()
-                self.inboxes.append(_zeros(2 * count * self.lines * LINE))
-                self.flags.append(_zeros(2 * count * self.blocks * 4))
+                flags = 2 * count * PUSH_BLOCKS * multiprocessors()
+                sizes = 2 * count * self.lines * LINE, 4 * flags
+                self.memory.append([_zeros(nbytes) for nbytes in sizes])
                 cuda.Context.synchronize()
+        self.inboxes, self.flags = (list(map(int, all)) for all in zip(*self.memory, strict=True))
 
     def add(self, arrays, sums):
         """Queues the sum of arrays, one on each device, into an array on each."""
@@ -48,21 +48,31 @@ class Team:
         starts = [*map(address, arrays), *map(address, sums)]
         packed = x.nbytes * (len(arrays) - 1) <= PACKET_BYTES
         aligned = not any(start % 16 for start in starts)
-        key = x.dtype.name, x.size, packed, aligned
+        key = x.dtype, x.size, packed, aligned
         calls = self.calls.get(key)
         if calls is None:
             prepare = self._packets if packed else self._push
             calls = self.calls[key] = [
-                (self.places[first], prepare(x, aligned, first, plays))
+                (ranks.on(self.places[first]), prepare(x, aligned, first, plays))
                 for first, plays in self.launches
             ]
-        told_by = self.inboxes if packed else self.flags
-        starts += map(int, told_by)
-        with self.lock, _no_collection():
-            self.turn += 1
+        starts += self.inboxes if packed else self.flags
+        with self.lock:
+            self._launch(calls, starts)
+
+    def _launch(self, calls, starts):
+        """All devices' launches: no memory is freed in between, which would wait for the first
+        launch, which waits for the next."""
+        self.turn += 1
+        collects = gc.isenabled()
+        gc.disable()
+        try:
             for place, call in calls:
-                with ranks.on(place):
+                with place:
                     call(None, (*starts, self.turn))
+        finally:
+            if collects:
+                gc.enable()
 
     def _packets(self, x, aligned, first, plays):
         blocks = ceil_divide(x.nbytes, 8 * BLOCK)
@@ -88,18 +98,6 @@ def _zeros(nbytes):
     memory = cuda.mem_alloc(nbytes)
     cuda.memset_d8(memory, 0, nbytes)
     return memory
-
-
-@contextmanager
-def _no_collection():
-    """Memory that is freed between two launches would wait for the first, and that for the next."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 @cache
