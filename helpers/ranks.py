@@ -109,7 +109,5 @@ def meet(numbers):
 def tree(count):
     """Who takes from whom in an all-reduce in a tree: steps, of (rank, other, adds) each."""
     apart = [1 << level for level in range((count - 1).bit_length())]
-    up = [
-        [(rank, rank + gap, True) for rank in range(0, count - gap, 2 * gap)] for gap in apart
-    ]
+    up = [[(rank, rank + gap, True) for rank in range(0, count - gap, 2 * gap)] for gap in apart]
     return up + [[(other, rank, False) for rank, other, _ in step] for step in reversed(up)]

@@ -26,6 +26,7 @@ from pathlib import Path
 import bench_attention
 import bench_elementwise
 import bench_products
+import bench_ranks
 import bench_windows
 import numpy as np
 
@@ -47,7 +48,7 @@ SHAPES_OF = {
     "colsum": [(128, 1048576), (4096, 16384), (65536, 1024), (1048576, 64)],
     "softmax": SHAPES,
 }
-MODULES = bench_elementwise, bench_windows, bench_products, bench_attention
+MODULES = bench_elementwise, bench_windows, bench_products, bench_attention, bench_ranks
 MODULE_OF = {topic: m for m in MODULES for topic in m.TOPICS}
 TOPICS = *SHAPES_OF, *MODULE_OF
 AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
@@ -274,13 +275,19 @@ def main():
         for case, size, moved, runs, check in cases_of(topic):
             speed = read if topic.endswith("sum") else copy
             needed_us = moved / speed / 1e3
-            if MODULE_OF.get(topic) in (bench_products, bench_attention):
+            if topic in bench_ranks.TOPICS:
+                needed_us = bench_ranks.needed_us(topic, size, moved, read)
+            elif MODULE_OF.get(topic) in (bench_products, bench_attention):
                 needed_us = max(
                     needed_us, size / bench_products.multiply_adds_per_us(case.split()[-1])
                 )
             floor = needed_us + empty_us
-            add(topic, case, timed(runs, check), floor, size, moved)
-        figure(topic, [row for row in rows if row["topic"] == topic], autoinit.name)
+            timer = bench_ranks.timed if topic in bench_ranks.TOPICS else timed
+            add(topic, case, timer(runs, check), floor, size, moved)
+        if mine := [row for row in rows if row["topic"] == topic]:
+            figure(topic, mine, autoinit.name)
+    if not rows:
+        raise SystemExit(f"{', '.join(given.topics)}: these are of several GPUs, and there is one")
     with (OUT / "times.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()

@@ -138,7 +138,7 @@ def split_matmul(parts, factors, dtype=None):
                 _follow(ranks.sender(rank), ranks.stream(rank))
             if wholes is None:
                 shape = rows * len(places), made[0].shape[1]
-                wholes = [_new(place, shape, made[0].dtype) for place in places]
+                wholes = [_new(rank, shape, made[0].dtype, x) for rank, x in zip(places, parts)]
             start = (number * rows + begin) * made[-1].strides[0]
             for whole in wholes:
                 _copy(rank, whole, start, made[-1], 0, made[-1].nbytes, ranks.sender(rank))

@@ -32,7 +32,9 @@ class Team:
         self.places, self.turn, self.lock, self.calls = places, 0, Lock(), Kept()
         count = len(places)
         self.launches = [(rank, 1) for rank in range(count)] if at_once else [(0, count)]
-        self.lines = ceil_divide(PACKET_BYTES, 8 * max(count - 1, 1))  # of a sender, in half an inbox
+        self.lines = ceil_divide(
+            PACKET_BYTES, 8 * max(count - 1, 1)
+        )  # of a sender, in half an inbox
         self.memory = []
         for rank in places:
             with ranks.on(rank):
