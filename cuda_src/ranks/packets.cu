@@ -36,10 +36,11 @@ __device__ void send(ulonglong2 *to, Line line, unsigned turn)
 __device__ Line receive(const ulonglong2 *from, unsigned turn)
 {
     unsigned long long a, b;
-    do asm volatile("ld.relaxed.sys.global.v2.b64 {%0, %1}, [%2];"
-                    : "=l"(a), "=l"(b)
-                    : "l"(from)
-                    : "memory");
+    do
+        asm volatile("ld.relaxed.sys.global.v2.b64 {%0, %1}, [%2];"
+                     : "=l"(a), "=l"(b)
+                     : "l"(from)
+                     : "memory");
     while (a >> 32 != turn || b >> 32 != turn);
     uint2 words = {unsigned(a), unsigned(b)};
     return *reinterpret_cast<Line *>(&words);
@@ -55,8 +56,7 @@ __device__ Line load(const T *x, long long line, long long n)
 
 __device__ void store(T *out, long long line, long long n, Line sums)
 {
-    if (ALIGNED && (line + 1) * EACH <= n)
-        reinterpret_cast<Line *>(out)[line] = sums;
+    if (ALIGNED && (line + 1) * EACH <= n) reinterpret_cast<Line *>(out)[line] = sums;
     else
         for (int k = 0; k < EACH && line * EACH + k < n; ++k)
             out[line * EACH + k] = sums.element[k];

@@ -11,6 +11,7 @@
     ops.conv2d(x, weight, bias, padding=1), ops.conv2d_input(...), ops.conv2d_weight(...)
 
     ops.all_reduce(arrays), ops.reduce_scatter(arrays), ops.all_gather(arrays), ops.broadcast(x)
+    ops.split_matmul(parts, factors)         # rows on several devices, the product on all
     ops.all_reduce(x, comm), ops.reduce_scatter(x, comm), ops.all_gather(x, comm)
 
 All work is queued on `stream`. Results are new contiguous arrays, and the same bits every run. An
@@ -41,7 +42,8 @@ from zero and saturated; 0 / 0 is 0.
 their strides say.
 
 Those of arrays are of several devices (helpers.ranks), on each of which lies one of them. With a
-communicator of mpi4py, they are of its processes (helpers.mpi).
+communicator of mpi4py, they are of its processes (helpers.mpi). On GPUs, all_reduce of arrays is
+one launch for each device, which wait for each other.
 
 Kernel, stride, padding and dilation of a window are numbers, or pairs of height and width."""
 

@@ -256,3 +256,61 @@ for turn in 1, 2:
         assert out.get().tobytes() == in_order(numbers).tobytes()
 """
     assert told(STEPS + look) == ["", ""]
+
+
+@pytest.mark.parametrize("fenced", [0, 1])
+def test_devices_exchange_numbers(fenced):
+    """What the latency of a link is measured with. One launch plays both."""
+    look = f"""
+flags = placed([np.zeros(2, np.uint32)] * 2)
+pair = np.array([int(x.gpudata) for x in flags], np.uint64)
+kernel = load("bench/exchange.cu", FENCED={fenced})[0]
+for first, turns in (1, 5), (6, 1):
+    numbers = np.int32(0), np.uint32(first), np.int32(turns)
+    kernel(pair, *numbers, grid=(2, 1), block=(1, 1, 1))
+print(*(x.get() for x in flags))
+"""
+    assert told(STEPS + look, "2") == ["[6 0] [6 0]"]
+
+
+def test_a_split_product_is_everywhere():
+    look = """
+for dtype in np.float32, np.float16:
+    for rows, k, n in (5, 7, 3), (300, 40, 33):
+        a, b = (rng.normal(size=shape).astype(dtype) for shape in ((count, rows, k), (k, n)))
+        wholes = ops.split_matmul(placed(a), placed([b] * count))
+        wide = np.concatenate(a), b
+        want, size = (x.astype(float) @ y for x, y in (wide, map(np.abs, wide)))
+        within = checks.dot_tolerance(want, size, k, dtype)
+        for rank, whole in enumerate(wholes):
+            checks.assert_close(whole.get(), want, within, str(dtype))
+            assert ranks.rank_of(whole) == rank
+            assert whole.get().tobytes() == wholes[0].get().tobytes()
+softgpu.link_bytes()
+wholes = ops.split_matmul(placed(a), placed([b] * count))
+print(*(row[column] for row, column in zip(softgpu.link_bytes(), (1, 0, 0, 0))))
+with ranks.on(1):
+    other = gpuarray.to_gpu(b)
+refused(ops.split_matmul, placed(a), [other] + placed([b] * count)[1:])
+"""
+    lines = told(STEPS + "from helpers import checks\n" + look)
+    assert lines[0] == " ".join(["19800"] * 4)  # 300 rows of 33 halves, to each of the others
+    assert "lie on device 1" in lines[1] and len(lines) == 2
+
+
+def test_sums_go_where_they_are_wanted():
+    look = """
+numbers = drawn(1000)
+arrays, sums = placed(numbers), placed([np.zeros(1000, np.float32)] * count)
+given = ops.all_reduce(arrays, out=sums)
+assert all(a is b for a, b in zip(given, sums))
+assert all((x.get() == in_order(numbers)).all() for x in sums)
+refused(ops.all_reduce, arrays, None, sums[::-1])
+refused(ops.all_reduce, arrays, None, [x[:10] for x in sums])
+refused(ops.all_reduce, arrays, None, arrays)
+refused(ops.all_reduce, arrays[0], "a communicator", sums)
+"""
+    lines = told(STEPS + look)
+    words = "in this order", "as the terms have", "other arrays than the terms", "leave out away"
+    assert len(lines) == len(words)
+    assert all(expected in line for line, expected in zip(lines, words, strict=True))

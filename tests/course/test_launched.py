@@ -27,7 +27,9 @@ OF_ATTENTION = [
         "tensor",
     )
 ]
-OF_RANKS = [f"ranks/{name}.cu" for name in ("one_shot", "ring", "two_shot")]
+OF_RANKS = [
+    f"ranks/{name}.cu" for name in ("one_shot", "packets", "push", "ring", "tree", "two_shot")
+]
 NOT_LAUNCHED = {
     **dict.fromkeys(OF_RANKS, "several devices launch it: test_collective.py"),
     **dict.fromkeys(
@@ -36,6 +38,7 @@ NOT_LAUNCHED = {
     ),
     **dict.fromkeys(BY_WARPGROUPS, "ops.matmul and ops.conv2d choose it: test_gemm.py"),
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
+    "bench/exchange.cu": "several devices launch it: test_collective.py",
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
@@ -43,6 +46,7 @@ NOT_COUNTED = {
     **dict.fromkeys(OF_ATTENTION + BY_WARPGROUPS + OF_RANKS, "no GPU has counted it yet"),
     "softmax/cluster.cu": "no GPU has counted it yet",
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
+    "bench/exchange.cu": "what it counts is time",
     "bench/wait.cu": "what it counts is time",
     **dict.fromkeys(
         OF_HALVES, "what it is told follows from the sizes in ways of ops.conv2d's own"
