@@ -22,7 +22,7 @@ class Link:
     gb_per_s: float  # in each direction, as loads reach it in both at once
     hand_over_us: float  # until a value is seen behind a fence
     start_us: float  # a call whose array has next to no bytes: the launch, and one way
-    memory_gb_per_s: float  # copies within a device
+    memory_gb_per_s: float  # loads within a device
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def recorded():
         int(load["size"]) / float(load["median_us"]) / 1e3,
         per_turn("hand over behind a fence"),
         float(shortest["median_us"]),
-        float(shortest["copy_gb_s"]),
+        float(shortest["read_gb_s"]),
     )
 
 
