@@ -192,7 +192,8 @@ def _all_reduce_of(nbytes, torch):
     def check(who, got):
         for rank, x in enumerate(got):
             found = x.get().reshape(-1, want.size)
-            checks.assert_close(found, np.broadcast_to(want, found.shape), within, f"{who}, {rank}")
+            checks.assert_close(found[0], want, within, f"{who}, {nbytes} bytes, device {rank}")
+            assert (found == found[0]).all(), f"{who}, {nbytes} bytes, device {rank}: terms repeat"
             with ranks.on(rank):
                 x.fill(0)
         _finish()
