@@ -5,6 +5,8 @@ and the longest chain of additions that one value goes through, and is never tun
 
 import numpy as np
 
+from . import float8
+
 __all__ = [
     "Guarded",
     "assert_close",
@@ -12,6 +14,7 @@ __all__ = [
     "attention",
     "attention_gradients",
     "dot_tolerance",
+    "float8_tolerance",
     "prod_tolerance",
     "operand",
     "roundoff",
@@ -73,6 +76,25 @@ def dot_tolerance(want, size, count, dtype, accumulator=None):
     return error + roundoff(dtype) * (np.abs(on_host(want)) + error) + smallest / 2
 
 
+def float8_tolerance(a, b, kind, together=None):
+    """The largest error of a @ b, matrices of the values of 8-bit floats, by Hopper's warpgroups.
+
+    An instruction cuts 32 products and what they are added to at 2^-13 of the largest, or of what
+    its exponent says where a number is subnormal, and their sum at 2^-13. together: instructions
+    that add to one sum, which is then added to others as a float; None: all that there are."""
+    a, b = (on_host(x).astype(float) for x in (a, b))
+    each, error, size = 32, 0, np.abs(a) @ np.abs(b)
+    for first in range(0, a.shape[-1], each):
+        if first % (each * (together or a.shape[-1])) == 0:
+            total, so_far = 0, 0
+        columns, rows = a[..., first : first + each], b[..., first : first + each, :]
+        most = [np.maximum(np.abs(x), float8.LEAST_NORMAL[kind]) for x in (columns, rows)]
+        largest = most[0].max(-1, keepdims=True) * most[1].max(-2, keepdims=True)
+        added = (each + 2) * 2.0**-13 * np.maximum(largest, np.abs(total) + so_far)
+        total, so_far, error = total + columns @ rows, so_far + added, error + added
+    return error + gamma(-(-a.shape[-1] // each) + 1, "float32") * (size + error)
+
+
 def operand(x, kind):
     """Float32 numbers as operands of a kind of ops.matmul: as they lie in memory; their values."""
     x = on_host(x)
@@ -81,6 +103,9 @@ def operand(x, kind):
         return bits, widened(bits)
     if kind == "tf32":
         return x, (x.view(np.uint32) >> 13 << 13).view(np.float32)
+    if kind in float8.LARGEST:
+        made = float8.bits(x, kind)
+        return made, float8.numbers(made, kind)
     made = (30 * x).clip(-128, 127).astype(np.int8) if kind == "int8" else x.astype(kind)
     return made, made
 

@@ -5,6 +5,9 @@
 // along k. STAGES of them have room. A warpgroup for each 64 rows multiplies what has come. Barriers say which
 // stages are full, and which are empty: read by all warpgroups.
 //
+// Of floats of 8 bits, the tensor cores keep 13 bits of a sum. So they sum up a stage's products only, of APART
+// columns at a time, and these sums are added as floats, while another warpgroup's products go on. 0: no such care.
+//
 // Results go through shared memory, so that a lane has EIGHT neighbours of a row: results(tile).store(row, column,
 // Packed<float, EIGHT>). Launch as many blocks as there are multiprocessors, or tiles, of block_of(ROWS) threads
 // with STAGES * (ROWS + COLUMNS) * 128 + ROWS / 16 * PATCH_BYTES bytes of shared memory.
@@ -70,12 +73,40 @@ __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2
     }
 }
 
+// Begins sum = a * b, or sum + a * b if it `adds`, of a stage's 128 bytes along k.
+template <typename T, bool A_ALONG_K, bool B_ALONG_K, int COUNT>
+__device__ void multiply_stage(float (&sum)[COUNT], unsigned a, unsigned b, bool adds)
+{
+    constexpr int PANEL = LINE / sizeof(T) * LINE;
+    begin_products();
+#pragma unroll
+    for (int n = 0; n < LINE / STEP; ++n)
+        multiply_add<A_ALONG_K, B_ALONG_K>(
+            sum, described(a + n * (A_ALONG_K ? STEP : HIGH * LINE), PANEL),
+            described(b + n * (B_ALONG_K ? STEP : HIGH * LINE), PANEL), adds || n > 0, T());
+    close_products();
+}
+
+// The same, to the end: products in sums of their own, which are then added.
+template <typename T, int APART, int COUNT>
+__device__ void add_apart(float (&sum)[COUNT], unsigned a, unsigned b, bool adds)
+{
+#pragma unroll
+    for (int first = 0; first < COUNT; first += APART / 2) {
+        float part[APART / 2];
+        multiply_stage<T, true, true>(part, a, b + first * 2 * LINE, false);
+        wait_for_products<0>();
+#pragma unroll
+        for (int i = 0; i < APART / 2; ++i)
+            sum[first + i] = (adds ? sum[first + i] : 0) + part[i];
+    }
+}
+
 template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_ALONG_K,
-          typename Copy, typename Results>
+          int APART = 0, typename Copy, typename Results>
 __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results)
 {
     constexpr int GROUPS = ROWS / GROUP_ROWS, OF_A = ROWS * LINE, STAGE = OF_A + COLUMNS * LINE;
-    constexpr int PANEL = LINE / sizeof(T) * LINE, STEPS = LINE / STEP;
     extern __shared__ __align__(1024) unsigned char stages[];
     __shared__ __align__(8) unsigned long long barriers[2 * STAGES];
     unsigned begin = __cvta_generic_to_shared(stages), stage = 0, parity = 0;
@@ -117,13 +148,8 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results)
             unsigned a = begin + stage * STAGE + group * GROUP_ROWS * LINE;
             unsigned b = begin + stage * STAGE + OF_A;
             wait_for(full + stage * 8, parity);
-            begin_products();
-#pragma unroll
-            for (int n = 0; n < STEPS; ++n)
-                multiply_add<A_ALONG_K, B_ALONG_K>(
-                    sum, described(a + n * (A_ALONG_K ? STEP : HIGH * LINE), PANEL),
-                    described(b + n * (B_ALONG_K ? STEP : HIGH * LINE), PANEL), step + n > 0, T());
-            close_products();
+            if constexpr (APART) add_apart<T, APART>(sum, a, b, step > 0);
+            else multiply_stage<T, A_ALONG_K, B_ALONG_K>(sum, a, b, step > 0);
             wait_for_products<1>();  // those of the stage before are done: it is empty
             if (step > 0 && threadIdx.x % GROUP == 0) arrive(before);
             before = empty + stage * 8;

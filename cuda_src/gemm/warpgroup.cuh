@@ -3,6 +3,7 @@
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include "common/float8.cuh"
 
 constexpr int GROUP = 128, GROUP_ROWS = 64;  // threads; rows that they multiply
 constexpr int LINES_BYTES = 8 * 128;         // after which the swizzle begins anew
@@ -47,14 +48,14 @@ __device__ inline unsigned long long described(unsigned place, int panel)
            "%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104," \
            "%105,%106,%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121," \
            "%122,%123,%124,%125,%126,%127"
-#define GROUP_PRODUCT(T, NAME, COLUMNS, NAMES, A, B, ADDS, TURNED_A, TURNED_B, ...)                \
+#define GROUP_PRODUCT(T, TYPES, COLUMNS, NAMES, A, B, ADDS, TURNED, ...)                           \
     template <bool A_ALONG_K, bool B_ALONG_K>                                                      \
     __device__ void multiply_add(float (&sum)[COLUMNS / 2], unsigned long long a,                  \
                                  unsigned long long b, bool adds, T)                               \
     {                                                                                              \
         asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " ADDS ", 0;\n"                       \
-                     "wgmma.mma_async.sync.aligned.m64n" #COLUMNS "k16.f32." NAME "." NAME         \
-                     " {" NAMES "}, " A ", " B ", adds, 1, 1, " TURNED_A ", " TURNED_B ";\n}"      \
+                     "wgmma.mma_async.sync.aligned.m64n" #COLUMNS TYPES                            \
+                     " {" NAMES "}, " A ", " B ", adds, 1, 1" TURNED ";\n}"                        \
                      : __VA_ARGS__                                                                 \
                      : "l"(a), "l"(b), "r"(int(adds)), "n"(!A_ALONG_K), "n"(!B_ALONG_K));          \
     }
@@ -71,18 +72,30 @@ __device__ inline unsigned long long described(unsigned place, int panel)
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(adds)),         \
                        "n"(!B_ALONG_K));                                                           \
     }
-#define GROUP_PRODUCTS(T, NAME)                                                                    \
-    GROUP_PRODUCT(T, NAME, 64, NAME32, "%32", "%33", "%34", "%35", "%36", HOLD32(0))               \
-    GROUP_PRODUCT(T, NAME, 128, NAME64, "%64", "%65", "%66", "%67", "%68", HOLD32(0), HOLD32(32))  \
-    GROUP_PRODUCT(T, NAME, 256, NAME128, "%128", "%129", "%130", "%131", "%132", HOLD32(0),        \
-                  HOLD32(32), HOLD32(64), HOLD32(96))                                              \
+// TURN: what becomes of the words that say how the lines of a and b lie, which only 16 bits have.
+#define GROUP_PRODUCTS(T, TYPES, TURN)                                                             \
+    GROUP_PRODUCT(T, TYPES, 64, NAME32, "%32", "%33", "%34", TURN(", %35, %36"), HOLD32(0))        \
+    GROUP_PRODUCT(T, TYPES, 128, NAME64, "%64", "%65", "%66", TURN(", %67, %68"), HOLD32(0),       \
+                  HOLD32(32))                                                                      \
+    GROUP_PRODUCT(T, TYPES, 256, NAME128, "%128", "%129", "%130", TURN(", %131, %132"), HOLD32(0), \
+                  HOLD32(32), HOLD32(64), HOLD32(96))
+#define HELD_PRODUCTS(T, NAME)                                                                     \
     HELD_PRODUCT(T, NAME, 64, NAME32, "%32, %33, %34, %35", "%36", "%37", "%38", HOLD32(0))        \
     HELD_PRODUCT(T, NAME, 128, NAME64, "%64, %65, %66, %67", "%68", "%69", "%70", HOLD32(0),       \
                  HOLD32(32))                                                                       \
     HELD_PRODUCT(T, NAME, 256, NAME128, "%128, %129, %130, %131", "%132", "%133", "%134",          \
                  HOLD32(0), HOLD32(32), HOLD32(64), HOLD32(96))
-GROUP_PRODUCTS(half, "f16")
-GROUP_PRODUCTS(__nv_bfloat16, "bf16")
+#define SAID(words) words
+#define UNSAID(words) ""
+GROUP_PRODUCTS(half, "k16.f32.f16.f16", SAID)
+GROUP_PRODUCTS(__nv_bfloat16, "k16.f32.bf16.bf16", SAID)
+GROUP_PRODUCTS(e4m3, "k32.f32.e4m3.e4m3", UNSAID)
+GROUP_PRODUCTS(e5m2, "k32.f32.e5m2.e5m2", UNSAID)
+HELD_PRODUCTS(half, "f16")
+HELD_PRODUCTS(__nv_bfloat16, "bf16")
 #undef GROUP_PRODUCTS
 #undef GROUP_PRODUCT
+#undef HELD_PRODUCTS
 #undef HELD_PRODUCT
+#undef SAID
+#undef UNSAID

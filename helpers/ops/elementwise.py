@@ -233,7 +233,7 @@ def _check_out(out, shape, dtype):
         reach += abs(step) * (size - 1)
 
 
-COPY = Operation("copy", "First", (*ALL, "uint16"))
+COPY = Operation("copy", "First", (*ALL, "uint8", "uint16"))
 
 
 def contiguous(x, stream=None):

@@ -9,12 +9,12 @@ from pycuda.gpuarray import GPUArray
 
 from .. import sources, tensormap
 from .launch import Kept, KernelCall, ceil_divide, cuda, multiprocessors
-from .tensor import LINE, splits_to_try, sum_us
+from .tensor import LINE, packed, splits_to_try, sum_us
 
 __all__ = ["BoxCall", "Tiling", "are_here", "fits", "has_kind", "launch", "map_of", "quicker"]
 
 CAPABILITY = 9, 0
-KINDS = "half", "__nv_bfloat16"
+KINDS = "half", "__nv_bfloat16", "e4m3", "e5m2"
 PATCH_BYTES, GROUP, GROUP_ROWS = 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
 DEEP = LINE // 2  # 16-bit elements of a line of a box
 MOST_COORDINATE = 1 << 31
@@ -126,7 +126,7 @@ def quicker(tiling, by_groups):
 
 
 def map_of(address, dtype, shape, strides, box):
-    """A map of an array of 16-bit elements; strides: in elements, of all axes except the last."""
+    """A map of an array; strides: in elements, of all axes except the last."""
     size = np.dtype(dtype).itemsize
     lying = (*(step * size for step in strides), size)
     return tensormap.tiled(GPUArray(shape, dtype, gpudata=address, strides=lying), box)
@@ -136,10 +136,11 @@ def launch(tiling, sizes, batch, kind, out, lying):
     """As tensor.launch."""
     (m, n, k), (choices, strides), tile = sizes, lying, tiling.tile
     deep = LINE // np.dtype(kind.array).itemsize
-    most = 8 if out == kind.element else 4
-    choices = choices | {"C_PACK": next(pack for pack in (most, 4, 1) if n % pack == 0)}
     line_a, line_b, batch_a, batch_b = (int(step) for step in strides)
-    choices |= {"A_STEP": int(batch_a > 0), "B_STEP": int(batch_b > 0)}
+    along = choices["A_ALONG_K"], choices["B_ALONG_K"]
+    file = "gemm/hopper_float8.cu" if kind.is_float8 else "gemm/hopper.cu"
+    choices = {} if kind.is_float8 else dict(choices)
+    choices |= {"A_STEP": int(batch_a > 0), "B_STEP": int(batch_b > 0), "C_PACK": packed(n, out)}
 
     def operand(address, size, line, step, along_k, lines):
         shape = (size, k) if along_k else (k, size)
@@ -147,8 +148,8 @@ def launch(tiling, sizes, batch, kind, out, lying):
         return map_of(address, kind.array, (batch if step else 1, *shape), (step, line), box)
 
     def maps(a, b):
-        return (operand(a, m, line_a, batch_a, choices["A_ALONG_K"], tile.rows),
-                operand(b, n, line_b, batch_b, choices["B_ALONG_K"], tile.columns))  # fmt: skip
+        return (operand(a, m, line_a, batch_a, along[0], tile.rows),
+                operand(b, n, line_b, batch_b, along[1], tile.columns))  # fmt: skip
 
     counts = map(np.int32, (tiling.steps, tiling.splits, batch))
-    return tiling.call(maps, "gemm/hopper.cu", choices, kind, out, m, n, *counts, batch=batch)
+    return tiling.call(maps, file, choices, kind, out, m, n, *counts, batch=batch)

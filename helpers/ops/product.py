@@ -28,35 +28,63 @@ __all__ = ["matmul"]
 MOST_BATCHES = 65535  # of a grid
 WAVES = 4  # blocks for each multiprocessor, where there are splits
 LEAST_SHARE = 128  # of what is summed over, for a split to pay
+FLOATS8 = "e4m3", "e5m2"
+DTYPES = None, "bfloat16", "tf32", *FLOATS8
+RESULTS = None, "float16", "bfloat16", "float32"  # of 8-bit floats
+UNSCALED = None, None
 
 prepared = Kept()
 
 
-def matmul(a, b, stream=None, dtype=None):
+def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
     """The product of matrices, a[..., m, k] times b[..., k, n]: all pairs of them, or one of either
     with each of the other. A transposed view is read where it lies.
 
     Halves and int8, whose products are int32, are multiplied by tensor cores where the GPU has
     them. dtype: "bfloat16" takes arrays of uint16 for the bits of such numbers, which NumPy does
     not know; "tf32" multiplies float32 by tensor cores, too, which read 10 bits of each fraction
-    and drop the other 13: some 3 decimal digits are left."""
-    key = context(), signature(a), signature(b), dtype
+    and drop the other 13: some 3 decimal digits are left; "e4m3" and "e5m2" take arrays of uint8
+    for the bits of such floats, which helpers.float8 makes.
+
+    Of these 8-bit floats: scales, two arrays of one float32 each or None for 1, are what a and b
+    are multiplied by; result is "float16" (the default), "bfloat16", as uint16, or "float32". Where
+    neighbours are not along k, as they are in a row of a or a column of b, it is copied first."""
+    if scales is not None or result is not None:
+        _check_told(dtype, scales, result)
+    key = context(), signature(a), signature(b), dtype, result
     call = prepared.get(key)
     if call is None:
         kind, shape = _kind(a, b, dtype), _shape(a, b)
+        kind = kind.giving(result) if result else kind
         (of_a, *a_way), (of_b, *b_way) = (
             _laid_out(x, is_a, kind, stream) for x, is_a in ((a, True), (b, False))
         )
         if of_a is not a or of_b is not b:
-            return matmul(of_a, of_b, stream, dtype)
+            return matmul(of_a, of_b, stream, dtype, scales, result)
         call = prepared[key] = prepare(a, b, shape, kind, (*a_way, *b_way))
-    return call(a, b, workspace(stream), stream)
+    return call(a, b, workspace(stream), stream, scales or UNSCALED)
+
+
+def _check_told(dtype, scales, result):
+    """What is told of 8-bit floats alone."""
+    if dtype not in FLOATS8:
+        raise ValueError(f"matmul: scales and result are for dtype {' and '.join(FLOATS8)}")
+    if result not in RESULTS:
+        raise ValueError(f"matmul: result {result!r}; expected one of {', '.join(RESULTS[1:])}")
+    if scales is not None and len(scales) != 2:
+        raise ValueError(f"matmul: {len(scales)} scales; expected one for a and one for b")
+    for name, scale in zip("ab", scales or ()):
+        if scale is None:
+            continue
+        check(scale, ["float32"], f"matmul: {name}'s scale")
+        if scale.size != 1:
+            raise ValueError(f"matmul: {name}'s scale has shape {scale.shape}; expected one number")
 
 
 def _kind(a, b, dtype):
     """The tensor.Kind of these arrays' product; None: none for tensor cores."""
-    if dtype not in (None, "bfloat16", "tf32"):
-        raise ValueError(f'matmul: dtype {dtype!r}; expected "bfloat16", "tf32" or None')
+    if dtype not in DTYPES:
+        raise ValueError(f"matmul: dtype {dtype!r}; expected None, {', '.join(DTYPES[1:])}")
     types = [tensor.KINDS[dtype].array] if dtype else (*FLOATS, "int8")
     for name, x in ("a", a), ("b", b):
         check(x, types, f"matmul: {name}")
@@ -224,7 +252,7 @@ def prepare(a, b, shape, kind, ways, form=None):
     sizes, batch = (m, n, a.shape[-1]), prod(batches)
     form = form or Form(shape, kind.result if kind else a.dtype)
     if not prod(shape):
-        return lambda a, b, room, stream: form.new(a, room.pool)
+        return lambda a, b, room, stream, scales=UNSCALED: form.new(a, room.pool)
     if kind:
         way, tiling = tensor.launch, tensor.Tiling.of(*sizes, kind, ways[0].by_rows, batch)
         if hopper.fits(kind, sizes, batch, ways):
@@ -245,11 +273,13 @@ def prepare(a, b, shape, kind, ways, form=None):
         one = make(min(batch - start, MOST_BATCHES))
         launches.append((one, [start * step for step in steps]))
 
-    def call(a, b, room, stream):
-        made = parts.new(a, room)
+    def call(a, b, room, stream, scales=UNSCALED):
+        made, after = parts.new(a, room), ()
+        if kind and kind.is_float8:
+            after = tuple(0 if scale is None else address(scale) for scale in scales)
         for one, offsets in launches:
             addresses = (address(x) + offset for x, offset in zip((a, b, made), offsets))
-            one(stream, tuple(addresses))
+            one(stream, tuple(addresses), after)
         return parts.finish(made, room, stream)
 
     return call

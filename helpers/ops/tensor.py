@@ -1,6 +1,6 @@
 """Products of matrices by tensor cores: what gemm/tensor.cu needs, and how its blocks share one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -10,7 +10,7 @@ from .. import sources
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, ceil_divide, multiprocessors, workspace
 
-__all__ = ["CHUNK", "KINDS", "Kind", "Tile", "Tiling", "are_here", "launch", "padded"]
+__all__ = ["CHUNK", "KINDS", "Kind", "Tile", "Tiling", "are_here", "launch", "packed", "padded"]
 
 CHUNK, LINE = 16, 128  # bytes that move together, and of a tile along k
 LEAST_CAPABILITY = (8, 0)
@@ -18,18 +18,25 @@ LEAST_CAPABILITY = (8, 0)
 
 @dataclass(frozen=True)
 class Kind:
-    """What tensor cores multiply: the type of an array, its elements' in CUDA, and those of sums
-    and results."""
+    """What tensor cores multiply: the type of an array, its elements' in CUDA, those of sums and
+    results, and the latter in CUDA."""
 
     array: str
     element: str
     sum: str
     result: str
+    made: str
+
+    def giving(self, result):
+        """The same with results of another type; "bfloat16" is uint16 to NumPy."""
+        if result == "bfloat16":
+            return replace(self, result="uint16", made="__nv_bfloat16")
+        return replace(self, result=result, made=sources.C_NAMES[result])
 
     @property
-    def made(self):
-        """The type of results in CUDA: that of elements, unless it is another one."""
-        return self.element if self.result == self.array else sources.C_NAMES[self.result]
+    def is_float8(self):
+        """Whether it is floats of 8 bits, whose kernels take scales."""
+        return self.array == "uint8"
 
     @property
     def is_either_way(self):
@@ -38,11 +45,14 @@ class Kind:
 
 
 KINDS = {
-    "float16": Kind("float16", "half", "float32", "float16"),
-    "bfloat16": Kind("uint16", "__nv_bfloat16", "float32", "uint16"),
-    "tf32": Kind("float32", "float", "float32", "float32"),
-    "int8": Kind("int8", "signed char", "int32", "int32"),
+    "float16": Kind("float16", "half", "float32", "float16", "half"),
+    "bfloat16": Kind("uint16", "__nv_bfloat16", "float32", "uint16", "__nv_bfloat16"),
+    "tf32": Kind("float32", "float", "float32", "float32", "float"),
+    "int8": Kind("int8", "signed char", "int32", "int32", "int"),
+    "e4m3": Kind("uint8", "e4m3", "float32", "float16", "half"),
+    "e5m2": Kind("uint8", "e5m2", "float32", "float16", "half"),
 }
+SHORT = "half", "__nv_bfloat16"  # of which 16 bytes hold 8
 
 
 @cache
@@ -130,6 +140,7 @@ class Tiling:
     def of(cls, m, n, k, kind, along_k, batch=1, tiles_at_hand=TILES):
         """The one with the least time. along_k: whether the lines of a are."""
         deep, best = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), {}
+        deep *= 2 if kind.is_float8 else 1  # they are multiplied as halves
         for tile in tiles_at_hand:
             if tile.rows < LEAST_PANEL and not along_k:
                 continue
@@ -154,8 +165,16 @@ def launch(tiling, sizes, batch, kind, out, lying):
     """The KernelCall of a product, for addresses of a, b and c, whose type is `out` in CUDA. sizes:
     m, n, k; lying: the choices and the argument that say how a and b lie."""
     (m, n, k), (choices, strides), tile = sizes, lying, tiling.tile
-    deep = LINE // np.dtype(kind.array).itemsize
-    most = 8 if out == kind.element != "float" else 4
-    choices = choices | {"C_PACK": next(pack for pack in (most, 4, 1) if n % pack == 0)}
-    choices["WHOLE"] = int(not (m % tile.rows or n % tile.columns or k % deep))
-    return tiling.call("gemm/tensor.cu", choices, kind, out, m, n, k, strides, batch=batch)
+    file = "gemm/tensor_float8.cu" if kind.is_float8 else "gemm/tensor.cu"
+    if kind.is_float8:
+        choices = {}
+    else:
+        deep = LINE // np.dtype(kind.array).itemsize
+        choices = choices | {"WHOLE": int(not (m % tile.rows or n % tile.columns or k % deep))}
+    choices["C_PACK"] = packed(n, out)
+    return tiling.call(file, choices, kind, out, m, n, k, strides, batch=batch)
+
+
+def packed(n, out):
+    """Elements of a row of n that are stored at once, whose type is `out` in CUDA."""
+    return next(pack for pack in (8 if out in SHORT else 4, 4, 1) if n % pack == 0)

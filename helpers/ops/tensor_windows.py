@@ -298,7 +298,7 @@ def _sum_of_products(x, grad_output, sizes, kind):
     pixels = x.reshape(sizes.images, sizes.channels, -1).transpose((0, 2, 1))
     of_each = (prod(a.shape[1:]) for a in (gradients, pixels))
     lying = [Matrices(size, sizes.places, by_rows) for size, by_rows in zip(of_each, (True, False))]
-    wide = replace(kind, result=kind.sum)
+    wide = kind.giving(kind.sum)
     call = prepare(gradients, pixels, matrices, wide, lying, Form(matrices, kind.sum))
 
     def summed(x, grad_output, room, stream):

@@ -1,0 +1,41 @@
+// Product of matrices of 8-bit floats by warpgroups, for GPUs of compute capability 9.0: as gemm/hopper.cu, of a and b
+// that both lie along k, times their scales: c = a * b * *scales.a * *scales.b.
+// Step: sums of 13 bits become sums of floats (APART, 0: they don't), which costs registers: of a tile 256 wide, 128
+// columns at a time.
+// Limit: the power that the tensor cores may draw.
+#include "gemm/pipeline.cuh"
+#include "gemm/scaled.cuh"
+using T = e4m3;
+using Acc = float;
+using Out = half;
+constexpr int A_STEP = 1;
+constexpr int B_STEP = 1;
+constexpr int C_PACK = 8;
+constexpr int ROWS = 128;
+constexpr int COLUMNS = 256;
+constexpr int STAGES = 4;
+constexpr int APART = 128;
+
+struct Copies {
+    const Map &of_a, &of_b;
+    int splits;
+    __device__ void a(unsigned to, Tile tile, int step, unsigned barrier)
+    { copy_box(to, of_a, step * LINE, tile.top, tile.z / splits * A_STEP, barrier); }
+    __device__ void b(unsigned to, Tile tile, int step, unsigned barrier)
+    { copy_box(to, of_b, step * LINE, tile.left, tile.z / splits * B_STEP, barrier); }
+};
+
+extern "C" __global__
+__launch_bounds__(block_of(ROWS), 1) void hopper_float8(const __grid_constant__ Maps<2> maps,
+                                                        Out *c, long long m, long long n, int steps,
+                                                        int splits, int batch, Scales scales)
+{
+    if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
+    Copies copies = {maps.of[0], maps.of[1], splits};
+    float factor = scales.factor();
+    auto results = [=](Tile tile) {
+        return Scaled<Out, C_PACK>{{c + tile.z * m * n, m, n}, factor};
+    };
+    multiply<T, ROWS, COLUMNS, STAGES, true, true, (APART < COLUMNS ? APART : COLUMNS)>(
+        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results);
+}
