@@ -1,6 +1,7 @@
 """The cases of bench_gpu that multiply and add: products of matrices, and convolutions with their
 gradients. PyTorch calls cuBLAS and cuDNN, in float32 without tensor cores, else with them."""
 
+from functools import partial
 from math import inf, prod
 
 import numpy as np
@@ -30,8 +31,11 @@ LAYERS = [  # images, channels_out, kernel, stride, padding: of networks that se
 CHECKED = 64  # rows of a product, or channels of a result
 HALVED = {(7, 0), (7, 2), (7, 5), (8, 0)}  # GPUs with 64 float32 units to a multiprocessor, not 128
 TENSOR_CORES = {(8, 0): 1024, (9, 0): 2048}  # multiply-adds of halves a clock, of a multiprocessor
-AS_FAST = {"float16": 1, "bfloat16": 1, "tf32": 0.5, "int8": 2}  # as halves
-RESULT_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "tf32": 4, "int8": 4}
+AS_FAST = {"float16": 1, "bfloat16": 1, "tf32": 0.5, "int8": 2, "e4m3": 2}  # as halves
+RESULT_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "tf32": 4, "int8": 4, "e4m3": 2}
+ASKED = "bfloat16", "tf32", "e4m3"  # of ops.matmul
+APART = 4  # of ours, instructions whose sums are added as floats
+ROWS_OF_FLOAT8 = 8  # that are checked: the tolerance takes sums of every 32 products
 
 
 def multiply_adds_per_us(dtype):
@@ -61,10 +65,10 @@ def cases(topic, torch, cupy, allocator):
         for shape in OTHERS:
             yield _product(shape, "", "float16", torch, allocator)
     else:
-        for dtype in "float32", "float16":
+        for dtype, layout in ("float32", "NCHW"), ("float16", "NCHW"), ("float16", "NHWC"):
             for layer in LAYERS:
                 for what in "forward", "input", "weight":
-                    yield _convolution(what, *layer, dtype, torch, allocator)
+                    yield _convolution(what, *layer, dtype, torch, allocator, layout)
 
 
 def _random(shape, dtype, seed):
@@ -72,6 +76,8 @@ def _random(shape, dtype, seed):
 
 
 def _tensor(torch, array, kind):
+    if kind == "e4m3":
+        return torch.as_tensor(array, device="cuda").view(torch.float8_e4m3fn)
     if kind != "bfloat16":
         return torch.as_tensor(array, device="cuda")
     return torch.as_tensor(array.view(np.int16), device="cuda").view(torch.bfloat16)
@@ -81,7 +87,9 @@ def _product(shape, transposed, kind, torch, allocator):
     m, n, k = shape
     size = f"{n}" if m == n == k else f"{m}x{n}x{k}"
     name = f"gemm {size}{f' {transposed} transposed' if transposed else ''} {kind}"
-    asked = kind if kind in ("bfloat16", "tf32") else None
+    asked = kind if kind in ASKED else None
+    if kind == "e4m3":
+        transposed = "b"  # both lie along k: PyTorch takes no others
     sides = {"a": (m, k), "b": (k, n)}
     made, exact, on_gpu, tensors = {}, {}, {}, {}
     for seed, (side, lying) in enumerate(sides.items(), 1):
@@ -93,18 +101,31 @@ def _product(shape, transposed, kind, torch, allocator):
         if arrays[transposed] is not None:
             arrays[transposed] = arrays[transposed].T
     runs = {"ours": lambda: ops.matmul(*on_gpu.values(), dtype=asked)}
-    if torch:
+    if kind == "e4m3":
+        scales = [np.float32(scale) for scale in (0.25, 0.5)]
+        ones = [gpuarray.to_gpu(np.array([scale])) for scale in scales]
+        runs = {"ours": lambda: ops.matmul(*on_gpu.values(), dtype=kind, scales=ones)}
+        exact["a"] = exact["a"] * scales[0] * scales[1]
+        if torch:
+            told = [torch.as_tensor(one, device="cuda")[0] for one in ones]
+            for who, fast in ("PyTorch", False), ("PyTorch, short sums", True):
+                runs[who] = partial(torch._scaled_mm, *tensors.values(), *told,
+                                    out_dtype=torch.float16, use_fast_accum=fast)  # fmt: skip
+    elif torch:
         runs["PyTorch"] = lambda: _by_torch(torch, kind, *tensors.values())
 
     def check(who, got):
-        rows = _on_host(torch, got[-CHECKED:])
-        a, b = exact["a"][-CHECKED:].astype("f8"), exact["b"].astype("f8")
+        checked = ROWS_OF_FLOAT8 if kind == "e4m3" else CHECKED
+        rows = _on_host(torch, got[-checked:])
+        a, b = exact["a"][-checked:].astype("f8"), exact["b"].astype("f8")
         want, size = a @ b, np.abs(a) @ np.abs(b)
         count = max(k, checks.tensor_roundings(k))
-        dtype = "float32" if asked else rows.dtype
+        dtype = "float32" if asked in ("bfloat16", "tf32") else rows.dtype
         within = 0 if kind == "int8" else checks.dot_tolerance(want, size, count, dtype, "float32")
         if kind == "bfloat16":  # whose last bit NumPy does not know
             within += 2.0**-8 * (np.abs(want) + within)
+        elif kind == "e4m3":  # what others do between their instructions is not known
+            within += checks.float8_tolerance(a, b, kind, APART if who == "ours" else None)
         elif kind == "tf32" and who != "ours":  # rounds operands, which ours are cut
             within += 2.0**-9 * size
         checks.assert_close(rows, want, within, f"{who}, {name}")
@@ -128,9 +149,12 @@ def _on_host(torch, rows):
     return checks.widened(rows) if rows.dtype == np.uint16 else rows
 
 
-def _convolution(what, shape, channels_out, kernel, stride, padding, dtype, torch, allocator):
+def _convolution(
+    what, shape, channels_out, kernel, stride, padding, dtype, torch, allocator, layout
+):
     size = "x".join(map(str, shape))
-    name = f"conv2d {what} {size} to {channels_out} k{kernel}s{stride}p{padding} {dtype}"
+    last = " NHWC" if layout == "NHWC" else ""
+    name = f"conv2d {what} {size} to {channels_out} k{kernel}s{stride}p{padding}{last} {dtype}"
     h, w = windows.sides(shape[2:], kernel, stride, padding)
     x, weight = (
         _random(shape, dtype, 1),
@@ -138,28 +162,39 @@ def _convolution(what, shape, channels_out, kernel, stride, padding, dtype, torc
     )
     gradient = _random((shape[0], channels_out, h.places, w.places), dtype, 3)
     host = x, weight, gradient
-    on_gpu = [gpuarray.to_gpu(a, allocator) for a in host]
-    runs = {"ours": _calls(ops, ops, *on_gpu, stride, padding)[what]}
+    lying = [np.ascontiguousarray(np.moveaxis(a, 1, -1)) for a in host] if last else host
+    on_gpu = [gpuarray.to_gpu(a, allocator) for a in lying]
+    told = {"layout": layout} if last else {}
+    runs = {"ours": _calls(ops, ops, *on_gpu, stride, padding, **told)[what]}
     if torch:
         tensors = [torch.as_tensor(a, device="cuda") for a in on_gpu]
+        if last:  # to PyTorch, NCHW with other strides
+            tensors = [t.permute(0, 3, 1, 2) for t in tensors]
         of_torch = torch.nn.functional, torch.nn.grad
         runs["PyTorch"] = _calls(*of_torch, *tensors, stride, padding)[what]
 
     def check(who, got):
-        got = got.cpu().numpy() if hasattr(got, "cpu") else got.get()
+        if hasattr(got, "cpu"):
+            got = got.cpu().numpy()
+        else:
+            got = np.moveaxis(got.get(), -1, 1) if last else got.get()
         _check_part(what, host, (h, w), got, dtype, f"{who}, {name}")
 
     moved = sum(a.nbytes for a in host)
     return name, gradient.size * prod(weight.shape[1:]), moved, runs, check
 
 
-def _calls(forward, gradients, x, weight, gradient, stride, padding):
+def _calls(forward, gradients, x, weight, gradient, stride, padding, **layout):
     """A convolution and its gradients by a library's functions."""
     window = stride, padding
     return {
-        "forward": lambda: forward.conv2d(x, weight, None, *window),
-        "input": lambda: gradients.conv2d_input(tuple(x.shape), weight, gradient, *window),
-        "weight": lambda: gradients.conv2d_weight(x, tuple(weight.shape), gradient, *window),
+        "forward": lambda: forward.conv2d(x, weight, None, *window, **layout),
+        "input": lambda: gradients.conv2d_input(
+            tuple(x.shape), weight, gradient, *window, **layout
+        ),
+        "weight": lambda: gradients.conv2d_weight(
+            x, tuple(weight.shape), gradient, *window, **layout
+        ),
     }
 
 

@@ -54,6 +54,16 @@ __device__ inline void copy_box(unsigned to, const Map &map, int x, int y, int z
                  : "memory");
 }
 
+// The same to this place in all BLOCKS of the cluster, and their barriers.
+template <int BLOCKS>
+__device__ void copy_box_to_all(unsigned to, const Map &map, int x, int y, int z, unsigned barrier)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+                 "l"(&map), "r"(x), "r"(y), "r"(z), "r"(barrier), "h"(short((1 << BLOCKS) - 1))
+                 : "memory");
+}
+
 __device__ inline void copy_box(unsigned to, const Map &map, int x, int y, int z, int w,
                                 unsigned barrier)
 {

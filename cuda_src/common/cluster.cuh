@@ -15,3 +15,13 @@ __device__ inline void arrive_in_cluster()
 { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
 __device__ inline void wait_in_cluster()
 { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
+
+// Arrives at another block's barrier of shared memory, given that of the same place here.
+__device__ inline void arrive_in_block(unsigned barrier, unsigned rank)
+{
+    asm volatile(
+        "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+        "r"(rank)
+        : "memory");
+}

@@ -1,9 +1,10 @@
-// A convolution's weight as tensor.cu takes it: w[.., .., kernel_h, kernel_w], whose first two axes are `line`
-// and `step` elements from one to the next, either way round -> out[lines, steps_h, steps_w, taps_h, taps_w, stride],
-// stride being a multiple of 8 and zeros following the `channels`. Tap t of step s is tap (first + s - by * t) / over
+// A convolution's weight as tensor.cu takes it: w, whose lines, channels and taps are `line`, `step` and `tap` elements
+// from one to the next -> out[lines, steps_h, steps_w, taps_h, taps_w, stride], or STEPS_FIRST and then the lines.
+// stride is a multiple of 8, and zeros follow the `channels`. Tap t of step s is tap (first + s - by * t) / over
 // of w, where that is a whole one; others are zeros. Only the bits are moved; a thread has 8 neighbours.
 #include "common/word.cuh"
 using T = unsigned short;
+constexpr int STEPS_FIRST = 0;
 
 struct Way {
     int steps, taps, kernel;
@@ -20,18 +21,22 @@ struct Ways {
     Way h, w;
 };
 
-extern "C" __global__ void taps(const T *__restrict__ w, T *out, long long n, long long line,
-                                long long step, long long channels, long long stride, Ways ways)
+extern "C" __global__ void taps(const T *__restrict__ w, T *out, long long n, long long lines,
+                                long long line, long long step, long long tap, long long channels,
+                                long long stride, Ways ways)
 {
     constexpr int CHUNK = 8;
     long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, chunks = stride / CHUNK;
     if (i >= n) return;
     long long first = i % chunks * CHUNK, rest = i / chunks;
     int tap_w = rest % ways.w.taps, tap_h = (rest /= ways.w.taps) % ways.h.taps;
-    int step_w = (rest /= ways.h.taps) % ways.w.steps;
-    int step_h = (rest /= ways.w.steps) % ways.h.steps;
-    int h = ways.h.source(step_h, tap_h), at = ways.w.source(step_w, tap_w);
-    const T *from = w + rest / ways.h.steps * line + h * ways.w.kernel + at;
+    rest /= ways.h.taps;
+    int steps = ways.h.steps * ways.w.steps;
+    int number = STEPS_FIRST ? rest / lines : rest % steps;
+    long long which = STEPS_FIRST ? rest % lines : rest / steps;
+    int h = ways.h.source(number / ways.w.steps, tap_h);
+    int at = ways.w.source(number % ways.w.steps, tap_w);
+    const T *from = w + which * line + (h * ways.w.kernel + at) * tap;
     Packed<T, CHUNK> pack;
 #pragma unroll
     for (int e = 0; e < CHUNK; ++e) {

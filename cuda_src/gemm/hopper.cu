@@ -4,6 +4,7 @@
 // products of the batch have the same. Split p of k makes c[batch, p, m, n]. Launch as gemm/pipeline.cuh says.
 // Step: the tensor memory accelerator computes addresses and copies; warpgroups multiply where the copies lie.
 // Limit: the power that the tensor cores may draw.
+#include "gemm/lines.cuh"
 #include "gemm/pipeline.cuh"
 using T = half;
 using Acc = float;
@@ -17,25 +18,16 @@ constexpr int ROWS = 128;
 constexpr int COLUMNS = 256;
 constexpr int STAGES = 4;
 
-constexpr int DEEP = LINE / sizeof(T);
-
-// Begins to copy a tile's lines, from the first one on, of step `step`.
-template <bool ALONG_K, int LINES>
-__device__ void copy(unsigned to, const Map &map, int first, int step, int z, unsigned barrier)
-{
-    if (ALONG_K) copy_box(to, map, step * DEEP, first, z, barrier);
-    else
-        for (int i = 0; i < LINES; i += DEEP)
-            copy_box(to + i * LINE, map, first + i, step * DEEP, z, barrier);
-}
-
 struct Copies {
     const Map &of_a, &of_b;
     int splits;
     __device__ void a(unsigned to, Tile tile, int step, unsigned barrier)
-    { copy<A_ALONG_K, ROWS>(to, of_a, tile.top, step, tile.z / splits * A_STEP, barrier); }
+    { copy_lines<T, A_ALONG_K, ROWS>(to, of_a, tile.top, step, tile.z / splits * A_STEP, barrier); }
     __device__ void b(unsigned to, Tile tile, int step, unsigned barrier)
-    { copy<B_ALONG_K, COLUMNS>(to, of_b, tile.left, step, tile.z / splits * B_STEP, barrier); }
+    {
+        copy_lines<T, B_ALONG_K, COLUMNS>(to, of_b, tile.left, step, tile.z / splits * B_STEP,
+                                          barrier);
+    }
 };
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS),

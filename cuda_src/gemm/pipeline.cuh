@@ -97,8 +97,7 @@ __device__ void add_apart(float (&sum)[COUNT], unsigned a, unsigned b, bool adds
         multiply_stage<T, true, true>(part, a, b + first * 2 * LINE, false);
         wait_for_products<0>();
 #pragma unroll
-        for (int i = 0; i < APART / 2; ++i)
-            sum[first + i] = (adds ? sum[first + i] : 0) + part[i];
+        for (int i = 0; i < APART / 2; ++i) sum[first + i] = (adds ? sum[first + i] : 0) + part[i];
     }
 }
 

@@ -38,11 +38,9 @@ __device__ inline void multiply_add(float (&sum)[4], const unsigned (&a)[4], con
     }
 }
 
-extern "C" __global__
-__launch_bounds__(BLOCK, BLOCKS) void tensor_float8(const T *__restrict__ a,
-                                                    const T *__restrict__ b, Out *c, long long m,
-                                                    long long n, long long k, Strides strides,
-                                                    Scales scales)
+extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor_float8(
+    const T *__restrict__ a, const T *__restrict__ b, Out *c, long long m, long long n, long long k,
+    Strides strides, Scales scales)
 {
     int down = (m + ROWS - 1) / ROWS, z = blockIdx.z;
     long long top = blockIdx.x % down * (long long)ROWS;

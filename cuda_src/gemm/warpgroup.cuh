@@ -54,8 +54,8 @@ __device__ inline unsigned long long described(unsigned place, int panel)
                                  unsigned long long b, bool adds, T)                               \
     {                                                                                              \
         asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " ADDS ", 0;\n"                       \
-                     "wgmma.mma_async.sync.aligned.m64n" #COLUMNS TYPES                            \
-                     " {" NAMES "}, " A ", " B ", adds, 1, 1" TURNED ";\n}"                        \
+                     "wgmma.mma_async.sync.aligned.m64n" #COLUMNS TYPES " {" NAMES "}, " A ", " B  \
+                     ", adds, 1, 1" TURNED ";\n}"                                                  \
                      : __VA_ARGS__                                                                 \
                      : "l"(a), "l"(b), "r"(int(adds)), "n"(!A_ALONG_K), "n"(!B_ALONG_K));          \
     }

@@ -17,7 +17,7 @@ from .launch import Form, KernelCall, address, ceil_divide, cuda
 from .product import Matrices, Parts, prepare
 from .windows import NARROW
 
-__all__ = ["by_weight", "forward", "by_input"]
+__all__ = ["Layer", "Way", "by_input", "by_weight", "forward", "gradient", "padded", "taps_of"]
 
 FAR = 1 << 15  # where windows may begin at most
 MOST_STEPS = 4  # pixels that a place of the window makes, down or across
@@ -88,6 +88,7 @@ class Layer:
     channels_out: int
     h: Way
     w: Way
+    lying: tuple | None = None  # the strides of images in bytes, if not one after the other
 
     @property
     def stride(self):
@@ -142,7 +143,7 @@ class Layer:
         """A map of the images under the window, in boxes of so many places."""
         h, w = self.h.side, self.w.side
         shape = self.images, h.image, w.image, self.stride
-        images = GPUArray(shape, np.float16, gpudata=address)
+        images = GPUArray(shape, np.float16, gpudata=address, strides=self.lying)
         return tensormap.im2col(images, h, w, DEEP, places)
 
 
@@ -227,7 +228,7 @@ def _convolution(layer, shape, dtype, kind, over_first):
     else:
         launch = tiling.call("convolution/tensor.cu", *arguments)
     images = ChannelsLast(layer.images, layer.channels, layer.h.side.image * layer.w.side.image)
-    taps = _taps(layer, over_first)
+    taps = taps_of(layer, _taps_first(layer, over_first))
 
     def call(x, weight, bias, room, stream):
         of_x, of_weight = images(x, room, stream), taps(weight, room, stream)
@@ -248,32 +249,7 @@ def by_weight(x, grad_output, sizes, kind):
     layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
     if not layer.fits:
         return None
-    shape = sizes.channels_out, sizes.h.kernel, sizes.w.kernel, layer.stride
-    tiling = tensor.Tiling.of(
-        sizes.channels_out, layer.depth, layer.columns, kind, False, tiles_at_hand=TILES
-    )
-    stride = padded(sizes.channels_out)
-    if layer.fits_boxes:
-        across = layer.taps * layer.chunks * DEEP
-        tiling = hopper.quicker(
-            tiling, hopper.Tiling.of(sizes.channels_out, across, layer.columns, kind)
-        )
-    parts = Parts(1, tiling.splits, prod(shape), Form(shape, x.dtype), kind.sum, made=kind.made)
-    choices = {"W_PACK": 8 if parts.whole else 4}
-    counts = list(map(np.int32, (layer.images, layer.stride, sizes.channels_out)))
-    arguments = choices, kind, parts.c_type, *counts
-    if isinstance(tiling, hopper.Tiling):
-        lying = (1, layer.columns, sizes.channels_out), (0, stride)
-
-        def maps(x, dy):
-            of_dy = hopper.map_of(dy, kind.array, *lying, (1, DEEP, DEEP))
-            return of_dy, layer.pixels(x, DEEP)
-
-        told = *layer.arguments, np.int32(tiling.splits)
-        launch = tiling.call(maps, "convolution/hopper_weight.cu", *arguments, *told)
-    else:
-        told = np.int32(stride), *layer.arguments
-        launch = tiling.call("convolution/tensor_weight.cu", *arguments, *told)
+    parts, launch = gradient(layer, kind)
     images = ChannelsLast(sizes.images, sizes.channels, sizes.h.image * sizes.w.image)
     gradients = ChannelsLast(sizes.images, sizes.channels_out, sizes.places)
 
@@ -286,6 +262,37 @@ def by_weight(x, grad_output, sizes, kind):
         return run(COPY, view, x.dtype.type(0), None, stream, "NCHW")
 
     return call
+
+
+def gradient(layer, kind):
+    """The Parts of a layer's gradient by the weight, [channels_out, taps, channels], and what
+    launches them, given the addresses of images, of the gradient by the result, and of the parts:
+    channels are neighbours in all of them."""
+    shape = layer.channels_out, layer.h.side.kernel, layer.w.side.kernel, layer.stride
+    tiling = tensor.Tiling.of(
+        layer.channels_out, layer.depth, layer.columns, kind, False, tiles_at_hand=TILES
+    )
+    stride = padded(layer.channels_out)
+    if layer.fits_boxes:
+        across = layer.taps * layer.chunks * DEEP
+        by_groups = hopper.Tiling.of(layer.channels_out, across, layer.columns, kind)
+        tiling = by_groups if layer.lying else hopper.quicker(tiling, by_groups)
+    form = Form(shape, np.dtype(kind.array))
+    parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
+    choices = {"W_PACK": 8 if parts.whole else 4}
+    counts = list(map(np.int32, (layer.images, layer.stride, layer.channels_out)))
+    arguments = choices, kind, parts.c_type, *counts
+    if isinstance(tiling, hopper.Tiling):
+        lying = (1, layer.columns, layer.channels_out), (0, stride)
+
+        def maps(x, dy):
+            of_dy = hopper.map_of(dy, kind.array, *lying, (1, DEEP, DEEP))
+            return of_dy, layer.pixels(x, DEEP)
+
+        told = *layer.arguments, np.int32(tiling.splits)
+        return parts, tiling.call(maps, "convolution/hopper_weight.cu", *arguments, *told)
+    told = np.int32(stride), *layer.arguments
+    return parts, tiling.call("convolution/tensor_weight.cu", *arguments, *told)
 
 
 def _sum_of_products(x, grad_output, sizes, kind):
@@ -324,18 +331,24 @@ class ChannelsLast:
         return made
 
 
-def _taps(layer, over_first):
-    """The same for a weight, in the order that convolution/tensor.cu takes."""
+def _taps_first(layer, over_first):
+    """From one line, channel and tap to the next in a weight [channels_out, channels, taps]."""
+    taps = layer.h.kernel * layer.w.kernel
+    if over_first:
+        return taps, taps * layer.channels_out, 1
+    return taps * layer.channels, taps, 1
+
+
+def taps_of(layer, steps, steps_first=False):
+    """The same for a weight, in the order that convolution/tensor.cu takes, or convolution/
+    hopper_last.cu; steps: as of _taps_first."""
     h, w = layer.h, layer.w
     shape = layer.rows, h.side.kernel, w.side.kernel, layer.stride
     form, chunks = Form(shape, np.uint16), prod(shape) // CHUNK
-    of_each = h.kernel * w.kernel
-    line, step = of_each * layer.channels, of_each
-    if over_first:
-        line, step = of_each, of_each * layer.channels_out
     ways = np.void(np.array([h.words, w.words], np.int32).tobytes())
-    launch = KernelCall("convolution/taps.cu", {}, (ceil_divide(chunks, 256),), (256,),
-                        chunks, line, step, layer.channels, layer.stride, ways)  # fmt: skip
+    choices = {"STEPS_FIRST": int(steps_first)}
+    launch = KernelCall("convolution/taps.cu", choices, (ceil_divide(chunks, 256),), (256,), chunks,
+                        layer.channels_out, *steps, layer.channels, layer.stride, ways)  # fmt: skip
 
     def copy(weight, room, stream):
         made = form.new(weight, room.pool)

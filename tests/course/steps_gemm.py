@@ -2,12 +2,15 @@
 
 import numpy as np
 
-from helpers import checks, sources
+from helpers import autoinit, checks, sources, tensormap  # noqa: F401  (autoinit first)
+
+import pycuda.driver as cuda  # isort: skip
 
 WIDE = {"float16": "float32"}
 TILES = {  # rows and columns of a block
     "naive": (16, 16), "shared": (32, 32), "wrong_barrier": (32, 32), "registers": (128, 128),
     "packed": (128, 128), "fragments": (64, 16), "fragments_shared": (64, 64), "mma": (64, 64),
+    "boxes": (64, 128), "producer": (128, 256), "multicast": (128, 256),
 }  # fmt: skip
 THREADS = {
     "shared": (32, 32, 1), "wrong_barrier": (32, 32, 1), "packed": (256, 1, 1),
@@ -35,4 +38,33 @@ def step(name, a, b, **choices):
         grid = across * down, 1, batch
     kernel = sources.kernel(f"gemm/{name}.cu", T=a.dtype, Acc=wide, **choices)
     kernel(*arguments, grid=grid, block=THREADS.get(name, (16, 16, 1)))
+    return c.get()
+
+
+DEEP, LINE, GROUP, PATCH_BYTES = 64, 128, 128, 16 * 64 * 4
+
+
+def by_boxes(name, a, b, run=None, tile=None, stages=4):
+    """What a step of Hopper's makes of halves a[m, k] and b[k, n], whose rows are multiples of 16
+    bytes. run(kernel, *arguments, grid=, block=, shared=): another way to launch it."""
+    (m, k), n, (rows, columns) = a.shape, b.shape[1], tile or TILES[name]
+    c = checks.Guarded((m, n), a.dtype)
+    on_gpu = [checks.Guarded((1, *x.shape), x.dtype).set(x[None]).array for x in (a, b)]
+    maps = tensormap.packed(*(tensormap.tiled(x, (1, lines, DEEP))
+                              for x, lines in zip(on_gpu, (rows, DEEP))))  # fmt: skip
+    choices = {"ROWS": rows, "COLUMNS": columns, "C_PACK": 8}
+    down, across = -(-m // rows), -(-n // columns)
+    if name == "boxes":
+        stages, block = 1, GROUP
+    else:
+        choices["STAGES"], block = stages, GROUP + rows // 64 * GROUP
+    down += down % 2 if name == "multicast" else 0
+    shared = stages * (rows + columns) * LINE + rows // 16 * PATCH_BYTES
+    kernel = sources.kernel(f"gemm/{name}.cu", **choices)
+    kernel.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
+    told = maps, c.array, *map(np.int64, (m, n)), np.int32(-(-k // DEEP))
+    launch = {"grid": (down, across, 1), "block": (block, 1, 1), "shared": shared}
+    if run:
+        return run(kernel, *told, **launch)
+    kernel(*told, **launch)
     return c.get()

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from helpers import autoinit, checks, ops, windows
-from helpers.ops import convolution, hopper
+from helpers.ops import channels_last, convolution, hopper
 
 WIDE = {"float16": "float32"}
 # image, kernel, stride, padding, dilation
@@ -276,6 +276,8 @@ def refused():
     yield TypeError, "expected a pycuda GPUArray", lambda: conv2d(x.get(), weight)
     yield ValueError, sizes, lambda: ops.conv2d_input(x.shape, weight, y, dilation=2)
     yield ValueError, sizes, lambda: ops.conv2d_weight(x, weight.shape, y, dilation=2)
+    layouts = "layout 'CNHW': expected one of NCHW, NHWC"
+    yield ValueError, layouts, lambda: conv2d(x, weight, layout="CNHW")
     yield TypeError, "padding 'same'", lambda: ops.conv2d_weight(x, weight.shape, y, 1, "same")
 
 
@@ -292,9 +294,90 @@ def test_bad_input_is_refused_before_any_launch(monkeypatch):
             call()
 
 
-@pytest.mark.skipif(
+by_warpgroups = pytest.mark.skipif(
     autoinit.device.compute_capability() != (9, 0), reason="needs the warpgroups of sm_90a"
 )
+
+
+def last(x):
+    return np.ascontiguousarray(np.moveaxis(x, 1, -1))
+
+
+def first(x):
+    return np.moveaxis(x, -1, 1)
+
+
+def check_last(image, kernel, *window, images=2, channels=3, channels_out=5, dtype="float16"):
+    """As check_all, with channels last."""
+    h, w = windows.sides(image, kernel, *window)
+    x = numbers(images, channels, *image, dtype=dtype)
+    weight = numbers(channels_out, channels, *kernel, dtype=dtype)
+    bias = numbers(channels_out, dtype=dtype)
+    gradient = numbers(images, channels_out, h.places, w.places, dtype=dtype)
+    direct, layout = Direct(h, w), {"layout": "NHWC"}
+    on, of_weight, dy = (on_gpu(last(a)) for a in (x, weight, gradient))
+    depth, taps = channels * h.kernel * w.kernel, h.kernel * w.kernel
+    got = first(ops.conv2d(on, of_weight, on_gpu(bias), *window, **layout).get())
+    check(got, direct.forward, (x, weight), depth, bias[:, None, None].astype("f8"))
+    got = first(ops.conv2d(on, of_weight, None, *window, **layout).get())
+    check(got, direct.forward, (x, weight), depth)
+    got = first(ops.conv2d_weight(on, of_weight.shape, dy, *window, **layout).get())
+    check(got, direct.by_weight, (x, gradient), images * h.places * w.places)
+    got = first(ops.conv2d_input(on.shape, of_weight, dy, *window, **layout).get())
+    check(got, direct.by_input, (weight, gradient), channels_out * taps)
+
+
+@by_warpgroups
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("name", [*WINDOWS, "seven", "steps", "far steps"])
+@pytest.mark.parametrize("channels", [(3, 8), (8, 24), (72, 136)], ids=str)
+def test_channels_last_by_warpgroups(name, channels, monkeypatch):
+    """Nothing is transposed: no kernel that does so is launched."""
+    taken = []
+    for way in channels_last.forward, channels_last.by_input, channels_last.by_weight:
+
+        def noted(*arguments, way=way):
+            call = way(*arguments)
+            taken.append((way.__name__, call is not None))
+            return call
+
+        monkeypatch.setattr(channels_last, way.__name__, noted)
+    convolution.prepared.clear()
+    check_last(*HALVES[name], channels=channels[0], channels_out=channels[1])
+    convolution.prepared.clear()
+    across = windows.pair(HALVES[name][4], "dilation", 1)[1]
+    lies = channels[0] % 8 == 0 or across == 1
+    ways = [("forward", lies)] * 2 + [("by_weight", lies), ("by_input", channels[0] % 8 == 0)]
+    assert taken == ways
+
+
+@pytest.mark.parametrize("dtype, channels_out", [("float32", 8), ("float64", 3), ("float16", 5)])
+def test_channels_last_of_what_warpgroups_do_not_take(dtype, channels_out):
+    check_last(*WINDOWS["uneven"], channels_out=channels_out, dtype=dtype)
+
+
+def test_channels_last_of_one_image_views_and_nothing():
+    x, weight = numbers(2, 8, 9, 7, dtype="float16"), numbers(8, 8, 3, 3, dtype="float16")
+    on, of_weight = on_gpu(last(x)), on_gpu(last(weight))
+    whole = ops.conv2d(on, of_weight, layout="NHWC")
+    one = ops.conv2d(on[1], of_weight, layout="NHWC")
+    checks.assert_equal(one.get(), whole.get()[1])
+    cut = ops.conv2d(on[:, 1:], of_weight, layout="NHWC").get()
+    checks.assert_equal(cut, whole.get()[:, 1:])
+    room = checks.Guarded((x.size + 1,), np.float16)
+    moved = room.array[1:].reshape(on.shape)  # begins at no multiple of 16 bytes
+    moved.set(last(x))
+    checks.assert_close(ops.conv2d(moved, of_weight, layout="NHWC").get(), whole.get(),
+                        2.0**-9 * abs(whole.get().astype("f8")) + 2.0**-9)  # fmt: skip
+    nothing = on_gpu(np.zeros((0, 9, 7, 8), np.float16))
+    y = ops.conv2d(nothing, of_weight, layout="NHWC")
+    assert y.shape == (0, 7, 5, 8)
+    assert ops.conv2d_input(nothing.shape, of_weight, y, layout="NHWC").shape == (0, 9, 7, 8)
+    got = ops.conv2d_weight(nothing, of_weight.shape, y, layout="NHWC").get()
+    checks.assert_equal(got, np.zeros((8, 3, 3, 8), np.float16))
+
+
+@by_warpgroups
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", WINDOWS)
 @pytest.mark.parametrize("channels", [(3, 5), (64, 72), (72, 130)], ids=str)

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import autoinit, checks, ops, sources, xray
+from helpers import autoinit, checks, float8, ops, sources, xray
 from helpers.ops import hopper, product, tensor
 
 from pycuda import gpuarray  # isort: skip
 
-from .steps_gemm import WIDE, numbers, step
+from .steps_gemm import WIDE, by_boxes, numbers, step
 
 pytestmark = pytest.mark.usefixtures("in_quick")
 
@@ -187,25 +187,54 @@ def test_types_that_have_no_product():
         ops.matmul(a, a.astype(np.int32))
     with pytest.raises(TypeError, match="matmul: a: float32 is not among uint16"):
         ops.matmul(a, a, dtype="bfloat16")
-    with pytest.raises(ValueError, match='dtype \'half\'; expected "bfloat16", "tf32" or None'):
+    with pytest.raises(ValueError, match="dtype 'half'; expected None, bfloat16, tf32, e4m3, e5m2"):
         ops.matmul(a, a, dtype="half")
+    with pytest.raises(ValueError, match="scales and result are for dtype e4m3 and e5m2"):
+        ops.matmul(a, a, result="float32")
+    bits = on_gpu(np.zeros((2, 2), np.uint8))
+    with pytest.raises(TypeError, match="matmul: b: float32 is not among uint8"):
+        ops.matmul(bits, a, dtype="e4m3")
+    with pytest.raises(ValueError, match="result 'int8'; expected one of float16, bfloat16, float"):
+        ops.matmul(bits, bits, dtype="e4m3", result="int8")
+    with pytest.raises(ValueError, match=r"a's scale has shape \(2, 2\); expected one number"):
+        ops.matmul(bits, bits, dtype="e4m3", scales=(a, None))
+    with pytest.raises(TypeError, match="b's scale: expected a pycuda GPUArray, got float"):
+        ops.matmul(bits, bits, dtype="e4m3", scales=(None, 0.5))
     with pytest.raises(TypeError, match="matmul: a: expected a pycuda GPUArray, got ndarray"):
         ops.matmul(np.ones((2, 2)), a)
 
 
-@pytest.mark.skipif(
+by_warpgroups = pytest.mark.skipif(
     autoinit.device.compute_capability() != (9, 0), reason="needs the warpgroups of sm_90a"
 )
+
+
+@pytest.fixture
+def only(monkeypatch):
+    """only(groups, tile): warpgroups make all products, or none, with this tile alone."""
+
+    def choose(groups, tile=None):
+        if tile:
+            monkeypatch.setattr(hopper if groups else tensor, "TILES", (tile,))
+        if groups:
+            monkeypatch.setattr(hopper, "quicker", lambda tiling, by_groups: by_groups)
+        else:
+            monkeypatch.setattr(hopper, "fits", lambda *_: False)
+        product.prepared.clear()
+
+    yield choose
+    product.prepared.clear()
+
+
+@by_warpgroups
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 @pytest.mark.parametrize("lying", ["", "a", "b", "ab"])
 @pytest.mark.parametrize("tile", hopper.TILES, ids=lambda tile: f"{tile.rows}x{tile.columns}")
-def test_products_by_warpgroups(kind, lying, tile, monkeypatch):
+def test_products_by_warpgroups(kind, lying, tile, only):
     """At sizes that tiles do not divide, with splits, in batches."""
-    monkeypatch.setattr(hopper, "quicker", lambda tiling, by_groups: by_groups)
-    monkeypatch.setattr(hopper, "TILES", (tile,))
+    only(True, tile)
     asked = kind if kind == "bfloat16" else None
-    product.prepared.clear()
     for m, n, k in (200, 264, 136), (1, 8, 8), (64, 77, 1024):
         sides = {"a": (2, m, k), "b": (k, n)}
         exact, made = [], []
@@ -219,4 +248,142 @@ def test_products_by_warpgroups(kind, lying, tile, monkeypatch):
             exact.append(value.transpose(turned) if side in lying else value)
         got = ops.matmul(*made, dtype=asked).get()
         check(checks.widened(got) if asked else got, *exact, dtype=asked)
-    product.prepared.clear()
+
+
+STEPS_BY_WARPGROUPS = [
+    ("boxes", None), ("producer", (64, 128)), ("producer", None), ("multicast", (64, 128)),
+    ("multicast", None),
+]  # fmt: skip
+
+
+@by_warpgroups
+@pytest.mark.parametrize("name, tile", STEPS_BY_WARPGROUPS)
+def test_steps_by_warpgroups(name, tile):
+    """At sizes that tiles do not divide: of one step along k, of more than there are stages."""
+    for m, n, k in (1, 8, 8), (150, 264, 72), (300, 24, 520):
+        a, b = numbers(m, k, dtype="float16"), numbers(k, n, dtype="float16")
+        check(by_boxes(name, a, b, tile=tile), a, b)
+
+
+@pytest.mark.skipif(not autoinit.is_software, reason="needs the software GPU's maps")
+@pytest.mark.parametrize("name, tile", STEPS_BY_WARPGROUPS)
+def test_the_sanitizer_finds_nothing_in_steps_by_warpgroups(name, tile):
+    a, b = numbers(200, 392, dtype="float16"), numbers(392, 136, dtype="float16")
+    assert not by_boxes(name, a, b, run=xray.sanitize, tile=tile, stages=3)
+
+
+FLOATS8 = ["e4m3", "e5m2"]
+
+
+def exponent(x, least):
+    """Of numbers, `least` at least; of zeros one that does not count."""
+    return np.where(x == 0, -999, np.maximum(np.frexp(x)[1] - 1, least))
+
+
+def summed(a, b, c, kind):
+    """c + a @ b in one instruction of a warpgroup, 32 products of 8-bit floats: terms are cut 13
+    bits below the largest exponent, and their sum to 13 bits."""
+    least = int(np.log2(float8.LEAST_NORMAL[kind]))
+    of_products = (exponent(a, least)[:, :, None] + exponent(b, least)).max(1)
+    unit = np.exp2(np.maximum(np.maximum(of_products, exponent(c, -126)), -200.0) - 13)
+    total = np.trunc(a[:, :, None] * b / unit[:, None]).sum(1) + np.trunc(c / unit)
+    own = np.exp2(exponent(total, -999) - 13.0)
+    return np.where(total == 0, 0, np.trunc(total / own) * own) * unit
+
+
+def float8_product(a, b, kind):
+    """a @ b as gemm/hopper_float8.cu makes it: of 128 products by instructions, as floats then."""
+    more = -a.shape[1] % 128
+    a, b = np.pad(a, ((0, 0), (0, more))).astype(float), np.pad(b, ((0, more), (0, 0)))
+    total = np.zeros((len(a), b.shape[1]), np.float32)
+    for first in range(0, a.shape[1], 128):
+        part = np.zeros(total.shape)
+        for k in range(first, first + 128, 32):
+            part = summed(a[:, k : k + 32], b[k : k + 32], part, kind)
+        total += part.astype(np.float32)
+    return total
+
+
+def of_float8(m, n, k, kind):
+    """Two matrices, both along k on the GPU, and their values."""
+    a, b = (checks.operand(numbers(*shape, seed=5), kind) for shape in ((m, k), (k, n)))
+    return (on_gpu(a[0]), on_gpu(b[0], transposed=True)), (a[1], b[1])
+
+
+@by_warpgroups
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("kind", FLOATS8)
+@pytest.mark.parametrize("tile", hopper.TILES, ids=lambda tile: f"{tile.rows}x{tile.columns}")
+def test_float8_by_warpgroups(kind, tile, only):
+    """To the bit, where blocks share no sums; within the tolerance where they do."""
+    only(True, tile)
+    for m, n, k in (70, 77, 300), (1, 8, 16):
+        arrays, values = of_float8(m, n, k, kind)
+        got = ops.matmul(*arrays, dtype=kind, result="float32").get()
+        checks.assert_equal(got, float8_product(*values, kind))
+    arrays, values = of_float8(65, 16, 1600, kind)
+    got = ops.matmul(*arrays, dtype=kind, result="float32").get()
+    exact = np.matmul(*(x.astype(float) for x in values))
+    within = checks.float8_tolerance(*values, kind, together=4)
+    assert within.max() < abs(exact).max() / 4
+    checks.assert_close(got, exact, within)
+
+
+@pytest.mark.parametrize("result", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("kind", FLOATS8)
+def test_float8_without_warpgroups(kind, result, only):
+    """As halves, with the tolerance of halves."""
+    only(False)
+    for m, n, k in (3, 5, 7), (70, 77, 300), (17, 40, 3000):
+        arrays, values = of_float8(m, n, k, kind)
+        got = ops.matmul(*arrays, dtype=kind, result=result).get()
+        assert got.dtype == ("uint16" if result == "bfloat16" else result)
+        narrow = result == "bfloat16"
+        check(checks.widened(got) if narrow else got, *values, dtype=result if narrow else None)
+
+
+@pytest.mark.parametrize("groups", [pytest.param(True, marks=by_warpgroups), False])
+def test_float8_with_scales(groups, only):
+    """A product that no half holds, in batches, and of matrices that lie the other way."""
+    only(groups)
+    a, b = (np.full(shape, 448, np.float32) for shape in ((3, 40, 64), (64, 24)))
+    bits = [float8.bits(x, "e4m3") for x in (a, b)]
+    scales = [on_gpu(np.array(x, np.float32)) for x in ([0.25], [2.0**-10])]
+    want = np.full((3, 40, 24), 64 * 448.0**2 / 4096, np.float16)
+    for arrays in ([on_gpu(x) for x in bits], [on_gpu(bits[0], True), on_gpu(bits[1], True)]):
+        if arrays[0].shape != (3, 40, 64):
+            arrays = [x.transpose((*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)) for x in arrays]
+        checks.assert_equal(ops.matmul(*arrays, dtype="e4m3", scales=scales).get(), want)
+    one = ops.matmul(on_gpu(bits[0]), on_gpu(bits[1]), dtype="e4m3", scales=(None, scales[1])).get()
+    checks.assert_equal(one, want * 4)
+
+
+@pytest.mark.parametrize("kind", FLOATS8)
+def test_float8_numbers(kind):
+    """All of them, back to their bits; what lies between two goes to the nearer, or the even."""
+    every = np.arange(256, dtype=np.uint8)
+    values = float8.numbers(every, kind)
+    finite = np.isfinite(values)
+    assert finite.sum() == {"e4m3": 254, "e5m2": 248}[kind]
+    assert values[finite].max() == float8.LARGEST[kind]
+    checks.assert_equal(float8.bits(values[finite], kind), every[finite])
+    assert np.isnan(float8.numbers(float8.bits(np.nan, kind), kind))
+    checks.assert_equal(float8.numbers(float8.bits([1e9, -np.inf], kind), kind),
+                        np.float32([1, -1]) * np.float32(float8.LARGEST[kind]))  # fmt: skip
+    codes = every[:127][finite[:127]]
+    below, above = (values[codes[i]].astype(float) for i in (slice(None, -1), slice(1, None)))
+    even = np.where(codes[:-1] % 2 == 0, codes[:-1], codes[1:])
+    checks.assert_equal(float8.bits((below + above) / 2, kind), even)
+    checks.assert_equal(float8.bits(np.nextafter((below + above) / 2, 0), kind), codes[:-1])
+    checks.assert_equal(float8.bits(-np.nextafter((below + above) / 2, 1e9), kind), codes[1:] + 128)
+
+
+def test_float8_special_numbers(only):
+    """NaN and infinities become halves that are such."""
+    only(False)
+    a, one = np.uint8([[0x7F], [0xFF], [0x7E]]), on_gpu(np.uint8([[0x38]]))  # 1
+    got = ops.matmul(on_gpu(a), one, dtype="e4m3").get()
+    checks.assert_equal(np.isnan(got), np.array([[True], [True], [False]]))
+    a, one = np.uint8([[0x7C], [0xFC], [0x7D]]), on_gpu(np.uint8([[0x3C]]))
+    got = ops.matmul(on_gpu(a), one, dtype="e5m2").get()
+    checks.assert_equal(got, np.float16([[np.inf], [-np.inf], [np.nan]]))

@@ -10,9 +10,14 @@ from tests.xray.nsight.cases import CASES
 
 FILES = sorted(str(path.relative_to(sources.ROOT)) for path in sources.ROOT.rglob("*.cu"))
 OF_HALVES = [
-    f"convolution/{name}.cu" for name in ("channels_last", "taps", "tensor", "tensor_weight")
+    f"convolution/{name}.cu"
+    for name in ("channels_last", "taps", "tensor", "tensor_weight", "widened")
 ]
-BY_WARPGROUPS = ["gemm/hopper.cu", "convolution/hopper.cu", "convolution/hopper_weight.cu"]
+BY_WARPGROUPS = [
+    *(f"convolution/{name}.cu" for name in ("hopper", "hopper_last", "hopper_weight")),
+    *(f"gemm/{name}.cu" for name in ("hopper", "hopper_float8", "tensor_float8")),
+]
+LADDER = [f"gemm/{name}.cu" for name in ("boxes", "multicast", "producer")]
 OF_ATTENTION = [
     f"attention/{name}.cu"
     for name in (
@@ -43,7 +48,7 @@ NOT_LAUNCHED = {
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
-    **dict.fromkeys(OF_ATTENTION + BY_WARPGROUPS + OF_RANKS, "no GPU has counted it yet"),
+    **dict.fromkeys(OF_ATTENTION + BY_WARPGROUPS + LADDER + OF_RANKS, "no GPU has counted it yet"),
     "softmax/cluster.cu": "no GPU has counted it yet",
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "what it counts is time",

@@ -1,0 +1,81 @@
+// Convolution by warpgroups where channels are neighbours, in the result, too: y[images, height, width, channels_out].
+// As convolution/hopper.cu with both sides exchanged: a row of the product is a place of the window, a column a channel
+// of one of its steps. maps: of the images in mode im2col, in boxes of ROWS places and 64 channels; of the weight as
+// [kernel_h * kernel_w, columns, channels], in boxes of COLUMNS of them and 64 channels. channels_out is a multiple of
+// 8. Launch as gemm/pipeline.cuh says.
+// Step: nothing is transposed, neither before nor after.
+#include "convolution/pixels.cuh"
+#include "gemm/pipeline.cuh"
+using T = half;
+using Acc = float;
+using Out = half;
+constexpr int STEP_H = 1;
+constexpr int STEP_W = 1;
+constexpr int Y_PACK = 8;
+constexpr int ROWS = 128;
+constexpr int COLUMNS = 128;
+constexpr int STAGES = 6;
+
+constexpr int DEEP = LINE / sizeof(T);
+
+struct Copies {
+    Pixels pixels;
+    const Map &of_weight;
+    int chunks;  // of a tap's channels
+
+    __device__ void a(unsigned to, Tile tile, int step, unsigned barrier)
+    { pixels.copy(to, tile.top, step / chunks, step % chunks, barrier); }
+    __device__ void b(unsigned to, Tile tile, int step, unsigned barrier)
+    { copy_box(to, of_weight, step % chunks * DEEP, tile.left, step / chunks, barrier); }
+};
+
+struct Result {
+    Out *y;
+    const T *bias;                       // of each channel, or null
+    int places, down, across, channels;  // down, across: places in an image
+    int height, width;
+    Dividers<int> dividers;
+    template <int COUNT>
+    __device__ void store(int place, int column, Packed<Acc, COUNT> sum)
+    {
+        int step = column / channels, channel = column - step * channels;
+        if (place >= places || step >= STEP_H * STEP_W) return;
+        int line = dividers.width.quotient(place), image = dividers.height.quotient(line);
+        int h = (line - image * down) * STEP_H + step / STEP_W;
+        int w = (place - line * across) * STEP_W + step % STEP_W;
+        if (h >= height || w >= width) return;
+        Out *to = y + ((image * (long long)height + h) * width + w) * channels + channel;
+#pragma unroll
+        for (int first = 0; first < COUNT; first += Y_PACK) {
+            Packed<Out, Y_PACK> pack;
+            for (int e = first; e < first + Y_PACK; ++e)
+                pack[e - first] = Out(sum[e] + (bias ? Acc(bias[channel + e]) : Acc(0)));
+            put(to + first, pack);
+        }
+    }
+};
+
+extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_last(
+    const __grid_constant__ Maps<2> maps, Out *y, int images, int channels, int channels_out,
+    int height, int width, Window window, Dividers<int> dividers, int splits, const T *bias)
+{
+    if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
+    int places = images * window.h.places * window.w.places, chunks = (channels + DEEP - 1) / DEEP;
+    int steps = chunks * window.h.kernel * window.w.kernel;
+    Copies copies = {{maps.of[0], DEEP, window, dividers}, maps.of[1], chunks};
+    long long size = (long long)images * height * width * channels_out;
+    auto results = [=](Tile tile) {
+        return Result{y + tile.z * size,
+                      tile.z == 0 ? bias : nullptr,
+                      places,
+                      window.h.places,
+                      window.w.places,
+                      channels_out,
+                      height,
+                      width,
+                      dividers};
+    };
+    multiply<T, ROWS, COLUMNS, STAGES, true, true>(
+        Tiles<ROWS, COLUMNS>(places, channels_out * STEP_H * STEP_W, steps, splits, 1), copies,
+        results);
+}

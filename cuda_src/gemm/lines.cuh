@@ -1,0 +1,16 @@
+// Tiles of matrices as boxes of tensor maps, for warpgroups: in lines of 128 bytes, as gemm/tensor.cuh says.
+#pragma once
+#include "common/boxes.cuh"
+#include "gemm/tensor.cuh"
+
+// Begins to copy a tile's lines, from the first one on, of step `step` along k.
+template <typename T, bool ALONG_K, int LINES>
+__device__ void copy_lines(unsigned to, const Map &map, int first, int step, int z,
+                           unsigned barrier)
+{
+    constexpr int DEEP = LINE / sizeof(T);
+    if (ALONG_K) copy_box(to, map, step * DEEP, first, z, barrier);
+    else
+        for (int i = 0; i < LINES; i += DEEP)
+            copy_box(to + i * LINE, map, first + i, step * DEEP, z, barrier);
+}

@@ -1,0 +1,152 @@
+"""Convolutions of halves and their gradients where channels are neighbours in memory, NHWC, by
+warpgroups: nothing is transposed.
+
+Where a pixel's channels are no multiple of CHUNK, lines are copied, with zeros after the channels
+and around the image. Then all pixels under a row of the window are neighbours, and count as the
+channels of one."""
+
+from math import prod
+
+import numpy as np
+
+from .. import windows
+from . import hopper
+from .elementwise import COPY, run
+from .launch import Form, KernelCall, address, ceil_divide
+from .product import Matrices, Parts, prepare
+from .tensor_windows import CHUNK, DEEP, Layer, Way, gradient, padded, taps_of
+
+__all__ = ["by_input", "by_weight", "forward"]
+
+BLOCK = 256
+
+
+def forward(x, weight, sizes, kind):
+    """What queues a convolution: call(x, weight, bias, workspace, stream) -> array; None: these
+    kernels can't."""
+    layer, images, weights = _given(sizes)
+    if layer is None:
+        return None
+    shape = sizes.images, sizes.h.places, sizes.w.places, sizes.channels_out
+    launch = _convolution(layer, shape, kind)
+
+    def call(x, weight, bias, room, stream):
+        return launch(images(x, room, stream), weights(weight, room, stream), bias, room, stream)
+
+    return call
+
+
+def by_input(weight, grad_output, sizes, kind):
+    """The same for the gradient by the input: call(weight, grad_output, workspace, stream)."""
+    shape = sizes.images, sizes.h.image, sizes.w.image, sizes.channels
+    if sizes.channels % CHUNK or sizes.channels_out % CHUNK or not prod(shape):
+        return None
+    pixels = grad_output.reshape(-1, sizes.channels_out)
+    if all((s.kernel, s.stride, s.pad, s.more) == (1, 1, 0, 0) for s in (sizes.h, sizes.w)):
+        matrix = weight.reshape(sizes.channels_out, sizes.channels)
+        ways = Matrices(0, sizes.channels_out, True), Matrices(0, sizes.channels, True)
+        size = pixels.shape[0], sizes.channels
+        call = prepare(pixels, matrix, size, kind, ways, Form(shape, weight.dtype))
+        return lambda weight, dy, room, stream: call(dy, weight, room, stream)
+    ways = Way.backward(sizes.h), Way.backward(sizes.w)
+    layer = Layer(sizes.images, sizes.channels_out, sizes.channels, *ways)
+    if not (layer.fits and layer.fits_boxes):
+        return None
+    launch, each = _convolution(layer, shape, kind), sizes.h.kernel * sizes.w.kernel
+    taps = taps_of(layer, (1, each * sizes.channels, sizes.channels), steps_first=True)
+    return lambda weight, dy, room, stream: launch(
+        dy, taps(weight, room, stream), None, room, stream
+    )
+
+
+def by_weight(x, grad_output, sizes, kind):
+    """The same for the gradient by the weight: call(x, grad_output, workspace, stream)."""
+    layer, images, _ = _given(sizes)
+    if layer is None:
+        return None
+    parts, launch = gradient(layer, kind)
+    shape = sizes.channels_out, sizes.h.kernel, sizes.w.kernel, padded(sizes.channels)
+
+    def call(x, grad_output, room, stream):
+        made, of_x = parts.new(x, room), images(x, room, stream)
+        launch(stream, (address(of_x), address(grad_output), address(made)))
+        whole = parts.finish(made, room, stream)
+        if shape[-1] == sizes.channels:
+            return whole
+        view = whole.reshape(shape)[:, :, :, : sizes.channels]
+        return run(COPY, view, x.dtype.type(0), None, stream, "NCHW")
+
+    return call
+
+
+def _given(sizes):
+    """The Layer of a convolution, and what makes of images and weight what it takes."""
+    ways = Way.forward(sizes.h), Way.forward(sizes.w)
+    layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
+    images = weights = _as_it_is
+    if sizes.channels % CHUNK and sizes.w.dilation == 1 and layer.fits:
+        side, stride = sizes.w, padded(sizes.channels)
+        wide = (side.places - 1) * side.stride + side.kernel
+        line = wide * stride * 2
+        across = windows.Side(side.places, 1)
+        lying = sizes.h.image * line, line, side.stride * stride * 2, 2
+        layer = Layer(sizes.images, side.kernel * stride, sizes.channels_out, ways[0],
+                      Way.forward(across), lying)  # fmt: skip
+        lines = sizes.images * sizes.h.image
+        images = Widened(lines, side.image, sizes.channels, wide, stride, side.pad)
+        lines = sizes.channels_out * sizes.h.kernel
+        weights = Widened(lines, side.kernel, sizes.channels, side.kernel, stride, 0)
+    uneven = layer.channels % CHUNK or sizes.channels_out % CHUNK
+    if uneven or not (layer.fits and layer.fits_boxes):
+        return None, None, None
+    return layer, images, weights
+
+
+def _as_it_is(x, room, stream):
+    return x
+
+
+class Widened:
+    """Copies of lines of pixels, with zeros after the channels and around the line: copy(x,
+    workspace, stream) -> array."""
+
+    def __init__(self, lines, width, channels, wide, stride, pad):
+        self.form, count = Form((lines, wide, stride), np.uint16), lines * wide * stride
+        told = map(np.int32, (width, channels, wide, stride, pad))
+        grid = (ceil_divide(count // CHUNK, BLOCK),)
+        self.launch = KernelCall("convolution/widened.cu", {}, grid, (BLOCK,), count, *told)
+
+    def __call__(self, x, room, stream):
+        made = self.form.new(x, room.pool)
+        self.launch(stream, (address(x), address(made)))
+        return made
+
+
+def _convolution(layer, shape, kind):
+    """What queues a convolution of what lies as its kernel takes it: launch(images, weight, bias,
+    workspace, stream) -> array of this shape."""
+    deep = layer.taps * layer.chunks * DEEP
+    tiling = hopper.Tiling.of(layer.columns, layer.rows, deep, kind)
+    form = Form(shape, np.dtype(kind.array))
+    parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
+    choices = {"STEP_H": layer.h.steps, "STEP_W": layer.w.steps}
+    choices["Y_PACK"] = 8 if parts.whole else 4
+    counts = layer.images, layer.stride, layer.channels_out, layer.h.size, layer.w.size
+    lying = (layer.taps, layer.rows, layer.stride), (layer.stride, layer.depth)
+
+    def maps(x, weight):
+        box = 1, tiling.tile.columns, DEEP
+        of_weight = hopper.map_of(weight, kind.array, *lying, box)
+        return layer.pixels(x, tiling.tile.rows), of_weight
+
+    told = *map(np.int32, counts), *layer.arguments, np.int32(tiling.splits)
+    file = "convolution/hopper_last.cu"
+    launch = tiling.call(maps, file, choices, kind, parts.c_type, *told)
+
+    def call(x, weight, bias, room, stream):
+        made = parts.new(x, room)
+        after = (0 if bias is None else address(bias),)
+        launch(stream, (address(x), address(weight), address(made)), after)
+        return parts.finish(made, room, stream)
+
+    return call
