@@ -39,6 +39,19 @@ def in_quick():
         yield
 
 
+@pytest.fixture
+def watched():
+    """For tests on the software GPU: a launch that does something wrong fails."""
+    from helpers import autoinit  # not above: tests of the driver alone load one of their own
+    from softgpu.loader import Engine
+
+    if not autoinit.is_software:
+        pytest.skip("the software GPU watches launches")
+    Engine.as_driver().sanitize_launches()
+    yield
+    Engine.as_driver().sanitize_launches(False)
+
+
 def _tier(name):
     from helpers import autoinit  # not above: tests of the driver alone load one of their own
     from softgpu.loader import Engine

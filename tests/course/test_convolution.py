@@ -327,6 +327,7 @@ def check_last(image, kernel, *window, images=2, channels=3, channels_out=5, dty
     check(got, direct.by_input, (weight, gradient), channels_out * taps)
 
 
+@pytest.mark.usefixtures("in_quick")
 @by_warpgroups
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", [*WINDOWS, "seven", "steps", "far steps"])
@@ -351,11 +352,20 @@ def test_channels_last_by_warpgroups(name, channels, monkeypatch):
     assert taken == ways
 
 
+@pytest.mark.usefixtures("in_quick")
+@pytest.mark.parametrize("name, channels", [("padded", 8), ("padded", 3), ("strided", 8)])
+def test_channels_last_watched(name, channels, watched):
+    convolution.prepared.clear()
+    check_last(*WINDOWS[name], channels=channels, channels_out=16)
+
+
+@pytest.mark.usefixtures("in_quick")
 @pytest.mark.parametrize("dtype, channels_out", [("float32", 8), ("float64", 3), ("float16", 5)])
 def test_channels_last_of_what_warpgroups_do_not_take(dtype, channels_out):
     check_last(*WINDOWS["uneven"], channels_out=channels_out, dtype=dtype)
 
 
+@pytest.mark.usefixtures("in_quick")
 def test_channels_last_of_one_image_views_and_nothing():
     x, weight = numbers(2, 8, 9, 7, dtype="float16"), numbers(8, 8, 3, 3, dtype="float16")
     on, of_weight = on_gpu(last(x)), on_gpu(last(weight))

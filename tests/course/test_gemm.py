@@ -358,6 +358,17 @@ def test_float8_with_scales(groups, only):
     checks.assert_equal(one, want * 4)
 
 
+@pytest.mark.parametrize("groups", [True, False])
+def test_float8_watched(groups, only, watched):
+    for tile in (hopper.TILES[0], hopper.TILES[5]) if groups else (None,):
+        only(groups, tile)
+        arrays, values = of_float8(70, 40, 900, "e4m3")
+        got = ops.matmul(*arrays, dtype="e4m3").get()
+        exact = np.matmul(*(x.astype(float) for x in values))
+        within = checks.float8_tolerance(*values, "e4m3", together=4)
+        checks.assert_close(got, exact, within + 2.0**-11 * (abs(exact) + within))
+
+
 @pytest.mark.parametrize("kind", FLOATS8)
 def test_float8_numbers(kind):
     """All of them, back to their bits; what lies between two goes to the nearer, or the even."""
