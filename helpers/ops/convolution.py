@@ -94,10 +94,10 @@ def conv2d_input(
             return conv2d_input(input_size, *whole, stride, padding, dilation, stream, layout)
         if layout == "NHWC":
             call = _as_they_lie(channels_last.by_input, weight, grad_output, sizes)
-            told = stride, padding, dilation
+            window = stride, padding, dilation
             call = prepared[key] = call or (
                 lambda weight, dy, room, stream: _turned_back(
-                    conv2d_input(shapes[0], _turned(weight), _turned(dy), *told, stream), stream
+                    conv2d_input(shapes[0], _turned(weight), _turned(dy), *window, stream), stream
                 )
             )
             return call(weight, grad_output, workspace(stream), stream)
@@ -124,10 +124,10 @@ def conv2d_weight(
             return conv2d_weight(*whole, stride, padding, dilation, stream, layout)
         if layout == "NHWC":
             call = _as_they_lie(channels_last.by_weight, x, grad_output, sizes)
-            told = stride, padding, dilation
+            window = stride, padding, dilation
             call = prepared[key] = call or (
                 lambda x, dy, room, stream: _turned_back(
-                    conv2d_weight(_turned(x), shapes[1], _turned(dy), *told, stream), stream
+                    conv2d_weight(_turned(x), shapes[1], _turned(dy), *window, stream), stream
                 )
             )
             return call(x, grad_output, workspace(stream), stream)
@@ -143,6 +143,11 @@ def _first(shape, layout):
     return (shape[0], shape[3], *shape[1:3]) if layout == "NHWC" and len(shape) == 4 else shape
 
 
+def _lain(shape, layout):
+    """A shape of NCHW in this layout."""
+    return (shape[0], *shape[2:], shape[1]) if layout == "NHWC" else shape
+
+
 def _turned(x):
     """An array of NHWC, seen as NCHW."""
     return x.transpose((0, 3, 1, 2)) if x.size else GPUArray(_first(x.shape, "NHWC"), x.dtype)
@@ -150,8 +155,9 @@ def _turned(x):
 
 def _turned_back(x, stream):
     """An array of NCHW, copied to NHWC."""
-    shape = x.shape[0], *x.shape[2:], x.shape[1]
-    return contiguous(x.transpose((0, 2, 3, 1)), stream) if x.size else GPUArray(shape, x.dtype)
+    if not x.size:
+        return GPUArray(_lain(x.shape, "NHWC"), x.dtype)
+    return contiguous(x.transpose((0, 2, 3, 1)), stream)
 
 
 def _as_they_lie(way, a, b, sizes):
@@ -238,9 +244,10 @@ class Sizes:
 
     def check_gradient(self, operation, grad_output, layout):
         """Refuse a gradient that is not of the result's shape."""
-        if _first(grad_output.shape, layout) != self.result:
+        result = _lain(self.result, layout)
+        if grad_output.shape != result:
             raise ValueError(
-                f"{operation}: grad_output has shape {grad_output.shape}, the result {self.result}"
+                f"{operation}: grad_output has shape {grad_output.shape}, the result {result}"
             )
 
 
