@@ -2,9 +2,8 @@
 // lie along k, times their scales: c = a * b * *scales.a * *scales.b.
 // Step: what has come by cp.async is widened to halves in registers, just before it is multiplied.
 // Limit: the rate of mma.sync of halves; memory moves half as much for it.
-#include "common/float8.cuh"
 #include "gemm/scaled.cuh"
-#include "gemm/tensor.cuh"
+#include "gemm/widened.cuh"
 using T = e4m3;
 using Acc = float;
 using Out = half;
@@ -22,21 +21,6 @@ struct Strides {
     long long a, b;  // from one line to the next
     long long a_batch, b_batch;
 };
-
-// sum += a * b, of 32 bytes of k, whose order does not matter while it is the same for both: first of two of every
-// four, then of the others.
-__device__ inline void multiply_add(float (&sum)[4], const unsigned (&a)[4], const unsigned *b, T)
-{
-#pragma unroll
-    for (int two = 0; two < 2; ++two) {
-        auto widened = [&](unsigned four) {
-            return halves_of(__byte_perm(four, 0, two ? 0x4342 : 0x4140), T());
-        };
-        unsigned of_a[4] = {widened(a[0]), widened(a[1]), widened(a[2]), widened(a[3])};
-        unsigned of_b[2] = {widened(b[0]), widened(b[1])};
-        multiply_add(sum, of_a, of_b, half());
-    }
-}
 
 extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor_float8(
     const T *__restrict__ a, const T *__restrict__ b, Out *c, long long m, long long n, long long k,
