@@ -21,7 +21,7 @@ __device__ inline void arrive_in_block(unsigned barrier, unsigned rank)
 {
     asm volatile(
         "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+        "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
         "r"(rank)
         : "memory");
 }

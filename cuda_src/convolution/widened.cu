@@ -1,23 +1,35 @@
-// Lines of pixels, x[lines, width, channels] -> out[lines, wide, stride], whose first pixel is `pad` before the line's:
-// zeros there, past its end and past the channels. stride is a multiple of 8. Only the bits are moved; a thread has 8
-// neighbours of the n / 8 of out.
+// Images x[images, height, width, channels] -> out[images, high, wide, GROUP, STRIDE]: a pixel of out holds GROUP pixels
+// of x, one below the other. The first of all is `pad_h` and `pad_w` before an image's first; zeros are there, past its
+// end and past the channels. GROUP * STRIDE is a multiple of 8. Only the bits are moved; a thread has 8 neighbours of out,
+// whose number is 8 * n.
 // Limit: the memory.
 #include "common/word.cuh"
 using T = unsigned short;
+constexpr int GROUP = 1;
+constexpr int STRIDE = 8;
 
-extern "C" __global__ void widened(const T *__restrict__ x, T *out, long long n, int width,
-                                   int channels, int wide, int stride, int pad)
+struct Widening {
+    int height, width, channels;
+    int high, wide;
+    int pad_h, pad_w;
+};
+
+extern "C" __global__ void widened(const T *__restrict__ x, T *out, unsigned n, Widening to)
 {
     constexpr int CHUNK = 8;
-    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-    if (i * CHUNK >= n) return;
-    int chunks = stride / CHUNK, first = i % chunks * CHUNK;
-    long long pixel = i / chunks, line = pixel / wide;
-    int at = int(pixel - line * wide) - pad;
-    const T *from = x + (line * width + at) * channels + first;
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    unsigned chunks = GROUP * STRIDE / CHUNK, pixel = i / chunks, line = pixel / to.wide;
+    int first = (i - pixel * chunks) * CHUNK, across = int(pixel - line * to.wide) - to.pad_w;
+    unsigned image = line / to.high;
+    int down = int(line - image * to.high) * GROUP - to.pad_h;
     Packed<T, CHUNK> pack;
 #pragma unroll
-    for (int e = 0; e < CHUNK; ++e)
-        pack[e] = at >= 0 && at < width && first + e < channels ? from[e] : T(0);
-    put(out + i * CHUNK, pack);
+    for (int e = 0; e < CHUNK; ++e) {
+        int row = down + (first + e) / STRIDE, channel = (first + e) % STRIDE;
+        bool inside = row >= 0 && row < to.height && across >= 0 && across < to.width;
+        long long place = (image * (long long)to.height + row) * to.width + across;
+        pack[e] = inside && channel < to.channels ? x[place * to.channels + channel] : T(0);
+    }
+    put(out + i * (long long)CHUNK, pack);
 }

@@ -73,31 +73,50 @@ __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2
     }
 }
 
-// Begins sum = a * b, or sum + a * b if it `adds`, of a stage's 128 bytes along k.
-template <typename T, bool A_ALONG_K, bool B_ALONG_K, int COUNT>
-__device__ void multiply_stage(float (&sum)[COUNT], unsigned a, unsigned b, bool adds)
+// Begins sum = a * b, or sum + a * b if it `adds`, of COUNT times 32 bytes of a stage's 128 along k, from FIRST on.
+template <typename T, bool A_ALONG_K, bool B_ALONG_K, int FIRST = 0, int COUNT = LINE / STEP,
+          int SUMS>
+__device__ void multiply_stage(float (&sum)[SUMS], unsigned a, unsigned b, bool adds)
 {
     constexpr int PANEL = LINE / sizeof(T) * LINE;
     begin_products();
 #pragma unroll
-    for (int n = 0; n < LINE / STEP; ++n)
+    for (int n = FIRST; n < FIRST + COUNT; ++n)
         multiply_add<A_ALONG_K, B_ALONG_K>(
             sum, described(a + n * (A_ALONG_K ? STEP : HIGH * LINE), PANEL),
             described(b + n * (B_ALONG_K ? STEP : HIGH * LINE), PANEL), adds || n > 0, T());
     close_products();
 }
 
-// The same, to the end: products in sums of their own, which are then added.
-template <typename T, int APART, int COUNT>
-__device__ void add_apart(float (&sum)[COUNT], unsigned a, unsigned b, bool adds)
+// Two warpgroups take turns: one begins to multiply when the other is half through, and adds what it has while the
+// other goes on. Left alone, they would share the tensor cores, be done together, and leave them idle.
+template <int GROUPS>
+__device__ void await_turn(int group)
 {
+    if (GROUPS == 2) asm volatile("bar.sync %0, 256;" ::"r"(1 + group) : "memory");
+}
+template <int GROUPS>
+__device__ void give_turn(int group)
+{
+    if (GROUPS == 2) asm volatile("bar.arrive %0, 256;" ::"r"(2 - group) : "memory");
+}
+
+// sum += a * b of a stage, to the end: products in sums of their own, which are then added.
+template <typename T, int APART, int GROUPS, int SUMS>
+__device__ void add_apart(float (&sum)[SUMS], unsigned a, unsigned b, int group)
+{
+    constexpr int HALF = LINE / STEP / 2;
 #pragma unroll
-    for (int first = 0; first < COUNT; first += APART / 2) {
+    for (int first = 0; first < SUMS; first += APART / 2) {
         float part[APART / 2];
-        multiply_stage<T, true, true>(part, a, b + first * 2 * LINE, false);
+        await_turn<GROUPS>(group);
+        multiply_stage<T, true, true, 0, HALF>(part, a, b + first * 2 * LINE, false);
+        multiply_stage<T, true, true, HALF, HALF>(part, a, b + first * 2 * LINE, true);
+        wait_for_products<1>();
+        give_turn<GROUPS>(group);
         wait_for_products<0>();
 #pragma unroll
-        for (int i = 0; i < APART / 2; ++i) sum[first + i] = (adds ? sum[first + i] : 0) + part[i];
+        for (int i = 0; i < APART / 2; ++i) sum[first + i] += part[i];
     }
 }
 
@@ -137,25 +156,32 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results)
         return;
     }
     if (GROUPS > 1) take_registers<232>();
+    if (APART && group == 1) give_turn<GROUPS>(group);  // to the first
     int warp = threadIdx.x / 32;
     float *patch = reinterpret_cast<float *>(stages + STAGES * STAGE + warp * PATCH_BYTES);
     for (int number = blockIdx.x; number < tiles.count; number += gridDim.x) {
         Tile tile = tiles(number);
         float sum[COLUMNS / 2];
         unsigned before = 0;
+        if (APART)
+            for (int i = 0; i < COLUMNS / 2; ++i) sum[i] = 0;
         for (int step = 0; step < tile.steps; ++step) {
             unsigned a = begin + stage * STAGE + group * GROUP_ROWS * LINE;
             unsigned b = begin + stage * STAGE + OF_A;
             wait_for(full + stage * 8, parity);
-            if constexpr (APART) add_apart<T, APART>(sum, a, b, step > 0);
-            else multiply_stage<T, A_ALONG_K, B_ALONG_K>(sum, a, b, step > 0);
-            wait_for_products<1>();  // those of the stage before are done: it is empty
-            if (step > 0 && threadIdx.x % GROUP == 0) arrive(before);
-            before = empty + stage * 8;
+            if constexpr (APART) {
+                add_apart<T, APART, GROUPS>(sum, a, b, group);
+                if (threadIdx.x % GROUP == 0) arrive(empty + stage * 8);
+            } else {
+                multiply_stage<T, A_ALONG_K, B_ALONG_K>(sum, a, b, step > 0);
+                wait_for_products<1>();  // those of the stage before are done: it is empty
+                if (step > 0 && threadIdx.x % GROUP == 0) arrive(before);
+                before = empty + stage * 8;
+            }
             advance();
         }
         wait_for_products<0>();
-        if (tile.steps && threadIdx.x % GROUP == 0) arrive(before);
+        if (!APART && tile.steps && threadIdx.x % GROUP == 0) arrive(before);
 #pragma unroll
         for (int i = 0; i < COLUMNS / 2; ++i) sum[i] = tile.steps ? sum[i] : 0;
         store<COLUMNS>(results(tile), tile.top + warp * HIGH, tile.left, sum, patch);

@@ -1,11 +1,11 @@
 """Convolutions of halves and their gradients where channels are neighbours in memory, NHWC, by
 warpgroups: nothing is transposed.
 
-Where a pixel's channels are no multiple of CHUNK, lines are copied, with zeros after the channels
+Where a pixel's channels are no multiple of CHUNK, images are copied, with zeros after the channels
 and around the image. Then all pixels under a row of the window are neighbours, and count as the
-channels of one."""
+channels of one; where the window moves down by several rows, so do the pixels of as many."""
 
-from math import prod
+from math import gcd, prod
 
 import numpy as np
 
@@ -24,7 +24,7 @@ BLOCK = 256
 def forward(x, weight, sizes, kind):
     """What queues a convolution: call(x, weight, bias, workspace, stream) -> array; None: these
     kernels can't."""
-    layer, images, weights = _given(sizes)
+    layer, images, weights = _given(sizes, sizes.h.stride)
     if layer is None:
         return None
     shape = sizes.images, sizes.h.places, sizes.w.places, sizes.channels_out
@@ -79,23 +79,30 @@ def by_weight(x, grad_output, sizes, kind):
     return call
 
 
-def _given(sizes):
-    """The Layer of a convolution, and what makes of images and weight what it takes."""
-    ways = Way.forward(sizes.h), Way.forward(sizes.w)
-    layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
+def _given(sizes, group=1):
+    """The Layer of a convolution, and what makes of images and weight what it takes. group: rows
+    of an image that are copied side by side, if some are copied, and count as one."""
+    h, w = Way.forward(sizes.h), Way.forward(sizes.w)
+    layer = Layer(sizes.images, sizes.channels, sizes.channels_out, h, w)
     images = weights = _as_it_is
     if sizes.channels % CHUNK and sizes.w.dilation == 1 and layer.fits:
-        side, stride = sizes.w, padded(sizes.channels)
-        wide = (side.places - 1) * side.stride + side.kernel
-        line = wide * stride * 2
-        across = windows.Side(side.places, 1)
-        lying = sizes.h.image * line, line, side.stride * stride * 2, 2
-        layer = Layer(sizes.images, side.kernel * stride, sizes.channels_out, ways[0],
-                      Way.forward(across), lying)  # fmt: skip
-        lines = sizes.images * sizes.h.image
-        images = Widened(lines, side.image, sizes.channels, wide, stride, side.pad)
-        lines = sizes.channels_out * sizes.h.kernel
-        weights = Widened(lines, side.kernel, sizes.channels, side.kernel, stride, 0)
+        group = group if sizes.h.dilation == 1 else 1
+        unit = CHUNK // gcd(CHUNK, group)
+        stride, pad_h = ceil_divide(sizes.channels, unit) * unit, 0
+        high, kernel = sizes.h.image, sizes.h.kernel
+        if group > 1:
+            kernel, pad_h = ceil_divide(kernel, group), sizes.h.pad
+            high = sizes.h.places - 1 + kernel
+            h = Way.forward(windows.Side(high, kernel))
+        wide = (sizes.w.places - 1) * sizes.w.stride + sizes.w.kernel
+        pixel = group * stride * 2  # bytes
+        lying = high * wide * pixel, wide * pixel, sizes.w.stride * pixel, 2
+        w = Way.forward(windows.Side(sizes.w.places, 1))
+        channels = sizes.w.kernel * group * stride
+        layer = Layer(sizes.images, channels, sizes.channels_out, h, w, lying)
+        pads = pad_h, sizes.w.pad
+        images = Widened(sizes.images, sizes.image, (high, wide), group, stride, pads)
+        weights = Widened(sizes.channels_out, sizes.kernel, (kernel, sizes.w.kernel), group, stride)
     uneven = layer.channels % CHUNK or sizes.channels_out % CHUNK
     if uneven or not (layer.fits and layer.fits_boxes):
         return None, None, None
@@ -107,14 +114,20 @@ def _as_it_is(x, room, stream):
 
 
 class Widened:
-    """Copies of lines of pixels, with zeros after the channels and around the line: copy(x,
-    workspace, stream) -> array."""
+    """Copies of images, of these channels, height and width, as convolution/widened.cu makes them:
+    copy(x, workspace, stream) -> array. size: their height and width."""
 
-    def __init__(self, lines, width, channels, wide, stride, pad):
-        self.form, count = Form((lines, wide, stride), np.uint16), lines * wide * stride
-        told = map(np.int32, (width, channels, wide, stride, pad))
-        grid = (ceil_divide(count // CHUNK, BLOCK),)
-        self.launch = KernelCall("convolution/widened.cu", {}, grid, (BLOCK,), count, *told)
+    def __init__(self, images, shape, size, group, stride, pads=(0, 0)):
+        self.form = Form((images, *size, group * stride), np.uint16)
+        channels, height, width = shape
+        told = np.void(np.array([height, width, channels, *size, *pads], np.int32).tobytes())
+        count, choices = (
+            images * prod(size) * group * stride // CHUNK,
+            {"GROUP": group, "STRIDE": stride},
+        )
+        grid = (ceil_divide(count, BLOCK),)
+        file = "convolution/widened.cu"
+        self.launch = KernelCall(file, choices, grid, (BLOCK,), np.uint32(count), told)
 
     def __call__(self, x, room, stream):
         made = self.form.new(x, room.pool)

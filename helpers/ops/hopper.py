@@ -85,10 +85,10 @@ class Tiling:
     us: float
 
     @classmethod
-    def of(cls, m, n, k, kind, batch=1):
+    def of(cls, m, n, k, kind, batch=1, tiles_at_hand=None):
         """The one with the least time."""
         steps, best = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
-        for tile in TILES:
+        for tile in tiles_at_hand or TILES:
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             most = max(1, min(2 * multiprocessors() // (tiles * batch), steps // 4))
             for splits in splits_to_try(most):
