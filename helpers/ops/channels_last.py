@@ -44,9 +44,9 @@ def by_input(weight, grad_output, sizes, kind):
     pixels = grad_output.reshape(-1, sizes.channels_out)
     if all((s.kernel, s.stride, s.pad, s.more) == (1, 1, 0, 0) for s in (sizes.h, sizes.w)):
         matrix = weight.reshape(sizes.channels_out, sizes.channels)
-        ways = Matrices(0, sizes.channels_out, True), Matrices(0, sizes.channels, True)
+        lying = Matrices(0, sizes.channels_out, True), Matrices(0, sizes.channels, True)
         size = pixels.shape[0], sizes.channels
-        call = prepare(pixels, matrix, size, kind, ways, Form(shape, weight.dtype))
+        call = prepare(pixels, matrix, size, kind, lying, Form(shape, weight.dtype))
         return lambda weight, dy, room, stream: call(dy, weight, room, stream)
     ways = Way.backward(sizes.h), Way.backward(sizes.w)
     layer = Layer(sizes.images, sizes.channels_out, sizes.channels, *ways)

@@ -274,9 +274,9 @@ def prepare(a, b, shape, kind, ways, form=None):
         launches.append((one, [start * step for step in steps]))
 
     def call(a, b, room, stream, scales=UNSCALED):
-        made, after = parts.new(a, room), ()
+        made, after = parts.new(a, room), []
         if kind and kind.is_float8:
-            after = tuple(0 if scale is None else address(scale) for scale in scales)
+            after = [0 if scale is None else address(scale) for scale in scales]
         for one, offsets in launches:
             addresses = (address(x) + offset for x, offset in zip((a, b, made), offsets))
             one(stream, tuple(addresses), after)
