@@ -360,9 +360,10 @@ def test_float8_with_scales(groups, only):
 
 @pytest.mark.parametrize("groups", [True, False])
 def test_float8_watched(groups, only, watched):
+    """Where k is a multiple of 16: the sanitizer takes shorter copies by cp.async for whole ones."""
     for tile in (hopper.TILES[0], hopper.TILES[5]) if groups else (None,):
         only(groups, tile)
-        arrays, values = of_float8(70, 40, 900, "e4m3")
+        arrays, values = of_float8(70, 40, 912, "e4m3")
         got = ops.matmul(*arrays, dtype="e4m3").get()
         exact = np.matmul(*(x.astype(float) for x in values))
         within = checks.float8_tolerance(*values, "e4m3", together=4)
