@@ -360,7 +360,7 @@ def test_float8_with_scales(groups, only):
 
 @pytest.mark.parametrize("groups", [True, False])
 def test_float8_watched(groups, only, watched):
-    """Where k is a multiple of 16: the sanitizer takes shorter copies by cp.async for whole ones."""
+    """k is a multiple of 16: the sanitizer takes shorter copies by cp.async for whole ones."""
     for tile in (hopper.TILES[0], hopper.TILES[5]) if groups else (None,):
         only(groups, tile)
         arrays, values = of_float8(70, 40, 912, "e4m3")
