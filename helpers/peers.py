@@ -28,7 +28,6 @@ TOPICS = {  # words of a case, and what the headline calls it
     "gemm bfloat16": "products, bfloat16",
     "gemm tf32": "products, tf32",
     "gemm int8": "products, int8",
-    "gemm e4m3": "products, e4m3",
     "conv2d float32": "convolutions, float",
     "conv2d float16": "convolutions, half",
     "attention backward": "gradients of attention",

@@ -19,9 +19,8 @@ __device__ inline void wait_in_cluster()
 // Arrives at another block's barrier of shared memory, given that of the same place here.
 __device__ inline void arrive_in_block(unsigned barrier, unsigned rank)
 {
-    asm volatile(
-        "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-        "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
-        "r"(rank)
-        : "memory");
+    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier),
+                 "r"(rank)
+                 : "memory");
 }
