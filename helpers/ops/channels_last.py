@@ -64,7 +64,7 @@ def by_weight(x, grad_output, sizes, kind):
     layer, images, _ = _given(sizes)
     if layer is None:
         return None
-    parts, launch = gradient(layer, kind)
+    parts, launch = gradient(layer, kind, hopper.ACROSS_K_US)
     shape = sizes.channels_out, sizes.h.kernel, sizes.w.kernel, padded(sizes.channels)
 
     def call(x, grad_output, room, stream):

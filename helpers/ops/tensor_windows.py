@@ -264,16 +264,10 @@ def by_weight(x, grad_output, sizes, kind):
     return call
 
 
-def tiles_by_weight():
-    """hopper.TILES with the times of steps, an H100's, in which neither operand lies along k."""
-    times = 0.83, 0.453, 0.29, 0.755, 0.37, 0.254
-    return [replace(tile, step_us=us) for tile, us in zip(hopper.TILES, times)]
-
-
-def gradient(layer, kind):
+def gradient(layer, kind, steps_us=None):
     """The Parts of a layer's gradient by the weight, [channels_out, taps, channels], and what
     launches them, given the addresses of images, of the gradient by the result, and of the parts:
-    channels are neighbours in all of them."""
+    channels are neighbours in all of them. steps_us: as of hopper.Tiling.of."""
     shape = layer.channels_out, layer.h.side.kernel, layer.w.side.kernel, layer.stride
     tiling = tensor.Tiling.of(
         layer.channels_out, layer.depth, layer.columns, kind, False, tiles_at_hand=TILES
@@ -282,7 +276,7 @@ def gradient(layer, kind):
     if layer.fits_boxes:
         across = layer.taps * layer.chunks * DEEP
         by_groups = hopper.Tiling.of(
-            layer.channels_out, across, layer.columns, kind, tiles_at_hand=tiles_by_weight()
+            layer.channels_out, across, layer.columns, kind, steps_us=steps_us
         )
         tiling = by_groups if layer.lying else hopper.quicker(tiling, by_groups)
     form = Form(shape, np.dtype(kind.array))
