@@ -297,19 +297,31 @@ static CUresult run_beside(void *data)
     return tell(&launch->job, result);
 }
 
+static StreamPlace place_of(const Shape *shape)
+{ return shape->place ? *shape->place : stream_place(shape->stream); }
+
+/* Once its stream has nothing left to do. */
+static CUresult launch_alone(Kernel *kernel, const Shape *shape, const void *params,
+                             size_t param_bytes)
+{
+    Launch launch;
+    CUresult result = prepare(&launch, kernel, shape, params, param_bytes);
+    if (result) return result;
+    if (device_count() > 1) {
+        const StreamPlace place = place_of(shape);
+        tasks_wait(&place);
+    }
+    return run_alone(&launch);
+}
+
 static CUresult launch(Kernel *kernel, const Shape *shape, const void *params, size_t param_bytes)
 {
     CUresult result = check(kernel, shape);
     if (!result) result = check_arguments(kernel, param_bytes);
     if (result) return result;
-    const StreamPlace place = shape->place ? *shape->place : stream_place(shape->stream);
-    if (device_count() == 1 || instrument || instrument_of_all || dealing_is_asked_for()) {
-        Launch here;
-        result = prepare(&here, kernel, shape, params, param_bytes);
-        if (result) return result;
-        tasks_wait(&place);
-        return run_alone(&here);
-    }
+    if (device_count() == 1 || instrument || instrument_of_all || dealing_is_asked_for())
+        return launch_alone(kernel, shape, params, param_bytes);
+    const StreamPlace place = place_of(shape);
     result = tasks_error(place.device);
     Launch *later = result ? NULL : aligned_alloc(ROOM_ALIGN, sizeof *later);
     if (!later) return result ? result : fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
