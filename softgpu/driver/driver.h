@@ -482,6 +482,10 @@ typedef struct Graph {
     size_t owned_count, owned_room;
 } Graph;
 
+#define NEED_GRAPH(name, handle)                                                                   \
+    Graph *name = handle_object(GRAPH, handle);                                                    \
+    if (!name) return fail(CUDA_ERROR_INVALID_VALUE, "no such graph")
+
 /* NULL: no memory. */
 Graph *graph_new(void);
 Graph *graph_clone(const Graph *graph);

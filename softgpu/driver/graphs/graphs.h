@@ -4,10 +4,6 @@
 
 #include "driver.h"
 
-#define NEED_GRAPH(name, handle)                                                                   \
-    Graph *name = handle_object(GRAPH, handle);                                                    \
-    if (!name) return fail(CUDA_ERROR_INVALID_VALUE, "no such graph")
-
 #define NEED_NODE(name, handle)                                                                    \
     Node *name = handle_object(GRAPH_NODE, handle);                                                \
     if (!name) return fail(CUDA_ERROR_INVALID_VALUE, "no such node of a graph")

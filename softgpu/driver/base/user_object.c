@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <stdatomic.h>
 
-#include "graphs.h"
+#include "driver.h"
 
 struct UserObject {
     void *handle, *data;
