@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import build, cache, contract, libraries
+from . import build, cache, contract, libraries, removed
 from .toolkit import Toolkit
 
 __all__ = ["ProgramError", "Runtime", "load_program", "run_main"]
@@ -41,7 +41,8 @@ def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
     linked = [one for one in libraries.LIBRARIES.values() if one.is_among(words)]
     for library in linked:
         (out.parent / f"lib{library.name}.so").symlink_to(library.built())
-    more = [f"-isystem={folder}" for folder in libraries.include_folders(toolkit)]
+    more = [f"-I{toolkit.older}"] if toolkit.older else []
+    more += [f"-isystem={folder}" for folder in libraries.include_folders(toolkit)]
     try:
         _run([
             toolkit.nvcc, "-shared", "-Xcompiler", "-fPIC", "-o", out,
@@ -50,7 +51,9 @@ def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
             "-include", _SOURCES / "before_13.h", *(w for w in words if w != _EMPTY),
         ])  # fmt: skip
     except ProgramError as error:
-        raise ProgramError(str(error) + libraries.missing_header(str(error))) from None
+        said = str(error)
+        more_lines = libraries.missing_header(said) + removed.advice(said)
+        raise ProgramError(said + more_lines) from None
     libraries.serve({*linked, *libraries.called_by(out)})
 
 

@@ -19,7 +19,7 @@ from .build import BuildError
 from .contract import ffi
 from .loader import Engine
 from .programs import ProgramError, Runtime, load_program, run_main
-from .toolkit import ToolkitError, find_toolkit
+from .toolkit import ToolkitError, find_cuda_12, find_toolkit
 from .xray.profiler import report
 
 _SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
@@ -45,7 +45,7 @@ class _Profiles:
             print(report(self.engine, result), end="\n\n", file=sys.stderr, flush=True)
 
 
-def _run(words: list[str], sanitize: bool, profile: bool) -> int:
+def _run(words: list[str], sanitize: bool, profile: bool, cuda12: bool) -> int:
     split = words.index("--") if "--" in words else len(words)
     sources = [word for word in words[:split] if word.endswith(_SOURCES)]
     if not sources:
@@ -53,7 +53,7 @@ def _run(words: list[str], sanitize: bool, profile: bool) -> int:
     for source in sources:
         if not os.path.isfile(source):
             raise ProgramError(f"there is no file {source}")
-    toolkit = find_toolkit()
+    toolkit = find_cuda_12() if cuda12 else find_toolkit()
     install(toolkit=toolkit)
     engine, runtime = Engine.as_driver(), Runtime(toolkit)
     if sanitize:
@@ -80,11 +80,14 @@ def main(command: str, own: list[str]) -> int:
     ways.add_argument(
         "--profile", action="store_true", help="count what each kernel costs, by line"
     )
+    parser.add_argument(
+        "--cuda12", action="store_true", help="take CUDA 12's headers, which have what 13 removed"
+    )
     end = own.index("--") if "--" in own else len(own)
     way = [] if command == "run" else [f"--{command}"]
     asked, words = parser.parse_known_args([*way, *own[:end]])
     try:
-        return _run([*words, *own[end:]], asked.sanitize, asked.profile)
+        return _run([*words, *own[end:]], asked.sanitize, asked.profile, asked.cuda12)
     except (BuildError, ProgramError, ToolkitError) as error:
         print(f"softgpu: {error}", file=sys.stderr)
         return 2

@@ -10,11 +10,11 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
 
-__all__ = ["Toolkit", "ToolkitError", "find_toolkit", "use"]
+__all__ = ["Toolkit", "ToolkitError", "find_cuda_12", "find_toolkit", "use"]
 
 SUPPORTED = (12, 13)  # major versions of CUDA that PyCUDA 2026.1 knows
 NEEDED = ("cuda.h", "cudaProfiler.h", "cuda_fp16.h", "cooperative_groups.h", "cub/cub.cuh")
@@ -32,6 +32,7 @@ class Toolkit:
     include: tuple[str, ...]
     version: tuple[int, int]
     origin: str  # "machine" or "wheel"
+    older: str = ""  # a folder of older headers, the first of include, which nvcc does not know
 
     def __str__(self) -> str:
         return "CUDA {}.{} ({})".format(*self.version, self.origin)
@@ -62,14 +63,17 @@ def inspect(nvcc: str, origin: str) -> Toolkit | None:
     return Toolkit(nvcc, tuple(include[:-1]), (int(version[1]), int(version[2])), origin)
 
 
+def _wheel_folders(packages: Sequence[str] | None) -> Sequence[str]:
+    """Where NVIDIA's wheels are in these site-packages (default: this Python's)."""
+    if packages is not None:
+        return [os.path.join(folder, "nvidia") for folder in packages]
+    spec = importlib.util.find_spec("nvidia")
+    return (spec and spec.submodule_search_locations) or ()
+
+
 def wheel_toolkit(folders: Sequence[str] | None = None) -> Toolkit | None:
     """The Toolkit of NVIDIA's wheels in these site-packages (default: this Python's), or None."""
-    if folders is None:
-        spec = importlib.util.find_spec("nvidia")
-        folders = (spec and spec.submodule_search_locations) or ()
-    else:
-        folders = [os.path.join(folder, "nvidia") for folder in folders]
-    for folder in folders:
+    for folder in _wheel_folders(folders):
         nvcc = os.path.join(folder, "cu13", "bin", "nvcc")
         if os.access(nvcc, os.X_OK):
             return inspect(nvcc, "wheel")
@@ -112,6 +116,24 @@ def find_toolkit(
             return toolkit
     fit = f" that a driver of CUDA {driver[0]}.{driver[1]} can work with" if driver else ""
     raise ToolkitError(f"no CUDA compiler found{fit}: install a CUDA toolkit or NVIDIA's wheels")
+
+
+def find_cuda_12(wheels: Sequence[str] | None = None) -> Toolkit:
+    """The machine's Toolkit of CUDA 12; else a newer one that takes the headers of CUDA 12's wheel."""
+    for toolkit in machine_toolkits():
+        if toolkit.version[0] == 12:
+            return toolkit
+    for folder in _wheel_folders(wheels):
+        headers = Path(folder, "cuda_runtime", "include")
+        if (headers / "cuda_runtime_api.h").exists():
+            text = (headers / "cuda_runtime_api.h").read_text()
+            number = int(re.findall(r"#define CUDART_VERSION +(\d+)", text)[0])
+            newer, version = find_toolkit(), (number // 1000, number % 1000 // 10)
+            include = (str(headers), *newer.include)
+            return replace(newer, include=include, version=version, older=str(headers))
+    raise ToolkitError(
+        "there are no headers of CUDA 12 here: pip install nvidia-cuda-runtime-cu12 brings them"
+    )
 
 
 def use(toolkit: Toolkit) -> None:

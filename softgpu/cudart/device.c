@@ -1,9 +1,9 @@
 /* The device: choosing it, what it has, its limits. */
+#include "cudart.h" /* first: the next one's headers may be newer */
+
 #include <cuda_profiler_api.h>
 #include <pthread.h>
 #include <string.h>
-
-#include "cudart.h"
 
 typedef struct {
     CUcontext context;

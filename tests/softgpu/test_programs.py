@@ -221,6 +221,81 @@ def test_a_missing_header_is_said_to_be_in_a_wheel(tmp_path):
     assert told.stderr.endswith("in NVIDIA's wheel: pip install nvidia-cublas\n")
 
 
+OLD = """\
+texture<float, 2, cudaReadModeElementType> picture;
+int main() {
+    cudaDeviceProp p;
+    p.clockRate + p.deviceOverlap;
+    cudaBindTextureToArray(picture, nullptr);
+    cudaMemPrefetchAsync(nullptr, 0, 0, 0);
+    cudaLaunchCooperativeKernelMultiDevice(nullptr, 1, 0);
+    nothing();
+}
+"""
+INSTEAD = [
+    "old.cu(1): CUDA 12 has removed this: give the kernel a parameter cudaTextureObject_t picture",
+    "old.cu(4): CUDA 13 has removed this: ask for it: int value; cudaDeviceGetAttribute(&value, "
+    "cudaDevAttrClockRate, device)",
+    "old.cu(4): CUDA 13 has removed this: write asyncEngineCount > 0",
+    "old.cu(5): CUDA 12 has removed this: call cudaCreateTextureObject(&object, &resource, ",
+    "old.cu(6): CUDA 13 has removed this: name a place: cudaMemLocation place = ",
+    "old.cu(7): CUDA 13 has removed this: launch on one device after the other",
+]
+
+
+def test_what_cuda_has_removed_is_said_line_by_line(tmp_path):
+    (tmp_path / "old.cu").write_text(OLD)
+    told = run(tmp_path, "old.cu")
+    assert told.returncode == 2
+    lines = [line for line in told.stderr.splitlines() if "has removed this" in line]
+    assert [line.startswith(start) for line, start in zip(lines, INSTEAD, strict=True)] == [True] * 6
+    assert "--cuda12" not in told.stderr  # where there are no references to textures, either
+
+
+NEWER = """\
+#include <cstdio>
+#include <cuda_profiler_api.h>
+int main() {
+    cudaDeviceProp p;
+    cudaGetDeviceProperties(&p, 0);
+    int clock, memory, ratio, late, mode;
+    cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, 0);
+    cudaDeviceGetAttribute(&memory, cudaDevAttrMemoryClockRate, 0);
+    cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio, 0);
+    cudaDeviceGetAttribute(&late, cudaDevAttrKernelExecTimeout, 0);
+    cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, 0);
+    printf("%d %d %d %d %d %d\\n", clock, memory, ratio, late, mode, p.asyncEngineCount > 0);
+    char *x;
+    cudaMallocManaged(&x, 64);
+    cudaMemLocation place = {cudaMemLocationTypeDevice, 0};
+    printf("%d", cudaMemPrefetchAsync(x, 64, place, 0, 0));
+    printf("%d", cudaMemAdvise(x, 64, cudaMemAdviseSetReadMostly, place));
+    place = {cudaMemLocationTypeHost, 0};
+    printf("%d\\n", cudaMemPrefetchAsync(x, 64, place, 0, 0));
+}
+"""
+
+
+def test_what_is_advised_instead_runs(tmp_path):
+    (tmp_path / "newer.cu").write_text(NEWER)
+    done = run(tmp_path, "newer.cu")
+    assert (done.stdout, done.returncode) == ("1980000 3201000 2 0 0 1\n000\n", 0), done.stderr
+
+
+def test_headers_of_cuda_12_come_first_where_they_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(toolkit, "machine_toolkits", lambda: iter(()))
+    headers = tmp_path / "nvidia" / "cuda_runtime" / "include"
+    with pytest.raises(toolkit.ToolkitError, match="pip install nvidia-cuda-runtime-cu12"):
+        toolkit.find_cuda_12([str(tmp_path)])
+    headers.mkdir(parents=True)
+    (headers / "cuda_runtime_api.h").write_text("#define CUDART_VERSION  12090\n")
+    newer = toolkit.Toolkit("nvcc", ("/new/include",), (13, 0), "wheel")
+    monkeypatch.setattr(toolkit, "find_toolkit", lambda: newer)
+    found = toolkit.find_cuda_12([str(tmp_path)])
+    assert found.include == (str(headers), "/new/include") and found.older == str(headers)
+    assert (found.nvcc, found.version) == ("nvcc", (12, 9))
+
+
 def test_a_fault_is_told_where_it_is_and_breaks_the_calls_after_it(folder):
     done = run(folder, "wrong.cu")
     assert done.returncode == 300 & 0xFF
