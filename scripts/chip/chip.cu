@@ -90,6 +90,27 @@ CHAINS_OF(barrier, u32, ASM("bar.sync 0;", "r", a))
                                                                    const T *from, Sum *out)        \
     { name<4>(cycles, from, out); }
 
+// COUNT instructions that are all different places of the code, `turns` times.
+template <int COUNT>
+__device__ void code(float b, float c, int turns, float *out)
+{
+    float x[4] = {b, c, b, c};
+#pragma unroll 1
+    for (int turn = 0; turn < turns; turn++)
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) ASM("fma.rn.f32 %0, %0, %1, %2;", "f", x[i % 4]);
+    out[threadIdx.x & 1023] = x[0] + x[1] + x[2] + x[3];
+}
+#define CODE_OF(count)                                                                             \
+    extern "C" __global__ void code_##count(float b, float c, int turns, float *out)               \
+    { code<count>(b, c, turns, out); }
+CODE_OF(128)
+CODE_OF(512)
+CODE_OF(1024)
+CODE_OF(2048)
+CODE_OF(4096)
+CODE_OF(8192)
+
 // ldmatrix: of 1 or 4 matrices, whose rows lie one after the other. Chained: what it loads, zeros, says where
 // the next ones are.
 template <int MATRICES, bool CHAINED>

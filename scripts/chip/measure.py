@@ -1,9 +1,10 @@
 """Measure a GPU: every property that the clock needs, by a kernel of chip.cu of its own.
 
-    python scripts/chip/measure.py FILE.csv
+    python scripts/chip/measure.py FILE.csv [PART ...]
 
 writes the raw values, a row each: what was measured, how, the value and its unit. constants.py
-makes the chip's constants of them. Takes about half a minute."""
+makes the chip's constants of them. Takes about half a minute. Of some parts, only these are
+measured."""
 
 import csv
 import sys
@@ -12,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers import autoinit, bench, sources
+from helpers import autoinit, bench, sources, tensormap
 
 from pycuda import driver as cuda  # isort: skip
 
-SOURCE = (Path(__file__).parent / "chip.cu").read_text()
+SOURCE, HOPPER = ((Path(__file__).parent / name).read_text() for name in ("chip.cu", "hopper.cu"))
 STEPS = 64 * 16  # TURNS * UNROLLED there
 CHAINS = 4
 PIPES = {  # how many instructions a step has
@@ -46,6 +47,13 @@ PRODUCTS = {  # by machine instruction: the PTX, and how many registers a, b and
     "DMMA.16x8x8": ("m16n8k8.row.col.f64.f64.f64.f64", 4, 2, 4),
     "DMMA.16x8x16": ("m16n8k16.row.col.f64.f64.f64.f64", 8, 4, 4),
 }
+GROUP_PRODUCTS = {  # of warpgroups: the PTX behind m64n and the columns, as D.A.B, and k
+    "HGMMA.F32": ("f32.f16.f16", 16), "HGMMA.F32.BF16": ("f32.bf16.bf16", 16),
+    "HGMMA.F16": ("f16.f16.f16", 16), "HGMMA.F32.TF32": ("f32.tf32.tf32", 8),
+    "QGMMA.F32": ("f32.e4m3.e4m3", 32), "QGMMA.F16": ("f16.e4m3.e4m3", 32),
+    "IGMMA.S32": ("s32.s8.s8", 32),
+}  # fmt: skip
+GROUP_COLUMNS = 8, 16, 32, 64, 96, 128, 192, 256
 SMS = autoinit.device.multiprocessor_count
 KB, MB = 1 << 10, 1 << 20
 rows = []
@@ -64,6 +72,19 @@ def kernel(name):
 
 
 @cache
+def hoppers(name):
+    return hopper_module().get_function(name)
+
+
+@cache
+def hopper_module():
+    from pycuda.compiler import SourceModule
+
+    return SourceModule(groups_source(), arch="sm_90a", no_extern_c=True,
+                        include_dirs=[str(sources.ROOT)])  # fmt: skip
+
+
+@cache
 def room(size_bytes):
     """Zeros on the GPU."""
     buffer = cuda.mem_alloc(size_bytes)
@@ -76,14 +97,17 @@ def row(what, value, unit, **how):
     rows.append((what, told, f"{value:.6g}", unit))
 
 
-def cycles(name, threads, *arguments, blocks=1, shared=0):
+def cycles(name, threads, *arguments, blocks=1, shared=0, of=kernel, first=(), cold=False):
     """Cycles of the slowest block, the least of three launches."""
     taken = np.zeros(blocks, np.int64)
     least = None
     for _ in range(3):
-        kernel(name)(
-            cuda.InOut(taken), *arguments, grid=(blocks, 1), block=(threads, 1, 1), shared=shared
-        )
+        if cold:
+            bench.evict()
+        of(name)(
+            *first, cuda.InOut(taken), *arguments, grid=(blocks, 1), block=(threads, 1, 1),
+            shared=shared,
+        )  # fmt: skip
         least = min(least or taken.max(), taken.max())
     return float(least)
 
@@ -150,6 +174,145 @@ def products():
     for what, threads in (("latency", 32), ("rate", 1024)):
         took = cycles("copy_async", threads, x, out)
         row("cp.async", took / (STEPS * threads / 32), "cycles", of=what)
+
+
+def group_forms():
+    """(opcode, columns, whether a is in registers) of each product of warpgroups."""
+    for opcode in GROUP_PRODUCTS:
+        usual = opcode == "HGMMA.F32"
+        for columns in GROUP_COLUMNS if usual else (64, 128, 256):
+            yield opcode, columns, False
+        for columns in (64, 128, 256) if usual else ():
+            yield opcode, columns, True
+
+
+def group_name(opcode, columns, held):
+    return f"{opcode.replace('.', '_')}_{columns}" + "_held" * held
+
+
+def groups_source():
+    """hopper.cu with each of them."""
+    text = HOPPER
+    for form in group_forms():
+        opcode, columns, held = form
+        types, deep = GROUP_PRODUCTS[opcode]
+        kind = types[:3]
+        sum_type, holds, count = {
+            "f32": ("float", "f", columns // 2), "f16": ("u32", "r", columns // 4),
+            "s32": ("int", "r", columns // 2),
+        }[kind]  # fmt: skip
+        names = ", ".join(f"%{n}" for n in range(count))
+        operand = "{{{}}}".format(", ".join(f"%{count + n}" for n in range(4)))
+        a, read = (operand, 'held[0] held[1] held[2] held[3]') if held else (f"%{count}", "")
+        b = f"%{count + (4 if held else 1)}"
+        behind = "" if kind == "s32" else ", 1, 1" + (", 0" * (2 - held) if deep == 16 else "")
+        given = [f'"r"({name})' for name in read.split()] or ['"l"(a)']
+        kept = ", ".join(f'"+{holds}"(sum[{n}])' for n in range(count))
+        step = (
+            f'"{{.reg .pred adds; setp.eq.b32 adds, 0, 0; wgmma.mma_async.sync.aligned'
+            f'.m64n{columns}k{deep}.{types} {{{names}}}, {a}, {b}, adds{behind};}}"'
+            f' : {kept} : {", ".join([*given, chr(34) + "l" + chr(34) + "(b)"])}'
+        )
+        text += f"\nPRODUCTS_OF({group_name(*form)}, {sum_type}, {count}, asm volatile({step}))"
+    return text
+
+
+def groups():
+    """Cycles of a product by a warpgroup: one at a time, four at a time, and of a busy chip's."""
+    out = room(64 * KB)
+    for form in group_forms():
+        opcode, columns, held = form
+        for what, threads in (("latency", 128), ("four", 128), ("rate", 128), ("rate", 256)):
+            took = cycles(f"{group_name(*form)}_{what}", threads, out, of=hoppers)
+            row("group product", took / (STEPS * threads / 128), "cycles", opcode=opcode,
+                columns=columns, of=what, a="registers" if held else "shared", groups=threads // 128)  # fmt: skip
+
+
+def boxes():
+    """Copies by the tensor memory accelerator: a thread of each block has some under way."""
+    from pycuda.gpuarray import GPUArray
+
+    whole, largest, attribute = 64 * MB, 32 * KB, cuda.function_attribute
+    x = room(whole)
+    for name in ("boxes", "bulks", "stores"):
+        of = hoppers(name)
+        of.set_attribute(attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 4 * largest + KB)
+        for bytes_ in (KB, 4 * KB, 8 * KB, 16 * KB, 32 * KB):
+            lines = GPUArray((1, whole // 128, 64), np.float16, gpudata=int(x))
+            maps = tensormap.packed(tensormap.tiled(lines, (1, bytes_ // 128, 64)))
+            for blocks in (1, SMS):
+                for deep in (1,) if name == "stores" else (1, 2, 4, 8):
+                    if deep * bytes_ > 4 * largest:
+                        continue
+                    shared = deep * bytes_ + KB
+                    many = (np.int32(bytes_),) + (np.int32(deep),) * (name != "stores")
+                    for cold in (False, True):
+                        count = 128 * KB // bytes_ if blocks > 1 else 16
+                        turns = 1 if cold else 4
+                        first = (x,) if name == "bulks" else (maps,)
+                        took = cycles(name, 1, *many, np.int32(count), np.int32(turns), first=first,
+                                      blocks=blocks, shared=shared, of=hoppers, cold=cold)  # fmt: skip
+                        row(name, took / (count * turns), "cycles", bytes=bytes_, deep=deep,
+                            blocks=blocks, cold=cold)  # fmt: skip
+    of = hoppers("copies_async")
+    of.set_attribute(attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 4 * largest + KB)
+    for threads in (32, 128, 256, 1024):
+        for blocks in (1, SMS):
+            for deep in (1, 4, 8):
+                for cold in (False, True):
+                    count, turns = 128 * KB // (threads * 16), 1 if cold else 4
+                    took = cycles("copies_async", threads, x, np.int32(deep), np.int32(count),
+                                  np.int32(turns), blocks=blocks, shared=deep * threads * 16,
+                                  of=hoppers, cold=cold)  # fmt: skip
+                    row("copies async", took / (count * turns), "cycles", threads=threads, deep=deep,
+                        blocks=blocks, cold=cold)  # fmt: skip
+
+
+def signals():
+    """Barriers that count: from one warp to another and back, and one that has been passed."""
+    row("signal", cycles("signals", 64, of=hoppers) / STEPS / 2, "cycles", of="other")
+    row("signal", cycles("passed", 32, of=hoppers) / STEPS, "cycles", of="own")
+
+
+def loads():
+    """What the whole chip's tensor cores take, on zeros and on numbers: a chip that needs too much
+    power gets fewer cycles. Seconds and cycles along the longest, too."""
+    out, numbers = room(64 * KB), np.random.default_rng(1).random(20 << 10, np.float32) - 0.5
+    seen = np.zeros((256, 2), np.int64)
+    for name, each in (("loaded_groups", 4 * 128 * 2), ("loaded_warps", 32 * 12), ("fed_warps", 32 * 12)):
+        for data in ("zeros", "numbers"):
+            x = cuda.to_device((numbers * (data == "numbers")).astype(np.float16))
+            for us in (5, 20, 50, 100, 200, 500, 2000):
+                turns = us * 1900 // each
+                every = max(turns // 64, 1)
+                at = cuda.to_device(np.zeros_like(seen))
+                arguments = x, np.int32(turns), np.int32(every), at, out
+
+                def launch():
+                    hoppers(name)(*arguments, grid=(SMS, 1), block=(256, 1, 1))
+
+                bench.LAUNCHES = 30
+                took = bench.time_us(launch)
+                bench.LAUNCHES = 7
+                row("loaded", took, "us", kernel=name, data=data, turns=turns)
+                cuda.memcpy_dtoh(seen, at)
+                points = seen[: (turns + every - 1) // every]
+                mhz = 1e3 * (points[-1, 0] - points[0, 0]) / (points[-1, 1] - points[0, 1])
+                row("loaded clock", mhz, "cycles/us", kernel=name, data=data, turns=turns)
+                spent = (points[-1, 0] - points[0, 0]) / (every * (len(points) - 1))
+                row("loaded turn", spent, "cycles", kernel=name, data=data, turns=turns)
+                if us >= 500:
+                    for n in range(0, len(points) - 8, 8):
+                        part = points[n + 8] - points[n]
+                        row("loaded part", 1e3 * part[0] / part[1], "cycles/us", kernel=name,
+                            data=data, turns=turns, at=points[n, 1] - points[0, 1])  # fmt: skip
+    for blocks in (1, 16, 33, 66, 99):  # some of its multiprocessors
+        turns = 500 * 1900 // 1024
+        arguments = x, np.int32(turns), np.int32(turns // 64), at, out
+        took = bench.time_us(
+            lambda: hoppers("loaded_groups")(*arguments, grid=(blocks, 1), block=(256, 1, 1))
+        )
+        row("loaded", took, "us", kernel="loaded_groups", data="numbers", turns=turns, blocks=blocks)
 
 
 def shared():
@@ -254,6 +417,19 @@ def turns():
                 row("waits", took, "us", threads=threads, seats=seats, cycles=wait, blocks=blocks)
 
 
+def codes():
+    """Code that is run for the first time, or once more: by how many instructions it has."""
+    out = room(64 * KB)
+    for count in (128, 512, 1024, 2048, 4096, 8192):
+        for blocks in (1, SMS):
+            for cold in (True, False):
+                for turns in (1, 2, 3):
+                    arguments = np.float32(3), np.float32(5), np.int32(turns), out
+                    took = time_us(f"code_{count}", blocks, 32, *arguments, cold=cold)
+                    row("code", took, "us", instructions=count, blocks=blocks, cold=cold,
+                        turns=turns)  # fmt: skip
+
+
 def mixes():
     """Memory and something else, each with more and more to do."""
     out, n = room(64 * KB), 8 * MB
@@ -346,25 +522,20 @@ def atomics():
         row("adds by warps", took, "us", adds=8 * blocks)
 
 
+PARTS = (limits, clock, pipes, products, shared, latencies, launches, turns, codes, mixes, reads,
+         streams, scattered, atomics)  # fmt: skip
+OF_HOPPER = groups, boxes, signals, loads
+
+
 def main():
+    path, *wanted = sys.argv[1:]
     bench.LAUNCHES = 7
-    for part in (
-        limits,
-        clock,
-        pipes,
-        products,
-        shared,
-        latencies,
-        launches,
-        turns,
-        mixes,
-        reads,
-        streams,
-        scattered,
-        atomics,
-    ):
+    is_hopper = autoinit.device.compute_capability() == (9, 0)
+    for part in PARTS + OF_HOPPER * is_hopper:
+        if wanted and part.__name__ not in wanted:
+            continue
         part()
-        with open(sys.argv[1], "w", newline="") as file:
+        with open(path, "w", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(("what", "how", "value", "unit"))
             writer.writerows([("device", autoinit.name.replace(",", ""), SMS, "SMs"), *rows])

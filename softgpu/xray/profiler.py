@@ -19,7 +19,7 @@ from .launch import byte_count, one_at_a_time, shape, target_of
 from .occupancy import occupancy
 from .report import TENSOR, Report
 
-__all__ = ["predicted_us", "profile", "report"]
+__all__ = ["predicted_us", "profile", "profile_call", "report"]
 
 
 _TOUCHED, _EVENT, _SAMPLE = (contract.dtype(name) for name in ("Touched", "Step", "Sample"))
@@ -54,16 +54,23 @@ def profile(
 def predicted_us(launch: Callable[[], object]) -> float:
     """Microseconds that launch() would take on an H200; NaN where it launches several kernels, or
     one whose time cannot be known, and on a GPU."""
+    found = profile_call(launch)
+    return found.predicted_us if found else nan
+
+
+def profile_call(launch: Callable[[], object], chip: str = MODELLED) -> Report | None:
+    """The Report of the only kernel that launch() launches; None where it launches several, and on
+    a GPU."""
     engine = Engine.in_use()
     if engine is None:
-        return nan
+        return None
     with one_at_a_time:
         engine.runtime.sg_profile_begin(0)
         try:
             launch()
         finally:
             result = engine.runtime.sg_profile_end()
-        return report(engine, result).predicted_us if result.launches == 1 else nan
+        return report(engine, result, chip_named(chip)) if result.launches == 1 else None
 
 
 def _number(watch, grid):

@@ -1,5 +1,6 @@
 """The launches that the clock is checked against: the course's, and kernels that people write."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from math import ceil
@@ -11,7 +12,7 @@ from helpers import sources
 from helpers.xray.chip import MODELLED
 from softgpu.contract import DEVICE
 
-__all__ = ["CASES", "MIDDLING", "Case", "below", "floats", "power", "zeros"]
+__all__ = ["CASES", "MIDDLING", "Call", "Case", "below", "floats", "module", "power", "zeros"]
 
 HERE = Path(__file__).parent
 INT32, INT64 = np.int32, np.int64
@@ -37,13 +38,17 @@ class Case:
     def function(self):
         """The compiled kernel."""
         if "/" not in self.file:
-            return _module(self.file).get_function(self.kernel)
+            return module(self.file).get_function(self.kernel)
         kernel = sources.kernel(self.file, **self.choices)
         if self.shared > STATIC_SHARED:
             from pycuda.driver import function_attribute
 
             kernel.set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, self.shared)
         return kernel
+
+    def compile(self):
+        """Leaves it in PyCUDA's cache."""
+        self.function()
 
     def passed(self):
         """Arguments for one launch, arrays copied to the GPU."""
@@ -56,6 +61,11 @@ class Case:
         """grid and block as PyCUDA takes them."""
         return tuple((*v, 1, 1)[:3] for v in (self.grid, self.block))
 
+    def launch(self, arguments):
+        """What launches it on what was passed."""
+        grid, block = self.shape
+        return partial(self.function(), *arguments, grid=grid, block=block, shared=self.shared)
+
     def profiled(self, chip=MODELLED):
         """Launches it in the profile build: its Report."""
         from helpers import xray
@@ -66,12 +76,47 @@ class Case:
         )
 
 
+@dataclass(frozen=True)
+class Call:
+    """A launch by Python: prepare(*arrays) says what launches it, once."""
+
+    name: str
+    set: str
+    job: str
+    prepare: Callable
+    arrays: list
+
+    def passed(self):
+        """Its arrays, copied to the GPU."""
+        from pycuda import gpuarray
+
+        return [gpuarray.to_gpu(make()) for make in self.arrays]
+
+    def launch(self, arrays):
+        """What launches it on what was passed."""
+        return self.prepare(*arrays)
+
+    def compile(self):
+        """Leaves it in PyCUDA's cache."""
+        self.launch(self.passed())()
+
+    def profiled(self, chip=MODELLED):
+        """As Case's."""
+        from softgpu.xray import profiler
+
+        arrays = self.passed()
+        return profiler.profile_call(self.launch(arrays), chip)
+
+
 @cache
-def _module(name):
+def module(name):
+    """The compiled kernels of a file beside this one."""
     from pycuda.compiler import SourceModule
 
     source = HERE / name
-    return SourceModule(f'#line 1 "{source}"\n{source.read_text()}', no_extern_c=True)
+    text = f'#line 1 "{source}"\n{source.read_text()}'
+    return SourceModule(text, no_extern_c=True, arch=sources.architecture(text),
+                        include_dirs=[str(sources.ROOT)])  # fmt: skip
 
 
 @lru_cache(maxsize=3)

@@ -11,7 +11,6 @@ import csv
 import io
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -50,8 +49,7 @@ def launch(cases):
     import helpers.autoinit
 
     for case in cases:
-        grid, block = case.shape
-        case.function()(*case.passed(), grid=grid, block=block, shared=case.shared)
+        case.launch(case.passed())()
     helpers.autoinit.context.synchronize()
 
 
@@ -77,13 +75,8 @@ def timed(cases):
 
     times = {}
     for case in cases:
-        run, arguments, (grid, block) = case.function(), case.passed(), case.shape
-        launch = partial(run, *arguments, grid=grid, block=block, shared=case.shared)
-        samples = bench.samples_us(launch)
+        samples = bench.samples_us(case.launch(case.passed()))
         times[case.name] = np.percentile(samples, [50, 25, 75])
-        for argument in arguments:
-            if hasattr(argument, "free"):
-                argument.free()
     return times
 
 
@@ -121,6 +114,7 @@ def save(path, cases, times, counts=None, kept=None):
 def main():
     from .blind import BLIND
     from .cases import CASES, MIDDLING
+    from .hopper import HOPPER
     from .tensor import TENSOR
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -130,7 +124,7 @@ def main():
     parser.add_argument("--wavefronts", action="store_true", help="only wavefronts.csv")
     parser.add_argument("--launch", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    cases = [case for case in (*CASES, *BLIND, *TENSOR) if options.set in (None, case.set)]
+    cases = [case for case in (*CASES, *BLIND, *TENSOR, *HOPPER) if options.set in (None, case.set)]
     if options.launch:
         by_name = {case.name: case for case in (*cases, MIDDLING)}
         return launch([by_name[name] for name in options.launch.read_text().splitlines()])
@@ -139,7 +133,7 @@ def main():
         import helpers.autoinit  # noqa: F401
 
         for case in cases[part::parts]:
-            case.function()
+            case.compile()
         return None
     if options.wavefronts:
         return wavefronts()
