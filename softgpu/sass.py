@@ -41,6 +41,7 @@ _REGISTER = re.compile(r"\b(U?R\d+|U?P\d)(\.64)?\b")
 _ENDS = ("BRA", "EXIT", "RET", "BRX", "JMP", "CALL", "WARPSYNC", "BREAK", "BSYNC", "KILL")
 _PRODUCT = re.compile(r"\s*(?:@!?%\w+\s+)?((?:wmma\.)?mma\.[\w.:]+)")
 _PRODUCTS = "HMMA", "IMMA", "BMMA", "DMMA"
+_GROUP_PRODUCTS = "HGMMA", "QGMMA", "IGMMA", "BGMMA"  # of warpgroups
 _WIDTHS = {  # registers of d, a, b and c of products
     "HMMA.16816.F32": (4, 4, 2, 4), "HMMA.16816.F16": (2, 4, 2, 2), "HMMA.1688.F32": (4, 2, 1, 4),
     "HMMA.1688.F16": (2, 2, 1, 2), "HMMA.1688.F32.TF32": (4, 4, 2, 4),
@@ -49,10 +50,10 @@ _WIDTHS = {  # registers of d, a, b and c of products
     "BMMA.88128": (2, 1, 1, 2), "DMMA.8x8x4": (4, 2, 2, 4), "DMMA.16x8x4": (8, 4, 2, 8),
     "DMMA.16x8x8": (8, 8, 4, 8), "DMMA.16x8x16": (8, 16, 8, 8),
 }  # fmt: skip
-_MATRICES = (*_PRODUCTS, "LDSM")  # which ptxas leaves where they are
+_MATRICES = (*_PRODUCTS, *_GROUP_PRODUCTS, "LDSM")  # which ptxas leaves where they are
 # PTX of these becomes one instruction each, so that more of them are copies; of products, so many
 _ONE_EACH = ("LDG", "STG", "LDS", "STS", "LDL", "STL", "ATOM", "RED", "SHFL", "BAR", "FFMA", "DFMA",
-             "HFMA2", "FMUL", "POPC", "FADD", *_PRODUCTS)  # fmt: skip
+             "HFMA2", "FMUL", "POPC", "FADD", *_PRODUCTS, *_GROUP_PRODUCTS)  # fmt: skip
 _CONSTANTS = ("LDC", "ULDC", "MOV", "UMOV", "IMAD.MOV", "HFMA2.MMA", "S2R", "S2UR", "CS2R", "PLOP3")
 _STORES = ("ST", "RED", "BAR", "BRA", "EXIT", "BSSY", "BSYNC")
 
@@ -60,8 +61,8 @@ _STORES = ("ST", "RED", "BAR", "BRA", "EXIT", "BSSY", "BSYNC")
 @dataclass(frozen=True)
 class SassInstruction:
     """One machine instruction. line: of the PTX, 0 where ptxas added it; share: of that line's
-    product of matrices, if it is one, else 1; keeps: how many groups of copies may be
-    under way after it."""
+    product of matrices, if it is one, else 1; keeps: how many groups of copies, or of a
+    warpgroup's products, may be under way after it; closes: whether it ends such a group."""
 
     opcode: str
     line: int
@@ -71,6 +72,7 @@ class SassInstruction:
     target: str = ""
     share: float = 1
     keeps: int = 0
+    closes: bool = False
 
     @property
     def base(self) -> str:
@@ -165,14 +167,16 @@ def _blocks(rows: list[tuple[str, str]], shares: dict[int, float]) -> list[SassB
                 targets.add(machine.target)
             if machine.base in _ENDS:
                 blocks.append(SassBlock())
-    cold = False
+    cold = again = False  # again: an mbarrier is asked once more
     for block in blocks:
         cold = any(label in targets or "slowpath" in label for label in block.labels) or (
             cold and not any(label.startswith("$") for label in block.labels)
         )
         end = block.instructions[-1:]  # a loop of its own follows the last instruction
         padding = any(m.target in block.labels for m in end) and len(block.instructions) == 1
-        block.cold = cold or padding
+        back = again and len(block.instructions) == 1  # to where it goes on once it is over
+        again = {"YIELD", "SYNCS"} <= {m.base for m in block.instructions}
+        block.cold = cold or padding or again or back
     return [block for block in blocks if block.instructions]
 
 
@@ -191,9 +195,10 @@ def _machine(predicate: str | None, opcode: str, rest: str, line: int,
     told = target[1] if target else ""
     if share is None or not opcode.startswith(_PRODUCTS):
         share = float(share is None)
-    keeps = int(pieces[1], 16) if opcode == "DEPBAR.LE" else 0
+    keeps = int(pieces[1], 16) if opcode.endswith("DEPBAR.LE") else 0
+    closes = opcode.startswith(_GROUP_PRODUCTS) and "gsb0" in rest
     return SassInstruction(
-        opcode, line, predicate or "", tuple(writes), tuple(reads), told, share, keeps
+        opcode, line, predicate or "", tuple(writes), tuple(reads), told, share, keeps, closes
     )
 
 

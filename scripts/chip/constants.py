@@ -118,19 +118,45 @@ def first_us(v, launch, sms):
     }
 
 
+QUARTERS = 4  # of a multiprocessor
+DEEP = {"TF32": 8, "HGMMA": 16, "QGMMA": 32, "IGMMA": 32}  # along k
+
+
 def products(v):
-    """By opcode: cycles until a product can be added to, and of a busy multiprocessor."""
+    """By opcode: cycles until a product can be added to, and of a busy multiprocessor; of
+    warpgroups, for each of their four warps."""
     latency, rate = (
         {how["opcode"]: cycles for how, cycles in v.all("product", of=of)}
         for of in ("latency", "rate")
     )
-    return {opcode: [latency[opcode], rate[opcode]] for opcode in latency}
+    found = {opcode: [latency[opcode], rate[opcode]] for opcode in latency}
+    for how, cycles in v.all("group product", of="latency", a="shared"):
+        base, *kind = how["opcode"].split(".")
+        deep = DEEP.get(kind[-1]) or DEEP[base]
+        name = ".".join([base, f"64x{how['columns']}x{deep}", *kind])
+        same = {key: how[key] for key in ("opcode", "columns", "a")}
+        busy = v("group product", of="rate", groups=2, **same)
+        found[name] = [cycles, busy / QUARTERS]
+    return found
 
 
-def matrices(v):
-    """The latency of ldmatrix, where it was measured."""
-    found = v.all("ldmatrix", matrices=4, of="latency")
-    return {"matrices": found[0][1]} if found else {}
+def hopper(v):
+    """What chips with bulk copies have: cycles of one that is waited for, and those of each byte
+    of it; of an mbarrier's passing."""
+    boxes = {int(h["bytes"]): n for h, n in v.all("boxes", deep=1, blocks=1, cold=False)}
+    if not boxes:
+        return {}
+    least, most = min(boxes), max(boxes)
+    each = (boxes[most] - boxes[least]) / (most - least)
+    return {"box": [boxes[least] - each * least, each]}
+
+
+def further(v):
+    """Latencies of ldmatrix and of an mbarrier, where they were measured."""
+    found = {
+        "matrices": v.all("ldmatrix", matrices=4, of="latency"), "signal": v.all("signal", of="own")
+    }  # fmt: skip
+    return {name: values[0][1] for name, values in found.items() if values}
 
 
 def limits(v, sms):
@@ -180,7 +206,7 @@ def constants(path):
             "l1": v("chase", bytes=16 << 10),
             "l2": v("chase", bytes=4 * MB),
             "dram": far,
-            **matrices(v),
+            **further(v),
         },
         "barrier": {int(h["threads"]): value for h, value in v.all("barrier")},
         "rate": {
@@ -189,6 +215,7 @@ def constants(path):
                       "redux", "ballot")
         },
         "products": products(v),
+        **hopper(v),
         "near_cycles": v("near_16", stride=1) / 4,
         "l2_bytes": max(
             int(h["bytes"]) for h, us in v.all("read again")

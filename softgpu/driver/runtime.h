@@ -468,6 +468,7 @@ typedef struct CacheShape {
 typedef struct CacheSite {
     uint64_t sectors, l2_sectors, misses; /* that warps, the L1 and the L2 asked for */
     uint64_t l2_lines, missed_lines;      /* the same as accesses to lines */
+    uint64_t bulk_sectors, bulk_lines;    /* of bulk copies, which no L1 has */
 } CacheSite;
 
 typedef struct CacheCounts {
@@ -506,6 +507,12 @@ void sg_profile_wide(Warp *, uint64_t *count, uint32_t site, const uint64_t *add
                      int32_t delta, uint32_t bytes);
 void sg_profile_wide_row(Warp *, uint64_t *count, uint32_t site, uint64_t first, uint32_t step,
                          uint32_t mask, int32_t delta, uint32_t bytes);
+/* Bulk copies: as sg_copy_bulk and sg_copy_boxes, with the lines of global memory that they move. */
+void sg_profile_copy_bulk(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t how,
+                          const uint64_t *to, const uint64_t *from, const uint32_t *bytes);
+void sg_profile_copy_boxes(Warp *, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
+                           uint32_t how, const uint64_t *maps, const int32_t *at,
+                           const int32_t *offsets, const uint64_t *shared, uint32_t *bytes);
 void sg_profile_copy(Warp *, uint64_t *count, uint32_t site, const uint64_t *from,
                      const uint64_t *to, uint32_t mask);
 void sg_profile_atomic(Warp *, uint64_t *count, uint32_t site, const uint64_t *address,

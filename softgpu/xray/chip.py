@@ -55,6 +55,7 @@ class Chip:
     atomic_ns: dict[int, float]  # a turn of an atomic, by how many lines they are spread over
     same_address_ns: dict[str, float]  # by whether it adds numbers with a fraction
     queueing: float  # share by which waiting grows while memory is half busy
+    box: tuple[float, ...] = ()  # cycles of a bulk copy from the L2 that is waited for, and of a byte
 
     def product(self, opcode: str) -> tuple[float, ...]:
         """(latency, cycles) of a product of matrices; () where nobody has measured it."""

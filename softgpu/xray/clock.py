@@ -7,6 +7,7 @@ as have a seat wait at a time, and while they wait others work: _both says what 
 together. All constants are measured, none is fitted to a kernel; docs/clock.md says how far the
 times are off."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 from math import ceil, log
 
@@ -23,10 +24,11 @@ PIPES = {  # which pipe an opcode goes through; what is not here goes through al
     "special": "MUFU POPC FLO BREV",
     "to_int": "I2F F2I F2F I2I FRND",
     "redux": "REDUX",
-    "tensor": "HMMA IMMA BMMA DMMA",
+    "tensor": "HMMA IMMA BMMA DMMA HGMMA QGMMA IGMMA BGMMA",
     "none": "BRA EXIT NOP BSSY BSYNC BAR WARPSYNC RET CALL LDG STG LDS STS LDL STL LDGSTS RED REDG"
     " ATOM ATOMG ATOMS LDC ULDC S2R S2UR CS2R MEMBAR ERRBAR SHFL DEPBAR BREAK LD ST YIELD KILL"
-    " NANOSLEEP CCTL LDSM STSM LDGDEPBAR",
+    " NANOSLEEP CCTL LDSM STSM LDGDEPBAR SYNCS UTMALDG UTMASTG UTMAREDG UTMAPF UTMACCTL"
+    " UTMACMDFLUSH UBLKCP UBLKRED WARPGROUP ELECT USETMAXREG FENCE UCGABAR_ARV UCGABAR_WAIT",
 }
 PIPE_OF = {opcode: pipe for pipe, opcodes in PIPES.items() for opcode in opcodes.split()}
 SAID = {
@@ -110,12 +112,14 @@ def _unknowable(report):
     if report.caches is None or report.waves is None:
         return "there was no memory for the caches"
     opcodes = report.machine.opcodes
-    if any(opcode.startswith("MEMBAR") for opcode in opcodes):
+    if any(opcode.startswith("MEMBAR") and ".CTA" not in opcode for opcode in opcodes):
         return "blocks wait for each other, or for who comes last"
     if any(opcode.startswith(("LDG", "LD.")) and "STRONG" in opcode for opcode in opcodes):
         return "volatile or atomic loads may wait for what other blocks store"
     if "NANOSLEEP" in opcodes:
         return "it sleeps"
+    if report.caches.bulk_lines and not report.chip.box:
+        return f"nobody has measured bulk copies on {report.chip.words}"
     unknown = [o for o in opcodes if _pipe(o) == "tensor" and not report.chip.product(o)]
     if unknown:
         return f"nobody has measured {', '.join(sorted(unknown))} on {report.chip.words}"
@@ -131,7 +135,8 @@ def _memory(report, of):
     stores_ns = _accesses(of.l2_write_ns, caches.stored_lines, caches.stored)
     return {  # what is stored takes the same way, whether or not it goes on to memory
         "memory": (read_ns + max(write_ns, stores_ns)) / 1e3,
-        "L2 reads": _accesses(of.l2_read_ns, caches.l1_missed_lines, caches.l1_misses) / 1e3,
+        "L2 reads": _accesses(of.l2_read_ns, caches.l1_missed_lines + caches.bulk_lines,
+                              caches.l1_misses + caches.bulk) / 1e3,
         "L2 writes": stores_ns / 1e3,
     }
 
@@ -218,7 +223,7 @@ def _first(report, of):
     """Until the first data is there, when nothing else can run."""
     caches = report.caches
     first = _interpolated(of.first_us, report.block_count)
-    if caches.l2_missed_lines:
+    if caches.l2_missed_lines or caches.bulk_missed_lines:
         return first
     level = of.latency["l1"] if caches.l1_loads else 0
     return first - (of.latency["dram"] - level) / of.cycles_per_us
@@ -239,6 +244,7 @@ def _waits(report, of):
         "dependent steps": steps,
         "barriers": near - steps,
     }
+    cycles["copies"] = _copies(report, of, away) if caches.bulk_lines else 0
     waits = {what: waves * n / of.cycles_per_us for what, n in cycles.items()}
     seats = of.multiprocessors * max(report.occupancy.blocks, 1)
     return waits | {"turns of blocks": ceil(report.block_count / seats) * of.turn_us}
@@ -246,9 +252,12 @@ def _waits(report, of):
 
 def _chain(report, of, far, barrier, sharing=0):
     """Cycles that a block takes if nothing else runs. What only some of its warps run, one of them
-    runs while the others wait. far: shares of loads that the L1 and the L2 do not have. sharing:
-    how many warps make products in turns; of 0, only a product's sum takes time."""
+    runs while the others wait; where they tell each other by mbarriers, they go on meanwhile. far:
+    shares of loads that the L1 and the L2 do not have. sharing: how many warps make products in
+    turns; of 0, only a product's sum takes time."""
     machine, warps = report.machine, report.warp_count
+    if any(opcode.startswith("SYNCS.PHASECHK") for opcode in machine.opcodes):
+        return max(_by_warp(report, of, far, barrier, sharing).values())
     return sum(
         max(runs / warps, min(1, runs / report.block_count))
         * _cycles(block, of, far, barrier, sharing)
@@ -257,9 +266,42 @@ def _chain(report, of, far, barrier, sharing=0):
     )
 
 
+def _by_warp(report, of, far, barrier, sharing):
+    """{warp of a block: cycles that it takes}: warps that do not wait for each other at each step
+    are as long under way as the one with most to do."""
+    machine, found = report.machine, defaultdict(float)
+    everyone = frozenset(range(-(-report.thread_count // 32)))
+    for block, runs, warps in zip(machine.blocks, machine.runs, machine.warps):
+        if not runs:
+            continue
+        who = warps or everyone
+        own = sharing and max(sharing * len(who) / len(everyone), 1)
+        each = runs / report.block_count / len(who)
+        cycles = each * _cycles(block, of, far, barrier, own)
+        for warp in who:
+            found[warp] += cycles
+    return found
+
+
+def _copies(report, of, chain):
+    """Cycles that a block waits for bulk copies beyond those of its chain. A place in shared memory
+    is taken from when its copy begins until what came is used, and then the next copy begins."""
+    caches, expected = report.caches, report.machine.opcodes.get("SYNCS.ARRIVE.TRANS64", 0)
+    if not expected:
+        return 0
+    each = SECTOR * caches.bulk / expected  # bytes that are waited for at once
+    stages = max(report.shared_bytes // each, 1)
+    steps = expected / report.block_count
+    missed = min(1, each / 128 * caches.bulk_missed_lines / caches.bulk_lines)
+    latency = of.box[0] + each * of.box[1] + missed * (of.latency["dram"] - of.latency["l2"])
+    return max(steps / stages * latency + chain / stages - chain, 0)
+
+
 QUARTERS = 4  # of a multiprocessor, each with pipes of its own
 LOADS = "LDG", "LD", "LDL", "ATOM", "ATOMG"
-KINDS = {"LDS": "shared", "ATOMS": "shared", "SHFL": "shuffle", "VOTE": "ballot", "VOTEU": "ballot",
+GROUP_PRODUCTS = "HGMMA", "QGMMA", "IGMMA", "BGMMA"  # of warpgroups: they go on meanwhile
+KINDS = {"SYNCS": "signal", "LDS": "shared", "ATOMS": "shared", "SHFL": "shuffle",
+         "VOTE": "ballot", "VOTEU": "ballot",
          "REDUX": "redux", "LDC": "shared", "S2R": "shared", "S2UR": "shared",
          "LDSM": "matrices"}  # fmt: skip
 
@@ -288,6 +330,8 @@ class _Walk:
         self.ready: dict[str, float] = {}
         self.groups: list[set] = []  # of copies, those that were closed
         self.copies: set[tuple[int, float, int]] = set()
+        self.multiplied = 0.0  # when the warpgroup's products so far are made
+        self.ends: list[float] = []  # of groups of these
 
     def through(self, block):
         loads: dict[str, tuple[int, float, int]] = {}
@@ -301,6 +345,12 @@ class _Walk:
                 loads |= dict.fromkeys(m.writes, (m.line, self.now, len(loads)))
             elif m.base == "BAR":
                 self.now += self.barrier
+            elif m.base in GROUP_PRODUCTS:
+                self._multiply(m)
+            elif m.opcode == "WARPGROUP.DEPBAR.LE":
+                come = self.ends[: len(self.ends) - m.keeps]
+                del self.ends[: len(come)]
+                self.now = max([self.now, *come])
             elif not self._is_of_copies(m):
                 self.ready |= dict.fromkeys(m.writes, self.now + self._latency(m))
         if loads:
@@ -308,6 +358,14 @@ class _Walk:
 
     def _wait(self, loads):
         self.now = max(self.now, _arrival(loads, self.of, self.far))
+
+    def _multiply(self, m):
+        """A product of a warpgroup, which others follow before it is made."""
+        latency, cycles = self.of.product(m.opcode)
+        own = QUARTERS * cycles
+        self.multiplied = max(self.now, self.multiplied) + own * self.sharing
+        if m.closes:
+            self.ends.append(self.multiplied + latency - own)
 
     def _latency(self, m):
         """Cycles until what an instruction writes is there; a product first has its turn."""

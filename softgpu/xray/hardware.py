@@ -1,6 +1,7 @@
 """What a launch asks of the hardware beyond its own accesses: machine instructions and caches."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,14 +16,17 @@ from .chip import Chip
 __all__ = ["Caches", "MachineRuns", "machine_counts", "replay", "waves"]
 
 _SITE = contract.dtype("CacheSite")
+BLOCK_WARPS = contract.DEVICE["block_threads"] // contract.LANES
 
 
 @dataclass(frozen=True)
 class MachineRuns:
-    """A kernel's blocks of machine code, and how often warps ran each."""
+    """A kernel's blocks of machine code, how often warps ran each, and which warps of the watched
+    block did."""
 
     blocks: list[SassBlock]
     runs: list[float]
+    warps: list[frozenset[int]]
 
     @property
     def executed(self) -> float:
@@ -45,7 +49,8 @@ class Caches:
 
     l1_*: what warps asked for and what the L1 did not have; l2_*: look-ups in the L2, whose halves
     ask each other; stored: what warps stored; dram_*: what memory moved; *_pages: how many it
-    opened for that. sample: one page in so many was looked at."""
+    opened for that; bulk*: what bulk copies asked the L2 for. sample: one page in so many was
+    looked at."""
 
     sample: int
     l1_loads: int
@@ -60,10 +65,13 @@ class Caches:
     write_pages: int
     stored: int
     stored_lines: int
+    bulk: int
+    bulk_lines: int
+    bulk_missed_lines: int
 
 
 def machine_counts(
-    module: LoadedModule, code: KernelCode, counters: np.ndarray
+    module: LoadedModule, code: KernelCode, counters: np.ndarray, events: np.ndarray
 ) -> MachineRuns | None:
     """The MachineRuns of a profiled launch, by the counts of its PTX; None without nvdisasm."""
     blocks = module.machine_code.get(code.kernel)
@@ -71,12 +79,26 @@ def machine_counts(
         return None
     lines = module.token_lines
     by_line: defaultdict[int, float] = defaultdict(float)
-    for (first, _), tokens in zip(code.notes["blocks"], code.notes["tokens"]):
+    ran: defaultdict[int, set[int]] = defaultdict(set)  # which warps did, by line
+    steps = events[events["what"] >> 31 == 0]  # the others are barriers
+    ran_by: defaultdict[int, set[int]] = defaultdict(set)
+    for pair in np.unique(steps["what"].astype(np.int64) * BLOCK_WARPS + steps["warp"]):
+        ran_by[int(pair) // BLOCK_WARPS].add(int(pair) % BLOCK_WARPS)
+    for n, ((first, _), tokens) in enumerate(zip(code.notes["blocks"], code.notes["tokens"])):
         copies = Counter(tokens)  # the profile build unrolls some loops itself
-        for line, n in {lines[token]: n for token, n in copies.items()}.items():
-            by_line[line] += n * float(counters[first])
+        for line, often in {lines[token]: c for token, c in copies.items()}.items():
+            by_line[line] += often * float(counters[first])
+            ran[line] |= ran_by[n]
     warps = float(counters[code.notes["blocks"][0][0]]) if code.notes["blocks"] else 0.0
-    return MachineRuns(blocks, executions(blocks, by_line, warps))
+    return MachineRuns(blocks, executions(blocks, by_line, warps),
+                       [_most(ran[m.line] for m in b.instructions if m.line in ran)
+                        for b in blocks])  # fmt: skip
+
+
+def _most(sets: Iterable[set[int]]) -> frozenset[int]:
+    """What most of these are."""
+    found = Counter(map(frozenset, sets)).most_common(1)
+    return found[0][0] if found else frozenset()
 
 
 def waves(runtime, of: Chip, resident: int) -> tuple[float, float] | None:
@@ -105,6 +127,8 @@ def replay(runtime, code: KernelCode, of: Chip, resident: int, shared_bytes: int
     by_site = np.frombuffer(ffi.buffer(sites), _SITE)[: len(code.sites)]
     loads = [n for n, site in enumerate(code.sites) if site.kind == "load"]
     total = {key: int(by_site[key][loads].sum()) for key in _SITE.names or ()}
+    in_bulk = by_site["bulk_lines"] > 0
+    bulk_missed = int(by_site["missed_lines"][in_bulk].sum())
     k = counts.sample
     return Caches(
         sample=k,
@@ -113,11 +137,14 @@ def replay(runtime, code: KernelCode, of: Chip, resident: int, shared_bytes: int
         l1_missed_lines=k * total["l2_lines"],
         l2_reads=k * counts.l2_reads,
         l2_writes=k * counts.l2_writes,
-        l2_missed_lines=k * total["missed_lines"],
+        l2_missed_lines=k * (total["missed_lines"] - bulk_missed),
         dram_reads=k * counts.dram_reads,
         dram_writes=k * counts.dram_writes,
         read_pages=k * counts.read_pages,
         write_pages=k * counts.write_pages,
         stored=k * int(by_site["sectors"][[s.kind == "store" for s in code.sites]].sum()),
         stored_lines=k * counts.stored_lines,
+        bulk=k * total["bulk_sectors"],
+        bulk_lines=k * total["bulk_lines"],
+        bulk_missed_lines=k * bulk_missed,
     )

@@ -140,6 +140,11 @@ class Report:
         """Of the launch."""
         return self.block_count * -(-self.thread_count // 32)
 
+    @property
+    def shared_bytes(self) -> int:
+        """Of a block."""
+        return self.static_shared + self.dynamic_shared
+
     @cached_property
     def prediction(self) -> Prediction:
         """What the launch would take on `chip`: clock.py."""
@@ -214,7 +219,7 @@ class Report:
         blocks, threads = ("x".join(map(str, _trimmed(s))) for s in (self.grid, self.block))
         sizes = f"{blocks} {_s(blocks, 'block')} of {threads} {_s(threads, 'thread')}"
         text = f"{self.kernel}: {sizes}"
-        if shared := self.static_shared + self.dynamic_shared:
+        if shared := self.shared_bytes:
             text += f", {shared:,} bytes of shared memory per block"
         return text if self.chip == chip() else f"{text}; on {self.chip.words}"
 

@@ -339,6 +339,14 @@ static void put_in_order(Chip *c)
     sort_by(c->key, 0, c->order, c->by_processor);
 }
 
+/* A copy by the tensor memory accelerator asks the L2 for all of it. */
+static uint32_t read_in_bulk(Chip *c, const Touch *t)
+{
+    c->counts->sites[t->site].bulk_lines++;
+    c->counts->sites[t->site].bulk_sectors += count_of(t->sectors);
+    return t->sectors;
+}
+
 static void replay(Chip *c)
 {
     uint32_t processor = 0;
@@ -347,14 +355,15 @@ static void replay(Chip *c)
         const Touch *t = &launch.touches[i];
         if (processor_of(c, t) != processor) empty(&c->l1);
         processor = processor_of(c, t);
-        c->counts->sites[t->site].sectors += count_of(t->sectors);
+        if (t->kind != IN_BULK) c->counts->sites[t->site].sectors += count_of(t->sectors);
         if (t->kind == SITE_LOAD) c->missed[i] = read_l1(c, i, t);
+        else if (t->kind == IN_BULK) c->missed[i] = read_in_bulk(c, t);
     }
     for (uint32_t n = 0; n < launch.count; n++) {
         uint32_t i = c->order[n];
         const Touch *t = &launch.touches[i];
         if (t->kind == SITE_STORE) write_l2(c, i, t);
-        else if (t->kind != SITE_LOAD) change_l2(c, i, t);
+        else if (t->kind != SITE_LOAD && t->kind != IN_BULK) change_l2(c, i, t);
         else if (c->missed[i]) read_l2(c, i, t, c->missed[i]);
     }
 }

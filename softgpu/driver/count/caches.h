@@ -12,8 +12,10 @@ typedef struct {
     uint32_t block, at; /* at: instructions that the warp had done */
     uint32_t site;
     uint8_t sectors, full; /* bits; full: those that a store fills */
-    uint8_t kind;          /* SITE_... */
+    uint8_t kind;          /* SITE_..., or IN_BULK: a load that passes by the L1 */
 } Touch;
+
+#define IN_BULK 0xffu
 
 /* The accesses of one worker to every 2^k-th page, chosen by a hash so that there is room. */
 typedef struct {

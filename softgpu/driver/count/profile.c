@@ -9,6 +9,7 @@
 
 #include "caches.h"
 #include "driver.h"
+#include "run/mbarrier.h"
 #include "rules.h"
 #include "waves.h"
 
@@ -361,6 +362,77 @@ void sg_profile_copy(Warp *w, uint64_t *count, uint32_t site, const uint64_t *fr
     uint32_t offset[LANES];
     FOR_LANES(lane, mask) offset[lane] = to[lane] - (uint64_t)w->shared;
     count[COUNT_SECTORS] = sectors + rules_copy_sectors(from, offset, mask);
+}
+
+/* ---- bulk copies ---- */
+
+/* Bytes of global memory, one after the other, that a bulk copy moves. */
+static _Thread_local struct {
+    uint64_t first, end;
+    uint32_t site, kind;
+} stretch;
+
+static void end_stretch(Warp *w)
+{
+    if (stretch.first == stretch.end) return;
+    uint32_t kind = stretch.kind == SITE_LOAD ? IN_BULK : stretch.kind;
+    note_touched(w, stretch.site, stretch.first, stretch.end - 1, stretch.kind);
+    Touch touch = touch_of(w, stretch.site, kind);
+    touches_range(&w->worker->counting->trace, &touch, stretch.first, stretch.end - 1);
+    stretch.first = stretch.end = 0;
+}
+
+static void moves(Warp *w, uint32_t site, const uint64_t *address, uint32_t mask)
+{
+    const struct Site *s = SITE(w, site);
+    if (s->space != SPACE_GLOBAL) return;
+    FOR_LANES(lane, mask)
+    {
+        if (address[lane] != stretch.end || site != stretch.site) {
+            end_stretch(w);
+            stretch.first = address[lane];
+            stretch.site = site;
+            stretch.kind = s->kind;
+        }
+        stretch.end = address[lane] + s->bytes;
+    }
+}
+
+static void load_counted(Warp *w, uint32_t site, const uint64_t *address, uint32_t mask, void *data)
+{
+    moves(w, site, address, mask);
+    sg_load(w, site, address, mask, data);
+}
+
+static void store_counted(Warp *w, uint32_t site, const uint64_t *address, uint32_t mask,
+                          const void *data)
+{
+    moves(w, site, address, mask);
+    sg_store(w, site, address, mask, data);
+}
+
+static bool reduce_counted(Warp *w, uint32_t site, const uint64_t *address, uint32_t mask)
+{
+    access_check(w, site, address, mask);
+    moves(w, site, address, mask);
+    return true;
+}
+
+static const Accesses counted = {load_counted, store_counted, reduce_counted};
+
+void sg_profile_copy_bulk(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_t how,
+                          const uint64_t *to, const uint64_t *from, const uint32_t *bytes)
+{
+    copy_bulk(w, read, written, mask, how, to, from, bytes, &counted);
+    end_stretch(w);
+}
+
+void sg_profile_copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_t rank,
+                           uint32_t how, const uint64_t *maps, const int32_t *at,
+                           const int32_t *offsets, const uint64_t *shared, uint32_t *bytes)
+{
+    copy_boxes(w, read, written, mask, rank, how, maps, at, offsets, shared, bytes, &counted);
+    end_stretch(w);
 }
 
 /* ---- atomics ---- */

@@ -221,6 +221,10 @@ class ProfiledEmitter(FunctionEmitter):
             )
 
     def call_checked(self, result: str, name: str, *arguments: str) -> str:
+        if name in ("copy_boxes", "copy_bulk"):
+            self._say_work()
+            self.call_void(f"sg_profile_{name}", *arguments)
+            return ""
         if name in ("load", "store", "atomic"):
             site = int(arguments[1].split()[1])
             known = self.text.sites[site]
