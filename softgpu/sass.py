@@ -29,6 +29,7 @@ __all__ = [
     "find_nvdisasm",
     "listing",
     "prefixed",
+    "second_factor",
 ]
 
 _T = TypeVar("_T")
@@ -40,6 +41,7 @@ _PARTS = re.compile(r"(?:(@!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*)")
 _REGISTER = re.compile(r"\b(U?R\d+|U?P\d)(\.64)?\b")
 _ENDS = ("BRA", "EXIT", "RET", "BRX", "JMP", "CALL", "WARPSYNC", "BREAK", "BSYNC", "KILL")
 _PRODUCT = re.compile(r"\s*(?:@!?%\w+\s+)?((?:wmma\.)?mma\.[\w.:]+)")
+_FRAGMENT = re.compile(r"\s*(?:@!?%\w+\s+)?wmma\.(?:load|store)\.")
 _PRODUCTS = "HMMA", "IMMA", "BMMA", "DMMA"
 _GROUP_PRODUCTS = "HGMMA", "QGMMA", "IGMMA", "BGMMA"  # of warpgroups
 _WIDTHS = {  # registers of d, a, b and c of products
@@ -53,7 +55,7 @@ _WIDTHS = {  # registers of d, a, b and c of products
 _MATRICES = (*_PRODUCTS, *_GROUP_PRODUCTS, "LDSM")  # which ptxas leaves where they are
 # PTX of these becomes one instruction each, so that more of them are copies; of products, so many
 _ONE_EACH = ("LDG", "STG", "LDS", "STS", "LDL", "STL", "ATOM", "RED", "SHFL", "BAR", "FFMA", "DFMA",
-             "HFMA2", "FMUL", "POPC", "FADD", *_PRODUCTS, *_GROUP_PRODUCTS)  # fmt: skip
+             "HFMA2", "FMUL", "POPC", "FADD", *_PRODUCTS)  # fmt: skip
 _CONSTANTS = ("LDC", "ULDC", "MOV", "UMOV", "IMAD.MOV", "HFMA2.MMA", "S2R", "S2UR", "CS2R", "PLOP3")
 _STORES = ("ST", "RED", "BAR", "BRA", "EXIT", "BSSY", "BSYNC")
 
@@ -139,13 +141,16 @@ def disassemble(ptx: str, target: str, ptxas: str, nvdisasm: str) -> dict[str, l
 
 
 def _shares(ptx: str) -> dict[int, float]:
-    """Of each line of PTX that is a product of matrices: 1 / the machine instructions it takes."""
+    """Of each line of PTX that is a product of matrices: 1 / the machine instructions it takes; of
+    one that loads or stores a fragment, by as many as its layout asks for, 0."""
     shares = {}
     for line, text in enumerate(ptx.splitlines(), 1):
         if found := _PRODUCT.match(text):
             opcode, *modifiers = found[1].split(".")
             item = Instruction(opcode, tuple(modifiers), (), SourceLine("", 0))
             shares[line] = 1 / max(product_of(item).machine[1], 1)
+        elif _FRAGMENT.match(text):
+            shares[line] = 0
     return shares
 
 
@@ -229,6 +234,12 @@ def _width(opcode: str, place: int, count: int) -> int:
         return int(opcode[-1]) if opcode[-2] == "." else 1
     widths = prefixed(_WIDTHS, opcode)
     return widths[place] if widths and place < len(widths) else count
+
+
+def second_factor(product: SassInstruction) -> str:
+    """The first register of a product's second factor; "" where shared memory holds it."""
+    widths = prefixed(_WIDTHS, product.opcode)
+    return product.reads[widths[1]] if widths and len(product.reads) > widths[1] else ""
 
 
 def executions(blocks: list[SassBlock], by_line: dict[int, float], warps: float) -> list[float]:

@@ -61,15 +61,17 @@ CHAINS_OF(ballot, u32,
           ASM("{.reg .pred p; setp.ne.u32 p, %0, %1; vote.sync.ballot.b32 %0, p, -1;}", "r", a))
 CHAINS_OF(barrier, u32, ASM("bar.sync 0;", "r", a))
 
-// The same with products of matrices; measure.py writes `step`, for each shape and type.
+// The same with products of matrices, whose second factors are FACTORS in turn; measure.py writes `step`, for each
+// shape and type.
 #define PRODUCTS_OF(name, T, Sum, A, B, D, step)                                                   \
-    template <int CHAINS>                                                                          \
+    template <int CHAINS, int FACTORS>                                                             \
     __device__ void name(long long *cycles, const T *from, Sum *out)                               \
     {                                                                                              \
-        T a[A], b[B];                                                                              \
+        T a[A], factors[FACTORS][B];                                                               \
         Sum sums[CHAINS][D] = {};                                                                  \
         for (int i = 0; i < A; i++) a[i] = from[i * 32 + threadIdx.x % 32];                        \
-        for (int i = 0; i < B; i++) b[i] = from[(A + i) * 32 + threadIdx.x % 32];                  \
+        for (int i = 0; i < FACTORS * B; i++)                                                      \
+            factors[i / B][i % B] = from[(A + i) * 32 + threadIdx.x % 32];                         \
         __syncthreads();                                                                           \
         long long start = clock64();                                                               \
         _Pragma("unroll 1") for (int turn = 0; turn < TURNS; turn++)                               \
@@ -77,6 +79,7 @@ CHAINS_OF(barrier, u32, ASM("bar.sync 0;", "r", a))
                 _Pragma("unroll") for (int i = 0; i < CHAINS; i++)                                 \
         {                                                                                          \
             Sum(&x)[D] = sums[i];                                                                  \
+            T(&b)[B] = factors[i % FACTORS];                                                       \
             step;                                                                                  \
         }                                                                                          \
         __syncthreads();                                                                           \
@@ -85,31 +88,13 @@ CHAINS_OF(barrier, u32, ASM("bar.sync 0;", "r", a))
     }                                                                                              \
     extern "C" __global__ __launch_bounds__(1024) void name##_latency(long long *cycles,           \
                                                                       const T *from, Sum *out)     \
-    { name<1>(cycles, from, out); }                                                                \
+    { name<1, 1>(cycles, from, out); }                                                             \
     extern "C" __global__ __launch_bounds__(1024) void name##_rate(long long *cycles,              \
                                                                    const T *from, Sum *out)        \
-    { name<4>(cycles, from, out); }
-
-// COUNT instructions that are all different places of the code, `turns` times.
-template <int COUNT>
-__device__ void code(float b, float c, int turns, float *out)
-{
-    float x[4] = {b, c, b, c};
-#pragma unroll 1
-    for (int turn = 0; turn < turns; turn++)
-#pragma unroll
-        for (int i = 0; i < COUNT; i++) ASM("fma.rn.f32 %0, %0, %1, %2;", "f", x[i % 4]);
-    out[threadIdx.x & 1023] = x[0] + x[1] + x[2] + x[3];
-}
-#define CODE_OF(count)                                                                             \
-    extern "C" __global__ void code_##count(float b, float c, int turns, float *out)               \
-    { code<count>(b, c, turns, out); }
-CODE_OF(128)
-CODE_OF(512)
-CODE_OF(1024)
-CODE_OF(2048)
-CODE_OF(4096)
-CODE_OF(8192)
+    { name<4, 1>(cycles, from, out); }                                                             \
+    extern "C" __global__ __launch_bounds__(512) void name##_fresh(long long *cycles,              \
+                                                                   const T *from, Sum *out)        \
+    { name<4, 4>(cycles, from, out); }
 
 // ldmatrix: of 1 or 4 matrices, whose rows lie one after the other. Chained: what it loads, zeros, says where
 // the next ones are.

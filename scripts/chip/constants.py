@@ -123,13 +123,12 @@ DEEP = {"TF32": 8, "HGMMA": 16, "QGMMA": 32, "IGMMA": 32}  # along k
 
 
 def products(v):
-    """By opcode: cycles until a product can be added to, and of a busy multiprocessor; of
-    warpgroups, for each of their four warps."""
-    latency, rate = (
-        {how["opcode"]: cycles for how, cycles in v.all("product", of=of)}
-        for of in ("latency", "rate")
-    )
-    found = {opcode: [latency[opcode], rate[opcode]] for opcode in latency}
+    """By opcode: cycles until a product can be added to, and of a busy multiprocessor, also where
+    the second factor is another one each time; of warpgroups, for each of their four warps."""
+    found = {}
+    for of in ("latency", "rate", "fresh"):
+        for how, cycles in v.all("product", of=of):
+            found.setdefault(how["opcode"], []).append(cycles)
     for how, cycles in v.all("group product", of="latency", a="shared"):
         base, *kind = how["opcode"].split(".")
         deep = DEEP.get(kind[-1]) or DEEP[base]
@@ -148,13 +147,30 @@ def hopper(v):
         return {}
     least, most = min(boxes), max(boxes)
     each = (boxes[most] - boxes[least]) / (most - least)
-    return {"box": [boxes[least] - each * least, each]}
+    return {"box": [boxes[least] - each * least, each], "loaded": loaded(v)}
+
+
+def loaded(v):
+    """Cycles per µs while tensor cores work on numbers, by how long they did: slopes between a
+    shorter and a longer launch."""
+    found = {}
+    for kind, kernel in (("groups", "loaded_groups"), ("warps", "loaded_warps")):
+        all_ = {int(h["turns"]): us for h, us in v.all("loaded", kernel=kernel, data="numbers")
+                if "blocks" not in h}  # fmt: skip
+        turns = sorted(all_)[2:]  # the shortest are done before it shows
+        each = v("loaded turn", kernel=kernel, data="numbers", turns=turns[-1])
+        found[kind] = {
+            str(round(all_[b])): each * (b - a) / (all_[b] - all_[a])
+            for a, b in zip(turns, turns[1:])
+        }
+    return found
 
 
 def further(v):
-    """Latencies of ldmatrix and of an mbarrier, where they were measured."""
+    """Latencies of ldmatrix, an mbarrier and a fence, where they were measured."""
     found = {
-        "matrices": v.all("ldmatrix", matrices=4, of="latency"), "signal": v.all("signal", of="own")
+        "matrices": v.all("ldmatrix", matrices=4, of="latency"),
+        "signal": v.all("signal", of="own"), "fence": v.all("signal", of="fence"),
     }  # fmt: skip
     return {name: values[0][1] for name, values in found.items() if values}
 

@@ -138,6 +138,15 @@ extern "C" __global__ void passed(long long *cycles)
     if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
 }
 
+// What warpgroups and bulk copies are to see is shown to them.
+extern "C" __global__ void shown(long long *cycles)
+{
+    __syncthreads();
+    long long start = clock64();
+    for (int turn = 0; turn < TURNS * UNROLLED; turn++) show_stores();
+    if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
+}
+
 __device__ inline u64 now_ns()
 {
     u64 ns;

@@ -159,10 +159,12 @@ def products_source():
 
 
 def products():
-    """Cycles of a product: until the next may take its sums, and of a busy multiprocessor."""
+    """Cycles of a product: until the next may take its sums, and of a busy multiprocessor, also
+    where the second factor is another one each time."""
     x, out = room(MB), room(64 * KB)
     for opcode in PRODUCTS:
-        for what, threads, chains in (("latency", 32, 1), ("rate", 1024, CHAINS)):
+        ways = ("latency", 32, 1), ("rate", 1024, CHAINS), ("fresh", 512, CHAINS)
+        for what, threads, chains in ways:
             took = cycles(f"{opcode.replace('.', '_')}_{what}", threads, x, out)
             count = STEPS * chains * threads / 32
             row("product", took / count, "cycles", opcode=opcode, of=what)
@@ -272,6 +274,7 @@ def signals():
     """Barriers that count: from one warp to another and back, and one that has been passed."""
     row("signal", cycles("signals", 64, of=hoppers) / STEPS / 2, "cycles", of="other")
     row("signal", cycles("passed", 32, of=hoppers) / STEPS, "cycles", of="own")
+    row("signal", cycles("shown", 128, of=hoppers) / STEPS, "cycles", of="fence")
 
 
 def loads():
@@ -417,19 +420,6 @@ def turns():
                 row("waits", took, "us", threads=threads, seats=seats, cycles=wait, blocks=blocks)
 
 
-def codes():
-    """Code that is run for the first time, or once more: by how many instructions it has."""
-    out = room(64 * KB)
-    for count in (128, 512, 1024, 2048, 4096, 8192):
-        for blocks in (1, SMS):
-            for cold in (True, False):
-                for turns in (1, 2, 3):
-                    arguments = np.float32(3), np.float32(5), np.int32(turns), out
-                    took = time_us(f"code_{count}", blocks, 32, *arguments, cold=cold)
-                    row("code", took, "us", instructions=count, blocks=blocks, cold=cold,
-                        turns=turns)  # fmt: skip
-
-
 def mixes():
     """Memory and something else, each with more and more to do."""
     out, n = room(64 * KB), 8 * MB
@@ -522,8 +512,8 @@ def atomics():
         row("adds by warps", took, "us", adds=8 * blocks)
 
 
-PARTS = (limits, clock, pipes, products, shared, latencies, launches, turns, codes, mixes, reads,
-         streams, scattered, atomics)  # fmt: skip
+PARTS = (limits, clock, pipes, products, shared, latencies, launches, turns, mixes, reads, streams,
+         scattered, atomics)  # fmt: skip
 OF_HOPPER = groups, boxes, signals, loads
 
 

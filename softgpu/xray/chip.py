@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -42,7 +42,8 @@ class Chip:
     latency: dict[str, float]  # cycles until a result is there, by what makes it
     barrier: dict[int, float]  # cycles, by threads of the block
     rate: dict[str, float]  # lanes per cycle and multiprocessor, by pipe
-    products: dict[str, tuple[float, float]]  # of tensor cores, by opcode: latency, and cycles
+    products: dict[str, tuple[float, ...]]  # of tensor cores, by opcode: latency, cycles, and
+    # cycles if the second factor is another one each time
     near_cycles: float  # of a request to the L1, for each 128 bytes
     l2_bytes: int
     l2_read_ns: tuple[float, float]  # of the chip, for a line, and for each sector of it
@@ -55,6 +56,8 @@ class Chip:
     atomic_ns: dict[int, float]  # a turn of an atomic, by how many lines they are spread over
     same_address_ns: dict[str, float]  # by whether it adds numbers with a fraction
     queueing: float  # share by which waiting grows while memory is half busy
+    loaded: dict[str, dict[float, float]] = field(default_factory=dict)  # cycles_per_us while tensor
+    # cores work, by how many microseconds they do
     box: tuple[float, ...] = ()  # cycles of a bulk copy from the L2 that is waited for, and of a byte
 
     def product(self, opcode: str) -> tuple[float, ...]:
@@ -77,6 +80,8 @@ def chip(name: str = MODELLED) -> Chip:
     found = LIMITS | json.loads((CHIPS / f"{name}.json").read_text())
     for key in ("barrier", "atomic_ns"):
         found[key] = {int(n): value for n, value in found[key].items()}
+    loaded = found.get("loaded", {})
+    found["loaded"] = {kind: {int(us): n for us, n in of.items()} for kind, of in loaded.items()}
     first = found["first_us"]
     found["first_us"] = {1: first["one"], found["multiprocessors"]: first["all"]}
     return Chip(**found)

@@ -8,14 +8,16 @@ together. All constants are measured, none is fitted to a kernel; docs/clock.md 
 times are off."""
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log
 
+from ..sass import second_factor
 from .chip import Chip, chip
 
 __all__ = ["Prediction", "in_words", "memory_us", "predict", "short_us"]
 
 SECTOR = 32
+LATE = 1 / 2  # of a way to memory: what is left of it when another block asks for the same
 PIPES = {  # which pipe an opcode goes through; what is not here goes through alu
     "fma32": "FFMA FADD FMUL",
     "mad": "IMAD IDP",
@@ -83,9 +85,9 @@ def in_words(us: float) -> str:
 
 def predict(report):
     """The Prediction of a profiled launch."""
-    of = report.chip
     if why := _unknowable(report):
-        return Prediction(float("nan"), {}, of, why)
+        return Prediction(float("nan"), {}, report.chip, why)
+    of = _at_work(report)
     pipes, waits, first = _pipes(report, of), _waits(report, of), _first(report, of)
     memory = _memory(report, of)
     busy = memory | _atomics(report, of) | _launching(report, of) | pipes
@@ -95,9 +97,22 @@ def predict(report):
     waiting = max(sum(waits.values()) - first, 0)
     steps = waits["dependent steps"] + waits["barriers"]
     in_step = max(max(near, *pipes.values()) - steps, 0) / max(report.waves[1], 1)
+    if _multiplies(report):
+        in_step = 0  # its chains take turns themselves
     together = _both(waiting + in_step, work, of.queueing * waiting * shared)
     limits = {what: us for what, us in (busy | waits).items() if us}
     return Prediction(of.launch_us + first + together, limits | {"launch": of.launch_us}, of)
+
+
+def _at_work(report):
+    """The chip as fast as it is while its tensor cores work: they need so much power that it has
+    fewer cycles the longer they do."""
+    of, cycles = report.chip, _product_cycles(report, report.chip)
+    if not cycles or not of.loaded:
+        return of
+    kind = "groups" if _by_groups(report) else "warps"
+    us = cycles * report.waves[0] / of.multiprocessors / of.cycles_per_us
+    return replace(of, cycles_per_us=_interpolated(of.loaded[kind], us))
 
 
 def _both(latency: float, work: float, contention: float) -> float:
@@ -112,7 +127,9 @@ def _unknowable(report):
     if report.caches is None or report.waves is None:
         return "there was no memory for the caches"
     opcodes = report.machine.opcodes
-    if any(opcode.startswith("MEMBAR") and ".CTA" not in opcode for opcode in opcodes):
+    fences = sum(n for o, n in opcodes.items() if o.startswith("MEMBAR") and ".CTA" not in o)
+    # those of shared memory for bulk copies and warpgroups are made of one, too
+    if fences > sum(n for o, n in opcodes.items() if o.startswith("FENCE.VIEW.ASYNC")):
         return "blocks wait for each other, or for who comes last"
     if any(opcode.startswith(("LDG", "LD.")) and "STRONG" in opcode for opcode in opcodes):
         return "volatile or atomic loads may wait for what other blocks store"
@@ -186,16 +203,13 @@ def _pipes(report, of):
     busiest = report.waves[0] / of.multiprocessors  # its share of the work
     t, machine = report.total, report.machine
     lanes: dict[str, float] = {}
-    tensor = 0.0
     for opcode, count in machine.opcodes.items():
         pipe = _pipe(opcode)
-        if pipe == "tensor":
-            tensor += of.product(opcode)[1] * count
-        else:
-            lanes[pipe] = lanes.get(pipe, 0) + 32 * count
+        lanes[pipe] = lanes.get(pipe, 0) + 32 * count
+    lanes.pop("tensor", None)
     lanes["mad"] = lanes.get("mad", 0) + lanes.get("fma32", 0) / 2  # the same pipe at half its rate
     cycles = {f"pipe {p}": n / of.rate[p] for p, n in lanes.items() if p not in ("none", "fma32")}
-    cycles["pipe tensor"] = tensor
+    cycles["pipe tensor"] = _product_cycles(report, of)
     near = sum(
         max(of.near_cycles * t[f"{op}.requests"], t[f"{op}.near"])
         for op in ("ld", "st", "red", "atom")
@@ -209,6 +223,27 @@ def _pipes(report, of):
     cycles["shared memory"] = shared + shuffles
     cycles["instructions"] = machine.executed / 4
     return {what: n * busiest / of.cycles_per_us for what, n in cycles.items()}
+
+
+def _product_cycles(report, of):
+    """Cycles of busy tensor cores, of all multiprocessors together."""
+    machine = report.machine
+    return sum(
+        runs * sum(of.product(m.opcode)[1 + (fresh and len(of.product(m.opcode)) > 2)]
+                   for m, fresh in _fresh(block))
+        for block, runs in zip(machine.blocks, machine.runs) if runs
+    )  # fmt: skip
+
+
+def _fresh(block):
+    """(instruction, whether its second factor is another one than that of the one before) of each
+    product: another one has to be read from registers."""
+    before = None
+    for m in block.instructions:
+        if _pipe(m.opcode) == "tensor":
+            factor = second_factor(m)
+            yield m, factor != before
+            before = factor
 
 
 def _pipe(opcode):
@@ -234,14 +269,18 @@ def _waits(report, of):
     caches, waves = report.caches, report.waves[1]
     lines = max(report.total["ld.lines"], 1)  # those of one load are taken to be there or not
     far = caches.l1_missed_lines / lines, caches.l2_missed_lines / lines
+    if _multiplies(report):
+        far = far[0], far[1] + LATE * max(far[0] - far[1], 0) / max(waves, 1)
     barrier = of.barrier[min(n for n in of.barrier if n >= min(report.thread_count, 1024))]
     steps, near = (_chain(report, of, (0, 0), cycles) for cycles in (0, barrier))
-    # meanwhile products are made, by all warps that share a quarter of a multiprocessor
-    sharing = max(report.occupancy.warps / QUARTERS, 1)
-    there, away = (_chain(report, of, where, barrier, sharing) for where in ((0, 0), far))
+    turns = None
+    if _multiplies(report):
+        warps = -(-report.thread_count // 32)
+        turns = Turns(max(warps / QUARTERS, 1), _wavefronts(report) * warps)
+    there, away = (_chain(report, of, where, barrier, turns) for where in ((0, 0), far))
     cycles = {
         "latency of memory": away - there,
-        "dependent steps": steps,
+        "dependent steps": there - near + steps,
         "barriers": near - steps,
     }
     cycles["copies"] = _copies(report, of, away) if caches.bulk_lines else 0
@@ -250,23 +289,55 @@ def _waits(report, of):
     return waits | {"turns of blocks": ceil(report.block_count / seats) * of.turn_us}
 
 
-def _chain(report, of, far, barrier, sharing=0):
+@dataclass(frozen=True)
+class Turns:
+    """What warps that are in step take turns at: by how many they share a quarter's tensor core,
+    and how many wavefronts shared memory has for them, for one instruction of each."""
+
+    sharing: float = 0.0
+    wavefronts: float = 0.0
+
+
+def _wavefronts(report):
+    """Those of an instruction that reads shared memory, where products wait for them."""
+    opcodes, t = report.machine.opcodes, report.total
+    reads = sum(n for o, n in opcodes.items() if o.startswith(("LDS.", "LDSM")) or o == "LDS")
+    return t["lds.wavefronts"] / reads if reads and _multiplies(report) else 0
+
+
+def _resident(report, of):
+    """How many blocks a multiprocessor has at a time."""
+    return min(max(report.occupancy.blocks, 1), ceil(report.block_count / of.multiprocessors))
+
+
+def _by_groups(report):
+    """Whether warpgroups multiply."""
+    return any(opcode.startswith(GROUP_PRODUCTS) for opcode in report.machine.opcodes)
+
+
+def _multiplies(report):
+    """Whether tensor cores do."""
+    return any(_pipe(opcode) == "tensor" for opcode in report.machine.opcodes)
+
+
+def _chain(report, of, far, barrier, turns=None):
     """Cycles that a block takes if nothing else runs. What only some of its warps run, one of them
     runs while the others wait; where they tell each other by mbarriers, they go on meanwhile. far:
-    shares of loads that the L1 and the L2 do not have. sharing: how many warps make products in
-    turns; of 0, only a product's sum takes time."""
+    shares of loads that the L1 and the L2 do not have. turns: with others; None: it is alone, and
+    only a product's sum takes time."""
+    turns = turns or Turns()
     machine, warps = report.machine, report.warp_count
     if any(opcode.startswith("SYNCS.PHASECHK") for opcode in machine.opcodes):
-        return max(_by_warp(report, of, far, barrier, sharing).values())
+        return max(_by_warp(report, of, far, barrier, turns).values())
     return sum(
         max(runs / warps, min(1, runs / report.block_count))
-        * _cycles(block, of, far, barrier, sharing)
+        * _cycles(block, of, far, barrier, turns)
         for block, runs in zip(machine.blocks, machine.runs)
         if runs
     )
 
 
-def _by_warp(report, of, far, barrier, sharing):
+def _by_warp(report, of, far, barrier, turns):
     """{warp of a block: cycles that it takes}: warps that do not wait for each other at each step
     are as long under way as the one with most to do."""
     machine, found = report.machine, defaultdict(float)
@@ -275,7 +346,8 @@ def _by_warp(report, of, far, barrier, sharing):
         if not runs:
             continue
         who = warps or everyone
-        own = sharing and max(sharing * len(who) / len(everyone), 1)
+        share = len(who) / len(everyone)
+        own = Turns(turns.sharing and max(turns.sharing * share, 1), turns.wavefronts * share)
         each = runs / report.block_count / len(who)
         cycles = each * _cycles(block, of, far, barrier, own)
         for warp in who:
@@ -306,9 +378,9 @@ KINDS = {"SYNCS": "signal", "LDS": "shared", "ATOMS": "shared", "SHFL": "shuffle
          "LDSM": "matrices"}  # fmt: skip
 
 
-def _cycles(block, of, far, barrier, sharing):
+def _cycles(block, of, far, barrier, turns):
     """Cycles of one warp alone in a block of code; of a loop of products, once it is under way."""
-    walk = _Walk(of, far, barrier, sharing)
+    walk = _Walk(of, far, barrier, turns)
     kept = [
         m.keeps for m in block.instructions if m.base == "DEPBAR" or _pipe(m.opcode) == "tensor"
     ]
@@ -324,8 +396,9 @@ class _Walk:
     """Of one warp through instructions in order, each when what it reads is there. Loads that are
     under way together wait once, for the farthest of them; copies to shared memory by group."""
 
-    def __init__(self, of, far, barrier, sharing):
-        self.of, self.far, self.barrier, self.sharing = of, far, barrier, sharing
+    def __init__(self, of, far, barrier, turns):
+        self.of, self.far, self.barrier, self.turns = of, far, barrier, turns
+        self.shared = 0.0  # when shared memory has nothing left to do
         self.now = 0.0
         self.ready: dict[str, float] = {}
         self.groups: list[set] = []  # of copies, those that were closed
@@ -345,6 +418,8 @@ class _Walk:
                 loads |= dict.fromkeys(m.writes, (m.line, self.now, len(loads)))
             elif m.base == "BAR":
                 self.now += self.barrier
+            elif m.base == "MEMBAR":
+                self.now += self.of.latency.get("fence", 0)
             elif m.base in GROUP_PRODUCTS:
                 self._multiply(m)
             elif m.opcode == "WARPGROUP.DEPBAR.LE":
@@ -361,18 +436,21 @@ class _Walk:
 
     def _multiply(self, m):
         """A product of a warpgroup, which others follow before it is made."""
-        latency, cycles = self.of.product(m.opcode)
+        latency, cycles = self.of.product(m.opcode)[:2]
         own = QUARTERS * cycles
-        self.multiplied = max(self.now, self.multiplied) + own * self.sharing
+        self.multiplied = max(self.now, self.multiplied) + own * self.turns.sharing
         if m.closes:
             self.ends.append(self.multiplied + latency - own)
 
     def _latency(self, m):
         """Cycles until what an instruction writes is there; a product first has its turn."""
         if _pipe(m.opcode) == "tensor":
-            latency, cycles = self.of.product(m.opcode)
-            self.now += max(QUARTERS * cycles * self.sharing - 1, 0)
+            latency, cycles = self.of.product(m.opcode)[:2]
+            self.now += max(QUARTERS * cycles * self.turns.sharing - 1, 0)
             return latency
+        if m.base in ("LDS", "LDSM"):
+            self.shared = max(self.shared, self.now) + self.turns.wavefronts
+            return max(self.shared - self.now, 0) + self.of.latency[KINDS[m.base]]
         kind = KINDS.get(m.base) or _pipe(m.opcode)
         return self.of.latency.get(kind, self.of.latency["alu"])
 

@@ -98,7 +98,8 @@ class Call:
 
     def compile(self):
         """Leaves it in PyCUDA's cache."""
-        self.launch(self.passed())()
+        arrays = self.passed()
+        self.launch(arrays)()
 
     def profiled(self, chip=MODELLED):
         """As Case's."""

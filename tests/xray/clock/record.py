@@ -49,7 +49,8 @@ def launch(cases):
     import helpers.autoinit
 
     for case in cases:
-        case.launch(case.passed())()
+        arguments = case.passed()
+        case.launch(arguments)()
     helpers.autoinit.context.synchronize()
 
 
@@ -75,7 +76,8 @@ def timed(cases):
 
     times = {}
     for case in cases:
-        samples = bench.samples_us(case.launch(case.passed()))
+        arguments = case.passed()  # kept while maps lead to them
+        samples = bench.samples_us(case.launch(arguments))
         times[case.name] = np.percentile(samples, [50, 25, 75])
     return times
 
