@@ -30,7 +30,7 @@ __device__ inline u32 address_of(const void *p) { return __cvta_generic_to_share
             _Pragma("unroll") for (int u = 0; u < UNROLLED; u++)                                   \
             {                                                                                      \
                 if (u % EACH == 0) begin_products();                                               \
-                step;                                                                               \
+                step;                                                                              \
                 if (TOGETHER && (u + 1) % EACH == 0) close_products(), wait_for_products<0>();     \
             }                                                                                      \
             if (!TOGETHER) close_products(), wait_for_products<1>();                               \
@@ -111,8 +111,8 @@ extern "C" __global__ void stores(const __grid_constant__ Maps<1> maps, long lon
 extern "C" __global__ void signals(long long *cycles)
 {
     __shared__ __align__(8) u64 barriers[2];
-    u32 mine = address_of(barriers) + threadIdx.x / 32 * 8, other = address_of(barriers) + 8 -
-                                                                    threadIdx.x / 32 * 8;
+    u32 mine = address_of(barriers) + threadIdx.x / 32 * 8,
+        other = address_of(barriers) + 8 - threadIdx.x / 32 * 8;
     if (threadIdx.x == 0) begin_barrier(mine, 1), begin_barrier(other, 1);
     __syncthreads();
     long long start = clock64();
@@ -147,18 +147,10 @@ extern "C" __global__ void shown(long long *cycles)
     if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
 }
 
-__device__ inline u64 now_ns()
-{
-    u64 ns;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
-    return ns;
-}
-
-// Tensor cores of the whole chip at work, on what x holds; block 0 says every `every` turns which cycle and which
-// nanosecond it is.
+// Tensor cores of the whole chip at work, on what x holds; cycles: of each block.
 constexpr int COLUMNS = 256;
-extern "C" __global__ __launch_bounds__(256) void loaded_groups(const u32 *x, int turns, int every,
-                                                                long long *seen, float *out)
+extern "C" __global__ __launch_bounds__(256) void loaded_groups(long long *cycles, const u32 *x,
+                                                                int turns, float *out)
 {
     __shared__ __align__(1024) u32 tiles[ROOM / 4];
     for (int i = threadIdx.x; i < ROOM / 4; i += blockDim.x) tiles[i] = x[i];
@@ -166,11 +158,8 @@ extern "C" __global__ __launch_bounds__(256) void loaded_groups(const u32 *x, in
     u32 at = address_of(tiles);
     float sum[COLUMNS / 2] = {};
     __syncthreads();
+    long long start = clock64();
     for (int turn = 0; turn < turns; turn++) {
-        if (blockIdx.x == 0 && threadIdx.x == 0 && turn % every == 0) {
-            seen[turn / every * 2] = clock64();
-            seen[turn / every * 2 + 1] = now_ns();
-        }
         begin_products();
 #pragma unroll
         for (int n = 0; n < 4; n++)
@@ -180,56 +169,35 @@ extern "C" __global__ __launch_bounds__(256) void loaded_groups(const u32 *x, in
         wait_for_products<1>();
     }
     wait_for_products<0>();
+    if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
     for (int i = 0; i < COLUMNS / 2; i++) out[(threadIdx.x + i) & 1023] = sum[i];
 }
 
-// The same by warps, which multiply 64 x 32 elements of what ldmatrix gives them, 16 deep: 32 products with FED, for
-// 8 matrices times 4; else always of the same.
-template <bool FED>
-__device__ void by_warps(const u32 *x, int turns, int every, long long *seen, float *out)
+// The same by warps, each of which multiplies 64 x 64 elements, 16 deep.
+extern "C" __global__ __launch_bounds__(256) void loaded_warps(long long *cycles, const u32 *x,
+                                                               int turns, float *out)
 {
-    __shared__ __align__(1024) u32 tiles[32 << 8];
-    for (int i = threadIdx.x; i < 32 << 8; i += blockDim.x) tiles[i] = x[i];
-    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    u32 at = address_of(tiles) + lane * 16, a[4][4], b[4][4];
+    u32 a[4][4], b[8][2];
     float sum[4][8][4] = {};
+    for (int i = 0; i < 32; i++)
+        (i < 16 ? a[i / 4][i % 4] : b[i / 2 - 8][i % 2]) = x[i * 32 + threadIdx.x % 32];
     __syncthreads();
-    auto fetch = [&](u32 from) {
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-            u32(&to)[4] = i < 4 ? a[i] : b[i - 4];
-            asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                         : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                         : "r"(from + i * 512));
-        }
-    };
-    if (!FED) fetch(at);
-    for (int turn = 0; turn < turns; turn++) {
-        if (blockIdx.x == 0 && threadIdx.x == 0 && turn % every == 0) {
-            seen[turn / every * 2] = clock64();
-            seen[turn / every * 2 + 1] = now_ns();
-        }
-        if (FED) fetch(at + (turn + warp) % 4 * 4096);
+    long long start = clock64();
+    for (int turn = 0; turn < turns; turn++)
 #pragma unroll
         for (int i = 0; i < 4; i++)
 #pragma unroll
             for (int j = 0; j < 8; j++) {
-                float(&d)[4] = sum[i][j];
+                float (&d)[4] = sum[i][j];
                 asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
                              " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                              : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                             : "r"(a[i][0]), "r"(a[i][1]), "r"(a[i][2]), "r"(a[i][3]),
-                               "r"(b[j / 2][j % 2 * 2]), "r"(b[j / 2][j % 2 * 2 + 1]));
+                             : "r"(a[i][0]), "r"(a[i][1]), "r"(a[i][2]), "r"(a[i][3]), "r"(b[j][0]),
+                               "r"(b[j][1]));
             }
-    }
+    if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
     for (int i = 0; i < 128; i++) out[(threadIdx.x + i) & 1023] = sum[i / 32][i / 4 % 8][i % 4];
 }
-extern "C" __global__ __launch_bounds__(256) void loaded_warps(const u32 *x, int turns, int every,
-                                                               long long *seen, float *out)
-{ by_warps<false>(x, turns, every, seen, out); }
-extern "C" __global__ __launch_bounds__(256) void fed_warps(const u32 *x, int turns, int every,
-                                                            long long *seen, float *out)
-{ by_warps<true>(x, turns, every, seen, out); }
 
 // cp.async of 16 bytes a thread, `deep` under way, from lines of x that belong to this block.
 extern "C" __global__ void copies_async(long long *cycles, const uint4 *x, int deep, int count,

@@ -8,7 +8,7 @@ measured."""
 
 import csv
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -205,7 +205,7 @@ def groups_source():
         }[kind]  # fmt: skip
         names = ", ".join(f"%{n}" for n in range(count))
         operand = "{{{}}}".format(", ".join(f"%{count + n}" for n in range(4)))
-        a, read = (operand, 'held[0] held[1] held[2] held[3]') if held else (f"%{count}", "")
+        a, read = (operand, "held[0] held[1] held[2] held[3]") if held else (f"%{count}", "")
         b = f"%{count + (4 if held else 1)}"
         behind = "" if kind == "s32" else ", 1, 1" + (", 0" * (2 - held) if deep == 16 else "")
         given = [f'"r"({name})' for name in read.split()] or ['"l"(a)']
@@ -213,7 +213,7 @@ def groups_source():
         step = (
             f'"{{.reg .pred adds; setp.eq.b32 adds, 0, 0; wgmma.mma_async.sync.aligned'
             f'.m64n{columns}k{deep}.{types} {{{names}}}, {a}, {b}, adds{behind};}}"'
-            f' : {kept} : {", ".join([*given, chr(34) + "l" + chr(34) + "(b)"])}'
+            f" : {kept} : {', '.join([*given, chr(34) + 'l' + chr(34) + '(b)'])}"
         )
         text += f"\nPRODUCTS_OF({group_name(*form)}, {sum_type}, {count}, asm volatile({step}))"
     return text
@@ -226,8 +226,9 @@ def groups():
         opcode, columns, held = form
         for what, threads in (("latency", 128), ("four", 128), ("rate", 128), ("rate", 256)):
             took = cycles(f"{group_name(*form)}_{what}", threads, out, of=hoppers)
-            row("group product", took / (STEPS * threads / 128), "cycles", opcode=opcode,
-                columns=columns, of=what, a="registers" if held else "shared", groups=threads // 128)  # fmt: skip
+            groups, a = threads // 128, "registers" if held else "shared"
+            row("group product", took / (STEPS * groups), "cycles", opcode=opcode,
+                columns=columns, of=what, a=a, groups=groups)  # fmt: skip
 
 
 def boxes():
@@ -252,8 +253,9 @@ def boxes():
                         count = 128 * KB // bytes_ if blocks > 1 else 16
                         turns = 1 if cold else 4
                         first = (x,) if name == "bulks" else (maps,)
-                        took = cycles(name, 1, *many, np.int32(count), np.int32(turns), first=first,
-                                      blocks=blocks, shared=shared, of=hoppers, cold=cold)  # fmt: skip
+                        told = *many, np.int32(count), np.int32(turns)
+                        took = cycles(name, 1, *told, first=first, blocks=blocks, shared=shared,
+                                      of=hoppers, cold=cold)  # fmt: skip
                         row(name, took / (count * turns), "cycles", bytes=bytes_, deep=deep,
                             blocks=blocks, cold=cold)  # fmt: skip
     of = hoppers("copies_async")
@@ -266,8 +268,8 @@ def boxes():
                     took = cycles("copies_async", threads, x, np.int32(deep), np.int32(count),
                                   np.int32(turns), blocks=blocks, shared=deep * threads * 16,
                                   of=hoppers, cold=cold)  # fmt: skip
-                    row("copies async", took / (count * turns), "cycles", threads=threads, deep=deep,
-                        blocks=blocks, cold=cold)  # fmt: skip
+                    row("copies async", took / (count * turns), "cycles", threads=threads,
+                        deep=deep, blocks=blocks, cold=cold)  # fmt: skip
 
 
 def signals():
@@ -278,44 +280,23 @@ def signals():
 
 
 def loads():
-    """What the whole chip's tensor cores take, on zeros and on numbers: a chip that needs too much
-    power gets fewer cycles. Seconds and cycles along the longest, too."""
+    """What the whole chip's tensor cores take, on zeros and on numbers, and cycles of a turn: a
+    chip that needs too much power gets fewer cycles."""
     out, numbers = room(64 * KB), np.random.default_rng(1).random(20 << 10, np.float32) - 0.5
-    seen = np.zeros((256, 2), np.int64)
-    for name, each in (("loaded_groups", 4 * 128 * 2), ("loaded_warps", 32 * 12), ("fed_warps", 32 * 12)):
+    taken = np.zeros(SMS, np.int64)
+    for name, each in (("loaded_groups", 4 * 128 * 2), ("loaded_warps", 32 * 16)):
         for data in ("zeros", "numbers"):
             x = cuda.to_device((numbers * (data == "numbers")).astype(np.float16))
             for us in (5, 20, 50, 100, 200, 500, 2000):
-                turns = us * 1900 // each
-                every = max(turns // 64, 1)
-                at = cuda.to_device(np.zeros_like(seen))
-                arguments = x, np.int32(turns), np.int32(every), at, out
-
-                def launch():
-                    hoppers(name)(*arguments, grid=(SMS, 1), block=(256, 1, 1))
-
+                turns, told = us * 1900 // each, cuda.to_device(taken)
+                arguments = told, x, np.int32(turns), out
+                launch = partial(hoppers(name), *arguments, grid=(SMS, 1), block=(256, 1, 1))
                 bench.LAUNCHES = 30
                 took = bench.time_us(launch)
                 bench.LAUNCHES = 7
                 row("loaded", took, "us", kernel=name, data=data, turns=turns)
-                cuda.memcpy_dtoh(seen, at)
-                points = seen[: (turns + every - 1) // every]
-                mhz = 1e3 * (points[-1, 0] - points[0, 0]) / (points[-1, 1] - points[0, 1])
-                row("loaded clock", mhz, "cycles/us", kernel=name, data=data, turns=turns)
-                spent = (points[-1, 0] - points[0, 0]) / (every * (len(points) - 1))
+                spent = cuda.from_device_like(told, taken).max() / turns
                 row("loaded turn", spent, "cycles", kernel=name, data=data, turns=turns)
-                if us >= 500:
-                    for n in range(0, len(points) - 8, 8):
-                        part = points[n + 8] - points[n]
-                        row("loaded part", 1e3 * part[0] / part[1], "cycles/us", kernel=name,
-                            data=data, turns=turns, at=points[n, 1] - points[0, 1])  # fmt: skip
-    for blocks in (1, 16, 33, 66, 99):  # some of its multiprocessors
-        turns = 500 * 1900 // 1024
-        arguments = x, np.int32(turns), np.int32(turns // 64), at, out
-        took = bench.time_us(
-            lambda: hoppers("loaded_groups")(*arguments, grid=(blocks, 1), block=(256, 1, 1))
-        )
-        row("loaded", took, "us", kernel="loaded_groups", data="numbers", turns=turns, blocks=blocks)
 
 
 def shared():

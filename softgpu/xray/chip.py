@@ -42,8 +42,8 @@ class Chip:
     latency: dict[str, float]  # cycles until a result is there, by what makes it
     barrier: dict[int, float]  # cycles, by threads of the block
     rate: dict[str, float]  # lanes per cycle and multiprocessor, by pipe
-    products: dict[str, tuple[float, ...]]  # of tensor cores, by opcode: latency, cycles, and
-    # cycles if the second factor is another one each time
+    # of tensor cores, by opcode: latency, cycles, and those if the second factor is a new one
+    products: dict[str, tuple[float, ...]]
     near_cycles: float  # of a request to the L1, for each 128 bytes
     l2_bytes: int
     l2_read_ns: tuple[float, float]  # of the chip, for a line, and for each sector of it
@@ -56,9 +56,9 @@ class Chip:
     atomic_ns: dict[int, float]  # a turn of an atomic, by how many lines they are spread over
     same_address_ns: dict[str, float]  # by whether it adds numbers with a fraction
     queueing: float  # share by which waiting grows while memory is half busy
-    loaded: dict[str, dict[float, float]] = field(default_factory=dict)  # cycles_per_us while tensor
-    # cores work, by how many microseconds they do
-    box: tuple[float, ...] = ()  # cycles of a bulk copy from the L2 that is waited for, and of a byte
+    # cycles_per_us while tensor cores work, by whose they are and how many µs they do
+    loaded: dict[str, dict[int, float]] = field(default_factory=dict)
+    box: tuple[float, ...] = ()  # cycles of a bulk copy from the L2, and of each byte of it
 
     def product(self, opcode: str) -> tuple[float, ...]:
         """(latency, cycles) of a product of matrices; () where nobody has measured it."""

@@ -98,7 +98,7 @@ def predict(report):
     steps = waits["dependent steps"] + waits["barriers"]
     in_step = max(max(near, *pipes.values()) - steps, 0) / max(report.waves[1], 1)
     if _multiplies(report):
-        in_step = 0  # its chains take turns themselves
+        in_step, shared = 0, max(memory.values())  # its chains take turns at the rest themselves
     together = _both(waiting + in_step, work, of.queueing * waiting * shared)
     limits = {what: us for what, us in (busy | waits).items() if us}
     return Prediction(of.launch_us + first + together, limits | {"launch": of.launch_us}, of)
@@ -152,8 +152,12 @@ def _memory(report, of):
     stores_ns = _accesses(of.l2_write_ns, caches.stored_lines, caches.stored)
     return {  # what is stored takes the same way, whether or not it goes on to memory
         "memory": (read_ns + max(write_ns, stores_ns)) / 1e3,
-        "L2 reads": _accesses(of.l2_read_ns, caches.l1_missed_lines + caches.bulk_lines,
-                              caches.l1_misses + caches.bulk) / 1e3,
+        "L2 reads": _accesses(
+            of.l2_read_ns,
+            caches.l1_missed_lines + caches.bulk_lines,
+            caches.l1_misses + caches.bulk,
+        )
+        / 1e3,
         "L2 writes": stores_ns / 1e3,
     }
 

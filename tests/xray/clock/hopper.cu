@@ -178,7 +178,8 @@ extern "C" __global__ void boxes_doubled(const __grid_constant__ Maps<2> maps, i
     __syncthreads();
     int parity = 0;
     for (int box = blockIdx.x; box < count; box += gridDim.x, parity ^= 1) {
-        if (threadIdx.x == 0) expect_bytes(full, BOX), copy_box(at, maps.of[0], 0, box * 64, 0, full);
+        if (threadIdx.x == 0)
+            expect_bytes(full, BOX), copy_box(at, maps.of[0], 0, box * 64, 0, full);
         wait_for(full, parity);
         for (int i = threadIdx.x; i < BOX / 4; i += blockDim.x) {
             half2 &pair = ((half2 *)room)[i];
@@ -282,7 +283,8 @@ extern "C" __global__ __launch_bounds__(256) void rows_held(const __grid_constan
             for (int i = 0; i < 4; i++) a[n][i] = from[n * 8 + i / 2 * 4 + i % 2 * 8 * 32];
         begin_products();
 #pragma unroll
-        for (int n = 0; n < 4; n++) multiply_add<true>(sum, a[n], described(at + n * 32, 0), true, half());
+        for (int n = 0; n < 4; n++)
+            multiply_add<true>(sum, a[n], described(at + n * 32, 0), true, half());
         close_products();
         wait_for_products<0>();
 #pragma unroll

@@ -35,6 +35,12 @@ METRICS = (
 )
 COLUMNS = "case", "predicted_us", "limit", *METRICS
 FEW = {"dram__bytes_read.sum": 1 << 20, "dram__bytes_write.sum": 16 << 20}  # less is the GPU's own
+TENSOR_SETS = {
+    "tensor": "by tensor cores",
+    "tensor, blind": "**by tensor cores, predicted before it was looked**",
+    "hopper": "by warpgroups and boxes",
+    "hopper, blind": "**by warpgroups and boxes, predicted before it was looked**",
+}
 SETS = {"course": "the course's kernels", "people": "kernels that people write"}
 FIXED = "the same, with what they showed fixed"
 WORST = 16
@@ -95,7 +101,7 @@ class Errors:
             same_job = self.golden[a]["job"] == self.golden[b]["job"]
             if same_job and max(took_a, took_b) > 1.1 * min(took_a, took_b):
                 right.append((said_a < said_b) == (took_a < took_b))
-        return np.mean(right)
+        return np.mean(right) if right else math.nan
 
     def worst(self):
         return sorted(self.of, key=lambda name: -abs(self.of[name]))[:WORST]
@@ -116,7 +122,10 @@ def by_set(sets):
     lines = ["| set | launches | median error | mean | within 30 % | faster of two named right |"]
     lines.append("|---|---|---|---|---|---|")
     for errors, told in sets:
-        shares = (f"{value:.1%}".replace("%", " %") for value in errors.summary)
+        shares = (
+            "–" if math.isnan(value) else f"{value:.1%}".replace("%", " %")
+            for value in errors.summary
+        )
         lines.append(f"| {told} | {len(errors.of)} | {' | '.join(shares)} |")
     return lines
 
@@ -124,8 +133,11 @@ def by_set(sets):
 def table_of(chip):
     """The table of another GPU's sets."""
     golden, predicted = read(GOLDEN.with_name(f"{chip}.csv")), read(predictions(chip))
-    sets = SETS | {"blind": "kernels of the third set"}
-    return "\n".join(by_set([(Errors(golden, predicted, s), told) for s, told in sets.items()]))
+    sets = SETS | {"blind": "kernels of the third set"} | TENSOR_SETS
+    known = {row["set"] for row in golden.values()}
+    return "\n".join(
+        by_set([(Errors(golden, predicted, s), told) for s, told in sets.items() if s in known])
+    )
 
 
 def predictions(chip):
@@ -184,15 +196,18 @@ def write(mark, text):
 def main():
     from .blind import BLIND
     from .cases import CASES
+    from .hopper import HOPPER
+    from .tensor import TENSOR
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    known = [*SETS, "blind"]
+    known = [*SETS, "blind", *TENSOR_SETS]
     parser.add_argument("--profile", nargs="*", choices=known, help="run these sets anew, first")
     parser.add_argument("--chip", default=MODELLED, help="another GPU than the H200")
     options = parser.parse_args()
     if options.profile is not None:
-        sets = options.profile or known
-        profile([*CASES, *BLIND], sets, options.chip, predictions(options.chip))
+        sets = options.profile or [*SETS, "blind"]
+        cases = [*CASES, *BLIND, *TENSOR, *HOPPER]
+        profile(cases, sets, options.chip, predictions(options.chip))
     if options.chip != MODELLED:
         return write(options.chip, table_of(options.chip))
     golden, predicted = read(GOLDEN), read(PREDICTED)
