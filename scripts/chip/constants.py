@@ -167,12 +167,16 @@ def loaded(v):
 
 
 def further(v):
-    """Latencies of ldmatrix, an mbarrier and a fence, where they were measured."""
+    """Latencies of ldmatrix, an mbarrier, a fence and a bulk copy's beginning, where they were
+    measured."""
     found = {
         "matrices": v.all("ldmatrix", matrices=4, of="latency"),
         "signal": v.all("signal", of="own"), "fence": v.all("signal", of="fence"),
     }  # fmt: skip
-    return {name: values[0][1] for name, values in found.items() if values}
+    found = {name: values[0][1] for name, values in found.items() if values}
+    many = v.all("boxes", bytes=1024, deep=8, blocks=1, cold=False)
+    # a thread that asks for one box after the other, each time an mbarrier has been passed
+    return found | ({"copy": many[0][1] - found["signal"]} if many else {})
 
 
 def limits(v, sms):

@@ -375,6 +375,7 @@ def _copies(report, of, chain):
 
 QUARTERS = 4  # of a multiprocessor, each with pipes of its own
 LOADS = "LDG", "LD", "LDL", "ATOM", "ATOMG"
+COPIES = "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED"  # in bulk
 GROUP_PRODUCTS = "HGMMA", "QGMMA", "IGMMA", "BGMMA"  # of warpgroups: they go on meanwhile
 KINDS = {"SYNCS": "signal", "LDS": "shared", "ATOMS": "shared", "SHFL": "shuffle",
          "VOTE": "ballot", "VOTEU": "ballot",
@@ -422,6 +423,8 @@ class _Walk:
                 loads |= dict.fromkeys(m.writes, (m.line, self.now, len(loads)))
             elif m.base == "BAR":
                 self.now += self.barrier
+            elif m.base in COPIES:
+                self.now += self.of.latency["copy"] - 1
             elif m.base == "MEMBAR":
                 self.now += self.of.latency.get("fence", 0)
             elif m.base in GROUP_PRODUCTS:
