@@ -344,7 +344,8 @@ def _chain(report, of, far, barrier, turns=None):
 def _by_warp(report, of, far, barrier, turns):
     """{warp of a block: cycles that it takes}: warps that do not wait for each other at each step
     are as long under way as the one with most to do."""
-    machine, found = report.machine, defaultdict(float)
+    machine = report.machine
+    found: defaultdict[int, float] = defaultdict(float)
     everyone = frozenset(range(-(-report.thread_count // 32)))
     for block, runs, warps in zip(machine.blocks, machine.runs, machine.warps):
         if not runs:

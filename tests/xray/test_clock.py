@@ -10,13 +10,16 @@ from helpers.xray.chip import CHIPS, chip
 from helpers.xray.occupancy import occupancy
 from softgpu.sass import find_nvdisasm
 
-from .clock import validate
+from .clock import hopper, validate
 from .clock.blind import BLIND
 from .clock.cases import CASES
 from .clock.record import GOLDEN
 
 pytestmark = pytest.mark.skipif(
     not autoinit.is_software or not find_nvdisasm(), reason="needs the software GPU and nvdisasm"
+)
+needs_hopper = pytest.mark.skipif(
+    autoinit.device.compute_capability() != (9, 0), reason="kernels of compute capability 9.0"
 )
 SIZES = " 2^10", " 2^18", " 2^20"
 QUICKER = {"product_16 2^20": "product_16 2^18"}  # an eighth of the work
@@ -244,3 +247,66 @@ def test_products_are_limited_by_the_tensor_cores_of_a_chip_that_was_measured():
     assert "limited by the tensor cores" in repr(report)
     other = xray.profile((PRODUCTS, "products"), x, y, np.int32(1), chip="h100", **shape)
     assert "nobody has measured HMMA.16816.F32 on an H100" in other.prediction.why
+
+
+def small(name):
+    """A profile of one of clock/hopper.cu's kernels, on little data."""
+    cases = {
+        "boxes_doubled": hopper.doubled("", 6, 2),
+        "by_two": hopper.small_product("", "by_two_64_6", 64, 6, 160, 64, 64, 128),
+    }
+    return cases[name].profiled()
+
+
+@needs_hopper
+def test_bulk_copies_go_through_the_l2_alone():
+    report = small("boxes_doubled")
+    caches, bytes_ = report.caches, 6 * 64 * 64 * 2
+    assert 32 * caches.bulk == 32 * caches.dram_reads == bytes_ == 128 * caches.bulk_lines
+    assert 32 * caches.stored == bytes_ and not caches.l1_loads
+    assert report.nsight()["lts__t_sectors_op_write.sum"] >= bytes_ // 32
+    assert not report.prediction.why or "measured" in report.prediction.why
+
+
+@needs_hopper
+def test_who_copies_and_who_multiplies_is_known():
+    machine = small("by_two").machine
+    ran = {
+        m.base: warps
+        for block, runs, warps in zip(machine.blocks, machine.runs, machine.warps)
+        for m in block.instructions
+        if runs
+    }
+    assert ran["HGMMA"] == {0, 1, 2, 3} and ran["UTMALDG"] == {4}
+    products = [m for block in machine.blocks for m in block.instructions if m.base == "HGMMA"]
+    assert sum(m.closes for m in products) * 4 == len(products)
+    waits = sum(n for opcode, n in machine.opcodes.items() if "TRYWAIT" in opcode)
+    assert waits == 2 * 1 + 2 * 4  # of the warp that copies, and of those that multiply: no retries
+
+
+WMMA = """#include <mma.h>
+using namespace nvcuda;
+extern "C" __global__ void product(const half *a, const half *b, float *c, int k)
+{
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> p;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> q;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fill_fragment(sum, 0.0f);
+    for (int step = 0; step < k; step += 16) {
+        wmma::load_matrix_sync(p, a + step, k);
+        wmma::load_matrix_sync(q, b + step * 16, 16);
+        wmma::mma_sync(sum, p, q, sum);
+    }
+    wmma::store_matrix_sync(c, sum, 16, wmma::mem_row_major);
+}"""
+
+
+def test_a_fragment_takes_several_loads_that_are_no_turns_of_a_loop():
+    from pycuda import gpuarray
+
+    a, b = (gpuarray.zeros(16 * 320, np.float16) for _ in range(2))
+    c = gpuarray.zeros(256, np.float32)
+    report = xray.profile((WMMA, "product"), a, b, c, np.int32(320), grid=1, block=32)
+    products = sum(n for o, n in report.machine.opcodes.items() if o.startswith("HMMA"))
+    loads = sum(n for o, n in report.machine.opcodes.items() if o.startswith("LDG"))
+    assert products == pytest.approx(20 * 2, rel=0.1) and loads == pytest.approx(20 * 8, rel=0.1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .cases import SMS, Call, floats, module, zeros
 
-__all__ = ["HOPPER"]
+__all__ = ["HOPPER", "doubled", "small_product"]
 
 F16, I32, I64, U16 = np.float16, np.int32, np.int64, np.uint16
 SEEN, BLIND = "hopper", "hopper, blind"
@@ -31,7 +31,7 @@ def _boxes_of(x, lines, shape=None):
     return tensormap.tiled(x.reshape(1, *shape), (1, lines, 64))
 
 
-def _small_product(set_, name, columns, stages, threads, m, n, k):
+def small_product(set_, name, columns, stages, threads, m, n, k):
     """One of hopper.cu's."""
 
     def prepare(a, b, c):
@@ -59,7 +59,7 @@ def _chains(set_, name, columns, blocks, threads, turns):
     return Call(told, set_, told, prepare, [zeros(blocks * threads)])
 
 
-def _doubled(set_, boxes, blocks):
+def doubled(set_, boxes, blocks):
     def prepare(x, y):
         from helpers import tensormap
 
@@ -181,12 +181,12 @@ def _attention(set_, heads, queries, keys, size, causal):
 
 
 def _seen():
-    yield _small_product(SEEN, "in_turn_64", 64, 1, 128, 768, 704, 512)
-    yield _small_product(SEEN, "ahead_128_4", 128, 4, 128, 1024, 1024, 512)
-    yield _small_product(SEEN, "by_two_128_4", 128, 4, 160, 512, 1024, 1024)
+    yield small_product(SEEN, "in_turn_64", 64, 1, 128, 768, 704, 512)
+    yield small_product(SEEN, "ahead_128_4", 128, 4, 128, 1024, 1024, 512)
+    yield small_product(SEEN, "by_two_128_4", 128, 4, 160, 512, 1024, 1024)
     yield _chains(SEEN, "chains_128", 128, SMS, 256, 16)
     yield _chains(SEEN, "waited_64", 64, SMS, 128, 40)
-    yield _doubled(SEEN, 2048, 4 * SMS)
+    yield doubled(SEEN, 2048, 4 * SMS)
     yield _sums(SEEN, 1024, SMS)
     yield _turned(SEEN, 2048, 2048)
     yield _held(SEEN, 1 << 16, SMS)
@@ -198,14 +198,14 @@ def _seen():
 
 
 def _blind():
-    yield _small_product(BLIND, "in_turn_128", 128, 1, 128, 640, 1024, 768)
-    yield _small_product(BLIND, "ahead_64_3", 64, 3, 128, 1024, 768, 640)
-    yield _small_product(BLIND, "ahead_256_3", 256, 3, 128, 704, 1536, 512)
-    yield _small_product(BLIND, "by_two_64_6", 64, 6, 160, 896, 1216, 768)
+    yield small_product(BLIND, "in_turn_128", 128, 1, 128, 640, 1024, 768)
+    yield small_product(BLIND, "ahead_64_3", 64, 3, 128, 1024, 768, 640)
+    yield small_product(BLIND, "ahead_256_3", 256, 3, 128, 704, 1536, 512)
+    yield small_product(BLIND, "by_two_64_6", 64, 6, 160, 896, 1216, 768)
     yield _chains(BLIND, "chains_64", 64, 2 * SMS, 128, 30)
     yield _chains(BLIND, "chains_256", 256, SMS, 256, 10)
     yield _chains(BLIND, "waited_128", 128, SMS, 256, 24)
-    yield _doubled(BLIND, 5000, 2 * SMS)
+    yield doubled(BLIND, 5000, 2 * SMS)
     yield _sums(BLIND, 3000, 3 * SMS)
     yield _turned(BLIND, 1024, 3072)
     yield _held(BLIND, 3 << 15, 3 * SMS)
