@@ -37,9 +37,9 @@ COLUMNS = "case", "predicted_us", "limit", *METRICS
 FEW = {"dram__bytes_read.sum": 1 << 20, "dram__bytes_write.sum": 16 << 20}  # less is the GPU's own
 TENSOR_SETS = {
     "tensor": "by tensor cores",
-    "tensor, blind": "**by tensor cores, predicted before it was looked**",
+    "tensor, blind": "**by tensor cores, predicted before anyone looked**",
     "hopper": "by warpgroups and boxes",
-    "hopper, blind": "**by warpgroups and boxes, predicted before it was looked**",
+    "hopper, blind": "**by warpgroups and boxes, predicted before anyone looked**",
 }
 SETS = {"course": "the course's kernels", "people": "kernels that people write"}
 FIXED = "the same, with what they showed fixed"
