@@ -458,7 +458,9 @@ class _Walk:
             return latency
         if m.base in ("LDS", "LDSM"):
             self.shared = max(self.shared, self.now) + self.turns.wavefronts
-            return max(self.shared - self.now, 0) + self.of.latency.get(KINDS[m.base], self.of.latency["shared"])
+            return max(self.shared - self.now, 0) + self.of.latency.get(
+                KINDS[m.base], self.of.latency["shared"]
+            )
         kind = KINDS.get(m.base) or _pipe(m.opcode)
         return self.of.latency.get(kind, self.of.latency["alu"])
 
