@@ -23,8 +23,8 @@ _PLACE = (
 )
 _EACH_DEVICE = "launch on one device after the other with cudaLaunchCooperativeKernel"
 _OBJECT = (
-    "call cudaCreateTextureObject(&object, &resource, &sampling, nullptr), where resource.resType is"
-    " cudaResourceType{}, and give the kernel the object"
+    "call cudaCreateTextureObject(&object, &resource, &sampling, nullptr), where resource.resType"
+    " is cudaResourceType{}, and give the kernel the object"
 )
 _KERNEL_TAKES = (
     "give the kernel a parameter cudaTextureObject_t {name}, and read it with a type, as"

@@ -119,7 +119,7 @@ def find_toolkit(
 
 
 def find_cuda_12(wheels: Sequence[str] | None = None) -> Toolkit:
-    """The machine's Toolkit of CUDA 12; else a newer one that takes the headers of CUDA 12's wheel."""
+    """The machine's Toolkit of CUDA 12; else a newer one with the headers of CUDA 12's wheel."""
     for toolkit in machine_toolkits():
         if toolkit.version[0] == 12:
             return toolkit
