@@ -51,6 +51,7 @@ def questions():
 def sheet():
     """The exam without its answers, and without what leads to them."""
     head, *asked = HIDDEN.sub("", EXAM.read_text()).split("\n## ")
+    asked = [re.sub(r"^(\d+)\. .+", r"\1", question) for question in asked]  # titles tell too much
     return "\n## ".join([head.partition("\n")[0] + "\n", *asked])
 
 

@@ -49,7 +49,10 @@ SPARE = 128
 COUNTED = 32, 1024
 BUDGET = {"ld.sectors": 4096, "st.sectors": 128}
 # Only the text can tell: the compiler makes fours of single rows, too.
-FOURS = r"\[\s*[48]\s*\]|\+=\s*[48]\b|\+\s*3\b|constexpr[^;]*=\s*[48]\s*;"
+FOURS = (
+    r"\[\s*[48]\s*\]|\+=\s*[48]\b|\+\s*3\b|<<\s*2\b"
+    r"|(constexpr|enum)[^;]*=\s*[48]\b|unroll\s+[48]\b"
+)
 TEXT = {FOURS: "Take four rows in each turn of the loop: load all four, then add."}
 PACE = 1.3  # loads that wait for each other take 1.4 times as long
 LIMITS = {"instructions": 5, "ldl.sectors": None, "stl.sectors": None}  # each row may be tested
