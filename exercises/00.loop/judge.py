@@ -36,9 +36,18 @@ inputs = elementwise
 SPARE = 128
 COUNTED = 1 << 16
 BUDGET = {"ld.sectors": 8192, "st.sectors": 8192}
+WARPS = 1.5
 
 LOOP = "for (long long i = first; i < n; i += threads) x[i] *= a;"
 WRONG = {
+    "one warp of four works": Wrong(
+        "one warp",
+        {
+            "for (long long i = first; i < n; i += threads)": "if (threadIdx.x % 128 >= 32) return;"
+            " long long quarter = (blockDim.x + 127) / 128 * 32;"
+            " for (long long i = blockIdx.x * quarter + threadIdx.x / 128 * 32 + threadIdx.x % 32; i < n; i += gridDim.x * quarter)"
+        },
+    ),
     "nothing": Wrong("values", {LOOP: ""}),
     "zeros": Wrong("values", {"x[i] *= a": "x[i] = 0"}),
     "one element a thread": Wrong("values", {LOOP: "if (first < n) x[first] *= a;"}),

@@ -42,12 +42,25 @@ def far(rng):
 
 
 COUNTED = 16, 1024
-BUDGET = {"ld.sectors": 2048, "st.sectors": 16}
+BUDGET = {"ld.sectors": 2048, "ld.requests": (512, 640), "st.sectors": 16}
+WARPS = 1.5
 
 PLACE = "x[row * hidden + i]"
 WRONG = {
     "no more than a block of columns": Wrong(
         "values", {"i < hidden; i += blockDim.x": "i < hidden && i < blockDim.x; i += blockDim.x"}
+    ),
+    "one warp works, the others wait": Wrong(
+        "one warp",
+        {
+            "for (long long i = threadIdx.x; i < hidden; i += blockDim.x)": "if (threadIdx.x < 32) for (long long i = threadIdx.x; i < hidden; i += 32)"
+        },
+    ),
+    "half of the lanes work": Wrong(
+        "requests to load",
+        {
+            "for (long long i = threadIdx.x; i < hidden; i += blockDim.x)": "if (threadIdx.x % 32 < 16) for (long long i = threadIdx.x / 32 * 16 + threadIdx.x % 32; i < hidden; i += blockDim.x / 2)"
+        },
     ),
     "256 threads, whatever the block": Wrong(
         r"values.*blocks of 128", {"i += blockDim.x": "i += 256"}

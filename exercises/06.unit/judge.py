@@ -26,9 +26,16 @@ def far(rng):
 
 
 COUNTED = 16, 1024
-BUDGET = {"ld.sectors": 4096, "st.sectors": 2048}
+BUDGET = {"ld.sectors": 4096, "ld.requests": (1024, 1280), "st.sectors": 2048}
+WARPS = 1.5
 
 WRONG = {
+    "one warp works, the others wait": Wrong(
+        "one warp",
+        {
+            "for (long long i = threadIdx.x; i < hidden; i += blockDim.x)": "if (threadIdx.x < 32) for (long long i = threadIdx.x; i < hidden; i += 32)"
+        },
+    ),
     "zeros": Wrong("values", {"* scale;": "* 0;"}),
     "0 / 0": Wrong("values", {"squares > 0 ? 1 / sqrtf(squares) : 0.f": "1 / sqrtf(squares)"}),
     "an epsilon": Wrong(

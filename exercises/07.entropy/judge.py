@@ -38,8 +38,15 @@ def far(rng):
 
 COUNTED = 16, 1024
 BUDGET = {"ld.sectors": (4128, 4200), "st.sectors": 16}
+WARPS = 1.5
 
 WRONG = {
+    "one warp adds up, the others wait": Wrong(
+        "one warp",
+        {
+            "for (long long i = tid; i < hidden; i += threads) sum": "if (tid < 32) for (long long i = tid; i < hidden; i += 32) sum"
+        },
+    ),
     "without the maximum": Wrong("values", {"expf(x[start + i] - peak)": "expf(x[start + i])"}),
     "the label's score forgotten": Wrong("values", {"- (x[start + label[blockIdx.x]] - peak)": ""}),
     "the wrong sign": Wrong(

@@ -31,9 +31,16 @@ def far(rng):
 
 COUNTED = 16, 1024
 BUDGET = {"ld.sectors": 6144, "st.sectors": 2048}
+WARPS = 1.5
 
 SUM = "sum += expf((x[start + i] - peak) / t);"
 WRONG = {
+    "one warp adds up, the others wait": Wrong(
+        "one warp",
+        {
+            "for (long long i = tid; i < hidden; i += threads) sum": "if (tid < 32) for (long long i = tid; i < hidden; i += 32) sum"
+        },
+    ),
     "no temperature": Wrong("values", {" / t)": ")"}),
     "times t": Wrong("values", {"/ t)": "* t)"}),
     "a tenth or more": Wrong("values", {"/ t)": "/ fmaxf(t, 0.1f))"}),

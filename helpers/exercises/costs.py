@@ -46,6 +46,7 @@ AGAIN = (
     " memory, and hand it on."
 )
 IDLE = "Most lanes idle here: let all lanes of a warp share the work."
+IDLE_WARPS = "The others wait for it, with nothing under way: let all warps share the work."
 FEWER = "It is not the banks: most lanes idle here, or the same is read again."
 LESS_SHARED = "What of it does a block need at a time?"
 ALONE = "Which elements are this block's, and which another's?"
@@ -138,13 +139,17 @@ def _limits(exercise, total):
 
 
 def _weigh_blocks(rules, verdict, reports):
-    """Whether blocks are many enough, and share the work."""
+    """Whether blocks are many enough, and share the work, and so do the warps of one."""
     blocks = prod(reports[0].grid)
     least = getattr(rules, "BLOCKS", 1)
     if blocks < least:
         verdict.refuse("counters", f"{NAMES['blocks']} {blocks:,}, {least:,} at least", FEW_BLOCKS)
-    busiest = max(report.watched_instructions for report in reports)
-    busiest /= reports[0].total["instructions"] or 1
+    by_warp = [report.watched_instructions for report in reports]
+    busiest = max(warps.sum() for warps in by_warp) / (reports[0].total["instructions"] or 1)
     if getattr(rules, "EVEN", True) and blocks > 1 and busiest > min(MOST / blocks, MOST_OF_ALL):
         share = f"one of {blocks} blocks does {busiest:.0%} of all instructions"
         verdict.refuse("counters", share, ALONE)
+    more = max(warps.max() / max(warps.mean(), 1) for warps in by_warp)
+    if more > getattr(rules, "WARPS", more):
+        share = f"one warp does {more:.2g} times the instructions of an average warp of its block"
+        verdict.refuse("counters", share, IDLE_WARPS)

@@ -166,11 +166,12 @@ class Report:
         return tuple(32 * int(self.arrays[way].sum()) for way in ("read", "written"))
 
     @property
-    def watched_instructions(self) -> int:
-        """PTX instructions of warps that the watched block did."""
+    def watched_instructions(self) -> np.ndarray:
+        """PTX instructions that each warp of the watched block did."""
         lengths = np.array([sum(count for *_, count in lines) for lines in self.blocks])
-        steps = self.events["what"][self.events["what"] >> 31 == 0]  # the others are barriers
-        return int(lengths[steps].sum())
+        steps = self.events[self.events["what"] >> 31 == 0]  # the others are barriers
+        warps = -(-int(np.prod(self.block)) // 32)
+        return np.bincount(steps["warp"], lengths[steps["what"]], warps).astype(int)
 
     # --- source -----------------------------------------------------------------------------
 
