@@ -34,7 +34,7 @@ __launch_bounds__(block_of(ROWS), 1) void hopper_float8(const __grid_constant__ 
     Copies copies = {maps.of[0], maps.of[1], splits};
     float factor = scales.factor();
     auto results = [=](Tile tile) {
-        return Scaled<Out, C_PACK>{{c + tile.z * m * n, m, n}, factor};
+        return ScaledProduct<Out, C_PACK>{{c + tile.z * m * n, m, n}, factor};
     };
     multiply<T, ROWS, COLUMNS, STAGES, true, true, (APART < COLUMNS ? APART : COLUMNS)>(
         Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results);

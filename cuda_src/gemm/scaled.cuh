@@ -8,7 +8,7 @@ struct Scales {
 };
 
 template <typename Out, int PACK>
-struct Scaled {
+struct ScaledProduct {
     Product<Out, float, PACK> product;
     float factor;
     template <int COUNT>

@@ -35,7 +35,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, BLOCKS) void tensor_float8(
     b += z * strides.b_batch + left * strides.b + begin;
     Lines<T, true, ROWS, BLOCK, false> of_a(a, strides.a, m - top);
     Lines<T, true, COLUMNS, BLOCK, false> of_b(b, strides.b, n - left);
-    Scaled<Out, C_PACK> product = {{c + (z * (long long)gridDim.y + blockIdx.y) * m * n, m, n},
-                                   scales.factor()};
+    ScaledProduct<Out, C_PACK> product = {
+        {c + (z * (long long)gridDim.y + blockIdx.y) * m * n, m, n}, scales.factor()};
     multiply<WARP_ROWS, WARP_COLUMNS, STAGES, Acc>(of_a, of_b, product, top, left, depth);
 }
