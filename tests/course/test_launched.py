@@ -45,6 +45,7 @@ NOT_LAUNCHED = {
     "bench/cub_sum.cu": "a library, which make bench-gpu measures",
     "bench/exchange.cu": "several devices launch it: test_collective.py",
     **dict.fromkeys(OF_HALVES, "ops.conv2d chooses it for halves: test_convolution.py"),
+    "gemm/tensor.cu": "ops.matmul chooses it: test_gemm.py",
     "elementwise/flat.cu": "helpers.ops chooses it where arrays lie in a row: test_ops.py",
 }
 NOT_COUNTED = {
@@ -74,7 +75,7 @@ NAMED = [
     strings(path)
     for folder in ("course", "xray")
     for path in sorted((ROOT / "tests" / folder).rglob("*.py"))
-    if path.name != "test_launched.py"
+    if path.name != "test_launched.py" and path.parent.name != "clock"  # which only times
 ]
 
 
