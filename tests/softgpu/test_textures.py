@@ -327,10 +327,13 @@ def test_surfaces_are_written_and_read_back(driver, movers, name, kind, mode):
     used = np.array([True, axes > 1, layers > 1])
     at = rng.permutation(np.unique(np.where(used, every, 0), axis=0))[:60].astype("i4")
     last = np.array(shape[::-1]) - 1
+    places = np.clip(at, 0, last)
+    if name != "deep":  # of a layer 31 bits count, without a sign, as an H100 answered
+        places[:, 2] = np.minimum(at[:, 2] & 0x7FFFFFFF, last[2])
     inside = ((at >= 0) & (at <= last)).all(axis=1)
     if mode == "Clamp":  # of those that come together, one alone writes
-        _, first = np.unique(np.clip(at, 0, last), axis=0, return_index=True)
-        at, inside = at[first], np.ones(len(first), bool)
+        _, first = np.unique(places, axis=0, return_index=True)
+        at, places, inside = at[first], places[first], np.ones(len(first), bool)
     values = rng.integers(1, 100, (len(at), channels)).astype(dtype)
     out = gpuarray.zeros(values.shape, dtype)
     movers.get_function(f"{name}_{kind}_{mode}")(
@@ -339,7 +342,7 @@ def test_surfaces_are_written_and_read_back(driver, movers, name, kind, mode):
     )  # fmt: skip
     assert (out.get() == np.where(inside[:, None], values, 0)).all()
     expected = elements.copy()
-    x, y, z = np.clip(at, 0, last)[inside].T
+    x, y, z = places[inside].T
     expected[z, y, x] = values[inside]
     assert (read_back(array, expected) == expected).all()
     assert driver.cuSurfObjectDestroy(surface) == 0

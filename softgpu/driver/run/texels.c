@@ -222,7 +222,8 @@ static uint64_t place_of(const Fetch *fetch, const int32_t *given, uint32_t byte
                      bytes, (long long)at[0], (long long)at[1], (long long)at[2], (long long)at[3],
                      texels->size[0], texels->size[1], texels->size[2], texels->element,
                      texels->layers);
-        at[n] = at[n] < 0 ? 0 : last[n];
+        /* of a layer 31 bits count, without a sign */
+        at[n] = n == 3 ? MIN(at[n] & INT32_MAX, last[n]) : at[n] < 0 ? 0 : last[n];
     }
     const int64_t row = (at[2] + at[3]) * texels->size[1] + at[1];
     return texels->data + (uint64_t)row * texels->pitch + (uint64_t)at[0];
