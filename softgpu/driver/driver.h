@@ -245,6 +245,8 @@ void driver_read_end(void);
 bool driver_wanted(void); /* whether somebody waits for the readers to pause */
 void driver_forget(void); /* in a child of fork, with the lock: nobody reads */
 void driver_pause(void);  /* lets them have the lock first; the table may be another then */
+/* Whether the host, or another process, may touch some of it while a kernel runs. */
+bool memory_is_reached(void);
 uint64_t memory_removals(void);
 
 /* All of these need the lock. */
@@ -582,6 +584,7 @@ typedef struct Job {
     uint32_t counter_count;
     uint32_t grid_id;
     uint32_t workers;   /* threads that may take part */
+    bool alone;         /* nothing but its one worker touches memory meanwhile */
     bool in_order;      /* blocks one after the other, as far as they do not wait for each other */
     bool cooperative;   /* blocks count on running side by side */
     uint32_t resident;  /* blocks that may run side by side */

@@ -154,15 +154,8 @@ print("done")
     assert told(STEPS + look, devices) == ["done"]
 
 
-STANDS_STILL = pytest.mark.xfail(
-    strict=False,
-    reason="once, on busy cores, one of four launches stood still until the time limit: open",
-)
-PLAYS = "play_all", pytest.param("play_one_each", marks=STANDS_STILL)
-
-
 @pytest.mark.parametrize("devices", ["1", "2", "4"])
-@pytest.mark.parametrize("play", PLAYS)
+@pytest.mark.parametrize("play", ["play_all", "play_one_each"])
 def test_two_shots_leave_sums_in_order_and_flags_that_serve_again(play, devices):
     """By one launch that plays all ranks, which can be watched, or by one on each device."""
     look = """

@@ -240,6 +240,12 @@ __global__ void wait(volatile unsigned *flag, unsigned *out, int at)
     out[at] = 1;
 }
 __global__ void set(unsigned *flag) { *flag = 1; }
+__global__ void count(volatile unsigned *mine, volatile unsigned *other, unsigned *sum, int times)
+{
+    *mine = 1;
+    while (!*other);
+    while (times--) atomicAdd(sum, 1);
+}
 }"""
 import threading
 rounds, count = 200, cuda.Device.count()
@@ -287,6 +293,25 @@ for thread in threads: thread.join()
 def test_a_ring_of_kernels_hands_numbers_on(way, threads):
     lines = told(WAITING + way, SOFTGPU_THREADS=threads)
     assert sorted(lines) == [f"{number} True" for number in range(4)]
+
+
+def test_atomics_of_two_devices_lose_nothing():
+    """With one worker each: a launch that is alone may do without locking the bus, these may not."""
+    look = """
+on(0)
+sums, times = cuda.to_device(np.zeros(1, np.uint32)), 3_000_000
+cuda.Context.pop()
+for number in range(2):
+    on(number)
+    modules[number].get_function("count")(
+        flags[number], flags[1 - number], sums, np.int32(times), block=(1, 1, 1))
+    cuda.Context.pop()
+for number in range(2):
+    on(number)
+    contexts[number].synchronize()
+print(2 * times - cuda.from_device(sums, 1, np.uint32)[0])
+"""
+    assert told(WAITING + look, "2") == ["0"]
 
 
 def test_a_fault_of_one_kernel_is_told_where_its_device_is_waited_for():

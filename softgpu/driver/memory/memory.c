@@ -32,6 +32,7 @@ static Allocation *table;        /* sorted by begin; ranges never overlap */
 static size_t count, room;
 static size_t held;                  /* bytes handed out, but for sparse ones */
 static size_t held_by[MOST_DEVICES]; /* of these, in the memory of a device */
+static size_t reached;               /* allocations that others reach while a kernel runs */
 static Range *mapped;                /* of modules and heaps */
 static size_t mapped_count, mapped_room;
 static Range freed[FREED_KEPT];
@@ -219,6 +220,12 @@ static uint64_t place(size_t bytes, MemoryKind kind, bool sparse)
     return address;
 }
 
+/* By the host, or by another process. */
+static bool is_reached(const Allocation *a)
+{ return a->shared || (a->kind != DEVICE_MEMORY && a->kind != VARIABLE); }
+
+bool memory_is_reached(void) { return reached; }
+
 static bool insert(Allocation new)
 {
     static uint64_t inserted;
@@ -228,6 +235,7 @@ static bool insert(Allocation new)
     table[i] = new;
     table[i].id = ++inserted;
     count++;
+    reached += is_reached(&new);
     return true;
 }
 
@@ -383,6 +391,7 @@ static void remove_at(size_t i)
     removals++;
     freed[freed_next++ % FREED_KEPT] = (Range){table[i].begin, table[i].end};
     written_free(table[i].written);
+    reached -= is_reached(&table[i]);
     memmove(&table[i], &table[i + 1], (count - i - 1) * sizeof *table);
     count--;
 }
@@ -491,6 +500,7 @@ CUresult memory_share(uint64_t begin, SharedPlace *out)
     CUresult result = shared_file(&out->of);
     if (!result && !a->shared) result = shared_begin(out, begin);
     if (result) return result;
+    reached += !a->shared;
     a->shared = true;
     written_as_a_whole(a); /* who knows by whom */
     return CUDA_SUCCESS;

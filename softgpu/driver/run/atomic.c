@@ -109,7 +109,7 @@ INLINE uint16_t apply_bf16(uint32_t op, uint16_t held, uint16_t a, uint16_t b)
 PAIR(apply_f16x2, apply_f16)
 PAIR(apply_bf16x2, apply_bf16)
 
-/* alone: nobody interferes, as the launch has one thread, or the block's memory is meant. */
+/* alone: nobody interferes, as the launch is, or the block's memory is meant. */
 #define UPDATE_BODY(name, bits, apply)                                                             \
     INLINE void name##_body(uint32_t op, const uint64_t *addr, uint32_t mask, const bits *a,       \
                             const bits *b, bits *out, bool alone)                                  \
@@ -234,7 +234,7 @@ void sg_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_
     if (!mask) return;
     access_check(w, site, addr, mask);
     const Job *job = w->worker->job;
-    bool alone = job->workers == 1 || job->kernel->sites[site].space == SPACE_SHARED;
+    bool alone = job->alone || job->kernel->sites[site].space == SPACE_SHARED;
     bool sum = op == OP_ADD && !out;
     if (sum && (type == TY_U32 || type == TY_S32)) return sum_32(addr, mask, a, alone);
     if (sum && (type == TY_U64 || type == TY_S64)) return sum_64(addr, mask, a, alone);
@@ -259,7 +259,7 @@ void atomic_reduce(const Warp *w, uint32_t op, uint32_t type, uint64_t address, 
                    uint32_t bytes)
 {
     const bool shared = address - (uint64_t)w->shared < SM_SHARED;
-    const bool alone = shared || w->worker->job->workers == 1;
+    const bool alone = shared || w->worker->job->alone;
     for (uint32_t at = 0; at < bytes; at += size_of(type), address += size_of(type))
         update(op, type, &address, 1, shared, (const char *)data + at, NULL, NULL, alone);
 }

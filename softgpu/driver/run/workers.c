@@ -252,6 +252,7 @@ static CUresult run_with(Crew *crew, Job *job)
     start_workers(crew, wanted);
     if (!crew->started) return CUDA_ERROR_OUT_OF_MEMORY;
     job->workers = wanted < crew->started ? wanted : crew->started;
+    job->alone = job->workers == 1 && !job->task && !memory_is_reached();
     job->chunk = job->blocks / (job->workers * 32);
     if (job->chunk < 1 || job->cooperative || job->only || job->seed) job->chunk = 1;
     if (job->chunk > 256) job->chunk = 256;
