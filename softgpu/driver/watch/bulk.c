@@ -28,11 +28,6 @@ struct Bulks {
     size_t count, room;
 };
 
-void bulks_forget(Bulks *bulks)
-{
-    if (bulks) bulks->count = 0;
-}
-
 void bulks_free(Bulks *bulks)
 {
     if (bulks) free(bulks->of);

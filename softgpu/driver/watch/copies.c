@@ -24,11 +24,10 @@ struct Copies {
     Mark under[SM_SHARED / 4];
 };
 
-void copies_forget(Copies *copies)
+void copies_free(Copies *copies)
 {
-    if (!copies) return;
-    for (uint32_t warp = 0; warp < MAX_WARPS; warp++) free(copies->queues[warp].of);
-    memset(copies, 0, sizeof *copies);
+    for (uint32_t warp = 0; copies && warp < MAX_WARPS; warp++) free(copies->queues[warp].of);
+    free(copies);
 }
 
 void copies_collide(const Access *a, const uint64_t *addr, uint32_t mask)

@@ -22,11 +22,10 @@ struct Products {
     uint32_t waited[MAX_WARPS];        /* when a warp last waited for others' shares, too */
 };
 
-void products_forget(Products *products)
+void products_free(Products *products)
 {
-    if (!products) return;
-    for (uint32_t warp = 0; warp < MAX_WARPS; warp++) free(products->queues[warp].of);
-    memset(products, 0, sizeof *products);
+    for (uint32_t warp = 0; products && warp < MAX_WARPS; warp++) free(products->queues[warp].of);
+    free(products);
 }
 
 /* The last product of a warp that reads a chunk. */

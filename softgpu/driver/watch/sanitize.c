@@ -414,20 +414,24 @@ static bool enter(Worker *worker)
     return true;
 }
 
+/* What a block had under way; most have nothing, and pay nothing for those before them. */
+static void forget_under_way(Seat *seat)
+{
+    copies_free(seat->copies);
+    products_free(seat->products);
+    bulks_free(seat->bulks);
+    seat->copies = NULL;
+    seat->products = NULL;
+    seat->bulks = NULL;
+}
+
 /* All that is known of earlier launches means nothing any more. */
 static void forget_seats(void)
 {
     for (Seat *seat = seats; seat; seat = seat->next) {
         shadow_free(&seat->shared);
         order_free_past(seat->past);
-        copies_forget(seat->copies);
-        free(seat->copies);
-        seat->copies = NULL;
-        products_forget(seat->products);
-        free(seat->products);
-        seat->products = NULL;
-        bulks_free(seat->bulks);
-        seat->bulks = NULL;
+        forget_under_way(seat);
         seat->past = order_new_past();
         seat->launch = 0;
     }
@@ -446,9 +450,7 @@ void sg_sanitize_start(Warp *w)
             shadow_make(shared, (uint64_t)w->shared, (uint64_t)w->shared + SM_SHARED);
         shared->is_shared = w->worker->cluster->blocks == 1;
         shared->since = order.block;
-        copies_forget(watch.here->copies);
-        products_forget(watch.here->products);
-        bulks_forget(watch.here->bulks);
+        forget_under_way(watch.here);
         memset(watch.here->met, 0, sizeof watch.here->met);
         memset(watch.here->polled, 0, sizeof watch.here->polled);
         memset(watch.here->barrier_came, 0, sizeof watch.here->barrier_came);

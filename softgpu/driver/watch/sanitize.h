@@ -147,7 +147,7 @@ typedef struct Seat {
     uint32_t launch; /* that the rest is made for: when it began */
     uint64_t block;  /* that runs: index + 1 */
     Past *past;
-    Copies *copies;     /* NULL: there have been none */
+    Copies *copies;     /* NULL: the block has begun none */
     Products *products; /* likewise */
     Bulks *bulks;       /* likewise */
     Region shared;
@@ -274,7 +274,7 @@ typedef struct {
     uint64_t to[LANES];
 } Taken;
 
-void copies_forget(Copies *copies); /* all of them */
+void copies_free(Copies *copies);
 /* An access of what a copy writes. */
 void copies_collide(const Access *a, const uint64_t *addr, uint32_t mask);
 /* Some that these lanes need not wait for any longer, if of their groups the last `groups` may be
@@ -283,7 +283,6 @@ bool copies_take(const Warp *w, uint32_t mask, uint32_t groups, Taken *taken);
 
 /* ---- bulk.c: what cp.async.bulk has under way ---- */
 
-void bulks_forget(Bulks *bulks);
 void bulks_free(Bulks *bulks);
 /* A lane begins one that writes or, by its site, reads so much of shared memory. */
 void bulks_begin(const Warp *w, uint32_t site, uint32_t lane, Range range);
@@ -303,7 +302,7 @@ typedef struct {
     uint16_t chunks[WGMMA_CHUNKS];
 } Product;
 
-void products_forget(Products *products); /* all of them */
+void products_free(Products *products);
 void products_begin(const Warp *w, Product *product);
 /* Whether a warp must still begin a product of its warpgroup that this one is about to wait for, if
    its last `groups` may be under way yet. */
