@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from helpers import autoinit, checks, ops, windows
 from helpers.ops import channels_last, convolution, hopper
 
+from .pytorch import of_pytorch
+
 WIDE = {"float16": "float32"}
 # image, kernel, stride, padding, dilation
 WINDOWS = {
@@ -234,25 +236,26 @@ def test_gradients_are_adjoint(name):
 
 
 @pytest.mark.parametrize("name", WINDOWS)
-def test_as_pytorch(name):
-    torch = pytest.importorskip("torch")
+def test_as_pytorch(name, tmp_path):
     image, kernel, *window = WINDOWS[name]
     x, weight = numbers(2, 3, *image, dtype="f8"), numbers(5, 3, *kernel, dtype="f8")
-    tensors = torch.from_numpy(x), torch.from_numpy(weight)
-    want = torch.nn.functional.conv2d(*tensors, None, *window)
+    script = f"""
+window = {window}
+made["forward"] = y = torch.nn.functional.conv2d(x, weight, None, *window)
+made["input"] = torch.nn.grad.conv2d_input(x.shape, weight, y, *window)
+made["weight"] = torch.nn.grad.conv2d_weight(x, weight.shape, y, *window)
+"""
+    want = of_pytorch(tmp_path, script, x=x, weight=weight)
     on = on_gpu(x), on_gpu(weight)
-    count, size = 2 * 3 * 5 * want.numel(), abs(x).max() * abs(weight).max()
+    count, size = 2 * 3 * 5 * want["forward"].size, abs(x).max() * abs(weight).max()
     tolerance = 2 * checks.gamma(count, "f8") * count * size
     y = ops.conv2d(*on, None, *window)
-    checks.assert_close(y.get(), want.numpy(), tolerance)
-    by_input = torch.nn.grad.conv2d_input(x.shape, tensors[1], want, *window)
-    tolerance *= abs(want.numpy()).max() * count
-    checks.assert_close(
-        ops.conv2d_input(x.shape, on[1], y, *window).get(), by_input.numpy(), tolerance
-    )
-    by_weight = torch.nn.grad.conv2d_weight(tensors[0], weight.shape, want, *window)
+    checks.assert_close(y.get(), want["forward"], tolerance)
+    tolerance *= abs(want["forward"]).max() * count
+    got = ops.conv2d_input(x.shape, on[1], y, *window).get()
+    checks.assert_close(got, want["input"], tolerance)
     got = ops.conv2d_weight(on[0], weight.shape, y, *window).get()
-    checks.assert_close(got, by_weight.numpy(), tolerance)
+    checks.assert_close(got, want["weight"], tolerance)
 
 
 def refused():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from helpers import autoinit, checks, ops, sources, windows, xray
 from helpers.ops import windows as ours
 
+from .pytorch import of_pytorch
 from .steps_im2col import COL2IM, IM2COL, assert_folded, col2im, im2col, numbers
 
 # (H, W), kernel, stride, padding, dilation: what networks use, and what tells mistakes apart.
@@ -292,20 +293,23 @@ def test_adjoint(name):
     assert abs(left - right) <= 2 * checks.gamma(columns.size + h.kernel * w.kernel, "f8") * terms
 
 
-def test_as_pytorch():
-    torch = pytest.importorskip("torch")
+def test_as_pytorch(tmp_path):
     for size, kernel, stride, padding, dilation in WINDOWS.values():
         x = numbers(2, 3, *size)
-        told = {"dilation": dilation, "padding": padding, "stride": stride}
-        want = torch.nn.functional.unfold(torch.tensor(x), kernel, **told)
+        told = {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation}
+        script = f"""
+of = torch.nn.functional
+made["columns"] = of.unfold(x, **{told})
+made["image"] = of.fold(made["columns"], {size}, **{told})
+"""
+        want = of_pytorch(tmp_path, script, x=x)
         got = ops.im2col(on_gpu(x), kernel, stride, padding, dilation)
-        checks.assert_equal(got.get(), want.numpy())
-        want = torch.nn.functional.fold(want, size, kernel, **told).numpy()
+        checks.assert_equal(got.get(), want["columns"])
         got = ops.col2im(got, size, kernel, stride, padding, dilation).get()
-        assert got.shape == want.shape
+        assert got.shape == want["image"].shape
         h, w = windows.sides(size, kernel, stride, padding, dilation)
         tolerance = checks.gamma(h.kernel * w.kernel, "f4") * np.abs(x) * h.kernel * w.kernel
-        checks.assert_close(got, want, 2 * tolerance)
+        checks.assert_close(got, want["image"], 2 * tolerance)
 
 
 def refused():
