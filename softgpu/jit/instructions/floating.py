@@ -31,6 +31,11 @@ def _rounding(item) -> str:
     return next((m for m in item.modifiers if m in _DIRECTED), "rn")
 
 
+def _name(item) -> str:
+    """Of what it computes, whatever its operands are."""
+    return ".".join([item.opcode, *item.modifiers])
+
+
 def _compute(e, item, operation, count: int = 2) -> None:
     """Apply `operation(values) -> value` in the item's type, with its .ftz, .sat and .relu."""
     kind = kind_of(item)
@@ -45,9 +50,13 @@ def _compute(e, item, operation, count: int = 2) -> None:
             result = relu(e, result)
         return narrowed(e, result, scalar, flush)
 
+    def both(*pairs):
+        low, high = zip(*(e.halves(v) for v in pairs), strict=True)
+        return [e.join(one(low, kind[:-2]), one(high, kind[:-2]))]
+
     if kind.endswith("x2"):
-        low, high = zip(*(e.halves(v) for v in operands), strict=True)
-        e.write(item.operands[0], e.join(one(low, kind[:-2]), one(high, kind[:-2])))
+        (result,) = e.routine(_name(item), both, *operands)
+        e.write(item.operands[0], result)
     else:
         e.write(item.operands[0], one(operands, kind))
 
@@ -284,9 +293,13 @@ def _cvt(e, item):
         _from_fp8(e, item, kind, to)
         return
     if to in ("f16x2", "bf16x2"):
-        low, high = item.operands[2], item.operands[1]
-        parts = [_to_float(e, item, e.read(o, kind), kind, to[:-2]) for o in (low, high)]
-        e.write(item.operands[0], e.join(*parts))
+        numbers = (e.read(item.operands[place], kind) for place in (2, 1))
+
+        def joined(*numbers):
+            return [e.join(*(_to_float(e, item, number, kind, to[:-2]) for number in numbers))]
+
+        (result,) = e.routine(_name(item), joined, *numbers)
+        e.write(item.operands[0], result)
         return
     value = e.read(item.operands[1], kind)
     if to == "tf32":
@@ -337,9 +350,11 @@ def _from_fp8(e, item, kind, to):
             value = e.intrinsic("copysign", size, e.bitcast(sign, "float"))
         return narrowed(e, relu(e, value) if "relu" in item.modifiers else value, "f16")
 
-    upper = e.op("and", pair, 0xFF00)
-    lower = e.op("shl", pair, 8)
-    e.write(item.operands[0], e.join(half(lower), half(upper)))
+    def halves(pair):
+        return [e.join(half(e.op("shl", pair, 8)), half(e.op("and", pair, 0xFF00)))]
+
+    (result,) = e.routine(_name(item), halves, pair)
+    e.write(item.operands[0], result)
 
 
 def _limits(kind: str) -> tuple[int, int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ...ptx.program import Register, Symbol, Vector
+from collections import defaultdict
+
+from ...ptx.program import Immediate, Register, Symbol, Vector
 from ..analysis.flow import CARRY
 from ..emit.addresses import symbol_address
 from ..emit.function import FunctionEmitter, Value, instruction
@@ -361,9 +363,30 @@ _PRMT_MODES = {  # for each selector value, the byte numbers of the result, lowe
 }
 
 
+def _permuted(e, sources: list[Value], selector: int) -> Value:
+    """prmt by a selector that is known: bytes that go equally far go together."""
+    total, moves = e.constant(0, "i32"), defaultdict(int)
+    for place in range(4):
+        number = selector >> 4 * place
+        source, byte, mask = sources[number >> 2 & 1], number & 3, 0xFF << 8 * place
+        if number & 8:
+            sign = e.op("ashr", e.op("shl", source, 24 - 8 * byte), 31)
+            total = e.op("or", total, e.op("and", sign, e.constant(mask, "i32")))
+        else:
+            moves[source, place - byte] |= mask
+    for (source, places), mask in moves.items():
+        moved = e.op("shl" if places > 0 else "lshr", source, 8 * abs(places)) if places else source
+        total = e.op("or", total, e.op("and", moved, e.constant(mask, "i32")))
+    return total
+
+
 @instruction("prmt")
 def _prmt(e, item):
+    *_, chosen = item.operands
     a, b, selector = (e.read(o, "b32") for o in item.operands[1:4])
+    if isinstance(chosen, Immediate) and item.modifiers[-1] not in _PRMT_MODES:
+        e.write(item.operands[0], _permuted(e, [a, b], chosen.value))
+        return
     source = e.op("or", e.op("shl", e.resize(b, "i64"), 32), e.resize(a, "i64"))
     if item.modifiers[-1] in _PRMT_MODES:
         rows = _PRMT_MODES[item.modifiers[-1]]
