@@ -11,6 +11,7 @@
 
 #define PATIENCE 4096 /* turns in vain before blocks that nobody calls cooperative get seats */
 #define WATCHED_PATIENCE 256 /* where turns are slow: that of a sanitized launch */
+#define LITTLE_PATIENCE 16   /* where a launch is known to wait for others beside it */
 /* Turns in vain that a launch may need for itself alone; where others keep this machine's cores busy,
    fewer and some time tell as much. */
 enum { LONG = 4 * PATIENCE, SOME = 64 };
@@ -20,7 +21,10 @@ enum { LONG = 4 * PATIENCE, SOME = 64 };
 bool seats_another_is_due(const Worker *home)
 {
     const Job *job = home->job;
-    uint32_t patience = job->cooperative ? 1 : job->enter ? WATCHED_PATIENCE : PATIENCE;
+    uint32_t patience = job->cooperative ? 1
+                        : job->waits     ? LITTLE_PATIENCE
+                        : job->enter     ? WATCHED_PATIENCE
+                                         : PATIENCE;
     if (home->in_vain < patience) return false;
     if (__atomic_load_n(&job->seats, __ATOMIC_RELAXED) >= job->resident) return false;
     return home->dealt < home->dealt_end ||

@@ -365,7 +365,7 @@ _PRMT_MODES = {  # for each selector value, the byte numbers of the result, lowe
 
 def _permuted(e, sources: list[Value], selector: int) -> Value:
     """prmt by a selector that is known: bytes that go equally far go together."""
-    total, moves = e.constant(0, "i32"), defaultdict(int)
+    total, moves = e.constant(0, "i32"), defaultdict[tuple[Value, int], int](int)
     for place in range(4):
         number = selector >> 4 * place
         source, byte, mask = sources[number >> 2 & 1], number & 3, 0xFF << 8 * place
