@@ -66,7 +66,7 @@ def attend(exact, lying, kind, **options):
     return got
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("causal", CAUSAL)
 def test_attention(kind, causal):
@@ -147,7 +147,7 @@ def test_a_row_that_sees_nothing_is_0(kind):
     assert not ops.attention(on_gpu(q), nothing, nothing, dtype=dtype).get().any()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("count, shared, queries", [(8, 2, 1), (6, 1, 2), (4, 4, 16)])
 def test_splits_of_the_keys(kind, count, shared, queries):
@@ -276,7 +276,7 @@ def test_matrices_lie_in_different_banks():
     assert total["hmma"] == 2 * 64**3 // (16 * 8 * 16)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("causal", CAUSAL)
 def test_gradients(kind, causal):

@@ -227,7 +227,7 @@ def only(monkeypatch):
 
 
 @by_warpgroups
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 @pytest.mark.parametrize("lying", ["", "a", "b", "ab"])
 @pytest.mark.parametrize("tile", hopper.TILES, ids=lambda tile: f"{tile.rows}x{tile.columns}")
@@ -256,6 +256,7 @@ STEPS_BY_WARPGROUPS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @by_warpgroups
 @pytest.mark.parametrize("name, tile", STEPS_BY_WARPGROUPS)
 def test_steps_by_warpgroups(name, tile):
@@ -265,6 +266,7 @@ def test_steps_by_warpgroups(name, tile):
         check(by_boxes(name, a, b, tile=tile), a, b)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(not autoinit.is_software, reason="needs the software GPU's maps")
 @pytest.mark.parametrize("name, tile", STEPS_BY_WARPGROUPS)
 def test_the_sanitizer_finds_nothing_in_steps_by_warpgroups(name, tile):
@@ -329,6 +331,7 @@ def test_float8_by_warpgroups(kind, tile, only):
     checks.assert_close(got, exact, within)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("result", ["float16", "bfloat16", "float32"])
 @pytest.mark.parametrize("kind", FLOATS8)
 def test_float8_without_warpgroups(kind, result, only):
