@@ -246,7 +246,8 @@ def _product(few):
                 for a, b in ((row, places), (np.abs(row), np.abs(places)))
             )
             of = got[line // rows][line % rows] if isinstance(got, list) else got[line]
-            within = checks.dot_tolerance(want, size, SIDE, "float16")
+            roundings = checks.tensor_roundings(SIDE)
+            within = checks.dot_tolerance(want, size, roundings, "float16", "float32")
             checks.assert_close(of.get()[:64], want, within, f"{who}, product, line {line}")
 
     runs = {

@@ -296,7 +296,7 @@ def test_a_ring_of_kernels_hands_numbers_on(way, threads):
 
 
 def test_atomics_of_two_devices_lose_nothing():
-    """With one worker each: a launch that is alone may do without locking the bus, these may not."""
+    """A launch of one worker that is alone may do without locking the bus, these may not."""
     look = """
 on(0)
 sums, times = cuda.to_device(np.zeros(1, np.uint32)), 3_000_000

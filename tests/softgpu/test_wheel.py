@@ -6,7 +6,6 @@ import runpy
 import shutil
 import subprocess
 import sys
-import sysconfig
 import venv
 import zipfile
 from pathlib import Path
