@@ -106,27 +106,42 @@ def cells(exercise):
     return made
 
 
+class Misplaced(Exception):
+    """An exercise would move out of the text, which leads up to it."""
+
+
 def placed(notebook, number):
     """The notebook's cells, its exercises among them."""
-    kept, after = list(notebook.cells), 0  # the cells up to there hold the exercises before
+    kept, before, after = list(notebook.cells), "", 0  # up to there are the exercises before
     for name in (name for name in texts.names() if name.startswith(f"{number}.")):
         tag = f"exercise:{name}"
         own = [n for n, cell in enumerate(kept) if tag in cell.metadata.get("tags", [])]
-        at = own[0] if own and own[0] >= after else _new_place(kept, number, after)
+        is_in_order = own and own[0] >= after
+        if own and not is_in_order and _heads(kept[own[0] :]):
+            raise Misplaced(
+                f"{name} stands before {before}, which exercises/course.txt names first. Put a"
+                f" Markdown cell with the tag exercise:{before} where that is to stand, or change"
+                " their order."
+            )
+        at = own[0] if is_in_order else _new_place(kept, number, after)
         made = cells(texts.find(name))
         kept = [
             *(cell for n, cell in enumerate(kept[:at]) if n not in own),
             *made,
             *(cell for n, cell in enumerate(kept[at:], at) if n not in own),
         ]
-        after = kept.index(made[-1]) + 1
+        before, after = name, kept.index(made[-1]) + 1
     return kept
+
+
+def _heads(cells):
+    """Where exercises begin that have no place of their own in the text."""
+    return [n for n, cell in enumerate(cells) if cell.source.startswith("## Exercises")]
 
 
 def _new_place(kept, number, after):
     """Where an exercise goes that is not among the others yet: behind the one before it."""
-    heads = [n for n, cell in enumerate(kept) if cell.source.startswith("## Exercises")]
-    if heads:
+    if heads := _heads(kept):
         return max(after, heads[0] + 1)
     ends = [n for n, cell in enumerate(kept) if cell.source.startswith("## On your own")]
     head = nbformat.v4.new_markdown_cell(HEAD)
@@ -171,7 +186,10 @@ def main():
     stale = []
     for path in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb")):
         text = path.read_text()
-        new = written(text, path.name[:2])
+        try:
+            new = written(text, path.name[:2])
+        except Misplaced as error:
+            sys.exit(f"{path.name} is as it was: {error}")
         if new != text:
             stale.append(path.name)
             if not check:

@@ -14,17 +14,25 @@ def drawn(rng):
     ).tolist()
 
 
-def launch(rng, size):
+def launch(rng, size, causal=False):
     units, queries, keys, length = size
     q, k, v = (numbers(rng, units, n, length) for n in (queries, keys, keys))
     q *= rng.choice(np.float32([1, 40]), (units, queries, 1))  # powers of such scores overflow
     k[..., 0] = rng.uniform(-6, -4, (units, keys))
     q[..., 0] = rng.choice([0, 300], (units, queries))  # some see low scores only
     scale = np.float32(rng.uniform(0.7, 1.3) * length**-0.5)
-    out = attention(q, k, v, scale)
+    seen = np.arange(keys) <= np.arange(queries)[:, None] if causal else None
+    out = attention(q, k, v, scale, seen)
     arguments = [In(q), In(k), In(v), out, *map(np.int64, (queries, keys, length)), scale]
     what = f"{units} x {queries} queries, {keys} keys of {length}"
     return Launch(arguments, (queries, units), 64, shared=4 * keys, what=what)
+
+
+OTHERWISE = {"CAUSAL": 1}
+
+
+def otherwise(rng):
+    return launch(rng, (2, 70, 90, 9), causal=True)
 
 
 COUNTED = 2, 16, 64, 32
@@ -40,6 +48,7 @@ WRONG = {
     "not divided": Wrong("values", {"T(total / sum)": "T(total)"}),
     "the first unit's values": Wrong("values", {", v += blockIdx.y * keys * size": ""}),
     "keys in place of values": Wrong("values", {"Acc(v[key": "Acc(k[key"}),
+    "hidden keys, too": Wrong("choice", {"key < seen; key += blockDim.x": "key < keys; key += blockDim.x"}),
     "as many keys as threads": Wrong("values|uninitialised", {"key < seen; key += blockDim.x": "key < min(seen, 64LL); key += blockDim.x"}),
 }  # fmt: skip
 

@@ -23,8 +23,12 @@ def launch(rng, n):
 
 COUNTED = 16
 BUDGET = {"hmma": 48}
-LIMITS = {"lds.wavefronts": (0,), "sts.wavefronts": (0,), "instructions": 1.25}
+LIMITS = {"instructions": 1.25}
 IDEA = {"hmma": (48, "Let the warp multiply: multiply_add.")}
+WITHOUT = {
+    r"\bshfl\b": "Each lane has what it needs already: no shuffle is needed.",
+    r"\.shared\b": "Each lane has what it needs already: no shared memory is needed.",
+}
 
 FILL = "p[r] = two(score[r / 2][r % 2 * 2], score[r / 2][r % 2 * 2 + 1]);"
 WRONG = {
@@ -36,6 +40,12 @@ WRONG = {
     "by shuffles": Wrong("instructions", {FILL: "{ p[r] = 0; for (int e = 0; e < 2; ++e) { float x = score[r / 2][r % 2 * 2 + e];"
      " for (int by = 1; by < 32; by *= 2) x = __shfl_xor_sync(~0u, __shfl_xor_sync(~0u, x, by), by);"
      " p[r] |= unsigned(__half_as_ushort(__float2half(x))) << 16 * e; } }"}),
+    "by a shuffle to itself": Wrong("instructions", {FILL: "p[r] = __shfl_sync(~0u, two(score[r / 2][r % 2 * 2], score[r / 2][r % 2 * 2 + 1]), threadIdx.x);"}),
+    "through shared memory": Wrong(
+        "instructions",
+        {FILL: "{ __shared__ unsigned kept[4][32]; kept[r][threadIdx.x] = two(score[r / 2][r % 2 * 2],"
+         " score[r / 2][r % 2 * 2 + 1]); __syncwarp(); p[r] = kept[r][threadIdx.x]; }"},
+    ),
     "without tensor cores": Wrong(
         "the idea|counters",
         "q += blockIdx.x * 256LL, k += blockIdx.x * 256LL, v += blockIdx.x * 128LL, out += blockIdx.x * 128LL;"

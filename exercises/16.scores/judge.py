@@ -14,15 +14,23 @@ def drawn(rng):
     ).tolist()
 
 
-def launch(rng, size):
+def launch(rng, size, causal=False):
     units, queries, keys, length = size
     q, k = numbers(rng, units, queries, length), numbers(rng, units, keys, length)
     scale = np.float32(rng.uniform(0.1, 0.4))
     dots = product(q, k.swapaxes(1, 2), roundings=length + 3)
-    out = Out(scale * dots.expected, scale * dots.tolerance)
+    hidden = causal & (np.arange(keys) > np.arange(queries)[:, None])
+    out = Out(np.where(hidden, -np.inf, scale * dots.expected), scale * dots.tolerance)
     arguments = [In(q), In(k), out, *map(np.int64, (queries, keys, length)), scale]
     what = f"{units} x {queries} queries, {keys} keys of {length}"
     return Launch(arguments, (-(-keys // 16), -(-queries // 16), units), (16, 16), what=what)
+
+
+OTHERWISE = {"CAUSAL": 1}
+
+
+def otherwise(rng):
+    return launch(rng, (2, 30, 41, 6), causal=True)
 
 
 COUNTED = 2, 64, 64, 32
@@ -41,5 +49,7 @@ WRONG = {
     "queries and keys swapped": Wrong(
         "values|double write", {"queries + query) * keys + key]": "queries + key) * keys + query]"}
     ),
+    "hidden keys have a score": Wrong("choice", {"hidden ? T(-INFINITY) : ": ""}),
+    "hidden keys have a low score": Wrong("choice", {"T(-INFINITY)": "T(-1e30f)"}),
     "the first element twice": Wrong("values", {"Acc sum = 0": "Acc sum = Acc(q[0]) * Acc(k[0])"}),
 }  # fmt: skip

@@ -133,7 +133,7 @@ def _limits(exercise, total):
     ours = exercise.counts
     for key, factor in (FACTORS | own).items():
         best = ours.get(key, 0)
-        if factor is not None and ours and (best or key not in UNLIMITED_AT_0):
+        if factor is not None and ours and (best or key in own or key not in UNLIMITED_AT_0):
             most = factor[0] if isinstance(factor, tuple) else int(factor * best)
             yield Count(key, total[key], best, most)
 

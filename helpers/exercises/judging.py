@@ -11,6 +11,7 @@ import numpy as np
 from softgpu.xray.clock import in_words
 from softgpu.xray.launch import target_of
 
+from .. import sources
 from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
 from . import costs, handed, real
 from .launches import SIZES, Far, drawn
@@ -32,6 +33,7 @@ REPEATABLE = "Let no sum depend on who comes first: add in an order that is alwa
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
 OPERATOR = re.compile(r"^using\s+Op\s*=[^;]*;", re.MULTILINE)
 KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
+KEEP_CHOICE = "Keep the line: the judge puts another number there."
 USE_OPERATOR = "Let the operator do it, in every step: the judge has put another in place of Sum."
 OF_C = {  # what the compiler says of mistakes that a newcomer from Python makes, and what to do
     r'expression must have (arithmetic|integral)|to an entity of type "[^"]*\*"': (
@@ -210,11 +212,16 @@ class _Trial:
         """All launches, in turn, until one is wrong."""
         sizes = _sizes(self.rules, self.verdict.seed)
         far = getattr(self.rules, "far", None)
-        operator = getattr(self.rules, "OPERATOR", None) if self.verdict.text else None
-        self.verdict.of = len(sizes) + 1 + bool(far) + bool(operator)
+        operator, otherwise = (
+            getattr(self.rules, name, None) if self.verdict.text else None
+            for name in ("OPERATOR", "OTHERWISE")
+        )
+        self.verdict.of = len(sizes) + 1 + sum(map(bool, (far, operator, otherwise)))
         self._try_all(sizes)
         if operator:
             self._try_operator(operator)
+        if otherwise:
+            self._try_otherwise(otherwise)
         self._count()
         if far and not self.verdict.reasons:  # what does otherwise may run other blocks for them
             self._try_far(far)
@@ -266,15 +273,30 @@ class _Trial:
         text, lines = OPERATOR.subn(lambda line: operator, self.verdict.text)
         if not lines:
             raise Refused("operator", "its text has no line `using Op = ...;`", KEEP_OPERATOR)
+        what = "another operator as Op"
+        self._try_changed("operator", text, self.rules.operated, what, USE_OPERATOR)
+
+    def _try_otherwise(self, choices):
+        """Numbers that the text leaves open, chosen otherwise: what takes them for fixed shows."""
+        what = ", ".join(f"{name} = {value}" for name, value in choices.items())
+        try:
+            text = sources.text(self.verdict.text, **choices)
+        except TypeError as error:
+            raise Refused("choice", str(error), KEEP_CHOICE) from None
+        advice = f"The judge has put {what} there."
+        self._try_changed("choice", text, self.rules.otherwise, what, advice)
+
+    def _try_changed(self, kind, text, launch, what, advice):
+        """One launch of a text that the judge has changed."""
         rng = np.random.default_rng(self.verdict.seed)
-        launch = self.rules.operated(rng)
-        launch.what = launch.what or "another operator as Op"
+        launch = launch(rng)
+        launch.what = launch.what or what
         kernel = handed.compiled(self.exercise, text)
         try:
             Run(kernel, launch, rng, target_of(kernel)).run()
         except Refused as refused:
             reason = refused.reason
-            raise Refused("operator", reason.text, USE_OPERATOR, case=reason.case) from None
+            raise Refused(kind, reason.text, advice, case=reason.case) from None
         self.verdict.cases += 1
 
     def _try_far(self, far):

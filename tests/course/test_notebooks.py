@@ -103,7 +103,8 @@ def test_the_learner_soon_has_something_to_do_and_often(path):
 
 def test_notebooks_00_to_12_are_read_in_three_hours_and_none_is_long():
     read = [words(nbformat.read(path, as_version=4).cells) for path in COURSE]
-    assert sum(read[:13]) <= WORDS_TO_12 and max(read) <= WORDS_OF_ANY
+    assert sum(read[:13]) <= WORDS_TO_12, "shorten as much elsewhere in 00 to 12"
+    assert max(read) <= WORDS_OF_ANY, f"shorten {COURSE[read.index(max(read))].name}"
 
 
 @pytest.mark.parametrize("number", ["00", "02"])
@@ -173,6 +174,16 @@ def test_exercises_stand_in_the_order_of_the_course(exercises, before):
         cells.append(cell)
     notebook = nbformat.v4.new_notebook(cells=cells)
     assert order(exercises.placed(notebook, "09")) == [*TEXT, *LAST]
+
+
+def test_no_exercise_moves_out_of_the_text(exercises):
+    before = ["# Start", "exercise:09.view", "## Exercises", "exercise:09.bias", "## On your own"]
+    cells = []
+    for what in before:
+        cells.append(nbformat.v4.new_markdown_cell(what))
+        cells[-1].metadata["tags"] = [what] if what.startswith("exercise:") else []
+    with pytest.raises(exercises.Misplaced, match="09.view stands before 09.hunt_step, which"):
+        exercises.placed(nbformat.v4.new_notebook(cells=cells), "09")
 
 
 def written(*cells):

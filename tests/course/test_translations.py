@@ -51,7 +51,12 @@ def test_code_and_outputs_are_those_of_the_original(page):
     ours, theirs = (json.loads((ROOT / p).read_text())["cells"] for p in (page, PAGES[page]))
     assert [c["id"] for c in ours] == [c["id"] for c in theirs]
     for our, their in zip(ours, theirs):
-        assert our == their if our["cell_type"] == "code" else our["source"] != their["source"]
+        if our["cell_type"] == "code":
+            assert our == their
+        else:
+            assert our["source"] != their["source"], (
+                f"{our['id']}: its entry in {page}'s .po is empty"
+            )
 
 
 @pytest.mark.parametrize("page, entry", ENTRIES, ids=lambda x: getattr(x, "msgid", x)[:40])

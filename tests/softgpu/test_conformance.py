@@ -79,20 +79,22 @@ class Family:
         _check(name)
 
 
+@pytest.mark.sampled(4)
 class TestInteger(Family):
     family = "int"
 
 
+@pytest.mark.sampled(4)
 class TestFloat(Family):
     family = "float"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 class TestHalf(Family):
     family = "half"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 class TestConversion(Family):
     family = "cvt"
 
@@ -106,27 +108,27 @@ class TestNan(Family):
     family = "nan"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 class TestMathematics(Family):
     family = "math"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 class TestRounded(Family):
     family = "rounded"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 class TestIntrinsics(Family):
     family = "intrinsics"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 class TestHalfFunctions(Family):
     family = "half functions"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 class TestMemory(Family):
     family = "memory"
 
@@ -136,6 +138,7 @@ class TestMatrices(Family):
     family = "matrix"
 
 
+@pytest.mark.sampled(4)
 class TestAtomics(Family):
     family = "atomics"
 
