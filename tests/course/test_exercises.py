@@ -125,7 +125,7 @@ def test_the_solution_passes_with_the_best_counters(name, kernel_of):
     assert exercise.counts == counts, "run `make exercises`"
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(17)
 @pytest.mark.slow
 @pytest.mark.parametrize("name, what", [(name, what) for name in NAMES for what in wrong(name)])
 def test_a_wrong_kernel_is_refused_for_its_reason(name, what, kernel_of, monkeypatch):

@@ -396,6 +396,11 @@ def registers_of(instruction: Instruction) -> tuple[list[Register], list[Registe
     return known
 
 
+def forget_registers() -> None:
+    """A kernel is compiled: what its instructions read and write need not stay in memory."""
+    _known_registers.clear()
+
+
 def _find_registers(instruction: Instruction) -> tuple[list[Register], list[Register]]:
     if instruction.opcode == "call":
         returned, function, *passed = instruction.operands

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...ptx.forms import refusal
 from ...ptx.program import Function, Instruction
+from ..analysis.flow import forget_registers
 from ..analysis.found import Found, Hook, run_pass, run_passes
 from ..facts.layout import Layout, Site
 from ..facts.opcodes import OPCODES, sites_of
@@ -121,6 +122,7 @@ class ModuleText:
             so_far = self.notes["loops"]
             few = few if name == kernel else so_far[2]
             self.notes["loops"] = [so_far[0] + depth, max(so_far[1], most), few]
+        forget_registers()
         routines = (text for _, text in self.routines.values())
         texts = self.declared.values(), routines, self.definitions.values(), _METADATA
         return "\n".join([*chain(*texts), ""])

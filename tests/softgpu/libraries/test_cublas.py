@@ -61,6 +61,7 @@ def close(letter, got, wanted):
     )
 
 
+@pytest.mark.sampled(5)
 @letters
 @pytest.mark.parametrize("op_a", range(3))
 @pytest.mark.parametrize("op_b", range(3))
