@@ -223,8 +223,7 @@ from helpers.ops import together
 places = range(count)
 assert not together.AT_ONCE
 together.PACKET_BYTES = 1 << 12
-types = np.float16, np.float32, np.float64, np.int32
-for turn, dtype in enumerate(types if count == 4 else types[:2]):
+for turn, dtype in enumerate((np.float16, np.float32, np.float64, np.int32)):
     for n in 3, 5001, 301:
         numbers = drawn(n + turn % 2, dtype=dtype)
         arrays = [x[turn % 2 :] for x in placed(numbers)]  # aligned, or not

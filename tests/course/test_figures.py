@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from helpers import exercises, peers, plots
+from helpers import exercises, links, peers, plots
 from tests import ROOT
 from tests.xray.nsight.record import GOLDEN
 from tests.xray.planted import FILES, planted
@@ -56,6 +56,36 @@ def test_the_times_beside_libraries_were_recorded(says, case):
     (told,) = re.findall(rf"^\| {says}[^|]*\| ([\d,]+) \| ([\d,]+),", README, re.M)
     recorded = [float(peer(case, who)["median_us"]) for who in ("ours", "PyTorch")]
     assert [*map(number, told)] == [*map(round, recorded)]
+
+
+BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def several(case, contender):
+    """What one case of make bench-gpu on several GPUs took, in us."""
+    (row,) = (
+        r for r in links.rows(case.split()[0]) if (r["case"], r["contender"]) == (case, contender)
+    )
+    return float(row["median_us"])
+
+
+def test_the_times_beside_nccl_were_recorded():
+    row = r"^\| (\d+) ([KMG]?i?B) \| ([\d,.]+) \| ([\d,.]+) \| ([\d.]+) \|$"
+    told = re.findall(row, PEERS, re.M)
+    assert len(told) == 7
+    for count, unit, ours, theirs, ratio in told:
+        case = f"all_reduce {int(count) * BYTES[unit]} float32"
+        times = [several(case, who) for who in ("ours", "NCCL")]
+        assert [ours, theirs] == [f"{us:,.{0 if us >= 100 else 1}f}" for us in times]
+        assert ratio == f"{times[0] / times[1]:.2f}"
+
+
+def test_what_two_gpus_do_in_less_time_was_recorded():
+    page = in_a_line(PEERS)
+    for case in "split sum 2147483648 float32", "split product 16384 float16":
+        both, one = (several(case, who) for who in ("ours", "one GPU"))
+        for told in f"{both:,.0f}", f"{one:,.0f}", f"{one / both:.2f} times":
+            assert told in page
 
 
 MILESTONES = {  # after a notebook: what it tells of the learner's kernel, and of the obvious one

@@ -1,12 +1,10 @@
 """What is predicted of links, beside what was measured."""
 
-import re
 from dataclasses import replace
 
 import pytest
 
 from helpers import links
-from tests import ROOT
 
 LINK = links.recorded()
 OURS = [
@@ -45,36 +43,3 @@ def test_the_figure_says_what_is_predicted_and_of_which_device():
         assert f"{name}: 1,024 bytes" in shown
     for name in "2, measured", "2, NCCL measured":
         assert f"{name}: 1,024 bytes" in shown
-
-
-BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-
-
-def test_the_times_beside_nccl_were_recorded():
-    page = (ROOT / "docs/peers.md").read_text()
-    told = re.findall(
-        r"^\| (\d+) ([KMG]?i?B) \| ([\d,.]+) \| ([\d,.]+) \| ([\d.]+) \|$", page, re.M
-    )
-    assert len(told) == 7
-    recorded = {
-        (int(row["size"]), row["contender"]): float(row["median_us"])
-        for row in links.rows("all_reduce")
-    }
-    for count, unit, ours, theirs, ratio in told:
-        times = [recorded[int(count) * BYTES[unit], who] for who in ("ours", "NCCL")]
-        assert [ours, theirs] == [f"{us:,.{0 if us >= 100 else 1}f}" for us in times]
-        assert ratio == f"{times[0] / times[1]:.2f}"
-
-
-def test_what_two_gpus_do_in_less_time_was_recorded():
-    page = " ".join((ROOT / "docs/peers.md").read_text().split())
-    for case in "split sum 2147483648 float32", "split product 16384 float16":
-        both, one = (
-            float(row["median_us"])
-            for who in ("ours", "one GPU")
-            for row in links.rows("split")
-            if (row["case"], row["contender"]) == (case, who)
-        )
-        assert (
-            f"{both:,.0f}" in page and f"{one:,.0f}" in page and f"{one / both:.2f} times" in page
-        )
