@@ -294,22 +294,24 @@ def test_adjoint(name):
 
 
 def test_as_pytorch(tmp_path):
-    for size, kernel, stride, padding, dilation in WINDOWS.values():
-        x = numbers(2, 3, *size)
+    xs = {f"x{n}": numbers(2, 3, *size) for n, (size, *_) in enumerate(WINDOWS.values())}
+    script = ["of = torch.nn.functional"]
+    for n, (size, kernel, stride, padding, dilation) in enumerate(WINDOWS.values()):
         told = {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation}
-        script = f"""
-of = torch.nn.functional
-made["columns"] = of.unfold(x, **{told})
-made["image"] = of.fold(made["columns"], {size}, **{told})
-"""
-        want = of_pytorch(tmp_path, script, x=x)
-        got = ops.im2col(on_gpu(x), kernel, stride, padding, dilation)
-        checks.assert_equal(got.get(), want["columns"])
-        got = ops.col2im(got, size, kernel, stride, padding, dilation).get()
-        assert got.shape == want["image"].shape
-        h, w = windows.sides(size, kernel, stride, padding, dilation)
-        tolerance = checks.gamma(h.kernel * w.kernel, "f4") * np.abs(x) * h.kernel * w.kernel
-        checks.assert_close(got, want["image"], 2 * tolerance)
+        script.append(f"made['columns{n}'] = of.unfold(x{n}, **{told})")
+        script.append(f"made['image{n}'] = of.fold(made['columns{n}'], {size}, **{told})")
+    want = of_pytorch(tmp_path, "\n".join(script), **xs)
+    for n, (size, *window) in enumerate(WINDOWS.values()):
+        columns, image = want[f"columns{n}"], want[f"image{n}"]
+        got = ops.im2col(on_gpu(xs[f"x{n}"]), *window)
+        checks.assert_equal(got.get(), columns)
+        got = ops.col2im(got, size, *window).get()
+        assert got.shape == image.shape
+        h, w = windows.sides(size, *window)
+        tolerance = (
+            checks.gamma(h.kernel * w.kernel, "f4") * np.abs(xs[f"x{n}"]) * h.kernel * w.kernel
+        )
+        checks.assert_close(got, image, 2 * tolerance)
 
 
 def refused():
