@@ -228,7 +228,7 @@ class ProvingEmitter(FunctionEmitter):
         Streams through global memory go line by line: other orders take up to twice as long."""
         size, whole = access.element_bytes, self._piece * access.count
         if access.space != "global" or self._piece < LANES or size * whole <= _LINE_BYTES:
-            return "", whole, [pointer]
+            return access.untorn, whole, [pointer]
         line = _LINE_BYTES // size
         places = [
             self.assign(f"getelementptr i8, ptr {pointer}, i64 {first * size}")

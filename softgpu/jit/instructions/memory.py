@@ -123,6 +123,13 @@ class Access:
             return "monotonic"
         return "" if kind == "load" and self.bytes == self.element_bytes <= 8 else "unordered"
 
+    @property
+    def untorn(self) -> str:
+        """LLVM's word for an access of a row of lanes that leaves each lane's part whole.
+
+        Else LLVM may load a part twice, and take a lane's elements from both."""
+        return "volatile " if self.order else ""
+
     def pieces(self, pointer: str):
         """(pointer, elements) of what one lane accesses at once."""
         count = min(self.count, max(_ONE_PIECE // self.element_bytes, 1)) if self.order else 1
@@ -406,7 +413,8 @@ def _load_row(e: FunctionEmitter, access: Access, place: Value) -> list[str]:
     if access.count == 1:
         return [_masked_load(e, access, pointer)]
     total = LANES * access.count
-    wide = e.assign(f"load <{total} x {access.element}>, ptr {pointer}, align {access.bytes}")
+    kind = f"{access.untorn}<{total} x {access.element}>"
+    wide = e.assign(f"load {kind}, ptr {pointer}, align {access.bytes}")
     return [_strided(e, wide, access, number) for number in range(access.count)]
 
 
