@@ -2,6 +2,7 @@
 
 import atexit
 import ctypes
+import gc
 import itertools
 import os
 import shutil
@@ -13,6 +14,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # there is one of these processes a core already
     os.environ.setdefault("SOFTGPU_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 else:  # what notebooks judge as they run as tests is no learner's progress
     os.environ["HELPERS_WORK"] = tempfile.mkdtemp(prefix="course-")
     atexit.register(shutil.rmtree, os.environ["HELPERS_WORK"], ignore_errors=True)
@@ -50,6 +52,14 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
     items.sort(key=turn)
+
+
+def pytest_collection_finish(session):
+    """Compiling makes millions of objects, most of them young when they go: a garbage collector
+    need not look for them as often, and never again at what all tests share."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def beyond_sample(items):

@@ -236,6 +236,19 @@ void sg_texture(Warp *, uint32_t site, uint32_t mask, uint32_t how, const uint64
 void sg_surface(Warp *, uint32_t site, uint32_t mask, uint32_t how, uint32_t bytes, uint32_t count,
                 const uint64_t *handles, const int32_t *given, uint64_t *values);
 
+/* Between registers in memory, 32 lanes of so many bytes each, and all of these in a row; lanes of a
+   mask only, or all. */
+void sg_gather(void *row, uint32_t bytes, uint32_t count, ...);
+void sg_scatter(const void *row, uint32_t bytes, uint32_t mask, uint32_t count, ...);
+
+/* Each lane's first so many of `bytes` stay; the others become zero. */
+void sg_cut(uint32_t bytes, const uint32_t *lengths, void *lanes);
+
+/* The first of some blocks of a kernel's function at which lanes wait, or -1; line: of a loop that
+   may repeat, or 0. */
+int32_t sg_first_waiting(Warp *, const uint32_t *waiting, const uint32_t *blocks, uint32_t count,
+                         uint32_t line);
+
 /* Lets the other warps of the block run; line: of a loop that waits, or 0. */
 void sg_yield(Warp *, uint32_t line);
 

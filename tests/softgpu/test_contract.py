@@ -129,10 +129,12 @@ def declared():
         image = Image(module)
         for kernel in module.kernels:
             for build_name in contract.names("Build", "BUILD_"):
-                emitted = ModuleText(Layout(module, image, kernel.name), BUILDS[build_name])
-                emitted.emit(kernel.name)
-                for name, declaration in emitted.declared.items():
-                    found.setdefault((name, declaration), kernel.name)
+                for quick in (False, True):
+                    layout = Layout(module, image, kernel.name)
+                    emitted = ModuleText(layout, BUILDS[build_name], quick)
+                    emitted.emit(kernel.name)
+                    for name, declaration in emitted.declared.items():
+                        found.setdefault((name, declaration), kernel.name)
     return found
 
 
@@ -147,11 +149,13 @@ def test_kernels_call_functions_as_the_header_declares_them(declared):
         if hasattr(runtime, name):
             called.add(name)
             kind = ffi.typeof(getattr(runtime, name))
-            takes = ", ".join(map(in_llvm, kind.args))
+            takes = ", ".join([*map(in_llvm, kind.args), *["..."] * kind.ellipsis])
             assert declaration == f"declare {in_llvm(kind.result)} @{name}({takes})"
     text = contract.HEADER.read_text()
     for_kernels = re.findall(
-        r"^(?:void|uint\d+_t) (sg_\w+)\((?:Warp \*|uint32_t (?:mode|bytes))", text, re.M
+        r"^(?:void|u?int\d+_t) (sg_\w+)\((?:Warp \*|(?:const )?void \*row|uint32_t (?:mode|bytes))",
+        text,
+        re.M,
     )
     assert called >= set(for_kernels)
 

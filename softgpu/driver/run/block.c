@@ -516,3 +516,12 @@ void sg_stop(Warp *w, uint32_t line)
     if (!w->worker->job->stopped_at) w->worker->job->stopped_at = line;
     fault_leave(w->worker);
 }
+
+int32_t sg_first_waiting(Warp *w, const uint32_t *waiting, const uint32_t *blocks, uint32_t count,
+                         uint32_t line)
+{
+    if (*w->stop) sg_stop(w, line);
+    for (uint32_t i = 0; i < count; i++)
+        if (waiting[blocks[i]]) return (int32_t)blocks[i];
+    return -1;
+}

@@ -2,11 +2,47 @@
    than to nearest. All 32 lanes are computed, active or not. */
 #include <fenv.h>
 #include <math.h>
+#include <stdarg.h>
+#include <string.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
 #include "lanes.h"
+
+/* ---- registers ---- */
+
+void sg_gather(void *row, uint32_t bytes, uint32_t count, ...)
+{
+    va_list registers;
+    va_start(registers, count);
+    for (uint32_t i = 0; i < count; i++)
+        memcpy((char *)row + i * LANES * bytes, va_arg(registers, const void *), LANES * bytes);
+    va_end(registers);
+}
+
+void sg_scatter(const void *row, uint32_t bytes, uint32_t mask, uint32_t count, ...)
+{
+    va_list registers;
+    va_start(registers, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *from = (const char *)row + i * LANES * bytes;
+        char *to = va_arg(registers, void *);
+        if (mask == UINT32_MAX) memcpy(to, from, LANES * bytes);
+        else
+            for (uint32_t lane = 0; lane < LANES; lane++)
+                if (mask >> lane & 1) memcpy(to + lane * bytes, from + lane * bytes, bytes);
+    }
+    va_end(registers);
+}
+
+void sg_cut(uint32_t bytes, const uint32_t *lengths, void *lanes)
+{
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        uint32_t length = lengths[lane] < bytes ? lengths[lane] : bytes;
+        memset((char *)lanes + lane * bytes + length, 0, bytes - length);
+    }
+}
 
 /* ---- division: by zero, quotient and remainder have all bits set, as on the hardware ---- */
 

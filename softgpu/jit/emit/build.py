@@ -25,6 +25,11 @@ class Mode:
         return self.through_driver or self.quick
 
     @property
+    def is_short(self) -> bool:
+        """Whether little code matters more than fast code."""
+        return self.quick or self.large
+
+    @property
     def is_fast(self) -> bool:
         """Whether fast paths are worth their code."""
         return not (self.by_driver or self.large)
@@ -32,7 +37,7 @@ class Mode:
     @property
     def has_routines(self) -> bool:
         """Whether accesses of one kind share a routine."""
-        return self.large and not self.instrumented
+        return self.is_short and not self.instrumented
 
 
 @dataclass(frozen=True)

@@ -30,15 +30,31 @@ def define(e) -> str:
         if slot in e.loaded:
             prologue.append(f"{slot} = alloca {kind}")
             prologue.append(f"store {kind} zeroinitializer, ptr {slot}")
-    for index in range(len(e.blocks)):
-        prologue.append(f"%wait{index} = alloca i32")
-        prologue.append(f"store i32 0, ptr %wait{index}")
+    prologue += _waiting(e)
     prologue += ["%turn = alloca i32", "store i32 0, ptr %turn"]
     prologue += e.entry
     prologue += _enter(e)
     prologue += [f"%first = {existing}", "store i32 %first, ptr %wait0", "br label %b0"]
     head += " noinline optnone {" if e.mode.large else " {"
     return "\n".join([head, *prologue, *e.lines, "}"])
+
+
+def _waiting(e) -> list[str]:
+    """%wait0, ...: the lanes that wait at each block, in a row where the driver looks for them."""
+    blocks = range(len(e.blocks))
+    if not e.tables:
+        return [
+            line
+            for n in blocks
+            for line in (f"%wait{n} = alloca i32", f"store i32 0, ptr %wait{n}")
+        ]
+    e.text.declare("memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+    return [
+        "%chosen = alloca i32",
+        f"%waits = alloca [{len(blocks)} x i32]",
+        f"call void @llvm.memset.p0.i64(ptr %waits, i8 0, i64 {4 * len(blocks)}, i1 false)",
+        *(f"%wait{n} = getelementptr i32, ptr %waits, i32 {n}" for n in blocks),
+    ]
 
 
 def _enter(e) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -35,7 +35,7 @@ from ..facts.types import element_of
 from .addresses import special, symbol_address
 from .floats import canonical
 from .frame import define
-from .module_text import ModuleText
+from .module_text import ModuleText, symbol
 from .values import BITS, LANES, Value, ValueEmitter
 
 __all__ = ["LANES", "FunctionEmitter", "Value", "instruction"]
@@ -45,9 +45,12 @@ _LARGEST_FLOAT = (2 - 2.0**-23) * 2.0**127
 _PATIENCE = 64
 """How often a spinning loop repeats before lanes that wait elsewhere run a block; 2^n."""
 
-_STRETCH = 32
-"""Instructions of a large function's block after which values that were read are read again: LLVM's
+_STRETCH = 16
+"""Instructions of a block, in short code, after which values that were read are read again: LLVM's
 time grows with the square of what they live through."""
+
+_FEW = 2
+"""Blocks that short code itself looks for waiting lanes at; if more, the driver does."""
 
 _EMITTERS: dict[str, Callable] = {}
 
@@ -87,6 +90,7 @@ class FunctionEmitter(ValueEmitter):
         self.item = Instruction("", (), (), self.function.source)  # the one at hand
         self.loaded: set[str] = set()  # slots of registers that some code reads
         self._for_slot: dict[str, list[int]] = {}  # lines that are for that code alone
+        self.tables: dict[str, int] = {}  # of blocks where the driver looks for waiting lanes
         self.frame = self.layout.frames[self.function.name]
 
     # --- the function -----------------------------------------------------------------------
@@ -94,6 +98,8 @@ class FunctionEmitter(ValueEmitter):
     def emit(self) -> str:
         for index, block in enumerate(self.blocks):
             self._emit_block(index, block)
+        if self.tables:
+            self._emit_switch()
         for slot in self._for_slot.keys() - self.loaded:
             for number in self._for_slot[slot]:
                 self.lines[number] = ""
@@ -147,7 +153,7 @@ class FunctionEmitter(ValueEmitter):
         """All that a block does before its lanes go elsewhere."""
         for number, item in enumerate(block.instructions, 1):
             self.emit_instruction(item)
-            if self.mode.large and number % _STRETCH == 0:
+            if self.mode.is_short and number % _STRETCH == 0:
                 label = self.label()
                 self.line(f"br label %{label}")
                 self.start(label)
@@ -245,6 +251,9 @@ class FunctionEmitter(ValueEmitter):
     def _go(self, index: int, targets: list[int]) -> None:
         """Run the first block in order at which lanes wait."""
         candidates = sorted(self.found.waiting[index] | {t for t in targets if t != EXIT})
+        if self.mode.is_short and len(candidates) > _FEW:
+            self._choose(index, candidates)
+            return
         certain = EXIT not in targets and not self.blocks[index].loses_lanes
         for position, target in enumerate(candidates):
             last = position + 1 == len(candidates)
@@ -252,13 +261,51 @@ class FunctionEmitter(ValueEmitter):
                 self._jump(index, target)
                 return
             label, other = self.label(), self.label()
-            waiting = self.assign(f"load i32, ptr %wait{target}")
-            self.line(
-                f"br i1 {self.assign(f'icmp ne i32 {waiting}, 0')}, label %{label}, label %{other}"
-            )
+            self.line(f"br i1 {self._is_waiting(target)}, label %{label}, label %{other}")
             self.start(label)
             self._jump(index, target)
             self.start(other)
+        self._leave()
+
+    def _is_waiting(self, block: int) -> str:
+        waiting = self.assign(f"load i32, ptr %wait{block}")
+        return self.assign(f"icmp ne i32 {waiting}, 0")
+
+    def _choose(self, index: int, candidates: list[int]) -> None:
+        """Run the first of some blocks at which lanes wait, with little code."""
+        back = [target for target in candidates if target <= index]
+        line = self._line_of_loop(back[-1], index) if back else 0
+        chosen = self._first_waiting(candidates, line)
+        if index in self.found.spinning:
+            label, other = self.label(), self.label()
+            repeats = self.assign(f"icmp eq i32 {chosen}, {self.found.spinning[index]}")
+            self.line(f"br i1 {repeats}, label %{label}, label %{other}")
+            self.start(label)
+            self._be_patient(index, self.found.spinning[index])
+            self.line(f"br label %{other}")
+            self.start(other)
+        self._run(chosen)
+
+    def _first_waiting(self, candidates: list[int], line: int = 0) -> str:
+        """The first of some blocks at which lanes wait, or -1; line: of a loop that may repeat."""
+        blocks = f"[{', '.join(f'i32 {block}' for block in candidates)}]"
+        number = self.tables.setdefault(blocks, len(self.tables))
+        name = f'@"blocks.{symbol(self.function.name)}.{number}"'
+        self.text.declare(name, f"{name} = internal constant [{len(candidates)} x i32] {blocks}")
+        given = f"ptr {name}", f"i32 {len(candidates)}", f"i32 {line}"
+        return self.call("i32", "sg_first_waiting", "ptr %w", "ptr %waits", *given)
+
+    def _run(self, chosen: str) -> None:
+        """Run the block of this number; leave, if it is -1."""
+        self.line(f"store i32 {chosen}, ptr %chosen")
+        self.line("br label %run")
+
+    def _emit_switch(self) -> None:
+        self.start("run")
+        chosen = self.assign("load i32, ptr %chosen")
+        cases = " ".join(f"i32 {n}, label %b{n}" for n in range(len(self.blocks)))
+        self.line(f"switch i32 {chosen}, label %none [{cases}]")
+        self.start("none")
         self._leave()
 
     def _jump(self, index: int, target: int) -> None:
@@ -311,11 +358,18 @@ class FunctionEmitter(ValueEmitter):
         label, again = self.label(), self.label()
         self.line(f"br i1 {self.assign(f'icmp eq i32 {low}, 0')}, label %{label}, label %{again}")
         self.start(label)
+        if self.tables:
+            chosen = self._first_waiting(others)
+            found = self.label()
+            none = self.assign(f"icmp slt i32 {chosen}, 0")
+            self.line(f"br i1 {none}, label %{again}, label %{found}")
+            self.start(found)
+            self._run(chosen)
+            self.start(again)
+            return
         for other in others:
             following = self.label()
-            waiting = self.assign(f"load i32, ptr %wait{other}")
-            some = self.assign(f"icmp ne i32 {waiting}, 0")
-            self.line(f"br i1 {some}, label %b{other}, label %{following}")
+            self.line(f"br i1 {self._is_waiting(other)}, label %b{other}, label %{following}")
             self.start(following)
         self.line(f"br label %{again}")
         self.start(again)
@@ -410,7 +464,13 @@ class FunctionEmitter(ValueEmitter):
             element = element_of(register.type)
             value = self._load_slot(self._slot(register)[0], element, self.is_uniform(register))
         made = self.found.nans.reads.get((self.item, register.name))
-        return canonical(self, value, made) if made else value
+        return self._canonical(value, made) if made else value
+
+    def _canonical(self, value: Value, kind: str) -> Value:
+        if not kind.endswith("x2"):
+            return canonical(self, value, kind)
+        (both,) = self.routine(f"nan.{kind}", lambda pair: [canonical(self, pair, kind)], value)
+        return both
 
     def _load_sum(self, register: Register) -> tuple[Value, Value]:
         element = element_of(register.type)
@@ -473,7 +533,7 @@ class FunctionEmitter(ValueEmitter):
             raise ValueError(f"destination {operand}")
         slot, kind = self._slot(operand)
         if made := self.found.nans.results.get(self.item):
-            value = canonical(self, value, made)
+            value = self._canonical(value, made)
         value = self.view(value, element_of(operand.type), signed)
         protected = operand.name in self.found.protected[self.index]
         if self.is_uniform(operand):
@@ -491,6 +551,61 @@ class FunctionEmitter(ValueEmitter):
         self._store_slot(slot, value)
         if operand.name in self.sums:
             self._store_slot(self._base(operand)[0], self.constant(0, value.element))
+
+    def spill_registers(self, operands: Sequence, ptx_type: str, use: str) -> str:
+        """A pointer to the lanes of operands, one after the other, as an argument of a call."""
+        element = element_of(ptx_type)
+        if not self.mode.has_routines:
+            return self.spill_in_order([self.read(o, ptx_type) for o in operands], element, use)
+        room = f"ptr {self.temporary(element, len(operands), use)}"
+        numbered = enumerate(operands)
+        slots = [self._memory_of(o, ptx_type, f"{use} {number}") for number, o in numbered]
+        self._move("sg_gather", room, f"i32 {BITS[element] // 8}", slots)
+        return room
+
+    def unspill_registers(self, registers: Sequence[Register], room: str, element: str) -> None:
+        """Put what lies one after the other into registers, for the active lanes."""
+        slots = [self._slot(r)[0] for r in registers if r is not None and self._lies_as(r, element)]
+        if not self.mode.has_routines or len(slots) < len(registers) or self._makes_nans():
+            values = self.unspill_in_order(room, element, len(registers))
+            for register, value in zip(registers, values, strict=True):
+                self.write(register, value)
+            return
+        masked = self.item.predicate or any(
+            register.name in self.found.protected[self.index] for register in registers
+        )
+        lanes = self.active if masked else "i32 -1"
+        self._move("sg_scatter", room, f"i32 {BITS[element] // 8}", slots, str(lanes))
+        for slot in slots:
+            self._known.pop(slot, None)
+
+    def _makes_nans(self) -> bool:
+        return bool(self.found.nans.results.get(self.item))
+
+    def _lies_as(self, operand, element: str) -> bool:
+        """Whether a register lies in memory as 32 elements of such a size."""
+        if not isinstance(operand, Register) or self.is_uniform(operand):
+            return False
+        return BITS[element_of(operand.type)] == BITS[element]
+
+    def _memory_of(self, operand, ptx_type: str, use: str) -> str:
+        """A pointer to the lanes of an operand: the register's own, if it may be."""
+        read_so = self.found.nans.reads
+        if (
+            self._lies_as(operand, element_of(ptx_type))
+            and (self.item, operand.name) not in read_so
+        ):
+            return self._slot(operand)[0]
+        return self.spill(self.read(operand, ptx_type), use)
+
+    def _move(self, name: str, room: str, size: str, slots: list[str], *lanes: str) -> None:
+        """Copy between registers in memory and what lies one after the other."""
+        self.loaded.update(slots)
+        given = (room, size, *lanes, f"i32 {len(slots)}")
+        types = ", ".join(argument.split()[0] for argument in given)
+        self.text.declare(name, f"declare void @{name}({types}, ...)")
+        every = ", ".join([*given, *(f"ptr {slot}" for slot in slots)])
+        self.line(f"call void ({types}, ...) @{name}({every})")
 
     # --- hooks of the instrumented builds -----------------------------------------------------
 
@@ -576,7 +691,7 @@ class FunctionEmitter(ValueEmitter):
         return self.call(result, f"sg_{name}", *arguments)
 
     def routine(self, name: str, body, *inputs: Value) -> list[Value]:
-        """What `body(*inputs)` gives. Large functions leave it to a routine that all users share.
+        """What `body(*inputs)` gives. Short code leaves it to a routine that all users share.
 
         The name says what the routine does; it knows the warp, the active lanes and its inputs."""
         if not self.mode.has_routines:

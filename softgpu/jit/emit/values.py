@@ -292,6 +292,12 @@ class ValueEmitter:
             self.assign(f"load <{LANES} x {element}>, ptr {slot}, align 64"), element, False
         )
 
+    def unspill_in_order(self, slot: str, element: str, count: int) -> list[Value]:
+        """Values whose lanes lie one after the other; slot: as an argument of a call."""
+        kind = f"<{LANES} x {element}>"
+        places = (self.assign(f"getelementptr {kind}, {slot}, i64 {n}") for n in range(count))
+        return [self.unspill(place, element) for place in places]
+
     def warp_field(self, field: str, index: int = 0) -> str:
         """A pointer to a field of the Warp."""
         return self.assign(f"getelementptr i8, ptr %w, i64 {WARP[field] + 4 * index}")

@@ -45,13 +45,13 @@ def _copy(e, item):
         to = host_address(e, target, "shared")
         origin = host_address(e, source, "global")
         data = e.temporary(element, 1, "data")
-        e.line(f"store <{LANES} x {element}> zeroinitializer, ptr {data}, align 64")
         read = e.site(item, "load", "global", count)
         written = e.site(item, "store", "shared", count)
         wanted = e.active
         if rest and isinstance(rest[0], Register) and rest[0].type == "pred":
             wanted = e.op("and", wanted, e.bits(e.invert(e.read(rest[0], "pred"))))
             rest = []
+            e.line(f"store <{LANES} x {element}> zeroinitializer, ptr {data}, align 64")
         e.observe(read, origin)
         if rest:  # bytes from the source, zeros after
             length = e.read(rest[0], "u32")
@@ -67,9 +67,8 @@ def _copy(e, item):
             f"ptr {data}",
         )
         if rest:
-            whole = e.unspill(data, element)
-            (kept,) = e.routine("low_bytes", partial(_low_bytes, e), whole, length)
-            e.line(f"store {kept}, ptr {data}, align 64")
+            lengths = f"ptr {e.spill(length, 'lengths')}"
+            e.call_void("sg_cut", f"i32 {count}", lengths, f"ptr {data}")
         e.observe(written, to)
         e.call_checked(
             "void",
@@ -81,15 +80,6 @@ def _copy(e, item):
             f"ptr {data}",
         )
         e.observe_copy(written, to)
-
-
-def _low_bytes(e: FunctionEmitter, value: Value, length: Value) -> list[Value]:
-    """The first `length` bytes of a value; the whole value, of which nothing was read, for 0."""
-    bits = e.constant(int(value.element[1:]), "i32")
-    spare = e.op("sub", bits, e.op("shl", length, 3))
-    none = e.compare("icmp eq", length, 0)
-    shift = e.resize(e.select(none, 0, spare), value.element)
-    return [e.splat(e.op("lshr", e.op("shl", value, shift), shift))]
 
 
 def _copy_in_bulk(e: FunctionEmitter, item) -> None:

@@ -365,37 +365,30 @@ _PRMT_MODES = {  # for each selector value, the byte numbers of the result, lowe
 
 def _permuted(e, sources: list[Value], selector: int) -> Value:
     """prmt by a selector that is known: bytes that go equally far go together."""
-    total, moves = e.constant(0, "i32"), defaultdict[tuple[Value, int], int](int)
+    moves, signs = (
+        defaultdict[tuple[Value, int], int](int),
+        defaultdict[tuple[Value, int], int](int),
+    )
     for place in range(4):
         number = selector >> 4 * place
         source, byte, mask = sources[number >> 2 & 1], number & 3, 0xFF << 8 * place
         if number & 8:
-            sign = e.op("ashr", e.op("shl", source, 24 - 8 * byte), 31)
-            total = e.op("or", total, e.op("and", sign, e.constant(mask, "i32")))
+            signs[source, byte] |= mask
         else:
             moves[source, place - byte] |= mask
+    total = e.constant(0, "i32")
+    for (source, byte), mask in signs.items():
+        sign = e.op("ashr", e.op("shl", source, 24 - 8 * byte), 31)
+        total = e.op("or", total, e.op("and", sign, e.constant(mask, "i32")))
     for (source, places), mask in moves.items():
         moved = e.op("shl" if places > 0 else "lshr", source, 8 * abs(places)) if places else source
         total = e.op("or", total, e.op("and", moved, e.constant(mask, "i32")))
     return total
 
 
-@instruction("prmt")
-def _prmt(e, item):
-    *_, chosen = item.operands
-    a, b, selector = (e.read(o, "b32") for o in item.operands[1:4])
-    if isinstance(chosen, Immediate) and item.modifiers[-1] not in _PRMT_MODES:
-        e.write(item.operands[0], _permuted(e, [a, b], chosen.value))
-        return
+def _picked(e, a: Value, b: Value, selector: Value) -> Value:
+    """prmt by a selector that each lane has its own of."""
     source = e.op("or", e.op("shl", e.resize(b, "i64"), 32), e.resize(a, "i64"))
-    if item.modifiers[-1] in _PRMT_MODES:
-        rows = _PRMT_MODES[item.modifiers[-1]]
-        low = e.op("and", selector, 3)
-        packed = [sum(byte << (4 * place) for place, byte in enumerate(row)) for row in rows]
-        selector = e.constant(packed[0], "i32")
-        for number in (1, 2, 3):
-            chosen = e.compare("icmp eq", low, number)
-            selector = e.select(chosen, packed[number], selector)
     total = e.constant(0, "i32")
     for place in range(4):
         nibble = e.op("lshr", selector, 4 * place)
@@ -405,6 +398,24 @@ def _prmt(e, item):
         wants_sign = e.compare("icmp ne", e.op("and", nibble, 8), 0)
         byte = e.resize(e.select(wants_sign, sign, byte), "i32")
         total = e.op("or", total, e.op("shl", byte, 8 * place))
+    return total
+
+
+@instruction("prmt")
+def _prmt(e, item):
+    chosen, mode = item.operands[3], item.modifiers[-1]
+    a, b, selector = (e.read(o, "b32") for o in item.operands[1:4])
+    if mode in _PRMT_MODES:
+        low = e.op("and", selector, 3)
+        rows = _PRMT_MODES[mode]
+        packed = [sum(byte << (4 * place) for place, byte in enumerate(row)) for row in rows]
+        selector = e.constant(packed[0], "i32")
+        for number in (1, 2, 3):
+            selector = e.select(e.compare("icmp eq", low, number), packed[number], selector)
+    elif isinstance(chosen, Immediate):
+        e.write(item.operands[0], _permuted(e, [a, b], chosen.value))
+        return
+    (total,) = e.routine("prmt", lambda *values: [_picked(e, *values)], a, b, selector)
     e.write(item.operands[0], total)
 
 

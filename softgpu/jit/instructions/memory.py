@@ -263,7 +263,7 @@ class Access:
         return Value(text, kind, True)
 
     def run(self, name: str, body, *values: Value) -> list[Value]:
-        """What `body(e, self, *values)` gives, which large functions have once for all like it."""
+        """What `body(e, self, *values)` gives, which short code has once for all like it."""
 
         def apart(site: Value, address: Value, *values: Value) -> list[Value]:
             self.site_text, self.address, self.operand = site.text, address, None

@@ -23,14 +23,6 @@ def _elements(operand) -> tuple:
     return operand.elements if isinstance(operand, Vector) else (operand,)
 
 
-def _results(e: FunctionEmitter, slot: str, element: str, count: int) -> list[Value]:
-    places = (
-        e.assign(f"getelementptr <{LANES} x {element}>, {slot}, i64 {number}")
-        for number in range(count)
-    )
-    return [e.unspill(at, element) for at in places]
-
-
 def _how(item, product: Product) -> int:
     """Flags of enum MmaHow in driver/runtime.h."""
     how = _How.half_c if product.c == "f16" else 0
@@ -44,26 +36,25 @@ def _how(item, product: Product) -> int:
     return how
 
 
-def _multiply(e: FunctionEmitter, item, product: Product, shape, parts) -> list[Value]:
-    """d of one product of a shape that mma has; parts: the registers of a, b, c and metadata."""
+def _element(product: Product) -> str:
+    return "double" if product.d == "f64" else "i32"
+
+
+def _multiply(e: FunctionEmitter, item, product: Product, shape, given, metadata="ptr null"):
+    """d of one product of a shape that mma has, and its registers' number; given: a, b and c."""
     m, _, k = shape
-    a, b, c, *more = parts
-    element = "double" if product.d == "f64" else "i32"
     count = m // 4 // (2 if product.d == "f16" else 1)
-    uses = zip((a, b, c), "abc")
-    given = [e.spill_in_order(part, element, f"fragment {use}") for part, use in uses]
-    out = f"ptr {e.temporary(element, count, 'fragment d')}"
+    out = f"ptr {e.temporary(_element(product), count, 'fragment d')}"
     if product.d == "f64":
         rounding = next((m for m in item.modifiers if m in _ROUNDINGS), "rn")
         how = (f"i32 {n}" for n in (m, k, _ROUNDINGS[rounding]))
         e.call_void("sg_mma_f64", *how, *given, out)
     else:
         kind = _TYPES[_OF_INTEGERS.get(product.a, product.a)]
-        selector = item.operands[-1].value if more else 0
+        selector = item.operands[-1].value if product.sparse else 0
         numbers = (f"i32 {n}" for n in (kind, m, k, _how(item, product), selector))
-        metadata = e.spill_in_order(more[0], element, "metadata") if more else "ptr null"
         e.call_void("sg_mma", *numbers, *given, metadata, out)
-    return _results(e, out, element, count)
+    return out, count
 
 
 def _observe(e: FunctionEmitter, item, product: Product) -> None:
@@ -72,37 +63,42 @@ def _observe(e: FunctionEmitter, item, product: Product) -> None:
         e.observe_product(e.site(item, "tensor"), pipe, count)
 
 
+def _type_of(kind: str) -> str:
+    """The PTX type of a fragment's registers."""
+    return "f64" if kind == "f64" else "b32"
+
+
 def _read_all(e: FunctionEmitter, operand, kind: str) -> list[Value]:
-    ptx_type = "f64" if kind == "f64" else "b32"
-    return [e.read(register, ptx_type) for register in _elements(operand)]
+    return [e.read(register, _type_of(kind)) for register in _elements(operand)]
+
+
+def _spilled(e: FunctionEmitter, operand, kind: str, use: str) -> str:
+    return e.spill_registers(_elements(operand), _type_of(kind), f"fragment {use}")
 
 
 @instruction("mma")
 def _mma(e, item):
     product = product_of(item)
-    parts = [
-        _read_all(e, operand, kind)
-        for operand, kind in zip(item.operands[1:4], (product.a, product.b, product.c))
-    ]
-    if product.sparse:
-        parts.append([e.read(item.operands[4], "b32")])
     with e.when_active():
+        uses = zip(item.operands[1:4], (product.a, product.b, product.c), "abc")
+        given = [_spilled(e, *use) for use in uses]
         _observe(e, item, product)
         if product.is_quads:
-            results = _multiply_quads(e, item, product, parts)
+            out, _ = _multiply_quads(e, item, product, given)
+        elif product.sparse:
+            metadata = f"ptr {e.spill(e.read(item.operands[4], 'b32'), 'metadata')}"
+            out, _ = _multiply(e, item, product, product.shape, given, metadata)
         else:
-            results = _multiply(e, item, product, product.shape, parts)
-        for register, value in zip(_elements(item.operands[0]), results, strict=True):
-            e.write(register, value)
+            out, _ = _multiply(e, item, product, product.shape, given)
+        e.unspill_registers(_elements(item.operands[0]), out, _element(product))
 
 
-def _multiply_quads(e: FunctionEmitter, item, product: Product, parts) -> list[Value]:
+def _multiply_quads(e: FunctionEmitter, item, product: Product, given):
     layouts = (product.layouts[0] == "col") | (product.layouts[1] == "row") << 1
     count = product.registers()["d"]
-    given = [e.spill_in_order(part, "i32", f"fragment {use}") for part, use in zip(parts, "abc")]
     out = f"ptr {e.temporary('i32', count, 'fragment d')}"
     e.call_void("sg_mma_quads", f"i32 {layouts}", f"i32 {_how(item, product)}", *given, out)
-    return _results(e, out, "i32", count)
+    return out, count
 
 
 def _halves(product: Product, a: list, b: list):
@@ -119,10 +115,19 @@ def _halves(product: Product, a: list, b: list):
     return [(a, b[: len(b) // 2]), (a, b[len(b) // 2 :])]
 
 
+def _multiply_values(e: FunctionEmitter, item, product: Product, shape, *parts) -> list[Value]:
+    """The same of registers' values."""
+    element = _element(product)
+    uses = zip(parts, "abc")
+    given = [e.spill_in_order(part, element, f"fragment {use}") for part, use in uses]
+    out, count = _multiply(e, item, product, shape, given)
+    return e.unspill_in_order(out, element, count)
+
+
 def _in_warp(e: FunctionEmitter, item, product: Product, a, b, c) -> list[Value]:
     """The registers of d, by products of the shapes that the machine has."""
     if product.shape[0] == product.shape[1] == 8:
-        return _multiply(e, item, product, product.shape, (a, b, c))
+        return _multiply_values(e, item, product, product.shape, a, b, c)
     results = []
     for half, (rows, columns) in enumerate(_halves(product, a, b)):
         sums = c[half * len(c) // 2 : (half + 1) * len(c) // 2]
@@ -130,7 +135,7 @@ def _in_warp(e: FunctionEmitter, item, product: Product, a, b, c) -> list[Value]
         if product.a == "tf32":  # in two steps of 4
             steps = [(rows[:2], columns[:1], 4), (rows[2:], columns[1:], 4)]
         for left, right, k in steps:
-            sums = _multiply(e, item, product, (16, 8, k), (left, right, sums))
+            sums = _multiply_values(e, item, product, (16, 8, k), left, right, sums)
         results += sums
     return results
 
@@ -184,16 +189,14 @@ def _multiply_in_group(e: FunctionEmitter, item) -> None:
         numbers = (f"i32 {n}" for n in (kind, product.shape[1], _group_how(item, product, signs)))
         fragment = where_a = "ptr null"
         if isinstance(a, Vector):
-            fragment = e.spill_in_order(_read_all(e, a, product.a), "i32", "fragment a")
+            fragment = _spilled(e, a, product.a, "a")
         else:
             where_a = f"ptr {e.spill(e.read(a, 'b64'), 'where a is')}"
         where_b = f"ptr {e.spill(e.read(b, 'b64'), 'where b is')}"
-        out = e.spill_in_order(_read_all(e, sums, product.d), "i32", "fragment d")
+        out = _spilled(e, sums, product.d, "d")
         given = fragment, where_a, where_b, str(e.bits(e.read(adds, "pred"))), out
         e.call_checked("void", "wgmma", "ptr %w", f"i32 {site}", *numbers, *given)
-        results = _results(e, out, "i32", len(sums.elements))
-        for register, value in zip(sums.elements, results, strict=True):
-            e.write(register, value)
+        e.unspill_registers(sums.elements, out, "i32")
 
 
 def _group_how(item, product: Product, signs) -> int:
@@ -277,7 +280,7 @@ def _load_halves(e: FunctionEmitter, item, pieces: _Pieces) -> list[Value]:
         lines = [line + lane // step for (line, _), lane in lanes]
         within = [first + lane % step * 2 for (_, first), lane in lanes]
         pieces.access_lines("load", lines, within, data, each * len(corners))
-        values += _results(e, f"ptr {data}", "i32", len(corners))
+        values += e.unspill_in_order(f"ptr {data}", "i32", len(corners))
     turned = [e.lanewise("sg_transpose", v, element="i32") for v in values if not pieces.joined]
     return turned or values
 
@@ -330,8 +333,13 @@ def _ldmatrix(e, item):
         data = e.temporary("i128", 1, "data")
         rows = _rows(e, item, "load", item.operands[1], len(registers))
         e.call_checked("void", "load", *rows, f"ptr {data}")
-        for register, value in zip(registers, _results(e, f"ptr {data}", "i32", len(registers))):
-            e.write(register, _turned(e, item, value))
+        if "trans" not in item.modifiers:
+            e.unspill_registers(registers, f"ptr {data}", "i32")
+            return
+        for register, value in zip(
+            registers, e.unspill_in_order(f"ptr {data}", "i32", len(registers))
+        ):
+            e.write(register, e.lanewise("sg_transpose", value, element="i32"))
 
 
 @instruction("stmatrix")
