@@ -7,7 +7,7 @@ only and is repeated from its last block only; `blocks_in_order` arranges a func
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -336,13 +336,17 @@ def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset
     lanes run a block now and then, since one of them may hold what the loop waits for; but not a
     block that is for all of them to run together.
     """
-    during: list[set[int]] = [set() for _ in blocks]
+    during = [0] * len(blocks)  # sets of blocks, as bits
     spinning = spinning_loops(blocks)
+    freed = {
+        last: sum(1 << block for block in released(blocks, range(len(blocks)), first))
+        for last, first in spinning.items()
+    }
     changed = True
 
-    def wait(block: int, others: set[int]) -> None:
+    def wait(block: int, others: int) -> None:
         nonlocal changed
-        if not others <= during[block]:
+        if others & ~during[block]:
             during[block] |= others
             changed = True
 
@@ -351,16 +355,25 @@ def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset
         for index, block in enumerate(blocks):
             ways = [block.targets] if divergent[index] else [[target] for target in block.targets]
             for targets in ways:
-                candidates = sorted(during[index] | {t for t in targets if t != EXIT})
+                left = during[index] | sum(1 << t for t in {*targets} - {EXIT})
                 certain = len(targets) == 1 and targets[0] != EXIT and not block.loses_lanes
-                for position, target in enumerate(candidates):
-                    wait(target, set(candidates[position + 1 :]))
+                for target in _bits(left):
+                    left ^= 1 << target
+                    wait(target, left)
                     if certain and target == targets[0]:
                         break
             if index in spinning:
-                for other in released(blocks, during[index], spinning[index]):
-                    wait(other, (during[index] | {spinning[index]}) - {other})
-    return [frozenset(waiting) for waiting in during]
+                for other in _bits(during[index] & freed[index]):
+                    wait(other, (during[index] | 1 << spinning[index]) & ~(1 << other))
+    return [frozenset(_bits(waiting)) for waiting in during]
+
+
+def _bits(mask: int) -> Iterator[int]:
+    """The places of a number's bits, lowest first."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
 
 
 def protected_registers(live: list[set[str]], waiting: list[frozenset[int]]) -> list[set[str]]:
