@@ -322,11 +322,11 @@ def waits_for_nothing_else(blocks: list[Block]) -> dict[Instruction, tuple[int, 
 
 def released(blocks: list[Block], waiting: Iterable[int], first: int) -> list[int]:
     """The waiting blocks that a spinning loop, which starts at `first`, lets run."""
-    return sorted(
-        block
-        for block in waiting
-        if block != first and not any(gathers(item) for item in blocks[block].instructions)
-    )
+    return sorted(b for b in waiting if b != first and not _gathers(blocks[b]))
+
+
+def _gathers(block: Block) -> bool:
+    return any(gathers(item) for item in block.instructions)
 
 
 def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset[int]]:
@@ -338,10 +338,7 @@ def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset
     """
     during = [0] * len(blocks)  # sets of blocks, as bits
     spinning = spinning_loops(blocks)
-    freed = {
-        last: sum(1 << block for block in released(blocks, range(len(blocks)), first))
-        for last, first in spinning.items()
-    }
+    free = sum(1 << n for n, block in enumerate(blocks) if not _gathers(block)) if spinning else 0
     changed = True
 
     def wait(block: int, others: int) -> None:
@@ -363,8 +360,9 @@ def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset
                     if certain and target == targets[0]:
                         break
             if index in spinning:
-                for other in _bits(during[index] & freed[index]):
-                    wait(other, (during[index] | 1 << spinning[index]) & ~(1 << other))
+                first = 1 << spinning[index]
+                for other in _bits(during[index] & free & ~first):
+                    wait(other, (during[index] | first) & ~(1 << other))
     return [frozenset(_bits(waiting)) for waiting in during]
 
 

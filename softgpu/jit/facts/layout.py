@@ -125,7 +125,6 @@ class Layout:
     def __init__(self, module: Module, image: Image, kernel: str):
         self.module = module
         self.image = image
-        self.taken = image.taken
         self.calls: dict[str, set[str]] = {}
         self._shared: dict[str, int] = {}
         self._shared_sizes: dict[str, int] = {}
@@ -156,7 +155,7 @@ class Layout:
                     self._place_shared(named)
             if item.opcode == "call":
                 target = item.operands[1]
-                names = [target.name] if isinstance(target, Symbol) else self.taken
+                names = [target.name] if isinstance(target, Symbol) else self.image.taken
                 self.calls[name] |= {n for n in names if self.module.functions[n].is_defined}
 
     def _place_shared(self, variable) -> None:

@@ -57,7 +57,7 @@ def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]
     group = e.op("and", same, rest)
     returned, _, passed, *_ = item.operands
     sizes = [e.parameter_bytes(o.name) for o in (*returned.elements, *passed.elements)]
-    candidates = [n for n in e.layout.taken if _takes(e.text.module.functions[n], sizes)]
+    candidates = [n for n in e.layout.image.taken if _takes(e.text.module.functions[n], sizes)]
     labels = [e.label() for _ in candidates]
     cases = " ".join(
         f"i64 {e.layout.place(e.function.name, name)[1]}, label %{label}"
