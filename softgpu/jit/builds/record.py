@@ -73,6 +73,9 @@ class RecordedEmitter(SanitizedEmitter):
                 what = f"i32 {number}", self.active, f"i32 {bits // 8}", held
                 self.call_void("sg_record_value", "ptr %w", *what)
 
+    def moves_into(self, register, element) -> bool:
+        return super().moves_into(register, element) and register.name not in self._held
+
     def call_checked(self, result: str, name: str, *arguments: str) -> str:
         if name == "store":
             self._record_access(*arguments)

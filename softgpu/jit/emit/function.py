@@ -555,7 +555,7 @@ class FunctionEmitter(ValueEmitter):
     def spill_registers(self, operands: Sequence, ptx_type: str, use: str) -> str:
         """A pointer to the lanes of operands, one after the other, as an argument of a call."""
         element = element_of(ptx_type)
-        if not self.mode.has_routines:
+        if not self.mode.is_short:
             return self.spill_in_order([self.read(o, ptx_type) for o in operands], element, use)
         room = f"ptr {self.temporary(element, len(operands), use)}"
         numbered = enumerate(operands)
@@ -565,8 +565,7 @@ class FunctionEmitter(ValueEmitter):
 
     def unspill_registers(self, registers: Sequence[Register], room: str, element: str) -> None:
         """Put what lies one after the other into registers, for the active lanes."""
-        slots = [self._slot(r)[0] for r in registers if r is not None and self._lies_as(r, element)]
-        if not self.mode.has_routines or len(slots) < len(registers) or self._makes_nans():
+        if not all(self.moves_into(register, element) for register in registers):
             values = self.unspill_in_order(room, element, len(registers))
             for register, value in zip(registers, values, strict=True):
                 self.write(register, value)
@@ -575,12 +574,15 @@ class FunctionEmitter(ValueEmitter):
             register.name in self.found.protected[self.index] for register in registers
         )
         lanes = self.active if masked else "i32 -1"
+        slots = [self._slot(register)[0] for register in registers]
         self._move("sg_scatter", room, f"i32 {BITS[element] // 8}", slots, str(lanes))
         for slot in slots:
             self._known.pop(slot, None)
 
-    def _makes_nans(self) -> bool:
-        return bool(self.found.nans.results.get(self.item))
+    def moves_into(self, register: Register | None, element: str) -> bool:
+        """Whether what is written to a register may be moved into its memory."""
+        as_it_is = self.item not in self.found.nans.results
+        return self.mode.is_short and as_it_is and self._lies_as(register, element)
 
     def _lies_as(self, operand, element: str) -> bool:
         """Whether a register lies in memory as 32 elements of such a size."""
@@ -694,7 +696,7 @@ class FunctionEmitter(ValueEmitter):
         """What `body(*inputs)` gives. Short code leaves it to a routine that all users share.
 
         The name says what the routine does; it knows the warp, the active lanes and its inputs."""
-        if not self.mode.has_routines:
+        if not self.mode.is_short:
             return body(*inputs)
         name = "_".join([name, *(value.type for value in inputs)])
         if name not in self.text.routines:

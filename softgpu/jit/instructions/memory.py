@@ -143,6 +143,22 @@ class Access:
         return self.e.mode.by_driver or (self.element == "i128" and not self.address.uniform)
 
     @property
+    def moves_rows(self) -> bool:
+        """Whether registers are moved to where the driver has a vector's lanes, or from there."""
+        return self.with_driver and self.count > 1 and not self.address.uniform
+
+    def move_row(self, helper: str) -> str:
+        """Leave the access to the driver; where the lanes are, as an argument of a call."""
+
+        def moved(e, access, room: Value) -> list[Value]:
+            access.slow(helper, room.text)
+            return []
+
+        room = self.e.temporary(self.element, self.count, "data")
+        self.run(f"{helper}.row", moved, Value(room, "ptr", True))
+        return f"ptr {room}"
+
+    @property
     def group(self) -> int:
         """How many lanes are stored together, as in driver/run/access.c: of each group, the lowest
         lane's value stays."""
@@ -298,6 +314,11 @@ def _load(e, item):
         access.observe()
         uniform = access.address.uniform
         values = e.load_at_once(access)
+        if values is None and access.moves_rows:
+            registers = _destinations(item.operands[0])
+            if all(e.moves_into(register, access.element) for register in registers):
+                e.unspill_registers(registers, access.move_row("load"), access.element)
+                return
         if values is None:
             load = _load_one_place if uniform else _load_lanes
             values = access.run("load", _load_with_driver if access.with_driver else load)
@@ -449,15 +470,19 @@ def _store(e, item):
     space = space_of(item)
     target, source = item.operands[:2]
     kind = item.modifiers[-1]
-    values = [_stored(e, o, kind) for o in _destinations(source)]
     if space == "param":
-        _store_param(e, item, target, values)
+        _store_param(e, item, target, [_stored(e, o, kind) for o in _destinations(source)])
         return
     with e.when_active():
         access = Access(e, item, "store", target)
         access.observe()
         if "release" in item.modifiers:  # after stores that pass the caches by, too
             e.line("fence seq_cst")
+        if access.moves_rows:
+            e.spill_registers(_destinations(source), kind, "data")
+            access.move_row("store")
+            return
+        values = [_stored(e, o, kind) for o in _destinations(source)]
         if not e.store_at_once(access, values):
             store = _store_with_driver if access.with_driver else _store_values
             access.run("store", store, *values)
