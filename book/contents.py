@@ -18,6 +18,7 @@ GROUPS = {  # a page is in the first that names it
         "docs/take_it_with_you",
         "docs/for_maintainers",
         "docs/elsewhere",
+        "docs/host",
         "docs/streams",
         "docs/debugging",
         "docs/ncu",

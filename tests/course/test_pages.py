@@ -51,6 +51,20 @@ def test_the_program_runs(name):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "guard, found", [("if (i < n)", ""), ("", "out of bounds: twice.cu:17: thread (232,0,0)")]
+)
+def test_the_program_of_the_host_runs(guard, found, tmp_path):
+    page = (ROOT / "docs/host.md").read_text()
+    (program,) = re.findall(r"^<!-- program: twice.cu -->\n```cuda\n(.*?)^```", page, re.M | re.S)
+    (tmp_path / "twice.cu").write_text(program.replace("if (i < n)", guard))
+    command = [sys.executable, "-m", "softgpu", "sanitize", "twice.cu"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == "right, in less than a second\n", done
+    assert found in done.stderr if found else not done.stderr
+
+
 @pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
 def test_ncu_and_xray_stand_side_by_side():
     (case,) = (c for c in CASES if c.name == "reduce/shared_strided.cu 4 of 256")
