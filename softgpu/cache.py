@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,6 +31,7 @@ _LOOK_EVERY = 16
 """The folder's size is looked at when this part of what it may take has been written since."""
 
 _unseen_bytes: int | None = None  # written by this process since it last looked; None: it has not
+_looking = threading.Lock()
 _pycuda: Path | None = None
 _own: list[tempfile.TemporaryDirectory] = []  # removed when the process ends
 _told = False
@@ -62,11 +64,12 @@ def write(name: str, content: bytes) -> None:
         _tell(error)
         return
     most = settings.cache_bytes()
-    if _unseen_bytes is None or _unseen_bytes + len(content) > most // _LOOK_EVERY:
-        _shrink(folder, most)
-        _unseen_bytes = 0
-    else:
-        _unseen_bytes += len(content)
+    with _looking:  # what others write meanwhile counts afterwards
+        if _unseen_bytes is None or _unseen_bytes + len(content) > most // _LOOK_EVERY:
+            _shrink(folder, most)
+            _unseen_bytes = 0
+        else:
+            _unseen_bytes += len(content)
 
 
 def made_once(name: str, make: Callable[[Path], None]) -> Path:
@@ -143,6 +146,15 @@ def _shrink(folder: Path, most: int) -> None:
         with suppress(OSError):
             path.unlink()
             total -= size
+
+
+def _begin_anew() -> None:
+    """In a forked process, nobody is about to let go of what another thread held."""
+    global _looking
+    _looking = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_begin_anew)
 
 
 def _tell(error: OSError) -> None:

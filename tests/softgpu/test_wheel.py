@@ -15,6 +15,8 @@ import pytest
 
 from tests import ROOT
 
+pytestmark = pytest.mark.slow
+
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 PTX = runpy.run_path(str(ROOT / "docs/example/test_driver.py"))["PTX"]
 ALONE = ["--quiet", "--no-index", "--no-deps"]
