@@ -6,14 +6,15 @@ another process has removed is made again.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from . import settings
@@ -76,10 +77,12 @@ def made_once(name: str, make: Callable[[Path], None]) -> Path:
     """Where a library is kept under a name; make(path) makes it the first time, elsewhere. Where
     nothing can be kept, it lasts as long as this process."""
     kept = settings.cache_folder() / name
-    try:
+    with suppress(OSError):
         read(name)
         return kept
-    except OSError:
+    with _alone(kept):
+        if kept.is_file():
+            return kept
         folder = tempfile.TemporaryDirectory(prefix="softgpu-")
         made = Path(folder.name, name)
         make(made)
@@ -89,6 +92,19 @@ def made_once(name: str, make: Callable[[Path], None]) -> Path:
         return kept
     _own.append(folder)
     return made
+
+
+@contextmanager
+def _alone(kept: Path) -> Iterator[None]:
+    """Let nobody else make it meanwhile, where files can be locked."""
+    lock = kept.with_name(f"{_UNFINISHED}{kept.name}")
+    with ExitStack() as stack:
+        with suppress(OSError):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            fcntl.flock(stack.enter_context(lock.open("w")), fcntl.LOCK_EX)
+        yield
+    with suppress(OSError):
+        lock.unlink()
 
 
 def serve_pycuda() -> None:

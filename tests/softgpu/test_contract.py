@@ -129,7 +129,7 @@ def declared():
         image = Image(module)
         for kernel in module.kernels:
             for build_name in contract.names("Build", "BUILD_"):
-                for quick in (False, True):
+                for quick in {False, build_name == "plain"}:
                     layout = Layout(module, image, kernel.name)
                     emitted = ModuleText(layout, BUILDS[build_name], quick)
                     emitted.emit(kernel.name)

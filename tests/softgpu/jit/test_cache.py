@@ -132,6 +132,32 @@ def test_a_library_lasts_as_long_as_the_process_where_nothing_can_be_kept(
     assert kept == tmp_path / "free/name.so" and kept.read_bytes() == b"made"
 
 
+MAKE = """
+import sys, time
+from pathlib import Path
+from softgpu import cache
+
+def make(path):
+    time.sleep(0.5)
+    path.write_bytes(b"made")
+    print("made")
+
+assert cache.made_once("a name.so", make).read_bytes() == b"made"
+"""
+
+
+def test_a_library_is_made_by_one_of_the_processes_that_want_it(folder):
+    environment = os.environ | {"PYTHONPATH": ROOT}
+    command = [sys.executable, "-c", MAKE]
+    runs = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    said = "".join(run.communicate()[0] for run in runs)
+    assert not any(run.returncode for run in runs) and said == "made\n"
+    assert [path.name for path in folder.iterdir()] == ["a name.so"]
+
+
 def test_a_cache_that_cannot_be_made_costs_no_import_and_no_launch(tmp_path):
     taken = tmp_path / "a file"
     taken.write_text("in the folder's place")
