@@ -84,7 +84,7 @@ def _mma(e, item):
         given = [_spilled(e, *use) for use in uses]
         _observe(e, item, product)
         if product.is_quads:
-            out, _ = _multiply_quads(e, item, product, given)
+            out = _multiply_quads(e, item, product, given)
         elif product.sparse:
             metadata = f"ptr {e.spill(e.read(item.operands[4], 'b32'), 'metadata')}"
             out, _ = _multiply(e, item, product, product.shape, given, metadata)
@@ -93,12 +93,11 @@ def _mma(e, item):
         e.unspill_registers(_elements(item.operands[0]), out, _element(product))
 
 
-def _multiply_quads(e: FunctionEmitter, item, product: Product, given):
+def _multiply_quads(e: FunctionEmitter, item, product: Product, given) -> str:
     layouts = (product.layouts[0] == "col") | (product.layouts[1] == "row") << 1
-    count = product.registers()["d"]
-    out = f"ptr {e.temporary('i32', count, 'fragment d')}"
+    out = f"ptr {e.temporary('i32', product.registers()['d'], 'fragment d')}"
     e.call_void("sg_mma_quads", f"i32 {layouts}", f"i32 {_how(item, product)}", *given, out)
-    return out, count
+    return out
 
 
 def _halves(product: Product, a: list, b: list):
@@ -336,10 +335,9 @@ def _ldmatrix(e, item):
         if "trans" not in item.modifiers:
             e.unspill_registers(registers, f"ptr {data}", "i32")
             return
-        for register, value in zip(
-            registers, e.unspill_in_order(f"ptr {data}", "i32", len(registers))
-        ):
-            e.write(register, e.lanewise("sg_transpose", value, element="i32"))
+        values = e.unspill_in_order(f"ptr {data}", "i32", len(registers))
+        for register, value in zip(registers, values, strict=True):
+            e.write(register, _turned(e, item, value))
 
 
 @instruction("stmatrix")
