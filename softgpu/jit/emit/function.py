@@ -286,7 +286,7 @@ class FunctionEmitter(ValueEmitter):
             self.start(other)
         self._run(chosen)
 
-    def _first_waiting(self, candidates: list[int], line: int = 0) -> str:
+    def _first_waiting(self, candidates: list[int], line: int) -> str:
         """The first of some blocks at which lanes wait, or -1; line: of a loop that may repeat."""
         blocks = f"[{', '.join(f'i32 {block}' for block in candidates)}]"
         number = self.tables.setdefault(blocks, len(self.tables))
@@ -348,7 +348,8 @@ class FunctionEmitter(ValueEmitter):
 
     def _be_patient(self, index: int, first: int) -> None:
         """A spinning loop: let other warps run and, every so often, lanes that wait elsewhere."""
-        self.call_void("sg_yield", "ptr %w", f"i32 {self._line_of_loop(first, index)}")
+        line = self._line_of_loop(first, index)
+        self.call_void("sg_yield", "ptr %w", f"i32 {line}")
         others = released(self.blocks, self.found.waiting[index], first)
         if not others:
             return
@@ -359,7 +360,7 @@ class FunctionEmitter(ValueEmitter):
         self.line(f"br i1 {self.assign(f'icmp eq i32 {low}, 0')}, label %{label}, label %{again}")
         self.start(label)
         if self.tables:
-            chosen = self._first_waiting(others)
+            chosen = self._first_waiting(others, line)
             found = self.label()
             none = self.assign(f"icmp slt i32 {chosen}, 0")
             self.line(f"br i1 {none}, label %{again}, label %{found}")
