@@ -276,11 +276,15 @@ class Engine:
         name = ffi.string(self.runtime.sg_asked_about(handle)).decode()
         return handle[0], name
 
-    @contextmanager
     def variables_kept(self, function):
         """What launches in this block leave in the variables of a function's module is undone."""
+        return self.module_kept(self._asked_about(function)[0])
+
+    @contextmanager
+    def module_kept(self, handle):
+        """What launches in this block leave in a module's variables is undone."""
         size = ffi.new("size_t *")
-        base = self.runtime.sg_module_variables(self._asked_about(function)[0], size)
+        base = self.runtime.sg_module_variables(handle, size)
         before = ffi.buffer(base, size[0])[:] if size[0] else b""
         try:
             yield

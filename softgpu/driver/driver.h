@@ -784,6 +784,8 @@ void fault_place(const Kernel *kernel, uint32_t site, char *text, size_t room);
 /* One after the other, of elements that a copy brings; the memory has been checked (atomic.c). */
 void atomic_reduce(const Warp *warp, uint32_t op, uint32_t type, uint64_t address, const void *data,
                    uint32_t bytes);
+/* The bytes that a lane's access is for, as bits; 0: all of its site's. */
+uint32_t access_used(const Warp *warp, const struct Site *site, uint32_t lane);
 /* Faults unless every active lane may do what the site does at its address. */
 void access_check(Warp *warp, uint32_t site, const uint64_t *addr, uint32_t mask);
 /* Moves the active lanes' values without any check. */

@@ -82,10 +82,11 @@ typedef struct Warp {
     uint32_t waiting_id;   /* which barrier */
     uint32_t waiting_site;
     uint32_t barrier_result;
-    uint64_t waiting_word;  /* the mbarrier that it waits for, if waiting_id says so */
-    uint64_t arrivals;      /* at barriers, by sg_arrive */
-    uint32_t in_cluster;    /* lanes that have arrived at its barrier, and not waited there yet */
-    uint64_t cluster_phase; /* what its phase was then */
+    uint64_t waiting_word;   /* the mbarrier that it waits for, if waiting_id says so */
+    uint64_t arrivals;       /* at barriers, by sg_arrive */
+    uint32_t in_cluster;     /* lanes that have arrived at its barrier, and not waited there yet */
+    uint64_t cluster_phase;  /* what its phase was then */
+    const uint32_t *lengths; /* bytes that each lane loads, see sg_shorten, or NULL */
 } __attribute__((aligned(64))) Warp;
 
 enum Space {
@@ -241,8 +242,10 @@ void sg_surface(Warp *, uint32_t site, uint32_t mask, uint32_t how, uint32_t byt
 void sg_gather(void *row, uint32_t bytes, uint32_t count, ...);
 void sg_scatter(const void *row, uint32_t bytes, uint32_t mask, uint32_t count, ...);
 
-/* Each lane's first so many of `bytes` stay; the others become zero. */
-void sg_cut(uint32_t bytes, const uint32_t *lengths, void *lanes);
+/* Loads until sg_cut are of each lane's first so many bytes; then those stay of `bytes`, and the
+   others become zero. */
+void sg_shorten(Warp *, const uint32_t *lengths);
+void sg_cut(Warp *, uint32_t bytes, void *lanes);
 
 /* The first of some blocks of a kernel's function at which lanes wait, or -1; line: of a loop that
    may repeat, or 0. */

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from functools import cache, partial
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -76,7 +78,7 @@ def target_of(kernel, debug=False):
         )
     if debug:
         kernel = kernel.without_optimisation()
-    return OwnTarget(engine, kernel) if engine else BesideTarget(kernel)
+    return OwnTarget(engine, kernel) if engine else _beside_target(kernel)
 
 
 def text_and_name(kernel):
@@ -291,13 +293,14 @@ class OwnTarget(Target):
 
 @cache
 def _beside():
-    """An engine of its own, with its context, that no other symbol binds to."""
+    """An engine of its own, which no other symbol binds to, with its context and its targets, by
+    the real GPU's kernels."""
     engine = Engine(os.RTLD_LOCAL | os.RTLD_DEEPBIND)
     library, context = engine.library, c_void_p()
     failed = library.cuInit(0) or library.cuDevicePrimaryCtxRetain(byref(context), 0)
     if failed:
         raise RuntimeError(f"the software GPU does not start beside the real one: error {failed}")
-    return engine, context
+    return engine, context, WeakKeyDictionary[Any, BesideTarget]()
 
 
 def _packed(arguments):
@@ -334,11 +337,19 @@ def _real_variables(kernel):
     the compiler's."""
     from pycuda.driver import LogicError
 
-    target = BesideTarget(kernel)
-    program = target.engine.modules[ffi.cast("void *", target.module.value)].program
+    target = _beside_target(kernel)
+    program = target.engine.modules[target.handle].program
     for name in [v.name for v in program.variables.values() if v.space == "global"]:
         with suppress(LogicError):
             yield kernel.module.get_global(name)
+
+
+def _beside_target(kernel):
+    """The BesideTarget of a kernel, which is compiled again once."""
+    *_, targets = _beside()
+    if kernel not in targets:
+        targets[kernel] = BesideTarget(kernel)
+    return targets[kernel]
 
 
 class BesideTarget(Target):
@@ -347,9 +358,10 @@ class BesideTarget(Target):
     def __init__(self, kernel):
         from pycuda.compiler import compile
 
-        engine, self.context = _beside()
+        engine, self.context, _ = _beside()
         super().__init__(engine)
-        self.kernel, self.entry, arguments = kernel, kernel.name, kernel.arguments
+        self.parameters, self.entry = kernel.parameters, kernel.name
+        arguments = kernel.arguments
         # PyCUDA's cache does not see blank lines and comments, which line numbers depend on
         whole = hashlib.sha256(arguments["source"].encode()).hexdigest()
         options = [*arguments.get("options", ()), "-lineinfo", f"-DXRAY_SOURCE={whole}"]
@@ -365,11 +377,12 @@ class BesideTarget(Target):
             warnings.simplefilter("ignore")  # the compiler has said it when it made the kernel
             text = self.ptx = compile(**compiled).decode()
         text += "".join(f"//@ {line}\n" for line in arguments["source"].splitlines())
-        self.module, self.function = c_void_p(), c_void_p()
+        module, self.function = c_void_p(), c_void_p()
         with self:
-            self.check(self.library.cuModuleLoadData(byref(self.module), text.encode() + b"\0"))
+            self.check(self.library.cuModuleLoadData(byref(module), text.encode() + b"\0"))
             found = self.library.cuModuleGetFunction
-            self.check(found(byref(self.function), self.module, kernel.name.encode()))
+            self.check(found(byref(self.function), module, kernel.name.encode()))
+        self.handle = ffi.cast("void *", module.value)
 
     def __enter__(self):
         self.library.cuCtxPushCurrent_v2(self.context)
@@ -381,7 +394,7 @@ class BesideTarget(Target):
     def launch(self, args, grid, block, shared, ready=None, after=None):
         from pycuda.driver import ArgumentHandler
 
-        parameters.check(args, self.kernel.parameters, self.kernel.name)
+        parameters.check(args, self.parameters, self.entry)
         with self:
             copies: dict[int, int] = {}  # by the address on the real GPU
             passed = []
@@ -403,7 +416,8 @@ class BesideTarget(Target):
 
                 if ready:
                     ready(address)
-                self._launch(_packed(passed), grid, block, shared)
+                with self.engine.module_kept(self.handle):
+                    self._launch(_packed(passed), grid, block, shared)
                 if after:
                     after(_Reader(address))
             finally:

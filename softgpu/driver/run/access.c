@@ -14,11 +14,18 @@ static const char *verb(const struct Site *s)
     }
 }
 
-/* Of the bytes of a lane's access, those from the first to the last that it is for. */
-static Range used_bytes(const struct Site *s)
+uint32_t access_used(const Warp *w, const struct Site *s, uint32_t lane)
 {
-    if (!s->used) return (Range){0, s->bytes};
-    return (Range){__builtin_ctz(s->used), 32 - __builtin_clz(s->used)};
+    if (!w->lengths || w->lengths[lane] >= s->bytes) return s->used;
+    return (1u << w->lengths[lane]) - 1;
+}
+
+/* Of the bytes of a lane's access, those from the first to the last that it is for. */
+static Range used_bytes(const Warp *w, const struct Site *s, uint32_t lane)
+{
+    uint32_t used = access_used(w, s, lane);
+    if (!used) return (Range){0, s->bytes};
+    return (Range){__builtin_ctz(used), 32 - __builtin_clz(used)};
 }
 
 /* Tells what is wrong with a lane's address. */
@@ -29,7 +36,7 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
     const Kernel *kernel = w->worker->job->kernel;
     const struct Site *s = &kernel->sites[site];
     const CUresult illegal = CUDA_ERROR_ILLEGAL_ADDRESS;
-    const Range used = used_bytes(s);
+    const Range used = used_bytes(w, s, lane);
     uint32_t bytes = used.end - used.begin;
     uint64_t in_shared = address - (uint64_t)w->shared;
     uint64_t in_local = address - (uint64_t)w->worker->local;
@@ -182,8 +189,7 @@ VECTORISED static bool all_inside(Range range, const uint64_t *addr, uint32_t by
 void access_check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
 {
     const struct Site *s = &w->worker->job->kernel->sites[site];
-    const Range used = used_bytes(s);
-    uint32_t bytes = used.end - used.begin, found = 0;
+    uint32_t found = 0;
     uint64_t shared = (uint64_t)w->shared;
     Range last = s->space == SPACE_SHARED || s->space == SPACE_CLUSTER
                      ? (Range){shared, shared + w->shared_bytes}
@@ -192,7 +198,9 @@ void access_check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
     if (mask == UINT32_MAX && all_inside(last, addr, s->bytes)) return;
     FOR_LANES(lane, mask)
     {
+        const Range used = used_bytes(w, s, lane);
         uint64_t address = addr[lane] + used.begin;
+        uint32_t bytes = used.end - used.begin;
         if (addr[lane] & (s->bytes - 1)) bad_access(w, site, lane, addr[lane]);
         if (inside(last, address, bytes)) continue;
         if (!reachable(w, lane, address, s->space, s->kind != SITE_LOAD, &last, &lasting) ||

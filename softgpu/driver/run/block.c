@@ -91,6 +91,7 @@ bool block_prepare(Worker *worker, Job *job)
         w->grid_id = job->grid_id;
         w->workspace = job->workspace;
         w->worker = worker;
+        w->lengths = NULL;
     }
     return true;
 }

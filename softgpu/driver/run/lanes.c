@@ -36,12 +36,15 @@ void sg_scatter(const void *row, uint32_t bytes, uint32_t mask, uint32_t count, 
     va_end(registers);
 }
 
-void sg_cut(uint32_t bytes, const uint32_t *lengths, void *lanes)
+void sg_shorten(Warp *w, const uint32_t *lengths) { w->lengths = lengths; }
+
+void sg_cut(Warp *w, uint32_t bytes, void *lanes)
 {
     for (uint32_t lane = 0; lane < LANES; lane++) {
-        uint32_t length = lengths[lane] < bytes ? lengths[lane] : bytes;
+        uint32_t length = w->lengths[lane] < bytes ? w->lengths[lane] : bytes;
         memset((char *)lanes + lane * bytes + length, 0, bytes - length);
     }
+    w->lengths = NULL;
 }
 
 /* ---- division: by zero, quotient and remainder have all bits set, as on the hardware ---- */

@@ -267,21 +267,36 @@ static uint32_t part_of(uint32_t bytes)
     return size;
 }
 
+/* Looks at some of the bytes that each lane loads; returns the lanes whose address is good. */
+static uint32_t inspect_bytes(Access *a, const uint64_t *addr, uint32_t mask, uint32_t used)
+{
+    uint64_t part[LANES];
+    FOR_LANES(lane, mask)
+    if (addr[lane] & (a->site->bytes - 1) &&
+        !report_place(a, MISALIGNED, lane, addr[lane], NO_NOTE))
+        mask &= ~(1u << lane);
+    for (uint32_t left = used; left && mask; left &= ~(((1ull << a->bytes) - 1) << a->from)) {
+        a->from = __builtin_ctz(left);
+        a->bytes = part_of(left);
+        FOR_LANES(lane, mask) part[lane] = addr[lane] + a->from;
+        mask = inspect(a, part, mask, NULL);
+    }
+    a->from = 0;
+    a->bytes = a->site->bytes;
+    return mask;
+}
+
 /* Looks at the bytes that a load is for; returns the lanes whose address is good. */
 static uint32_t inspect_used(Access *a, const uint64_t *addr, uint32_t mask)
 {
-    uint64_t part[LANES];
-    uint32_t good = mask;
-    if (!a->site->used) return inspect(a, addr, mask, NULL);
-    FOR_LANES(lane, mask)
-    if (addr[lane] & (a->bytes - 1) && !report_place(a, MISALIGNED, lane, addr[lane], NO_NOTE))
-        good &= ~(1u << lane);
-    for (uint32_t left = a->site->used; left && good;
-         left &= ~(((1ull << a->bytes) - 1) << a->from)) {
-        a->from = __builtin_ctz(left);
-        a->bytes = part_of(left);
-        FOR_LANES(lane, good) part[lane] = addr[lane] + a->from;
-        good = inspect(a, part, good, NULL);
+    uint32_t good = 0;
+    if (!a->site->used && !a->w->lengths) return inspect(a, addr, mask, NULL);
+    while (mask) {
+        uint32_t used = access_used(a->w, a->site, __builtin_ctz(mask)), same = 0;
+        FOR_LANES(lane, mask)
+        if (access_used(a->w, a->site, lane) == used) same |= 1u << lane;
+        good |= used ? inspect_bytes(a, addr, same, used) : inspect(a, addr, same, NULL);
+        mask &= ~same;
     }
     a->row = false;
     return good;

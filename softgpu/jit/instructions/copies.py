@@ -57,6 +57,7 @@ def _copy(e, item):
             length = e.read(rest[0], "u32")
             some = e.bits(e.compare("icmp ne", length, 0))
             wanted = e.op("and", wanted, some)
+            e.call_void("sg_shorten", "ptr %w", f"ptr {e.spill(length, 'lengths')}")
         e.call_checked(
             "void",
             "load",
@@ -67,8 +68,7 @@ def _copy(e, item):
             f"ptr {data}",
         )
         if rest:
-            lengths = f"ptr {e.spill(length, 'lengths')}"
-            e.call_void("sg_cut", f"i32 {count}", lengths, f"ptr {data}")
+            e.call_void("sg_cut", "ptr %w", f"i32 {count}", f"ptr {data}")
         e.observe(written, to)
         e.call_checked(
             "void",

@@ -1,4 +1,5 @@
-"""Loads that nvcc makes wider than it needs, and says which bytes: `.pragma "used_bytes_mask"`."""
+"""Loads that nvcc makes wider than it needs, and says which bytes: `.pragma "used_bytes_mask"`; and
+asynchronous copies of fewer bytes than they write."""
 
 import numpy as np
 import pytest
@@ -27,6 +28,22 @@ __global__ void shared_sum(float *out, const float *p)
     __syncthreads();
     float2 w = *(const float2 *)(f + 4);
     out[threadIdx.x] = w.x + w.y + f[6];
+}
+"""
+
+TAIL = """
+#include <cuda_pipeline.h>
+
+// s becomes x[0..count), and zeros; each thread copies 16 bytes or what is left. `over`: too much
+extern "C" __global__ void tail(float *out, const float *x, int count, int over)
+{
+    __shared__ __align__(16) float s[512];
+    int first = 4 * threadIdx.x, bytes = max(min(4 * (count - first), 16), 0);
+    int zeros = bytes && bytes < 16 ? max(16 - bytes - over, 0) : 16 - bytes;
+    __pipeline_memcpy_async(s + first, x + first, 16, zeros);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    for (int i = first; i < first + 4; i++) out[i] = s[i];
 }
 """
 
@@ -139,3 +156,45 @@ def test_only_used_bytes_race(mask, written, found):
     memory, out = ones(16), cuda.mem_alloc(8)
     findings = xray.sanitize(loads(mask, written), out, memory, block=2, grid=1)
     assert [finding.kind for finding in findings] == ["missing __syncwarp"] * found
+
+
+@pytest.mark.parametrize("count", [77, 78, 79, 80, 1, 128])
+def test_a_copy_of_fewer_bytes_than_it_writes_reads_no_others(count):
+    kernel, x, out = (
+        SourceModule(TAIL, no_extern_c=True).get_function("tail"),
+        ones(count),
+        cuda.mem_alloc(512),
+    )
+    arguments, shape = (out, x, np.int32(count), np.int32(0)), {"block": (32, 1, 1), "grid": (1, 1)}
+    kernel(*arguments, **shape)
+    result = np.empty(128, np.float32)
+    cuda.memcpy_dtoh(result, out)
+    assert (result == (np.arange(128) < count)).all()
+    assert not xray.sanitize(kernel, *arguments, **shape)
+
+
+@pytest.mark.parametrize(("over", "read"), [(1, 5), (9, 13), (12, 16)])
+def test_one_that_reads_too_many_is_told(over, read):
+    kernel, x, out = (
+        SourceModule(TAIL, no_extern_c=True).get_function("tail"),
+        ones(77),
+        cuda.mem_alloc(512),
+    )
+    arguments, shape = (out, x, np.int32(77), np.int32(over)), {"block": (32, 1, 1), "grid": (1, 1)}
+    (finding,) = xray.sanitize(kernel, *arguments, **shape)
+    assert (finding.kind, finding.count) == ("out of bounds", 1)
+    with pytest.raises(cuda.LogicError, match=f"thread .19,0,0.*reads {read} bytes at"):
+        kernel(*arguments, **shape)
+        cuda.Context.synchronize()
+
+
+@pytest.mark.parametrize("unwritten", [76, 77])
+def test_only_bytes_that_are_copied_must_have_been_written(unwritten):
+    kernel, x, out = (
+        SourceModule(TAIL, no_extern_c=True).get_function("tail"),
+        ones(unwritten, 16),
+        cuda.mem_alloc(512),
+    )
+    arguments = out, x, np.int32(77), np.int32(0)
+    report = xray.sanitize(kernel, *arguments, block=32, grid=1)
+    assert [f.kind for f in report] == ["uninitialised read"] * (77 - unwritten)
