@@ -66,7 +66,7 @@ def attend(exact, lying, kind, **options):
     return got
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("causal", CAUSAL)
 def test_attention(kind, causal):
@@ -85,7 +85,7 @@ def by_groups(monkeypatch):
     heads.prepared.clear()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 @pytest.mark.parametrize("causal", CAUSAL)
 @pytest.mark.usefixtures("by_groups")
@@ -119,6 +119,7 @@ def test_warpgroups_take_strides_and_pass_on_nan():
         attend(spoilt, spoilt, "float16")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scale", [0.3, -0.5, 0.0])
 def test_scales(kind, scale):
@@ -126,6 +127,7 @@ def test_scales(kind, scale):
     attend(exact, lying, kind, scale=scale)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_masks_are_broadcast(kind):
     lying, exact = operands((2, 4), 2, 20, 70, 64, 64, kind)
@@ -134,6 +136,7 @@ def test_masks_are_broadcast(kind):
     attend(exact, lying, kind, mask=numbers(4, 1, 70) > -0.5, causal="lower_right")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_row_that_sees_nothing_is_0(kind):
     lying, exact = operands((2,), 1, 40, 20, 64, 64, kind)
@@ -147,7 +150,7 @@ def test_a_row_that_sees_nothing_is_0(kind):
     assert not ops.attention(on_gpu(q), nothing, nothing, dtype=dtype).get().any()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("count, shared, queries", [(8, 2, 1), (6, 1, 2), (4, 4, 16)])
 def test_splits_of_the_keys(kind, count, shared, queries):
@@ -223,6 +226,7 @@ def test_steps(step, causal):
         check(got, (q, k, v), "float32", 0.3, bias)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["running", "tensor"])
 def test_what_is_written_and_read(name):
     """Keys and values are read once for a tile of queries; no score is written. All lies between
@@ -249,6 +253,7 @@ def test_what_is_written_and_read(name):
 by_software = pytest.mark.skipif(not autoinit.is_software, reason="needs the software GPU's maps")
 
 
+@pytest.mark.sampled(2)
 @by_software
 @pytest.mark.parametrize("causal", [0, 1])
 def test_warpgroups_wait_for_each_other(causal):
@@ -276,7 +281,7 @@ def test_matrices_lie_in_different_banks():
     assert total["hmma"] == 2 * 64**3 // (16 * 8 * 16)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("causal", CAUSAL)
 def test_gradients(kind, causal):
@@ -306,7 +311,7 @@ def test_gradients(kind, causal):
 
 
 @by_software
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("of_keys", [0, 1])
 @pytest.mark.parametrize("causal", [0, 1])
 def test_gradients_by_warpgroups_wait_for_each_other(of_keys, causal):

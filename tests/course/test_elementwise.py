@@ -139,6 +139,7 @@ def run_operator(name, a, b, out_dtype, held=NO_NUMBERS):
     return out.get()
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("name", [*ARITHMETIC, "prelu", *COMPARISONS, *LOGICAL])
 def test_operators(name, dtype):
@@ -231,6 +232,7 @@ def test_schemes(name):
         checks.assert_equal(step(name, a, b, Op="Subtract"), a - b, name)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SCHEMES)
 def test_schemes_of_other_types(name):
     """Relational and logical operators, halves, and int8 with scales, by every scheme."""
@@ -370,6 +372,7 @@ def test_any_broadcast(dtype):
             check("less", a, b)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("i, name", enumerate([*ARITHMETIC, "prelu", *LOGICAL, *COMPARISONS]))
 def test_every_operation(i, name):
     dtype = TYPES[i % 6]
@@ -401,6 +404,7 @@ def test_arrays_that_start_anywhere(offset):
         checks.assert_equal(out.get(), a + b)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype, value", [("float32", 2.5), ("float16", -3), ("int8", 7),
                                           ("int64", -(2**40)), ("bool", True), ("float64", True),
                                           ("float32", np.float32(0.1))])  # fmt: skip
@@ -462,6 +466,7 @@ def test_any_views(pair):
     checks.assert_equal(ops.subtract(x, y).get(), a - b)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("wide", [False, True])
 def test_many_rows_and_places_beyond_32_bits(wide, monkeypatch):
     """What only large arrays come to: several packs a thread, and long indices."""

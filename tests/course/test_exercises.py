@@ -113,7 +113,7 @@ def kernel_of(request):
     return lambda name, what: compiled(name, *([what] if alone else []))[what]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(13)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_solution_passes_with_the_best_counters(name, kernel_of):
@@ -125,7 +125,7 @@ def test_the_solution_passes_with_the_best_counters(name, kernel_of):
     assert exercise.counts == counts, "run `make exercises`"
 
 
-@pytest.mark.sampled(17)
+@pytest.mark.sampled(53)
 @pytest.mark.slow
 @pytest.mark.parametrize("name, what", [(name, what) for name in NAMES for what in wrong(name)])
 def test_a_wrong_kernel_is_refused_for_its_reason(name, what, kernel_of, monkeypatch):
@@ -454,6 +454,7 @@ def test_what_the_compiler_says_is_part_of_the_verdict(judged, tmp_path, monkeyp
     assert "expression has no effect" in verdict._repr_html_() and not recwarn
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text, says, advice",
     [
@@ -668,6 +669,7 @@ def test_a_verdict_is_coloured(judged):
     assert badges.html("not yet", "bad") in judged(changed("2 *", "3 *"))._repr_html_()
 
 
+@pytest.mark.sampled(2)
 @software
 @pytest.mark.parametrize("name", ["00.double", "03.shared", "07.capstone_layer_norm", "02.sixteen"])
 def test_a_launch_enlarged_takes_as_long_as_a_large_one(name):
@@ -698,6 +700,7 @@ def test_an_interrupt_takes_a_line(monkeypatch):
 HUNTS = [name for name in NAMES if texts.find(name).is_hunt]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HUNTS)
 def test_a_hunt_is_judged_as_it_stands(name, kernel_of):
@@ -712,6 +715,7 @@ def lines_of_python(name):
     return re.findall(r"`((?:xray|exercises)\.\w+\(.*?\))`", told)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if lines_of_python(name)])
 def test_the_lines_of_hints_run(name, capsys):
@@ -941,6 +945,7 @@ def test_at_far_places_blocks_share_the_work_as_they_like(name, old, new):
     assert tried_far(name, text.replace(old, new)) is None
 
 
+@pytest.mark.sampled(3)
 @software
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NARROW)

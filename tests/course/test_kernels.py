@@ -73,6 +73,7 @@ HEADS = {
 }
 
 
+@pytest.mark.sampled(5)
 @software
 @pytest.mark.filterwarnings("ignore::helpers.kernels.CompilerWarning")
 @pytest.mark.parametrize("head", HEADS)

@@ -53,6 +53,7 @@ def check(operation, x, axis=None, offset_bytes=0):
     return checks.assert_close(got, want, tolerance, operation)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sum_of_a_vector(n, dtype):
@@ -82,14 +83,14 @@ ROWS = [(1, 1), (500, 3), (500, 32), (300, 33), (200, 128), (300, 260), (150, 10
         (3, 40_001), (7, 20_000), (2000, 1)]  # fmt: skip
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("shape", ROWS, ids=str)
 @pytest.mark.parametrize("operation", ["sum", "argmax"])
 def test_rows(operation, shape):
     check(operation, numbers(shape), -1)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int32"])
 @pytest.mark.parametrize("operation", ["sum", "mean", "max", "argmin"])
 def test_rows_of_types(operation, dtype):
@@ -101,6 +102,7 @@ COLUMNS = [(1, 1, 2), (1, 7, 1000), (1, 1000, 7), (1, 4096, 64), (3, 100, 33), (
            (1, 3, 5000), (2, 500, 130), (40, 1, 3)]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", COLUMNS, ids=str)
 @pytest.mark.parametrize("operation", ["sum", "argmax"])
 def test_columns(operation, shape):

@@ -61,7 +61,7 @@ def report_of(case, bug):
 of_planted = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file}-{case.name}")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @of_planted
 def test_the_bug_is_caught(case):
     report = report_of(case, True)
@@ -69,7 +69,7 @@ def test_the_bug_is_caught(case):
     assert not report.clean
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @of_planted
 def test_the_twin_is_clean(case):
     report = report_of(case, False)
@@ -109,7 +109,7 @@ def test_enough_bugs_are_planted():
 
 
 @software
-@pytest.mark.sampled(1)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sizes", [(128, 256, 512), (200, 264, 1024)])
 def test_products_by_warpgroups_are_clean(sizes, monkeypatch):
     """One thread of a warpgroup says for all of it that a stage is empty."""
@@ -162,6 +162,7 @@ def test_column_reductions_of_the_course_are_clean(step):
         reduce.fold_columns(step, reduce.numbers(2, 100, 32))
 
 
+@pytest.mark.sampled(3)
 @software
 @pytest.mark.parametrize("step", SOFTMAX)
 def test_softmaxes_of_the_course_are_clean(step):
@@ -233,6 +234,7 @@ def test_im2col_and_col2im_of_the_course_are_clean():
             im2col.col2im(step, columns, h, w)
 
 
+@pytest.mark.sampled(4)
 @software
 @pytest.mark.parametrize("name", ["naive", "shared", "registers", "packed"])
 def test_products_of_the_course_are_clean(name):

@@ -8,6 +8,8 @@ import pytest
 
 from . import Device, loaded, software
 
+pytestmark = pytest.mark.sampled  # to compile the library takes a minute
+
 TYPES = {"S": np.float32, "D": np.float64, "C": np.complex64, "Z": np.complex128}
 REAL = {"S": np.float32, "D": np.float64, "C": np.float32, "Z": np.float64}
 CODES = {np.float32: 0, np.float64: 1, np.float16: 2, np.int8: 3, np.complex64: 4, np.int32: 10}
@@ -61,7 +63,6 @@ def close(letter, got, wanted):
     )
 
 
-@pytest.mark.sampled(5)
 @letters
 @pytest.mark.parametrize("op_a", range(3))
 @pytest.mark.parametrize("op_b", range(3))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from . import Device, loaded
-from .test_cublas import CODES, pointer
+from .test_cublas import CODES, pointer, pytestmark  # noqa: F401
 
 RELU, BIAS, GELU, RELU_AUX = 2, 4, 32, 130
 FLOATS, INTEGERS, E4M3 = 68, 72, 28

@@ -14,7 +14,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(4))
 def test_no_text_ends_in_a_traceback(seed: int) -> None:
     for changed, trace in failures(seed, 300):
