@@ -96,7 +96,7 @@ def predict(report):
     shared = max(near, *memory.values(), *pipes.values())  # where the waiting stand in line
     waiting = max(sum(waits.values()) - first, 0)
     steps = waits["dependent steps"] + waits["barriers"]
-    in_step = max(max(near, *pipes.values()) - steps, 0) / max(report.waves[1], 1)
+    in_step = max(max(near, *pipes.values()) - steps, 0) / max(_waves(report)[1], 1)
     if _multiplies(report):
         in_step, shared = 0, max(memory.values())  # its chains take turns at the rest themselves
     together = _both(waiting + in_step, work, of.queueing * waiting * shared)
@@ -111,7 +111,7 @@ def _at_work(report):
     if not cycles or not of.loaded:
         return of
     kind = "groups" if _by_groups(report) else "warps"
-    us = cycles * report.waves[0] / of.multiprocessors / of.cycles_per_us
+    us = cycles * _waves(report)[0] / of.multiprocessors / of.cycles_per_us
     return replace(of, cycles_per_us=_interpolated(of.loaded[kind], us))
 
 
@@ -204,7 +204,7 @@ def _repeats(t):
 
 def _pipes(report, of):
     """What the busiest multiprocessor's pipes need."""
-    busiest = report.waves[0] / of.multiprocessors  # its share of the work
+    busiest = _waves(report)[0] / of.multiprocessors  # its share of the work
     t, machine = report.total, report.machine
     lanes: dict[str, float] = {}
     for opcode, count in machine.opcodes.items():
@@ -250,6 +250,31 @@ def _fresh(block):
             before = factor
 
 
+def _waves(report):
+    """report.waves; but blocks that draw their work have as much as each other on a GPU: here, who
+    comes first draws nearly all."""
+    if not _draws(report):
+        return report.waves
+    blocks, processors = report.block_count, report.chip.multiprocessors
+    seats = processors * max(report.occupancy.blocks, 1)
+    return ceil(blocks / processors) * processors / blocks, ceil(blocks / seats)
+
+
+def _draws(report):
+    """Whether one warp of a block asks memory, again and again, what its block does next."""
+    machine = report.machine
+    return _tells_by_mbarriers(report) and any(
+        len(warps) == 1 and runs >= report.block_count
+        for block, runs, warps in zip(machine.blocks, machine.runs, machine.warps)
+        if any(m.base == "ATOMG" for m in block.instructions)
+    )
+
+
+def _tells_by_mbarriers(report):
+    """Whether warps of a block wait for others of it at mbarriers."""
+    return any(opcode.startswith("SYNCS.PHASECHK") for opcode in report.machine.opcodes)
+
+
 def _pipe(opcode):
     return PIPE_OF.get(opcode.partition(".")[0], "alu")
 
@@ -270,7 +295,7 @@ def _first(report, of):
 
 def _waits(report, of):
     """What chains of steps need, with as many blocks at a time as have a seat."""
-    caches, waves = report.caches, report.waves[1]
+    caches, waves = report.caches, _waves(report)[1]
     lines = max(report.total["ld.lines"], 1)  # those of one load are taken to be there or not
     far = caches.l1_missed_lines / lines, caches.l2_missed_lines / lines
     if _multiplies(report):
@@ -331,7 +356,7 @@ def _chain(report, of, far, barrier, turns=None):
     only a product's sum takes time."""
     turns = turns or Turns()
     machine, warps = report.machine, report.warp_count
-    if any(opcode.startswith("SYNCS.PHASECHK") for opcode in machine.opcodes):
+    if _tells_by_mbarriers(report):
         return max(_by_warp(report, of, far, barrier, turns).values())
     return sum(
         max(runs / warps, min(1, runs / report.block_count))
