@@ -367,26 +367,34 @@ static bool device_fits(int device, size_t bytes)
     return bytes <= part && held_by[device] <= part - bytes;
 }
 
+static bool fits(int device, size_t bytes, bool sparse)
+{ return sparse || (device_fits(device, bytes) && memory_fits(bytes)); }
+
+/* It has its pages from now on, and nothing in them. */
+static void begin_contents(Allocation *a)
+{
+    if (a->sparse) return;
+    if (a->kind == DEVICE_MEMORY) a->written = written_new();
+    count_held(a->device, (ptrdiff_t)(a->end - a->begin));
+}
+
 CUresult memory_allocate(Context *owner, int device, size_t bytes, MemoryKind kind, unsigned flags,
                          uint64_t *address)
 {
     if (!bytes) return fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
     bool sparse = asks_sparse && kind == DEVICE_MEMORY && bytes >= SMALL_BYTES;
     if (kind != DEVICE_MEMORY) device = ANYWHERE;
-    bool fits = sparse || (device_fits(device, bytes) && memory_fits(bytes));
-    uint64_t begin = fits ? place(bytes, kind, sparse) : 0;
+    uint64_t begin = fits(device, bytes, sparse) ? place(bytes, kind, sparse) : 0;
     if (!begin) return memory_refuse(bytes);
-    struct Written *written = kind == DEVICE_MEMORY && !sparse ? written_new() : NULL;
     if (!insert((Allocation){.begin = begin,
                              .end = begin + bytes,
                              .kind = kind,
                              .flags = flags,
                              .sparse = sparse,
-                             .written = written,
                              .owner = owner,
                              .device = device}))
         return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
-    if (!sparse) count_held(device, (ptrdiff_t)bytes);
+    begin_contents(entry_at(begin));
     *address = begin;
     return CUDA_SUCCESS;
 }
@@ -493,13 +501,12 @@ CUresult memory_occupy(uint64_t begin, Pool *pool)
 {
     Allocation *a = entry_at(begin);
     size_t bytes = a->end - begin;
-    if (!device_fits(a->device, bytes) || !memory_fits(bytes) ||
-        (begin >= large.begin && !open_pages(begin, bytes, false)))
+    if (!fits(a->device, bytes, a->sparse) ||
+        (begin >= large.begin && !open_pages(begin, bytes, a->sparse)))
         return memory_refuse(bytes);
     a->vacant = false;
     a->id = ++last_id;
-    a->written = a->kind == DEVICE_MEMORY ? written_new() : NULL;
-    count_held(a->device, (ptrdiff_t)bytes);
+    begin_contents(a);
     memory_set_pool(begin, pool);
     return CUDA_SUCCESS;
 }

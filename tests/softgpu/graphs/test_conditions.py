@@ -53,10 +53,10 @@ def counts(driver):
     return driver.put(np.zeros(64, np.uint32))
 
 
-def condition(graph, value=0, flags=ASSIGN_DEFAULT, handle=None):
+def condition(graph, value=0, flags=ASSIGN_DEFAULT, handle=None, context=None):
     made = c_uint64()
-    graph.driver.call("cuGraphConditionalHandleCreate", byref(made), handle or graph.handle,
-                      graph.driver.context, value, flags)  # fmt: skip
+    where = handle or graph.handle, context or graph.driver.context
+    graph.driver.call("cuGraphConditionalHandleCreate", byref(made), *where, value, flags)
     return made.value
 
 

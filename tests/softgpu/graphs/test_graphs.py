@@ -49,8 +49,8 @@ class HostNode(ctypes.Structure):
 class Graph:
     """A graph, and what of the host its nodes use."""
 
-    def __init__(self, driver):
-        self.driver, self.handle, self.kept = driver, c_void_p(), []
+    def __init__(self, driver, module=None):
+        self.driver, self.handle, self.kept, self.module = driver, c_void_p(), [], module
         driver.call("cuGraphCreate", byref(self.handle), 0)
 
     def add(self, kind, *params, after=(), handle=None):
@@ -64,7 +64,7 @@ class Graph:
         return node
 
     def kernel(self, name, *arguments, threads=32, **options):
-        params = kernel_node(self.driver, name, *arguments, threads=threads)
+        params = kernel_node(self.driver, name, *arguments, threads=threads, module=self.module)
         return self.add("Kernel", byref(params), **options)
 
     def memset(self, address, value, count, **options):
@@ -89,10 +89,10 @@ class Graph:
         return exec_
 
 
-def kernel_node(driver, name, *arguments, threads=32):
+def kernel_node(driver, name, *arguments, threads=32, module=None):
     values = [c_uint64(value) for value in arguments]
     pointers = (c_void_p * len(values))(*map(ctypes.addressof, values))
-    node = KernelNode(driver.function(name), (1, 1, 1), (threads, 1, 1), 0)
+    node = KernelNode(driver.function(name, module), (1, 1, 1), (threads, 1, 1), 0)
     node.kept, node.params = (values, pointers), ctypes.addressof(pointers)
     return node
 
