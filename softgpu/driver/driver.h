@@ -577,7 +577,7 @@ typedef struct {
 /* Into a graph of the caller's, after nodes of it, or into a new one (NULL). */
 CUresult capture_begin(CUstream stream, StreamPlace place, CUgraph graph, const CUgraphNode *after,
                        size_t count, int mode);
-CUresult capture_end(CUstream stream, CUgraph *out);
+CUresult capture_end(CUstream stream, CUgraph *out); /* NULL: the caller has it already */
 CaptureState capture_state(CUstream stream);
 /* By which edges: all as they are by default; until the next question. NULL: no memory. */
 const EdgeData *capture_edges(CUstream stream);

@@ -1,6 +1,4 @@
 /* Conditions: what a node asks before it runs the graphs inside of it. */
-#include <string.h>
-
 #include "graphs.h"
 
 enum { IF, WHILE, SWITCH }; /* CU_GRAPH_COND_TYPE_... */
@@ -117,7 +115,7 @@ bool condition_is_unused(const Graph *graph)
 }
 
 static bool may_be_inside(int type)
-{ return type <= NODE_EMPTY || type == NODE_CONDITIONAL ? type != NODE_HOST : false; }
+{ return type == NODE_CONDITIONAL || (type <= NODE_EMPTY && type != NODE_HOST); }
 
 /* Whether what is in the body of a condition may be there. */
 static CUresult check_body(const Graph *graph, CUcontext context, CUgraphNode *wrong)

@@ -164,6 +164,17 @@ static CUresult run(const Graph *graph, CUstream stream, const StreamPlace *plac
     return result;
 }
 
+/* Where a launch will allocate: there is nothing left of the one before. */
+static CUresult make_room(CUdeviceptr address, bool frees)
+{
+    if (!graph_memory_is_there(address)) return CUDA_SUCCESS;
+    if (frees) return memory_release(address);
+    return fail(CUDA_ERROR_INVALID_VALUE,
+                "memory at 0x%llx that an earlier launch allocated is not free; free it, or "
+                "instantiate with AUTO_FREE_ON_LAUNCH",
+                (unsigned long long)address);
+}
+
 /* What a launch finds: its conditions as they are by default, and nothing that it allocates. */
 static CUresult begin(const Graph *graph, bool frees)
 {
@@ -171,14 +182,9 @@ static CUresult begin(const Graph *graph, bool frees)
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; !result && i < graph->count; i++) {
         const Node *node = graph->nodes[i];
-        const CUdeviceptr address = node->params.alloc.address;
         if (node->params.type == NODE_CONDITIONAL) condition_begin(node);
-        if (node->params.type == NODE_MEM_ALLOC && graph_memory_is_there(address))
-            result = frees ? memory_release(address)
-                           : fail(CUDA_ERROR_INVALID_VALUE,
-                                  "memory at 0x%llx that the last launch allocated is not free; "
-                                  "free it, or instantiate with AUTO_FREE_ON_LAUNCH",
-                                  (unsigned long long)address);
+        if (node->params.type == NODE_MEM_ALLOC)
+            result = make_room(node->params.alloc.address, frees);
         for (size_t j = node_inner(node, &inner); !result && j-- > 0;)
             result = begin(handle_object(GRAPH, inner[j]), frees);
     }

@@ -402,6 +402,15 @@ def test_memory_that_is_allocated_meanwhile_is_the_graphs(driver, streams, numbe
         assert driver.get(numbers, 1, np.uint32) == [5]
 
 
+def test_the_end_of_a_capture_gives_the_graph_unless_the_caller_has_it(driver, streams):
+    stream = streams.begin(streams.new())
+    assert driver.raw("cuStreamEndCapture", stream, None) == INVALID_VALUE
+    graph = streams.end(stream)
+    driver.call("cuStreamBeginCaptureToGraph", stream, graph, None, None, c_size_t(0), GLOBAL)
+    driver.call("cuStreamEndCapture", stream, None)
+    assert streams.status(stream) == NOT_CAPTURING
+
+
 def test_a_stream_that_goes_ends_its_capture(driver, streams, numbers):
     stream, other = streams.begin(streams.new()), streams.new()
     streams.wait(other, streams.record(stream))
