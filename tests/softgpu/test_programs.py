@@ -141,8 +141,9 @@ def test_a_program_makes_graphs(folder):
 GRAPHS_INSIDE = """\
 in the graph: 3 5
 counted down: 10 0
-kept: 10, then cudaErrorInvalidValue, 20
-no body: 20
+by itself: 11 -1
+kept: 11, then cudaErrorInvalidValue, 21
+no body: 21
 reserved: 1, then 0
 one of a kind: cudaErrorNotSupported
 captured: 4 nodes, 8
@@ -154,6 +155,7 @@ def test_graphs_allocate_memory_and_ask_conditions(folder, does):
     done = run(folder, "graphs_inside.cu", does=does)
     assert done.stdout.startswith(GRAPHS_INSIDE) and done.returncode == 0, done.stderr
     assert ("kernel count_down: 1 finding" in done.stderr) == (does == "sanitize")
+    assert ("count_down: 1 block of 1 thread" in done.stderr) == (does == "profile")
 
 
 TEXTURES = """\

@@ -83,6 +83,8 @@ static int by_nodes(int *out, int *left)
     MUST(cudaMemcpy(left, &ten, 4, cudaMemcpyHostToDevice));
     MUST(cudaGraphLaunch(executable, nullptr));
     printf("counted down: %d %d\n", at(out), at(left));
+    count_down<<<1, 1>>>(again, left, out);
+    printf("by itself: %d %d\n", at(out), at(left));
     cudaError_t cloned = cudaGraphClone(&clone, graph);
     if (cloned != cudaErrorNotSupported) return 1;
     cudaGetLastError();
