@@ -1,4 +1,6 @@
 /* Graphs and captures: the driver's, with kernels and variables by the host's addresses of them. */
+#include <string.h>
+
 #include "cudart.h"
 
 /* The calls of CUDA 12, the driver's too, do without edges' data. */
