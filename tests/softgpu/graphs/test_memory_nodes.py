@@ -186,6 +186,18 @@ def test_addresses_of_graphs_are_not_given_out(driver, graph):
     assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(ranges))
 
 
+def test_memory_stays_sparse_from_launch_to_launch(driver, graph):
+    driver.library.sg_sparse(1)
+    made = numbered(driver, graph, size=8 << 20)
+    driver.library.sg_sparse(0)
+    exec_, sparse = graph.instantiate(AUTO_FREE), driver.library.sg_is_sparse
+    for _ in range(2):
+        launch(driver, exec_)
+        assert written(driver, made.address) and sparse(c_uint64(made.address))
+    driver.free(made.address)
+    assert not sparse(c_uint64(made.address))
+
+
 def test_a_kernel_that_comes_too_early_is_told_so(driver, graph):
     node, address = allocate(graph)
     graph.kernel("number", address)
