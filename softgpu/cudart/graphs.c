@@ -1,4 +1,6 @@
 /* Graphs and captures: the driver's, with kernels and variables by the host's addresses of them. */
+#include <string.h>
+
 #include "cudart.h"
 
 /* The calls of CUDA 12, the driver's too, do without edges' data. */
@@ -286,6 +288,91 @@ CUDART cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
 CUDART cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
                                           cudaEvent_t event)
 { return CALL(cuGraphExecEventWaitNodeSetEvent(exec, node, event)); }
+
+CUDART cudaGraphAddMemAllocNode(cudaGraphNode_t *out, cudaGraph_t graph,
+                                const cudaGraphNode_t *before, size_t count,
+                                struct cudaMemAllocNodeParams *alloc)
+{ return CALL(cuGraphAddMemAllocNode(out, graph, before, count, (void *)alloc)); }
+
+CUDART cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *out)
+{ return CALL(cuGraphMemAllocNodeGetParams(node, (void *)out)); }
+
+CUDART cudaGraphAddMemFreeNode(cudaGraphNode_t *out, cudaGraph_t graph,
+                               const cudaGraphNode_t *before, size_t count, void *memory)
+{ return CALL(cuGraphAddMemFreeNode(out, graph, before, count, (CUdeviceptr)memory)); }
+
+CUDART cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *out)
+{ return CALL(cuGraphMemFreeNodeGetParams(node, out)); }
+
+CUDART cudaDeviceGraphMemTrim(int device) { return CALL(cuDeviceGraphMemTrim(device)); }
+
+CUDART cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType id, void *out)
+{ return CALL(cuDeviceGetGraphMemAttribute(device, (CUgraphMem_attribute)id, out)); }
+
+CUDART cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType id, void *value)
+{ return CALL(cuDeviceSetGraphMemAttribute(device, (CUgraphMem_attribute)id, value)); }
+
+/* ---- nodes of any type ---- */
+
+#if CUDART_VERSION >= 12030
+CUDART cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *out, cudaGraph_t graph,
+                                        unsigned value, unsigned flags)
+{ return CALL(cuGraphConditionalHandleCreate((void *)out, graph, here(), value, flags)); }
+
+/* The driver's have the same places for all but kernels and copies. */
+static CUresult node_of(const struct cudaGraphNodeParams *asked, CUgraphNodeParams *out)
+{
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    CUresult result = CUDA_SUCCESS;
+    memcpy(out, asked, sizeof *out);
+    switch (asked->type) {
+    case cudaGraphNodeTypeKernel:
+        result = kernel_of((const void *)&asked->kernel, &kernel);
+        memcpy(&out->kernel, &kernel, sizeof kernel);
+        break;
+    case cudaGraphNodeTypeMemcpy:
+        out->memcpy.copyCtx = here();
+        result = copy_of(&asked->memcpy.copyParams, &out->memcpy.copyParams);
+        break;
+    case cudaGraphNodeTypeMemset: out->memset.ctx = here(); break;
+    default: break;
+    }
+    return result;
+}
+
+CUDART cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *before,
+                        EDGES(const cudaGraphEdgeData *edges) size_t count,
+                        struct cudaGraphNodeParams *asked)
+{
+    CUgraphNodeParams params;
+    CUresult result = ready() ?: node_of(asked, &params);
+    if (!result)
+        result = cuGraphAddNode(out, graph, before, EDGES((const void *)edges) count, &params);
+    if (result) return told(result);
+    switch (asked->type) {
+    case cudaGraphNodeTypeGraph: asked->graph.graph = params.graph.graph; break;
+    case cudaGraphNodeTypeMemAlloc: asked->alloc.dptr = (void *)params.alloc.dptr; break;
+    case cudaGraphNodeTypeConditional:
+        asked->conditional.phGraph_out = params.conditional.phGraph_out;
+        break;
+    default: break;
+    }
+    return told(CUDA_SUCCESS);
+}
+
+CUDART cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *asked)
+{
+    CUgraphNodeParams params;
+    return told(ready() ?: node_of(asked, &params) ?: cuGraphNodeSetParams(node, &params));
+}
+
+CUDART cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                  struct cudaGraphNodeParams *asked)
+{
+    CUgraphNodeParams params;
+    return told(ready() ?: node_of(asked, &params) ?: cuGraphExecNodeSetParams(exec, node, &params));
+}
+#endif
 
 /* ---- executable graphs ---- */
 

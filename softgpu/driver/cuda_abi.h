@@ -233,7 +233,10 @@ enum {
     NODE_GRAPH,
     NODE_EMPTY,
     NODE_WAIT_EVENT,
-    NODE_EVENT_RECORD
+    NODE_EVENT_RECORD,
+    NODE_MEM_ALLOC = 10,
+    NODE_MEM_FREE,
+    NODE_CONDITIONAL = 13
 };
 
 /* The first version ends before `kernel`. */
@@ -259,6 +262,21 @@ typedef struct {
     void *data;
 } HostNode;
 
+typedef struct {
+    PoolProperties where;
+    const PoolAccess *access;
+    size_t access_count, bytes;
+    CUdeviceptr address; /* out */
+} AllocNode;
+
+typedef struct {
+    uint64_t handle;
+    int type; /* CU_GRAPH_COND_TYPE_... */
+    unsigned size;
+    CUgraph *bodies; /* out */
+    CUcontext context;
+} ConditionalNode;
+
 /* CUgraphNodeParams */
 typedef struct {
     int type;
@@ -278,6 +296,9 @@ typedef struct {
             int ownership;
         } child;
         CUevent event;
+        AllocNode alloc;
+        CUdeviceptr freed;
+        ConditionalNode conditional;
     };
     long long reserved2;
 } NodeParams;

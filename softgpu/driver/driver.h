@@ -64,7 +64,8 @@ typedef enum {
     GRAPH,
     GRAPH_NODE,
     GRAPH_EXEC,
-    USER_OBJECT
+    USER_OBJECT,
+    CONDITION
 } ObjectKind;
 void *handle_new(ObjectKind kind, void *object);
 void *handle_object(ObjectKind kind, void *handle); /* NULL unless live and of that kind */
@@ -134,6 +135,7 @@ bool thread_start(void *(*body)(void *), void *argument, size_t stack);
 void interrupts_begin(volatile int *first, volatile int *second);
 void interrupts_end(bool had_words);
 bool interrupts_happened(void); /* since this was last asked */
+unsigned interrupts_count(void);
 
 /* ---- allocations ---- */
 
@@ -166,6 +168,17 @@ typedef struct Pool {
     uint64_t waits; /* host_waits() when that was last looked at */
     int reuse[3];
 } Pool;
+
+/* ---- location.c: where memory lies, as calls name it ---- */
+
+enum { ACCESS_READ_WRITE = 3 };
+CUresult location_kind(MemoryLocation location, int type, int *device, MemoryKind *kind);
+PoolProperties location_of(int device, MemoryKind kind);
+bool location_is_device(const MemoryLocation *location);
+PoolAccess location_read_write(int device);
+/* Into the bits of devices that may touch what lies on one of them. */
+CUresult location_access(const PoolAccess *wanted, size_t count, int own, uint32_t *readers);
+Pool *pool_begin(Pool *pool, int device, MemoryKind kind, size_t most);
 
 /* ---- shared.c: memory that other processes map; all of it needs the lock ---- */
 
@@ -201,8 +214,11 @@ typedef struct {
     bool shared;             /* other processes may map it */
     struct Written *written; /* NULL: all of it */
     Context *owner;
-    int device; /* that it lies in, or ANYWHERE */
-    Pool *pool; /* that it was taken from, or NULL */
+    int device;                /* that it lies in, or ANYWHERE */
+    Pool *pool;                /* that it was taken from, or NULL */
+    struct GraphMemory *graph; /* whose nodes allocate and free it, or NULL */
+    bool vacant;               /* there is an address, but no memory until a graph allocates it */
+    uint32_t readers;          /* devices that may touch it besides, as bits */
     uint64_t id;
     SharedPlace origin; /* of what is imported */
     unsigned opened;    /* this many times */
@@ -262,6 +278,13 @@ void memory_settle_pool(Pool *pool);            /* reserves less where the host 
 void memory_set_pool(uint64_t begin, Pool *pool); /* its memory counts as in use there */
 void memory_leave_pool(Pool *pool, size_t bytes); /* a destroyed one goes with the last of it */
 void memory_free(uint64_t begin);                 /* an address that memory_find found as begin */
+/* An address for memory that comes and goes with launches of a graph; its memory comes; what there is
+   at the address, vacant or not, or NULL; no graph needs it any more. */
+CUresult memory_reserve(Context *owner, int device, size_t bytes, MemoryKind kind,
+                        struct GraphMemory *graph, uint32_t readers, uint64_t *address);
+CUresult memory_occupy(uint64_t begin, Pool *pool);
+const Allocation *memory_reserved(uint64_t address);
+void memory_abandon(uint64_t begin);
 CUresult memory_add_range(Context *owner, uint64_t begin, uint64_t end, MemoryKind kind,
                           unsigned flags, bool constant); /* not ours to give back */
 void memory_remove_range(uint64_t begin);
@@ -458,6 +481,7 @@ typedef struct {
 typedef struct Node {
     CUgraphNode handle, origin; /* that it was copied from */
     struct Graph *graph;
+    size_t place;        /* among its nodes */
     struct Node **after; /* that come before it */
     size_t count, room;
     NodeParams params;
@@ -479,10 +503,21 @@ typedef struct Graph {
     CUgraph handle;
     Node **nodes; /* as they were added; of an executable one, in an order that edges allow */
     size_t count, room;
-    bool inner; /* a child's: it goes with its node */
+    Node *within;     /* a child's, or a condition's: it goes with its node */
+    CUgraphExec exec; /* that was made of it last */
     Owned *owned;
     size_t owned_count, owned_room;
 } Graph;
+
+/* What a conditional node asks, and kernels set. The graph owns it, and so do its copies. */
+typedef struct {
+    void *handle;
+    CUgraph graph;
+    CUgraphNode node; /* that asks */
+    CUcontext context;
+    bool has_default; /* with which each launch begins */
+    unsigned usual, value;
+} Condition;
 
 #define NEED_GRAPH(name, handle)                                                                   \
     Graph *name = handle_object(GRAPH, handle);                                                    \
@@ -502,12 +537,29 @@ bool node_follow(Node *node, Node *before);              /* false: no memory */
 void node_unfollow(Node *node, const Node *before);
 Node *graph_copy_of(const Graph *graph, CUgraphNode origin); /* children's, too; or NULL */
 bool graph_sort(Graph *graph);                               /* false: edges go in a circle */
+/* How many graphs are inside of a node, a child's or bodies of a condition; which. */
+size_t node_inner(const Node *node, CUgraph const **graphs);
+Graph *graph_around(const Graph *graph); /* that has it inside of a node; or NULL */
+/* Whether there is a node of such a type in it, or in a graph inside of it. */
+bool graph_holds(const Graph *graph, bool (*kind)(int type));
+static inline bool node_is_of_memory(int type)
+{ return type == NODE_MEM_ALLOC || type == NODE_MEM_FREE; }
 
 /* ---- user_object.c ---- */
 
 /* As many references as another graph has, besides its own; false: no memory. */
 bool graph_own_as(Graph *graph, const Graph *from);
+/* The graph and its copies need the data; then it is destroyed. False: no memory, nothing is owned. */
+bool graph_own(Graph *graph, void *data, void (*destroy)(void *data));
 void graph_disown(Graph *graph);
+
+/* ---- graph_memory.c: what graphs allocate ---- */
+
+/* An address for a node of the graph, which owns it; whether one of its nodes may free there. */
+CUresult graph_allocate(Graph *graph, AllocNode *node);
+CUresult graph_frees(const Graph *graph, CUdeviceptr address);
+bool graph_memory_is_there(CUdeviceptr address);
+CUresult graph_memory_begin(CUdeviceptr address);
 
 /* ---- capture.c: what streams are asked for becomes nodes of a graph ---- */
 
@@ -525,7 +577,7 @@ typedef struct {
 /* Into a graph of the caller's, after nodes of it, or into a new one (NULL). */
 CUresult capture_begin(CUstream stream, StreamPlace place, CUgraph graph, const CUgraphNode *after,
                        size_t count, int mode);
-CUresult capture_end(CUstream stream, CUgraph *out);
+CUresult capture_end(CUstream stream, CUgraph *out); /* NULL: the caller has it already */
 CaptureState capture_state(CUstream stream);
 /* By which edges: all as they are by default; until the next question. NULL: no memory. */
 const EdgeData *capture_edges(CUstream stream);

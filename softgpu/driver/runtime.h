@@ -159,6 +159,9 @@ void sg_atomic(Warp *, uint32_t site, uint32_t op, uint32_t type, const uint64_t
 uint32_t sg_reserved_shared(Warp *);
 void sg_malloc(Warp *, uint32_t mask, const uint64_t *size, uint64_t *out);
 void sg_free(Warp *, uint32_t mask, const uint64_t *pointer);
+/* cudaGraphSetConditional (condition.c). */
+void sg_set_condition(Warp *, uint32_t site, uint32_t mask, const uint64_t *handles,
+                      const uint32_t *values);
 
 /* Barriers. threads = 0: all threads of the block; reduce: 0 none, 1 popc, 2 and, 3 or. */
 uint32_t sg_barrier(Warp *, uint32_t site, uint32_t id, uint32_t threads, uint32_t mask,

@@ -443,6 +443,7 @@ _BUILT_IN = {
     "malloc": ([8], [8]),
     "free": ([], [8]),
     "__assertfail": ([], [8, 8, 4, 8, 8]),
+    "cudaGraphSetConditional": ([], [8, 4]),
 }
 """The functions that every GPU has: the bytes of their results and of their parameters."""
 

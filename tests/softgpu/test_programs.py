@@ -125,7 +125,7 @@ topology: cudaErrorGraphExecUpdateFailure
 synchronised: cudaErrorStreamCaptureUnsupported
 ended: cudaErrorStreamCaptureInvalidated, no graph
 plain copy: cudaErrorStreamCaptureImplicit
-memory node: cudaErrorNotSupported
+semaphore: cudaErrorNotSupported
 no graph: cudaErrorInvalidValue
 fault: cudaErrorIllegalAddress
 """
@@ -134,8 +134,28 @@ fault: cudaErrorIllegalAddress
 def test_a_program_makes_graphs(folder):
     done = run(folder, "graphs.cu", "--", "a picture.dot")
     assert (done.stdout, done.returncode) == (GRAPHS, 0), done.stderr
-    assert "softgpu: cudaGraphAddMemFreeNode is not supported\n" in done.stderr
+    assert "softgpu: cudaGraphAddExternalSemaphoresSignalNode is not supported\n" in done.stderr
     assert 'label="0\\nKERNEL' in (folder / "a picture.dot").read_text()
+
+
+GRAPHS_INSIDE = """\
+in the graph: 3 5
+counted down: 10 0
+by itself: 11 -1
+kept: 11, then cudaErrorInvalidValue, 21
+no body: 21
+reserved: 1, then 0
+one of a kind: cudaErrorNotSupported
+captured: 4 nodes, 8
+"""
+
+
+@pytest.mark.parametrize("does", ["run", "sanitize", "profile"])
+def test_graphs_allocate_memory_and_ask_conditions(folder, does):
+    done = run(folder, "graphs_inside.cu", does=does)
+    assert done.stdout.startswith(GRAPHS_INSIDE) and done.returncode == 0, done.stderr
+    assert ("kernel count_down: 1 finding" in done.stderr) == (does == "sanitize")
+    assert ("count_down: 1 block of 1 thread" in done.stderr) == (does == "profile")
 
 
 TEXTURES = """\

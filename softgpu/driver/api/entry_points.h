@@ -48,6 +48,7 @@
     X(cuDeviceGetCount, 2000)                                                                      \
     X(cuDeviceGetDefaultMemPool, 11020)                                                            \
     X(cuDeviceGetExecAffinitySupport, 11040)                                                       \
+    X(cuDeviceGetGraphMemAttribute, 11040)                                                         \
     X(cuDeviceGetMemPool, 11020)                                                                   \
     X(cuDeviceGetName, 2000)                                                                       \
     X(cuDeviceGetP2PAttribute, 8000)                                                               \
@@ -55,6 +56,7 @@
     X(cuDeviceGetProperties, 2000)                                                                 \
     X(cuDeviceGetUuid, 9020)                                                                       \
     X(cuDeviceGetUuid_v2, 11040)                                                                   \
+    X(cuDeviceGraphMemTrim, 11040)                                                                 \
     X(cuDevicePrimaryCtxGetState, 7000)                                                            \
     X(cuDevicePrimaryCtxRelease, 7000)                                                             \
     X(cuDevicePrimaryCtxRelease_v2, 11000)                                                         \
@@ -63,6 +65,7 @@
     X(cuDevicePrimaryCtxRetain, 7000)                                                              \
     X(cuDevicePrimaryCtxSetFlags, 7000)                                                            \
     X(cuDevicePrimaryCtxSetFlags_v2, 11000)                                                        \
+    X(cuDeviceSetGraphMemAttribute, 11040)                                                         \
     X(cuDeviceSetMemPool, 11020)                                                                   \
     X(cuDeviceTotalMem_v2, 3020)                                                                   \
     X(cuDriverGetVersion, 2020)                                                                    \
@@ -99,12 +102,15 @@
     X(cuGraphAddHostNode, 10000)                                                                   \
     X(cuGraphAddKernelNode, 10000)                                                                 \
     X(cuGraphAddKernelNode_v2, 12000)                                                              \
+    X(cuGraphAddMemAllocNode, 11040)                                                               \
+    X(cuGraphAddMemFreeNode, 11040)                                                                \
     X(cuGraphAddMemcpyNode, 10000)                                                                 \
     X(cuGraphAddMemsetNode, 10000)                                                                 \
     X(cuGraphAddNode, 12020)                                                                       \
     X(cuGraphAddNode_v2, 12030)                                                                    \
     X(cuGraphChildGraphNodeGetGraph, 10000)                                                        \
     X(cuGraphClone, 10000)                                                                         \
+    X(cuGraphConditionalHandleCreate, 12030)                                                       \
     X(cuGraphCreate, 10000)                                                                        \
     X(cuGraphDebugDotPrint, 11030)                                                                 \
     X(cuGraphDestroy, 10000)                                                                       \
@@ -144,6 +150,8 @@
     X(cuGraphKernelNodeSetParams, 10000)                                                           \
     X(cuGraphKernelNodeSetParams_v2, 12000)                                                        \
     X(cuGraphLaunch, 10000)                                                                        \
+    X(cuGraphMemAllocNodeGetParams, 11040)                                                         \
+    X(cuGraphMemFreeNodeGetParams, 11040)                                                          \
     X(cuGraphMemcpyNodeGetParams, 10000)                                                           \
     X(cuGraphMemcpyNodeSetParams, 10000)                                                           \
     X(cuGraphMemsetNodeGetParams, 10000)                                                           \
@@ -346,11 +354,8 @@
     X(cuGraphAddBatchMemOpNode, 11070, "graphs")                                                   \
     X(cuGraphAddExternalSemaphoresSignalNode, 11020, "graphs")                                     \
     X(cuGraphAddExternalSemaphoresWaitNode, 11020, "graphs")                                       \
-    X(cuGraphAddMemAllocNode, 11040, "graphs")                                                     \
-    X(cuGraphAddMemFreeNode, 11040, "graphs")                                                      \
     X(cuGraphBatchMemOpNodeGetParams, 11070, "graphs")                                             \
     X(cuGraphBatchMemOpNodeSetParams, 11070, "graphs")                                             \
-    X(cuGraphConditionalHandleCreate, 12030, "graphs")                                             \
     X(cuGraphExecBatchMemOpNodeSetParams, 11070, "graphs")                                         \
     X(cuGraphExecExternalSemaphoresSignalNodeSetParams, 11020, "graphs")                           \
     X(cuGraphExecExternalSemaphoresWaitNodeSetParams, 11020, "graphs")                             \
@@ -358,11 +363,6 @@
     X(cuGraphExternalSemaphoresSignalNodeSetParams, 11020, "graphs")                               \
     X(cuGraphExternalSemaphoresWaitNodeGetParams, 11020, "graphs")                                 \
     X(cuGraphExternalSemaphoresWaitNodeSetParams, 11020, "graphs")                                 \
-    X(cuGraphMemAllocNodeGetParams, 11040, "graphs")                                               \
-    X(cuGraphMemFreeNodeGetParams, 11040, "graphs")                                                \
-    X(cuDeviceGetGraphMemAttribute, 11040, "graphs")                                               \
-    X(cuDeviceGraphMemTrim, 11040, "graphs")                                                       \
-    X(cuDeviceSetGraphMemAttribute, 11040, "graphs")                                               \
     X(cuMipmappedArrayCreate, 5000, "mipmaps")                                                     \
     X(cuMipmappedArrayDestroy, 5000, "mipmaps")                                                    \
     X(cuMipmappedArrayGetLevel, 5000, "mipmaps")                                                   \

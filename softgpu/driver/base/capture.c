@@ -163,6 +163,7 @@ static CUresult end(CUstream stream, CUgraph *out)
     if (capture->mode != CAPTURE_RELAXED && !pthread_equal(capture->thread, pthread_self()))
         return fail(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
                     "the capture began on another thread, and not with mode RELAXED");
+    if (!out && !capture->borrowed) return fail(CUDA_ERROR_INVALID_VALUE, "no place for the graph");
     const Graph *graph = handle_object(GRAPH, capture->graph);
     CUresult result = CUDA_SUCCESS;
     if (capture->invalid || !graph) result = fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, NULL);
@@ -171,7 +172,7 @@ static CUresult end(CUstream stream, CUgraph *out)
                       "let the stream that the capture began with wait for an event of each other");
     if (result) drop_with_graph(capture);
     else {
-        *out = capture->graph;
+        if (out) *out = capture->graph;
         drop(capture);
     }
     return result;
@@ -179,7 +180,7 @@ static CUresult end(CUstream stream, CUgraph *out)
 
 CUresult capture_end(CUstream stream, CUgraph *out)
 {
-    *out = NULL;
+    if (out) *out = NULL;
     pthread_mutex_lock(&mutex);
     CUresult result = end(stream, out);
     pthread_mutex_unlock(&mutex);

@@ -24,11 +24,35 @@ Graph *graph_new(void)
     return NULL;
 }
 
+size_t node_inner(const Node *node, CUgraph const **graphs)
+{
+    const NodeParams *params = &node->params;
+    *graphs = params->type == NODE_CONDITIONAL ? params->conditional.bodies : &params->child.graph;
+    return params->type == NODE_CONDITIONAL ? params->conditional.size : params->type == NODE_GRAPH;
+}
+
+Graph *graph_around(const Graph *graph) { return graph->within ? graph->within->graph : NULL; }
+
+bool graph_holds(const Graph *graph, bool (*kind)(int type))
+{
+    CUgraph const *inner;
+    for (size_t i = 0; i < graph->count; i++) {
+        const Node *node = graph->nodes[i];
+        if (kind(node->params.type)) return true;
+        for (size_t j = node_inner(node, &inner); j-- > 0;)
+            if (graph_holds(handle_object(GRAPH, inner[j]), kind)) return true;
+    }
+    return false;
+}
+
 static void drop_contents(Node *node)
 {
-    Graph *child =
-        node->params.type == NODE_GRAPH ? handle_object(GRAPH, node->params.child.graph) : NULL;
-    if (child) graph_free(child);
+    CUgraph const *inner;
+    for (size_t i = node_inner(node, &inner); i-- > 0;) {
+        Graph *graph = handle_object(GRAPH, inner[i]);
+        if (graph) graph_free(graph);
+    }
+    if (node->params.type == NODE_CONDITIONAL) free(node->params.conditional.bodies);
     free(node->arguments);
 }
 
@@ -52,8 +76,13 @@ void graph_free(Graph *graph)
 /* The arguments are where the parameters point to. */
 static void fill(Node *node, const NodeParams *params, NodeArguments *arguments)
 {
+    CUgraph const *inner;
     node->params = *params;
     node->arguments = arguments;
+    for (size_t i = node_inner(node, &inner); i-- > 0;) {
+        Graph *graph = handle_object(GRAPH, inner[i]);
+        graph->within = node;
+    }
     if (params->type != NODE_KERNEL) return;
     node->params.kernel.params = arguments ? arguments->pointers : NULL;
     node->params.kernel.extra = NULL;
@@ -68,7 +97,7 @@ Node *node_new(Graph *graph, const NodeParams *params, NodeArguments *arguments)
     node->graph = graph;
     node->context = current_handle();
     fill(node, params, arguments);
-    return graph->nodes[graph->count++] = node;
+    return graph->nodes[node->place = graph->count++] = node;
 }
 
 void node_set(Node *node, const NodeParams *params, NodeArguments *arguments)
@@ -104,25 +133,37 @@ void node_free(Node *node)
     Graph *graph = node->graph;
     size_t kept = 0;
     for (size_t i = 0; i < graph->count; i++) {
-        node_unfollow(graph->nodes[i], node);
-        if (graph->nodes[i] != node) graph->nodes[kept++] = graph->nodes[i];
+        Node *other = graph->nodes[i];
+        node_unfollow(other, node);
+        if (other != node) graph->nodes[other->place = kept++] = other;
     }
     graph->count = kept;
     node_drop(node);
 }
 
+/* Copies of these in the place of the graphs inside of a node; false: no memory. */
+static bool copy_inner(NodeParams *params, CUgraph const *inner, size_t count)
+{
+    CUgraph *copies = &params->child.graph;
+    if (params->type == NODE_CONDITIONAL)
+        copies = params->conditional.bodies = malloc(count * sizeof *copies);
+    for (size_t i = 0; copies && i < count; i++) {
+        Graph *copy = graph_clone(handle_object(GRAPH, inner[i]));
+        if (!copy) return false;
+        copies[i] = copy->handle;
+    }
+    return copies;
+}
+
 /* A copy of a node without its edges; NULL: no memory. */
 static Node *copy_node(Graph *graph, const Node *from)
 {
+    CUgraph const *inner;
     NodeParams params = from->params;
     NodeArguments *arguments = copy_arguments(from->arguments);
     if (from->arguments && !arguments) return NULL;
-    if (params.type == NODE_GRAPH) {
-        Graph *child = graph_clone(handle_object(GRAPH, params.child.graph));
-        if (!child) return NULL;
-        child->inner = true;
-        params.child.graph = child->handle;
-    }
+    size_t count = node_inner(from, &inner);
+    if (count && !copy_inner(&params, inner, count)) return NULL;
     Node *node = node_new(graph, &params, arguments);
     if (!node) return NULL;
     node->origin = from->handle;
@@ -132,13 +173,6 @@ static Node *copy_node(Graph *graph, const Node *from)
     return node;
 }
 
-static size_t place_of(const Graph *graph, const Node *node)
-{
-    size_t i = 0;
-    while (graph->nodes[i] != node) i++;
-    return i;
-}
-
 Graph *graph_clone(const Graph *graph)
 {
     Graph *clone = graph_new();
@@ -146,44 +180,58 @@ Graph *graph_clone(const Graph *graph)
     for (size_t i = 0; whole && i < graph->count; i++) whole = copy_node(clone, graph->nodes[i]);
     for (size_t i = 0; whole && i < graph->count; i++)
         for (size_t j = 0; whole && j < graph->nodes[i]->count; j++)
-            whole = node_follow(clone->nodes[i],
-                                clone->nodes[place_of(graph, graph->nodes[i]->after[j])]);
+            whole = node_follow(clone->nodes[i], clone->nodes[graph->nodes[i]->after[j]->place]);
     if (!whole && clone) graph_free(clone);
     return whole ? clone : NULL;
 }
 
 Node *graph_copy_of(const Graph *graph, CUgraphNode origin)
 {
+    CUgraph const *inner;
     for (size_t i = 0; i < graph->count; i++) {
-        Node *node = graph->nodes[i], *inner = NULL;
+        Node *node = graph->nodes[i], *found = NULL;
         if (node->origin == origin) return node;
-        if (node->params.type == NODE_GRAPH)
-            inner = graph_copy_of(handle_object(GRAPH, node->params.child.graph), origin);
-        if (inner) return inner;
+        for (size_t j = node_inner(node, &inner); !found && j-- > 0;)
+            found = graph_copy_of(handle_object(GRAPH, inner[j]), origin);
+        if (found) return found;
     }
     return NULL;
 }
 
 /* Whether all that a node follows is among the first nodes. */
-static bool may_come(const Node *node, const Graph *graph, size_t first)
+static bool may_come(const Node *node, size_t first)
 {
-    size_t found = 0;
-    for (size_t i = 0; i < first; i++) found += node_follows(node, graph->nodes[i]);
-    return found == node->count;
+    size_t i = 0;
+    while (i < node->count && node->after[i]->place < first) i++;
+    return i == node->count;
 }
 
+static void exchange(Graph *graph, size_t a, size_t b)
+{
+    Node *node = graph->nodes[a];
+    graph->nodes[a] = graph->nodes[b], graph->nodes[b] = node;
+    graph->nodes[a]->place = a, graph->nodes[b]->place = b;
+}
+
+static bool sort_inner(const Node *node)
+{
+    CUgraph const *inner;
+    bool whole = true;
+    for (size_t i = node_inner(node, &inner); whole && i-- > 0;)
+        whole = graph_sort(handle_object(GRAPH, inner[i]));
+    return whole;
+}
+
+/* Each time through puts first what may come; mostly all of it. */
 bool graph_sort(Graph *graph)
 {
-    for (size_t sorted = 0; sorted < graph->count; sorted++) {
-        size_t next = sorted;
-        while (next < graph->count && !may_come(graph->nodes[next], graph, sorted)) next++;
-        if (next == graph->count) return false;
-        Node *node = graph->nodes[next];
-        memmove(&graph->nodes[sorted + 1], &graph->nodes[sorted], (next - sorted) * sizeof(Node *));
-        graph->nodes[sorted] = node;
-        const NodeParams *params = &node->params;
-        if (params->type == NODE_GRAPH && !graph_sort(handle_object(GRAPH, params->child.graph)))
-            return false;
-    }
-    return true;
+    size_t sorted = 0, before;
+    do {
+        before = sorted;
+        for (size_t i = sorted; i < graph->count; i++)
+            if (may_come(graph->nodes[i], sorted)) exchange(graph, i, sorted++);
+    } while (sorted > before);
+    bool whole = sorted == graph->count;
+    for (size_t i = 0; whole && i < graph->count; i++) whole = sort_inner(graph->nodes[i]);
+    return whole;
 }

@@ -9,11 +9,13 @@ static unsigned waiting; /* threads that Ctrl-C should let go on */
 static bool ours;
 static struct sigaction previous;
 static volatile int happened;
+static volatile unsigned times;
 static volatile int *volatile words[2];
 
 static void on_interrupt(int number, siginfo_t *info, void *context)
 {
     happened = 1;
+    times++;
     for (int i = 0; i < 2; i++) {
         volatile int *word = words[i];
         if (word) *word = 1;
@@ -52,5 +54,7 @@ void interrupts_end(bool had_words)
     if (!--waiting && ours) sigaction(SIGINT, &previous, NULL);
     pthread_mutex_unlock(&mutex);
 }
+
+unsigned interrupts_count(void) { return times; }
 
 bool interrupts_happened(void) { return __atomic_exchange_n(&happened, 0, __ATOMIC_RELAXED); }

@@ -108,6 +108,15 @@ CUAPI cuGraphReleaseUserObject(CUgraph graph_handle, CUuserObject handle, unsign
     return CUDA_SUCCESS;
 }
 
+bool graph_own(Graph *graph, void *data, void (*destroy)(void *data))
+{
+    UserObject *object = calloc(1, sizeof *object);
+    if (object) *object = (UserObject){.data = data, .destroy = destroy, .references = 1};
+    if (object && own(graph, object, 1)) return true;
+    free(object);
+    return false;
+}
+
 bool graph_own_as(Graph *graph, const Graph *from)
 {
     for (size_t i = 0; i < from->owned_count; i++) {

@@ -5,8 +5,17 @@
 
 #include "graphs.h"
 
-static const char *const names[] = {"KERNEL", "MEMCPY", "MEMSET",     "HOST",
-                                    "GRAPH",  "EMPTY",  "EVENT_WAIT", "EVENT_RECORD"};
+static const char *const names[] = {[NODE_KERNEL] = "KERNEL",
+                                    [NODE_MEMCPY] = "MEMCPY",
+                                    [NODE_MEMSET] = "MEMSET",
+                                    [NODE_HOST] = "HOST",
+                                    [NODE_GRAPH] = "GRAPH",
+                                    [NODE_EMPTY] = "EMPTY",
+                                    [NODE_WAIT_EVENT] = "EVENT_WAIT",
+                                    [NODE_EVENT_RECORD] = "EVENT_RECORD",
+                                    [NODE_MEM_ALLOC] = "MEM_ALLOC",
+                                    [NODE_MEM_FREE] = "MEM_FREE",
+                                    [NODE_CONDITIONAL] = "CONDITIONAL"};
 
 static void draw_label(FILE *file, const Node *node)
 {
@@ -28,10 +37,18 @@ static void draw_label(FILE *file, const Node *node)
     if (params->type == NODE_MEMCPY)
         fprintf(file, "\\n%zu x %zu x %zu bytes", params->memcpy.copy.WidthInBytes,
                 params->memcpy.copy.Height, params->memcpy.copy.Depth);
+    if (params->type == NODE_MEM_ALLOC)
+        fprintf(file, "\\n%zu bytes at 0x%llx", params->alloc.bytes,
+                (unsigned long long)params->alloc.address);
+    if (params->type == NODE_MEM_FREE)
+        fprintf(file, "\\n0x%llx", (unsigned long long)params->freed);
+    if (params->type == NODE_CONDITIONAL)
+        fprintf(file, "\\n%s, %u bodies", condition_text(node), params->conditional.size);
 }
 
 static void draw(FILE *file, const Graph *graph)
 {
+    CUgraph const *inner;
     fprintf(file, "subgraph \"cluster_%p\" {\nlabel=\"graph_%p\" graph[style=\"dashed\"];\n",
             graph->handle, graph->handle);
     for (size_t i = 0; i < graph->count; i++) {
@@ -42,8 +59,8 @@ static void draw(FILE *file, const Graph *graph)
         fputs("\"];\n", file);
         for (size_t j = 0; j < node->count; j++)
             fprintf(file, "\"node_%p\" -> \"node_%p\";\n", node->after[j]->handle, node->handle);
-        if (node->params.type == NODE_GRAPH)
-            draw(file, handle_object(GRAPH, node->params.child.graph));
+        const size_t inside = node_inner(node, &inner);
+        for (size_t j = 0; j < inside; j++) draw(file, handle_object(GRAPH, inner[j]));
     }
     fputs("}\n", file);
 }

@@ -16,7 +16,7 @@ CUAPI cuGraphCreate(CUgraph *out, unsigned flags)
 CUAPI cuGraphDestroy(CUgraph handle)
 {
     NEED_GRAPH(graph, handle);
-    if (graph->inner) return fail(CUDA_ERROR_INVALID_VALUE, "a child's graph goes with its node");
+    if (graph->within) return fail(CUDA_ERROR_INVALID_VALUE, "the graph goes with its node");
     graph_free(graph);
     return CUDA_SUCCESS;
 }
@@ -24,6 +24,9 @@ CUAPI cuGraphDestroy(CUgraph handle)
 CUAPI cuGraphClone(CUgraph *out, CUgraph handle)
 {
     NEED_GRAPH(graph, handle);
+    if (graph_holds(graph, node_is_single))
+        return fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "a graph that allocates or frees memory, or has conditions, cannot be copied");
     Graph *clone = graph_clone(graph);
     if (!clone) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     *out = clone->handle;
@@ -40,9 +43,16 @@ CUAPI cuGraphNodeFindInClone(CUgraphNode *out, CUgraphNode origin, CUgraph clone
     return CUDA_SUCCESS;
 }
 
+static CUresult refuse_removal(void)
+{
+    return fail(CUDA_ERROR_NOT_SUPPORTED,
+                "nodes and edges of a graph that allocates or frees memory stay");
+}
+
 CUAPI cuGraphDestroyNode(CUgraphNode handle)
 {
     NEED_NODE(node, handle);
+    if (graph_holds(node->graph, node_is_of_memory)) return refuse_removal();
     node_free(node);
     return CUDA_SUCCESS;
 }
@@ -188,6 +198,7 @@ CUAPI cuGraphRemoveDependencies_v2(CUgraph handle, const CUgraphNode *from, cons
     NEED_GRAPH(graph, handle);
     CUresult result = check_edges(edges, count);
     if (!result) result = check_ends(graph, from, to, count, true);
+    if (!result && count && graph_holds(graph, node_is_of_memory)) result = refuse_removal();
     for (size_t i = 0; !result && i < count; i++)
         node_unfollow(handle_object(GRAPH_NODE, to[i]), handle_object(GRAPH_NODE, from[i]));
     return result;

@@ -2,7 +2,7 @@
 #include "graphs.h"
 
 enum { AUTO_FREE = 1, UPLOAD = 2, DEVICE_LAUNCH = 4, NODE_PRIORITY = 8 };
-enum { INSTANTIATED, FAILED, INVALID_STRUCTURE };
+enum { INSTANTIATED, FAILED, INVALID_STRUCTURE, UNUSED_CONDITION = 5 };
 
 typedef struct {
     Graph *graph;
@@ -13,9 +13,28 @@ typedef struct {
     Exec *name = handle_object(GRAPH_EXEC, handle);                                                \
     if (!name) return fail(CUDA_ERROR_INVALID_VALUE, "no such executable graph")
 
-static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t flags, int *how)
+/* Whether an executable graph can be made of a graph, and of this sorted copy. */
+static CUresult check(const Graph *graph, bool sorted, const Graph *copy, CUgraphNode *wrong,
+                      int *how)
+{
+    if (!sorted) {
+        *how = INVALID_STRUCTURE;
+        return fail(CUDA_ERROR_INVALID_VALUE, "the edges of the graph go in a circle");
+    }
+    if (condition_is_unused(graph)) {
+        *how = UNUSED_CONDITION;
+        return fail(CUDA_ERROR_INVALID_VALUE, "there is a condition that no node asks");
+    }
+    CUresult result = conditions_check(copy, wrong);
+    if (result) *how = INVALID_STRUCTURE;
+    return result;
+}
+
+static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t flags, CUgraphNode *wrong,
+                            int *how)
 {
     *how = FAILED;
+    *wrong = NULL;
     NEED_CONTEXT(context);
     NEED_GRAPH(graph, handle);
     if (!out || flags & ~(uint64_t)(AUTO_FREE | UPLOAD | DEVICE_LAUNCH | NODE_PRIORITY))
@@ -23,6 +42,12 @@ static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t flags, in
     if (flags & DEVICE_LAUNCH)
         return fail(CUDA_ERROR_NOT_SUPPORTED,
                     "the software GPU does not support graphs that kernels launch");
+    if (graph_is_bound(graph))
+        return fail(CUDA_ERROR_INVALID_VALUE, "the graph is inside of a node of another");
+    if (handle_object(GRAPH_EXEC, graph->exec) && graph_holds(graph, node_is_single))
+        return fail(CUDA_ERROR_INVALID_VALUE,
+                    "a graph that allocates or frees memory, or has conditions, can be made "
+                    "executable once at a time; destroy the other one before");
     Exec *exec = malloc(sizeof *exec);
     Graph *copy = graph_clone(graph);
     if (!exec || !copy) {
@@ -30,29 +55,29 @@ static CUresult instantiate(CUgraphExec *out, CUgraph handle, uint64_t flags, in
         if (copy) graph_free(copy);
         return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
     }
-    if (!graph_sort(copy)) {
+    CUresult result = check(graph, graph_sort(copy), copy, wrong, how);
+    if (result) {
         free(exec);
         graph_free(copy);
-        *how = INVALID_STRUCTURE;
-        return fail(CUDA_ERROR_INVALID_VALUE, "the edges of the graph go in a circle");
+        return result;
     }
     *exec = (Exec){copy, flags};
     *how = INSTANTIATED;
-    *out = handle_new(GRAPH_EXEC, exec);
+    *out = graph->exec = handle_new(GRAPH_EXEC, exec);
     return CUDA_SUCCESS;
 }
 
 CUAPI cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph graph, unsigned long long flags)
 {
+    CUgraphNode wrong;
     int how;
-    return instantiate(out, graph, flags, &how);
+    return instantiate(out, graph, flags, &wrong, &how);
 }
 
 CUAPI cuGraphInstantiateWithParams(CUgraphExec *out, CUgraph graph, InstantiateParams *params)
 {
     if (!params) return fail(CUDA_ERROR_INVALID_VALUE, "no parameters");
-    params->wrong = NULL;
-    return instantiate(out, graph, params->flags, &params->result);
+    return instantiate(out, graph, params->flags, &params->wrong, &params->result);
 }
 
 /* The versions before CUDA 12, which have room for an error's node and words. */
@@ -88,6 +113,22 @@ CUAPI cuGraphExecGetFlags(CUgraphExec handle, uint64_t *flags)
 
 static CUresult run(const Graph *graph, CUstream stream, const StreamPlace *place);
 
+/* Until Ctrl-C, too, which has stopped a kernel of it or comes between two. */
+static CUresult run_condition(const Node *node, CUstream stream, const StreamPlace *place)
+{
+    CUresult result = CUDA_SUCCESS;
+    CUgraph body;
+    interrupts_begin(NULL, NULL);
+    const unsigned before = interrupts_count();
+    do {
+        body = condition_choose(node);
+        if (body) result = run(handle_object(GRAPH, body), stream, place);
+        tasks_wait(place);
+    } while (!result && body && condition_repeats(node) && interrupts_count() == before);
+    interrupts_end(false);
+    return result;
+}
+
 static CUresult run_node(const Node *node, CUstream stream, const StreamPlace *place)
 {
     const NodeParams *params = &node->params;
@@ -100,6 +141,9 @@ static CUresult run_node(const Node *node, CUstream stream, const StreamPlace *p
     case NODE_HOST: params->host.call(params->host.data); return CUDA_SUCCESS;
     case NODE_GRAPH: return run(handle_object(GRAPH, params->child.graph), stream, place);
     case NODE_EVENT_RECORD: return event_record(params->event, stream);
+    case NODE_MEM_ALLOC: return graph_memory_begin(params->alloc.address);
+    case NODE_MEM_FREE: return memory_release(params->freed);
+    case NODE_CONDITIONAL: return run_condition(node, stream, place);
     default: return CUDA_SUCCESS; /* all that came before has finished */
     }
 }
@@ -120,17 +164,51 @@ static CUresult run(const Graph *graph, CUstream stream, const StreamPlace *plac
     return result;
 }
 
+/* Where a launch will allocate: there is nothing left of the one before. */
+static CUresult make_room(CUdeviceptr address, bool frees)
+{
+    if (!graph_memory_is_there(address)) return CUDA_SUCCESS;
+    if (frees) return memory_release(address);
+    return fail(CUDA_ERROR_INVALID_VALUE,
+                "memory at 0x%llx that an earlier launch allocated is not free; free it, or "
+                "instantiate with AUTO_FREE_ON_LAUNCH",
+                (unsigned long long)address);
+}
+
+/* What a launch finds: its conditions as they are by default, and nothing that it allocates. */
+static CUresult begin(const Graph *graph, bool frees)
+{
+    CUgraph const *inner;
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; !result && i < graph->count; i++) {
+        const Node *node = graph->nodes[i];
+        if (node->params.type == NODE_CONDITIONAL) condition_begin(node);
+        if (node->params.type == NODE_MEM_ALLOC)
+            result = make_room(node->params.alloc.address, frees);
+        for (size_t j = node_inner(node, &inner); !result && j-- > 0;)
+            result = begin(handle_object(GRAPH, inner[j]), frees);
+    }
+    return result;
+}
+
+static CUresult launch(const Exec *exec, CUstream stream)
+{
+    const StreamPlace place = stream_place(stream);
+    tasks_wait(&place);
+    CUresult result = begin(exec->graph, exec->flags & AUTO_FREE);
+    return result ? result : run(exec->graph, stream, &place);
+}
+
 CUAPI cuGraphLaunch(CUgraphExec handle, CUstream stream)
 {
     NEED_CONTEXT(context);
     NEED_EXEC(exec, handle);
     bool captured;
     CUresult result = stream_begin(stream, &captured);
-    const StreamPlace place = stream_place(stream);
-    if (result || !captured) return result ? result : run(exec->graph, stream, &place);
+    if (result || !captured) return result ? result : launch(exec, stream);
     NodeParams params = {.type = NODE_GRAPH, .child.graph = exec->graph->handle};
     NodeArguments *arguments;
-    result = node_prepare(&params, &arguments);
+    result = node_prepare(NULL, &params, &arguments);
     return result ? result : capture_node(stream, &params, arguments, NULL);
 }
 
@@ -193,6 +271,8 @@ CUAPI cuGraphExecUpdate_v2(CUgraphExec handle, CUgraph from, UpdateResult *how)
     NEED_EXEC(exec, handle);
     NEED_GRAPH(graph, from);
     if (!how) return fail(CUDA_ERROR_INVALID_VALUE, "no place for the result");
+    if (graph_is_bound(graph))
+        return fail(CUDA_ERROR_INVALID_VALUE, "the graph is inside of a node of another");
     return graph_update(exec->graph, graph, how);
 }
 

@@ -36,7 +36,6 @@ CUAPI cuStreamEndCapture(CUstream stream, CUgraph *out)
 {
     NEED_CONTEXT(context);
     if (!stream_valid(stream)) return fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
-    if (!out) return fail(CUDA_ERROR_INVALID_VALUE, "no place for the graph");
     return capture_end(stream, out);
 }
 

@@ -9,17 +9,16 @@ static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *before,
     NEED_CONTEXT(context);
     NEED_GRAPH(graph, handle);
     if (!out) return fail(CUDA_ERROR_INVALID_VALUE, "no place for the node");
-    if (params.type == NODE_GRAPH && params.child.graph == handle)
-        return fail(CUDA_ERROR_INVALID_VALUE, "a graph cannot be its own child");
     CUresult result = check_before(graph, before, count);
     NodeArguments *arguments;
-    if (!result) result = node_prepare(&params, &arguments);
+    if (!result) result = node_prepare(graph, &params, &arguments);
     if (result) return result;
     Node *node = node_new(graph, &params, arguments);
     bool whole = node;
     for (size_t i = 0; whole && i < count; i++)
         whole = node_follow(node, handle_object(GRAPH_NODE, before[i]));
     if (!whole) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+    if (params.type == NODE_CONDITIONAL) condition_of(node)->node = node->handle;
     *out = node->handle;
     return CUDA_SUCCESS;
 }
@@ -33,8 +32,14 @@ CUAPI cuGraphAddNode_v2(CUgraphNode *out, CUgraph graph, const CUgraphNode *befo
     NEED_PARAMS(params);
     CUresult result = check_edges(edges, count);
     if (!result) result = add(out, graph, before, count, *params);
-    if (result || params->type != NODE_GRAPH) return result;
-    params->child.graph = ((Node *)handle_object(GRAPH_NODE, *out))->params.child.graph;
+    if (result) return result;
+    const NodeParams *made = &((Node *)handle_object(GRAPH_NODE, *out))->params;
+    switch (params->type) {
+    case NODE_GRAPH: params->child.graph = made->child.graph; break;
+    case NODE_MEM_ALLOC: params->alloc.address = made->alloc.address; break;
+    case NODE_CONDITIONAL: params->conditional.bodies = made->conditional.bodies; break;
+    default: break;
+    }
     return CUDA_SUCCESS;
 }
 
@@ -227,6 +232,40 @@ CUAPI cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph *graph)
 
 EVENT_CALLS(EventRecord, NODE_EVENT_RECORD)
 EVENT_CALLS(EventWait, NODE_WAIT_EVENT)
+
+/* ---- memory ---- */
+
+CUAPI cuGraphAddMemAllocNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
+                             size_t count, AllocNode *alloc)
+{
+    NEED_PARAMS(alloc);
+    NodeParams params = {.type = NODE_MEM_ALLOC, .alloc = *alloc};
+    CUresult result = cuGraphAddNode(out, graph, before, count, &params);
+    if (!result) alloc->address = params.alloc.address;
+    return result;
+}
+
+CUAPI cuGraphMemAllocNodeGetParams(CUgraphNode handle, AllocNode *params)
+{
+    NEED_NODE(node, handle);
+    NEED_TYPE(node, NODE_MEM_ALLOC);
+    NEED_PARAMS(params);
+    *params = node->params.alloc;
+    return CUDA_SUCCESS;
+}
+
+CUAPI cuGraphAddMemFreeNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *before,
+                            size_t count, CUdeviceptr address)
+{ return add(out, graph, before, count, (NodeParams){.type = NODE_MEM_FREE, .freed = address}); }
+
+CUAPI cuGraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr *address)
+{
+    NEED_NODE(node, handle);
+    NEED_TYPE(node, NODE_MEM_FREE);
+    NEED_PARAMS(address);
+    *address = node->params.freed;
+    return CUDA_SUCCESS;
+}
 
 /* ---- nodes of executable graphs ---- */
 

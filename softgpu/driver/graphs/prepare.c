@@ -21,20 +21,36 @@ static CUresult check_memcpy(const CUDA_MEMCPY3D *copy)
     return CUDA_SUCCESS;
 }
 
-static CUresult prepare_child(NodeParams *params)
+static bool is_conditional(int type) { return type == NODE_CONDITIONAL; }
+
+static CUresult prepare_child(const Graph *parent, NodeParams *params)
 {
-    enum { CLONED, MOVED };
     NEED_GRAPH(graph, params->child.graph);
-    if (params->child.ownership != CLONED && params->child.ownership != MOVED)
+    const bool moved = params->child.ownership == CHILD_MOVED;
+    if (params->child.ownership != CHILD_CLONED && !moved)
         return fail(CUDA_ERROR_INVALID_VALUE, "there is no ownership %d", params->child.ownership);
-    Graph *own = params->child.ownership == MOVED ? graph : graph_clone(graph);
+    for (const Graph *around = parent; around; around = graph_around(around))
+        if (around == graph)
+            return fail(CUDA_ERROR_INVALID_VALUE, "a graph cannot be its own child");
+    if (graph_holds(graph, is_conditional) || (!moved && graph_holds(graph, node_is_of_memory)))
+        return fail(CUDA_ERROR_NOT_SUPPORTED,
+                    "a child's graph cannot have conditions, and can allocate or free memory only "
+                    "if it is moved");
+    if (graph_is_bound(graph))
+        return fail(CUDA_ERROR_INVALID_VALUE, "the graph is inside of another node");
+    Graph *own = moved ? graph : graph_clone(graph);
     if (!own) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
-    own->inner = true;
     params->child.graph = own->handle;
     return CUDA_SUCCESS;
 }
 
-CUresult node_prepare(NodeParams *params, NodeArguments **arguments)
+bool graph_is_bound(const Graph *graph)
+{
+    const Node *node = graph->within;
+    return node && (node->params.type != NODE_GRAPH || node->params.child.ownership == CHILD_MOVED);
+}
+
+CUresult node_prepare(Graph *graph, NodeParams *params, NodeArguments **arguments)
 {
     *arguments = NULL;
     switch (params->type) {
@@ -43,17 +59,20 @@ CUresult node_prepare(NodeParams *params, NodeArguments **arguments)
     case NODE_MEMSET: return check_memset(&params->memset);
     case NODE_HOST:
         return params->host.call ? CUDA_SUCCESS : fail(CUDA_ERROR_INVALID_VALUE, "no function");
-    case NODE_GRAPH: return prepare_child(params);
+    case NODE_GRAPH: return prepare_child(graph, params);
     case NODE_EMPTY: return CUDA_SUCCESS;
     case NODE_WAIT_EVENT:
     case NODE_EVENT_RECORD:
         return handle_object(EVENT, params->event)
                    ? CUDA_SUCCESS
                    : fail(CUDA_ERROR_INVALID_VALUE, "no such event");
+    case NODE_MEM_ALLOC: return graph_allocate(graph, &params->alloc);
+    case NODE_MEM_FREE: return graph_frees(graph, params->freed);
+    case NODE_CONDITIONAL: return condition_prepare(graph, &params->conditional);
     default:
         return fail(CUDA_ERROR_NOT_SUPPORTED,
-                    "the software GPU does not support nodes of type %d in graphs (memory, "
-                    "semaphores, conditions)",
+                    "the software GPU does not support nodes of type %d in graphs (semaphores, "
+                    "words of memory)",
                     params->type);
     }
 }
@@ -87,7 +106,9 @@ CUresult node_change(Node *node, const NodeParams *wanted)
     NodeParams params = *wanted;
     NodeArguments *arguments;
     NEED_TYPE(node, params.type);
-    CUresult result = node_prepare(&params, &arguments);
+    if (node_is_single(params.type))
+        return fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d stay as they are", params.type);
+    CUresult result = node_prepare(node->graph, &params, &arguments);
     if (!result) node_set(node, &params, arguments);
     return result;
 }

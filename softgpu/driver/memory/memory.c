@@ -129,10 +129,17 @@ static size_t first_ending_after(uint64_t address)
     return low;
 }
 
-const Allocation *memory_find(uint64_t address)
+/* What there is at an address, if only the address. */
+static Allocation *entry_at(uint64_t address)
 {
     size_t i = first_ending_after(address);
     return i < count && table[i].begin <= address ? &table[i] : NULL;
+}
+
+const Allocation *memory_find(uint64_t address)
+{
+    const Allocation *a = entry_at(address);
+    return a && !a->vacant ? a : NULL;
 }
 
 bool memory_covers(uint64_t address, size_t bytes)
@@ -226,14 +233,15 @@ static bool is_reached(const Allocation *a)
 
 bool memory_is_reached(void) { return reached; }
 
+static uint64_t last_id;
+
 static bool insert(Allocation new)
 {
-    static uint64_t inserted;
     if (!GROW(table, count, room, 1024)) return false;
     size_t i = first_ending_after(new.begin);
     memmove(&table[i + 1], &table[i], (count - i) * sizeof *table);
     table[i] = new;
-    table[i].id = ++inserted;
+    table[i].id = ++last_id;
     count++;
     reached += is_reached(&new);
     return true;
@@ -260,7 +268,8 @@ static size_t touched_in(uint64_t begin, uint64_t end)
 }
 
 /* Whether `held` counts it. */
-static bool is_held(const Allocation *a) { return !a->sparse && a->kind != IMPORTED_MEMORY; }
+static bool is_held(const Allocation *a)
+{ return !a->sparse && !a->vacant && a->kind != IMPORTED_MEMORY; }
 
 /* Of all that it counts. */
 static size_t touched(void)
@@ -358,26 +367,34 @@ static bool device_fits(int device, size_t bytes)
     return bytes <= part && held_by[device] <= part - bytes;
 }
 
+static bool fits(int device, size_t bytes, bool sparse)
+{ return sparse || (device_fits(device, bytes) && memory_fits(bytes)); }
+
+/* It has its pages from now on, and nothing in them. */
+static void begin_contents(Allocation *a)
+{
+    if (a->sparse) return;
+    if (a->kind == DEVICE_MEMORY) a->written = written_new();
+    count_held(a->device, (ptrdiff_t)(a->end - a->begin));
+}
+
 CUresult memory_allocate(Context *owner, int device, size_t bytes, MemoryKind kind, unsigned flags,
                          uint64_t *address)
 {
     if (!bytes) return fail(CUDA_ERROR_INVALID_VALUE, "an allocation of 0 bytes");
     bool sparse = asks_sparse && kind == DEVICE_MEMORY && bytes >= SMALL_BYTES;
     if (kind != DEVICE_MEMORY) device = ANYWHERE;
-    bool fits = sparse || (device_fits(device, bytes) && memory_fits(bytes));
-    uint64_t begin = fits ? place(bytes, kind, sparse) : 0;
+    uint64_t begin = fits(device, bytes, sparse) ? place(bytes, kind, sparse) : 0;
     if (!begin) return memory_refuse(bytes);
-    struct Written *written = kind == DEVICE_MEMORY && !sparse ? written_new() : NULL;
     if (!insert((Allocation){.begin = begin,
                              .end = begin + bytes,
                              .kind = kind,
                              .flags = flags,
                              .sparse = sparse,
-                             .written = written,
                              .owner = owner,
                              .device = device}))
         return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
-    if (!sparse) count_held(device, (ptrdiff_t)bytes);
+    begin_contents(entry_at(begin));
     *address = begin;
     return CUDA_SUCCESS;
 }
@@ -386,11 +403,18 @@ static uint64_t removals;
 
 uint64_t memory_removals(void) { return removals; }
 
-static void remove_at(size_t i)
+/* What is known of its contents goes. */
+static void clear_at(size_t i)
 {
     removals++;
     freed[freed_next++ % FREED_KEPT] = (Range){table[i].begin, table[i].end};
     written_free(table[i].written);
+    table[i].written = NULL;
+}
+
+static void remove_at(size_t i)
+{
+    clear_at(i);
     reached -= is_reached(&table[i]);
     memmove(&table[i], &table[i + 1], (count - i - 1) * sizeof *table);
     count--;
@@ -427,24 +451,77 @@ void memory_leave_pool(Pool *pool, size_t bytes)
     if (!pool->handle && !pool->used) free(pool);
 }
 
-void memory_free(uint64_t begin)
+/* Gives back the pages of what was the entry i, and is none, or vacant, now. */
+static void close_pages(uint64_t begin, uint64_t end, size_t i)
 {
-    size_t i = first_ending_after(begin);
-    uint64_t end = table[i].end;
-    if (is_held(&table[i])) count_held(table[i].device, -(ptrdiff_t)(end - begin));
-    if (table[i].shared) shared_end(begin - small.begin);
-    if (table[i].pool) memory_leave_pool(table[i].pool, end - begin);
-    remove_at(i);
     uint64_t from = begin / HOST_PAGE * HOST_PAGE, to = round_up(end, HOST_PAGE);
     if (begin >= large.begin) {
         mmap((void *)from, to - from, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     } else { /* Give back the pages that no neighbour uses. */
+        size_t next = i + (i < count && table[i].begin == begin);
         if (i > 0 && table[i - 1].end > from) from += HOST_PAGE;
-        if (i < count && table[i].begin < to) to -= HOST_PAGE;
+        if (next < count && table[next].begin < to) to -= HOST_PAGE;
         if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
     }
     if (from < to) shared_drop(from - small.begin, to - from);
+}
+
+void memory_free(uint64_t begin)
+{
+    size_t i = first_ending_after(begin);
+    Allocation *a = &table[i];
+    uint64_t end = a->end;
+    if (is_held(a)) count_held(a->device, -(ptrdiff_t)(end - begin));
+    if (a->shared) shared_end(begin - small.begin);
+    if (a->pool) memory_leave_pool(a->pool, end - begin);
+    if (a->graph) {
+        clear_at(i);
+        a->vacant = true;
+        a->pool = NULL;
+    } else remove_at(i);
+    close_pages(begin, end, i);
+}
+
+/* ---- of graphs ---- */
+
+CUresult memory_reserve(Context *owner, int device, size_t bytes, MemoryKind kind,
+                        struct GraphMemory *graph, uint32_t readers, uint64_t *address)
+{
+    CUresult result = memory_allocate(owner, device, bytes, kind, 0, address);
+    if (result) return result;
+    Allocation *a = entry_at(*address);
+    a->graph = graph;
+    a->readers = readers;
+    memory_free(*address);
+    return CUDA_SUCCESS;
+}
+
+CUresult memory_occupy(uint64_t begin, Pool *pool)
+{
+    Allocation *a = entry_at(begin);
+    size_t bytes = a->end - begin;
+    if (!fits(a->device, bytes, a->sparse) ||
+        (begin >= large.begin && !open_pages(begin, bytes, a->sparse)))
+        return memory_refuse(bytes);
+    a->vacant = false;
+    a->id = ++last_id;
+    begin_contents(a);
+    memory_set_pool(begin, pool);
+    return CUDA_SUCCESS;
+}
+
+const Allocation *memory_reserved(uint64_t address)
+{
+    const Allocation *a = entry_at(address);
+    return a && a->graph ? a : NULL;
+}
+
+void memory_abandon(uint64_t begin)
+{
+    Allocation *a = entry_at(begin);
+    a->graph = NULL;
+    if (a->vacant) remove_at(first_ending_after(begin));
 }
 
 void sg_sparse(int on) { asks_sparse = on; }
@@ -482,7 +559,7 @@ void memory_remove_range(uint64_t begin) { remove_at(first_ending_after(begin));
 void memory_free_all(Context *owner)
 {
     for (size_t i = count; i-- > 0;) {
-        if (table[i].owner != owner || table[i].kind == VARIABLE) continue;
+        if (table[i].owner != owner || table[i].kind == VARIABLE || table[i].vacant) continue;
         if (table[i].kind == REGISTERED_MEMORY) remove_at(i);
         else memory_free(table[i].begin);
     }
@@ -566,9 +643,10 @@ const Allocation *memory_near(uint64_t address)
 {
     const uint64_t near = 1u << 20;
     size_t i = first_ending_after(address);
-    uint64_t past = i > 0 ? address - table[i - 1].end : UINT64_MAX;
+    uint64_t past = i > 0 && !table[i - 1].vacant ? address - table[i - 1].end : UINT64_MAX;
     uint64_t ahead = UINT64_MAX;
-    if (i < count) ahead = table[i].begin > address ? table[i].begin - address : 0;
+    if (i < count && !table[i].vacant)
+        ahead = table[i].begin > address ? table[i].begin - address : 0;
     if (past <= ahead && past <= near) return &table[i - 1];
     return ahead <= near ? &table[i] : NULL;
 }
@@ -587,6 +665,15 @@ void memory_describe(uint64_t address, char *text, size_t space)
     const uint64_t near = 1u << 20;
     if (address < 65536) {
         snprintf(text, space, "near address 0: no memory was ever there (a NULL pointer?)");
+        return;
+    }
+    const Allocation *graphs = memory_reserved(address);
+    if (graphs && graphs->vacant) {
+        snprintf(text, space,
+                 "%llu bytes into %llu bytes of a graph, which are there only from the launch of "
+                 "the node that allocates them until they are freed",
+                 (unsigned long long)(address - graphs->begin),
+                 (unsigned long long)(graphs->end - graphs->begin));
         return;
     }
     size_t i = first_ending_after(address);

@@ -15,7 +15,8 @@ bool peer_reaches(const Context *context, const Allocation *allocation)
 {
     if (allocation->device == ANYWHERE || allocation->device == context->device) return true;
     if (allocation->kind == IMPORTED_MEMORY) return allocation->owner == context;
-    if (allocation->pool) return allocation->pool->readers >> context->device & 1;
+    if (allocation->pool)
+        return (allocation->pool->readers | allocation->readers) >> context->device & 1;
     return peer_index(context, allocation->owner->id) < context->peers.count;
 }
 

@@ -4,26 +4,11 @@
 
 #include "driver.h"
 
-enum { LOCATION_NONE, LOCATION_DEVICE, LOCATION_HOST, LOCATION_NUMA, LOCATION_NUMA_CURRENT };
-enum { ALLOCATION_PINNED = 1, ALLOCATION_MANAGED = 2 };
-enum { ACCESS_READ_WRITE = 3 };
-
 /* For each kind of memory: the pool that is always there, and the one that stands for it. */
 typedef struct {
     Pool always, *chosen;
 } Pools;
 static Pools pools[MOST_DEVICES][MANAGED_MEMORY + 1]; /* of device 0, where they are of none */
-
-static Pool *pool_begin(Pool *pool, int device, MemoryKind kind, size_t most)
-{
-    *pool = (Pool){.device = device,
-                   .readers = 1u << device,
-                   .kind = kind,
-                   .most = most ? most : SIZE_MAX,
-                   .reuse = {1, 1, 1}};
-    pool->handle = handle_new(POOL, pool);
-    return pool;
-}
 
 static Pools *pools_of(int device, MemoryKind kind)
 {
@@ -35,43 +20,39 @@ static Pools *pools_of(int device, MemoryKind kind)
     return of;
 }
 
-static CUresult kind_of(MemoryLocation location, int type, int *device, MemoryKind *kind)
-{
-    if (type != ALLOCATION_PINNED && type != ALLOCATION_MANAGED)
-        return fail(CUDA_ERROR_INVALID_VALUE, "there is no allocation type %d", type);
-    if (location.type == LOCATION_DEVICE && !is_device(location.id)) return no_such_device();
-    if (location.type > LOCATION_NUMA_CURRENT || (!location.type && type == ALLOCATION_PINNED))
-        return fail(CUDA_ERROR_INVALID_VALUE, "there is no location type %d", location.type);
-    *kind = type == ALLOCATION_MANAGED         ? MANAGED_MEMORY
-            : location.type == LOCATION_DEVICE ? DEVICE_MEMORY
-                                               : HOST_MEMORY;
-    *device = *kind == DEVICE_MEMORY ? location.id : 0;
-    return CUDA_SUCCESS;
-}
-
 #define NEED_POOL(pool, handle)                                                                    \
     Pool *pool = handle_object(POOL, handle);                                                      \
     if (!pool) return fail(CUDA_ERROR_INVALID_VALUE, "no such memory pool")
 
 /* ---- allocating ---- */
 
-/* Whether a stream can be given work on a pool's memory, of which graphs have none. */
-static CUresult check_stream(CUstream stream)
+/* The graph that a stream's work becomes, or NULL. */
+static Graph *graph_of(CUstream stream)
+{ return handle_object(GRAPH, capture_state(stream).graph); }
+
+/* As a node of the graph, with what is its pool's. */
+static CUresult capture_take(CUdeviceptr *out, size_t bytes, const Pool *pool, CUstream stream)
 {
-    bool captured;
-    CUresult result = stream_begin(stream, &captured);
-    if (result || !captured) return result;
-    return capture_refuse(stream, CUDA_ERROR_NOT_SUPPORTED,
-                          "the software GPU does not support allocations in graphs; allocate "
-                          "before the capture begins, and free after it has ended");
+    PoolAccess access[MOST_DEVICES];
+    NodeParams params = {.type = NODE_MEM_ALLOC,
+                         .alloc = {location_of(pool->device, pool->kind), access, 0, bytes}};
+    for (int device = 0; device < device_count(); device++)
+        if (device != pool->device && pool->readers >> device & 1)
+            access[params.alloc.access_count++] = location_read_write(device);
+    CUresult result = graph_allocate(graph_of(stream), &params.alloc);
+    if (!result) result = capture_node(stream, &params, NULL, NULL);
+    if (!result) *out = params.alloc.address;
+    return result;
 }
 
 static CUresult take(CUdeviceptr *out, size_t bytes, Pool *pool, CUstream stream)
 {
     NEED_CONTEXT(context);
-    CUresult result = check_stream(stream);
+    bool captured;
+    CUresult result = stream_begin(stream, &captured);
     if (result) return result;
     if (!bytes) return *out = 0, CUDA_SUCCESS;
+    if (captured) return capture_take(out, bytes, pool, stream);
     driver_lock();
     result =
         bytes > pool->most - pool->used
@@ -99,8 +80,14 @@ static CUresult give_back(void *address) { return memory_release(*(CUdeviceptr *
 
 CUAPI cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
-    CUresult result = check_stream(stream);
+    bool captured;
+    CUresult result = stream_begin(stream, &captured);
     if (result || !address) return result; /* no bytes, as taken from a pool */
+    if (captured) {
+        const NodeParams params = {.type = NODE_MEM_FREE, .freed = address};
+        result = graph_frees(graph_of(stream), address);
+        return result ? result : capture_node(stream, &params, NULL, NULL);
+    }
     return stream_do(stream, give_back, &address, sizeof address);
 }
 
@@ -111,7 +98,7 @@ CUAPI cuMemPoolCreate(void **out, const PoolProperties *wanted)
     MemoryKind kind;
     int device;
     if (need_init()) return CUDA_ERROR_NOT_INITIALIZED;
-    CUresult result = kind_of(wanted->location, wanted->allocation, &device, &kind);
+    CUresult result = location_kind(wanted->location, wanted->allocation, &device, &kind);
     if (result) return result;
     if (wanted->handles)
         return fail(CUDA_ERROR_NOT_SUPPORTED,
@@ -170,7 +157,7 @@ CUAPI cuMemGetDefaultMemPool(void **out, const MemoryLocation *location, int typ
 {
     MemoryKind kind;
     int device;
-    CUresult result = kind_of(*location, type, &device, &kind);
+    CUresult result = location_kind(*location, type, &device, &kind);
     if (!result) *out = pools_of(device, kind)->always.handle;
     return result;
 }
@@ -179,7 +166,7 @@ CUAPI cuMemGetMemPool(void **out, const MemoryLocation *location, int type)
 {
     MemoryKind kind;
     int device;
-    CUresult result = kind_of(*location, type, &device, &kind);
+    CUresult result = location_kind(*location, type, &device, &kind);
     if (!result) *out = pools_of(device, kind)->chosen->handle;
     return result;
 }
@@ -188,7 +175,7 @@ CUAPI cuMemSetMemPool(const MemoryLocation *location, int type, void *pool)
 {
     MemoryKind kind;
     int device;
-    CUresult result = kind_of(*location, type, &device, &kind);
+    CUresult result = location_kind(*location, type, &device, &kind);
     return result ? result : choose(device, kind, pool);
 }
 
@@ -241,29 +228,17 @@ CUAPI cuMemPoolSetAttribute(void *handle, int attribute, const void *value)
 CUAPI cuMemPoolSetAccess(void *handle, const PoolAccess *wanted, size_t count)
 {
     NEED_POOL(pool, handle);
-    for (size_t i = 0; i < count; i++) {
-        int device = wanted[i].location.id;
-        if (wanted[i].location.type != LOCATION_DEVICE || !is_device(device))
-            return no_such_device();
-        if (wanted[i].access != ACCESS_READ_WRITE && (wanted[i].access || device == pool->device))
-            return fail(CUDA_ERROR_INVALID_VALUE, "device %d has access or none%s", device,
-                        device == pool->device ? ", and the pool's own always has" : "");
-    }
     driver_lock();
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bit = 1u << wanted[i].location.id;
-        if (wanted[i].access) pool->readers |= bit;
-        else pool->readers &= ~bit;
-    }
+    CUresult result = location_access(wanted, count, pool->device, &pool->readers);
     driver_unlock();
-    return CUDA_SUCCESS;
+    return result;
 }
 
 CUAPI cuMemPoolGetAccess(int *access, void *handle, const MemoryLocation *location)
 {
     NEED_POOL(pool, handle);
-    if (location->type == LOCATION_DEVICE && !is_device(location->id)) return no_such_device();
-    bool reads = location->type != LOCATION_DEVICE || pool->readers >> location->id & 1;
-    *access = reads ? ACCESS_READ_WRITE : 0;
+    bool of_device = location_is_device(location);
+    if (of_device && !is_device(location->id)) return no_such_device();
+    *access = of_device && !(pool->readers >> location->id & 1) ? 0 : ACCESS_READ_WRITE;
     return CUDA_SUCCESS;
 }

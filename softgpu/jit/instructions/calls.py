@@ -104,6 +104,9 @@ def _call_system(e: FunctionEmitter, item, name: str, returned: Vector, passed: 
         site = f"i32 {e.site(item, 'trap')}"
         message, file, line, function = (argument(n, 32 if n == 2 else 64) for n in range(4))
         e.call_void("sg_assert", "ptr %w", site, active, message, file, line, function)
+    elif name == "cudaGraphSetConditional":
+        site = f"i32 {e.site(item, 'trap')}"
+        e.call_void("sg_set_condition", "ptr %w", site, active, argument(0, 64), argument(1, 32))
     elif name == "malloc":
         made = e.temporary("i64", 1, "result")
         e.call_void(e.mode.malloc, "ptr %w", active, argument(0, 64), f"ptr {made}")

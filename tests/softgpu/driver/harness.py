@@ -38,7 +38,7 @@ PARAM_BYTES = {
     "number": 8, "read_at": 16, "block_sum": 8, "some_leave": 8, "producer": 8,
     "spin_for_warp": 8, "count": 24, "atomic": 40, "print": 32, "fail_assert": 8,
     "read_shared": 8, "write_local": 8, "allocate": 16, "vectors": 8, "increment": 8, "ticket": 8,
-    "take_turns": 32, "store_twice": 16,
+    "take_turns": 32, "store_twice": 16, "count_down": 16,
 }  # fmt: skip
 WITHOUT_PARAMS = ["empty", "deadlock", "half_barrier", "endless", "trap", "deep", "counted"]
 

@@ -302,6 +302,16 @@ EXPORT void vectors(Warp *w)
 EXPORT void increment(Warp *w)
 { FOR_ACTIVE(lane)(*(uint32_t **)w->params)[index_of(w, lane)] += 1; }
 
+/* (uint64 condition, uint32 *left): sets the condition to --*left */
+EXPORT void count_down(Warp *w)
+{
+    ARRAY(uint64_t, handle);
+    ARRAY(uint32_t, value);
+    handle[0] = ((uint64_t *)w->params)[0];
+    value[0] = --*((uint32_t **)w->params)[1];
+    sg_set_condition(w, 6, 1, handle, value);
+}
+
 /* (uint32 *out): out[i] is the number of the block that ran as the i-th */
 EXPORT void ticket(Warp *w)
 {

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from tests.softgpu.driver.harness import DriverError, only_driver
+from tests.softgpu.graphs.test_conditions import WHILE, ask, condition
+from tests.softgpu.graphs.test_graphs import Graph
+from tests.softgpu.graphs.test_memory_nodes import ON_DEVICE, READ_WRITE, Access, allocate
 
 NOT_READY, ILLEGAL_ADDRESS, TIMEOUT, LAUNCH_FAILED = 600, 700, 702, 719
 ROUNDS = 300
@@ -328,6 +331,39 @@ def test_graphs_of_one_kernel_wait_for_each_other(pair):
     for device in pair:
         device.synchronize()
         assert device.get(device.flag) == ROUNDS
+
+
+def test_a_graph_asks_its_condition_once_the_body_has_ended(pair):
+    device = pair[1]
+    with device.current():
+        graph = Graph(device.driver, device.module)
+        asked = condition(graph, 1, context=device.context)
+        _, (body,) = ask(graph, asked, WHILE)
+        body.kernel("count_down", asked, left := device.put(100), threads=1)
+        exec_ = graph.instantiate()
+    device.call("cuGraphLaunch", exec_, device.stream)
+    device.synchronize()
+    assert device.get(left) == 0
+
+
+@pytest.mark.parametrize("others", [(), (0,)])
+def test_what_a_graph_allocates_is_for_the_devices_that_it_names(pair, others):
+    first, second = pair
+    access = (Access * 1)(*[Access((ON_DEVICE, device), READ_WRITE) for device in others])
+    with second.current():
+        graph = Graph(second.driver, second.module)
+        _, address = allocate(graph, device=1, access=ctypes.addressof(access),
+                              access_count=len(others))  # fmt: skip
+        exec_ = graph.instantiate()
+    second.call("cuGraphLaunch", exec_, second.stream)
+    second.synchronize()
+    if others:
+        first.launch("number", address)
+        first.synchronize()
+        assert (second.get(address, 32) == range(32)).all()
+    else:
+        assert error(first.launch, "number", address)[0] == ILLEGAL_ADDRESS
+    second.call("cuMemFree_v2", c_uint64(address))
 
 
 def test_a_launch_waits_for_words_of_the_host(pair):

@@ -423,7 +423,16 @@ FROM_ANOTHER_THREAD = """
     time.sleep(1)"""
 
 
-@pytest.mark.parametrize("call", ["driver.launch('endless', grid=(4,))", FROM_ANOTHER_THREAD])
+WHILE_A_CONDITION_IS_1 = """
+    from tests.softgpu.graphs.test_conditions import WHILE, Graph, ask, condition
+    graph = Graph(driver)
+    ask(graph, condition(graph, 1), WHILE)
+    driver.call("cuGraphLaunch", graph.instantiate(), None)"""
+
+
+@pytest.mark.parametrize(
+    "call", ["driver.launch('endless', grid=(4,))", FROM_ANOTHER_THREAD, WHILE_A_CONDITION_IS_1]
+)
 def test_control_c(call):
     result = subprocess.run(
         [sys.executable, "-c", INTERRUPTED.format(call=call)],

@@ -17,7 +17,7 @@ GLOBAL, THREAD_LOCAL, RELAXED = range(3)
 NOT_CAPTURING, CAPTURING, INVALID = range(3)
 BLOCKING, NON_BLOCKING = range(2)
 EXTERNAL = 1
-KERNEL, MEMCPY, MEMSET, HOST, GRAPH, EMPTY, WAIT, RECORD = range(8)
+KERNEL, MEMCPY, MEMSET, HOST, GRAPH, EMPTY, WAIT, RECORD, MEM_ALLOC, MEM_FREE = *range(8), 10, 11
 LEGACY = c_void_p(1)
 CALL = ctypes.CFUNCTYPE(None, c_void_p)
 
@@ -385,13 +385,30 @@ def test_a_thread_may_take_the_risk(driver, streams):
     streams.end(stream)
 
 
-def test_allocations_are_refused_by_name(driver, streams):
-    stream = streams.new()
-    with invalidated(driver, streams, stream):
-        address = c_uint64()
-        refused = driver.raw("cuMemAllocAsync", byref(address), c_size_t(64), stream)
-        assert refused == NOT_SUPPORTED
-        assert "allocate before the capture begins" in driver.error_text(refused)
+def test_memory_that_is_allocated_meanwhile_is_the_graphs(driver, streams, numbers):
+    stream, address = streams.begin(streams.new()), c_uint64()
+    driver.call("cuMemAllocAsync", byref(address), c_size_t(64), stream)
+    assert streams.set(stream, address.value, 5, 16) == 0
+    driver.call("cuMemcpyDtoDAsync_v2", c_uint64(numbers), address, c_size_t(64), stream)
+    assert driver.raw("cuMemFreeAsync", c_uint64(numbers), stream) == INVALID_VALUE
+    driver.call("cuMemFreeAsync", address, stream)
+    assert driver.raw("cuMemFreeAsync", address, stream) == INVALID_VALUE
+    graph, exec_ = streams.end(stream), c_void_p()
+    assert nodes(driver, graph) == [MEM_ALLOC, MEMSET, MEMCPY, MEM_FREE]
+    driver.call("cuGraphInstantiateWithFlags", byref(exec_), graph, c_uint64(0))
+    for _ in range(2):
+        driver.call("cuMemsetD32_v2", c_uint64(numbers), 0, c_size_t(16))
+        driver.call("cuGraphLaunch", exec_, stream)
+        assert driver.get(numbers, 1, np.uint32) == [5]
+
+
+def test_the_end_of_a_capture_gives_the_graph_unless_the_caller_has_it(driver, streams):
+    stream = streams.begin(streams.new())
+    assert driver.raw("cuStreamEndCapture", stream, None) == INVALID_VALUE
+    graph = streams.end(stream)
+    driver.call("cuStreamBeginCaptureToGraph", stream, graph, None, None, c_size_t(0), GLOBAL)
+    driver.call("cuStreamEndCapture", stream, None)
+    assert streams.status(stream) == NOT_CAPTURING
 
 
 def test_a_stream_that_goes_ends_its_capture(driver, streams, numbers):

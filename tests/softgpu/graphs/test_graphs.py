@@ -9,7 +9,8 @@ import pytest
 from tests.softgpu.driver.harness import only_driver
 
 INVALID_VALUE, NOT_SUPPORTED, UPDATE_FAILURE = 1, 801, 910
-KERNEL, MEMCPY, MEMSET, HOST, GRAPH, EMPTY, WAIT, RECORD, MEM_ALLOC = *range(8), 10
+KERNEL, MEMCPY, MEMSET, HOST, GRAPH, EMPTY, WAIT, RECORD = range(8)
+BATCH_MEM_OP = 12
 TOPOLOGY_CHANGED, NODE_TYPE_CHANGED = 2, 3
 HOST_MEMORY, DEVICE_MEMORY = 1, 2
 CALL = ctypes.CFUNCTYPE(None, c_void_p)
@@ -48,8 +49,8 @@ class HostNode(ctypes.Structure):
 class Graph:
     """A graph, and what of the host its nodes use."""
 
-    def __init__(self, driver):
-        self.driver, self.handle, self.kept = driver, c_void_p(), []
+    def __init__(self, driver, module=None):
+        self.driver, self.handle, self.kept, self.module = driver, c_void_p(), [], module
         driver.call("cuGraphCreate", byref(self.handle), 0)
 
     def add(self, kind, *params, after=(), handle=None):
@@ -63,7 +64,7 @@ class Graph:
         return node
 
     def kernel(self, name, *arguments, threads=32, **options):
-        params = kernel_node(self.driver, name, *arguments, threads=threads)
+        params = kernel_node(self.driver, name, *arguments, threads=threads, module=self.module)
         return self.add("Kernel", byref(params), **options)
 
     def memset(self, address, value, count, **options):
@@ -74,16 +75,24 @@ class Graph:
         self.kept.append(CALL(lambda _: call()))
         return self.add("Host", byref(HostNode(self.kept[-1], None)), **options)
 
-    def instantiate(self):
+    def any(self, params, handle=None):
+        """A node of any type, by what cuGraphAddNode takes."""
+        node = c_void_p()
+        place = byref(node), handle or self.handle, None, c_size_t(0)
+        self.driver.call("cuGraphAddNode", *place, byref(params))
+        return node
+
+    def instantiate(self, flags=0):
         exec_ = c_void_p()
-        self.driver.call("cuGraphInstantiateWithFlags", byref(exec_), self.handle, c_uint64(0))
+        call = "cuGraphInstantiateWithFlags"
+        self.driver.call(call, byref(exec_), self.handle, c_uint64(flags))
         return exec_
 
 
-def kernel_node(driver, name, *arguments, threads=32):
+def kernel_node(driver, name, *arguments, threads=32, module=None):
     values = [c_uint64(value) for value in arguments]
     pointers = (c_void_p * len(values))(*map(ctypes.addressof, values))
-    node = KernelNode(driver.function(name), (1, 1, 1), (threads, 1, 1), 0)
+    node = KernelNode(driver.function(name, module), (1, 1, 1), (threads, 1, 1), 0)
     node.kept, node.params = (values, pointers), ctypes.addressof(pointers)
     return node
 
@@ -233,6 +242,18 @@ def test_a_circle_cannot_be_instantiated(driver, graph):
     graph.instantiate()
 
 
+def test_nodes_by_the_thousand_may_be_added_in_any_order(driver, graph):
+    nodes = [graph.add("Empty") for _ in range(3000)]
+    count = len(nodes) - 1
+    last_to_first = (c_void_p * count)(*nodes[1:]), (c_void_p * count)(*nodes[:-1])
+    driver.call("cuGraphAddDependencies", graph.handle, *last_to_first, c_size_t(count))
+    told = []
+    graph.host(lambda: told.append("end"), after=nodes[:1])
+    graph.host(lambda: told.append("begin"), after=nodes[-1:])
+    launch(driver, graph.instantiate())
+    assert told == ["begin", "end"]
+
+
 def test_an_update_takes_what_has_the_same_form(driver, graph):
     places = [driver.put(np.zeros(32, np.uint32)) for _ in range(2)]
     first = graph.kernel("number", places[0])
@@ -280,7 +301,7 @@ def test_what_cannot_be_added_says_why(driver, graph):
     assert refused(INVALID_VALUE, "Memset", byref(MemsetNode(0, 0, 0, 3, 1, 1)), driver.context)
     too_large = kernel_node(driver, "empty", threads=2048)
     assert refused(INVALID_VALUE, "Kernel", byref(too_large))
-    memory = (c_uint64 * 32)(MEM_ALLOC)
+    words = (c_uint64 * 32)(BATCH_MEM_OP)
     place = byref(node), graph.handle, None, None, c_size_t(0)
-    assert driver.raw("cuGraphAddNode_v2", *place, memory) == NOT_SUPPORTED
+    assert driver.raw("cuGraphAddNode_v2", *place, words) == NOT_SUPPORTED
     assert nodes_of(driver, "cuGraphGetNodes", graph.handle) == [own.value]

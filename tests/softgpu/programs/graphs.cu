@@ -158,7 +158,7 @@ int main(int count, char **words)
     cudaGraph_t graph;
     cudaGraphNode_t node;
     MUST(cudaGraphCreate(&graph, 0));
-    say("memory node", cudaGraphAddMemFreeNode(&node, graph, nullptr, 0, nullptr));
+    say("semaphore", cudaGraphAddExternalSemaphoresSignalNode(&node, graph, nullptr, 0, nullptr));
     say("no graph", cudaGraphLaunch(nullptr, nullptr));
     Add nowhere{nullptr, nullptr, 1};
     cudaKernelNodeParams kernel = nowhere.node(1);
