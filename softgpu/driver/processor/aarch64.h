@@ -29,6 +29,10 @@ static inline void set_float_mode(FloatMode mode)
 /* The processor's is positive. */
 static inline double made_f64(double x, bool numbers) { return numbers && x != x ? -x : x; }
 
+/* Which goes on, if it is NaN and infinity times zero comes before it, too. */
+static inline double made_f64_of_sum(double x, bool numbers, double summand)
+{ return numbers && summand != summand ? summand + summand : made_f64(x, numbers); }
+
 /* Whole on processors of ARMv8.4 and later; on others, each 8 bytes are. */
 static inline void move_16(void *to, const void *from)
 {

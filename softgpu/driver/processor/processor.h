@@ -9,6 +9,7 @@
    float_mode, set_float_mode
    made_f64             the result of an operation on doubles: if that is a NaN, though its operands are
                         `numbers`, it is the hardware's, which is negative
+   made_f64_of_sum      the same of a fused multiply-add, of whose factors `numbers` tells
    move_16              16 aligned bytes, which other threads see whole or not at all
    pause_briefly        while waiting for another thread
    ticks                a clock that is quick to read

@@ -119,11 +119,12 @@ INLINE void restore_rounding(FloatMode before)
     BINARY_MODES(sg_mul, type, to, made, a[i] * b[i])                                              \
     BINARY_MODES(sg_div, type, to, made, a[i] / b[i])                                              \
     ALL_MODES(sg_fma, (const type *a, const type *b, const type *c, type *out), to,                \
-              made(multiply_add(a[i], b[i], c[i]), NUMBER(a) & NUMBER(b) & NUMBER(c)))             \
+              made##_of_sum(multiply_add(a[i], b[i], c[i]), NUMBER(a) & NUMBER(b), c[i]))          \
     UNARY_MODES(sg_sqrt, type, to, made, root(a[i]))                                               \
     UNARY_MODES(sg_rcp, type, to, made, 1 / a[i])
 
 #define made_f32(x, numbers) canonical_f32(x)
+#define made_f32_of_sum(x, numbers, summand) canonical_f32(x)
 ARITHMETIC(float, f32, made_f32, sqrtf, fmaf)
 ARITHMETIC(double, f64, made_f64, sqrt, fma)
 

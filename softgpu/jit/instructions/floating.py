@@ -68,8 +68,10 @@ def _rounded(e, item, operation: str, values: list[Value]) -> Value:
     name = "f64" if values[0].element == "double" else "f32"
     if rounding != "rn":
         return e.lanewise(f"sg_{operation}_{rounding}_{name}", *values, element=values[0].element)
-    if operation in ("fma", "sqrt"):
-        result = e.intrinsic(operation, *values)
+    if operation == "fma":
+        return made(e, e.intrinsic("fma", *values), *values[:2], summand=values[2])
+    if operation == "sqrt":
+        result = e.intrinsic("sqrt", *values)
     elif operation == "rcp":
         result = e.op("fdiv", float_of(e, 1.0, values[0]), values[0])
     else:
