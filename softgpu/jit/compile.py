@@ -16,8 +16,8 @@ import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from .. import cache
-from . import processor
 from .emit.module_text import ModuleText, symbol
+from .facts import processor
 from .facts.layout import Layout, Site
 from .passes import BUILDS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from ..analysis.nans import FORMATS
-from ..processor import NEGATIVE_NAN
+from ..facts.processor import NEGATIVE_NAN
 from .values import Value, ValueEmitter
 
 __all__ = [

@@ -15,8 +15,8 @@ from ..emit.addresses import operand_address, operand_sum, special
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from ..facts.layout import SHARED_WINDOW
 from ..facts.opcodes import ORDERED
+from ..facts.processor import LOADS_IN_ORDER
 from ..facts.types import bits_of, element_of, is_signed, vector_size
-from ..processor import LOADS_IN_ORDER
 
 _SPACES = ("global", "shared", "local", "const", "param")
 
