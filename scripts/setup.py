@@ -52,7 +52,8 @@ def load(name):
 def check_machine():
     """What the lab needs and cannot install without root, with the command that installs it."""
     if sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"):
-        raise SetupError("the lab runs on Linux (x86-64; WSL2 too), not on " + platform.platform())
+        known = "Linux on x86-64 (WSL2, too) or aarch64"
+        raise SetupError("the lab runs on {}, not on {}".format(known, platform.platform()))
     python = "python{}.{}".format(*sys.version_info)
     missing = []
     if not (shutil.which("g++") and shutil.which("gcc")):

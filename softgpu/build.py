@@ -36,6 +36,10 @@ FLAGS = (
     "-std=gnu11 -O3 -fPIC -fvisibility=hidden -pthread -Wall -Wextra "
     "-ffp-contract=off -fno-math-errno -fno-trapping-math"
 ).split()
+MACHINES = {  # fibers change stacks, which shadow stacks forbid
+    "x86_64": "-fcf-protection=none -mcx16 -mpopcnt",
+    "aarch64": "-mbranch-protection=none",
+}
 OLD_LIBC = f"-I{DRIVER}", "-include", "old_libc.h"
 
 
@@ -55,10 +59,7 @@ def flags():
     """The compiler's options on this machine."""
     if KIND not in KINDS:
         raise BuildError(f"SOFTGPU_BUILD={KIND}: expected {' or '.join(filter(None, KINDS))}")
-    more = KINDS[KIND].split()
-    if platform.machine() == "x86_64":  # fibers change stacks, which shadow stacks forbid
-        return [*FLAGS, "-fcf-protection=none", "-mcx16", "-mpopcnt", *more]
-    return [*FLAGS, *more]
+    return [*FLAGS, *MACHINES.get(platform.machine(), "").split(), *KINDS[KIND].split()]
 
 
 def sources():

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "cuda_abi.h"
+#include "processor/processor.h"
 #include "runtime.h"
 
 #define MAX_WARPS (BLOCK_THREADS / LANES) /* in a block */
@@ -30,11 +31,7 @@
     for (uint32_t rest_ = (mask), lane; rest_ && (lane = __builtin_ctz(rest_), 1);                 \
          rest_ &= rest_ - 1)
 /* Of functions over lanes. */
-#if defined(__x86_64__)
-#define VECTORISED __attribute__((noinline, target_clones("avx2", "default")))
-#else
-#define VECTORISED __attribute__((noinline))
-#endif
+#define VECTORISED __attribute__((noinline)) NEWER_TOO
 
 /* ---- error.c: codes and the words that go with them ---- */
 
@@ -182,7 +179,6 @@ Pool *pool_begin(Pool *pool, int device, MemoryKind kind, size_t most);
 
 /* ---- shared.c: memory that other processes map; all of it needs the lock ---- */
 
-#define HOST_PAGE 4096u
 #define ALLOCATION_ALIGN 512u   /* as on the hardware */
 #define ZONES_MOST (4ull << 40) /* bytes of address space that allocations come from, at most */
 
@@ -619,7 +615,6 @@ typedef struct Fiber {
 Fiber *fiber_new(unsigned index);
 /* Makes a fiber start at main(argument) when it is next switched to. */
 void fiber_reset(Fiber *fiber, void (*main)(void *), void *argument);
-void fiber_switch(void **save_sp, void *to_sp);
 
 /* ---- workers.c: one launch over threads ---- */
 

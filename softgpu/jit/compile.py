@@ -17,6 +17,7 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from .. import cache
 from .emit.module_text import ModuleText, symbol
+from .facts import processor
 from .facts.layout import Layout, Site
 from .passes import BUILDS
 
@@ -29,19 +30,10 @@ _WAITS = (
 """The driver's functions in which a warp may wait for others."""
 
 
-@functools.cache
-def _cpu() -> tuple[str, str]:
-    """The name and the features of this machine's processor."""
-    features = llvm.get_host_cpu_features()
-    if features.get("avx512f"):
-        features["prefer-256-bit"] = False
-    return llvm.get_host_cpu_name(), features.flatten()
-
-
 def _new_target_machine(opt: int = 2):
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    cpu, features = _cpu()
+    cpu, features = processor.named()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=cpu, features=features, opt=opt
     )
@@ -54,7 +46,7 @@ _target_machine = functools.cache(_new_target_machine)
 def _version() -> bytes:
     """Changes whenever cached code would be out of date."""
     digest = hashlib.sha256(llvmlite.__version__.encode())
-    digest.update(" ".join(_cpu()).encode())
+    digest.update(" ".join(processor.named()).encode())
     root = Path(__file__).parent.parent
     sources = root.glob("ptx/*.py"), root.glob("jit/**/*.py"), [root / "driver/runtime.h"]
     for path in sorted(itertools.chain(*sources)):

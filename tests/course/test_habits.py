@@ -64,6 +64,9 @@ def test_each_week_runs_what_takes_long():
     targets = re.findall(r"[\w-]+(?=[ $]|$)", runs.replace("make ", " "))
     for what in ("pycuda-tests", "numba-tests", "cuda-core-tests", "mutants", "fuzz", "coverage"):
         assert what in targets and re.search(rf"^(.* )?{what}( .*)?: setup$", MAKEFILE, re.M)
+    assert job["strategy"]["matrix"]["include"] == [
+        {"run": "make test", "machine": "ubuntu-24.04-arm"}
+    ]
     assert job["steps"][-1] == {"run": "${{ matrix.run }}"}
 
 

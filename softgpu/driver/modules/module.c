@@ -37,6 +37,10 @@ static Kernel *kernel_named(Module *module, const char *name)
     return kernel;
 }
 
+/* What is told of a kernel ends with a word that another thread may be looking for. */
+#define TOLD(word, value) __atomic_store_n(&(word), value, __ATOMIC_RELEASE)
+#define IS_TOLD(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
+
 /* ---- what Python says about a module while it loads ---- */
 
 int sg_module_create(void *handle, size_t bytes)
@@ -150,7 +154,6 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     Kernel *kernel = module ? kernel_named(module, name) : NULL;
     if (!kernel || kernel->takes) return; /* known already */
     uint32_t most = facts->max_threads;
-    kernel->takes = strdup(facts->takes);
     kernel->params = copied(facts->params, facts->param_count, sizeof *kernel->params);
     kernel->param_count = facts->param_count;
     kernel->param_align = facts->param_align;
@@ -174,6 +177,7 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->follows_pointers = facts->follows_pointers;
     kernel->runs_through = facts->runs_through;
     kernel->has_warpgroups = facts->has_warpgroups;
+    TOLD(kernel->takes, strdup(facts->takes));
 }
 
 void sg_kernel_set_code(void *handle, const char *name, uint32_t build, uint32_t tier, void *entry,
@@ -182,8 +186,8 @@ void sg_kernel_set_code(void *handle, const char *name, uint32_t build, uint32_t
     Module *module = handle_object(MODULE, handle);
     Kernel *kernel = module ? kernel_named(module, name) : NULL;
     if (!kernel || build >= MAX_BUILDS || tier >= TIERS) return;
-    kernel->code[build].entry[tier] = (Entry)entry;
     kernel->code[build].counter_count = counter_count;
+    TOLD(kernel->code[build].entry[tier], (Entry)entry);
 }
 
 void sg_kernel_set_origins(void *handle, const char *name, const Origin *origins, uint32_t count)
@@ -204,7 +208,7 @@ void sg_kernel_set_attributes(void *handle, const char *name, uint32_t registers
     kernel->reported_local = local_bytes;
     kernel->reported_const = const_bytes;
     if (max_threads && max_threads < kernel->max_threads) kernel->max_threads = max_threads;
-    kernel->attributes_known = true;
+    TOLD(kernel->attributes_known, true);
 }
 
 /* Has Python tell what it knows of a kernel. */
@@ -217,7 +221,7 @@ static CUresult ask(KernelCallback callback, const Kernel *kernel)
 }
 
 static CUresult kernel_describe(const Kernel *kernel)
-{ return kernel->takes ? CUDA_SUCCESS : ask(on_describe, kernel); }
+{ return IS_TOLD(kernel->takes) ? CUDA_SUCCESS : ask(on_describe, kernel); }
 
 static uint64_t quick_work;
 
@@ -230,7 +234,10 @@ uint64_t sg_quick_work(uint64_t most)
 
 /* Python may have a build in full that is asked for quickly. */
 static Entry made_code(const Code *code, enum Tier tier)
-{ return code->entry[TIER_FULL] ? code->entry[TIER_FULL] : code->entry[tier]; }
+{
+    Entry full = IS_TOLD(code->entry[TIER_FULL]);
+    return full ? full : IS_TOLD(code->entry[tier]);
+}
 
 CUresult kernel_compile(Kernel *kernel, uint32_t build, uint64_t work, Entry *entry)
 {
@@ -250,7 +257,7 @@ CUresult kernel_compile(Kernel *kernel, uint32_t build, uint64_t work, Entry *en
 }
 
 CUresult kernel_learn_attributes(Kernel *kernel)
-{ return kernel->attributes_known ? CUDA_SUCCESS : ask(on_attributes, kernel); }
+{ return IS_TOLD(kernel->attributes_known) ? CUDA_SUCCESS : ask(on_attributes, kernel); }
 
 /* ---- loading and unloading ---- */
 

@@ -225,8 +225,8 @@ INLINE void move_whole(void *to, const void *from, uint32_t bytes)
     case 4: *(volatile uint32_t *)to = *(const volatile uint32_t *)from; break;
     case 8: *(volatile uint64_t *)to = *(const volatile uint64_t *)from; break;
     default:
-        for (uint32_t i = 0; i < bytes / sizeof(Piece); i++)
-            ((volatile Piece *)to)[i] = ((const volatile Piece *)from)[i];
+        for (uint32_t at = 0; at < bytes; at += sizeof(Piece))
+            move_16((char *)to + at, (const char *)from + at);
     }
 }
 

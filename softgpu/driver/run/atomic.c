@@ -59,7 +59,8 @@ INLINE uint32_t apply_ftz_f32(uint32_t op, uint32_t held, uint32_t a, uint32_t b
 INLINE uint64_t apply_f64(uint32_t op, uint64_t held, uint64_t a, uint64_t b)
 {
     if (op != OP_ADD) return apply_u64(op, held, a, b);
-    return bits_of_f64(f64_of_bits(held) + f64_of_bits(a));
+    const double x = f64_of_bits(held), y = f64_of_bits(a);
+    return bits_of_f64(made_f64(x + y, x == x && y == y));
 }
 
 /* On global memory, the hardware leaves NaN as it is: the operand's, else the one that is held. */
@@ -68,7 +69,7 @@ INLINE uint64_t apply_global_f64(uint32_t op, uint64_t held, uint64_t a, uint64_
     if (op != OP_ADD) return apply_u64(op, held, a, b);
     if (__builtin_expect(f64_of_bits(a) != f64_of_bits(a), 0)) return a;
     if (__builtin_expect(f64_of_bits(held) != f64_of_bits(held), 0)) return held;
-    return bits_of_f64(f64_of_bits(held) + f64_of_bits(a));
+    return bits_of_f64(made_f64(f64_of_bits(held) + f64_of_bits(a), true));
 }
 
 /* Of two numbers the lesser or greater, where -0 is less than 0; of a number and NaN the number. */

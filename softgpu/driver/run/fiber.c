@@ -1,6 +1,5 @@
 /* Fibers: stacks with a guard below them, and the switch from one to another. */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -39,84 +38,10 @@ static void forget_frames(Fiber *fiber)
 #endif
 }
 
-#if defined(__x86_64__)
-
-/* Saves the registers that a called function must keep, on the stack it leaves. */
-__asm__(".text\n"
-        ".p2align 4\n"
-        ".globl fiber_switch\n"
-        ".hidden fiber_switch\n"
-        ".type fiber_switch, @function\n"
-        "fiber_switch:\n"
-        "    pushq %rbp\n"
-        "    pushq %rbx\n"
-        "    pushq %r12\n"
-        "    pushq %r13\n"
-        "    pushq %r14\n"
-        "    pushq %r15\n"
-        "    movq %rsp, (%rdi)\n"
-        "    movq %rsi, %rsp\n"
-        "    popq %r15\n"
-        "    popq %r14\n"
-        "    popq %r13\n"
-        "    popq %r12\n"
-        "    popq %rbx\n"
-        "    popq %rbp\n"
-        "    ret\n"
-        ".size fiber_switch, .-fiber_switch\n"
-        /* where a fresh fiber starts: r12 = main, r13 = argument */
-        ".p2align 4\n"
-        ".hidden fiber_start\n"
-        ".type fiber_start, @function\n"
-        "fiber_start:\n"
-        "    movq %r13, %rdi\n"
-        "    callq *%r12\n"
-        "    ud2\n"
-        ".size fiber_start, .-fiber_start\n");
-
-void fiber_start(void) __attribute__((visibility("hidden")));
+__asm__(FIBER_SWITCH);
 
 void fiber_reset(Fiber *fiber, void (*main)(void *), void *argument)
 {
-    uint64_t *top = (uint64_t *)fiber->top;
     forget_frames(fiber);
-    memset(top - 16, 0, 16 * sizeof *top);
-    top[-3] = (uint64_t)fiber_start;
-    top[-6] = (uint64_t)main;     /* r12 */
-    top[-7] = (uint64_t)argument; /* r13 */
-    fiber->sp = top - 9;          /* r15 r14 r13 r12 rbx rbp, return address */
+    fiber->sp = fresh_stack(fiber->top, main, argument);
 }
-
-#else
-
-#include <ucontext.h>
-
-/* Elsewhere the saved "stack pointer" is a ucontext_t that lives on the stack it describes. */
-static void fiber_start(unsigned main_high, unsigned main_low, unsigned high, unsigned low)
-{
-    void (*main)(void *) = (void (*)(void *))((uint64_t)main_high << 32 | main_low);
-    main((void *)((uint64_t)high << 32 | low));
-}
-
-void fiber_reset(Fiber *fiber, void (*main)(void *), void *argument)
-{
-    ucontext_t *context = (ucontext_t *)(fiber->top - 4096);
-    forget_frames(fiber);
-    getcontext(context);
-    context->uc_stack.ss_sp = fiber->stack;
-    context->uc_stack.ss_size = fiber->top - fiber->stack - 4096;
-    context->uc_link = NULL;
-    uint64_t m = (uint64_t)main, a = (uint64_t)argument;
-    makecontext(context, (void (*)(void))fiber_start, 4, (unsigned)(m >> 32), (unsigned)m,
-                (unsigned)(a >> 32), (unsigned)a);
-    fiber->sp = context;
-}
-
-void fiber_switch(void **save_sp, void *to_sp)
-{
-    ucontext_t here;
-    *save_sp = &here;
-    swapcontext(&here, to_sp);
-}
-
-#endif

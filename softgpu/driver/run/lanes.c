@@ -1,12 +1,8 @@
 /* Arithmetic over lanes that compiled kernels leave to C: 64-bit division and rounding other
    than to nearest. All 32 lanes are computed, active or not. */
-#include <fenv.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 #include "lanes.h"
 
@@ -87,71 +83,63 @@ __attribute__((visibility("default"))) void sg_fns(const uint32_t *mask, const u
 #pragma STDC FENV_ACCESS ON
 #endif
 
-#if defined(__x86_64__)
-enum { rm = 0x2000, rp = 0x4000, rz = 0x6000 };
-INLINE unsigned set_rounding(unsigned mode)
+enum { rm = ROUND_DOWN, rp = ROUND_UP, rz = ROUND_TO_ZERO };
+INLINE FloatMode set_rounding(FloatMode mode)
 {
-    unsigned before = _mm_getcsr();
-    _mm_setcsr((before & ~0x6000u) | mode);
+    FloatMode before = float_mode();
+    set_float_mode((before & ~(FloatMode)ROUND_TO_ZERO) | mode);
     __asm__ volatile("" ::: "memory");
     return before;
 }
-INLINE void restore_rounding(unsigned before)
+INLINE void restore_rounding(FloatMode before)
 {
     __asm__ volatile("" ::: "memory");
-    _mm_setcsr(before);
+    set_float_mode(before);
 }
-#else
-enum { rm = FE_DOWNWARD, rp = FE_UPWARD, rz = FE_TOWARDZERO };
-static unsigned set_rounding(unsigned mode)
-{
-    unsigned before = fegetround();
-    fesetround(mode);
-    __asm__ volatile("" ::: "memory");
-    return before;
-}
-static void restore_rounding(unsigned before)
-{
-    __asm__ volatile("" ::: "memory");
-    fesetround(before);
-}
-#endif
 
-#define SAME(x) (x)
-#define ROUNDED(name, mode, parameters, to, finish, expression)                                    \
+#define ROUNDED(name, mode, parameters, to, result)                                                \
     LANEWISE void name##_##mode##_##to parameters                                                  \
     {                                                                                              \
-        unsigned before = set_rounding(mode);                                                      \
-        FOR_ALL(i) out[i] = finish(expression);                                                    \
+        FloatMode before = set_rounding(mode);                                                     \
+        FOR_ALL(i) out[i] = result;                                                                \
         restore_rounding(before);                                                                  \
     }
-#define ALL_MODES(name, parameters, to, finish, expression)                                        \
-    ROUNDED(name, rz, parameters, to, finish, expression)                                          \
-    ROUNDED(name, rm, parameters, to, finish, expression)                                          \
-    ROUNDED(name, rp, parameters, to, finish, expression)
+#define ALL_MODES(name, parameters, to, result)                                                    \
+    ROUNDED(name, rz, parameters, to, result)                                                      \
+    ROUNDED(name, rm, parameters, to, result)                                                      \
+    ROUNDED(name, rp, parameters, to, result)
 
-#define ARITHMETIC(type, to, finish, root, multiply_add)                                           \
-    ALL_MODES(sg_add, (const type *a, const type *b, type *out), to, finish, a[i] + b[i])          \
-    ALL_MODES(sg_sub, (const type *a, const type *b, type *out), to, finish, a[i] - b[i])          \
-    ALL_MODES(sg_mul, (const type *a, const type *b, type *out), to, finish, a[i] * b[i])          \
-    ALL_MODES(sg_div, (const type *a, const type *b, type *out), to, finish, a[i] / b[i])          \
-    ALL_MODES(sg_fma, (const type *a, const type *b, const type *c, type *out), to, finish,        \
-              multiply_add(a[i], b[i], c[i]))                                                      \
-    ALL_MODES(sg_sqrt, (const type *a, type *out), to, finish, root(a[i]))                         \
-    ALL_MODES(sg_rcp, (const type *a, type *out), to, finish, 1 / a[i])
+#define NUMBER(a) (a[i] == a[i])
+#define UNARY_MODES(name, type, to, made, expression)                                              \
+    ALL_MODES(name, (const type *a, type *out), to, made(expression, NUMBER(a)))
+#define BINARY_MODES(name, type, to, made, expression)                                             \
+    ALL_MODES(name, (const type *a, const type *b, type *out), to,                                 \
+              made(expression, NUMBER(a) & NUMBER(b)))
 
-ARITHMETIC(float, f32, canonical_f32, sqrtf, fmaf)
-ARITHMETIC(double, f64, SAME, sqrt, fma)
+#define ARITHMETIC(type, to, made, root, multiply_add)                                             \
+    BINARY_MODES(sg_add, type, to, made, a[i] + b[i])                                              \
+    BINARY_MODES(sg_sub, type, to, made, a[i] - b[i])                                              \
+    BINARY_MODES(sg_mul, type, to, made, a[i] * b[i])                                              \
+    BINARY_MODES(sg_div, type, to, made, a[i] / b[i])                                              \
+    ALL_MODES(sg_fma, (const type *a, const type *b, const type *c, type *out), to,                \
+              made##_of_sum(multiply_add(a[i], b[i], c[i]), NUMBER(a) & NUMBER(b), c[i]))          \
+    UNARY_MODES(sg_sqrt, type, to, made, root(a[i]))                                               \
+    UNARY_MODES(sg_rcp, type, to, made, 1 / a[i])
 
-#define CONVERSION(type, from, to, suffix, finish)                                                 \
-    ALL_MODES(sg_cvt, (const type *a, to *out), suffix##_##from, finish, (to)a[i])
+#define made_f32(x, numbers) canonical_f32(x)
+#define made_f32_of_sum(x, numbers, summand) canonical_f32(x)
+ARITHMETIC(float, f32, made_f32, sqrtf, fmaf)
+ARITHMETIC(double, f64, made_f64, sqrt, fma)
 
-CONVERSION(double, f64, float, f32, SAME)
-CONVERSION(int32_t, s32, float, f32, SAME)
-CONVERSION(uint32_t, u32, float, f32, SAME)
-CONVERSION(int64_t, s64, float, f32, SAME)
-CONVERSION(uint64_t, u64, float, f32, SAME)
-CONVERSION(int32_t, s32, double, f64, SAME)
-CONVERSION(uint32_t, u32, double, f64, SAME)
-CONVERSION(int64_t, s64, double, f64, SAME)
-CONVERSION(uint64_t, u64, double, f64, SAME)
+#define CONVERSION(type, from, to, suffix)                                                         \
+    ALL_MODES(sg_cvt, (const type *a, to *out), suffix##_##from, (to)a[i])
+
+CONVERSION(double, f64, float, f32)
+CONVERSION(int32_t, s32, float, f32)
+CONVERSION(uint32_t, u32, float, f32)
+CONVERSION(int64_t, s64, float, f32)
+CONVERSION(uint64_t, u64, float, f32)
+CONVERSION(int32_t, s32, double, f64)
+CONVERSION(uint32_t, u32, double, f64)
+CONVERSION(int64_t, s64, double, f64)
+CONVERSION(uint64_t, u64, double, f64)

@@ -1,18 +1,15 @@
 /* How functions over lanes are written: plain loops that the compiler turns into vector code,
-   compiled once for any processor and, by gcc, once more for those with AVX2 and FMA. */
+   compiled once for any processor of a kind and, by gcc, once more for newer ones. */
 #ifndef SOFTGPU_LANES_H
 #define SOFTGPU_LANES_H
 
 #include <stdint.h>
 #include <string.h>
 
+#include "processor/processor.h"
 #include "runtime.h"
 
-#if defined(__x86_64__) && !defined(__clang__)
-#define LANEWISE __attribute__((visibility("default"), target_clones("avx2", "default")))
-#else
-#define LANEWISE __attribute__((visibility("default")))
-#endif
+#define LANEWISE __attribute__((visibility("default"))) NEWER_IF_EXPORTED
 #define INLINE static inline __attribute__((always_inline))
 #define FOR_ALL(i) for (uint32_t i = 0; i < LANES; i++)
 

@@ -12,12 +12,6 @@
 enum { ROWS = 16, COLUMNS = 8, DEPTH = 64, EIGHTH = 16 /* bytes of a row in a register */ };
 typedef uint32_t Register[LANES];
 
-#if defined(__x86_64__) && !defined(__clang__)
-#define FOR_TENSORS __attribute__((target_clones("arch=haswell", "default")))
-#else
-#define FOR_TENSORS
-#endif
-
 /* ---- numbers of few bits ---- */
 
 typedef struct {
@@ -299,7 +293,7 @@ INLINE void floats(const Mma *m, Format of_a, Format of_b)
 }
 
 #define FLOATS(name, a, b)                                                                         \
-    FOR_TENSORS static void name(const Mma *m) { floats(m, formats[a], formats[b]); }
+    NEWER_WITH_FMA static void name(const Mma *m) { floats(m, formats[a], formats[b]); }
 FLOATS(halves, MMA_F16, MMA_F16)
 FLOATS(bfloats, MMA_BF16, MMA_BF16)
 FLOATS(tf32s, MMA_TF32, MMA_TF32)
@@ -347,8 +341,8 @@ INLINE void integers(const Mma *m, uint32_t rows, uint32_t bits)
     write_sums(m->d, false, rows, c);
 }
 
-FOR_TENSORS static void bytes(const Mma *m, uint32_t rows) { integers(m, rows, 8); }
-FOR_TENSORS static void nibbles(const Mma *m, uint32_t rows) { integers(m, rows, 4); }
+NEWER_WITH_FMA static void bytes(const Mma *m, uint32_t rows) { integers(m, rows, 8); }
+NEWER_WITH_FMA static void nibbles(const Mma *m, uint32_t rows) { integers(m, rows, 4); }
 
 static void bits(const Mma *m, uint32_t rows)
 {
@@ -406,7 +400,7 @@ static void multiply_add(uint32_t rounding, const double *a, const double *b, do
     FOR_ALL(lane)
     {
         double nan = b[lane] != b[lane] ? b[lane] : c[lane] != c[lane] ? c[lane] : a[lane];
-        c[lane] = nan != nan ? quiet(nan) : sum[lane];
+        c[lane] = nan != nan ? quiet(nan) : made_f64(sum[lane], true);
     }
 }
 

@@ -61,11 +61,7 @@ void sg_match_any(uint32_t bytes, const void *a, uint32_t mask, uint32_t *out)
 uint64_t sg_clock(Warp *w)
 {
     (void)w;
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#else
-    return sg_globaltimer();
-#endif
+    return ticks();
 }
 
 uint64_t sg_globaltimer(void)

@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 #include "driver.h"
 
@@ -160,10 +157,8 @@ void sg_end_launches(void)
 
 static void take_part(Worker *worker, Job *job)
 {
-#if defined(__x86_64__)
-    unsigned mode = _mm_getcsr();
-    _mm_setcsr(0x1f80); /* round to nearest, subnormals kept, no traps */
-#endif
+    FloatMode mode = float_mode();
+    set_float_mode(PLAIN_FLOATS);
     worker->home = worker;
     worker->job = job;
     worker->waited = 0;
@@ -172,9 +167,7 @@ static void take_part(Worker *worker, Job *job)
     else if (block_prepare(worker, job)) seats_run(worker);
     else fault_record(job, CUDA_ERROR_OUT_OF_MEMORY, "no memory for the block's own memory");
     if (job->task) driver_read_end();
-#if defined(__x86_64__)
-    _mm_setcsr(mode);
-#endif
+    set_float_mode(mode);
 }
 
 /* Workers wake each other as a tree: i wakes 2i+1 and 2i+2. */
@@ -221,13 +214,6 @@ static void start_workers(Crew *crew, unsigned wanted)
         if (crew->started > 0 && !thread_start(work, thread, STACK)) return;
         crew->started++;
     }
-}
-
-static void pause_briefly(void)
-{
-#if defined(__x86_64__)
-    _mm_pause();
-#endif
 }
 
 /* No worker can be inside the job after this. */

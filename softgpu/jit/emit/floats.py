@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 
 from ..analysis.nans import FORMATS
+from ..facts.processor import NEGATIVE_NAN
 from .values import Value, ValueEmitter
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "flushed",
     "is_nan",
     "is_subnormal",
+    "made",
     "narrowed",
     "quiet",
     "relu",
@@ -33,6 +35,20 @@ def canonical(e: ValueEmitter, value: Value, kind: str) -> Value:
     size = e.op("and", bits, nan)
     is_nan = e.compare("icmp sgt", size, infinity)
     return e.bitcast(e.select(is_nan, nan, bits), value.element)
+
+
+def made(e: ValueEmitter, result: Value, *factors: Value, summand: Value | None = None) -> Value:
+    """The result of an operation; the NaN that it makes of doubles is the hardware's."""
+    if NEGATIVE_NAN or result.element != "double":
+        return result
+    bits = e.bitcast(result, "i64")
+    new = e.compare("icmp eq", bits, 0x7FF8 << 48)  # in integers, as in canonical
+    for factor in factors:
+        new = e.op("and", new, e.compare("fcmp ord", factor, factor))
+    nan = e.constant(0xFFF8 << 48, "i64")
+    if summand:  # which goes on, if infinity times zero comes before it, too
+        nan = e.select(is_nan(e, summand), quiet(e, summand), nan)
+    return e.bitcast(e.select(new, nan, bits), "double")
 
 
 def is_subnormal(e: ValueEmitter, value: Value) -> Value:

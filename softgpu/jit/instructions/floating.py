@@ -14,6 +14,7 @@ from ..emit.floats import (
     flushed,
     is_nan,
     is_subnormal,
+    made,
     narrowed,
     quiet,
     relu,
@@ -67,11 +68,15 @@ def _rounded(e, item, operation: str, values: list[Value]) -> Value:
     name = "f64" if values[0].element == "double" else "f32"
     if rounding != "rn":
         return e.lanewise(f"sg_{operation}_{rounding}_{name}", *values, element=values[0].element)
-    if operation in ("fma", "sqrt"):
-        return e.intrinsic(operation, *values)
-    if operation == "rcp":
-        return e.op("fdiv", float_of(e, 1.0, values[0]), values[0])
-    return e.op("f" + operation, *values)
+    if operation == "fma":
+        return made(e, e.intrinsic("fma", *values), *values[:2], summand=values[2])
+    if operation == "sqrt":
+        result = e.intrinsic("sqrt", *values)
+    elif operation == "rcp":
+        result = e.op("fdiv", float_of(e, 1.0, values[0]), values[0])
+    else:
+        result = e.op("f" + operation, *values)
+    return made(e, result, *values)
 
 
 @instruction("add", "sub")
@@ -250,9 +255,13 @@ def _rsqrt(e, item):
     if kind_of(item) == "f64" and "ftz" in item.modifiers:
         _approximate(e, item)
     else:
-        _compute(
-            e, item, lambda v: e.op("fdiv", float_of(e, 1.0, v[0]), e.intrinsic("sqrt", v[0])), 1
-        )
+
+        def inverse(values):
+            (value,) = values
+            result = e.op("fdiv", float_of(e, 1.0, value), e.intrinsic("sqrt", value))
+            return made(e, result, value)
+
+        _compute(e, item, inverse, 1)
 
 
 @instruction("sin", "cos", "lg2", "ex2", "tanh")

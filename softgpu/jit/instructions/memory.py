@@ -15,6 +15,7 @@ from ..emit.addresses import operand_address, operand_sum, special
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from ..facts.layout import SHARED_WINDOW
 from ..facts.opcodes import ORDERED
+from ..facts.processor import LOADS_IN_ORDER
 from ..facts.types import bits_of, element_of, is_signed, vector_size
 
 _SPACES = ("global", "shared", "local", "const", "param")
@@ -312,18 +313,22 @@ def _load(e, item):
     with e.when_active():
         access = Access(e, item, "load", operand)
         access.observe()
-        uniform = access.address.uniform
-        values = e.load_at_once(access)
-        if values is None and access.moves_rows:
-            registers = _destinations(item.operands[0])
-            if all(e.moves_into(register, access.element) for register in registers):
-                e.unspill_registers(registers, access.move_row("load"), access.element)
-                return
-        if values is None:
-            load = _load_one_place if uniform else _load_lanes
-            values = access.run("load", _load_with_driver if access.with_driver else load)
-        for destination, value in zip(_destinations(item.operands[0]), values, strict=True):
-            e.write(destination, value, access.signed)
+        _load_into(e, access, _destinations(item.operands[0]))
+        if access.order == "monotonic" and not LOADS_IN_ORDER:  # what is read next is no older
+            e.line("fence acquire")
+
+
+def _load_into(e: FunctionEmitter, access: Access, registers: tuple) -> None:
+    values = e.load_at_once(access)
+    if values is None and access.moves_rows:
+        if all(e.moves_into(register, access.element) for register in registers):
+            e.unspill_registers(registers, access.move_row("load"), access.element)
+            return
+    if values is None:
+        load = _load_one_place if access.address.uniform else _load_lanes
+        values = access.run("load", _load_with_driver if access.with_driver else load)
+    for register, value in zip(registers, values, strict=True):
+        e.write(register, value, access.signed)
 
 
 def _branch(e: FunctionEmitter, condition: Value) -> tuple[str, str, str, Mapping]:

@@ -28,7 +28,7 @@ _KERNEL = re.compile(r'(?:// launch: (.*)\n)?extern "C" __global__ void (?:__\w+
 _POINTER = re.compile(r"^(const )?([\w ]+?) \*\w+$")
 # element types: NumPy type, input values
 _TYPES = {
-    "char": ("u1", "8"),
+    "signed char": ("u1", "8"),
     "unsigned char": ("u1", "8"),
     "short": ("u2", "16"),
     "unsigned short": ("u2", "16"),

@@ -77,7 +77,7 @@ extern "C" __global__ void recursion_with_local_memory(unsigned *out, const unsi
     out[i] = depth_first(i % 10, a, seen) ^ seen[0];
 }
 
-__device__ __noinline__ double many_arguments(char a, short b, int c, long long d, float e,
+__device__ __noinline__ double many_arguments(signed char a, short b, int c, long long d, float e,
                                               double f, unsigned char g, const int *h, bool k,
                                               int2 m)
 {

@@ -3,11 +3,11 @@
 struct Point {
     int x;
     short y;
-    char z;
+    signed char z;
 };
 
 struct Mixed {
-    char a;
+    signed char a;
     double b;
     short c;
     long long d;
@@ -15,7 +15,7 @@ struct Mixed {
 };
 
 struct __attribute__((packed)) Packed {
-    char a;
+    signed char a;
     int b;
     short c;
     long long d;
@@ -38,7 +38,7 @@ struct Fields {
 extern "C" __global__ void struct_in_registers(int *out, const int *a)
 {
     int i = threadIdx.x;
-    Point p = {a[i], (short)a[i + 1], (char)a[i + 2]};
+    Point p = {a[i], (short)a[i + 1], (signed char)a[i + 2]};
     Point q = p;
     q.y += p.z;
     out[i] = q.x ^ (q.y << 3) ^ q.z;
@@ -48,7 +48,7 @@ extern "C" __global__ void struct_copied_through_memory(int *out, const int *a)
 {
     __shared__ Mixed s[64];
     int i = threadIdx.x;
-    s[i] = {(char)a[i], a[i + 1] * 0.5, (short)a[i + 2], (long long)a[i] * a[i + 3],
+    s[i] = {(signed char)a[i], a[i + 1] * 0.5, (short)a[i + 2], (long long)a[i] * a[i + 3],
             a[i + 4] * 0.25f};
     __syncthreads();
     Mixed m = s[63 - i];
@@ -60,7 +60,7 @@ extern "C" __global__ void packed_struct_fields(long long *out, const int *a)
     __shared__ unsigned char bytes[16 * 64];
     int i = threadIdx.x;
     Packed *p = (Packed *)(bytes + 15 * i);
-    p->a = (char)a[i];
+    p->a = (signed char)a[i];
     p->b = a[i + 1];
     p->c = (short)a[i + 2];
     p->d = (long long)a[i + 3] * 1000003;
@@ -114,7 +114,8 @@ extern "C" __global__ void local_array_of_structs(int *out, const int *a)
 {
     int i = threadIdx.x;
     Mixed m[4];
-    for (int k = 0; k < 4; k++) m[k] = {(char)k, a[i + k] * 1.0, (short)a[i], a[k], 2.0f * k};
+    for (int k = 0; k < 4; k++)
+        m[k] = {(signed char)k, a[i + k] * 1.0, (short)a[i], a[k], 2.0f * k};
     Mixed *p = &m[a[i] & 3], *q = &m[a[i + 1] & 3];
     p->c = 7;
     q->d += p->c;
@@ -273,7 +274,7 @@ struct Settings {
 };
 
 extern "C" __global__ void parameters_by_value(double *out, const int *a, int4 b, Settings c,
-                                               char d, short e, int f, long long g, float h,
+                                               signed char d, short e, int f, long long g, float h,
                                                double i, unsigned char j, unsigned long long k)
 {
     int t = threadIdx.x;

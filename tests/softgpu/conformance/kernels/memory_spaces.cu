@@ -129,7 +129,7 @@ extern "C" __global__ void stores_of_one_byte(unsigned char *out, const int *a)
     out[(i * 37) % 64] = (unsigned char)(a[i] >> 3);
 }
 
-extern "C" __global__ void signed_bytes_and_shorts(int *out, const char *a, const short *b)
+extern "C" __global__ void signed_bytes_and_shorts(int *out, const signed char *a, const short *b)
 {
     int i = threadIdx.x;
     out[i] = a[i] * b[i] + (unsigned char)a[i + 1] - (signed char)b[i + 1];
