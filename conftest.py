@@ -6,6 +6,7 @@ import gc
 import itertools
 import os
 import shutil
+import signal
 import tempfile
 from collections import Counter
 
@@ -18,6 +19,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # there is one of these processes a cor
 else:  # what notebooks judge as they run as tests is no learner's progress
     os.environ["HELPERS_WORK"] = tempfile.mkdtemp(prefix="course-")
     atexit.register(shutil.rmtree, os.environ["HELPERS_WORK"], ignore_errors=True)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, however slow the machine; nothing is kept on disk.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
