@@ -8,8 +8,6 @@ from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 import numpy as np
 import pytest
 
-from tests.softgpu.driver.harness import only_driver
-
 INVALID_VALUE, ILLEGAL_STATE, NOT_SUPPORTED = 1, 401, 801
 UNSUPPORTED, INVALIDATED, MERGE, UNMATCHED, UNJOINED, ISOLATION, IMPLICIT = range(900, 907)
 CAPTURED_EVENT, WRONG_THREAD = 907, 908
@@ -91,11 +89,6 @@ class Streams:
 
     def wait(self, stream, event, flags=0):
         return self.driver.raw("cuStreamWaitEvent", stream, event, flags)
-
-
-@pytest.fixture
-def driver():
-    return only_driver()
 
 
 @pytest.fixture

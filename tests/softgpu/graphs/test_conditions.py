@@ -6,7 +6,7 @@ from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 import numpy as np
 import pytest
 
-from tests.softgpu.driver.harness import DriverError, only_driver
+from tests.softgpu.driver.harness import DriverError
 from tests.softgpu.graphs.test_graphs import Graph, kernel_node, launch, nodes_of
 
 INVALID_VALUE, INVALID_CONTEXT, LAUNCH_FAILED, NOT_SUPPORTED = 1, 201, 719, 801
@@ -36,16 +36,6 @@ class Body:
             return getattr(self.graph, name)(*words, handle=self.handle, **options)
 
         return add
-
-
-@pytest.fixture
-def driver():
-    return only_driver()
-
-
-@pytest.fixture
-def graph(driver):
-    return Graph(driver)
 
 
 @pytest.fixture

@@ -4,9 +4,6 @@ import ctypes
 from ctypes import byref, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
 import numpy as np
-import pytest
-
-from tests.softgpu.driver.harness import only_driver
 
 INVALID_VALUE, NOT_SUPPORTED, UPDATE_FAILURE = 1, 801, 910
 KERNEL, MEMCPY, MEMSET, HOST, GRAPH, EMPTY, WAIT, RECORD = range(8)
@@ -107,16 +104,6 @@ def linear(target, target_type, source, source_type, size):
         end.type, end.pitch, end.height = kind, size, 1
         setattr(end, "host" if kind == HOST_MEMORY else "device", place)
     return copy
-
-
-@pytest.fixture
-def driver():
-    return only_driver()
-
-
-@pytest.fixture
-def graph(driver):
-    return Graph(driver)
 
 
 def launch(driver, exec_):

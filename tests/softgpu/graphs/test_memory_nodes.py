@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.softgpu.driver.harness import DriverError, only_driver
+from tests.softgpu.driver.harness import DriverError
 from tests.softgpu.graphs.test_graphs import GRAPH, Graph, kernel_node, launch
 
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, NOT_SUPPORTED = 1, 2, 101, 801
@@ -46,16 +46,6 @@ class AnyNode(ctypes.Structure):
 
 def alloc_node(size, kind=PINNED, device=0, **others):
     return Alloc(kind, location=(ON_DEVICE, device), bytes=size, **others)
-
-
-@pytest.fixture
-def driver():
-    return only_driver()
-
-
-@pytest.fixture
-def graph(driver):
-    return Graph(driver)
 
 
 def allocate(graph, size=128, after=(), **others):

@@ -4,7 +4,6 @@ from ctypes import byref, c_size_t, c_void_p
 
 import pytest
 
-from tests.softgpu.driver.harness import only_driver
 from tests.softgpu.graphs.test_graphs import CALL, Graph
 
 INVALID_VALUE = 1
@@ -19,16 +18,6 @@ class Object:
         self.call = CALL(self.gone.append)
         driver.call("cuUserObjectCreate", byref(self.handle), c_void_p(42), self.call, references,
                     NO_DESTRUCTOR_SYNC)  # fmt: skip
-
-
-@pytest.fixture
-def driver():
-    return only_driver()
-
-
-@pytest.fixture
-def graph(driver):
-    return Graph(driver)
 
 
 def test_it_is_destroyed_with_its_last_reference(driver):
