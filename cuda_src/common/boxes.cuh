@@ -21,7 +21,8 @@ __device__ inline void show_barriers()
 { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
 // Copies and warpgroups see what this thread has stored in shared memory.
-__device__ inline void show_stores() { asm volatile("fence.proxy.async;" ::: "memory"); }
+__device__ inline void show_stores()
+{ asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 __device__ inline void arrive(unsigned barrier)
 { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory"); }
@@ -72,6 +73,21 @@ __device__ inline void copy_box(unsigned to, const Map &map, int x, int y, int z
                  "l"(&map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(barrier)
                  : "memory");
 }
+
+// Begins to copy a box from shared memory to these coordinates; what is past an edge is left out.
+__device__ inline void store_box(const Map &map, int x, int y, int z, unsigned from)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group"
+                 " [%0, {%1, %2, %3}], [%4];" ::"l"(&map),
+                 "r"(x), "r"(y), "r"(z), "r"(from)
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Waits until all boxes that this thread stores, except so many, are read from shared memory.
+template <int UNDER_WAY>
+__device__ void wait_for_stores()
+{ asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(UNDER_WAY) : "memory"); }
 
 // The same of channels of the pixels under one tap of a window, from a place of the window on.
 __device__ inline void copy_pixels(unsigned to, const Map &map, int channel, int x, int y,

@@ -20,12 +20,18 @@ constexpr int DEEP = LINE / sizeof(T);
 struct Copies {
     const Map &of_weight;
     Pixels pixels;
-    int chunks;  // of a tap's channels
+    int top;
+    Place place;
+    Tap tap;
 
-    __device__ void a(unsigned to, Tile tile, int step, unsigned barrier)
-    { copy_box(to, of_weight, step % chunks * DEEP, tile.top, step / chunks, barrier); }
-    __device__ void b(unsigned to, Tile tile, int step, unsigned barrier)
-    { pixels.copy(to, tile.left, step / chunks, step % chunks, barrier); }
+    __device__ void begin(Tile tile)
+    { top = tile.top, place = pixels.place(tile.left), tap = pixels.tap_of(tile.first); }
+    __device__ void next(unsigned a, unsigned b, unsigned barrier)
+    {
+        copy_box(a, of_weight, tap.chunk * DEEP, top, tap.number(pixels.window), barrier);
+        pixels.copy(b, place, tap, barrier);
+        pixels.advance(tap);
+    }
 };
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper(
@@ -35,7 +41,7 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper(
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     int columns = images * window.h.places * window.w.places, chunks = (channels + DEEP - 1) / DEEP;
     int steps = chunks * window.h.kernel * window.w.kernel;
-    Copies copies = {maps.of[0], {maps.of[1], DEEP, window, dividers}, chunks};
+    Copies copies = {maps.of[0], {maps.of[1], DEEP, chunks, window, dividers}};
     long long size = rows / (STEP_H * STEP_W) * (long long)images * height * width;
     auto results = [=](Tile tile) {
         return Result<Out, T, Acc, STEP_H, STEP_W, Y_PACK>{y + tile.z * size,
@@ -49,5 +55,5 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper(
                                                            dividers};
     };
     multiply<T, ROWS, COLUMNS, STAGES, true, true>(
-        Tiles<ROWS, COLUMNS>(rows, columns, steps, splits, 1), copies, results);
+        Tiles<ROWS, COLUMNS>(rows, columns, steps, splits, 1), copies, results, maps.of[0]);
 }

@@ -15,26 +15,36 @@ constexpr int Y_PACK = 8;
 constexpr int ROWS = 128;
 constexpr int COLUMNS = 128;
 constexpr int STAGES = 6;
+constexpr int BOXED = 0;
 
 constexpr int DEEP = LINE / sizeof(T);
 
 struct Copies {
     Pixels pixels;
     const Map &of_weight;
-    int chunks;  // of a tap's channels
+    int left;
+    Place place;
+    Tap tap;
 
-    __device__ void a(unsigned to, Tile tile, int step, unsigned barrier)
-    { pixels.copy(to, tile.top, step / chunks, step % chunks, barrier); }
-    __device__ void b(unsigned to, Tile tile, int step, unsigned barrier)
-    { copy_box(to, of_weight, step % chunks * DEEP, tile.left, step / chunks, barrier); }
+    __device__ void begin(Tile tile)
+    { left = tile.left, place = pixels.place(tile.top), tap = pixels.tap_of(tile.first); }
+    __device__ void next(unsigned a, unsigned b, unsigned barrier)
+    {
+        pixels.copy(a, place, tap, barrier);
+        copy_box(b, of_weight, tap.chunk * DEEP, left, tap.number(pixels.window), barrier);
+        pixels.advance(tap);
+    }
 };
 
 struct Result {
+    using Element = Out;
     Out *y;
     const T *bias;                       // of each channel, or null
     int places, down, across, channels;  // down, across: places in an image
     int height, width;
     Dividers<int> dividers;
+    __device__ Out element(int channel, Acc sum)
+    { return Out(sum + (bias && channel < channels ? Acc(bias[channel]) : Acc(0))); }
     template <int COUNT>
     __device__ void store(int place, int column, Packed<Acc, COUNT> sum)
     {
@@ -49,20 +59,21 @@ struct Result {
         for (int first = 0; first < COUNT; first += Y_PACK) {
             Packed<Out, Y_PACK> pack;
             for (int e = first; e < first + Y_PACK; ++e)
-                pack[e - first] = Out(sum[e] + (bias ? Acc(bias[channel + e]) : Acc(0)));
+                pack[e - first] = element(channel + e, sum[e]);
             put(to + first, pack);
         }
     }
 };
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_last(
-    const __grid_constant__ Maps<2> maps, Out *y, int images, int channels, int channels_out,
-    int height, int width, Window window, Dividers<int> dividers, int splits, const T *bias)
+    const __grid_constant__ Maps<2 + BOXED> maps, Out *y, int images, int channels,
+    int channels_out, int height, int width, Window window, Dividers<int> dividers, int splits,
+    const T *bias)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     int places = images * window.h.places * window.w.places, chunks = (channels + DEEP - 1) / DEEP;
     int steps = chunks * window.h.kernel * window.w.kernel;
-    Copies copies = {{maps.of[0], DEEP, window, dividers}, maps.of[1], chunks};
+    Copies copies = {{maps.of[0], DEEP, chunks, window, dividers}, maps.of[1]};
     long long size = (long long)images * height * width * channels_out;
     auto results = [=](Tile tile) {
         return Result{y + tile.z * size,
@@ -75,7 +86,7 @@ extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_last(
                       width,
                       dividers};
     };
-    multiply<T, ROWS, COLUMNS, STAGES, true, true>(
+    multiply<T, ROWS, COLUMNS, STAGES, true, true, 0, BOXED>(
         Tiles<ROWS, COLUMNS>(places, channels_out * STEP_H * STEP_W, steps, splits, 1), copies,
-        results);
+        results, maps.of[BOXED * 2]);
 }

@@ -11,31 +11,43 @@ constexpr int W_PACK = 8;
 constexpr int ROWS = 128;
 constexpr int COLUMNS = 128;
 constexpr int STAGES = 6;
+constexpr int BOXED = 0;
 
 constexpr int DEEP = LINE / sizeof(T);
 
 struct Copies {
     const Map &of_dy;
     Pixels pixels;
-    int chunks, taps;  // of a tap's channels; of the window
+    int taps, top, place;
+    Tap tap[COLUMNS / DEEP];
 
-    __device__ void a(unsigned to, Tile tile, int step, unsigned barrier)
+    __device__ void begin(Tile tile)
+    {
+        top = tile.top, place = tile.first * DEEP, tap[0] = pixels.tap_of(tile.left / DEEP);
+#pragma unroll
+        for (int i = 1; i < COLUMNS / DEEP; ++i) {
+            Tap next = tap[i - 1];
+            pixels.advance(next);
+            tap[i] = next.number(pixels.window) < taps ? next : tap[i - 1];  // none: any will do
+        }
+    }
+    __device__ void next(unsigned a, unsigned b, unsigned barrier)
     {
         for (int i = 0; i < ROWS; i += DEEP)
-            copy_box(to + i * LINE, of_dy, tile.top + i, step * DEEP, 0, barrier);
-    }
-    __device__ void b(unsigned to, Tile tile, int step, unsigned barrier)
-    {
-        for (int i = 0; i < COLUMNS; i += DEEP) {
-            int panel = (tile.left + i) / DEEP, tap = min(panel / chunks, taps - 1);
-            pixels.copy(to + i * LINE, step * DEEP, tap, panel % chunks, barrier);
-        }
+            copy_box(a + i * LINE, of_dy, top + i, place, 0, barrier);
+        Place pixel = pixels.place(place);
+#pragma unroll
+        for (int i = 0; i < COLUMNS / DEEP; ++i)
+            pixels.copy(b + i * DEEP * LINE, pixel, tap[i], barrier);
+        place += DEEP;
     }
 };
 
 struct Gradient {
+    using Element = Out;
     Out *dw;
     int channels_out, taps, channels, wide;  // wide: what a tap's channels take among the columns
+    __device__ Out element(int column, Acc sum) { return Out(sum); }
     template <int COUNT>
     __device__ void store(int row, int column, Packed<Acc, COUNT> sum)
     {
@@ -44,28 +56,27 @@ struct Gradient {
 #pragma unroll
         for (int first = 0; first < COUNT; first += W_PACK) {
             Packed<Out, W_PACK> pack;
-            for (int e = 0; e < W_PACK; ++e) pack[e] = Out(sum[first + e]);
+            for (int e = 0; e < W_PACK; ++e) pack[e] = element(channel + first + e, sum[first + e]);
             Out *place = dw + (row * (long long)taps + tap) * channels + channel + first;
             if (channel + first < channels) put(place, pack);
         }
     }
 };
 
-extern "C" __global__ __launch_bounds__(block_of(ROWS),
-                                        1) void hopper_weight(const __grid_constant__ Maps<2> maps,
-                                                              Out *dw, int images, int channels,
-                                                              int channels_out, Window window,
-                                                              Dividers<int> dividers, int splits)
+extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_weight(
+    const __grid_constant__ Maps<2 + BOXED> maps, Out *dw, int images, int channels,
+    int channels_out, Window window, Dividers<int> dividers, int splits)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     int taps = window.h.kernel * window.w.kernel, chunks = (channels + DEEP - 1) / DEEP;
     int wide = chunks * DEEP,
         steps = (images * window.h.places * window.w.places + DEEP - 1) / DEEP;
-    Copies copies = {maps.of[0], {maps.of[1], DEEP, window, dividers}, chunks, taps};
+    Copies copies = {maps.of[0], {maps.of[1], DEEP, chunks, window, dividers}, taps};
     auto results = [=](Tile tile) {
         return Gradient{dw + tile.z * (long long)channels_out * taps * channels, channels_out, taps,
                         channels, wide};
     };
     Tiles<ROWS, COLUMNS> tiles(channels_out, taps * wide, steps, splits, 1);
-    multiply<T, ROWS, COLUMNS, STAGES, false, false>(tiles, copies, results);
+    multiply<T, ROWS, COLUMNS, STAGES, false, false, 0, BOXED>(tiles, copies, results,
+                                                               maps.of[BOXED * 2]);
 }

@@ -17,27 +17,32 @@ constexpr int C_PACK = 8;
 constexpr int ROWS = 128;
 constexpr int COLUMNS = 256;
 constexpr int STAGES = 4;
+constexpr int BOXED = 0;
 
 struct Copies {
     const Map &of_a, &of_b;
-    int splits;
-    __device__ void a(unsigned to, Tile tile, int step, unsigned barrier)
-    { copy_lines<T, A_ALONG_K, ROWS>(to, of_a, tile.top, step, tile.z / splits * A_STEP, barrier); }
-    __device__ void b(unsigned to, Tile tile, int step, unsigned barrier)
+    int splits, top, left, product, step;
+    __device__ void begin(Tile tile)
     {
-        copy_lines<T, B_ALONG_K, COLUMNS>(to, of_b, tile.left, step, tile.z / splits * B_STEP,
-                                          barrier);
+        top = tile.top, left = tile.left, step = tile.first;
+        product = splits > 1 ? tile.z / splits : tile.z;
+    }
+    __device__ void next(unsigned a, unsigned b, unsigned barrier)
+    {
+        copy_lines<T, A_ALONG_K, ROWS>(a, of_a, top, step, product * A_STEP, barrier);
+        copy_lines<T, B_ALONG_K, COLUMNS>(b, of_b, left, step, product * B_STEP, barrier);
+        ++step;
     }
 };
 
 extern "C" __global__ __launch_bounds__(block_of(ROWS),
-                                        1) void hopper(const __grid_constant__ Maps<2> maps, Out *c,
-                                                       long long m, long long n, int steps,
+                                        1) void hopper(const __grid_constant__ Maps<2 + BOXED> maps,
+                                                       Out *c, long long m, long long n, int steps,
                                                        int splits, int batch)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     Copies copies = {maps.of[0], maps.of[1], splits};
     auto results = [=](Tile tile) { return Product<Out, Acc, C_PACK>{c + tile.z * m * n, m, n}; };
-    multiply<T, ROWS, COLUMNS, STAGES, A_ALONG_K, B_ALONG_K>(
-        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results);
+    multiply<T, ROWS, COLUMNS, STAGES, A_ALONG_K, B_ALONG_K, 0, BOXED>(
+        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results, maps.of[BOXED * 2]);
 }

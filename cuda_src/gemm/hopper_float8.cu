@@ -15,20 +15,27 @@ constexpr int ROWS = 128;
 constexpr int COLUMNS = 256;
 constexpr int STAGES = 4;
 constexpr int APART = 128;
+constexpr int BOXED = 0;
 
 struct Copies {
     const Map &of_a, &of_b;
-    int splits;
-    __device__ void a(unsigned to, Tile tile, int step, unsigned barrier)
-    { copy_box(to, of_a, step * LINE, tile.top, tile.z / splits * A_STEP, barrier); }
-    __device__ void b(unsigned to, Tile tile, int step, unsigned barrier)
-    { copy_box(to, of_b, step * LINE, tile.left, tile.z / splits * B_STEP, barrier); }
+    int splits, top, left, product, place;
+    __device__ void begin(Tile tile)
+    {
+        top = tile.top, left = tile.left, place = tile.first * LINE;
+        product = splits > 1 ? tile.z / splits : tile.z;
+    }
+    __device__ void next(unsigned a, unsigned b, unsigned barrier)
+    {
+        copy_box(a, of_a, place, top, product * A_STEP, barrier);
+        copy_box(b, of_b, place, left, product * B_STEP, barrier);
+        place += LINE;
+    }
 };
 
-extern "C" __global__
-__launch_bounds__(block_of(ROWS), 1) void hopper_float8(const __grid_constant__ Maps<2> maps,
-                                                        Out *c, long long m, long long n, int steps,
-                                                        int splits, int batch, Scales scales)
+extern "C" __global__ __launch_bounds__(block_of(ROWS), 1) void hopper_float8(
+    const __grid_constant__ Maps<2 + BOXED> maps, Out *c, long long m, long long n, int steps,
+    int splits, int batch, Scales scales)
 {
     if (threadIdx.x == 0) prefetch(maps.of[0]), prefetch(maps.of[1]);
     Copies copies = {maps.of[0], maps.of[1], splits};
@@ -36,6 +43,6 @@ __launch_bounds__(block_of(ROWS), 1) void hopper_float8(const __grid_constant__ 
     auto results = [=](Tile tile) {
         return ScaledProduct<Out, C_PACK>{{c + tile.z * m * n, m, n}, factor};
     };
-    multiply<T, ROWS, COLUMNS, STAGES, true, true, (APART < COLUMNS ? APART : COLUMNS)>(
-        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results);
+    multiply<T, ROWS, COLUMNS, STAGES, true, true, (APART < COLUMNS ? APART : COLUMNS), BOXED>(
+        Tiles<ROWS, COLUMNS>(m, n, steps, splits, batch), copies, results, maps.of[BOXED * 2]);
 }

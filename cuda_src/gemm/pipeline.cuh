@@ -1,9 +1,9 @@
 // A product of matrices by warpgroups, for GPUs of compute capability 9.0: a block makes tile after tile, each
 // ROWS x COLUMNS elements of it and a share of k.
 //
-// One thread copies: copy.a(to, tile, step, barrier) and copy.b(...) begin to fill a stage, 128 bytes of each line
-// along k. STAGES of them have room. A warpgroup for each 64 rows multiplies what has come. Barriers say which
-// stages are full, and which are empty: read by all warpgroups.
+// One thread copies: after copy.begin(tile), each copy.next(a, b, barrier) begins to fill a stage, 128 bytes of each
+// line along k, from the tile's first step on. STAGES of them have room. A warpgroup for each 64 rows multiplies what
+// has come. Barriers say which stages are full, and which are empty: read by all warpgroups.
 //
 // Of floats of 8 bits, the tensor cores keep 13 bits of a sum. So they sum up a stage's products only, of APART
 // columns at a time, and these sums are added as floats, while another warpgroup's products go on. 0: no such care.
@@ -37,12 +37,15 @@ struct Tiles {
     }
     __device__ Tile operator()(int number) const
     {
-        int z = number / (down * across), place = number - z * (down * across);
-        int group = place / (TILES_HIGH * across);
-        place -= group * (TILES_HIGH * across);
-        int high = min(TILES_HIGH, down - group * TILES_HIGH), first = z % splits * each;
+        // A division takes longer than to ask whether it is needed.
+        int z = 0, group = 0, place = number;
+        if (count > down * across) z = number / (down * across), place -= z * (down * across);
+        if (down > TILES_HIGH)
+            group = place / (TILES_HIGH * across), place -= group * (TILES_HIGH * across);
+        int high = min(TILES_HIGH, down - group * TILES_HIGH);
+        int first = splits > 1 ? z % splits * each : 0;
         return {z, (group * TILES_HIGH + place % high) * ROWS, place / high * COLUMNS, first,
-                max(0, min(each, steps - first))};
+                min(each, steps - first)};
     }
 };
 
@@ -73,6 +76,35 @@ __device__ void store(Result result, int top, int left, float (&sum)[COLUMNS / 2
     }
 }
 
+// The same by boxes of HIGH lines of 128 bytes, swizzled as a map of the result says, from two patches in turn: what
+// is multiplied next need not wait until they are stored.
+template <int COLUMNS, typename Result>
+__device__ void store_boxes(Result result, const Map &map, int top, int left, int z,
+                            float (&sum)[COLUMNS / 2], unsigned char *patches)
+{
+    using Out = typename Result::Element;
+    constexpr int WIDE = LINE / sizeof(Out), PATCH = HIGH * LINE;
+    int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int first = 0; first < COLUMNS; first += WIDE) {
+        unsigned char *patch = patches + first / WIDE % 2 * PATCH;
+        if (lane == 0) wait_for_stores<1>();
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < WIDE / 2; i += 2) {
+            int row = lane / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + lane % 4 * 2;
+            int chunk = column * int(sizeof(Out)) / 16 ^ row % 8;
+            unsigned char *place = patch + row * LINE + chunk * 16 + column * sizeof(Out) % 16;
+            put(reinterpret_cast<Out *>(place),
+                Packed<Out, 2>{result.element(left + first + column, sum[first / 2 + i]),
+                               result.element(left + first + column + 1, sum[first / 2 + i + 1])});
+        }
+        show_stores();
+        __syncwarp();
+        if (lane == 0) store_box(map, left + first, top, z, __cvta_generic_to_shared(patch));
+    }
+}
+
 // Begins sum = a * b, or sum + a * b if it `adds`, of COUNT times 32 bytes of a stage's 128 along k, from FIRST on.
 template <typename T, bool A_ALONG_K, bool B_ALONG_K, int FIRST = 0, int COUNT = LINE / STEP,
           int SUMS>
@@ -87,6 +119,14 @@ __device__ void multiply_stage(float (&sum)[SUMS], unsigned a, unsigned b, bool 
             described(b + n * (B_ALONG_K ? STEP : HIGH * LINE), PANEL), adds || n > 0, T());
     close_products();
 }
+
+// The thread that copies has begun the barriers: the others may look at them from now on, and it goes on at once.
+template <int THREADS>
+__device__ void tell_of_barriers()
+{ asm volatile("bar.arrive 3, %0;" ::"n"(THREADS) : "memory"); }
+template <int THREADS>
+__device__ void await_barriers()
+{ asm volatile("bar.sync 3, %0;" ::"n"(THREADS) : "memory"); }
 
 // Two warpgroups take turns: one begins to multiply when the other is half through, and adds what it has while the
 // other goes on. Left alone, they would share the tensor cores, be done together, and leave them idle.
@@ -121,54 +161,60 @@ __device__ void add_apart(float (&sum)[SUMS], unsigned a, unsigned b, int group)
 }
 
 template <typename T, int ROWS, int COLUMNS, int STAGES, bool A_ALONG_K, bool B_ALONG_K,
-          int APART = 0, typename Copy, typename Results>
-__device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results)
+          int APART = 0, bool BOXED = false, typename Copy, typename Results>
+__device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results, const Map &boxes)
 {
     constexpr int GROUPS = ROWS / GROUP_ROWS, OF_A = ROWS * LINE, STAGE = OF_A + COLUMNS * LINE;
     extern __shared__ __align__(1024) unsigned char stages[];
     __shared__ __align__(8) unsigned long long barriers[2 * STAGES];
+    __shared__ Tile tile_of[STAGES];  // whose first step a stage is: consumers need not divide
     unsigned begin = __cvta_generic_to_shared(stages), stage = 0, parity = 0;
     unsigned full = __cvta_generic_to_shared(barriers), empty = full + STAGES * 8;
     int group = threadIdx.x / GROUP;
     auto advance = [&] {
         if (++stage == STAGES) stage = 0, parity ^= 1;
     };
-    if (threadIdx.x == 0) {
-        for (int n = 0; n < STAGES; ++n)
-            begin_barrier(full + n * 8, 1), begin_barrier(empty + n * 8, GROUPS);
-        show_barriers();
-    }
-    __syncthreads();
-
     if (group == GROUPS) {
+        if (threadIdx.x % GROUP == 0) {
+            for (int n = 0; n < STAGES; ++n)
+                begin_barrier(full + n * 8, 1), begin_barrier(empty + n * 8, GROUPS);
+            show_barriers();
+        }
+        __syncwarp();
+        tell_of_barriers<block_of(ROWS)>();
         if (GROUPS > 1) give_registers<40>();
         if (threadIdx.x % GROUP) return;
         for (int number = blockIdx.x; number < tiles.count; number += gridDim.x) {
             Tile tile = tiles(number);
+            copy.begin(tile);
             for (int step = 0; step < tile.steps; ++step, advance()) {
                 unsigned to = begin + stage * STAGE, barrier = full + stage * 8;
                 wait_for(empty + stage * 8, parity ^ 1);
+                if (step == 0) tile_of[stage] = tile;
                 expect_bytes(barrier, STAGE);
-                copy.a(to, tile, tile.first + step, barrier);
-                copy.b(to + OF_A, tile, tile.first + step, barrier);
+                copy.next(to, to + OF_A, barrier);
             }
         }
         return;
     }
+    await_barriers<block_of(ROWS)>();
     if (GROUPS > 1) take_registers<232>();
     if (APART && group == 1) give_turn<GROUPS>(group);  // to the first
-    int warp = threadIdx.x / 32;
-    float *patch = reinterpret_cast<float *>(stages + STAGES * STAGE + warp * PATCH_BYTES);
+    int warp =
+        __shfl_sync(~0u, threadIdx.x / 32, 0);  // the same in all lanes, to the compiler, too
+    unsigned char *patch = stages + STAGES * STAGE + warp * PATCH_BYTES;
     for (int number = blockIdx.x; number < tiles.count; number += gridDim.x) {
-        Tile tile = tiles(number);
+        Tile tile;
         float sum[COLUMNS / 2];
         unsigned before = 0;
+        int step = 0;
         if (APART)
             for (int i = 0; i < COLUMNS / 2; ++i) sum[i] = 0;
-        for (int step = 0; step < tile.steps; ++step) {
+        do {
             unsigned a = begin + stage * STAGE + group * GROUP_ROWS * LINE;
             unsigned b = begin + stage * STAGE + OF_A;
             wait_for(full + stage * 8, parity);
+            if (step == 0) tile = tile_of[stage];
             if constexpr (APART) {
                 add_apart<T, APART, GROUPS>(sum, a, b, group);
                 if (threadIdx.x % GROUP == 0) arrive(empty + stage * 8);
@@ -179,11 +225,13 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results)
                 before = empty + stage * 8;
             }
             advance();
-        }
+        } while (++step < tile.steps);
         wait_for_products<0>();
-        if (!APART && tile.steps && threadIdx.x % GROUP == 0) arrive(before);
-#pragma unroll
-        for (int i = 0; i < COLUMNS / 2; ++i) sum[i] = tile.steps ? sum[i] : 0;
-        store<COLUMNS>(results(tile), tile.top + warp * HIGH, tile.left, sum, patch);
+        if (!APART && threadIdx.x % GROUP == 0) arrive(before);
+        int top = tile.top + warp * HIGH;
+        if constexpr (BOXED)
+            store_boxes<COLUMNS>(results(tile), boxes, top, tile.left, tile.z, sum, patch);
+        else store<COLUMNS>(results(tile), top, tile.left, sum, reinterpret_cast<float *>(patch));
     }
+    if (BOXED && threadIdx.x % 32 == 0) wait_for_stores<0>();  // this memory goes with the block
 }

@@ -4,8 +4,10 @@
 
 template <typename Out, typename Acc, int PACK>
 struct Product {
+    using Element = Out;
     Out *c;
     long long rows, columns;
+    __device__ Out element(int column, Acc sum) { return Out(sum); }
     template <int COUNT>
     __device__ void store(long long row, long long column, Packed<Acc, COUNT> sum)
     {
@@ -13,7 +15,7 @@ struct Product {
 #pragma unroll
         for (int first = 0; first < COUNT; first += PACK) {
             Packed<Out, PACK> pack;
-            for (int e = 0; e < PACK; ++e) pack[e] = Out(sum[first + e]);
+            for (int e = 0; e < PACK; ++e) pack[e] = element(column + first + e, sum[first + e]);
             Out *place = c + row * columns + column + first;
             if (column + first >= columns) return;
             if constexpr (sizeof(pack) <= 16) put(place, pack);

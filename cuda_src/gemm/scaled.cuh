@@ -9,8 +9,10 @@ struct Scales {
 
 template <typename Out, int PACK>
 struct ScaledProduct {
+    using Element = Out;
     Product<Out, float, PACK> product;
     float factor;
+    __device__ Out element(int column, float sum) { return Out(sum * factor); }
     template <int COUNT>
     __device__ void store(long long row, long long column, Packed<float, COUNT> sum)
     {

@@ -5,6 +5,7 @@ Where a pixel's channels are no multiple of CHUNK, images are copied, with zeros
 and around the image. Then all pixels under a row of the window are neighbours, and count as the
 channels of one; where the window moves down by several rows, so do the pixels of as many."""
 
+from functools import cache, partial
 from math import gcd, prod
 
 import numpy as np
@@ -14,7 +15,7 @@ from . import hopper
 from .elementwise import COPY, run
 from .launch import Form, KernelCall, address, ceil_divide
 from .product import Matrices, Parts, prepare
-from .tensor_windows import CHUNK, DEEP, Layer, Way, gradient, padded, taps_of
+from .tensor_windows import CHUNK, DEEP, Layer, Way, gradient, is_pixel, padded, taps_of
 
 __all__ = ["by_input", "by_weight", "forward"]
 
@@ -28,10 +29,14 @@ def forward(x, weight, sizes, kind):
     if layer is None:
         return None
     shape = sizes.images, sizes.h.places, sizes.w.places, sizes.channels_out
-    launch = _convolution(layer, shape, kind)
+    launch = cache(partial(_convolution, layer, shape, kind))
+    product = _product_of_pixels(x, weight, kind, shape, True) if is_pixel(sizes) else None
 
     def call(x, weight, bias, room, stream):
-        return launch(images(x, room, stream), weights(weight, room, stream), bias, room, stream)
+        if product and bias is None:
+            return product(x, weight, room, stream)
+        of_x, of_weight = images(x, room, stream), weights(weight, room, stream)
+        return launch()(of_x, of_weight, bias, room, stream)
 
     return call
 
@@ -41,12 +46,8 @@ def by_input(weight, grad_output, sizes, kind):
     shape = sizes.images, sizes.h.image, sizes.w.image, sizes.channels
     if sizes.channels % CHUNK or sizes.channels_out % CHUNK or not prod(shape):
         return None
-    pixels = grad_output.reshape(-1, sizes.channels_out)
-    if all((s.kernel, s.stride, s.pad, s.more) == (1, 1, 0, 0) for s in (sizes.h, sizes.w)):
-        matrix = weight.reshape(sizes.channels_out, sizes.channels)
-        lying = Matrices(0, sizes.channels_out, True), Matrices(0, sizes.channels, True)
-        size = pixels.shape[0], sizes.channels
-        call = prepare(pixels, matrix, size, kind, lying, Form(shape, weight.dtype))
+    if is_pixel(sizes):
+        call = _product_of_pixels(grad_output, weight, kind, shape, False)
         return lambda weight, dy, room, stream: call(dy, weight, room, stream)
     ways = Way.backward(sizes.h), Way.backward(sizes.w)
     layer = Layer(sizes.images, sizes.channels_out, sizes.channels, *ways)
@@ -64,7 +65,7 @@ def by_weight(x, grad_output, sizes, kind):
     layer, images, _ = _given(sizes)
     if layer is None:
         return None
-    parts, launch = gradient(layer, kind, hopper.ACROSS_K_US)
+    parts, launch = gradient(layer, kind)
     shape = sizes.channels_out, sizes.h.kernel, sizes.w.kernel, padded(sizes.channels)
 
     def call(x, grad_output, room, stream):
@@ -77,6 +78,16 @@ def by_weight(x, grad_output, sizes, kind):
         return run(COPY, view, x.dtype.type(0), None, stream, "NCHW")
 
     return call
+
+
+def _product_of_pixels(pixels, weight, kind, shape, forward):
+    """What queues the product of pixels and the weight, or of the weight transposed if it is
+    `forward`: call(pixels, weight, workspace, stream) -> array of this shape."""
+    pixels, matrix = pixels.reshape(-1, pixels.shape[-1]), weight.reshape(weight.shape[0], -1)
+    lying = Matrices(0, pixels.shape[-1], True), Matrices(0, matrix.shape[-1], not forward)
+    matrix = matrix.T if forward else matrix
+    size = pixels.shape[0], shape[-1]
+    return prepare(pixels, matrix, size, kind, lying, Form(shape, weight.dtype))
 
 
 def _given(sizes, group=1):
@@ -154,7 +165,8 @@ def _convolution(layer, shape, kind):
 
     told = *map(np.int32, counts), *layer.arguments, np.int32(tiling.splits)
     file = "convolution/hopper_last.cu"
-    launch = tiling.call(maps, file, choices, kind, parts.c_type, *told)
+    lines = (layer.columns, layer.channels_out) if layer.h.steps == layer.w.steps == 1 else None
+    launch = tiling.call(maps, file, choices, kind, parts.c_type, *told, lines=lines)
 
     def call(x, weight, bias, room, stream):
         made = parts.new(x, room)

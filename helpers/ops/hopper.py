@@ -3,6 +3,7 @@ its blocks share one."""
 
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 
 import numpy as np
 from pycuda.gpuarray import GPUArray
@@ -16,6 +17,7 @@ __all__ = ["BoxCall", "Tiling", "are_here", "fits", "has_kind", "launch", "map_o
 CAPABILITY = 9, 0
 KINDS = "half", "__nv_bfloat16", "e4m3", "e5m2"
 PATCH_BYTES, GROUP, GROUP_ROWS = 16 * 64 * 4, 128, 64  # as in gemm/pipeline.cuh
+HIGH, LEAST_BYTES = 16, 16  # rows of a box of a result; of what its lines are multiples
 DEEP = LINE // 2  # 16-bit elements of a line of a box
 MOST_COORDINATE = 1 << 31
 
@@ -27,24 +29,26 @@ def are_here(device):
 
 
 class BoxCall(KernelCall):
-    """A KernelCall for a kernel that takes maps of its first arrays; maps(addresses) makes them."""
+    """A KernelCall for a kernel that takes maps of its first arrays, which maps(addresses) makes,
+    and perhaps one of the last: result(address)."""
 
-    def __init__(self, maps, *arguments, **options):
+    def __init__(self, maps, *arguments, result=None, **options):
         super().__init__(*arguments, **options)
-        self.maps, self.kept = maps, Kept()
+        self.maps, self.result, self.kept = maps, result, Kept()
 
     def front(self, addresses):
         *mapped, target = addresses
-        key = tuple(mapped)
+        key = tuple(addresses if self.result else mapped)
         maps = self.kept.get(key)
         if maps is None:
-            maps = self.kept[key] = tensormap.packed(*self.maps(*mapped)).tobytes()
+            made = *self.maps(*mapped), *([self.result(target)] if self.result else [])
+            maps = self.kept[key] = tensormap.packed(*made).tobytes()
         return maps + super().front((target,))
 
 
 @dataclass(frozen=True)
 class Tile:
-    """What a block makes at a time. The times are an H200's: of 128 bytes along k, and of all that
+    """What a block makes at a time. The times are an H100's: of 128 bytes along k, and of all that
     is before and after that."""
 
     rows: int
@@ -63,18 +67,16 @@ class Tile:
 
 
 TILES = (
-    Tile(128, 256, 4, 0.70, 2.0),
-    Tile(128, 128, 6, 0.375, 1.2),
-    Tile(128, 64, 8, 0.26, 1.0),
-    Tile(64, 256, 5, 0.39, 1.2),
-    Tile(64, 128, 8, 0.18, 1.0),
-    Tile(64, 64, 10, 0.20, 0.8),
+    Tile(128, 256, 4, 0.67, 1.6),
+    Tile(128, 128, 6, 0.37, 0.9),
+    Tile(128, 64, 8, 0.31, 0.6),
+    Tile(64, 256, 5, 0.34, 1.1),
+    Tile(64, 128, 8, 0.23, 0.4),
+    Tile(64, 64, 10, 0.18, 0.3),
 )
 FIRST_US = 4.5  # of a launch
-# Of TILES, the time of a step, an H100's, where it takes another one: of 8-bit floats, whose sums
-# are added apart, and where neither operand lies along k.
-FLOAT8_US = 0.8, 0.46, 0.36, 0.68, 0.38, 0.26
-ACROSS_K_US = 0.83, 0.453, 0.29, 0.755, 0.37, 0.254
+# Of TILES, the time of a step of 8-bit floats, whose sums are added apart.
+FLOAT8_US = 0.75, 0.40, 0.33, 0.52, 0.31, 0.22
 
 
 @dataclass(frozen=True)
@@ -89,28 +91,40 @@ class Tiling:
     us: float
 
     @classmethod
-    def of(cls, m, n, k, kind, batch=1, steps_us=None):
-        """The one with the least time. steps_us: of TILES, if it is not theirs."""
+    def of(cls, m, n, k, kind, batch=1):
+        """The one with the least time."""
         steps, best = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
-        steps_us = FLOAT8_US if kind.is_float8 else steps_us or (tile.step_us for tile in TILES)
+        steps_us = FLOAT8_US if kind.is_float8 else [tile.step_us for tile in TILES]
         for tile, step_us in zip(TILES, steps_us):
             tiles = ceil_divide(m, tile.rows) * ceil_divide(n, tile.columns)
             most = max(1, min(2 * multiprocessors() // (tiles * batch), steps // 4))
             for splits in splits_to_try(most):
+                if (splits - 1) * ceil_divide(steps, splits) >= steps:
+                    continue  # the last would have none
                 rounds = ceil_divide(tiles * batch * splits, multiprocessors())
                 us = FIRST_US + rounds * (ceil_divide(steps, splits) * step_us + tile.rest_us)
                 us += sum_us(m * n * batch, splits)
                 best.append(cls(tile, tiles, steps, splits, us))
         return min(best, key=lambda tiling: tiling.us)
 
-    def call(self, maps, file, choices, kind, out, *arguments, batch=1):
-        """The BoxCall of blocks that share a product so, whose type is `out` in CUDA."""
+    def call(self, maps, file, choices, kind, out, *arguments, batch=1, lines=None):
+        """The BoxCall of blocks that share a product so, whose type is `out` in CUDA. lines: (how
+        many, how long), if the result of each product and split is such a matrix."""
         tile = self.tile
         choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "STAGES": tile.stages}
         grid = (min(self.tiles * self.splits * batch, multiprocessors()),)
+        dtype = np.dtype(np.float32 if out == "float" else np.uint16)
+        result = None
+        if lines and not lines[1] * dtype.itemsize % LEAST_BYTES:
+            shape, box = (batch * self.splits, *lines), (1, HIGH, LINE // dtype.itemsize)
+            choices["BOXED"] = 1
+
+            def result(address):
+                return map_of(address, dtype, shape, (prod(lines), lines[1]), box)
+
         return BoxCall(maps, file, choices, grid, (tile.threads,), *arguments,
-                       shared=tile.shared_bytes)  # fmt: skip
+                       shared=tile.shared_bytes, result=result)  # fmt: skip
 
 
 def fits(kind, sizes, batch, ways):
@@ -157,4 +171,4 @@ def launch(tiling, sizes, batch, kind, out, lying):
                 operand(b, n, line_b, batch_b, along[1], tile.columns))  # fmt: skip
 
     counts = map(np.int32, (tiling.steps, tiling.splits, batch))
-    return tiling.call(maps, file, choices, kind, out, m, n, *counts, batch=batch)
+    return tiling.call(maps, file, choices, kind, out, m, n, *counts, batch=batch, lines=(m, n))

@@ -17,7 +17,17 @@ from .launch import Form, KernelCall, address, ceil_divide, cuda
 from .product import Matrices, Parts, prepare
 from .windows import NARROW
 
-__all__ = ["Layer", "Way", "by_input", "by_weight", "forward", "gradient", "padded", "taps_of"]
+__all__ = [
+    "Layer",
+    "Way",
+    "by_input",
+    "by_weight",
+    "forward",
+    "gradient",
+    "is_pixel",
+    "padded",
+    "taps_of",
+]
 
 FAR = 1 << 15  # where windows may begin at most
 MOST_STEPS = 4  # pixels that a place of the window makes, down or across
@@ -173,13 +183,15 @@ def forward_of_points(x, weight, sizes, kind):
     return lambda x, weight, bias, room, stream: call(weight, x, room, stream)
 
 
+def is_pixel(sizes):
+    """Whether the window is a pixel, so that a convolution is a product of matrices."""
+    sides = sizes.h, sizes.w
+    return all((s.kernel, s.stride, s.pad, s.more) == (1, 1, 0, 0) for s in sides)
+
+
 def _is_product(sizes):
-    points = all(
-        (side.kernel, side.stride, side.pad, side.more) == (1, 1, 0, 0)
-        for side in (sizes.h, sizes.w)
-    )
     uneven = any(n % CHUNK for n in (sizes.channels, sizes.channels_out, sizes.places))
-    return points and not uneven and sizes.images > 0
+    return is_pixel(sizes) and not uneven and sizes.images > 0
 
 
 def by_input(weight, grad_output, sizes, kind):
@@ -264,10 +276,10 @@ def by_weight(x, grad_output, sizes, kind):
     return call
 
 
-def gradient(layer, kind, steps_us=None):
+def gradient(layer, kind):
     """The Parts of a layer's gradient by the weight, [channels_out, taps, channels], and what
     launches them, given the addresses of images, of the gradient by the result, and of the parts:
-    channels are neighbours in all of them. steps_us: as of hopper.Tiling.of."""
+    channels are neighbours in all of them."""
     shape = layer.channels_out, layer.h.side.kernel, layer.w.side.kernel, layer.stride
     tiling = tensor.Tiling.of(
         layer.channels_out, layer.depth, layer.columns, kind, False, tiles_at_hand=TILES
@@ -275,9 +287,7 @@ def gradient(layer, kind, steps_us=None):
     stride = padded(layer.channels_out)
     if layer.fits_boxes:
         across = layer.taps * layer.chunks * DEEP
-        by_groups = hopper.Tiling.of(
-            layer.channels_out, across, layer.columns, kind, steps_us=steps_us
-        )
+        by_groups = hopper.Tiling.of(layer.channels_out, across, layer.columns, kind)
         tiling = by_groups if layer.lying else hopper.quicker(tiling, by_groups)
     form = Form(shape, np.dtype(kind.array))
     parts = Parts(1, tiling.splits, prod(shape), form, kind.sum, made=kind.made)
@@ -292,7 +302,10 @@ def gradient(layer, kind, steps_us=None):
             return of_dy, layer.pixels(x, DEEP)
 
         told = *layer.arguments, np.int32(tiling.splits)
-        return parts, tiling.call(maps, "convolution/hopper_weight.cu", *arguments, *told)
+        wide = layer.taps * layer.stride
+        lines = (layer.channels_out, wide) if layer.stride == layer.chunks * DEEP else None
+        file = "convolution/hopper_weight.cu"
+        return parts, tiling.call(maps, file, *arguments, *told, lines=lines)
     told = np.int32(stride), *layer.arguments
     return parts, tiling.call("convolution/tensor_weight.cu", *arguments, *told)
 
