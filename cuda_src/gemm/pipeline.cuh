@@ -32,7 +32,8 @@ struct Tiles {
     int down, across, splits, each, steps, count;
     __device__ Tiles(long long m, long long n, int steps, int splits, int batch)
         : down((m + ROWS - 1) / ROWS), across((n + COLUMNS - 1) / COLUMNS), splits(splits),
-          each((steps + splits - 1) / splits), steps(steps), count(down * across * splits * batch)
+          each(splits > 1 ? (steps + splits - 1) / splits : steps), steps(steps),
+          count(down * across * splits * batch)
     {
     }
     __device__ Tile operator()(int number) const
@@ -88,7 +89,7 @@ __device__ void store_boxes(Result result, const Map &map, int top, int left, in
 #pragma unroll
     for (int first = 0; first < COLUMNS; first += WIDE) {
         unsigned char *patch = patches + first / WIDE % 2 * PATCH;
-        if (lane == 0) wait_for_stores<1>();
+        wait_for_stores<1>();
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < WIDE / 2; i += 2) {
@@ -101,7 +102,7 @@ __device__ void store_boxes(Result result, const Map &map, int top, int left, in
         }
         show_stores();
         __syncwarp();
-        if (lane == 0) store_box(map, left + first, top, z, __cvta_generic_to_shared(patch));
+        if (is_elected()) store_box(map, left + first, top, z, __cvta_generic_to_shared(patch));
     }
 }
 
@@ -175,7 +176,7 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
         if (++stage == STAGES) stage = 0, parity ^= 1;
     };
     if (group == GROUPS) {
-        if (threadIdx.x % GROUP == 0) {
+        if (threadIdx.x % GROUP < 32 && is_elected()) {
             for (int n = 0; n < STAGES; ++n)
                 begin_barrier(full + n * 8, 1), begin_barrier(empty + n * 8, GROUPS);
             show_barriers();
@@ -183,16 +184,19 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
         __syncwarp();
         tell_of_barriers<block_of(ROWS)>();
         if (GROUPS > 1) give_registers<40>();
-        if (threadIdx.x % GROUP) return;
+        if (threadIdx.x % GROUP >= 32) return;
         for (int number = blockIdx.x; number < tiles.count; number += gridDim.x) {
             Tile tile = tiles(number);
             copy.begin(tile);
             for (int step = 0; step < tile.steps; ++step, advance()) {
                 unsigned to = begin + stage * STAGE, barrier = full + stage * 8;
                 wait_for(empty + stage * 8, parity ^ 1);
-                if (step == 0) tile_of[stage] = tile;
-                expect_bytes(barrier, STAGE);
-                copy.next(to, to + OF_A, barrier);
+                if (is_elected()) {
+                    if (step == 0) tile_of[stage] = tile;
+                    expect_bytes(barrier, STAGE);
+                    copy.next(to, to + OF_A, barrier);
+                }
+                __syncwarp();
             }
         }
         return;
@@ -233,5 +237,5 @@ __device__ void multiply(Tiles<ROWS, COLUMNS> tiles, Copy copy, Results results,
             store_boxes<COLUMNS>(results(tile), boxes, top, tile.left, tile.z, sum, patch);
         else store<COLUMNS>(results(tile), top, tile.left, sum, reinterpret_cast<float *>(patch));
     }
-    if (BOXED && threadIdx.x % 32 == 0) wait_for_stores<0>();  // this memory goes with the block
+    if (BOXED) wait_for_stores<0>();  // their memory goes with the block
 }
