@@ -1,7 +1,7 @@
 // x[width] -> out[3, width], out[k, w] = x[w + k - 1]. width is a multiple of 4. Launch width / 4 threads.
 __global__ void in_packs(const float *x, float *out, long long width)
 {
-    // the first of the thread's four columns
+    // the first of the four columns of this thread
     long long w = 4 * (blockIdx.x * (long long)blockDim.x + threadIdx.x);
     if (w >= width) return;
     // BEGIN your lines: six loads into registers, three stores of 16 bytes
