@@ -133,9 +133,10 @@ wheel: setup
 colab: wheel
 	@.venv/bin/python scripts/colab.py $(or $(REPOSITORY),$(error Which? make colab REPOSITORY=https://github.com/OWNER/NAME))
 
-# Twenty questions for an exam: does the software GPU find their answers?
+# Twenty questions for an exam: does the software GPU find their answers? SEED=7: a paper with other numbers, and its
+# answers, in build/exam; ARGS="--questions 1 5 12": of these.
 exam: setup
-	@.venv/bin/python teach/exam.py
+	@.venv/bin/python teach/exam.py $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 # Notes for teachers, from the notebooks' predictions, in build/notes.md.
 notes: setup

@@ -282,6 +282,7 @@ def pictures(images, titles, ends=()):
     """Images side by side in shades of grey; ends: for each the values that are black and white,
     else its least and its greatest."""
     ends = ends or [(image.min(), image.max()) for image in images]
+    tallest = max(len(image) for image in images)
 
     def paint(axes):
         place = 0
@@ -290,9 +291,9 @@ def pictures(images, titles, ends=()):
             edges = place, place + width, height, 0
             greys = {"cmap": "gray", "vmin": black, "vmax": white}
             axes.imshow(image, extent=edges, interpolation="nearest", **greys)
-            axes.text(place + width / 2, -0.04 * height, title, ha="center", va="bottom")
+            axes.text(place + width / 2, -0.04 * tallest, title, ha="center", va="bottom")
             place += 1.08 * width
-        axes.set(xlim=(0, place - 0.08 * width), ylim=(height, -0.16 * height))
+        axes.set(xlim=(0, place - 0.08 * width), ylim=(tallest, -0.16 * tallest))
         axes.set_axis_off()
 
     alt = f"Pictures: {'; '.join(titles)}."

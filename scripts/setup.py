@@ -244,9 +244,10 @@ def install_pycuda(key):
 
 
 def install_course():
-    """The two packages of this checkout, editable, and what they bring to JupyterLab."""
-    extension = ROOT / "helpers/labextension"
+    """The two packages of this checkout, editable, and what they bring to Jupyter."""
+    extension, start = ROOT / "helpers/labextension", ROOT / "helpers/kernelstart"
     files = [path for path in sorted(extension.rglob("*")) if path.is_file()]
+    files += sorted(start.glob("*.py"))
     key = digest(ROOT / "pyproject.toml", ROOT / "softgpu/pyproject.toml", *files)
     if stamp_is("course", key):
         return
@@ -256,6 +257,7 @@ def install_course():
         installed = VENV / "share/jupyter/labextensions/kernel-cells"
         shutil.rmtree(installed, ignore_errors=True)
         shutil.copytree(extension, installed)
+        shutil.copytree(start, VENV / "etc/ipython", dirs_exist_ok=True)
         settings = VENV / "share/jupyter/lab/settings/overrides.json"
         settings.parent.mkdir(parents=True, exist_ok=True)
         settings.write_text(json.dumps(QUIET, indent=4))

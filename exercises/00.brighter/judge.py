@@ -15,6 +15,7 @@ from helpers.exercises.launches import (
     far_numbers,
     far_results,
 )
+from helpers.exercises.seen import Seen, cat
 
 LEAST, MOST = -(2**31), 2**31 - 256  # what may be added to a pixel in an int
 SIZES = (
@@ -34,6 +35,13 @@ def launch(rng, size):
     expected = np.clip(pixels.astype(int) + more, 0, 255).astype(np.uint8)
     arguments = [In(pixels), Out(expected, dtype=np.uint8), more, np.int64(n)]
     return Launch(arguments, grid=blocks_for(n), block=256, what=f"n = {n:,}, more = {more}")
+
+
+def seen():
+    photo, more = (200 * cat(96, 96)).astype(np.uint8), np.int32(70)
+    out = Out(np.clip(photo.ravel().astype(int) + more, 0, 255).astype(np.uint8), dtype=np.uint8)
+    arguments = [In(photo.ravel()), out, more, np.int64(photo.size)]
+    return Seen(photo, Launch(arguments, blocks_for(photo.size), 256), photo.shape)
 
 
 def far(rng):

@@ -12,6 +12,7 @@ from helpers.exercises.launches import (
     numbers,
     planted,
 )
+from helpers.exercises.seen import Seen, cat
 
 SIZES = (1, 1), (32, 32), (31, 33), (1, 257), (65, 7), (100, 130)
 
@@ -24,6 +25,12 @@ def drawn(rng):
 def launch(rng, size):
     x = planted(rng, numbers(rng, *size), *SPECIAL)
     return _launch([In(x), Out(x.T.copy(), bits=True)], *size)
+
+
+def seen():
+    photo = cat(90, 110)
+    out = Out(photo.T.copy(), bits=True)
+    return Seen(photo, _launch([In(photo), out], *photo.shape), photo.T.shape)
 
 
 def _launch(arrays, rows, columns, **more):

@@ -15,6 +15,7 @@ from helpers.exercises.launches import (
     planted,
     strewn,
 )
+from helpers.exercises.seen import Seen, cat
 
 SIZES = (
     (6, 9, 2, 2, 0), (13, 10, 3, 1, 1), (31, 33, 3, 2, 1), (7, 40, 5, 3, 2), (1, 1, 1, 1, 0),
@@ -32,6 +33,17 @@ def launch(rng, size):
     centre = -(10 ** rng.uniform(1, 35))  # far below 0: what does not begin at -inf shows
     x = (centre * (1 + numbers(rng, height, width) / 8)).astype(np.float32)
     x = planted(rng, x, np.inf, *[-np.inf] * (x.size // 3))
+    return _launch(x, kernel, stride, pad)
+
+
+def seen():
+    photo = cat(96, 96)
+    pooled = _launch(photo, 4, 4, 0)
+    return Seen(photo, pooled, (24, 24))
+
+
+def _launch(x, kernel, stride, pad):
+    height, width = x.shape
     padded = np.pad(x, pad, constant_values=-np.inf)
     windows = np.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel))
     out = Out(windows[::stride, ::stride].max((2, 3)))

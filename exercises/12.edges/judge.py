@@ -15,6 +15,7 @@ from helpers.exercises.launches import (
     pieces,
     strewn,
 )
+from helpers.exercises.seen import Seen, cat
 
 SIZES = (2, 2), (3, 4), (5, 40), (33, 31), (1, 257), (70, 1), (1, 1)
 
@@ -27,14 +28,24 @@ def launch(rng, size):
     x, weight = numbers(rng, *size), numbers(rng, 3, 3)
     if x.size > 12:  # of which something goes wrong with ordinary numbers, too
         x[rng.choice([0, -1]), rng.choice([0, -1])] = np.inf  # times 0 it is not 0
+    return _launch(x, weight)
+
+
+def seen():
+    photo = cat(96, 96)
+    across = np.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]], np.float32)
+    return Seen(photo, _launch(photo, across), photo.shape)
+
+
+def _launch(x, weight):
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, 1), (3, 3))
     sums, sizes = (
         np.einsum("rcij,ij->rc", f(windows).astype(float), f(weight).astype(float))
         for f in (np.array, np.abs)
     )
     out = Out(sums, checks.gamma(10, np.float32) * sizes)
-    arguments = [In(x), In(weight.ravel()), out, *map(np.int32, size)]
-    what = f"a picture of {size[0]} x {size[1]}"
+    arguments = [In(x), In(weight.ravel()), out, *map(np.int32, x.shape)]
+    what = f"a picture of {x.shape[0]} x {x.shape[1]}"
     return Launch(arguments, blocks_for(x.size), 256, what=what)
 
 

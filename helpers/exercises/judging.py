@@ -13,7 +13,7 @@ from softgpu.xray.launch import target_of
 
 from .. import sources
 from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
-from . import costs, handed, real
+from . import costs, handed, real, seen
 from .launches import SIZES, Far, drawn
 from .progress import seed_of
 from .running import Run
@@ -78,6 +78,8 @@ def trial(exercise, kernel, seed=None):
         target = target_of(kernel)
         verdict.instructions = _instructions(target)
         _look_through(exercise.rules, target)
+        if find := getattr(exercise.rules, "seen", None):
+            verdict.find_picture = partial(seen.picture, find, kernel, target)
         with target.engine.time_limit(LIMIT_S):
             _Trial(exercise, kernel, target, verdict).run()
         if verdict.text and not verdict.reasons:

@@ -42,6 +42,7 @@ NAMES = {
     "hmma": "products by tensor cores",
 }
 _BANKS = "xray.draw_banks draws which lanes want the same bank."
+ASTRAY = "compiler", "name", "parameters", "sanitizer", "time", "launch", "bounds", "inputs"
 _ATOMICS = "Let a thread, or a block, put more together before its atomic."
 _LOCAL = "An array whose indices the compiler does not know lies in local memory: unroll its loops."
 _LINES = "xray.profile shows the instructions line by line."
@@ -126,6 +127,7 @@ class Verdict:
     report: Report | None = None  # xray's, of the launch that was counted
     reasons: list = field(default_factory=list)
     find_times: Callable | None = None  # returns real.Times, of a launch that is large enough
+    find_picture: Callable | None = None  # returns what the kernel makes of one, for people to see
     score: str = ""
 
     def __bool__(self):
@@ -183,6 +185,13 @@ class Verdict:
         """real.Times, or None where there is no prediction."""
         return self.find_times() if self.find_times else None
 
+    @cached_property
+    def picture(self):
+        """What it makes of a picture, or None: where a launch went astray, there is no other."""
+        if self.find_picture and not any(r.kind in ASTRAY for r in self.reasons):
+            return self.find_picture()
+        return None
+
     def _after(self):
         """What follows the table: lines."""
         return told(
@@ -213,6 +222,8 @@ class Verdict:
         parts = [f"<p><b>{self._heading(badges.html)}</b></p>"]
         parts += [f"<table>{rows}</table>"] * bool(rows)
         parts += [f"<p>{escape(line)}</p>" for line in self._after()]
+        if self.picture:
+            parts.append(self.picture._repr_html_())
         if self.reasons:
             reason = self.reasons[0]
             for r in self.reasons:

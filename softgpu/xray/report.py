@@ -392,6 +392,7 @@ STYLE = """<style>
 .xray td, .xray th { text-align: right; padding: 1px 9px; background: none; color: inherit;
   border: none; white-space: nowrap }
 .xray .xray-sum th { font-weight: normal }
+.xray .xray-sum td:last-child { white-space: normal }
 .xray .xray-sum td:nth-child(2) { font-weight: bold }
 .xray .xray-src { font-size: 88% }
 .xray .xray-src td, .xray .xray-src th { padding: 0 5px }

@@ -1105,3 +1105,22 @@ def test_what_a_result_is_added_to_is_shown():
 def test_addresses_are_left_out_of_verdicts_and_masks_are_not():
     said = "__shfl_xor_sync(0xffffffff, sum, 16) reads 0x7f3212026050"
     assert running._steady(said) == "__shfl_xor_sync(0xffffffff, sum, 16) reads an address"
+
+
+PICTURED = [name for name in exercises.names() if hasattr(texts.find(name).rules, "seen")]
+
+
+@pytest.mark.parametrize("name", PICTURED)
+def test_a_verdict_shows_the_picture_that_a_kernel_makes(name):
+    exercise = texts.find(name)
+    done = judging.judge(exercise, exercise.solution, seed=1)
+    assert done.picture.alt == "Pictures: before; yours; expected."
+    assert done.picture._repr_html_() in done._repr_html_()
+    astray = judging.judge(
+        exercise, exercise.solution.replace("{", "{ *(volatile int *)64 = 1;", 1)
+    )
+    assert astray.reasons and astray.picture is None and "<img" not in astray._repr_html_()
+
+
+def test_pictures_are_those_of_pictures():
+    assert PICTURED == ["00.brighter", "03.transposed", "11.pool", "12.edges"]

@@ -101,6 +101,15 @@ def test_the_learner_soon_has_something_to_do_and_often(path):
         assert len(rest) <= APART and words(rest) <= WORDS_APART, rest[0].source[:80]
 
 
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.name)
+def test_a_notebook_begins_with_a_question_and_answers_it(path):
+    cells = nbformat.read(path, as_version=4).cells
+    head, *others = (cell.source for cell in cells if cell.cell_type == "markdown")
+    asked = "**The question.**", "**You will write**", "**You need**", "minutes"
+    assert all(piece in head for piece in asked)
+    assert any(re.search(r"\*\*[Tt]he answer\b", text) for text in others[len(others) // 2 :])
+
+
 def test_notebooks_00_to_12_are_read_in_three_hours_and_none_is_long():
     read = [words(nbformat.read(path, as_version=4).cells) for path in COURSE]
     assert sum(read[:13]) <= WORDS_TO_12, "shorten as much elsewhere in 00 to 12"

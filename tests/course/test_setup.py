@@ -9,11 +9,14 @@ import subprocess
 import sys
 import tomllib
 
+import nbformat
 import pytest
 import yaml
+from nbclient import NotebookClient
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from helpers import autoinit
 from softgpu import settings
 from tests import ROOT
 
@@ -91,6 +94,21 @@ def test_jupyterlab_finds_the_extension_under_its_name():
     build = package["jupyterlab"]["_build"]
     assert f'window._JUPYTERLAB["{package["name"]}"] =' in (folder / build["load"]).read_text()
     assert f'labextensions/{package["name"]}"' in (ROOT / "scripts/setup.py").read_text()
+
+
+@pytest.mark.skipif(not autoinit.is_software, reason="a machine with a driver has libcuda.so.1")
+def test_who_skips_the_first_cell_is_told_to_run_it():
+    sources = "from pycuda import gpuarray", "import nowhere", "print(*dir())"
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(notebook, timeout=100, kernel_name="python3", allow_errors=True).execute()
+    skipped, other, names = ((cell.outputs or [None])[0] for cell in cells)
+    assert skipped.traceback == [
+        "ImportError: there is no GPU yet. Run the notebook's first cell,"
+        " `from helpers import autoinit`, and then this one again."
+    ]
+    assert "No module named 'nowhere'" in other.traceback[-1]
+    assert "_start" not in names.text.split() and "told" not in names.text.split()
 
 
 def test_pythons_are_the_same_everywhere(setup_script):

@@ -1,8 +1,12 @@
 """For teachers: answers that the software GPU finds; notes and syllabus that fit the course."""
 
+import dataclasses
+import html
 import importlib.util
 import re
+import sys
 
+import numpy as np
 import pytest
 
 from helpers import autoinit, predictions
@@ -14,6 +18,7 @@ NOTEBOOKS = sorted(path.name[:2] for path in (ROOT / "notebooks").glob("*.ipynb"
 def script(name):
     spec = importlib.util.spec_from_file_location(f"teach_{name}", ROOT / f"teach/{name}.py")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -42,6 +47,48 @@ def test_the_sheet_asks_everything_and_gives_nothing_away():
     for question in QUESTIONS:
         number, title = question.title.split(". ", 1)
         assert f"## {number}\n" in sheet and question.cuda in sheet and title not in sheet
+
+
+@pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
+def test_a_seed_draws_a_paper_whose_answers_are_found():
+    papers = [EXAM.drawn(seed) for seed in (1, 2, 1)]  # which compares them with what is found
+    assert papers[0] == papers[2]
+    for one, other, master in zip(*papers[:2], QUESTIONS):
+        assert one.title == other.title == master.title
+    for made in papers[:2]:
+        new = [q for q, m in zip(made, QUESTIONS) if (q.asked, q.cuda) != (m.asked, m.cuda)]
+        assert len(new) >= 18  # one or two may meet the old numbers by chance
+        assert len({question.answer for question in made}) > 8
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_what_a_question_draws_fits_it_for_any_seed(number):
+    question = QUESTIONS[number]
+    drawn = [question.drawn(np.random.default_rng(seed)) for seed in range(40)]
+    assert len({(q.asked, q.cuda) for q in drawn}) >= 4
+    assert all(q.program.count("\n") == question.program.count("\n") for q in drawn)
+
+
+def test_a_piece_that_a_question_no_longer_has_is_named():
+    changed = dataclasses.replace(QUESTIONS[0], asked="How many?", program="answer = 24")
+    with pytest.raises(LookupError, match=r"1. Idle threads: no .*1,000.* in the question"):
+        changed.drawn(np.random.default_rng(0))
+
+
+@pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
+def test_a_paper_gives_nothing_away_and_its_answers_are_on_another_page(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(EXAM, "PAPERS", tmp_path)
+    EXAM.main(["--seed", "3", "--questions", "1", "12"])
+    assert capsys.readouterr().out.count(".html") == 2
+    asked, answers = ((tmp_path / f"{n}-3.html").read_text() for n in ("paper", "answers"))
+    name = re.search(r"Paper (\w+)", asked)[1]
+    assert name in answers and asked.count("<section>") == 2
+    for question in EXAM.drawn(3, [1, 12]):
+        assert html.escape(question.cuda.strip()) in asked
+        assert f"<b>{question.answer}</b>" in answers and question.why not in asked
+        assert question.title not in asked and question.program not in asked
 
 
 def test_notes_have_each_prediction_with_its_question():
