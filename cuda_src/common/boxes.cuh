@@ -13,17 +13,6 @@ struct Maps {
     Map of[COUNT];
 };
 
-// Of a warp that comes here whole one lane, always the same. The compiler knows then that it is one, and need not make a
-// loop over lanes of each copy.
-__device__ inline bool is_elected()
-{
-    int elected;
-    asm volatile("{\n.reg .pred elected;\nelect.sync _|elected, 0xffffffff;\n"
-                 "selp.b32 %0, 1, 0, elected;\n}"
-                 : "=r"(elected));
-    return elected;
-}
-
 __device__ inline void begin_barrier(unsigned barrier, int arrivals)
 { asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory"); }
 
@@ -110,4 +99,15 @@ __device__ inline void copy_pixels(unsigned to, const Map &map, int channel, int
         "l"(&map), "r"(channel), "r"(x), "r"(y), "r"(image), "r"(barrier), "h"(short(tap_x)),
         "h"(short(tap_y))
         : "memory");
+}
+
+// Of a warp that comes here whole one lane, always the same. The compiler knows then that it is one, and need not make a
+// loop over lanes of each copy.
+__device__ inline bool is_elected()
+{
+    int elected;
+    asm volatile("{\n.reg .pred elected;\nelect.sync _|elected, 0xffffffff;\n"
+                 "selp.b32 %0, 1, 0, elected;\n}"
+                 : "=r"(elected));
+    return elected;
 }
