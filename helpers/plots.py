@@ -31,6 +31,7 @@ __all__ = [
     "empty",
     "footprints",
     "grid",
+    "last_block",
     "links",
     "looks",
     "memories",
@@ -659,3 +660,45 @@ def double_buffer(turns=3):
         " and multiply from it, while the numbers of the next turn are fetched."
     )
     return draw(paint, alt, width=9, height=2.6)
+
+
+def last_block(sums=(1.6, 5.6, 3.6)):
+    """How blocks that take so long for their sums find out which of them is last: each stores its
+    total and counts, and whoever gets the highest number adds the totals up."""
+    store, fence, count, add = 2.0, 2.0, 2.9, 4.4  # how long each is drawn
+    order = sorted(range(len(sums)), key=lambda block: sums[block])
+
+    def paint(axes):
+        def bar(start, length, row, text, colour):
+            axes.add_patch(Rectangle((start, row), length, 0.8, fc=f"{colour}38", ec=colour))
+            middle = start + length / 2, row + 0.4
+            axes.text(*middle, text, ha="center", va="center", color=colour)
+            return start + length
+
+        changes = [0.0]
+        for block, length in enumerate(sums):
+            got, row = order.index(block), 1.1 * block
+            now = bar(0, length, row, "sum", COLOURS[0])
+            now = bar(now, store, row, "store", COLOURS[1])
+            now = bar(now, fence, row, "fence", COLOURS[5])
+            changes.append(now + count)
+            now = bar(now, count, row, f"count: {got}", COLOURS[2])
+            if got == len(sums) - 1:
+                now = bar(now, fence, row, "fence", COLOURS[5])
+                end = bar(now, add, row, "add up totals", COLOURS[1])
+        changes.sort()
+        for value, (start, stop) in enumerate(zip(changes, [*changes[1:], end])):
+            bar(start, stop - start, 3.6, f"{value % len(sums)}", INK)
+        names = [f"block {block}" for block in range(len(sums))] + ["counter"]
+        for name, row in zip(names, (0, 1.1, 2.2, 3.6)):
+            axes.text(-0.2, row + 0.4, name, ha="right", va="center")
+        axes.set(xlim=(-2.7, end + 0.1), ylim=(4.5, -0.1))
+        axes.set_axis_off()
+
+    told = ", ".join(f"block {block} gets {place}" for place, block in enumerate(order))
+    alt = (
+        f"Over time each of {len(sums)} blocks makes its sum, stores its total, passes a fence and"
+        f" counts: {told}, and is the last. After another fence it adds up all totals. The counter"
+        " goes from 0 up, and back to 0 with the last."
+    )
+    return draw(paint, alt, width=7.8, height=2.7)

@@ -200,6 +200,16 @@ def test_with_two_pairs_of_tiles_a_block_fetches_while_it_multiplies(axes_of):
     assert len(axes.lines) == 4 + 2 and "while" in alt
 
 
+def test_who_counts_last_adds_up_and_the_counter_goes_back(axes_of):
+    axes, alt = axes_of(plots.last_block, sums=(3, 1, 2))
+    bars = [(p.get_x(), p.get_width()) for p in axes.patches]
+    bars = dict(zip((text.get_text() for text in axes.texts), bars))
+    (last, long), (start, _) = bars["count: 2"], bars["add up totals"]
+    assert last + long < start and bars["count: 0"][0] < bars["count: 1"][0] < last
+    assert bars["2"][0] + bars["2"][1] == pytest.approx(last + long)
+    assert "block 1 gets 0, block 2 gets 1, block 0 gets 2, and is the last" in alt
+
+
 @pytest.mark.parametrize("pixel, coloured", [(None, 6), (3, 2), (0, 0)])
 def test_a_window_shows_which_of_its_elements_lie_on_a_pixel(pixel, coloured, axes_of):
     side = windows.Side(image=5, kernel=3, dilation=2, stride=2, pad=1)
