@@ -2,7 +2,8 @@
 // As convolution/hopper.cu with both sides exchanged: a row of the product is a place of the window, a column a channel
 // of one of its steps. maps: of the images in mode im2col, in boxes of ROWS places and 64 channels; of the weight as
 // [kernel_h * kernel_w, columns, channels], in boxes of COLUMNS of them and 64 channels. channels_out is a multiple of
-// 8. Launch as gemm/pipeline.cuh says.
+// 8. BOXED: 1 where a third map is of y as [splits, places, channels_out], each place making one. Launch as
+// gemm/pipeline.cuh says.
 // Step: nothing is transposed, neither before nor after.
 #include "convolution/pixels.cuh"
 #include "gemm/pipeline.cuh"

@@ -1,7 +1,8 @@
 // The gradient of a convolution by its weight, by warpgroups, for GPUs of compute capability 9.0: as
 // convolution/tensor_weight.cu, with arrays that the tensor memory accelerator copies. maps: of dy as [1, places of
 // all images, channels_out], in boxes of 64 x 64; of the images in mode im2col, in boxes of 64 places and 64 channels.
-// A step is 64 places. Launch as gemm/pipeline.cuh says.
+// A step is 64 places. BOXED: 1 where a third map is of dw as [splits, channels_out, taps * channels], whose channels
+// are a multiple of 64. Launch as gemm/pipeline.cuh says.
 #include "convolution/pixels.cuh"
 #include "gemm/pipeline.cuh"
 using T = half;

@@ -8,9 +8,11 @@
 // Of floats of 8 bits, the tensor cores keep 13 bits of a sum. So they sum up a stage's products only, of APART
 // columns at a time, and these sums are added as floats, while another warpgroup's products go on. 0: no such care.
 //
-// Results go through shared memory, so that a lane has EIGHT neighbours of a row: results(tile).store(row, column,
-// Packed<float, EIGHT>). Launch as many blocks as there are multiprocessors, or tiles, of block_of(ROWS) threads
-// with STAGES * (ROWS + COLUMNS) * 128 + ROWS / 16 * PATCH_BYTES bytes of shared memory.
+// Results go through shared memory. If BOXED, boxes of HIGH rows of 128 bytes are copied from there, to where the map
+// `boxes` of results[product and split, row, column] says, each of them results(tile).element(column, sum). Else a lane
+// has EIGHT neighbours of a row: results(tile).store(row, column, Packed<float, EIGHT>). Launch as many blocks as there
+// are multiprocessors, or tiles, of block_of(ROWS) threads with STAGES * (ROWS + COLUMNS) * 128 + ROWS / 16 *
+// PATCH_BYTES bytes of shared memory.
 #pragma once
 #include "common/boxes.cuh"
 #include "gemm/tensor.cuh"
