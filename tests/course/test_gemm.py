@@ -252,6 +252,14 @@ def test_products_by_warpgroups(kind, lying, tile, only):
         check(checks.widened(got) if asked else got, *exact, dtype=asked)
 
 
+@given(m=st.integers(1, 600), n=st.integers(1, 600), k=st.integers(1, 1 << 17))
+def test_each_split_of_warpgroups_has_a_step(m, n, k):
+    """Their tiles begin with the first step's products, not with zeros."""
+    tiling = hopper.Tiling.of(m, n, k, tensor.KINDS["float16"])
+    each = -(-tiling.steps // tiling.splits)
+    assert (tiling.splits - 1) * each < tiling.steps
+
+
 STEPS_BY_WARPGROUPS = [
     ("boxes", None), ("producer", (64, 128)), ("producer", None), ("multicast", (64, 128)),
     ("multicast", None),
