@@ -47,6 +47,7 @@ HAS_IT_WORK = (
 )
 HOLDS_GARBAGE = "It holds garbage before the launch: write it, without reading it."
 NOTHING_TO_DO = " Or has this thread nothing to do here?"
+LEFT_OUT = "The {expected} that goes in is lost: which thread, in which turn of its loop, takes it?"
 NO_INPUT = "{expected} is one of the inputs, and {got} is none: which line brought it in?"
 NEARLY = (
     "Nearly right. Either an element is left out, or digits are lost: is a large number subtracted"
@@ -56,6 +57,16 @@ FIRST_READ = (
     "The read before the first atomicCAS must be atomic, too: through a volatile pointer, or by"
     " atomicAdd(…, 0)."
 )
+AS_OFTEN = (
+    "What is added is {times} times what it should be: how many threads add, and how many should?"
+)
+BY_HAND = "Work it out by hand, on paper, with the smallest size that fails."
+NOT_BY_HAND = (
+    "Is it wrong with few elements, too? Follow these by hand. If not: what is new at this size?"
+)
+FEW = 32  # elements that one can follow by hand
+RIGHT_SHARE = 0.25  # of the elements that say what the wrong ones have in common
+FOLLOW_ONE = "Few elements are right: follow one that is wrong, and work it out by hand."
 BOUNDS = "Which threads have no element? Let them do nothing."
 
 
@@ -181,6 +192,7 @@ class Run:
         text = f"{self.launch.what}: {first.kind}"
         advice = first.advice.replace(GUARD_IT, HAS_IT_WORK).replace(MORE_SHARED, "")
         advice = advice.replace(FILL_IT, HOLDS_GARBAGE).replace(WRITE_IT, WRITE_IT + NOTHING_TO_DO)
+        advice = getattr(self.rules, "ADVICE", {}).get(first.kind, advice)
         if re.search(r"\batomicCAS\b", getattr(self.kernel, "source", "")) and first.kind == "race":
             advice = f"{advice} {FIRST_READ}"
         raise Refused("sanitizer", text, advice, case=case)
@@ -216,7 +228,7 @@ class Run:
             out = Out(np.asarray(expected), far.tolerance, far.dtype)
             before = np.asarray(far.pieces.get(place, np.zeros(len(expected))), far.dtype)
             try:
-                _check(left, out, f"{self.names[n]} + {place:,}", self.launch)
+                _check(left, out, self.names[n], self.launch, start=place)
             except Refused as refused:
                 wrong = _Wrong(left, out).is_wrong
                 if (left[wrong] != before[: left.size][wrong]).any():
@@ -306,18 +318,24 @@ def _is_copy_of_nothing(finding):
 # --- wrong values, in words -----------------------------------------------------------------------
 
 
-def _check(left, out, name, launch, rules=None):
+def _check(left, out, name, launch, rules=None, start=0):
+    """start: the number of the first element, where it is a piece of an array."""
     expected = np.asarray(out.expected)
     try:
         checks.assert_close(left, expected, out.tolerance, name)
     except AssertionError as error:
         wrong = _Wrong(left, out)
-        case = f"{launch.heading}\n{wrong.around(launch)}"
+        case = f"{launch.heading}\n{wrong.around(launch, rules)}"
         first = wrong.first(launch, getattr(rules, "inputs", None))
-        text = f"{launch.what}: {wrong.is_rounding or error}".replace("NAME", name)
+        text = f"{wrong.is_rounding or error}".removesuffix("; 1 of 1 elements are wrong")
+        text = FIRST.sub(lambda at: f"[{start + int(at[1]):,}]", text, count=1) if start else text
+        text = f"{launch.what}: {text}".replace("NAME", name)
         raise Refused("values", text, wrong.advice(launch, rules), case=case, first=first) from None
     if out.bits:
         _check_bits(left, expected.astype(left.dtype), name, launch)
+
+
+FIRST = re.compile(r"(?<=\w)\[(\d+)\]")  # the number of a wrong element
 
 
 def _check_bits(left, expected, name, launch):
@@ -392,7 +410,7 @@ class _Wrong:
         got, expected = self._shown(self.got[place]), self._shown(self.expected[place])
         return f"element {where}: {source}got {got}, expected {expected}"
 
-    def around(self, launch):
+    def around(self, launch, rules=None):
         """The neighbours of the first wrong element: what was there before if that counts, got and
         expected, and what went into them."""
         first = int(self.places[0])
@@ -407,6 +425,9 @@ class _Wrong:
             if isinstance(argument, In) and np.size(argument.values) == self.got.size:
                 values = argument.values.ravel()
                 rows[f"input {number}"] = [self._shown(values[n]) for n in columns]
+        if beside := getattr(rules, "beside", None):
+            more = beside(launch, columns, self.got)
+            rows |= {what: [self._shown(value) for value in more[what]] for what in more}
         while len(_aligned(rows)[0]) > WIDEST:  # the first wrong one is among the first three
             rows = {what: cells[:-1] for what, cells in rows.items()}
         return "\n".join(_aligned(rows))
@@ -432,19 +453,38 @@ class _Wrong:
             return NO_ELEMENTS
         if np.isnan(self.expected[first]):
             return LOST
-        if words := self._on_no_input(launch):
+        if words := self._own_advice(launch, rules) or self._on_no_input(launch):
             return words
         if self.dtype.kind == "f" and self._is_near(0.01):
             return NEARLY
+        if times := self._how_often():
+            return AS_OFTEN.format(times=times)
         if self.got.size == 1:
-            return "Work it out by hand, on paper, with the smallest size that fails."
+            elements = [np.size(a.values) for a in launch.arguments if isinstance(a, In)]
+            return BY_HAND if max(elements, default=0) <= FEW else NOT_BY_HAND
         if self.is_wrong.all():
             return "No element is right: try one by hand, on paper, with the smallest size."
         if first == 1 and self.is_wrong[1:].all():
             return "Only element 0 is right: do the others begin where their own data begin?"
         if first > 0 and self.is_wrong[first:].all():
             return f"All is right up to element {first} and wrong from there on: what ends there?"
+        if 1 - self.is_wrong.mean() < RIGHT_SHARE:
+            return FOLLOW_ONE
         return "Some elements are right: what do the wrong ones have in common?"
+
+    def _own_advice(self, launch, rules):
+        """The judge's words on what it knows to be a usual fault, or None."""
+        own = getattr(rules, "advice", None)
+        return own and own(launch, self.out, self.got)
+
+    def _how_often(self):
+        """How many times as much was added to the only number as should have been; 0: something
+        else is wrong."""
+        if self.out.initial is None or self.got.size > 1 or self.dtype.kind not in "iu":
+            return 0
+        before = int(np.ravel(self.out.initial)[0])
+        got, expected = int(self.got[0]) - before, int(self.expected[0]) - before
+        return got // expected if expected > 0 and got > 0 and got % expected == 0 else 0
 
     def _is_near(self, share):
         """Whether all that is wrong is off by at most this share of what is expected."""
@@ -462,4 +502,6 @@ class _Wrong:
         got, expected = self.got[place], self.expected[place]
         if not np.isin(self.expected[self.is_wrong], inputs).all() or np.isin(got, inputs):
             return ""
+        if got == 0 and np.isfinite(expected):
+            return LEFT_OUT.format(expected=self._shown(expected))
         return NO_INPUT.format(got=self._shown(got), expected=self._shown(expected))
