@@ -325,7 +325,7 @@ def _check(left, out, name, launch, rules=None, start=0):
         checks.assert_close(left, expected, out.tolerance, name)
     except AssertionError as error:
         wrong = _Wrong(left, out)
-        case = f"{launch.heading}\n{wrong.around(launch, rules)}"
+        case = f"{launch.heading}\n{wrong.around(launch, rules, start)}"
         first = wrong.first(launch, getattr(rules, "inputs", None))
         text = f"{wrong.is_rounding or error}".removesuffix("; 1 of 1 elements are wrong")
         text = FIRST.sub(lambda at: f"[{start + int(at[1]):,}]", text, count=1) if start else text
@@ -410,12 +410,12 @@ class _Wrong:
         got, expected = self._shown(self.got[place]), self._shown(self.expected[place])
         return f"element {where}: {source}got {got}, expected {expected}"
 
-    def around(self, launch, rules=None):
+    def around(self, launch, rules=None, start=0):
         """The neighbours of the first wrong element: what was there before if that counts, got and
         expected, and what went into them."""
         first = int(self.places[0])
         columns = range(max(0, first - 2), min(first + 3, self.got.size))
-        rows = {"element": list(columns)}
+        rows = {"element": [start + n for n in columns]}
         if self.out.initial is not None:
             before = np.broadcast_to(self.out.initial, np.shape(self.out.expected)).ravel()
             rows["before"] = [self._shown(before[n]) for n in columns]
