@@ -232,17 +232,18 @@ def overview():
     return plots.draw(paint, alt, height=2.4)
 
 
-def course():
-    """Every step of every notebook as recorded, a row for each notebook: the share of the ceiling
-    that a step reached, on the ladder or else where it did best. The least and the greatest are
-    named."""
-    recorded = {path.stem: list(bench.load(path).values()) for path in _notebooks()}
+def course(last=12):
+    """Every step of the notebooks up to this one as recorded, a row for each: the share of the
+    ceiling that a step reached, on the ladder or else where it did best. The least and the greatest
+    are named."""
+    files = [path for path in _notebooks() if int(path.stem[:2]) <= last]
+    recorded = {path.stem: list(bench.load(path).values()) for path in files}
     rows = {name: _best_shares(name, points) for name, points in recorded.items()}
     for rung in load(bench.RECORDED / "ladder.csv"):
         if rung.is_known and rung.step in rows[rung.notebook]:
             rows[rung.notebook][rung.step] = rung.share
-    last = list(recorded.values())[-1][0]
-    source = f"{last.device}, {last.date}"
+    newest = list(recorded.values())[-1][0]
+    source = f"{newest.device}, {newest.date}"
 
     def paint(axes):
         axes.set_title(f"every step of the course; {source}")
