@@ -172,7 +172,33 @@ def cuda_python(package, folder, python):
         shutil.copytree(root / "cuda_bindings" / helpers, target, dirs_exist_ok=True)
 
 
-LOAD = "--dist=worksteal"  # where a class has most of the tests
+TAICHI = [  # of its 200 files: what blocks, warps, atomics, loops and prints do
+    "assert", "atomic", "dynamic", "exception", "local_atomics", "loops", "math_module",
+    "print", "random", "reduction", "scan", "shared_array", "simt", "struct_for",
+]  # fmt: skip
+TINYGRAD = [  # of test/: what makes code, launches and graphs, and the operators of each kind
+    "test/test_tiny.py",
+    "test/opt",
+    *(f"test/backend/test_{name}.py" for name in [
+        "custom_kernel", "graph", "jit", "linearizer", "softmax_fusion", "transcendental", "uops",
+    ]),
+    *(f"test/backend/test_ops.py::TestOps::test_{name}" for name in [
+        "broadcastdot", "broadcasted_add", "cumsum", "div_rounding_mode", "exp", "gemm", "matmul",
+        "max", "mod", "simple_conv2d", "sin", "softmax", "sort", "sum", "topk",
+    ]),
+]  # fmt: skip
+REIKNA_TESTS = [  # all but random numbers, transforms and products: hundreds of kernels to compile
+    "test_algorithms", "test_cluda/test_basics.py", "test_cluda/test_functions.py",
+    "test_cluda/test_modules.py", "test_cluda/test_struct.py", "test_core",
+    "test_fft/test_fftshift.py", "test_linalg/test_norm.py", "test_transformations.py",
+]  # fmt: skip
+NUMBA_MLIR = [  # of tests/: the driver, and what kernels do beyond arithmetic
+    "numba_cuda_tests/cudadrv", "infra/test_cooperative.py", "infra/test_link_libraries.py",
+    "memory_management", "test_atomics.py", "test_cluster_launch.py", "test_coop_sync.py",
+    "test_dynamic_shared_memory.py", "test_half_precision.py", "test_kernel_exceptions.py",
+    "test_large_smem.py", "test_matmul.py", "test_matmul_sharedmem.py", "test_printf.py",
+    "test_vector_types.py", "test_warp_ops.py",
+]  # fmt: skip
 SUITES = {
     "pycuda": Suite(pycuda, ["-n", "0"], None),  # side by side they would take too much memory
     "numba": Suite(
@@ -189,23 +215,23 @@ SUITES = {
     ),
     "numba-mlir": Suite(
         partial(copied, "NUMBA_CUDA_MLIR", ["tests"]),
-        [],
+        [f"tests/{name}" for name in NUMBA_MLIR],
         "numba-mlir",
     ),
     "reikna": Suite(
         reikna,
-        ["--api=cuda", "-m", "not perf"],
+        ["--api=cuda", "-m", "not perf", *REIKNA_TESTS],
         "reikna",
     ),
     "taichi": Suite(
         partial(copied, "TAICHI", ["tests"]),
-        [],
+        [f"tests/python/test_{name}.py" for name in TAICHI],
         "taichi",
         {"TI_WANTED_ARCHS": "cuda", "SOFTGPU_TIER": "quick"},
     ),
     "tinygrad": Suite(
         partial(copied, "TINYGRAD", ["tinygrad", "test", "extra"]),
-        [],
+        [*TINYGRAD, "--hypothesis-seed=0", "--dist=worksteal"],
         "tinygrad",
         {"DEV": "CUDA:PTX", "CUDA_PATH": str(build())},
     ),
