@@ -233,7 +233,7 @@ SUITES = {
         partial(copied, "TINYGRAD", ["tinygrad", "test", "extra"]),
         [*TINYGRAD, "--hypothesis-seed=0", "--dist=worksteal"],
         "tinygrad",
-        {"DEV": "CUDA:PTX", "CUDA_PATH": str(build())},
+        {"DEV": "CUDA:PTX", "CUDA_PATH": str(build()), "SOFTGPU_DEVICES": "2"},
     ),
 }  # fmt: skip
 
