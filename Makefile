@@ -116,7 +116,8 @@ bench-gpu: setup
 	@.venv/bin/python scripts/bench_gpu.py $(ARGS)
 
 # A client's own tests on the software GPU. ARGS goes to pytest. cuda-core's and cuda-bindings' need
-# CUDA_PYTHON=CHECKOUT, of NVIDIA's cuda-python; others NUMBA_CUDA_MLIR=, TAICHI= or TINYGRAD=CHECKOUT.
+# CUDA_PYTHON=CHECKOUT, of NVIDIA's cuda-python; others NUMBA_CUDA_MLIR=, TAICHI= or TINYGRAD=CHECKOUT,
+# and tinygrad's clang.
 pycuda-tests numba-tests cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests \
 tinygrad-tests: setup
 	@.venv/bin/python scripts/client_tests.py $(@:-tests=) $(ARGS)
