@@ -174,6 +174,18 @@ OTHER_DESIGNS = {
         count += more;
     }
     if (lane == 0) mean[row] = average, variance[row] = squares / hidden;""",
+    ("08.rows", "a tree over the eight"): {
+        "    __syncthreads();\n": "    for (int half = 4; half > 0; half /= 2) {\n"
+        "        __syncthreads();\n"
+        "        if (threadIdx.y < half)\n"
+        "            s[threadIdx.y][threadIdx.x] += s[threadIdx.y + half][threadIdx.x];\n    }\n",
+        "    for (int y = 1; y < 8; ++y) sum += s[y][threadIdx.x];\n": "",
+        "out[column] = sum": "out[column] = s[0][threadIdx.x]",
+    },
+    ("08.rows", "a stretch of rows each"): {
+        "long long row = threadIdx.y; row < rows; row += 8": "long long row = rows * threadIdx.y / 8;"
+        " row < rows * (threadIdx.y + 1) / 8; ++row"
+    },
     ("13.packed", "as its stub asks"): texts.find("13.packed").rules.WRITTEN_OUT,
 }  # fmt: skip
 
