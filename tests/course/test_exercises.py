@@ -183,7 +183,7 @@ OTHER_DESIGNS = {
         "out[column] = sum": "out[column] = s[0][threadIdx.x]",
     },
     ("08.rows", "a stretch of rows each"): {
-        "long long row = threadIdx.y; row < rows; row += 8": "long long row = rows * threadIdx.y / 8;"
+        "row = threadIdx.y; row < rows; row += 8": "row = rows * threadIdx.y / 8;"
         " row < rows * (threadIdx.y + 1) / 8; ++row"
     },
     ("13.packed", "as its stub asks"): texts.find("13.packed").rules.WRITTEN_OUT,
@@ -659,6 +659,24 @@ def test_tables_of_elements_are_narrow():
     assert len({len(row) for row in rows}) == 1 and len(rows[0]) <= running.WIDEST
 
 
+def test_a_small_launch_is_shown_as_a_whole_with_rows_and_columns():
+    exercise = texts.find("12.edges")
+    text = exercise.rules.WRONG["mirrored"].text(exercise.solution, exercise.kernel)
+    (reason,) = judging.trial(exercise, text, seed=1).reasons
+    table, weights = reason.case.split("\n\n")
+    assert re.search(r"^element +\[0, 0\] +\[0, 1\] +\[1, 0\] +\[1, 1\]$", table, re.MULTILINE)
+    assert len(weights.removeprefix("input 2").split()) == 9
+    assert max(map(len, reason.case.splitlines()[1:])) <= running.WIDEST
+    assert reason.first.startswith("element [0, 0]: got ")
+
+
+def test_what_is_expected_may_be_the_padding():
+    exercise = texts.find("11.pool")
+    text = exercise.rules.WRONG["zeros outside"].text(exercise.solution, exercise.kernel)
+    (reason,) = judging.trial(exercise, text, seed=1).reasons
+    assert reason.advice.startswith("-∞ is one of the inputs, or the padding, and 0 is none")
+
+
 @pytest.mark.parametrize("mood", badges.GROUNDS)
 def test_badges_are_read_on_every_page(mood, monkeypatch):
     def luminance(colour):
@@ -1132,6 +1150,17 @@ def test_a_verdict_shows_the_picture_that_a_kernel_makes(name):
         exercise, exercise.solution.replace("{", "{ *(volatile int *)64 = 1;", 1)
     )
     assert astray.reasons and astray.picture is None and "<img" not in astray._repr_html_()
+
+
+@pytest.mark.parametrize("what", ["from zero", "zeros outside", "one test for both"])
+def test_a_picture_of_pool_shows_what_is_wrong_at_its_edges(what, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("helpers.plots.pictures", lambda images, *_: drawn.extend(images))
+    exercise = texts.find("11.pool")
+    text = exercise.rules.WRONG[what].text(exercise.solution, exercise.kernel)
+    assert judging.trial(exercise, text, seed=1).picture is None
+    _, yours, expected = drawn
+    assert (np.abs(yours - expected) > 0.1 * np.ptp(expected)).mean() > 0.01
 
 
 def test_pictures_are_those_of_pictures():
