@@ -540,7 +540,7 @@ def memories():
             sides = "shared memory, L1: 256 KB", "each block has a piece"
             box(left + 0.2, 4.2, 4.6, 1.4, COLOURS[1], *sides)
         axes.text(10.65, 6.6, "…\n132\nin all", va="center")
-        box(0, 2.1, 12, 1.2, COLOURS[3], "L2 cache: 50 MB, for all multiprocessors")
+        box(0, 2.1, 12, 1.2, COLOURS[3], "L2 cache: 60 MB, for all multiprocessors")
         box(
             0,
             0,
@@ -558,7 +558,7 @@ def memories():
     alt = (
         f"An H200 has {DEVICE['multiprocessors']} multiprocessors. Each runs warps and has"
         " registers, 256 KB, of which each thread has its own, and 256 KB of shared memory and L1"
-        " cache, of which each block has a piece. All of them share an L2 cache of 50 MB and, below"
+        " cache, of which each block has a piece. All of them share an L2 cache of 60 MB and, below"
         " it, 141 GB of global memory."
     )
     return draw(paint, alt, width=7.8, height=4.2)
