@@ -613,6 +613,14 @@ def test_the_first_wrong_element_is_told_with_what_it_is_made_from():
     assert re.fullmatch(r"element \d+: from \S+ and -?∞, got 1, expected 0", reason.first)
 
 
+def test_a_lane_that_returns_before_a_shuffle_is_told_not_to():
+    exercise = texts.find("11.packs")
+    shuffle = "    width += __shfl_down_sync(~0u, w, 1) < 0;\n    float near"
+    text = exercise.solution.replace("    float near", shuffle)
+    (reason,) = judging.trial(exercise, text, seed=1).reasons
+    assert reason.advice.startswith("No lane may return before a shuffle")
+
+
 def test_numbers_are_shown_so_that_they_differ():
     text = exercises.solution("09.remainder").replace("r + b[i] : r", "r - b[i] : r")
     (reason,) = exercises.judge("09.remainder", text).reasons
