@@ -94,6 +94,9 @@ def time(timings, *steps, size="elements"):
     )
 
 
+MOST_POWERS = 8  # of two that are labelled on an axis: each that was measured
+
+
 def bandwidth(timings, *steps, size="elements"):
     """Bytes moved per second against size for these steps (default: all), under the ceiling.
 
@@ -126,6 +129,9 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
         drawn = sorted({p.size for line in lines.values() for p in line})
         if (len(drawn) - 1) * len(f" {drawn[-1]:,}") < 58:
             axes.set_xticks(drawn, apart(drawn))
+            axes.xaxis.set_minor_locator(NullLocator())
+        elif len(drawn) <= MOST_POWERS and all(n & (n - 1) == 0 for n in drawn):
+            axes.set_xticks(drawn, [f"$2^{{{n.bit_length() - 1}}}$" for n in drawn])
             axes.xaxis.set_minor_locator(NullLocator())
         else:
             axes.xaxis.set_major_locator(LogLocator(16 if drawn[-1] > 64 * drawn[0] else 4))
