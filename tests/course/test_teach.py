@@ -115,9 +115,11 @@ def test_a_paper_gives_nothing_away_and_its_answers_are_on_another_page(
 def test_notes_have_each_prediction_with_its_question():
     notes = script("notes")
     asked = [pair for path in notes.NOTEBOOKS.glob("*.ipynb") for pair in notes.asked(path)]
-    assert sorted(name for _, name in asked) == sorted(predictions.names())
-    for question, name in asked:
+    assert sorted(name for _, name, _ in asked) == sorted(predictions.names())
+    for question, name, where in asked:
         assert "?" in question or "." in question, name
+        assert re.fullmatch(r".+, cell \[\d+\]", where), name
+    assert notes.shown([3, 12582912, "nan", 0.5]) == "(3, 12,582,912, nan, 0.5)"
     text = "\n\n".join(notes.notes(next(notes.NOTEBOOKS.glob("03_*.ipynb"))))
     assert text.startswith("## 03 · ") and "](" not in text.replace("`", "")
     for mistake in predictions.find("03.barriers")["mistakes"]:
