@@ -17,6 +17,7 @@ __all__ = ["ELEMENTS", "Ladder", "Rung", "as_recorded", "course", "overview"]
 ELEMENTS = 1 << 20
 MOST = 1.1  # of the ceiling, in the picture of the whole course
 ONE_CASE = {"09": "one_dimension: (.+)", "11": "(.+) float32"}  # of which the group is the step
+LAST_ABOUT_MEMORY = "12"  # products have another ceiling
 MILESTONES = {  # {step: its idea}
     "atomic": "all threads add to one number",
     "halving": "a tree in each block",
@@ -232,18 +233,18 @@ def overview():
     return plots.draw(paint, alt, height=2.4)
 
 
-def course(last=12):
-    """Every step of the notebooks up to this one as recorded, a row for each: the share of the
-    ceiling that a step reached, on the ladder or else where it did best. The least and the greatest
-    are named."""
-    files = [path for path in _notebooks() if int(path.stem[:2]) <= last]
-    recorded = {path.stem: list(bench.load(path).values()) for path in files}
+def course():
+    """Every step of the notebooks about memory as recorded, a row for each notebook: the share of
+    the ceiling that a step reached, on the ladder or else where it did best. The least and the
+    greatest are named."""
+    about_memory = [path for path in _notebooks() if path.stem[:2] <= LAST_ABOUT_MEMORY]
+    recorded = {path.stem: list(bench.load(path).values()) for path in about_memory}
     rows = {name: _best_shares(name, points) for name, points in recorded.items()}
     for rung in load(bench.RECORDED / "ladder.csv"):
         if rung.is_known and rung.step in rows[rung.notebook]:
             rows[rung.notebook][rung.step] = rung.share
-    newest = list(recorded.values())[-1][0]
-    source = f"{newest.device}, {newest.date}"
+    last = list(recorded.values())[-1][0]
+    source = f"{last.device}, {last.date}"
 
     def paint(axes):
         axes.set_title(f"every step of the course; {source}")

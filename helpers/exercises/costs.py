@@ -35,8 +35,8 @@ GAPS = (
     " wider access, such as float2 or float4, or let lanes take neighbours."
 )
 OFTEN = (
-    "Lanes take neighbours, as they should, but more often than needed: touch each element once, by"
-    " one thread, and several of them by one instruction."
+    "Lanes take neighbours, as they should, but in more sectors than needed: let all lanes of a"
+    " warp take part, and none take again what was fetched before."
 )
 FAR_APART, WITH_GAPS = 3, 1.1  # sectors for each that neighbours would take
 OFTEN_AGAIN = 2  # times the memory that is touched at all
