@@ -13,7 +13,7 @@ CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: lab fresh book exercises translations mutants fuzz graders test test-all products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
-	cuda-core-tests cuda-bindings-tests lock wheel colab exam notes slides clean
+	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests lock wheel colab exam notes slides clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, where that is there.
 # ARGS goes to JupyterLab.
@@ -115,9 +115,11 @@ bench: setup
 bench-gpu: setup
 	@.venv/bin/python scripts/bench_gpu.py $(ARGS)
 
-# A client's own tests on the software GPU. ARGS goes to pytest; the last two need
-# CUDA_PYTHON=CHECKOUT of NVIDIA's cuda-python.
-pycuda-tests numba-tests cuda-core-tests cuda-bindings-tests: setup
+# A client's own tests on the software GPU. ARGS goes to pytest. cuda-core's and cuda-bindings' need
+# CUDA_PYTHON=CHECKOUT, of NVIDIA's cuda-python; others NUMBA_CUDA_MLIR=, TAICHI= or TINYGRAD=CHECKOUT,
+# and tinygrad's clang.
+pycuda-tests numba-tests cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests \
+tinygrad-tests: setup
 	@.venv/bin/python scripts/client_tests.py $(@:-tests=) $(ARGS)
 
 # Pin in requirements.lock every package that pyproject.toml leads to.

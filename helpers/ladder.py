@@ -17,6 +17,7 @@ __all__ = ["ELEMENTS", "Ladder", "Rung", "as_recorded", "course", "overview"]
 ELEMENTS = 1 << 20
 MOST = 1.1  # of the ceiling, in the picture of the whole course
 ONE_CASE = {"09": "one_dimension: (.+)", "11": "(.+) float32"}  # of which the group is the step
+LAST_ABOUT_MEMORY = "12"  # products have another ceiling
 MILESTONES = {  # {step: its idea}
     "atomic": "all threads add to one number",
     "halving": "a tree in each block",
@@ -233,10 +234,11 @@ def overview():
 
 
 def course():
-    """Every step of every notebook as recorded, a row for each notebook: the share of the ceiling
-    that a step reached, on the ladder or else where it did best. The least and the greatest are
-    named."""
-    recorded = {path.stem: list(bench.load(path).values()) for path in _notebooks()}
+    """Every step of the notebooks about memory as recorded, a row for each notebook: the share of
+    the ceiling that a step reached, on the ladder or else where it did best. The least and the
+    greatest are named."""
+    about_memory = [path for path in _notebooks() if path.stem[:2] <= LAST_ABOUT_MEMORY]
+    recorded = {path.stem: list(bench.load(path).values()) for path in about_memory}
     rows = {name: _best_shares(name, points) for name, points in recorded.items()}
     for rung in load(bench.RECORDED / "ladder.csv"):
         if rung.is_known and rung.step in rows[rung.notebook]:

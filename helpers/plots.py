@@ -94,6 +94,9 @@ def time(timings, *steps, size="elements"):
     )
 
 
+MOST_POWERS = 8  # of two that are labelled on an axis: each that was measured
+
+
 def bandwidth(timings, *steps, size="elements", ticks=()):
     """Bytes moved per second against size for these steps (default: all), under the ceiling.
 
@@ -128,6 +131,9 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size, ticks=(
         drawn = sorted(ticks or {p.size for line in lines.values() for p in line})
         if (len(drawn) - 1) * len(f" {drawn[-1]:,}") < 58:
             axes.set_xticks(drawn, apart(drawn))
+            axes.xaxis.set_minor_locator(NullLocator())
+        elif len(drawn) <= MOST_POWERS and all(n & (n - 1) == 0 for n in drawn):
+            axes.set_xticks(drawn, [f"$2^{{{n.bit_length() - 1}}}$" for n in drawn])
             axes.xaxis.set_minor_locator(NullLocator())
         else:
             axes.xaxis.set_major_locator(LogLocator(16 if drawn[-1] > 64 * drawn[0] else 4))
@@ -542,7 +548,7 @@ def memories():
             sides = "shared memory, L1: 256 KB", "each block has a piece"
             box(left + 0.2, 4.2, 4.6, 1.4, COLOURS[1], *sides)
         axes.text(10.65, 6.6, "…\n132\nin all", va="center")
-        box(0, 2.1, 12, 1.2, COLOURS[3], "L2 cache: 50 MB, for all multiprocessors")
+        box(0, 2.1, 12, 1.2, COLOURS[3], "L2 cache: 60 MB, for all multiprocessors")
         box(
             0,
             0,
@@ -560,7 +566,7 @@ def memories():
     alt = (
         f"An H200 has {DEVICE['multiprocessors']} multiprocessors. Each runs warps and has"
         " registers, 256 KB, of which each thread has its own, and 256 KB of shared memory and L1"
-        " cache, of which each block has a piece. All of them share an L2 cache of 50 MB and, below"
+        " cache, of which each block has a piece. All of them share an L2 cache of 60 MB and, below"
         " it, 141 GB of global memory."
     )
     return draw(paint, alt, width=7.8, height=4.2)

@@ -1,14 +1,14 @@
 """Run the own tests of a client of the software GPU on it.
 
-    client_tests.py pycuda | numba | cuda-core | cuda-bindings [ARGUMENT OF PYTEST ...]
+    client_tests.py CLIENT [ARGUMENT OF PYTEST ...]
 
 tests/softgpu/clients/CLIENT_expected.txt names the tests that do not pass, below each reason. A
 test that fails and is not named, or is named and passes, makes this fail. A name with * stands for
 all that fit and do not pass.
 
-PyCUDA's tests are in its source package and run in the lab's environment. Those of numba-cuda are
-in its wheel, those of cuda.core and cuda.bindings in their repository alone, a checkout of which
-CUDA_PYTHON names; both run in build/clients, in an environment of their own.
+SUITES, below, says for each client where its tests come from, which of them run, and in what: the
+lab's environment or one in build/clients. Where a variable names a checkout, the list of expected
+failures says of which commit.
 """
 
 import os
@@ -20,20 +20,18 @@ import tarfile
 import venv
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import setup
 from build_pycuda import fetch
 
+from softgpu.build import build
+
 EXPECTED = setup.ROOT / "tests/softgpu/clients"
 FOLDER = setup.ROOT / "build/clients"
-PYTHON = FOLDER / "venv/bin/python"
-HELPERS = [
-    "cloudpickle==3.1.2", "cython==3.2.9", "filecheck==1.0.6", "ml_dtypes==0.6.0",
-    "psutil==7.2.2", "pytest==9.2.0", "pytest-rerunfailures==16.3", "pytest-timeout==2.4.0",
-    "pytest-xdist==3.8.0",
-]  # fmt: skip
 NOT_RUN = "not run: "  # such a reason begins so: what would take more memory than machines have
 # Where cuda.core 1.2.2 has what its tests of July 2026 import from elsewhere.
 MOVED = r"from cuda.core._memory import (IPC\w+)", r"from cuda.core._memory._ipc import \1"
@@ -51,84 +49,193 @@ PYTEST_INI = """\
 [pytest]
 junit_family = xunit1
 markers =
-    cuda
     agent_authored
-    human_reviewed
+    cuda
     human_authored
+    human_reviewed
+    libdevice
+    perf
+    run_in_serial
+    sm70
 """
 
+# Environments by name, so that the lab's stays without these packages.
+BASE = [
+    "-e", setup.ROOT / "softgpu", "-e", setup.ROOT, "pytest==9.2.0", "pytest-rerunfailures==16.3",
+    "pytest-timeout==2.4.0", "pytest-xdist==3.8.0",
+]  # fmt: skip
+CLIENTS = [
+    "-e", f"{setup.ROOT}[clients]", "cloudpickle==3.1.2", "cython==3.2.9", "filecheck==1.0.6",
+    "ml_dtypes==0.6.0", "psutil==7.2.2",
+]  # fmt: skip
+REIKNA = "reikna==0.9.0"
+PACKAGES = {
+    "venv": CLIENTS,
+    "numba-mlir": [
+        *CLIENTS, "cffi==2.1.1", "numba-cuda-mlir==0.5.0", "pytest-benchmark==5.3.1",
+        "pytest-subtests==0.15.0",
+    ],
+    "reikna": [REIKNA, "funcsigs==1.0.2", "mako==1.3.10", "scipy==1.17.1"],
+    "taichi": ["taichi==1.7.4", "psutil==7.2.2", "requests==2.34.2"],
+    "tinygrad": ["hypothesis==6.170.17", "torch==2.13.0", "z3-solver==4.15.3"],
+}  # fmt: skip
 
-def make_environment():
-    """One for the clients, so that the lab's stays without them. Every process of it begins with
-    softgpu.install(), those that tests start, too."""
-    key = setup.digest(setup.ROOT / "pyproject.toml", *HELPERS, sys.version)
-    stamp = FOLDER / "installed"
-    if stamp.exists() and stamp.read_text() == key:
-        return
-    venv.create(FOLDER / "venv", with_pip=True, clear=True)
-    pip("-e", setup.ROOT / "softgpu", "-e", f"{setup.ROOT}[clients]", *HELPERS)
-    (site_packages() / "sitecustomize.py").write_text(INSTALL)
-    stamp.write_text(key)
+
+@dataclass(frozen=True)
+class Suite:
+    """Which of a client's tests run, and in what."""
+
+    put: Callable[[Path, Path], None]  # the tests into a folder; its 2nd argument is the Python
+    words: Sequence[str | Path]  # for pytest: which tests, and how
+    environment: str | None  # its name; None, the lab's
+    variables: Mapping[str, str] = field(default_factory=dict)  # unless they are set
 
 
-def site_packages():
-    return next(FOLDER.glob("venv/lib/python3*/site-packages"))
+def make_environment(name):
+    """Its Python. Every process, those that tests start, too, begins with softgpu.install()."""
+    folder = FOLDER / name
+    python, stamp = folder / "bin/python", folder / "installed"
+    packages = [*BASE, *PACKAGES[name]]
+    key = setup.digest(setup.ROOT / "pyproject.toml", *map(str, packages), sys.version)
+    if not stamp.exists() or stamp.read_text() != key:
+        venv.create(folder, with_pip=True, clear=True)
+        pip(python, "install", *packages)
+        (site_packages(python) / "sitecustomize.py").write_text(INSTALL)
+        stamp.write_text(key)
+    return python
 
 
-def pip(*words):
-    subprocess.run([PYTHON, "-m", "pip", "install", "-q", *words], check=True)
+def site_packages(python):
+    return next(python.parent.parent.glob("lib/python3*/site-packages"))
 
 
-def pycuda():
-    """(folder, Python, arguments of pytest) for its tests, beside what makes ours the driver."""
-    folder = FOLDER / "pycuda"
-    folder.mkdir(parents=True, exist_ok=True)
-    sdist = fetch(setup.CACHE / "pycuda", setup.PYCUDA, setup.PYCUDA_SHA256)
+def pip(python, command, *words):
+    subprocess.run([python, "-m", "pip", command, "-q", *words], check=True)
+
+
+def unpack(sdist, folder):
+    """The tests of a source package."""
     with tarfile.open(sdist) as archive:
         for member in archive:
-            parent, _, name = member.name.rpartition("/")
-            if parent.endswith("/test") and name.startswith("test_"):
-                (folder / name).write_bytes(archive.extractfile(member).read())
+            path = PurePath(*PurePath(member.name).parts[1:])
+            if path.is_relative_to("test"):
+                inside = str(path.relative_to("test"))
+                archive.extract(member.replace(name=inside), folder, filter="data")
+
+
+def checkout(variable, part):
+    """A repository's, of which there must be that part."""
+    root = Path(os.environ.get(variable, "nowhere"))
+    if not (root / part).is_dir():
+        sys.exit(f"Which tests? {variable}=CHECKOUT of its repository, where there is {part}")
+    return root
+
+
+def copied(variable, parts, folder, _python):
+    """Copies of what the tests need, as the package beside them would hide the one installed."""
+    root = checkout(variable, parts[0])
+    for part in parts:
+        shutil.copytree(root / part, folder / part, dirs_exist_ok=True)
+
+
+def pycuda(folder, _python):
+    """And what makes ours the driver."""
+    unpack(fetch(setup.CACHE / "pycuda", setup.PYCUDA, setup.PYCUDA_SHA256), folder)
     (folder / "conftest.py").write_text(INSTALL)
-    return folder, sys.executable, ["-n", "0"]  # side by side they would take too much memory
 
 
-def numba():
-    make_environment()
-    folder = FOLDER / "numba"
-    folder.mkdir(exist_ok=True)
+def numba(folder, _python):
+    """They are in the wheel; this is what they need besides."""
     (folder / "numba_conftest.py").write_text(NUMBA_CONFTEST)
-    words = ["-p", "numba_conftest", "-o", "consider_namespace_packages=true"]
-    words += ["--pyargs", "numba.cuda.tests"]
-    return folder, PYTHON, [f"--rootdir={FOLDER / 'venv'}", *words]
 
 
-def cuda_python(package):
-    """Copies of its tests, as the package beside them would hide the one that is installed."""
-    checkout = Path(os.environ.get("CUDA_PYTHON", ""))
-    if not (checkout / package / "tests").is_dir():
-        sys.exit("Which tests? CUDA_PYTHON=CHECKOUT_OF_NVIDIA_cuda-python")
-    make_environment()
-    folder = FOLDER / package
+def reikna(folder, python):
+    """They want PyCUDA, too: the lab's."""
+    (wheel,) = setup.wheel_folder((setup.STAMPS / "pycuda").read_text()).glob("*.whl")
+    pip(python, "install", wheel, f"{setup.ROOT}[toolkit]")
+    pip(python, "download", "--no-deps", "--no-binary=:all:", "-d", folder, REIKNA)
+    (sdist,) = folder.glob("*.tar.gz")
+    unpack(sdist, folder)
+
+
+def cuda_python(package, folder, python):
+    root = checkout("CUDA_PYTHON", f"{package}/tests")
     # What is built by the repository's own build stays behind.
     built = shutil.ignore_patterns("cuda", "cython")
-    shutil.copytree(checkout / package, folder, ignore=built, dirs_exist_ok=True)
+    shutil.copytree(root / package, folder, ignore=built, dirs_exist_ok=True)
     for path in folder.glob("tests/**/*.py"):
         path.write_text(re.sub(*MOVED, path.read_text()))
-    pip(checkout / "cuda_python_test_helpers")
+    pip(python, "install", root / "cuda_python_test_helpers")
     for left_out in ("_test_helpers", "_example_helpers"):  # of the wheel
         helpers = Path("cuda/bindings", left_out)
-        target = site_packages() / helpers
-        shutil.copytree(checkout / "cuda_bindings" / helpers, target, dirs_exist_ok=True)
-    return folder, PYTHON, ["--continue-on-collection-errors", "tests"]
+        target = site_packages(python) / helpers
+        shutil.copytree(root / "cuda_bindings" / helpers, target, dirs_exist_ok=True)
 
 
+TAICHI = [  # of its 200 files: what blocks, warps, atomics, loops and prints do
+    "assert", "atomic", "dynamic", "exception", "local_atomics", "loops", "math_module",
+    "print", "random", "reduction", "scan", "shared_array", "simt", "struct_for",
+]  # fmt: skip
+TINYGRAD = [  # of test/: what makes code, launches and graphs, and the operators of each kind
+    "test/test_tiny.py",
+    "test/opt",
+    *(f"test/backend/test_{name}.py" for name in [
+        "custom_kernel", "graph", "jit", "linearizer", "softmax_fusion", "transcendental", "uops",
+    ]),
+    *(f"test/backend/test_ops.py::TestOps::test_{name}" for name in [
+        "broadcastdot", "broadcasted_add", "cumsum", "div_rounding_mode", "exp", "gemm", "matmul",
+        "max", "mod", "simple_conv2d", "sin", "softmax", "sort", "sum", "topk",
+    ]),
+]  # fmt: skip
+REIKNA_TESTS = [  # all but random numbers, transforms and products: hundreds of kernels to compile
+    "test_algorithms", "test_cluda/test_basics.py", "test_cluda/test_functions.py",
+    "test_cluda/test_modules.py", "test_cluda/test_struct.py", "test_core",
+    "test_fft/test_fftshift.py", "test_linalg/test_norm.py", "test_transformations.py",
+]  # fmt: skip
+NUMBA_MLIR = [  # of tests/: the driver, and what kernels do beyond arithmetic
+    "numba_cuda_tests/cudadrv", "infra/test_cooperative.py", "infra/test_link_libraries.py",
+    "memory_management", "test_atomics.py", "test_cluster_launch.py", "test_coop_sync.py",
+    "test_dynamic_shared_memory.py", "test_half_precision.py", "test_kernel_exceptions.py",
+    "test_large_smem.py", "test_matmul.py", "test_matmul_sharedmem.py", "test_printf.py",
+    "test_vector_types.py", "test_warp_ops.py",
+]  # fmt: skip
 SUITES = {
-    "pycuda": pycuda,
-    "numba": numba,
-    "cuda-core": partial(cuda_python, "cuda_core"),
-    "cuda-bindings": partial(cuda_python, "cuda_bindings"),
-}
+    "pycuda": Suite(pycuda, ["-n", "0"], None),  # side by side they would take too much memory
+    "numba": Suite(
+        numba,
+        ["-p", "numba_conftest", "-o", "consider_namespace_packages=true",
+         f"--rootdir={FOLDER / 'venv'}", "--pyargs", "numba.cuda.tests"],
+        "venv",
+    ),
+    "cuda-core": Suite(
+        partial(cuda_python, "cuda_core"), ["--continue-on-collection-errors", "tests"], "venv"
+    ),
+    "cuda-bindings": Suite(
+        partial(cuda_python, "cuda_bindings"), ["--continue-on-collection-errors", "tests"], "venv"
+    ),
+    "numba-mlir": Suite(
+        partial(copied, "NUMBA_CUDA_MLIR", ["tests"]),
+        [f"tests/{name}" for name in NUMBA_MLIR],
+        "numba-mlir",
+    ),
+    "reikna": Suite(
+        reikna,
+        ["--api=cuda", "-m", "not perf", *REIKNA_TESTS],
+        "reikna",
+    ),
+    "taichi": Suite(
+        partial(copied, "TAICHI", ["tests"]),
+        [f"tests/python/test_{name}.py" for name in TAICHI],
+        "taichi",
+        {"TI_WANTED_ARCHS": "cuda", "SOFTGPU_TIER": "quick"},
+    ),
+    "tinygrad": Suite(
+        partial(copied, "TINYGRAD", ["tinygrad", "test", "extra"]),
+        [*TINYGRAD, "--hypothesis-seed=0", "--dist=worksteal"],
+        "tinygrad",
+        {"DEV": "CUDA:PTX", "CUDA_PATH": str(build()), "SOFTGPU_DEVICES": "2"},
+    ),
+}  # fmt: skip
 
 
 def read_expected(path):
@@ -146,11 +253,11 @@ def outcomes(report):
     """Test name -> whether it passed, from pytest's report; a skipped test did not."""
     found = {}
     for case in ElementTree.parse(report).iter("testcase"):
-        own = case.get("classname").split(".") if case.get("classname") else []
-        parts = [*own, case.get("name")] if own else case.get("name").split(".")  # a whole file
-        parts = parts[parts.index("tests") + 1 :] if "tests" in parts else parts
-        end = 1 + next((i for i, part in enumerate(parts) if part.startswith("test_")), 0)
-        name = "::".join(["/".join(parts[:end]) + ".py", *parts[end:]])
+        own = (case.get("classname") or case.get("name")).split(".")  # or a whole file's
+        own = own[own.index("tests") + 1 :] if "tests" in own else own
+        end = 1 + max((i for i, part in enumerate(own) if part.startswith("test_")), default=0)
+        test = [case.get("name")] if case.get("classname") else []
+        name = "::".join(["/".join(own[:end]) + ".py", *own[end:], *test])
         found[name] = all(case.find(kind) is None for kind in ("failure", "error", "skipped"))
     return found
 
@@ -179,23 +286,28 @@ def compare(found, excused, name):
 
 
 def main(client, *arguments):
-    folder, python, words = SUITES[client]()
+    suite = SUITES[client]
     path = EXPECTED / f"{client.replace('-', '_')}_expected.txt"
     excused = read_expected(path)
     left_out = [f"--deselect={t}" for t, why in excused.items() if why.startswith(NOT_RUN)]
+    folder = FOLDER / f"{client}-tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    python = make_environment(suite.environment) if suite.environment else sys.executable
+    suite.put(folder, Path(python))
     (folder / "pytest.ini").write_text(PYTEST_INI)
     report = folder / "report.xml"
     report.unlink(missing_ok=True)
+    ours = {"PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(FOLDER / "cache")}
     subprocess.run(
         [python, "-m", "pytest", "-q", "-n", "logical", "--dist=loadscope", "--tb=line",
-         "--disable-warnings", "-c", folder / "pytest.ini", f"--junitxml={report}", *words,
+         "--disable-warnings", "-c", folder / "pytest.ini", f"--junitxml={report}", *suite.words,
          *left_out, *arguments],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)},
+        cwd=folder, env={**suite.variables, **os.environ, **ours},
     )  # fmt: skip
     return compare(outcomes(report), excused, path.name)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == [] or sys.argv[1] not in SUITES:
-        sys.exit(__doc__)
+        sys.exit(__doc__ + "\n    " + " | ".join(SUITES))
     sys.exit(main(*sys.argv[1:]))

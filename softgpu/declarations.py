@@ -116,6 +116,7 @@ class Extent:
     gaps: frozenset[int] = frozenset()
 
 
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:[ \t]+([^\n]*))?$", re.MULTILINE)
 _LAUNCH_LIMITS = re.compile(  # __launch_bounds__(256, sizeof(T) == 4 ? 2 : 1): nested once
     r"\b__(?:launch_bounds|cluster_dims|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)"
 )
@@ -128,7 +129,7 @@ class Declarations:
     def __init__(self, source: str):
         text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', " ", source, flags=re.DOTALL)
         text = re.sub(r"^[ \t]*#(?![ \t]*define)[^\n]*", " ", text, flags=re.MULTILINE)
-        self.text = _LAUNCH_LIMITS.sub(" ", text)
+        self.text = _LAUNCH_LIMITS.sub(" ", _spelt_out(text))
 
     @cached_property
     def kernels(self) -> list[str]:
@@ -219,13 +220,15 @@ class Declarations:
         if not re.fullmatch(r"\w+", name):
             return None
         marks = r"(?:(?:__align__|__builtin_align__|alignas)\s*\(\s*(\d+)\s*\)\s*)?"
-        found = re.findall(rf"\bstruct\s+{marks}{name}\s*\{{([^{{}}]*)\}}\s*;", self.text)
+        after = r"(?:\w+\s*\(\s*(\d+)\s*\)\s*)?"  # also by a macro's name
+        found = re.findall(rf"\bstruct\s+{marks}{name}\s*\{{([^{{}}]*)\}}\s*{after};", self.text)
         found += re.findall(
-            rf"\btypedef\s+struct\s+{marks}\w*\s*\{{([^{{}}]*)\}}\s*{name}\s*;", self.text
+            rf"\btypedef\s+struct\s+{marks}\w*\s*\{{([^{{}}]*)\}}\s*{after}{name}\s*;", self.text
         )
         if len(found) != 1:
             return None
-        asked, body = found[0]
+        before, body, behind = found[0]
+        asked = before or behind
         if ":" in body:
             return _BIT_FIELDS
         at, align, used = 0, int(asked or 1), set()
@@ -267,6 +270,22 @@ class Declarations:
         )
         types = {self.plain(text) for text in found}
         return types.pop() if len(types) == 1 else ""
+
+
+def _spelt_out(text: str) -> str:
+    """With qualifiers where a macro stands for them, such as KERNEL for `extern "C" __global__`."""
+    found: dict[str, set[str]] = {}
+    for name, meaning in _DEFINED.findall(text):
+        found.setdefault(name, set()).add(" ".join(meaning.split()))
+    words = r"(?:\b(?:const|extern|inline|static|volatile|__\w+__)\b *)*"
+    spelt = {
+        name: meaning
+        for name, meanings in found.items()
+        for meaning in meanings
+        if len(meanings) == 1 and re.fullmatch(words, meaning)
+    }
+    text = _DEFINED.sub(lambda match: "" if match[1] in spelt else match[0], text)
+    return re.sub(r"\b[A-Za-z_]\w*", lambda match: spelt.get(match[0], match[0]), text)
 
 
 def _normal(type_: str) -> str:

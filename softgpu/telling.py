@@ -427,11 +427,16 @@ class _Teller:
             "no_thread": "a lane that has no thread",
             "exited": f"thread {other}, which has returned",
         }.get(f.note, f"thread {other}, which does not take part")
-        return (
-            f"thread {thread} of {block} reads the value of {what}",
+        advice = (
             "Let all lanes that are read take part: move the shuffle out of the condition, "
-            "or keep to the lanes that are there.",
+            "or keep to the lanes that are there."
         )
+        if f.note == "exited":
+            advice = (
+                "No lane may return before a shuffle that reads it: let it go on, and leave out "
+                "its loads and stores."
+            )
+        return f"thread {thread} of {block} reads the value of {what}", advice
 
     def _members(self, f, what, thread, other, block):
         if f.note == "not_named":

@@ -9,6 +9,13 @@ from math import gcd
 
 __all__ = ["DRAWS", "Drawn"]
 
+REVERSED = """\
+    s[threadIdx.x] = x[threadIdx.x];
+    x[threadIdx.x] = s[63 - threadIdx.x];"""
+WRITTEN = """\
+    float sum = expf(x[0]) + expf(x[1]);
+    out[threadIdx.x] = expf(x[threadIdx.x]) / sum;"""
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -51,9 +58,19 @@ def still(rng):
     return Drawn({"16777215": 2**24 + above, "i < 5": f"i < {times}"}, 2**24 + end, why)
 
 
-def no_atomic(rng):
-    why = "Reading, adding and writing are three steps. Other threads come in between."
-    return Drawn({"64": 32 * _between(rng, 3, 16)}, "race", why)
+def one_number(rng):
+    line, answer, why = _one(
+        rng,
+        (
+            "*total += 1;",
+            "race",
+            "Reading, adding and writing are three steps. Others come between.",
+        ),
+        ("atomicAdd(total, 1);", "nothing", "An atomic is one step: no thread comes in between."),
+        ("if (threadIdx.x == 0) *total += 1;", "nothing", "Only one thread adds."),
+        ("total[threadIdx.x] += 1;", "out of bounds", "Thread 1 and all above have no element."),
+    )
+    return Drawn({"64": 32 * _between(rng, 3, 16), "*total += 1;": line}, answer, why)
 
 
 def sectors(rng):
@@ -126,11 +143,40 @@ def _column(width, was=32):
 
 def barrier(rng):
     block = 32 * _between(rng, 3, 16)
-    why = (
-        f"Thread 0 reads what thread {block - 1}, of another warp, may not have written yet."
-        " `__syncthreads()` belongs between the lines."
+    last, half = block - 1, 32 * (block // 64)
+    fill, back = "s[threadIdx.x] = x[threadIdx.x];", f"x[threadIdx.x] = s[{last} - threadIdx.x];"
+    wait = "__syncthreads();"
+    lines, answer, why = _one(
+        rng,
+        (
+            (fill, back),
+            "race",
+            f"Thread 0 reads what thread {last}, of another warp, may not have written yet."
+            " `__syncthreads()` belongs between the lines.",
+        ),
+        (
+            (fill, wait, back),
+            "nothing",
+            "All threads pass the barrier after they have written, and before they read.",
+        ),
+        (
+            (fill, f"if (threadIdx.x < {half}) {wait}", "x[threadIdx.x] = s[threadIdx.x];"),
+            "divergent barrier",
+            f"Threads from {half} on never reach the barrier, which waits for all.",
+        ),
+        (
+            (fill, wait, back.replace(f"{last}", f"{block}")),
+            "out of bounds",
+            f"Thread 0 reads s[{block}], and the last element is s[{last}].",
+        ),
+        (
+            (f"if (threadIdx.x < {last}) {fill}", wait, back),
+            "uninitialised read",
+            f"Nobody writes s[{last}], which thread 0 reads.",
+        ),
     )
-    return Drawn({"64": block, "63": block - 1}, "race", why)
+    shown = "\n".join(f"    {line}" for line in lines)
+    return Drawn({"64": block, REVERSED: shown}, answer, why)
 
 
 def tree(rng):
@@ -176,15 +222,29 @@ def grid_stride(rng):
 
 
 def softmax(rng):
+    count, word = _one(rng, (2, "two"), (4, "four"))
     value = _one(rng, _between(rng, 95, 125), -_between(rng, 110, 125), _between(rng, 5, 80))
-    if value > 88:
+    is_shifted = bool(rng.integers(2))
+    is_finite = is_shifted or 0 < value < 88
+    if is_shifted:
+        why = f"The largest is taken away first: each power is e to the 0, and the sum is {count}."
+    elif value > 88:
         why = f"e to the {value} is too large for a float, and ∞ / ∞ is not a number."
     elif value < 0:
         why = f"e to the {value} is too small for a float and becomes 0, and 0 / 0 is not a number."
     else:
-        why = f"e to the {value} fits a float. Both shares are a half."
-    pieces = {"both 100": f"both {value}", "np.float32(100)": f"np.float32({value})"}
-    return Drawn(pieces, 0.5 if 0 < value < 88 else "nan", why.replace("-", "−"))
+        why = f"e to the {value} fits a float. All shares are the same."
+    less = " - x[0]" if is_shifted else ""
+    powers = " + ".join(f"expf(x[{n}]{less})" for n in range(count))
+    pieces = {
+        "two numbers, both 100": f"{word} numbers, each of them {value}",
+        WRITTEN: f"    float sum = {powers};\n"
+        f"    out[threadIdx.x] = expf(x[threadIdx.x]{less}) / sum;",
+        "zeros(2) + np.float32(100), zeros(2)": f"zeros({count}) + np.float32({value}),"
+        f" zeros({count})",
+        "(2, 1, 1)": f"({count}, 1, 1)",
+    }
+    return Drawn(pieces, 1 / count if is_finite else "nan", why.replace("-", "−"))
 
 
 def place(rng):
@@ -229,7 +289,8 @@ def tiles(rng):
     n = 16 * blocks
     pieces = {
         "of 64": f"of {n}",
-        "zeros(64 * 64,": f"zeros({n} * {n},",
+        "n = 64": f"n = {n}",
+        "zeros(64 * 64": f"zeros({n} * {n}",
         "np.int32(64)": f"np.int32({n})",
     }
     pieces["(4, 4)"] = f"({blocks}, {blocks})"
@@ -246,6 +307,6 @@ def _between(rng, least, most):
 
 
 DRAWS = (
-    idle, guard, still, no_atomic, sectors, further, stride, column, padded, barrier, tree,
+    idle, guard, still, one_number, sectors, further, stride, column, padded, barrier, tree,
     exchange, wide, grid_stride, softmax, place, half_way, halves, patches, tiles,
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Run the answers of exam.md on the software GPU, print its questions alone, or draw a paper: the
-same questions with other numbers, and their answers, as two pages to print.
+same questions with other numbers and faults, and their answers, as two files to print.
 
-python teach/exam.py [--sheet | --seed SEED [--questions 1 5 12]]"""
+python teach/exam.py [--sheet | --seed SEED [--questions 1 5 12] [--minutes 45] [--aids TEXT]]"""
 
 import argparse
 import hashlib
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
+MINUTES, AIDS = 3, "pen and paper"  # of a question; what learners may use unless it is said
 EXAM = Path(__file__).with_name("exam.md")
 PAPERS = Path(__file__).resolve().parent.parent / "build/exam"
 HIDDEN = re.compile(r"<details>.*?</details>\n\n?", re.S)
@@ -30,7 +31,10 @@ section { break-inside: avoid } code { white-space: nowrap }
 .line { border-bottom: 1px solid #555; display: inline-block }
 table { border-collapse: collapse } td, th { border: 1px solid #999; padding: 0.3em 0.6em;
   text-align: left; vertical-align: top }
-@media print { body { margin: 0; max-width: none } @page { margin: 18mm } }
+@media print {
+  body { margin: 0; max-width: none; font-size: 9.5pt } @page { margin: 15mm }
+  main { columns: 2; column-gap: 8mm } pre { font-size: 7.5pt } h2 { margin-top: 0.6em }
+}
 """
 
 
@@ -117,17 +121,23 @@ def tag(seed):
     return hashlib.sha256(str(seed).encode()).hexdigest()[:6]
 
 
-def paper(made, name):
+def paper(made, name, minutes=None, aids=AIDS):
     """What learners get: the questions, with room for a name and the answers."""
     rows = [
         f"<section><h2>{number}</h2><p>{html(question.asked)}</p>"
         f"<pre>{escape(question.cuda.rstrip())}</pre>"
-        f'<p>Answer: <span class="line" style="width: 16em">&nbsp;</span></p></section>'
+        f'<p>Answer: <span class="line" style="width: 14em">&nbsp;</span></p></section>'
         for number, question in enumerate(made, 1)
     ]
     blank = '<span class="line" style="width: 20em">&nbsp;</span>'
-    head = f"<h1>GPU kernels: {len(made)} questions</h1><p>Name: {blank} &nbsp; Paper {name}</p>"
-    return page(f"Paper {name}", head + "".join(rows))
+    count, minutes = len(made), minutes or MINUTES * len(made)
+    head = (
+        f"<h1>GPU kernels: {count} question{'s' * (count > 1)}</h1>"
+        f"<p>Name: {blank} &nbsp; Paper {name}</p>"
+        f"<p>Points: {count}, one for each right answer. Time: {minutes} minutes."
+        f" Allowed: {escape(aids)}.</p>"
+    )
+    return page(f"Paper {name}", f"{head}<main>{''.join(rows)}</main>")
 
 
 def key(made, name):
@@ -139,7 +149,7 @@ def key(made, name):
         for number, question in enumerate(made, 1)
     ]
     head = "".join(f"<th>{what}</th>" for what in ("", "answer", "why", "notebook", "in exam.md"))
-    told = "<p>Found on the software GPU. One point each.</p>"
+    told = f"<p>Found on the software GPU. One point each, {len(made)} in all.</p>"
     table = f"<table><tr>{head}</tr>{''.join(rows)}</table>"
     return page(f"Answers to paper {name}", f"<h1>Answers to paper {name}</h1>{told}{table}")
 
@@ -163,6 +173,12 @@ def main(arguments=None):
     parser.add_argument(
         "--questions", type=int, nargs="+", metavar="N", choices=range(1, 21), help="of the paper"
     )
+    parser.add_argument(
+        "--minutes", type=int, help=f"of the paper; {MINUTES} a question if left out"
+    )
+    parser.add_argument(
+        "--aids", default=AIDS, help="what learners may use; %(default)s if left out"
+    )
     options = parser.parse_args(arguments)
     if options.sheet:
         print(sheet())
@@ -175,9 +191,11 @@ def main(arguments=None):
             parser.error("a seed is 0 or more")
         made = drawn(options.seed, options.questions)
         PAPERS.mkdir(parents=True, exist_ok=True)
-        for name, write in ("paper", paper), ("answers", key):
-            path = PAPERS / f"{name}-{options.seed}.html"
-            path.write_text(write(made, tag(options.seed)), encoding="utf-8")
+        name = tag(options.seed)
+        asked = paper(made, name, options.minutes, options.aids)
+        for what, text in ("paper", asked), ("answers", key(made, name)):
+            path = PAPERS / f"{what}-{options.seed}.html"
+            path.write_text(text, encoding="utf-8")
             print(os.path.relpath(path))
         return
     wrong = [(q.title, q.answer, is_) for q in questions() if (is_ := q.found()) != q.answer]

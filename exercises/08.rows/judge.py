@@ -35,15 +35,22 @@ def far(rng):
     return Launch(arguments, last + 1, BLOCK, what=what, blocks=[range(last, last + 1)])
 
 
-COUNTED = 256, 256
-BUDGET = {"ld.sectors": 8192, "st.sectors": 32, "lds.conflicts": 0, "sts.conflicts": 0}
-WARPS = 2  # the warp that adds the eight does a little more
+COUNTED = 2048, 128  # rows enough that a warp too few shows in the busiest one's share
+BUDGET = {"ld.sectors": 32_768, "st.sectors": 16, "lds.conflicts": 0, "sts.conflicts": 0}
+LIMITS = {"barriers": (4 * 4 * 8,)}  # a tree over the eight has three, and one more before it
+WARPS = 1.1  # the warp that adds the eight does a little more, each of seven 8 / 7
 
 ROW = "row = threadIdx.y; row < rows; row += 8"
 STORE = "s[threadIdx.y][threadIdx.x] = sum;\n    __syncthreads();"
 WRONG = {
     "one warp takes all rows": Wrong(
         "warp", {ROW: "row = threadIdx.y ? rows : 0; row < rows; row += 1"}
+    ),
+    "four of the eight share the rows": Wrong(
+        "warp", {ROW: "row = threadIdx.y < 4 ? threadIdx.y : rows; row < rows; row += 4"}
+    ),
+    "seven of the eight share the rows": Wrong(
+        "warp", {ROW: "row = threadIdx.y < 7 ? threadIdx.y : rows; row < rows; row += 7"}
     ),
     "every warp takes all rows": Wrong("values|counters", {ROW: "row = 0; row < rows; row += 1"}),
     "no barrier": Wrong("race", {"    __syncthreads();\n": ""}),

@@ -37,9 +37,10 @@ def launch(rng, size):
 
 
 def seen():
-    photo = cat(96, 96)
-    pooled = _launch(photo, 4, 4, 0)
-    return Seen(photo, pooled, (24, 24))
+    darker = np.linspace(0.5, 1, 96, dtype=np.float32)  # to the right, so that each edge shows
+    photo = cat(96, 96) - darker
+    pooled = _launch(photo, 4, 4, 2)
+    return Seen(photo, pooled, (25, 25))
 
 
 def _launch(x, kernel, stride, pad):
@@ -66,6 +67,7 @@ def far(rng):
 
 
 SPARE = 128
+PADDING = -np.inf
 COUNTED = 64, 64, 2, 2, 0
 BUDGET = {"ld.sectors": 1024, "st.sectors": 128}
 
@@ -96,6 +98,9 @@ WRONG = {
             f"if ({INSIDE})": "",
             "x[row * width + column]": f"{INSIDE} ? x[row * width + column] : 0",
         },
+    ),
+    "one test for both": Wrong(
+        "values", {INSIDE: "0 <= row * width + column && row * width + column < height * width"}
     ),
     "no edges": Wrong("out of bounds", {INSIDE: "true"}),
     "no left edge": Wrong("out of bounds|values", {" && 0 <= column": ""}),

@@ -39,8 +39,8 @@ GAPS = (
     " wider access, such as float2 or float4, or let lanes take neighbours."
 )
 OFTEN = (
-    "Lanes take neighbours, as they should, but more often than needed: touch each element once, by"
-    " one thread, and several of them by one instruction."
+    "Lanes take neighbours, as they should, but in more sectors than needed: let all lanes of a"
+    " warp take part, and none take again what was fetched before."
 )
 STORED_AGAIN = "Most elements are stored several times: let one thread store each, once."
 STORED_IN_PIECES = (

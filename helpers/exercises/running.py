@@ -35,6 +35,7 @@ ROUNDED_FAR = (
 )
 LOST = "A NaN that goes in must come out: where do fmaxf, a comparison or an `if` drop it?"
 NO_ELEMENTS = "There are no elements here: what must the result be then?"
+FEW = 16  # elements of each array: small enough to be worked out on paper
 WIDEST = 64  # characters of a table: JupyterLab breaks longer lines
 NOT_WRITTEN = "No block has written these elements."
 UNTOUCHED = "NaN is what the judge had filled the output with: nobody has written these elements."
@@ -49,6 +50,7 @@ HOLDS_GARBAGE = "It holds garbage before the launch: write it, without reading i
 NOTHING_TO_DO = " Or has this thread nothing to do here?"
 LEFT_OUT = "The {expected} that goes in is lost: which thread, in which turn of its loop, takes it?"
 NO_INPUT = "{expected} is one of the inputs, and {got} is none: which line brought it in?"
+NO_INPUT_NOR_PADDING = NO_INPUT.replace("inputs", "inputs, or the padding")
 NEARLY = (
     "Nearly right. Either an element is left out, or digits are lost: is a large number subtracted"
     " from one that is nearly the same?"
@@ -64,7 +66,7 @@ BY_HAND = "Work it out by hand, on paper, with the smallest size that fails."
 NOT_BY_HAND = (
     "Is it wrong with few elements, too? Follow these by hand. If not: what is new at this size?"
 )
-FEW = 32  # elements that one can follow by hand
+BY_HAND_AT_MOST = 32  # elements
 RIGHT_SHARE = 0.25  # of the elements that say what the wrong ones have in common
 FOLLOW_ONE = "Few elements are right: follow one that is wrong, and work it out by hand."
 BOUNDS = "Which threads have no element? Let them do nothing."
@@ -360,6 +362,16 @@ def _aligned(rows):
     ]
 
 
+def _broken(rows):
+    """The texts of tables {what: cells}, each no wider than WIDEST, that have these columns."""
+    count = len(next(iter(rows.values())))
+    while len(_aligned({what: cells[:count] for what, cells in rows.items()})[0]) > WIDEST:
+        count -= 1
+    rest = {what: cells[count:] for what, cells in rows.items()}
+    text = "\n".join(_aligned({what: cells[:count] for what, cells in rows.items()}))
+    return [text, *(_broken(rest) if any(rest.values()) else ())]
+
+
 class _Wrong:
     """The elements of an output that are wrong: flat arrays, and which of them."""
 
@@ -403,8 +415,7 @@ class _Wrong:
         if any(isinstance(a, Far) for a in launch.arguments):
             return ""  # its pieces have no numbers of elements
         place = int(self.places[0])
-        at = [int(n) for n in np.unravel_index(place, np.shape(self.out.expected))]
-        where = ", ".join(map(str, at)) or "0"
+        where = self._named(place)
         values = [self._shown(value) for value in (inputs(launch, place) if inputs else ())]
         source = f"from {' and '.join(values)}, " if values else ""
         got, expected = self._shown(self.got[place]), self._shown(self.expected[place])
@@ -412,25 +423,39 @@ class _Wrong:
 
     def around(self, launch, rules=None, start=0):
         """The neighbours of the first wrong element: what was there before if that counts, got and
-        expected, and what went into them."""
-        first = int(self.places[0])
-        columns = range(max(0, first - 2), min(first + 3, self.got.size))
-        rows = {"element": [start + n for n in columns]}
+        expected, and what went into them. All elements, where no array has more than a FEW."""
+        given = {
+            f"input {number}": np.ravel(argument.values)
+            for number, argument in enumerate(launch.arguments, 1)
+            if isinstance(argument, In) and np.size(argument.values)
+        }
+        is_small = max(map(np.size, (self.got, *given.values()))) <= FEW
+        first = 0 if is_small else max(0, int(self.places[0]) - 2)
+        columns = range(first, self.got.size if is_small else min(first + 5, self.got.size))
+        rows = {"element": [self._named(n, start) for n in columns]}
         if self.out.initial is not None:
             before = np.broadcast_to(self.out.initial, np.shape(self.out.expected)).ravel()
             rows["before"] = [self._shown(before[n]) for n in columns]
         rows["got"] = [self._shown(self.got[n]) for n in columns]
         rows["expected"] = [self._shown(self.expected[n]) for n in columns]
-        for number, argument in enumerate(launch.arguments, 1):
-            if isinstance(argument, In) and np.size(argument.values) == self.got.size:
-                values = argument.values.ravel()
-                rows[f"input {number}"] = [self._shown(values[n]) for n in columns]
+        for what, values in given.items():
+            if values.size == self.got.size:
+                rows[what] = [self._shown(values[n]) for n in columns]
         if beside := getattr(rules, "beside", None):
             more = beside(launch, columns, self.got)
             rows |= {what: [self._shown(value) for value in more[what]] for what in more}
-        while len(_aligned(rows)[0]) > WIDEST:  # the first wrong one is among the first three
-            rows = {what: cells[:-1] for what, cells in rows.items()}
-        return "\n".join(_aligned(rows))
+        if is_small:
+            texts = ["\n\n".join(_broken(rows))]
+            for what in sorted(given.keys() - rows.keys()):
+                first, *more = _broken({what: [*map(self._shown, given[what])]})
+                texts.append("\n".join([first, *(m.replace(what, len(what) * " ") for m in more)]))
+            return "\n\n".join(texts)
+        return _broken(rows)[0]  # the first wrong one is among the first three
+
+    def _named(self, place, start=0):
+        """What the table calls an element: its number, or its row and column."""
+        at = np.unravel_index(place, np.shape(self.out.expected))
+        return start + place if len(at) < 2 else f"[{', '.join(map(str, at))}]"
 
     def _shown(self, value):
         """A number; with so many digits that the first wrong one does not look right."""
@@ -453,7 +478,7 @@ class _Wrong:
             return NO_ELEMENTS
         if np.isnan(self.expected[first]):
             return LOST
-        if words := self._own_advice(launch, rules) or self._on_no_input(launch):
+        if words := self._own_advice(launch, rules) or self._on_no_input(launch, rules):
             return words
         if self.dtype.kind == "f" and self._is_near(0.01):
             return NEARLY
@@ -461,7 +486,7 @@ class _Wrong:
             return AS_OFTEN.format(times=times)
         if self.got.size == 1:
             elements = [np.size(a.values) for a in launch.arguments if isinstance(a, In)]
-            return BY_HAND if max(elements, default=0) <= FEW else NOT_BY_HAND
+            return BY_HAND if max(elements, default=0) <= BY_HAND_AT_MOST else NOT_BY_HAND
         if self.is_wrong.all():
             return "No element is right: try one by hand, on paper, with the smallest size."
         if first == 1 and self.is_wrong[1:].all():
@@ -491,7 +516,7 @@ class _Wrong:
         expected, off = self.expected[self.is_wrong], self.off[self.is_wrong]
         return bool((np.isfinite(off) & (off <= share * np.abs(expected))).all())
 
-    def _on_no_input(self, launch):
+    def _on_no_input(self, launch, rules):
         """In words, if the inputs have each element that is expected, and not the first got: of
         whole numbers, if they are many to an element, as small ones meet by chance."""
         given = [np.ravel(a.values) for a in launch.arguments if isinstance(a, In)]
@@ -504,4 +529,6 @@ class _Wrong:
             return ""
         if got == 0 and np.isfinite(expected):
             return LEFT_OUT.format(expected=self._shown(expected))
-        return NO_INPUT.format(got=self._shown(got), expected=self._shown(expected))
+        is_padding = expected == getattr(rules, "PADDING", None)
+        text = NO_INPUT_NOR_PADDING if is_padding else NO_INPUT
+        return text.format(got=self._shown(got), expected=self._shown(expected))

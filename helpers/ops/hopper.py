@@ -38,11 +38,15 @@ class BoxCall(KernelCall):
 
     def front(self, addresses):
         *mapped, target = addresses
-        key = tuple(addresses if self.result else mapped)
+        key = tuple(mapped)
         maps = self.kept.get(key)
         if maps is None:
-            made = *self.maps(*mapped), *([self.result(target)] if self.result else [])
-            maps = self.kept[key] = tensormap.packed(*made).tobytes()
+            maps = self.kept[key] = tensormap.packed(*self.maps(*mapped)).tobytes()
+        if self.result:
+            made = self.kept.get(target)
+            if made is None:
+                made = self.kept[target] = bytes(self.result(target))
+            maps += made
         return maps + super().front((target,))
 
 

@@ -174,6 +174,18 @@ OTHER_DESIGNS = {
         count += more;
     }
     if (lane == 0) mean[row] = average, variance[row] = squares / hidden;""",
+    ("08.rows", "a tree over the eight"): {
+        "    __syncthreads();\n": "    for (int half = 4; half > 0; half /= 2) {\n"
+        "        __syncthreads();\n"
+        "        if (threadIdx.y < half)\n"
+        "            s[threadIdx.y][threadIdx.x] += s[threadIdx.y + half][threadIdx.x];\n    }\n",
+        "    for (int y = 1; y < 8; ++y) sum += s[y][threadIdx.x];\n": "",
+        "out[column] = sum": "out[column] = s[0][threadIdx.x]",
+    },
+    ("08.rows", "a stretch of rows each"): {
+        "row = threadIdx.y; row < rows; row += 8": "row = rows * threadIdx.y / 8;"
+        " row < rows * (threadIdx.y + 1) / 8; ++row"
+    },
     ("13.packed", "as its stub asks"): texts.find("13.packed").rules.WRITTEN_OUT,
 }  # fmt: skip
 
@@ -601,6 +613,14 @@ def test_the_first_wrong_element_is_told_with_what_it_is_made_from():
     assert re.fullmatch(r"element \d+: from \S+ and -?∞, got 1, expected 0", reason.first)
 
 
+def test_a_lane_that_returns_before_a_shuffle_is_told_not_to():
+    exercise = texts.find("11.packs")
+    shuffle = "    width += __shfl_down_sync(~0u, w, 1) < 0;\n    float near"
+    text = exercise.solution.replace("    float near", shuffle)
+    (reason,) = judging.trial(exercise, text, seed=1).reasons
+    assert reason.advice.startswith("No lane may return before a shuffle")
+
+
 def test_numbers_are_shown_so_that_they_differ():
     text = exercises.solution("09.remainder").replace("r + b[i] : r", "r - b[i] : r")
     (reason,) = exercises.judge("09.remainder", text).reasons
@@ -645,6 +665,24 @@ def test_tables_of_elements_are_narrow():
     (reason,) = exercises.judge("01.pieces", text).reasons
     rows = reason.case.splitlines()[1:]
     assert len({len(row) for row in rows}) == 1 and len(rows[0]) <= running.WIDEST
+
+
+def test_a_small_launch_is_shown_as_a_whole_with_rows_and_columns():
+    exercise = texts.find("12.edges")
+    text = exercise.rules.WRONG["mirrored"].text(exercise.solution, exercise.kernel)
+    (reason,) = judging.trial(exercise, text, seed=1).reasons
+    table, weights = reason.case.split("\n\n")
+    assert re.search(r"^element +\[0, 0\] +\[0, 1\] +\[1, 0\] +\[1, 1\]$", table, re.MULTILINE)
+    assert len(weights.removeprefix("input 2").split()) == 9
+    assert max(map(len, reason.case.splitlines()[1:])) <= running.WIDEST
+    assert reason.first.startswith("element [0, 0]: got ")
+
+
+def test_what_is_expected_may_be_the_padding():
+    exercise = texts.find("11.pool")
+    text = exercise.rules.WRONG["zeros outside"].text(exercise.solution, exercise.kernel)
+    (reason,) = judging.trial(exercise, text, seed=1).reasons
+    assert reason.advice.startswith("-∞ is one of the inputs, or the padding, and 0 is none")
 
 
 @pytest.mark.parametrize("mood", badges.GROUNDS)
@@ -1179,6 +1217,17 @@ def test_a_hunt_after_02_says_that_branches_store(monkeypatch):
 def test_usual_mistakes_have_their_advice(name, what, advice, kernel_of):
     reason = judging.trial(texts.find(name), kernel_of(name, what), seed=1).reasons[0]
     assert re.match(advice, reason.advice), reason.advice
+
+
+@pytest.mark.parametrize("what", ["from zero", "zeros outside", "one test for both"])
+def test_a_picture_of_pool_shows_what_is_wrong_at_its_edges(what, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("helpers.plots.pictures", lambda images, *_: drawn.extend(images))
+    exercise = texts.find("11.pool")
+    text = exercise.rules.WRONG[what].text(exercise.solution, exercise.kernel)
+    assert judging.trial(exercise, text, seed=1).picture is None
+    _, yours, expected = drawn
+    assert (np.abs(yours - expected) > 0.1 * np.ptp(expected)).mean() > 0.01
 
 
 def test_pictures_are_those_of_pictures():

@@ -21,7 +21,10 @@ TENS = (
     "", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
     "a hundred",
 )  # fmt: skip
-CLIENTS = {"PyCUDA": "pycuda", "numba-cuda": "numba"}
+CLIENTS = {
+    "PyCUDA": "pycuda", "numba-cuda": "numba", "numba-cuda-mlir": "numba_mlir", "reikna": "reikna",
+    "Taichi": "taichi", "tinygrad": "tinygrad",
+}  # fmt: skip
 
 
 def in_a_line(text):
@@ -169,12 +172,16 @@ def test_each_notebook_has_a_row():
     assert listed == [(name, name) for name in names]
 
 
-SUITES = re.findall(r"^\| (\S+) ([\d.]+)(?:, [^|]*)?" + r" \| ([\d,]+)" * 4, TAKE_IT, re.M)
+SUITES = re.findall(r"^\| (\S+) ([\w.]+)(?:, [^|]*)?" + r" \| ([\d,]+)" * 4, TAKE_IT, re.M)
 
 
 def test_results_of_clients_add_up_for_the_versions_that_are_pinned():
-    pinned = dict(re.findall(r'"([\w-]+)==([\w.]+)"', (ROOT / "pyproject.toml").read_text()))
-    assert len(SUITES) == 4
+    pages = "pyproject.toml", "scripts/client_tests.py"
+    pins = "".join((ROOT / name).read_text() for name in pages)
+    pinned = dict(re.findall(r'"([\w-]+)==([\w.]+)"', pins))
+    names = (ROOT / "tests/softgpu/clients/tinygrad_expected.txt").read_text()
+    pinned["tinygrad"] = re.search(r" commit (\w+)", names)[1]
+    assert len(SUITES) == 8
     for client, version, *told in SUITES:
         assert pinned[client.lower().replace(".", "-")] == version
         tests, passed, failed, skipped = map(number, told)

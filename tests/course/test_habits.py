@@ -13,6 +13,7 @@ from tests import ROOT
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 FORMS = {path.stem: path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")}
 MAKEFILE = (ROOT / "Makefile").read_text()
+EXPECTED = ROOT / "tests/softgpu/clients"
 
 
 def read(path):
@@ -51,7 +52,8 @@ def test_workflows_may_only_read_run_fixed_actions_and_give_way(path):
 def test_pushes_are_tested_on_each_python():
     workflow = read(".github/workflows/test.yml")
     assert set(triggers(workflow)) == {"push", "pull_request"}
-    ours = [path for path in WORKFLOWS if path.stem != "colab"]  # Colab has one Python, its own
+    others = "colab", "weekly"  # Colab has one Python, its own; a client has none for the newest
+    ours = [path for path in WORKFLOWS if path.stem not in others]
     pythons = [p for path in ours for p in re.findall(r'"3\.\d+"', path.read_text())]
     assert pythons == [f'"{p}"' for p in workflow["jobs"]["test"]["strategy"]["matrix"]["python"]]
 
@@ -60,13 +62,20 @@ def test_each_week_runs_what_takes_long():
     workflow = read(".github/workflows/weekly.yml")
     assert {"schedule", "workflow_dispatch"} == set(triggers(workflow))
     (job,) = workflow["jobs"].values()
-    runs = " ".join(job["strategy"]["matrix"]["run"])
+    matrix = job["strategy"]["matrix"]
+    runs = " ".join(matrix["run"] + [more["run"] for more in matrix["include"]])
     targets = re.findall(r"[\w-]+(?=[ $]|$)", runs.replace("make ", " "))
-    for what in ("pycuda-tests", "numba-tests", "cuda-core-tests", "mutants", "fuzz", "coverage"):
-        assert what in targets and re.search(rf"^(.* )?{what}( .*)?: setup$", MAKEFILE, re.M)
-    assert job["strategy"]["matrix"]["include"] == [
-        {"run": "make test", "machine": "ubuntu-24.04-arm"}
-    ]
+    for what in ("mutants", "fuzz", "coverage"):
+        assert what in targets and re.search(rf"^{what}: setup$", MAKEFILE, re.M)
+    assert {"run": "make test", "machine": "ubuntu-24.04-arm"} in matrix["include"]
+    clients = re.search(r"^pycuda-tests .*(\n.*)?: setup$", MAKEFILE, re.M)
+    suites = re.findall(r"([\w-]+)-tests", clients[0])
+    assert {f"{client}-tests" for client in suites} <= set(targets)
+    lists = {path.stem.removesuffix("_expected"): path for path in EXPECTED.glob("*_expected.txt")}
+    assert set(lists) == {client.replace("-", "_") for client in suites}
+    for more in matrix["include"]:
+        if "repository" in more:  # whose commit the list tells
+            assert re.search(r" commit [0-9a-f]{9}", lists[more["list"]].read_text())
     assert job["steps"][-1] == {"run": "${{ matrix.run }}"}
 
 

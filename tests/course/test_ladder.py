@@ -173,7 +173,7 @@ def test_overview_is_what_was_recorded_and_what_the_readme_says():
 def test_the_whole_course_in_a_figure():
     shown = repr(ladder.course())
     assert re.search(r"02_naive_gpu_reduce: one_thread 0\.00\d+ %, atomic .*, halving \d+ %", shown)
-    assert "empty" not in shown and "cold_cache" not in shown
+    assert "empty" not in shown and "cold_cache" not in shown and "16_attention" not in shown
     assert "09_elementwise_broadcast: strided " in shown and "11_im2col: elements " in shown
     assert "float16" not in shown and "one_scalar" not in shown  # one case of each notebook
     for rung in ladder.load(bench.RECORDED / "ladder.csv"):  # as their notebooks say

@@ -69,6 +69,26 @@ def test_what_a_question_draws_fits_it_for_any_seed(number):
     assert all(q.program.count("\n") == question.program.count("\n") for q in drawn)
 
 
+@pytest.mark.parametrize("number, at_least", [(4, 3), (10, 5), (15, 3)])
+def test_no_answer_is_right_on_most_papers(number, at_least):
+    question = QUESTIONS[number - 1]
+    answers = [question.drawn(np.random.default_rng(seed)).answer for seed in range(60)]
+    assert len({*answers}) >= at_least
+    assert all(answers.count(answer) <= 40 for answer in answers)
+
+
+@pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
+@pytest.mark.parametrize("number", [4, 10, 15])
+def test_each_fault_that_is_drawn_is_found(number):
+    question, seen = QUESTIONS[number - 1], set()
+    for seed in range(40):
+        drawn = question.drawn(np.random.default_rng(seed))
+        fault = re.sub(r"\d+", "", drawn.cuda), drawn.answer
+        if fault not in seen:
+            seen.add(fault)
+            assert drawn.found() == drawn.answer, drawn.cuda
+
+
 def test_a_piece_that_a_question_no_longer_has_is_named():
     changed = dataclasses.replace(QUESTIONS[0], asked="How many?", program="answer = 24")
     with pytest.raises(LookupError, match=r"1. Idle threads: no .*1,000.* in the question"):
@@ -80,11 +100,12 @@ def test_a_paper_gives_nothing_away_and_its_answers_are_on_another_page(
     monkeypatch, tmp_path, capsys
 ):
     monkeypatch.setattr(EXAM, "PAPERS", tmp_path)
-    EXAM.main(["--seed", "3", "--questions", "1", "12"])
+    EXAM.main(["--seed", "3", "--questions", "1", "12", "--minutes", "9", "--aids", "a & b"])
     assert capsys.readouterr().out.count(".html") == 2
     asked, answers = ((tmp_path / f"{n}-3.html").read_text() for n in ("paper", "answers"))
     name = re.search(r"Paper (\w+)", asked)[1]
     assert name in answers and asked.count("<section>") == 2
+    assert "Points: 2, one for each right answer. Time: 9 minutes. Allowed: a &amp; b." in asked
     for question in EXAM.drawn(3, [1, 12]):
         assert html.escape(question.cuda.strip()) in asked
         assert f"<b>{question.answer}</b>" in answers and question.why not in asked
@@ -94,9 +115,11 @@ def test_a_paper_gives_nothing_away_and_its_answers_are_on_another_page(
 def test_notes_have_each_prediction_with_its_question():
     notes = script("notes")
     asked = [pair for path in notes.NOTEBOOKS.glob("*.ipynb") for pair in notes.asked(path)]
-    assert sorted(name for _, name in asked) == sorted(predictions.names())
-    for question, name in asked:
+    assert sorted(name for _, name, _ in asked) == sorted(predictions.names())
+    for question, name, where in asked:
         assert "?" in question or "." in question, name
+        assert re.fullmatch(r".+, cell \[\d+\]", where), name
+    assert notes.shown([3, 12582912, "nan", 0.5]) == "(3, 12,582,912, nan, 0.5)"
     text = "\n\n".join(notes.notes(next(notes.NOTEBOOKS.glob("03_*.ipynb"))))
     assert text.startswith("## 03 · ") and "](" not in text.replace("`", "")
     for mistake in predictions.find("03.barriers")["mistakes"]:

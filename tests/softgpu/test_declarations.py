@@ -36,6 +36,8 @@ def types(source, kernel="k"):
         ("__global__ void k(float x[], // int y\n unsigned long long int n /* , int m */) {}",
          [("float *", "x"), ("unsigned long long", "n")]),
         ("using T = half; __global__ void k(T *x, const T n) {}", [("half *", "x"), ("half", "n")]),
+        ('#define KERNEL extern "C" __global__\n#define GLOBAL_MEM /* empty */\n'
+         "KERNEL void k(GLOBAL_MEM float *x) {}", [("float *", "x")]),
         ("#define REAL double\n__global__ void k(REAL **x, REAL n) {}",
          [("double **", "x"), ("double", "n")]),
         ("template <typename T> __global__ void k(T *x, int n) {}", [("", "x"), ("int", "n")]),
@@ -68,6 +70,8 @@ def test_the_types_of_a_template_are_those_of_its_name():
         ("struct S { char kind; double value[2]; int *next, n; };", 40,
          [1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 39]),
         ("typedef struct { float3 at; char c; } S;", 16, [13, 14, 15]),
+        ("typedef struct _S { int x; } __align__(8) S;", 8, [4, 5, 6, 7]),
+        ("struct S { int x; } ALIGN(8);", 8, [4, 5, 6, 7]),
         ("struct T { char a; int b; }; struct S { T both[2]; };", 16, [1, 2, 3, 9, 10, 11]),
         ("struct S { unsigned a : 3, b : 5; };", 1, [0]),
         ("struct S { int x; __device__ int get() { return x; } };", None, None),

@@ -162,6 +162,48 @@ says(cuda.Stream().wait_for_event, event)
     assert lines[5:] == ["well", "well"]
 
 
+def test_a_kernel_in_a_graph_runs_on_the_device_that_it_was_loaded_on():
+    """Which context is current when its node is added, or changed, does not matter."""
+    lines = told(
+        """
+from ctypes import CDLL, Structure, addressof, byref, c_uint, c_uint64, c_void_p
+PTX = b'''.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry seven(.param .u64 to)
+{ .reg .b64 %to; ld.param.u64 %to, [to]; st.global.f32 [%to], 0f40E00000; ret; }'''
+class Node(Structure):
+    _fields_ = [("function", c_void_p), ("sizes", c_uint * 7), ("params", c_void_p),
+                ("extra", c_void_p)]
+lib = CDLL("libcuda.so.1")
+def must(call, *arguments):
+    assert getattr(lib, call)(*arguments) == 0, call
+nodes = []
+for number in range(2):
+    on(number)
+    module, function = c_void_p(), c_void_p()
+    must("cuModuleLoadData", byref(module), PTX)
+    must("cuModuleGetFunction", byref(function), module, b"seven")
+    to = c_uint64(int(arrays[number]))
+    params = (c_void_p * 1)(addressof(to))
+    nodes.append((Node(function, (1, 1, 1, 1, 1, 1, 0), addressof(params)), to, params))
+    cuda.Context.pop()
+on(0)
+graph, node, executable = c_void_p(), c_void_p(), c_void_p()
+must("cuGraphCreate", byref(graph), 0)
+must("cuGraphAddKernelNode", byref(node), graph, None, 0, byref(nodes[1][0]))
+must("cuGraphInstantiate_v2", byref(executable), graph, None, None, 0)
+must("cuGraphLaunch", executable, None)
+for number in range(2): print(cuda.from_device(arrays[number], 1, np.float32)[0])
+must("cuGraphExecKernelNodeSetParams", executable, node, byref(nodes[0][0]))
+on(1)
+must("cuGraphLaunch", executable, None)
+for number in range(2): print(cuda.from_device(arrays[number], 1, np.float32)[0])
+"""
+    )
+    assert lines == ["0.0", "7.0", "7.0", "7.0"]
+
+
 def test_a_program_of_cuda_chooses_devices(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "softgpu", "run", str(ROOT / "tests/softgpu/programs/peers.cu")],

@@ -728,6 +728,39 @@ def test_the_unwritten_bytes_of_a_struct_are_named():
     assert "(s[31]), bytes 8 to 15 of which nothing has written" in finding.message
 
 
+GAPS = """#define KERNEL extern "C" __global__
+#define GLOBAL_MEM /* empty */
+#define ALIGN(bytes) __align__(bytes)
+typedef struct P_ { unsigned first; unsigned long second; unsigned third; } ALIGN(8) P;
+KERNEL void turn(GLOBAL_MEM P *out, GLOBAL_MEM P *made, int n)
+{
+    __shared__ P s[32];
+    int i = threadIdx.x;
+    made[i].first = made[i].second = made[i].third = i;
+    __syncthreads();
+    P mine = {0, 0, 0};
+    if (i < n) mine = made[31 - i];
+    s[i] = mine;
+    __syncthreads();
+    out[i] = s[31 - i];
+}"""
+
+
+@software
+def test_gaps_in_structs_may_be_copied_unwritten():
+    """Whatever the macros around them, and whether a copy is chosen; byte by byte, too."""
+    assert not sanitize((GAPS, "turn"), fresh(192), fresh(192), np.int32(20), grid=1, block=32)
+    script = f"""from helpers import autoinit, sources
+import numpy, pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+out, made = cuda.mem_alloc(768), cuda.mem_alloc(768)
+turn = SourceModule({GAPS!r}, no_extern_c=True).get_function("turn")
+turn(out, made, numpy.int32(20), block=(32, 1, 1))
+"""
+    environment = os.environ | {"SOFTGPU_SANITIZE": "1", "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment, cwd=ROOT)
+
+
 @software
 def test_names_of_templates_are_told_as_written():
     source = """template <int N, typename T> __global__ void turn(const T *x, T *y)

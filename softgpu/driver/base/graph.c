@@ -84,6 +84,8 @@ static void fill(Node *node, const NodeParams *params, NodeArguments *arguments)
         graph->within = node;
     }
     if (params->type != NODE_KERNEL) return;
+    const Kernel *kernel = handle_object(FUNCTION, params->kernel.function);
+    if (kernel) node->context = kernel->module->owner->handle; /* whichever is current */
     node->params.kernel.params = arguments ? arguments->pointers : NULL;
     node->params.kernel.extra = NULL;
 }

@@ -435,7 +435,9 @@ static CUresult launch_captured(CUfunction function, const Shape *shape, void **
     memcpy(node.kernel.block, shape->block, sizeof node.kernel.block);
     NodeArguments *arguments;
     Node *made;
-    CUresult result = launch_prepare(&node.kernel, &arguments);
+    NEED_KERNEL(kernel, function);
+    CUresult result = check_device(kernel, shape->stream);
+    if (!result) result = launch_prepare(&node.kernel, &arguments);
     if (!result) result = capture_node(shape->stream, &node, arguments, &made);
     if (!result) made->together = shape->together;
     return result;

@@ -21,25 +21,30 @@ class Uses:
     def __str__(self) -> str:
         return ", ".join(f"{name}: {len(items)}" for name, items in self.of.items())
 
-    def only_moves(self, register: Register, place: Address) -> bool:
-        """Whether a value loaded from a place is only copied, or has bits of it set there."""
-        seen, left = set(), [(register.name, False)]
+    def only_moves(self, register: Register, place: Address, bits: int) -> bool:
+        """Whether a value of so many bits, loaded from a place, is only copied, or has bits of it
+        set there."""
+        whole = (1 << bits) - 1
+        seen, left = set(), [(register.name, False, True)]
         while left:
             step = left.pop()
             if step in seen:
                 continue
             seen.add(step)
-            name, masked = step
+            name, masked, intact = step
             for item in self.of.get(name, ()):
                 if item.opcode == "st" and getattr(item.operands[0].base, "name", None) != name:
                     if masked and item.operands[0] != place:
                         return False
                     continue
-                constant = any(isinstance(operand, Immediate) for operand in item.operands)
-                cuts = item.opcode == "bfi" or (item.opcode == "and" and constant)
-                if not (has(item, Trait.MOVES) or cuts or (masked and item.opcode == "or")):
+                masks = [o.value for o in item.operands if isinstance(o, Immediate)]
+                keeps = item.opcode == "and" and intact and masks == [whole]
+                cuts = item.opcode == "bfi" or (item.opcode == "and" and masks != [] and not keeps)
+                moves = has(item, Trait.MOVES) or keeps or cuts
+                if not (moves or (masked and item.opcode == "or")):
                     return False
-                left += [(r.name, masked or cuts) for r in registers_of(item)[0]]
+                still = intact and (keeps or item.opcode in ("mov", "selp"))
+                left += [(r.name, masked or cuts, still) for r in registers_of(item)[0]]
         return True
 
     def only_chosen(self, register: Register) -> bool:

@@ -15,6 +15,7 @@ from ..analysis.flow import gathers
 from ..analysis.found import Found
 from ..emit.function import FunctionEmitter
 from ..emit.module_text import ModuleText
+from ..facts.types import bits_of
 
 __all__ = ["SanitizedEmitter"]
 
@@ -59,7 +60,8 @@ class SanitizedEmitter(FunctionEmitter):
             return 0
         target = item.operands[0]
         parts = target.elements if isinstance(target, Vector) else (target,)
-        moved = (p is None or self.found.uses.only_moves(p, address) for p in parts)
+        bits = bits_of(item.modifiers[-1])
+        moved = (p is None or self.found.uses.only_moves(p, address, bits) for p in parts)
         return sum(1 << number for number, only in enumerate(moved) if only)
 
     def _origin(self, item: Instruction | None, kind: str) -> tuple[int, int, int, int, int]:
