@@ -97,10 +97,11 @@ def time(timings, *steps, size="elements"):
 MOST_POWERS = 8  # of two that are labelled on an axis: each that was measured
 
 
-def bandwidth(timings, *steps, size="elements"):
+def bandwidth(timings, *steps, size="elements", ticks=()):
     """Bytes moved per second against size for these steps (default: all), under the ceiling.
 
-    Hollow points on a dotted line: predicted for an H200, measured by nobody."""
+    Hollow points on a dotted line: predicted for an H200, measured by nobody. ticks: of the sizes;
+    default: all, where there is room."""
     return curves(
         timings,
         steps or timings.steps,
@@ -110,10 +111,11 @@ def bandwidth(timings, *steps, size="elements"):
         timings.ceiling.step,
         yscale="linear",
         size=size,
+        ticks=ticks,
     )
 
 
-def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
+def curves(timings, steps, unit, value, limit, limit_name, yscale, size, ticks=()):
     """A line of value(point) for each step, and a dashed one of limit(point); size: what x is."""
     lines = {step: [p for p in timings.of(step) if p.is_known] for step in steps}
     lines = {step: line for step, line in lines.items() if line}
@@ -126,7 +128,7 @@ def curves(timings, steps, unit, value, limit, limit_name, yscale, size):
     def paint(axes):
         axes.set(title=fill(timings.source, 56), xlabel=size, ylabel=unit, yscale=yscale)
         axes.set_xscale("log", base=2)
-        drawn = sorted({p.size for line in lines.values() for p in line})
+        drawn = sorted(ticks or {p.size for line in lines.values() for p in line})
         if (len(drawn) - 1) * len(f" {drawn[-1]:,}") < 58:
             axes.set_xticks(drawn, apart(drawn))
             axes.xaxis.set_minor_locator(NullLocator())

@@ -29,6 +29,7 @@ GUARD_IT = (
     "Compare the index that is used with the size before the access, and let threads outside do "
     "nothing."
 )
+_SENDS_HOME = re.compile(r"\bif\s*\(\s*[\w.]+\s*>\s*\w")
 MORE_SHARED = " Or launch with more shared memory."
 FILL_IT = "Fill the array before the launch, or write every element before it is read."
 WRITE_IT = "Write it first: every block starts with shared memory full of garbage."
@@ -185,7 +186,7 @@ class _Teller:
                 f" Argument {number + 1} is {type_}; the kernel takes {f.bytes} bytes at once."
             )
         elif "(one past" in place and f.count == 1:
-            advice += " If a comparison lets n itself through, make it <."
+            advice += self._on_one_past(f)
         if f.note == "at_null":
             message = f"{does} address {f.address:#x}"
             advice = "Pass an array: a null pointer, or a number in a pointer's place, came in."
@@ -215,6 +216,16 @@ class _Teller:
         elif f.space == SHARED and f.meant[1] == TO_THE_END:
             advice += MORE_SHARED
         return message, advice
+
+    def _on_one_past(self, f: RawFinding) -> str:
+        """What to do about a guard up to this line that lets n itself through, if there is one."""
+        file, last = self.launch.line(f.site)
+        lines = [self.launch.text(file, n).partition("//")[0] for n in range(1, last + 1)]
+        if any("<=" in line for line in lines):
+            return " If a comparison lets n itself through, make it <."
+        if any(_SENDS_HOME.search(line) for line in lines):
+            return " If a comparison lets n itself through, make it >=."
+        return ""
 
     def _misaligned(self, f: RawFinding, place: str):
         message = (

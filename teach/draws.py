@@ -260,9 +260,8 @@ def place(rng):
 
 def half_way(rng):
     whole = _between(rng, 3, 40)
-    even = whole + whole % 2
-    why = f"{whole}.5 is half-way between {whole} and {whole + 1}, and goes to the even one."
-    return Drawn({"2.5f": f"{whole}.5f"}, even, why)
+    why = f"−{whole}.5 is half-way between −{whole} and −{whole + 1}, and goes away from zero."
+    return Drawn({"2.5f": f"{whole}.5f"}, -(whole + 1), why)
 
 
 def halves(rng):

@@ -38,10 +38,15 @@ def launch(rng, size):
 
 
 def seen():
-    photo, more = (200 * cat(96, 96)).astype(np.uint8), np.int32(70)
+    return [_seen(np.int32(more)) for more in (300, -300, 99, -99, -40_000, 40_000, 70)]
+
+
+def _seen(more):
+    photo = (200 * cat(96, 96)).astype(np.uint8)
     out = Out(np.clip(photo.ravel().astype(int) + more, 0, 255).astype(np.uint8), dtype=np.uint8)
     arguments = [In(photo.ravel()), out, more, np.int64(photo.size)]
-    return Seen(photo, Launch(arguments, blocks_for(photo.size), 256), photo.shape)
+    what = f"more = {more}"
+    return Seen(photo, Launch(arguments, blocks_for(photo.size), 256, what=what), photo.shape)
 
 
 def far(rng):

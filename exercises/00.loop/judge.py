@@ -37,6 +37,9 @@ SPARE = 128
 COUNTED = 1 << 16
 BUDGET = {"ld.sectors": 8192, "st.sectors": 8192}
 WARPS = 1.5
+ADVICE = {
+    "race": "Two threads take one element: where does each begin, and by how many does it step?",
+}
 
 LOOP = "for (long long i = first; i < n; i += threads) x[i] *= a;"
 WRONG = {

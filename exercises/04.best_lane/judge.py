@@ -30,6 +30,15 @@ def far(rng):
     )
 
 
+def beside(launch, places, got):
+    """The element of the lane that was found, and of the right one."""
+    rows, right = launch.arguments[0].values.reshape(-1, 32), launch.arguments[1].expected
+    return {
+        "x there": [rows[g, got[g]] if 0 <= got[g] < 32 else np.nan for g in places],
+        "greatest": [rows[g, right[g]] for g in places],
+    }
+
+
 COUNTED = 1 << 12
 BUDGET = {"ld.sectors": 512, "st.sectors": 128, "shuffles": (1280, 1536)}
 IDEA = {"shuffles": (640, "Let the lanes exchange what they have by shuffles.")}

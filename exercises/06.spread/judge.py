@@ -40,6 +40,20 @@ def far(rng):
     return far_rows(launch(rng, (5, 65_600)), 32_800, 4)
 
 
+def advice(launch, out, got):
+    """Whether the variance is off by no more than squares of such numbers round."""
+    x = launch.arguments[0].values.astype(float)
+    off = np.abs(got - np.ravel(out.expected))
+    squares = (x**2).mean(1) * checks.roundoff("float32") * (x.shape[1] + 8)
+    if out is launch.arguments[2] and (off <= squares).all():
+        return CANCELLED
+    return None
+
+
+CANCELLED = (
+    "Digits are lost: the squares are large, and their sum nearly cancels with the mean's square."
+    " Take an element of the row off each one first, or add up in double."
+)
 COUNTED = 64, 256
 BUDGET = {"ld.sectors": (2112, 2112), "ld.requests": (576, 660)}
 

@@ -21,7 +21,7 @@ def launch(rng, size):
     y = checks.softmax(scaled)
     rounding = 4 * checks.roundoff("float32") * np.abs(scaled).max(1, keepdims=True)
     out = Out(y, tolerance + rounding * y)
-    what = f"{batch} rows of {hidden}, t = {t}"
+    what = f"{batch} rows of {hidden}, t = {t:.6g}"
     return Launch([In(x), out, t, np.int64(hidden)], batch, 128, what=what)
 
 

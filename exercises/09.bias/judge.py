@@ -55,6 +55,11 @@ def far(rng):
     return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
+def beside(launch, places, got):
+    bias, channels, inner = (launch.arguments[n] for n in (1, 4, 5))
+    return {"bias": [bias.values[place // inner % channels] for place in places]}
+
+
 SPARE = 128
 COUNTED = 4, 8, 1024
 BUDGET = {"ld.sectors": 5120, "st.sectors": 4096}

@@ -44,6 +44,9 @@ def far(rng):
 
 
 inputs = elementwise
+ADVICE = {
+    "race": "These are two threads and one slot: whose is it? Let each add the halves of its own."
+}
 COUNTED = 1 << 16
 BUDGET = {"ld.requests": 512, "st.requests": 256, "ld.sectors": 8192, "st.sectors": 4096}
 LIMITS = {"barriers": (2 * 256,)}  # threads may add what others loaded, after a barrier

@@ -37,6 +37,12 @@ def far(rng):
     return Launch(arguments, blocks, 256, what=what, blocks=[range(blocks - 1, blocks)])
 
 
+def beside(launch, places, got):
+    x = launch.arguments[0].values
+    of = [place // x.size + place % x.size - 1 for place in places]
+    return {"pixel": [x[n] if 0 <= n < x.size else 0 for n in of]}
+
+
 SPARE = 128
 COUNTED = 1 << 14
 REQUESTS = 128  # of a load or store of the counted launch: warps

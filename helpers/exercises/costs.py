@@ -1,7 +1,11 @@
 """What the counted launch may cost, and what it must do: its counters beside our solution's."""
 
 import re
+from dataclasses import replace
+from functools import reduce
+from itertools import pairwise
 from math import prod
+from operator import or_
 
 from .verdict import NAMES, Count
 
@@ -38,6 +42,14 @@ OFTEN = (
     "Lanes take neighbours, as they should, but in more sectors than needed: let all lanes of a"
     " warp take part, and none take again what was fetched before."
 )
+STORED_AGAIN = "Most elements are stored several times: let one thread store each, once."
+STORED_IN_PIECES = (
+    "A thread stores what lies together piece by piece: one wider store does it, such as a float4"
+    " of 16 bytes. Or let lanes take neighbours."
+)
+BRANCHES = "Both branches store: choose the value first, and store once."
+LAST_FREE = "02"  # notebook, up to whose end hunts may store in branches, too
+WIDEST = 16  # bytes that one instruction of a thread takes
 FAR_APART, WITH_GAPS = 3, 1.1  # sectors for each that neighbours would take
 OFTEN_AGAIN = 2  # times the memory that is touched at all
 BUSY = 0.25  # of the lanes of a line's instructions
@@ -79,9 +91,11 @@ def weigh(exercise, verdict, reports):
         verdict.counts.append(count)
     given = set() if exercise.is_hunt else {line.strip() for line in exercise.stub.splitlines()}
     limits = [c for c in _limits(exercise, total) if c.key not in rules.BUDGET]
-    for count in [*verdict.counts, *limits]:
-        if count.value > count.most:
-            verdict.refuse("counters", str(count), _advice(count, reports[0], given))
+    counts = [replace(c, may_exceed=_may_branch(exercise, c, reports)) for c in verdict.counts]
+    verdict.counts[:] = counts
+    for count in [*counts, *limits]:
+        if count.value > count.most and not _may_branch(exercise, count, reports):
+            verdict.refuse("counters", str(count), _advice(exercise, count, reports, given))
     is_wasteful = bool(verdict.reasons)  # then too few of something is no fault of its own
     for key, (least, advice) in getattr(rules, "IDEA", {}).items():
         if total[key] < least and not is_wasteful:
@@ -96,8 +110,44 @@ def weigh(exercise, verdict, reports):
     _weigh_blocks(rules, verdict, reports)
 
 
-def _advice(count, report, given):
+def _may_branch(exercise, count, reports):
+    """Whether all that is too much are stores in branches, and the kernel may have them."""
+    is_asked = exercise.is_hunt and exercise.name[:2] > LAST_FREE
+    return count.key in ("st.sectors", "st.requests") and not is_asked and _branch_stores(reports)
+
+
+def _branch_stores(reports):
+    """Whether warps store in several places, each of their lanes in one of these, and sectors are
+    stored again by other lanes only: as an if and its else do."""
+    return any(map(_warps_branch, reports))
+
+
+def _warps_branch(report):
+    stores = {n for n, site in enumerate(report.sites) if site.kind == "store"}
+    by_sector: dict[
+        tuple[int, int], list[tuple[int, int]]
+    ] = {}  # {(warp, sector): the lanes and places of each store}
+    size = report.static_shared + report.dynamic_shared
+    for sample in report.samples:
+        lanes = [lane for lane in range(32) if int(sample["mask"]) >> lane & 1]
+        if int(sample["site"]) not in stores or int(sample["lanes"][lanes[0]]) < size:
+            continue
+        for sector in {int(sample["lanes"][lane]) // 32 for lane in lanes}:
+            found = by_sector.setdefault((int(sample["warp"]), sector), [])
+            found.append((int(sample["site"]), int(sample["mask"])))
+    again = [found for found in by_sector.values() if len(found) > 1]
+    return bool(again) and all(map(_are_apart, again))
+
+
+def _are_apart(stores):
+    """Whether these are of several instructions, and no lane takes part twice."""
+    masks = [mask for _, mask in stores]
+    return len({site for site, _ in stores}) > 1 and sum(masks) == reduce(or_, masks)
+
+
+def _advice(exercise, count, reports, given):
     """What to do about a counter, and the line that adds most to it, the given ones left out."""
+    report, ours = reports[0], exercise.counts
     way, _, what = count.key.partition(".")
     total, advice = report.total, count.advice
     texts = {(file, n): report.source(file).get(n, "").strip() for file, n in report.lines}
@@ -110,14 +160,33 @@ def _advice(count, report, given):
         ideal = max(total[f"{way}.ideal"], 1)
         each = total[f"{way}.sectors"] / ideal
         touched = report.touched_bytes[way == "st"] / 32
+        is_again = ideal >= OFTEN_AGAIN * touched
         advice = APART if each >= FAR_APART else GAPS if each > WITH_GAPS else OFTEN
-        if advice != APART:
-            advice = AGAIN if ideal >= OFTEN_AGAIN * touched else IDLE if is_idle else advice
+        if way == "st" and _branch_stores(reports):
+            advice = BRANCHES
+        elif advice != APART:
+            advice = (STORED_AGAIN if way == "st" else AGAIN) if is_again else advice
+            advice = IDLE if is_idle and not is_again else advice
+        elif way == "ld" and is_again and ours.get("ld.sectors", 0) >= FAR_APART * touched:
+            advice = AGAIN  # ours takes no neighbours, either
+        elif way == "st" and worst and _fits_a_pack(report, worst):
+            advice = STORED_IN_PIECES
     elif way in ("lds", "sts") and not total[f"{way}.conflicts"]:
         advice = FEWER
     if not worst or not counts[worst] or not texts[worst]:
         return advice
     return f"{advice} Most of these are of line {worst[1]}: {texts[worst]}"
+
+
+def _fits_a_pack(report, place):
+    """Whether lanes store so near to each other on a line that one wide store fills the gaps."""
+    sites = {n for n, site in enumerate(report.sites) if (site.file, site.line) == place}
+    far = 0
+    for sample in report.samples:
+        if int(sample["site"]) in sites and report.sites[sample["site"]].kind == "store":
+            lanes = [int(sample["lanes"][n]) for n in range(32) if int(sample["mask"]) >> n & 1]
+            far = max([far, *(abs(b - a) for a, b in pairwise(lanes))])
+    return 0 < far <= WIDEST
 
 
 def _busy(line):

@@ -28,6 +28,7 @@ COUNTED_SEED, FAR_SEED = 1, 1 << 31
 REPEATS = 2
 SMALLEST = "the smallest launch that fails like this"
 NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
+SINGULAR = re.compile(r"(?<![\d,.])1 (row|float|column|image|byte|element|query|key)s\b")
 BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
@@ -248,7 +249,7 @@ class _Trial:
         block: the threads of its blocks, in place of the judge's."""
         with np.errstate(all="ignore"):  # infinities are among the values
             launch = self.rules.launch(np.random.default_rng(seed), size, **self.chosen)
-        launch.what = launch.what or f"n = {size:,}"
+        launch.what = SINGULAR.sub(r"1 \1", launch.what or f"n = {size:,}")
         launch = launch.with_blocks_of(block) if block else launch
         return Run(self.kernel, launch, np.random.default_rng(seed), self.target, self.rules)
 

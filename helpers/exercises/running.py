@@ -48,6 +48,7 @@ HAS_IT_WORK = (
 )
 HOLDS_GARBAGE = "It holds garbage before the launch: write it, without reading it."
 NOTHING_TO_DO = " Or has this thread nothing to do here?"
+LEFT_OUT = "The {expected} that goes in is lost: which thread, in which turn of its loop, takes it?"
 NO_INPUT = "{expected} is one of the inputs, and {got} is none: which line brought it in?"
 NO_INPUT_NOR_PADDING = NO_INPUT.replace("inputs", "inputs, or the padding")
 NEARLY = (
@@ -58,6 +59,16 @@ FIRST_READ = (
     "The read before the first atomicCAS must be atomic, too: through a volatile pointer, or by"
     " atomicAdd(…, 0)."
 )
+AS_OFTEN = (
+    "What is added is {times} times what it should be: how many threads add, and how many should?"
+)
+BY_HAND = "Work it out by hand, on paper, with the smallest size that fails."
+NOT_BY_HAND = (
+    "Is it wrong with few elements, too? Follow these by hand. If not: what is new at this size?"
+)
+FEW = 32  # elements that one can follow by hand
+RIGHT_SHARE = 0.25  # of the elements that say what the wrong ones have in common
+FOLLOW_ONE = "Few elements are right: follow one that is wrong, and work it out by hand."
 BOUNDS = "Which threads have no element? Let them do nothing."
 
 
@@ -183,6 +194,7 @@ class Run:
         text = f"{self.launch.what}: {first.kind}"
         advice = first.advice.replace(GUARD_IT, HAS_IT_WORK).replace(MORE_SHARED, "")
         advice = advice.replace(FILL_IT, HOLDS_GARBAGE).replace(WRITE_IT, WRITE_IT + NOTHING_TO_DO)
+        advice = getattr(self.rules, "ADVICE", {}).get(first.kind, advice)
         if re.search(r"\batomicCAS\b", getattr(self.kernel, "source", "")) and first.kind == "race":
             advice = f"{advice} {FIRST_READ}"
         raise Refused("sanitizer", text, advice, case=case)
@@ -218,7 +230,7 @@ class Run:
             out = Out(np.asarray(expected), far.tolerance, far.dtype)
             before = np.asarray(far.pieces.get(place, np.zeros(len(expected))), far.dtype)
             try:
-                _check(left, out, f"{self.names[n]} + {place:,}", self.launch)
+                _check(left, out, self.names[n], self.launch, start=place)
             except Refused as refused:
                 wrong = _Wrong(left, out).is_wrong
                 if (left[wrong] != before[: left.size][wrong]).any():
@@ -308,18 +320,24 @@ def _is_copy_of_nothing(finding):
 # --- wrong values, in words -----------------------------------------------------------------------
 
 
-def _check(left, out, name, launch, rules=None):
+def _check(left, out, name, launch, rules=None, start=0):
+    """start: the number of the first element, where it is a piece of an array."""
     expected = np.asarray(out.expected)
     try:
         checks.assert_close(left, expected, out.tolerance, name)
     except AssertionError as error:
         wrong = _Wrong(left, out)
-        case = f"{launch.heading}\n{wrong.around(launch)}"
+        case = f"{launch.heading}\n{wrong.around(launch, rules, start)}"
         first = wrong.first(launch, getattr(rules, "inputs", None))
-        text = f"{launch.what}: {wrong.is_rounding or error}".replace("NAME", name)
+        text = f"{wrong.is_rounding or error}".removesuffix("; 1 of 1 elements are wrong")
+        text = FIRST.sub(lambda at: f"[{start + int(at[1]):,}]", text, count=1) if start else text
+        text = f"{launch.what}: {text}".replace("NAME", name)
         raise Refused("values", text, wrong.advice(launch, rules), case=case, first=first) from None
     if out.bits:
         _check_bits(left, expected.astype(left.dtype), name, launch)
+
+
+FIRST = re.compile(r"(?<=\w)\[(\d+)\]")  # the number of a wrong element
 
 
 def _check_bits(left, expected, name, launch):
@@ -403,9 +421,11 @@ class _Wrong:
         got, expected = self._shown(self.got[place]), self._shown(self.expected[place])
         return f"element {where}: {source}got {got}, expected {expected}"
 
-    def around(self, launch):
+    def around(self, launch, rules=None, start=0):
         """The neighbours of the first wrong element: what was there before if that counts, got and
-        expected, and what went into them. All elements, where no array has more than a FEW."""
+        expected, and what went into them. All elements, where no array has more than a FEW.
+
+        rules: an exercise's, which may know more; start: the number of the first element."""
         given = {
             f"input {number}": np.ravel(argument.values)
             for number, argument in enumerate(launch.arguments, 1)
@@ -414,7 +434,7 @@ class _Wrong:
         is_small = max(map(np.size, (self.got, *given.values()))) <= FEW
         first = 0 if is_small else max(0, int(self.places[0]) - 2)
         columns = range(first, self.got.size if is_small else min(first + 5, self.got.size))
-        rows = {"element": [self._named(n) for n in columns]}
+        rows = {"element": [self._named(n, start) for n in columns]}
         if self.out.initial is not None:
             before = np.broadcast_to(self.out.initial, np.shape(self.out.expected)).ravel()
             rows["before"] = [self._shown(before[n]) for n in columns]
@@ -423,6 +443,9 @@ class _Wrong:
         for what, values in given.items():
             if values.size == self.got.size:
                 rows[what] = [self._shown(values[n]) for n in columns]
+        if beside := getattr(rules, "beside", None):
+            more = beside(launch, columns, self.got)
+            rows |= {what: [self._shown(value) for value in more[what]] for what in more}
         if is_small:
             texts = ["\n\n".join(_broken(rows))]
             for what in sorted(given.keys() - rows.keys()):
@@ -431,10 +454,10 @@ class _Wrong:
             return "\n\n".join(texts)
         return _broken(rows)[0]  # the first wrong one is among the first three
 
-    def _named(self, place):
+    def _named(self, place, start):
         """What the table calls an element: its number, or its row and column."""
         at = np.unravel_index(place, np.shape(self.out.expected))
-        return place if len(at) < 2 else f"[{', '.join(map(str, at))}]"
+        return start + place if len(at) < 2 else f"[{', '.join(map(str, at))}]"
 
     def _shown(self, value):
         """A number; with so many digits that the first wrong one does not look right."""
@@ -457,19 +480,38 @@ class _Wrong:
             return NO_ELEMENTS
         if np.isnan(self.expected[first]):
             return LOST
-        if words := self._on_no_input(launch, rules):
+        if words := self._own_advice(launch, rules) or self._on_no_input(launch, rules):
             return words
         if self.dtype.kind == "f" and self._is_near(0.01):
             return NEARLY
+        if times := self._how_often():
+            return AS_OFTEN.format(times=times)
         if self.got.size == 1:
-            return "Work it out by hand, on paper, with the smallest size that fails."
+            elements = [np.size(a.values) for a in launch.arguments if isinstance(a, In)]
+            return BY_HAND if max(elements, default=0) <= FEW else NOT_BY_HAND
         if self.is_wrong.all():
             return "No element is right: try one by hand, on paper, with the smallest size."
         if first == 1 and self.is_wrong[1:].all():
             return "Only element 0 is right: do the others begin where their own data begin?"
         if first > 0 and self.is_wrong[first:].all():
             return f"All is right up to element {first} and wrong from there on: what ends there?"
+        if 1 - self.is_wrong.mean() < RIGHT_SHARE:
+            return FOLLOW_ONE
         return "Some elements are right: what do the wrong ones have in common?"
+
+    def _own_advice(self, launch, rules):
+        """The judge's words on what it knows to be a usual fault, or None."""
+        own = getattr(rules, "advice", None)
+        return own and own(launch, self.out, self.got)
+
+    def _how_often(self):
+        """How many times as much was added to the only number as should have been; 0: something
+        else is wrong."""
+        if self.out.initial is None or self.got.size > 1 or self.dtype.kind not in "iu":
+            return 0
+        before = int(np.ravel(self.out.initial)[0])
+        got, expected = int(self.got[0]) - before, int(self.expected[0]) - before
+        return got // expected if expected > 0 and got > 0 and got % expected == 0 else 0
 
     def _is_near(self, share):
         """Whether all that is wrong is off by at most this share of what is expected."""
@@ -487,6 +529,8 @@ class _Wrong:
         got, expected = self.got[place], self.expected[place]
         if not np.isin(self.expected[self.is_wrong], inputs).all() or np.isin(got, inputs):
             return ""
+        if got == 0 and np.isfinite(expected):
+            return LEFT_OUT.format(expected=self._shown(expected))
         is_padding = expected == getattr(rules, "PADDING", None)
         text = NO_INPUT_NOR_PADDING if is_padding else NO_INPUT
         return text.format(got=self._shown(got), expected=self._shown(expected))

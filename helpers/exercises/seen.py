@@ -37,17 +37,20 @@ def cat(height, width):
     return grey.astype(np.float32)
 
 
-def picture(find: Callable[[], Seen], kernel: Any, target: Any) -> Any:
-    """Pictures side by side, drawn from one launch more; None where it left nothing."""
+def picture(find: Callable[[], Seen | list[Seen]], kernel: Any, target: Any) -> Any:
+    """Pictures side by side, drawn from one launch more: of several the first that is wrong, which
+    the caption then names. None where it left nothing."""
     from .. import plots
     from .running import Run
 
-    seen = find()
-    run = Run(kernel, seen.launch, np.random.default_rng(0), target)
-    try:
-        run.run()
-    except Refused:  # it is wrong here, too, and what it left is what we want to see
-        pass
+    found = find()
+    several = found if isinstance(found, list) else [found]
+    for seen in several:
+        run = Run(kernel, seen.launch, np.random.default_rng(0), target)
+        try:
+            run.run()
+        except Refused:  # it is wrong here, too, and what it left is what we want to see
+            break
     (out,) = (array for array in seen.launch.arguments if isinstance(array, Out))
     if not (left := run.outputs()):
         return None
@@ -56,5 +59,6 @@ def picture(find: Callable[[], Seen], kernel: Any, target: Any) -> Any:
     ends = expected.min(), expected.max()
     larger = np.ones(2 * [max(1, len(seen.before) // len(expected))])  # where the result is small
     images = [seen.before, np.kron(yours, larger), np.kron(expected, larger)]
-    titles = ["before", "yours", "expected"]
+    what = f", {seen.launch.what}" * (len(several) > 1)
+    titles = ["before", f"yours{what}", "expected"]
     return plots.pictures(images, titles, [(seen.before.min(), seen.before.max()), ends, ends])

@@ -67,6 +67,7 @@ class Count:
     value: int
     best: int
     most: int
+    may_exceed: bool = False  # both branches store
 
     @property
     def name(self):
@@ -78,7 +79,8 @@ class Count:
 
     @property
     def mood(self):
-        return "bad" if self.value > self.most else "good" if self.value <= self.best else ""
+        is_bad = self.value > self.most and not self.may_exceed
+        return "bad" if is_bad else "good" if self.value <= self.best else ""
 
     def __str__(self):
         most = f", {self.most:,} at most" if self.most > self.best else ""
@@ -178,7 +180,7 @@ class Verdict:
         """What a launch of a size that matters would take, and what limits it, if it passes."""
         if not (self and self.report):
             return ""
-        return f"predicted: {self.times or self.report.prediction}"
+        return f"predicted: {self.times or self.report.prediction}".replace(": none, no", ": no")
 
     @cached_property
     def times(self):

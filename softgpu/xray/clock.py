@@ -80,7 +80,7 @@ def short_us(us: float) -> str:
 
 def in_words(us: float) -> str:
     """The same with its unit: seconds where it is seconds."""
-    return f"{us / 1e6:,.3g} s" if us >= 1e6 else f"{short_us(us)} µs"
+    return f"{us / 1e6:,.3g} s" if us >= 1e5 else f"{short_us(us)} µs"
 
 
 def predict(report):

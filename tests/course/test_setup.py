@@ -98,15 +98,22 @@ def test_jupyterlab_finds_the_extension_under_its_name():
 
 @pytest.mark.skipif(not autoinit.is_software, reason="a machine with a driver has libcuda.so.1")
 def test_who_skips_the_first_cell_is_told_to_run_it():
-    sources = "from pycuda import gpuarray", "import nowhere", "print(*dir())"
+    sources = [
+        *("from pycuda import gpuarray", "%%kernel\n__global__ void f() {}", "exercises.judge"),
+        *("import nowhere", "nothing", "print(*dir())"),
+    ]
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     notebook = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(notebook, timeout=100, kernel_name="python3", allow_errors=True).execute()
-    skipped, other, names = ((cell.outputs or [None])[0] for cell in cells)
+    skipped, *early, other, unknown, names = ((cell.outputs or [None])[0] for cell in cells)
     assert skipped.traceback == [
         "ImportError: there is no GPU yet. Run the notebook's first cell,"
         " `from helpers import autoinit`, and then this one again."
     ]
+    for cell, what in zip(early, ("%%kernel", "exercises")):
+        said = cell.text if cell.output_type == "stream" else cell.traceback[-1]
+        assert f"Error: {what} is not there yet. Run the notebook's first cell, and then" in said
+    assert "name 'nothing' is not defined" in unknown.traceback[-1]
     assert "No module named 'nowhere'" in other.traceback[-1]
     assert "_start" not in names.text.split() and "told" not in names.text.split()
 

@@ -185,6 +185,8 @@ def test_exercises_have_the_titles_of_their_pages():
     ("counters: requests to load 9, ours 4, 5 at most", "计数：加载请求 9，我们的 4，至多 5"),
     ("values: n = 1: out[0]: got 3.6, expected 2.4 within 0; 1 of 1 elements are wrong",
      "值：n = 1：out[0]：得到 3.6，应为 2.4，误差 0 以内；1 个元素中有 1 个错了"),
+    ("values: n = 1: out[0]: got 3.6, expected 2.4 within 0",
+     "值：n = 1：out[0]：得到 3.6，应为 2.4，误差 0 以内"),
     ("out of bounds: kernel.cu:5: thread (1,0,0) of block (0,0,0) reads 4 bytes at"
      " argument 1 (x), byte 4 (one past the end of 4) (255 times)\n   5 | out[i] = 2 * x[i];",
      "越界：kernel.cu:5：块 (0,0,0) 的线程 (1,0,0) 读 "

@@ -541,6 +541,7 @@ def kernel(body):
     "body, advice",
     [
         ("if (t <= n) x[t] = 1;", "If a comparison lets n itself through, make it <."),
+        ("if (t > n) return; x[t] = 1;", "If a comparison lets n itself through, make it >=."),
         ("x[t] = 1;", "Compare the index that is used with the size"),
         ("if (t < n) x[t - 1] = 1;", "The index is negative"),
         ("if (t < n) ((double *)x)[t] = 1;", "Argument 1 is float32; the kernel takes 8 bytes"),
