@@ -454,7 +454,7 @@ class _Wrong:
             return "\n\n".join(texts)
         return _broken(rows)[0]  # the first wrong one is among the first three
 
-    def _named(self, place, start):
+    def _named(self, place, start=0):
         """What the table calls an element: its number, or its row and column."""
         at = np.unravel_index(place, np.shape(self.out.expected))
         return start + place if len(at) < 2 else f"[{', '.join(map(str, at))}]"
