@@ -1161,6 +1161,17 @@ def test_a_verdict_shows_the_picture_that_a_kernel_makes(name):
     assert astray.reasons and astray.picture is None and "<img" not in astray._repr_html_()
 
 
+@pytest.mark.parametrize("what", ["from zero", "zeros outside", "one test for both"])
+def test_a_picture_of_pool_shows_what_is_wrong_at_its_edges(what, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("helpers.plots.pictures", lambda images, *_: drawn.extend(images))
+    exercise = texts.find("11.pool")
+    text = exercise.rules.WRONG[what].text(exercise.solution, exercise.kernel)
+    assert judging.trial(exercise, text, seed=1).picture is None
+    _, yours, expected = drawn
+    assert (np.abs(yours - expected) > 0.1 * np.ptp(expected)).mean() > 0.01
+
+
 def test_a_picture_is_of_a_launch_that_fails():
     text = exercises.solution("00.brighter").replace("min(max(pixels[i] + more, 0), 255)", "{}")
     for line, more in ("min(pixels[i] + more, 255)", -300), ("max(pixels[i] + more, 0)", 300):
@@ -1217,17 +1228,6 @@ def test_a_hunt_after_02_says_that_branches_store(monkeypatch):
 def test_usual_mistakes_have_their_advice(name, what, advice, kernel_of):
     reason = judging.trial(texts.find(name), kernel_of(name, what), seed=1).reasons[0]
     assert re.match(advice, reason.advice), reason.advice
-
-
-@pytest.mark.parametrize("what", ["from zero", "zeros outside", "one test for both"])
-def test_a_picture_of_pool_shows_what_is_wrong_at_its_edges(what, monkeypatch):
-    drawn = []
-    monkeypatch.setattr("helpers.plots.pictures", lambda images, *_: drawn.extend(images))
-    exercise = texts.find("11.pool")
-    text = exercise.rules.WRONG[what].text(exercise.solution, exercise.kernel)
-    assert judging.trial(exercise, text, seed=1).picture is None
-    _, yours, expected = drawn
-    assert (np.abs(yours - expected) > 0.1 * np.ptp(expected)).mean() > 0.01
 
 
 def test_pictures_are_those_of_pictures():
