@@ -66,7 +66,7 @@ BY_HAND = "Work it out by hand, on paper, with the smallest size that fails."
 NOT_BY_HAND = (
     "Is it wrong with few elements, too? Follow these by hand. If not: what is new at this size?"
 )
-FEW = 32  # elements that one can follow by hand
+BY_HAND_AT_MOST = 32  # elements
 RIGHT_SHARE = 0.25  # of the elements that say what the wrong ones have in common
 FOLLOW_ONE = "Few elements are right: follow one that is wrong, and work it out by hand."
 BOUNDS = "Which threads have no element? Let them do nothing."
@@ -488,7 +488,7 @@ class _Wrong:
             return AS_OFTEN.format(times=times)
         if self.got.size == 1:
             elements = [np.size(a.values) for a in launch.arguments if isinstance(a, In)]
-            return BY_HAND if max(elements, default=0) <= FEW else NOT_BY_HAND
+            return BY_HAND if max(elements, default=0) <= BY_HAND_AT_MOST else NOT_BY_HAND
         if self.is_wrong.all():
             return "No element is right: try one by hand, on paper, with the smallest size."
         if first == 1 and self.is_wrong[1:].all():
