@@ -5,6 +5,7 @@ them twice: as an HTML image with its alternative text, which JupyterLab shows, 
 for viewers that drop images from HTML, as GitHub does."""
 
 from base64 import b64encode
+from functools import partial
 from html import escape
 from itertools import cycle
 from math import inf, log2
@@ -626,17 +627,22 @@ def register_tile(threads=16, each=8, deep=8, thread=(5, 5), pair=(1, 5)):
     return draw(paint, alt, width=6.4, height=3.6)
 
 
+def _bar(axes, high, start, length, row, text, colour):
+    """Draws what takes so long, with its name; returns its end. high: its height and its middle."""
+    height, middle = high
+    axes.add_patch(Rectangle((start, row), length, height, fc=f"{colour}38", ec=colour))
+    place = start + length / 2, row + middle
+    axes.text(*place, text, ha="center", va="center", color=colour)
+    return start + length
+
+
 def double_buffer(turns=3):
     """When a block fetches, puts and multiplies tiles, over time: with one pair of tiles and two
     barriers a turn, and with two pairs in turn and one barrier."""
     fetch, put, multiply, gap = 3, 1.3, 3.3, 0.3  # how long each is drawn
 
     def paint(axes):
-        def bar(start, length, row, text, colour):
-            axes.add_patch(Rectangle((start, row), length, 0.85, fc=f"{colour}38", ec=colour))
-            middle = start + length / 2, row + 0.43
-            axes.text(*middle, text, ha="center", va="center", color=colour)
-            return start + length
+        bar = partial(_bar, axes, (0.85, 0.43))
 
         def barrier(now, first, last):
             axes.plot((now + gap / 2,) * 2, (first - 0.1, last + 0.95), color=COLOURS[5], lw=2.5)
@@ -677,11 +683,7 @@ def last_block(sums=(1.6, 5.6, 3.6)):
     order = sorted(range(len(sums)), key=lambda block: sums[block])
 
     def paint(axes):
-        def bar(start, length, row, text, colour):
-            axes.add_patch(Rectangle((start, row), length, 0.8, fc=f"{colour}38", ec=colour))
-            middle = start + length / 2, row + 0.4
-            axes.text(*middle, text, ha="center", va="center", color=colour)
-            return start + length
+        bar = partial(_bar, axes, (0.8, 0.4))
 
         changes = [0.0]
         for block, length in enumerate(sums):
