@@ -96,6 +96,33 @@ class WhatIsCompiledOnce(LoadScopeScheduling):
     cells of a notebook, the tests of a class, those of a function with the same first parameter,
     and those that share a few large modules, a class that is graded, or the book."""
 
+    def remove_node(self, node):
+        """What a worker that crashed has not done goes to others, all but the test it crashed in.
+        (LoadScopeScheduling gives them that as well, and units with nothing left to do, and then
+        waits for ever.)"""
+        todo = [
+            (scope, test)
+            for scope, tests in self.assigned_work.pop(node).items()
+            for test, done in tests.items()
+            if not done
+        ]
+        if not todo:
+            return None
+        (_, crashed_in), *left = todo
+        for scope, test in left:
+            self.workqueue.setdefault(scope, {})[test] = False
+        for other in self.nodes:
+            self._reschedule(other)
+        return crashed_in
+
+    def _reschedule(self, node):
+        """A worker begins a test when it knows the next one, or that there is none."""
+        if node not in self.registered_collections:
+            return  # it replaces one that crashed, and still collects
+        super()._reschedule(node)
+        if self._pending_of(self.assigned_work[node]) < 2:
+            super()._reschedule(node)
+
     def _split_scope(self, nodeid):
         path, test, *method = nodeid.split("::", 2)
         if path.endswith((".ipynb", *TOGETHER)):
