@@ -21,7 +21,7 @@ struct Copies {
     const Map &of_weight;
     Pixels pixels;
     int top;
-    Place place;
+    Pixels::Place place;
     Tap tap;
 
     __device__ void begin(Tile tile)

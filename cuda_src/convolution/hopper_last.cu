@@ -24,7 +24,7 @@ struct Copies {
     Pixels pixels;
     const Map &of_weight;
     int left;
-    Place place;
+    Pixels::Place place;
     Tap tap;
 
     __device__ void begin(Tile tile)

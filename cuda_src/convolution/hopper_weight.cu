@@ -36,7 +36,7 @@ struct Copies {
     {
         for (int i = 0; i < ROWS; i += DEEP)
             copy_box(a + i * LINE, of_dy, top + i, place, 0, barrier);
-        Place pixel = pixels.place(place);
+        Pixels::Place pixel = pixels.place(place);
 #pragma unroll
         for (int i = 0; i < COLUMNS / DEEP; ++i)
             pixels.copy(b + i * DEEP * LINE, pixel, tap[i], barrier);

@@ -4,11 +4,6 @@
 #include "common/boxes.cuh"
 #include "im2col/window.cuh"
 
-// A place of the window: where it begins, without a tap.
-struct Place {
-    int x, y, image;
-};
-
 // A tap of the window, and which of a pixel's boxes of channels.
 struct Tap {
     int x, y, chunk;
@@ -16,6 +11,11 @@ struct Tap {
 };
 
 struct Pixels {
+    // A place of the window: where it begins, without a tap.
+    struct Place {
+        int x, y, image;
+    };
+
     const Map &map;
     int wide;    // channels of a box
     int chunks;  // boxes of a pixel
