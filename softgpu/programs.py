@@ -47,7 +47,7 @@ def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
         _run([
             toolkit.nvcc, "-shared", "-Xcompiler", "-fPIC", "-o", out,
             "-gencode", f"arch={_TARGET},code={_TARGET}", "-lineinfo", "--no-compress",
-            "-cudart", "none", "-L", out.parent, "-lcudart", *more,
+            "-cudart", "none", "-L", out.parent, "-lcudart", "-Xlinker", "--wrap=malloc", *more,
             "-include", _SOURCES / "before_13.h", *(w for w in words if w != _EMPTY),
         ])  # fmt: skip
     except ProgramError as error:

@@ -1,4 +1,5 @@
-/* What `softgpu run` asks for: to see launches, and to be left in peace by exit(). */
+/* What `softgpu run` asks for: to see launches, to be left in peace by exit(), and memory as it is in a
+   process that has just begun. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,10 @@ void observe_launch(int over)
 {
     if (observer) observer(over);
 }
+
+/* The linker leads a program's malloc here. In a process of its own it would find zeros, as a rule, and
+   not what Python and the compiler have left. */
+EXPORT void *__wrap_malloc(size_t bytes) { return calloc(1, bytes); }
 
 static void leave(int status, void *nothing)
 {

@@ -220,6 +220,24 @@ def test_a_library_that_cannot_be_compiled_is_said_to_be_so(tmp_path, monkeypatc
     assert "Traceback" not in done.stderr
 
 
+def test_malloc_gives_what_a_new_process_would(tmp_path):
+    (tmp_path / "sum.cu").write_text("""\
+#include <cstdio>
+#include <cstdlib>
+int main()
+{
+    long long sum = 0;
+    for (size_t bytes = 16; bytes <= 1 << 20; bytes *= 2) {
+        char *fresh = (char *)malloc(bytes);
+        for (size_t i = 0; i < bytes; i++) sum += fresh[i] != 0;
+    }
+    printf("%lld\\n", sum);
+}
+""")
+    done = run(tmp_path, "sum.cu")
+    assert (done.stdout, done.stderr, done.returncode) == ("0\n", "", 0)
+
+
 def test_ranges_of_nvtx_are_quiet(tmp_path):
     (tmp_path / "ranges.cu").write_text("""\
 #include <cstdio>
