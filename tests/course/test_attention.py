@@ -102,6 +102,7 @@ def test_warpgroups(kind, causal):
         assert next(reversed(heads.prepared.values())).by_groups
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("by_groups")
 def test_warpgroups_take_strides_and_pass_on_nan():
     (q, k, v), exact = operands((2, 3), 3, 20, 140, 64, 64, "float16")
@@ -127,6 +128,7 @@ def test_scales(kind, scale):
     attend(exact, lying, kind, scale=scale)
 
 
+@pytest.mark.sampled
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_masks_are_broadcast(kind):

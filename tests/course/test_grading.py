@@ -592,7 +592,7 @@ PASSED = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("what", PASSED)
 def test_limits_end_it(room, what):
     text, limit = PASSED[what]
@@ -612,6 +612,7 @@ CRASHED = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", CRASHED)
 def test_crashes_cost_a_row(room, what):
     text, says = CRASHED[what]

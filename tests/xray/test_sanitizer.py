@@ -61,7 +61,7 @@ def report_of(case, bug):
 of_planted = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file}-{case.name}")
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(19)
 @of_planted
 def test_the_bug_is_caught(case):
     report = report_of(case, True)
@@ -69,7 +69,7 @@ def test_the_bug_is_caught(case):
     assert not report.clean
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(19)
 @of_planted
 def test_the_twin_is_clean(case):
     report = report_of(case, False)
@@ -206,6 +206,7 @@ def test_the_step_for_nhwc_is_clean():
         elementwise.nhwc(elementwise.numbers(2, 3, 4, 5), elementwise.numbers(3))
 
 
+@pytest.mark.sampled
 @software
 def test_elementwise_operations_of_the_course_are_clean():
     from pycuda import gpuarray
@@ -222,6 +223,7 @@ def test_elementwise_operations_of_the_course_are_clean():
             ops.add(a[:, ::2], 1)
 
 
+@pytest.mark.sampled
 @software
 def test_im2col_and_col2im_of_the_course_are_clean():
     h, w = windows.sides((12, 40), (3, 2), 2, 1, (1, 3))
@@ -242,6 +244,7 @@ def test_products_of_the_course_are_clean(name):
         gemm.step(name, gemm.numbers(2, 20, 41), gemm.numbers(2, 41, 33))
 
 
+@pytest.mark.sampled
 @software
 def test_convolutions_of_the_course_are_clean():
     x, weight = to_gpu(gemm.numbers(2, 3, 9, 8)), to_gpu(gemm.numbers(5, 3, 3, 3))

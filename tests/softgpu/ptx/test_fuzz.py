@@ -21,6 +21,7 @@ def test_no_text_ends_in_a_traceback(seed: int) -> None:
         pytest.fail(f"{changed}\n{trace}", pytrace=False)
 
 
+@pytest.mark.sampled
 def test_most_of_what_is_unchanged_runs() -> None:
     """Or the changes would be refused for what is around them."""
     head, lines = statements()
