@@ -128,7 +128,6 @@ def test_scales(kind, scale):
     attend(exact, lying, kind, scale=scale)
 
 
-@pytest.mark.sampled
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_masks_are_broadcast(kind):

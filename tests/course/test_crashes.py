@@ -26,10 +26,8 @@ def test_other(one):
 def test_one_test_fails_and_all_others_pass(fault, tmp_path):
     (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
     (tmp_path / "test_it.py").write_text(CRASHES.format(fault=fault))
-    (tmp_path / "pytest.ini").write_text(
-        "[pytest]\nfaulthandler_timeout = 5\nfaulthandler_exit_on_timeout = true\n"
-    )
-    command = [sys.executable, "-m", "pytest", "-n", "2", "-q", str(tmp_path)]
+    ours = ["-c", str(ROOT / "pyproject.toml"), "-o", "faulthandler_timeout=5"]
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-q", *ours, f"--rootdir={tmp_path}", "."]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=50)
     assert "1 failed, 17 passed" in done.stdout, done.stdout + done.stderr
     assert "crashed while running 'test_it.py::test_unit[1-1]'" in done.stdout
