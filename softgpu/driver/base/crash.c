@@ -54,7 +54,7 @@ static void say_kernel(uintptr_t address)
             (nearest == CODES || codes[i].entry > codes[nearest].entry))
             nearest = i;
     if (nearest < CODES)
-        say("  %#lx: kernel %s+%#lx, or what lies after it\n", address, codes[nearest].kernel,
+        say("  %#lx: kernel %s+0x%lx, or what lies after it\n", address, codes[nearest].kernel,
             address - codes[nearest].entry);
 }
 
