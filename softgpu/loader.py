@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import traceback
 from collections.abc import Iterable
@@ -147,11 +146,10 @@ class LoadedModule:
         ptxas = _ptxas()
         if ptxas is None:
             return {}
-        with tempfile.NamedTemporaryFile("w", suffix=".ptx") as source:
-            source.write(self.text)
-            source.flush()
-            command = [ptxas, "-v", "-arch", self.program.target, "-o", os.devnull, source.name]
-            report = subprocess.run(command, capture_output=True, text=True).stderr
+        try:
+            report, _ = sass.assembled(self.text, self.program.target, ptxas)
+        except subprocess.CalledProcessError:
+            return {}
         return _read_ptxas(report)
 
     @cached_property

@@ -17,12 +17,14 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
+from . import cache
 from .ptx.matrices import product_of
 from .ptx.program import Instruction, SourceLine
 
 __all__ = [
     "SassBlock",
     "SassInstruction",
+    "assembled",
     "disassemble",
     "disassembly",
     "executions",
@@ -103,15 +105,46 @@ def find_nvdisasm(nvcc: str = "") -> str | None:
     return shutil.which("nvdisasm", path=os.pathsep.join([*folders, *os.get_exec_path()]))
 
 
+def assembled(ptx: str, target: str, ptxas: str) -> tuple[str, bytes]:
+    """What ptxas reports of the kernels of a PTX text, and the machine code that it makes."""
+
+    def make() -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+            source.write_text(ptx)
+            command = [ptxas, *options, "-o", str(cubin), str(source)]
+            report = subprocess.run(command, check=True, capture_output=True).stderr
+            return report + b"\0" + cubin.read_bytes()
+
+    options = "-v", "-lineinfo", "-arch", target
+    report, _, cubin = cache.kept(["ptxas", _named(ptxas), *options, ptx], make).partition(b"\0")
+    return report.decode(errors="replace"), cubin
+
+
 def disassembly(ptx: str, target: str, ptxas: str, nvdisasm: str, *options: str) -> str:
     """The machine code of a PTX text, each instruction after the line of PTX that it is for."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
-        source.write_text(ptx)
-        command = [ptxas, "-lineinfo", "-arch", target, "-o", str(cubin), str(source)]
-        subprocess.run(command, check=True, capture_output=True)
-        command = [nvdisasm, "-c", "-gp", *options, str(cubin)]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def make() -> bytes:
+        with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+            file.write(assembled(ptx, target, ptxas)[1])
+            file.flush()
+            command = [nvdisasm, "-c", "-gp", *options, file.name]
+            return subprocess.run(command, check=True, capture_output=True).stdout
+
+    tools = _named(ptxas), _named(nvdisasm)
+    return cache.kept(["nvdisasm", *tools, *options, target, ptx], make).decode()
+
+
+def _named(tool: str) -> str:
+    """Which program a tool is, and of which version: a script may stand for another program."""
+    path = shutil.which(tool) or tool
+    status = os.stat(path)
+    return f"{path} {status.st_size} {status.st_mtime_ns} {_version(path, status.st_mtime_ns)}"
+
+
+@lru_cache
+def _version(tool: str, changed: int) -> str:
+    return subprocess.run([tool, "--version"], check=True, capture_output=True, text=True).stdout
 
 
 def listing(text: str) -> dict[str, list[tuple[str, str]]]:
