@@ -107,7 +107,7 @@ format: setup
 record: setup
 	@.venv/bin/python scripts/record.py $(ARGS)
 
-# How fast the software GPU is, as ratios within one run.
+# How fast the software GPU is, as ratios within one run; writes the table of speeds in softgpu/README.md.
 bench: setup
 	@.venv/bin/python scripts/bench_softgpu.py $(ARGS)
 
