@@ -197,7 +197,7 @@ def test_a_library_lasts_as_long_as_the_process_where_nothing_can_be_kept(
 MAKE = """
 import sys, time
 from pathlib import Path
-from softgpu import cache, sass
+from softgpu import cache
 
 def make(path):
     time.sleep(0.5)
