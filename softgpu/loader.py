@@ -8,9 +8,7 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 import traceback
 from collections.abc import Iterable
@@ -147,24 +145,20 @@ class LoadedModule:
         ptxas = _ptxas()
         if ptxas is None:
             return {}
-        with tempfile.NamedTemporaryFile("w", suffix=".ptx") as source:
-            source.write(self.text)
-            source.flush()
-            command = [ptxas, "-v", "-arch", self.program.target, "-o", os.devnull, source.name]
-            report = subprocess.run(command, capture_output=True, text=True).stderr
-        return _read_ptxas(report)
+        try:
+            said = sass.assemble(self.text, self.program.target, ptxas, os.devnull, "-v")
+        except sass.Refused:
+            return {}
+        return _read_ptxas(said)
 
     @cached_property
     def machine_code(self) -> dict[str, list[sass.SassBlock]]:
-        """Each kernel's machine code; {} where ptxas or nvdisasm are missing or refuse it."""
+        """Each kernel's machine code; sass.Refused, where there is none, says why."""
         ptxas = _ptxas()
         nvdisasm = sass.find_nvdisasm(os.environ.get("SOFTGPU_NVCC", ""))
         if ptxas is None or nvdisasm is None:
-            return {}
-        try:
-            return sass.disassemble(self.text, self.program.target, ptxas, nvdisasm)
-        except subprocess.CalledProcessError:
-            return {}
+            raise sass.Refused("machine code is unknown without NVIDIA's ptxas and nvdisasm")
+        return sass.disassemble(self.text, self.program.target, ptxas, nvdisasm)
 
     @cached_property
     def token_lines(self) -> list[int]:

@@ -21,8 +21,10 @@ from .ptx.matrices import product_of
 from .ptx.program import Instruction, SourceLine
 
 __all__ = [
+    "Refused",
     "SassBlock",
     "SassInstruction",
+    "assemble",
     "disassemble",
     "disassembly",
     "executions",
@@ -39,6 +41,7 @@ _LABEL = re.compile(r"^(\.L_x_\d+|\$[\w$]+):")
 _INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.+?) ?;")
 _PARTS = re.compile(r"(?:(@!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*)")
 _REGISTER = re.compile(r"\b(U?R\d+|U?P\d)(\.64)?\b")
+_FRAME = re.compile(r"^(ptxas|nvdisasm) (\S+\.ptx, )?((error|fatal)\s*: )?|; error\s*(?=: )")
 _ENDS = ("BRA", "EXIT", "RET", "BRX", "JMP", "CALL", "WARPSYNC", "BREAK", "BSYNC", "KILL")
 _PRODUCT = re.compile(r"\s*(?:@!?%\w+\s+)?((?:wmma\.)?mma\.[\w.:]+)")
 _FRAGMENT = re.compile(r"\s*(?:@!?%\w+\s+)?wmma\.(?:load|store)\.")
@@ -58,6 +61,10 @@ _ONE_EACH = ("LDG", "STG", "LDS", "STS", "LDL", "STL", "ATOM", "RED", "SHFL", "B
              "HFMA2", "FMUL", "POPC", "FADD", *_PRODUCTS)  # fmt: skip
 _CONSTANTS = ("LDC", "ULDC", "MOV", "UMOV", "IMAD.MOV", "HFMA2.MMA", "S2R", "S2UR", "CS2R", "PLOP3")
 _STORES = ("ST", "RED", "BAR", "BRA", "EXIT", "BSSY", "BSYNC")
+
+
+class Refused(Exception):
+    """ptxas or nvdisasm said no: in their words."""
 
 
 @dataclass(frozen=True)
@@ -103,15 +110,32 @@ def find_nvdisasm(nvcc: str = "") -> str | None:
     return shutil.which("nvdisasm", path=os.pathsep.join([*folders, *os.get_exec_path()]))
 
 
+def assemble(ptx: str, target: str, ptxas: str, cubin: str, *options: str) -> str:
+    """What ptxas says of a PTX text, whose machine code it leaves in a file; or Refused.
+
+    It takes ASCII alone, in comments, too: another letter becomes a "?", so lines stay theirs."""
+    with tempfile.NamedTemporaryFile(suffix=".ptx") as source:
+        source.write(ptx.encode("ascii", "replace"))
+        source.flush()
+        return _told_by(ptxas, *options, "-arch", target, "-o", cubin, source.name)[1]
+
+
+def _told_by(*command: str) -> tuple[str, str]:
+    """What a tool of NVIDIA's writes on its two streams; or Refused."""
+    ran = subprocess.run(command, capture_output=True, text=True)
+    if ran.returncode:
+        name, said = Path(command[0]).name, (ran.stderr or ran.stdout).strip()
+        words = said.splitlines()[0] if said else f"it ended with {ran.returncode}"
+        words = _FRAME.sub("", words)  # "ptxas FILE, line 5; error   : why": line 5: why
+        raise Refused(f"{name} refused the kernel: {words}")
+    return ran.stdout, ran.stderr
+
+
 def disassembly(ptx: str, target: str, ptxas: str, nvdisasm: str, *options: str) -> str:
     """The machine code of a PTX text, each instruction after the line of PTX that it is for."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
-        source.write_text(ptx)
-        command = [ptxas, "-lineinfo", "-arch", target, "-o", str(cubin), str(source)]
-        subprocess.run(command, check=True, capture_output=True)
-        command = [nvdisasm, "-c", "-gp", *options, str(cubin)]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as cubin:
+        assemble(ptx, target, ptxas, cubin.name, "-lineinfo")
+        return _told_by(nvdisasm, "-c", "-gp", *options, cubin.name)[0]
 
 
 def listing(text: str) -> dict[str, list[tuple[str, str]]]:

@@ -94,7 +94,9 @@ FORGED = {
 }
 HANDED_IN = {
     "ann/week1/00.double.cu": RIGHT,
-    "rated/13.capstone_linear.cu": exercises.solution(RATED),
+    "rated/13.capstone_linear.cu": f"// für 中, kᵀ\r\n{exercises.solution(RATED)}".encode(
+        "utf-8-sig"
+    ),
     "bob/00.DOUBLE.CU": changed("i < n", "i <= n"),
     "bom/00.double.cu": RIGHT.encode("utf-8-sig"),
     "cy/00.double.cu": "../rubbish",
