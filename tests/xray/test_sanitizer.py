@@ -989,3 +989,33 @@ def test_the_environment_switch(tmp_path):
     )
     assert "kernel wrong_tail: " in run.stderr and "uninitialised read" in run.stderr
     assert "out of bounds" in run.stderr and "the sanitizer found" in run.stdout, run.stderr
+
+
+@software
+def test_waiting_for_products_and_copies_that_nobody_has_begun_is_clean():
+    from pycuda import gpuarray
+
+    words = (
+        "wgmma.wait_group.sync.aligned 0;", "wgmma.commit_group.sync.aligned;",
+        "wgmma.wait_group.sync.aligned 1;", "cp.async.commit_group;", "cp.async.wait_group 0;",
+        "cp.async.bulk.commit_group;", "cp.async.bulk.wait_group 0;",
+    )  # fmt: skip
+    asm = "".join(f'asm volatile("{word}" ::: "memory");' for word in words)
+    text = f"__global__ void waits(int *x) {{ {asm} x[threadIdx.x] = 1; }}"
+    assert sanitize((text, "waits"), gpuarray.zeros(128, np.int32), grid=1, block=128).clean
+
+
+@software
+def test_a_bulk_copy_from_far_outside_of_shared_memory_is_a_finding():
+    from pycuda import gpuarray
+
+    text = """__global__ void far(int *x)
+    {
+        __shared__ alignas(128) int s[64];
+        if (threadIdx.x) return;
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;"
+                     "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+                     :: "l"(x), "r"((unsigned)__cvta_generic_to_shared(s) + 0x70000000));
+    }"""
+    (finding,) = sanitize((text, "far"), gpuarray.zeros(64, np.int32), grid=1, block=128)
+    assert finding.kind == "out of bounds" and "of s, byte 1879048192" in finding.message

@@ -467,7 +467,10 @@ static uint32_t record_release(uint32_t warp, uint32_t lane, const uint32_t *unt
         if (!memcmp(last, &new, sizeof new)) return record_count - 1;
         new.made = made;
     }
-    if (!GROW(records, record_count, record_room, 1024)) return record_count - 1;
+    if (!GROW(records, record_count, record_room, 1024)) {
+        order.lost = true;
+        return 0;
+    }
     records[record_count] = new;
     return record_count++;
 }

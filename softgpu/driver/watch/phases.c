@@ -95,6 +95,7 @@ static void load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, vo
     sg_sanitize_load(w, site, addr, mask, data, 0);
     FOR_LANES(lane, a.site->space == SPACE_SHARED ? mask : 0)
     {
+        if (addr[lane] - (uint64_t)w->shared >= w->shared_bytes) continue;
         const Mark store = shadow_unproxied(&a, &watch.here->shared, addr[lane], lane);
         if (store) report_unproxied(&a, lane, addr[lane], store);
     }
