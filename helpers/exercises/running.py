@@ -9,7 +9,7 @@ import numpy as np
 from softgpu.telling import FILL_IT, GUARD_IT, MORE_SHARED, WRITE_IT
 from softgpu.xray.launch import OwnTarget, Sparse, address_of, shape, variables_kept
 
-from .. import checks, tensormap, xray
+from .. import checks, sources, tensormap, xray
 from .launches import Boxes, Far, In, Out
 from .verdict import Refused, Unwritten
 
@@ -314,7 +314,8 @@ def _is_copy_of_nothing(finding):
     struct has no members, and whatever the compiler's own headers copy."""
     if finding.kind != "uninitialised read" or "local memory" not in finding.place:
         return False
-    return "reads 1 byte" in finding.message or Path(finding.file).suffix not in ("", ".cu")
+    own = Path(finding.file).suffix in ("", ".cu") or any(sources.ROOT.rglob(finding.file))
+    return "reads 1 byte" in finding.message or not own
 
 
 # --- wrong values, in words -----------------------------------------------------------------------
