@@ -365,6 +365,23 @@ def test_a_text_includes_nothing_but_headers(line, monkeypatch):
     assert reason.kind == "include" and reason.text.startswith("the text names ")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"#{60 * '/**/'} x",
+        f"//{100_000 * '#/*#/*#*/'}",
+        100_000 * "#/*#",
+        f"{100_000 * '#/*#'}*/",
+        f"#{300_000 * ' '}#{300_000 * '1'}",
+        100_000 * "%:line 1 ",
+        50_000 * "__has_include(<vector>) ",
+    ],
+)
+def test_a_text_is_looked_through_in_linear_time(text):
+    handed.look_for_includes(text)
+    assert not texts.find(FIRST).is_stub(text)
+
+
 def test_headers_may_be_included(judged):
     lines = (
         "#include <cuda/std/cstdint>",
