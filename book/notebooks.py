@@ -2,6 +2,7 @@
 and CUDA has CUDA's colours."""
 
 import nbformat
+import students
 from docutils import nodes
 
 FOLDED = {"outputs_hidden": "hide-output", "source_hidden": "hide-input"}
@@ -9,6 +10,8 @@ FOLDED = {"outputs_hidden": "hide-output", "source_hidden": "hide-input"}
 
 def read(text):
     notebook = nbformat.reads(text, as_version=4)
+    if students.is_asked_for():
+        notebook.cells = students.without_solutions(notebook.cells)
     known = set()
     for cell in notebook.cells:
         tags = cell.metadata.setdefault("tags", [])

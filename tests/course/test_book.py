@@ -3,6 +3,7 @@ needs nothing from elsewhere."""
 
 import csv
 import json
+import os
 import re
 import subprocess
 import sys
@@ -14,10 +15,11 @@ from packaging.requirements import Requirement
 
 from helpers import exercises
 from tests import ROOT
+from tests.course.answers import answered
 from tests.play.browser import LOADED
 from tests.xray.nsight.record import golden
 
-SITE = ROOT / "build/book"
+SITE, STUDENTS = ROOT / "build/book", ROOT / "build/book-students"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 KERNELS = sorted((ROOT / "cuda_src").rglob("*.cu"))
 LOADS = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
@@ -51,11 +53,19 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def book():
     """{path below the site: its page}"""
+    return pages(SITE, solutions="")
+
+
+def pages(site, solutions):
+    """Make an edition of the book."""
     made = subprocess.run(
-        [sys.executable, ROOT / "scripts/book.py"], capture_output=True, text=True
+        [sys.executable, ROOT / "scripts/book.py"],
+        env=os.environ | {"COURSE_SOLUTIONS": solutions},
+        capture_output=True,
+        text=True,
     )
     assert made.returncode == 0, made.stderr
-    return {str(path.relative_to(SITE)): Page(path) for path in sorted(SITE.rglob("*.html"))}
+    return {str(path.relative_to(site)): Page(path) for path in sorted(site.rglob("*.html"))}
 
 
 def page_of(book, path):
@@ -153,6 +163,17 @@ class TestPages:
             for word in re.findall(r"\(glossary\.md#([\w-]+)\)", path.read_text())
         ]
         assert sorted(back) == sorted(linked)
+
+
+@pytest.mark.slow
+@pytest.mark.sampled
+def test_the_students_edition_has_no_solution(book):
+    students = pages(STUDENTS, solutions="0")
+    assert students.keys() == book.keys()
+    shown = {name for page in book.values() for name in answered(page.text)}
+    assert len(shown) > 60
+    for name, page in students.items():
+        assert not answered(page.text), name
 
 
 @pytest.mark.slow
