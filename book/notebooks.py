@@ -1,10 +1,15 @@
 """Notebooks as the course stores them: what JupyterLab folds is folded, exercises can be linked to,
-and CUDA has CUDA's colours."""
+and CUDA has CUDA's colours. Nothing can be run here: no verdict asks for it, and a page says where."""
 
 import nbformat
 import students
 from docutils import nodes
 
+OPEN = ": open. Write your lines"  # the verdict on a stub
+RUN_IT = (
+    "A page to read. To run its cells, and to write kernels and have them judged, open the same"
+    " notebook with `make lab`: [how to begin](../README.md#begin)."
+)
 FOLDED = {"outputs_hidden": "hide-output", "source_hidden": "hide-input"}
 
 
@@ -20,7 +25,14 @@ def read(text):
         for name in {tag for tag in tags if tag.startswith("exercise:")} - known:
             known.add(name)
             cell.source = f"({name.replace(':', '-')})=\n{cell.source}"
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if not is_open(output)]
+    notebook.cells.insert(1, nbformat.v4.new_markdown_cell(RUN_IT))
     return notebook
+
+
+def is_open(output):
+    return OPEN in output.get("data", {}).get("text/plain", "")
 
 
 def colour_kernels(app, doctree):

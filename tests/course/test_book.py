@@ -122,6 +122,11 @@ class TestPages:
         pictures = [o for c in cells(path) for o in c.get("outputs", []) if "srcdoc" in str(o)]
         assert page.tags.count("iframe") == len(pictures)
 
+    def test_nobody_is_asked_to_run_what_cannot_be_run_here(self, book):
+        for path in NOTEBOOKS:
+            text = page_of(book, path).text
+            assert "run this one again" not in text and text.count("open the same notebook") == 1
+
     def test_each_exercise_can_be_linked_to(self, book):
         places = {place for page in book.values() for place in page.ids if place}
         names = {re.sub(r"\W|_", "-", f"exercise-{name}") for name in exercises.names()}
@@ -224,6 +229,26 @@ class TestInABrowser:
                 assert browser.js("document.documentElement.scrollWidth") == 390, page
         finally:
             browser.call("Emulation.clearDeviceMetricsOverride")
+
+    def test_code_is_not_cut_on_a_desktop(self, book, browser):
+        desktop = {"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        browser.call("Emulation.setDeviceMetricsOverride", **desktop)
+        cut = "[...document.querySelectorAll('.highlight pre')]"
+        cut += ".filter(pre => pre.scrollWidth > pre.clientWidth).map(pre => pre.innerText)"
+        try:
+            for page in (*KINDS, "notebooks/13_product.html", "notebooks/15_hardware_im2col.html"):
+                browser.open(SITE / page, ready=LOADED)
+                assert browser.js(cut) == [], page
+                assert browser.js("document.documentElement.scrollWidth") == 1400, page
+        finally:
+            browser.call("Emulation.clearDeviceMetricsOverride")
+
+    @pytest.mark.parametrize("dark", [False, True])
+    def test_the_recording_keeps_its_own_ground(self, book, browser, dark):
+        browser.open(SITE / "README.html", dark, ready=LOADED)
+        tone = "getComputedStyle(document.querySelector(`img[src*='{}']`)).filter"
+        assert browser.js(tone.format("recording")) == "none"
+        assert browser.js(tone.format("ladder")) != "none"
 
     @pytest.mark.parametrize("dark", [False, True])
     def test_pages_can_be_read_without_sight_or_mouse(self, book, browser, dark):
