@@ -1,5 +1,5 @@
 """Notebooks as the course stores them: what JupyterLab folds is folded, exercises can be linked to,
-and CUDA has CUDA's colours. Nothing can be run here: no verdict asks for it, and a page says where."""
+and CUDA has CUDA's colours. Nothing can be run here: no verdict asks for it; pages say where."""
 
 import nbformat
 import students

@@ -29,7 +29,7 @@ DIRECTIVE = re.compile(r"#|%:|__has_(?:include|include_next|embed)\b")
 READS = re.compile(r"(?:include|include_next|import|embed)\b")
 LINE = re.compile(r"line\b")
 NUMBER = re.compile(r"\d{1,20}")
-BLANKS = re.compile(r"[\s\0]*")  # to the preprocessor; NUL, too
+BLANKS = re.compile(r"[\s\0]+")  # to the preprocessor; NUL, too
 HEADER = re.compile(r"<([\w./+-]+)>|\"([\w./+-]+)\"")
 SUFFIXES = "", ".h", ".hpp", ".cuh", ".inl"
 GREATEST = 2**31 - 1
@@ -91,7 +91,8 @@ class _Skip:
         passed = []
         while place not in self.ends:
             passed.append(place)
-            end = BLANKS.match(self.text, place).end()
+            blanks = BLANKS.match(self.text, place)
+            end = blanks.end() if blanks else place
             if self.text.startswith("/*", end):
                 close = bisect_left(self.closing, end + 2)
                 end = self.closing[close] + 2 if close < len(self.closing) else end

@@ -89,14 +89,14 @@ def grade(
 def _seed_of_class(seed, output, resume):
     """The seed that is asked for, the one beside a table that is gone on with, or a new one; it is
     kept beside the table."""
-    beside = Path(f"{output}.seed") if output else None
+    beside = Path(f"{output}.seed")
     if seed is None and resume and beside.exists():
         try:
             seed = int(beside.read_text())
         except ValueError:
             raise TableError(f"{beside} holds no seed: remove it, or give --seed") from None
     seed = secrets.randbelow(MOST_SEED) if seed is None else seed
-    if beside:
+    if output:
         beside.write_text(f"{seed}\n")
     return seed
 

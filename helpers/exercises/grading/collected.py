@@ -92,7 +92,8 @@ class _Told:
     """Tells what is passed over: MOST_TOLD lines of a learner, and how many more there are."""
 
     def __init__(self, say):
-        self.say, self.lines = say, Counter()
+        self.say = say
+        self.lines: Counter[str] = Counter()
 
     def __call__(self, file, why):
         """why: words, or what finds them."""
@@ -128,7 +129,7 @@ def _linked(submissions):
     """The same, with a note on each that is one file with another learner's: a hard link is a file
     like any other, so which of them was there first cannot be seen."""
     submissions = list(submissions)
-    names = defaultdict(dict)  # of a file: {learner: what it is called there}
+    names: dict = defaultdict(dict)  # of a file: {learner: what it is called there}
     files = [_identity(one.path) for one in submissions]
     for file, one in zip(files, submissions):
         names[file].setdefault(one.learner, one.file)

@@ -51,7 +51,7 @@ def _nickname(seed, learner, number):
 def page(rows, names, ours):
     """The page as HTML. names: {learner: what to call them}; ours: {exercise: the row of the
     course's own kernel}."""
-    best = defaultdict(dict)
+    best: dict[str, dict] = defaultdict(dict)
     for row in rows:
         if row["verdict"] == "done" and (speed := _speed(row["predicted"])):
             before = best[row["exercise"]].get(row["learner"], speed)
