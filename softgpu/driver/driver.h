@@ -126,6 +126,11 @@ double seconds_now(void);
 /* Starts a thread that no signal disturbs. */
 bool thread_start(void *(*body)(void *), void *argument, size_t stack);
 
+/* ---- crash.c: SOFTGPU_CRASHES=1 says where a process crashed ---- */
+
+/* The code of a kernel begins here. */
+void crash_code(const void *entry, const char *kernel);
+
 /* ---- interrupt.c: Ctrl-C while the host waits ---- */
 
 /* Each begin has its end. The words, of one thread at a time, become 1. */

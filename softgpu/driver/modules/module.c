@@ -188,6 +188,7 @@ void sg_kernel_set_code(void *handle, const char *name, uint32_t build, uint32_t
     if (!kernel || build >= MAX_BUILDS || tier >= TIERS) return;
     kernel->code[build].counter_count = counter_count;
     TOLD(kernel->code[build].entry[tier], (Entry)entry);
+    crash_code(entry, kernel->shown);
 }
 
 void sg_kernel_set_origins(void *handle, const char *name, const Origin *origins, uint32_t count)
