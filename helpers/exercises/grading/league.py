@@ -17,7 +17,8 @@ PREDICTED = re.compile(r"(\d{1,12}\.\d) (µs|TFLOP/s)")
 OURS = "the course's"
 ANIMALS = """badger beaver bison camel crane dolphin eagle falcon ferret gecko heron ibex jackal
     koala lemur lynx marten newt otter panda quail raven seal tapir walrus yak zebra""".split()
-STYLE = """body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; }
+STYLE = """body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto;
+  padding: 0 1rem; }
 table { border-collapse: collapse; margin-bottom: 2rem; min-width: 30rem; }
 td, th { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid #ccc; }
 td:nth-child(2), th:nth-child(2) { text-align: left; }
