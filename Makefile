@@ -66,9 +66,9 @@ products: setup
 	@$(RUN) tests.softgpu.conformance.products $(ARGS)
 	@$(RUN) tests.softgpu.conformance.groups $(ARGS)
 
-# The fast part of it, for every save.
+# The fast part of it, for every save: the same sample, without what is slow.
 check: lint
-	@$(RUN) pytest $(PARALLEL) -m "not slow and not conformance" tests $(ARGS)
+	@$(RUN) pytest $(PARALLEL) --sample -m "not slow and not conformance" tests $(ARGS)
 
 # Which lines of Python and of C the tests reach, and which they do not: all of them at least the
 # floor, in percent. ARGS: some tests only.
@@ -110,7 +110,7 @@ format: setup
 record: setup
 	@.venv/bin/python scripts/record.py $(ARGS)
 
-# How fast the software GPU is, as ratios within one run.
+# How fast the software GPU is, as ratios within one run; writes the table of speeds in softgpu/README.md.
 bench: setup
 	@.venv/bin/python scripts/bench_softgpu.py $(ARGS)
 
