@@ -154,10 +154,10 @@ class LoadedModule:
         if ptxas is None:
             return {}
         try:
-            said = sass.assemble(self.text, self.program.target, ptxas, os.devnull, "-v")
+            report, _ = sass.assembled(self.text, self.program.target, ptxas)
         except sass.Refused:
             return {}
-        return _read_ptxas(said)
+        return _read_ptxas(report)
 
     @cached_property
     def machine_code(self) -> dict[str, list[sass.SassBlock]]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
+from . import cache
 from .ptx.matrices import product_of
 from .ptx.program import Instruction, SourceLine
 
@@ -24,7 +25,7 @@ __all__ = [
     "Refused",
     "SassBlock",
     "SassInstruction",
-    "assemble",
+    "assembled",
     "disassemble",
     "disassembly",
     "executions",
@@ -110,14 +111,24 @@ def find_nvdisasm(nvcc: str = "") -> str | None:
     return shutil.which("nvdisasm", path=os.pathsep.join([*folders, *os.get_exec_path()]))
 
 
-def assemble(ptx: str, target: str, ptxas: str, cubin: str, *options: str) -> str:
-    """What ptxas says of a PTX text, whose machine code it leaves in a file; or Refused.
+def assembled(ptx: str, target: str, ptxas: str) -> tuple[str, bytes]:
+    """What ptxas reports of the kernels of a PTX text, and the machine code that it makes; or
+    Refused.
 
     It takes ASCII alone, in comments, too: another letter becomes a "?", so lines stay theirs."""
-    with tempfile.NamedTemporaryFile(suffix=".ptx") as source:
-        source.write(ptx.encode("ascii", "replace"))
-        source.flush()
-        return _told_by(ptxas, *options, "-arch", target, "-o", cubin, source.name)[1]
+    text = ptx.encode("ascii", "replace")
+
+    def make() -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+            source.write_bytes(text)
+            _, report = _told_by(ptxas, *options, "-o", str(cubin), str(source))
+            return report.encode() + b"\0" + cubin.read_bytes()
+
+    options = "-v", "-lineinfo", "-arch", target
+    parts = "ptxas", _named(ptxas), *options, text.decode()
+    report, _, cubin = cache.kept(parts, make).partition(b"\0")
+    return report.decode(errors="replace"), cubin
 
 
 def _told_by(*command: str) -> tuple[str, str]:
@@ -133,9 +144,27 @@ def _told_by(*command: str) -> tuple[str, str]:
 
 def disassembly(ptx: str, target: str, ptxas: str, nvdisasm: str, *options: str) -> str:
     """The machine code of a PTX text, each instruction after the line of PTX that it is for."""
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as cubin:
-        assemble(ptx, target, ptxas, cubin.name, "-lineinfo")
-        return _told_by(nvdisasm, "-c", "-gp", *options, cubin.name)[0]
+
+    def make() -> bytes:
+        with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+            file.write(assembled(ptx, target, ptxas)[1])
+            file.flush()
+            return _told_by(nvdisasm, "-c", "-gp", *options, file.name)[0].encode()
+
+    tools = _named(ptxas), _named(nvdisasm)
+    return cache.kept(["nvdisasm", *tools, *options, target, ptx], make).decode()
+
+
+def _named(tool: str) -> str:
+    """Which program a tool is, and of which version: a script may stand for another program."""
+    path = shutil.which(tool) or tool
+    status = os.stat(path)
+    return f"{path} {status.st_size} {status.st_mtime_ns} {_version(path, status.st_mtime_ns)}"
+
+
+@lru_cache
+def _version(tool: str, changed: int) -> str:
+    return subprocess.run([tool, "--version"], check=True, capture_output=True, text=True).stdout
 
 
 def listing(text: str) -> dict[str, list[tuple[str, str]]]:
