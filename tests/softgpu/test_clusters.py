@@ -161,7 +161,7 @@ CLUSTER(2, 1, 1) hand(int *out)
 CLUSTER(4, 1, 1) send(int *out, long long *sums)
 {
     __shared__ int4 packs[32];
-    __shared__ double pairs[32][2];
+    __shared__ alignas(16) double pairs[32][2];
     __shared__ int words[32];
     __shared__ int counts[6];
     __shared__ long long sum;
