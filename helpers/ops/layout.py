@@ -6,13 +6,13 @@ from math import prod
 import numpy as np
 
 from .. import shapes
+from .launch import power_of_two
 
 __all__ = ["BLOCK", "Operand", "choose"]
 
 BLOCK = 256
 EACH = 2  # packs of a thread, once there are many
 NARROW = (1 << 31) - 64  # places that an int counts, and the few that a thread may look beyond
-MOST_READS = 16  # of a thread, for its share of a tile
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,16 @@ class Operand:
         inner = self.strides[-1] if self.strides else 0
         return {0: "REPEATED", 1: "PACKED"}.get(inner, "SPACED")
 
-    def allows(self, pack, along=-1):
-        """Whether packs of so many of its neighbours along a dimension are aligned."""
-        others = [step for i, step in enumerate(self.strides) if i != along % len(self.strides)]
-        return not any(step % pack for step in others) and not self.address % (pack * self.itemsize)
+    def allows(self, pack):
+        """Whether packs of so many of its neighbours are aligned."""
+        return not any(x % pack for x in (*self.strides[:-1], self.address // self.itemsize))
+
+    def along(self, shape):
+        """The same in one dimension: SPACED unless it lies there as a result does, or is repeated."""
+        strides = (0,) if not any(self.strides) else (2,)
+        if shape and self.strides == shapes.contiguous_strides(shape):
+            strides = (1,)
+        return replace(self, strides=strides)
 
     def extent(self, shape):
         """How far its elements lie apart at most."""
@@ -52,16 +58,20 @@ def choose(shape, a, b, out, choices, op, many):
             f"{len(shape)} dimensions, merged as far as the arrays' strides allow, of which at"
             f" most {shapes.MOST_DIMENSIONS} are possible: copy one to be contiguous first"
         )
+    if not shape:
+        shape, strides = (1,), [(1,)] * 3
     out, a, b = (replace(x, strides=s) for x, s in zip((out, a, b), strides))
     choices = choices | {"A": a.kind, "B": b.kind}
-    if len(shape) < 2 and out.kind != "SPACED" and "SPACED" not in (a.kind, b.kind):
-        return _flat(prod(shape), a, b, out, choices, op)
     extents = [x.extent(shape) for x in (a, b, out)]
     index = np.dtype(np.int32 if max(*extents, prod(shape)) < NARROW else np.int64)
     choices["Index"] = index
     crossing = _crossing(shape, a, b, out)
     if crossing is not None:
         return _transposed(shape, crossing, a, b, out, choices, op)
+    flat = [x.along(shape) for x in (a, b, out)]
+    wide = _pack(shape[-1], (a, b, out)) if len(shape) > 1 else 0
+    if flat[2].kind == "PACKED" and _pack(0, flat) > wide:
+        return _flat(shape, flat, (a, b, out), choices, op)
     return _rows(shape, a, b, out, choices, op, many)
 
 
@@ -74,11 +84,15 @@ def _pack(size, operands):
     return pack
 
 
-def _flat(size, a, b, out, choices, op):
-    pack = _pack(0, [replace(x, strides=x.strides or (1,)) for x in (a, b, out)])
+def _flat(shape, flat, operands, choices, op):
+    """flat: the operands in one dimension."""
+    pack, size = _pack(0, flat), prod(shape)
+    sizes = shape[::-1] if "SPACED" in (flat[0].kind, flat[1].kind) else ()
+    strides = list(zip(*(x.strides[::-1] for x in operands)))
+    layout = _layout(sizes, strides if sizes else [], choices["Index"])
+    choices = choices | {"A": flat[0].kind, "B": flat[1].kind, "PACK": pack}
     grid = (-(-size // (BLOCK * pack)),)
-    choices = choices | {"PACK": pack}
-    return "elementwise/flat.cu", choices, grid, (BLOCK,), np.int64(size), op
+    return "elementwise/flat.cu", choices, grid, (BLOCK,), np.int64(size), layout, op
 
 
 def _layout(sizes, strides, index):
@@ -134,7 +148,7 @@ def _stepped(shape, a, b):
 
 def _crossing(shape, a, b, out):
     """The dimension along which operands are contiguous that lie across the result; None if there
-    is no such, or another operand fits neither way, or tiles would be mostly empty."""
+    is no such, or another operand fits neither way, or the result's rows are shorter than packs."""
     across = [x for x in (a, b) if x.kind == "SPACED"]
     if not across or out.kind != "PACKED":
         return None
@@ -142,37 +156,27 @@ def _crossing(shape, a, b, out):
     if len(found) > 1 or None in found:
         return None
     (dimension,) = found
-    least = 32 // across[0].itemsize  # elements: a sector
-    return dimension if min(shape[dimension], shape[-1]) >= least else None
+    return dimension if shape[-1] > 16 // across[0].itemsize else None
 
 
 def _transposed(shape, crossing, a, b, out, choices, op):
     chunk = 16 // a.itemsize
-    chunks = 8 if a.itemsize < 4 else 16
-    side = chunks * chunk
-    pack = chunk
-    while (
-        shape[-1] % pack
-        or shape[crossing] % pack
-        or not all(
-            x.allows(pack, crossing if x.kind == "SPACED" else -1)
-            for x in (a, b, out)
-            if x.kind in ("PACKED", "SPACED")
-        )
-    ):
-        pack //= 2
+    side = chunk * (8 if a.itemsize < 4 else 16)
+    columns, rows = (min(side, max(chunk, power_of_two(shape[d]))) for d in (-1, crossing))
+    columns, rows = (side * side // rows, rows) if rows < side else (columns, side * side // columns)
     operands = a, b, out
     strides = list(zip(*(x.strides for x in operands)))
     order = [len(shape) - 1, crossing]
     order += [d for d in reversed(range(len(shape))) if d not in order]
-    tiles = [-(-shape[d] // side) if d in order[:2] else shape[d] for d in order]
-    steps = [tuple(side * s for s in strides[d]) if d in order[:2] else strides[d] for d in order]
+    spans = [columns, rows, *([1] * (len(order) - 2))]
+    tiles = [-(-shape[d] // span) for d, span in zip(order, spans)]
+    steps = [tuple(span * s for s in strides[d]) for d, span in zip(order, spans)]
     index = choices["Index"]
     sides = _words([shape[-1], shape[crossing], *strides[-1], *strides[crossing]], index)
     kinds = ["CROSSWISE" if x.kind == "SPACED" else x.kind for x in (a, b)]
-    block = BLOCK if side * side // pack <= MOST_READS * BLOCK else 4 * BLOCK
-    choices = choices | {"A": kinds[0], "B": kinds[1], "PACK": pack}
-    choices |= {"BLOCK": block, "CHUNKS": chunks}
+    block = 256 if side * side // chunk <= 512 else 512
+    choices = choices | {"A": kinds[0], "B": kinds[1], "BLOCK": block}
+    choices |= {"COLUMNS": columns, "ROWS": rows}
     layout = _layout(tiles, steps, index)
     grid = (prod(tiles),)
     return "elementwise/transposed.cu", choices, grid, (block,), layout, sides, op
