@@ -17,3 +17,15 @@ __device__ Packed<T, PACK> load_within(const T *x, long long at, long long size)
         if (at + k >= 0 && at + k < size) p[k] = x[at + k];
     return p;
 }
+
+// Writes those elements of an aligned pack that lie in y[begin .. end).
+template <int PACK, typename T>
+__device__ void store_within(T *y, long long at, long long begin, long long end,
+                             const Packed<T, PACK> &p)
+{
+    if (at >= begin && at + PACK <= end) *reinterpret_cast<Packed<T, PACK> *>(y + at) = p;
+    else
+#pragma unroll
+        for (int k = 0; k < PACK; ++k)
+            if (at + k >= begin && at + k < end) y[at + k] = p.element[k];
+}
