@@ -1,9 +1,7 @@
-// Reduction of rows: x[batch, hidden] -> out[batch], of any sizes and alignment.
+// Reduction of rows: x[batch, hidden] -> out[batch]. PACK divides hidden and x is aligned to a pack.
 // Step 6: for short rows: LANES lanes per row, so that a warp holds several rows and none idles, and each
-// lane works on ROWS rows at a time, so that their loads are in flight together. A row that begins within
-// a pack is read from that pack's beginning: what is not of the row is left out.
+// lane works on ROWS rows at a time, so that their loads are in flight together.
 // Limit: memory. Long rows: as with a warp per row.
-#include "common/edges.cuh"
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 using T = float;
@@ -18,7 +16,8 @@ extern "C" __global__ void lanes(const T *__restrict__ x, Out *out, long long ba
                                  long long hidden)
 {
     Op op;
-    int lane = threadIdx.x % LANES, length = hidden;
+    auto pack = reinterpret_cast<const Packed<T, PACK> *>(x);
+    int packs = hidden / PACK, lane = threadIdx.x % LANES;
     long long groups = gridDim.x * (long long)blockDim.x / LANES;
     long long group = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / LANES;
 
@@ -26,31 +25,25 @@ extern "C" __global__ void lanes(const T *__restrict__ x, Out *out, long long ba
     // last row again.
     for (long long first = 0; first < batch; first += ROWS * groups) {
         long long row[ROWS];
-        int before[ROWS];
         Acc acc[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
-            row[r] = min(first + r * groups + group, batch - 1);
-            before[r] = elements_before<PACK>(x, row[r] * hidden);
+            row[r] = first + r * groups + group;
             acc[r] = op.initial();
         }
-        for (int i = lane * PACK; i < length + PACK - 1; i += LANES * PACK) {
+        for (int i = lane; i < packs; i += LANES) {
             Packed<T, PACK> p[ROWS];
 #pragma unroll
             for (int r = 0; r < ROWS; ++r)
-                if (i - before[r] < length)
-                    p[r] = load_within<PACK>(x, row[r] * hidden - before[r] + i, batch * hidden);
+                p[r] = pack[(row[r] < batch ? row[r] : batch - 1) * packs + i];
 #pragma unroll
             for (int r = 0; r < ROWS; ++r)
-                for (int k = 0; k < PACK; ++k)
-                    if (unsigned j = i + k - before[r]; j < length)
-                        acc[r] = op(acc[r], op.from(p[r][k], j));
+                for (int k = 0; k < PACK; ++k) acc[r] = op(acc[r], op.from(p[r][k], i * PACK + k));
         }
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
             acc[r] = warp_reduce<LANES>(acc[r], op);
-            if (lane == 0 && first + r * groups + group < batch)
-                out[row[r]] = Out(op.finish(acc[r], hidden));
+            if (lane == 0 && row[r] < batch) out[row[r]] = Out(op.finish(acc[r], hidden));
         }
     }
 }

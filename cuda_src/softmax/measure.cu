@@ -1,10 +1,9 @@
 // Statistics of the rows of a softmax: x[batch, hidden] -> stats[batch, parts], the maximum and the sum
-// of each TILE elements of a row. Launch batch * parts blocks, parts * TILE >= hidden, or hidden + PACK - 1
-// if PACK does not divide it. PACK divides TILE, x is aligned to a pack.
+// of each TILE elements of a row. Launch batch * parts blocks, parts * TILE >= hidden. PACK divides
+// hidden and TILE, x is aligned to a pack.
 // Step 4, first launch: a row that no block can hold in registers is cut into parts. This is a
 // reduction like any other; UNROLL packs find their maximum first, to spend one exp() an element.
 // Limit: memory; and write.cu must read x again.
-#include "common/edges.cuh"
 #include "common/reduce.cuh"
 #include "softmax/running.cuh"
 using T = float;
@@ -17,22 +16,18 @@ extern "C" __global__ void measure(const T *__restrict__ x, Running<Acc> *stats,
                                    long long hidden, int parts)
 {
     Softmax<Acc> op;
-    long long row = blockIdx.x / parts, begin = row * hidden, end = begin + hidden;
-    long long start = begin - elements_before<PACK>(x, begin) + blockIdx.x % parts * (long long)TILE;
-    long long last = min(start + TILE, end);
+    long long row = blockIdx.x / parts, first = blockIdx.x % parts * (long long)TILE;
+    int packs = min((long long)TILE, hidden - first) / PACK, threads = blockDim.x;
+    auto in = reinterpret_cast<const Packed<T, PACK> *>(x + row * hidden + first);
 
     Running<Acc> acc = op.initial();
-    long long step = blockDim.x * PACK;
-    for (long long at = start + threadIdx.x * PACK; at < last; at += UNROLL * step) {
+    for (int i = threadIdx.x; i < packs; i += UNROLL * threads) {
         Acc value[UNROLL][PACK];
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u) {
-            long long here = at + u * step < last ? at + u * step : at;
-            Packed<T, PACK> p = load_within<PACK>(x, here, batch * hidden);
-            for (int k = 0; k < PACK; ++k) {
-                long long place = at + u * step + k;
-                value[u][k] = place >= begin && place < last ? Acc(p[k]) : -INFINITY;
-            }
+            bool inside = i + u * threads < packs;
+            Packed<T, PACK> p = in[inside ? i + u * threads : i];
+            for (int k = 0; k < PACK; ++k) value[u][k] = inside ? Acc(p[k]) : -INFINITY;
         }
         Running<Acc> own = op.initial();
 #pragma unroll

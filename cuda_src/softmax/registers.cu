@@ -1,10 +1,9 @@
 // Softmax of rows: x[batch, hidden] -> y[batch, hidden]. GROUP threads per row: part of a warp, in blocks
-// of up to 128 threads, or a block of that size. x and y are aligned to a pack, rows need not be:
-// hidden <= GROUP * PACKS * PACK, less PACK - 1 if PACK does not divide it.
+// of up to 128 threads, or a block of that size. PACK divides hidden, x and y are aligned to a pack,
+// hidden <= GROUP * PACKS * PACK.
 // Step 3: one read: the row stays in the registers of its threads, PACKS packs each, all in flight
 // at once; maximum and sum then cost no memory traffic.
 // Limit: memory: one read, one write. A row must fit into a block's registers.
-#include "common/edges.cuh"
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
 using T = float;
@@ -27,15 +26,14 @@ __launch_bounds__(GROUP > 32 ? GROUP : 128) void registers(const T *__restrict__
     long long row = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / GROUP;
     bool inside = row < batch;
     if (!inside) row = batch - 1;  // stays, as its warp's shuffles need it
-    int before = elements_before<PACK>(x, row * hidden), length = hidden;
-    int first = threadIdx.x % GROUP * PACK - before;  // in the row
-    auto is_there = [&](int j, int k) { return unsigned(first + j * GROUP * PACK + k) < length; };
+    int tid = threadIdx.x % GROUP, packs = hidden / PACK;
+    auto in = reinterpret_cast<const Packed<T, PACK> *>(x + row * hidden);
+    auto out = reinterpret_cast<Packed<T, PACK> *>(y + row * hidden);
 
     Packed<T, PACK> p[PACKS];
 #pragma unroll
     for (int j = 0; j < PACKS; ++j)
-        if (int at = first + j * GROUP * PACK; at < length)
-            p[j] = load_within<PACK>(x, row * hidden + at, batch * hidden);
+        if (tid + j * GROUP < packs) p[j] = in[tid + j * GROUP];
 
     Max<Acc> greater;
     Acc value[PACKS][PACK], peak = greater.initial(), sum = 0;
@@ -43,7 +41,7 @@ __launch_bounds__(GROUP > 32 ? GROUP : 128) void registers(const T *__restrict__
     for (int j = 0; j < PACKS; ++j)
 #pragma unroll
         for (int k = 0; k < PACK; ++k) {
-            value[j][k] = is_there(j, k) ? Acc(p[j][k]) : greater.initial();
+            value[j][k] = tid + j * GROUP < packs ? Acc(p[j][k]) : greater.initial();
             peak = greater(peak, value[j][k]);
         }
     peak = group_reduce(peak, greater);
@@ -56,8 +54,6 @@ __launch_bounds__(GROUP > 32 ? GROUP : 128) void registers(const T *__restrict__
     for (int j = 0; j < PACKS; ++j) {
 #pragma unroll
         for (int k = 0; k < PACK; ++k) p[j][k] = T(value[j][k] * scale);
-        if (inside)
-            store_within(y, row * hidden + first + j * GROUP * PACK, row * hidden,
-                         row * hidden + hidden, p[j]);
+        if (inside && tid + j * GROUP < packs) out[tid + j * GROUP] = p[j];
     }
 }

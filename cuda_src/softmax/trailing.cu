@@ -1,10 +1,9 @@
 // Softmax of rows: x[batch, hidden] -> y[batch, hidden]. Launch batch * parts + lag blocks of BLOCK
-// threads, parts = ceil(hidden / TILE) <= lag, of hidden + PACK - 1 if PACK does not divide it. x and y are
-// aligned to a pack; WHOLE = 1 if TILE divides hidden. slots (batch * parts) and *ticket are zero before the launch.
+// threads, parts = ceil(hidden / TILE) <= lag. PACK divides hidden, x and y are aligned to a pack;
+// WHOLE = 1 if TILE divides hidden. slots (batch * parts) and *ticket are zero before the launch.
 // Step 5: one launch. Each block measures a tile, and writes the one that was measured `lag` tiles
 // ago: its row is complete by now, and still in the L2 cache, so that memory is read only once.
 // Limit: the traffic between the L2 cache and the multiprocessors: two reads, one write.
-#include "common/edges.cuh"
 #include "common/reduce.cuh"
 #include "softmax/running.cuh"
 using T = float;
@@ -36,21 +35,23 @@ __device__ Running<Acc> receive(const volatile Running<Acc> *slot)
     return a;
 }
 
-// Packs of a row, the first of which may begin before it.
 struct Tile {
     unsigned row;
-    int length, first;  // of the row; this thread's first element, in it
-    long long start;  // of the row
-    __device__ Tile(const T *x, unsigned tile, unsigned parts, long long hidden)
-        : row(tile / parts), length(hidden), start(row * hidden)
-    { first = (tile - row * parts) * TILE + threadIdx.x * PACK - elements_before<PACK>(x, start); }
-    __device__ int at(int j) const { return first + j * BLOCK * PACK; }
-    __device__ bool has(int j, int k) const { return WHOLE || unsigned(at(j) + k) < length; }
-    __device__ void load(Pack (&p)[PACKS], const T *x, long long size) const
+    int packs;
+    long long first;
+    __device__ Tile(unsigned tile, unsigned parts, long long hidden) : row(tile / parts)
     {
+        long long start = (long long)(tile - row * parts) * TILE;
+        packs = min((long long)TILE, hidden - start) / PACK;
+        first = row * hidden + start;
+    }
+    __device__ bool has(int j) const { return WHOLE || threadIdx.x + j * BLOCK < packs; }
+    __device__ void load(Pack (&p)[PACKS], const T *x) const
+    {
+        auto in = reinterpret_cast<const Pack *>(x + first) + threadIdx.x;
 #pragma unroll
         for (int j = 0; j < PACKS; ++j)
-            if (WHOLE || at(j) < length) p[j] = load_within<PACK>(x, start + at(j), size);
+            if (has(j)) p[j] = in[j * BLOCK];
     }
 };
 
@@ -64,23 +65,23 @@ extern "C" __global__ __launch_bounds__(BLOCK, RESIDENT) void trailing(const T *
     if (threadIdx.x == 0) turn = atomicAdd(ticket, 1);  // who waits, waits for lower tickets only
     __syncthreads();
     bool measures = turn < batch * parts, writes = turn >= lag;
-    Tile next(x, turn, parts, hidden), old(x, turn - lag, parts, hidden);
+    Tile next(turn, parts, hidden), old(turn - lag, parts, hidden);
     Pack p[PACKS], q[PACKS];
-    if (measures) next.load(p, x, batch * hidden);
-    if (writes) old.load(q, x, batch * hidden);
+    if (measures) next.load(p, x);
+    if (writes) old.load(q, x);
 
     if (measures) {
         Acc peak = -INFINITY, sum = 0;
 #pragma unroll
         for (int j = 0; j < PACKS; ++j)
             for (int k = 0; k < PACK; ++k)
-                if (next.has(j, k)) peak = max(peak, Acc(p[j][k]));
+                if (next.has(j)) peak = max(peak, Acc(p[j][k]));
         peak = block_reduce(peak, Max<Acc>());
         Acc base = peak == -INFINITY ? Acc(0) : peak;  // exp(-inf - 0) is 0
 #pragma unroll
         for (int j = 0; j < PACKS; ++j)
             for (int k = 0; k < PACK; ++k)
-                if (next.has(j, k)) sum += exp(Acc(p[j][k]) - base);
+                if (next.has(j)) sum += exp(Acc(p[j][k]) - base);
         sum = block_reduce(sum, Sum<Acc>());
         if (threadIdx.x == 0) send(slots + turn, {peak, sum});
     }
@@ -97,10 +98,11 @@ extern "C" __global__ __launch_bounds__(BLOCK, RESIDENT) void trailing(const T *
         }
         __syncthreads();
         Acc peak = row.peak, scale = 1 / row.sum;
+        auto out = reinterpret_cast<Pack *>(y + old.first) + threadIdx.x;
 #pragma unroll
         for (int j = 0; j < PACKS; ++j) {
             for (int k = 0; k < PACK; ++k) q[j][k] = T(exp(Acc(q[j][k]) - peak) * scale);
-            store_within(y, old.start + old.at(j), old.start, old.start + hidden, q[j]);
+            if (old.has(j)) out[j * BLOCK] = q[j];
         }
     }
 }

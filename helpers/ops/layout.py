@@ -6,13 +6,13 @@ from math import prod
 import numpy as np
 
 from .. import shapes
-from .launch import power_of_two
 
 __all__ = ["BLOCK", "Operand", "choose"]
 
 BLOCK = 256
 EACH = 2  # packs of a thread, once there are many
 NARROW = (1 << 31) - 64  # places that an int counts, and the few that a thread may look beyond
+MOST_READS = 16  # of a thread, for its share of a tile
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,10 @@ class Operand:
         inner = self.strides[-1] if self.strides else 0
         return {0: "REPEATED", 1: "PACKED"}.get(inner, "SPACED")
 
-    def allows(self, pack):
-        """Whether packs of so many of its neighbours are aligned."""
-        return not any(x % pack for x in (*self.strides[:-1], self.address // self.itemsize))
+    def allows(self, pack, along=-1):
+        """Whether packs of so many of its neighbours along a dimension are aligned."""
+        others = [step for i, step in enumerate(self.strides) if i != along % len(self.strides)]
+        return not any(step % pack for step in others) and not self.address % (pack * self.itemsize)
 
     def along(self, shape):
         """The same in one dimension: SPACED unless it lies there as a result does, or is repeated."""
@@ -148,7 +149,7 @@ def _stepped(shape, a, b):
 
 def _crossing(shape, a, b, out):
     """The dimension along which operands are contiguous that lie across the result; None if there
-    is no such, or another operand fits neither way, or the result's rows are shorter than packs."""
+    is no such, or another operand fits neither way, or tiles would be mostly empty."""
     across = [x for x in (a, b) if x.kind == "SPACED"]
     if not across or out.kind != "PACKED":
         return None
@@ -156,27 +157,37 @@ def _crossing(shape, a, b, out):
     if len(found) > 1 or None in found:
         return None
     (dimension,) = found
-    return dimension if shape[-1] > 16 // across[0].itemsize else None
+    least = 32 // across[0].itemsize  # elements: a sector
+    return dimension if min(shape[dimension], shape[-1]) >= least else None
 
 
 def _transposed(shape, crossing, a, b, out, choices, op):
     chunk = 16 // a.itemsize
-    side = chunk * (8 if a.itemsize < 4 else 16)
-    columns, rows = (min(side, max(chunk, power_of_two(shape[d]))) for d in (-1, crossing))
-    columns, rows = (side * side // rows, rows) if rows < side else (columns, side * side // columns)
+    chunks = 8 if a.itemsize < 4 else 16
+    side = chunks * chunk
+    pack = chunk
+    while (
+        shape[-1] % pack
+        or shape[crossing] % pack
+        or not all(
+            x.allows(pack, crossing if x.kind == "SPACED" else -1)
+            for x in (a, b, out)
+            if x.kind in ("PACKED", "SPACED")
+        )
+    ):
+        pack //= 2
     operands = a, b, out
     strides = list(zip(*(x.strides for x in operands)))
     order = [len(shape) - 1, crossing]
     order += [d for d in reversed(range(len(shape))) if d not in order]
-    spans = [columns, rows, *([1] * (len(order) - 2))]
-    tiles = [-(-shape[d] // span) for d, span in zip(order, spans)]
-    steps = [tuple(span * s for s in strides[d]) for d, span in zip(order, spans)]
+    tiles = [-(-shape[d] // side) if d in order[:2] else shape[d] for d in order]
+    steps = [tuple(side * s for s in strides[d]) if d in order[:2] else strides[d] for d in order]
     index = choices["Index"]
     sides = _words([shape[-1], shape[crossing], *strides[-1], *strides[crossing]], index)
     kinds = ["CROSSWISE" if x.kind == "SPACED" else x.kind for x in (a, b)]
-    block = 256 if side * side // chunk <= 512 else 512
-    choices = choices | {"A": kinds[0], "B": kinds[1], "BLOCK": block}
-    choices |= {"COLUMNS": columns, "ROWS": rows}
+    block = BLOCK if side * side // pack <= MOST_READS * BLOCK else 4 * BLOCK
+    choices = choices | {"A": kinds[0], "B": kinds[1], "PACK": pack}
+    choices |= {"BLOCK": block, "CHUNKS": chunks}
     layout = _layout(tiles, steps, index)
     grid = (prod(tiles),)
     return "elementwise/transposed.cu", choices, grid, (block,), layout, sides, op

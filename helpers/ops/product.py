@@ -203,7 +203,7 @@ class Parts:
         if not self.whole:
             self.parts = Form((outer, splits, inner), wide)
             sizes = outer, splits, inner
-            self.sum = folding("Sum", sizes, np.dtype(wide), wide, form, 0, self.made)
+            self.sum = folding("Sum", sizes, np.dtype(wide), wide, form, (), self.made)
 
     @property
     def dtype(self):

@@ -1,13 +1,12 @@
 """Reductions over any axes, by the kernels of cuda_src/rowreduce and cuda_src/higherdim."""
 
 import builtins
-from math import gcd
 from math import prod as product
 
 import numpy as np
 
 from .. import sources
-from .arrays import check, is_contiguous, signature
+from .arrays import check, dividing, is_contiguous, signature
 from .elementwise import contiguous
 from .launch import (
     Form,
@@ -17,6 +16,7 @@ from .launch import (
     ceil_divide,
     cuda,
     multiprocessors,
+    power_of_two,
     workspace,
 )
 
@@ -24,8 +24,6 @@ __all__ = ["argmax", "argmin", "max", "mean", "min", "prod", "sum"]
 
 WIDE = {"float16": "float32", "float32": "float32", "float64": "float64", "int32": "int64"}
 TOTAL_BYTES = 16  # for a block's total, whatever the accumulator
-LOAD_US, STEP_US, MEET_US = 0.7, 0.03, 1.5  # to memory, to shared memory, of the last to arrive
-BYTES_PER_US = 23000  # of a multiprocessor's share of the memory
 
 prepared = Kept()
 
@@ -148,7 +146,8 @@ def _folds(op, x, axes):
 
     Neighbouring axes fold as one; of several such groups the last goes first."""
     wide, out = _types(op, x.dtype)
-    shape, dtype, place, folds = x.shape, x.dtype, address(x) % 16, []
+    shape, dtype, folds = x.shape, x.dtype, []
+    places: tuple[int, ...] = (address(x),)
     while axes:
         last = first = axes.pop()
         while axes and axes[-1] == first - 1:
@@ -156,12 +155,12 @@ def _folds(op, x, axes):
         result = np.dtype(wide if axes else out)
         sizes = product(shape[:first]), product(shape[first : last + 1]), product(shape[last + 1 :])
         shape = shape[:first] + shape[last + 1 :]
-        folds.append(folding(op, sizes, dtype, wide, Form(shape, result), place))
-        dtype, place = result, 0
+        folds.append(folding(op, sizes, dtype, wide, Form(shape, result), places))
+        dtype, places = result, ()
     return folds
 
 
-def folding(op, sizes, dtype, wide, form, place, out=None):
+def folding(op, sizes, dtype, wide, form, places, out=None):
     """A launch of x[outer, reduce, inner] -> y[outer, inner]. out: y's type, unless NumPy knows."""
     outer, reduce, inner = sizes
     acc = sources.C_NAMES[wide]
@@ -171,8 +170,10 @@ def folding(op, sizes, dtype, wide, form, place, out=None):
         "Out": out or form.attributes["dtype"],
         "Op": f"{op}<{acc}>",
     }
-    choose = _rows if inner == 1 else _columns
-    launch, total_bytes, counters = choose(sizes, np.dtype(dtype).itemsize, place, choices)
+    if inner == 1:
+        launch, total_bytes, counters = _rows(outer, reduce, dtype.itemsize, choices, places)
+    else:
+        launch, total_bytes, counters = _columns(sizes, dtype.itemsize, choices, places)
 
     def fold(x, room, stream):
         y = form.new(x, room)
@@ -183,92 +184,43 @@ def folding(op, sizes, dtype, wide, form, place, out=None):
     return fold
 
 
-def _predicted_us(blocks, threads, loads, block_bytes, more_us):
-    """What a launch takes: waves of blocks whose threads wait for so many loads in turn, and then
-    more_us, or the bytes of the busiest multiprocessor, whichever is longer."""
-    resident = builtins.max(1, builtins.min(16, 1024 // (ceil_divide(threads, 32) * 32)))
-    waves = ceil_divide(blocks, resident * multiprocessors())
-    busiest = ceil_divide(blocks, multiprocessors()) * block_bytes
-    return builtins.max(waves * (loads * LOAD_US + more_us), busiest / BYTES_PER_US)
-
-
-def _rows(sizes, itemsize, place, choices):
+def _rows(batch, hidden, itemsize, choices, places):
     """The launch for rows, and how many bytes of scratch (None: it takes none) and counters."""
-    batch, hidden, _ = sizes
-    pack, row_bytes, found = 16 // itemsize, hidden * itemsize, []
-    packs = ceil_divide(hidden, pack) + (hidden % pack + place > 0)
-    for lanes in 1, 2, 4, 8, 16, 32:
-        for rows in (1, 4) if packs <= 8 * lanes else ():
-            grid, loads = ceil_divide(batch * lanes, rows * 256), ceil_divide(packs, lanes)
-            us = _predicted_us(grid, 256, loads, row_bytes * rows * 256 // lanes, rows * STEP_US)
-            found.append((us, grid, (256,), {"PACK": pack, "LANES": lanes, "ROWS": rows}))
-    for block in 64, 128, 256, 512:
-        enough = ceil_divide(1024 // block * multiprocessors(), batch)
-        for splits in {1, *(enough * n for n in (1, 2, 4))}:
-            if splits > 1 and row_bytes < splits * block * 16:
-                continue
-            loads = ceil_divide(packs, 8 * block * splits)
-            more_us = 8 * STEP_US + (splits > 1) * (MEET_US + splits // block * LOAD_US)
-            us = _predicted_us(batch * splits, block, loads, row_bytes // splits, more_us)
-            found.append((us, batch * splits, (block,), splits))
-    _, grid, block, chosen = builtins.min(found, key=lambda each: each[0])
-    if isinstance(chosen, dict):
-        call = KernelCall("rowreduce/lanes.cu", choices | chosen, (grid,), block, batch, hidden)
-        return call, None, 0
-    together = grid if chosen > 1 else 0
-    values = batch, hidden, np.int32(chosen)
-    launch = KernelCall("rowreduce/split.cu", choices, (grid,), block, *values)
+    pack = dividing(hidden, itemsize, *places)
+    if batch >= multiprocessors() and hidden // pack <= 64:
+        rows, lanes = 4, builtins.min(32, power_of_two(hidden // pack))
+        choices = choices | {"PACK": pack, "LANES": lanes, "ROWS": rows}
+        grid = (ceil_divide(batch * lanes, rows * 256),)
+        return KernelCall("rowreduce/lanes.cu", choices, grid, (256,), batch, hidden), None, 0
+    if batch >= multiprocessors() and hidden * itemsize <= 4096:
+        grid = (ceil_divide(batch, 8),)
+        return KernelCall("rowreduce/warp_packed.cu", choices, grid, (256,), batch, hidden), None, 0
+    row_bytes = hidden * itemsize
+    widest, splits = 256 if batch >= 4 * multiprocessors() else 512, 1
+    block = power_of_two(row_bytes // 128)  # 8 packs of 16 bytes a thread
+    block = builtins.min(widest, builtins.max(64, block))
+    if batch < multiprocessors() and row_bytes > 65536:
+        block = 256
+        enough = builtins.max(ceil_divide(4 * multiprocessors(), batch), row_bytes >> 19)
+        splits = builtins.min(row_bytes >> 14, enough)
+    together = batch * splits if splits > 1 else 0
+    sizes = batch, hidden, np.int32(splits)
+    launch = KernelCall("rowreduce/split.cu", choices, (batch * splits,), (block,), *sizes)
     return launch, together * TOTAL_BYTES, together
 
 
-def _columns(sizes, itemsize, place, choices):
+def _columns(sizes, itemsize, choices, places):
     """The launch for columns, and how many bytes of scratch and counters."""
     outer, reduce, inner = sizes
-    pack, arg = 16 // itemsize, "Indexed" in choices["Acc"]
-    most = 256 if arg else 512  # threads: those take more shared memory
-    alike = pack // gcd(inner, pack)  # so many rows lie in as many ways
-    merged = {1} if arg else {1, reduce, *(alike << e for e in range(10))}
-    tried = (
-        (m, height, tiles)
-        for m in merged
-        if m == 1 or m <= reduce and m * inner <= most * pack
-        for height in (1, 2, 4, 8, 16, 32, 64)
-        if not height % (pack // gcd(m * inner, pack)) or height >= ceil_divide(reduce, m)
-        for tiles in (1, 2, 3, 4, 6, 8, ceil_divide(inner, most // height * pack - pack + 1))
-        if tiles > 0 and (m == 1 or tiles == 1)
-    )
-    found = (t for sizes_of in tried for t in _tilings(sizes, pack, itemsize, place, most, *sizes_of))
-    _, merged, block, blocks, chunks = builtins.min(found)
-    together = blocks * chunks if chunks > 1 else 0
-    choices = choices | {"PACK": pack, "BLOCK": most}
-    values = *sizes, np.int32(merged)
-    launch = KernelCall("higherdim/tiles.cu", choices, (blocks, chunks), block, *values)
-    return launch, together * block[0] * pack * TOTAL_BYTES, together
-
-
-def _tilings(sizes, pack, itemsize, place, most, merged, height, tiles):
-    """What tiles.cu may be launched with: (µs, rows merged, block, tiles of all slices, chunks)."""
-    outer, reduce, inner = sizes
-    wide, rows = merged * inner, ceil_divide(reduce, merged)
-    slack = pack - 1 if wide % pack or reduce * inner % pack or place else 0
-    width = ceil_divide(ceil_divide(wide, tiles) + slack, pack)
-    if width * height > most or height > 2 * rows:
-        return
-    columns = width * pack - slack
-    tiles = ceil_divide(wide, columns)
-    here, own = builtins.min(columns, wide), builtins.min(columns, inner)
-    side = builtins.min(most // (width * height), outer, 64)
-    for slices in {1, side, ceil_divide(side, 2), ceil_divide(side, 4)}:
-        blocks, threads = ceil_divide(outer, slices) * tiles, width * height * slices
-        wave = 1024 // threads * multiprocessors()
-        for chunks in {1, *(wave * n // blocks for n in (1, 2, 4))} if slices == 1 else {1}:
-            share = ceil_divide(rows // chunks if chunks else 0, height)
-            if not share or chunks > 1 and share < 2:
-                continue
-            steps = ceil_divide(slices * here, threads) * (height - 1)
-            steps += ceil_divide(slices * own, threads) * merged
-            more_us = (1 + (chunks > 1)) * steps * STEP_US
-            more_us += (chunks > 1) * (MEET_US + ceil_divide(chunks, 4 * height) * LOAD_US)
-            moved = slices * ceil_divide(rows, chunks) * (here * itemsize + 32 * (slack > 0))
-            us = _predicted_us(blocks * chunks, threads, ceil_divide(share, 4), moved, more_us)
-            yield us, merged, (width, height, slices), blocks, chunks
+    pack = dividing(inner, itemsize, *places)
+    block = 256 if "Indexed" in choices["Acc"] else 512  # those take more shared memory
+    height = builtins.min(32, power_of_two(ceil_divide(reduce, 64)))
+    width = builtins.min(block // height, power_of_two(ceil_divide(inner, pack)))
+    tiles = ceil_divide(inner, width * pack)
+    one_wave = builtins.max(1, 2 * multiprocessors() // (outer * tiles))
+    chunks = builtins.min(one_wave, ceil_divide(reduce, 8 * height))
+    together = outer * chunks if chunks > 1 else 0
+    choices = choices | {"PACK": pack, "BLOCK": block}
+    grid = outer * tiles, chunks
+    launch = KernelCall("higherdim/tiles.cu", choices, grid, (width, height), *sizes)
+    return launch, together * inner * TOTAL_BYTES, together * tiles

@@ -55,9 +55,8 @@ def _choose(x):
     if not x.size:
         return None
     hidden, batch = x.shape[-1], x.size // x.shape[-1]
-    pack = dividing(0, x.dtype.itemsize, address(x))
-    spread = hidden + (pack - 1 if hidden % pack else 0)  # with what lies in a row's first pack
-    packs = ceil_divide(spread, pack)
+    pack = dividing(hidden, x.dtype.itemsize, address(x))
+    packs = hidden // pack
     wide = np.dtype(WIDE[x.dtype.name])
     choices = {"T": x.dtype, "Acc": wide, "PACK": pack}
     each = 2 if packs <= 64 else 4 if packs <= 1024 else 8 if packs <= 4096 else 16  # of a thread
@@ -66,8 +65,8 @@ def _choose(x):
     if group <= 512:
         return _in_registers(batch, hidden, group, choices | {"PACKS": ceil_divide(packs, group)})
     if hidden * wide.itemsize <= LONGEST_TRAILING_BYTES:
-        return _trailing(batch, hidden, spread, x.dtype.itemsize, choices)
-    return _in_two(batch, hidden, spread, x.dtype.itemsize, choices)
+        return _trailing(batch, hidden, x.dtype.itemsize, choices)
+    return _in_two(batch, hidden, x.dtype.itemsize, choices)
 
 
 def _in_registers(batch, hidden, group, choices):
@@ -79,11 +78,11 @@ def _in_registers(batch, hidden, group, choices):
     return lambda stream, room, addresses: launch(stream, addresses)
 
 
-def _trailing(batch, hidden, spread, itemsize, choices):
+def _trailing(batch, hidden, itemsize, choices):
     block, pack_bytes = 256, choices["PACK"] * itemsize
     packs = min(128 // pack_bytes, 32)  # a thread holds up to 128 bytes of each tile
     tile = block * packs * choices["PACK"]
-    parts = ceil_divide(spread, tile)
+    parts = ceil_divide(hidden, tile)
     tiles = batch * parts
     near = cuda.Context.get_device().l2_cache_size // 8 // (block * packs * pack_bytes)
     lag = max(parts, min(tiles, near))
@@ -101,9 +100,9 @@ def _trailing(batch, hidden, spread, itemsize, choices):
     return run
 
 
-def _in_two(batch, hidden, spread, itemsize, choices):
+def _in_two(batch, hidden, itemsize, choices):
     tile = power_of_two(max(32768 // itemsize, ceil_divide(hidden, MOST_PARTS)))
-    parts = ceil_divide(spread, tile)
+    parts = ceil_divide(hidden, tile)
     grid, block, sizes = (batch * parts,), (256,), (batch, hidden, np.int32(parts))
     choices = choices | {"TILE": tile}
     measure = KernelCall("softmax/measure.cu", choices, grid, block, *sizes)

@@ -139,14 +139,12 @@ def fold_columns(step, x, operator="Sum", transform="Identity", rows_a_chunk=10,
         types["Transform"] = f"{transform}<Acc>"
         grid, block, rest = (ceil(inner / 64), count, outer), (64, 1, 1), [np.int64(rows_a_chunk)]
     else:
-        pack = choices.setdefault("PACK", 16 // x.dtype.itemsize)
+        pack = choices.setdefault("PACK", 4 if inner % 4 == 0 else 1)
         width, height = 8, 16
         choices["BLOCK"] = width * height
-        columns = width * pack - (pack - 1 if inner % pack or x_gpu.array.ptr % 16 else 0)
-        tiles = ceil(inner / columns)
+        tiles = ceil(inner / (width * pack))
         grid, block = (outer * tiles, count), (width, height, 1)
-        totals = checks.Guarded((outer * tiles, count, width * pack), value).set(0)
-        sizes.append(np.int32(1))
+        totals = checks.Guarded((outer, count, inner), value)
         arrived = checks.Guarded(outer * tiles, "int32").set(0)
         rest = [totals.array, arrived.array]
     run = sources.kernel(f"higherdim/{step}.cu", T=x.dtype, **types, **choices)

@@ -16,12 +16,11 @@ if autoinit.device.compute_capability() >= (9, 0):
 def softmax(step, x, **choices):
     """What a step of softmax/ makes of x[batch, hidden]."""
     batch, hidden = x.shape
-    pack = 4 if hidden % 4 == 0 or step != "cluster" else 1
-    spread = hidden + (pack - 1 if hidden % pack else 0)
+    pack = 4 if hidden % 4 == 0 else 1
     x_gpu, y = checks.Guarded(x.shape, x.dtype).set(x), checks.Guarded(x.shape, x.dtype)
     grid, block, rest = (batch, 1), 128, []
     if step == "registers":
-        choices = {"GROUP": 32, "PACKS": ceil(spread / pack / 32), "PACK": pack} | choices
+        choices = {"GROUP": 32, "PACKS": ceil(hidden / pack / 32), "PACK": pack} | choices
         block = max(choices["GROUP"], 64)
         grid = ceil(batch * choices["GROUP"] / block), 1
     if step == "cluster":
@@ -33,7 +32,7 @@ def softmax(step, x, **choices):
     sizes = np.int64(batch), np.int64(hidden)
     if step == "two_launches":
         choices = c_types | {"TILE": 256, "PACK": pack}
-        parts = ceil(spread / 256)
+        parts = ceil(hidden / 256)
         stats, grid = checks.Guarded((batch, parts, 2), c_types["Acc"]), (batch * parts, 1)
         rest = [np.int32(parts)]
         run = sources.kernel("softmax/measure.cu", **choices)
@@ -43,7 +42,7 @@ def softmax(step, x, **choices):
         step = "write"
     if step == "trailing":
         tile = 64 * 2 * pack
-        parts, lag = ceil(spread / tile), max(5, ceil(spread / tile))
+        parts, lag = ceil(hidden / tile), max(5, ceil(hidden / tile))
         choices = {"BLOCK": 64, "PACKS": 2, "PACK": pack, "WHOLE": int(hidden % tile == 0)}
         slots = checks.Guarded((batch, parts, 2), c_types["Acc"]).set(0)
         ticket = checks.Guarded(1, "uint32").set(0)

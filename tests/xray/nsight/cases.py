@@ -450,7 +450,7 @@ def _course():
     room = floats(6 * 37 * 50 + 4 * 50), *cube[1:], INT64(13)
     yield case("higherdim/wrong_rows.cu", (2, 3, 6), 32, *room)
     tile = floats(6 * 37 * 48), zeros(6 * 48), INT64(6), INT64(37), INT64(48)
-    yield case("higherdim/tiles.cu", (6, 2), (16, 16), *tile, i32(1), zeros(6 * 2 * 64), arrived)
+    yield case("higherdim/tiles.cu", (6, 2), (16, 16), *tile, zeros(6 * 2 * 48), arrived)
 
 
 def _by_value(values, kind=INT64):
