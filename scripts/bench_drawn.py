@@ -1,7 +1,7 @@
 """The drawn cases of bench_gpu: operations of arrays whose shapes nobody chose.
 
-Their sizes are spread evenly by order of magnitude, few are round, and arrays are made as a user makes
-them: each by an allocation of its own. Tests take shapes from here, too."""
+Their sizes are spread evenly by order of magnitude, few are round, and arrays are made as a user
+makes them: each by an allocation of its own. Tests take shapes from here, too."""
 
 from collections import namedtuple
 from math import prod
@@ -12,7 +12,7 @@ from helpers import autoinit, checks, ops  # noqa: F401  (autoinit first)
 
 from pycuda import gpuarray  # isort: skip
 
-__all__ = ["Draw", "cases", "drawn", "operands", "ours", "report", "wanted"]
+__all__ = ["Draw", "cases", "checked", "drawn", "on_gpu", "operands", "ours", "report", "wanted"]
 
 Draw = namedtuple("Draw", "operation dtype shape")
 LEAST, MOST = 1 << 10, 1 << 28  # elements
@@ -53,6 +53,12 @@ def operands(draw, numbers):
     return [first, b.T if draw.operation == "addtransposed" else b]
 
 
+def on_gpu(host):
+    """The same arrays on the GPU, with the same strides."""
+    crosswise = [x.strides < x.strides[::-1] for x in host]
+    return [gpuarray.to_gpu(x.T).T if t else gpuarray.to_gpu(x) for x, t in zip(host, crosswise)]
+
+
 def ours(draw, arrays):
     """A function of no arguments that queues the operation by helpers.ops."""
     if draw.operation in ADDITIONS:
@@ -76,7 +82,7 @@ def eager(draw, torch):
 
 
 def wanted(draw, arrays, places):
-    """The result at these places of its flat array in float64, and what its errors are relative to."""
+    """The result at these places of its flat array, and what its errors are relative to."""
     if draw.operation in ADDITIONS:
         a, b = (np.broadcast_to(x, draw.shape) for x in arrays)
         found = np.unravel_index(places, draw.shape)
@@ -100,11 +106,13 @@ def wanted(draw, arrays, places):
     return np.array([t.sum() for t in wide]), np.array([np.abs(t).sum() for t in wide])
 
 
-def _checked(draw, host, got, what):
+def checked(draw, host, got, what):
     """Compare some elements of a result, the last one among them, with NumPy's."""
     flat = got.reshape(-1).float().cpu().numpy() if hasattr(got, "cpu") else got.get().reshape(-1)
     random = np.random.default_rng(flat.size)
-    places = np.append(random.integers(0, flat.size, OUTPUTS if len(host) > 1 else 8), flat.size - 1)
+    places = np.append(
+        random.integers(0, flat.size, OUTPUTS if len(host) > 1 else 8), flat.size - 1
+    )
     want, size = wanted(draw, host, places)
     half = checks.roundoff(draw.dtype) if draw.dtype == "float16" else 0
     tolerance = (checks.gamma(CHAIN, "f4") + 2 * half) * size + 1e-7
@@ -112,14 +120,13 @@ def _checked(draw, host, got, what):
 
 
 def cases(seed, number, torch, cupy, cub, compiled):
-    """As bench_elementwise.cases, of so many draws; compiled: one of so many beside torch.compile."""
+    """As bench_elementwise.cases, of draws; compiled: one of so many beside torch.compile."""
     random = np.random.default_rng(seed)
     base = {"float32": random.standard_normal(MOST, np.float32)}
     base["float16"] = base["float32"].astype("float16")
     for place, draw in enumerate(drawn(seed, number)):
         host = operands(draw, base[draw.dtype])
-        arrays = [gpuarray.to_gpu(x.T).T if x.strides < x.strides[::-1] else gpuarray.to_gpu(x)
-                  for x in host]  # fmt: skip
+        arrays = on_gpu(host)
         runs = {"ours": ours(draw, arrays)}
         if draw.operation == "sum" and draw.dtype == "float32":
             runs["CUB"] = lambda x=arrays[0]: cub(x)
@@ -145,7 +152,7 @@ def cases(seed, number, torch, cupy, cub, compiled):
         moved = form.nbytes + sum(x.nbytes for x in arrays)
 
         def check(who, got, draw=draw, host=host, name=name):
-            _checked(draw, host, got, f"{who}, {name}")
+            checked(draw, host, got, f"{who}, {name}")
 
         yield f"drawn {name}", prod(draw.shape), moved, runs, check
 

@@ -53,7 +53,15 @@ SHAPES_OF = {
 MODULES = bench_elementwise, bench_windows, bench_products, bench_attention, bench_ranks
 MODULE_OF = {topic: m for m in MODULES for topic in m.TOPICS}
 TOPICS = *SHAPES_OF, *MODULE_OF
-READS = "sum", "rowsum", "colsum", "drawn sum", "drawn row", "drawn col", "drawn mid"  # and write little
+READS = (
+    "sum",
+    "rowsum",
+    "colsum",
+    "drawn sum",
+    "drawn row",
+    "drawn col",
+    "drawn mid",
+)  # that write little
 AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
 DISTINCT = 1 << 27  # so many random numbers are made; longer arrays repeat them
 
@@ -229,7 +237,9 @@ def cases_of(topic, given):
 
     Sizes: elements of a vector or a tensor, columns of a matrix, multiply-adds of a product."""
     if topic == "drawn":
-        return bench_drawn.cases(given.seed, given.number, torch, cupy, compile_cub(), given.compiled)
+        return bench_drawn.cases(
+            given.seed, given.number, torch, cupy, compile_cub(), given.compiled
+        )
     if topic in SHAPES_OF:
         return reductions(topic, *data())
     data.cache_clear()

@@ -133,7 +133,7 @@ class Workspace:
         self.forget()
 
     def long(self, nbytes):
-        """Memory from the pool, which keeps no more than it may, and nothing where that runs out."""
+        """Memory from the pool, which keeps no more than it may; nothing where memory runs out."""
         if self.memory.managed_bytes - self.memory.active_bytes > self.most_kept:
             self.memory.free_held()
         try:

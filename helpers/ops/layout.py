@@ -37,7 +37,7 @@ class Operand:
         return not any(step % pack for step in others) and not self.address % (pack * self.itemsize)
 
     def along(self, shape):
-        """The same in one dimension: SPACED unless it lies there as a result does, or is repeated."""
+        """The same in one dimension: SPACED unless it lies as a result does, or is one element."""
         strides = (0,) if not any(self.strides) else (2,)
         if shape and self.strides == shapes.contiguous_strides(shape):
             strides = (1,)
