@@ -13,6 +13,7 @@ times are what notebooks and the figure of docs/peers.md show (helpers.peers).
 
     python scripts/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls im2col
                                                  col2im gemm conv2d attention]
+    python scripts/bench_gpu.py drawn [--seed 1] [--number 180]  # shapes that nobody chose
 """
 
 import argparse
@@ -24,6 +25,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import bench_attention
+import bench_drawn
 import bench_elementwise
 import bench_products
 import bench_ranks
@@ -51,6 +53,15 @@ SHAPES_OF = {
 MODULES = bench_elementwise, bench_windows, bench_products, bench_attention, bench_ranks
 MODULE_OF = {topic: m for m in MODULES for topic in m.TOPICS}
 TOPICS = *SHAPES_OF, *MODULE_OF
+READS = (
+    "sum",
+    "rowsum",
+    "colsum",
+    "drawn sum",
+    "drawn row",
+    "drawn col",
+    "drawn mid",
+)  # that write little
 AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
 DISTINCT = 1 << 27  # so many random numbers are made; longer arrays repeat them
 
@@ -221,10 +232,14 @@ def data():
     return base, host, pool.allocate, compile_cub()
 
 
-def cases_of(topic):
+def cases_of(topic, given):
     """The cases of a topic: name, size, bytes that must move, contenders, a check of their results.
 
     Sizes: elements of a vector or a tensor, columns of a matrix, multiply-adds of a product."""
+    if topic == "drawn":
+        return bench_drawn.cases(
+            given.seed, given.number, torch, cupy, compile_cub(), given.compiled
+        )
     if topic in SHAPES_OF:
         return reductions(topic, *data())
     data.cache_clear()
@@ -245,9 +260,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("topics", nargs="*", metavar="topic", help=", ".join(TOPICS))
     parser.add_argument("--commit", default=current_commit(), help="what is measured")
+    parser.add_argument("--seed", type=int, default=1, help="of what is drawn")
+    parser.add_argument("--number", type=int, default=180, help="of what is drawn")
+    parser.add_argument("--compiled", type=int, default=4, help="one draw of so many, by PyTorch")
     given = parser.parse_args()
-    if unknown := set(given.topics) - set(TOPICS):
-        parser.error(f"no topic {', '.join(unknown)}; there are {', '.join(TOPICS)}")
+    if unknown := set(given.topics) - {*TOPICS, "drawn"}:
+        parser.error(f"no topic {', '.join(unknown)}; there are {', '.join(TOPICS)}, drawn")
     if autoinit.is_software:
         raise SystemExit("bench-gpu needs an NVIDIA GPU: the software GPU has no times")
     OUT.mkdir(parents=True, exist_ok=True)
@@ -272,8 +290,8 @@ def main():
             for operation, times in bench_elementwise.calls(torch, cupy):
                 add(topic, f"calls {operation}", times, 0.0)
             continue
-        for case, size, moved, runs, check in cases_of(topic):
-            speed = read if topic.endswith("sum") else copy
+        for case, size, moved, runs, check in cases_of(topic, given):
+            speed = read if case.startswith(READS) else copy
             needed_us = moved / speed / 1e3
             if topic in bench_ranks.TOPICS:
                 needed_us = bench_ranks.needed_us(topic, size, moved, read)
@@ -284,7 +302,10 @@ def main():
             floor = needed_us + empty_us
             timer = bench_ranks.timed if topic in bench_ranks.TOPICS else timed
             add(topic, case, timer(runs, check), floor, size, moved)
-        if mine := [row for row in rows if row["topic"] == topic]:
+        mine = [row for row in rows if row["topic"] == topic]
+        if topic == "drawn":
+            print(*bench_drawn.report(mine), sep="\n")
+        elif mine:
             figure(topic, mine, autoinit.name)
     if not rows:
         raise SystemExit(f"{', '.join(given.topics)}: these are of several GPUs, and there is one")

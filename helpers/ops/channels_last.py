@@ -141,7 +141,7 @@ class Widened:
         self.launch = KernelCall(file, choices, grid, (BLOCK,), np.uint32(count), told)
 
     def __call__(self, x, room, stream):
-        made = self.form.new(x, room.pool)
+        made = self.form.new(x, room)
         self.launch(stream, (address(x), address(made)))
         return made
 

@@ -188,7 +188,7 @@ def _new(rank, shape, dtype, like=None):
     if form is None:
         form = forms[shape, dtype] = Form(shape, dtype)
     with ranks.on(rank):
-        return form.new(like, workspace(None).pool)
+        return form.new(like, workspace(None))
 
 
 def _copy(rank, to, to_byte, x, from_byte, nbytes, stream=None):

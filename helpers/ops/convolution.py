@@ -265,7 +265,7 @@ def _forward(x, weight, sizes):
     form, wide = Form(sizes.result, x.dtype), WIDE[x.dtype.name]
     count, depth = prod(sizes.result), prod(sizes.kernel)
     if not count:
-        return lambda x, weight, bias, room, stream: form.new(x, room.pool)
+        return lambda x, weight, bias, room, stream: form.new(x, room)
     tiling = Tiling.of(sizes.channels_out, sizes.images * sizes.places, depth, wide)
     parts = Parts(1, tiling.splits, count, form, wide)
     choices = tiling.choices | {"T": x.dtype, "Acc": wide, "Out": parts.dtype}
@@ -289,7 +289,7 @@ def _weight(x, grad_output, sizes):
     shape = sizes.channels_out, *sizes.kernel
     form, wide = Form(shape, x.dtype), WIDE[x.dtype.name]
     if not prod(shape):
-        return lambda x, grad_output, room, stream: form.new(x, room.pool)
+        return lambda x, grad_output, room, stream: form.new(x, room)
     depth, size = prod(sizes.kernel), x.dtype.itemsize
     tiling = Tiling.of(sizes.channels_out, depth, sizes.images * sizes.places, wide)
     parts = Parts(1, tiling.splits, prod(shape), form, wide)
@@ -316,7 +316,7 @@ def _input(weight, grad_output, sizes):
     shape, dtype = (sizes.images, *sizes.image), weight.dtype
     form, wide = Form(shape, dtype), np.dtype(WIDE[dtype.name])
     if not prod(shape):
-        return lambda weight, grad_output, room, stream: form.new(weight, room.pool)
+        return lambda weight, grad_output, room, stream: form.new(weight, room)
     parts = Parts(1, 1, prod(shape), form, wide.name, narrow=False)
     h, w = sizes.h, sizes.w
     window = (h.kernel, w.kernel), (h.stride, w.stride), (h.pad, w.pad), (h.dilation, w.dilation)

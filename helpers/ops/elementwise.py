@@ -9,7 +9,7 @@ from pycuda.gpuarray import GPUArray
 from .. import shapes, sources
 from . import layout
 from .arrays import check, element_strides, is_contiguous, overlap, signature
-from .launch import Form, Kept, KernelCall, address, context, multiprocessors, workspace
+from .launch import Form, Kept, KernelCall, address, multiprocessors, workspace
 
 __all__ = [
     "add",
@@ -88,20 +88,23 @@ def _scales(scales):
 
 def run(operation, a, b, out, stream, order, parameters=()):
     """Queue an operation on a stream; the result, which is out if that is given."""
+    room = workspace(stream)
+    a_word = address(a) if isinstance(a, GPUArray) else 0
+    b_word = address(b) if isinstance(b, GPUArray) else 0
     told = None if out is None else signature(out)
-    key = operation, order, parameters, signature(a), signature(b), told, context()
+    kinds = signature(a, a_word), signature(b, b_word), told
+    key = operation, order, parameters, kinds, room.context
     call = prepared.get(key)
     if call is None:
         call = prepared[key] = _prepare(operation, a, b, out, order, parameters)
     form, start, a_value, b_value = call
-    room = workspace(stream)
     if out is None:
-        out = form.new(a if a_value is None else b, room.pool)
+        out = form.new(a if a_value is None else b, room)
     else:
         _refuse_overlap(out, a, b)
     if start:
-        a_word = address(a) if a_value is None else a_value(a)
-        b_word = address(b) if b_value is None else b_value(b)
+        a_word = a_value(a) if a_value else a_word
+        b_word = b_value(b) if b_value else b_word
         start(stream, (a_word, b_word, address(out)))
     return out
 

@@ -442,7 +442,7 @@ class _Forward:
         return "attention/running.cu", choices, 256, 4 * floats
 
     def __call__(self, arrays, room, stream):
-        out, logs = (form.new(arrays[0], room.pool) for form in (self.form, self.logs))
+        out, logs = (form.new(arrays[0], room) for form in (self.form, self.logs))
         if self.launch is None:
             return out, logs
         q, k, v, *mask = map(address, arrays)
@@ -525,7 +525,7 @@ class _Backward:
                                      *arguments, shared=shared)  # fmt: skip
 
     def __call__(self, arrays, given, room, stream):
-        made = [form.new(arrays[0], room.pool) for form in self.forms]
+        made = [form.new(arrays[0], room) for form in self.forms]
         q, k, v, *mask = map(address, arrays)
         gradient, result, logs = map(address, given)
         by_q, by_k, by_v = map(address, made)

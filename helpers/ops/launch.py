@@ -2,6 +2,7 @@
 is kept."""
 
 import atexit
+import os
 from struct import Struct
 
 import numpy as np
@@ -29,7 +30,8 @@ __all__ = [
 MOST_KEPT = 4096  # calls of different kinds
 MOST_ADDRESSES = 49  # that a call takes at once: three of each of 16 devices, and one more
 SHARED_UNASKED = 48 << 10  # bytes of shared memory that a launch gets without more ado
-POOLED_BYTES = 1 << 28  # longer results come from the driver and go back to it
+LONG = 1 << 20  # bytes of a result from which on what the pool holds is looked at
+POOL_MB = os.environ.get("HELPERS_POOL_MB")  # that stay in a pool unused; 0: no pool
 
 
 def context():
@@ -106,16 +108,16 @@ class Form:
         sample = GPUArray(shape, dtype, gpudata=0, strides=strides)
         self.attributes, self.nbytes = vars(sample), sample.nbytes
 
-    def new(self, like, pool):
-        """A new array, with memory from where `like` has its own, or else from the pool. like:
-        an array of the current context, or None."""
+    def new(self, like, room):
+        """A new array, with memory from where `like` has its own, or else from the room's pool.
+        like: an array of the current context, or None."""
         # What GPUArray's constructor leaves, without its way there: 2 µs less.
         result = GPUArray.__new__(GPUArray)
         result.__dict__.update(self.attributes)
         if like is not None and like.allocator is not cuda.mem_alloc:
             result.allocator = like.allocator
-        elif self.nbytes <= POOLED_BYTES:
-            result.allocator = pool
+        else:
+            result.allocator = room.pool if self.nbytes < LONG else room.long
         result.gpudata = result.allocator(self.nbytes) if self.nbytes else None
         return result
 
@@ -123,10 +125,23 @@ class Form:
 class Workspace:
     """Memory for what is queued on one stream: free again as soon as the next call is queued."""
 
-    def __init__(self, stream):
-        self.stream = stream
-        self.pool = DeviceMemoryPool().allocate
+    def __init__(self, stream, context):
+        self.stream, self.context = stream, context
+        kept = cuda.mem_get_info()[1] >> 2 if POOL_MB is None else int(POOL_MB) << 20
+        self.memory, self.most_kept = DeviceMemoryPool(), kept
+        self.pool = self.memory.allocate if kept else cuda.mem_alloc
         self.forget()
+
+    def long(self, nbytes):
+        """Memory from the pool, which keeps no more than it may; nothing where memory runs out."""
+        if self.memory.managed_bytes - self.memory.active_bytes > self.most_kept:
+            self.memory.free_held()
+        try:
+            return self.pool(nbytes)
+        except cuda.MemoryError:
+            for room in workspaces.values():
+                room.memory.free_held()
+            return self.pool(nbytes)
 
     def forget(self):
         self.totals = self.counters = None
@@ -156,5 +171,5 @@ def workspace(stream):
     key = context(), stream and stream.handle
     found = workspaces.get(key)
     if found is None:
-        found = workspaces[key] = Workspace(stream)
+        found = workspaces[key] = Workspace(stream, key[0])
     return found

@@ -36,6 +36,13 @@ class Operand:
         others = [step for i, step in enumerate(self.strides) if i != along % len(self.strides)]
         return not any(step % pack for step in others) and not self.address % (pack * self.itemsize)
 
+    def along(self, shape):
+        """The same in one dimension: SPACED unless it lies as a result does, or is one element."""
+        strides = (0,) if not any(self.strides) else (2,)
+        if shape and self.strides == shapes.contiguous_strides(shape):
+            strides = (1,)
+        return replace(self, strides=strides)
+
     def extent(self, shape):
         """How far its elements lie apart at most."""
         return sum(abs(step) * (size - 1) for step, size in zip(self.strides, shape))
@@ -52,16 +59,20 @@ def choose(shape, a, b, out, choices, op, many):
             f"{len(shape)} dimensions, merged as far as the arrays' strides allow, of which at"
             f" most {shapes.MOST_DIMENSIONS} are possible: copy one to be contiguous first"
         )
+    if not shape:
+        shape, strides = (1,), [(1,)] * 3
     out, a, b = (replace(x, strides=s) for x, s in zip((out, a, b), strides))
     choices = choices | {"A": a.kind, "B": b.kind}
-    if len(shape) < 2 and out.kind != "SPACED" and "SPACED" not in (a.kind, b.kind):
-        return _flat(prod(shape), a, b, out, choices, op)
     extents = [x.extent(shape) for x in (a, b, out)]
     index = np.dtype(np.int32 if max(*extents, prod(shape)) < NARROW else np.int64)
     choices["Index"] = index
     crossing = _crossing(shape, a, b, out)
     if crossing is not None:
         return _transposed(shape, crossing, a, b, out, choices, op)
+    flat = [x.along(shape) for x in (a, b, out)]
+    wide = _pack(shape[-1], (a, b, out)) if len(shape) > 1 else 0
+    if flat[2].kind == "PACKED" and _pack(0, flat) > wide:
+        return _flat(shape, flat, (a, b, out), choices, op)
     return _rows(shape, a, b, out, choices, op, many)
 
 
@@ -74,11 +85,15 @@ def _pack(size, operands):
     return pack
 
 
-def _flat(size, a, b, out, choices, op):
-    pack = _pack(0, [replace(x, strides=x.strides or (1,)) for x in (a, b, out)])
+def _flat(shape, flat, operands, choices, op):
+    """flat: the operands in one dimension."""
+    pack, size = _pack(0, flat), prod(shape)
+    sizes = shape[::-1] if "SPACED" in (flat[0].kind, flat[1].kind) else ()
+    strides = list(zip(*(x.strides[::-1] for x in operands)))
+    layout = _layout(sizes, strides if sizes else [], choices["Index"])
+    choices = choices | {"A": flat[0].kind, "B": flat[1].kind, "PACK": pack}
     grid = (-(-size // (BLOCK * pack)),)
-    choices = choices | {"PACK": pack}
-    return "elementwise/flat.cu", choices, grid, (BLOCK,), np.int64(size), op
+    return "elementwise/flat.cu", choices, grid, (BLOCK,), np.int64(size), layout, op
 
 
 def _layout(sizes, strides, index):

@@ -217,7 +217,7 @@ class Parts:
 
     def new(self, like, room):
         """What the launches write."""
-        return (self.form if self.whole else self.parts).new(like, room.pool)
+        return (self.form if self.whole else self.parts).new(like, room)
 
     def finish(self, made, room, stream):
         """The result."""
@@ -252,7 +252,7 @@ def prepare(a, b, shape, kind, ways, form=None):
     sizes, batch = (m, n, a.shape[-1]), prod(batches)
     form = form or Form(shape, kind.result if kind else a.dtype)
     if not prod(shape):
-        return lambda a, b, room, stream, scales=UNSCALED: form.new(a, room.pool)
+        return lambda a, b, room, stream, scales=UNSCALED: form.new(a, room)
     if kind:
         way, tiling = tensor.launch, tensor.Tiling.of(*sizes, kind, ways[0].by_rows, batch)
         if hopper.fits(kind, sizes, batch, ways):

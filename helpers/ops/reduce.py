@@ -14,7 +14,6 @@ from .launch import (
     KernelCall,
     address,
     ceil_divide,
-    context,
     cuda,
     multiprocessors,
     power_of_two,
@@ -66,7 +65,8 @@ def argmin(x, axis=None, stream=None):
 
 def _reduce(op, x, axis, stream):
     told = axis if axis is None or type(axis) is int else repr(axis)  # 1.0 == 1, and no axis
-    key = op, told, context(), signature(x)
+    room = workspace(stream)
+    key = op, told, room.context, signature(x)
     folds = prepared.get(key)
     if folds is None:
         axes = _axes(op, check(x, WIDE, "x") and x, axis)
@@ -77,7 +77,6 @@ def _reduce(op, x, axis, stream):
         if not axes:
             return _of_each(op, x, stream)
         folds = prepared[key] = _folds(op, x, axes)
-    room = workspace(stream)
     y = x
     for fold in folds:
         y = fold(y, room, stream)
@@ -124,7 +123,7 @@ def _of_each(op, x, stream):
     _, out = _types(op, x.dtype)
     if x.dtype != out and not op.startswith("Arg"):
         return x.astype(out, stream)
-    y = Form(x.shape, out).new(x, workspace(stream).pool)
+    y = Form(x.shape, out).new(x, workspace(stream))
     if op.startswith("Arg"):
         return y.fill(0, stream)
     cuda.memcpy_dtod_async(y.gpudata, x.gpudata, x.nbytes, stream)
@@ -177,7 +176,7 @@ def folding(op, sizes, dtype, wide, form, places, out=None):
         launch, total_bytes, counters = _columns(sizes, dtype.itemsize, choices, places)
 
     def fold(x, room, stream):
-        y = form.new(x, room.pool)
+        y = form.new(x, room)
         after = room.scratch(total_bytes, counters) if total_bytes is not None else ()
         launch(stream, (address(x), address(y)), after)
         return y

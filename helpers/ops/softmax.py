@@ -10,7 +10,6 @@ from .launch import (
     KernelCall,
     address,
     ceil_divide,
-    context,
     cuda,
     power_of_two,
     workspace,
@@ -29,7 +28,8 @@ prepared = Kept()
 
 def softmax(x, stream=None):
     """Softmax over the last axis. A row with +inf or NaN, or nothing but -inf, becomes NaN."""
-    key = context(), signature(x)
+    room = workspace(stream)
+    key = room.context, signature(x)
     call = prepared.get(key)
     if call is None:
         _check(x)
@@ -37,8 +37,7 @@ def softmax(x, stream=None):
             return softmax(contiguous(x, stream), stream)
         call = prepared[key] = Form(x.shape, x.dtype), _choose(x)
     form, run = call
-    room = workspace(stream)
-    y = form.new(x, room.pool)
+    y = form.new(x, room)
     if y.size:
         run(stream, room, (address(x), address(y)))
     return y

@@ -67,7 +67,7 @@ def padded(x, by_rows, stream):
     across, along = (rows, columns) if by_rows else (columns, rows)
     per_line = LINE // x.dtype.itemsize
     shape = *outer, across, ceil_divide(along, per_line) * per_line
-    whole = Form(shape, x.dtype).new(x, workspace(stream).pool)
+    whole = Form(shape, x.dtype).new(x, workspace(stream))
     strides = whole.strides if by_rows else (*whole.strides[:-2], *whole.strides[:-3:-1])
     copy = GPUArray(x.shape, x.dtype, base=whole, gpudata=whole.gpudata, strides=strides)
     return run(COPY, x, x.dtype.type(0), copy, stream, "NCHW")

@@ -341,7 +341,7 @@ class ChannelsLast:
                                  channels, pixels, stride)  # fmt: skip
 
     def __call__(self, x, room, stream):
-        made = self.form.new(x, room.pool)
+        made = self.form.new(x, room)
         self.launch(stream, (address(x), address(made)))
         return made
 
@@ -366,7 +366,7 @@ def taps_of(layer, steps, steps_first=False):
                         layer.channels_out, *steps, layer.channels, layer.stride, ways)  # fmt: skip
 
     def copy(weight, room, stream):
-        made = form.new(weight, room.pool)
+        made = form.new(weight, room)
         launch(stream, (address(weight), address(made)))
         return made
 

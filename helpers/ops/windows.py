@@ -61,7 +61,7 @@ def _window(kernel, stride, padding, dilation):
 def _run(call, x, out, stream):
     form, launch = call
     if out is None:
-        out = form.new(x, workspace(stream).pool)
+        out = form.new(x, workspace(stream))
     elif overlap(x, out):
         raise ValueError("out shares memory with the input: give another, or leave it out")
     if launch:

@@ -1,11 +1,15 @@
 """helpers.ops: every operation, type and axis, whatever kernel it picks."""
 
+import importlib
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from helpers import autoinit, checks, ops
+from helpers.ops import launch
+from helpers.ops.launch import LONG, workspace
 
 pytestmark = pytest.mark.usefixtures("in_quick")
 
@@ -316,3 +320,43 @@ def test_more_than_2_to_the_31_elements():
         assert ops.argmax(view, axis).get() == 2**31 + 5
     rows = x[: 2**31].reshape(2**26, 32)
     assert ops.sum(ops.sum(rows, 1)).get() == 0 == ops.sum(ops.sum(rows, 0)).get()
+
+
+@pytest.fixture
+def bench_drawn(monkeypatch):
+    """scripts/bench_drawn.py"""
+    monkeypatch.syspath_prepend(Path(__file__).resolve().parents[2] / "scripts")
+    return importlib.import_module("bench_drawn")
+
+
+@pytest.mark.parametrize("place", range(18))
+def test_shapes_as_the_benchmark_draws_them(bench_drawn, place):
+    *_, draw = bench_drawn.drawn(seed=46, number=place + 1, most=1 << 15)
+    values = np.random.default_rng(place).standard_normal(1 << 16).astype(draw.dtype)
+    host = bench_drawn.operands(draw, values)
+    result = bench_drawn.ours(draw, bench_drawn.on_gpu(host))()
+    bench_drawn.checked(draw, host, result, str(draw))
+
+
+def test_a_pool_keeps_no_more_of_long_results_than_it_may(monkeypatch):
+    room, x = workspace(None), on_gpu(np.zeros(LONG, np.float32))
+    room.memory.free_held()
+    before = room.memory.managed_bytes
+    monkeypatch.setattr(room, "most_kept", x.nbytes)
+    results = [ops.add(x, 1) for _ in range(3)]
+    del results
+    kept = room.memory.managed_bytes - before
+    assert kept >= 3 * x.nbytes
+    result = ops.add(x, 1)  # three that nobody uses are too many: they go back to the driver first
+    assert room.memory.managed_bytes - before == kept / 3
+    del result
+    ops.add(x, 1)
+    assert room.memory.managed_bytes - before == kept / 3  # and one is used again
+
+
+def test_without_a_pool_results_come_from_the_driver(monkeypatch):
+    monkeypatch.setattr(launch, "POOL_MB", "0")
+    room = launch.Workspace(None, launch.context())
+    assert launch.Form((LONG,), np.float32).new(None, room).gpudata
+    assert launch.Form((1,), np.float32).new(None, room).gpudata
+    assert not room.memory.managed_bytes

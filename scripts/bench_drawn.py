@@ -1,0 +1,187 @@
+"""The drawn cases of bench_gpu: operations of arrays whose shapes nobody chose.
+
+Their sizes are spread evenly by order of magnitude, few are round, and arrays are made as a user
+makes them: each by an allocation of its own. Tests take shapes from here, too."""
+
+from collections import namedtuple
+from math import prod
+
+import numpy as np
+
+from helpers import autoinit, checks, ops  # noqa: F401  (autoinit first)
+
+from pycuda import gpuarray  # isort: skip
+
+__all__ = ["Draw", "cases", "checked", "drawn", "on_gpu", "operands", "ours", "report", "wanted"]
+
+Draw = namedtuple("Draw", "operation dtype shape")
+LEAST, MOST = 1 << 10, 1 << 28  # elements
+ROUND = 8  # one dimension of so many is a power of two
+OUTPUTS = 64  # of each result that are checked
+CHAIN = 4096  # no contender rounds one value's way into the result more often
+TOO_SLOW, TOO_FAR = 1.05, 0.7  # beside the best contender, and beside the floor
+LARGE = 4 << 20  # bytes: from here on the launch is not what a call takes
+REDUCTIONS = {"sum": None, "rowsum": 1, "rowmax": 1, "colsum": 0, "midsum": 1}
+ADDITIONS = "addrow", "addcolumn", "addtransposed"
+OPERATIONS = *REDUCTIONS, "softmax", *ADDITIONS
+
+
+def drawn(seed, number, most=MOST):
+    """So many Draws, of each operation in turn, of up to `most` elements."""
+    random = np.random.default_rng(seed)
+    for i in range(number):
+        operation = OPERATIONS[i % len(OPERATIONS)]
+        dimensions = {"sum": 1, "midsum": 3}.get(operation, 2)
+        elements = np.exp(random.uniform(np.log(LEAST), np.log(most)))
+        cuts = np.sort(random.uniform(0, 1, dimensions - 1))
+        shares = np.diff([0, *cuts, 1])
+        sizes = [int(elements**share) for share in shares]
+        rounds = random.integers(0, ROUND, dimensions) == 0
+        shape = tuple(1 << n.bit_length() - 1 if r else n for n, r in zip(sizes, rounds))
+        yield Draw(operation, ("float32", "float16")[i // len(OPERATIONS) % 2], shape)
+
+
+def operands(draw, numbers):
+    """The arrays of a draw, taken from numbers, a flat array of random ones."""
+    if draw.operation not in ADDITIONS:
+        return [numbers[: prod(draw.shape)].reshape(draw.shape)]
+    rows, columns = draw.shape
+    other = {"addrow": (1, columns), "addcolumn": (rows, 1), "addtransposed": (columns, rows)}
+    shape = other[draw.operation]
+    b = numbers[-prod(shape) :].reshape(shape)
+    first = numbers[: rows * columns].reshape(draw.shape)
+    return [first, b.T if draw.operation == "addtransposed" else b]
+
+
+def on_gpu(host):
+    """The same arrays on the GPU, with the same strides."""
+    crosswise = [x.strides < x.strides[::-1] for x in host]
+    return [gpuarray.to_gpu(x.T).T if t else gpuarray.to_gpu(x) for x, t in zip(host, crosswise)]
+
+
+def ours(draw, arrays):
+    """A function of no arguments that queues the operation by helpers.ops."""
+    if draw.operation in ADDITIONS:
+        return lambda: ops.add(*arrays)
+    if draw.operation == "softmax":
+        return lambda: ops.softmax(*arrays)
+    function = ops.max if draw.operation == "rowmax" else ops.sum
+    return lambda: function(*arrays, REDUCTIONS[draw.operation])
+
+
+def eager(draw, torch):
+    """What PyTorch calls the operation, as a function of its arrays."""
+    if draw.operation in ADDITIONS:
+        return torch.add
+    if draw.operation == "softmax":
+        return lambda x: torch.softmax(x, -1)
+    if draw.operation == "rowmax":
+        return lambda x: torch.amax(x, 1)
+    axis = REDUCTIONS[draw.operation]
+    return (lambda x: torch.sum(x)) if axis is None else (lambda x: torch.sum(x, axis))
+
+
+def wanted(draw, arrays, places):
+    """The result at these places of its flat array, and what its errors are relative to."""
+    if draw.operation in ADDITIONS:
+        a, b = (np.broadcast_to(x, draw.shape) for x in arrays)
+        found = np.unravel_index(places, draw.shape)
+        pair = a[found].astype("f8"), b[found].astype("f8")
+        return sum(pair), sum(map(np.abs, pair))
+    (x,) = arrays
+    if draw.operation == "softmax":
+        rows, columns = np.divmod(places, draw.shape[1])
+        powers = [np.exp(x[row].astype("f8") - x[row].max()) for row in rows]
+        want = np.array([p[column] / p.sum() for p, column in zip(powers, columns)])
+        return want, want
+    if draw.operation == "midsum":
+        taken = [x[o, :, i] for o, i in zip(*np.divmod(places, draw.shape[2]))]
+    elif draw.operation == "sum":
+        taken = [x] * len(places)
+    else:
+        taken = [x[:, i] if draw.operation == "colsum" else x[i] for i in places]
+    if draw.operation == "rowmax":
+        return np.array([t.max() for t in taken], "f8"), np.zeros(len(taken))
+    wide = [t.astype("f8") for t in taken]
+    return np.array([t.sum() for t in wide]), np.array([np.abs(t).sum() for t in wide])
+
+
+def checked(draw, host, got, what):
+    """Compare some elements of a result, the last one among them, with NumPy's."""
+    flat = got.reshape(-1).float().cpu().numpy() if hasattr(got, "cpu") else got.get().reshape(-1)
+    random = np.random.default_rng(flat.size)
+    places = np.append(
+        random.integers(0, flat.size, OUTPUTS if len(host) > 1 else 8), flat.size - 1
+    )
+    want, size = wanted(draw, host, places)
+    half = checks.roundoff(draw.dtype) if draw.dtype == "float16" else 0
+    tolerance = (checks.gamma(CHAIN, "f4") + 2 * half) * size + 1e-7
+    checks.assert_close(flat[places].astype("f8"), want, tolerance, what)
+
+
+def cases(seed, number, torch, cupy, cub, compiled):
+    """As bench_elementwise.cases, of draws; compiled: one of so many beside torch.compile."""
+    random = np.random.default_rng(seed)
+    base = {"float32": random.standard_normal(MOST, np.float32)}
+    base["float16"] = base["float32"].astype("float16")
+    for place, draw in enumerate(drawn(seed, number)):
+        host = operands(draw, base[draw.dtype])
+        arrays = on_gpu(host)
+        runs = {"ours": ours(draw, arrays)}
+        if draw.operation == "sum" and draw.dtype == "float32":
+            runs["CUB"] = lambda x=arrays[0]: cub(x)
+        if torch:
+            tensors = [torch.as_tensor(x, device="cuda") for x in arrays]
+            function = eager(draw, torch)
+            runs["PyTorch"] = lambda function=function, tensors=tensors: function(*tensors)
+            if compiled and place // len(OPERATIONS) % compiled == 0:
+                torch._dynamo.reset()
+                fast = torch.compile(function, mode="max-autotune-no-cudagraphs", dynamic=False)
+                runs["compiled"] = lambda fast=fast, tensors=tensors: fast(*tensors)
+        if cupy and draw.operation != "softmax":
+            views = [cupy.asarray(x) for x in arrays]
+            axis = REDUCTIONS.get(draw.operation)
+            runs["CuPy"] = {"rowmax": lambda v=views: v[0].max(1)}.get(
+                draw.operation,
+                (lambda v=views: cupy.add(*v))
+                if draw.operation in ADDITIONS
+                else (lambda v=views, axis=axis: v[0].sum(axis)),
+            )
+        name = f"{draw.operation} {'x'.join(map(str, draw.shape))} {draw.dtype}"
+        form = runs["ours"]()
+        moved = form.nbytes + sum(x.nbytes for x in arrays)
+
+        def check(who, got, draw=draw, host=host, name=name):
+            checked(draw, host, got, f"{who}, {name}")
+
+        yield f"drawn {name}", prod(draw.shape), moved, runs, check
+
+
+def report(rows):
+    """Lines that say how ours compare with the best of the others and with the floor."""
+    found: dict = {}
+    for row in rows:
+        found.setdefault(row["case"], {})[row["contender"]] = row
+    told = {case: _told(times) for case, times in found.items()}
+    for operation in OPERATIONS:
+        mine = [t for case, t in told.items() if case.split()[1] == operation]
+        if mine:
+            ratios, shares = (np.array([t[i] for t in mine]) for i in (0, 1))
+            large = [share for _, share, moved in mine if moved >= LARGE]
+            kept = sum(share >= 0.8 for share in large)
+            yield (
+                f"{operation}: {np.exp(np.log(ratios).mean()):.3f} of the best in the mean,"
+                f" {ratios.max():.2f} at worst, {(ratios > TOO_SLOW).sum()} of {len(mine)} over"
+                f" {TOO_SLOW}; {np.median(shares):.2f} of the floor, median;"
+                f" {kept} of {len(large)} large ones at 0.8 or more"
+            )
+    for case, (ratio, share, moved) in told.items():
+        if ratio > TOO_SLOW or share < TOO_FAR:
+            yield f"{case}: {ratio:.2f} of the best, {share:.2f} of the floor, {moved / 1e6:.1f} MB"
+
+
+def _told(times):
+    """Ours beside the best of the others, the floor beside ours, and the bytes that must move."""
+    ours = times["ours"]
+    best = min(row["median_us"] for who, row in times.items() if who != "ours")
+    return ours["median_us"] / best, ours["floor_us"] / ours["median_us"], ours["bytes_moved"]
