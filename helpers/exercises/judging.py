@@ -29,6 +29,7 @@ REPEATS = 2
 SMALLEST = "the smallest launch that fails like this"
 NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
 SINGULAR = re.compile(r"(?<![\d,.])1 (row|float|column|image|byte|element|query|key)s\b")
+NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECASE)
 BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
@@ -164,18 +165,26 @@ def _advice_on(error, text):
 
 
 def _instructions(target):
-    """The PTX of a kernel, without comments and the kernels that stand beside it."""
-    instructions = re.sub(r"^\s*//.*$", "", target.ptx, flags=re.MULTILINE)
+    """The PTX of a kernel, without comments and the kernels that stand beside it, its whole numbers
+    in decimal."""
+    instructions = costs.COMMENT.sub(" ", target.ptx)
+    instructions = NUMBER.sub(lambda number: str(_value(number[0])), instructions)
     parts = re.split(
         r"^(?=\.(?:visible|weak|extern|entry|func)\b)", instructions, flags=re.MULTILINE
     )
     return "".join(p for p in parts if not re.search(rf"\.entry (?!{target.entry}\b)", p))
 
 
+def _value(number):
+    """What PTX's spelling of a whole number stands for."""
+    digits = number.lower().rstrip("u")
+    return int(digits, 0 if digits[1:2] in ("x", "b") else 8)
+
+
 def _some_path_skips(instructions, first, last, between):
     """Whether some path through a kernel's PTX leads from an instruction `first` to one `last`, and
     meets none `between`."""
-    lines = [line.strip() for line in instructions.splitlines()]
+    lines = [line.strip() for line in re.split(r"[;{}\n]|(?<=\w:)\s", instructions)]
     labels = {line.rstrip(":"): n for n, line in enumerate(lines) if line.endswith(":")}
     seen = set()
     ahead = [n + 1 for n, line in enumerate(lines) if re.search(first, line)]

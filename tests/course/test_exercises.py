@@ -886,6 +886,9 @@ PATHS = {
     "@%p1 bra $L1;\nbra.uni $L2;\n$L1:\nret;\n$L2:\nbar.sync 0;": False,
     "$L1:\nbar.sync 0;\n@%p1 bra $L1;": False,
     "ret;": False,
+    "membar.gl; bar.sync 0;": False,
+    "@%p1 bra $L1; bar.sync 0; $L1: ret;": False,
+    "@%p1 bra $L1; bar.sync 0; $L1:": True,
 }
 
 
@@ -908,6 +911,27 @@ def test_instructions_of_another_kernel_are_its_own(judged):
     beside = f"__global__ void beside(double *x)\n{{\n    {braces} x[threadIdx.x] *= 2.5;\n}}\n"
     text = beside + exercises.solution(FIRST) + beside.replace("beside", "behind")
     assert judged(text, WITHOUT={r"\.f64\b": "Use floats only."})
+
+
+@pytest.mark.parametrize("comment", ["/*\\n.entry other\\n*/", "// x", "/* // */", ""])
+def test_a_comment_hides_no_instruction(judged, comment):
+    text = changed("if (i < n)", f'asm volatile("{comment}\\nmembar.sys;"); if (i < n)')
+    (reason,) = reasons(judged(text, WITHOUT={r"\bmembar\.sys": "A fence is not needed."}))
+    assert reason == "instructions: the compiled kernel has membar.sys"
+
+
+@pytest.mark.parametrize("comment", ["/* membar.sys */", "/*\\nmembar.sys;\\n*/", "// membar.sys;"])
+def test_a_comment_is_no_instruction(judged, comment):
+    text = changed("if (i < n)", f'asm volatile("{comment}\\n"); if (i < n)')
+    (reason,) = reasons(judged(text, WITH={r"\bmembar\.sys": "A fence is needed."}))
+    assert reason == "instructions: what is asked for is not in the compiled kernel"
+
+
+@pytest.mark.parametrize("zero", ["0", "0x0", "0X00U", "00", "0b0", "/**/ 0", "/*\\n*/0"])
+def test_a_number_is_read_as_a_number(judged, zero):
+    text = changed("if (i < n)", f'asm volatile("cp.async.wait_group {zero};"); if (i < n)')
+    (reason,) = reasons(judged(text, WITHOUT={r"wait_group\s+0\b": "Don't wait for all."}))
+    assert re.match(r"instructions: the compiled kernel has wait_group\s+0", reason)
 
 
 def test_a_barrier_that_counts_is_a_vote(judged):
