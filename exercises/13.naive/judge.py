@@ -1,8 +1,7 @@
 """A product of matrices, a thread for each element: a step of the course."""
 
-import numpy as np
 
-from helpers.exercises.launches import Far, In, Launch, Wrong, numbers, product, product_launch
+from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
 
 OURS = "gemm/naive.cu"
 SIZES = (3, 5, 7), (1, 1, 1), (20, 33, 2), (5, 3, 0)
@@ -20,17 +19,8 @@ def launch(rng, size):
 
 
 def far(rng):
-    """The last row of an a that has more elements than an int can count."""
-    m, n, k = 524_000, 40, 4200
-    row, b = numbers(rng, 1, k), numbers(rng, k, n)
-    out = product(row, b)
-    last = {(m - 1) * n: out.expected.astype(np.float32)[0]}
-    c = Far(m * n, np.float32, {}, last, out.tolerance.max())
-    a = Far(m * k, np.float32, {(m - 1) * k: row[0]})
-    grid = -(-n // BLOCK[0]), m // BLOCK[1]
-    blocks = [range(grid[0] * (grid[1] - 1), grid[0] * grid[1])]
-    arguments = [a, In(b), c, *map(np.int64, (m, n, k))]
-    return Launch(arguments, grid, BLOCK, what=f"{m:,} x {k} times {k} x {n}", blocks=blocks)
+    return far_product(rng, 46_400, lambda m, n: (n // BLOCK[0], m // BLOCK[1]), BLOCK)
+
 
 
 COUNTED = 64, 64, 64
@@ -42,7 +32,7 @@ WRONG = {
     "the last product only": Wrong("values", {"sum += ": "sum = "}),
     "whole fours of the depth": Wrong("values", {"i < k;": "i < k / 4 * 4;"}),
     "b along its rows": Wrong("values|out of bounds", {"b[i * n + column]": "b[column * n + i]"}),
-    "rows of 32 bits": Wrong("524,000", {"a[row * k + i]": "a[(int)row * (int)k + (int)i]"}),
+    "rows of 32 bits": Wrong("46,400", {"a[row * k + i]": "a[(int)row * (int)k + (int)i]"}),
     "b read twice": Wrong(
         "counters",
         {
