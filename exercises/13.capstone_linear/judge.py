@@ -29,7 +29,7 @@ def far(rng, rows, columns, threads):
     return far_product(rng, 8192, grid, threads, size_type=np.int32, turned=True)
 
 
-
+LARGE = ((70, 301, 20),)
 COUNTED = 256, 256, 128
 BUDGET = {"ld.sectors": (32_800, 300_000)}
 LIMITS = None  # what counts is the clock

@@ -1,6 +1,5 @@
 """A product of matrices, a thread for each element: a step of the course."""
 
-
 from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
 
 OURS = "gemm/naive.cu"
@@ -20,7 +19,6 @@ def launch(rng, size):
 
 def far(rng):
     return far_product(rng, 46_400, lambda m, n: (n // BLOCK[0], m // BLOCK[1]), BLOCK)
-
 
 
 COUNTED = 64, 64, 64

@@ -27,7 +27,6 @@ def far(rng):
     return far_product(rng, 8192, lambda m, n: n // 128 * (m // 128), 256, strides)
 
 
-
 COUNTED = 128, 256, 32
 BUDGET = {"lds.wavefronts": 6144, "ld.requests": 128, "ld.sectors": 2048, "barriers": 2 * 8 * 4}
 LIMITS = {"instructions": 1.5}

@@ -1,6 +1,5 @@
 """A product of matrices with 64 sums to a thread: a step of the course."""
 
-
 from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
 
 OURS = "gemm/registers.cu"
@@ -20,7 +19,6 @@ def launch(rng, size):
 
 def far(rng):
     return far_product(rng, 8192, lambda m, n: (n // SIDE, m // SIDE), (16, 16))
-
 
 
 COUNTED = 128, 256, 32

@@ -27,7 +27,6 @@ def far(rng, rows, columns, threads):
     return far_product(rng, 8192, grid, threads, of=np.float16, size_type=np.int32)
 
 
-
 COUNTED = 128, 128, 128
 SHARED_BYTES = 3 << 14
 BUDGET = {

@@ -22,7 +22,6 @@ def far(rng):
     return far_product(rng, 46_400, lambda m, n: (n // 16, m // 64), 128, of=np.float16)
 
 
-
 COUNTED = 64, 64, 64
 BUDGET = {"hmma": 128}
 LIMITS = {"instructions": 4}

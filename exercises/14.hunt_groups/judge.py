@@ -21,6 +21,7 @@ def launch(rng, size):
     return Launch([In(x), out, np.int32(tiles)], blocks, 128, what=what)
 
 
+LARGE = ((3, 300),)
 COUNTED = 4, 12
 BUDGET = {}
 LIMITS = None

@@ -25,6 +25,7 @@ def launch(rng, size):
     return Launch([boxes, Out(sums)], (across, down), 32, what=f"{rows} x {columns}")
 
 
+LARGE = ((1060, 300), (33, 36_000))
 COUNTED = 256, 256
 BUDGET = {"ld.sectors": 0}
 LIMITS = {"instructions": None}  # of who waits

@@ -23,6 +23,7 @@ def launch(rng, size):
     return Launch([boxes, Out(sums), np.int32(tiles)], blocks, 32, what=what)
 
 
+LARGE = ((2, 300),)
 COUNTED = 4, 9
 BUDGET = {"ld.sectors": 0, "barriers": (40, 80)}
 LIMITS = {"instructions": None}  # of who waits

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Wrong, attention, numbers
+from helpers.exercises.launches import In, Launch, Wrong, attention, far_rows, numbers
 
 OURS = "attention/fused.cu"
 SIZES = (1, 1, 1, 1), (2, 3, 33, 5), (1, 2, 70, 70), (2, 2, 64, 8)
@@ -35,6 +35,11 @@ def otherwise(rng):
     return launch(rng, (2, 70, 90, 9), causal=True)
 
 
+def far(rng):
+    return far_rows(launch(rng, (2, 40, 41, 900)), 60_000)
+
+
+LARGE = ((1, 1, 700, 4),)
 COUNTED = 2, 16, 64, 32
 BUDGET = {"st.sectors": 128}
 

@@ -35,6 +35,7 @@ def launch(rng, size):
     return Launch(arguments, rows, length, what=f"{splits} parts of {rows} rows of {length}")
 
 
+LARGE = ((300, 3, 5),)
 COUNTED = 8, 32, 64
 BUDGET = {"st.sectors": 256}
 

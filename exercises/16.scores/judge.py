@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers, product
+from helpers.exercises.launches import In, Launch, Out, Wrong, far_rows, numbers, product
 
 OURS = "attention/scores.cu"
 SIZES = (1, 1, 1, 1), (3, 17, 33, 5), (2, 16, 40, 32)
@@ -33,6 +33,11 @@ def otherwise(rng):
     return launch(rng, (2, 30, 41, 6), causal=True)
 
 
+def far(rng):
+    return far_rows(launch(rng, (2, 200, 200, 180)), 60_000)
+
+
+LARGE = ((20, 3, 5, 2),)
 COUNTED = 2, 64, 64, 32
 BUDGET = {"st.sectors": 1024}
 

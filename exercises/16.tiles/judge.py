@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Wrong, attention, climbing
+from helpers.exercises.launches import In, Launch, Wrong, attention, climbing, far_rows
 
 SIZES = (1, 1, 1, 0), (2, 65, 33, 0), (1, 70, 70, 1), (1, 40, 20, 1), (1, 40, 70, 1)
 
@@ -22,6 +22,11 @@ def launch(rng, size):
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
 
+def far(rng):
+    return far_rows(launch(rng, (2, 1130, 1190, 0)), 60_000)
+
+
+LARGE = ((1, 300, 1200, 0),)
 COUNTED = 2, 128, 128, 0
 BUDGET = {"ld.sectors": 12288}
 EVEN = False

@@ -24,6 +24,7 @@ def launch(rng, size):
     return Launch(arguments, (blocks, ranks), 256, what=f"{ranks} ranks of {n}, {blocks} blocks")
 
 
+LARGE = ((9000, 9, 2),)
 COUNTED = 1 << 14, 8, 2
 BUDGET = {"ld.sectors": (43008, 45_000), "st.sectors": (28896, 29_500)}
 LIMITS = dict.fromkeys(["instructions", "atomics", "atomics.sectors"])  # of who waits

@@ -24,7 +24,7 @@ from pycuda.driver import Error, Function  # isort: skip
 __all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
-COUNTED_SEED, FAR_SEED = 1, 1 << 31
+COUNTED_SEED, FAR_SEED, LARGE_SEED = 1, 1 << 31, 1 << 30
 REPEATS = 2
 SMALLEST = "the smallest launch that fails like this"
 NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
@@ -223,13 +223,14 @@ class _Trial:
     def run(self):
         """All launches, in turn, until one is wrong."""
         sizes = _sizes(self.rules, self.verdict.seed)
-        far = getattr(self.rules, "far", None)
+        far, large = getattr(self.rules, "far", None), getattr(self.rules, "LARGE", ())
         operator, otherwise = (
             getattr(self.rules, name, None) if self.verdict.text else None
             for name in ("OPERATOR", "OTHERWISE")
         )
-        self.verdict.of = len(sizes) + 1 + sum(map(bool, (far, operator, otherwise)))
+        self.verdict.of = len(sizes) + len(large) + 1 + sum(map(bool, (far, operator, otherwise)))
         self._try_all(sizes)
+        self._try_large(large)
         if operator:
             self._try_operator(operator)
         if otherwise:
@@ -279,6 +280,12 @@ class _Trial:
         for run in (several, min(runs, key=lambda run: run.bytes)):
             if isinstance(self.kernel, Kernel):
                 run.watch(debug=True)
+
+    def _try_large(self, sizes):
+        """Sizes far outside of those that are drawn, not watched, which would take long."""
+        for number, size in enumerate(sizes):
+            self._launch(size, self.verdict.seed, LARGE_SEED, number).run()
+            self.verdict.cases += 1
 
     def _try_operator(self, operator):
         """Another in place of the text's own: what adds up without it shows."""

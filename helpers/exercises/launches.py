@@ -354,8 +354,8 @@ def drawn_rows(rng):
 def far_rows(small, batch, per_block=1):
     """The Launch on the rows of a small one, spread over so many that a 32-bit place overflows.
 
-    The count of rows among its arguments becomes the new one; per_block: the rows of a block. The
-    last dimension of a grid of several is of the rows."""
+    The count of rows among its arguments becomes the new one; per_block: the rows of a block. Where
+    a grid has several dimensions, its last is that of the rows."""
     count = np.shape(small.arguments[0].values)[0]
     rows = [int(row) for row in np.linspace(0, batch - 1, count)]
     grid, each = -(-batch // per_block), 1

@@ -906,6 +906,14 @@ def test_a_path_that_skips_them_is_refused(judged):
     assert judged(changed("2 * x[i]", "fmaf(x[i], 1.5f, x[i] / 2)"), **says)
 
 
+def test_a_large_launch_is_compared(judged):
+    text = changed("if (i < n)", "if (i < min(n, 2000000ll))")
+    assert judged(text)
+    (reason,) = reasons(judged(text, LARGE=(2_000_001,)))
+    assert reason.startswith("values: n = 2,000,001: ")
+    assert judged(exercises.solution(FIRST), LARGE=(2_000_001,))
+
+
 def test_instructions_of_another_kernel_are_its_own(judged):
     braces = 'asm volatile("{\\n}");'
     beside = f"__global__ void beside(double *x)\n{{\n    {braces} x[threadIdx.x] *= 2.5;\n}}\n"
