@@ -17,6 +17,8 @@ def drawn(rng):
 def launch(rng, size, causal=False):
     units, queries, keys, length = size
     q, k = numbers(rng, units, queries, length), numbers(rng, units, keys, length)
+    if queries > 2:
+        q[-1, 2, 0], k[0, -1, 0] = np.nan, np.inf
     scale = np.float32(rng.uniform(0.1, 0.4))
     dots = product(q, k.swapaxes(1, 2), roundings=length + 3)
     hidden = causal & (np.arange(keys) > np.arange(queries)[:, None])

@@ -16,6 +16,7 @@ from helpers.exercises.launches import (
     far_launch,
     far_numbers,
     numbers,
+    planted,
     scales,
 )  # fmt: skip
 
@@ -25,6 +26,7 @@ __all__ = ["SIZES", "drawn"]
 def launch(rng, n):
     ranks = [numbers(rng, n) * scales(rng, n) for _ in range(4)]
     a, b, c, d = ranks
+    planted(rng, a, 3e30, -3e30)
     w, rate = numbers(rng, n), np.float32(rng.uniform(0.01, 0.9))
     out = Out(w - rate * ((a + b + c + d) / np.float32(4)), initial=w, bits=True)
     return Launch([*map(In, ranks), out, np.int64(n), rate], blocks_for(n), 256, what=f"n = {n}")

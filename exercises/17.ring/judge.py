@@ -11,6 +11,7 @@ from helpers.exercises.launches import (
     near,
     numbers,
     pieces,
+    planted,
     strewn,
 )
 
@@ -25,7 +26,7 @@ def drawn(rng):
 
 def launch(rng, size):
     n, ranks, rank, step = size
-    left, before = numbers(rng, n), numbers(rng, n)
+    left, before = numbers(rng, n), planted(rng, numbers(rng, n), np.inf, np.nan)
     length = -(-n // ranks)
     begin = (rank - step - 1) % ranks * length
     chunk = slice(begin, begin + length)

@@ -28,6 +28,7 @@ __all__ = [
     "climbing",
     "drawn",
     "drawn_rows",
+    "eighths",
     "elementwise",
     "far_launch",
     "far_numbers",
@@ -48,6 +49,7 @@ __all__ = [
     "totals",
     "varied",
     "with_nan",
+    "with_nan_query",
 ]
 
 SIZES = 1, 31, 32, 33, 255, 257, 1009, 0
@@ -295,6 +297,11 @@ def numbers(rng, *shape, dtype=np.float32):
     return rng.integers(max(limits.min, -1000), min(limits.max, 1000), shape, dtype, endpoint=True)
 
 
+def eighths(rng, *shape):
+    """Random numbers with fractions, whose sums round nothing."""
+    return (rng.integers(-72, 73, shape) / 8).astype(np.float32)
+
+
 def scales(rng, *shape):
     """Random factors from 1e-9 to 1e9: what is added, held or cut off shows beside them."""
     return (10.0 ** rng.uniform(-9, 9, shape)).astype(np.float32)
@@ -305,6 +312,12 @@ def planted(rng, values, *special):
     if values.size > len(special):
         values.flat[rng.permutation(values.size)[: len(special)]] = special
     return values
+
+
+def with_nan_query(q, out, unit=-1, query=1):
+    """Put a NaN into one query, if it has neighbours: it must come out, in its own row alone."""
+    if q.shape[1] > query:
+        q[unit, query, -1] = out.expected[unit, query] = np.nan
 
 
 def with_nan(rng, rows, lanes):
@@ -371,7 +384,9 @@ def far_rows(small, batch, per_block=1):
             return Far(batch * argument.values[0].size, argument.dtype, spread(argument.values))
         if isinstance(argument, Out):
             wide = batch * np.asarray(argument.expected)[0].size
-            most = float(np.nanmax(argument.tolerance))
+            most = float(
+                np.max(argument.tolerance, where=np.isfinite(argument.tolerance), initial=0)
+            )
             return Far(wide, argument.dtype, {}, spread(argument.expected), most)
         is_count = isinstance(argument, np.integer) and argument == count
         return type(argument)(batch) if is_count else argument
@@ -452,7 +467,7 @@ def climbing(rng, units, queries, keys, size=32):
     k[..., 0] = np.linspace(-9, 9, keys)
     q[..., 0] = rng.choice([-9, 9, 100, -100], (units, queries))
     k[..., 1] = rng.uniform(-21, -19, (units, keys))
-    q[..., 1] = rng.choice([0, 200], (units, queries))
+    q[..., 1] = rng.choice([0, 200, 8000], (units, queries))
     return q, k, v
 
 
