@@ -23,6 +23,7 @@ def far(rng):
 
 COUNTED = 128, 256, 32
 BUDGET = {"lds.wavefronts": 8192, "ld.sectors": 2048, "st.sectors": 4096}
+SHARED_BYTES = 17_000  # two pairs of tiles
 LIMITS = {"instructions": 2, "barriers": 1}
 IDEA = {"lds.wavefronts": (1024, "Multiply from the tiles in shared memory, not from a and b.")}
 

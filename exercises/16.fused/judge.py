@@ -51,6 +51,7 @@ def far(rng):
 LARGE = ((1, 1, 700, 4),)
 COUNTED = 2, 16, 64, 32
 BUDGET = {"st.sectors": 128}
+WARPS = 1.5
 
 MORE = "sum = block_reduce(sum, Sum<Acc>());"
 WRONG = {

@@ -871,6 +871,15 @@ def test_instructions_may_be_ruled_out(judged):
     assert reason == "instructions: the compiled kernel has nanosleep"
 
 
+@pytest.mark.parametrize("include", ["", "cccl/"])
+def test_the_file_of_an_instruction_is_that_of_the_loc_before_it(include):
+    header = f"/usr/local/cuda/include/{include}cuda/std/chrono"
+    ptx = f'.loc 1 3 5\nld;\n.loc\t2 7 1\nnanosleep.u32 9;\n.file 1 "a.cu"\n.file\t2 "{header}"'
+    assert judging._file_of(ptx, ptx.index("ld;")) == "a.cu"
+    assert judging.OF_CUDA.search(judging._file_of(ptx, ptx.index("nanosleep")))
+    assert judging._file_of("nanosleep;", 0) == ""
+
+
 def test_instructions_may_have_to_be_there(judged):
     says = {"WITH": {r"\bfma\.rn\.f32": "Multiply and add at once."}}
     (reason,) = reasons(judged(exercises.solution(FIRST), **says))
