@@ -38,7 +38,7 @@ def far(rng):
 SPARE = 128
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": 2048, "red.requests": 512, "red.sectors": 16384}
-IDEA = {"atomics": (512, "Let each thread add its element by an atomic of its own.")}
+IDEA = {"red.requests": (512, "Let each thread add its element by an atomic of its own.")}
 
 ADD = "atomicAdd(out, Acc(x[i]))"
 WRONG = {
