@@ -342,6 +342,7 @@ typedef struct Kernel {
     uint64_t loop_constant;
     bool few_turns;
     uint32_t static_shared, dynamic_align, local_bytes, max_threads, ptx_version;
+    uint32_t watched_shared;
     uint32_t cluster[3]; /* 0: it is not said */
     bool large_clusters; /* may have more than PORTABLE_CLUSTER blocks */
     const char **files;

@@ -162,6 +162,7 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->loop_constant = facts->loop_constant;
     kernel->few_turns = facts->few_turns;
     kernel->static_shared = facts->static_shared;
+    kernel->watched_shared = facts->watched_shared;
     kernel->dynamic_align = MAX(facts->dynamic_align, 1);
     kernel->local_bytes = kernel->reported_local = facts->local_bytes;
     kernel->max_threads = most && most < BLOCK_THREADS ? most : BLOCK_THREADS;

@@ -98,7 +98,8 @@ bool products_behind(const Warp *w, uint32_t groups)
     const Queue *queue = queue_of(w);
     const uint32_t first = first_of_group(w);
     uint32_t least = 0;
-    for (size_t n = 0; queue && n < queue->count; n++)
+    if (!queue) return false;
+    for (size_t n = 0; n < queue->count; n++)
         if (queue->of[n].commits > groups) least = queue->of[n].number + 1;
     for (uint32_t other = first; other < first + GROUP_WARPS; other++)
         if (least > watch.here->products->begun[other]) return true;

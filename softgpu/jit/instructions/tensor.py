@@ -170,7 +170,9 @@ _CHUNK = 16
 def _wgmma(e, item):
     """A product is made at once, which waiting for it cannot tell from later."""
     kind = item.modifiers[0]
-    if kind == "commit_group":
+    if kind == "fence":
+        e.observe_products_fence()
+    elif kind == "commit_group":
         e.observe_products_committed()
     elif kind == "wait_group":
         e.observe_products_awaited(item.operands[0].value)
