@@ -41,6 +41,7 @@ def far(rng):
     return far_rows(launch(rng, (5, 65_600)), 32_800)
 
 
+LARGE = ((1, 80_000),)
 COUNTED = 16, 1024
 BUDGET = {"ld.sectors": 2048, "ld.requests": (512, 640), "st.sectors": 16}
 WARPS = 1.5

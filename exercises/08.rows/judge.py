@@ -35,6 +35,7 @@ def far(rng):
     return Launch(arguments, last + 1, BLOCK, what=what, blocks=[range(last, last + 1)])
 
 
+LARGE = ((200_000, 3),)
 COUNTED = 2048, 128  # rows enough that a warp too few shows in the busiest one's share
 BUDGET = {"ld.sectors": 32_768, "st.sectors": 16, "lds.conflicts": 0, "sts.conflicts": 0}
 LIMITS = {"barriers": (4 * 4 * 8,)}  # a tree over the eight has three, and one more before it

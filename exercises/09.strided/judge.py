@@ -17,9 +17,10 @@ from helpers.exercises.launches import (
 )
 
 OURS = "elementwise/strided.cu"
-SIZES = (  # two shapes that broadcast, and whether the first array is transposed
-    ((1,), (1,), False), ((33, 65), (65,), True), ((8, 3, 1, 7), (3, 5, 1), False),
-    ((2, 1, 2, 1, 3, 1, 2), (1, 3, 1, 2, 1, 2, 1), False),
+SIZES = (  # two shapes that broadcast, and whether the first array is transposed, or both run backwards
+    ((1,), (1,), ""), ((33, 65), (65,), "transposed"), ((8, 3, 1, 7), (3, 5, 1), ""),
+    ((2, 1, 2, 1, 3, 1, 2), (1, 3, 1, 2, 1, 2, 1), ""),
+    ((7, 40, 5), (40, 1), "backwards"),
 )  # fmt: skip
 
 
@@ -27,22 +28,28 @@ def drawn(rng):
     for size in (2, 9), (15, 20):
         one = rng.integers(*size, 3).tolist()
         other = [1 if single else side for side, single in zip(one, rng.integers(0, 2, 3))]
-        yield tuple(one), tuple(other), True
+        yield tuple(one), tuple(other), "transposed"
 
 
 def launch(rng, size):
-    one, other, is_turned = size
+    one, other, how = size
     target, a, b = shapes.broadcast(one, other), numbers(rng, *one), numbers(rng, *other)
-    steps = shapes.contiguous_strides(one[::-1])[::-1] if is_turned else None
+    steps = shapes.contiguous_strides(one)
+    given = [In(a), In(b)]
+    if how == "transposed":
+        given[0], steps = In(a.T.copy()), shapes.contiguous_strides(one[::-1])[::-1]
     walks = [
-        shapes.broadcast_strides(one, steps or shapes.contiguous_strides(one), target),
+        shapes.broadcast_strides(one, steps, target),
         shapes.broadcast_strides(other, shapes.contiguous_strides(other), target),
     ]
+    if how == "backwards":
+        given = [In(np.flip(x).copy(), first=x.size - 1) for x in (a, b)]
+        walks = [tuple(-step for step in walk) for walk in walks]
     _, *walks = shapes.merge(target, shapes.contiguous_strides(target), *walks)
     out = Out(a + b)
-    arguments = [In(a.T.copy() if is_turned else a), In(b), out, np.int64(out.expected.size)]
+    arguments = [*given, out, np.int64(out.expected.size)]
     arguments += [elementwise.strides(*walks), elementwise.NO_NUMBERS]
-    what = f"{one}{', transposed,' if is_turned else ''} and {other}"
+    what = f"{one}{f', {how},' if how else ''} and {other}"
     return Launch(arguments, blocks_for(out.expected.size), 256, what=what)
 
 
@@ -60,7 +67,7 @@ def far(rng):
     return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
-COUNTED = (64, 256), (256,), False
+COUNTED = (64, 256), (256,), ""
 BUDGET = {"ld.sectors": 4096, "st.sectors": 2048}
 
 WRONG = {

@@ -57,6 +57,7 @@ def far(rng):
     return Launch(arguments, blocks_for(5 * row), 256, what=what, blocks=blocks)
 
 
+LARGE = ((1, 14, 15, (10, 9), 1, 5, 1),)
 COUNTED = 2, 32, 32, 3, 1, 1, 1
 TYPES = ("half",)
 BUDGET = {"ld.sectors": (2256, 2500), "st.sectors": 2304}

@@ -65,6 +65,7 @@ def far(rng):
 
 
 SPARE = 128
+LARGE = ((60, 50, 9, 4),)
 COUNTED = 64, 64, 3, 1
 BUDGET = {"ld.sectors": (6080, 6500), "st.sectors": 512}
 LIMITS = {"barriers": (128,)}  # the weights may be in shared memory

@@ -19,6 +19,7 @@ def launch(rng, size):
     return product_launch(a, b, (-(-n // 16), -(-m // 16)), (16, 16), size_type=np.int32)
 
 
+LARGE = ((16, 40, 1300),)
 COUNTED = 64, 64, 40
 BUDGET = {}
 LIMITS = None

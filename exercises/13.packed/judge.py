@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Wrong, numbers, product_launch
+from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
 
 OURS = "gemm/packed.cu"
 SIZES = (33, 40, 20), (1, 4, 4), (130, 8, 24)
@@ -18,6 +18,13 @@ def launch(rng, size):
     a, b = numbers(rng, m, k), numbers(rng, k, n)
     strides = np.array([k, n, 0, 0], np.int64)
     return product_launch(a, b, -(-n // 128) * -(-m // 128), 256, strides)
+
+
+def far(rng):
+    def strides(n, k):
+        return np.array([k, n, 0, 0], np.int64)
+
+    return far_product(rng, 8192, lambda m, n: n // 128 * (m // 128), 256, strides)
 
 
 COUNTED = 128, 256, 32

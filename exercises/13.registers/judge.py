@@ -1,8 +1,6 @@
 """A product of matrices with 64 sums to a thread: a step of the course."""
 
-import numpy as np
-
-from helpers.exercises.launches import Far, In, Launch, Wrong, numbers, product, product_launch
+from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
 
 OURS = "gemm/registers.cu"
 SIZES = (33, 40, 17), (1, 1, 1), (130, 3, 8)
@@ -20,22 +18,12 @@ def launch(rng, size):
 
 
 def far(rng):
-    """The last block of a c that has more elements than an int can count."""
-    m, n, k = 100_000, 22_016, 8
-    a, b = numbers(rng, m, k), numbers(rng, k, n)
-    rows, columns = (m - 1, m - 30), slice(n - SIDE, n)
-    out = product(a[[*rows]], b[:, columns], roundings=k + 2)
-    expected = {r * n + n - SIDE: x.astype(np.float32) for r, x in zip(rows, out.expected)}
-    c = Far(m * n, np.float32, {}, expected, out.tolerance.max())
-    grid = n // SIDE, -(-m // SIDE)
-    blocks = [range(grid[0] * grid[1] - 1, grid[0] * grid[1])]
-    arguments = [In(a), In(b), c, *map(np.int64, (m, n, k))]
-    what = f"{m:,} x {k} times {k} x {n:,}"
-    return Launch(arguments, grid, (16, 16), what=what, blocks=blocks)
+    return far_product(rng, 8192, lambda m, n: (n // SIDE, m // SIDE), (16, 16))
 
 
 COUNTED = 128, 256, 32
 BUDGET = {"lds.wavefronts": 8192, "ld.sectors": 2048, "st.sectors": 4096}
+SHARED_BYTES = 17_000  # two pairs of tiles
 LIMITS = {"instructions": 2, "barriers": 1}
 IDEA = {"lds.wavefronts": (1024, "Multiply from the tiles in shared memory, not from a and b.")}
 
@@ -52,7 +40,7 @@ WRONG = {
         "#pragma unroll\n            for (int r = 0": "#pragma unroll 1\n            for (int r = 0",
         "#pragma unroll\n                for (int s = 0": "#pragma unroll 1\n                for (int s = 0",
     }),
-    "rows of 32 bits": Wrong("100,000 x", {"c[row * n + column]": "c[(int)row * (int)n + column]"}),
+    "rows of 32 bits": Wrong("262,272 x", {"c[row * n + column]": "c[(int)row * (int)n + column]"}),
 }  # fmt: skip
 
 SURVIVORS = {

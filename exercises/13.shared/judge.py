@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Wrong, numbers, product_launch
+from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
 
 OURS = "gemm/shared.cu"
 SIZES = (33, 40, 17), (1, 1, 1), (40, 3, 70)
@@ -17,6 +17,10 @@ def launch(rng, size):
     a, b = numbers(rng, m, k), numbers(rng, k, n)
     a[::5, [0, -1]] = b[-1, ::5] = np.inf  # times 0 it is not 0
     return product_launch(a, b, (-(-n // 32), -(-m // 32)), (32, 32))
+
+
+def far(rng):
+    return far_product(rng, 33_024, lambda m, n: (n // 32, m // 32), (32, 32))
 
 
 COUNTED = 64, 64, 64

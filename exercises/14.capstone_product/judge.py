@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Wrong, numbers, product_launch
+from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
 
 SIZES = (64, 64, 64), (1, 8, 8), (70, 40, 136)
 CHOICES = "ROWS", "COLUMNS", "THREADS"
@@ -18,6 +18,13 @@ def launch(rng, size, rows, columns, threads):
     a, b = (numbers(rng, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
     grid = -(-n // columns), -(-m // rows)
     return product_launch(a, b, grid, threads, size_type=np.int32)
+
+
+def far(rng, rows, columns, threads):
+    def grid(m, n):
+        return -(-n // columns), -(-m // rows)
+
+    return far_product(rng, 8192, grid, threads, of=np.float16, size_type=np.int32)
 
 
 COUNTED = 128, 128, 128

@@ -16,6 +16,7 @@ def launch(rng, n):
     return Launch([In(a), In(b), product(a, b)], n, 32, what=f"{n} products")
 
 
+LARGE = (300,)
 COUNTED = 16
 BUDGET = {"hmma": 16}
 

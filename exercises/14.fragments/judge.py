@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Wrong, numbers, product_launch
+from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
 
 OURS = "gemm/fragments.cu"
 SIZES = (16, 16, 16), (1, 1, 1), (70, 20, 33)
@@ -16,6 +16,10 @@ def launch(rng, size):
     m, n, k = size
     a, b = (numbers(rng, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
     return product_launch(a, b, (-(-n // 16), -(-m // 64)), 128)
+
+
+def far(rng):
+    return far_product(rng, 33_024, lambda m, n: (n // 16, m // 64), 128, of=np.float16)
 
 
 COUNTED = 64, 64, 64

@@ -20,6 +20,7 @@ def launch(rng, size):
     return Launch(arguments, blocks, 32, what=f"{16 * blocks} rows of {k}")
 
 
+LARGE = ((2, 16_000),)
 COUNTED = 4, 64
 BUDGET = {}
 LIMITS = None

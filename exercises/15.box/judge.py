@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from helpers import tensormap
-from helpers.exercises.launches import Boxes, In, Launch, Out, Wrong
+from helpers.exercises.launches import Boxes, In, Launch, Out, Wrong, eighths
 
 SIZES = (1, 4), (32, 32), (33, 36), (70, 100), (31, 128)
 
@@ -16,7 +16,7 @@ def drawn(rng):
 
 def launch(rng, size):
     rows, columns = size
-    x = rng.integers(-9, 9, (1, rows, columns)).astype(np.float32)
+    x = eighths(rng, 1, rows, columns)
     down, across = -(-rows // 32), -(-columns // 32)
     whole = np.zeros((32 * down, 32 * across))
     whole[:rows, :columns] = x[0]
@@ -25,6 +25,7 @@ def launch(rng, size):
     return Launch([boxes, Out(sums)], (across, down), 32, what=f"{rows} x {columns}")
 
 
+LARGE = ((1060, 300), (33, 36_000))
 COUNTED = 256, 256
 BUDGET = {"ld.sectors": 0}
 LIMITS = {"instructions": None}  # of who waits

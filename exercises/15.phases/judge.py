@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from helpers import tensormap
-from helpers.exercises.launches import Boxes, In, Launch, Out, Wrong
+from helpers.exercises.launches import Boxes, In, Launch, Out, Wrong, eighths
 
 SIZES = (1, 1), (1, 2), (2, 3), (1, 5), (3, 8)
 
@@ -16,13 +16,14 @@ def drawn(rng):
 
 def launch(rng, size):
     blocks, tiles = size
-    x = rng.integers(-9, 9, (1, 32 * blocks * tiles, 32)).astype(np.float32)
+    x = eighths(rng, 1, 32 * blocks * tiles, 32)
     sums = x.reshape(blocks, -1, 32).sum(1)
     boxes = Boxes([(In(x), partial(tensormap.tiled, box=(1, 32, 32), swizzle=0))])
     what = f"{blocks} blocks of {tiles} tiles"
     return Launch([boxes, Out(sums), np.int32(tiles)], blocks, 32, what=what)
 
 
+LARGE = ((2, 300),)
 COUNTED = 4, 9
 BUDGET = {"ld.sectors": 0, "barriers": (40, 80)}
 LIMITS = {"instructions": None}  # of who waits

@@ -39,6 +39,7 @@ def launch(rng, size):
     return Launch([Boxes([(In(x), make)]), out, *numbers], (-(-places // 64), taps), 128, what=what)
 
 
+LARGE = ((2, 20, 21, 5, 5, 3, 3),)
 COUNTED = 2, 16, 16, 3, 3, 1, 1
 BUDGET = {"ld.sectors": 0, "st.sectors": 18432}
 LIMITS = {"instructions": 2}

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from helpers import tensormap
-from helpers.exercises.launches import Boxes, In, Launch, Out, Wrong
+from helpers.exercises.launches import Boxes, In, Launch, Out, Wrong, eighths
 
 SIZES = 1, 8, 32, 33, 100, 257
 
@@ -15,8 +15,8 @@ def drawn(rng):
 
 
 def launch(rng, rows):
-    x = rng.integers(-9, 9, (1, rows, 32)).astype(np.float32)
-    weights = rng.integers(-9, 9, 32).astype(np.float32)
+    x = eighths(rng, 1, rows, 32)
+    weights = eighths(rng, 32)
     boxes = Boxes([(In(x), partial(tensormap.tiled, box=(1, 32, 32), swizzle=128))])
     arguments = [boxes, In(weights), Out(x[0] @ weights), np.int32(rows)]
     return Launch(arguments, -(-rows // 32), 32, what=f"{rows} rows")

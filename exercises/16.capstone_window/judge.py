@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Wrong, attention, climbing
+from helpers.exercises.launches import In, Launch, Wrong, attention, climbing, far_rows
 
 SIZES = (1, 1, 1), (1, 70, 1), (2, 40, 60), (1, 130, 33)
 CHOICES = "ROWS", "THREADS"
@@ -21,6 +21,10 @@ def launch(rng, size, rows, threads):
     arguments = [In(q), In(k), In(v), out, np.int32(n), np.int32(window), scale]
     what = f"{units} x {n} queries, a window of {window}"
     return Launch(arguments, (-(-n // rows), units), threads, what=what)
+
+
+def far(rng, rows, threads):
+    return far_rows(launch(rng, (2, 1130, 700), rows, threads), 60_000)
 
 
 COUNTED = 2, 1024, 100

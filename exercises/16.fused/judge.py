@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Wrong, attention, numbers
+from helpers.exercises.launches import (
+    In,
+    Launch,
+    Wrong,
+    attention,
+    far_rows,
+    numbers,
+    with_nan_query,
+)
 
 OURS = "attention/fused.cu"
 SIZES = (1, 1, 1, 1), (2, 3, 33, 5), (1, 2, 70, 70), (2, 2, 64, 8)
@@ -23,6 +31,7 @@ def launch(rng, size, causal=False):
     scale = np.float32(rng.uniform(0.7, 1.3) * length**-0.5)
     seen = np.arange(keys) <= np.arange(queries)[:, None] if causal else None
     out = attention(q, k, v, scale, seen)
+    with_nan_query(q, out)
     arguments = [In(q), In(k), In(v), out, *map(np.int64, (queries, keys, length)), scale]
     what = f"{units} x {queries} queries, {keys} keys of {length}"
     return Launch(arguments, (queries, units), 64, shared=4 * keys, what=what)
@@ -35,8 +44,14 @@ def otherwise(rng):
     return launch(rng, (2, 70, 90, 9), causal=True)
 
 
+def far(rng):
+    return far_rows(launch(rng, (2, 40, 41, 900)), 60_000)
+
+
+LARGE = ((1, 1, 700, 4),)
 COUNTED = 2, 16, 64, 32
 BUDGET = {"st.sectors": 128}
+WARPS = 1.5
 
 MORE = "sum = block_reduce(sum, Sum<Acc>());"
 WRONG = {

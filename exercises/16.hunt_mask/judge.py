@@ -37,6 +37,7 @@ def launch(rng, size):
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
 
+LARGE = ((1, 300, 1200),)
 COUNTED = 1, 64, 64
 BUDGET = {}
 LIMITS = None

@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.checks import roundoff
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import In, Launch, Out, Wrong, far_rows, numbers
 
 SIZES = (1, 1), (3, 33), (2, 300)
 
@@ -25,6 +25,10 @@ def launch(rng, size):
     out = Out(p, error + 2.0**-126)
     arguments = [In(s), In(peak), out, scale, np.int32(keys)]
     return Launch(arguments, rows, 32, what=f"{rows} rows of {keys}")
+
+
+def far(rng):
+    return far_rows(launch(rng, (5, 1300)), 1_700_000)
 
 
 COUNTED = 16, 1024

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers, product
+from helpers.exercises.launches import In, Launch, Out, Wrong, far_rows, numbers, product
 
 OURS = "attention/scores.cu"
 SIZES = (1, 1, 1, 1), (3, 17, 33, 5), (2, 16, 40, 32)
@@ -17,6 +17,8 @@ def drawn(rng):
 def launch(rng, size, causal=False):
     units, queries, keys, length = size
     q, k = numbers(rng, units, queries, length), numbers(rng, units, keys, length)
+    if queries > 2:
+        q[-1, 2, 0], k[0, -1, 0] = np.nan, np.inf
     scale = np.float32(rng.uniform(0.1, 0.4))
     dots = product(q, k.swapaxes(1, 2), roundings=length + 3)
     hidden = causal & (np.arange(keys) > np.arange(queries)[:, None])
@@ -33,6 +35,11 @@ def otherwise(rng):
     return launch(rng, (2, 30, 41, 6), causal=True)
 
 
+def far(rng):
+    return far_rows(launch(rng, (2, 200, 200, 180)), 60_000)
+
+
+LARGE = ((20, 3, 5, 2),)
 COUNTED = 2, 64, 64, 32
 BUDGET = {"st.sectors": 1024}
 

@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Wrong, attention, climbing
+from helpers.exercises.launches import (
+    In,
+    Launch,
+    Wrong,
+    attention,
+    climbing,
+    far_rows,
+    with_nan_query,
+)
 
 SIZES = (1, 1, 1, 0), (2, 65, 33, 0), (1, 70, 70, 1), (1, 40, 20, 1), (1, 40, 70, 1)
 
@@ -17,11 +25,17 @@ def launch(rng, size):
     q, k, v = climbing(rng, units, queries, keys)
     scale = np.float32(rng.uniform(0.1, 0.25))
     out = attention(q, k, v, scale, np.tri(queries, keys, dtype=bool) if causal else None)
+    with_nan_query(q, out)
     arguments = [In(q), In(k), In(v), out, *map(np.int32, (queries, keys)), scale, np.int32(causal)]
     what = f"{units} x {queries} queries, {keys} keys{', causal' * causal}"
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
 
+def far(rng):
+    return far_rows(launch(rng, (2, 1130, 1190, 0)), 60_000)
+
+
+LARGE = ((1, 300, 1200, 0),)
 COUNTED = 2, 128, 128, 0
 BUDGET = {"ld.sectors": 12288}
 EVEN = False

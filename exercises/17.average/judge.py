@@ -3,6 +3,8 @@
 import numpy as np
 
 from helpers.exercises.launches import (
+    FAR,
+    PAST,
     SIZES,
     In,
     Launch,
@@ -11,7 +13,10 @@ from helpers.exercises.launches import (
     blocks_for,
     drawn,
     elementwise,
+    far_launch,
+    far_numbers,
     numbers,
+    planted,
     scales,
 )  # fmt: skip
 
@@ -21,12 +26,28 @@ __all__ = ["SIZES", "drawn"]
 def launch(rng, n):
     ranks = [numbers(rng, n) * scales(rng, n) for _ in range(4)]
     a, b, c, d = ranks
+    planted(rng, a, 3e30, -3e30)
     w, rate = numbers(rng, n), np.float32(rng.uniform(0.01, 0.9))
     out = Out(w - rate * ((a + b + c + d) / np.float32(4)), initial=w, bits=True)
     return Launch([*map(In, ranks), out, np.int64(n), rate], blocks_for(n), 256, what=f"n = {n}")
 
 
 inputs = elementwise
+
+
+def far(rng):
+    *ranks, w = (far_numbers(rng) for _ in range(5))
+    rate = np.float32(rng.uniform(0.01, 0.9))
+    a, b, c, d = (rank.pieces for rank in ranks)
+    w.expected = {
+        at: old - rate * ((a[at] + b[at] + c[at] + d[at]) / np.float32(4))
+        if at in (0, PAST)
+        else old
+        for at, old in w.pieces.items()
+    }
+    return far_launch([*ranks, w, np.int64(FAR), rate])
+
+
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": (10240, 10240), "st.sectors": (2048, 2048)}
 ROUNDING = (

@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.checks import gamma
-from helpers.exercises.launches import Launch, Out, Wrong, numbers
+from helpers.exercises.launches import Launch, Out, Wrong, handed_over, numbers
 
 SIZES = (5, 1, 1), (64, 2, 1), (1, 3, 1), (100, 3, 2), (257, 4, 1), (1009, 5, 3)
 
@@ -24,15 +24,17 @@ def launch(rng, size):
     return Launch(arguments, (blocks, ranks), 256, what=f"{ranks} ranks of {n}, {blocks} blocks")
 
 
+LARGE = ((9000, 9, 2),)
 COUNTED = 1 << 14, 8, 2
 BUDGET = {"ld.sectors": (43008, 45_000), "st.sectors": (28896, 29_500)}
 LIMITS = dict.fromkeys(["instructions", "atomics", "atomics.sectors"])  # of who waits
 EVEN = False
 REPEATABLE = True
-WITH = {
-    r"(membar|fence\.\w+|release|acq_rel)\.sys": "Ranks are devices: a fence of this device does not reach"
-    " the others. Take `post` or `__threadfence_system()`."
-}
+BETWEEN = handed_over(
+    "Ranks are devices: a fence of this device does not reach the others. Take `post` or"
+    " `__threadfence_system()`, between what is written and the flag.",
+    "Loads may come early: take `wait_for`, or a `__threadfence_system()` after the wait.",
+)
 
 CHUNK, WAIT = (
     "(rank - step - 1 + 2 * ranks) % ranks",

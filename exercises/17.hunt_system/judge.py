@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, handed_over, numbers
 
 SIZES = 1, 63, 65, 257, 1009
 
@@ -22,17 +22,18 @@ def launch(rng, n):
 COUNTED = 2048
 BUDGET = {}
 EVEN = False
-LIMITS = {"instructions": None, "ld.sectors": None}  # who waits looks as often as it takes
-WITH = {
-    r"(membar|fence\.\w+|release|acq_rel)\.sys[\s\S]*(membar|fence\.\w+|acquire|acq_rel)\.sys": "Ranks are devices: a"
-    " fence of this device does not reach the others. Take `__threadfence_system()`, before the flag and after the wait."
-}
+LIMITS = dict.fromkeys(["instructions", "ld.sectors", "atomics", "atomics.sectors"])  # of who waits
+REACH = (
+    "Ranks are devices: a fence of this device does not reach the others. Take"
+    " `__threadfence_system()`, before the flag and after the wait."
+)
+BETWEEN = handed_over(REACH, REACH)
 
 FENCE, FLAG = "\n    __threadfence_system();\n", "    if (threadIdx.x == 0) all"
 WRONG = {
     "no fence": Wrong("race", {FENCE: "\n"}),
-    "a device's fence": Wrong("asked for", {FENCE: "\n    __threadfence();\n"}),
-    "no fence after the wait": Wrong("asked for", {"        __threadfence_system();\n": ""}),
+    "a device's fence": Wrong("skips what", {FENCE: "\n    __threadfence();\n"}),
+    "no fence after the wait": Wrong("skips what", {"        __threadfence_system();\n": ""}),
     "a block's fence": Wrong("race", {"__threadfence_system": "__threadfence_block"}),
     "the fence after the flag": Wrong("race", {FENCE: "\n", "blockIdx.x] = 1;": "blockIdx.x] = 1, __threadfence_system();"}),
     "the fence before the sums": Wrong("race", {FENCE: "\n", "    if (mine < n) {": f"{FENCE[1:]}    if (mine < n) {{"}),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers
+from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, handed_over, numbers
 
 SIZES = (1, 1), (31, 2), (257, 3), (1009, 4)
 
@@ -23,25 +23,28 @@ def launch(rng, size):
 COUNTED = 2048, 4
 BUDGET = {"st.sectors": (2080, 2112)}
 EVEN = False
-LIMITS = {"instructions": None, "ld.sectors": None}  # who waits looks as often as it takes
-SYSTEM = r"(membar|fence\.\w+|%s|acq_rel)\.sys"
-WITH = {
-    SYSTEM % "release": "Ranks are devices: a fence of this device does not reach the others. Take"
-    " `__threadfence_system()`.",
-    rf"{SYSTEM % 'release'}[\s\S]*{SYSTEM % 'acquire'}": "Loads may come early: who has seen the flag"
-    " needs a `__threadfence_system()` of its own, before the barrier that lets the others read.",
-}
+LIMITS = dict.fromkeys(["instructions", "ld.sectors", "atomics", "atomics.sectors"])  # of who waits
+BETWEEN = handed_over(
+    "Ranks are devices: a fence of this device does not reach the others. Take"
+    " `__threadfence_system()`, between what is written and the flag.",
+    "Loads may come early: who has seen the flag needs a `__threadfence_system()` of its own, before"
+    " the barrier that lets the others read.",
+)
 
 BEGIN = "        __threadfence_system();\n        all[right"
 WAIT = "        while (all[rank * gridDim.x + blockIdx.x] == 0) {}\n"
 STORE = "    if (i < n) inbox[right * n + i] = x[rank * n + i];\n"
 WRONG = {
     "no fence": Wrong("race", {BEGIN: "        all[right"}),
-    "a block's fence": Wrong("race|asked for", {"__threadfence_system": "__threadfence_block"}),
-    "a device's fence": Wrong("asked for", {"__threadfence_system": "__threadfence"}),
+    "a block's fence": Wrong("race|skips what", {"__threadfence_system": "__threadfence_block"}),
+    "a device's fence": Wrong("skips what", {"__threadfence_system": "__threadfence"}),
+    "a device's fence before the flag": Wrong("skips what", {BEGIN: BEGIN.replace("_system", "")}),
+    "the system's fence where nobody comes": Wrong("skips what", {BEGIN: f"        __threadfence();\n        if (n < 0) {BEGIN.lstrip()}"}),
+    "the fence after the flag": Wrong("skips what|race", {BEGIN: "        __threadfence();\n        all[right", "blockIdx.x] = 1;": "blockIdx.x] = 1, __threadfence_system();"}),
+    "a fence after the barrier": Wrong("skips what", {f"{WAIT}        __threadfence_system();\n    }}\n    __syncthreads();": f"{WAIT}    }}\n    __syncthreads();\n    __threadfence_system();"}),
     "no barrier before the flag": Wrong("race", {f"{STORE}    __syncthreads();\n": STORE}),
     "nobody waits": Wrong("race", {WAIT: ""}),
-    "no fence after the wait": Wrong("asked for", {f"{WAIT}        __threadfence_system();\n": WAIT}),
+    "no fence after the wait": Wrong("skips what", {f"{WAIT}        __threadfence_system();\n": WAIT}),
     "its own flag": Wrong("race|values", {"all[right * ": "all[rank * "}),
     "the left one's inbox": Wrong("values|race", {"(rank + 1) %": "(rank + gridDim.y - 1) %"}),
     "one flag for all blocks": Wrong(

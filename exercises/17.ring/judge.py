@@ -2,7 +2,18 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import (
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    near,
+    numbers,
+    pieces,
+    planted,
+    strewn,
+)
 
 OURS = "ranks/ring.cu"
 SIZES = (4, 4, 0, 0), (1, 4, 1, 0), (33, 4, 0, 3), (100, 3, 2, 1), (257, 5, 4, 7), (7, 5, 1, 6)
@@ -15,7 +26,7 @@ def drawn(rng):
 
 def launch(rng, size):
     n, ranks, rank, step = size
-    left, before = numbers(rng, n), numbers(rng, n)
+    left, before = numbers(rng, n), planted(rng, numbers(rng, n), np.inf, np.nan)
     length = -(-n // ranks)
     begin = (rank - step - 1) % ranks * length
     chunk = slice(begin, begin + length)
@@ -27,6 +38,18 @@ def launch(rng, size):
     return Launch(arguments, max(1, length // 700), 256, what=what)
 
 
+def far(rng):
+    n, ranks, rank, step = 2**32 + 77, 9, 0, 0
+    begin = (ranks - 1) * -(-n // ranks)
+    blocks, i = near(n - begin, 0, n - begin - 1)
+    (left, x), (mine, y) = (strewn(rng, n, begin + i) for _ in range(2))
+    mine.expected = pieces(begin + i, x + y)
+    arguments = [left, mine, np.int64(n), *map(np.int32, (ranks, rank, step))]
+    what = f"n = {n:,}, {ranks} ranks, rank {rank}, step {step}"
+    return Launch(arguments, blocks_for(begin // (ranks - 1)), 256, what=what, blocks=blocks)
+
+
+LARGE = ((9000, 20, 3, 1),)
 COUNTED = 1 << 15, 4, 1, 1
 BUDGET = {"ld.sectors": (2048, 2048), "st.sectors": (1024, 1024)}
 EVEN = False

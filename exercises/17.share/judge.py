@@ -2,7 +2,19 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, numbers, scales
+from helpers.exercises.launches import (
+    Far,
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    near,
+    numbers,
+    pieces,
+    scales,
+    strewn,
+)
 
 SIZES = (1, 0), (1, 1), (127, 3), (128, 3), (129, 2), (129, 3), (1009, 1), (0, 0)
 
@@ -26,6 +38,18 @@ def launch(rng, size):
         np.int32(rank),
     ]
     return Launch(arguments, blocks_for(share), 256, what=f"n = {n}, rank {rank}")
+
+
+def far(rng):
+    n, rank = 2**32 + 77, 3
+    begin = rank * (-(-n // 128) * 32)
+    blocks, i = near(n - begin, 0, n - begin - 1)
+    ranks = [strewn(rng, n, begin + i) for _ in range(4)]
+    a, b, c, d = (values for _, values in ranks)
+    out = Far(n, np.float32, {}, pieces(begin + i, a + b + c + d))
+    arguments = [*(rank for rank, _ in ranks), out, np.int64(n), np.int32(rank)]
+    grid = blocks_for(begin // rank)
+    return Launch(arguments, grid, 256, what=f"n = {n:,}, rank {rank}", blocks=blocks)
 
 
 COUNTED = 1 << 14, 1

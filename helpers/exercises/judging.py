@@ -24,11 +24,13 @@ from pycuda.driver import Error, Function  # isort: skip
 __all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
-COUNTED_SEED, FAR_SEED = 1, 1 << 31
+COUNTED_SEED, FAR_SEED, LARGE_SEED = 1, 1 << 31, 1 << 30
 REPEATS = 2
 SMALLEST = "the smallest launch that fails like this"
+OF_CUDA = re.compile(r"/include/(cccl/)?cuda/")  # libcu++, whose waits sleep
 NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
 SINGULAR = re.compile(r"(?<![\d,.])1 (row|float|column|image|byte|element|query|key)s\b")
+NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECASE)
 BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
@@ -164,18 +166,26 @@ def _advice_on(error, text):
 
 
 def _instructions(target):
-    """The PTX of a kernel, without comments and the kernels that stand beside it."""
-    instructions = re.sub(r"^\s*//.*$", "", target.ptx, flags=re.MULTILINE)
+    """The PTX of a kernel, without comments and the kernels that stand beside it, its whole numbers
+    in decimal."""
+    instructions = costs.COMMENT.sub(" ", target.ptx)
+    instructions = NUMBER.sub(lambda number: str(_value(number[0])), instructions)
     parts = re.split(
         r"^(?=\.(?:visible|weak|extern|entry|func)\b)", instructions, flags=re.MULTILINE
     )
     return "".join(p for p in parts if not re.search(rf"\.entry (?!{target.entry}\b)", p))
 
 
+def _value(number):
+    """What PTX's spelling of a whole number stands for."""
+    digits = number.lower().rstrip("u")
+    return int(digits, 0 if digits[1:2] in ("x", "b") else 8)
+
+
 def _some_path_skips(instructions, first, last, between):
     """Whether some path through a kernel's PTX leads from an instruction `first` to one `last`, and
     meets none `between`."""
-    lines = [line.strip() for line in instructions.splitlines()]
+    lines = [line.strip() for line in re.split(r"[;{}\n]|(?<=\w:)\s", instructions)]
     labels = {line.rstrip(":"): n for n, line in enumerate(lines) if line.endswith(":")}
     seen = set()
     ahead = [n + 1 for n, line in enumerate(lines) if re.search(first, line)]
@@ -193,10 +203,21 @@ def _some_path_skips(instructions, first, last, between):
     return False
 
 
+def _file_of(instructions, place):
+    """The file that an instruction comes from, by the .loc before it."""
+    *_, number = re.findall(r"\.loc\s+(\d+)", instructions[:place]) or [None]
+    found = re.search(rf'\.file\s+{number}\s+"([^"]*)"', instructions)
+    return found[1] if found else ""
+
+
 def _look_through(rules, target):
     """Refuse what must not be among the instructions of a kernel."""
     instructions = _instructions(target)
-    for pattern, advice in (NOWHERE | getattr(rules, "WITHOUT", {})).items():
+    for pattern, advice in NOWHERE.items():
+        for found in re.finditer(pattern, instructions):
+            if not OF_CUDA.search(_file_of(instructions, found.start())):
+                raise Refused("instructions", f"the compiled kernel has {found[0]}", advice)
+    for pattern, advice in getattr(rules, "WITHOUT", {}).items():
         if found := re.search(pattern, instructions, re.MULTILINE):
             what = found.groupdict().get("what", found[0])
             raise Refused("instructions", f"the compiled kernel has {what}", advice)
@@ -214,13 +235,14 @@ class _Trial:
     def run(self):
         """All launches, in turn, until one is wrong."""
         sizes = _sizes(self.rules, self.verdict.seed)
-        far = getattr(self.rules, "far", None)
+        far, large = getattr(self.rules, "far", None), getattr(self.rules, "LARGE", ())
         operator, otherwise = (
             getattr(self.rules, name, None) if self.verdict.text else None
             for name in ("OPERATOR", "OTHERWISE")
         )
-        self.verdict.of = len(sizes) + 1 + sum(map(bool, (far, operator, otherwise)))
+        self.verdict.of = len(sizes) + len(large) + 1 + sum(map(bool, (far, operator, otherwise)))
         self._try_all(sizes)
+        self._try_large(large)
         if operator:
             self._try_operator(operator)
         if otherwise:
@@ -270,6 +292,12 @@ class _Trial:
         for run in (several, min(runs, key=lambda run: run.bytes)):
             if isinstance(self.kernel, Kernel):
                 run.watch(debug=True)
+
+    def _try_large(self, sizes):
+        """Sizes far outside of those that are drawn, not watched, which would take long."""
+        for number, size in enumerate(sizes):
+            self._launch(size, self.verdict.seed, LARGE_SEED, number).run()
+            self.verdict.cases += 1
 
     def _try_operator(self, operator):
         """Another in place of the text's own: what adds up without it shows."""

@@ -28,12 +28,15 @@ __all__ = [
     "climbing",
     "drawn",
     "drawn_rows",
+    "eighths",
     "elementwise",
     "far_launch",
     "far_numbers",
+    "far_product",
     "far_results",
     "far_rows",
     "far_totals",
+    "handed_over",
     "lossy",
     "near",
     "numbers",
@@ -46,12 +49,16 @@ __all__ = [
     "totals",
     "varied",
     "with_nan",
+    "with_nan_query",
 ]
 
 SIZES = 1, 31, 32, 33, 255, 257, 1009, 0
 SPECIAL = np.inf, -np.inf, np.nan, -0.0, 1e-45, 1e38  # of floats; the last but one is subnormal
 PAST = 2**31 + 2**20  # a place that no int holds
 FAR = PAST + 77  # elements of a launch that passes it, in its last block
+UNCHANGED = r".*\]\s*,\s*(0|-1|(?P<same>\S+)\s*,\s*(?P=same))$"  # what an atomic looks with
+POSTS = rf"\bst\.(volatile|relaxed|release|mmio)\b|\b(atom|red)\.(?!{UNCHANGED})"
+LOOKS = rf"\bld\.(volatile|relaxed|acquire|mmio)\b|\batom\.(?={UNCHANGED})"
 NEIGHBOURS = 4  # blocks on either side of one whose work they may do
 SPREAD = 16
 
@@ -192,6 +199,18 @@ class Wrong:
         return solution
 
 
+def handed_over(before_the_flag, after_the_wait):
+    """The BETWEEN of data and a flag, between devices, and the advice where a fence is missing."""
+    shows, sees = (
+        rf"(membar|fence\.\w+|acq_rel|{order})(\.\w+)*\.sys\b" for order in ("release", "acquire")
+    )
+    data, reads = r"\bst\.global\.(?!volatile|relaxed|release)", r"\bld\.global\.(?!volatile)"
+    return {
+        (data, POSTS): (shows, before_the_flag),
+        (rf"^(?!.*{sees}).*({LOOKS})", rf"\bbar\.|\bbarrier\.|{reads}"): (sees, after_the_wait),
+    }
+
+
 def elementwise(launch, place):
     """What element `place` of an output is made from, where all arrays are as large as it."""
     inputs = [
@@ -278,6 +297,11 @@ def numbers(rng, *shape, dtype=np.float32):
     return rng.integers(max(limits.min, -1000), min(limits.max, 1000), shape, dtype, endpoint=True)
 
 
+def eighths(rng, *shape):
+    """Random numbers with fractions, whose sums round nothing."""
+    return (rng.integers(-72, 73, shape) / 8).astype(np.float32)
+
+
 def scales(rng, *shape):
     """Random factors from 1e-9 to 1e9: what is added, held or cut off shows beside them."""
     return (10.0 ** rng.uniform(-9, 9, shape)).astype(np.float32)
@@ -288,6 +312,12 @@ def planted(rng, values, *special):
     if values.size > len(special):
         values.flat[rng.permutation(values.size)[: len(special)]] = special
     return values
+
+
+def with_nan_query(q, out, unit=-1, query=1):
+    """Put a NaN into one query, if it has neighbours: it must come out, in its own row alone."""
+    if q.shape[1] > query:
+        q[unit, query, -1] = out.expected[unit, query] = np.nan
 
 
 def with_nan(rng, rows, lanes):
@@ -337,9 +367,13 @@ def drawn_rows(rng):
 def far_rows(small, batch, per_block=1):
     """The Launch on the rows of a small one, spread over so many that a 32-bit place overflows.
 
-    The count of rows among its arguments becomes the new one; per_block: the rows of a block."""
+    The count of rows among its arguments becomes the new one; per_block: the rows of a block. Where
+    a grid has several dimensions, its last is that of the rows."""
     count = np.shape(small.arguments[0].values)[0]
     rows = [int(row) for row in np.linspace(0, batch - 1, count)]
+    grid, each = -(-batch // per_block), 1
+    if isinstance(small.grid, tuple):
+        grid, each = (*small.grid[:-1], batch), prod(small.grid[:-1])
 
     def spread(values):
         pieces = np.asarray(values).reshape(count, -1)
@@ -350,17 +384,20 @@ def far_rows(small, batch, per_block=1):
             return Far(batch * argument.values[0].size, argument.dtype, spread(argument.values))
         if isinstance(argument, Out):
             wide = batch * np.asarray(argument.expected)[0].size
-            most = float(np.nanmax(argument.tolerance))
+            most = float(
+                np.max(argument.tolerance, where=np.isfinite(argument.tolerance), initial=0)
+            )
             return Far(wide, argument.dtype, {}, spread(argument.expected), most)
         is_count = isinstance(argument, np.integer) and argument == count
         return type(argument)(batch) if is_count else argument
 
     return Launch(
         [moved(argument) for argument in small.arguments],
-        grid=-(-batch // per_block),
+        grid=grid,
         block=small.block,
-        what=f"{batch:,} rows",
-        blocks=[range(row // per_block, row // per_block + 1) for row in rows],
+        shared=small.shared,
+        what=f"{batch:,} rows" if each == 1 else f"{batch:,} x {small.what.partition(' x ')[2]}",
+        blocks=[range(at * each, (at + 1) * each) for at in (row // per_block for row in rows)],
     )
 
 
@@ -378,6 +415,33 @@ def product(a, b, dtype=np.float32, bias=0, roundings=None):
     else:
         tolerance = checks.gamma(roundings, np.float32) * sizes
     return Out(sums, tolerance, dtype)
+
+
+def far_product(rng, k, grid_of, block, *more, of=np.float32, size_type=np.int64, turned=False):
+    """The last block of a product of which a, b and c each have more elements than an int can
+    count: 0, but for a few in the last rows of a, and in the last columns of b.
+
+    grid_of: of (m, n). turned: b is [n, k], and a bias comes after it."""
+    n = m = -(-(1 << 31) // k // 128) * 128 + 128
+    rows, columns = np.arange(m - 2, m), np.arange(n - 8, n)
+    depth = np.r_[0:8, k - 8 : k]
+    p, q, bias = (numbers(rng, *shape).astype(of) for shape in ((2, 16), (16, 8), (8,)))
+    roundings = 18 if of == np.float32 else checks.tensor_roundings(k)
+    out = product(p, q, of, bias if turned else 0, roundings)
+    if turned:
+        b = columns[:, None] * k + depth, q.T
+    else:
+        b = depth[:, None] * n + columns, q
+    arrays = [(rows[:, None] * k + depth, p, m * k), (*b, n * k)]
+    if turned:
+        arrays.append((columns, bias, n))
+    given = [Far(size, of, pieces(at.ravel(), x.ravel())) for at, x, size in arrays]
+    expected = pieces((rows[:, None] * n + columns).ravel(), out.expected.astype(of).ravel())
+    c = Far(m * n, of, {}, expected, np.max(out.tolerance))
+    grid, last = grid_of(m, n), prod(np.atleast_1d(grid_of(m, n)).tolist()) - 1
+    what = f"{m:,} x {k:,} times {k:,} x {n:,}"
+    arguments = [*given, c, *map(size_type, (m, n, k)), *(make(n, k) for make in more)]
+    return Launch(arguments, grid, block, what=what, blocks=[range(last, last + 1)])
 
 
 def product_launch(a, b, grid, block, *more, size_type=np.int64):
@@ -403,7 +467,7 @@ def climbing(rng, units, queries, keys, size=32):
     k[..., 0] = np.linspace(-9, 9, keys)
     q[..., 0] = rng.choice([-9, 9, 100, -100], (units, queries))
     k[..., 1] = rng.uniform(-21, -19, (units, keys))
-    q[..., 1] = rng.choice([0, 200], (units, queries))
+    q[..., 1] = rng.choice([0, 200, 8000], (units, queries))
     return q, k, v
 
 

@@ -909,6 +909,15 @@ def test_instructions_may_be_ruled_out(judged):
     assert reason == "instructions: the compiled kernel has nanosleep"
 
 
+@pytest.mark.parametrize("include", ["", "cccl/"])
+def test_the_file_of_an_instruction_is_that_of_the_loc_before_it(include):
+    header = f"/usr/local/cuda/include/{include}cuda/std/chrono"
+    ptx = f'.loc 1 3 5\nld;\n.loc\t2 7 1\nnanosleep.u32 9;\n.file 1 "a.cu"\n.file\t2 "{header}"'
+    assert judging._file_of(ptx, ptx.index("ld;")) == "a.cu"
+    assert judging.OF_CUDA.search(judging._file_of(ptx, ptx.index("nanosleep")))
+    assert judging._file_of("nanosleep;", 0) == ""
+
+
 def test_instructions_may_have_to_be_there(judged):
     says = {"WITH": {r"\bfma\.rn\.f32": "Multiply and add at once."}}
     (reason,) = reasons(judged(exercises.solution(FIRST), **says))
@@ -924,6 +933,9 @@ PATHS = {
     "@%p1 bra $L1;\nbra.uni $L2;\n$L1:\nret;\n$L2:\nbar.sync 0;": False,
     "$L1:\nbar.sync 0;\n@%p1 bra $L1;": False,
     "ret;": False,
+    "membar.gl; bar.sync 0;": False,
+    "@%p1 bra $L1; bar.sync 0; $L1: ret;": False,
+    "@%p1 bra $L1; bar.sync 0; $L1:": True,
 }
 
 
@@ -941,11 +953,40 @@ def test_a_path_that_skips_them_is_refused(judged):
     assert judged(changed("2 * x[i]", "fmaf(x[i], 1.5f, x[i] / 2)"), **says)
 
 
+def test_a_large_launch_is_compared(judged):
+    text = changed("if (i < n)", "if (i < min(n, 2000000ll))")
+    assert judged(text)
+    (reason,) = reasons(judged(text, LARGE=(2_000_001,)))
+    assert reason.startswith("values: n = 2,000,001: ")
+    assert judged(exercises.solution(FIRST), LARGE=(2_000_001,))
+
+
 def test_instructions_of_another_kernel_are_its_own(judged):
     braces = 'asm volatile("{\\n}");'
     beside = f"__global__ void beside(double *x)\n{{\n    {braces} x[threadIdx.x] *= 2.5;\n}}\n"
     text = beside + exercises.solution(FIRST) + beside.replace("beside", "behind")
     assert judged(text, WITHOUT={r"\.f64\b": "Use floats only."})
+
+
+@pytest.mark.parametrize("comment", ["/*\\n.entry other\\n*/", "// x", "/* // */", ""])
+def test_a_comment_hides_no_instruction(judged, comment):
+    text = changed("if (i < n)", f'asm volatile("{comment}\\nmembar.sys;"); if (i < n)')
+    (reason,) = reasons(judged(text, WITHOUT={r"\bmembar\.sys": "A fence is not needed."}))
+    assert reason == "instructions: the compiled kernel has membar.sys"
+
+
+@pytest.mark.parametrize("comment", ["/* membar.sys */", "/*\\nmembar.sys;\\n*/", "// membar.sys;"])
+def test_a_comment_is_no_instruction(judged, comment):
+    text = changed("if (i < n)", f'asm volatile("{comment}\\n"); if (i < n)')
+    (reason,) = reasons(judged(text, WITH={r"\bmembar\.sys": "A fence is needed."}))
+    assert reason == "instructions: what is asked for is not in the compiled kernel"
+
+
+@pytest.mark.parametrize("zero", ["0", "0x0", "0X00U", "00", "0b0", "/**/ 0", "/*\\n*/0"])
+def test_a_number_is_read_as_a_number(judged, zero):
+    text = changed("if (i < n)", f'asm volatile("cp.async.wait_group {zero};"); if (i < n)')
+    (reason,) = reasons(judged(text, WITHOUT={r"wait_group\s+0\b": "Don't wait for all."}))
+    assert re.match(r"instructions: the compiled kernel has wait_group\s+0", reason)
 
 
 def test_a_barrier_that_counts_is_a_vote(judged):
