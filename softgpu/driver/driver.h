@@ -138,6 +138,8 @@ unsigned interrupts_count(void);
 
 /* Zeros, which take room only where they are written; NULL: none is left. munmap frees them. */
 void *map_pages(size_t bytes);
+/* For shared memory: programs take the low 24 bits of its addresses for its own, as on a GPU. */
+void *map_window(size_t bytes);
 /* The same for what a program asks for, where it must fit beside its allocations (memory.c); needs
    the lock. */
 void *memory_map(size_t bytes);
@@ -766,7 +768,7 @@ void record_forget(void);
 
 /* ---- deadlock.c ---- */
 
-enum { MBARRIER = BARRIERS, CLUSTER_BARRIER }; /* as what a warp waits at */
+enum { MBARRIER = BARRIERS, CLUSTER_BARRIER, PRODUCTS }; /* as what a warp waits at */
 
 /* Who waits where for what in a block of which no warp can go on. */
 void deadlock_describe(Worker *worker, char *text, size_t room);
@@ -793,7 +795,7 @@ void block_look_again(Worker *worker);   /* at memory, some of which may have be
 bool block_ends_round(const Warp *warp); /* all other warps have had their turn */
 void block_pass_turn(Warp *warp);        /* the others have theirs, then the warp goes on */
 /* Lets other warps run until any phase ends that warps of the block wait for; `what`: MBARRIER, at
-   this word, or CLUSTER_BARRIER. */
+   this word, CLUSTER_BARRIER or PRODUCTS. */
 void block_wait(Warp *warp, uint32_t site, uint32_t mask, uint32_t what, uint64_t word);
 void block_count_exits(Warp *warp);
 /* It has this block from now on. */
