@@ -139,6 +139,10 @@ class Runtime:
         """Let the exit() of a program that is loaded after this end the process at once."""
         self._library.sg_leave_at_exit()
 
+    def tell_user(self) -> None:
+        """Let the driver say on stderr what a program would not hear of."""
+        self._library.sg_tell_user()
+
     def observe_launches(self, before: Callable[[], None], after: Callable[[], None]) -> None:
         """Call one before and the other after each launch, on the thread that launches."""
         kind = ctypes.CFUNCTYPE(None, ctypes.c_int)

@@ -37,7 +37,9 @@
 
 /* Returns code; remembers the detail (NULL: none) for cuGetErrorString on this thread. */
 CUresult fail(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same with the detail that Python gave through sg_set_error. */
+/* Says something to the user of a program, if there is one who listens. */
+void say_to_user(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same as fail, with the detail that Python gave through sg_set_error. */
 CUresult fail_as_told(int answer); /* of a callback */
 const char *detail_text(void);
 void clear_detail(void);

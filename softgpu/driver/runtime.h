@@ -263,6 +263,9 @@ void sg_yield(Warp *, uint32_t line);
 /* These five never return, except sg_assert when no lane is active. */
 void sg_stop(Warp *, uint32_t line); /* *stop was seen non-zero; line: of a loop, or 0 */
 void sg_trap(Warp *, uint32_t site, uint32_t mask);
+/* These lanes execute what their member mask does not name. `known`: the mask, if ptxas knows it: then
+   a GPU lets all take part, and it is told once. Else the launch stops. */
+void sg_left_out(Warp *, uint32_t site, uint32_t mask, uint32_t known);
 void sg_stack_overflow(Warp *, uint32_t site, uint32_t mask);
 void sg_assert(Warp *, uint32_t site, uint32_t mask, const uint64_t *message, const uint64_t *file,
                const uint32_t *line, const uint64_t *function);
@@ -344,6 +347,9 @@ typedef void (*Entry)(Warp *);
 enum Answer { ANSWER_INTERRUPTED = -1 };
 typedef void (*Interrupt)(void);
 void sg_set_interrupt(Interrupt);
+/* How a program of `softgpu run` is told what no call answers; by default nobody is. */
+typedef void (*Teller)(const char *);
+void sg_set_teller(Teller);
 void sg_set_callbacks(LoadCallback, KernelCallback describe, CompileCallback,
                       KernelCallback attributes, UnloadCallback, Later);
 void sg_set_error(const char *text);
