@@ -18,7 +18,9 @@ from .toolkit import Toolkit
 __all__ = ["ProgramError", "Runtime", "load_program", "run_main"]
 
 _SOURCES = Path(__file__).parent / "cudart"
-_ARCHITECTURES = ("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-code", "--gpu-code")
+_ARCHITECTURES = (
+    *("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-code", "--gpu-code"),
+)
 _EMPTY = ("-lcuda", "-lnvToolsExt")  # NVTX was a library once, and is a header now
 _RELOCATABLE = ("-rdc", "--relocatable-device-code", "-dc", "--device-c")
 

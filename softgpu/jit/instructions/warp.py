@@ -30,8 +30,8 @@ def _source_lane(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
 
 
 def _meet(e: FunctionEmitter, item, site: int) -> Value:
-    """The active lanes that a member mask names. As on an H100, a mask that ptxas knows is not looked
-    at: all that execute count; another one stops the launch if it leaves out who executes."""
+    """The active lanes that a member mask names. As on an H100, a mask that ptxas knows is not
+    looked at: all that execute count; another stops the launch if it leaves out who executes."""
     known = e.found.masks.get(item)
     if known is not None:
         if known != 0xFFFFFFFF:
