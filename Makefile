@@ -9,6 +9,8 @@ NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
 CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
 
+# SOLUTIONS=0: the students' edition of lab and book
+export COURSE_SOLUTIONS ?= $(SOLUTIONS)
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -16,16 +18,17 @@ unexport PYTHONDONTWRITEBYTECODE
 	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests lock wheel colab exam notes slides clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, where that is there.
-# ARGS goes to JupyterLab.
+# SOLUTIONS=0: in a students' edition, without the solutions. ARGS goes to JupyterLab, whose log is .cache/lab.log.
 lab: setup
 	@.venv/bin/python scripts/work.py
-	@$(RUN) jupyterlab $(LAB) $(AS_ROOT) $(if $(HEADLESS),--no-browser) $(ARGS)
+	@.venv/bin/python scripts/lab.py $(LAB) $(AS_ROOT) $(if $(HEADLESS),--no-browser) $(ARGS)
 
 # A notebook begun anew: make fresh NOTEBOOK=03. Your old copy goes to work/old.
 fresh:
 	@$(PYTHON) scripts/work.py --fresh $(or $(NOTEBOOK),$(error Which? make fresh NOTEBOOK=03))
 
 # The course as a site, in build/book/index.html: for a browser, a phone, a printer. Needs no compiler.
+# SOLUTIONS=0: a students' edition, without the solutions, in build/book-students.
 book:
 	@$(PYTHON) scripts/book.py
 
@@ -63,9 +66,9 @@ products: setup
 	@$(RUN) tests.softgpu.conformance.products $(ARGS)
 	@$(RUN) tests.softgpu.conformance.groups $(ARGS)
 
-# The fast part of it, for every save.
+# The fast part of it, for every save: the same sample, without what is slow.
 check: lint
-	@$(RUN) pytest $(PARALLEL) -m "not slow and not conformance" tests $(ARGS)
+	@$(RUN) pytest $(PARALLEL) --sample -m "not slow and not conformance" tests $(ARGS)
 
 # Which lines of Python and of C the tests reach, and which they do not: all of them at least the
 # floor, in percent. ARGS: some tests only.
@@ -107,7 +110,7 @@ format: setup
 record: setup
 	@.venv/bin/python scripts/record.py $(ARGS)
 
-# How fast the software GPU is, as ratios within one run.
+# How fast the software GPU is, as ratios within one run; writes the table of speeds in softgpu/README.md.
 bench: setup
 	@.venv/bin/python scripts/bench_softgpu.py $(ARGS)
 
@@ -135,12 +138,12 @@ wheel: setup
 colab: wheel
 	@.venv/bin/python scripts/colab.py $(or $(REPOSITORY),$(error Which? make colab REPOSITORY=https://github.com/OWNER/NAME))
 
-# Twenty questions for an exam: does the software GPU find their answers? SEED=7: a paper with other numbers, and its
+# Questions for an exam: does the software GPU find their answers? SEED=7: a paper with other numbers, and its
 # answers, in build/exam; ARGS="--questions 1 5 12": of these.
 exam: setup
 	@.venv/bin/python teach/exam.py $(if $(SEED),--seed $(SEED)) $(ARGS)
 
-# Notes for teachers, from the notebooks' predictions, in build/notes.md.
+# Notes for teachers, from the notebooks' predictions and the judges' usual mistakes, in build/notes.md.
 notes: setup
 	@mkdir -p build
 	@.venv/bin/python teach/notes.py > build/notes.md

@@ -13,6 +13,7 @@ from collections import Counter
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
+os.environ.setdefault("SOFTGPU_CRASHES", "1")
 if "PYTEST_XDIST_WORKER" in os.environ:  # there is one of these processes a core already
     os.environ.setdefault("SOFTGPU_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

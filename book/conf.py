@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "scripts")]
 
 project = html_title = "GPU kernels made fast"
 extensions = ["myst_nb", "sphinx_copybutton", "contents", "glossary", "kernels", "notebooks"]

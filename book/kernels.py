@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 
+import students
 from myst_parser.parsers.sphinx_ import MystParser
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,10 +29,16 @@ class Parser(MystParser):
 
 
 def page(path, text):
-    code = source(text, first=comment(text).count("\n") + 1)
+    code = solved(path) or source(text, first=comment(text).count("\n") + 1)
     parts = [f"# {path}", head(text), code, *map(folded, included(text))]
     parts += [used(path), times(path), counts(path)]
     return "\n\n".join(filter(None, parts))
+
+
+def solved(path):
+    """In the students' edition, what is there in place of a text that solves an exercise."""
+    exercise = students.steps().get(str(path)) if students.is_asked_for() else None
+    return exercise and f"You write this kernel: it solves the exercise `{exercise}`."
 
 
 def comment(text):

@@ -44,7 +44,10 @@ c.Spawner.notebook_dir = lab
 c.Spawner.default_url = "/lab/tree/work/00_first_kernel.ipynb"
 c.Spawner.cpu_limit = cores
 c.Spawner.mem_limit = os.environ.get("CLASS_MEMORY", "2G")
-c.Spawner.environment = {"SOFTGPU_THREADS": str(cores)}
+c.Spawner.environment = {
+    "SOFTGPU_THREADS": str(cores),
+    "COURSE_SOLUTIONS": os.environ.get("CLASS_SOLUTIONS", "1"),
+}
 c.Spawner.start_timeout = c.Spawner.http_timeout = 300  # all of a class may come in one minute
 
 c.JupyterHub.load_roles = [

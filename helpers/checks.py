@@ -252,7 +252,8 @@ def assert_close(got, expected, tolerance, what="result"):
         return
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     allowed = np.broadcast_to(np.asarray(tolerance), got.shape)[first]
-    within = f" within {allowed:.3g}" if np.isfinite(expected[first]) else ""
+    says_more = allowed and np.isfinite(got[first]) and np.isfinite(expected[first])
+    within = f" within {allowed:.3g}" if says_more else ""
     raise AssertionError(
         f"{what}{list(first) if first else ''}: got {got[first]!s}, expected {expected[first]!s}"
         f"{within}; {wrong.sum():,} of {wrong.size:,} elements are wrong"

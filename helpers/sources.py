@@ -111,10 +111,12 @@ def find(name):
 
 
 def text(what, **choices):
-    """The text of a kernel file, or a text as it is, with these of its choices changed."""
-    if _is_text(what):
-        return _choices(what, "the text", choices)
-    return _choices(find(what).read_text(), what, choices)
+    """The text of a kernel file, or a text as it is, with these of its choices changed.
+
+    A byte-order mark, which some editors begin a text with, is dropped: PyCUDA does not take it."""
+    known = _is_text(what)
+    found = what if known else find(what).read_text()
+    return _choices(found.replace("\ufeff", ""), "the text" if known else what, choices)
 
 
 def show(name, part=None, machine=False, lines=None, **choices):

@@ -2,8 +2,9 @@
 
     make bench
 
-Prints one line a bar and fails if one is missed. Numba, for its CUDA simulator, is installed into
-.cache/numba the first time. pocl is measured beside where it and PyOpenCL are installed:
+Prints one line a bar and fails if one is missed; writes the table of speeds in softgpu/README.md.
+Numba, for its CUDA simulator, is installed into .cache/numba the first time. pocl is measured
+beside where it and PyOpenCL are installed:
 
     sudo apt install pocl-opencl-icd && .venv/bin/pip install pyopencl
 """
@@ -17,6 +18,7 @@ import time
 import venv
 from pathlib import Path
 
+import bench_kernels
 import bench_pocl
 import numpy as np
 
@@ -261,34 +263,6 @@ def parse_seconds():
     return best_seconds(lambda: parse(text), clock=time.process_time)
 
 
-def watching_costs():
-    """(profiled, sanitized): CPU time of a launch watched so over a plain one's, in full code."""
-    import pycuda.driver as cuda
-
-    from helpers import sources
-    from helpers.xray import launch
-    from softgpu.loader import Engine
-
-    n = 1 << 20
-    x, out = cuda.to_device(np.ones(n, np.float32)), cuda.mem_alloc(4 * n // THREADS)
-    kernel = sources.kernel("reduce/shared.cu")
-    library = launch.target_of(kernel).library
-
-    def best():
-        shape = {"grid": (n // THREADS, 1), "block": (THREADS, 1, 1), "shared": 4 * THREADS}
-        return best_seconds(lambda: kernel(x, out, np.int64(n), **shape), clock=time.process_time)
-
-    with Engine.as_driver().tier("full"):
-        plain = best()
-        library.sg_profile_begin(0)
-        profiled = best()
-        library.sg_profile_end()
-        library.sg_sanitize_all(1)
-        sanitized = best()
-        library.sg_sanitize_all(0)
-    return profiled / plain, sanitized / plain
-
-
 def extra_megabytes(exponent):
     """Peak memory of a process that sums 2^exponent floats, beyond its arrays and imports."""
     code = f"""
@@ -337,6 +311,7 @@ def main():
     for what, branches in (("straight", False), ("with 800 branches", True)):
         large, _ = compile_seconds(steps("steps", 5000, branches))
         bar(f"5,000 instructions, {what}, from PTX to machine code", large, 3, "s")
+        print(f"     {'the same for each 1,000 instructions':60} {large / 5 * 1000:12,.3g} ms")
     others = [steps(f"other{n}", 400) for n in range(199)]
     one, cached = compile_seconds(*others, steps("steps", 400))
     bar("one kernel of a module of 200", one, 2, "s")
@@ -345,11 +320,18 @@ def main():
     bar("time per thread, slowest / fastest of 2^22, 2^24, 2^26", max(each) / min(each), 1.5)
     bar("memory beyond the arrays, 2^26 floats", extra_megabytes(26), 200, "MB")
     bar("4,000 instructions of PTX read", parse_seconds(), 0.3, "s")
-    profiled, sanitized = watching_costs()
-    bar("profiled / plain", profiled, 3, "times")
-    bar("sanitized / plain", sanitized, 10, "times")
+    beside = [
+        "For the sum of 2^20 floats in shared memory, Numba's simulator takes"
+        f" {simulator / seconds[20][0]:,.0f} times as long."
+    ]
     for case, ours, theirs in bench_pocl.seconds():
         bar(f"{case.title} / pocl", ours / theirs, case.limit, "times")
+        beside.append(f"For {case.title}, pocl takes {theirs / ours:.2f} times as long.")
+    speeds = bench_kernels.measured()
+    (summed,) = (speed for speed in speeds if speed.case.file == "reduce/shared.cu")
+    bar("counted / plain", summed.times("counted"), 3, "times")
+    bar("watched / plain", summed.times("watched"), 10, "times")
+    bench_kernels.write(speeds, beside)
     sys.exit(f"missed: {', '.join(missed)}" if missed else 0)
 
 

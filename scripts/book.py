@@ -1,5 +1,6 @@
 """Make the book, a site, in build/book: the notebooks with the outputs they are stored with, the
-pages beside them, and a page per kernel. book/ says how.
+pages beside them, and a page per kernel. book/ says how. COURSE_SOLUTIONS=0: without the
+solutions, in build/book-students.
 
 Sphinx is installed into .cache/book, an environment of its own: neither lab nor tests need it."""
 
@@ -8,11 +9,12 @@ import sys
 import tempfile
 
 import setup
+import students
 
 ENVIRONMENT = setup.CACHE / "book"
 PYTHON = ENVIRONMENT / "bin/python"
 PINS = setup.ROOT / "book/requirements.lock"
-SITE = setup.ROOT / "build/book"
+SITE = setup.ROOT / ("build/book-students" if students.is_asked_for() else "build/book")
 LOG = setup.CACHE / "book.log"
 
 

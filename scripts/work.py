@@ -3,7 +3,8 @@
 python scripts/work.py              # copy what is not there yet; say what has changed since
 python scripts/work.py --fresh 03   # begin notebook 03 anew; the old copy goes to work/old
 
-COURSE_LANGUAGE=zh: in Chinese, where there is a page in notebooks/zh."""
+COURSE_LANGUAGE=zh: in Chinese, where there is a page in notebooks/zh. COURSE_SOLUTIONS=0: without
+the solutions."""
 
 import argparse
 import hashlib
@@ -12,6 +13,8 @@ import os
 import re
 from itertools import count
 from pathlib import Path
+
+import students
 
 ROOT = Path(__file__).resolve().parent.parent
 COURSE = ROOT / "notebooks"
@@ -34,6 +37,8 @@ def digest(text):
 def unrun(notebook):
     """The text of a notebook without its outputs, which tell what a prediction asks for."""
     data = json.loads(in_language(notebook))
+    if students.is_asked_for():
+        data["cells"] = students.without_solutions(data["cells"])
     for cell in data["cells"]:
         cell["metadata"].get("jupyter", {}).pop("outputs_hidden", None)
         if cell["cell_type"] == "code":

@@ -7,19 +7,21 @@ another process has removed is made again.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from . import settings
 
-__all__ = ["forget_pycudas", "guard_pycuda", "made_once", "read", "serve_pycuda", "write"]
+__all__ = ["forget_pycudas", "guard_pycuda", "kept", "made_once", "read", "serve_pycuda", "write"]
 
 _UNFINISHED = ".unfinished-"
 _UNFINISHED_S = 3600.0
@@ -71,6 +73,19 @@ def write(name: str, content: bytes) -> None:
             _unseen_bytes = 0
         else:
             _unseen_bytes += len(content)
+
+
+def kept(parts: Iterable[str], make: Callable[[], bytes]) -> bytes:
+    """What make() gives, made once for all processes; parts: all that decides what it is."""
+    key = hashlib.sha256()
+    for part in (text.encode() for text in parts):
+        key.update(len(part).to_bytes(8, "little") + part)
+    name = f"{key.hexdigest()}.z"
+    with suppress(OSError, zlib.error):  # not there, or damaged
+        return zlib.decompress(read(name))
+    made = make()
+    write(name, zlib.compress(made, 1))
+    return made
 
 
 def made_once(name: str, make: Callable[[Path], None]) -> Path:

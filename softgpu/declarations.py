@@ -127,7 +127,9 @@ class Declarations:
     """What a source declares, as far as it can be read with certainty."""
 
     def __init__(self, source: str):
-        text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', " ", source, flags=re.DOTALL)
+        text = re.sub(
+            r'/\*.*?(?:\*/|\Z)|//[^\n]*|"(?:\\.|[^"\\\n])*"', " ", source, flags=re.DOTALL
+        )
         text = re.sub(r"^[ \t]*#(?![ \t]*define)[^\n]*", " ", text, flags=re.MULTILINE)
         self.text = _LAUNCH_LIMITS.sub(" ", _spelt_out(text))
 

@@ -34,6 +34,9 @@ class Finding:
     other_block: tuple[int, int, int] | None = None
     other_thread: tuple[int, int, int] | None = None
     other_source: str = ""
+    root_file: str = ""  # where a line of a header is at fault: what called it, in the end
+    root_line: int | None = None
+    root_source: str = ""
 
     @property
     def lines(self) -> tuple[int, ...]:
@@ -48,13 +51,18 @@ class Finding:
             both.setdefault((self.other_file, self.other_line), self.other_source)
         return dict(sorted(both.items()))
 
+    @property
+    def _called_at(self):
+        return [((self.root_file, self.root_line), self.root_source)] if self.root_line else []
+
     def __str__(self):
         times = "" if self.count == 1 else f" ({self.count} times)"
         where = f"{self.file}:{self.line}" if self.file else f"line {self.line or 'unknown'}"
+        where += f", called at {self.root_file}:{self.root_line}" if self.root_line else ""
         text = [f"{self.kind}: {where}: {self.message}{times}"]
         text += [
             f"    {line_name(file, line):>4} | {source}"
-            for (file, line), source in self.places.items()
+            for (file, line), source in [*self.places.items(), *self._called_at]
             if line and source
         ]
         return "\n".join([*text, f"    {self.advice}"])
@@ -104,5 +112,5 @@ def without_repeats(found: list[Finding]) -> list[Finding]:
         f
         for f in found
         if not (f.kind in told and f.places in races)
-        and not (f.kind == "uninitialised read" and (f.file, f.line) in early)
+        and not (f.kind == "uninitialised read" and f.place and (f.file, f.line) in early)
     ]

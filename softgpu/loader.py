@@ -8,9 +8,7 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 import threading
 import traceback
 from collections.abc import Iterable
@@ -54,6 +52,7 @@ class LoadedModule:
         self.program = tell_callers(parse(link(text)))
         self.image = Image(self.program)
         self._layouts: dict[str, Layout] = {}
+        self._watched_layouts: dict[str, Layout] = {}
         self._codes: dict[tuple[str, str, bool], KernelCode] = {}
         self._told_refusals = False
 
@@ -93,7 +92,14 @@ class LoadedModule:
         return found
 
     def _new_code(self, kernel: str, build_name: str, quick: bool = True) -> KernelCode:
-        return KernelCode(self.digest, self.layout(kernel), kernel, build_name, quick)
+        layout = self.watched_layout(kernel) if build_name == "sanitize" else self.layout(kernel)
+        return KernelCode(self.digest, layout, kernel, build_name, quick)
+
+    def watched_layout(self, kernel: str) -> Layout:
+        """The layout of the sanitizer's build, where nothing is aligned by luck."""
+        if kernel not in self._watched_layouts:
+            self._watched_layouts[kernel] = self.layout(kernel).least_aligned()
+        return self._watched_layouts[kernel]
 
     def refused_beside(self, kernel: str) -> str:
         """The module's other kernels that cannot run, in words; empty from the second time on."""
@@ -147,24 +153,20 @@ class LoadedModule:
         ptxas = _ptxas()
         if ptxas is None:
             return {}
-        with tempfile.NamedTemporaryFile("w", suffix=".ptx") as source:
-            source.write(self.text)
-            source.flush()
-            command = [ptxas, "-v", "-arch", self.program.target, "-o", os.devnull, source.name]
-            report = subprocess.run(command, capture_output=True, text=True).stderr
+        try:
+            report, _ = sass.assembled(self.text, self.program.target, ptxas)
+        except sass.Refused:
+            return {}
         return _read_ptxas(report)
 
     @cached_property
     def machine_code(self) -> dict[str, list[sass.SassBlock]]:
-        """Each kernel's machine code; {} where ptxas or nvdisasm are missing or refuse it."""
+        """Each kernel's machine code; sass.Refused, where there is none, says why."""
         ptxas = _ptxas()
         nvdisasm = sass.find_nvdisasm(os.environ.get("SOFTGPU_NVCC", ""))
         if ptxas is None or nvdisasm is None:
-            return {}
-        try:
-            return sass.disassemble(self.text, self.program.target, ptxas, nvdisasm)
-        except subprocess.CalledProcessError:
-            return {}
+            raise sass.Refused("machine code is unknown without NVIDIA's ptxas and nvdisasm")
+        return sass.disassemble(self.text, self.program.target, ptxas, nvdisasm)
 
     @cached_property
     def token_lines(self) -> list[int]:
@@ -431,6 +433,7 @@ class Engine:
             except PtxError as error:
                 raise PtxError(f"{error}{module.refused_beside(name)}") from error
             facts = facts_of(module.program.functions[name], code)
+            facts["watched_shared"] = module.watched_layout(name).static_shared_bytes
         self.runtime.sg_kernel_describe(handle, kernel, ffi.new("KernelFacts *", facts))
 
     def _attributes(self, handle, kernel) -> None:

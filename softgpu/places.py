@@ -69,7 +69,7 @@ class WatchedLaunch:
         self.module = engine.modules[handle]
         self.code = self.module.code(kernel, "sanitize")
         self.sites = self.code.sites
-        self.layout = self.module.layout(kernel)
+        self.layout = self.module.watched_layout(kernel)
         function = self.module.program.functions[kernel]
         self.arguments = []
         for offset, variable in zip(function.param_offsets.values(), function.params, strict=True):
@@ -81,8 +81,16 @@ class WatchedLaunch:
 
     def line(self, site: int) -> tuple[str, int]:
         """File and number of a site's line; "", 0 where it has none."""
-        known = site < len(self.sites)
-        return (self.sites[site].file, self.sites[site].line) if known else ("", 0)
+        if site < len(self.sites):
+            return self.sites[site].file, self.sites[site].line
+        beyond = dict(enumerate(self.code.notes.get("beyond", ()), len(self.sites)))
+        file, line = beyond.get(site, ("", 0))
+        return file, line
+
+    def root(self, site: int) -> tuple[str, int]:
+        """File and number of the line that called, in the end, a site's line of another file."""
+        known = self.sites[site] if site < len(self.sites) else None
+        return (known.root_file, known.root_line) if known else ("", 0)
 
     def text(self, file: str, line: int) -> str:
         """A line of the source, of the kernel's own or of a header."""
@@ -135,6 +143,14 @@ class WatchedLaunch:
             (n for n in numbers if any(f.begin <= v <= f.end for v in self.arguments[n])), None
         )
 
+    def is_no_read(self, f: RawFinding) -> bool:
+        """Whether what is said to be read unwritten need not be: gaps in structs that are copied,
+        sums that a product may begin anew."""
+        if f.kind != "uninitialised" or f.note == "value":
+            return False
+        begun = f.space == LOCAL and f.site in self.code.notes.get("begun", ())
+        return begun or (f.note == "moved" and self.is_gap(f))
+
     def is_gap(self, f: RawFinding) -> bool:
         """Whether what was copied unwritten may be a gap in a struct."""
         unwritten = [byte for byte in range(f.bytes) if f.unwritten >> byte & 1]
@@ -184,7 +200,17 @@ class WatchedLaunch:
             beyond = self._beyond(f, at - begin, end - begin)
             return f"shared memory of {name}, byte {at - begin}{beyond}"
         inner = "" if at < 0 or at >= size else self._element(f, at)
-        return f"shared memory byte {at}{inner or self._beyond(f, at, size)}"
+        return f"shared memory byte {self._unmoved(at)}{inner or self._beyond(f, at, size)}"
+
+    def _unmoved(self, at: int) -> int:
+        """Where a byte of shared memory lies in other builds than the sanitizer's."""
+        usual = {
+            name: begin for begin, _, name in self.module.layout(self.kernel).shared_variables()
+        }
+        for begin, size, name in self._shared_variables():
+            if begin <= at and (not size or at < begin + size):
+                return at - begin + usual[name]
+        return at
 
     def _shared_variables(self) -> list[tuple[int, int, str]]:
         """(offset, bytes, name); bytes 0: to the end."""

@@ -17,12 +17,15 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
+from . import cache
 from .ptx.matrices import product_of
 from .ptx.program import Instruction, SourceLine
 
 __all__ = [
+    "Refused",
     "SassBlock",
     "SassInstruction",
+    "assembled",
     "disassemble",
     "disassembly",
     "executions",
@@ -39,6 +42,7 @@ _LABEL = re.compile(r"^(\.L_x_\d+|\$[\w$]+):")
 _INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(.+?) ?;")
 _PARTS = re.compile(r"(?:(@!?U?P\w+)\s+)?([A-Z][\w.]*)\s*(.*)")
 _REGISTER = re.compile(r"\b(U?R\d+|U?P\d)(\.64)?\b")
+_FRAME = re.compile(r"^(ptxas|nvdisasm) (\S+\.ptx, )?((error|fatal)\s*: )?|; error\s*(?=: )")
 _ENDS = ("BRA", "EXIT", "RET", "BRX", "JMP", "CALL", "WARPSYNC", "BREAK", "BSYNC", "KILL")
 _PRODUCT = re.compile(r"\s*(?:@!?%\w+\s+)?((?:wmma\.)?mma\.[\w.:]+)")
 _FRAGMENT = re.compile(r"\s*(?:@!?%\w+\s+)?wmma\.(?:load|store)\.")
@@ -58,6 +62,10 @@ _ONE_EACH = ("LDG", "STG", "LDS", "STS", "LDL", "STL", "ATOM", "RED", "SHFL", "B
              "HFMA2", "FMUL", "POPC", "FADD", *_PRODUCTS)  # fmt: skip
 _CONSTANTS = ("LDC", "ULDC", "MOV", "UMOV", "IMAD.MOV", "HFMA2.MMA", "S2R", "S2UR", "CS2R", "PLOP3")
 _STORES = ("ST", "RED", "BAR", "BRA", "EXIT", "BSSY", "BSYNC")
+
+
+class Refused(Exception):
+    """ptxas or nvdisasm said no: in their words."""
 
 
 @dataclass(frozen=True)
@@ -103,15 +111,60 @@ def find_nvdisasm(nvcc: str = "") -> str | None:
     return shutil.which("nvdisasm", path=os.pathsep.join([*folders, *os.get_exec_path()]))
 
 
+def assembled(ptx: str, target: str, ptxas: str) -> tuple[str, bytes]:
+    """What ptxas reports of the kernels of a PTX text, and the machine code that it makes; or
+    Refused.
+
+    It takes ASCII alone, in comments, too: another letter becomes a "?", so lines stay theirs."""
+    text = ptx.encode("ascii", "replace")
+
+    def make() -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+            source.write_bytes(text)
+            _, report = _told_by(ptxas, *options, "-o", str(cubin), str(source))
+            return report.encode() + b"\0" + cubin.read_bytes()
+
+    options = "-v", "-lineinfo", "-arch", target
+    parts = "ptxas", _named(ptxas), *options, text.decode()
+    report, _, cubin = cache.kept(parts, make).partition(b"\0")
+    return report.decode(errors="replace"), cubin
+
+
+def _told_by(*command: str) -> tuple[str, str]:
+    """What a tool of NVIDIA's writes on its two streams; or Refused."""
+    ran = subprocess.run(command, capture_output=True, text=True)
+    if ran.returncode:
+        name, said = Path(command[0]).name, (ran.stderr or ran.stdout).strip()
+        words = said.splitlines()[0] if said else f"it ended with {ran.returncode}"
+        words = _FRAME.sub("", words)  # "ptxas FILE, line 5; error   : why": line 5: why
+        raise Refused(f"{name} refused the kernel: {words}")
+    return ran.stdout, ran.stderr
+
+
 def disassembly(ptx: str, target: str, ptxas: str, nvdisasm: str, *options: str) -> str:
     """The machine code of a PTX text, each instruction after the line of PTX that it is for."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
-        source.write_text(ptx)
-        command = [ptxas, "-lineinfo", "-arch", target, "-o", str(cubin), str(source)]
-        subprocess.run(command, check=True, capture_output=True)
-        command = [nvdisasm, "-c", "-gp", *options, str(cubin)]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def make() -> bytes:
+        with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+            file.write(assembled(ptx, target, ptxas)[1])
+            file.flush()
+            return _told_by(nvdisasm, "-c", "-gp", *options, file.name)[0].encode()
+
+    tools = _named(ptxas), _named(nvdisasm)
+    return cache.kept(["nvdisasm", *tools, *options, target, ptx], make).decode()
+
+
+def _named(tool: str) -> str:
+    """Which program a tool is, and of which version: a script may stand for another program."""
+    path = shutil.which(tool) or tool
+    status = os.stat(path)
+    return f"{path} {status.st_size} {status.st_mtime_ns} {_version(path, status.st_mtime_ns)}"
+
+
+@lru_cache
+def _version(tool: str, changed: int) -> str:
+    return subprocess.run([tool, "--version"], check=True, capture_output=True, text=True).stdout
 
 
 def listing(text: str) -> dict[str, list[tuple[str, str]]]:

@@ -16,12 +16,14 @@ __all__ = ["GUARD_IT", "MORE_SHARED", "last_findings"]
 
 _LIMIT = contract.values("Limit", "LIMIT_")
 _LANES = 32
+_NO_SITE = 0xFFFFFFFF
 _HEAP_GAP = 16  # bytes, at least, between two blocks of malloc's
 
 _NAMES = {
     "uninitialised": "uninitialised read",
     "missing_syncwarp": "missing __syncwarp",
     "unfinished_product": "unfinished wgmma",
+    "missing_product_fence": "missing wgmma fence",
 }
 """What kinds are called whose names are not the header's."""
 
@@ -32,6 +34,7 @@ GUARD_IT = (
 _SENDS_HOME = re.compile(r"\bif\s*\(\s*[\w.]+\s*>\s*\w")
 MORE_SHARED = " Or launch with more shared memory."
 FILL_IT = "Fill the array before the launch, or write every element before it is read."
+GIVE_IT = "Give the variable a value on every path that leads here."
 WRITE_IT = "Write it first: every block starts with shared memory full of garbage."
 _TWO_SIDED = (
     "race",
@@ -118,13 +121,14 @@ class _Teller:
         return Barriers(self.launch.code)
 
     def tell_all(self, found: list[RawFinding]) -> list[Finding]:
-        self.found = [f for f in found if f.note != "moved" or not self.launch.is_gap(f)]
+        self.found = [f for f in found if not self.launch.is_no_read(f)]
         # of what one barrier would end, a race of several warps says more
         return [self.tell(f) for f in sorted(self.found, key=self._is_for_block)]
 
     def tell(self, f: RawFinding) -> Finding:
         file, line = self.launch.line(f.site)
         other_file, other_line = self.launch.line(f.other_site)
+        root_file, root_line = self.launch.root(f.site)
         two_sided = f.kind in _TWO_SIDED
         place = self.launch.place(f) if f.space else ""
         message, advice = getattr(self, f"_{f.kind}")(f, place)
@@ -146,6 +150,9 @@ class _Teller:
             other_block=tuple(f.other_block) if two_sided else None,
             other_thread=tuple(f.other_thread) if two_sided else None,
             other_source=self.launch.text(other_file, other_line),
+            root_file=Path(root_file).name,
+            root_line=root_line or None,
+            root_source=self.launch.text(root_file, root_line) if root_line else "",
         )
 
     def tell_fault(self, text: str) -> Finding:
@@ -237,6 +244,11 @@ class _Teller:
         )
 
     def _uninitialised(self, f: RawFinding, place: str):
+        if f.note == "value":
+            there = f.other_site < _NO_SITE
+            then = f" here, and needs the result at {self._other_line(f)}" if there else " here"
+            message = f"{_threads(f.block, f.thread)} uses a variable{then}, which has no value yet"
+            return message, GIVE_IT
         unwritten = [byte for byte in range(f.bytes) if f.unwritten >> byte & 1]
         message = (
             f"{_threads(f.block, f.thread)} {DOES[f.access]} {in_bytes(f.bytes)} at {place}, "
@@ -245,7 +257,7 @@ class _Teller:
         )
         advice = {
             SHARED: WRITE_IT,
-            LOCAL: "Give the variable a value on every path that leads here.",
+            LOCAL: GIVE_IT,
         }
         return message, advice.get(f.space, FILL_IT)
 
@@ -315,7 +327,37 @@ class _Teller:
             "over by a barrier, before it is written again."
         )
 
+    def _unfinished_copy(self, f: RawFinding, place: str):
+        reads = f.note == "bulk_reading"
+        does = "read from" if reads else "write to"
+        message = (
+            f"block ({','.join(map(str, f.block))}) ends while the bulk copy that thread "
+            f"({','.join(map(str, f.thread))}) began here may {does} its shared memory"
+        )
+        wait = "Wait for the mbarrier's last phase, too" if f.note == "bulk_writing" else ""
+        wait = wait or "Wait before the block ends (cp.async.bulk.wait_group 0)"
+        return message, f"{wait}; or begin no copy that nobody will use."
+
+    def _missing_product_fence(self, f: RawFinding, place: str):
+        since = "before its first wgmma, which is here"
+        if f.other_site < _NO_SITE:
+            since = f"between this wgmma and {self._other_line(f)}, which writes its registers"
+        return f"{_threads(f.block, f.thread)} executes no wgmma.fence {since}", (
+            "Put wgmma.fence.sync.aligned after the registers are written and before the product: "
+            "once before the first, and again whenever anything else has written its sums, or a "
+            "where it lies in registers."
+        )
+
     def _missing_proxy_fence(self, f: RawFinding, place: str):
+        if f.note == "hidden":
+            return (
+                f"the bulk copy that {_threads(f.block, f.thread)} begins tells {place}, an "
+                f"mbarrier that thread ({','.join(map(str, f.other_thread))}) began at "
+                f"{self._other_line(f)}: copies need not see that yet"
+            ), (
+                "Put fence.mbarrier_init.release.cluster (or fence.proxy.async) after the mbarrier "
+                "is initialised and before the barrier that lets others copy."
+            )
         writer = f"thread ({','.join(map(str, f.other_thread))})"
         reader = "a bulk copy" if f.note == "bulk_reading" else "wgmma"
         message = (

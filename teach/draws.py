@@ -16,6 +16,13 @@ WRITTEN = """\
     float sum = expf(x[0]) + expf(x[1]);
     out[threadIdx.x] = expf(x[threadIdx.x]) / sum;"""
 
+FILLED = """\
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();"""
+HANDED_OVER = """\
+        *number = 42;
+        *flag = 1;"""
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -298,6 +305,141 @@ def tiles(rng):
     return Drawn(pieces, blocks, why)
 
 
+def holder(rng):
+    row, column = _between(rng, 0, 15), _between(rng, 1, 7)
+    pieces = {
+        "row 5, column 0": f"row {row}, column 0",
+        "row 0, column 6": f"row 0, column {column}",
+        "a[5][0]": f"a[{row}][0]",
+        "b[6][0]": f"b[{column}][0]",
+    }
+    why = (
+        "Four lanes share a row and its eighth neighbour, two columns each:"
+        f" lane 4 × ({row} mod 8) + {column} / 2."
+    )
+    return Drawn(pieces, row % 8 * 4 + column // 2, why)
+
+
+def swizzle(rng):
+    spread, chunk = _one(rng, 1, 2, 4, 8), _between(rng, 0, 7)
+    pieces = {"threadIdx.x % 8": f"threadIdx.x % {spread}", "[0 ^": f"[{chunk} ^"}
+    why = (
+        f"{spread} of eight lanes in turn load from different chunks, the others from the same"
+        f" banks: 32 / {spread} times 128 bytes at most."
+    )
+    if spread == 1:
+        why = "All lanes load from the same four banks, one after the other."
+    return Drawn(pieces, 32 // spread, why)
+
+
+def groups(rng):
+    tiles = _between(rng, 3, 7)
+    under_way = _between(rng, 0, tiles - 1)
+    pieces = {"4 tiles": f"{tiles} tiles", "s[4]": f"s[{tiles}]", "n < 4": f"n < {tiles}"}
+    pieces |= {"zeros(4 *": f"zeros({tiles} *", "range(4)": f"range({tiles})"}
+    pieces["wait_for_groups<1>"] = f"wait_for_groups<{under_way}>"
+    why = f"All groups have come but the last {under_way}." if under_way else "All have come."
+    return Drawn(pieces, tiles - under_way, why)
+
+
+def phase(rng):
+    stages, tile = _between(rng, 2, 5), _between(rng, 6, 20)
+    turn, stage = divmod(tile, stages)
+    pieces = {
+        "3 stages": f"{stages} stages",
+        "barriers[3]": f"barriers[{stages}]",
+        "stage < 3": f"stage < {stages}",
+        "tile % 3": f"tile % {stages}",
+        "tile 11": f"tile {tile}",
+        "np.int32(11)": f"np.int32({tile})",
+    }
+    why = (
+        f"{tile} = {turn} × {stages} + {stage}: stage {stage}, after {turn} whole"
+        f" turn{'s' * (turn > 1)}. Phases have parity 0, 1, 0, 1."
+    )
+    return Drawn(pieces, f"{stage}{turn % 2}", why)
+
+
+def proxy(rng):
+    rows = _one(rng, 2, 3, 4, 6)
+    block = 32 * rows
+    fill, show, wait = "s[threadIdx.x] = x[threadIdx.x];", "show_stores();", "__syncthreads();"
+    lines, answer, why = _one(
+        rng,
+        (
+            (fill, wait),
+            "missing proxy fence",
+            "The copy does not see what threads have stored, unless each calls `show_stores()`"
+            " after it, before the barrier.",
+        ),
+        (
+            (show, fill, wait),
+            "missing proxy fence",
+            "`show_stores()` shows what was stored before it, and nothing was.",
+        ),
+        ((fill, show, wait), "nothing", "Each thread shows what it has stored, and all wait."),
+        (
+            (fill, show),
+            "race",
+            "Thread 0 begins the copy without waiting for threads of other warps.",
+        ),
+    )
+    shown = "\n".join(f"    {line}" for line in lines)
+    pieces = {
+        FILLED: shown,
+        "64 threads": f"{block} threads",
+        "2 × 32": f"{rows} × 32",
+        "s[64]": f"s[{block}]",
+        "(1, 2, 32)": f"(1, {rows}, 32)",
+        "zeros(64)": f"zeros({block})",
+        "block=64": f"block={block}",
+    }
+    return Drawn(pieces, answer, why)
+
+
+def running(rng):
+    scores = [_between(rng, 1, 5) for _ in range(4)]
+    peak = max(scores)
+    told = ", ".join(map(str, scores))
+    shares = " + ".join(f"1/{2 ** (peak - score)}" for score in scores)
+    why = f"Whatever the order, each score counts less the highest, {peak}: {shares}."
+    answer = sum(2.0 ** (score - peak) for score in scores)
+    return Drawn({"1, 3, 2, 5": told}, answer, why.replace("1/1", "1"))
+
+
+def links(rng):
+    ranks, share = _between(rng, 2, 8), _one(rng, 32, 64, 128, 256)
+    n = ranks * share
+    pieces = {"4 ranks": f"{ranks} ranks", "1,024": f"{n:,}", "np.int32(1024)": f"np.int32({n})"}
+    pieces |= {"zeros(4,": f"zeros({ranks},", "(4, 1)": f"({ranks}, 1)"}
+    why = (
+        f"2 × {ranks - 1} steps, each with a share of {n:,} / {ranks} = {share} floats:"
+        f" {2 * ranks - 2} × {share} × 4 bytes."
+    )
+    return Drawn(pieces, 8 * (ranks - 1) * share, why)
+
+
+def flag(rng):
+    number = _between(rng, 2, 99)
+    write, post = f"*number = {number};", "*flag = 1;"
+    fence, system = "__threadfence();", "__threadfence_system();"
+    lines, answer, why = _one(
+        rng,
+        ((write, post), "race", "Nothing keeps the flag from being seen before the number."),
+        ((fence, write, post), "race", "The fence is before both: it puts them in no order."),
+        ((post, fence, write), "race", "The flag says so before the number is there."),
+        ((write, fence, post), "nothing", "Who sees the flag, and fences, sees the number."),
+        (
+            (write, system, post),
+            "nothing",
+            "A fence of the system reaches the device's other blocks, too.",
+        ),
+        ((write, "__syncthreads();", fence, post), "nothing", "The fence comes between the two."),
+    )
+    shown = "\n".join(f"        {line}" for line in lines)
+    return Drawn({HANDED_OVER: shown}, answer, why)
+
+
 def _one(rng, *of):
     return of[int(rng.integers(len(of)))]
 
@@ -309,4 +451,5 @@ def _between(rng, least, most):
 DRAWS = (
     idle, guard, still, one_number, sectors, further, stride, column, padded, barrier, tree,
     exchange, wide, grid_stride, softmax, place, half_way, halves, patches, tiles,
+    holder, swizzle, groups, phase, proxy, running, links, flag,
 )  # fmt: skip

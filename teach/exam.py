@@ -171,7 +171,12 @@ def main(arguments=None):
     parser.add_argument("--sheet", action="store_true", help="print the questions alone")
     parser.add_argument("--seed", type=int, help="draw a paper; a whole number")
     parser.add_argument(
-        "--questions", type=int, nargs="+", metavar="N", choices=range(1, 21), help="of the paper"
+        "--questions",
+        type=int,
+        nargs="+",
+        metavar="N",
+        choices=range(1, len(questions()) + 1),
+        help="of the paper",
     )
     parser.add_argument(
         "--minutes", type=int, help=f"of the paper; {MINUTES} a question if left out"

@@ -1,5 +1,6 @@
-"""Notes for who teaches, made from the notebooks: what to ask, what is right and why, and which
-thoughts lead to the usual wrong answers.
+"""Notes for who teaches, made from the notebooks and the judges: what to ask, what is right and
+why, which thoughts lead to the usual wrong answers; of each exercise the usual mistakes, and what
+the judge says of them.
 
     python teach/notes.py > notes.md"""
 
@@ -8,11 +9,13 @@ import re
 from pathlib import Path
 
 from helpers import predictions
+from helpers.exercises import texts
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 CALL = re.compile(r'^predict\("(\d\d\.\w+)"', re.M)
 HEADING = re.compile(r"^#{1,2} (.+)$", re.M)
 LINK = re.compile(r"\[([^\]]+)\]\((?:glossary|\.\./|\d\d_)[^)]*\)")
+MARKUP = re.compile(r"([\\`*_<>\[\]])")
 
 
 def cells(notebook):
@@ -44,14 +47,35 @@ def shown(answer):
 
 def notes(notebook):
     """The lines about one notebook."""
-    texts = [source for kind, source, _ in cells(notebook) if kind == "markdown"]
-    yield "#" + texts[0].partition("\n")[0]
-    yield from re.findall(r"^\*\*(?:The question|You will write)\.?\*\*.*$", texts[0], re.M)
+    prose = [source for kind, source, _ in cells(notebook) if kind == "markdown"]
+    yield "#" + prose[0].partition("\n")[0]
+    yield from re.findall(r"^\*\*(?:The question|You will write)\.?\*\*.*$", prose[0], re.M)
     for question, name, where in asked(notebook):
         known = predictions.find(name)
         yield f"**Ask** ({where}). {question}"
         yield f"**Right:** {shown(known['right'])} {known['what']}. {known['because']}"
         yield "\n".join(f"- {shown(m['answer'])}: {m['thought']}" for m in known["mistakes"])
+    for name in texts.names():
+        if name.startswith(notebook.name[:2]):
+            yield from mistakes(texts.find(name))
+
+
+def mistakes(exercise):
+    """Kernels that the judge of an exercise is known to refuse, and a word of what it says."""
+    yield f"**Usual mistakes** in {exercise.name}, {exercise.title}:"
+    yield "\n".join(
+        f"- {plain(what)}: {said(wrong.refused)}" for what, wrong in exercise.rules.WRONG.items()
+    )
+
+
+def plain(words):
+    """Words in which no sign is Markdown's."""
+    return MARKUP.sub(r"\\\1", words)
+
+
+def said(pattern):
+    """A pattern of the judge's words as words."""
+    return " or ".join(part.replace(".*", "") for part in pattern.split("|"))
 
 
 def main():

@@ -11,7 +11,8 @@ notebook's own, by the name of a cell, so that slides and notebook cannot differ
     @quote CELL WORDS            the paragraph that begins with these words
     @table CELL                  a table in a cell of prose
     @ladder                      the notebook's steps on the ladder, as recorded
-    @predict NAME                a question on one slide, its answer on the next
+    @predict NAME                a question on one slide, its answer on the next; what else the
+                                 slide shows is beside the question
 
 Other lines are Markdown. In `## For the class` a line `? question` is followed by its `! answer`.
 The first slide has the notebook's question, the one before the class's its table of what changed.
@@ -140,7 +141,7 @@ class Deck:
                 answered = [f"1. {q}\n\n    **{a}**" for q, a in asked(lines)]
                 yield CLASS, html("\n".join(answered))
             elif lines[0].startswith("@predict "):
-                yield from self.predicted(title, lines[0].split()[1])
+                yield from self.predicted(title, lines[0].split()[1], lines[1:])
             else:
                 yield title, self.content(lines)
 
@@ -194,15 +195,18 @@ class Deck:
         prose = self.notebook.prose(self.notebook.changed())
         return html(table(prose.partition("## What changed, and why")[2]))
 
-    def predicted(self, title, name):
-        """A question, and what is right, why, and what the usual wrong answers think."""
+    def predicted(self, title, name, lines):
+        """A question beside what it is about; what is right, why, and the usual wrong thoughts."""
         from helpers import predictions
 
         known = predictions.find(name)
         asked = html(self.notebook.question(name))
         given = [known["right"], *(m["answer"] for m in known["mistakes"][: OPTIONS - 1])]
         options = "".join(f"<li>{predictions.said(one)}</li>" for one in sorted(given))
-        yield title, f'{asked}<ul class="options">{options}</ul>'
+        listed = f'<ul class="options">{options}</ul>'
+        if lines:
+            listed = f'<div class="beside">{self.content(lines)}{listed}</div>'
+        yield title, asked + listed
         right = html(f"**{predictions.said(known['right'])}** {known['what']}")
         wrong = [
             f"- **{predictions.said(m['answer'])}?** {m['thought']}" for m in known["mistakes"][:2]
@@ -247,11 +251,12 @@ def image(png, alt):
 
 
 def kernel(text):
-    """CUDA in its colours."""
+    """CUDA in its colours, without what a compiler needs and a slide has no room for."""
     from pygments.lexers import CudaLexer
 
     from helpers import sources
 
+    text = re.sub(r"^#pragma unroll\n|[ \t]*\\$", "", text, flags=re.M)
     tokens = CudaLexer(stripnl=False, ensurenl=False).get_tokens(dedent(text).rstrip())
     return f"<pre>{''.join(sources._coloured(kind, word) for kind, word in tokens)}</pre>"
 
@@ -268,7 +273,7 @@ def main():
     PAGES.mkdir(parents=True, exist_ok=True)
     for deck in chosen:
         (PAGES / f"{deck.notebook.path.stem}.html").write_text(deck.page(), encoding="utf-8")
-    print(f"{len(chosen)} pages in {PAGES}")
+    print(f"{len(chosen)} page{'s' * (len(chosen) > 1)} in {PAGES}")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def main():
     grade.add_argument("--seconds", type=float, default=60, help="for one kernel (default: 60)")
     grade.add_argument("--megabytes", type=int, default=2048, help="of memory (default: 2048)")
     grade.add_argument("--jobs", type=int, help="kernels at a time (default: the cores)")
-    grade.add_argument("--seed", type=int, help="of all (default: by learner and exercise)")
+    grade.add_argument("--seed", type=int, help="of the class (default: drawn, and told)")
     grade.add_argument("--output", type=Path, metavar="FILE", help="the CSV (default: stdout)")
     grade.add_argument("--by-learner", type=Path, metavar="FILE", help="a CSV of learners as well")
     grade.add_argument(
@@ -32,6 +32,19 @@ def main():
     )
     grade.add_argument(
         "--alike", type=Path, metavar="FILE", help="a CSV of kernels that are the same"
+    )
+    grade.add_argument(
+        "--league",
+        type=Path,
+        metavar="FILE",
+        dest="league_to",
+        help="a page that ranks the kernels that are done by their predicted times",
+    )
+    grade.add_argument(
+        "--named",
+        type=Path,
+        metavar="FILE",
+        help="the learners who agreed to be named there, one a line (default: nicknames)",
     )
     grade.add_argument("--dask", metavar="ADDRESS", help="judge on the workers of this scheduler")
     grade.add_argument("--resume", action="store_true", help="keep the rows that FILE has")
@@ -54,8 +67,15 @@ def _grade(parser, command, **arguments):
     if arguments["resume"] and not arguments["output"]:
         parser.error("--resume needs --output FILE")
     for name, least in LEAST.items():
-        if arguments[name] is not None and not least <= arguments[name] <= MOST:
-            parser.error(f"--{name} must be from {least} to {MOST}")
+        most = grading.MOST_SEED if name == "seed" else MOST
+        if arguments[name] is not None and not least <= arguments[name] <= most:
+            parser.error(f"--{name} must be from {least} to {most}")
+    if named := arguments["named"]:
+        if not named.is_file():
+            parser.error(f"--named {named}: no such file")
+        arguments["named"] = {line.strip() for line in named.read_text().splitlines()}
+    else:
+        arguments["named"] = ()
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="")
     try:

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from bisect import bisect_left
 
 import numpy as np
 
@@ -24,16 +25,15 @@ MARKS = {
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-BLANK = r"(?:[\s\0]|/\*.*?\*/)*"  # to the preprocessor; NUL, too
-DIRECTIVE = re.compile(
-    rf"(?:\#|%:){BLANK}(?:include|include_next|import|embed)\b{BLANK}(?P<file>[^\n]{{0,300}})"
-    rf"|__has_(?:include|include_next|embed)\b{BLANK}\(?{BLANK}(?P<asked>[^\n]{{0,300}})"
-    rf"|(?:\#|%:){BLANK}(?:line\b{BLANK})?\d+{BLANK}(?P<named>\"[^\n]{{0,300}})",
-    re.DOTALL,
-)
+DIRECTIVE = re.compile(r"#|%:|__has_(?:include|include_next|embed)\b")
+READS = re.compile(r"(?:include|include_next|import|embed)\b")
+LINE = re.compile(r"line\b")
+NUMBER = re.compile(r"\d{1,20}")
+BLANKS = re.compile(r"[\s\0]+")  # to the preprocessor; NUL, too
 HEADER = re.compile(r"<([\w./+-]+)>|\"([\w./+-]+)\"")
 SUFFIXES = "", ".h", ".hpp", ".cuh", ".inl"
 GREATEST = 2**31 - 1
+MOST_NAMED = 300  # letters of what a directive names
 
 
 def decoded(data):
@@ -51,15 +51,57 @@ def look_for_includes(text):
     """Refuse a text that reads other files than headers of the course, the toolkit and C++."""
     joined = text.replace("??=", "#").replace("??/", "\\")
     joined = re.sub(r"\\[ \t\r\f\v]*\n", "", joined)
-    for found in DIRECTIVE.finditer(joined):
-        what = found["file"] or found["asked"] or found["named"] or ""
+    for what, is_line in _files_named(joined):
         header = HEADER.match(what)
-        if found["named"] is not None or not header or not _is_header(header[1] or header[2]):
+        if is_line or not header or not _is_header(header[1] or header[2]):
             raise Refused(
                 "include",
                 f"the text names {what.strip()[:60] or 'no header'}",
                 "Include headers by name: CUDA's, C++'s and cuda_src's *.cuh.",
             )
+
+
+def _files_named(text):
+    """(what follows, whether it is after a line's number) where a text may name a file."""
+    skip = _Skip(text)
+    for mark in DIRECTIVE.finditer(text):
+        begin = skip(mark.end())
+        if mark[0].startswith("__has"):
+            begin = skip(begin + 1) if text.startswith("(", begin) else begin
+            yield text[begin : begin + MOST_NAMED].partition("\n")[0], False
+        elif reads := READS.match(text, begin):
+            begin = skip(reads.end())
+            yield text[begin : begin + MOST_NAMED].partition("\n")[0], False
+        else:
+            line = LINE.match(text, begin)
+            number = NUMBER.match(text, skip(line.end()) if line else begin)
+            begin = skip(number.end()) if number else len(text)
+            if text.startswith('"', begin):
+                yield text[begin : begin + MOST_NAMED].partition("\n")[0], True
+
+
+class _Skip:
+    """Finds the end of the blanks and comments that begin at a place: each once, in linear time."""
+
+    def __init__(self, text):
+        self.text, self.ends = text, {}
+        self.closing = [found.start() for found in re.finditer(r"\*/", text)]
+
+    def __call__(self, place):
+        passed = []
+        while place not in self.ends:
+            passed.append(place)
+            blanks = BLANKS.match(self.text, place)
+            end = blanks.end() if blanks else place
+            if self.text.startswith("/*", end):
+                close = bisect_left(self.closing, end + 2)
+                end = self.closing[close] + 2 if close < len(self.closing) else end
+            if end == place:
+                self.ends[place] = place
+            place = end
+        for before in passed:
+            self.ends[before] = self.ends[place]
+        return self.ends[place]
 
 
 def _is_header(name):

@@ -102,7 +102,7 @@ def enlarged(report, more, blocks_grow):
         lines=lines,
         grid=grid,
         arrays=_arrays(report.arrays, more, blocks_grow),
-        find_machine=lambda: machine,
+        find_machine=(lambda: machine) if machine else report.find_machine,
         caches=report.caches and _caches(report, more),
         waves=_waves(report, prod(grid)) if blocks_grow and report.waves else report.waves,
     )

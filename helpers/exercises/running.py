@@ -9,7 +9,7 @@ import numpy as np
 from softgpu.telling import FILL_IT, GUARD_IT, MORE_SHARED, WRITE_IT
 from softgpu.xray.launch import OwnTarget, Sparse, address_of, shape, variables_kept
 
-from .. import checks, tensormap, xray
+from .. import checks, sources, tensormap, xray
 from .launches import Boxes, Far, In, Out
 from .verdict import Refused, Unwritten
 
@@ -314,7 +314,8 @@ def _is_copy_of_nothing(finding):
     struct has no members, and whatever the compiler's own headers copy."""
     if finding.kind != "uninitialised read" or "local memory" not in finding.place:
         return False
-    return "reads 1 byte" in finding.message or Path(finding.file).suffix not in ("", ".cu")
+    own = Path(finding.file).suffix in ("", ".cu") or any(sources.ROOT.rglob(finding.file))
+    return "reads 1 byte" in finding.message or not own
 
 
 # --- wrong values, in words -----------------------------------------------------------------------
@@ -331,13 +332,16 @@ def _check(left, out, name, launch, rules=None, start=0):
         first = wrong.first(launch, getattr(rules, "inputs", None))
         text = f"{wrong.is_rounding or error}".removesuffix("; 1 of 1 elements are wrong")
         text = FIRST.sub(lambda at: f"[{start + int(at[1]):,}]", text, count=1) if start else text
-        text = f"{launch.what}: {text}".replace("NAME", name)
-        raise Refused("values", text, wrong.advice(launch, rules), case=case, first=first) from None
+        text = wrong.counted(f"{launch.what}: {text}".replace("NAME", name))
+        short = f"{launch.what}: {wrong.counted_of(name)}" if first else ""
+        advice = wrong.advice(launch, rules)
+        raise Refused("values", text, advice, case=case, first=first, short=short) from None
     if out.bits:
         _check_bits(left, expected.astype(left.dtype), name, launch)
 
 
 FIRST = re.compile(r"(?<=\w)\[(\d+)\]")  # the number of a wrong element
+OF_ALL = re.compile(r"; [\d,]+ of (?=[\d,]+ elements are wrong)")
 
 
 def _check_bits(left, expected, name, launch):
@@ -387,6 +391,25 @@ class _Wrong:
             same = (got == expected) | (np.isnan(got) & np.isnan(expected))
         self.is_wrong = (~(self.off <= self.tolerance) | np.isinf(expected)) & ~same
         self.places = np.flatnonzero(self.is_wrong)
+
+    @property
+    def count(self):
+        """How many are wrong; those that are to be NaN, and that nobody has written, too."""
+        if self.dtype.kind != "f" or self.out.initial is not None:
+            return self.places.size
+        whole = f"u{self.dtype.itemsize}"
+        poison = np.full_like(self.got, checks.POISON).view(whole)
+        return int((self.is_wrong | (self.got.view(whole) == poison)).sum())
+
+    def counted(self, text):
+        """A text with this number of wrong elements in place of another."""
+        return OF_ALL.sub(f"; {self.count:,} of ", text)
+
+    def counted_of(self, name):
+        """What is wrong of an output, in short."""
+        if self.got.size == 1 or self.is_rounding:
+            return f"{self.is_rounding or f'{name} is wrong'}".replace("NAME", name)
+        return f"{self.count:,} of {self.got.size:,} elements of {name} are wrong"
 
     @property
     def is_rounding(self):

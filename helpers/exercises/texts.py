@@ -112,7 +112,8 @@ class Exercise:
 
 
 def _bare(text):
-    return "".join(re.sub(r"//.*|/\*.*?\*/", "", text).split())
+    comments = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+    return "".join(comments.sub("", text).split())
 
 
 @cache

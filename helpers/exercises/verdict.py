@@ -89,23 +89,30 @@ class Count:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a kernel is refused. case: the launch that failed, in full; first: its wrong element."""
+    """Why a kernel is refused. case: the launch that failed, in full; first: its wrong element;
+    short: the text without what `first` says as well."""
 
     kind: str  # compiler, name, parameters, sanitizer, time, launch, bounds, inputs, values, ...
     text: str
     advice: str
     case: str = ""
     first: str = ""
+    short: str = ""
 
     def __str__(self):
         return f"{self.kind}: {self.text}"
+
+    @property
+    def beside_first(self):
+        """What a verdict says that goes on with `first`."""
+        return f"{self.kind}: {self.short or self.text}"
 
 
 class Refused(Exception):
     """A kernel is refused, and nothing more is tried: for a Reason, given by its words."""
 
-    def __init__(self, kind, text, advice, case="", first=""):
-        self.reason = Reason(kind, text, advice, case, first)
+    def __init__(self, kind, text, advice, case="", first="", short=""):
+        self.reason = Reason(kind, text, advice, case, first, short)
 
 
 class Unwritten(Refused):
@@ -207,7 +214,7 @@ class Verdict:
         lines += [f"  {line}" for line in self._after()]
         if self.reasons:
             reason = self.reasons[0]
-            lines += [f"  {told(str(r))}" for r in self.reasons]
+            lines += [f"  {told(r.beside_first)}" for r in self.reasons]
             lines += [f"  {badges.plain(told(reason.first), 'bad')}"] * bool(reason.first)
             lines += [f"    {line}" for line in told(reason.case).splitlines()]
             lines.append(told(f"  Next: {reason.advice}"))
@@ -229,7 +236,7 @@ class Verdict:
         if self.reasons:
             reason = self.reasons[0]
             for r in self.reasons:
-                first, _, rest = told(str(r)).partition("\n")
+                first, _, rest = told(r.beside_first).partition("\n")
                 parts += [f"<p>{escape(first)}</p>", *[_listing(rest)] * bool(rest)]
             parts += [f"<p>{badges.html(told(reason.first), 'bad')}</p>"] * bool(reason.first)
             parts += [_listing(told(reason.case))] * bool(reason.case)

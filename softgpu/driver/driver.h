@@ -128,6 +128,11 @@ double seconds_now(void);
 /* Starts a thread that no signal disturbs. */
 bool thread_start(void *(*body)(void *), void *argument, size_t stack);
 
+/* ---- crash.c: SOFTGPU_CRASHES=1 says where a process crashed ---- */
+
+/* The code of a kernel begins here. */
+void crash_code(const void *entry, const char *kernel);
+
 /* ---- interrupt.c: Ctrl-C while the host waits ---- */
 
 /* Each begin has its end. The words, of one thread at a time, become 1. */
@@ -341,6 +346,7 @@ typedef struct Kernel {
     uint64_t loop_constant;
     bool few_turns;
     uint32_t static_shared, dynamic_align, local_bytes, max_threads, ptx_version;
+    uint32_t watched_shared;
     uint32_t cluster[3]; /* 0: it is not said */
     bool large_clusters; /* may have more than PORTABLE_CLUSTER blocks */
     const char **files;

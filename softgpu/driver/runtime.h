@@ -372,9 +372,10 @@ typedef struct KernelFacts {
     uint64_t loop_constant;
     uint32_t few_turns;
     uint32_t static_shared, dynamic_align, local_bytes;
-    uint32_t max_threads; /* as its author promises; 0: a block's most */
-    uint32_t cluster[3];  /* blocks of one, which divide a grid */
-    uint32_t ptx_version; /* the architecture that its PTX is for; 0: it does not say */
+    uint32_t watched_shared; /* what the sanitizer's build has in place of static_shared */
+    uint32_t max_threads;    /* as its author promises; 0: a block's most */
+    uint32_t cluster[3];     /* blocks of one, which divide a grid */
+    uint32_t ptx_version;    /* the architecture that its PTX is for; 0: it does not say */
     const char **files;
     const struct Site *sites;
     uint32_t file_count, site_count;
@@ -562,7 +563,8 @@ enum AccessHint {
     HINT_IN_BLOCK = 8,   /* an atomic that is one for its block only */
     HINT_ASYNC = 16,     /* a plain store through the asynchronous proxy, by a bulk copy */
     HINT_READ_ONLY = 32, /* a load through the cache for what nobody writes (ld.global.nc) */
-    HINT_RELEASE = 64
+    HINT_RELEASE = 64,
+    HINT_COPY = 128 /* a bulk copy tells an mbarrier of its bytes */
 };
 enum FenceHint { HINT_DEVICE = 1 };
 enum BarrierHint { HINT_ALIGNED = 1 }; /* whole warps only */
@@ -610,10 +612,17 @@ void sg_sanitize_wgmma(Warp *, uint32_t site, uint32_t type, uint32_t n, uint32_
                        uint32_t adds, uint32_t *d, uint32_t hints);
 void sg_sanitize_products_commit(Warp *);
 void sg_sanitize_products_wait(Warp *, uint32_t groups);
+void sg_sanitize_products_fence(Warp *);
+/* A product whose registers may have been written at another place since the last wgmma.fence. */
+void sg_sanitize_product_unfenced(Warp *, uint32_t product, uint32_t written, uint32_t mask);
 void sg_sanitize_product_touch(Warp *, uint32_t site, uint32_t product, uint32_t writes,
                                uint32_t mask);
+/* Lanes that need a value which nothing has made, and at which place one was computed with first.
+   Places are numbered beyond the sites. */
+void sg_sanitize_undefined(Warp *, uint32_t first, uint32_t needed, uint32_t mask);
 void sg_sanitize_fence(Warp *, uint32_t mask, uint32_t hints);
 void sg_sanitize_proxy_fence(Warp *, uint32_t mask);
+void sg_sanitize_mbarriers_shown(Warp *, uint32_t mask); /* fence.mbarrier_init */
 void sg_sanitize_malloc(Warp *, uint32_t mask, const uint64_t *size, uint64_t *out);
 /* b, c, members: a value per lane; chosen: the result gets on only where a condition lets it. */
 void sg_sanitize_shuffle(Warp *, uint32_t site, uint32_t mode, const uint32_t *b, const uint32_t *c,
@@ -640,7 +649,9 @@ enum FindingKind {
     INACTIVE_SHUFFLE,
     STALE_READ,
     MISSING_PROXY_FENCE,
-    UNFINISHED_PRODUCT
+    UNFINISHED_PRODUCT,
+    MISSING_PRODUCT_FENCE,
+    UNFINISHED_COPY
 };
 enum Note {
     NO_NOTE,
@@ -653,6 +664,7 @@ enum Note {
     RETURNED,
     NOT_BEGUN, /* out of bounds */
     MOVED,     /* uninitialised: of something that is only copied, which may be a gap in a struct */
+    VALUE,     /* uninitialised: a register */
     UPDATE,
     ATOMIC_AND_PLAIN,
     VOLATILE,
@@ -665,6 +677,7 @@ enum Note {
     BULK_WRITING,
     BULK_READING,
     BULK_OVERWRITING, /* races */
+    HIDDEN,           /* missing fence of proxies: of one that was begun */
     EXITED,
     TWO_LINES,
     NOT_NAMED,

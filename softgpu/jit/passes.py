@@ -1,6 +1,7 @@
 """From a function of PTX to LLVM text: for each build, all passes in the order in which they run.
 
-Given are the `function`, its kernel's `layout`, and whether its calls may exit (`calls_may_exit`).
+Given are the `function`, its kernel's `layout`, and whether its calls may exit (`calls_may_exit`),
+and which functions may look at memory for their callers (`watchers`).
 What a pass finds is told by the function that it runs. The last one writes.
 """
 
@@ -28,6 +29,8 @@ from .analysis.size import is_large
 from .analysis.strides import strides_along_x
 from .analysis.sums import find_sums
 from .analysis.turns import find_turns, looping_blocks
+from .analysis.undefined import find_undefined
+from .analysis.unfenced import find_unfenced
 from .analysis.unfinished import find_unfinished
 from .analysis.uniform import divergent_ends, find_varying
 from .analysis.unrolling import as_ptxas_unrolls
@@ -43,7 +46,7 @@ from .emit.module_text import ModuleText
 __all__ = ["BUILDS"]
 
 _FLOW = (
-    Pass("blocks", ("function", "calls_may_exit"), blocks_in_order),
+    Pass("blocks", ("function", "calls_may_exit", "watchers"), blocks_in_order),
     Pass("live", ("blocks",), live_registers),
     Pass("varying", ("function", "blocks", "live"), find_varying),
 )
@@ -78,6 +81,8 @@ _SANITIZING = (
     Pass("expected", ("function",), find_expected),
     Pass("updated", ("function",), find_updated),
     Pass("unfinished", ("blocks",), find_unfinished),
+    Pass("unfenced", ("blocks", "layout"), find_unfenced),
+    Pass("undefined", ("blocks",), find_undefined),
 )
 _WRITING = """function copies blocks varying large divergent waiting spinning only_waits protected
 nans read_somewhere masks""".split()
@@ -95,7 +100,7 @@ def _written(emitter: type[FunctionEmitter], *needs: str) -> Pass:
 
 _WATCHED = Mode(through_driver=True, instrumented=True, malloc="sg_sanitize_malloc")
 _PROVEN = "sums strides ahead looping proofs".split()
-_WATCHES = "origins uses polling expected updated unfinished".split()
+_WATCHES = "origins uses polling expected updated unfinished unfenced undefined".split()
 
 BUILDS = {
     "plain": Build(Mode(), (*_COMMON, *_PROVING, _written(ProvingEmitter, *_PROVEN))),

@@ -136,8 +136,10 @@ class _Parser:
         self.scope_count = 0
         self.source = UNKNOWN
         self.caller: SourceLine | None = None
+        self.root: SourceLine | None = None
         self.used_bytes: int | None = None  # by the next instruction
         self.user_lines: dict[tuple, SourceLine] = {}  # by place of an earlier .loc
+        self.roots: dict[tuple, SourceLine] = {}  # likewise
 
     # Tokens
 
@@ -270,6 +272,10 @@ class _Parser:
             if user_line.file and not CUDA_HEADER.search(user_line.file):
                 self.caller = user_line
         self.user_lines[place] = user_line
+        self.roots[place] = self.source
+        if parent:
+            self.roots[place] = self.roots.get(parent) or self.line(parent)
+        self.root = self.roots[place] if self.roots[place].file != user_line.file else None
         if not self.function.source.line:
             self.function.source = self.source
 
@@ -685,6 +691,7 @@ class _Parser:
                 self.caller,
                 first,
                 self.used_bytes,
+                self.root,
             )
         )
         self.used_bytes = None

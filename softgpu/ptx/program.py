@@ -166,7 +166,8 @@ class Instruction:
     `source` is the innermost line that `.loc` gives. Where that is in a CUDA header that was
     inlined, `caller` is the nearest line outside of such headers, else None. `token` counts
     the tokens of the text in front of it. `used_bytes`: of what a load
-    reads, the bytes that it is for, as bits; None: all.
+    reads, the bytes that it is for, as bits; None: all. `root`: where a function of another file
+    was inlined, the line of the outermost function that called it, else None.
     """
 
     opcode: str
@@ -178,6 +179,7 @@ class Instruction:
     caller: SourceLine | None = None
     token: int = 0
     used_bytes: int | None = None
+    root: SourceLine | None = None
 
     @property
     def user_line(self) -> SourceLine:

@@ -122,8 +122,8 @@ def _both(latency: float, work: float, contention: float) -> float:
 
 
 def _unknowable(report):
-    if report.machine is None:
-        return "machine code is unknown without NVIDIA's ptxas and nvdisasm"
+    if report.machine_unknown:
+        return report.machine_unknown
     if report.caches is None or report.waves is None:
         return "there was no memory for the caches"
     opcodes = report.machine.opcodes

@@ -10,7 +10,7 @@ from .. import contract
 from ..contract import ffi
 from ..jit.compile import KernelCode
 from ..loader import LoadedModule
-from ..sass import SassBlock, executions
+from ..sass import Refused, SassBlock, executions
 from .chip import Chip
 
 __all__ = ["Caches", "MachineRuns", "machine_counts", "replay", "waves"]
@@ -72,11 +72,11 @@ class Caches:
 
 def machine_counts(
     module: LoadedModule, code: KernelCode, counters: np.ndarray, events: np.ndarray
-) -> MachineRuns | None:
-    """The MachineRuns of a profiled launch, by the counts of its PTX; None without nvdisasm."""
+) -> MachineRuns:
+    """The MachineRuns of a profiled launch, by the counts of its PTX; or sass.Refused."""
     blocks = module.machine_code.get(code.kernel)
     if not blocks:
-        return None
+        raise Refused("ptxas left no machine code of the kernel")
     lines = module.token_lines
     by_line: defaultdict[int, float] = defaultdict(float)
     ran: defaultdict[int, set[int]] = defaultdict(set)  # which warps did, by line

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ..ptx.program import SourceLine
+from ..sass import Refused
 from .chip import Chip, chip
 from .clock import SAID, Prediction, predict
 from .details import Details
@@ -73,7 +74,7 @@ class Report:
     events: np.ndarray
     samples: np.ndarray
     incomplete: bool
-    find_machine: Callable[[], MachineRuns | None] | None = None
+    find_machine: Callable[[], MachineRuns]  # or sass.Refused
     caches: Caches | None = None
     waves: tuple[float, float] | None = None  # hardware.waves
     chip: Chip = field(default_factory=chip)  # whose time is predicted
@@ -121,10 +122,22 @@ class Report:
                 found[f"lts__t_sectors_op_{way}.sum"] = getattr(self.caches, f"l2_{short}")
         return found
 
-    @cached_property
+    @property
     def machine(self) -> MachineRuns | None:
         """The kernel's machine code and how often it ran: hardware.MachineRuns, or None."""
-        return self.find_machine() if self.find_machine else None
+        return None if isinstance(self._machine, Refused) else self._machine
+
+    @property
+    def machine_unknown(self) -> str:
+        """Why there is no machine code; "" where there is."""
+        return str(self._machine) if isinstance(self._machine, Refused) else ""
+
+    @cached_property
+    def _machine(self) -> MachineRuns | Refused:
+        try:
+            return self.find_machine()
+        except Refused as why:
+            return why
 
     @property
     def block_count(self) -> int:

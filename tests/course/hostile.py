@@ -6,7 +6,7 @@ import sys
 from helpers.exercises.grading import worker
 
 
-def _words(exercise, text, choices, seed):
+def _words(exercise, text, *_):
     names = {"answer": {"verdict": "done"}}
     if text.startswith("# Python"):
         exec(text, names)

@@ -3,6 +3,7 @@ needs nothing from elsewhere."""
 
 import csv
 import json
+import os
 import re
 import subprocess
 import sys
@@ -14,10 +15,11 @@ from packaging.requirements import Requirement
 
 from helpers import exercises
 from tests import ROOT
+from tests.course.answers import answered
 from tests.play.browser import LOADED
 from tests.xray.nsight.record import golden
 
-SITE = ROOT / "build/book"
+SITE, STUDENTS = ROOT / "build/book", ROOT / "build/book-students"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 KERNELS = sorted((ROOT / "cuda_src").rglob("*.cu"))
 LOADS = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
@@ -51,11 +53,19 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def book():
     """{path below the site: its page}"""
+    return pages(SITE, solutions="")
+
+
+def pages(site, solutions):
+    """Make an edition of the book."""
     made = subprocess.run(
-        [sys.executable, ROOT / "scripts/book.py"], capture_output=True, text=True
+        [sys.executable, ROOT / "scripts/book.py"],
+        env=os.environ | {"COURSE_SOLUTIONS": solutions},
+        capture_output=True,
+        text=True,
     )
     assert made.returncode == 0, made.stderr
-    return {str(path.relative_to(SITE)): Page(path) for path in sorted(SITE.rglob("*.html"))}
+    return {str(path.relative_to(site)): Page(path) for path in sorted(site.rglob("*.html"))}
 
 
 def page_of(book, path):
@@ -112,6 +122,11 @@ class TestPages:
         pictures = [o for c in cells(path) for o in c.get("outputs", []) if "srcdoc" in str(o)]
         assert page.tags.count("iframe") == len(pictures)
 
+    def test_nobody_is_asked_to_run_what_cannot_be_run_here(self, book):
+        for path in NOTEBOOKS:
+            text = page_of(book, path).text
+            assert "run this one again" not in text and text.count("open the same notebook") == 1
+
     def test_each_exercise_can_be_linked_to(self, book):
         places = {place for page in book.values() for place in page.ids if place}
         names = {re.sub(r"\W|_", "-", f"exercise-{name}") for name in exercises.names()}
@@ -153,6 +168,17 @@ class TestPages:
             for word in re.findall(r"\(glossary\.md#([\w-]+)\)", path.read_text())
         ]
         assert sorted(back) == sorted(linked)
+
+
+@pytest.mark.slow
+@pytest.mark.sampled
+def test_the_students_edition_has_no_solution(book):
+    students = pages(STUDENTS, solutions="0")
+    assert students.keys() == book.keys()
+    shown = {name for page in book.values() for name in answered(page.text)}
+    assert len(shown) > 60
+    for name, page in students.items():
+        assert not answered(page.text), name
 
 
 @pytest.mark.slow
@@ -203,6 +229,26 @@ class TestInABrowser:
                 assert browser.js("document.documentElement.scrollWidth") == 390, page
         finally:
             browser.call("Emulation.clearDeviceMetricsOverride")
+
+    def test_code_is_not_cut_on_a_desktop(self, book, browser):
+        desktop = {"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        browser.call("Emulation.setDeviceMetricsOverride", **desktop)
+        cut = "[...document.querySelectorAll('.highlight pre')]"
+        cut += ".filter(pre => pre.scrollWidth > pre.clientWidth).map(pre => pre.innerText)"
+        try:
+            for page in (*KINDS, "notebooks/13_product.html", "notebooks/15_hardware_im2col.html"):
+                browser.open(SITE / page, ready=LOADED)
+                assert browser.js(cut) == [], page
+                assert browser.js("document.documentElement.scrollWidth") <= 1400, page
+        finally:
+            browser.call("Emulation.clearDeviceMetricsOverride")
+
+    @pytest.mark.parametrize("dark", [False, True])
+    def test_the_recording_keeps_its_own_ground(self, book, browser, dark):
+        browser.open(SITE / "README.html", dark, ready=LOADED)
+        tone = "getComputedStyle(document.querySelector(`img[src*='{}']`)).filter"
+        assert browser.js(tone.format("recording")) == "none"
+        assert browser.js(tone.format("ladder")) != "none"
 
     @pytest.mark.parametrize("dark", [False, True])
     def test_pages_can_be_read_without_sight_or_mouse(self, book, browser, dark):

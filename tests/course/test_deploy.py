@@ -73,7 +73,8 @@ def test_the_hub_reads_every_setting_that_compose_passes(monkeypatch):
     assert config.Authenticator.admin_users == {"teacher"}
     assert config.DockerSpawner.network_name == COMPOSE["networks"]["class"]["name"]
     monkeypatch.setenv("CLASS_CORES", "4")
-    assert configured().Spawner.environment == {"SOFTGPU_THREADS": "4"}
+    monkeypatch.setenv("CLASS_SOLUTIONS", "0")
+    assert configured().Spawner.environment == {"SOFTGPU_THREADS": "4", "COURSE_SOLUTIONS": "0"}
 
 
 @pytest.mark.parametrize("name", ["../etc", "a/b", "Ada", "", "a" * 33, "1a", "a b"])

@@ -2,8 +2,12 @@
 
 import importlib.util
 import json
+import os
 import re
+import signal
+import subprocess
 import sys
+import urllib.request
 
 import pytest
 import yaml
@@ -92,3 +96,34 @@ def test_notebooks_for_colab_begin_with_the_cell_and_link_out_of_it(colab):
             assert (ROOT / path).exists(), path
         for name in re.findall(r"github/OWNER/NAME/blob/colab/([^)#]+)", text):
             assert (ROOT / name).exists(), name
+
+
+def test_the_lab_says_where_it_is_in_one_line(monkeypatch, tmp_path):
+    places = "HOME", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"
+    environment = os.environ | {name: str(tmp_path / name) for name in places}
+    command = [sys.executable, ROOT / "scripts/lab.py", "--no-browser", "--port=0", "--allow-root"]
+    lab = subprocess.Popen(
+        command, cwd=ROOT, env=environment, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        said = lab.stdout.readline()
+        where = re.fullmatch(
+            r"JupyterLab: (http://\S+/lab\?token=\w+)  \(Ctrl-C ends it; .*\n", said
+        )
+        assert where, said
+        with urllib.request.urlopen(where[1]) as page:
+            assert page.status == 200 and b"JupyterLab" in page.read()
+        assert "ServerApp" in (ROOT / ".cache/lab.log").read_text()
+    finally:
+        os.killpg(lab.pid, signal.SIGTERM)
+    assert lab.stdout.read() == ""
+
+
+def test_a_lab_that_does_not_start_says_why():
+    failed = subprocess.run(
+        [sys.executable, ROOT / "scripts/lab.py", "--ServerApp.port=none"],
+        capture_output=True,
+        text=True,
+    )
+    assert failed.returncode and "port" in failed.stdout

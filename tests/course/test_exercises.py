@@ -13,7 +13,7 @@ from helpers import autoinit, badges, checks, exercises, sources
 from helpers import kernels as kernels_module
 from helpers.exercises import costs, handed, judging, launches, progress, real, running, texts
 from helpers.exercises.launches import Wrong
-from helpers.exercises.verdict import Verdict
+from helpers.exercises.verdict import Refused, Verdict
 from helpers.xray import clock
 
 from . import batch
@@ -240,6 +240,27 @@ def changed(old, new):
     return exercises.solution(FIRST).replace(old, new)
 
 
+def test_a_verdict_says_each_thing_once():
+    verdict = exercises.judge(FIRST, changed("i < n", "i < n && i % 2"))
+    reason, text = verdict.reasons[0], repr(verdict)
+    assert "within" not in f"{text}{reason}" and "out[0]: got nan, expected" in str(reason)
+    assert text.count("got nan, expected") == 1 == verdict._repr_html_().count("got nan, expected")
+    assert re.search(
+        r"values: n = [\d,]+: (out is wrong|\d+ of \d+ elements of out are wrong)", text
+    )
+
+
+def test_elements_that_nobody_wrote_are_all_counted_where_nan_is_expected():
+    """Of 4, of which 2 are to be NaN, 3 are not written."""
+    left = np.full(4, checks.POISON, np.float32)
+    left[1] = np.nan
+    out = launches.Out(np.array([1, np.nan, np.nan, 1]))
+    with pytest.raises(Refused) as refused:
+        running._check(left, out, "out", launches.Launch([out], 1, 32, what="n = 4"))
+    assert refused.value.reason.text.endswith("; 3 of 4 elements are wrong")
+    assert refused.value.reason.short == "n = 4: 3 of 4 elements of out are wrong"
+
+
 def test_a_verdict_says_where_and_what_next():
     verdict = exercises.judge(FIRST, changed("i < n", "i < n && i != 32"))
     assert not verdict and str(verdict.reasons[0]).startswith("values: n = 33: out[32]: got nan")
@@ -363,6 +384,23 @@ def test_a_text_includes_nothing_but_headers(line, monkeypatch):
     text = f"{line}\n{changed('2 * x', '3 * x')}"
     (reason,) = exercises.judge(FIRST, text).reasons
     assert reason.kind == "include" and reason.text.startswith("the text names ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"#{60 * '/**/'} x",
+        f"//{100_000 * '#/*#/*#*/'}",
+        100_000 * "#/*#",
+        f"{100_000 * '#/*#'}*/",
+        f"#{300_000 * ' '}#{300_000 * '1'}",
+        100_000 * "%:line 1 ",
+        50_000 * "__has_include(<vector>) ",
+    ],
+)
+def test_a_text_is_looked_through_in_linear_time(text):
+    handed.look_for_includes(text)
+    assert not texts.find(FIRST).is_stub(text)
 
 
 def test_headers_may_be_included(judged):

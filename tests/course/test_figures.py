@@ -13,6 +13,9 @@ from tests import ROOT
 from tests.xray.nsight.record import GOLDEN
 from tests.xray.planted import FILES, planted
 
+sys.path.insert(0, str(ROOT / "scripts"))
+import bench_kernels
+
 README = (ROOT / "README.md").read_text()
 PEERS = (ROOT / "docs/peers.md").read_text()
 TAKE_IT = (ROOT / "docs/take_it_with_you.md").read_text()
@@ -216,3 +219,9 @@ def test_what_is_found_of_scor_is_counted():
     text = in_a_line(SOFTGPU)
     assert f"{racy.count('found')} of the {len(racy)} racy ones are found" in text
     assert f"none of the {len(clean)} correct ones" in text and {*clean} == {"clean"}
+
+
+def test_the_table_of_speeds_is_of_the_kernels_that_are_measured():
+    table = re.search(r"<!-- speed -->(.*?)<!-- end -->", SOFTGPU, re.DOTALL)[1]
+    rows = re.findall(r"^\| `([\w/]+\.cu)` \|", table, re.MULTILINE)
+    assert rows == [case.file for case in bench_kernels.cases()], "run `make bench`"

@@ -1,9 +1,12 @@
 """Grading what strangers hand in: a row for each, whatever it does, and nothing else from it."""
 
+import contextlib
 import csv
 import io
+import itertools
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -19,10 +22,11 @@ import pytest
 from helpers import exercises
 from helpers.exercises import __main__ as command
 from helpers.exercises import grading
-from helpers.exercises.grading import machines, reports, rooms, sandbox, table
+from helpers.exercises.grading import league, machines, reports, rooms, sandbox, table
 from helpers.exercises.grading.collected import collected
 from tests import ROOT
 
+collecting = sys.modules[collected.__module__]
 FIRST = "00.double"
 RIGHT = exercises.solution(FIRST)
 RATED = "13.capstone_linear"  # its verdict has times that are recorded
@@ -94,7 +98,9 @@ FORGED = {
 }
 HANDED_IN = {
     "ann/week1/00.double.cu": RIGHT,
-    "rated/13.capstone_linear.cu": exercises.solution(RATED),
+    "rated/13.capstone_linear.cu": f"// für 中, kᵀ\r\n{exercises.solution(RATED)}".encode(
+        "utf-8-sig"
+    ),
     "bob/00.DOUBLE.CU": changed("i < n", "i <= n"),
     "bom/00.double.cu": RIGHT.encode("utf-8-sig"),
     "cy/00.double.cu": "../rubbish",
@@ -175,7 +181,7 @@ VERDICTS = {
     "fifo": "unreadable",
     "zeros": "unreadable",
     "linked": "unreadable",
-    "hard": "unreadable",
+    "hard": "done",
     "sparse": "unreadable",
     "ida": "unreadable",
 } | {f"forged_{what}": "tried" for what in FORGED}
@@ -283,6 +289,7 @@ def run_here(monkeypatch, *arguments):
         ([ROOT / "exercises", "--jobs", "0"], "--jobs must be from 1 to"),
         ([ROOT / "exercises", "--seconds", "nan"], "--seconds must be from 0.01 to"),
         ([ROOT / "exercises", "--seed", "-1"], "--seed must be from 0 to"),
+        ([ROOT / "exercises", "--named", "nowhere"], "--named nowhere: no such file"),
     ],
 )
 def test_a_wrong_command_is_an_error(monkeypatch, capsys, arguments, says):
@@ -311,7 +318,7 @@ QUICK = {f"{learner}/{FIRST}.cu": "rubbish" for learner in ("ann", "bob", "cy", 
 
 
 def graded_to(folder, path, **options):
-    grading.grade(folder, output=path, **options)
+    grading.grade(folder, output=path, **{"seed": 1, **options})
     return path.read_bytes()
 
 
@@ -338,9 +345,9 @@ def test_each_learner_has_a_report(tmp_path):
         row("ann", "00.loop", "tried", **said),
         row(odd, FIRST, "open"),
     ]
-    reports.write(written, tmp_path / "reports")
+    reports.write(written, tmp_path / "reports", {}, None)
     names = sorted(path.name for path in (tmp_path / "reports").iterdir())
-    assert len(names) == 2 and names[0] == "ann.md" and len(names[1]) < 100
+    assert len(names) == 2 and names[0] == "ann.md" and len(names[1]) < 230
     text = (tmp_path / "reports/ann.md").read_text()
     assert text.startswith("# 1 of 2 kernels are done\n")
     assert "## 00.loop Few threads, many elements: tried\n" in text
@@ -397,7 +404,7 @@ def test_kernels_that_are_alike_are_told_the_most_telling_first():
         row("ann", "00.brighter", "done", ptx=rare),
         row("ann", "00.brighter", "done", ptx=rare),
     ]
-    found = [*csv.reader(io.StringIO(reports.alike(written, {FIRST: ours})))][1:]
+    found = [*csv.reader(io.StringIO(reports.alike(written, {FIRST: {"ptx": ours}})))][1:]
     assert found == [
         ["00.loop", "90", "no", "2", "di; eve"],
         ["00.first", "5", "no", "2", "ann; di"],
@@ -450,7 +457,7 @@ def test_rows_are_the_same_every_time(tmp_path):
     )  # fmt: skip
     hand_in(tmp_path / "all", {f"{n}/{FIRST}.cu": text for n, text in enumerate(texts)})
     out = io.StringIO()
-    grading.grade(tmp_path / "all", out, jobs=1)
+    grading.grade(tmp_path / "all", out, jobs=1, seed=1)
     by_file = graded_to(tmp_path / "all", tmp_path / "rows.csv", jobs=3)
     assert by_file.decode() == out.getvalue()
     assert "0x" not in out.getvalue()
@@ -492,6 +499,224 @@ def until(is_so):
             return
         time.sleep(0.05)
     pytest.fail("it does not come")
+
+
+# --- seeds, and what one learner may take ---------------------------------------------------------
+
+
+def test_nobody_knows_the_seeds_but_who_has_the_class(tmp_path, capsys):
+    hand_in(tmp_path / "all", QUICK)
+    path = tmp_path / "rows.csv"
+    drawn = [graded_to(tmp_path / "all", path, seed=None) for _ in range(2)]
+    assert drawn[0] != drawn[1]
+    seed = int((tmp_path / "rows.csv.seed").read_text())
+    assert f"the class's seed is {seed}: --seed {seed} draws" in capsys.readouterr().err
+    assert graded_to(tmp_path / "all", path, seed=seed) == drawn[1]
+    path.write_bytes(b"".join(drawn[1].splitlines(keepends=True)[:3]))
+    assert graded_to(tmp_path / "all", path, seed=None, resume=True) == drawn[1]
+
+
+def test_a_seed_that_is_none_is_not_gone_on_with(monkeypatch, tmp_path):
+    hand_in(tmp_path, {"rows.csv": table.HEAD, "rows.csv.seed": "one"})
+    with pytest.raises(SystemExit, match=r"rows.csv.seed holds no seed: remove it"):
+        run_here(monkeypatch, tmp_path, "--resume", "--output", tmp_path / "rows.csv")
+
+
+def found_in(folder):
+    """([exercise and place of each submission], what was passed over)"""
+    said: list[str] = []
+    found = collected(folder, lambda place, why: said.append(f"{place}: {why}"))
+    return [f"{one.exercise} {one.place}" for one in found], said
+
+
+def test_one_cell_is_one_kernel_of_an_exercise_however_often_it_says_so(tmp_path):
+    hand_in(tmp_path, {"ann/n.ipynb": [cell(f"%%kernel\n{RIGHT}", *40_000 * [TAG], "exercise:x")]})
+    assert found_in(tmp_path) == (
+        [f"{FIRST} ann/n.ipynb, cell 1"], ["ann/n.ipynb: cell 1: there is no exercise x"]
+    )  # fmt: skip
+
+
+def test_what_one_learner_may_take_is_bounded_and_the_rest_is_told(tmp_path):
+    cells = [cell("%%kernel\n", TAG)] * 4000
+    hand_in(tmp_path, {"ann/n.ipynb": cells, f"bob/{FIRST}.cu": RIGHT})
+    hand_in(tmp_path, {f"cy/{n:03}.ipynb": "{}" for n in range(collecting.MOST_IN_ALL + 30)})
+    found, said = found_in(tmp_path)
+    of_ann = [f"{FIRST} ann/n.ipynb, cell {n}" for n in (1, 2, 3)]
+    assert found[:4] == [*of_ann, f"{FIRST} bob/{FIRST}.cu"]
+    assert len(found) == 4 + collecting.MOST_IN_ALL
+    assert (
+        f"ann/n.ipynb, cell 4: {FIRST} once more: 3 kernels for one exercise are judged" in said[0]
+    )
+    assert "ann: and 3,977 more lines like these" in said and "cy: and 10 more lines" in said[-1]
+    assert len(said) == 2 * (collecting.MOST_TOLD + 1)
+
+
+def test_a_folder_without_end_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(collecting, "MOST_ENTRIES", 5)
+    hand_in(tmp_path, {f"ann/{n}/x": "" for n in range(9)} | {f"bob/{FIRST}.cu": RIGHT})
+    found, said = found_in(tmp_path)
+    assert found == [f"{FIRST} bob/{FIRST}.cu"]
+    assert said[-1] == "ann: more than 5 files: the rest is not looked at"
+
+
+def test_of_a_hard_link_both_are_judged_and_each_says_so(tmp_path):
+    hand_in(tmp_path, {"ann/01/00.double.cu": RIGHT})
+    (tmp_path / "bob").mkdir()
+    os.link(tmp_path / "ann/01/00.double.cu", tmp_path / "bob/00.double.cu")
+    os.link(tmp_path / "ann/01/00.double.cu", tmp_path / "ann/01/00.loop.cu")
+    notes = {s.file: s.note for s in collected(tmp_path, None) if s.kernel()[0] == RIGHT}
+    of_ann = "a hard link: one file with bob/00.double.cu"
+    assert notes == {
+        "ann/01/00.double.cu": of_ann,
+        "ann/01/00.loop.cu": of_ann,
+        "bob/00.double.cu": "a hard link: one file with ann/01/00.double.cu",
+    }
+
+
+# --- 63 folders that mean harm --------------------------------------------------------------------
+
+ODD_NAMES = [
+    "a\nb", "a\n\nb", "a \N{DIVISION SLASH} b", "a\\nb", "\n", "\r", "\t", " ", "'", "'=1+1",
+    "=1+1", "-rf", "--seed", "~", "$(touch owned)", "`id`", "%s%n", "{}", "*", "CON", "..a", "\x07",
+    "\N{RIGHT-TO-LEFT OVERRIDE}abc", "\udcff", "é", "e\N{COMBINING ACUTE ACCENT}", 240 * "x",
+    60 * "\N{GRINNING FACE}", 80 * "\udcff", "<script>alert(1)</script>",
+    "[a](javascript:alert(1))", "# Done", "a;b,c\"d", "\N{LINE SEPARATOR}",
+]  # fmt: skip
+ODD_FILES = {
+    "tags": ("n.ipynb", [cell("%%kernel\nrubbish", *40_000 * [TAG])]),
+    "image": ("<img src=x onerror=alert(1)>.ipynb", "{"),
+    "link": ("[click](javascript:alert(1)).ipynb", "{"),
+    "break": ("a\nb.ipynb", "{"),
+    "deep": ("n.ipynb", 100_000 * "["),
+    "numbers": ("n.ipynb", '{"cells": 5}'),
+    "no cells": ("n.ipynb", '{"cells": [{"cell_type": "code"}]}'),
+    "choice": ("n.ipynb", [cell("%%kernel A='x\nrubbish", TAG)]),
+    "choices": ("n.ipynb", [cell('%%kernel "A\tB=1"\nrubbish', TAG)]),
+    "half": ("n.ipynb", [cell("%%kernel\n\ud800", TAG)]),
+    "none": (f"{FIRST}.cu", ""),
+    "noise": (f"{FIRST}.cu", bytes(range(256)) * 9),
+    "large": (f"{FIRST}.cu", 600_000 * "//"),
+    "brackets": (f"{FIRST}.cu", 50_000 * "{"),
+    "directive": (f"{FIRST}.cu", f"#{60 * '/**/'} x\n{RIGHT}"),
+    "directives": (f"{FIRST}.cu", f"//{80_000 * '#/*#/*#*/'}\n{RIGHT}"),
+    "open comments": (f"{FIRST}.cu", 300_000 * "/*"),
+    "long error": (f"{FIRST}.cu", f"{RIGHT}\nint a = {70_000 * 'b'};"),
+    "long errors": (f"{FIRST}.cu", f"{RIGHT}\nint a = b{30_000 * '+b'};"),
+    "passwords": (f"{FIRST}.cu", f'#include "/etc/passwd"\n{RIGHT}'),
+    "ptx": (f"{FIRST}.cu", changed("2 * x", '({ asm(".include \\"/etc/passwd\\""); 2.0f; }) * x')),
+    "digits": (f"{FIRST}.cu", f"#{200_000 * '1'}\n#{100_000 * '/*#'}"),
+    "nuls": (f"{FIRST}.cu", "#" + 300_000 * "\0" + "include <x>"),
+    "endless": (f"{FIRST}.cu", "template <int N> struct T { T<N + 1> t; }; T<0> t;"),
+}
+
+
+def odd_nodes(folder):
+    """Files that are none: each in a folder of its own."""
+    for what in "fifo", "socket", "zeros", "dangling", "folder":
+        (folder / what).mkdir()
+    os.mkfifo(folder / f"fifo/{FIRST}.cu")
+    with socket.socket(socket.AF_UNIX) as listening, contextlib.chdir(folder / "socket"):
+        listening.bind(f"{FIRST}.cu")
+    (folder / f"zeros/{FIRST}.cu").symlink_to("/dev/zero")
+    (folder / f"dangling/{FIRST}.cu").symlink_to("/nowhere")
+    (folder / f"folder/{FIRST}.cu").mkdir()
+
+
+@pytest.fixture(scope="module")
+def hostile_class(tmp_path_factory):
+    """(rows, reports, the page that ranks them, what was said)"""
+    folder = tmp_path_factory.mktemp("hostile")
+    there = folder / "in"
+    hand_in(there, {f"{name}/{FIRST}.cu": exercises.stub(FIRST) for name in ODD_NAMES})
+    hand_in(there, {f"{what}/{name}": content for what, (name, content) in ODD_FILES.items()})
+    odd_nodes(there)
+    assert len([*there.iterdir()]) == 63
+    rows, said = graded_by_command(
+        there, f"--reports={folder}/reports", f"--league={folder}/league.html",
+        f"--alike={folder}/alike.csv", f"--by-learner={folder}/class.csv",
+    )  # fmt: skip
+    return rows, [*(folder / "reports").iterdir()], said
+
+
+def test_63_hostile_folders_have_a_row_and_a_report_each(hostile_class):
+    rows, written, said = hostile_class
+    assert len(rows) == 63 == len({row["learner"] for row in rows}) == len(written)
+    assert {row["verdict"] for row in rows} <= {"open", "tried", "unreadable", "done"}
+    texts = [path.read_text() for path in written]
+    assert all(text.startswith(("# 0 of 1 kernels", "# 1 of 1 kernels")) for text in texts)
+    assert "no report" not in said
+
+
+def test_errors_however_long_leave_a_verdict(hostile_class):
+    rows = by_learner(hostile_class[0])
+    for what in "long error", "long errors":
+        assert rows[what]["verdict"] == "tried" and "compiler" in rows[what]["reasons"], rows[what]
+
+
+def test_comments_cost_no_time(hostile_class):
+    rows = by_learner(hostile_class[0])
+    assert rows["directives"]["verdict"] == "done"
+    for what in "directive", "digits", "nuls", "open comments":
+        assert rows[what]["verdict"] == "tried", rows[what]
+
+
+def test_names_are_no_markup_in_reports(hostile_class):
+    headings = [
+        line
+        for path in hostile_class[1]
+        for line in path.read_text().splitlines()
+        if line[:1] == "#"
+    ]
+    assert not any("<img" in line.replace("\\<", "") or "](" in line for line in headings)
+    assert any(r"\<img src\=x" in line for line in headings)
+
+
+# --- a page that ranks them -----------------------------------------------------------------------
+
+
+def test_a_class_is_ranked_by_what_the_clock_predicts():
+    def one(learner, exercise, predicted, verdict="done"):
+        return row(learner, exercise, verdict, predicted=predicted)
+
+    rows = [
+        one("ann", FIRST, "98.5 µs"), one("ann", FIRST, "97.5 µs"), one("bob", FIRST, "97.5 µs"),
+        one("<b>", FIRST, "120.0 µs"), one("cy", FIRST, "1.0 µs", "tried"),
+        one("di", FIRST, "-1 µs"),
+        one("ann", RATED, "30.1 TFLOP/s"), one("bob", RATED, "40.2 TFLOP/s"),
+    ]  # fmt: skip
+    names = league.nicknames(("ann", "bob", "<b>", "cy", "di"), 7, {"bob", "<b>"})
+    assert len({*names.values()}) == 5 and names["bob"] == "bob" and "ann" not in names["ann"]
+    assert names != league.nicknames(names, 8, {"bob", "<b>"})
+    page = league.page(rows, names, {FIRST: {"predicted": "98.0 µs"}})
+    lines = [re.sub("<td>", "|", line) for line in page.splitlines() if line.startswith("<tr")]
+    first, rated = (
+        [*group] for is_head, group in itertools.groupby(lines, lambda s: "<th" in s) if not is_head
+    )
+    assert [line.split("|")[1:] for line in rated] == [
+        ["1", "bob", "40.2 TFLOP/s"], ["2", names["ann"], "30.1 TFLOP/s"]
+    ]  # fmt: skip
+    top = sorted(["bob", names["ann"]])
+    assert [line.split("|")[1:] for line in first] == [
+        ["1", top[0], "97.5 µs"], ["1", top[1], "97.5 µs"], ["", league.OURS, "98.0 µs"],
+        ["3", "&lt;b&gt;", "120.0 µs"],
+    ]  # fmt: skip
+
+
+def test_what_is_done_is_predicted_where_it_is_asked_for(tmp_path):
+    hand_in(
+        tmp_path / "all", {f"ann/{FIRST}.cu": RIGHT, f"bob/{RATED}.cu": exercises.solution(RATED)}
+    )
+    path = tmp_path / "rows.csv"
+    for league_to in None, tmp_path / "league.html":
+        graded_to(tmp_path / "all", path, league_to=league_to, reports_to=tmp_path / "reports")
+        with path.open() as file:
+            plain, rated = csv.DictReader(file)
+        assert rated["predicted"].endswith(" TFLOP/s")
+        assert plain["predicted"].endswith(" µs") == bool(league_to)
+    assert plain["predicted"] in league_to.read_text()
+    report = (tmp_path / "reports/ann.md").read_text()
+    nickname = re.search(r"The class's page calls you (.*)\.", report)[1]
+    assert f"<td>{nickname}<td>{plain['predicted']}" in league_to.read_text()
 
 
 # --- kernels that take all there is ---------------------------------------------------------------
@@ -636,7 +861,7 @@ def test_only_known_fields_are_taken(room):
     assert room(f"answer = {answer!r}") == {"verdict": "tried", "reasons": "\ud800"}
     text = io.StringIO()
     table.Stream(text).add(0, {"learner": "ann", "reasons": "\ud800"})
-    assert text.getvalue().encode().endswith(b"\nann,,,,\\ud800,,,,,,\n")
+    assert text.getvalue().encode().endswith(b"\nann,,,,,\\ud800,,,,,,\n")
 
 
 def test_nothing_stays_behind(room):

@@ -1,6 +1,7 @@
 """Each kernel of cuda_src is launched by a test, and counted on a GPU, or it is said why not."""
 
 import ast
+from functools import cache
 
 import pytest
 
@@ -71,12 +72,15 @@ def strings(path):
     return {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
 
 
-NAMED = [
-    strings(path)
-    for folder in ("course", "xray")
-    for path in sorted((ROOT / "tests" / folder).rglob("*.py"))
-    if path.name != "test_launched.py" and path.parent.name != "clock"  # which only times
-]
+@cache  # not while tests are collected, which each process does
+def named_in_modules():
+    """The strings of each module of the tests that may launch a kernel."""
+    return [
+        strings(path)
+        for folder in ("course", "xray")
+        for path in sorted((ROOT / "tests" / folder).rglob("*.py"))
+        if path.name != "test_launched.py" and path.parent.name != "clock"  # which only times
+    ]
 
 
 def is_launched(file):
@@ -84,7 +88,7 @@ def is_launched(file):
     topic, step = file.removesuffix(".cu").split("/")
     return any(
         file in named or (step in named and any(text.startswith(f"{topic}/") for text in named))
-        for named in NAMED
+        for named in named_in_modules()
     )
 
 

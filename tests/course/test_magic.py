@@ -2,6 +2,7 @@
 
 import sys
 
+import numpy as np
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -31,6 +32,17 @@ def test_a_cell_binds_its_kernels(shell):
 def test_lines_are_those_of_the_cell(shell):
     with pytest.raises(kernels.CompileError, match=r"kernel.cu\(3\): error"):
         shell.run_cell_magic("kernel", "", ONE.replace("1;", "1"))
+
+
+@pytest.mark.parametrize(
+    "text", [f"\ufeff{ONE}", ONE.replace("\n", "\r\n"), f"// kᵀ für 中\n{ONE}"]
+)
+def test_a_cell_may_have_marks_of_editors_and_letters_that_are_not_ascii(shell, text):
+    from pycuda import gpuarray
+
+    shell.run_cell_magic("kernel", "", text)
+    report = xray.profile(shell.user_ns["one"], gpuarray.zeros(1, np.float32), grid=1, block=1)
+    assert not report.machine_unknown
 
 
 TWO = ONE.replace("one", "two")

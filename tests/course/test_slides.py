@@ -46,7 +46,7 @@ def test_each_notebook_has_slides():
 def test_a_deck_has_what_a_lesson_needs(number):
     slides = [*DECKS[number].slides()]
     bodies = [body for _, body in slides]
-    assert 8 <= len(slides) <= 14
+    assert 8 <= len(slides) <= 16
     assert "The question." in bodies[0]
     assert sum("<img" in body for body in bodies) >= 2
     assert any('class="said"' in body for body in bodies)

@@ -9,7 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from helpers import autoinit, predictions
+from helpers import autoinit, exercises, predictions
+from helpers.exercises import texts
 from tests import ROOT
 
 NOTEBOOKS = sorted(path.name[:2] for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -27,12 +28,12 @@ EXAM = script("exam")
 QUESTIONS = EXAM.questions()
 
 
-def test_there_are_twenty_questions_in_the_notebooks_order():
+def test_there_are_questions_on_all_of_the_course_in_its_order():
     headings = re.findall(r"^## (.+)$", EXAM.EXAM.read_text(), re.M)
     assert [question.title for question in QUESTIONS] == headings
-    assert [int(title.partition(".")[0]) for title in headings] == [*range(1, 21)]
+    assert [int(title.partition(".")[0]) for title in headings] == [*range(1, 29)]
     taught = [question.notebook for question in QUESTIONS]
-    assert taught == sorted(taught) and {*taught} <= {*NOTEBOOKS}
+    assert taught == sorted(taught) and {*NOTEBOOKS[13:]} <= {*taught} <= {*NOTEBOOKS}
 
 
 @pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
@@ -57,11 +58,11 @@ def test_a_seed_draws_a_paper_whose_answers_are_found():
         assert one.title == other.title == master.title
     for made in papers[:2]:
         new = [q for q, m in zip(made, QUESTIONS) if (q.asked, q.cuda) != (m.asked, m.cuda)]
-        assert len(new) >= 18  # one or two may meet the old numbers by chance
+        assert len(new) >= 26  # one or two may meet the old numbers by chance
         assert len({question.answer for question in made}) > 8
 
 
-@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("number", range(len(QUESTIONS)))
 def test_what_a_question_draws_fits_it_for_any_seed(number):
     question = QUESTIONS[number]
     drawn = [question.drawn(np.random.default_rng(seed)) for seed in range(40)]
@@ -69,7 +70,7 @@ def test_what_a_question_draws_fits_it_for_any_seed(number):
     assert all(q.program.count("\n") == question.program.count("\n") for q in drawn)
 
 
-@pytest.mark.parametrize("number, at_least", [(4, 3), (10, 5), (15, 3)])
+@pytest.mark.parametrize("number, at_least", [(4, 3), (10, 5), (15, 3), (25, 3), (28, 2)])
 def test_no_answer_is_right_on_most_papers(number, at_least):
     question = QUESTIONS[number - 1]
     answers = [question.drawn(np.random.default_rng(seed)).answer for seed in range(60)]
@@ -78,7 +79,7 @@ def test_no_answer_is_right_on_most_papers(number, at_least):
 
 
 @pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
-@pytest.mark.parametrize("number", [4, 10, 15])
+@pytest.mark.parametrize("number", [4, 10, 15, 25, 28])
 def test_each_fault_that_is_drawn_is_found(number):
     question, seen = QUESTIONS[number - 1], set()
     for seed in range(40):
@@ -124,6 +125,21 @@ def test_notes_have_each_prediction_with_its_question():
     assert text.startswith("## 03 · ") and "](" not in text.replace("`", "")
     for mistake in predictions.find("03.barriers")["mistakes"]:
         assert mistake["thought"] in text
+
+
+def test_notes_have_each_exercise_with_what_its_judge_refuses():
+    notes = script("notes")
+    said = {}
+    for path in notes.NOTEBOOKS.glob("[0-9]*.ipynb"):
+        parts = [*notes.notes(path)]
+        heads = [n for n, part in enumerate(parts) if part.startswith("**Usual mistakes**")]
+        said |= {parts[n].split()[3].rstrip(","): parts[n + 1].splitlines() for n in heads}
+    assert {*said} == {*exercises.names()}
+    for name, lines in said.items():
+        assert len(lines) == len(texts.find(name).rules.WRONG)
+        assert all(re.fullmatch(r"- .+: [^|*]+", line) for line in lines), name
+    assert "- half the padding: bank conflicts" in said["03.padding"]
+    assert "- no barrier after the fetch: race or syncwarp" in said["03.padding"]
 
 
 def test_minutes_of_the_syllabus_are_the_course_s():

@@ -187,6 +187,10 @@ def test_exercises_have_the_titles_of_their_pages():
      "值：n = 1：out[0]：得到 3.6，应为 2.4，误差 0 以内；1 个元素中有 1 个错了"),
     ("values: n = 1: out[0]: got 3.6, expected 2.4 within 0",
      "值：n = 1：out[0]：得到 3.6，应为 2.4，误差 0 以内"),
+    ("values: n = 3: out[0]: got nan, expected 2.4; 2 of 3 elements are wrong",
+     "值：n = 3：out[0]：得到 nan，应为 2.4；3 个元素中有 2 个错了"),
+    ("values: n = 3: 2 of 3 elements of out are wrong", "值：n = 3：out 的 3 个元素中有 2 个错了"),
+    ("values: n = 1: out is wrong", "值：n = 1：out 错了"),
     ("out of bounds: kernel.cu:5: thread (1,0,0) of block (0,0,0) reads 4 bytes at"
      " argument 1 (x), byte 4 (one past the end of 4) (255 times)\n   5 | out[i] = 2 * x[i];",
      "越界：kernel.cu:5：块 (0,0,0) 的线程 (1,0,0) 读 "

@@ -5,7 +5,9 @@ import json
 
 import pytest
 
+from helpers import exercises
 from tests import ROOT
+from tests.course.answers import answered, answers
 
 
 def notebook(source, *outputs):
@@ -19,17 +21,24 @@ def notebook(source, *outputs):
 
 
 @pytest.fixture
-def lab(monkeypatch, tmp_path):
-    """The script, on a course of one notebook."""
+def script(monkeypatch, tmp_path):
+    """The script, which writes into a folder of the test's."""
+    monkeypatch.syspath_prepend(ROOT / "scripts")
     spec = importlib.util.spec_from_file_location("work", ROOT / "scripts/work.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
+    monkeypatch.setattr(script, "WORK", tmp_path / "work")
+    return script
+
+
+@pytest.fixture
+def lab(script, monkeypatch, tmp_path):
+    """The script, on a course of one notebook."""
     course, work = tmp_path / "notebooks", tmp_path / "work"
     course.mkdir()
     (course / "glossary.md").write_text("words")
     (course / "03_x.ipynb").write_text(notebook("first", "24 bytes"))
     monkeypatch.setattr(script, "COURSE", course)
-    monkeypatch.setattr(script, "WORK", work)
     script.update()
     return script, course / "03_x.ipynb", work / "03_x.ipynb"
 
@@ -87,3 +96,45 @@ def test_a_copy_that_was_set_aside_is_never_overwritten(lab):
             (own.parent / "old/03_x.1.ipynb").unlink()
     old = own.parent / "old"
     assert {path.read_text() for path in old.iterdir()} == {"my second", "my third"}
+
+
+# --- the students' edition ------------------------------------------------------------------------
+
+
+def copied(script, monkeypatch, solutions, language=""):
+    """{notebook: its cells} of the course in an edition."""
+    monkeypatch.setenv("COURSE_SOLUTIONS", solutions)
+    monkeypatch.setenv("COURSE_LANGUAGE", language)
+    script.update()
+    return {
+        path.name: json.loads(path.read_text())["cells"] for path in script.WORK.glob("*.ipynb")
+    }
+
+
+def source(cells, *kinds):
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] in kinds]
+
+
+@pytest.mark.parametrize("language", ["", "zh"])
+def test_the_students_edition_has_no_solution_and_all_cells_that_run(script, monkeypatch, language):
+    whole = copied(script, monkeypatch, "", language)
+    students = copied(script, monkeypatch, "0", language)
+    shown = {
+        name for cells in whole.values() for name in answered("".join(source(cells, "markdown")))
+    }
+    assert len(shown) > 50 and shown < {*answers()}
+    for name, cells in students.items():
+        assert not answered("".join(source(cells, "markdown", "code"))), name
+        assert source(cells, "code") == source(whole[name], "code")
+    assert copied(script, monkeypatch, "", language) == whole
+
+
+def test_in_the_students_edition_ours_is_used_and_not_shown(monkeypatch, tmp_path):
+    monkeypatch.setenv("HELPERS_WORK", str(tmp_path))
+    shown = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    kernel = exercises.use("03.shared")
+    assert "__syncthreads" in shown[0]._repr_html_()
+    monkeypatch.setenv("COURSE_SOLUTIONS", "0")
+    assert exercises.use("03.shared") is kernel
+    assert shown[1]._repr_html_() == "<p>03.shared: ours, reduce/shared.cu</p>"

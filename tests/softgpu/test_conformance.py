@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -161,9 +162,17 @@ class TestPrograms(Family):
     family = "programs"
 
 
+@cache
+def names_by_family() -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for name in CASES:
+        names.setdefault(family(name), []).append(name)
+    return names
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.cls and issubclass(metafunc.cls, Family):
-        names = [name for name in CASES if family(name) == metafunc.cls.family]
+        names = names_by_family().get(metafunc.cls.family, [])
         metafunc.parametrize("name", names, ids=[name.partition("/")[2] for name in names])
 
 

@@ -71,6 +71,18 @@ def test_a_program_has_its_answers_and_its_exit_status(folder, way):
     assert reports == (counted if way else [])
 
 
+@pytest.mark.parametrize("end, mark", [("\n", ""), ("\r\n", "\ufeff")])
+def test_a_program_may_have_marks_of_editors_and_letters_that_are_not_ascii(folder, end, mark):
+    lines = (
+        "__global__ void nothing() {}  // für 中, kᵀ",
+        "int main() { nothing<<<1, 32>>>(); }",
+        "",
+    )
+    (folder / "letters.cu").write_bytes((mark + end.join(lines)).encode())
+    done = run(folder, "--profile", "letters.cu")
+    assert re.search("predicted time .* µs", done.stderr), done.stderr
+
+
 CLUSTERS = """\
 places: cudaSuccess, 72 of 72
 places: cudaSuccess, 5 of 5

@@ -136,6 +136,50 @@ def test_no_prediction_where_blocks_wait_for_each_other():
         xray.draw_limits(report)
 
 
+LETTERS = "// für jedes Element, 中, kᵀ"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_comment_may_have_letters_that_are_not_ascii(end):
+    """ptxas takes none, and the source follows the PTX as comments."""
+    from pycuda import gpuarray
+    from pycuda.compiler import SourceModule
+
+    lines = "__global__ void twice(float *x)", LETTERS, "{ x[threadIdx.x] *= 2; }", ""
+    kernel = SourceModule(end.join(lines)).get_function("twice")
+    report = xray.profile(kernel, gpuarray.zeros(32, np.float32), grid=1, block=32)
+    assert report.registers and np.isfinite(report.predicted_us)
+    assert report.lines[next(iter(report.lines))[0], 3]["ld.requests"] == 1  # as in the text
+
+
+def test_a_mark_of_an_editor_is_refused_as_nvcc_refuses_it_behind_pycudas_line():
+    from pycuda.compiler import SourceModule
+    from pycuda.driver import CompileError
+
+    with pytest.raises(CompileError, match="no storage class"):
+        SourceModule("\ufeff__global__ void nothing() {}")
+
+
+def test_what_ptxas_refuses_is_told_in_its_words():
+    from pycuda import gpuarray
+    from pycuda.compiler import compile
+    from pycuda.driver import module_from_buffer
+
+    ptx = compile("__global__ void odd(int *x) { *x = 1; }", arch="sm_90")
+    asked = ptx.replace(b"ret;", b"wgmma.fence.sync.aligned; ret;")  # which sm_90a alone has
+    odd = module_from_buffer(asked).get_function("odd")
+    report = xray.profile(odd, gpuarray.zeros(1, np.int32), grid=1, block=128)
+    assert "no prediction: ptxas refused the kernel: line " in repr(report)
+    assert "wgmma.fence" in report.prediction.why and "missing" not in report.prediction.why
+
+
+def test_without_ptxas_a_report_says_so(monkeypatch):
+    monkeypatch.setattr("softgpu.loader._ptxas", lambda: None)
+    report = copied(1 << 10)
+    assert report.prediction.why == "machine code is unknown without NVIDIA's ptxas and nvdisasm"
+    assert report.registers is None
+
+
 @pytest.mark.parametrize(
     "body, why",
     [

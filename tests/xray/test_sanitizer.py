@@ -989,3 +989,97 @@ def test_the_environment_switch(tmp_path):
     )
     assert "kernel wrong_tail: " in run.stderr and "uninitialised read" in run.stderr
     assert "out of bounds" in run.stderr and "the sanitizer found" in run.stdout, run.stderr
+
+
+@software
+def test_waiting_for_products_and_copies_that_nobody_has_begun_is_clean():
+    from pycuda import gpuarray
+
+    words = (
+        "wgmma.wait_group.sync.aligned 0;", "wgmma.commit_group.sync.aligned;",
+        "wgmma.wait_group.sync.aligned 1;", "cp.async.commit_group;", "cp.async.wait_group 0;",
+        "cp.async.bulk.commit_group;", "cp.async.bulk.wait_group 0;",
+    )  # fmt: skip
+    asm = "".join(f'asm volatile("{word}" ::: "memory");' for word in words)
+    text = f"__global__ void waits(int *x) {{ {asm} x[threadIdx.x] = 1; }}"
+    assert sanitize((text, "waits"), gpuarray.zeros(128, np.int32), grid=1, block=128).clean
+
+
+@software
+def test_a_bulk_copy_from_far_outside_of_shared_memory_is_a_finding():
+    from pycuda import gpuarray
+
+    text = """__global__ void far(int *x)
+    {
+        __shared__ alignas(128) int s[64];
+        if (threadIdx.x) return;
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;"
+                     "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+                     :: "l"(x), "r"((unsigned)__cvta_generic_to_shared(s) + 0x70000000));
+    }"""
+    (finding,) = sanitize((text, "far"), gpuarray.zeros(64, np.int32), grid=1, block=128)
+    assert finding.kind == "out of bounds" and "of s, byte 1879048192" in finding.message
+
+
+WAYS_TO_WAIT = (
+    "while (*(volatile unsigned *)other == 0) {}",
+    "while (atomicAdd(other, 0u) == 0) {}",
+    "while (atomicOr(other, 0u) == 0) {}",
+    "while (atomicCAS(other, 1u, 1u) == 0) {}",
+    "while (cuda::atomic_ref<unsigned>(*other).load(cuda::memory_order_acquire) == 0) {}",
+    "while (cuda::atomic_ref<unsigned>(*other).fetch_add(0) == 0) {}",
+)
+WAYS_TO_POST = (
+    "*(volatile unsigned *)own = 1;",
+    "atomicExch(own, 1u);",
+    "atomicExch_system(own, 1u);",
+)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize(
+    "wait, post",
+    [(wait, WAYS_TO_POST[0]) for wait in WAYS_TO_WAIT]
+    + [(WAYS_TO_WAIT[1], post) for post in WAYS_TO_POST[1:]],
+)
+def test_two_blocks_may_wait_for_each_other_in_any_way(wait, post, debug):
+    """One thread of each block or all; in code without optimisation the atomic is in a function."""
+    from pycuda import gpuarray
+
+    source = f"""#include <cuda/atomic>
+    extern "C" __global__ void meet(unsigned *flags, int *out)
+    {{
+        unsigned *own = flags + blockIdx.x, *other = flags + 1 - blockIdx.x;
+        if (threadIdx.x == 0) out[blockIdx.x] = 1;
+        __threadfence_system();
+        __syncthreads();
+        if (threadIdx.x == 0) {{ {post} }}
+        {wait}
+        __threadfence_system();
+        __syncthreads();
+        if (threadIdx.x == 0) out[2 + blockIdx.x] = out[1 - blockIdx.x];
+    }}"""
+    flags, out = gpuarray.zeros(2, np.uint32), gpuarray.zeros(4, np.int32)
+    found = sanitize((source, "meet"), flags, out, grid=2, block=64, debug=debug)
+    assert found.clean, found
+
+
+def test_a_line_of_a_header_is_told_with_the_line_that_calls_it(tmp_path):
+    header = tmp_path / "helper.cuh"
+    header.write_text(
+        "__device__ inline float at(const float *x, int i)\n{ return x[i]; }\n"
+        "__device__ inline float twice(const float *x, int i)\n{ return 2 * at(x, i); }\n"
+    )
+    source = f"""#include "{header}"
+    __global__ void wrong(const float *x, float *y)
+    {{
+        y[threadIdx.x] = twice(x, threadIdx.x + 1);
+    }}"""
+    (finding,) = sanitize((source, "wrong"), *arrays(), grid=1, block=64)
+    assert (finding.file, finding.line) == ("helper.cuh", 2)
+    assert (finding.root_line, finding.root_source) == (
+        4,
+        "y[threadIdx.x] = twice(x, threadIdx.x + 1);",
+    )
+    assert re.search(r"helper.cuh:2, called at \S+:4: thread \(63,0,0\)", str(finding))

@@ -3,37 +3,47 @@
 A folder holds notebooks, or kernels named after their exercise ("03.padding.cu"). The first folder
 below it names the learner, or the file itself where it lies at the top. Nothing of a notebook is
 run but its cells of CUDA. Each kernel is judged on the software GPU, in a process of its own, with
-limits of time, memory, processes and files, in a sandbox where the machine has one."""
+limits of time, memory, processes and files, in a sandbox where the machine has one.
 
+Sizes and values come from a seed of the class, drawn for each run: nobody who hands in can know
+them. It is told, and kept beside the table."""
+
+import secrets
 import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
 
 from .. import texts
-from ..progress import seed_of
-from . import reports
+from . import league, reports
 from .collected import OR, Unreadable, collected
 from .machines import Machines
 from .rooms import RoomError, Rooms
-from .table import File, Stream, TableError, plain, rows, summed
+from .table import File, Stream, TableError, name, plain, rows, summed
 
-__all__ = ["RoomError", "TableError", "grade"]
+__all__ = ["MOST_SEED", "RoomError", "TableError", "grade"]
+
+MOST_SEED = 1 << 48
 
 
 def grade(
     folder, file=None, seconds=60, megabytes=2048, jobs=None, seed=None, output=None, resume=False,
-    by_learner=None, reports_to=None, alike=None, dask=None,
+    by_learner=None, reports_to=None, alike=None, dask=None, league_to=None, named=(),
 ):  # fmt: skip
     """Write the CSV of all that was handed in in a folder: to a file, or to the path `output`.
 
-    seed: of the numbers that kernels run on; by default each learner has others in each exercise,
-    the same every time. resume: keep the rows that `output` has.
+    seed: of the class, for the numbers that kernels run on: each learner has others in each
+    exercise. By default it is drawn. resume: keep the rows that `output` has, and its seed.
     by_learner: the path of a second table, a row for each learner. reports_to: a folder for a
     report to each. alike: the path of a table of kernels that are the same. dask: the address of a
-    scheduler whose workers judge. Progress is told on stderr."""
+    scheduler whose workers judge. league_to: the path of a page that ranks what is done; named:
+    the learners who are named there. Progress is told on stderr."""
     table = File(output, resume) if output else Stream(file)
+    seed = _seed_of_class(seed, output, resume)
+    _say(f"the class's seed is {seed}: --seed {seed} draws the same sizes and values again")
     begun = time.monotonic()
     states: Counter[str] = Counter()
     found = collected(folder, lambda place, why: _say(f"passed over: {place}: {why}"))
@@ -43,7 +53,10 @@ def grade(
     to_do = [n for n, row in enumerate(heads) if not table.keeps(n, row)]
 
     def open_rooms():
-        return Machines(dask, seconds, megabytes) if dask else Rooms(seconds, megabytes, [folder])
+        predicts = bool(league_to)
+        if dask:
+            return Machines(dask, seconds, megabytes, predicts)
+        return Rooms(seconds, megabytes, [folder], predicts)
 
     judged = _judged(found, heads, to_do, open_rooms, jobs)
     try:
@@ -57,25 +70,44 @@ def grade(
         table.close()
         if by_learner:
             by_learner.write_text(summed(table.all), encoding="utf-8", newline="")
+        names = league.nicknames({row["learner"] for row in rows(table.all)}, seed, named)
         if reports_to:
-            reports.write(rows(table.all), reports_to)
+            reports.write(rows(table.all), reports_to, names if league_to else {}, _say)
         kept = {"there already": len(heads) - len(to_do)} if len(to_do) < len(heads) else {}
         counts = [f", {count} {state}" for state, count in [*states.most_common(), *kept.items()]]
         took = f"{time.monotonic() - begun:.0f} s"
         _say(f"{states.total()} of {len(to_do)} kernels judged in {took}{''.join(counts)}")
-    if alike:
+    if alike or league_to:
         written = rows(table.all)
         ours = _solutions({row["exercise"] for row in written if row["ptx"]}, open_rooms)
-        alike.write_text(reports.alike(written, ours), encoding="utf-8", newline="")
+        if alike:
+            alike.write_text(reports.alike(written, ours), encoding="utf-8", newline="")
+        if league_to:
+            league_to.write_text(league.page(written, names, ours), encoding="utf-8")
+
+
+def _seed_of_class(seed, output, resume):
+    """The seed that is asked for, the one beside a table that is gone on with, or a new one; it is
+    kept beside the table."""
+    beside = Path(f"{output}.seed")
+    if seed is None and resume and beside.exists():
+        try:
+            seed = int(beside.read_text())
+        except ValueError:
+            raise TableError(f"{beside} holds no seed: remove it, or give --seed") from None
+    seed = secrets.randbelow(MOST_SEED) if seed is None else seed
+    if output:
+        beside.write_text(f"{seed}\n")
+    return seed
 
 
 def _solutions(exercises, open_rooms):
-    """{exercise: what its solution's row says of its PTX}"""
+    """{exercise: the row of its solution}"""
     if not exercises:
         return {}
     with open_rooms() as rooms:
         solved = {name: texts.find(name).solution for name in exercises}
-        return {name: rooms.judged(name, text, {}, 0).get("ptx") for name, text in solved.items()}
+        return {name: rooms.judged(name, text, {}, 0) for name, text in solved.items()}
 
 
 def _say(words):
@@ -84,9 +116,10 @@ def _say(words):
 
 def _head(submission, seed):
     """What is known of a row before it is judged."""
-    learner, exercise = submission.learner, submission.exercise
-    seed = seed_of(exercise, learner) if seed is None else seed
-    return {"learner": learner, "exercise": exercise, "seed": seed, "file": submission.place}
+    learner, exercise = name(submission.learner), name(submission.exercise)
+    drawn = sha256(f"{seed} {learner} {exercise}".encode()).hexdigest()
+    row = {"learner": learner, "exercise": exercise, "seed": int(drawn, 16) % 1_000_000}
+    return row | {"file": name(submission.place)}
 
 
 def _judged(found, heads, to_do, open_rooms, jobs):

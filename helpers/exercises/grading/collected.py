@@ -1,6 +1,7 @@
 """What learners handed in: kernels by the names of files, and cells of notebooks by their tags.
 
-Only regular files are read, up to a megabyte, and no links. Nothing of a notebook is run."""
+Only regular files are read, up to a megabyte, and no symbolic links. Nothing of a notebook is run.
+How much one learner can have judged, listed and told is bounded."""
 
 import codecs
 import json
@@ -8,7 +9,8 @@ import os
 import re
 import shlex
 import stat
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -18,6 +20,10 @@ from .. import texts
 __all__ = ["Submission", "Unreadable", "collected"]
 
 MOST_BYTES = 1 << 20
+MOST_OF_ONE = 3  # kernels of a learner for an exercise
+MOST_IN_ALL = 500  # of a learner
+MOST_ENTRIES = 100_000  # files and folders of a learner
+MOST_TOLD = 20  # lines on what was passed over of a learner
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 KERNEL = re.compile(r"\s*%%kernel\b([^\n]*)\n?")
 DEFINED = re.compile(r"\bvoid\s+(?:__global__\s+)?(\w+)\s*\(")
@@ -50,6 +56,7 @@ class Submission:
         """(CUDA text, choices), lines numbered as in the cell; raises Unreadable."""
         if self.path.suffix.lower() == ".ipynb":
             source, _ = _cells(self.path)[(self.cell or 1) - 1]
+            source = source.encode(errors="replace").decode()  # JSON may hold half a letter
             _, options, text = KERNEL.split(source, maxsplit=1)
             return f"\n{text}", _choices(options)
         data = _content(self.path)
@@ -60,42 +67,117 @@ class Submission:
 def collected(folder, say):
     """The Submissions in a folder, in order. say(file, why) is told what is passed over."""
     folder = Path(folder).resolve()
-    found = []
-    for path, is_folder in _below(folder, say):
+    tell = _Told(say)
+    found = list(_linked(_bounded(_found(folder, tell), tell)))
+    tell.rest()
+    return found
+
+
+def _found(folder, tell):
+    """All Submissions that there are."""
+    for path, is_folder in _below(folder, tell):
         file = str(path.relative_to(folder))
         parts = Path(file).parts
         place = parts[0] if len(parts) > 1 else path.stem, path, file
         name, suffix = path.stem.lower(), path.suffix.lower()
         if suffix == ".cu" and name in _names():
-            found.append(_submission(_names()[name], *place))
+            yield _submission(_names()[name], *place)
         elif suffix == ".ipynb":
-            found += _in_notebook(place, lambda why, file=file: say(file, why))
+            yield from _in_notebook(place, lambda why, file=file: tell(file, why))
         elif not is_folder:
-            say(file, _why_not(path))
-    return found
+            tell(file, lambda path=path: _why_not(path))
+
+
+class _Told:
+    """Tells what is passed over: MOST_TOLD lines of a learner, and how many more there are."""
+
+    def __init__(self, say):
+        self.say = say
+        self.lines: Counter[str] = Counter()
+
+    def __call__(self, file, why):
+        """why: words, or what finds them."""
+        learner = Path(file).parts[0]
+        self.lines[learner] += 1
+        if self.lines[learner] <= MOST_TOLD:
+            self.say(file, why() if callable(why) else why)
+
+    def rest(self):
+        for learner, lines in self.lines.items():
+            if lines > MOST_TOLD:
+                self.say(learner, f"and {lines - MOST_TOLD:,} more lines like these")
+
+
+def _bounded(submissions, tell):
+    """The first of each learner for each exercise, and of each learner."""
+    of_one: Counter[tuple[str, str]] = Counter()
+    in_all: Counter[str] = Counter()
+    for one in submissions:
+        of_one[one.learner, one.exercise] += 1
+        if of_one[one.learner, one.exercise] > MOST_OF_ONE:
+            many = f"{MOST_OF_ONE} kernels for one exercise"
+            tell(one.place, f"{one.exercise} once more: {many} are judged, those that come first")
+            continue
+        in_all[one.learner] += 1
+        if in_all[one.learner] > MOST_IN_ALL:
+            tell(one.place, f"{MOST_IN_ALL} kernels of a learner are judged, those that come first")
+            continue
+        yield one
+
+
+def _linked(submissions):
+    """The same, with a note on each that is one file with another learner's: a hard link is a file
+    like any other, so which of them was there first cannot be seen."""
+    submissions = list(submissions)
+    names: dict = defaultdict(dict)  # of a file: {learner: what it is called there}
+    files = [_identity(one.path) for one in submissions]
+    for file, one in zip(files, submissions):
+        names[file].setdefault(one.learner, one.file)
+    for file, one in zip(files, submissions):
+        others = [name for learner, name in names[file].items() if learner != one.learner]
+        if file and others:
+            linked = f"a hard link: one file with {', '.join(others[:MOST_OF_ONE])}"
+            one = replace(one, note="; ".join(filter(None, (one.note, linked))))
+        yield one
+
+
+def _identity(path):
+    """What two names of one file have in common; None: it has no other name."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino) if status.st_nlink > 1 else None
 
 
 def _submission(exercise, learner, path, file, cell=None, note=""):
     return Submission(learner, exercise, path, file, cell, note)
 
 
-def _below(folder, say):
+def _below(folder, tell):
     """(path, whether it is a folder) of all that lies below a folder, in order."""
     left = [(folder, True)]
+    entries_of: Counter[str] = Counter()
     while left:
         path, is_folder = left.pop()
         if path != folder:
+            learner = path.relative_to(folder).parts[0]
+            entries_of[learner] += 1
+            if entries_of[learner] > MOST_ENTRIES:
+                tell(learner, f"more than {MOST_ENTRIES:,} files: the rest is not looked at")
+                left = [one for one in left if one[0].relative_to(folder).parts[0] != learner]
+                continue
             yield path, is_folder
         if not is_folder or path.suffix.lower() in (".cu", ".ipynb"):
             continue
         if path.name == ".ipynb_checkpoints":
-            say(str(path.relative_to(folder)), "copies that Jupyter made")
+            tell(str(path.relative_to(folder)), "copies that Jupyter made")
             continue
         try:
             with os.scandir(path) as entries:
                 inside = [(Path(e.path), e.is_dir(follow_symlinks=False)) for e in entries]
         except OSError as error:
-            say(str(path.relative_to(folder)), error.strerror)
+            tell(str(path.relative_to(folder)), error.strerror)
             continue
         left += sorted(inside, reverse=True)
 
@@ -135,11 +217,14 @@ def _in_notebook(place, say):
     except Unreadable:
         return [_submission(path.name, learner, path, file)]
     kernels = {n: tags for n, (source, tags) in enumerate(cells, 1) if KERNEL.match(source)}
-    found = {n: [_names()[t] for t in tags if t in _names()] for n, tags in kernels.items()}
+    found = {
+        n: [_names()[t] for t in dict.fromkeys(tags) if t in _names()]
+        for n, tags in kernels.items()
+    }
     tagged = {exercise for exercises in found.values() for exercise in exercises}
     notes = {}
     for number, tags in kernels.items():
-        for tag in {*tags} - {*_names()}:
+        for tag in sorted({*tags} - {*_names()}):
             say(f"cell {number}: there is no exercise {tag}")
         meant = _judged_below(cells[number:]) or _meant(path, cells[number - 1][0]) - tagged
         if not found[number] and meant:
@@ -224,7 +309,5 @@ def _check(status):
     kind = stat.S_IFMT(status.st_mode)
     if kind != stat.S_IFREG:
         raise Unreadable(kinds.get(kind, "no regular file"))
-    if status.st_nlink > 1:
-        raise Unreadable("a hard link: copy the file")
     if status.st_size > MOST_BYTES:
         raise Unreadable("larger than 1 MB (of a notebook, clear the outputs)")

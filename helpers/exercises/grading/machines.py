@@ -27,9 +27,9 @@ def course():
 
 
 @cache
-def rooms(seconds, megabytes):
+def rooms(seconds, megabytes, predicts):
     """This worker's rooms, kept until it ends."""
-    kept = Rooms(seconds, megabytes)
+    kept = Rooms(seconds, megabytes, predicts=predicts)
     atexit.register(kept.close)
     return kept
 
@@ -42,12 +42,12 @@ def judged(limits, *kernel):
 class Machines:
     """What Rooms is, on a cluster's workers: as many kernels at a time as these have threads."""
 
-    def __init__(self, address, seconds, megabytes):
+    def __init__(self, address, seconds, megabytes, predicts=False):
         try:
             from distributed import Client
         except ImportError:
             raise RoomError('--dask needs Dask: .venv/bin/pip install "distributed"') from None
-        self.limits = seconds, megabytes
+        self.limits = seconds, megabytes, predicts
         try:
             self.client = Client(address, timeout=MOST_S)
             self.client.wait_for_workers(1, timeout=MOST_S)

@@ -19,7 +19,8 @@ LEFT_OUT = re.compile(
 NAME = re.compile(r"[%$]\w+|\b[A-Za-z_]\w*_param_\d+\b")
 
 PTX = re.compile(r"\d{1,9} [0-9a-f]{12}")  # instructions, and a digest of them
-MOST_LETTERS = 60  # of a file's name
+MOST_NAME_BYTES = 200  # of a file's name: systems take 255
+MARKUP = re.compile(r"[!-/:-@\[-`{-~]")
 
 
 def fingerprint(ptx):
@@ -36,50 +37,67 @@ def fingerprint(ptx):
 def alike(rows, solutions):
     """A CSV of the learners whose kernels for an exercise are the same instructions.
 
-    solutions: {exercise: fingerprint} of the course's own. The most telling come first: of many
+    solutions: {exercise: row} of the course's own. The most telling come first: of many
     instructions, and not the course's."""
     groups = defaultdict(set)
     for row in rows:
         if PTX.fullmatch(row["ptx"]):  # a kernel's own process has said it
             groups[row["exercise"], row["ptx"]].add(row["learner"])
+    theirs = {exercise: row.get("ptx") for exercise, row in solutions.items()}
     several = [(*key, sorted(who)) for key, who in groups.items() if len(who) > 1]
 
     def telling(group):
         exercise, ptx, who = group
-        return ptx == solutions.get(exercise), len(who), -int(ptx.split()[0]), exercise
+        return ptx == theirs.get(exercise), len(who), -int(ptx.split()[0]), exercise
 
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["exercise", "instructions", "ours", "learners", "who"])
     for exercise, ptx, who in sorted(several, key=telling):
-        ours = "yes" if ptx == solutions.get(exercise) else "no"
+        ours = "yes" if ptx == theirs.get(exercise) else "no"
         table.writerow([exercise, ptx.split()[0], ours, len(who), "; ".join(who)])
     return text.getvalue()
 
 
-def write(rows, folder):
-    """A report for each learner, LEARNER.md, to be given back."""
+def write(rows, folder, nicknames, say):
+    """A report for each learner, LEARNER.md, to be given back. say(words) is told what fails.
+
+    nicknames: {learner: what the class's page calls them}"""
     folder.mkdir(parents=True, exist_ok=True)
     by_learner = defaultdict(list)
     for row in rows:
         by_learner[row["learner"]].append(row)
     for learner, own in by_learner.items():
-        name = learner
-        if len(name) > MOST_LETTERS:
-            digest = hashlib.sha256(learner.encode()).hexdigest()
-            name = f"{learner[:MOST_LETTERS]} {digest[:12]}"
-        (folder / f"{name}.md").write_text("\n".join(_report(own)), encoding="utf-8")
+        report = "\n".join(_report(own, nicknames.get(learner)))
+        try:
+            (folder / f"{_file_name(learner)}.md").write_text(report, encoding="utf-8")
+        except OSError as error:
+            say(f"no report for {learner}: {error.strerror}")
 
 
-def _report(rows):
-    """The lines of a report; what a learner may have written is indented, and so no Markdown."""
+def _file_name(learner):
+    """The learner's name where it can be a file's, else a part of it and a digest."""
+    name = re.sub(r"[/\0]", "_", learner)
+    short = name.encode()[:MOST_NAME_BYTES].decode(errors="ignore")
+    if short == learner:
+        return learner
+    return f"{short} {hashlib.sha256(learner.encode()).hexdigest()[:12]}"
+
+
+def _report(rows, nickname):
+    """The lines of a report; what a learner may have written is indented, and so no Markdown, or
+    has its punctuation escaped."""
     done = sum(row["verdict"] == "done" for row in rows)
     yield f"# {done} of {len(rows)} kernels are done\n"
+    if nickname:
+        yield f"The class's page calls you {nickname}.\n"
     for row in rows:
         known = row["exercise"] in texts.names()
         title = f" {texts.find(row['exercise']).title}" if known else ""
-        yield f"## {row['exercise']}{title}: {row['verdict']}\n"
+        exercise = row["exercise"] if known else MARKUP.sub(r"\\\g<0>", row["exercise"])
+        yield f"## {exercise}{title}: {row['verdict']}\n"
         line = f"line {row['line']}" if row["line"] else ""
-        for words in row["reasons"], line, row["advice"], row["case"], row["counters"]:
+        speed = f"predicted: {row['predicted']}" if row["predicted"] else ""
+        for words in row["reasons"], line, row["advice"], row["case"], speed, row["counters"]:
             if words:
                 yield f"    {words}\n"

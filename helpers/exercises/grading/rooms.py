@@ -31,7 +31,7 @@ SET = {
     "LC_ALL": "C.UTF-8",
 }
 STATES = "done", "tried", "open"
-FIELDS = "counters", "reasons", "advice", "line", "case", "ptx"
+FIELDS = "predicted", "counters", "reasons", "advice", "line", "case", "ptx"
 
 
 class RoomError(RuntimeError):
@@ -65,12 +65,13 @@ class Room:
         self.said.seek(0)
         self.said.truncate()
 
-    def judged(self, exercise, text, choices, seed, seconds, megabytes):
+    def judged(self, exercise, text, choices, seed, seconds, megabytes, predicts=False):
         """A row's verdict and what goes with it."""
         request = {"exercise": exercise, "text": text, "choices": choices, "seed": seed}
+        request |= {"seconds": seconds, "megabytes": megabytes, "predicts": predicts}
         self.link.settimeout(seconds + MOST_S)
         with suppress(OSError):
-            worker.send(self.link, request | {"seconds": seconds, "megabytes": megabytes})
+            worker.send(self.link, request)
         outcome = self._receive()
         if outcome is None:
             self.close()
@@ -113,12 +114,14 @@ def _row(verdict, said, status, stopped):
 
 
 class Rooms:
-    """Rooms of the first kind that works on this machine, as many as are asked for at a time."""
+    """Rooms of the first kind that works on this machine, as many as are asked for at a time.
+
+    predicts: each verdict of "done" says how fast the clock takes the kernel to be."""
 
     jobs = len(os.sched_getaffinity(0))
 
-    def __init__(self, seconds, megabytes, hidden=()):
-        self.limits = seconds, megabytes
+    def __init__(self, seconds, megabytes, hidden=(), predicts=False):
+        self.limits = seconds, megabytes, predicts
         self.paths, self.hidden = sandbox.visible(), [os.path.realpath(path) for path in hidden]
         self.all: list = []
         self.free: SimpleQueue = SimpleQueue()

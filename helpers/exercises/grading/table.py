@@ -7,9 +7,11 @@ from pathlib import Path
 
 from .. import texts
 
-__all__ = ["File", "Stream", "TableError", "plain", "rows", "summed"]
+__all__ = ["File", "Stream", "TableError", "name", "plain", "rows", "summed"]
 
-FIELDS = "learner exercise verdict counters reasons advice line case seed ptx file".split()
+FIELDS = (
+    "learner exercise verdict predicted counters reasons advice line case seed ptx file".split()
+)
 MOST_LETTERS = 2000
 FORMULAS = tuple("=+-@\t\r\n＝＋－＠")
 
@@ -22,7 +24,17 @@ def plain(text):
     """A line of text that files and terminals can take: anything odd as an escape of Python's."""
     line = " / ".join(part.strip() for part in text.splitlines() if part.strip())
     line = line if len(line) <= MOST_LETTERS else f"{line[:MOST_LETTERS]} ..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    return "".join(c if c.isprintable() else _escape(c) for c in line)
+
+
+def name(text):
+    """The name of a file as one line: no two are the same, whatever they are made of."""
+    line = "".join(c if c.isprintable() and c != "\\" else _escape(c) for c in text)
+    return f"\\x27{line[1:]}" if line.startswith("'") else line  # which says: no formula
+
+
+def _escape(letter):
+    return letter.encode("unicode_escape").decode()
 
 
 def _cell(value):

@@ -25,7 +25,8 @@ from . import sandbox
 __all__ = ["main", "receive", "send"]
 
 LOOK_EVERY_S = 0.03
-MOST_SAID_BYTES = 64 << 10  # of a verdict, and of what is kept of stderr
+MOST_LETTERS = 2048  # of a text in a verdict: the table has room for fewer
+MOST_SAID_BYTES = 256 << 10  # of a verdict whose letters are all escapes, or of stderr
 MOST_PROCESSES = 64
 MOST_TEMPORARY_BYTES = 256 << 20  # of one kernel, in all
 MOST_FILE_BYTES = 64 << 20
@@ -41,12 +42,19 @@ def send(link, message):
 
 def receive(link):
     """The next message; None where the other side is gone."""
-    head = link.recv(4, socket.MSG_WAITALL)
-    if len(head) < 4:
-        return None
-    length = struct.unpack("!I", head)[0]
-    data = link.recv(length, socket.MSG_WAITALL)
-    return json.loads(data) if len(data) == length else None
+    head = _received(link, 4)
+    data = head and _received(link, *struct.unpack("!I", head))
+    return json.loads(data) if data else None
+
+
+def _received(link, length):
+    """So many bytes, in as many pieces as they come in; b"" where the other side is gone."""
+    data = b""
+    while len(data) < length:
+        if not (piece := link.recv(length - len(data))):
+            return b""
+        data += piece
+    return data
 
 
 def main(handle, kind, paths, hidden):
@@ -89,14 +97,16 @@ class _Gone(Exception):
 class _Kernel:
     """A kernel that is judged: its process, and what comes of it."""
 
-    def __init__(self, link, folder, exercise, text, choices, seed, seconds, megabytes):
+    def __init__(
+        self, link, folder, exercise, text, choices, seed, seconds, megabytes, predicts=False
+    ):
         self.link, self.seconds, self.megabytes = link, seconds, megabytes
         verdict, said = os.pipe(), os.pipe()
         self.child = os.fork()
         if not self.child:
             os.dup2(said[1], 2)
             _become(verdict[1], folder, seconds)
-            _judge(verdict[1], exercise, text, choices, seed)
+            _judge(verdict[1], exercise, text, choices, seed, predicts)
         self.pipes = {verdict[0]: b"", said[0]: b""}
         self.open = {*self.pipes}
         for pipe in verdict, said:
@@ -233,22 +243,27 @@ def _become(verdict, folder, seconds):
     os.chdir(folder)
 
 
-def _judge(verdict, exercise, text, choices, seed):
+def _judge(verdict, *kernel):
     """Say the verdict, and end."""
     try:
         with open(verdict, "w") as pipe:
-            json.dump(_words(exercise, text, choices, seed), pipe)
+            json.dump(_words(*kernel), pipe)
         os._exit(0)
     except BaseException:
         traceback.print_exc()
         os._exit(1)
 
 
-def _words(exercise, text, choices, seed):
+def _words(*kernel):
+    """A verdict as texts, none so long that there is no room for the others."""
+    return {name: words[:MOST_LETTERS] for name, words in _verdict(*kernel).items()}
+
+
+def _verdict(exercise, text, choices, seed, predicts):
     """A verdict as texts."""
     from ... import sources
     from .. import judging
-    from . import reports
+    from . import league, reports
 
     try:
         text = sources.text(text, **choices) if choices else text
@@ -259,6 +274,8 @@ def _words(exercise, text, choices, seed):
     verdict = judging.judge(texts.find(exercise), text, seed=seed)
     counters = (f"{c.key} {c.value} (best {c.best})" for c in verdict.counts)
     words = {"verdict": verdict.state, "counters": "; ".join(counters)}
+    if verdict and (predicts or hasattr(texts.find(exercise).rules, "RATE")):
+        words["predicted"] = league.predicted(verdict.times)
     words["ptx"] = reports.fingerprint(verdict.instructions) if verdict.instructions else ""
     if verdict.reasons:
         first = verdict.reasons[0]

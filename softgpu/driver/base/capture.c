@@ -358,6 +358,10 @@ CUresult capture_record(CUevent event, CUstream stream)
     Front *of, *front;
     pthread_mutex_lock(&mutex);
     Capture *capture = find(stream, &of);
+    if (!capture) { /* another thread has ended it since */
+        pthread_mutex_unlock(&mutex);
+        return fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "the capture has ended");
+    }
     size_t at = of - capture->fronts; /* a new one may move them all */
     front = front_new(capture, event);
     bool whole = front;

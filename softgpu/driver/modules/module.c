@@ -162,6 +162,7 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->loop_constant = facts->loop_constant;
     kernel->few_turns = facts->few_turns;
     kernel->static_shared = facts->static_shared;
+    kernel->watched_shared = facts->watched_shared;
     kernel->dynamic_align = MAX(facts->dynamic_align, 1);
     kernel->local_bytes = kernel->reported_local = facts->local_bytes;
     kernel->max_threads = most && most < BLOCK_THREADS ? most : BLOCK_THREADS;
@@ -188,6 +189,7 @@ void sg_kernel_set_code(void *handle, const char *name, uint32_t build, uint32_t
     if (!kernel || build >= MAX_BUILDS || tier >= TIERS) return;
     kernel->code[build].counter_count = counter_count;
     TOLD(kernel->code[build].entry[tier], (Entry)entry);
+    crash_code(entry, kernel->shown);
 }
 
 void sg_kernel_set_origins(void *handle, const char *name, const Origin *origins, uint32_t count)

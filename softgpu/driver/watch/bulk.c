@@ -90,6 +90,17 @@ void sg_sanitize_bulk_commit(Warp *w, uint32_t mask)
     if (b->reads && b->warp == w->warp_id && mask >> b->lane & 1) b->commits++;
 }
 
+void bulks_end_block(const Seat *seat)
+{
+    FOR_BULKS(b, seat->bulks)
+    {
+        uint32_t known = 0;
+        for (uint32_t warp = 0; warp < MAX_WARPS; warp++) known |= b->waited.lanes[warp];
+        const Mark copy = mark_of(b->time, b->site, b->warp, b->lane, 0);
+        if (!known) report_copying_at_end(seat->block - 1, copy, b->reads);
+    }
+}
+
 /* ---- waiting ---- */
 
 static void note_waited(Bulk *b, const Warp *w, uint32_t lanes)
@@ -125,7 +136,7 @@ static bool comes_after(const Bulk *b, uint32_t warp, uint32_t lane)
         {
             if (order_before(mark_of(b->waited.since[other], 0, other, l, 0), warp, lane))
                 return true;
-            if (other != warp) break; /* which lane it was matters in its warp only */
+            if (other != warp && !order_knows_lanes(warp, other)) break; /* any lane will do */
         }
     return false;
 }

@@ -37,9 +37,17 @@ void sg_sanitize_wgmma(Warp *w, uint32_t site, uint32_t type, uint32_t n, uint32
     for (uint32_t i = 0; i < product.count; i++)
         product.chunks[i] = (chunks[i] - (uint64_t)w->shared) / WGMMA_CHUNK;
     order_warp(w->warp_id, w->live, w->live);
+    if (!(watch.here->fenced >> w->warp_id & 1)) report_unfenced(w, site, site);
     look_at(w, &product);
     products_begin(w, &product);
     sg_wgmma(w, site, type, n, how, a, where_a, where_b, adds, d);
+}
+
+void sg_sanitize_products_fence(Warp *w) { watch.here->fenced |= 1u << w->warp_id; }
+
+void sg_sanitize_product_unfenced(Warp *w, uint32_t product, uint32_t written, uint32_t mask)
+{
+    if (mask && watch.here->fenced >> w->warp_id & 1) report_unfenced(w, product, written);
 }
 
 /* A warpgroup multiplies as one: nobody's wait ends before all have begun, and when the first of its
@@ -54,4 +62,5 @@ void sg_sanitize_products_wait(Warp *w, uint32_t groups)
         for (uint32_t other = first; other < first + GROUP_WARPS; other++)
             if (products_share(w, other, done.number, &share)) look_at(w, &share);
     }
+    order_warp(w->warp_id, w->live, w->live); /* what was read for any lane is read for all */
 }

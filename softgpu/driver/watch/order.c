@@ -38,6 +38,7 @@ typedef struct {
     uint32_t own[MAX_WARPS]; /* of each warp's last lane to release: its accesses before this */
     uint32_t lane[MAX_WARPS];
     uint32_t (*by_lane)[LANES]; /* NULL, or of each lane: its accesses before this */
+    uint32_t lanes_of;          /* the warps of which it has some */
     uint32_t proxied[MAX_WARPS];
     Set records;
 } Channel;
@@ -61,6 +62,8 @@ struct Past {
     uint32_t known[MAX_WARPS][MAX_WARPS];          /* [a][b]: b's accesses before it: to a */
     uint32_t lanes_known[MAX_WARPS][LANES][LANES]; /* the same of lanes, for ... */
     uint32_t apart;                                /* ... the warps whose lanes met in parts */
+    uint32_t told[MAX_WARPS][MAX_WARPS][LANES];    /* [a][b]: of b's lanes: to a, for ... */
+    uint32_t told_of[MAX_WARPS];                   /* ... these warps */
     uint32_t fence_block[MAX_WARPS][LANES], fence_device[MAX_WARPS][LANES];
     uint32_t last_fence[MAX_WARPS], last_device_fence[MAX_WARPS];
     uint32_t arrived[BARRIERS], arrival[BARRIERS][MAX_WARPS];
@@ -157,6 +160,7 @@ void order_begin_block(uint64_t block)
     begin_stretch(block);
     order.block = order.interval = order.stretch;
     here->apart = 0;
+    memset(here->told_of, 0, sizeof here->told_of);
     memset(here->arrived, 0, sizeof here->arrived);
     forget_learnt();
 }
@@ -264,7 +268,9 @@ static bool before_in_block(Mark mark, uint32_t warp, uint32_t lane)
 {
     uint32_t time = mark_time(mark), w = mark_warp(mark), l = mark_lane(mark);
     if (time < order.interval) return true;
-    if (w != warp) return time < here->known[warp][w];
+    if (w != warp)
+        return time < here->known[warp][w] ||
+               (here->told_of[warp] >> w & 1 && time < here->told[warp][w][l]);
     return l == lane || time < order.synced[w] ||
            (here->apart >> w & 1 && time < here->lanes_known[w][lane][l]);
 }
@@ -354,6 +360,25 @@ static void share_proxied(uint32_t came, uint32_t waiting)
     FOR_LANES(a, waiting) memcpy(here->proxied[a], joined, sizeof joined);
 }
 
+static void keep_later(uint32_t *into, const uint32_t *other)
+{
+    for (uint32_t lane = 0; lane < LANES; lane++) into[lane] = MAX(into[lane], other[lane]);
+}
+
+/* What a warp knows of the lanes of others, it knows from now on of another warp's, too. */
+static void hear_of_lanes(uint32_t warp, uint32_t of, const uint32_t (*by_lane)[LANES])
+{
+    FOR_LANES(other, of & ~(1u << warp))
+    {
+        if (!(here->told_of[warp] >> other & 1))
+            memset(here->told[warp][other], 0, sizeof here->told[warp][other]);
+        here->told_of[warp] |= 1u << other;
+        keep_later(here->told[warp][other], by_lane[other]);
+    }
+}
+
+bool order_knows_lanes(uint32_t warp, uint32_t other) { return here->told_of[warp] >> other & 1; }
+
 void order_barrier(uint32_t barrier, uint32_t waiting, bool all)
 {
     uint32_t came = here->arrived[barrier];
@@ -371,6 +396,11 @@ void order_barrier(uint32_t barrier, uint32_t waiting, bool all)
     FOR_LANES(a, came)
     for (uint32_t b = 0; b < warps; b++)
         joined[b] = MAX(joined[b], a == b ? here->arrival[barrier][a] : here->known[a][b]);
+    FOR_LANES(a, came & waiting)
+    {
+        FOR_LANES(from, came & ~(1u << a))
+        hear_of_lanes(a, here->told_of[from], here->told[from]);
+    }
     FOR_LANES(a, came & waiting)
     {
         memcpy(here->known[a], joined, sizeof joined);
@@ -467,13 +497,26 @@ static uint32_t record_release(uint32_t warp, uint32_t lane, const uint32_t *unt
         if (!memcmp(last, &new, sizeof new)) return record_count - 1;
         new.made = made;
     }
-    if (!GROW(records, record_count, record_room, 1024)) return record_count - 1;
+    if (!GROW(records, record_count, record_room, 1024)) {
+        order.lost = true;
+        return 0;
+    }
     records[record_count] = new;
     return record_count++;
 }
 
-/* Lets warps of the block know what lies before a lane's last fence, or before `own`. */
-static Channel *tell_block(uint32_t warp, uint32_t lane, uint64_t address, uint32_t own)
+/* Of lanes, apart from their warps, what a lane knows is known to who learns of a channel. */
+static void tell_of_lanes(Channel *c, uint32_t warp, uint32_t lane)
+{
+    c->lanes_of |= here->told_of[warp] | 1u << warp;
+    FOR_LANES(other, here->told_of[warp]) keep_later(c->by_lane[other], here->told[warp][other]);
+    if (here->apart >> warp & 1) keep_later(c->by_lane[warp], here->lanes_known[warp][lane]);
+    c->by_lane[warp][lane] = order.now + 1;
+}
+
+/* Lets warps of the block know what lies before a lane's last fence, or before `own`; alone: of what
+   other lanes of its warp did, what came before they met. */
+static Channel *tell_block(uint32_t warp, uint32_t lane, uint64_t address, uint32_t own, bool alone)
 {
     uint32_t until[MAX_WARPS];
     if (!published(warp, here->last_fence, MAX(own, here->fence_block[warp][lane]), until))
@@ -485,10 +528,12 @@ static Channel *tell_block(uint32_t warp, uint32_t lane, uint64_t address, uint3
         memset(c->own, 0, sizeof c->own);
         memset(c->proxied, 0, sizeof c->proxied);
         if (c->by_lane) memset(c->by_lane, 0, MAX_WARPS * sizeof *c->by_lane);
+        c->lanes_of = 0;
     }
     c->block = order.block;
     c->own[warp] = until[warp];
     c->lane[warp] = lane;
+    if (alone) until[warp] = MAX(order.synced[warp], order.interval);
     for (uint32_t w = 0; w < warps; w++) {
         c->known[w] = MAX(c->known[w], until[w]);
         c->proxied[w] = MAX(c->proxied[w], here->proxied[warp][w]);
@@ -498,10 +543,10 @@ static Channel *tell_block(uint32_t warp, uint32_t lane, uint64_t address, uint3
 
 void order_arrive_in_phase(uint32_t warp, uint32_t lane, uint64_t phase)
 {
-    Channel *c = tell_block(warp, lane, phase, order.now + 1);
+    Channel *c = tell_block(warp, lane, phase, order.now + 1, true);
     if (!c) return;
     if (!c->by_lane) c->by_lane = calloc(MAX_WARPS, sizeof *c->by_lane);
-    if (c->by_lane) c->by_lane[warp][lane] = order.now + 1;
+    if (c->by_lane) tell_of_lanes(c, warp, lane);
     tick(); /* what comes after was not made known */
 }
 
@@ -527,7 +572,7 @@ void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release)
 {
     uint32_t until[MAX_WARPS];
     uint32_t own = release ? order.now + 1 : 0;
-    Channel *c = tell_block(warp, lane, address, own);
+    Channel *c = tell_block(warp, lane, address, own, false);
     if (!c) return;
     if (published(warp, here->last_device_fence, MAX(own, here->fence_device[warp][lane]), until)) {
         set_add_one(&c->records, record_release(warp, lane, until));
@@ -556,6 +601,7 @@ void order_learn(uint32_t warp, uint32_t lane, uint64_t address)
             here->proxied[warp][w] = MAX(here->proxied[warp][w], c->proxied[w]);
         }
         if (c->by_lane) {
+            hear_of_lanes(warp, c->lanes_of, c->by_lane);
             look_at_lanes(warp);
             for (uint32_t other = 0; other < LANES; other++) {
                 uint32_t *of = &here->lanes_known[warp][lane][other];

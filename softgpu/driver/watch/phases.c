@@ -22,6 +22,69 @@ static void learn(const Warp *w, uint32_t lane, uint64_t own, uint64_t all, uint
     if (w->worker->cluster->blocks > 1) order_learn(w->warp_id, lane, between_blocks(all, phase));
 }
 
+/* ---- mbarriers that copies need not know of yet ---- */
+
+struct Begun {
+    uint64_t address;
+    Mark by;
+    bool shown; /* by a fence that came after it */
+};
+
+static Begun *begun_at(uint64_t address)
+{
+    for (uint32_t n = 0; n < watch.here->begun_count; n++)
+        if (watch.here->begun[n].address == address) return &watch.here->begun[n];
+    return NULL;
+}
+
+static void note_begun(const Warp *w, uint32_t site, uint32_t lane, uint64_t address)
+{
+    Seat *here = watch.here;
+    Begun *b = begun_at(address);
+    if (!b && !GROW(here->begun, here->begun_count, here->begun_room, 16)) return;
+    if (!b) b = &here->begun[here->begun_count++];
+    *b = (Begun){address, mark_of(order.now, site, w->warp_id, lane, 0), false};
+}
+
+void sg_sanitize_mbarriers_shown(Warp *w, uint32_t mask)
+{
+    for (uint32_t n = 0; n < watch.here->begun_count; n++) {
+        Begun *b = &watch.here->begun[n];
+        FOR_LANES(lane, b->shown ? 0 : mask)
+        if (order_before(b->by, w->warp_id, lane)) b->shown = true;
+    }
+}
+
+void sg_sanitize_proxy_fence(Warp *w, uint32_t mask)
+{
+    order_proxy_fence(w->warp_id, mask, w->live);
+    sg_sanitize_mbarriers_shown(w, mask);
+}
+
+static void look_at_begun(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
+{
+    const Begun *b = begun_at(address);
+    if (!b || b->shown) return;
+    const Access a = {.w = w,
+                      .site = site_of(site),
+                      .number = site,
+                      .bytes = sizeof(Mbarrier),
+                      .load = true,
+                      .store = true};
+    report_hidden(&a, lane, address, b->by);
+}
+
+/* ---- phases ---- */
+
+/* What is no address of an mbarrier ends the launch: who waits there would wait for ever. */
+static uint32_t admitted(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
+                         uint32_t hints)
+{
+    const uint32_t good = sanitize_access(w, site, addr, mask, NULL, hints);
+    if (good != mask) access_check(w, site, addr, mask & ~good);
+    return good;
+}
+
 void sg_sanitize_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
                                const uint32_t *arrivals, uint32_t hints)
 {
@@ -30,8 +93,10 @@ void sg_sanitize_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uin
     {
         new[lane] = mbarrier_new(arrivals[lane]);
         for (uint64_t phase = 0; phase < 2; phase++) order_hush(between_blocks(addr[lane], phase));
+        note_begun(w, site, lane, addr[lane]);
     }
     uint32_t good = sanitize_access(w, site, addr, mask, new, hints);
+    if (good != mask) access_check(w, site, addr, mask & ~good);
     sg_mbarrier_init(w, site, addr, good, arrivals);
 }
 
@@ -43,9 +108,10 @@ void sg_sanitize_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, u
                                  const uint32_t *arrivals, const uint32_t *bytes, uint32_t how,
                                  uint64_t *state, uint32_t hints)
 {
-    FOR_LANES(lane, sanitize_access(w, site, addr, mask, NULL, hints))
+    FOR_LANES(lane, admitted(w, site, addr, mask, hints))
     {
         const uint32_t before = ((const Mbarrier *)addr[lane])->phase;
+        if (hints & HINT_COPY) look_at_begun(w, site, lane, addr[lane]);
         if (how & ARRIVAL_COMES) bulks_told(w, lane, addr[lane], before);
         if (hints & HINT_RELEASE) arrive(w, lane, addr[lane], addr[lane], before);
         sg_mbarrier_update(w, site, addr, 1u << lane, arrivals, bytes, how, state);
@@ -57,7 +123,7 @@ void sg_sanitize_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, u
 uint32_t sg_sanitize_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
                                    const uint64_t *phase, uint32_t how, uint32_t hints)
 {
-    uint32_t good = sanitize_access(w, site, addr, mask, NULL, hints);
+    uint32_t good = admitted(w, site, addr, mask, hints);
     uint32_t over = sg_mbarrier_wait(w, site, addr, good, phase, how);
     FOR_LANES(lane, hints & HINT_RELEASE ? over : 0)
     {
@@ -95,6 +161,7 @@ static void load(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask, vo
     sg_sanitize_load(w, site, addr, mask, data, 0);
     FOR_LANES(lane, a.site->space == SPACE_SHARED ? mask : 0)
     {
+        if (addr[lane] - (uint64_t)w->shared >= w->shared_bytes) continue;
         const Mark store = shadow_unproxied(&a, &watch.here->shared, addr[lane], lane);
         if (store) report_unproxied(&a, lane, addr[lane], store);
     }

@@ -27,7 +27,8 @@ static uint32_t does(const Access *a) { return a->load && a->store ? 2 : a->stor
 static bool same_line(uint32_t a, uint32_t b)
 {
     if (a == b) return true;
-    if (a == NO_SITE || b == NO_SITE) return false;
+    const uint32_t count = watch.kernel->site_count; /* what is beyond has one number for a line */
+    if (a >= count || b >= count) return false;
     return site_of(a)->file == site_of(b)->file && site_of(a)->line == site_of(b)->line;
 }
 
@@ -221,6 +222,26 @@ void report_unproxied(const Access *a, uint32_t lane, uint64_t address, Mark sto
     collision(a, MISSING_PROXY_FENCE, note, lane, address, store, true);
 }
 
+void report_hidden(const Access *a, uint32_t lane, uint64_t address, Mark begun)
+{ collision(a, MISSING_PROXY_FENCE, HIDDEN, lane, address, begun, true); }
+
+void report_copying_at_end(uint64_t block, Mark copy, bool reads)
+{
+    Finding *f = found_alone(UNFINISHED_COPY, reads ? BULK_READING : BULK_WRITING, mark_site(copy),
+                             reads ? 0 : 1);
+    if (!f) return;
+    set_block(f->block, block);
+    set_thread(f->thread, mark_warp(copy), mark_lane(copy));
+}
+
+void report_unfenced(const Warp *w, uint32_t product, uint32_t written)
+{
+    Finding *f = found((Finding){.kind = MISSING_PRODUCT_FENCE,
+                                 .site = product,
+                                 .other_site = written == product ? NO_SITE : written});
+    if (f) set_place(f, w, 0);
+}
+
 void report_unfinished(const Warp *w, uint32_t site, uint32_t product, uint32_t lane, bool writes)
 {
     Finding *f = found((Finding){
@@ -243,6 +264,15 @@ void report_unwritten(const Access *a, uint32_t lane, uint64_t address, uint32_t
     if (!f) return;
     set_place(f, a->w, lane);
     set_memory(f, a, address);
+}
+
+void report_undefined(const Warp *w, uint32_t first, uint32_t needed, uint32_t lane)
+{
+    Finding *f = found((Finding){.kind = UNINITIALISED,
+                                 .note = VALUE,
+                                 .site = first,
+                                 .other_site = first == needed ? NO_SITE : needed});
+    if (f) set_place(f, w, lane);
 }
 
 /* ---- of lanes and warps that do not meet ---- */

@@ -380,8 +380,10 @@ void sg_sanitize_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, cons
 void sg_sanitize_fence(Warp *w, uint32_t mask, uint32_t hints)
 { order_fence(w->warp_id, mask, hints & HINT_DEVICE); }
 
-void sg_sanitize_proxy_fence(Warp *w, uint32_t mask)
-{ order_proxy_fence(w->warp_id, mask, w->live); }
+void sg_sanitize_undefined(Warp *w, uint32_t first, uint32_t needed, uint32_t mask)
+{
+    if (mask) report_undefined(w, first, needed, __builtin_ctz(mask));
+}
 
 /* What malloc gives out has not been written, and nobody else knows of it. */
 void sg_sanitize_malloc(Warp *w, uint32_t mask, const uint64_t *size, uint64_t *out)
@@ -438,6 +440,7 @@ static void forget_under_way(Seat *seat)
     seat->copies = NULL;
     seat->products = NULL;
     seat->bulks = NULL;
+    seat->begun_count = seat->fenced = 0;
 }
 
 /* All that is known of earlier launches means nothing any more. */
@@ -457,6 +460,7 @@ static void forget_seats(void)
 void sg_sanitize_start(Warp *w)
 {
     if (watch.here->block != w->worker->block) {
+        if (watch.here->block) bulks_end_block(watch.here);
         memset(w->shared, GARBAGE, w->shared_bytes);
         watch.here->block = w->worker->block;
         order_begin_block(watch.here->block - 1);
@@ -495,9 +499,19 @@ static CUresult begin(Job *job)
     return last_went ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* Its build has shared variables at other places. */
+static CUresult begin_sanitized(Job *job)
+{
+    job->static_shared = job->kernel->watched_shared;
+    return begin(job);
+}
+
 static void end(Job *job)
 {
-    (void)job;
+    for (Seat *seat = job->fault ? NULL : seats; seat; seat = seat->next) {
+        if (seat->launch == order.launch && seat->block) bulks_end_block(seat);
+        forget_under_way(seat);
+    }
     if (!instrument) regions_keep_written();
     order_end_launch();
     for (Seat *seat = seats; seat; seat = seat->next)
@@ -505,7 +519,7 @@ static void end(Job *job)
     regions_drop();
 }
 
-static const Instrument sanitizer = {BUILD_SANITIZE, begin, end, report_tell};
+static const Instrument sanitizer = {BUILD_SANITIZE, begin_sanitized, end, report_tell};
 static const Instrument recorder = {BUILD_RECORD, begin, end, report_tell};
 
 __attribute__((constructor)) static void read_environment(void)

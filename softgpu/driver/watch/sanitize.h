@@ -79,10 +79,12 @@ void order_fence(uint32_t warp, uint32_t lanes, bool device);
 void order_proxy_fence(uint32_t warp, uint32_t lanes, uint32_t live);
 /* A warp learns what another one of its block did before some time. */
 void order_hear(uint32_t warp, uint32_t other, uint32_t until);
+bool order_knows_lanes(uint32_t warp, uint32_t other); /* more of some than of others */
 bool order_proxied(Mark mark, uint32_t warp); /* whether that goes for an access of the block */
 /* An atomic or volatile access makes known (release: without a fence before) or learns. */
 void order_publish(uint32_t warp, uint32_t lane, uint64_t address, bool release);
-/* An arrival makes all that was before known to those of the block that learn of its phase. */
+/* An arrival makes known to those of the block that learn of its phase what the lane did before, and
+   what it knows; of its warp's other lanes, what they did before they met. */
 void order_arrive_in_phase(uint32_t warp, uint32_t lane, uint64_t phase);
 void order_learn(uint32_t warp, uint32_t lane, uint64_t address);
 void order_hush(uint64_t address); /* nothing was made known there to other blocks */
@@ -140,6 +142,7 @@ typedef struct Access {
 typedef struct Copies Copies;     /* see copies.c */
 typedef struct Products Products; /* see products.c */
 typedef struct Bulks Bulks;       /* see bulk.c */
+typedef struct Begun Begun;       /* see phases.c */
 
 /* What there is for the blocks that run in one seat, one after the other. */
 typedef struct Seat {
@@ -150,6 +153,9 @@ typedef struct Seat {
     Copies *copies;     /* NULL: the block has begun none */
     Products *products; /* likewise */
     Bulks *bulks;       /* likewise */
+    Begun *begun;       /* mbarriers */
+    uint32_t begun_count, begun_room;
+    uint32_t fenced; /* warps that have executed wgmma.fence */
     Region shared;
     uint8_t *local; /* a bit per byte of local memory: written */
     uint32_t met[MAX_WARPS],
@@ -235,10 +241,18 @@ void report_multiplying(const Access *a, uint32_t lane, uint64_t address, Mark p
 void report_bulk(const Access *a, uint32_t lane, uint64_t address, Mark copy, bool reads);
 /* A product or a bulk copy reads what was stored, without a fence of proxies between. */
 void report_unproxied(const Access *a, uint32_t lane, uint64_t address, Mark store);
+/* A bulk copy tells an mbarrier that it need not know to be begun. */
+void report_hidden(const Access *a, uint32_t lane, uint64_t address, Mark begun);
+/* A block has ended while a bulk copy may read its shared memory, or else write there. */
+void report_copying_at_end(uint64_t block, Mark copy, bool reads);
+/* No wgmma.fence since a place at which registers of a product were written; product: at all. */
+void report_unfenced(const Warp *w, uint32_t product, uint32_t written);
 /* A register of a product under way is touched. */
 void report_unfinished(const Warp *w, uint32_t site, uint32_t product, uint32_t lane, bool writes);
 /* A lane reads bytes, as bits, that nothing has written. */
 void report_unwritten(const Access *a, uint32_t lane, uint64_t address, uint32_t bytes);
+/* A lane computes with a value that nothing has made, and needs what comes of it. */
+void report_undefined(const Warp *w, uint32_t first, uint32_t needed, uint32_t lane);
 /* Two lanes of a warp, of which one does not do what the other counts on. */
 void report_lanes(const Warp *w, uint32_t kind, uint32_t note, uint32_t site, uint32_t lane,
                   uint32_t other);
@@ -291,6 +305,8 @@ void bulks_begin(const Warp *w, uint32_t site, uint32_t lane, Range range);
 void bulks_told(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t phase);
 void bulks_end_phase(const Cluster *cluster, uint64_t mbarrier, uint32_t phase);
 void bulks_waited(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t parity);
+/* Tells of those that nobody had waited for when the block of a seat ended. */
+void bulks_end_block(const Seat *seat);
 /* An access of what one writes, or a store to what one reads. */
 void bulks_collide(const Access *a, const uint64_t *addr, uint32_t mask);
 

@@ -22,6 +22,7 @@ from ...ptx.program import (
     PtxError,
     Register,
     Special,
+    Symbol,
     Vector,
 )
 from ..facts.opcodes import Does, Trait, does, has
@@ -31,6 +32,7 @@ __all__ = [
     "EXIT",
     "Block",
     "blocks_in_order",
+    "find_watchers",
     "live_registers",
     "loops_of",
     "protected_registers",
@@ -59,6 +61,7 @@ class Block:
     selects: dict[int, int] = field(default_factory=dict)  # target position -> entry number it sets
     exits: bool = False  # EXIT is the end of the thread, not of the function
     loses_lanes: bool = False  # threads may end in a function that it calls
+    watches: bool = False  # in a loop, it may be waiting for a change to memory
 
 
 def gathers(item: Instruction) -> bool:
@@ -70,9 +73,28 @@ def _waits_at_mbarrier(item: Instruction) -> bool:
     return item.opcode == "mbarrier" and item.modifiers[0] in ("test_wait", "try_wait")
 
 
-def _watches(item: Instruction) -> bool:
+def find_watchers(functions: Iterable[Function]) -> frozenset[str]:
+    """The functions that may look at memory for their callers, which wait for a change to it."""
+    calls: dict[str, set[str]] = {}
+    found: set[str] = set()
+    for function in functions:
+        items = function.instructions
+        named = (item.operands[1] for item in items if does(item, Does.CALLS))
+        calls[function.name] = {called.name for called in named if isinstance(called, Symbol)}
+        if any(item.opcode == "atom" or _watches(item) for item in items):
+            found.add(function.name)
+    before = -1
+    while before < len(found):
+        before = len(found)
+        found |= {name for name, called in calls.items() if called & found}
+    return frozenset(found)
+
+
+def _watches(item: Instruction, watchers: frozenset[str] = frozenset()) -> bool:
     """Whether an instruction, in a loop, may be waiting for a change to memory."""
     modifiers = set(item.modifiers)
+    if does(item, Does.CALLS):
+        return getattr(item.operands[1], "name", "") in watchers
     if item.opcode == "atom":  # one that adds 0 or the like only looks
         looks = Immediate(0) in item.operands or Immediate(-1) in item.operands
         return looks or bool({"cas", "exch"} & modifiers)
@@ -82,11 +104,11 @@ def _watches(item: Instruction) -> bool:
     return item.opcode == "ld" and bool(watching & modifiers)
 
 
-def _split(function: Function, calls_may_exit: bool) -> list[Block]:
+def _split(function: Function, calls_may_exit: bool, watchers: frozenset[str]) -> list[Block]:
     """Blocks in textual order; targets are indices into the list."""
     starts: list[list[Instruction]] = [[]]
     labels: dict[str, int] = {}
-    may_spin = any(map(_watches, function.instructions))
+    may_spin = any(_watches(item, watchers) for item in function.instructions)
     for item in function.body:
         if isinstance(item, Label):
             if starts[-1]:
@@ -116,6 +138,8 @@ def _split(function: Function, calls_may_exit: bool) -> list[Block]:
         else:
             blocks.append(Block(instructions[:-1], [target]))
         blocks[-1].exits = last.opcode == "exit"
+    for block in blocks:
+        block.watches = any(_watches(item, watchers) for item in block.instructions)
     if function.is_entry:  # threads that have nothing left to do are gone, not waiting for others
         done = {
             index
@@ -252,9 +276,13 @@ def _latch(blocks: list[Block], members: set[int], header: int) -> int:
     return latch
 
 
-def blocks_in_order(function: Function, calls_may_exit: bool = False) -> list[Block]:
-    """The reachable blocks of a function; an edge to itself or an earlier block repeats a loop."""
-    blocks = _split(function, calls_may_exit)
+def blocks_in_order(
+    function: Function, calls_may_exit: bool = False, watchers: frozenset[str] = frozenset()
+) -> list[Block]:
+    """The reachable blocks of a function; an edge to itself or an earlier block repeats a loop.
+
+    watchers: see find_watchers."""
+    blocks = _split(function, calls_may_exit, watchers)
     blocks.append(Block([], [0]))  # an entry that nothing jumps back to
     order = _arrange(blocks, _reachable(blocks, len(blocks) - 1), set(), set())
     place = {node: index for index, node in enumerate(order)} | {EXIT: EXIT}
@@ -274,7 +302,7 @@ def spinning_loops(blocks: list[Block]) -> dict[int, int]:
     return {
         last: first
         for last, first in loops_of(blocks)
-        if any(_watches(item) for b in blocks[first : last + 1] for item in b.instructions)
+        if any(block.watches for block in blocks[first : last + 1])
     }
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from ...ptx.program import Address, Function, Immediate, Instruction, Register
 from ..facts.opcodes import Does, does
 from .flow import Block, gathers, loops_of, registers_of
 
 __all__ = ["find_constants", "find_expected", "find_polling", "find_updated"]
+
+_NVCCS_OWN = re.compile(r"__[a-z]+Atomic[A-Z]")
+"""What atomics are called that nvcc does not inline."""
 
 
 def find_constants(function: Function) -> set[str]:
@@ -89,12 +94,11 @@ def _deciding(blocks: list[Block], first: int, last: int, loop: list[Instruction
 
 
 def _takes_locks(function: Function, constants: set[str]) -> set[Instruction]:
-    """The swaps of one constant for another, and those that may be such.
-
-    Without optimisation, an atomic stands in a function of its own."""
+    """The swaps of one constant for another, and atomics of which nobody sees what they are for:
+    without optimisation, each stands in a function of its own, which loops may call to wait."""
     atoms = [item for item in function.instructions if item.opcode == "atom"]
-    if function.name.startswith("__i"):
-        return {item for item in atoms if {"cas", "exch"} & {*item.modifiers}}
+    if _NVCCS_OWN.match(function.name):
+        return {*atoms}
 
     def is_constant(operand) -> bool:
         return isinstance(operand, Immediate) or getattr(operand, "name", None) in constants

@@ -47,6 +47,24 @@ class Uses:
                 left += [(r.name, masked or cuts, still) for r in registers_of(item)[0]]
         return True
 
+    def only_begun(self, register: Register) -> bool:
+        """Whether a value is only for sums that a wgmma may be told to begin anew."""
+        found, seen, left = False, set(), [register.name]
+        while left:
+            name = left.pop()
+            for item in self.of.get(name, ()) if name not in seen else ():
+                if item.opcode == "wgmma":  # what comes after it reads its result
+                    adds = item.operands[4]
+                    if isinstance(adds, Immediate) and adds.value:
+                        return False
+                    found = True
+                    break
+                if item.opcode != "mov":
+                    return False
+                left += [r.name for r in registers_of(item)[0]]
+            seen.add(name)
+        return found
+
     def only_chosen(self, register: Register) -> bool:
         """Whether a value, and all that is computed from it, can only get on by being chosen."""
         seen, left = set(), [register.name]

@@ -8,13 +8,17 @@ advice on where a barrier belongs.
 
 from __future__ import annotations
 
+from functools import reduce
+
 from ... import contract
 from ...advice import BLOCK, WARP
 from ...ptx.program import Address, Instruction, Vector
-from ..analysis.flow import gathers
+from ..analysis.flow import Block, gathers
 from ..analysis.found import Found
+from ..analysis.undefined import reads_of, results_of
 from ..emit.function import FunctionEmitter
 from ..emit.module_text import ModuleText
+from ..facts.opcodes import Does, does
 from ..facts.types import bits_of
 
 __all__ = ["SanitizedEmitter"]
@@ -36,6 +40,8 @@ class SanitizedEmitter(FunctionEmitter):
         }
         name, is_entry = self.function.name, self.function.is_entry
         text.notes.setdefault("flow", {})[name] = [block.targets for block in self.blocks]
+        for register in found.undefined.first:
+            self.entry += [f'%"u{register}" = alloca i32', f'store i32 0, ptr %"u{register}"']
         if is_entry:
             self.entry.append(self._void_call_text("sg_sanitize_start", "ptr %w"))
 
@@ -47,12 +53,21 @@ class SanitizedEmitter(FunctionEmitter):
         if kind == "barrier" or (item and item.opcode == "mbarrier"):
             meets = BLOCK
         self._note("origins", number, self._origin(item, kind), (0, 0, 0, 0, 0))
+        if item and item.opcode == "ld" and self._is_begun(item.operands[0]):
+            self.text.notes.setdefault("begun", []).append(number)
         self._note("places", number, (self.function.name, self.index, meets), ("", 0, 0))
         return number
 
     def _note(self, what: str, number: int, fact, otherwise) -> None:
         """Something about a site."""
         self.text.notes.setdefault(what, [otherwise] * len(self.text.sites))[number] = fact
+
+    def _is_begun(self, target) -> bool:
+        """Whether what is loaded is only for sums of a wgmma, which need not read them."""
+        has_products = any(item.opcode == "wgmma" for item in self.function.instructions)
+        return (
+            has_products and not isinstance(target, Vector) and self.found.uses.only_begun(target)
+        )
 
     def _moves(self, item: Instruction, address: Address) -> int:
         """Bits: the components of a load that are only copied."""
@@ -93,7 +108,11 @@ class SanitizedEmitter(FunctionEmitter):
             return 0 if "relaxed" in modifiers else _HINTS.release
         if name.startswith("mbarrier"):
             if self.item.opcode != "mbarrier":  # what copies and st.async say of their bytes
-                return _HINTS.atomic | _HINTS.release
+                own = (
+                    self.item.opcode == "cp" and not self.item.caller
+                )  # libcu++ knows its mbarriers
+                copy = _HINTS.copy if own else 0
+                return _HINTS.atomic | _HINTS.release | copy
             quiet = "relaxed" in modifiers or self.item.modifiers[0] == "expect_tx"
             plain = self.item.modifiers[0] in ("init", "inval")
             return 0 if plain else _HINTS.atomic | (0 if quiet else _HINTS.release)
@@ -105,6 +124,8 @@ class SanitizedEmitter(FunctionEmitter):
             hints |= _HINTS.polls
         if "volatile" in modifiers:
             hints |= _HINTS.volatile
+        if self.item.opcode in ("atom", "red") and "sys" in modifiers:
+            hints |= _HINTS.polls  # as strong as volatile accesses are, which reach as far
         if self.item in self.found.polling:
             hints |= _HINTS.atomic | _HINTS.polls
         target = self.item.operands[0]
@@ -146,6 +167,12 @@ class SanitizedEmitter(FunctionEmitter):
     def observe_proxy_fence(self) -> None:
         self.call_void("sg_sanitize_proxy_fence", "ptr %w", self.active)
 
+    def observe_mbarriers_shown(self) -> None:
+        self.call_void("sg_sanitize_mbarriers_shown", "ptr %w", self.active)
+
+    def observe_products_fence(self) -> None:
+        self.call_void("sg_sanitize_products_fence", "ptr %w")
+
     def observe_products_committed(self) -> None:
         self.call_void("sg_sanitize_products_commit", "ptr %w")
 
@@ -153,11 +180,82 @@ class SanitizedEmitter(FunctionEmitter):
         self.call_void("sg_sanitize_products_wait", "ptr %w", f"i32 {groups}")
 
     def emit_instruction(self, item: Instruction) -> None:
+        for writer in self.found.unfenced.get(item, ()):
+            places = self.text.first_site[item], self.text.first_site[writer]
+            given = [f"i32 {place}" for place in places]
+            self.call_void("sg_sanitize_product_unfenced", "ptr %w", *given, f"i32 {self.mask}")
         for product, writes in self.found.unfinished.get(item, ()):
             sites = self.text.first_site[item], self.text.first_site[product]
             numbers = [f"i32 {n}" for n in (*sites, int(writes))]
             self.call_void("sg_sanitize_product_touch", "ptr %w", *numbers, f"i32 {self.mask}")
         super().emit_instruction(item)
+        if self.found.undefined.first:
+            self._follow_values(item)
+
+    def _emit_choice(self, index: int, block: Block) -> None:
+        if self.found.undefined.first and isinstance(block.choice, Instruction):
+            self._active = self.mask
+            self._follow_values(block.choice)
+        super()._emit_choice(index, block)
+
+    # --- values that nothing has made: see analysis/undefined.py -----------------------------
+
+    def _follow_values(self, item: Instruction) -> None:
+        """Tell where a value is missing; note for which lanes an instruction makes some."""
+        sums = results_of(item) if item.opcode == "wgmma" else []
+        for names in self.found.undefined.matters(item):
+            lanes = self._active
+            if names[0] in sums:  # which the product may be told to begin anew
+                adds = self.bits(self.read(item.operands[4], "pred")).text
+                lanes = self.assign(f"and i32 {lanes}, {adds}")
+            self._want_one(item, names, lanes)
+        followed = [name for name in results_of(item) if name in self.found.undefined.first]
+        made = self._having(item) if followed else ""
+        for name in followed:
+            before = self._has(name)
+            kept = self.assign(f"and i32 {before}, {self.assign(f'xor i32 {self._active}, -1')}")
+            new = self.assign(f"and i32 {made}, {self._active}")
+            self.line(f'store i32 {self.assign(f"or i32 {kept}, {new}")}, ptr %"u{name}"')
+
+    def _has(self, name: str) -> str:
+        """The lanes that have a value in a register, as bits."""
+        if name not in self.found.undefined.first:
+            return "-1"
+        return self.assign(f'load i32, ptr %"u{name}"')
+
+    def _having(self, item: Instruction) -> str:
+        """The lanes for which an instruction makes a value, as bits."""
+        names = [register.name for register in reads_of(item)]
+        if not names or not does(item, Does.COMPUTES):
+            return "-1"
+        if item.opcode == "selp":
+            one, other = (self._has(getattr(o, "name", "")) for o in item.operands[1:3])
+            chosen = self.bits(self.splat(self.read(item.operands[3], "pred"))).text
+            differ = self.assign(f"xor i32 {one}, {other}")
+            return self.assign(f"xor i32 {other}, {self.assign(f'and i32 {chosen}, {differ}')}")
+        how = "or" if self.found.undefined.joined(item) else "and"
+        lanes = [self._has(name) for name in names]
+        return reduce(lambda some, more: self.assign(f"{how} i32 {some}, {more}"), lanes)
+
+    def _want_one(self, item: Instruction, names: list[str], lanes: str) -> None:
+        """These lanes run an instruction to which a value in one of some registers matters."""
+        having = reduce(
+            lambda some, more: self.assign(f"or i32 {some}, {more}"), map(self._has, names)
+        )
+        missing = self.assign(f"and i32 {lanes}, {self.assign(f'xor i32 {having}, -1')}")
+        first = self.found.undefined.first[names[0]] or item
+        places = [f"i32 {self._place(at)}" for at in (first, item)]
+        self.call_void("sg_sanitize_undefined", "ptr %w", *places, f"i32 {missing}")
+
+    def _place(self, item: Instruction) -> int:
+        """A number for an instruction's line, beyond those of all sites."""
+        line = item.user_line
+        places = self.text.notes.setdefault("beyond", [])
+        if [line.file, line.line] not in places:
+            places.append([line.file, line.line])
+        return len(self.text.sites) + places.index([line.file, line.line])
+
+    # --- copies, products, lanes that meet ---------------------------------------------------
 
     def observe_shuffle(self, site, members, mode, b, c) -> None:
         operands = ((b, "u32"), (c, "u32"), (members, "b32"))

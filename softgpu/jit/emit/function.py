@@ -22,6 +22,7 @@ from ...ptx.program import (
     Not,
     PtxError,
     Register,
+    SourceLine,
     Special,
     Symbol,
     Unsupported,
@@ -647,6 +648,9 @@ class FunctionEmitter(ValueEmitter):
     def observe_product(self, site: int, pipe: str, count: int) -> None:
         """A product of matrices, which is `count` machine instructions of a tensor pipe."""
 
+    def observe_products_fence(self) -> None:
+        """wgmma.fence: registers that were written are for products."""
+
     def observe_products_committed(self) -> None:
         """What wgmma has begun is a group."""
 
@@ -655,6 +659,9 @@ class FunctionEmitter(ValueEmitter):
 
     def observe_fence(self) -> None:
         """A memory fence."""
+
+    def observe_mbarriers_shown(self) -> None:
+        """A fence between mbarriers that were begun and bulk copies."""
 
     def observe_proxy_fence(self) -> None:
         """One between what the active lanes know of and the asynchronous proxy."""
@@ -756,5 +763,7 @@ class FunctionEmitter(ValueEmitter):
         number = self.text.first_site[original or self.function.name] + nth
         used = item.used_bytes or 0 if item and item.opcode == "ld" else 0
         used &= (1 << min(size, 32)) - 1
-        self.text.sites[number] = Site(source.file, source.line, size, space, kind, elements, used)
+        what = source.file, source.line, size, space, kind, elements, used
+        root = (item and item.root) or SourceLine("", 0)
+        self.text.sites[number] = Site(*what, root.file, root.line)
         return number

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...ptx.forms import refusal
 from ...ptx.program import Function, Instruction
-from ..analysis.flow import forget_registers
+from ..analysis.flow import find_watchers, forget_registers
 from ..analysis.found import Found, Hook, run_pass, run_passes
 from ..facts.layout import Layout, Site
 from ..facts.opcodes import OPCODES, sites_of
@@ -84,6 +84,7 @@ class ModuleText:
         self.definitions: dict[str, str] = {}
         self.routines: dict[str, tuple[list[Value], str]] = {}  # results and text by name
         self._wanted: list[str] = []
+        self._watchers = find_watchers(module.functions.values())
         self.has_exits = any(  # lanes may exit inside a device function
             item.opcode == "exit"
             for function in module.functions.values()
@@ -102,7 +103,12 @@ class ModuleText:
 
     def known(self, function: Function) -> dict[str, Any]:
         """What the passes before the last find, once for all builds and tiers."""
-        given = {"function": function, "layout": self.layout, "calls_may_exit": self.has_exits}
+        given = {
+            "function": function,
+            "layout": self.layout,
+            "calls_may_exit": self.has_exits,
+            "watchers": self._watchers,
+        }
         if not self.build.rewrites:
             given["copies"] = {}
         known = self.layout.known.setdefault((function.name, self.build.rewrites), given)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ...contract import DEVICE
 from ...ptx.forms import check_forms
-from ...ptx.program import Address, Function, Module, PtxError, Symbol, Vector
+from ...ptx.program import Address, Function, Module, PtxError, Symbol, Variable, Vector
 
 __all__ = [
     "RESERVED_SHARED",
@@ -47,6 +48,8 @@ class Site:
     kind: str
     elements: int = 1
     used: int = 0
+    root_file: str = ""  # of an instruction's `root`
+    root_line: int = 0
 
 
 @dataclass
@@ -127,7 +130,8 @@ class Layout:
         self.image = image
         self.calls: dict[str, set[str]] = {}
         self._shared: dict[str, int] = {}
-        self._shared_sizes: dict[str, int] = {}
+        self._shared_variables: list[Variable] = []
+        self._is_least_aligned = False
         self.shared_bytes = 0
         self.dynamic_align = 0
         waiting = [kernel]
@@ -161,15 +165,32 @@ class Layout:
     def _place_shared(self, variable) -> None:
         if variable.name in self._shared:
             return
-        self._shared_sizes[variable.name] = variable.bytes
+        self._shared_variables.append(variable)
         if (
             variable.bytes == 0
         ):  # extern __shared__ x[]: all of these start where the static ones end
             self.dynamic_align = max(self.dynamic_align, variable.align)
             self._shared[variable.name] = -1
             return
-        self._shared[variable.name] = _aligned(self.shared_bytes, variable.align)
+        self._shared[variable.name] = self._next_shared(variable.align)
         self.shared_bytes = self._shared[variable.name] + variable.bytes
+
+    def _next_shared(self, align: int) -> int:
+        """Where the next shared variable of an alignment lies."""
+        at = _aligned(self.shared_bytes, max(align, 1))
+        by_luck = self._is_least_aligned and align and at % (2 * align) == 0
+        return at + align if by_luck else at
+
+    def least_aligned(self) -> Layout:
+        """The same, but each shared variable lies where its alignment allows, and no larger one,
+        so that what needs a larger one shows; as it is, where that takes too much memory."""
+        other = copy(self)
+        other._is_least_aligned = True
+        other._shared, other._shared_variables, other.shared_bytes = {}, [], 0
+        for variable in self._shared_variables:
+            other._place_shared(variable)
+        more = other.static_shared_bytes - self.static_shared_bytes
+        return other if more <= DEVICE["block_system_shared"] else self
 
     def _frame(self, function: Function) -> Frame:
         frame = Frame()
@@ -214,14 +235,14 @@ class Layout:
     @property
     def static_shared_bytes(self) -> int:
         """Bytes of static shared memory, up to where dynamic shared memory starts."""
-        return _aligned(self.shared_bytes, max(self.dynamic_align, 1))
+        return self._next_shared(self.dynamic_align)
 
     def shared_variables(self) -> list[tuple[int, int, str]]:
         """(offset, bytes, name) of the kernel's shared variables; dynamic ones have 0 bytes."""
         dynamic = self.static_shared_bytes
         return [
-            (offset if offset >= 0 else dynamic, self._shared_sizes[name], name)
-            for name, offset in self._shared.items()
+            (dynamic if v.bytes == 0 else self._shared[v.name], v.bytes, v.name)
+            for v in self._shared_variables
         ]
 
     def place(self, function: str, name: str) -> tuple[str, int]:

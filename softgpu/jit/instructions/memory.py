@@ -799,6 +799,8 @@ def _fence(e, item):
         e.observe_proxy_fence()
     else:
         e.observe_fence()
+    if "mbarrier_init" in modifiers:
+        e.observe_mbarriers_shown()
     e.line("fence seq_cst")
 
 

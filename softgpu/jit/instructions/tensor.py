@@ -170,7 +170,9 @@ _CHUNK = 16
 def _wgmma(e, item):
     """A warp makes its share of a product at once, and waits for the others of its group."""
     kind = item.modifiers[0]
-    if kind == "commit_group":
+    if kind == "fence":
+        e.observe_products_fence()
+    elif kind == "commit_group":
         with e.when_active():
             e.call_void("sg_wgmma_commit", "ptr %w")
         e.observe_products_committed()

@@ -40,7 +40,9 @@ PARAM_BYTES = {
     "read_shared": 8, "write_local": 8, "allocate": 16, "vectors": 8, "increment": 8, "ticket": 8,
     "take_turns": 32, "store_twice": 16, "count_down": 16,
 }  # fmt: skip
-WITHOUT_PARAMS = ["empty", "deadlock", "half_barrier", "endless", "trap", "deep", "counted"]
+WITHOUT_PARAMS = [
+    "empty", "crash", "deadlock", "half_barrier", "endless", "trap", "deep", "counted",
+]  # fmt: skip
 
 
 class DriverError(Exception):

@@ -22,6 +22,13 @@ static uint64_t index_of(const Warp *w, uint32_t lane)
 
 EXPORT void empty(Warp *w) { w->live = 0; }
 
+/* What no compiled kernel should do: it ends the process. */
+EXPORT void crash(Warp *w)
+{
+    *(volatile int *)24 = 1;
+    w->live = 0;
+}
+
 /* (uint32 *out): out[i] = i; site 0 stores 4 bytes */
 EXPORT void number(Warp *w)
 {

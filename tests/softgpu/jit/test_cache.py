@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from helpers import autoinit
-from softgpu import cache
+from softgpu import cache, sass
 from tests import ROOT
 
 MB = 1 << 20
@@ -45,6 +45,68 @@ def test_what_was_written_is_read(folder):
     assert cache.read("a.o") == b"content"
     with pytest.raises(OSError):
         cache.read("b.o")
+
+
+def test_what_is_kept_is_made_again_only_where_a_part_differs_or_the_file_is_damaged(folder):
+    made = []
+
+    def kept(*parts):
+        cache.kept(parts, lambda: made.append(parts) or b"content")
+        return len(made)
+
+    assert [kept("a", "bc") for _ in range(2)] == [1, 1]
+    assert [kept("ab", "c"), kept("a", "bc", ""), kept("bc", "a"), kept("a", "bc")] == [2, 3, 4, 4]
+    for path in folder.glob("*.z"):
+        path.write_bytes(path.read_bytes()[:-1])
+    assert [kept("a", "bc") for _ in range(2)] == [5, 5]
+    with pytest.raises(ZeroDivisionError):
+        cache.kept(["fails"], lambda: 1 // 0)
+    assert kept("fails") == 6
+
+
+TOOL = """\
+#!/bin/sh
+[ $1 = --version ] && echo {version} && exit
+echo {name} "$@" >>{log}
+for last; do :; done
+cat "$last" >&2 && [ $1 = -v ] && while [ $1 != -o ]; do shift; done && cp "$last" "$2"
+echo code of "$last"
+"""
+
+
+def test_machine_code_is_kept_under_all_that_decides_it(folder, tmp_path_factory):
+    tools = tmp_path_factory.mktemp("tools")
+    log = tools / "log"
+
+    def tool(name, version=1, mark=""):
+        path = tools / name
+        path.write_text(TOOL.format(name=name, version=version, log=log) + mark)
+        path.chmod(0o755)
+        os.utime(path, (0, 0))  # so that nothing but what it is tells it from others
+        return str(path)
+
+    def runs(ptx="ptx", target="sm_90", *options, assembler="ptxas", disassembler="nvdisasm"):
+        log.write_text("")
+        report, _ = sass.assembled(ptx, target, str(tools / assembler))
+        assert report == ptx
+        sass.disassembly(ptx, target, str(tools / assembler), str(tools / disassembler), *options)
+        return [line.split()[0] for line in log.read_text().splitlines()]
+
+    for name in ("ptxas", "nvdisasm", "ptxas2", "nvdisasm2"):
+        tool(name)
+    both = ["ptxas", "nvdisasm"]
+    assert runs() == both and runs() == []
+    assert runs("other ptx") == both and runs(target="sm_80") == both
+    assert runs("ptx", "sm_90", "-ndf") == ["nvdisasm"] and runs() == []
+    assert runs(disassembler="nvdisasm2") == ["nvdisasm2"]
+    assert runs(assembler="ptxas2") == ["ptxas2", "nvdisasm"]
+    tool("ptxas", mark="# another size\n")
+    assert runs() == both and runs() == []
+    os.utime(tools / "nvdisasm", (1, 1))
+    assert runs() == ["nvdisasm"] and runs() == []
+    tool("ptxas", version=2, mark="# another size\n")
+    sass._version.cache_clear()  # as in another process: a script may stand for a newer program
+    assert runs() == both
 
 
 def test_what_was_not_used_for_longest_goes_first(folder):

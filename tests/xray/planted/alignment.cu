@@ -67,3 +67,19 @@ extern "C" __global__ void half_pairs(const half *x, float *y, int first)
     y[t] = __half2float(x[first + 2 * t]) + __half2float(x[first + 2 * t + 1]);
 #endif
 }
+
+// What lies at a multiple of 16 by luck: each variable promises what it is declared with.
+// launch: grid 1, block 32; in float 128, new float 32
+extern "C" __global__ void packs_in_an_array_of_floats(const float *x, float *y)
+{
+#if BUG
+    __shared__ float s[128];
+#else
+    __shared__ alignas(16) float s[128];
+#endif
+    int t = threadIdx.x;
+    for (int k = 0; k < 4; k++) s[4 * t + k] = x[4 * t + k];
+    __syncwarp();
+    float4 p = reinterpret_cast<const float4 *>(s)[31 - t];  // caught: misaligned
+    y[t] = p.x + p.y + p.z + p.w;
+}

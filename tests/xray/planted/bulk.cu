@@ -178,13 +178,13 @@ extern "C" __global__ void one_lane_releases_for_its_warp(const float *x, float 
         for (int n = 0; n < 16 && t == 0; n++) {
             empty[n & 1].wait(1 ^ (n >> 1 & 1));
             full[n & 1].expect(128);
-            LOAD(tile[n & 1], x + first + 32 * n, 128, full[n & 1]);  // missed: race
+            LOAD(tile[n & 1], x + first + 32 * n, 128, full[n & 1]);  // caught: race
         }
         return;
     }
     for (int n = 0; n < 16; n++) {
         full[n & 1].wait(n >> 1 & 1);
-        y[first + 32 * n + t - 32] = tile[n & 1][63 - t];  // missed: race
+        y[first + 32 * n + t - 32] = tile[n & 1][63 - t];  // caught: race
 #if !BUG
         __syncwarp();
 #endif
@@ -355,4 +355,87 @@ extern "C" __global__ void passes_on_what_has_not_come(const float *x, float *y)
         commit();
         wait_until_read<0>();
     }
+}
+
+// Copies need not see an mbarrier that was begun, without a fence.
+// launch: grid 2, block 128; in float 256, new float 256
+extern "C" __global__ void mbarrier_not_shown(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    __shared__ Barrier full;
+    const int t = threadIdx.x, first = blockIdx.x * 128;
+    if (t == 0) {
+        const unsigned at = full.at();
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(at));  // caught: missing proxy fence
+#if !BUG
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+    }
+    __syncthreads();
+    if (t == 0) {
+        full.expect(512);
+        LOAD(tile, x + first, 512, full);  // caught: missing proxy fence
+    }
+    full.wait(0);
+    y[first + t] = tile[t];
+}
+
+// The last copy is one too many: it may be under way when the block ends.
+// launch: grid 2, block 128; in float 768, new float 256, int 2
+extern "C" __global__ void fetches_one_more(const float *x, float *y, int tiles)
+{
+    __shared__ alignas(128) float tile[128];
+    __shared__ Barrier full;
+    const int t = threadIdx.x;
+    float sum = 0;
+    if (t == 0) full.init(1);
+    __syncthreads();
+    for (int k = 0; k <= tiles; k++) {
+        if (t == 0 && k < tiles + BUG) {
+            full.expect(512);
+            LOAD(tile, x + (blockIdx.x * tiles + k) * 128, 512, full);  // caught: unfinished copy
+        }
+        if (k == tiles) break;
+        full.wait(k % 2);
+        sum += tile[t];
+        __syncthreads();
+    }
+    y[blockIdx.x * 128 + t] = sum;
+}
+
+// launch: grid 2, block 128; in float 256, new float 256
+extern "C" __global__ void ends_before_it_is_read(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    const int t = threadIdx.x, first = blockIdx.x * 128;
+    tile[t] = x[first + t];
+    fence();
+    __syncthreads();
+    if (t == 0) {
+        STORE(y + first, tile, 512);  // caught: unfinished copy
+        commit();
+#if !BUG
+        wait_until_read<0>();
+#endif
+    }
+}
+
+// What one warp learns of another's lanes, it hands on by a barrier of the two.
+// launch: grid 1, block 96; in float 32, new float 32
+extern "C" __global__ void hands_on_what_lanes_did(const float *x, float *y)
+{
+    __shared__ float s[32];
+    __shared__ Barrier made;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (threadIdx.x == 0) made.init(32);
+    __syncthreads();
+    if (warp == 0) {
+        s[lane] = x[lane];  // caught: race
+        made.arrive();
+    }
+    if (warp == 1) made.wait(0);
+#if !BUG
+    if (warp > 0) asm volatile("bar.sync 1, 64;" ::: "memory");
+#endif
+    if (warp == 2) y[lane] = s[31 - lane];  // caught: race
 }

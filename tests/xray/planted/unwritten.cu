@@ -239,3 +239,28 @@ extern "C" __global__ void block_of_malloc(const float *x, float *y)
     y[t] = own[(t + 1) % 4];  // caught: uninitialised read
     free(own);
 }
+
+// Nobody clears the sum: a register, which holds 0 by luck.
+// launch: grid 1, block 64; in float 64, new float 64, int 4
+extern "C" __global__ void sum_not_cleared(const float *x, float *y, int n)
+{
+#if BUG
+    float sum;
+#else
+    float sum = 0;
+#endif
+    for (int k = 0; k < n; k++) sum += x[(threadIdx.x + k) % 64];  // caught: uninitialised read
+    y[threadIdx.x] = sum;
+}
+
+// Only some threads give it a value; those that have none must not use it.
+// launch: grid 1, block 64; in int 64, zero int 64, int 40
+extern "C" __global__ void value_on_one_path(const int *x, int *y, int n)
+{
+    int found, t = threadIdx.x;
+    if (t < n) found = atomicAdd(y + t, 0) + x[t];
+#if !BUG
+    if (t < n)
+#endif
+        y[t] = found;  // caught: uninitialised read
+}

@@ -234,3 +234,71 @@ extern "C" __global__ void one_stage_too_few(const half *a, const half *b, float
     wait<0>();
     keep(out, d);
 }
+
+// The first product begins the sums anew, if it is told to; else somebody must clear them.
+#define MULTIPLY_OR_BEGIN(d, a, b, adds)                                                           \
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %6, 0;"                                           \
+                 "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "                              \
+                 "{%0, %1, %2, %3}, %4, %5, p, 1, 1, 0, 0; }"                                      \
+                 : "+f"((d)[0]), "+f"((d)[1]), "+f"((d)[2]), "+f"((d)[3])                          \
+                 : "l"(described(a)), "l"(described(b)), "r"((int)(adds))                          \
+                 : "memory")
+
+// launch: grid 1, block 128; in half 1024, in half 128, new float 512, int 3
+extern "C" __global__ void sums_not_begun(const half *a, const half *b, float *out, int n)
+{
+    __shared__ alignas(1024) half tile[1024], other[128];
+    float d[4];
+    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
+    other[threadIdx.x] = b[threadIdx.x];
+    fence();
+    __syncthreads();
+    start();
+    for (int k = 0; k < n; k++)
+        MULTIPLY_OR_BEGIN(d, tile, other, BUG || k > 0);  // caught: uninitialised read
+    commit();
+    wait<0>();
+    keep(out, d);
+}
+
+// launch: grid 1, block 128; in half 1024, in half 128, new float 512
+extern "C" __global__ void begins_without_a_fence(const half *a, const half *b, float *out)
+{
+    __shared__ alignas(1024) half tile[1024], other[128];
+    float d[4] = {};
+    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
+    other[threadIdx.x] = b[threadIdx.x];
+    fence();
+    __syncthreads();
+#if !BUG
+    start();
+#endif
+    MULTIPLY(d, tile, other);  // caught: missing wgmma fence
+    commit();
+    wait<0>();
+    keep(out, d);
+}
+
+// The sums are changed between two products.
+// launch: grid 1, block 128; in half 1024, in half 128, new float 512
+extern "C" __global__ void halves_its_sums(const half *a, const half *b, float *out)
+{
+    __shared__ alignas(1024) half tile[1024], other[128];
+    float d[4] = {};
+    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
+    other[threadIdx.x] = b[threadIdx.x];
+    fence();
+    __syncthreads();
+    start();
+    MULTIPLY(d, tile, other);
+    commit();
+    wait<0>();
+    for (int n = 0; n < 4; n++) d[n] *= 0.5f;  // caught: missing wgmma fence
+#if !BUG
+    start();
+#endif
+    MULTIPLY(d, tile, other);  // caught: missing wgmma fence
+    commit();
+    wait<0>();
+    keep(out, d);
+}
