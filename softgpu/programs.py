@@ -18,13 +18,36 @@ from .toolkit import Toolkit
 __all__ = ["ProgramError", "Runtime", "load_program", "run_main"]
 
 _SOURCES = Path(__file__).parent / "cudart"
-_TARGET = f"compute_{contract.DEVICE['architecture']}"
-_EMPTY = "-lnvToolsExt"  # NVTX was a library once, and is a header now
+_ARCHITECTURES = (
+    *("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-code", "--gpu-code"),
+)
+_EMPTY = ("-lcuda", "-lnvToolsExt")  # NVTX was a library once, and is a header now
 _RELOCATABLE = ("-rdc", "--relocatable-device-code", "-dc", "--device-c")
 
 
 class ProgramError(Exception):
     """A program that could not be compiled or loaded; the message says why."""
+
+
+def _target_of(words: Sequence[str]) -> tuple[str, list[str]]:
+    """The architecture that a program is compiled for, and its words without those that ask for
+    any: Hopper's own instructions, of compute_90a, are for who names it."""
+    left, asked = [], []
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name in _ARCHITECTURES:
+            asked.append(value if equals else next(rest, ""))
+        else:
+            left.append(word)
+    own = any("90a" in one for one in asked)
+    return f"compute_{contract.DEVICE['architecture']}{'a' * own}", left
+
+
+def _without_empty(words: Sequence[str]) -> list[str]:
+    """Words for nvcc without libraries that need not be linked: this process has the driver."""
+    joined = "\0".join(words).replace("-l\0", "-l")
+    return [word for word in joined.split("\0") if word not in _EMPTY]
 
 
 def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
@@ -37,6 +60,7 @@ def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
                 f"{word}: relocatable device code, which dynamic parallelism needs, is not"
                 " supported: what a kernel calls has to be in its own source, and is no kernel"
             )
+    target, words = _target_of(words)
     (out.parent / "libcudart.so").symlink_to(runtime_library(toolkit))
     linked = [one for one in libraries.LIBRARIES.values() if one.is_among(words)]
     for library in linked:
@@ -45,10 +69,10 @@ def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
     more += [f"-isystem={folder}" for folder in libraries.include_folders(toolkit)]
     try:
         _run([
-            toolkit.nvcc, "-shared", "-Xcompiler", "-fPIC", "-o", out,
-            "-gencode", f"arch={_TARGET},code={_TARGET}", "-lineinfo", "--no-compress",
+            toolkit.nvcc, "-shared", "-o", out,
+            "-gencode", f"arch={target},code={target}", "-lineinfo", "--no-compress",
             "-cudart", "none", "-L", out.parent, "-lcudart", "-Xlinker", "--wrap=malloc", *more,
-            "-include", _SOURCES / "before_13.h", *(w for w in words if w != _EMPTY),
+            "-include", _SOURCES / "before_13.h", *_without_empty(words), "-Xcompiler", "-fPIC",
         ])  # fmt: skip
     except ProgramError as error:
         said = str(error)
@@ -116,6 +140,10 @@ class Runtime:
     def leave_at_exit(self) -> None:
         """Let the exit() of a program that is loaded after this end the process at once."""
         self._library.sg_leave_at_exit()
+
+    def tell_user(self) -> None:
+        """Let the driver say on stderr what a program would not hear of."""
+        self._library.sg_tell_user()
 
     def observe_launches(self, before: Callable[[], None], after: Callable[[], None]) -> None:
         """Call one before and the other after each launch, on the thread that launches."""

@@ -63,6 +63,7 @@ def _run(words: list[str], sanitize: bool, profile: bool, cuda12: bool) -> int:
         profiles = _Profiles(engine)
         runtime.observe_launches(profiles.begin, profiles.end)
     runtime.leave_at_exit()
+    runtime.tell_user()
     program = load_program(words[:split], toolkit)
     return run_main(program, [Path(sources[0]).stem, *words[split + 1 :]])
 

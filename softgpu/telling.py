@@ -463,7 +463,7 @@ class _Teller:
     def _inactive_shuffle(self, f: RawFinding, place: str):
         thread, other = (f"({','.join(map(str, t))})" for t in (f.thread, f.other_thread))
         block = f"block ({','.join(map(str, f.block))})"
-        if f.note in ("absent", "not_named") and f.thread[:] != f.other_thread[:]:
+        if f.note in ("absent", "not_named"):
             return self._members(f, "this shuffle or vote", thread, other, block)
         what = {
             "no_thread": "a lane that has no thread",

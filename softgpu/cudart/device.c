@@ -227,6 +227,29 @@ CUDART cudaProfilerStop(void) { return cudaSuccess; }
     X(maxBlocksPerMultiProcessor, MAX_BLOCKS_PER_MULTIPROCESSOR)                                   \
     X(memoryPoolsSupported, MEMORY_POOLS_SUPPORTED)
 
+/* ---- the driver's functions by name ---- */
+
+#if CUDART_VERSION >= 12050
+CUDART cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version,
+                                        unsigned long long flags,
+                                        enum cudaDriverEntryPointQueryResult *status)
+{
+    CUdriverProcAddressQueryResult found;
+    CUresult result = cuInit(0) ?: cuGetProcAddress(name, function, version, flags, &found);
+    if (!result && status) *status = (enum cudaDriverEntryPointQueryResult)found;
+    return told(result);
+}
+#endif
+
+CUDART cudaGetDriverEntryPoint(const char *name, void **function, unsigned long long flags,
+                               enum cudaDriverEntryPointQueryResult *status)
+{
+    CUdriverProcAddressQueryResult found;
+    CUresult result = cuInit(0) ?: cuGetProcAddress(name, function, CUDART_VERSION, flags, &found);
+    if (!result && status) *status = (enum cudaDriverEntryPointQueryResult)found;
+    return told(result);
+}
+
 CUDART cudaGetDeviceProperties(struct cudaDeviceProp *out, int of)
 {
     memset(out, 0, sizeof *out);

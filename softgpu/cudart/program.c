@@ -28,6 +28,12 @@ static void leave(int status, void *nothing)
     _exit(status);
 }
 
+static void say(const char *text) { fprintf(stderr, "softgpu: %s\n", text); }
+
+/* What no call answers, or what few programs look at, comes on stderr. */
+void sg_set_teller(void (*)(const char *));
+EXPORT void sg_tell_user(void) { sg_set_teller(say); }
+
 /* Once what is loaded from now on has cleaned up, the process ends. Python and its packages, which
    the program does not know of when it calls exit(), are not asked to. */
 EXPORT void sg_leave_at_exit(void) { on_exit(leave, NULL); }

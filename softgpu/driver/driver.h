@@ -37,7 +37,9 @@
 
 /* Returns code; remembers the detail (NULL: none) for cuGetErrorString on this thread. */
 CUresult fail(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same with the detail that Python gave through sg_set_error. */
+/* Says something to the user of a program, if there is one who listens. */
+void say_to_user(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same as fail, with the detail that Python gave through sg_set_error. */
 CUresult fail_as_told(int answer); /* of a callback */
 const char *detail_text(void);
 void clear_detail(void);
@@ -143,6 +145,8 @@ unsigned interrupts_count(void);
 
 /* Zeros, which take room only where they are written; NULL: none is left. munmap frees them. */
 void *map_pages(size_t bytes);
+/* For shared memory: programs take the low 24 bits of its addresses for its own, as on a GPU. */
+void *map_window(size_t bytes);
 /* The same for what a program asks for, where it must fit beside its allocations (memory.c); needs
    the lock. */
 void *memory_map(size_t bytes);
@@ -772,7 +776,7 @@ void record_forget(void);
 
 /* ---- deadlock.c ---- */
 
-enum { MBARRIER = BARRIERS, CLUSTER_BARRIER }; /* as what a warp waits at */
+enum { MBARRIER = BARRIERS, CLUSTER_BARRIER, PRODUCTS }; /* as what a warp waits at */
 
 /* Who waits where for what in a block of which no warp can go on. */
 void deadlock_describe(Worker *worker, char *text, size_t room);
@@ -799,7 +803,7 @@ void block_look_again(Worker *worker);   /* at memory, some of which may have be
 bool block_ends_round(const Warp *warp); /* all other warps have had their turn */
 void block_pass_turn(Warp *warp);        /* the others have theirs, then the warp goes on */
 /* Lets other warps run until any phase ends that warps of the block wait for; `what`: MBARRIER, at
-   this word, or CLUSTER_BARRIER. */
+   this word, CLUSTER_BARRIER or PRODUCTS. */
 void block_wait(Warp *warp, uint32_t site, uint32_t mask, uint32_t what, uint64_t word);
 void block_count_exits(Warp *warp);
 /* It has this block from now on. */

@@ -55,7 +55,7 @@ typedef struct Warp {
     uint32_t ctaid[3];
     uint32_t nctaid[3];
     uint32_t local_top; /* bytes of local memory in use by the callers */
-    char *shared;       /* shared memory of this block, 1024-byte aligned */
+    char *shared;       /* shared memory of this block, at a multiple of CLUSTER_STEP */
     char *local;        /* lane l's local memory is at local + l * local_stride */
     uint64_t local_stride;
     char *params;            /* kernel parameters at their PTX .param offsets */
@@ -87,6 +87,8 @@ typedef struct Warp {
     uint32_t in_cluster;     /* lanes that have arrived at its barrier, and not waited there yet */
     uint64_t cluster_phase;  /* what its phase was then */
     const uint32_t *lengths; /* bytes that each lane loads, see sg_shorten, or NULL */
+    uint32_t products, groups; /* of wgmma: begun, committed */
+    uint32_t committed[8];     /* how many products had begun with the latest groups, by turns */
 } __attribute__((aligned(64))) Warp;
 
 enum Space {
@@ -100,7 +102,7 @@ enum Space {
 };
 /* An address of shared memory of 32 bits: of a block's own, an offset; of one by its rank, the rank + 1
    above the offset. As host addresses, the blocks' memories lie a step apart. */
-enum ClusterAddress { CLUSTER_RANK_BIT = 24, CLUSTER_STEP = 256 << 10 };
+enum ClusterAddress { CLUSTER_RANK_BIT = 24, CLUSTER_STEP = 1 << CLUSTER_RANK_BIT };
 enum SiteKind {
     SITE_LOAD,
     SITE_STORE,
@@ -261,6 +263,9 @@ void sg_yield(Warp *, uint32_t line);
 /* These five never return, except sg_assert when no lane is active. */
 void sg_stop(Warp *, uint32_t line); /* *stop was seen non-zero; line: of a loop, or 0 */
 void sg_trap(Warp *, uint32_t site, uint32_t mask);
+/* These lanes execute what their member mask does not name. `known`: the mask, if ptxas knows it: then
+   a GPU lets all take part, and it is told once. Else the launch stops. */
+void sg_left_out(Warp *, uint32_t site, uint32_t mask, uint32_t known);
 void sg_stack_overflow(Warp *, uint32_t site, uint32_t mask);
 void sg_assert(Warp *, uint32_t site, uint32_t mask, const uint64_t *message, const uint64_t *file,
                const uint32_t *line, const uint64_t *function);
@@ -314,6 +319,9 @@ void sg_mma_f64(uint32_t m, uint32_t k, uint32_t rounding, const double *a, cons
    `where_a` describes; adds: lanes whose sums are added to, else replaced; d: n / 8 products'. */
 void sg_wgmma(Warp *, uint32_t site, uint32_t type, uint32_t n, uint32_t how, const uint32_t *a,
               const uint64_t *where_a, const uint64_t *where_b, uint32_t adds, uint32_t *d);
+/* commit_group and wait_group: a product ends for all warps of the group at once, as on the hardware. */
+void sg_wgmma_commit(Warp *);
+void sg_wgmma_wait(Warp *, uint32_t site, uint32_t mask, uint32_t groups);
 /* m8n8k4: four products, one by each 8 lanes; layouts: bit 0: a by columns, bit 1: b by rows. */
 void sg_mma_quads(uint32_t layouts, uint32_t how, const uint32_t *a, const uint32_t *b,
                   const uint32_t *c, uint32_t *d);
@@ -339,6 +347,9 @@ typedef void (*Entry)(Warp *);
 enum Answer { ANSWER_INTERRUPTED = -1 };
 typedef void (*Interrupt)(void);
 void sg_set_interrupt(Interrupt);
+/* How a program of `softgpu run` is told what no call answers; by default nobody is. */
+typedef void (*Teller)(const char *);
+void sg_set_teller(Teller);
 void sg_set_callbacks(LoadCallback, KernelCallback describe, CompileCallback,
                       KernelCallback attributes, UnloadCallback, Later);
 void sg_set_error(const char *text);

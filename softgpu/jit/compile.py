@@ -25,7 +25,7 @@ __all__ = ["KernelCode", "assembly", "module_of", "optimise"]
 
 _WAITS = (
     *("sg_barrier", "sg_sync", "sg_arrive", "sg_catch_up", "sg_mbarrier", "sg_cluster", "sg_yield"),
-    "sg_wgmma",  # where it is watched
+    "sg_wgmma",
 )
 """The driver's functions in which a warp may wait for others."""
 

@@ -19,6 +19,7 @@ from .analysis.flow import (
     waits_for_nothing_else,
 )
 from .analysis.found import Found, Pass
+from .analysis.masks import find_masks
 from .analysis.merging import merged_accesses
 from .analysis.nans import plan_nans
 from .analysis.origins import Origins
@@ -61,6 +62,7 @@ _COMMON = (
     Pass("nans", ("blocks", "live"), plan_nans),
     Pass("read_somewhere", ("function",), registers_read),
     Pass("turns", ("function", "blocks"), find_turns),
+    Pass("masks", ("function",), find_masks),
 )
 _SUMS = Pass("sums", ("function", "varying"), find_sums, fast=True)
 _PROVING = (
@@ -83,7 +85,7 @@ _SANITIZING = (
     Pass("undefined", ("blocks",), find_undefined),
 )
 _WRITING = """function copies blocks varying large divergent waiting spinning only_waits protected
-nans read_somewhere""".split()
+nans read_somewhere masks""".split()
 """What every emitter needs; `copies`: of unrolled loops, of what; None: added."""
 
 

@@ -3,6 +3,7 @@
 #ifndef SOFTGPU_LIBRARIES_DEVICE_H
 #define SOFTGPU_LIBRARIES_DEVICE_H
 
+#include <atomic>
 #include <complex>
 #include <cstdint>
 #include <cstdio>
@@ -32,7 +33,8 @@ CUAPI cuLaunchHostFunc(CUstream stream, void (*function)(void *), void *data);
 #define REFUSED(name, status)                                                                      \
     LIBRARY name()                                                                                 \
     {                                                                                              \
-        fprintf(stderr, "softgpu: " #name " is not supported\n");                                  \
+        static std::atomic<bool> told;                                                             \
+        if (!told.exchange(true)) fprintf(stderr, "softgpu: " #name " is not supported\n");        \
         return status;                                                                             \
     }
 

@@ -5,6 +5,7 @@
 #define REFUSE(name, version, what)                                                                \
     CUAPI name(void)                                                                               \
     {                                                                                              \
+        say_to_user(#name " is not supported: %s", what);                                          \
         return fail(CUDA_ERROR_NOT_SUPPORTED, "the software GPU does not support %s (" #name ")",  \
                     what);                                                                         \
     }

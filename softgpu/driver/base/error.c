@@ -174,6 +174,21 @@ static Interrupt interrupt;
 
 void sg_set_interrupt(Interrupt function) { interrupt = function; }
 
+static Teller teller;
+
+void sg_set_teller(Teller function) { teller = function; }
+
+void say_to_user(const char *format, ...)
+{
+    char text[1200];
+    va_list arguments;
+    if (!teller) return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    teller(text);
+}
+
 CUresult fail_as_told(int answer)
 {
     if (answer != ANSWER_INTERRUPTED) return last_code = answer;

@@ -155,6 +155,16 @@ void *map_pages(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+void *map_window(size_t bytes)
+{
+    char *memory = map_pages(bytes + CLUSTER_STEP);
+    if (!memory) return NULL;
+    const size_t before = -(uint64_t)memory % CLUSTER_STEP;
+    if (before) munmap(memory, before);
+    munmap(memory + before + bytes, CLUSTER_STEP - before);
+    return memory + before;
+}
+
 static bool reserve_zones(void)
 {
     if (small.begin) return true;

@@ -51,7 +51,7 @@ bool block_prepare(Worker *worker, Job *job)
     worker->unfinished = worker->ready = 0;
     if (!worker->warps) {
         worker->warps = map_pages(MAX_WARPS * sizeof(Warp));
-        if (!worker->shared) worker->shared = map_pages(SM_SHARED);
+        if (!worker->shared) worker->shared = map_window(SM_SHARED);
         if (!worker->warps || !worker->shared) return false;
     }
     if (!worker->cluster) {
@@ -223,10 +223,11 @@ static void run_through(Worker *worker)
 static void run_warp(Worker *worker, Warp *w)
 {
     w->counted_live = __builtin_popcount(w->existing);
-    w->ahead = w->arrivals = w->in_cluster = 0;
+    w->ahead = w->arrivals = w->in_cluster = w->products = w->groups = 0;
     enter_warp(worker, w);
     worker->unfinished &= ~(1u << w->warp_id);
     worker->behind &= worker->unfinished;
+    if (worker->at_mbarriers) cluster_wake(worker);
     worker->home->in_vain = 0;
     count_exits(worker, w, 0);
     if (!worker->behind && worker->unfinished) next_phase(worker);

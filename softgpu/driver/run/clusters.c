@@ -36,7 +36,7 @@ static Cluster *new_cluster(Worker *home)
 {
     Cluster *cluster = calloc(1, sizeof *cluster);
     Worker *seats = calloc(MOST_CLUSTER, sizeof *seats);
-    char *shared = map_pages(MOST_CLUSTER * CLUSTER_STEP);
+    char *shared = map_window(MOST_CLUSTER * CLUSTER_STEP);
     if (!cluster || !seats || !shared) {
         free(cluster);
         free(seats);

@@ -34,6 +34,8 @@ static void describe_barrier(Worker *worker, const Warp *w, char *text, size_t r
     const Barrier *b = &worker->barriers[w->waiting_id];
     const Cluster *cluster = worker->cluster;
     if (w->waiting_id == MBARRIER) describe_mbarrier(worker, w->waiting_word, text, room);
+    else if (w->waiting_id == PRODUCTS)
+        snprintf(text, room, "wgmma: the other warps of its warpgroup have not begun the products");
     else if (w->waiting_id == CLUSTER_BARRIER)
         snprintf(text, room, "the barrier of its cluster has %u of %u threads", cluster->arrived,
                  cluster_threads(cluster));

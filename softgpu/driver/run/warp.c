@@ -78,6 +78,21 @@ static uint32_t first_lane(uint32_t mask) { return mask ? __builtin_ctz(mask) : 
 void sg_trap(Warp *w, uint32_t site, uint32_t mask)
 { fault_at(w, site, first_lane(mask), CUDA_ERROR_LAUNCH_FAILED, "traps"); }
 
+void sg_left_out(Warp *w, uint32_t site, uint32_t mask, uint32_t known)
+{
+    static bool told;
+    char place[600];
+    if (!known)
+        fault_at(w, site, first_lane(mask), CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                 "takes part in an instruction whose mask does not name it: give a mask that names "
+                 "all lanes that get here, and no others");
+    if (__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) return;
+    fault_place(w->worker->job->kernel, site, place, sizeof place);
+    say_to_user("%s: the mask %#x leaves out lanes that execute this. As on an H100 they take part as well; "
+         "PTX promises nothing: name all lanes that get here",
+         place, known);
+}
+
 void sg_stack_overflow(Warp *w, uint32_t site, uint32_t mask)
 {
     fault_at(w, site, first_lane(mask), CUDA_ERROR_LAUNCH_FAILED,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { WIDTH = 8, HEIGHT = 16, CHUNK = WGMMA_CHUNK, HALVES = 16 /* of k */ };
+enum { KEPT_GROUPS = sizeof ((Warp *)0)->committed / sizeof(uint32_t) };
 typedef uint32_t Register[LANES];
 
 /* How an operand lies: from `start` on; 8 lines, each `span` bytes, follow each other; `leading` and
@@ -120,6 +121,8 @@ void sg_wgmma(Warp *w, uint32_t site, uint32_t type, uint32_t n, uint32_t how, c
                        : type == MMA_BITS                    ? 256
                                                              : 32;
     const uint32_t registers = how & MMA_HALF_D ? 2 : 4; /* of a product's d */
+    w->products++;
+    if (w->worker->at_mbarriers) cluster_wake(w->worker); /* the others may wait for this share */
     Register of_a[4], of_b[2];
     const Layout b = layout_of(w, site, where_b[0], how & MMA_ACROSS_B, "b");
     if (a) memcpy(of_a, a, sizeof of_a);
@@ -136,4 +139,26 @@ void sg_wgmma(Warp *w, uint32_t site, uint32_t type, uint32_t n, uint32_t how, c
         else memset(sums, 0, sizeof sums);
         sg_mma(type, HEIGHT, k, how, 0, *of_a, *of_b, *sums, NULL, d);
     }
+}
+
+/* ---- waiting ---- */
+
+void sg_wgmma_commit(Warp *w)
+{ w->committed[w->groups++ % KEPT_GROUPS] = w->products; }
+
+/* Whether a warp of the group has yet to begin what this one has begun. */
+static bool others_are_behind(const Warp *w, uint32_t products)
+{
+    const uint32_t first = first_of_group(w);
+    FOR_LANES(id, w->worker->unfinished & 0xfu << first)
+    if ((int32_t)(products - w->worker->warps[id].products) > 0) return true;
+    return false;
+}
+
+void sg_wgmma_wait(Warp *w, uint32_t site, uint32_t mask, uint32_t groups)
+{
+    groups = MIN(groups, KEPT_GROUPS - 1); /* earlier ones are forgotten */
+    if (w->groups <= groups) return;
+    const uint32_t products = w->committed[(w->groups - 1 - groups) % KEPT_GROUPS];
+    while (others_are_behind(w, products)) block_wait(w, site, mask, PRODUCTS, 0);
 }

@@ -56,7 +56,6 @@ void sg_sanitize_products_wait(Warp *w, uint32_t groups)
 {
     const uint32_t first = first_of_group(w);
     Product done, share;
-    for (uint32_t turn = 0; turn < MAX_WARPS && products_behind(w, groups); turn++) sg_yield(w, 0);
     order_warp(w->warp_id, w->live, w->live);
     while (products_take(w, groups, &done)) {
         look_at(w, &done);

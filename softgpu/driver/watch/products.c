@@ -93,19 +93,6 @@ static void end_reading(Products *products, uint32_t warp, Product *product, Pro
 static Queue *queue_of(const Warp *w)
 { return watch.here->products ? &watch.here->products->queues[w->warp_id] : NULL; }
 
-bool products_behind(const Warp *w, uint32_t groups)
-{
-    const Queue *queue = queue_of(w);
-    const uint32_t first = first_of_group(w);
-    uint32_t least = 0;
-    if (!queue) return false;
-    for (size_t n = 0; n < queue->count; n++)
-        if (queue->of[n].commits > groups) least = queue->of[n].number + 1;
-    for (uint32_t other = first; other < first + GROUP_WARPS; other++)
-        if (least > watch.here->products->begun[other]) return true;
-    return false;
-}
-
 bool products_take(const Warp *w, uint32_t groups, Product *taken)
 {
     Products *products = watch.here->products;

@@ -320,9 +320,6 @@ typedef struct {
 
 void products_free(Products *products);
 void products_begin(const Warp *w, Product *product);
-/* Whether a warp must still begin a product of its warpgroup that this one is about to wait for, if
-   its last `groups` may be under way yet. */
-bool products_behind(const Warp *w, uint32_t groups);
 /* One that this warp need not wait for any longer; false: there are no more. It knows then that the
    others of its warpgroup have begun it, and who has waited for it. */
 bool products_take(const Warp *w, uint32_t groups, Product *taken);

@@ -168,14 +168,20 @@ _CHUNK = 16
 
 @instruction("wgmma")
 def _wgmma(e, item):
-    """A product is made at once, which waiting for it cannot tell from later."""
+    """A warp makes its share of a product at once, and waits for the others of its group."""
     kind = item.modifiers[0]
     if kind == "fence":
         e.observe_products_fence()
     elif kind == "commit_group":
+        with e.when_active():
+            e.call_void("sg_wgmma_commit", "ptr %w")
         e.observe_products_committed()
     elif kind == "wait_group":
-        e.observe_products_awaited(item.operands[0].value)
+        groups = item.operands[0].value
+        with e.when_active():
+            place = f"i32 {e.site(item, 'other')}", str(e.active)
+            e.call_void("sg_wgmma_wait", "ptr %w", *place, f"i32 {groups}")
+        e.observe_products_awaited(groups)
     elif kind == "mma_async":
         _multiply_in_group(e, item)
 

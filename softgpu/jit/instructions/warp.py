@@ -29,6 +29,29 @@ def _source_lane(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
     return (source if inside else lane), inside
 
 
+def _meet(e: FunctionEmitter, item, site: int) -> Value:
+    """The active lanes that a member mask names. As on an H100, a mask that ptxas knows is not
+    looked at: all that execute count; another stops the launch if it leaves out who executes."""
+    known = e.found.masks.get(item)
+    if known is not None:
+        if known != 0xFFFFFFFF:
+            _tell_left_out(e, site, e.op("and", e.active, _signed(~known & 0xFFFFFFFF)), known)
+        return e.active
+    members = e.read(item.operands[-1], "b32")
+    named = members
+    if not members.uniform:
+        own = e.lanes(_signed(1 << lane) for lane in range(LANES))
+        named = e.bits(e.compare("icmp ne", e.op("and", members, own), 0))
+    _tell_left_out(e, site, e.op("and", e.active, e.invert(named)), 0)
+    return e.op("and", members, e.active)
+
+
+def _tell_left_out(e: FunctionEmitter, site: int, left_out: Value, known: int) -> None:
+    with e.when(e.compare("icmp ne", left_out, 0)):
+        place = f"i32 {site}", str(left_out)
+        e.call_void("sg_left_out", "ptr %w", *place, f"i32 {_signed(known)}")
+
+
 @instruction("shfl")
 def _shuffle(e, item):
     mode = next(m for m in item.modifiers if m in _SHUFFLES)
@@ -36,7 +59,9 @@ def _shuffle(e, item):
     if "sync" in item.modifiers:
         members = operands.pop()
         b, c = operands[-2:]
-        e.observe_shuffle(e.site(item, "shuffle"), members, _SHUFFLES.index(mode), b, c)
+        site = e.site(item, "shuffle")
+        e.observe_shuffle(site, members, _SHUFFLES.index(mode), b, c)
+        _meet(e, item, site)
     a, b, c = operands[-3:]
     results = operands[:-3]
     value = e.splat(e.read(a, "b32"))
@@ -62,21 +87,17 @@ def _signed(bits: int) -> int:
     return bits - (1 << 32) if bits >> 31 else bits
 
 
-def _observe_vote(e: FunctionEmitter, item) -> None:
-    if "sync" in item.modifiers:
-        e.observe_vote(e.site(item, "shuffle"), item.operands[-1])
-
-
-def _members(e: FunctionEmitter, operand) -> Value:
-    """The active lanes among a member mask."""
-    return e.op("and", e.read(operand, "b32"), e.active)
+def _vote_members(e: FunctionEmitter, item) -> Value:
+    """The lanes that an instruction with a member mask is about."""
+    site = e.site(item, "shuffle")
+    e.observe_vote(site, item.operands[-1])
+    return _meet(e, item, site)
 
 
 @instruction("vote")
 def _vote(e, item):
     mode = next(m for m in item.modifiers if m in ("all", "any", "uni", "ballot"))
-    _observe_vote(e, item)
-    members = _members(e, item.operands[2])
+    members = _vote_members(e, item)
     yes = e.op("and", e.bits(e.read(item.operands[1], "pred")), members)
     all_agree = e.compare("icmp eq", yes, members)
     none = e.compare("icmp eq", yes, 0)
@@ -96,8 +117,7 @@ def _activemask(e, item):
 
 @instruction("elect")
 def _elect(e, item):
-    _observe_vote(e, item)
-    members = _members(e, item.operands[-1])
+    members = _vote_members(e, item)
     leader = e.intrinsic("cttz", members, tail="i1 false")
     e.write(item.operands[0], leader)
     e.write(item.operands[1], e.compare("icmp eq", e.lanes(range(LANES)), leader))
@@ -105,10 +125,9 @@ def _elect(e, item):
 
 @instruction("match")
 def _match(e, item):
-    _observe_vote(e, item)
     size = bits_of(item.modifiers[-1]) // 8
     value = e.read(item.operands[-2], item.modifiers[-1])
-    members = _members(e, item.operands[-1])
+    members = _vote_members(e, item)
     pointer = f"ptr {e.spill(value)}"
     out = e.temporary("i32", 1, "result")
     e.call_void("sg_match_any", f"i32 {size}", pointer, e.active, f"ptr {out}")
@@ -131,17 +150,16 @@ _NEUTRAL |= {"umin": -1, "umax": 0, "smin": 2**31 - 1, "smax": -(2**31)}
 
 @instruction("redux")
 def _redux(e, item):
-    _observe_vote(e, item)
     operation = next(m for m in item.modifiers if m in (*_NEUTRAL, "min", "max"))
     kind = item.modifiers[-1]
     if kind not in ("u32", "s32", "b32"):
         raise e.refusal(item)
     value = e.splat(e.read(item.operands[1], kind))
-    members = e.read(item.operands[2], "b32")
+    members = _vote_members(e, item)
     if operation in ("min", "max"):
         operation = kind[0] + operation
     if members.uniform:
-        e.write(item.operands[0], _reduced(e, operation, value, _members(e, item.operands[2])))
+        e.write(item.operands[0], _reduced(e, operation, value, members))
         return
     # lanes with different member masks form groups: reduce for each group in turn
     left, out = e.temporary("i32", 1, "left"), e.temporary("i32", 1, "result")
@@ -184,7 +202,9 @@ def _barrier(e, item):
         _barrier_of_cluster(e, item)
         return
     if modifiers[0] == "warp":  # lanes of a warp run in step already
-        e.observe_warp_barrier(e.site(item, "other"), item.operands[0])
+        site = e.site(item, "other")
+        e.observe_warp_barrier(site, item.operands[0])
+        _meet(e, item, site)
         return
     reduction = modifiers[1] if modifiers[0] == "red" else None
     operands = list(item.operands)
