@@ -88,9 +88,10 @@ void sg_left_out(Warp *w, uint32_t site, uint32_t mask, uint32_t known)
                  "all lanes that get here, and no others");
     if (__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) return;
     fault_place(w->worker->job->kernel, site, place, sizeof place);
-    say_to_user("%s: the mask %#x leaves out lanes that execute this. As on an H100 they take part as well; "
-         "PTX promises nothing: name all lanes that get here",
-         place, known);
+    say_to_user("%s: the mask %#x leaves out lanes that execute this. As on an H100 they take part "
+                "as well; "
+                "PTX promises nothing: name all lanes that get here",
+                place, known);
 }
 
 void sg_stack_overflow(Warp *w, uint32_t site, uint32_t mask)

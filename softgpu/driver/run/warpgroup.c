@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { WIDTH = 8, HEIGHT = 16, CHUNK = WGMMA_CHUNK, HALVES = 16 /* of k */ };
-enum { KEPT_GROUPS = sizeof ((Warp *)0)->committed / sizeof(uint32_t) };
+enum { KEPT_GROUPS = sizeof((Warp *)0)->committed / sizeof(uint32_t) };
 typedef uint32_t Register[LANES];
 
 /* How an operand lies: from `start` on; 8 lines, each `span` bytes, follow each other; `leading` and
@@ -143,8 +143,7 @@ void sg_wgmma(Warp *w, uint32_t site, uint32_t type, uint32_t n, uint32_t how, c
 
 /* ---- waiting ---- */
 
-void sg_wgmma_commit(Warp *w)
-{ w->committed[w->groups++ % KEPT_GROUPS] = w->products; }
+void sg_wgmma_commit(Warp *w) { w->committed[w->groups++ % KEPT_GROUPS] = w->products; }
 
 /* Whether a warp of the group has yet to begin what this one has begun. */
 static bool others_are_behind(const Warp *w, uint32_t products)
