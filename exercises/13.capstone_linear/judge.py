@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Rate, Wrong, far_product, numbers, product
+from helpers.exercises.launches import Far, In, Launch, Rate, Wrong, numbers, product
 
 SIZES = (33, 40, 20), (1, 1, 4), (70, 3, 64), (5, 130, 12)
 CHOICES = "ROWS", "COLUMNS", "THREADS"
@@ -23,10 +23,16 @@ def launch(rng, size, rows, columns, threads):
 
 
 def far(rng, rows, columns, threads):
-    def grid(m, n):
-        return -(-n // columns), -(-m // rows)
-
-    return far_product(rng, 8192, grid, threads, size_type=np.int32, turned=True)
+    """The last rows of a y that has more elements than an int can count."""
+    m, n, k = 100_000, 22_016, 8
+    x, w, bias = numbers(rng, m, k), numbers(rng, n, k), numbers(rng, n)
+    grid, last = (-(-n // columns), -(-m // rows)), slice(n - (n % columns or columns), n)
+    out = product(x[-1:], w[last].T, bias=bias[last], roundings=k + 3)
+    expected = {m * n - out.expected.size: out.expected[0].astype(np.float32)}
+    y = Far(m * n, np.float32, {}, expected, out.tolerance.max())
+    blocks = [range(grid[0] * grid[1] - 1, grid[0] * grid[1])]
+    arguments = [In(x), In(w), In(bias), y, *map(np.int32, (m, n, k))]
+    return Launch(arguments, grid, threads, what=f"{m:,} x {k} times ({n:,} x {k})ᵀ", blocks=blocks)
 
 
 LARGE = ((70, 301, 20),)

@@ -38,7 +38,7 @@ WRONG = {
     "b read twice": Wrong(
         "counters",
         {
-            "Acc(b[i * n + column])": "(*(volatile const T *)&b[i * n + column], Acc(b[i * n + column]))"
+            "Acc(b[i * n + column])": "Acc(b[i * n + column] + (*(volatile const T *)&b[i * n + column] == 1e30f))"
         },
     ),
 }
