@@ -22,7 +22,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_product(rng, 33_024, lambda m, n: (n // BLOCK[0], m // BLOCK[1]), BLOCK)
+    return far_product(rng, 33_024, BLOCK[1], lambda m, n: (n // BLOCK[0], m // BLOCK[1]), BLOCK)
 
 
 COUNTED = 64, 64, 64

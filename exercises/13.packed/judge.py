@@ -24,7 +24,7 @@ def far(rng):
     def strides(n, k):
         return np.array([k, n, 0, 0], np.int64)
 
-    return far_product(rng, 8192, lambda m, n: n // 128 * (m // 128), 256, strides)
+    return far_product(rng, 8192, 128, lambda m, n: n // 128 * (m // 128), 256, strides)
 
 
 COUNTED = 128, 256, 32

@@ -18,7 +18,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_product(rng, 8192, lambda m, n: (n // SIDE, m // SIDE), (16, 16))
+    return far_product(rng, 8192, SIDE, lambda m, n: (n // SIDE, m // SIDE), (16, 16))
 
 
 COUNTED = 128, 256, 32

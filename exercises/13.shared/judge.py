@@ -20,7 +20,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_product(rng, 33_024, lambda m, n: (n // 32, m // 32), (32, 32))
+    return far_product(rng, 33_024, 32, lambda m, n: (n // 32, m // 32), (32, 32))
 
 
 COUNTED = 64, 64, 64

@@ -24,7 +24,7 @@ def far(rng, rows, columns, threads):
     def grid(m, n):
         return -(-n // columns), -(-m // rows)
 
-    return far_product(rng, 8192, grid, threads, of=np.float16, size_type=np.int32)
+    return far_product(rng, 8192, rows, grid, threads, of=np.float16, size_type=np.int32)
 
 
 COUNTED = 128, 128, 128

@@ -19,7 +19,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_product(rng, 33_024, lambda m, n: (n // 16, m // 64), 128, of=np.float16)
+    return far_product(rng, 33_024, 64, lambda m, n: (n // 16, m // 64), 128, of=np.float16)
 
 
 COUNTED = 64, 64, 64

@@ -417,28 +417,25 @@ def product(a, b, dtype=np.float32, bias=0, roundings=None):
     return Out(sums, tolerance, dtype)
 
 
-def far_product(rng, k, grid_of, block, *more, of=np.float32, size_type=np.int64, turned=False):
+def far_product(rng, k, tall, grid_of, block, *more, of=np.float32, size_type=np.int64):
     """The last block of a product of which a, b and c each have more elements than an int can
     count: 0, but for a few in the last rows of a, and in the last columns of b.
 
-    grid_of: of (m, n). turned: b is [n, k], and a bias comes after it."""
+    tall: the rows of a block, of which all are compared. grid_of: of (m, n). more: of (n, k)."""
     n = m = -(-(1 << 31) // k // 128) * 128 + 128
-    rows, columns = np.arange(m - 2, m), np.arange(n - 8, n)
+    rows, columns = np.arange((m - 1) // tall * tall, m), np.arange(n - 8, n)
     depth = np.r_[0:8, k - 8 : k]
-    p, q, bias = (numbers(rng, *shape).astype(of) for shape in ((2, 16), (16, 8), (8,)))
+    p, q = (numbers(rng, *shape).astype(of) for shape in ((rows.size, 16), (16, 8)))
     roundings = 18 if of == np.float32 else checks.tensor_roundings(k)
-    out = product(p, q, of, bias if turned else 0, roundings)
-    if turned:
-        b = columns[:, None] * k + depth, q.T
-    else:
-        b = depth[:, None] * n + columns, q
-    arrays = [(rows[:, None] * k + depth, p, m * k), (*b, n * k)]
-    if turned:
-        arrays.append((columns, bias, n))
-    given = [Far(size, of, pieces(at.ravel(), x.ravel())) for at, x, size in arrays]
+    out = product(p, q, of, roundings=roundings)
+    given = [
+        Far(m * k, of, pieces((rows[:, None] * k + depth).ravel(), p.ravel())),
+        Far(n * k, of, pieces((depth[:, None] * n + columns).ravel(), q.ravel())),
+    ]
     expected = pieces((rows[:, None] * n + columns).ravel(), out.expected.astype(of).ravel())
     c = Far(m * n, of, {}, expected, np.max(out.tolerance))
-    grid, last = grid_of(m, n), prod(np.atleast_1d(grid_of(m, n)).tolist()) - 1
+    grid = grid_of(m, n)
+    last = int(np.prod(grid)) - 1
     what = f"{m:,} x {k:,} times {k:,} x {n:,}"
     arguments = [*given, c, *map(size_type, (m, n, k)), *(make(n, k) for make in more)]
     return Launch(arguments, grid, block, what=what, blocks=[range(last, last + 1)])
