@@ -214,9 +214,9 @@ def _look_through(rules, target):
     """Refuse what must not be among the instructions of a kernel."""
     instructions = _instructions(target)
     for pattern, advice in NOWHERE.items():
-        for found in re.finditer(pattern, instructions):
-            if not OF_CUDA.search(_file_of(instructions, found.start())):
-                raise Refused("instructions", f"the compiled kernel has {found[0]}", advice)
+        for word in re.finditer(pattern, instructions):
+            if not OF_CUDA.search(_file_of(instructions, word.start())):
+                raise Refused("instructions", f"the compiled kernel has {word[0]}", advice)
     for pattern, advice in getattr(rules, "WITHOUT", {}).items():
         if found := re.search(pattern, instructions, re.MULTILINE):
             what = found.groupdict().get("what", found[0])
