@@ -121,7 +121,8 @@ def declared():
 
     planted = sorted((XRAY / "planted").glob("[bmw]*.cu"))
     texts = {f'#line 1 "{path.name}"\n{path.read_text()}': ["-DBUG=0"] for path in planted}
-    texts |= {source("kernels.cu"): []}  # so far as other tests compile them
+    unfenced = (XRAY / "planted/wgmma.cu").read_text() + "\n"
+    texts |= {unfenced: ["-DBUG=1"], source("kernels.cu"): []}  # so far as other tests compile them
     texts[REST] = ["-G"]
     found = {}
     for text, options in texts.items():

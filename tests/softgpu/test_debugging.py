@@ -20,7 +20,8 @@ INTERNAL = {"SOFTGPU_NVCC", "SOFTGPU_PYTHON", "SOFTGPU_HEADERS_CACHE"}  # instal
 
 
 def test_each_variable_is_explained():
-    sources = [*(ROOT / "softgpu").rglob("*.py"), ROOT / "softgpu/bin/nvcc"]
+    sources = [*(ROOT / "softgpu").rglob("*.py"), *(ROOT / "softgpu/driver").rglob("*.c")]
+    sources += [ROOT / "softgpu/bin/nvcc"]
     read = {name for path in sources for name in re.findall(r"SOFTGPU_[A-Z_]+", path.read_text())}
     table = re.findall(
         r"^\| `(SOFTGPU_\w+)` \|", (ROOT / "docs/experiments.md").read_text(), re.MULTILINE

@@ -111,8 +111,10 @@ void sg_sanitize_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, u
     FOR_LANES(lane, admitted(w, site, addr, mask, hints))
     {
         const uint32_t before = ((const Mbarrier *)addr[lane])->phase;
-        if (hints & HINT_COPY) look_at_begun(w, site, lane, addr[lane]);
-        if (how & ARRIVAL_COMES) bulks_told(w, lane, addr[lane], before);
+        if (how & ARRIVAL_COMES) {
+            if (hints & HINT_COPY) look_at_begun(w, site, lane, addr[lane]);
+            bulks_told(w, lane, addr[lane], before);
+        }
         if (hints & HINT_RELEASE) arrive(w, lane, addr[lane], addr[lane], before);
         sg_mbarrier_update(w, site, addr, 1u << lane, arrivals, bytes, how, state);
         if (((const Mbarrier *)addr[lane])->phase != before)

@@ -32,6 +32,7 @@ __all__ = [
     "EXIT",
     "Block",
     "blocks_in_order",
+    "constants",
     "find_watchers",
     "live_registers",
     "loops_of",
@@ -79,7 +80,7 @@ def find_watchers(functions: Iterable[Function]) -> frozenset[str]:
     found: set[str] = set()
     for function in functions:
         items = function.instructions
-        named = (item.operands[1] for item in items if does(item, Does.CALLS))
+        named = (item.operands[1] for item in items if item.opcode == "call")
         calls[function.name] = {called.name for called in named if isinstance(called, Symbol)}
         if any(item.opcode == "atom" or _watches(item) for item in items):
             found.add(function.name)
@@ -90,14 +91,45 @@ def find_watchers(functions: Iterable[Function]) -> frozenset[str]:
     return frozenset(found)
 
 
+def constants(function: Function, wanted: Iterable[str]) -> dict[str, int]:
+    """The registers among these that one move sets to a number, and the lower 32 bits of it."""
+    set_by: dict[str, list[Instruction]] = {name: [] for name in wanted}
+    for item in function.instructions if set_by else ():
+        for register in registers_of(item)[0]:
+            if register.name in set_by:
+                set_by[register.name].append(item)
+    moves = {name: items[0] for name, items in set_by.items() if len(items) == 1}
+    return {
+        name: move.operands[1].value & 0xFFFFFFFF
+        for name, move in moves.items()
+        if move.opcode == "mov" and not move.predicate and isinstance(move.operands[1], Immediate)
+    }
+
+
+def _watchers_of(function: Function, watchers: frozenset[str]) -> set[Instruction]:
+    """The instructions that, in a loop, may be waiting for a change to memory."""
+    atoms = [item for item in function.instructions if item.opcode == "atom"]
+    named = {o.name for item in atoms for o in item.operands if isinstance(o, Register)}
+    known = constants(function, named) if named else {}
+
+    def looks(item: Instruction) -> bool:  # it adds 0 or the like
+        values = [
+            known.get(o.name) if isinstance(o, Register) else getattr(o, "value", None)
+            for o in item.operands
+        ]
+        return any(value in (0, -1, 0xFFFFFFFF) for value in values)
+
+    waiting = {item for item in atoms if looks(item)}
+    return waiting | {item for item in function.instructions if _watches(item, watchers)}
+
+
 def _watches(item: Instruction, watchers: frozenset[str] = frozenset()) -> bool:
-    """Whether an instruction, in a loop, may be waiting for a change to memory."""
+    """Whether an instruction, whatever it is told, may be waiting for a change to memory."""
     modifiers = set(item.modifiers)
-    if does(item, Does.CALLS):
+    if item.opcode == "call":
         return getattr(item.operands[1], "name", "") in watchers
-    if item.opcode == "atom":  # one that adds 0 or the like only looks
-        looks = Immediate(0) in item.operands or Immediate(-1) in item.operands
-        return looks or bool({"cas", "exch"} & modifiers)
+    if item.opcode == "atom":
+        return bool({"cas", "exch"} & modifiers)
     if _waits_at_mbarrier(item):
         return True
     watching = {"volatile", "acquire", "relaxed", "mmio", "cv", "cg"}
@@ -108,14 +140,14 @@ def _split(function: Function, calls_may_exit: bool, watchers: frozenset[str]) -
     """Blocks in textual order; targets are indices into the list."""
     starts: list[list[Instruction]] = [[]]
     labels: dict[str, int] = {}
-    may_spin = any(_watches(item, watchers) for item in function.instructions)
+    watching = _watchers_of(function, watchers)
     for item in function.body:
         if isinstance(item, Label):
             if starts[-1]:
                 starts.append([])
             labels[item.name] = len(starts) - 1
         else:
-            if may_spin and gathers(item) and starts[-1]:
+            if watching and gathers(item) and starts[-1]:
                 starts.append([])
             starts[-1].append(item)
             if does(item, Does.JUMPS) or (calls_may_exit and does(item, Does.CALLS)):
@@ -139,7 +171,7 @@ def _split(function: Function, calls_may_exit: bool, watchers: frozenset[str]) -
             blocks.append(Block(instructions[:-1], [target]))
         blocks[-1].exits = last.opcode == "exit"
     for block in blocks:
-        block.watches = any(_watches(item, watchers) for item in block.instructions)
+        block.watches = any(item in watching for item in block.instructions)
     if function.is_entry:  # threads that have nothing left to do are gone, not waiting for others
         done = {
             index
