@@ -49,7 +49,7 @@ def far(rng):
     return Launch(arguments, blocks_for(begin // (ranks - 1)), 256, what=what, blocks=blocks)
 
 
-LARGE = ((9000, 20, 3, 1),)
+LARGE = ((9000, 20, 15, 1),)
 COUNTED = 1 << 15, 4, 1, 1
 BUDGET = {"ld.sectors": (2048, 2048), "st.sectors": (1024, 1024)}
 EVEN = False
