@@ -70,6 +70,21 @@ def test_a_box_comes_as_it_lies(swizzle, at, dtype):
     np.testing.assert_array_equal(got, swizzled(boxed(x, box, at), swizzle))
 
 
+@pytest.mark.skipif(not autoinit.is_software, reason="what lies there on a GPU is NVIDIA's affair")
+def test_a_map_may_lose_the_bit_that_cutlass_clears():
+    """Bit 21 of the second word of 64 bits: for a fault of NVIDIA's drivers before 13.1."""
+    x = np.arange(7 * 64, dtype=np.float32).reshape(1, 7, 64)
+    room, box = gpuarray.zeros(1 << 20, np.float32), (1, 4, 16)
+    begin = 0 if room.ptr >> 21 & 1 else ((1 << 21) - room.ptr % (1 << 21)) // 4
+    assert (room.ptr + 4 * begin) >> 21 & 1
+    on_gpu = room[begin : begin + x.size].reshape(x.shape)
+    on_gpu.set(x)
+    words = np.frombuffer(tensormap.tiled(on_gpu, box, 0), np.uint64).copy()
+    words[1] &= ~np.uint64(1 << 21)
+    got = loaded(tensormap.Map(words.tobytes()), box, (0, 2, 16), "float32")
+    np.testing.assert_array_equal(got, swizzled(boxed(x, box, (0, 2, 16)), 0))
+
+
 @pytest.mark.parametrize("swizzle, width", [(32, 8), (64, 8), (64, 24), (128, 16), (128, 40)])
 def test_lines_that_are_swizzled_have_the_room_of_a_pattern(swizzle, width):
     x = np.random.default_rng(0).standard_normal((1, 9, 64)).astype("f2")

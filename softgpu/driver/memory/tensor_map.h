@@ -7,7 +7,8 @@
 enum { MOST_RANK = 5, MAP_BYTES = 128, MAP_ALIGN = 64, PIECE = 16 };
 
 typedef struct {
-    uint64_t mark; /* MAP_MARK: made by this driver, and of its present layout */
+    uint64_t mark;   /* MAP_MARK: made by this driver, and of its present layout */
+    uint64_t unused; /* 0: CUTLASS and Triton clear its bit 21, for a fault of older drivers */
     uint64_t address;
     uint64_t strides[MOST_RANK]; /* bytes; that of the first is an element's size */
     uint32_t last[MOST_RANK];    /* sizes less one */
