@@ -86,18 +86,20 @@ static void take_out(const Task *task)
     if (end == &task->next) end = at;
 }
 
+/* Its error is there before it is gone: who waits for it, without the lock, asks for that next. */
 static void finish(Task *task, CUresult result)
 {
+    const char *words = result ? detail_text() : "";
+    if (result && !task->attended && !errors[task->place.device].code) {
+        errors[task->place.device].code = result;
+        strncpy(errors[task->place.device].words, words, WORDS - 1);
+    }
     take_out(task);
     free(task->data);
     task->ended = true;
     task->result = result;
-    task->words = result ? strdup(detail_text()) : NULL;
+    task->words = result ? strdup(words) : NULL;
     if (task->attended) return;
-    if (result && !errors[task->place.device].code) {
-        errors[task->place.device].code = result;
-        strncpy(errors[task->place.device].words, task->words ? task->words : "", WORDS - 1);
-    }
     free(task->words);
     free(task);
 }
