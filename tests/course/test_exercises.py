@@ -109,11 +109,10 @@ def compiled(name, *whats):
 @pytest.fixture
 def kernel_of(request):
     """Compiles a text of an exercise, together with the others; of a sample, alone."""
-    alone = request.config.getoption("--sample")
+    alone = request.config.getoption("--sample") < 1
     return lambda name, what: compiled(name, *([what] if alone else []))[what]
 
 
-@pytest.mark.sampled(13)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_solution_passes_with_the_best_counters(name, kernel_of):
@@ -125,7 +124,6 @@ def test_the_solution_passes_with_the_best_counters(name, kernel_of):
     assert exercise.counts == counts, "run `make exercises`"
 
 
-@pytest.mark.sampled(53)
 @pytest.mark.slow
 @pytest.mark.parametrize("name, what", [(name, what) for name in NAMES for what in wrong(name)])
 def test_a_wrong_kernel_is_refused_for_its_reason(name, what, kernel_of, monkeypatch):
@@ -190,7 +188,6 @@ OTHER_DESIGNS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("name, how", OTHER_DESIGNS)
 @pytest.mark.parametrize("seed", [1, 2])
@@ -504,7 +501,6 @@ def test_what_the_compiler_says_is_part_of_the_verdict(judged, tmp_path, monkeyp
     assert "expression has no effect" in verdict._repr_html_() and not recwarn
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text, says, advice",
     [
@@ -745,7 +741,6 @@ def test_a_verdict_is_coloured(judged):
     assert badges.html("not yet", "bad") in judged(changed("2 *", "3 *"))._repr_html_()
 
 
-@pytest.mark.sampled(2)
 @software
 @pytest.mark.parametrize("name", ["00.double", "03.shared", "07.capstone_layer_norm", "02.sixteen"])
 def test_a_launch_enlarged_takes_as_long_as_a_large_one(name):
@@ -776,7 +771,6 @@ def test_an_interrupt_takes_a_line(monkeypatch):
 HUNTS = [name for name in NAMES if texts.find(name).is_hunt]
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HUNTS)
 def test_a_hunt_is_judged_as_it_stands(name, kernel_of):
@@ -791,7 +785,6 @@ def lines_of_python(name):
     return re.findall(r"`((?:xray|exercises)\.\w+\(.*?\))`", told)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if lines_of_python(name)])
 def test_the_lines_of_hints_run(name, capsys):
@@ -1052,7 +1045,6 @@ NARROW = {
 }
 
 
-@pytest.mark.sampled(3)
 @software
 @pytest.mark.slow
 @pytest.mark.parametrize("name, old, new", SHARES)
@@ -1062,7 +1054,6 @@ def test_at_far_places_blocks_share_the_work_as_they_like(name, old, new):
     assert tried_far(name, text.replace(old, new)) is None
 
 
-@pytest.mark.sampled(3)
 @software
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NARROW)

@@ -267,7 +267,6 @@ def test_other_blocks_shared_memory_counts_as_no_global_memory(module):
     assert report.total["red.sectors"] == report.total["atom.sectors"] == 0
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("turns", [1, 2, 5])
 def test_a_blocks_mbarrier_hears_of_others(module, turns):
     out = gpuarray.zeros((8, 32), np.int32)

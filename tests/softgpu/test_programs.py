@@ -58,7 +58,6 @@ def run(folder, *words, does="run"):
     )
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("way", [(), ("--profile",)], ids=["plain", "profiled"])
 def test_a_program_has_its_answers_and_its_exit_status(folder, way):
     done = run(folder, *way, "everything.cu", "scale.cu", "-std=c++17", "--", "a", "b c")
@@ -214,7 +213,7 @@ int main()
 """
 
 
-@pytest.mark.sampled  # cuBLAS takes a minute to compile
+@pytest.mark.long  # cuBLAS takes a minute to compile
 @pytest.mark.parametrize("words", [[], ["-lcublas"], ["-l", "cublas"]])
 def test_a_program_finds_the_libraries_that_it_calls(tmp_path, words):
     (tmp_path / "blas.cu").write_text(BLAS)

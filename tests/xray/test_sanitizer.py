@@ -61,7 +61,6 @@ def report_of(case, bug):
 of_planted = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file}-{case.name}")
 
 
-@pytest.mark.sampled(19)
 @of_planted
 def test_the_bug_is_caught(case):
     report = report_of(case, True)
@@ -69,7 +68,6 @@ def test_the_bug_is_caught(case):
     assert not report.clean
 
 
-@pytest.mark.sampled(19)
 @of_planted
 def test_the_twin_is_clean(case):
     report = report_of(case, False)
@@ -109,7 +107,6 @@ def test_enough_bugs_are_planted():
 
 
 @software
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sizes", [(128, 256, 512), (200, 264, 1024)])
 def test_products_by_warpgroups_are_clean(sizes, monkeypatch):
     """One thread of a warpgroup says for all of it that a stage is empty."""
@@ -162,7 +159,6 @@ def test_column_reductions_of_the_course_are_clean(step):
         reduce.fold_columns(step, reduce.numbers(2, 100, 32))
 
 
-@pytest.mark.sampled(3)
 @software
 @pytest.mark.parametrize("step", SOFTMAX)
 def test_softmaxes_of_the_course_are_clean(step):
@@ -206,7 +202,7 @@ def test_the_step_for_nhwc_is_clean():
         elementwise.nhwc(elementwise.numbers(2, 3, 4, 5), elementwise.numbers(3))
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @software
 def test_elementwise_operations_of_the_course_are_clean():
     from pycuda import gpuarray
@@ -223,7 +219,7 @@ def test_elementwise_operations_of_the_course_are_clean():
             ops.add(a[:, ::2], 1)
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @software
 def test_im2col_and_col2im_of_the_course_are_clean():
     h, w = windows.sides((12, 40), (3, 2), 2, 1, (1, 3))
@@ -236,7 +232,6 @@ def test_im2col_and_col2im_of_the_course_are_clean():
             im2col.col2im(step, columns, h, w)
 
 
-@pytest.mark.sampled(4)
 @software
 @pytest.mark.parametrize("name", ["naive", "shared", "registers", "packed"])
 def test_products_of_the_course_are_clean(name):
@@ -244,7 +239,7 @@ def test_products_of_the_course_are_clean(name):
         gemm.step(name, gemm.numbers(2, 20, 41), gemm.numbers(2, 41, 33))
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @software
 def test_convolutions_of_the_course_are_clean():
     x, weight = to_gpu(gemm.numbers(2, 3, 9, 8)), to_gpu(gemm.numbers(5, 3, 3, 3))
@@ -1036,7 +1031,6 @@ WAYS_TO_POST = (
 )
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize(
     "wait, post",

@@ -8,7 +8,7 @@ import pytest
 
 from . import Device, loaded, software
 
-pytestmark = pytest.mark.sampled  # to compile the library takes a minute
+pytestmark = pytest.mark.long  # to compile the library takes a minute
 
 TYPES = {"S": np.float32, "D": np.float64, "C": np.complex64, "Z": np.complex128}
 REAL = {"S": np.float32, "D": np.float64, "C": np.float32, "Z": np.float64}

@@ -14,14 +14,14 @@ pytestmark = [
 ]
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_no_text_ends_in_a_traceback(seed: int) -> None:
     for changed, trace in failures(seed, 300):
         pytest.fail(f"{changed}\n{trace}", pytrace=False)
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 def test_most_of_what_is_unchanged_runs() -> None:
     """Or the changes would be refused for what is around them."""
     head, lines = statements()
