@@ -7,6 +7,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -230,6 +231,66 @@ def test_a_library_that_cannot_be_compiled_is_said_to_be_so(tmp_path, monkeypatc
     assert done.returncode == 2
     assert "softgpu: the C compiler failed: false" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+FILES = 6
+
+
+@pytest.fixture
+def six_files(tmp_path, monkeypatch):
+    """A program of six files with a common header; nothing is kept of it yet."""
+    for n in range(FILES):
+        after = f"int f{n + 1}();" if n + 1 < FILES else ""
+        value = f"+ f{n + 1}()" if n + 1 < FILES else ""
+        body = f"int f{n}() {{ one<<<1, 1>>>(); return VALUE{n} {value}; }}"
+        text = f'#include "values.h"\n__global__ static void one() {{}}\n{after}\n{body}\n'
+        (tmp_path / f"f{n}.cu").write_text(text)
+    main = '#include <cstdio>\nint main() { printf("%d %d\\n", f0(), MORE); }\n'
+    (tmp_path / "f0.cu").write_text((tmp_path / "f0.cu").read_text() + main)
+    values = "".join(f"#define VALUE{n} {n}\n" for n in range(FILES))
+    (tmp_path / "values.h").write_text(values)
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "kept"))
+    return tmp_path
+
+
+def _calls_of_nvcc(folder, log, *words):
+    """(what a program says, how many files nvcc compiled for it)."""
+    log.write_text("")
+    done = run(folder, *[f"f{n}.cu" for n in range(FILES)], *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, log.read_text().count(" -MD ")
+
+
+def test_a_program_is_compiled_again_only_where_it_has_changed(six_files, monkeypatch):
+    tools, log = six_files / "bin", six_files / "log"
+    tools.mkdir()
+    real = toolkit.find_toolkit().nvcc
+    (tools / "nvcc").write_text(f'#!/bin/sh\necho " $* " >> "$NVCC_LOG"\nexec {real} "$@"\n')
+    (tools / "nvcc").chmod(0o755)
+    monkeypatch.setenv("CUDA_HOME", str(six_files))
+    monkeypatch.setenv("NVCC_LOG", str(log))
+    assert _calls_of_nvcc(six_files, log, "-DMORE=7") == ("15 7\n", FILES)
+    assert _calls_of_nvcc(six_files, log, "-DMORE=7", "--", "1") == ("15 7\n", 0)
+    assert _calls_of_nvcc(six_files, log, "-DMORE=8") == ("15 8\n", FILES)
+    before = (six_files / "f3.cu").read_text()
+    (six_files / "f3.cu").write_text(before.replace("VALUE3", "30"))
+    time.sleep(0.2)  # a file that is as new as its object could have changed since
+    assert _calls_of_nvcc(six_files, log, "-DMORE=7") == ("42 7\n", 1)
+    (six_files / "f3.cu").write_text(before)
+    assert _calls_of_nvcc(six_files, log, "-DMORE=7") == ("15 7\n", 0)
+    (six_files / "values.h").write_text((six_files / "values.h").read_text() + "#undef VALUE5\n"
+                                        "#define VALUE5 50\n")  # fmt: skip
+    time.sleep(0.2)
+    assert _calls_of_nvcc(six_files, log, "-DMORE=7") == ("60 7\n", FILES)
+
+
+def test_a_header_that_is_missing_is_said_before_a_library_is_made(tmp_path, monkeypatch):
+    (tmp_path / "blas.cu").write_text("#include <cublas_of_tomorrow.h>\n")
+    monkeypatch.setenv("CXX", "false")  # nothing can make cuBLAS
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "empty"))
+    told = run(tmp_path, "blas.cu", "-lcublas")
+    assert told.returncode == 2
+    assert told.stderr.endswith("in NVIDIA's wheel: pip install nvidia-cublas\n")
 
 
 def test_malloc_gives_what_a_new_process_would(tmp_path):
