@@ -55,7 +55,7 @@ def _without_empty(words: Sequence[str]) -> list[str]:
     loads those of ours that a program calls."""
     joined = "\0".join(words).replace("-l\0", "-l")
     empty = {*_EMPTY, *(f"-l{name}" for name in libraries.LIBRARIES)}
-    return [word for word in joined.split("\0") if word not in empty]
+    return [word for word in joined.split("\0") if word and word not in empty]
 
 
 def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
