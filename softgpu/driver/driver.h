@@ -660,6 +660,7 @@ typedef struct Job {
     bool waits;                     /* such a one was seen to wait for others */
     uint32_t waits_at;              /* line of the loop in which it did last, or 0 */
     double since, limit;            /* seconds: when it began, and how long it may take */
+    bool length_told;               /* to the user */
     struct Job *watched;            /* the next that runs */
     volatile int stop;
     uint32_t stopped_at; /* line of a loop that ran then, or 0 */

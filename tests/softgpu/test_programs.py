@@ -101,8 +101,13 @@ at the end: cudaErrorInvalidClusterSize
 """
 
 
-def test_the_launch_says_how_large_clusters_are(folder):
-    done = run(folder, "clusters.cu", "-arch=sm_90", "-std=c++17")
+WAYS = pytest.mark.parametrize("does", ["run", "sanitize", "profile"])
+
+
+@pytest.mark.sampled(2)
+@WAYS
+def test_the_launch_says_how_large_clusters_are(folder, does):
+    done = run(folder, "clusters.cu", "-arch=sm_90", "-std=c++17", does=does)
     assert (done.stdout, done.returncode) == (CLUSTERS, 0), done.stderr
     assert "12 blocks along x; its clusters of 5 must divide them" in done.stderr
 
@@ -120,8 +125,10 @@ freed twice: cudaErrorInvalidResourceHandle
 """
 
 
-def test_arrays_are_described_and_copied(folder):
-    done = run(folder, "arrays.cu")
+@pytest.mark.sampled(2)
+@WAYS
+def test_arrays_are_described_and_copied(folder, does):
+    done = run(folder, "arrays.cu", does=does)
     assert (done.stdout, done.returncode) == (ARRAYS, 0), done.stderr
 
 
@@ -144,8 +151,9 @@ fault: cudaErrorIllegalAddress
 """
 
 
-def test_a_program_makes_graphs(folder):
-    done = run(folder, "graphs.cu", "--", "a picture.dot")
+@pytest.mark.parametrize("does", ["run", "profile"])  # watched, its fault is a finding
+def test_a_program_makes_graphs(folder, does):
+    done = run(folder, "graphs.cu", "--", "a picture.dot", does=does)
     assert (done.stdout, done.returncode) == (GRAPHS, 0), done.stderr
     assert "softgpu: cudaGraphAddExternalSemaphoresSignalNode is not supported\n" in done.stderr
     assert 'label="0\\nKERNEL' in (folder / "a picture.dot").read_text()
@@ -163,7 +171,7 @@ captured: 4 nodes, 8
 """
 
 
-@pytest.mark.parametrize("does", ["run", "sanitize", "profile"])
+@WAYS
 def test_graphs_allocate_memory_and_ask_conditions(folder, does):
     done = run(folder, "graphs_inside.cu", does=does)
     assert done.stdout.startswith(GRAPHS_INSIDE) and done.returncode == 0, done.stderr
@@ -185,7 +193,7 @@ past: cudaErrorIllegalAddress
 """
 
 
-@pytest.mark.parametrize("does", ["run", "sanitize"])
+@WAYS
 def test_textures_are_read_and_surfaces_written(folder, does):
     done = run(folder, "textures.cu", does=does)
     assert (done.stdout, done.returncode) == (TEXTURES, 0), done.stderr
@@ -291,6 +299,34 @@ def test_a_header_that_is_missing_is_said_before_a_library_is_made(tmp_path, mon
     told = run(tmp_path, "blas.cu", "-lcublas")
     assert told.returncode == 2
     assert told.stderr.endswith("in NVIDIA's wheel: pip install nvidia-cublas\n")
+
+
+LONG = """\
+#include <cstdio>
+__global__ void slow(unsigned *out, int n)
+{
+    unsigned x = threadIdx.x;
+    for (int i = 0; i < n; i++) x = x * 1664525 + (x >> 3);
+    out[threadIdx.x] = x;
+}
+int main()
+{
+    unsigned *out;
+    cudaMalloc(&out, 128);
+    slow<<<100000, 32>>>(out, 1 << 22);
+    printf("%d\\n", cudaDeviceSynchronize());
+}
+"""
+
+
+@pytest.mark.sampled  # one has to wait for it
+def test_a_launch_that_takes_long_is_said_to(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOFTGPU_TIMEOUT", "7")
+    (tmp_path / "long.cu").write_text(LONG)
+    done = run(tmp_path, "long.cu")
+    assert done.stdout == "702\n"
+    pattern = r"softgpu: kernel slow takes about \d+ s: 5 s for \d+ of its 100000 blocks so far"
+    assert len(re.findall(pattern, done.stderr)) == 1, done.stderr
 
 
 def test_malloc_gives_what_a_new_process_would(tmp_path):
