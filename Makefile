@@ -45,7 +45,8 @@ translations: setup
 mutants: setup
 	@.venv/bin/python scripts/mutants.py $(ARGS)
 
-# Real kernels changed at random: does one end the compiler in a traceback? ARGS="SECONDS [SEED]".
+# Real kernels changed at random: does one end the compiler in a traceback? Random ones: do they answer alike
+# plain, counted and watched? ARGS="SECONDS [SEED]".
 fuzz: setup
 	@$(RUN) tests.softgpu.ptx.fuzz $(or $(ARGS),60)
 

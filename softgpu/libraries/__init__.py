@@ -12,7 +12,7 @@ import importlib.util
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,11 +45,6 @@ class Library:
     @property
     def soname(self) -> str:
         return f"lib{self.name}.so.{self.version}"
-
-    def is_among(self, words: Sequence[str]) -> bool:
-        """Whether a linker is told to take it."""
-        pairs = zip(words, words[1:])
-        return f"-l{self.name}" in words or ("-l", self.name) in pairs
 
     def built(self) -> Path:
         """The library; where the cache does not have it, this machine's compiler makes it."""

@@ -9,7 +9,6 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +25,7 @@ from tests.course import steps_im2col as im2col
 from tests.course import steps_reduce as reduce
 from tests.course.steps_softmax import SOFTMAX, softmax
 
-from .planted import FILES, architecture, planted
+from .planted import FILES, module, planted
 
 ALL = [case for file in FILES for case in planted(file)]
 CASES = [case for case in ALL if not case.missed]
@@ -34,18 +33,6 @@ MISSED = [case for case in ALL if case.missed]
 FOLDER = Path(__file__).parent / "planted"
 
 software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")
-
-
-@cache
-def module(file, bug):
-    """The kernels of a file, each with its bug or without."""
-    from pycuda.compiler import compile
-    from pycuda.driver import module_from_buffer
-
-    source = f'#line 1 "{file}"\n{(FOLDER / file).read_text()}'
-    options = [f"-DBUG={int(bug)}"]
-    arch = architecture(source)
-    return module_from_buffer(compile(source, no_extern_c=True, options=options, arch=arch))
 
 
 def report_of(case, bug):

@@ -205,7 +205,8 @@ CUresult memory_set(uint64_t to, size_t pitch, uint32_t value, size_t size, size
     CUresult result = check_device(to, (height - 1) * pitch + width * size);
     for (size_t row = 0; !result && row < height; row++) {
         void *p = (void *)(to + row * pitch);
-        if (size == 1) memset(p, (int)value, width);
+        if (!value) memory_zero((uint64_t)p, width * size);
+        else if (size == 1) memset(p, (int)value, width);
         else if (size == 2)
             for (size_t i = 0; i < width; i++) ((uint16_t *)p)[i] = (uint16_t)value;
         else
