@@ -41,6 +41,7 @@ class Library:
     headers: str
     package: str
     inside: str = ""  # another one, which has its functions
+    uses: str = ""  # a wheel with headers and one library, which does its work
 
     @property
     def soname(self) -> str:
@@ -55,7 +56,7 @@ class Library:
         """The library; where the cache does not have it, this machine's compiler makes it."""
         if self.inside:
             return self._leading_to(LIBRARIES[self.inside], self.soname)
-        digest = hashlib.sha256(" ".join(_FLAGS).encode())
+        digest = hashlib.sha256(" ".join([*_FLAGS, *self._using()]).encode())
         for path in sorted({*_FOLDER.glob("*.h"), *(_FOLDER / self.name).iterdir()}):
             if path.is_file():
                 digest.update(path.read_bytes())
@@ -66,13 +67,25 @@ class Library:
 
         def compiled(source: Path) -> Path:
             target = made.with_name(f"{source.stem}.o")
-            build.run_compiler([compiler, *_FLAGS, "-c", source, "-o", target])
+            build.run_compiler([compiler, *_FLAGS, *self._using()[:2], "-c", source, "-o", target])
             return target
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             objects = list(pool.map(compiled, (_FOLDER / self.name).glob("*.cpp")))
         options = ["-shared", "-pthread", f"-Wl,-soname,{self.soname}", "-Wl,-Bsymbolic,-z,now"]
-        build.run_compiler([compiler, *_STATIC, *options, *objects, build.build(), "-o", made])
+        options += self._using()[2:]
+        build.run_compiler([compiler, *_STATIC, *objects, build.build(), *options, "-o", made])
+
+    def _using(self) -> list[str]:
+        """What tells a compiler, and what a linker, of the library that does its work."""
+        if not self.uses:
+            return []
+        spec = importlib.util.find_spec(self.uses.replace("-", "_"))
+        if not (spec and spec.origin):
+            raise build.BuildError(f"{self.soname} needs {self.uses}: pip install {self.uses}")
+        wheel = Path(spec.origin).parent
+        (library,) = wheel.glob("lib/lib*.so")
+        return ["-isystem", f"{wheel}/include", str(library), f"-Wl,-rpath,{library.parent}"]
 
     def alias(self) -> Path:
         """One that leads to it by the name without a version."""
@@ -91,7 +104,9 @@ class Library:
 LIBRARIES = {
     library.name: library
     for library in [
-        Library("cublas", 13, r"cublas(?!Lt)\w+", "cublas", "nvidia-cublas"),
+        Library(
+            "cublas", 13, r"cublas(?!Lt)\w+", "cublas", "nvidia-cublas", uses="scipy-openblas64"
+        ),
         Library("cublasLt", 13, r"cublasLt\w+", "cublasLt", "nvidia-cublas", inside="cublas"),
         Library("curand", 10, r"curand[A-Z]\w+", "curand", "nvidia-curand"),
         Library("cufft", 12, r"cufft[A-Z]\w+", "cufft", "nvidia-cufft"),

@@ -24,7 +24,9 @@ CUAPI cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes);
 CUAPI cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy);
 CUAPI cuStreamIsCapturing(CUstream stream, int *capturing);
+CUAPI cuStreamSynchronize(CUstream stream);
 CUAPI cuLaunchHostFunc(CUstream stream, void (*function)(void *), void *data);
+CUAPI sg_use_rows(CUdeviceptr address, size_t pitch, size_t width, size_t height, int writes);
 }
 
 #define LIBRARY extern "C" __attribute__((visibility("default"))) int
@@ -156,8 +158,11 @@ __attribute__((noinline)) inline int in_stream(const char *name, Statuses status
     return guarded(name, statuses, [&] {
         int capturing = 0;
         check(cuStreamIsCapturing(stream, &capturing));
-        if (capturing) check(cuLaunchHostFunc(stream, replay, new Recorded{name, statuses, body}));
-        else body();
+        auto later = capturing ? new Recorded{name, statuses, body} : nullptr;
+        check(cuLaunchHostFunc(stream, capturing ? replay : [](void *) {}, later));
+        if (capturing) return;
+        check(cuStreamSynchronize(stream));
+        body();
     });
 }
 

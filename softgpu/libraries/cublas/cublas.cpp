@@ -4,6 +4,14 @@
 
 constexpr int VERSION = 130100; /* of CUDA 13.0 */
 
+/* OpenBLAS has a thread for each core, or as many as OPENBLAS_NUM_THREADS says. Where launches are
+   told to keep to fewer, as in tests that run in several processes, it does, too. */
+__attribute__((constructor)) static void keep_to_threads()
+{
+    const char *threads = getenv("SOFTGPU_THREADS");
+    if (threads && atoi(threads) > 0) scipy_openblas_set_num_threads64_(atoi(threads));
+}
+
 static bool complex_type(int type) { return type == TYPE<std::complex<float>> || type == 5; }
 
 /* Calls f with a number of the type to compute in: of narrow ones, floats. */
