@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import softgpu.__main__
-from softgpu import toolkit
+from softgpu import build, toolkit
+from softgpu.libraries import LIBRARIES
 from softgpu.ptx import PtxError, fatbin
 from tests import ROOT
 
@@ -214,7 +215,7 @@ int main()
 """
 
 
-@pytest.mark.sampled  # cuBLAS takes a minute to compile
+@pytest.mark.sampled  # cuBLAS takes a while to compile
 @pytest.mark.parametrize("words", [[], ["-lcublas"], ["-l", "cublas"]])
 def test_a_program_finds_the_libraries_that_it_calls(tmp_path, words):
     (tmp_path / "blas.cu").write_text(BLAS)
@@ -230,6 +231,12 @@ def test_a_library_that_cannot_be_compiled_is_said_to_be_so(tmp_path, monkeypatc
     assert done.returncode == 2
     assert "softgpu: the C compiler failed: false" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_wheel_that_a_library_needs_is_named(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(build.BuildError, match="needs .*: pip install scipy-openblas64$"):
+        LIBRARIES["cublas"].built()
 
 
 def test_malloc_gives_what_a_new_process_would(tmp_path):

@@ -6,10 +6,10 @@
 #include "openblas.h"
 #include "types.h"
 
-enum { OP_N, OP_T, OP_C };     /* cublasOperation_t */
-enum { LOWER, UPPER };         /* cublasFillMode_t */
-enum { LEFT, RIGHT };          /* cublasSideMode_t */
-enum { ON_HOST, ON_DEVICE };   /* cublasPointerMode_t */
+enum { OP_N, OP_T, OP_C };      /* cublasOperation_t */
+enum { LOWER, UPPER };          /* cublasFillMode_t */
+enum { LEFT, RIGHT };           /* cublasSideMode_t */
+enum { ON_HOST, ON_DEVICE };    /* cublasPointerMode_t */
 enum Use { READ, WRITE, BOTH }; /* what an operation does to memory */
 
 struct Handle {
@@ -82,9 +82,7 @@ inline void use_rows(Use use, const void *at, Size pitch, Size width, Size heigh
 
 template <class T>
 void use_matrix(Use use, const T *a, Size rows, Size columns, Size ld)
-{
-    use_rows(use, a, ld * sizeof(T), rows * sizeof(T), columns);
-}
+{ use_rows(use, a, ld * sizeof(T), rows * sizeof(T), columns); }
 
 template <class T>
 void use_vector(Use use, const T *x, Size n, Size step)
@@ -201,8 +199,8 @@ T dot(Size n, const Operand &x, const Operand &y, bool conjugate)
 {
     auto left = vector_of<T>(READ, x, n), right = vector_of<T>(READ, y, n);
     if (n <= 0) return T(0);
-    auto sum = call(conjugate ? Of<T>::dotc : Of<T>::dot, n, left.data, left.ld, right.data,
-                    right.ld);
+    auto sum =
+        call(conjugate ? Of<T>::dotc : Of<T>::dot, n, left.data, left.ld, right.data, right.ld);
     T out;
     static_assert(sizeof out == sizeof sum);
     memcpy((void *)&out, &sum, sizeof out);
@@ -217,11 +215,12 @@ void add_scaled(Size n, T alpha, const Operand &x, const Operand &y)
     out.store(y);
 }
 
-template <class T>
-void scale(Size n, T alpha, const Operand &x)
+/* Each element by the factor, even by 0: OpenBLAS makes zeros of some infinite complex numbers. */
+template <class T, class S>
+void scale(Size n, S alpha, const Operand &x)
 {
     auto out = vector_of<T>(BOTH, x, x.ld > 0 ? n : 0);
-    call(Of<T>::scal, out.columns, alpha, out.data, out.ld);
+    for (Size i = 0; i < out.columns; i++) out.at(0, i) *= alpha;
     out.store(x);
 }
 
@@ -281,8 +280,7 @@ void multiply(Size m, Size n, Size k, T alpha, const Operand &a, const Operand &
     Values<T> out(beta == T(0) ? WRITE : BOTH, c, m, n);
     if constexpr (std::is_integral_v<T>) {
         auto sums = multiplied<T>(m, n, k, a, b);
-        for (size_t i = 0; i < sums.size(); i++)
-            out.copy[i] = alpha * sums[i] + beta * out.copy[i];
+        for (size_t i = 0; i < sums.size(); i++) out.copy[i] = alpha * sums[i] + beta * out.copy[i];
     } else multiply_into(out.data, out.ld, m, n, k, alpha, a, b, beta);
     out.store(c);
 }

@@ -79,23 +79,23 @@ template <class T, class S>
 int gemv(const char *name, Handle *handle, int op, Size m, Size n, const S *alpha, Batch a, Batch x,
          const S *beta, Batch y, Size count = 1)
 {
-    return run(
-        name, handle, [=, alpha = factor(handle, alpha), beta = factor(handle, beta)]() mutable {
-            letter_of_op(op), need_sizes({m, n, count}), need_leading(a.first.ld, m);
-            need(x.first.ld && y.first.ld);
-            for (Batch *batch : {&a, &x, &y}) batch->find(count);
-            T by = as<T>(alpha()), and_by = as<T>(beta());
-            Size rows = op == OP_N ? m : n, columns = op == OP_N ? n : m;
-            for (Size i = 0; i < count && m && n; i++) {
-                Operand to = y.at(i);
-                Values<T> matrix(READ, a.at(i), m, n);
-                auto from = vector_of<T>(READ, x.at(i), columns);
-                auto out = vector_of<T>(and_by == T(0) ? WRITE : BOTH, to, rows);
-                call(Of<T>::gemv, letter_of_op(op), m, n, by, matrix.data, matrix.ld, from.data,
-                     from.ld, and_by, out.data, out.ld);
-                out.store(to);
-            }
-        });
+    return run(name, handle,
+               [=, alpha = factor(handle, alpha), beta = factor(handle, beta)]() mutable {
+                   letter_of_op(op), need_sizes({m, n, count}), need_leading(a.first.ld, m);
+                   need(x.first.ld && y.first.ld);
+                   for (Batch *batch : {&a, &x, &y}) batch->find(count);
+                   T by = as<T>(alpha()), and_by = as<T>(beta());
+                   Size rows = op == OP_N ? m : n, columns = op == OP_N ? n : m;
+                   for (Size i = 0; i < count && m && n; i++) {
+                       Operand to = y.at(i);
+                       Values<T> matrix(READ, a.at(i), m, n);
+                       auto from = vector_of<T>(READ, x.at(i), columns);
+                       auto out = vector_of<T>(and_by == T(0) ? WRITE : BOTH, to, rows);
+                       call(Of<T>::gemv, letter_of_op(op), m, n, by, matrix.data, matrix.ld,
+                            from.data, from.ld, and_by, out.data, out.ld);
+                       out.store(to);
+                   }
+               });
 }
 
 template <class T>
@@ -164,8 +164,9 @@ struct Scaled {
     T at(Size i, Size j) const
     {
         if (by == T(0)) return by;
-        return by * (op == OP_N ? a[i + j * ld] : op == OP_T ? a[j + i * ld]
-                                                            : conjugated(a[j + i * ld]));
+        return by * (op == OP_N   ? a[i + j * ld]
+                     : op == OP_T ? a[j + i * ld]
+                                  : conjugated(a[j + i * ld]));
     }
 };
 

@@ -58,7 +58,6 @@ struct Of;
         static constexpr auto amax = BLASFUNC(i##letter##amax), amin = BLASFUNC(i##letter##amin);  \
         static constexpr auto asum = BLASFUNC(real##asum), nrm2 = BLASFUNC(real##nrm2);            \
         static constexpr auto axpy = BLASFUNC(letter##axpy);                                       \
-        static constexpr auto scal = BLASFUNC(letter##scal);                                       \
         static constexpr auto rot = BLASFUNC(letter##rot);                                         \
         static constexpr auto dot = BLASFUNC(letter##first), dotc = BLASFUNC(letter##second);      \
         static constexpr auto gemv = BLASFUNC(letter##gemv), gemm = BLASFUNC(letter##gemm);        \

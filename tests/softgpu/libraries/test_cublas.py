@@ -1,14 +1,21 @@
 """cuBLAS against NumPy: every operation and type, with gaps between columns and elements."""
 
 import ctypes
+import os
+import subprocess
+import sys
 from ctypes import byref, c_int, c_int64, c_longlong, c_void_p
 
 import numpy as np
 import pytest
 
+from helpers import xray
+
 from . import Device, loaded, software
 
-pytestmark = pytest.mark.sampled  # to compile the library takes a minute
+from pycuda.compiler import SourceModule  # isort: skip
+
+pytestmark = pytest.mark.sampled  # to compile the library takes a while
 
 TYPES = {"S": np.float32, "D": np.float64, "C": np.complex64, "Z": np.complex128}
 REAL = {"S": np.float32, "D": np.float64, "C": np.float32, "Z": np.float64}
@@ -604,6 +611,100 @@ def test_factors_and_results_on_the_device(blas, rng):
         blas("cublasSetPointerMode_v2", 0)
     close("S", dy.get(), 3 * x + y)
     close("S", out.get()[0], x @ x)
+
+
+@letters
+@pytest.mark.parametrize("n", [1, 5, 64, 130])
+def test_what_a_factor_of_zero_leaves_out_is_not_read(blas, rng, letter, n):
+    a, x = Device(drawn(rng, letter, n, n)), Device(drawn(rng, letter, n))
+    one, none, unread = number(letter, 1), number(letter, 0), np.full((n, n), np.nan, TYPES[letter])
+    rows = [
+        ("gemv", [0, n, n, one, a, n, x, 1]),
+        ("gemv", [1, n, n, one, a, n, x, 1]),
+        ("gbmv", [0, n, n, 0, 0, one, a, n, x, 1]),
+        ("symv", [LOWER, n, one, a, n, x, 1]),
+    ]
+    for name, arguments in rows:
+        for step in (1, -2):
+            y = Device(np.full(2 * n, np.nan, TYPES[letter]))
+            blas(f"cublas{letter}{name}_v2", *arguments, none, y, step)
+            assert np.isfinite(y.get()[: 2 * n : abs(step)][:n]).all(), name
+    whole = [("gemm", [op_a, op_b, n, n, n]) for op_a in range(3) for op_b in range(3)]
+    whole += [("symm", [side, LOWER, n, n]) for side in range(2)]
+    for name, arguments in whole:
+        c = Device(unread)
+        blas(f"cublas{letter}{name}_v2", *arguments, one, a, n, a, n, none, c, n)
+        assert np.isfinite(c.get()).all(), name
+    for suffix, more in [("k_v2", []), ("2k_v2", [a, n]), ("kx", [a, n])]:
+        c = Device(unread)
+        blas(f"cublas{letter}syr{suffix}", UPPER, 0, n, n, one, a, n, *more, none, c, n)
+        assert np.isfinite(triangle(c.get(), UPPER)).all()
+    bad, y, c = Device(unread), Device(x.get()), Device(a.get())
+    blas(f"cublas{letter}gemv_v2", 0, n, n, none, bad, n, x, 1, one, y, 1)
+    blas(f"cublas{letter}gemm_v2", 0, 1, n, n, n, none, bad, n, bad, n, one, c, n)
+    blas(f"cublas{letter}trsm_v2", 0, LOWER, 0, 0, n, n, none, a, n, bad, n)
+    assert (y.get() == x.get()).all() and (c.get() == a.get()).all() and (bad.get() == 0).all()
+
+
+@letters
+def test_no_number_times_zero_is_none(blas, letter):
+    for value in (np.nan, np.inf):
+        x = Device(np.full(101, value, TYPES[letter]))
+        blas(f"cublas{letter}scal_v2", 101, number(letter, 0), x, 1)
+        assert np.isnan(x.get()).all()
+
+
+@pytest.mark.parametrize("letter", "SD")
+def test_modified_rotations_are_made(blas, letter):
+    values = [np.array([v], TYPES[letter]) for v in (2, 3, 4, 5)]
+    h, xy = np.zeros(5, TYPES[letter]), [Device(values[2]), Device(values[3])]
+    blas(f"cublas{letter}rotmg_v2", *map(pointer, values), pointer(h))
+    blas(f"cublas{letter}rotm_v2", 1, xy[0], 1, xy[1], 1, pointer(h))
+    close(letter, [xy[0].get()[0], xy[1].get()[0]], [values[2][0], 0])
+    close(letter, values[0] * values[2] ** 2, [2 * 4**2 + 3 * 5**2])
+
+
+@software
+def test_only_what_a_call_writes_counts_as_written(blas, rng):
+    import pycuda.driver as cuda
+
+    n, one, none = 8, number("S", 1), number("S", 0)
+    a, out, c = Device(drawn(rng, "S", n, n)), cuda.mem_alloc(4), cuda.mem_alloc(4 * n * n)
+    reads = SourceModule("__global__ void f(float *o, float *c, int i) { *o = c[i]; }")
+    kernel = reads.get_function("f")
+    at = c_void_p(int(c))
+    blas("cublasSsyrk_v2", LOWER, 0, n, n, one, a, n, none, at, n)
+
+    def found(row, column):
+        return [
+            finding.kind
+            for finding in xray.sanitize(kernel, out, c, np.int32(row + column * n), block=1, grid=1)
+        ]
+
+    assert found(5, 2) == [] and found(2, 5) == ["uninitialised read"]
+
+
+def test_a_call_gives_the_same_bits_again(blas, rng):
+    n = 300
+    a, c = Device(drawn(rng, "S", n, n)), [Device(np.zeros((n, n), np.float32)) for _ in range(2)]
+    one, none = number("S", 1), number("S", 0)
+    for out in c:
+        blas("cublasSgemm_v2", 0, 0, n, n, n, one, a, n, a, n, none, out, n)
+    assert (c[0].get() == c[1].get()).all()
+
+
+def test_it_has_as_many_threads_as_a_launch():
+    program = (
+        "import ctypes, softgpu; softgpu.install(libraries=['cublas']);"
+        "print(ctypes.CDLL('libcublas.so.13').scipy_openblas_get_num_threads64_())"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "SOFTGPU_THREADS": "1", "OPENBLAS_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+    )
+    assert told.stdout == "1\n", told.stderr
 
 
 @software
