@@ -48,8 +48,7 @@ void give(const Handle *handle, T *to, T value)
 }
 
 /* Runs a call in the handle's stream. */
-__attribute__((noinline)) inline int run(const char *name, Handle *handle,
-                                         const std::function<void()> &body)
+__attribute__((noinline)) inline int run(const char *name, Handle *handle, const Body &body)
 {
     if (!handle) return NOT_INITIALIZED;
     return in_stream(name, STATUSES, handle->stream, body);
@@ -256,19 +255,24 @@ void multiply_into(T *out, Size ld, Size m, Size n, Size k, T alpha, const Opera
          left.ld, right.data, right.ld, beta, out, ld);
 }
 
-/* op(A) op(B), column by column. Sums of integers are exact as doubles, and wrap after that. */
+/* op(A) op(B), column by column. Of bytes, floats hold sums of 1024 products exactly, and the rest is
+   added as integers, which wrap. */
 template <class T>
 std::vector<T> multiplied(Size m, Size n, Size k, const Operand &a, const Operand &b)
 {
-    using Sum = std::conditional_t<std::is_integral_v<T>, double, T>;
-    std::vector<Sum> sums(m * n);
-    multiply_into<Sum>(sums.data(), std::max<Size>(1, m), m, n, k, 1, a, b, 0);
-    if constexpr (std::is_same_v<Sum, T>) return sums;
-    else {
-        std::vector<T> out(m * n);
-        std::transform(sums.begin(), sums.end(), out.begin(), [](Sum s) { return (T)(int64_t)s; });
-        return out;
-    }
+    std::vector<T> out(m * n);
+    Size ld = std::max<Size>(1, m);
+    if constexpr (std::is_integral_v<T>) {
+        need(a.type == TYPE<int8_t> && b.type == TYPE<int8_t>, NOT_SUPPORTED);
+        std::vector<float> sums(m * n);
+        for (Size from = 0; from < k; from += 1024) {
+            multiply_into<float>(sums.data(), ld, m, n, std::min<Size>(1024, k - from), 1,
+                                 a.shifted(a.op == OP_N ? from * a.ld : from),
+                                 b.shifted(b.op == OP_N ? from : from * b.ld), 0);
+            for (size_t i = 0; i < out.size(); i++) out[i] += (T)(int32_t)sums[i];
+        }
+    } else multiply_into<T>(out.data(), ld, m, n, k, 1, a, b, 0);
+    return out;
 }
 
 /* C = alpha op(A) op(B) + beta C */

@@ -1,15 +1,19 @@
 /* cuBLAS: handles, and its calls for each type, with sizes of 32 and of 64 bits. Sums of halves are
    floats. What is not here answers CUBLAS_STATUS_NOT_SUPPORTED. */
+#include <functional>
+
 #include "calls.h"
 
 constexpr int VERSION = 130100; /* of CUDA 13.0 */
 
-/* OpenBLAS has a thread for each core, or as many as OPENBLAS_NUM_THREADS says. Where launches are
-   told to keep to fewer, as in tests that run in several processes, it does, too. */
-__attribute__((constructor)) static void keep_to_threads()
+/* OpenBLAS has as many threads as launches have, so that where tests run in several processes, which
+   set SOFTGPU_THREADS, each keeps to its core; or as OPENBLAS_NUM_THREADS says. For two it has one:
+   its threads spin while they wait, so that one of two is soon slower than one alone. */
+__attribute__((constructor)) static void choose_threads()
 {
-    const char *threads = getenv("SOFTGPU_THREADS");
-    if (threads && atoi(threads) > 0) scipy_openblas_set_num_threads64_(atoi(threads));
+    const char *said = getenv("SOFTGPU_THREADS");
+    int threads = said ? atoi(said) : scipy_openblas_get_num_threads64_();
+    scipy_openblas_set_num_threads64_(threads > 2 ? threads : 1);
 }
 
 static bool complex_type(int type) { return type == TYPE<std::complex<float>> || type == 5; }

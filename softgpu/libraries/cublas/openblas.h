@@ -22,6 +22,7 @@ LAPACK(z, double)
 #undef LAPACK
 void BLASFUNC(crot)(blasint *, float *, blasint *, float *, blasint *, float *, float *);
 void BLASFUNC(zrot)(blasint *, double *, blasint *, double *, blasint *, double *, double *);
+int scipy_openblas_get_num_threads64_(void);
 void scipy_openblas_set_num_threads64_(int);
 }
 

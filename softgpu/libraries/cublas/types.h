@@ -134,6 +134,8 @@ constexpr int TYPE<double> = 1;
 template <>
 constexpr int TYPE<Half> = 2;
 template <>
+constexpr int TYPE<int8_t> = 3;
+template <>
 constexpr int TYPE<std::complex<float>> = 4;
 template <>
 constexpr int TYPE<std::complex<double>> = 5;

@@ -223,8 +223,9 @@ def test_gemm_of_halves_rounds_once(blas, rng):
     assert abs(c.get() - exact).max() <= 2.0**-11 * abs(exact).max() * 1.01
 
 
-def test_bytes_are_multiplied_as_integers(blas, rng):
-    a, b = (rng.integers(-128, 128, s).astype(np.int8) for s in ((40, 1000), (1000, 24)))
+@pytest.mark.parametrize("of", [(-128, 128), (-128, -127)])
+def test_bytes_are_multiplied_as_integers(blas, rng, of):
+    a, b = (rng.integers(*of, s).astype(np.int8) for s in ((40, 3001), (3001, 24)))
     c = Device(rng.integers(-99, 99, (40, 24)).astype(np.int32))
     factors = [pointer(np.array([value], np.int32)) for value in (2, -1)]
     blas(
@@ -233,14 +234,14 @@ def test_bytes_are_multiplied_as_integers(blas, rng):
         0,
         40,
         24,
-        1000,
+        3001,
         factors[0],
         Device(a),
         3,
         40,
         Device(b),
         3,
-        1000,
+        3001,
         factors[1],
         c,
         10,
