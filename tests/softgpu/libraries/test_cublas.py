@@ -677,10 +677,8 @@ def test_only_what_a_call_writes_counts_as_written(blas, rng):
     blas("cublasSsyrk_v2", LOWER, 0, n, n, one, a, n, none, at, n)
 
     def found(row, column):
-        return [
-            finding.kind
-            for finding in xray.sanitize(kernel, out, c, np.int32(row + column * n), block=1, grid=1)
-        ]
+        place = np.int32(row + column * n)
+        return [f.kind for f in xray.sanitize(kernel, out, c, place, block=1, grid=1)]
 
     assert found(5, 2) == [] and found(2, 5) == ["uninitialised read"]
 
