@@ -151,11 +151,13 @@ def missing_header(message: str) -> str:
 
 
 def serve(libraries: Iterable[Library], aliases: bool = False) -> None:
-    """Load these libraries for whoever asks for them by name in this process."""
+    """Load these libraries. `aliases`: for clients that open them by name, with a version or not;
+    else for a program that is loaded next, which sees their functions, and of what they use."""
     wanted = [part for one in libraries for part in (LIBRARIES.get(one.inside), one) if part]
     for library in wanted:
         for name, path in [(library.soname, library.built)] + [
             (f"lib{library.name}.so", library.alias)
         ] * aliases:
             if name not in _served:
-                _served[name] = ctypes.CDLL(str(path()), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+                mode = os.RTLD_NOW | (0 if aliases else os.RTLD_GLOBAL)
+                _served[name] = ctypes.CDLL(str(path()), mode=mode)
