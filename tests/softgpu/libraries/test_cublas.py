@@ -536,6 +536,36 @@ def test_vectors(blas, rng, letter):
     close(letter, dy.get(), 0.6 * x[:n] - 0.8 * y)
 
 
+@pytest.mark.parametrize("of", [np.float16, np.float32])
+def test_vectors_whose_type_is_an_argument(blas, rng, of):
+    n, kind = 60, CODES[of]
+    x, y = (rng.integers(-8, 8, size).astype(of) for size in (2 * n, n))
+    dx, dy, out, index = Device(x), Device(y), np.zeros(1, of), np.zeros(1, np.int32)
+    two, strided = pointer(np.array([2], np.float32)), x[::2].astype(np.float64)
+    blas("cublasAxpyEx", n, two, 0, dx, kind, 2, dy, kind, -1, 0)
+    assert (dy.get()[::-1] == 2 * strided + y[::-1]).all()
+    blas("cublasScalEx", n, two, 0, dx, kind, 2, 0)
+    assert (dx.get()[::2] == 2 * strided).all() and (dx.get()[1::2] == x[1::2]).all()
+    blas("cublasScalEx", n, pointer(np.array([0.5], np.float32)), 0, dx, kind, 2, 0)
+    for name, wanted in [("DotEx", strided @ y), ("DotcEx", strided @ y)]:
+        words = (dx, kind, 2, Device(y), kind, 1, pointer(out), kind, 0)
+        blas(f"cublas{name}", n, *words)
+        assert out[0] == of(wanted)
+    for name, wanted in [("Nrm2Ex", np.sqrt(strided @ strided)), ("AsumEx", abs(strided).sum())]:
+        blas(f"cublas{name}", n, dx, kind, 2, pointer(out), kind, 0)
+        np.testing.assert_allclose(out[0], wanted, rtol=1e-3)
+    for name, find in [("max", np.argmax), ("min", np.argmin)]:
+        blas(f"cublasIa{name}Ex", n, dx, kind, 2, pointer(index))
+        assert index[0] == find(abs(strided)) + 1
+    blas("cublasCopyEx", n, dx, kind, 2, dy, kind, -1)
+    assert (dy.get()[::-1] == strided).all()
+    c, s = (pointer(np.array([value], np.float32)) for value in (3, 2))
+    dy = Device(y)
+    blas("cublasRotEx", n, dx, kind, 2, dy, kind, 1, c, s, 0, 0)
+    assert (dx.get()[::2] == 3 * strided + 2 * y).all()
+    assert (dy.get() == 3 * y - 2 * strided).all()
+
+
 @letters
 def test_rotations_are_made(blas, letter):
     a, b, s = (np.array([v], TYPES[letter]) for v in (3, -4, 0))
