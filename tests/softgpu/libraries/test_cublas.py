@@ -695,6 +695,30 @@ def test_modified_rotations_are_made(blas, letter):
     close(letter, values[0] * values[2] ** 2, [2 * 4**2 + 3 * 5**2])
 
 
+def test_a_graph_keeps_a_call(blas, rng):
+    import pycuda.driver as cuda
+
+    driver, graph, launched = ctypes.CDLL("libcuda.so.1"), c_void_p(), c_void_p()
+    x, y = rng.standard_normal((2, 50)).astype(np.float32)
+    dx, dy, stream, three = Device(x), Device(y), cuda.Stream(), number("S", 3)
+    handle = c_void_p(stream.handle)
+    blas("cublasSetStream_v2", handle)
+    try:
+        assert driver.cuStreamBeginCapture_v2(handle, 0) == 0
+        blas("cublasSaxpy_v2", 50, three, dx, 1, dy, 1)
+        assert driver.cuStreamEndCapture(handle, byref(graph)) == 0
+    finally:
+        blas("cublasSetStream_v2", None)
+    three.array[0] = 9  # a factor of the host is what it was then
+    assert (dy.get() == y).all()
+    assert driver.cuGraphInstantiateWithFlags(byref(launched), graph, c_longlong(0)) == 0
+    for _ in range(2):
+        assert driver.cuGraphLaunch(launched, handle) == 0
+    stream.synchronize()
+    close("S", dy.get(), 6 * x + y)
+    assert driver.cuGraphExecDestroy(launched) == driver.cuGraphDestroy(graph) == 0
+
+
 @software
 def test_only_what_a_call_writes_counts_as_written(blas, rng):
     import pycuda.driver as cuda
