@@ -20,8 +20,6 @@ CUAPI cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device);
 CUAPI cuGetErrorString(CUresult code, const char **out);
 CUAPI cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes);
 CUAPI cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes);
-CUAPI cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
-CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy);
 CUAPI cuStreamIsCapturing(CUstream stream, int *capturing);
 CUAPI cuStreamSynchronize(CUstream stream);
 CUAPI cuLaunchHostFunc(CUstream stream, void (*function)(void *), void *data);
@@ -80,25 +78,6 @@ void store(T *to, const std::vector<T> &values)
 {
     if (!values.empty())
         check(cuMemcpyHtoD_v2(address(to), values.data(), values.size() * sizeof(T)));
-}
-
-/* Rows of so many bytes, pitches apart; they lie on the device where it is said. */
-inline void copy_rows(void *to, size_t to_pitch, bool to_device, const void *from,
-                      size_t from_pitch, bool from_device, size_t bytes, size_t rows)
-{
-    if (!bytes || !rows) return;
-    CUDA_MEMCPY2D copy{};
-    copy.srcMemoryType = from_device ? MEMORY_DEVICE : MEMORY_HOST;
-    copy.srcHost = from;
-    copy.srcDevice = address(from);
-    copy.srcPitch = from_pitch;
-    copy.dstMemoryType = to_device ? MEMORY_DEVICE : MEMORY_HOST;
-    copy.dstHost = to;
-    copy.dstDevice = address(to);
-    copy.dstPitch = to_pitch;
-    copy.WidthInBytes = bytes;
-    copy.Height = rows;
-    check(cuMemcpy2DUnaligned_v2(&copy));
 }
 
 /* What a library calls "not supported", "out of memory" and "did not run". */

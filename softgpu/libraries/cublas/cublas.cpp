@@ -55,6 +55,8 @@ void give_typed(const Handle *handle, void *to, int type, T value)
     });
 }
 
+extern "C" CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy);
+
 /* The host's side counts as the device's where managed memory is meant. */
 static int move_matrix(const char *name, Size rows, Size columns, Size bytes, const void *from,
                        Size from_ld, bool from_device, void *to, Size to_ld, bool to_device,
@@ -63,8 +65,14 @@ static int move_matrix(const char *name, Size rows, Size columns, Size bytes, co
     return in_stream(name, STATUSES, stream, [=] {
         need_sizes({rows, columns});
         need(bytes > 0 && from_ld > 0 && to_ld > 0);
-        copy_rows(to, to_ld * bytes, to_device, from, from_ld * bytes, from_device, rows * bytes,
-                  columns);
+        if (!rows || !columns) return;
+        CUDA_MEMCPY2D copy{};
+        copy.srcMemoryType = from_device ? MEMORY_DEVICE : MEMORY_HOST;
+        copy.srcHost = from, copy.srcDevice = address(from), copy.srcPitch = from_ld * bytes;
+        copy.dstMemoryType = to_device ? MEMORY_DEVICE : MEMORY_HOST;
+        copy.dstHost = to, copy.dstDevice = address(to), copy.dstPitch = to_ld * bytes;
+        copy.WidthInBytes = rows * bytes, copy.Height = columns;
+        check(cuMemcpy2DUnaligned_v2(&copy));
     });
 }
 

@@ -536,6 +536,18 @@ def test_vectors(blas, rng, letter):
     close(letter, dy.get(), 0.6 * x[:n] - 0.8 * y)
 
 
+def test_matrices_and_vectors_go_to_the_device_and_back(blas, rng):
+    a, back = (np.asfortranarray(rng.standard_normal((9, 4))) for _ in range(2))
+    held, before = Device(np.zeros((7, 4))), back.copy()
+    assert blas.library.cublasSetMatrix(6, 4, 8, pointer(a), 9, held, 7) == 0
+    assert (held.get()[:6] == a[:6]).all() and (held.get()[6] == 0).all()
+    assert blas.library.cublasGetMatrix(6, 4, 8, held, 7, pointer(back), 9) == 0
+    assert (back[:6] == a[:6]).all() and (back[6:] == before[6:]).all()
+    assert blas.library.cublasSetVector(4, 8, pointer(a), 9, held, 7) == 0
+    assert blas.library.cublasGetVector(4, 8, held, 7, pointer(back), 1) == 0
+    assert (back.T.ravel()[:4] == a[0]).all()
+
+
 @pytest.mark.parametrize("of", [np.float16, np.float32])
 def test_vectors_whose_type_is_an_argument(blas, rng, of):
     n, kind = 60, CODES[of]
