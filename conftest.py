@@ -100,8 +100,8 @@ class WhatIsCompiledOnce(LoadScopeScheduling):
 
     def remove_node(self, node):
         """What a worker that crashed has not done goes to others, all but the test it crashed in.
-        (LoadScopeScheduling gives them that as well, and units with nothing left to do, and then
-        waits for ever.)"""
+        (pytest-xdist 3.8.0 gives them that as well, and units with nothing left to do, and then
+        waits for ever: https://github.com/pytest-dev/pytest-xdist/issues/1323 and pull/1371.)"""
         todo = [
             (scope, test)
             for scope, tests in self.assigned_work.pop(node).items()
@@ -118,7 +118,7 @@ class WhatIsCompiledOnce(LoadScopeScheduling):
         return crashed_in
 
     def _reschedule(self, node):
-        """A worker begins a test when it knows the next one, or that there is none."""
+        """A worker begins a test when it knows the next one, or that there is none: issues/1327."""
         if node not in self.registered_collections:
             return  # it replaces one that crashed, and still collects
         super()._reschedule(node)

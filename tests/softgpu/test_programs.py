@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import softgpu.__main__
-from softgpu import toolkit
+from softgpu import build, toolkit
+from softgpu.libraries import LIBRARIES
 from softgpu.ptx import PtxError, fatbin
 from tests import ROOT
 
@@ -222,7 +223,7 @@ int main()
 """
 
 
-@pytest.mark.long  # cuBLAS takes a minute to compile
+@pytest.mark.sampled  # cuBLAS takes a while to compile
 @pytest.mark.parametrize("words", [[], ["-lcublas"], ["-l", "cublas"]])
 def test_a_program_finds_the_libraries_that_it_calls(tmp_path, words):
     (tmp_path / "blas.cu").write_text(BLAS)
@@ -326,6 +327,12 @@ def test_a_launch_that_takes_long_is_said_to(tmp_path, monkeypatch):
     assert done.stdout == "702\n"
     pattern = r"softgpu: kernel slow takes about \d+ s: 5 s for \d+ of its 100000 blocks so far"
     assert len(re.findall(pattern, done.stderr)) == 1, done.stderr
+
+
+def test_a_wheel_that_a_library_needs_is_named(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(build.BuildError, match="needs .*: pip install scipy-openblas64$"):
+        LIBRARIES["cublas"].built()
 
 
 def test_malloc_gives_what_a_new_process_would(tmp_path):

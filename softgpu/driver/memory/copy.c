@@ -393,6 +393,23 @@ CUAPI cuMemcpy2D_v2(const CUDA_MEMCPY2D *c)
 
 CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c) { return cuMemcpy2D_v2(c); }
 
+/* ---- what the libraries (libraries/) read and write in place ---- */
+
+/* Rows of device memory, pitches apart: they are checked, and count as written where they will be. */
+CUAPI sg_use_rows(CUdeviceptr address, size_t pitch, size_t width, size_t height, int writes)
+{
+    NEED_CONTEXT(context);
+    if (!width || !height) return CUDA_SUCCESS;
+    End end = {.type = MEMORY_DEVICE, .address = address, .pitch = pitch};
+    driver_lock();
+    CUresult result = resolve(&end, width, height, 1);
+    const Allocation *in = result ? NULL : memory_find(address);
+    for (size_t row = 0; in && writes && row < height; row++)
+        written_by_host(in, address + row * pitch, width);
+    driver_unlock();
+    return result;
+}
+
 /* ---- arrays ---- */
 
 uint32_t format_bytes(int format)
