@@ -29,6 +29,7 @@ COUNTED = 1 << 14, 8, 2
 BUDGET = {"ld.sectors": (43008, 45_000), "st.sectors": (28896, 29_500)}
 LIMITS = dict.fromkeys(["instructions", "atomics", "atomics.sectors"])  # of who waits
 EVEN = False
+WAITS = True
 REPEATABLE = True
 BETWEEN = handed_over(
     "Ranks are devices: a fence of this device does not reach the others. Take `post` or"
@@ -43,6 +44,7 @@ CHUNK, WAIT = (
 POST = "        __syncthreads();\n        if (threadIdx.x == 0) post"
 WRONG = {
     "no wait": Wrong("race", {WAIT: ""}),
+    "gives up waiting": Wrong("time", {WAIT: "if (threadIdx.x == 0) {\n            for (int turn = 0; turn < 100000 && *(volatile unsigned *)theirs < step; ++turn) {}\n            __threadfence_system();\n        }"}),
     "a step behind": Wrong("race|values", {"wait_for(theirs, step)": "wait_for(theirs, max(step, 1) - 1)"}),
     "no barrier after the wait": Wrong("race", {f"{WAIT}\n        __syncthreads();": WAIT}),
     "no barrier before the post": Wrong("race", {POST: "        if (threadIdx.x == 0) post"}),

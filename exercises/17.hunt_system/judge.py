@@ -22,6 +22,7 @@ def launch(rng, n):
 COUNTED = 2048
 BUDGET = {}
 EVEN = False
+WAITS = True
 LIMITS = dict.fromkeys(["instructions", "ld.sectors", "atomics", "atomics.sectors"])  # of who waits
 REACH = (
     "Ranks are devices: a fence of this device does not reach the others. Take"
@@ -39,6 +40,7 @@ WRONG = {
     "the fence before the sums": Wrong("race", {FENCE: "\n", "    if (mine < n) {": f"{FENCE[1:]}    if (mine < n) {{"}),
     "no barrier": Wrong("race", {f"    __syncthreads();\n{FLAG}": FLAG}),
     "nobody waits": Wrong("race|uninit", {"== 0) {}": "> 1) {}"}),
+    "gives up waiting": Wrong("time", {"while (all": "for (int turn = 0; turn < 100000 && all", "== 0) {}": "== 0; ++turn) {}"}),
     "only the first rank": Wrong("race", {"threadIdx.x < RANKS": "threadIdx.x < 1"}),
 }  # fmt: skip
 

@@ -23,6 +23,7 @@ def launch(rng, size):
 COUNTED = 2048, 4
 BUDGET = {"st.sectors": (2080, 2112)}
 EVEN = False
+WAITS = True
 LIMITS = dict.fromkeys(["instructions", "ld.sectors", "atomics", "atomics.sectors"])  # of who waits
 BETWEEN = handed_over(
     "Ranks are devices: a fence of this device does not reach the others. Take"
@@ -44,6 +45,7 @@ WRONG = {
     "a fence after the barrier": Wrong("skips what", {f"{WAIT}        __threadfence_system();\n    }}\n    __syncthreads();": f"{WAIT}    }}\n    __syncthreads();\n    __threadfence_system();"}),
     "no barrier before the flag": Wrong("race", {f"{STORE}    __syncthreads();\n": STORE}),
     "nobody waits": Wrong("race", {WAIT: ""}),
+    "gives up waiting": Wrong("time", {WAIT: "        for (int turn = 0; turn < 100000 && all[rank * gridDim.x + blockIdx.x] == 0; ++turn) {}\n"}),
     "no fence after the wait": Wrong("skips what", {f"{WAIT}        __threadfence_system();\n": WAIT}),
     "its own flag": Wrong("race|values", {"all[right * ": "all[rank * "}),
     "the left one's inbox": Wrong("values|race", {"(rank + 1) %": "(rank + gridDim.y - 1) %"}),

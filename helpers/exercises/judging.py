@@ -26,6 +26,7 @@ __all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED, LARGE_SEED = 1, 1 << 31, 1 << 30
 REPEATS = 2
+ALONE_S = 1.0  # for which a block waits that must not go on
 SMALLEST = "the smallest launch that fails like this"
 OF_CUDA = re.compile(r"/include/(cccl/)?cuda/")  # libcu++, whose waits sleep
 NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
@@ -33,6 +34,10 @@ SINGULAR = re.compile(r"(?<![\d,.])1 (row|float|column|image|byte|element|query|
 NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECASE)
 BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
+NO_WAY_OUT = (
+    "The flag alone may end the wait: who goes on after so many turns, or so much time, reads what"
+    " may not be there."
+)
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
 OPERATOR = re.compile(r"^using\s+Op\s*=[^;]*;", re.MULTILINE)
 KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
@@ -240,7 +245,9 @@ class _Trial:
             getattr(self.rules, name, None) if self.verdict.text else None
             for name in ("OPERATOR", "OTHERWISE")
         )
-        self.verdict.of = len(sizes) + len(large) + 1 + sum(map(bool, (far, operator, otherwise)))
+        waits = getattr(self.rules, "WAITS", False)
+        more = far, operator, otherwise, waits
+        self.verdict.of = len(sizes) + len(large) + 1 + sum(map(bool, more))
         self._try_all(sizes)
         self._try_large(large)
         if operator:
@@ -248,6 +255,8 @@ class _Trial:
         if otherwise:
             self._try_otherwise(otherwise)
         self._count()
+        if waits:
+            self._leave_alone()
         if far and not self.verdict.reasons:  # what does otherwise may run other blocks for them
             self._try_far(far)
 
@@ -329,6 +338,20 @@ class _Trial:
             reason = refused.reason
             raise Refused(kind, reason.text, advice, case=reason.case) from None
         self.verdict.cases += 1
+
+    def _leave_alone(self):
+        """The first block of the counted launch, which waits for others that never come."""
+        run = self.counted()
+        run.launch.blocks = [range(1)]
+        try:
+            with self.target.engine.time_limit(ALONE_S):
+                run.run(by_engine=True)
+        except Refused as refused:
+            if refused.reason.kind == "time":
+                self.verdict.cases += 1
+                return
+        text = f"{run.launch.what}: a block has gone on although the others had not come yet"
+        raise Refused("time", text, NO_WAY_OUT, case=run.launch.heading)
 
     def _try_far(self, far):
         """A few blocks of a launch on arrays whose places 32 bits do not hold."""
