@@ -37,6 +37,14 @@ BETWEEN = handed_over(
     "Loads may come early: take `wait_for`, or a `__threadfence_system()` after the wait.",
 )
 
+
+
+def may_read(launch):
+    ranks, n = np.shape(launch.arguments[0].expected)
+    advice = "A rank reads its own row and its left neighbour's, `mine` and `from`: no other."
+    return [(0, [range(n), range((ranks - 1) * n, ranks * n)], advice)]
+
+
 CHUNK, WAIT = (
     "(rank - step - 1 + 2 * ranks) % ranks",
     "if (threadIdx.x == 0) wait_for(theirs, step);",
@@ -45,6 +53,7 @@ POST = "        __syncthreads();\n        if (threadIdx.x == 0) post"
 WRONG = {
     "no wait": Wrong("race", {WAIT: ""}),
     "gives up waiting": Wrong("time", {WAIT: "if (threadIdx.x == 0) {\n            for (int turn = 0; turn < 100000 && *(volatile unsigned *)theirs < step; ++turn) {}\n            __threadfence_system();\n        }"}),
+    "the ring the other way round": Wrong("reads", {"left = (rank + ranks - 1)": "left = (rank + 1)", CHUNK: "(rank + step + 1) % ranks"}),
     "a step behind": Wrong("race|values", {"wait_for(theirs, step)": "wait_for(theirs, max(step, 1) - 1)"}),
     "no barrier after the wait": Wrong("race", {f"{WAIT}\n        __syncthreads();": WAIT}),
     "no barrier before the post": Wrong("race", {POST: "        if (threadIdx.x == 0) post"}),

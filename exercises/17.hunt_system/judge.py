@@ -30,6 +30,14 @@ REACH = (
 )
 BETWEEN = handed_over(REACH, REACH)
 
+
+
+def may_read(launch):
+    n = int(launch.arguments[-1])
+    advice = "Add up your own share of x only: the others' sums come by their ranks, after the flags."
+    return [(0, [range(row * n, row * n + 64) for row in range(4)], advice)]
+
+
 FENCE, FLAG = "\n    __threadfence_system();\n", "    if (threadIdx.x == 0) all"
 WRONG = {
     "no fence": Wrong("race", {FENCE: "\n"}),
@@ -41,6 +49,7 @@ WRONG = {
     "no barrier": Wrong("race", {f"    __syncthreads();\n{FLAG}": FLAG}),
     "nobody waits": Wrong("race|uninit", {"== 0) {}": "> 1) {}"}),
     "gives up waiting": Wrong("time", {"while (all": "for (int turn = 0; turn < 100000 && all", "== 0) {}": "== 0; ++turn) {}"}),
+    "all shares by itself": Wrong("reads", {"= sums[i]": "= x[i] + x[n + i] + x[2 * n + i] + x[3 * n + i]"}),
     "only the first rank": Wrong("race", {"threadIdx.x < RANKS": "threadIdx.x < 1"}),
 }  # fmt: skip
 

@@ -76,6 +76,7 @@ def totals(report):
     for what in "requests", "sectors":
         total[f"atomics.{what}"] = total[f"red.{what}"] + total[f"atom.{what}"]
     total["atomics"] = total.pop("atomics.requests")
+    total["ld.sectors"] -= total["ld.polls"]  # as many as the other block is late
     total["shared"] = report.static_shared + report.dynamic_shared
     for way in "ld", "st":  # an ideal request of 32 threads has a sector for each byte of a thread
         total[f"{way}.bytes"] = round(total[f"{way}.ideal"] / max(total[f"{way}.requests"], 1))

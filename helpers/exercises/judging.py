@@ -30,7 +30,7 @@ ALONE_S = 1.0  # for which a block waits that must not go on
 SMALLEST = "the smallest launch that fails like this"
 OF_CUDA = re.compile(r"/include/(cccl/)?cuda/")  # libcu++, whose waits sleep
 NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
-SINGULAR = re.compile(r"(?<![\d,.])1 (row|float|column|image|byte|element|query|key)s\b")
+SINGULAR = re.compile(r"(?<![\d,.])1 ([a-z]+?)(ie)?s\b")
 NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECASE)
 BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
@@ -280,7 +280,7 @@ class _Trial:
         block: the threads of its blocks, in place of the judge's."""
         with np.errstate(all="ignore"):  # infinities are among the values
             launch = self.rules.launch(np.random.default_rng(seed), size, **self.chosen)
-        launch.what = SINGULAR.sub(r"1 \1", launch.what or f"n = {size:,}")
+        launch.what = SINGULAR.sub(_one, launch.what or f"n = {size:,}")
         launch = launch.with_blocks_of(block) if block else launch
         return Run(self.kernel, launch, np.random.default_rng(seed), self.target, self.rules)
 
@@ -467,6 +467,11 @@ def _sizes(rules, seed):
     if draw is None and all(isinstance(size, int) for size in sizes):
         draw = partial(drawn, step=gcd(*sizes))
     return [*sizes, *(draw(np.random.default_rng([seed, len(sizes)])) if draw else ())]
+
+
+def _one(found):
+    """In `1 queries` the word for one."""
+    return f"1 {found[1]}{'y' if found[2] else ''}"
 
 
 def _by_size(run):

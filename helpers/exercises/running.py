@@ -143,6 +143,8 @@ class Run:
         report = self._launched(xray.profile, self.kernel, *self.passed, **how)
         self._compare()
         self._look_for_writes(report)
+        if block == 0:
+            self._look_for_reads(report)
         return report
 
     def run(self, by_engine=False):
@@ -267,6 +269,22 @@ class Run:
                 if is_input and touched["begin"] <= place < touched["end"]:
                     text = f"{self.launch.what}: {self.names[n]} is written to"
                     raise Refused("inputs", text, ONLY_READ)
+
+    def _look_for_reads(self, report):
+        """Whether block 0 reads what is for others, as the judge's may_read says."""
+        may_read = getattr(self.rules, "may_read", None)
+        for n, parts, advice in may_read(self.launch) if may_read else ():
+            array = self.launch.arrays[n]
+            begin, size = self.places[n], np.dtype(array.dtype).itemsize
+            count = self.guarded[n].array.size
+            for sample in report.samples:
+                if report.sites[sample["site"]].kind != "load":
+                    continue
+                lanes = [lane for lane in range(32) if int(sample["mask"]) >> lane & 1]
+                for at in ((int(sample["lanes"][lane]) - begin) // size for lane in lanes):
+                    if 0 <= at < count and not any(at in part for part in parts):
+                        text = f"{self.launch.what}: block 0 reads {self.names[n]}[{at:,}]"
+                        raise Refused("reads", text, advice)
 
 
 def _guarded(argument, rng):

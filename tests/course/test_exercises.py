@@ -186,6 +186,15 @@ OTHER_DESIGNS = {
         "row = threadIdx.y; row < rows; row += 8": "row = rows * threadIdx.y / 8;"
         " row < rows * (threadIdx.y + 1) / 8; ++row"
     },
+    ("02.atomic", "atomics that return a value"): {
+        "atomicAdd(out, Acc(x[i]));": "if (atomicAdd(out, Acc(x[i])) == 1e30f) *out = 0;"
+    },
+    ("17.capstone_ring", "acquire and release"): {
+        "wait_for(theirs, step)": "for (int seen = -1; seen < step;)"
+        ' asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(seen) : "l"(theirs) : "memory")',
+        "post(done, step + 1)": 'asm volatile("st.release.sys.u32 [%0], %1;"'
+        ' :: "l"(done), "r"(step + 1) : "memory")',
+    },
     ("13.packed", "as its stub asks"): texts.find("13.packed").rules.WRITTEN_OUT,
 }  # fmt: skip
 
@@ -851,7 +860,7 @@ WASTE = {
         "if (i < n)", 'for (int k = 0; k < 50; ++k) asm volatile("membar.cta;"); if (i < n)'
     ),
     "barriers of warps": ("if (i < n)", "__syncthreads(); if (i < n)"),
-    "atomics of warps, of both kinds": ("x[i];", "x[i], atomicAdd(out + i, 0.f);"),
+    "atomics of warps, both kinds": ("x[i];", "x[i], atomicAdd(out + i, 0.f);"),
     "sectors stored to local memory": (
         "if (i < n)", "volatile float v[2]; v[i & 1] = 1; if (i < n)"
     ),
