@@ -105,7 +105,8 @@ def last_findings(
     told = without_repeats(teller.tell_all([RawFinding(f) for f in found[0:count]]))
     if fault is not None:
         told.append(teller.tell_fault(fault))
-    return kind(launch.name, told, dropped[0], bool(lost[0]))
+    exposed = runtime.sg_sanitize_exposed()
+    return kind(launch.name, told, dropped[0], bool(lost[0]), exposed)
 
 
 class _Teller:

@@ -30,6 +30,12 @@ COUNTED = 256, 256, 256
 BUDGET = {"ld.sectors": 0, "hmma": 1024}
 LIMITS = {"instructions": None, "barriers": 4}  # of who waits
 SHARED_BYTES = 49_152
+EXPOSED = (
+    262_144,  # of each block the first step
+    393_216,
+    "While one stage is multiplied, let the other be copied: wait only for the stage that is to be"
+    " overwritten.",
+)
 IDEA = {
     "shared": (
         32_768,
@@ -44,6 +50,8 @@ WRONG = {
     "nobody waits for the products": Wrong("race|unfinished", {"        wait_for_products<0>();\n": ""}),
     "the stage is not waited for": Wrong("race|fault|launch", {"            wait_for(empty + stage * 8, parity ^ 1);\n": ""}),
     "empty too early": Wrong("race", {"        wait_for_products<0>();\n        asm volatile(\"bar.sync 1, 128;\");  // of this warpgroup\n        if (threadIdx.x == 0) arrive(empty + stage * 8);\n": "        if (threadIdx.x == 0) arrive(empty + stage * 8);\n        wait_for_products<0>();\n"}),
+    "one stage at a time": Wrong("boxes that come", {"wait_for(empty + stage * 8, parity ^ 1)": "if (step > 0) wait_for(empty + (step - 1) % STAGES * 8, (step - 1) / STAGES % 2)"}),
+    "the other stage is told to be empty": Wrong("boxes that come", {"arrive(empty + stage * 8)": "arrive(empty + (stage ^ 1) * 8)"}),
     "half of the bytes": Wrong("race|fault|launch", {"expect_bytes(full + stage * 8, 2 * TILE)": "expect_bytes(full + stage * 8, TILE)"}),
     "the last 64 are left out": Wrong("values", {"steps = (k + DEEP - 1) / DEEP": "steps = max(1, k / DEEP)"}),
     "a and b swapped": Wrong("values", {"maps.of[0], step * DEEP, top": "maps.of[1], step * DEEP, top", "maps.of[1], step * DEEP, left": "maps.of[0], step * DEEP, left"}),

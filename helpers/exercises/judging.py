@@ -17,7 +17,7 @@ from . import costs, handed, real, seen
 from .launches import SIZES, Far, drawn
 from .progress import seed_of
 from .running import Run
-from .verdict import Refused, Unwritten, Verdict
+from .verdict import Count, Refused, Unwritten, Verdict
 
 from pycuda.driver import Error, Function  # isort: skip
 
@@ -392,6 +392,7 @@ class _Trial:
             self._repeat(run)
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
+        self._weigh_exposed(run.exposed_bytes)
         instructions = _instructions(self.target)
         for pattern, advice in getattr(self.rules, "WITH", {}).items():
             if not re.search(pattern, instructions):
@@ -406,6 +407,12 @@ class _Trial:
             self._weigh_rate(reports[0])
         if most := getattr(self.rules, "PACE", None):
             self._weigh_pace(most)
+
+    def _weigh_exposed(self, exposed):
+        """Whether boxes come while others are read."""
+        best, most, advice = getattr(self.rules, "EXPOSED", (exposed, exposed, ""))
+        if exposed > most:
+            self.verdict.refuse("counters", str(Count("exposed", exposed, best, most)), advice)
 
     @property
     def rate(self):

@@ -91,6 +91,7 @@ class Run:
         self.names = _names(kernel, len(self.passed))
         self.names += [f"the array of map {n}" for n in range(len(given) - len(self.passed))]
         self.left = {}
+        self.exposed_bytes = 0  # of bulk copies, when it was watched
 
     @property
     def bytes(self):
@@ -121,6 +122,7 @@ class Run:
         if found := self.findings(debug):
             self._refuse(found)
         if not debug:  # which rounds otherwise
+            self.exposed_bytes = found.exposed_bytes
             self._compare()
 
     def findings(self, debug=False):

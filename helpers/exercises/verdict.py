@@ -40,6 +40,7 @@ NAMES = {
     "stl.sectors": "sectors stored to local memory",
     "blocks": "blocks",
     "hmma": "products by tensor cores",
+    "exposed": "bytes of boxes that come while no other is read",
 }
 _BANKS = "xray.draw_banks draws which lanes want the same bank."
 ASTRAY = "compiler", "name", "parameters", "sanitizer", "time", "launch", "bounds", "inputs"

@@ -56,7 +56,8 @@ class Report:
     loads), "ld.polls" (of these, those that wait for others), "sts.wavefronts" (shared stores),
     "ldl.requests" (local loads), "instructions" (of warps), "lanes" (thread instructions),
     "shuffles", "votes", "barriers", "waits", "hmma" (machine instructions of that pipe).
-    `arrays`: per allocation the distinct 32-byte sectors read and written. The rest is for draw.py."""
+    `arrays`: per allocation the distinct 32-byte sectors read and written. The rest is for
+    draw.py."""
 
     kernel: str
     grid: tuple

@@ -243,6 +243,8 @@ void report_bulk(const Access *a, uint32_t lane, uint64_t address, Mark copy, bo
 void report_unproxied(const Access *a, uint32_t lane, uint64_t address, Mark store);
 /* A bulk copy tells an mbarrier that it need not know to be begun. */
 void report_hidden(const Access *a, uint32_t lane, uint64_t address, Mark begun);
+/* So many more bytes of bulk copies, modulo 2^64, are exposed. */
+void report_exposed(uint64_t more);
 /* A block has ended while a bulk copy may read its shared memory, or else write there. */
 void report_copying_at_end(uint64_t block, Mark copy, bool reads);
 /* No wgmma.fence since a place at which registers of a product were written; product: at all. */
