@@ -402,6 +402,10 @@ class _Trial:
             if _some_path_skips(instructions, first, last, what):
                 text = "some path through the compiled kernel skips what is asked for"
                 self.verdict.refuse("instructions", text, advice)
+        for (first, last), (what, advice) in getattr(self.rules, "MEANWHILE", {}).items():
+            if not _some_path_skips(instructions, first, last, what):
+                text = "no path through the compiled kernel has one of them under way meanwhile"
+                self.verdict.refuse("instructions", text, advice)
         self.verdict.find_times = partial(self._times, run, reports[0])
         if self.rate:
             self._weigh_rate(reports[0])
