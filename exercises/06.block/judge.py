@@ -39,7 +39,7 @@ def operated(rng):
 
 
 def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 32_800)
+    return far_rows(launch(rng, (5, 65_600)), 65_700)
 
 
 LARGE = ((1, 80_000),)

@@ -45,7 +45,7 @@ def otherwise(rng):
 
 
 def far(rng):
-    return far_rows(launch(rng, (2, 40, 41, 900)), 60_000)
+    return far_rows(launch(rng, (2, 80, 81, 900)), 60_000)
 
 
 LARGE = ((1, 1, 700, 4),)

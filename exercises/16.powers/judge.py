@@ -28,7 +28,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_rows(launch(rng, (5, 1300)), 1_700_000)
+    return far_rows(launch(rng, (5, 1300)), 3_400_000)
 
 
 COUNTED = 16, 1024
