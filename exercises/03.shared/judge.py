@@ -58,7 +58,8 @@ WRONG = {
     "blocks of 256 only": Wrong("blocks of", {"half = blockDim.x / 2;": "half = 128;"}),
     "all threads fold": Wrong("race|out of bounds", {"if (tid < half) ": ""}),
     "thread 0 alone": Wrong(
-        "counters", {LEVELS: "if (tid == 0) for (int k = 1; k < blockDim.x; ++k) s[0] = op(s[0], s[k]);\n"}
+        "counters",
+        {LEVELS: "if (tid == 0) for (int k = 1; k < blockDim.x; ++k) s[0] = op(s[0], s[k]);\n"},
     ),
     "neighbours": Wrong(
         "conflicts",

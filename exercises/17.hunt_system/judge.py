@@ -31,10 +31,11 @@ REACH = (
 BETWEEN = handed_over(REACH, REACH)
 
 
-
 def may_read(launch):
     n = int(launch.arguments[-1])
-    advice = "Add up your own share of x only: the others' sums come by their ranks, after the flags."
+    advice = (
+        "Add up your own share of x only: the others' sums come by their ranks, after the flags."
+    )
     return [(0, [range(row * n, row * n + 64) for row in range(4)], advice)]
 
 

@@ -33,7 +33,6 @@ BETWEEN = handed_over(
 )
 
 
-
 def may_read(launch):
     n = int(launch.arguments[-1])
     advice = "Read your own row of x only: what the left neighbour has comes by your inbox."

@@ -59,8 +59,8 @@ FAR = PAST + 77  # elements of a launch that passes it, in its last block
 UNCHANGED = r".*\]\s*,\s*(0|-1|(?P<same>\S+)\s*,\s*(?P=same))$"  # what an atomic looks with
 POSTS = rf"\bst\.(volatile|relaxed|release|mmio)\b|\b(atom|red)\.(?!{UNCHANGED})"
 LOOKS = rf"\bld\.(volatile|relaxed|acquire|mmio)\b|\batom\.(?={UNCHANGED})"
-NEIGHBOURS = 4  # blocks on either side of one whose work they may do
-SPREAD = 16
+NEIGHBOURS = 2  # blocks on either side of one whose work they may do
+SPREAD = 8
 
 
 def drawn(rng, step=1):
@@ -368,7 +368,8 @@ def far_rows(small, batch, per_block=1):
     """The Launch on the rows of a small one, spread over so many that a 32-bit place overflows.
 
     The count of rows among its arguments becomes the new one; per_block: the rows of a block. Where
-    a grid has several dimensions, its last is that of the rows."""
+    a grid has several dimensions, its last is that of the rows. An input of another length is for
+    all rows."""
     count = np.shape(small.arguments[0].values)[0]
     rows = [int(row) for row in np.linspace(0, batch - 1, count)]
     grid, each = -(-batch // per_block), 1
@@ -381,6 +382,8 @@ def far_rows(small, batch, per_block=1):
 
     def moved(argument):
         if isinstance(argument, In):
+            if len(argument.values) != count:
+                return argument
             return Far(batch * argument.values[0].size, argument.dtype, spread(argument.values))
         if isinstance(argument, Out):
             wide = batch * np.asarray(argument.expected)[0].size
@@ -417,20 +420,25 @@ def product(a, b, dtype=np.float32, bias=0, roundings=None):
     return Out(sums, tolerance, dtype)
 
 
-def far_product(rng, k, tall, grid_of, block, *more, of=np.float32, size_type=np.int64):
+def far_product(
+    rng, k, tall, grid_of, block, *more, of=np.float32, size_type=np.int64, wide=8, turned=False
+):
     """The last block of a product of which a, b and c each have more elements than an int can
     count: 0, but for a few in the last rows of a, and in the last columns of b.
 
-    tall: the rows of a block, of which all are compared. grid_of: of (m, n). more: of (n, k)."""
+    tall: the rows of a block, of which all are compared; wide: a multiple of 8, or the columns of
+    one. grid_of: of (m, n). more: of (n, k). turned: b has its columns as lines."""
     n = m = -(-(1 << 31) // k // 128) * 128 + 128
-    rows, columns = np.arange((m - 1) // tall * tall, m), np.arange(n - 8, n)
+    rows = np.arange((m - 1) // tall * tall, m)
+    columns = np.arange(max((n - 1) // wide * wide, n - 8), n)
     depth = np.r_[0:8, k - 8 : k]
-    p, q = (numbers(rng, *shape).astype(of) for shape in ((rows.size, 16), (16, 8)))
+    p, q = (numbers(rng, *shape).astype(of) for shape in ((rows.size, 16), (16, columns.size)))
     roundings = 18 if of == np.float32 else checks.tensor_roundings(k)
     out = product(p, q, of, roundings=roundings)
+    in_b = columns[:, None] * k + depth if turned else depth[:, None] * n + columns
     given = [
         Far(m * k, of, pieces((rows[:, None] * k + depth).ravel(), p.ravel())),
-        Far(n * k, of, pieces((depth[:, None] * n + columns).ravel(), q.ravel())),
+        Far(n * k, of, pieces(in_b.ravel(), (q.T if turned else q).ravel())),
     ]
     expected = pieces((rows[:, None] * n + columns).ravel(), out.expected.astype(of).ravel())
     c = Far(m * n, of, {}, expected, np.max(out.tolerance))
