@@ -21,6 +21,7 @@ def launch(rng, size):
     return product_launch(a, b, (-(-n // 64), -(-m // 4)), 64, size_type=np.int32)
 
 
+LARGE = (70_003, 2, 3), (2, 70_003, 2)
 COUNTED = 32, 128, 32
 BUDGET = {"ld.requests": 5120, "ld.sectors": 8192, "st.sectors": 512}
 

@@ -23,6 +23,7 @@ def far(rng):
     return far_product(rng, 33_024, 32, lambda m, n: (n // 32, m // 32), (32, 32))
 
 
+LARGE = (20, 30, 70_000), (70_003, 3, 2)
 COUNTED = 64, 64, 64
 BUDGET = {"ld.sectors": 2048, "st.sectors": 512, "barriers": 4 * 2 * 2 * 32}
 LIMITS = {"lds.wavefronts": 1.7}  # each number by itself: 2 for a multiply-add, where ours has 1.25

@@ -22,6 +22,7 @@ def far(rng):
     return far_product(rng, 33_024, 64, lambda m, n: (n // 16, m // 64), 128, of=np.float16)
 
 
+LARGE = (30, 20, 33_000), (70_003, 5, 3)
 COUNTED = 64, 64, 64
 BUDGET = {"hmma": 128}
 LIMITS = {"instructions": 4}

@@ -23,6 +23,7 @@ def launch(rng, size):
     return Launch([boxes, Out(sums), np.int32(tiles)], blocks, 64, what=what)
 
 
+LARGE = ((2, 300),)
 COUNTED = 4, 9
 BUDGET = {}
 LIMITS = None  # of who waits

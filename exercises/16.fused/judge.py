@@ -48,7 +48,7 @@ def far(rng):
     return far_rows(launch(rng, (2, 80, 81, 900)), 60_000)
 
 
-LARGE = ((1, 1, 700, 4),)
+LARGE = (1, 1, 700, 4), (1, 2, 12_000, 8)
 COUNTED = 2, 16, 64, 32
 BUDGET = {"st.sectors": 128}
 WARPS = 1.5

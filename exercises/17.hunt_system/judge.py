@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, handed_over, numbers
+from helpers.exercises.launches import (
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    handed_over,
+    numbers,
+    planted,
+)
 
 SIZES = 1, 63, 65, 257, 1009
 
@@ -12,13 +21,14 @@ def drawn(rng):
 
 
 def launch(rng, n):
-    x, blocks = numbers(rng, 4, n), blocks_for(n)
+    x, blocks = planted(rng, numbers(rng, 4, n), np.inf, np.nan), blocks_for(n)
     sums = x[0] + x[1] + x[2] + x[3]
     flags = Out(np.ones((4, blocks)), dtype=np.uint32, initial=np.zeros((4, blocks)))
     arguments = [In(x), Out(sums), flags, Out(np.tile(sums, (4, 1))), np.int32(n)]
     return Launch(arguments, (blocks, 4), 64, what=f"4 ranks of {n}")
 
 
+LARGE = (9000,)
 COUNTED = 2048
 BUDGET = {}
 EVEN = False

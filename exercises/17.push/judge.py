@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, handed_over, numbers
+from helpers.exercises.launches import (
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    handed_over,
+    numbers,
+    planted,
+)
 
 SIZES = (1, 1), (31, 2), (257, 3), (1009, 4)
 
@@ -13,13 +22,14 @@ def drawn(rng):
 
 def launch(rng, size):
     n, ranks = size
-    x, blocks = numbers(rng, ranks, n), blocks_for(n)
+    x, blocks = planted(rng, numbers(rng, ranks, n), np.inf, np.nan), blocks_for(n)
     inbox = np.roll(x, 1, axis=0)
     flags = Out(np.ones((ranks, blocks)), dtype=np.uint32, initial=np.zeros((ranks, blocks)))
     arguments = [In(x), Out(inbox), flags, Out(2 * inbox), np.int32(n)]
     return Launch(arguments, (blocks, ranks), 256, what=f"{ranks} ranks of {n}")
 
 
+LARGE = ((9000, 9),)
 COUNTED = 2048, 4
 BUDGET = {"st.sectors": (2080, 2112)}
 EVEN = False

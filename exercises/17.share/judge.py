@@ -12,6 +12,7 @@ from helpers.exercises.launches import (
     near,
     numbers,
     pieces,
+    planted,
     scales,
     strewn,
 )
@@ -26,6 +27,8 @@ def drawn(rng):
 def launch(rng, size):
     n, rank = size
     a, b, c, d = ranks = [numbers(rng, n) * scales(rng, n) for _ in range(4)]
+    planted(rng, a, np.inf, np.nan)
+    planted(rng, d, -np.inf)
     share = -(-n // 128) * 32
     mine = slice(rank * share, (rank + 1) * share)
     before = numbers(rng, n)
@@ -52,6 +55,7 @@ def far(rng):
     return Launch(arguments, grid, 256, what=f"n = {n:,}, rank {rank}", blocks=blocks)
 
 
+LARGE = ((300_003, 3),)
 COUNTED = 1 << 14, 1
 BUDGET = {"ld.sectors": (2048, 2048), "st.sectors": (512, 512)}
 ROUNDING = "Add a, b, c and d in this order: another rounds otherwise."
