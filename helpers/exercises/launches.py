@@ -103,13 +103,14 @@ class Out:
 class Far:
     """An array too large to fill: `count` zeros, but for pieces at some places, {place: values}.
 
-    expected: what must be at these places after the launch; nothing else is compared."""
+    expected: what must be at these places after the launch; nothing else is compared. tolerance: of
+    all, or by place, too."""
 
     count: int
     dtype: DTypeLike
     pieces: dict = field(default_factory=dict)
     expected: dict = field(default_factory=dict)
-    tolerance: ArrayLike = 0
+    tolerance: ArrayLike | dict = 0
 
 
 @dataclass
@@ -387,10 +388,8 @@ def far_rows(small, batch, per_block=1):
             return Far(batch * argument.values[0].size, argument.dtype, spread(argument.values))
         if isinstance(argument, Out):
             wide = batch * np.asarray(argument.expected)[0].size
-            most = float(
-                np.max(argument.tolerance, where=np.isfinite(argument.tolerance), initial=0)
-            )
-            return Far(wide, argument.dtype, {}, spread(argument.expected), most)
+            tolerance = np.broadcast_to(argument.tolerance, np.shape(argument.expected))
+            return Far(wide, argument.dtype, {}, spread(argument.expected), spread(tolerance))
         is_count = isinstance(argument, np.integer) and argument == count
         return type(argument)(batch) if is_count else argument
 

@@ -231,7 +231,9 @@ class Run:
         far, sparse = self.launch.arrays[n], self.far[n]
         for place, expected in far.expected.items():
             left = sparse.part(place, len(expected), far.dtype)
-            out = Out(np.asarray(expected), far.tolerance, far.dtype)
+            by_place = isinstance(far.tolerance, dict)
+            tolerance = far.tolerance[place] if by_place else far.tolerance
+            out = Out(np.asarray(expected), tolerance, far.dtype)
             before = np.asarray(far.pieces.get(place, np.zeros(len(expected))), far.dtype)
             try:
                 _check(left, out, self.names[n], self.launch, start=place)
