@@ -375,11 +375,12 @@ class _Trial:
         try:
             run.run()
         except Unwritten as unwritten:
+            has_strayed = run.has_strayed  # before others read what lies beside their own arrays
             more = Run(self.kernel, launch.with_more_blocks(), rng, self.target)
             try:
                 more.run()
             except Unwritten:
-                if not (run.has_strayed and more.has_come_far):
+                if not (has_strayed and more.has_come_far):
                     raise unwritten from None
 
     def _count(self):
