@@ -27,7 +27,7 @@ def far(rng):
     return far_product(rng, 8192, 128, lambda m, n: n // 128 * (m // 128), 256, strides)
 
 
-LARGE = (140, 300, 200), (4, 8, 33_000)
+LARGE = (140, 300, 200), (4, 8, 4000)
 COUNTED = 128, 256, 32
 BUDGET = {"lds.wavefronts": 6144, "ld.requests": 128, "ld.sectors": 2048, "barriers": 2 * 8 * 4}
 LIMITS = {"instructions": 1.5}

@@ -27,7 +27,7 @@ def far(rng, rows, columns, threads):
     return far_product(rng, 8192, rows, grid, threads, of=np.float16, size_type=np.int32)
 
 
-LARGE = (140, 304, 200), (4, 8, 33_000)
+LARGE = (140, 304, 200), (4, 8, 4000)
 COUNTED = 128, 128, 128
 SHARED_BYTES = 3 << 14
 BUDGET = {

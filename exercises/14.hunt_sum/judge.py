@@ -27,7 +27,6 @@ def far(rng):
 LARGE = ((2, 40_000),)
 COUNTED = 4, 64
 BUDGET = {}
-LIMITS = {}
 IDEA = {"hmma": (16, "Let the tensor cores multiply.")}
 
 STORE = "for (int e = 0; e < 4; ++e) c[(group + e / 2 * 8) * 8 + pair + e % 2] = sum[e];"
@@ -48,7 +47,7 @@ WRONG = {
          " sum[e] += float(a[(group + e / 2 * 8) * (long long)k + i + j]) * float(b[(pair + e % 2) * (long long)k + i + j]);"},
     ),
     "one lane adds": Wrong(
-        "idea",
+        "counters",
         "for (int e = threadIdx.x; e < 128; e += 32) { float sum = 0; for (int i = 0; i < k; ++i)"
         " sum += float(a[(blockIdx.x * 16LL + e / 8) * k + i]) * float(b[e % 8 * (long long)k + i]);"
         " c[blockIdx.x * 128LL + e] = sum; }",
