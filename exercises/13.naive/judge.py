@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
+from helpers.exercises.launches import Rate, Wrong, far_product, numbers, product_launch
 
 OURS = "gemm/naive.cu"
 SIZES = (3, 5, 7), (1, 1, 1), (20, 33, 2), (5, 3, 0)
@@ -27,6 +27,7 @@ def far(rng):
 
 LARGE = ((3, 2, 70_000),)
 COUNTED = 64, 64, 64
+RATE = Rate((64, 64, 4096), 0, {"cuBLAS": "gemm 4096 float32"})
 BUDGET = {"ld.sectors": 40_960, "st.sectors": 512}
 
 WRONG = {

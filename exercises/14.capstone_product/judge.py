@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
+from helpers.exercises.launches import Rate, Wrong, far_product, numbers, product_launch
 
 SIZES = (64, 64, 64), (1, 8, 8), (70, 40, 136)
 CHOICES = "ROWS", "COLUMNS", "THREADS"
@@ -29,6 +29,7 @@ def far(rng, rows, columns, threads):
 
 LARGE = (140, 304, 200), (4, 8, 4000)
 COUNTED = 128, 128, 128
+RATE = Rate((128, 128, 4096), 0, {"cuBLAS": "gemm 4096 float16"})
 SHARED_BYTES = 3 << 14
 BUDGET = {
     "ld.sectors": (4096, 5000),

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from helpers import tensormap
-from helpers.exercises.launches import Boxes, Far, In, Launch, Wrong, numbers, pieces, product
+from helpers.exercises.launches import Boxes, Far, In, Launch, Rate, Wrong, numbers, pieces, product
 
 SIZES = (1, 1, 8), (64, 64, 64), (65, 63, 72), (64, 130, 200), (100, 33, 320)
 CHOICES = ("THREADS",)
@@ -44,6 +44,7 @@ def far(rng, threads):
 
 LARGE = ((70, 66, 4096),)
 COUNTED = 256, 256, 256
+RATE = Rate((256, 256, 4096), 0, {"cuBLAS": "gemm 4096 b transposed float16"})
 BUDGET = {"ld.sectors": 0, "hmma": 1024}
 LIMITS = {"instructions": None, "barriers": 4}  # of who waits
 SHARED_BYTES = 49_152

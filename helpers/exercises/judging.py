@@ -408,7 +408,7 @@ class _Trial:
                 text = "no path through the compiled kernel has one of them under way meanwhile"
                 self.verdict.refuse("instructions", text, advice)
         self.verdict.find_times = partial(self._times, run, reports[0])
-        if self.rate:
+        if self.rate and self.rate.least:
             self._weigh_rate(reports[0])
         if most := getattr(self.rules, "PACE", None):
             self._weigh_pace(most)
@@ -444,6 +444,12 @@ class _Trial:
 
     def _times(self, run, report):
         """What the counted launch would take, beside ours, if it were a large one."""
+        if self.rate:
+            run, ours = (
+                self._launch(self.rate.size, COUNTED_SEED),
+                counted(self.exercise, self.rate),
+            )
+            return real.times(None, run.count(0), ours, True, self.rate)
         size = self.rules.COUNTED
         is_plain = run.launch.what == f"n = {size:,}" if isinstance(size, int) else False
         with self.target.engine.time_limit(LIMIT_S):
@@ -528,12 +534,16 @@ def _watched(rules, run):
     return sorted({0, blocks // 2, blocks - 1}) if getattr(rules, "EVEN", True) else [0]
 
 
+def counted(exercise, rate=None):
+    """The report of the solution's counted launch, or of that which is counted for a Rate."""
+    return _counted(exercise, rate.size if rate else exercise.rules.COUNTED)
+
+
 @cache
-def counted(exercise):
-    """The report of the solution's counted launch."""
+def _counted(exercise, size):
     verdict = Verdict(exercise.name, exercise.title, exercise.solution)
     kernel = handed.compiled(exercise, exercise.solution)
-    return _Trial(exercise, kernel, target_of(kernel), verdict).counted().count(0)
+    return _Trial(exercise, kernel, target_of(kernel), verdict)._launch(size, COUNTED_SEED).count(0)
 
 
 def counts(exercise):

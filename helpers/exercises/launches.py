@@ -171,13 +171,24 @@ class Launch:
 
 @dataclass(frozen=True)
 class Rate:
-    """What the clock must predict of the counted launch, made large: at least so many TFLOP/s.
+    """What the clock must predict of a product of large square matrices: so many TFLOP/s, if any.
 
-    operations: of the counted launch. beside: who else does it, {name: case of make bench-gpu}."""
+    size: (m, n, k) of a launch that is counted for it, as deep as the large one. beside: who else
+    does it, {name: case of make bench-gpu}."""
 
-    operations: int
+    size: tuple[int, int, int]
     least: float
     beside: dict
+
+    @property
+    def operations(self):
+        return 2 * prod(self.size)
+
+    @property
+    def more(self):
+        """How many such launches make the large one."""
+        m, n, side = self.size
+        return side * side // (m * n)
 
 
 @dataclass(frozen=True)

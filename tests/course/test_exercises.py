@@ -3,6 +3,7 @@
 import ast
 import builtins
 import re
+from dataclasses import replace
 from functools import cache
 
 import nbformat
@@ -298,18 +299,27 @@ def test_counters_stand_beside_the_best(judged):
     assert re.search(r"sectors loaded \d\d,\d{3}, ours 8,192", str(verdict.reasons[0]))
 
 
-def test_a_speed_stands_beside_ours_and_a_librarys_and_may_be_asked_for(judged):
-    fast, slow = (
-        launches.Rate(1 << 16, least, {"cuBLAS": "gemm 4096 float32"}) for least in (0, 9e9)
-    )
+def test_a_speed_stands_beside_ours_and_a_librarys_and_may_be_asked_for(monkeypatch):
+    rules, solution = texts.find("13.naive").rules, exercises.solution("13.naive")
     said = r"yours ([\d.]+), ours \1 TFLOP/s, predicted; cuBLAS 51.2, on a real H200"
-    assert re.search(said, repr(judged(changed("", ""), RATE=fast)))
-    (reason,) = judged(changed("", ""), RATE=slow).reasons
+    verdict = exercises.judge("13.naive", solution)
+    assert re.search(rf"at 4,096 x 4,096 x 4,096: {said}", repr(verdict))
+    monkeypatch.setattr(rules, "RATE", replace(rules.RATE, least=9e9))
+    (reason,) = exercises.judge("13.naive", solution).reasons
     assert reason.kind == "clock" and re.search(said, reason.text)
     assert "limited by" in reason.advice
-    waits = changed("2 * x[i]", "2 * *(const volatile float *)(x + i)")
-    (reason,) = judged(waits, RATE=fast).reasons
+    waits = solution.replace("Acc(a[row * k + i])", "Acc(*(const volatile T *)(a + row * k + i))")
+    (reason,) = exercises.judge("13.naive", waits).reasons
     assert str(reason).startswith("clock: no prediction: volatile or atomic loads")
+
+
+def test_registers_and_packed_are_predicted_in_the_order_that_was_measured():
+    verdicts = [
+        exercises.judge(name, exercises.solution(name))
+        for name in ("13.naive", "13.shared", "13.registers", "13.packed")
+    ]
+    speeds = [verdict.times.speeds.yours for verdict in verdicts]
+    assert speeds == sorted(speeds)
 
 
 @pytest.mark.parametrize(
