@@ -33,6 +33,10 @@ RATE = Rate((128, 256, 4096), 0, {"cuBLAS": "gemm 4096 float32"})
 BUDGET = {"lds.wavefronts": 6144, "ld.requests": 128, "ld.sectors": 2048, "barriers": 2 * 8 * 4}
 LIMITS = {"instructions": 1.5}
 SHARED_BYTES = 17_000
+ADVICE = {
+    "race": "In each turn, take the other pair of tiles (`now ^= 1`), and put one barrier between `put`"
+    " and the products: who puts into a pair again has passed the barrier of the turn between."
+}
 MEANWHILE = {
     (r"\bld\.global\b", r"\bfma\b"): (
         r"\bst\.shared\b",

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers.exercises.fragments import misplaced
 from helpers.exercises.launches import In, Launch, Wrong, far_rows, numbers, product
 
 SIZES = 1, 3
@@ -14,6 +15,11 @@ def drawn(rng):
 def launch(rng, n):
     a, b = (numbers(rng, n, 16, wide).astype(np.float16) for wide in (16, 8))
     return Launch([In(a), In(b), product(a, b)], n, 32, what=f"{n} products")
+
+
+def advice(launch, out, got):
+    a, b = (argument.values[0] for argument in launch.arguments[:2])
+    return misplaced(a.astype(float), b.astype(float), got.reshape(-1, 16, 8)[0])
 
 
 def far(rng):

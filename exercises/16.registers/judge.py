@@ -3,6 +3,7 @@
 import numpy as np
 
 from helpers.checks import gamma, roundoff, tensor_roundings
+from helpers.exercises.fragments import misplaced
 from helpers.exercises.launches import In, Launch, Out, Wrong, far_rows, numbers
 
 SIZES = 1, 3
@@ -21,6 +22,11 @@ def launch(rng, n):
     off = 2 * gamma(tensor_roundings(16), np.float32) + roundoff("float16")
     out = Out(exact @ v, ((np.abs(exact) * off + size * gamma(40, np.float32)) @ np.abs(v)) + 1e-6)
     return Launch([In(q), In(k), In(v), out], n, 32, what=f"{n} units")
+
+
+def advice(launch, out, got):
+    q, k, v = (argument.values[0].astype(float) for argument in launch.arguments[:3])
+    return misplaced(q @ k.T, v, got.reshape(-1, 16, 8)[0], ("score", None))
 
 
 def far(rng):

@@ -53,6 +53,12 @@ LIMITS = dict.fromkeys(["instructions", "atomics", "atomics.sectors"])  # of who
 EVEN = False
 WAITS = True
 REPEATABLE = True
+ADVICE = dict.fromkeys(
+    ["race", "double write"],
+    "A fence is one thread's, so all threads of the block must have written before: `__syncthreads()`,"
+    " then one thread calls `post`. Another after `wait_for` lets the others read. Before"
+    " step s, wait for s steps of the left neighbour.",
+)
 BETWEEN = handed_over(
     "Ranks are devices: a fence of this device does not reach the others. Take `post` or"
     " `__threadfence_system()`, between what is written and the flag.",

@@ -35,6 +35,16 @@ BUDGET = {"st.sectors": (2080, 2112)}
 EVEN = False
 WAITS = True
 LIMITS = dict.fromkeys(["instructions", "atomics", "atomics.sectors"])  # of who waits
+ADVICE = dict.fromkeys(
+    ["race", "double write"],
+    "A fence is one thread's, so all threads of the block must have written before: `__syncthreads()`,"
+    " then one thread calls `__threadfence_system()` and sets the flag. The one that waits fences,"
+    " too, and a `__syncthreads()` lets the others read.",
+)
+ADVICE["time"] = (
+    "Is the flag read anew in each turn, through a pointer that is volatile? And does each block set its"
+    " right neighbour's flag before it waits for its own?"
+)
 BETWEEN = handed_over(
     "Ranks are devices: a fence of this device does not reach the others. Take"
     " `__threadfence_system()`, between what is written and the flag.",

@@ -259,6 +259,8 @@ class _Trial:
             self._leave_alone()
         if far and not self.verdict.reasons:  # what does otherwise may run other blocks for them
             self._try_far(far)
+        elif far:
+            self.verdict.of -= 1
 
     def first_findings(self):
         """(the launch, the sanitizer's report) of the smallest launch that has any."""

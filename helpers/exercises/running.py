@@ -184,7 +184,7 @@ class Run:
             words = re.sub(r"^\w+ failed: .*? failed: |^\w+ failed: [^:]*: ", "", str(error))
             text = f"{self.launch.what}: {_steady(words.splitlines()[0])}"
             if "ran longer than" in text:
-                raise Refused("time", text, ENDLESS) from None
+                raise Refused("time", text, self._own_advice("time", ENDLESS)) from None
             raise Refused("launch", text, "Look at the line that it names.") from None
 
     def _refuse(self, found):
@@ -194,14 +194,18 @@ class Run:
         case = f"{self.launch.heading}\n{_steady(told)}"
         if first.kind == "fault" and "ran longer than" in first.message:
             text = f"{self.launch.what}: it {first.message.partition(' and was stopped')[0]}"
-            raise Refused("time", text, ENDLESS, case=case)
+            raise Refused("time", text, self._own_advice("time", ENDLESS), case=case)
         text = f"{self.launch.what}: {first.kind}"
         advice = first.advice.replace(GUARD_IT, HAS_IT_WORK).replace(MORE_SHARED, "")
         advice = advice.replace(FILL_IT, HOLDS_GARBAGE).replace(WRITE_IT, WRITE_IT + NOTHING_TO_DO)
-        advice = getattr(self.rules, "ADVICE", {}).get(first.kind, advice)
+        advice = self._own_advice(first.kind, advice)
         if re.search(r"\batomicCAS\b", getattr(self.kernel, "source", "")) and first.kind == "race":
             advice = f"{advice} {FIRST_READ}"
         raise Refused("sanitizer", text, advice, case=case)
+
+    def _own_advice(self, kind, advice):
+        """The judge's words in place of these, if it has some."""
+        return getattr(self.rules, "ADVICE", {}).get(kind, advice)
 
     # --- what it left -----------------------------------------------------------------------------
 

@@ -1321,6 +1321,14 @@ def test_a_hunt_after_02_says_that_branches_store(monkeypatch):
         ("04.votes", "every lane adds", "What is added is 32 times"),
         ("08.rows", "whole eights of rows", "The 4.43507e.07 that goes in is lost"),
         ("00.backwards", "one off", r"[^<]*this thread\.$"),
+        ("13.packed", "one pair of tiles, one barrier", "In each turn, take the other pair"),
+        ("14.capstone_product", "no barrier after", ".* the copy is early: let all who read"),
+        ("14.fragment", "the right half of a before the lower one", r".*a\[0, 8\] .*a\[8, 0\]\.$"),
+        ("14.fragment", "pairs swapped", r".*a\[0, 1\] .*, or b\[1, 0\] "),
+        ("16.registers", "pairs swapped", r".*score\[0, 1\] is used as score\[0, 0\]\.$"),
+        ("15.box", "half of the bytes", "Expect as many bytes"),
+        ("15.phases", "always phase 0", ".* Or does a wait name the wrong phase"),
+        ("17.push", "no barrier before the flag", r".*`__syncthreads\(\)`, then one thread calls"),
     ],
 )
 def test_usual_mistakes_have_their_advice(name, what, advice, kernel_of):
