@@ -137,6 +137,16 @@ void bulks_waited(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t pari
         note_waited(b, w, 1u << lane);
 }
 
+uint32_t bulks_late(const Warp *w, const uint64_t *mbarrier, uint32_t mask, const uint64_t *phase)
+{
+    uint32_t late = 0;
+    FOR_BULKS(b, watch.here->bulks)
+    FOR_LANES(lane, watch.late_polls && b->ended ? mask & ~b->waited.lanes[w->warp_id] : 0)
+    if (b->mbarrier == mbarrier[lane] && (b->phase & 1) == (phase[lane] & 1)) late |= 1u << lane;
+    watch.late_polls -= !!late;
+    return late;
+}
+
 void sg_sanitize_bulk_wait(Warp *w, uint32_t mask, uint32_t groups)
 {
     FOR_BULKS(b, watch.here->bulks)

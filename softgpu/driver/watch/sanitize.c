@@ -483,11 +483,13 @@ void sg_sanitize_start(Warp *w)
 
 /* ---- launches ---- */
 
+#define LATE_POLLS (1u << 20) /* of a launch: who gives up before is found out */
+
 static CUresult begin(Job *job)
 {
     job->in_order = true;
     job->enter = enter;
-    watch = (Watch){job, job->kernel, NULL, &said_unwritten, &said_bounds};
+    watch = (Watch){job, job->kernel, NULL, &said_unwritten, &said_bounds, LATE_POLLS};
     report_begin(job);
     if (order_begin_launch(job)) {
         regions_forget();

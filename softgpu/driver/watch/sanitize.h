@@ -176,6 +176,7 @@ typedef struct Watch {
     const Kernel *kernel;
     Seat *here; /* of the running block */
     const Ranges *unwritten, *bounds;
+    uint32_t late_polls; /* that may yet find a copy on its way which has come */
 } Watch;
 
 extern Watch watch;
@@ -307,6 +308,9 @@ void bulks_begin(const Warp *w, uint32_t site, uint32_t lane, Range range);
 void bulks_told(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t phase);
 void bulks_end_phase(const Cluster *cluster, uint64_t mbarrier, uint32_t phase);
 void bulks_waited(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t parity);
+/* The lanes that do not see an end of their phase yet, as a copy is late: of those whose wait has
+   another way out, which they must not take. */
+uint32_t bulks_late(const Warp *w, const uint64_t *mbarrier, uint32_t mask, const uint64_t *phase);
 /* Tells of those that nobody had waited for when the block of a seat ended. */
 void bulks_end_block(const Seat *seat);
 /* An access of what one writes, or a store to what one reads. */
