@@ -73,8 +73,8 @@ _RELEASE_IT = (
 )
 _WAITS_IN_BULK = {
     "writes": "Wait, however long it takes, for the phase of the mbarrier that counts its bytes "
-    "(mbarrier.try_wait.parity with the parity of that phase, in a loop), or meet at a barrier with "
-    "a thread that has.",
+    "(mbarrier.try_wait.parity with the parity of that phase, in a loop), or meet at a barrier "
+    "with a thread that has.",
     "reads": "Let the thread that began it wait (cp.async.bulk.commit_group, then "
     "cp.async.bulk.wait_group.read n: all of its groups but the last n have been read), then let "
     "all meet at a barrier before this is written again.",
