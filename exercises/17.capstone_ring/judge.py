@@ -98,8 +98,6 @@ SURVIVORS = {
     "(rank - step + 1": "another chunk goes first",
     "(rank - step - 2": "another chunk goes first",
     "3 * ranks": "the same remainder",
-    "ranks - 1) * ranks, part": "one chunk goes round: as many bytes, but one rank at a time, which no count tells",
-    "- 1) * gridDim.x": "a rank's first block does all: its counts are those of who waits, and tell nothing",
     "threadIdx.x == 1": "another thread waits or posts",
     "threadIdx.y == 0": "all threads wait",
 }
