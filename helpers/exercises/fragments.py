@@ -21,7 +21,7 @@ def misplaced(a, b, got, names="ab"):
         for used, first in _mistakes(matrix, places, along)
         if name and first and _are_near(used @ b if matrix is a else a @ used, got)
     )
-    told = {}
+    told: dict[str, str] = {}
     for name, (right, wrong) in ways:
         told.setdefault(name, USED.format(name=name, right=right, wrong=wrong))
     return f"What should be {', or '.join(told.values())}." if told else None
