@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers.exercises.costs import FACTORS
 from helpers.exercises.launches import Wrong, numbers, product_launch
 
 SIZES = (16, 16, 32), (1, 1, 1), (20, 33, 17), (16, 16, 5), (3, 40, 50), (47, 2, 16)
@@ -22,9 +23,7 @@ def launch(rng, size):
 LARGE = ((16, 40, 1300),)
 COUNTED = 64, 64, 40
 BUDGET = {}
-LIMITS = dict.fromkeys(
-    ["instructions", "barriers", "st.sectors"]
-)  # cost is not judged, but tiles are
+LIMITS = dict.fromkeys(FACTORS.keys() - {"ld.sectors"})  # cost is not judged, but tiles are
 IDEA = {
     "lds.wavefronts": (2304, "Multiply from the tiles in shared memory, not from a and b."),
     "barriers": (384, "Tiles are written and read by other threads: that takes barriers."),

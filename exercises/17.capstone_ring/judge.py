@@ -99,5 +99,6 @@ SURVIVORS = {
     "(rank - step - 2": "another chunk goes first",
     "3 * ranks": "the same remainder",
     "threadIdx.x == 1": "another thread waits or posts",
+    "threadIdx.x != 0": "all threads but one wait",
     "threadIdx.y == 0": "all threads wait",
 }
