@@ -38,7 +38,7 @@ ADVICE = {
     " and the products: who puts into a pair again has passed the barrier of the turn between."
 }
 MEANWHILE = {
-    (r"\bld\.global\b", r"\bfma\b"): (
+    (r"\bld\.global\b|\bcp\.async\b", r"\bfma\b|\bmul(\.rn)?\.f(32|64)\b"): (
         r"\bst\.shared\b",
         "Fetch the next tiles before these are multiplied, and put them when that is done: nothing is"
         " on its way while you multiply.",
