@@ -74,6 +74,9 @@ def times(n, yours, ours, blocks_grow, rate=None):
     n: its elements; None: its size is no such number. rate: the Rate that is asked for."""
     read, written = ours.touched_bytes
     more, what = _more(n, read + written)
+    if rate:
+        more, what = rate.more, " x ".join(3 * [f"{rate.size[2]:,}"])
+        yours, ours = (_read_once(r, rate) for r in (yours, ours))
     mine, best = (enlarged(r, more, blocks_grow).prediction for r in (yours, ours))
     if not (isfinite(mine.us) and isfinite(best.us)):
         return None
@@ -88,6 +91,15 @@ def _more(n, touched):
         return more, f"n = {more * n:,}"
     more = max(BYTES // max(touched, 1), 1)
     return more, f"{more:,} times this size"
+
+
+def _read_once(report, rate):
+    """The report of a part of a product such that of the whole one a and b come from memory once:
+    the L2 keeps what neighbouring blocks share."""
+    m, n, side = rate.size
+    caches = report.caches
+    reads = caches.dram_reads * 2 * m * n / (m + n) / side
+    return replace(report, caches=replace(caches, dram_reads=ceil(reads)))
 
 
 def enlarged(report, more, blocks_grow):

@@ -61,6 +61,12 @@ def test_the_twin_is_clean(case):
     assert report.clean, report
 
 
+@software
+def test_copies_that_nothing_is_read_beside_are_counted():
+    (alone,) = (case for case in CASES if case.name == "one_warp_waits_for_all")
+    assert report_of(alone, False).exposed_bytes == 2 * 512  # the one tile of each block
+
+
 @pytest.mark.parametrize("case", MISSED, ids=lambda case: f"{case.file}-{case.name}")
 def test_what_is_said_to_be_missed_is(case):
     """Fails when it is found, so that it is said no longer."""

@@ -77,8 +77,8 @@ void sg_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t m
         uint32_t count = arrivals[lane];
         if (count > m->pending)
             fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
-                     "arrives %u times at an mbarrier that waits for %u arrivals only", count,
-                     (uint32_t)m->pending);
+                     "arrives %u time%s at an mbarrier that waits for %u arrivals only", count,
+                     count == 1 ? "" : "s", (uint32_t)m->pending);
         state[lane] = m->word;
         m->bytes += how & ARRIVAL_COMES ? -bytes[lane] : bytes[lane];
         if (bytes[lane] && !(how & ARRIVAL_COMES)) tell(owner, addr[lane], bytes[lane]);
