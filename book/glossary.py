@@ -45,7 +45,7 @@ def add_uses(app, glossary):
             page = app.builder.get_relative_uri(GLOSSARY, notebook)
             title = app.env.titles[notebook].astext()
             links += [nodes.Text(" · " if links else "In "), nodes.reference(
-                "", title[:2], refuri=f"{page}#{place(section['ids'][0])}", reftitle=title
+                "", title.partition(" ")[0], refuri=f"{page}#{place(section['ids'][0])}", reftitle=title
             )]  # fmt: skip
         if links:
             section += nodes.paragraph("", "", *links, classes=["uses"])
