@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from .. import checks
+from .. import checks, tensormap
 
 __all__ = [
     "SIZES",
@@ -25,6 +26,7 @@ __all__ = [
     "any_floats",
     "attention",
     "blocks_for",
+    "boxed_product",
     "climbing",
     "drawn",
     "drawn_rows",
@@ -446,6 +448,18 @@ def product_launch(a, b, grid, block, *more, size_type=np.int64):
     (m, k), n = a.shape, b.shape[1]
     arguments = [In(a), In(b), product(a, b, a.dtype), *map(size_type, (m, n, k)), *more]
     return Launch(arguments, grid, block, what=f"{m} x {k} times {k} x {n}")
+
+
+def boxed_product(rng, m, n, k, rows, is_stored=False):
+    """(Boxes of halves a[m, k] and b[k, n], the Out of their product c): of a in boxes of so many
+    rows and 64 columns, of b in 64 x 64 and, if it `is_stored` so, of c in 16 x 64."""
+    a, b = (numbers(rng, 1, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    out = product(a[0], b[0], np.float16)
+    of = [(In(a), partial(tensormap.tiled, box=(1, rows, 64)))]
+    of.append((In(b), partial(tensormap.tiled, box=(1, 64, 64))))
+    if is_stored:
+        of.append((out, lambda c: tensormap.tiled(c.reshape(1, m, n), (1, 16, 64))))
+    return Boxes(of), out
 
 
 def attention(q, k, v, scale, seen=None):

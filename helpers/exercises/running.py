@@ -13,7 +13,7 @@ from .. import checks, sources, tensormap, xray
 from .launches import Boxes, Far, In, Out
 from .verdict import Refused, Unwritten
 
-from pycuda.driver import Error  # isort: skip
+from pycuda.driver import Error, function_attribute  # isort: skip
 from pycuda.gpuarray import GPUArray  # isort: skip
 
 __all__ = ["Run"]
@@ -72,6 +72,10 @@ FOLLOW_ONE = "Few elements are right: follow one that is wrong, and work it out 
 BOUNDS = "Which threads have no element? Let them do nothing."
 
 
+SHARED_UNASKED = 48 << 10  # bytes that a launch may have without more ado
+MAX_SHARED = function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+
+
 class Run:
     """A kernel and a Launch on an engine. Its arrays lie between guards, or are Far."""
 
@@ -80,6 +84,8 @@ class Run:
         self.rules = rules
         self.shape = {what: shape(what, getattr(launch, what)) for what in ("grid", "block")}
         self.options = {**self.shape, "shared": launch.shared}
+        if launch.shared > SHARED_UNASKED:
+            kernel.set_attribute(MAX_SHARED, launch.shared)
         given = list(enumerate(launch.arrays))
         made = {id(a): _guarded(a, rng) for _, a in given if isinstance(a, (In, Out))}
         self.guarded = {n: made[id(a)] for n, a in given if id(a) in made}
