@@ -116,10 +116,10 @@ class Far:
 
 @dataclass
 class Boxes:
-    """Tensor maps, which are a kernel's first argument. of: the In or Out that each is of, and what
-    makes the map of that array on the GPU."""
+    """Tensor maps, which are a kernel's first argument. of: the array that each is of, and what
+    makes the map of it on the GPU, where a Far lies in one row."""
 
-    of: list[tuple[In | Out, Callable]]
+    of: list[tuple[In | Out | Far, Callable]]
 
 
 @dataclass
@@ -174,11 +174,13 @@ class Launch:
 class Rate:
     """What the clock must predict of the counted launch, made large: at least so many TFLOP/s.
 
-    operations: of the counted launch. beside: who else does it, {name: case of make bench-gpu}."""
+    operations: of the counted launch. beside: who else does it, {name: case of make bench-gpu}.
+    more: how many times as much the large one has to do; 0: as much as other exercises' have."""
 
     operations: int
     least: float
     beside: dict
+    more: int = 0
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def times(n, yours, ours, blocks_grow, rate=None):
 
     n: its elements; None: its size is no such number. rate: the Rate that is asked for."""
     read, written = ours.touched_bytes
-    more, what = _more(n, read + written)
+    more, what = _more(n, read + written, rate.more if rate else 0)
     mine, best = (enlarged(r, more, blocks_grow).prediction for r in (yours, ours))
     if not (isfinite(mine.us) and isfinite(best.us)):
         return None
@@ -81,12 +81,12 @@ def times(n, yours, ours, blocks_grow, rate=None):
     return Times(what, mine, best.us, memory_us(more * read, more * written), fast)
 
 
-def _more(n, touched):
+def _more(n, touched, asked=0):
     """(how many times as much work as in the judge's launch, what that is in words)."""
     if n:
         more = max(ELEMENTS // n, 1)
         return more, f"n = {more * n:,}"
-    more = max(BYTES // max(touched, 1), 1)
+    more = asked or max(BYTES // max(touched, 1), 1)
     return more, f"{more:,} times this size"
 
 
