@@ -118,7 +118,7 @@ def recorded():
         with path.open(newline="") as file:
             for row in csv.DictReader(file):
                 for name in kernels_in(row["step"]):
-                    rows[f"{topics.get(path.stem.partition("_")[0])}/{name}.cu"].append(row)
+                    rows[f"{topics.get(path.stem.partition('_')[0])}/{name}.cu"].append(row)
     return rows
 
 
