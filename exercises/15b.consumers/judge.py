@@ -48,9 +48,9 @@ WRONG = {
 }  # fmt: skip
 
 SURVIVORS = {
-    "threadIdx.x != 0": "threads begin the barriers alike",
-    "threadIdx.x == 1": "another thread begins the barriers",
-    "threadIdx.y == 0": "all threads begin the barriers alike",
+    "threadIdx.x != 0) stages": "threads begin the barriers alike",
+    "threadIdx.x == 1) stages": "another thread begins the barriers",
+    "threadIdx.y == 0) stages": "all threads begin the barriers alike",
     "STAGES = 3": "another number of stages",
     "3 * STAGES": "room for barriers that nobody uses",
     "__launch_bounds__(385": "room for a thread that nobody launches",
