@@ -664,7 +664,8 @@ def descriptor(shown=10, step=1):
 
     bits = "; ".join(f"{name}: bits {a} to {b - 1}" for name, (a, b) in fields.items())
     said = "; ".join(f"line {n}: {' '.join(map(str, row))}" for n, row in enumerate(chunks))
-    alt = f"A descriptor's 64 bits: {bits}. Chunks as they lie, {said}. Step {step} means chunks {2 * step} and {2 * step + 1}."
+    alt = f"A descriptor's 64 bits: {bits}. Chunks as they lie, {said}."
+    alt += f" Step {step} means chunks {2 * step} and {2 * step + 1}."
     return draw(paint, alt, width=6.4, height=1.2 + 0.24 * shown)
 
 

@@ -71,8 +71,9 @@ def update(fresh=""):
             own.write_text(text, encoding="utf-8")
             origins[notebook.name] = digest(text)
         elif digest(text) != origin:
+            number = notebook.stem.partition("_")[0]
             print(f"{notebook.name} has changed in the course since your copy was made:"
-                  f" make fresh NOTEBOOK={notebook.stem.partition('_')[0]} begins anew")  # fmt: skip
+                  f" make fresh NOTEBOOK={number} begins anew")  # fmt: skip
     note.write_text(json.dumps(origins, indent=1, sort_keys=True) + "\n")
 
 

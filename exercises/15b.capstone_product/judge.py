@@ -44,11 +44,13 @@ def far(rng, rows, columns, threads, shared):
     places = np.arange(top, side)[:, None] * side + np.arange(left, side)
     expected = pieces(places.ravel(), out.expected.astype(np.float16).ravel())
     c = Far(side**2, np.float16, {}, expected, np.max(out.tolerance))
-    boxes = Boxes([
-        (In(a), partial(tensormap.tiled, box=(1, rows, 64))),
-        (In(b), partial(tensormap.tiled, box=(1, 64, 64))),
-        (c, lambda c: tensormap.tiled(c.reshape(1, side, side), (1, 16, 64))),
-    ])
+    boxes = Boxes(
+        [
+            (In(a), partial(tensormap.tiled, box=(1, rows, 64))),
+            (In(b), partial(tensormap.tiled, box=(1, 64, 64))),
+            (c, lambda c: tensormap.tiled(c.reshape(1, side, side), (1, 16, 64))),
+        ]
+    )
     grid = -(-side // rows) * -(-side // columns)
     arguments = [boxes, c, *map(np.int64, (side, side)), np.int32(1)]
     what = f"{side:,} x {k} times {k} x {side:,}"

@@ -5,7 +5,7 @@
 #include "gemm/pipeline.cuh"
 constexpr int ROWS = 128, COLUMNS = 256, STAGES = 4;
 constexpr int OF_A = ROWS * LINE, STAGE = OF_A + COLUMNS * LINE;  // bytes
-constexpr int PATCH = HIGH * LINE;                                // bytes of a box of c, of which two have room
+constexpr int PATCH = HIGH * LINE;  // bytes of a box of c: a warp has two
 
 // What a warp has of a tile, 16 rows from `top` on and 256 columns from `left` on, to c, by four boxes.
 __device__ void store_sums(const Map &map, int top, int left, const float (&sum)[COLUMNS / 2],
@@ -32,8 +32,7 @@ __device__ void store_sums(const Map &map, int top, int left, const float (&sum)
         // BEGIN your lines: show it to the copies, and have one lane store it, once all have written
         show_stores();
         __syncwarp();
-        if (lane == 0)
-            store_box(map, left + box * 64, top, 0, __cvta_generic_to_shared(patch));
+        if (lane == 0) store_box(map, left + box * 64, top, 0, __cvta_generic_to_shared(patch));
         // END
     }
 }

@@ -457,11 +457,15 @@ def boxed_product(rng, m, n, k, rows, is_stored=False):
     rows and 64 columns, of b in 64 x 64 and, if it `is_stored` so, of c in 16 x 64."""
     a, b = (numbers(rng, 1, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
     out = product(a[0], b[0], np.float16)
-    of = [(In(a), partial(tensormap.tiled, box=(1, rows, 64)))]
-    of.append((In(b), partial(tensormap.tiled, box=(1, 64, 64))))
+    boxes = Boxes(
+        [
+            (In(a), partial(tensormap.tiled, box=(1, rows, 64))),
+            (In(b), partial(tensormap.tiled, box=(1, 64, 64))),
+        ]
+    )
     if is_stored:
-        of.append((out, lambda c: tensormap.tiled(c.reshape(1, m, n), (1, 16, 64))))
-    return Boxes(of), out
+        boxes.of.append((out, lambda c: tensormap.tiled(c.reshape(1, m, n), (1, 16, 64))))
+    return boxes, out
 
 
 def attention(q, k, v, scale, seen=None):
