@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from .. import checks
+from .. import checks, tensormap
 
 __all__ = [
     "SIZES",
@@ -25,6 +26,7 @@ __all__ = [
     "any_floats",
     "attention",
     "blocks_for",
+    "boxed_product",
     "climbing",
     "drawn",
     "drawn_rows",
@@ -115,10 +117,10 @@ class Far:
 
 @dataclass
 class Boxes:
-    """Tensor maps, which are a kernel's first argument. of: the In or Out that each is of, and what
-    makes the map of that array on the GPU."""
+    """Tensor maps, which are a kernel's first argument. of: the array that each is of, and what
+    makes the map of it on the GPU, where a Far lies in one row."""
 
-    of: list[tuple[In | Out, Callable]]
+    of: list[tuple[In | Out | Far, Callable]]
 
 
 @dataclass
@@ -173,12 +175,13 @@ class Launch:
 class Rate:
     """What the clock must predict of a product of large square matrices: so many TFLOP/s, if any.
 
-    size: (m, n, k) of a launch that is counted for it, as deep as the large one. beside: who else
-    does it, {name: case of make bench-gpu}."""
+    size: (m, n, k) of a launch that is counted for it. side: of the large ones; 0: k. beside: who
+    else does it, {name: case of make bench-gpu}."""
 
     size: tuple[int, int, int]
     least: float
     beside: dict
+    side: int = 0
 
     @property
     def operations(self):
@@ -187,8 +190,11 @@ class Rate:
     @property
     def more(self):
         """How many such launches make the large one."""
-        m, n, side = self.size
-        return side * side // (m * n)
+        return self.of_side**3 // prod(self.size)
+
+    @property
+    def of_side(self):
+        return self.side or self.size[2]
 
 
 @dataclass(frozen=True)
@@ -464,6 +470,22 @@ def product_launch(a, b, grid, block, *more, size_type=np.int64):
     (m, k), n = a.shape, b.shape[1]
     arguments = [In(a), In(b), product(a, b, a.dtype), *map(size_type, (m, n, k)), *more]
     return Launch(arguments, grid, block, what=f"{m} x {k} times {k} x {n}")
+
+
+def boxed_product(rng, m, n, k, rows, is_stored=False):
+    """(Boxes of halves a[m, k] and b[k, n], the Out of their product c): of a in boxes of so many
+    rows and 64 columns, of b in 64 x 64 and, if it `is_stored` so, of c in 16 x 64."""
+    a, b = (numbers(rng, 1, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    out = product(a[0], b[0], np.float16)
+    boxes = Boxes(
+        [
+            (In(a), partial(tensormap.tiled, box=(1, rows, 64))),
+            (In(b), partial(tensormap.tiled, box=(1, 64, 64))),
+        ]
+    )
+    if is_stored:
+        boxes.of.append((out, lambda c: tensormap.tiled(c.reshape(1, m, n), (1, 16, 64))))
+    return boxes, out
 
 
 def attention(q, k, v, scale, seen=None):

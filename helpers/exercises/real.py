@@ -75,7 +75,7 @@ def times(n, yours, ours, blocks_grow, rate=None):
     read, written = ours.touched_bytes
     more, what = _more(n, read + written)
     if rate:
-        more, what = rate.more, " x ".join(3 * [f"{rate.size[2]:,}"])
+        more, what = rate.more, " x ".join(3 * [f"{rate.of_side:,}"])
         yours, ours = (_read_once(r, rate) for r in (yours, ours))
     mine, best = (enlarged(r, more, blocks_grow).prediction for r in (yours, ours))
     if not (isfinite(mine.us) and isfinite(best.us)):
@@ -96,9 +96,9 @@ def _more(n, touched):
 def _read_once(report, rate):
     """The report of a part of a product such that of the whole one a and b come from memory once:
     the L2 keeps what neighbouring blocks share."""
-    m, n, side = rate.size
+    m, n, _ = rate.size
     caches = report.caches
-    reads = caches.dram_reads * 2 * m * n / (m + n) / side
+    reads = caches.dram_reads * 2 * m * n / (m + n) / rate.of_side
     return replace(report, caches=replace(caches, dram_reads=ceil(reads)))
 
 

@@ -13,7 +13,7 @@ from .. import checks, sources, tensormap, xray
 from .launches import Boxes, Far, In, Out
 from .verdict import Refused, Unwritten
 
-from pycuda.driver import Error  # isort: skip
+from pycuda.driver import Error, function_attribute  # isort: skip
 from pycuda.gpuarray import GPUArray  # isort: skip
 
 __all__ = ["Run"]
@@ -72,6 +72,10 @@ FOLLOW_ONE = "Few elements are right: follow one that is wrong, and work it out 
 BOUNDS = "Which threads have no element? Let them do nothing."
 
 
+SHARED_UNASKED = 48 << 10  # bytes that a launch may have without more ado
+MAX_SHARED = function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+
+
 class Run:
     """A kernel and a Launch on an engine. Its arrays lie between guards, or are Far."""
 
@@ -80,13 +84,16 @@ class Run:
         self.rules = rules
         self.shape = {what: shape(what, getattr(launch, what)) for what in ("grid", "block")}
         self.options = {**self.shape, "shared": launch.shared}
+        if launch.shared > SHARED_UNASKED:
+            kernel.set_attribute(MAX_SHARED, launch.shared)
         given = list(enumerate(launch.arrays))
         made = {id(a): _guarded(a, rng) for _, a in given if isinstance(a, (In, Out))}
         self.guarded = {n: made[id(a)] for n, a in given if id(a) in made}
-        self.far = {n: _spread(a, target) for n, a in given if isinstance(a, Far)}
+        spread = {id(a): _spread(a, target) for _, a in given if isinstance(a, Far)}
+        self.far = {n: spread[id(a)] for n, a in given if id(a) in spread}
         arrays = {n: _from_first(launch.arrays[n], g.array) for n, g in self.guarded.items()}
         arrays |= {n: np.uintp(sparse.address) for n, sparse in self.far.items()}
-        arrays |= {n: _maps(a, made) for n, a in given if isinstance(a, Boxes)}
+        arrays |= {n: _maps(a, made, spread) for n, a in given if isinstance(a, Boxes)}
         self.passed = [arrays.get(n, a) for n, a in given][: len(launch.arguments)]
         self.names = _names(kernel, len(self.passed))
         self.names += [f"the array of map {n}" for n in range(len(given) - len(self.passed))]
@@ -323,9 +330,15 @@ def _steady(words):
     return ADDRESS.sub("an address", OUTSIDE.sub("outside of all arrays", words))
 
 
-def _maps(boxes, made):
-    """The argument that tensor maps are, of arrays between guards."""
-    return tensormap.packed(*(make(made[id(array)].array) for array, make in boxes.of))
+def _maps(boxes, made, spread):
+    """The argument that tensor maps are, of arrays between guards or Far."""
+
+    def on_gpu(array):
+        if id(array) in made:
+            return made[id(array)].array
+        return GPUArray((array.count,), array.dtype, gpudata=spread[id(array)].address)
+
+    return tensormap.packed(*(make(on_gpu(array)) for array, make in boxes.of))
 
 
 def _names(kernel, count):

@@ -223,6 +223,15 @@ def test_what_may_be_of_several_exercises_has_a_row(tmp_path):
     assert (tmp_path / "class.csv").read_text() == "learner,total\nann,0\n"
 
 
+@pytest.mark.parametrize(
+    "file, meant", [("15_x", {"15.a"}), ("15b_x", {"15b.a"}), ("15bis", {"15.a"}), ("x", None)]
+)
+def test_a_kernel_is_of_the_notebook_whose_number_its_file_has(file, meant, monkeypatch):
+    both = {"15.a", "15b.a"}
+    monkeypatch.setattr(collecting, "_exercises_of", lambda: {"level": both})
+    assert collecting._meant(Path(f"{file}.ipynb"), "void level(int *x)") == (meant or both)
+
+
 def test_the_notebooks_of_the_course_lack_no_tag():
     said = []
     found = collected(ROOT / "notebooks", lambda place, why: said.append(why))

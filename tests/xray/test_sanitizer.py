@@ -785,6 +785,21 @@ def test_code_that_nothing_needs_runs_without_optimisation():
         sanitize(function_of_pycuda(COPY, "copy"), x, x, grid=1, block=64, debug=True)
 
 
+def test_without_optimisation_a_kernel_may_have_as_much_shared_memory():
+    from pycuda.driver import function_attribute
+
+    source = """extern "C" __global__ void large(float *x)
+    {
+        extern __shared__ float s[];
+        s[threadIdx.x * 256] = 1;
+        x[threadIdx.x] = s[threadIdx.x * 256];
+    }"""
+    kernel, room = sources.kernel(source), 64 * 256 * 4
+    kernel.set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, room)
+    launch = {"grid": 1, "block": 64, "shared": room}
+    assert sanitize(kernel, arrays()[0], **launch, debug=True).clean
+
+
 def test_what_is_not_inlined_from_a_header_is_told_at_the_line_that_calls_it():
     from pycuda import gpuarray
 
