@@ -294,9 +294,10 @@ def test_a_speed_stands_beside_ours_and_a_librarys_and_may_be_asked_for(judged):
         launches.Rate(1 << 16, least, {"cuBLAS": "gemm 4096 float32"}) for least in (0, 9e9)
     )
     said = r"yours ([\d.]+), ours \1 TFLOP/s, predicted; cuBLAS 51.2, on a real H200"
-    assert re.search(said, repr(judged(changed("", ""), RATE=fast)))
+    room = r"\d+ registers, \d+ blocks of \d+ threads on a multiprocessor"
+    assert re.search(rf"{said}\n  {room}", repr(judged(changed("", ""), RATE=fast)))
     (reason,) = judged(changed("", ""), RATE=slow).reasons
-    assert reason.kind == "clock" and re.search(said, reason.text)
+    assert reason.kind == "clock" and re.search(rf"{said}; .* at least; {room}$", reason.text)
     assert "limited by" in reason.advice
     waits = changed("2 * x[i]", "2 * *(const volatile float *)(x + i)")
     (reason,) = judged(waits, RATE=fast).reasons
