@@ -430,9 +430,8 @@ class _Trial:
         """Whether the clock predicts as much; without NVIDIA's tools it predicts nothing."""
         times, why = self.verdict.times, report.prediction.why
         if times and times.speeds.yours < self.rate.least:
-            self.verdict.refuse(
-                "clock", f"{times.speeds}; {self.rate.least} at least", times.yours.words[1]
-            )
+            text = f"{times.speeds}; {self.rate.least} at least; {times.room}"
+            self.verdict.refuse("clock", text, real.advice(report) or times.yours.words[1])
         elif why and not counted(self.exercise).prediction.why:
             self.verdict.refuse("clock", f"no prediction: {why}", PLAIN)
 

@@ -14,10 +14,11 @@ from softgpu.xray.clock import SECTOR, Prediction, in_words, memory_us
 
 from ..bench import peer_rows
 
-__all__ = ["ELEMENTS", "Times", "enlarged", "times"]
+__all__ = ["ELEMENTS", "Times", "advice", "enlarged", "times"]
 
 ELEMENTS = 1 << 26
 BYTES = 4 * ELEMENTS
+REGISTER_STEP, FEW_REGISTERS = 8, 64  # of a thread: given out so many at a time; too few for tiles
 FEW_SECTORS = 2048  # an array of no more does not grow with its launch: totals, bins
 
 
@@ -51,10 +52,11 @@ class Times:
     ours_us: float
     memory_us: float
     speeds: Speeds | None = None  # of what is judged by them
+    room: str = ""  # what a multiprocessor has room for
 
     def __str__(self):
         if self.speeds:
-            return f"{self.yours}\nat {self.size}: {self.speeds}"
+            return f"{self.yours}\nat {self.size}: {self.speeds}\n{self.room}"
         us = [in_words(us) for us in (self.yours.us, self.ours_us, self.memory_us)]
         return (
             f"{self.yours}\nat {self.size}: yours {us[0]}, ours {us[1]}, "
@@ -81,7 +83,27 @@ def times(n, yours, ours, blocks_grow, rate=None):
     if not (isfinite(mine.us) and isfinite(best.us)):
         return None
     fast = speeds(rate, more, mine.us, best.us) if rate else None
-    return Times(what, mine, best.us, memory_us(more * read, more * written), fast)
+    least = memory_us(more * read, more * written)
+    return Times(what, mine, best.us, least, fast, room(yours))
+
+
+def room(report):
+    """How many blocks of a launch a multiprocessor holds at once, in words."""
+    blocks = report.occupancy.blocks
+    what = f"{blocks} block{'s' * (blocks != 1)} of {prod(report.block)} threads"
+    return f"{report.registers} registers, {what} on a multiprocessor"
+
+
+def advice(report):
+    """How a second block would fit, where only the registers leave room for one; or None."""
+    threads, resident = prod(report.block), report.occupancy
+    most = report.chip.registers // (2 * threads) // REGISTER_STEP * REGISTER_STEP
+    if resident.blocks != 1 or resident.limit != "registers" or most < FEW_REGISTERS:
+        return None
+    return (
+        f"A multiprocessor has room for one block, which waits at each barrier with nothing beside"
+        f" it. Two fit with {most} registers: __launch_bounds__({threads}, 2) asks the compiler."
+    )
 
 
 def _more(n, touched):

@@ -104,6 +104,40 @@ def test_packs(dtype, pack):
     check(step("packed", a, b, A_PACK=pack, B_PACK=pack, C_PACK=4), a, b)
 
 
+FOURS = [(4, 4, 4), (260, 136, 20), (8, 256, 100)]  # m, n, k
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_warp_tiles(dtype):
+    for m, n, k in FOURS:
+        a, b = numbers(2, m, k, dtype=dtype), numbers(2, k, n, dtype=dtype)
+        check(step("warps", a, b), a, b)
+
+
+def test_warp_tiles_keep_within_their_arrays_and_wait_for_each_other():
+    a, b = numbers(1, 260, 36), numbers(1, 36, 132)
+    assert not step("warps", a, b, run=xray.sanitize)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_large_products_of_floats_are_made_by_warp_tiles(way, monkeypatch):
+    """Whichever way they lie, in batches, in lines of fours; others are packed.cu's."""
+    a, b = numbers(2, 500, 36), numbers(2, 36, 132)
+    monkeypatch.setattr(product, "multiprocessors", lambda: 4)
+    names, kernel = [], sources.kernel
+    told = lambda name, **choices: names.append(name) or kernel(name, **choices)  # noqa: E731
+    monkeypatch.setattr(sources, "kernel", told)
+    product.prepared.clear()
+    check(ops.matmul(on_gpu(a, way[0]), on_gpu(b, way[1])).get(), a, b)
+    a, b = numbers(2, 500, 33), numbers(2, 33, 131)
+    check(ops.matmul(on_gpu(a, way[0]), on_gpu(b, way[1])).get(), a, b)
+    product.prepared.clear()
+    assert [name for name in names if name.startswith("gemm")] == [
+        "gemm/warps.cu",
+        "gemm/packed.cu",
+    ]
+
+
 def on_gpu(x, transposed=False, offset_bytes=0):
     """An array between guards; transposed: as a view of one that lies the other way."""
     lying = np.swapaxes(x, -1, -2) if transposed else x

@@ -384,7 +384,7 @@ says(modules[0].get_function("wait"), flags[1], flags[0], np.int32(0), block=(1,
     assert "kernel wait ran longer than 2 s on device 0" in line
 
 
-@pytest.mark.sampled  # cuBLAS takes a while to compile
+@pytest.mark.long  # cuBLAS takes a while to compile
 @pytest.mark.parametrize("flags", [0, 1], ids=["blocking", "non-blocking"])
 def test_a_library_waits_for_its_stream(flags):
     look = f"""

@@ -104,7 +104,6 @@ at the end: cudaErrorInvalidClusterSize
 WAYS = pytest.mark.parametrize("does", ["run", "sanitize", "profile"])
 
 
-@pytest.mark.sampled(2)
 @WAYS
 def test_the_launch_says_how_large_clusters_are(folder, does):
     done = run(folder, "clusters.cu", "-arch=sm_90", "-std=c++17", does=does)
@@ -125,7 +124,6 @@ freed twice: cudaErrorInvalidResourceHandle
 """
 
 
-@pytest.mark.sampled(2)
 @WAYS
 def test_arrays_are_described_and_copied(folder, does):
     done = run(folder, "arrays.cu", does=does)
@@ -223,7 +221,7 @@ int main()
 """
 
 
-@pytest.mark.sampled  # cuBLAS takes a while to compile
+@pytest.mark.long  # cuBLAS takes a while to compile
 @pytest.mark.parametrize("words", [[], ["-lcublas"], ["-l", "cublas"]])
 def test_a_program_finds_the_libraries_that_it_calls(tmp_path, words):
     (tmp_path / "blas.cu").write_text(BLAS)
@@ -319,7 +317,7 @@ int main()
 """
 
 
-@pytest.mark.sampled  # one has to wait for it
+@pytest.mark.long  # one has to wait for it
 def test_a_launch_that_takes_long_is_said_to(tmp_path, monkeypatch):
     monkeypatch.setenv("SOFTGPU_TIMEOUT", "7")
     (tmp_path / "long.cu").write_text(LONG)

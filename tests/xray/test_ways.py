@@ -25,14 +25,12 @@ def in_order():
         yield
 
 
-@pytest.mark.sampled(29)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_launches_that_are_counted(case):
     shape = {"grid": case.grid, "block": case.block, "shared": case.shared}
     assert not ways.differing(case.function(), *case.passed(), **shape)
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("file", FILES)
 def test_what_is_planted(file):
     for case in planted(file):
@@ -43,7 +41,6 @@ def test_what_is_planted(file):
             assert not said, (case.name, bug)
 
 
-@pytest.mark.sampled(53)
 @pytest.mark.parametrize("name", CONFORMANCE)
 def test_conformance(name):
     source, kernel = CONFORMANCE[name]

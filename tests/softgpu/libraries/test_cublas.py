@@ -15,7 +15,7 @@ from . import Device, loaded, software
 
 from pycuda.compiler import SourceModule  # isort: skip
 
-pytestmark = pytest.mark.sampled  # to compile the library takes a while
+pytestmark = pytest.mark.long  # to compile the library takes a while
 
 TYPES = {"S": np.float32, "D": np.float64, "C": np.complex64, "Z": np.complex128}
 REAL = {"S": np.float32, "D": np.float64, "C": np.float32, "Z": np.float64}

@@ -15,7 +15,6 @@ pytestmark = [
 ]
 
 
-@pytest.mark.sampled(7)
 @pytest.mark.parametrize("tens", range(20))
 def test_random_kernels_answer_alike_plain_counted_and_watched(tens: int) -> None:
     """None of them has anything that the sanitizer could find."""
@@ -23,7 +22,7 @@ def test_random_kernels_answer_alike_plain_counted_and_watched(tens: int) -> Non
     assert not any(said.values()), said
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_no_text_ends_in_a_traceback(seed: int) -> None:
     for changed, trace in failures(seed, 300):
