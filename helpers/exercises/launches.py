@@ -175,8 +175,8 @@ class Launch:
 class Rate:
     """What the clock must predict of a product of large square matrices: so many TFLOP/s, if any.
 
-    size: of a launch that is counted for it, m, n, k first. side: of the large ones; 0: k. beside: who
-    else does it, {name: case of make bench-gpu}."""
+    size: of a launch that is counted for it, m, n, k first. side: of the large ones; 0: k. beside:
+    who else does it, {name: case of make bench-gpu}."""
 
     size: tuple[int, ...]
     least: float
