@@ -104,8 +104,11 @@ extern "C" __global__ __launch_bounds__(BLOCK, 1024 / BLOCK) void anywhere(
     totals += blockIdx.x * (long long)chunks * pitch;
     for (bool done = chunks == 1;; done = true) {
         fold_block(acc, columns, own, from, row, [&](int j, Acc a) {
-            if (!done) totals[blockIdx.y * pitch + j] = a;
-            else if (slice < outer) {
+            if (!done) {
+                totals[blockIdx.y * pitch + j] = a;
+                for (int k = j + 1; j == own - 1 && k % PACK; ++k)  // whole packs are read
+                    totals[blockIdx.y * pitch + k] = op.initial();
+            } else if (slice < outer) {
                 for (long long r = rows * merged; r < reduce; ++r)  // too few to be merged
                     a = op(a, op.from(x[top + r * inner + j], r));
                 out[slice * inner + first + j] = Out(op.finish(a, reduce));
