@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
+from helpers.exercises.launches import Rate, Wrong, far_product, numbers, product_launch
 
 SIZES = (64, 64, 64), (1, 8, 8), (70, 40, 136)
 CHOICES = "ROWS", "COLUMNS", "THREADS"
@@ -36,6 +36,7 @@ BUDGET = {
     "lds.conflicts": 0,
     "sts.conflicts": 0,
 }
+RATE = Rate.of(COUNTED, 100, {"cuBLAS": "gemm 4096 float16"})
 LIMITS = None  # the statement has the whole budget
 IDEA = {"hmma": (1024, "Let the tensor cores multiply: multiply_add.")}
 

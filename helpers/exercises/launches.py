@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import prod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -172,11 +173,27 @@ class Launch:
 class Rate:
     """What the clock must predict of the counted launch, made large: at least so many TFLOP/s.
 
-    operations: of the counted launch. beside: who else does it, {name: case of make bench-gpu}."""
+    operations: of the counted launch. beside: who else does it, {name: case of make bench-gpu}.
+    elements: that the counted launch reads and writes, if it is a product of matrices: it is made
+    as large as one of SIDE x SIDE elements, which needs few of them for its operations."""
+
+    SIDE: ClassVar = 4096
 
     operations: int
     least: float
     beside: dict
+    elements: int = 0
+
+    @classmethod
+    def of(cls, size, least, beside):
+        """Of a product of m x k by k x n elements."""
+        m, n, k = size
+        return cls(2 * m * n * k, least, beside, m * n + n * k + k * m)
+
+    @property
+    def more(self):
+        """How many times the operations, and the elements, there are in a large one."""
+        return 2 * self.SIDE**3 // self.operations, 3 * self.SIDE**2 / self.elements
 
 
 @dataclass(frozen=True)

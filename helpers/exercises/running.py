@@ -13,7 +13,7 @@ from .. import checks, sources, tensormap, xray
 from .launches import Boxes, Far, In, Out
 from .verdict import Refused, Unwritten
 
-from pycuda.driver import Error  # isort: skip
+from pycuda.driver import Error, function_attribute  # isort: skip
 from pycuda.gpuarray import GPUArray  # isort: skip
 
 __all__ = ["Run"]
@@ -66,6 +66,7 @@ BY_HAND = "Work it out by hand, on paper, with the smallest size that fails."
 NOT_BY_HAND = (
     "Is it wrong with few elements, too? Follow these by hand. If not: what is new at this size?"
 )
+SHARED_UNASKED = 48 << 10  # bytes of shared memory that a launch gets without more ado
 BY_HAND_AT_MOST = 32  # elements
 RIGHT_SHARE = 0.25  # of the elements that say what the wrong ones have in common
 FOLLOW_ONE = "Few elements are right: follow one that is wrong, and work it out by hand."
@@ -80,6 +81,8 @@ class Run:
         self.rules = rules
         self.shape = {what: shape(what, getattr(launch, what)) for what in ("grid", "block")}
         self.options = {**self.shape, "shared": launch.shared}
+        if launch.shared > SHARED_UNASKED:
+            kernel.set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.shared)
         given = list(enumerate(launch.arrays))
         made = {id(a): _guarded(a, rng) for _, a in given if isinstance(a, (In, Out))}
         self.guarded = {n: made[id(a)] for n, a in given if id(a) in made}

@@ -39,6 +39,9 @@ __all__ = [
     "variables_kept",
 ]
 
+MAX_DYNAMIC_SHARED = (
+    8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, asked for by who needs more
+)
 one_at_a_time = threading.RLock()  # what the arguments hold is saved, and put back, by one thread
 
 
@@ -238,7 +241,7 @@ class OwnTarget(Target):
         self.function = function
 
     def launch(self, args, grid, block, shared, ready=None, after=None):
-        from pycuda.driver import ArgumentHandler
+        from pycuda.driver import ArgumentHandler, function_attribute
 
         parameters.check(args, *self._declared())
         saved = []
@@ -251,6 +254,9 @@ class OwnTarget(Target):
         try:
             if ready:
                 ready(address_of)
+            if shared > contract.DEVICE["block_shared"]:
+                limit = function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+                self.function.set_attribute(limit, shared)
             with self.engine.variables_kept(self.function):
                 self.function(*args, grid=grid, block=block, shared=shared)
             if after:
@@ -452,7 +458,7 @@ class BesideTarget(Target):
         buffer, size = ctypes.create_string_buffer(packed, len(packed) or 1), c_size_t(len(packed))
         extra = (c_void_p * 5)(1, ctypes.addressof(buffer), 2, ctypes.addressof(size), 0)
         sizes = [c_uint(n) for n in (*grid, *block, shared)]
-        limit = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         if shared > contract.DEVICE["block_shared"]:
-            self.check(self.library.cuFuncSetAttribute(self.function, limit, c_int(shared)))
+            told = self.function, MAX_DYNAMIC_SHARED, c_int(shared)
+            self.check(self.library.cuFuncSetAttribute(*told))
         self.check(self.library.cuLaunchKernel(self.function, *sizes, None, None, extra))
