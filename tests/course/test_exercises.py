@@ -5,6 +5,7 @@ import builtins
 import re
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import nbformat
 import numpy as np
@@ -16,6 +17,7 @@ from helpers.exercises import costs, handed, judging, launches, progress, real, 
 from helpers.exercises.launches import Wrong
 from helpers.exercises.verdict import Refused, Verdict
 from helpers.xray import clock
+from softgpu.xray import occupancy
 
 from . import batch
 
@@ -320,6 +322,25 @@ def test_registers_and_packed_are_predicted_in_the_order_that_was_measured():
     ]
     speeds = [verdict.times.speeds.yours for verdict in verdicts]
     assert speeds == sorted(speeds)
+
+
+@pytest.mark.parametrize(
+    "registers, threads, fits",
+    [(130, 256, "Two fit with 128 registers: __launch_bounds__(256, 2)"), (128, 256, None),
+     (255, 512, "Two fit with 64 registers"), (64, 1024, None)],
+)  # fmt: skip
+def test_who_leaves_room_for_one_block_only_learns_how_two_fit(registers, threads, fits):
+    held = occupancy.occupancy(threads, registers, 0)
+    report = SimpleNamespace(block=(threads, 1, 1), occupancy=held, chip=held.of)
+    advice = real.advice(report)
+    assert fits in advice if fits else advice is None
+
+
+def test_a_product_is_predicted_as_large_as_a_librarys_is_measured():
+    """Where k is 32, moving a, b and c takes as long as multiplying; at 4096 it does not."""
+    rate = launches.Rate.of((256, 256, 128), 0, {})
+    assert rate.operations * rate.more[0] == 2 * 4096**3
+    assert rate.elements * rate.more[1] == 3 * 4096**2
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,16 @@ def test_packs(dtype, pack):
     check(step("packed", a, b, A_PACK=pack, B_PACK=pack, C_PACK=4), a, b)
 
 
+def test_fragments_that_are_transposed_on_their_way():
+    a, b = (numbers(3, 64, 64, dtype="float16", seed=seed) for seed in (0, 1))
+    c = checks.Guarded((3, 64, 64), np.float32)
+    call = sources.kernel("gemm/transposed.cu"), on_gpu(a), on_gpu(b), c.array
+    assert not xray.sanitize(*call, grid=3, block=128)
+    assert not xray.profile(*call, grid=3, block=128).total["lds.conflicts"]
+    call[0](*call[1:], grid=(3, 1), block=(128, 1, 1))
+    check(c.get(), a, b)
+
+
 FOURS = [(4, 4, 4), (260, 136, 20), (8, 256, 100)]  # m, n, k
 
 
