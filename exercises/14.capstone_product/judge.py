@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
+from helpers.exercises.launches import Rate, Wrong, far_product, numbers, product_launch
 
 SIZES = (64, 64, 64), (1, 8, 8), (70, 40, 136)
 CHOICES = "ROWS", "COLUMNS", "THREADS"
@@ -27,7 +27,9 @@ def far(rng, rows, columns, threads):
     return far_product(rng, 8192, rows, grid, threads, of=np.float16, size_type=np.int32)
 
 
+LARGE = (140, 304, 200), (4, 8, 4000)
 COUNTED = 128, 128, 128
+RATE = Rate((128, 128, 4096), 0, {"cuBLAS": "gemm 4096 float16"})
 SHARED_BYTES = 3 << 14
 BUDGET = {
     "ld.sectors": (4096, 5000),

@@ -61,8 +61,8 @@ FAR = PAST + 77  # elements of a launch that passes it, in its last block
 UNCHANGED = r".*\]\s*,\s*(0|-1|(?P<same>\S+)\s*,\s*(?P=same))$"  # what an atomic looks with
 POSTS = rf"\bst\.(volatile|relaxed|release|mmio)\b|\b(atom|red)\.(?!{UNCHANGED})"
 LOOKS = rf"\bld\.(volatile|relaxed|acquire|mmio)\b|\batom\.(?={UNCHANGED})"
-NEIGHBOURS = 4  # blocks on either side of one whose work they may do
-SPREAD = 16
+NEIGHBOURS = 2  # blocks on either side of one whose work they may do
+SPREAD = 8
 
 
 def drawn(rng, step=1):
@@ -105,13 +105,14 @@ class Out:
 class Far:
     """An array too large to fill: `count` zeros, but for pieces at some places, {place: values}.
 
-    expected: what must be at these places after the launch; nothing else is compared."""
+    expected: what must be at these places after the launch; nothing else is compared. tolerance: of
+    all, or by place, too."""
 
     count: int
     dtype: DTypeLike
     pieces: dict = field(default_factory=dict)
     expected: dict = field(default_factory=dict)
-    tolerance: ArrayLike = 0
+    tolerance: ArrayLike | dict = 0
 
 
 @dataclass
@@ -172,15 +173,28 @@ class Launch:
 
 @dataclass(frozen=True)
 class Rate:
-    """What the clock must predict of the counted launch, made large: at least so many TFLOP/s.
+    """What the clock must predict of a product of large square matrices: so many TFLOP/s, if any.
 
-    operations: of the counted launch. beside: who else does it, {name: case of make bench-gpu}.
-    more: how many times as much the large one has to do; 0: as much as other exercises' have."""
+    size: (m, n, k) of a launch that is counted for it. side: of the large ones; 0: k. beside: who
+    else does it, {name: case of make bench-gpu}."""
 
-    operations: int
+    size: tuple[int, int, int]
     least: float
     beside: dict
-    more: int = 0
+    side: int = 0
+
+    @property
+    def operations(self):
+        return 2 * prod(self.size)
+
+    @property
+    def more(self):
+        """How many such launches make the large one."""
+        return self.of_side**3 // prod(self.size)
+
+    @property
+    def of_side(self):
+        return self.side or self.size[2]
 
 
 @dataclass(frozen=True)
@@ -372,7 +386,8 @@ def far_rows(small, batch, per_block=1):
     """The Launch on the rows of a small one, spread over so many that a 32-bit place overflows.
 
     The count of rows among its arguments becomes the new one; per_block: the rows of a block. Where
-    a grid has several dimensions, its last is that of the rows."""
+    a grid has several dimensions, its last is that of the rows. An input of another length is for
+    all rows."""
     count = np.shape(small.arguments[0].values)[0]
     rows = [int(row) for row in np.linspace(0, batch - 1, count)]
     grid, each = -(-batch // per_block), 1
@@ -385,13 +400,13 @@ def far_rows(small, batch, per_block=1):
 
     def moved(argument):
         if isinstance(argument, In):
+            if len(argument.values) != count:
+                return argument
             return Far(batch * argument.values[0].size, argument.dtype, spread(argument.values))
         if isinstance(argument, Out):
             wide = batch * np.asarray(argument.expected)[0].size
-            most = float(
-                np.max(argument.tolerance, where=np.isfinite(argument.tolerance), initial=0)
-            )
-            return Far(wide, argument.dtype, {}, spread(argument.expected), most)
+            tolerance = np.broadcast_to(argument.tolerance, np.shape(argument.expected))
+            return Far(wide, argument.dtype, {}, spread(argument.expected), spread(tolerance))
         is_count = isinstance(argument, np.integer) and argument == count
         return type(argument)(batch) if is_count else argument
 
@@ -421,20 +436,25 @@ def product(a, b, dtype=np.float32, bias=0, roundings=None):
     return Out(sums, tolerance, dtype)
 
 
-def far_product(rng, k, tall, grid_of, block, *more, of=np.float32, size_type=np.int64):
+def far_product(
+    rng, k, tall, grid_of, block, *more, of=np.float32, size_type=np.int64, wide=8, turned=False
+):
     """The last block of a product of which a, b and c each have more elements than an int can
     count: 0, but for a few in the last rows of a, and in the last columns of b.
 
-    tall: the rows of a block, of which all are compared. grid_of: of (m, n). more: of (n, k)."""
+    tall: the rows of a block, of which all are compared; wide: a multiple of 8, or the columns of
+    one. grid_of: of (m, n). more: of (n, k). turned: b has its columns as lines."""
     n = m = -(-(1 << 31) // k // 128) * 128 + 128
-    rows, columns = np.arange((m - 1) // tall * tall, m), np.arange(n - 8, n)
+    rows = np.arange((m - 1) // tall * tall, m)
+    columns = np.arange(max((n - 1) // wide * wide, n - 8), n)
     depth = np.r_[0:8, k - 8 : k]
-    p, q = (numbers(rng, *shape).astype(of) for shape in ((rows.size, 16), (16, 8)))
+    p, q = (numbers(rng, *shape).astype(of) for shape in ((rows.size, 16), (16, columns.size)))
     roundings = 18 if of == np.float32 else checks.tensor_roundings(k)
     out = product(p, q, of, roundings=roundings)
+    in_b = columns[:, None] * k + depth if turned else depth[:, None] * n + columns
     given = [
         Far(m * k, of, pieces((rows[:, None] * k + depth).ravel(), p.ravel())),
-        Far(n * k, of, pieces((depth[:, None] * n + columns).ravel(), q.ravel())),
+        Far(n * k, of, pieces(in_b.ravel(), (q.T if turned else q).ravel())),
     ]
     expected = pieces((rows[:, None] * n + columns).ravel(), out.expected.astype(of).ravel())
     c = Far(m * n, of, {}, expected, np.max(out.tolerance))

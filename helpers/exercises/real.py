@@ -14,10 +14,11 @@ from softgpu.xray.clock import SECTOR, Prediction, in_words, memory_us
 
 from ..bench import peer_rows
 
-__all__ = ["ELEMENTS", "Times", "enlarged", "times"]
+__all__ = ["ELEMENTS", "Times", "advice", "enlarged", "times"]
 
 ELEMENTS = 1 << 26
 BYTES = 4 * ELEMENTS
+REGISTER_STEP, FEW_REGISTERS = 8, 64  # of a thread: given out so many at a time; too few for tiles
 FEW_SECTORS = 2048  # an array of no more does not grow with its launch: totals, bins
 
 
@@ -51,10 +52,11 @@ class Times:
     ours_us: float
     memory_us: float
     speeds: Speeds | None = None  # of what is judged by them
+    room: str = ""  # what a multiprocessor has room for
 
     def __str__(self):
         if self.speeds:
-            return f"{self.yours}\nat {self.size}: {self.speeds}"
+            return f"{self.yours}\nat {self.size}: {self.speeds}\n{self.room}"
         us = [in_words(us) for us in (self.yours.us, self.ours_us, self.memory_us)]
         return (
             f"{self.yours}\nat {self.size}: yours {us[0]}, ours {us[1]}, "
@@ -73,21 +75,53 @@ def times(n, yours, ours, blocks_grow, rate=None):
 
     n: its elements; None: its size is no such number. rate: the Rate that is asked for."""
     read, written = ours.touched_bytes
-    more, what = _more(n, read + written, rate.more if rate else 0)
+    more, what = _more(n, read + written)
+    if rate:
+        more, what = rate.more, " x ".join(3 * [f"{rate.of_side:,}"])
+        yours, ours = (_read_once(r, rate) for r in (yours, ours))
     mine, best = (enlarged(r, more, blocks_grow).prediction for r in (yours, ours))
     if not (isfinite(mine.us) and isfinite(best.us)):
         return None
     fast = speeds(rate, more, mine.us, best.us) if rate else None
-    return Times(what, mine, best.us, memory_us(more * read, more * written), fast)
+    least = memory_us(more * read, more * written)
+    return Times(what, mine, best.us, least, fast, room(yours))
 
 
-def _more(n, touched, asked=0):
+def room(report):
+    """How many blocks of a launch a multiprocessor holds at once, in words."""
+    blocks = report.occupancy.blocks
+    what = f"{blocks} block{'s' * (blocks != 1)} of {prod(report.block)} threads"
+    return f"{report.registers} registers, {what} on a multiprocessor"
+
+
+def advice(report):
+    """How a second block would fit, where only the registers leave room for one; or None."""
+    threads, resident = prod(report.block), report.occupancy
+    most = report.chip.registers // (2 * threads) // REGISTER_STEP * REGISTER_STEP
+    if resident.blocks != 1 or resident.limit != "registers" or most < FEW_REGISTERS:
+        return None
+    return (
+        f"A multiprocessor has room for one block, which waits at each barrier with nothing beside"
+        f" it. Two fit with {most} registers: __launch_bounds__({threads}, 2) asks the compiler."
+    )
+
+
+def _more(n, touched):
     """(how many times as much work as in the judge's launch, what that is in words)."""
     if n:
         more = max(ELEMENTS // n, 1)
         return more, f"n = {more * n:,}"
-    more = asked or max(BYTES // max(touched, 1), 1)
+    more = max(BYTES // max(touched, 1), 1)
     return more, f"{more:,} times this size"
+
+
+def _read_once(report, rate):
+    """The report of a part of a product such that of the whole one a and b come from memory once:
+    the L2 keeps what neighbouring blocks share."""
+    m, n, _ = rate.size
+    caches = report.caches
+    reads = caches.dram_reads * 2 * m * n / (m + n) / rate.of_side
+    return replace(report, caches=replace(caches, dram_reads=ceil(reads)))
 
 
 def enlarged(report, more, blocks_grow):

@@ -28,6 +28,8 @@ __all__ = ["matmul"]
 MOST_BATCHES = 65535  # of a grid
 WAVES = 4  # blocks for each multiprocessor, where there are splits
 LEAST_SHARE = 128  # of what is summed over, for a split to pay
+BY_WARPS = {"ROWS": 256, "COLUMNS": 128, "DEEP": 16}  # the tile of gemm/warps.cu
+FULL, WASTE = 0.75, 1.05  # for these to pay: multiprocessors with a block, and what is past edges
 FLOATS8 = "e4m3", "e5m2"
 DTYPES = None, "bfloat16", "tf32", *FLOATS8
 RESULTS = None, "float16", "bfloat16", "float32"  # of 8-bit floats
@@ -236,13 +238,19 @@ def launch(tiling, sizes, batch, types, ways, places=(0, 0)):
     of the sums, of c; ways: how a and b lie; places: where they begin."""
     (m, n, k), (dtype, wide, out), (lie, strides) = sizes, types, _lying(ways)
     most = most_packed(wide)
-    choices = tiling.choices | lie | {"T": dtype, "Acc": wide, "Out": out}
+    choices = lie | {"T": dtype, "Acc": wide, "Out": out, "C_PACK": pack_of(4, 1, 0, n)}
+    packs = {}
     for name, way, shape, place in zip("AB", ways, ((m, k), (k, n)), places):
         lines = shape[way.by_rows], way.line, way.batch
-        choices[f"{name}_PACK"] = pack_of(most, dtype.itemsize, place, *lines)
-    choices["C_PACK"] = pack_of(4, 1, 0, n)
+        packs[f"{name}_PACK"] = pack_of(most, dtype.itemsize, place, *lines)
+    told = m, n, k, strides
+    tiles = ceil_divide(m, BY_WARPS["ROWS"]) * ceil_divide(n, BY_WARPS["COLUMNS"])
+    pays = tiles * batch >= FULL * multiprocessors() and 2 * tiles <= WASTE * tiling.tiles
+    if dtype == "float32" and set(packs.values()) == {most} and tiling.splits == 1 and pays:
+        shared = 2 * BY_WARPS["DEEP"] * (BY_WARPS["ROWS"] + BY_WARPS["COLUMNS"] + 8) * 4
+        return KernelCall("gemm/warps.cu", choices, (tiles, 1, batch), (256,), *told, shared=shared)
     grid = tiling.tiles, tiling.splits, batch
-    return KernelCall("gemm/packed.cu", choices, grid, (256,), m, n, k, strides)
+    return KernelCall("gemm/packed.cu", choices | tiling.choices | packs, grid, (256,), *told)
 
 
 def prepare(a, b, shape, kind, ways, form=None):

@@ -9,12 +9,14 @@ import pycuda.driver as cuda  # isort: skip
 WIDE = {"float16": "float32"}
 TILES = {  # rows and columns of a block
     "naive": (16, 16), "shared": (32, 32), "wrong_barrier": (32, 32), "registers": (128, 128),
-    "packed": (128, 128), "fragments": (64, 16), "fragments_shared": (64, 64), "mma": (64, 64),
+    "packed": (128, 128), "warps": (256, 128), "fragments": (64, 16),
+    "fragments_shared": (64, 64), "mma": (64, 64),
     "boxes": (64, 128), "producer": (128, 256), "multicast": (128, 256),
 }  # fmt: skip
 THREADS = {
     "shared": (32, 32, 1), "wrong_barrier": (32, 32, 1), "packed": (256, 1, 1),
-    "fragments": (128, 1, 1), "fragments_shared": (128, 1, 1), "mma": (128, 1, 1),
+    "warps": (256, 1, 1), "fragments": (128, 1, 1), "fragments_shared": (128, 1, 1),
+    "mma": (128, 1, 1),
 }  # fmt: skip
 
 
@@ -23,8 +25,9 @@ def numbers(*shape, dtype="float32", seed=0):
     return np.random.default_rng([seed, *shape]).standard_normal(shape).astype(dtype)
 
 
-def step(name, a, b, **choices):
-    """What a step makes of a[batch, m, k] and b[batch, k, n]."""
+def step(name, a, b, run=None, **choices):
+    """What a step makes of a[batch, m, k] and b[batch, k, n]. run(kernel, *arguments, grid=,
+    block=, shared=): another way to launch it."""
     (batch, m, k), n = a.shape, b.shape[-1]
     c = checks.Guarded((batch, m, n), a.dtype)
     wide = WIDE.get(a.dtype.name, a.dtype.name)
@@ -32,15 +35,24 @@ def step(name, a, b, **choices):
     arguments += [c.array, *map(np.int64, (m, n, k))]
     down, across = (-(-size // side) for size, side in zip((m, n), TILES[name]))
     grid = across, down, batch
-    if name == "packed":
-        choices = {"Out": a.dtype, "A_PACK": 1, "B_PACK": 1, "C_PACK": 1} | choices
+    shared = 0
+    if name in ("packed", "warps"):
+        packs = {"A_PACK": 1, "B_PACK": 1, "C_PACK": 1} if name == "packed" else {}
+        choices = {"Out": a.dtype} | packs | choices
         arguments.append(np.array([k, n, m * k, k * n], np.int64))
         grid = across * down, 1, batch
     kernel = sources.kernel(f"gemm/{name}.cu", T=a.dtype, Acc=wide, **choices)
-    kernel(*arguments, grid=grid, block=THREADS.get(name, (16, 16, 1)))
+    if name == "warps":
+        shared = WARPS_DEEP * 2 * (256 + 128 + 8) * np.dtype(wide).itemsize
+        kernel.set_attribute(cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
+    launched = {"grid": grid, "block": THREADS.get(name, (16, 16, 1)), "shared": shared}
+    if run:
+        return run(kernel, *arguments, **launched)
+    kernel(*arguments, **launched)
     return c.get()
 
 
+WARPS_DEEP = 16
 DEEP, LINE, GROUP, PATCH_BYTES = 64, 128, 128, 16 * 64 * 4
 
 

@@ -753,7 +753,6 @@ def small():
         yield all_rooms
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", GREEDY)
 def test_what_takes_all_there_is_costs_a_row(small, what):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -826,7 +825,6 @@ PASSED = {
 }
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("what", PASSED)
 def test_limits_end_it(room, what):
     text, limit = PASSED[what]
@@ -846,7 +844,6 @@ CRASHED = {
 }
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", CRASHED)
 def test_crashes_cost_a_row(room, what):
     text, says = CRASHED[what]
