@@ -64,7 +64,7 @@ BUDGET = {"ld.sectors": 0}
 FREE = "instructions", "barriers", "st.sectors", "lds.wavefronts", "sts.wavefronts"
 LIMITS = dict.fromkeys(FREE)  # what counts is the clock
 EVEN = False
-RATE = Rate((256, 512, 2048), 540, {"cuBLAS": "gemm 4096 float16"}, side=4096)
+RATE = Rate((256, 512, 2048, 4), 540, {"cuBLAS": "gemm 4096 float16"}, side=4096)
 
 TEXT = {r"\A(?![\s\S]*\bmultiply\s*[<(])": "Write the loop yourself: without multiply."}
 LAST = "        wait_for_products<0>();\n        if (threadIdx.x % GROUP == 0) arrive(before);\n"

@@ -175,22 +175,22 @@ class Launch:
 class Rate:
     """What the clock must predict of a product of large square matrices: so many TFLOP/s, if any.
 
-    size: (m, n, k) of a launch that is counted for it. side: of the large ones; 0: k. beside: who
-    else does it, {name: case of make bench-gpu}."""
+    size: of a launch that is counted for it, m, n, k first. side: of the large ones; 0: k. beside:
+    who else does it, {name: case of make bench-gpu}."""
 
-    size: tuple[int, int, int]
+    size: tuple[int, ...]
     least: float
     beside: dict
     side: int = 0
 
     @property
     def operations(self):
-        return 2 * prod(self.size)
+        return 2 * prod(self.size[:3])
 
     @property
     def more(self):
         """How many such launches make the large one."""
-        return self.of_side**3 // prod(self.size)
+        return 2 * self.of_side**3 // self.operations
 
     @property
     def of_side(self):

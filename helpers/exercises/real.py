@@ -118,7 +118,7 @@ def _more(n, touched):
 def _read_once(report, rate):
     """The report of a part of a product such that of the whole one a and b come from memory once:
     the L2 keeps what neighbouring blocks share."""
-    m, n, _ = rate.size
+    m, n = rate.size[:2]
     caches = report.caches
     reads = caches.dram_reads * 2 * m * n / (m + n) / rate.of_side
     return replace(report, caches=replace(caches, dram_reads=ceil(reads)))

@@ -108,6 +108,23 @@ def test_columns(operation, shape):
     check(operation, numbers(shape), 1)
 
 
+WIDE_COLUMNS = [(1, 2, 3001), (1, 3, 40), (1, 33, 333), (3, 47, 131), (1, 700, 5), (2, 331, 3),
+                (1, 64, 2), (600, 6, 3), (300, 15, 8), (700, 2, 7), (1, 2500, 77)]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("shape", WIDE_COLUMNS, ids=str)
+@pytest.mark.parametrize("operation", ["sum", "max", "argmin"])
+def test_columns_that_are_loaded_as_wide_as_where_arrays_are_large(
+    operation, shape, dtype, monkeypatch
+):
+    reduce = importlib.import_module("helpers.ops.reduce")
+    monkeypatch.setattr(reduce, "LARGE", 0)
+    monkeypatch.setattr(reduce, "prepared", launch.Kept())
+    for offset in 0, np.dtype(dtype).itemsize:
+        check(operation, numbers(shape, dtype), 1, offset)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int32"])
 @pytest.mark.parametrize("operation", ["sum", "mean", "min", "argmax"])
 def test_columns_of_types(operation, dtype):
