@@ -1,13 +1,14 @@
-// Reduction over the middle of x[outer, reduce, inner] -> out[outer, inner], of any sizes; x is aligned to PACK.
-// `merged` rows that follow each other count as one, of wide = merged * inner elements; a chunk has
-// `share` of these. Launch a grid of (ceil(outer / slices) * tiles, chunks) blocks of (width, height,
-// slices) threads, powers of two, BLOCK in all at most, with one tile if rows are merged and one slice if there
-// are chunks. A tile has `columns`: width * PACK, or PACK - 1 less if slices or rows are not aligned to
-// PACK. Every height-th row of a slice must lie alike, or height be their number. totals holds outer * tiles *
-// chunks * width * PACK values; arrived[outer * tiles] starts at zero and is zero again at the end.
-// Step 4: tiles.cu where the width is odd, or a row short. A thread loads 16 bytes wherever a row begins, the ends
-// of its neighbours among them. Its own rows lie alike, so that it has PACK columns as before; those of other
-// threads begin elsewhere, which fold_block() makes up for.
+// Reduction over the middle of x[outer, reduce, inner] -> out[outer, inner], of any sizes; x is
+// aligned to PACK. `merged` rows that follow each other count as one, of wide = merged * inner
+// elements; a chunk has `share` of these. Launch a grid of (ceil(outer / slices) * tiles, chunks)
+// blocks of (width, height, slices) threads, powers of two, BLOCK in all at most, with one tile if
+// rows are merged and one slice if there are chunks. A tile has `columns`: width * PACK, or PACK -
+// 1 less if slices or rows are not aligned to PACK. Every height-th row of a slice must lie alike,
+// or height be their number. totals holds outer * tiles * chunks * width * PACK values;
+// arrived[outer * tiles] starts at zero and is zero again at the end.
+// Step 4: tiles.cu where the width is odd, or a row short. A thread loads 16 bytes wherever a row
+// begins, the ends of its neighbours among them. Its own rows lie alike, so that it has PACK
+// columns as before; those of other threads begin elsewhere, which fold_block() makes up for.
 // Limit: memory.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
@@ -19,7 +20,8 @@ constexpr int PACK = 4;
 constexpr int BLOCK = 256;
 constexpr int UNROLL = 4;
 
-// Folds every height-th of `rows` rows, numbered from `number` on. The first is at x, the next a stride on.
+// Folds every height-th of `rows` rows, numbered from `number` on. The first is at x, the next a
+// stride on.
 template <typename V>
 __device__ Packed<Acc, PACK> fold_rows(const V *x, int rows, long long stride, long long number)
 {
@@ -40,8 +42,9 @@ __device__ Packed<Acc, PACK> fold_rows(const V *x, int rows, long long stride, l
     return acc;
 }
 
-// Folds the threads of a slice one above the other, and then every own-th of its columns; the first of
-// these have the results: put(j, result). Row y begins at element (from + y * wide) % PACK of its packs.
+// Folds the threads of a slice one above the other, and then every own-th of its columns; the first
+// of these have the results: put(j, result). Row y begins at element (from + y * wide) % PACK of
+// its packs.
 template <typename Put>
 __device__ void fold_block(Packed<Acc, PACK> acc, int columns, int own, unsigned from,
                            unsigned wide, Put put)
