@@ -5,6 +5,7 @@ RUN := .venv/bin/python -m
 LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/work/00_first_kernel.ipynb
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 PARALLEL := -n logical
+SAMPLE := --sample=0.1 $(if $(SEED),--sample-seed=$(SEED))
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
 CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
@@ -14,7 +15,7 @@ export COURSE_SOLUTIONS ?= $(SOLUTIONS)
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab fresh book exercises translations mutants fuzz graders test test-all products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
+.PHONY: lab fresh book exercises translations mutants fuzz graders test test-all portable products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests lock wheel colab exam notes slides clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, where that is there.
@@ -44,7 +45,8 @@ translations: setup
 mutants: setup
 	@.venv/bin/python scripts/mutants.py $(ARGS)
 
-# Real kernels changed at random: does one end the compiler in a traceback? ARGS="SECONDS [SEED]".
+# Real kernels changed at random: does one end the compiler in a traceback? Random ones: do they answer alike
+# plain, counted and watched? ARGS="SECONDS [SEED]".
 fuzz: setup
 	@$(RUN) tests.softgpu.ptx.fuzz $(or $(ARGS),60)
 
@@ -52,14 +54,19 @@ fuzz: setup
 graders: setup
 	@.venv/bin/python scripts/graders.py
 
-# All notebooks and tests, lint among them; of tests with many cases alike, a sample of these. ARGS
-# goes to pytest.
+# All notebooks and tests, lint among them; of each test's cases a tenth, by a hash of their names. SEED=TEXT:
+# another tenth. ARGS goes to pytest.
 test: setup
-	@$(RUN) pytest $(PARALLEL) $(NBVAL) --sample tests notebooks $(ARGS)
+	@$(RUN) pytest $(PARALLEL) $(NBVAL) $(SAMPLE) tests notebooks $(ARGS)
 
 # What CI runs: the same with all cases.
 test-all: setup
 	@$(RUN) pytest $(PARALLEL) $(NBVAL) tests notebooks $(ARGS)
+
+# What may differ between versions of Python: set-up, lint, the wheel, one notebook.
+portable: lint
+	@$(RUN) pytest $(PARALLEL) $(NBVAL) tests/course/test_setup.py tests/softgpu/test_wheel.py \
+		notebooks/04_warp_shuffle_reduce.ipynb $(ARGS)
 
 # A million fragments for each form of mma, against an H200's: half an hour. ARGS: a pattern of forms.
 products: setup
@@ -68,7 +75,7 @@ products: setup
 
 # The fast part of it, for every save: the same sample, without what is slow.
 check: lint
-	@$(RUN) pytest $(PARALLEL) --sample -m "not slow and not conformance" tests $(ARGS)
+	@$(RUN) pytest $(PARALLEL) $(SAMPLE) -m "not slow and not conformance" tests $(ARGS)
 
 # Which lines of Python and of C the tests reach, and which they do not: all of them at least the
 # floor, in percent. ARGS: some tests only.

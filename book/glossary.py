@@ -44,8 +44,9 @@ def add_uses(app, glossary):
         for notebook in app.env.word_uses.get(section["ids"][0], []):
             page = app.builder.get_relative_uri(GLOSSARY, notebook)
             title = app.env.titles[notebook].astext()
+            number = title.partition(" ")[0]
             links += [nodes.Text(" · " if links else "In "), nodes.reference(
-                "", title[:2], refuri=f"{page}#{place(section['ids'][0])}", reftitle=title
+                "", number, refuri=f"{page}#{place(section['ids'][0])}", reftitle=title
             )]  # fmt: skip
         if links:
             section += nodes.paragraph("", "", *links, classes=["uses"])

@@ -109,7 +109,7 @@ def kernels_in(step):
 def recorded():
     """What is recorded of each kernel's file, in the topic that its notebook names most."""
     topics = {
-        path.stem[:2]: Counter(topic for topic, _ in names).most_common(1)[0][0]
+        path.stem.partition("_")[0]: Counter(topic for topic, _ in names).most_common(1)[0][0]
         for path, names in named().items()
         if names
     }
@@ -118,7 +118,7 @@ def recorded():
         with path.open(newline="") as file:
             for row in csv.DictReader(file):
                 for name in kernels_in(row["step"]):
-                    rows[f"{topics.get(path.name[:2])}/{name}.cu"].append(row)
+                    rows[f"{topics.get(path.stem.partition('_')[0])}/{name}.cu"].append(row)
     return rows
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "INK",
     "Picture",
     "bandwidth",
+    "descriptor",
     "double_buffer",
     "draw",
     "empty",
@@ -634,6 +635,38 @@ def _bar(axes, high, start, length, row, text, colour):
     place = start + length / 2, row + middle
     axes.text(*place, text, ha="center", va="center", color=colour)
     return start + length
+
+
+def descriptor(shown=10, step=1):
+    """What a descriptor of wgmma says of a tile in lines of 128 bytes, the first ones of which are
+    shown, and which chunks of 16 bytes it means that begins `step` times 32 bytes further on."""
+    fields = {"begins at, / 16": (0, 14), "panel, / 16": (16, 30), "8 lines, / 16": (32, 46),
+              "swizzle": (62, 64)}  # fmt: skip
+    chunks = [[place ^ line % 8 for place in range(8)] for line in range(shown)]
+
+    def paint(axes):
+        for (name, (low, high)), colour in zip(fields.items(), COLOURS):
+            box = Rectangle((low, 0), high - low, 3, fc=f"{colour}30", ec=colour)
+            axes.add_patch(box)
+            middle = (low + high) / 2
+            at, side = (middle, "center") if high - low > 9 else (low - 1, "right")
+            axes.text(at, 1.5, name, ha=side, va="center", color=colour, size=9)
+            axes.text(middle, 3.4, f"bits {low} to {high - 1}", ha="center", va="bottom", size=9)
+        axes.add_patch(Rectangle((0, 0), 64, 3, fc="none", ec=INK, lw=0.8))
+        for line, row in enumerate(chunks):
+            y = -4 - 2.2 * line - (1.2 if line >= 8 else 0)  # after 8 lines the swizzle begins anew
+            axes.text(13, y + 1, f"line {line}", ha="right", va="center", size=9)
+            for place, chunk in enumerate(row):
+                colour = COLOURS[0] if chunk // 2 == step else INK
+                _bar(axes, (2, 1), 14 + 5 * place, 4.6, y, str(chunk), colour)
+        axes.set(xlim=(-1, 67), ylim=(-5 - 2.2 * shown, 6))
+        axes.set_axis_off()
+
+    bits = "; ".join(f"{name}: bits {a} to {b - 1}" for name, (a, b) in fields.items())
+    said = "; ".join(f"line {n}: {' '.join(map(str, row))}" for n, row in enumerate(chunks))
+    alt = f"A descriptor's 64 bits: {bits}. Chunks as they lie, {said}."
+    alt += f" Step {step} means chunks {2 * step} and {2 * step + 1}."
+    return draw(paint, alt, width=6.4, height=1.2 + 0.24 * shown)
 
 
 def double_buffer(turns=3):

@@ -19,7 +19,7 @@ import work
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "build/colab"
 COURSE = "cuda_src", "exercises", "helpers", "notebooks"
-LINK = re.compile(r"""(?<=\]\(|=")(?:\.\./|\d\d_|glossary)[^)"\s]*""")  # to a page or a picture
+LINK = re.compile(r"""(?<=\]\(|=")(?:\.\./|\d\d[a-z]?_|glossary)[^)"\s]*""")  # to a page, a picture
 FIRST = """\
 # Once in each session of Colab: the course, PyCUDA and the software GPU.
 import os

@@ -184,10 +184,10 @@ def main():
             drawn(texts.find(name))
         write_counts()
     stale = []
-    for path in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb")):
+    for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb")):
         text = path.read_text()
         try:
-            new = written(text, path.name[:2])
+            new = written(text, path.stem.partition("_")[0])
         except Misplaced as error:
             sys.exit(f"{path.name} is as it was: {error}")
         if new != text:

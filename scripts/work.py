@@ -62,7 +62,8 @@ def update(fresh=""):
     origins = json.loads(note.read_text()) if note.exists() else {}
     for notebook in sorted(COURSE.glob("*.ipynb")):
         own, text = WORK / notebook.name, unrun(notebook)
-        if fresh and notebook.name.startswith(fresh) and own.exists():
+        is_asked = fresh and f"{notebook.stem}_".startswith(f"{Path(fresh).stem}_")
+        if is_asked and own.exists():
             set_aside(notebook)
             print(f"{notebook.name} begins anew; your old copy is in {WORK / 'old'}")
         origin = origins.get(notebook.name)
@@ -70,8 +71,9 @@ def update(fresh=""):
             own.write_text(text, encoding="utf-8")
             origins[notebook.name] = digest(text)
         elif digest(text) != origin:
+            number = notebook.stem.partition("_")[0]
             print(f"{notebook.name} has changed in the course since your copy was made:"
-                  f" make fresh NOTEBOOK={notebook.name[:2]} begins anew")  # fmt: skip
+                  f" make fresh NOTEBOOK={number} begins anew")  # fmt: skip
     note.write_text(json.dumps(origins, indent=1, sort_keys=True) + "\n")
 
 

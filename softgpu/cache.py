@@ -21,7 +21,18 @@ from pathlib import Path
 
 from . import settings
 
-__all__ = ["forget_pycudas", "guard_pycuda", "kept", "made_once", "read", "serve_pycuda", "write"]
+__all__ = [
+    *(
+        "forget_pycudas",
+        "guard_pycuda",
+        "kept",
+        "key",
+        "made_once",
+        "read",
+        "serve_pycuda",
+        "write",
+    ),
+]
 
 _UNFINISHED = ".unfinished-"
 _UNFINISHED_S = 3600.0
@@ -75,12 +86,17 @@ def write(name: str, content: bytes) -> None:
             _unseen_bytes += len(content)
 
 
+def key(parts: Iterable[str]) -> str:
+    """A name for what these decide."""
+    digest = hashlib.sha256()
+    for part in (text.encode() for text in parts):
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()
+
+
 def kept(parts: Iterable[str], make: Callable[[], bytes]) -> bytes:
     """What make() gives, made once for all processes; parts: all that decides what it is."""
-    key = hashlib.sha256()
-    for part in (text.encode() for text in parts):
-        key.update(len(part).to_bytes(8, "little") + part)
-    name = f"{key.hexdigest()}.z"
+    name = f"{key(parts)}.z"
     with suppress(OSError, zlib.error):  # not there, or damaged
         return zlib.decompress(read(name))
     made = make()

@@ -74,11 +74,14 @@ LOST = "The launch has too many blocks and waits for all races to be found: sani
 class Findings(list):
     """The findings of one launch, in the order in which they happened."""
 
-    def __init__(self, kernel: str, found=(), dropped: int = 0, lost: bool = False):
+    def __init__(
+        self, kernel: str, found=(), dropped: int = 0, lost: bool = False, exposed_bytes: int = 0
+    ):
         super().__init__(found)
         self.kernel = kernel
         self.dropped = dropped  # occurrences of further findings, which were not kept
         self.lost = lost  # more happened than races could be looked for in
+        self.exposed_bytes = exposed_bytes  # of bulk copies that come while nothing else is read
 
     @property
     def clean(self) -> bool:

@@ -7,26 +7,26 @@ import hashlib
 import os
 import re
 import signal
-import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from . import build, cache, contract, libraries, removed
+from .objects import ProgramError, objects, run
 from .toolkit import Toolkit
 
-__all__ = ["ProgramError", "Runtime", "load_program", "run_main"]
+__all__ = ["SUFFIXES", "ProgramError", "Runtime", "load_program", "run_main", "sources_of"]
+
+SUFFIXES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
 _SOURCES = Path(__file__).parent / "cudart"
 _ARCHITECTURES = (
     *("-arch", "--gpu-architecture", "-gencode", "--generate-code", "-code", "--gpu-code"),
 )
 _EMPTY = ("-lcuda", "-lnvToolsExt")  # NVTX was a library once, and is a header now
+_LINKED = (".o", ".a", ".so")
+_NAMES_FILE = ("-include", "--pre-include")
 _RELOCATABLE = ("-rdc", "--relocatable-device-code", "-dc", "--device-c")
-
-
-class ProgramError(Exception):
-    """A program that could not be compiled or loaded; the message says why."""
 
 
 def _target_of(words: Sequence[str]) -> tuple[str, list[str]]:
@@ -44,10 +44,18 @@ def _target_of(words: Sequence[str]) -> tuple[str, list[str]]:
     return f"compute_{contract.DEVICE['architecture']}{'a' * own}", left
 
 
+def sources_of(words: Sequence[str]) -> list[str]:
+    """The files among words for nvcc that it compiles."""
+    pairs = zip(["", *words], words)
+    return [word for before, word in pairs if word.endswith(SUFFIXES) and before not in _NAMES_FILE]
+
+
 def _without_empty(words: Sequence[str]) -> list[str]:
-    """Words for nvcc without libraries that need not be linked: this process has the driver."""
+    """Words for nvcc without libraries that need not be linked: this process has the driver, and
+    loads those of ours that a program calls."""
     joined = "\0".join(words).replace("-l\0", "-l")
-    return [word for word in joined.split("\0") if word not in _EMPTY]
+    empty = {*_EMPTY, *(f"-l{name}" for name in libraries.LIBRARIES)}
+    return [word for word in joined.split("\0") if word and word not in empty]
 
 
 def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
@@ -61,24 +69,32 @@ def _compile(words: Sequence[str], toolkit: Toolkit, out: Path) -> None:
                 " supported: what a kernel calls has to be in its own source, and is no kernel"
             )
     target, words = _target_of(words)
+    sources = sources_of(words)
+    linked = [word for word in words if word.endswith(_LINKED)]
+    options = [word for word in words if word not in sources and word not in linked]
+    command = [toolkit.nvcc, "-gencode", f"arch={target},code={target}", "-lineinfo"]
+    command += ["--no-compress", *([f"-I{toolkit.older}"] if toolkit.older else [])]
+    command += [f"-isystem={folder}" for folder in libraries.include_folders(toolkit)]
+    command += ["-include", str(_SOURCES / "before_13.h"), *_without_empty(options)]
+    command += ["-Xcompiler", "-fPIC"]
     (out.parent / "libcudart.so").symlink_to(runtime_library(toolkit))
-    linked = [one for one in libraries.LIBRARIES.values() if one.is_among(words)]
-    for library in linked:
-        (out.parent / f"lib{library.name}.so").symlink_to(library.built())
-    more = [f"-I{toolkit.older}"] if toolkit.older else []
-    more += [f"-isystem={folder}" for folder in libraries.include_folders(toolkit)]
     try:
-        _run([
-            toolkit.nvcc, "-shared", "-o", out,
-            "-gencode", f"arch={target},code={target}", "-lineinfo", "--no-compress",
-            "-cudart", "none", "-L", out.parent, "-lcudart", "-Xlinker", "--wrap=malloc", *more,
-            "-include", _SOURCES / "before_13.h", *_without_empty(words), "-Xcompiler", "-fPIC",
+        made = objects(command, sources, out.parent)
+        run([
+            *_without_language(command), "-shared", "-nodlink", "-o", out, *made, *linked,
+            "-cudart", "none", "-L", out.parent, "-lcudart", "-Xlinker", "--wrap=malloc",
         ])  # fmt: skip
     except ProgramError as error:
         said = str(error)
         more_lines = libraries.missing_header(said) + removed.advice(said)
         raise ProgramError(said + more_lines) from None
-    libraries.serve({*linked, *libraries.called_by(out)})
+    libraries.serve(libraries.called_by(out))
+
+
+def _without_language(words: Sequence[str]) -> list[str]:
+    """Words for nvcc without those that say in what language files are, as objects are in none."""
+    joined = re.sub(r"\0(?:-x|--x)[\0=][\w+-]+", "", "\0".join(words))
+    return joined.split("\0")
 
 
 def runtime_library(toolkit: Toolkit) -> Path:
@@ -94,7 +110,7 @@ def runtime_library(toolkit: Toolkit) -> Path:
 
 def _make_runtime(toolkit: Toolkit, made: Path, name: str) -> None:
     (made.parent / "exports").write_text(f"{name} {{ global: *; }};\n")
-    _run([
+    run([
         *compiling(toolkit, made.parent), "-shared", *_SOURCES.glob("*.c"), "-o", made,
         f"-Wl,-soname,{name}", f"-Wl,--version-script={made.parent / 'exports'}", "-Wl,-z,now",
         build.build(),
@@ -121,12 +137,6 @@ def compiling(toolkit: Toolkit, folder: Path) -> list[str]:
     (folder / "unsupported.inc").write_text(refused)
     system = (f"-isystem{include}" for include in toolkit.include)
     return [build.find_compiler(), *build.flags(), f"-I{folder}", *system]
-
-
-def _run(command: Sequence[str | Path]) -> None:
-    result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode:
-        raise ProgramError((result.stderr + result.stdout).strip())
 
 
 class Runtime:

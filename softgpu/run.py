@@ -18,11 +18,9 @@ from . import install
 from .build import BuildError
 from .contract import ffi
 from .loader import Engine
-from .programs import ProgramError, Runtime, load_program, run_main
+from .programs import SUFFIXES, ProgramError, Runtime, load_program, run_main, sources_of
 from .toolkit import ToolkitError, find_cuda_12, find_toolkit
 from .xray.profiler import report
-
-_SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
 
 class _Profiles:
@@ -47,9 +45,9 @@ class _Profiles:
 
 def _run(words: list[str], sanitize: bool, profile: bool, cuda12: bool) -> int:
     split = words.index("--") if "--" in words else len(words)
-    sources = [word for word in words[:split] if word.endswith(_SOURCES)]
+    sources = sources_of(words[:split])
     if not sources:
-        raise ProgramError(f"there is no source to compile, no file {', '.join(_SOURCES)}")
+        raise ProgramError(f"there is no source to compile, no file {', '.join(SUFFIXES)}")
     for source in sources:
         if not os.path.isfile(source):
             raise ProgramError(f"there is no file {source}")

@@ -57,14 +57,24 @@ _RACES = {
     "memory.",
 }
 
+_ENDED = "The launch ended here: what comes after was not looked at."
+_ON_FAULTS = {  # what to do where a launch ended, by the driver's words
+    r"bytes have arrived": "Expect as many bytes in a phase as its copies bring: a whole box, also"
+    " where it reaches past an edge.",
+    r"arrivals are to come": "Does each phase get the arrivals that its mbarrier was begun for? Or"
+    " does a wait name the wrong phase? Parities are 0, 1, 0, ... for each mbarrier, one after the"
+    " other.",
+    r"arrives .* at an mbarrier": "Begin the mbarrier for as many arrivals as a phase gets, or let"
+    " fewer threads arrive.",
+}
 _RELEASE_IT = (
     "Let those who read it say so (arrive at an mbarrier of its own, or meet at a barrier), and "
     "let the thread that copies wait for that before it overwrites it."
 )
 _WAITS_IN_BULK = {
-    "writes": "Wait for the phase of the mbarrier that counts its bytes "
-    "(mbarrier.try_wait.parity with the parity of that phase), or meet at a barrier with a thread "
-    "that has.",
+    "writes": "Wait, however long it takes, for the phase of the mbarrier that counts its bytes "
+    "(mbarrier.try_wait.parity with the parity of that phase, in a loop), or meet at a barrier "
+    "with a thread that has.",
     "reads": "Let the thread that began it wait (cp.async.bulk.commit_group, then "
     "cp.async.bulk.wait_group.read n: all of its groups but the last n have been read), then let "
     "all meet at a barrier before this is written again.",
@@ -105,7 +115,8 @@ def last_findings(
     told = without_repeats(teller.tell_all([RawFinding(f) for f in found[0:count]]))
     if fault is not None:
         told.append(teller.tell_fault(fault))
-    return kind(launch.name, told, dropped[0], bool(lost[0]))
+    exposed = runtime.sg_sanitize_exposed()
+    return kind(launch.name, told, dropped[0], bool(lost[0]), exposed)
 
 
 class _Teller:
@@ -170,7 +181,9 @@ class _Teller:
             file=Path(file).name,
             line=int(line or 0),
             message=message,
-            advice="The launch ended here: what comes after was not looked at.",
+            advice=next(
+                (to_do for what, to_do in _ON_FAULTS.items() if re.search(what, text)), _ENDED
+            ),
             count=1,
             block=(0, 0, 0),
             thread=(0, 0, 0),
@@ -305,7 +318,8 @@ class _Teller:
         )
         return message, (
             "Let each thread wait for its copies (cp.async.wait_group n, __pipeline_wait_prior(n): "
-            "all of its groups but the last n are done), then let all meet at __syncthreads()."
+            "all of its groups but the last n are done), then let all meet at __syncthreads(). If "
+            "they do, the copy is early: let all who read what was there meet before it begins."
         )
 
     def _copying_in_bulk(self, f: RawFinding, place: str):

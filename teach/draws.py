@@ -397,6 +397,46 @@ def proxy(rng):
     return Drawn(pieces, answer, why)
 
 
+def stays(rng):
+    blocks, tiles = _between(rng, 3, 7), _between(rng, 11, 40)
+    block = _between(rng, 0, blocks - 1)
+    pieces = {
+        "5 blocks": f"{blocks} blocks",
+        "23 tiles": f"{tiles} tiles",
+        "block 2": f"block {block}",
+        "zeros(5,": f"zeros({blocks},",
+        "np.int32(23)": f"np.int32({tiles})",
+        "grid=(5,": f"grid=({blocks},",
+        "made.get()[2]": f"made.get()[{block}]",
+    }
+    made = range(block, tiles, blocks)
+    return Drawn(pieces, len(made), f"Tiles {', '.join(map(str, made))}.")
+
+
+def bands(rng):
+    band, across = _between(rng, 2, 4), _between(rng, 3, 6)
+    down = _between(rng, band + 1, 9)
+    tile = _between(rng, band * across, down * across - 1)
+    number, at = divmod(tile, band * across)
+    high = min(band, down - number * band)
+    column, row = divmod(at, high)
+    pieces = {
+        "5 rows": f"{down} rows",
+        "4 columns": f"{across} columns",
+        "bands of 2": f"bands of {band}",
+        "BAND = 2": f"BAND = {band}",
+        "tile 13": f"tile {tile}",
+        "np.int32(13)": f"np.int32({tile})",
+        "np.int32(5)": f"np.int32({down})",
+        "np.int32(4)": f"np.int32({across})",
+    }
+    why = (
+        f"A band has {band} × {across} tiles, so {tile} is tile {at} of band {number}, which has"
+        f" {high} rows: in the band's row {row} and column {column}."
+    )
+    return Drawn(pieces, f"{number * band + row}{column}", why)
+
+
 def running(rng):
     scores = [_between(rng, 1, 5) for _ in range(4)]
     peak = max(scores)
@@ -451,5 +491,5 @@ def _between(rng, least, most):
 DRAWS = (
     idle, guard, still, one_number, sectors, further, stride, column, padded, barrier, tree,
     exchange, wide, grid_stride, softmax, place, half_way, halves, patches, tiles,
-    holder, swizzle, groups, phase, proxy, running, links, flag,
+    holder, swizzle, groups, phase, proxy, stays, bands, running, links, flag,
 )  # fmt: skip

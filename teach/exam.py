@@ -17,7 +17,7 @@ EXAM = Path(__file__).with_name("exam.md")
 PAPERS = Path(__file__).resolve().parent.parent / "build/exam"
 HIDDEN = re.compile(r"<details>.*?</details>\n\n?", re.S)
 QUESTION = re.compile(
-    r"^## (?P<title>\d+\. [^\n]+)\n\nNotebook (?P<notebook>\d\d)\. (?P<asked>.*?)\n\n"
+    r"^## (?P<title>\d+\. [^\n]+)\n\nNotebook (?P<notebook>\d\d[a-z]?)\. (?P<asked>.*?)\n\n"
     r"^```cuda\n(?P<cuda>.*?)^```.*?^\*\*(?P<answer>[^\n]+)\*\*\n\n(?P<why>.*?)\n\n"
     r"^```python\n(?P<program>.*?)^```",
     re.M | re.S,

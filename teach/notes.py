@@ -12,9 +12,9 @@ from helpers import predictions
 from helpers.exercises import texts
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
-CALL = re.compile(r'^predict\("(\d\d\.\w+)"', re.M)
+CALL = re.compile(r'^predict\("(\d\d[a-z]?\.\w+)"', re.M)
 HEADING = re.compile(r"^#{1,2} (.+)$", re.M)
-LINK = re.compile(r"\[([^\]]+)\]\((?:glossary|\.\./|\d\d_)[^)]*\)")
+LINK = re.compile(r"\[([^\]]+)\]\((?:glossary|\.\./|\d\d[a-z]?_)[^)]*\)")
 MARKUP = re.compile(r"([\\`*_<>\[\]])")
 
 
@@ -56,7 +56,7 @@ def notes(notebook):
         yield f"**Right:** {shown(known['right'])} {known['what']}. {known['because']}"
         yield "\n".join(f"- {shown(m['answer'])}: {m['thought']}" for m in known["mistakes"])
     for name in texts.names():
-        if name.startswith(notebook.name[:2]):
+        if name.startswith(f"{notebook.stem.partition('_')[0]}."):
             yield from mistakes(texts.find(name))
 
 

@@ -262,7 +262,7 @@ def kernel(text):
 
 
 def decks():
-    return [Deck(path.stem) for path in sorted(SOURCES.glob("[0-9][0-9].md"))]
+    return [Deck(path.stem) for path in sorted(SOURCES.glob("[0-9]*.md"))]
 
 
 def main():

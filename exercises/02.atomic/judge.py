@@ -37,8 +37,8 @@ def far(rng):
 
 SPARE = 128
 COUNTED = 1 << 14
-BUDGET = {"ld.sectors": 2048, "red.requests": 512, "red.sectors": 16384}
-IDEA = {"red.requests": (512, "Let each thread add its element by an atomic of its own.")}
+BUDGET = {"ld.sectors": 2048, "atomics": 512, "atomics.sectors": 16384}
+IDEA = {"atomics": (512, "Let each thread add its element by an atomic of its own.")}
 
 ADD = "atomicAdd(out, Acc(x[i]))"
 WRONG = {
@@ -47,5 +47,5 @@ WRONG = {
     "one for each": Wrong("values", {ADD: "atomicAdd(out, Acc(1))"}),
     "one too many": Wrong("out of bounds", {"i < n": "i <= n"}),
     "an int": Wrong("fault|values|sanitizer|launch", {"long long i": "int i"}),
-    "atomics that return a value": Wrong("atomics", {ADD: f"if ({ADD} == 1e30f) *out = 0"}),
+    "two atomics": Wrong("atomics", {ADD: f"{ADD}, atomicAdd(out, Acc(0))"}),
 }

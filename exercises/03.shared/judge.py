@@ -7,9 +7,12 @@ from helpers.exercises.launches import Far, In, Launch, Out, Wrong, blocks_for, 
 OURS = "reduce/shared.cu"
 
 
-def launch(rng, n):
-    x = numbers(rng, n)
-    return Launch([In(x), totals(x), np.int64(n)], blocks_for(n), 256, shared=1024)
+def launch(rng, size):
+    n, threads = size if isinstance(size, tuple) else (size, 256)
+    x, blocks = numbers(rng, n), blocks_for(n, threads)
+    what = f"n = {n:,}, blocks of {threads}"
+    arguments = [In(x), totals(x, threads), np.int64(n)]
+    return Launch(arguments, blocks, threads, 4 * threads, "" if threads == 256 else what)
 
 
 OPERATOR = "using Op = Max<Acc>;"
@@ -31,6 +34,7 @@ def far(rng):
     return Launch(arguments, 2**23 + 1, 256, shared=1024, blocks=[range(2**23, 2**23 + 1)])
 
 
+LARGE = (1009, 64), (3000, 1024)
 COUNTED = 1 << 14
 BUDGET = {"lds.wavefronts": 64 * 25, "lds.conflicts": 0, "sts.conflicts": 0, "barriers": 64 * 8 * 9}
 
@@ -51,9 +55,11 @@ WRONG = {
         "operator", {"s[tid] = op(s[tid], s[tid + half])": "s[tid] += s[tid + half]"}
     ),
     "a level short": Wrong("values", {"half > 0": "half > 1"}),
+    "blocks of 256 only": Wrong("blocks of", {"half = blockDim.x / 2;": "half = 128;"}),
     "all threads fold": Wrong("race|out of bounds", {"if (tid < half) ": ""}),
     "thread 0 alone": Wrong(
-        "counters", {LEVELS: "if (tid == 0) for (int k = 1; k < 256; ++k) s[0] = op(s[0], s[k]);\n"}
+        "counters",
+        {LEVELS: "if (tid == 0) for (int k = 1; k < blockDim.x; ++k) s[0] = op(s[0], s[k]);\n"},
     ),
     "neighbours": Wrong(
         "conflicts",

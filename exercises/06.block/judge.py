@@ -39,12 +39,12 @@ def operated(rng):
 
 
 def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 32_800)
+    return far_rows(launch(rng, (5, 65_600)), 65_700)
 
 
 LARGE = ((1, 80_000),)
-COUNTED = 16, 1024
-BUDGET = {"ld.sectors": 2048, "ld.requests": (512, 640), "st.sectors": 16}
+COUNTED = 16, 1120
+BUDGET = {"ld.sectors": 2240, "ld.requests": (560, 700), "st.sectors": 16}
 WARPS = 1.5
 
 PLACE = "x[row * hidden + i]"
@@ -62,6 +62,12 @@ WRONG = {
         "requests to load",
         {
             "for (long long i = threadIdx.x; i < hidden; i += blockDim.x)": "if (threadIdx.x % 32 < 16) for (long long i = threadIdx.x / 32 * 16 + threadIdx.x % 32; i < hidden; i += blockDim.x / 2)"
+        },
+    ),
+    "the rest of a row by one thread": Wrong(
+        "counters",
+        {
+            "for (long long i = threadIdx.x; i < hidden; i += blockDim.x)": "long long whole = hidden / blockDim.x * blockDim.x; for (long long i = threadIdx.x; i < hidden; i += i < whole ? blockDim.x : 1) if (i < whole || threadIdx.x == 0)"
         },
     ),
     "256 threads, whatever the block": Wrong(

@@ -19,7 +19,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 32_800, 4)
+    return far_rows(launch(rng, (5, 65_600)), 65_700, 4)
 
 
 COUNTED = 64, 1001
@@ -54,9 +54,9 @@ WRONG = {
         "misaligned|values", {"(x) / 4 % 4": "(x - row * hidden) / 4 % 4"}
     ),
     "an int for the place": Wrong(
-        "32,800 rows", {"x += row * hidden": "x += (int)row * (int)hidden"}
+        "65,700 rows", {"x += row * hidden": "x += (int)row * (int)hidden"}
     ),
-    "a short for the row": Wrong("32,800 rows", {"long long row": "short row"}),
+    "a short for the row": Wrong("65,700 rows", {"long long row": "short row"}),
     "no row guard": Wrong("out of bounds", {"if (row >= batch) return;": ""}),
 }
 

@@ -18,7 +18,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 32_800, 4)
+    return far_rows(launch(rng, (5, 65_600)), 65_700, 4)
 
 
 COUNTED = 64, 256
@@ -44,9 +44,9 @@ WRONG = {
     "no more than 1024 columns": Wrong("values", {"i < hidden": "i < hidden && i < 1024"}),
     "no more than 16 rows": Wrong("values", {"row >= batch": "row >= batch || row >= 16"}),
     "an int for the place": Wrong(
-        "32,800 rows", {"x[row * hidden + i]": "x[(int)row * (int)hidden + (int)i]"}
+        "65,700 rows", {"x[row * hidden + i]": "x[(int)row * (int)hidden + (int)i]"}
     ),
-    "a short for the row": Wrong("32,800 rows", {"long long row": "short row"}),
+    "a short for the row": Wrong("65,700 rows", {"long long row": "short row"}),
     "no row guard": Wrong("out of bounds", {"if (row >= batch) return;": ""}),
     "the last row repeated": Wrong(
         "double|out of bounds|race|values",

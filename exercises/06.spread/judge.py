@@ -37,7 +37,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 32_800, 4)
+    return far_rows(launch(rng, (5, 65_600)), 65_700, 4)
 
 
 def advice(launch, out, got):
@@ -65,9 +65,9 @@ WRONG = {
     "fixed point": Wrong("values", {"d = x[i] - base": "d = rintf((x[i] - base) * 16384) / 16384"}),
     "no more than 1024 columns": Wrong("values", {"i < hidden": "i < hidden && i < 1024"}),
     "an int for the place": Wrong(
-        "32,800 rows", {"x += row * hidden": "x += (int)row * (int)hidden"}
+        "65,700 rows", {"x += row * hidden": "x += (int)row * (int)hidden"}
     ),
-    "a short for the row": Wrong("32,800 rows", {"long long row": "short row"}),
+    "a short for the row": Wrong("65,700 rows", {"long long row": "short row"}),
     "the mean without its base": Wrong("values", {"base + sum": "sum"}),
     "the mean of squares": Wrong("values", {"squares - sum * sum": "squares"}),
     "of a sample": Wrong(

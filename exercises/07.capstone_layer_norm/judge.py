@@ -39,7 +39,7 @@ SURVIVORS = {
 
 
 def far(rng, block, rows):
-    return far_rows(launch(rng, (5, 1000), block, rows), 2_150_001, rows)
+    return far_rows(launch(rng, (5, 1000), block, rows), 4_310_001, rows)
 
 
 COUNTED = 256, 1024
@@ -70,7 +70,7 @@ WRONG = {
         },
     ),
     "an int for the place": Wrong(
-        "2,150,001 rows",
+        "4,310,001 rows",
         {"x += row * hidden, y += row * hidden": "x += (int)row * hidden, y += (int)row * hidden"},
     ),
     "a short for the row": Wrong("values|launch", {"long long row": "short row"}),

@@ -33,7 +33,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 32_800)
+    return far_rows(launch(rng, (5, 65_600)), 65_700)
 
 
 COUNTED = 16, 1024
@@ -66,7 +66,7 @@ WRONG = {
     "no more than 1024 classes": Wrong("values", {"i < hidden": "i < hidden && i < 1024"}),
     "every thread looks": Wrong("race|double|counters", {"if (tid == 0) loss": "loss"}),
     "an int for the place": Wrong(
-        "32,800 rows",
+        "65,700 rows",
         {
             "long long start = blockIdx.x * hidden,": "int start = blockIdx.x * (int)hidden; long long"
         },

@@ -36,7 +36,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 32_800)
+    return far_rows(launch(rng, (5, 65_600)), 65_700)
 
 
 COUNTED = 16, 1024
@@ -54,7 +54,7 @@ WRONG = {
         {LAST: "x[start + i] - peak - logf(sum + 0 * i) - 0 * sinf(tanf(x[start + i]))"},
     ),
     "an int for the place": Wrong(
-        "32,800 rows",
+        "65,700 rows",
         {
             "long long start = blockIdx.x * hidden,": "int start = blockIdx.x * (int)hidden; long long"
         },

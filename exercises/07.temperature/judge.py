@@ -26,7 +26,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_rows(launch(rng, (5, 65_600)), 32_800)
+    return far_rows(launch(rng, (5, 65_600)), 65_700)
 
 
 COUNTED = 16, 1024
@@ -48,7 +48,7 @@ WRONG = {
     "the maximum of 0 and the row's": Wrong("values", {"peak = -INFINITY": "peak = 0"}),
     "no more than 1024 columns": Wrong("values", {"i < hidden": "i < hidden && i < 1024"}),
     "an int for the place": Wrong(
-        "32,800 rows",
+        "65,700 rows",
         {
             "long long start = blockIdx.x * hidden,": "int start = blockIdx.x * (int)hidden; long long"
         },

@@ -45,16 +45,17 @@ def launch(rng, size):
 
 
 def far(rng):
-    """A window of five rows makes more elements of a picture than an int can count."""
-    height, width = 70_003, int(rng.integers(6500, 7000))
-    h, w = windows.sides((height, width), (5, 1))
+    """A picture of ten channels, and windows of two rows: more elements than 32 bits can count."""
+    channels, height, width = 10, 70_003, int(rng.integers(6500, 7000))
+    h, w = windows.sides((height, width), (2, 1))
     row = h.places * width
-    blocks, i = near(5 * row, *(k * row for k in range(1, 5)), 5 * row - 1)
-    read, x = strewn(rng, height * width, i % row + i // row * width)
-    arguments = [read, Far(5 * row, "f4", expected=pieces(i, x)), np.int64(5 * row)]
-    arguments.append(windows.argument(h, w))
-    what = f"{height:,} x {width:,}, window (5, 1)"
-    return Launch(arguments, blocks_for(5 * row), 256, what=what, blocks=blocks)
+    n = 2 * channels * row
+    blocks, i = near(n, *(k * row for k in range(1, 2 * channels)), n - 1)
+    channel, tap = i // (2 * row), i // row % 2
+    read, x = strewn(rng, channels * height * width, (channel * height + tap) * width + i % row)
+    arguments = [read, Far(n, "f4", expected=pieces(i, x)), np.int64(n), windows.argument(h, w)]
+    what = f"{channels} x {height:,} x {width:,}, window (2, 1)"
+    return Launch(arguments, blocks_for(n), 256, what=what, blocks=blocks)
 
 
 LARGE = ((1, 14, 15, (10, 9), 1, 5, 1),)
@@ -86,4 +87,5 @@ WRONG = {
     ),
     "floats only": Wrong("compiler", {"T(0)": "0"}),
     "32 bits": Wrong("70,003", {"long long rest = i": "int rest = i"}),
+    "32 bits for the picture": Wrong("70,003", {AT: AT.replace("channel", "(int)channel")}),
 }  # fmt: skip

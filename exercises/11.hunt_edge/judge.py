@@ -54,6 +54,7 @@ def far(rng):
 
 
 SPARE = 128
+LARGE = (40, 50, 17, 12), (2, 70_003, 1, 0)
 COUNTED = 32, 32, 3, 1
 BUDGET = {"ld.sectors": (1128, 1250), "st.sectors": 1152}
 

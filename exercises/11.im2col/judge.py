@@ -59,6 +59,7 @@ def far(rng):
 
 
 SPARE = 128
+LARGE = ((70_003, 40, 7, 33),)
 COUNTED = 4096, 4, 1, 0
 BUDGET = {"ld.sectors": (2304, 2500), "st.sectors": (2047, 2048)}
 

@@ -44,6 +44,7 @@ def beside(launch, places, got):
 
 
 SPARE = 128
+LARGE = (280_000,)
 COUNTED = 1 << 14
 REQUESTS = 128  # of a load or store of the counted launch: warps
 BUDGET = {

@@ -68,6 +68,7 @@ def far(rng):
 
 SPARE = 128
 PADDING = -np.inf
+LARGE = (300, 240, 17, 13, 16), (280, 300, 3, 1, 1)
 COUNTED = 64, 64, 2, 2, 0
 BUDGET = {"ld.sectors": 1024, "st.sectors": 128}
 

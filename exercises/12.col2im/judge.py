@@ -57,6 +57,7 @@ def far(rng):
 
 
 SPARE = 128
+LARGE = ((70_003, 20, 5, 17, 11),)
 COUNTED = 4096, 4, 1, 0, 1
 BUDGET = {"ld.sectors": (2304, 2500), "st.sectors": 512}
 

@@ -66,6 +66,7 @@ def far(rng):
 
 
 SPARE = 128
+LARGE = (2, 70_003), (300, 260)
 COUNTED = 64, 64
 BUDGET = {"ld.sectors": (6080, 6500), "st.sectors": 512}
 LIMITS = {"barriers": (128,)}  # the weights may be in shared memory

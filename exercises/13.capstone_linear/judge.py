@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Far, In, Launch, Rate, Wrong, numbers, product
+from helpers.exercises.launches import In, Launch, Rate, Wrong, far_product, numbers, product
 
 SIZES = (33, 40, 20), (1, 1, 4), (70, 3, 64), (5, 130, 12)
 CHOICES = "ROWS", "COLUMNS", "THREADS"
@@ -23,16 +23,15 @@ def launch(rng, size, rows, columns, threads):
 
 
 def far(rng, rows, columns, threads):
-    """The last rows of a y that has more elements than an int can count."""
-    m, n, k = 100_000, 22_016, 8
-    x, w, bias = numbers(rng, m, k), numbers(rng, n, k), numbers(rng, n)
-    grid, last = (-(-n // columns), -(-m // rows)), slice(n - (n % columns or columns), n)
-    out = product(x[-1:], w[last].T, bias=bias[last], roundings=k + 3)
-    expected = {m * n - out.expected.size: out.expected[0].astype(np.float32)}
-    y = Far(m * n, np.float32, {}, expected, out.tolerance.max())
-    blocks = [range(grid[0] * grid[1] - 1, grid[0] * grid[1])]
-    arguments = [In(x), In(w), In(bias), y, *map(np.int32, (m, n, k))]
-    return Launch(arguments, grid, threads, what=f"{m:,} x {k} times ({n:,} x {k})ᵀ", blocks=blocks)
+    """The last block of x, w and y that have more elements than an int can count each."""
+
+    def grid(m, n):
+        return -(-n // columns), -(-m // rows)
+
+    how = {"size_type": np.int32, "wide": columns, "turned": True}
+    launch = far_product(rng, 8192, rows, grid, threads, **how)
+    launch.arguments.insert(2, In(np.zeros(launch.arguments[4], np.float32)))  # the bias
+    return launch
 
 
 LARGE = ((70, 301, 20),)
@@ -40,7 +39,7 @@ COUNTED = 256, 256, 128
 BUDGET = {"ld.sectors": (32_800, 300_000)}
 LIMITS = None  # what counts is the clock
 SHARED_BYTES = 49_152
-RATE = Rate.of(COUNTED, 35, {"cuBLAS": "gemm 4096 b transposed float32"})
+RATE = Rate((256, 256, 4096), 35, {"cuBLAS": "gemm 4096 b transposed float32"})
 
 WRONG = {
     "no bias": Wrong("values", {" + bias[column]": ""}),
@@ -50,7 +49,8 @@ WRONG = {
     "no guard for y": Wrong("out of bounds|values", {"if (row < m && column < n) y": "y"}),
     "no barrier": Wrong("race|uninitialised", {"        __syncthreads();\n": ""}),
     "one pair of tiles, one barrier": Wrong("race", {", now ^= 1": ""}),
-    "places of 32 bits": Wrong("100,000 x", {"row * (long long)n": "row * n"}),
+    "places of y in 32 bits": Wrong("262,272 x", {"row * (long long)n": "row * n"}),
+    "places of x and w in 32 bits": Wrong("262,272 x", {"line * (long long)k": "line * k"}),
     "a number at a time": Wrong(
         "clock",
         {"*reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);": "for (int e = 0;"

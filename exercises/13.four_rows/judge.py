@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Wrong, numbers, product_launch
+from helpers.exercises.launches import Rate, Wrong, numbers, product_launch
 
 SIZES = (
     (4, 64, 16), (1, 1, 1), (6, 65, 3), (3, 7, 40), (9, 100, 17), (64, 2, 5), (2, 3, 70_003),
@@ -21,7 +21,9 @@ def launch(rng, size):
     return product_launch(a, b, (-(-n // 64), -(-m // 4)), 64, size_type=np.int32)
 
 
+LARGE = (70_003, 2, 3), (2, 70_003, 2)
 COUNTED = 32, 128, 32
+RATE = Rate((64, 64, 4096), 0, {"cuBLAS": "gemm 4096 float32"})
 BUDGET = {"ld.requests": 5120, "ld.sectors": 8192, "st.sectors": 512}
 
 WRONG = {

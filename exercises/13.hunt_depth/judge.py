@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers.exercises.costs import FACTORS
 from helpers.exercises.launches import Wrong, numbers, product_launch
 
 SIZES = (16, 16, 32), (1, 1, 1), (20, 33, 17), (16, 16, 5), (3, 40, 50), (47, 2, 16)
@@ -22,7 +23,7 @@ def launch(rng, size):
 LARGE = ((16, 40, 1300),)
 COUNTED = 64, 64, 40
 BUDGET = {}
-LIMITS = None
+LIMITS = dict.fromkeys(FACTORS.keys() - {"ld.sectors"})  # cost is not judged, but tiles are
 IDEA = {
     "lds.wavefronts": (2304, "Multiply from the tiles in shared memory, not from a and b."),
     "barriers": (384, "Tiles are written and read by other threads: that takes barriers."),
@@ -47,8 +48,15 @@ WRONG = {
             "row < m && first + x < k ? a[row * k + first + x] : 0": "a[min(row, m - 1) * k + min(first + x, k - 1)]"
         },
     ),
+    "tiles of which nothing is taken": Wrong(
+        "sectors loaded",
+        {
+            "sum += tile_a[y][i] * tile_b[i][x];": "sum += row < m && column < n && first + i < k ? a[row * k + first + i]"
+            " * b[(first + i) * n + column] + (*(volatile float *)&tile_a[0][i] == 1e30f) : 0;"
+        },
+    ),
     "no tiles, no barriers": Wrong(
-        "shared memory|barriers",
+        "sectors loaded",
         "int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;\n"
         "if (row >= m || column >= n) return;\nfloat sum = 0;\n"
         "for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[i * n + column];\n"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
+from helpers.exercises.launches import Rate, Wrong, far_product, numbers, product_launch
 
 OURS = "gemm/packed.cu"
 SIZES = (33, 40, 20), (1, 4, 4), (130, 8, 24)
@@ -27,10 +27,23 @@ def far(rng):
     return far_product(rng, 8192, 128, lambda m, n: n // 128 * (m // 128), 256, strides)
 
 
+LARGE = (140, 300, 200), (4, 8, 4000)
 COUNTED = 128, 256, 32
+RATE = Rate((128, 256, 4096), 0, {"cuBLAS": "gemm 4096 float32"})
 BUDGET = {"lds.wavefronts": 6144, "ld.requests": 128, "ld.sectors": 2048, "barriers": 2 * 8 * 4}
 LIMITS = {"instructions": 1.5}
 SHARED_BYTES = 17_000
+ADVICE = {
+    "race": "In each turn, take the other pair of tiles (`now ^= 1`), and put one barrier between `put`"
+    " and the products: who puts into a pair again has passed the barrier of the turn between."
+}
+MEANWHILE = {
+    (r"\bld\.global\b|\bcp\.async\b", r"\bfma\b|\bmul(\.rn)?\.f(32|64)\b"): (
+        r"\bst\.shared\b",
+        "Fetch the next tiles before these are multiplied, and put them when that is done: nothing is"
+        " on its way while you multiply.",
+    )
+}
 
 WRITTEN_OUT = """
     __shared__ __align__(16) Acc tiles_a[2][DEEP][ROWS + 4], tiles_b[2][DEEP][COLUMNS + 4];
@@ -90,6 +103,17 @@ WRONG = {
     ),
     "the same tiles again": Wrong("values", _changed("first + DEEP", "first")),
     "nothing fetched at first": Wrong("values|uninitialised", _changed("of_a, 0, top", "of_a, k, top")),
+    "fetched when these are multiplied": Wrong(
+        "meanwhile",
+        _changed("        load_a.fetch(of_a, first + DEEP, top);\n        load_b.fetch(of_b, first + DEEP, left);\n", "").replace(
+            "        }\n    }\n    Product", "        }\n        load_a.fetch(of_a, first + DEEP, top);\n        load_b.fetch(of_b, first + DEEP, left);\n    }\n    Product"
+        ),
+    ),
+    "fetched and put at once": Wrong(
+        "meanwhile",
+        _changed("        load_a.fetch(of_a, first + DEEP, top);\n        load_b.fetch(of_b, first + DEEP, left);\n", "")
+        .replace("        load_a.put", "        load_a.fetch(of_a, first, top);\n        load_b.fetch(of_b, first, left);\n        load_a.put"),
+    ),
     "four rows only": Wrong("values", _changed("y + 64 * h])", "y])")),
     "number by number": Wrong(
         "wavefronts",

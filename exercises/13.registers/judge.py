@@ -1,6 +1,6 @@
 """A product of matrices with 64 sums to a thread: a step of the course."""
 
-from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
+from helpers.exercises.launches import Rate, Wrong, far_product, numbers, product_launch
 
 OURS = "gemm/registers.cu"
 SIZES = (33, 40, 17), (1, 1, 1), (130, 3, 8)
@@ -21,7 +21,9 @@ def far(rng):
     return far_product(rng, 8192, SIDE, lambda m, n: (n // SIDE, m // SIDE), (16, 16))
 
 
+LARGE = (140, 300, 200), (4, 8, 4000)
 COUNTED = 128, 256, 32
+RATE = Rate((128, 256, 4096), 0, {"cuBLAS": "gemm 4096 float32"})
 BUDGET = {"lds.wavefronts": 8192, "ld.sectors": 2048, "st.sectors": 4096}
 SHARED_BYTES = 17_000  # two pairs of tiles
 LIMITS = {"instructions": 2, "barriers": 1}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
+from helpers.exercises.launches import Rate, Wrong, far_product, numbers, product_launch
 
 OURS = "gemm/shared.cu"
 SIZES = (33, 40, 17), (1, 1, 1), (40, 3, 70)
@@ -23,7 +23,9 @@ def far(rng):
     return far_product(rng, 33_024, 32, lambda m, n: (n // 32, m // 32), (32, 32))
 
 
+LARGE = (20, 30, 70_000), (70_003, 3, 2)
 COUNTED = 64, 64, 64
+RATE = Rate((64, 64, 4096), 0, {"cuBLAS": "gemm 4096 float32"})
 BUDGET = {"ld.sectors": 2048, "st.sectors": 512, "barriers": 4 * 2 * 2 * 32}
 LIMITS = {"lds.wavefronts": 1.7}  # each number by itself: 2 for a multiply-add, where ours has 1.25
 IDEA = {"lds.wavefronts": (4096, "Multiply from the tiles in shared memory, not from a and b.")}

@@ -38,7 +38,7 @@ COUNTED = 256, 128, 128
 BUDGET = {"lds.wavefronts": 8 * 129 * 16, "ld.sectors": 6144, "barriers": 9 * 8}
 LIMITS = {"instructions": 1.5}
 SHARED_BYTES = SHARED
-RATE = Rate.of(COUNTED, 45, {"cuBLAS": "gemm 4096 float32"})
+RATE = Rate((256, 128, 4096), 45, {"cuBLAS": "gemm 4096 float32"})
 
 TAKE = "take((i + 1) % 2, is_last ? now ^ 1 : now, (i + 1) % DEEP);"
 WRONG = {

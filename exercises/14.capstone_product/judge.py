@@ -27,6 +27,7 @@ def far(rng, rows, columns, threads):
     return far_product(rng, 8192, rows, grid, threads, of=np.float16, size_type=np.int32)
 
 
+LARGE = (140, 304, 200), (4, 8, 4000)
 COUNTED = 128, 128, 128
 SHARED_BYTES = 3 << 14
 BUDGET = {
@@ -36,7 +37,7 @@ BUDGET = {
     "lds.conflicts": 0,
     "sts.conflicts": 0,
 }
-RATE = Rate.of(COUNTED, 100, {"cuBLAS": "gemm 4096 float16"})
+RATE = Rate((128, 128, 4096), 100, {"cuBLAS": "gemm 4096 float16"})
 LIMITS = None  # the statement has the whole budget
 IDEA = {"hmma": (1024, "Let the tensor cores multiply: multiply_add.")}
 

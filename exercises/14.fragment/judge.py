@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Wrong, numbers, product
+from helpers.exercises.fragments import misplaced
+from helpers.exercises.launches import In, Launch, Wrong, far_rows, numbers, product
 
 SIZES = 1, 3
 
@@ -16,11 +17,21 @@ def launch(rng, n):
     return Launch([In(a), In(b), product(a, b)], n, 32, what=f"{n} products")
 
 
+def advice(launch, out, got):
+    a, b = (argument.values[0] for argument in launch.arguments[:2])
+    return misplaced(a.astype(float), b.astype(float), got.reshape(-1, 16, 8)[0])
+
+
+def far(rng):
+    return far_rows(launch(rng, 5), 34_000_000)
+
+
 LARGE = (300,)
 COUNTED = 16
 BUDGET = {"hmma": 16}
 
 WRONG = {
+    "places in 32 bits": Wrong("34,000,000", {"blockIdx.x * 256LL": "blockIdx.x * 256"}),
     "the right half of a before the lower one": Wrong(
         "values", {"(group + r % 2 * 8) * 16 + r / 2 * 8": "(group + r / 2 * 8) * 16 + r % 2 * 8"}
     ),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Wrong, far_product, numbers, product_launch
+from helpers.exercises.launches import Rate, Wrong, far_product, numbers, product_launch
 
 OURS = "gemm/fragments.cu"
 SIZES = (16, 16, 16), (1, 1, 1), (70, 20, 33)
@@ -22,7 +22,9 @@ def far(rng):
     return far_product(rng, 33_024, 64, lambda m, n: (n // 16, m // 64), 128, of=np.float16)
 
 
+LARGE = (30, 20, 33_000), (70_003, 5, 3)
 COUNTED = 64, 64, 64
+RATE = Rate((64, 64, 4096), 0, {"cuBLAS": "gemm 4096 float16"})
 BUDGET = {"hmma": 128}
 LIMITS = {"instructions": 4}
 IDEA = {"hmma": (128, "Let the warps multiply: wmma::mma_sync.")}

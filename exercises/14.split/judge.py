@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import In, Launch, Out, Wrong, far_rows, numbers
 
 SIZES = (1, 8), (2, 40)
 
@@ -21,6 +21,11 @@ def launch(rng, size):
     return Launch([In(a), In(b), out, np.int32(k)], n, 32, what=f"{n} products, k = {k}")
 
 
+def far(rng):
+    return far_rows(launch(rng, (5, 64)), 8_500_000)
+
+
+LARGE = ((3, 40_000),)
 COUNTED = 8, 32
 BUDGET = {"hmma": 96}
 WITHOUT = {
@@ -33,6 +38,7 @@ WRONG = {
     "a only": Wrong("values", {"        multiply(sum, p, rest_q);\n": ""}),
     "b only": Wrong("values", {"        multiply(sum, rest_p, q);\n": ""}),
     "rest times rest": Wrong("values", {"multiply(sum, p, rest_q)": "multiply(sum, rest_p, rest_q)"}),
+    "places in 32 bits": Wrong("8,500,000", {"16LL * k": "16 * k"}),
     "four products": Wrong("counters", {"multiply(sum, p, q);": "multiply(sum, p, q); multiply(sum, rest_p, rest_q);"}),
     "a rest of the wrong sign": Wrong("values", {"p[r] - upper(p[r])": "upper(p[r]) - p[r]"}),
     "rests cut at 7 bits": Wrong("values", {"& 0xffffe000": "& 0xffff0000"}),

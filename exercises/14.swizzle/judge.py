@@ -20,6 +20,7 @@ def launch(rng, n):
     return Launch([In(x.reshape(-1)), out], n, 128, what=f"{n} tiles")
 
 
+LARGE = (300,)
 COUNTED = 4
 BUDGET = {
     "lds.conflicts": 0,

@@ -18,6 +18,7 @@ def launch(rng, blocks):
     return Launch([*packed, out], blocks, 128, what=f"{blocks} blocks")
 
 
+LARGE = (300,)
 COUNTED = 4
 BUDGET = {"ld.sectors": 2048, "lds.conflicts": 0}
 LIMITS = {"barriers": 2}

@@ -39,7 +39,7 @@ def launch(rng, size):
     return Launch([Boxes([(In(x), make)]), out, *numbers], (-(-places // 64), taps), 128, what=what)
 
 
-LARGE = ((2, 20, 21, 5, 5, 3, 3),)
+LARGE = (2, 20, 21, 5, 5, 3, 3), (70, 32, 33, 1, 1, 1, 0)
 COUNTED = 2, 16, 16, 3, 3, 1, 1
 BUDGET = {"ld.sectors": 0, "st.sectors": 18432}
 LIMITS = {"instructions": 2}
@@ -50,6 +50,8 @@ WRONG = {
     "x and y swapped": Wrong("values|fault", {"0, x, y, image": "0, y, x, image"}),
     "tap row and column swapped": Wrong("values", {"tap % kernel_w, tap / kernel_w": "tap / kernel_w, tap % kernel_w"}),
     "always the first image": Wrong("values", {"y, image, tap": "y, 0, tap"}),
+    "three images at most": Wrong("70 x", {"image = first / (places_h * places_w)": "image = min(first / (places_h * places_w), 2)"}),
+    "places in 16 bits": Wrong("70 x", {"first = blockIdx.x * 64": "first = short(blockIdx.x * 64)"}),
     "always the first row": Wrong("values", {"row = first / places_w % places_h": "row = 0"}),
     "the corner moved by the tap, too": Wrong("values", {"y = row * stride - pad": "y = row * stride - pad + tap / kernel_w"}),
     "rows counted through all images": Wrong("values|fault", {"row = first / places_w % places_h": "row = first / places_w"}),

@@ -22,6 +22,7 @@ def launch(rng, rows):
     return Launch(arguments, -(-rows // 32), 32, what=f"{rows} rows")
 
 
+LARGE = (70_003,)
 COUNTED = 1024
 BUDGET = {"lds.conflicts": 0, "ld.sectors": 256}
 LIMITS = {"instructions": None}  # of who waits

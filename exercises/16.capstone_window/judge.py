@@ -30,6 +30,10 @@ def far(rng, rows, threads):
 COUNTED = 2, 1024, 100
 BUDGET = {"ld.sectors": (94256, 100_000), "lds.conflicts": 0, "sts.conflicts": 0}
 LIMITS = {"instructions": 1.5}
+ADVICE = {
+    "ld.sectors": "Every block fetches the whole window of its queries: with more queries to a block"
+    " (`ROWS`), fewer blocks fetch the same keys."
+}
 EVEN = False
 SHARED_BYTES = 49_152
 

@@ -45,13 +45,13 @@ def otherwise(rng):
 
 
 def far(rng):
-    return far_rows(launch(rng, (2, 40, 41, 900)), 60_000)
+    return far_rows(launch(rng, (2, 80, 81, 900)), 60_000)
 
 
-LARGE = ((1, 1, 700, 4),)
-COUNTED = 2, 16, 64, 32
-BUDGET = {"st.sectors": 128}
-WARPS = 1.5
+LARGE = (1, 1, 700, 4), (1, 2, 12_000, 8)
+COUNTED = 2, 16, 64, 64
+BUDGET = {"st.sectors": 256}
+WARPS = 1.2
 
 MORE = "sum = block_reduce(sum, Sum<Acc>());"
 WRONG = {
@@ -60,6 +60,7 @@ WRONG = {
     "a thread's own maximum": Wrong("values", {"peak = block_reduce(peak, Max<Acc>());": ""}),
     "a thread's own sum": Wrong("race|values", {MORE: ""}),
     "a thread's own sum, after a barrier": Wrong("values", {MORE: "__syncthreads();"}),
+    "columns by one warp": Wrong("one warp", {"i = threadIdx.x; i < size; i += blockDim.x": "i = threadIdx.x < 32 ? threadIdx.x : size; i < size; i += 32"}),
     "not divided": Wrong("values", {"T(total / sum)": "T(total)"}),
     "the first unit's values": Wrong("values", {", v += blockIdx.y * keys * size": ""}),
     "keys in place of values": Wrong("values", {"Acc(v[key": "Acc(k[key"}),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.checks import gamma, roundoff
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.launches import Far, In, Launch, Out, Wrong, numbers, pieces
 
 SIZES = (1, 1, 1), (3, 4, 33), (7, 12, 64)
 
@@ -38,6 +38,29 @@ def launch(rng, size):
     return Launch(arguments, rows, length, what=f"{splits} parts of {rows} rows of {length}")
 
 
+def far(rng):
+    """Five rows of so many that 32 bits hold no place of a part."""
+    size, rows = (2, 5, 5), 540_000_000
+    parts, logs, out = launch(rng, size).arguments[:3]
+    at = np.linspace(0, rows - 1, 5, dtype=int)
+    of_logs, of_out = np.arange(2)[:, None] * rows + at, at[:, None] * 5 + np.arange(5)
+    of_parts = of_logs[..., None] * 5 + np.arange(5)
+    arguments = [
+        Far(10 * rows, np.float32, pieces(of_parts.ravel(), parts.values.ravel())),
+        Far(2 * rows, np.float32, pieces(of_logs.ravel(), logs.values.ravel())),
+        Far(
+            5 * rows,
+            np.float32,
+            {},
+            pieces(of_out.ravel(), out.expected.ravel()),
+            np.nanmax(out.tolerance),
+        ),
+        *map(np.int32, (2, rows, 5)),
+    ]
+    what = f"2 parts of {rows:,} rows of 5"
+    return Launch(arguments, rows, 5, what=what, blocks=[range(row, row + 1) for row in at])
+
+
 LARGE = ((300, 3, 5),)
 COUNTED = 8, 32, 64
 BUDGET = {"st.sectors": 256}
@@ -46,6 +69,8 @@ LIMITS = {"barriers": (128,)}  # of who finds the greatest logarithm once for a 
 WRONG = {
     "a plain mean": Wrong("values", {"expf(log - peak)": "1"}),
     "without the maximum": Wrong("values", {"expf(log - peak)": "expf(log)"}),
+    "places of the result in 32 bits": Wrong("540,000,000", {"row * (long long)size": "row * size"}),
+    "places of parts in 32 bits": Wrong("540,000,000", {"(s * (long long)rows + row) * size": "(s * rows + row) * size"}),
     "not divided": Wrong("values", {"sum / total": "sum"}),
     "divided by the number of stretches": Wrong("values", {"sum / total": "sum / splits"}),
     "0 / 0 where nothing is seen": Wrong("values", {"total == 0 ? 0 : sum / total": "sum / total"}),

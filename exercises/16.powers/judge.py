@@ -28,9 +28,10 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_rows(launch(rng, (5, 1300)), 1_700_000)
+    return far_rows(launch(rng, (5, 1300)), 3_400_000)
 
 
+LARGE = ((3, 70_003),)
 COUNTED = 16, 1024
 BUDGET = {"st.sectors": 2048}
 LIMITS = {"instructions": 1.1}

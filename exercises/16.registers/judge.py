@@ -3,7 +3,8 @@
 import numpy as np
 
 from helpers.checks import gamma, roundoff, tensor_roundings
-from helpers.exercises.launches import In, Launch, Out, Wrong, numbers
+from helpers.exercises.fragments import misplaced
+from helpers.exercises.launches import In, Launch, Out, Wrong, far_rows, numbers
 
 SIZES = 1, 3
 
@@ -13,7 +14,9 @@ def drawn(rng):
 
 
 def launch(rng, n):
-    q, k, v = (numbers(rng, n, 16, wide).astype(np.float16) for wide in (16, 16, 8))
+    q, k, v = (numbers(rng, n, 16, wide) for wide in (16, 16, 8))
+    q *= rng.choice([1, 500], q.shape[:2])[..., None]
+    q, k, v = (x.astype(np.float16) for x in (q, k, v))
     exact = q.astype(float) @ k.swapaxes(1, 2)
     size = np.abs(q).astype(float) @ np.abs(k).swapaxes(1, 2)
     off = 2 * gamma(tensor_roundings(16), np.float32) + roundoff("float16")
@@ -21,6 +24,16 @@ def launch(rng, n):
     return Launch([In(q), In(k), In(v), out], n, 32, what=f"{n} units")
 
 
+def advice(launch, out, got):
+    q, k, v = (argument.values[0].astype(float) for argument in launch.arguments[:3])
+    return misplaced(q @ k.T, v, got.reshape(-1, 16, 8)[0], ("score", None))
+
+
+def far(rng):
+    return far_rows(launch(rng, 5), 34_000_000)
+
+
+LARGE = (300,)
 COUNTED = 16
 BUDGET = {"hmma": 48}
 LIMITS = {"instructions": 1.25}
@@ -33,6 +46,7 @@ WITHOUT = {
 FILL = "p[r] = two(score[r / 2][r % 2 * 2], score[r / 2][r % 2 * 2 + 1]);"
 WRONG = {
     "the right half before the lower one": Wrong("values", {FILL: FILL.replace("r / 2", "r % 3 % 2 * 0 + r % 2").replace("r % 2 * 2", "r / 2 * 2")}),
+    "held to 30": Wrong("values", {FILL: "p[r] = two(fminf(score[r / 2][r % 2 * 2], 30), fminf(score[r / 2][r % 2 * 2 + 1], 30));"}),
     "pairs swapped": Wrong("values", {FILL: "p[r] = two(score[r / 2][r % 2 * 2 + 1], score[r / 2][r % 2 * 2]);"}),
     "the left half twice": Wrong("values", {"score[r / 2]": "score[0]"}),
     "the upper rows twice": Wrong("values", {"r % 2 * 2": "0"}),

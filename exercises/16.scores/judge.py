@@ -36,7 +36,7 @@ def otherwise(rng):
 
 
 def far(rng):
-    return far_rows(launch(rng, (2, 200, 200, 180)), 60_000)
+    return far_rows(launch(rng, (2, 270, 270, 270)), 60_000)
 
 
 LARGE = ((20, 3, 5, 2),)

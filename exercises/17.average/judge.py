@@ -26,7 +26,7 @@ __all__ = ["SIZES", "drawn"]
 def launch(rng, n):
     ranks = [numbers(rng, n) * scales(rng, n) for _ in range(4)]
     a, b, c, d = ranks
-    planted(rng, a, 3e30, -3e30)
+    planted(rng, a, 3e30, -3e30, np.inf, np.nan)
     w, rate = numbers(rng, n), np.float32(rng.uniform(0.01, 0.9))
     out = Out(w - rate * ((a + b + c + d) / np.float32(4)), initial=w, bits=True)
     return Launch([*map(In, ranks), out, np.int64(n), rate], blocks_for(n), 256, what=f"n = {n}")
@@ -48,6 +48,7 @@ def far(rng):
     return far_launch([*ranks, w, np.int64(FAR), rate])
 
 
+LARGE = (70_003,)
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": (10240, 10240), "st.sectors": (2048, 2048)}
 ROUNDING = (

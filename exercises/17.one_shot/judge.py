@@ -26,7 +26,7 @@ __all__ = ["SIZES", "drawn"]
 def launch(rng, n):
     ranks = [numbers(rng, n) * scales(rng, n) for _ in range(4)]
     a, b, c, d = ranks
-    a[:1], b[:2], d[1:2] = 3e38, 3e38, np.inf
+    a[:1], b[:2], d[1:2], c[2:3] = 3e38, 3e38, np.inf, np.nan
     out = Out(a + b + c + d, bits=True)
     return Launch([*map(In, ranks), out, np.int64(n)], blocks_for(n), 256, what=f"n = {n}")
 
@@ -39,6 +39,7 @@ def far(rng):
 
 
 inputs = elementwise
+LARGE = (70_003,)
 COUNTED = 1 << 14
 BUDGET = {"ld.sectors": (8192, 8192), "st.sectors": (2048, 2048)}
 ROUNDING = "Add a, b, c and d in this order: another rounds otherwise."
@@ -49,6 +50,7 @@ WRONG = {
     "its own array first": Wrong("values", {SUM: "c[i] + a[i] + b[i] + d[i]"}),
     "two pairs": Wrong("values", {SUM: "(a[i] + b[i]) + (c[i] + d[i])"}),
     "in doubles": Wrong("values", {SUM: "(double)a[i] + b[i] + c[i] + d[i]"}),
+    "NaN left out": Wrong("values", {"out[i] = a[i] + b[i] + c[i] + d[i]": "out[i] = fminf(a[i] + b[i] + c[i] + d[i], INFINITY)"}),
     "a mean": Wrong("values", {SUM: f"({SUM}) / 4"}),
     "no guard": Wrong("out of bounds", {"if (i < n) ": ""}),
     "the last element": Wrong("values", {"i < n": "i < n - 1"}),

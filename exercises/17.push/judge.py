@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, blocks_for, handed_over, numbers
+from helpers.exercises.launches import (
+    In,
+    Launch,
+    Out,
+    Wrong,
+    blocks_for,
+    handed_over,
+    numbers,
+    planted,
+)
 
 SIZES = (1, 1), (31, 2), (257, 3), (1009, 4)
 
@@ -13,23 +22,42 @@ def drawn(rng):
 
 def launch(rng, size):
     n, ranks = size
-    x, blocks = numbers(rng, ranks, n), blocks_for(n)
+    x, blocks = planted(rng, numbers(rng, ranks, n), np.inf, np.nan), blocks_for(n)
     inbox = np.roll(x, 1, axis=0)
     flags = Out(np.ones((ranks, blocks)), dtype=np.uint32, initial=np.zeros((ranks, blocks)))
     arguments = [In(x), Out(inbox), flags, Out(2 * inbox), np.int32(n)]
     return Launch(arguments, (blocks, ranks), 256, what=f"{ranks} ranks of {n}")
 
 
+LARGE = ((9000, 9),)
 COUNTED = 2048, 4
 BUDGET = {"st.sectors": (2080, 2112)}
 EVEN = False
-LIMITS = dict.fromkeys(["instructions", "ld.sectors", "atomics", "atomics.sectors"])  # of who waits
+WAITS = True
+LIMITS = dict.fromkeys(["instructions", "atomics", "atomics.sectors"])  # of who waits
+ADVICE = dict.fromkeys(
+    ["race", "double write"],
+    "A fence is one thread's, so all threads of the block must have written before: `__syncthreads()`,"
+    " then one thread calls `__threadfence_system()` and sets the flag. The one that waits fences,"
+    " too, and a `__syncthreads()` lets the others read.",
+)
+ADVICE["time"] = (
+    "Is the flag read anew in each turn, through a pointer that is volatile? And does each block set its"
+    " right neighbour's flag before it waits for its own?"
+)
 BETWEEN = handed_over(
     "Ranks are devices: a fence of this device does not reach the others. Take"
     " `__threadfence_system()`, between what is written and the flag.",
     "Loads may come early: who has seen the flag needs a `__threadfence_system()` of its own, before"
     " the barrier that lets the others read.",
 )
+
+
+def may_read(launch):
+    n = int(launch.arguments[-1])
+    advice = "Read your own row of x only: what the left neighbour has comes by your inbox."
+    return [(0, [range(n)], advice)]
+
 
 BEGIN = "        __threadfence_system();\n        all[right"
 WAIT = "        while (all[rank * gridDim.x + blockIdx.x] == 0) {}\n"
@@ -44,6 +72,7 @@ WRONG = {
     "a fence after the barrier": Wrong("skips what", {f"{WAIT}        __threadfence_system();\n    }}\n    __syncthreads();": f"{WAIT}    }}\n    __syncthreads();\n    __threadfence_system();"}),
     "no barrier before the flag": Wrong("race", {f"{STORE}    __syncthreads();\n": STORE}),
     "nobody waits": Wrong("race", {WAIT: ""}),
+    "gives up waiting": Wrong("time", {WAIT: "        for (int turn = 0; turn < 100000 && all[rank * gridDim.x + blockIdx.x] == 0; ++turn) {}\n"}),
     "no fence after the wait": Wrong("skips what", {f"{WAIT}        __threadfence_system();\n": WAIT}),
     "its own flag": Wrong("race|values", {"all[right * ": "all[rank * "}),
     "the left one's inbox": Wrong("values|race", {"(rank + 1) %": "(rank + gridDim.y - 1) %"}),
@@ -53,6 +82,7 @@ WRONG = {
     ),
     "past the end": Wrong("out of bounds|race|values", {STORE: STORE.replace("if (i < n) ", "")}),
     "straight to the result": Wrong("values|uninit", {"out[rank * n + i] = 2 * inbox[rank * n + i]": "out[right * n + i] = 2 * x[rank * n + i]", STORE: ""}),
+    "past the inbox": Wrong("reads", {"2 * inbox[rank * n + i]": "2 * x[(rank + gridDim.y - 1) % gridDim.y * n + i]"}),
     "not doubled": Wrong("values", {"2 * inbox": "inbox"}),
 }  # fmt: skip
 

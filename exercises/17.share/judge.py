@@ -12,6 +12,7 @@ from helpers.exercises.launches import (
     near,
     numbers,
     pieces,
+    planted,
     scales,
     strewn,
 )
@@ -26,6 +27,8 @@ def drawn(rng):
 def launch(rng, size):
     n, rank = size
     a, b, c, d = ranks = [numbers(rng, n) * scales(rng, n) for _ in range(4)]
+    planted(rng, a, np.inf, np.nan)
+    planted(rng, d, -np.inf)
     share = -(-n // 128) * 32
     mine = slice(rank * share, (rank + 1) * share)
     before = numbers(rng, n)
@@ -52,14 +55,16 @@ def far(rng):
     return Launch(arguments, grid, 256, what=f"n = {n:,}, rank {rank}", blocks=blocks)
 
 
-COUNTED = 1 << 14, 1
-BUDGET = {"ld.sectors": (2048, 2048), "st.sectors": (512, 512)}
+LARGE = ((300_003, 3),)
+COUNTED = 16_000, 1
+BUDGET = {"ld.sectors": (2000, 2000), "st.sectors": (500, 500)}
 ROUNDING = "Add a, b, c and d in this order: another rounds otherwise."
 
 SHARE, SUM = "(n + 127) / 128 * 32", "a[i] + b[i] + c[i] + d[i]"
 WRONG = {
     "everything": Wrong("values|double write|counters", {"thread < share && ": "", "rank * share + thread": "thread"}),
     "into the next share": Wrong("values|race|counters", {"thread < share && ": ""}),
+    "what is another's stored as it is": Wrong("counters", {"if (thread < share && i < n)": "if (thread >= share && i < n) *(volatile float *)&out[i] = *(volatile float *)&out[i]; else if (i < n)"}),
     "past the end": Wrong("out of bounds", {" && i < n": ""}),
     "shares without lines": Wrong("values", {SHARE: "(n + 3) / 4"}),
     "rounded down": Wrong("values", {SHARE: "n / 128 * 32"}),

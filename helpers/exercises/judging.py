@@ -17,7 +17,7 @@ from . import costs, handed, real, seen
 from .launches import SIZES, Far, drawn
 from .progress import seed_of
 from .running import Run
-from .verdict import Refused, Unwritten, Verdict
+from .verdict import Count, Refused, Unwritten, Verdict
 
 from pycuda.driver import Error, Function  # isort: skip
 
@@ -26,13 +26,18 @@ __all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED, LARGE_SEED = 1, 1 << 31, 1 << 30
 REPEATS = 2
+ALONE_S = 3.0  # for which a block waits that must not go on: about ten million turns
 SMALLEST = "the smallest launch that fails like this"
 OF_CUDA = re.compile(r"/include/(cccl/)?cuda/")  # libcu++, whose waits sleep
 NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
-SINGULAR = re.compile(r"(?<![\d,.])1 (row|float|column|image|byte|element|query|key)s\b")
+SINGULAR = re.compile(r"(?<![\d,.])1 (?!times\b)([a-z]+?)(ie)?s\b")
 NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECASE)
 BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
 REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
+NO_WAY_OUT = (
+    "The flag alone may end the wait: who goes on after so many turns, or so much time, reads what"
+    " may not be there."
+)
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
 OPERATOR = re.compile(r"^using\s+Op\s*=[^;]*;", re.MULTILINE)
 KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
@@ -240,7 +245,9 @@ class _Trial:
             getattr(self.rules, name, None) if self.verdict.text else None
             for name in ("OPERATOR", "OTHERWISE")
         )
-        self.verdict.of = len(sizes) + len(large) + 1 + sum(map(bool, (far, operator, otherwise)))
+        waits = getattr(self.rules, "WAITS", False)
+        more = far, operator, otherwise, waits
+        self.verdict.of = len(sizes) + len(large) + 1 + sum(map(bool, more))
         self._try_all(sizes)
         self._try_large(large)
         if operator:
@@ -248,8 +255,12 @@ class _Trial:
         if otherwise:
             self._try_otherwise(otherwise)
         self._count()
+        if waits:
+            self._leave_alone()
         if far and not self.verdict.reasons:  # what does otherwise may run other blocks for them
             self._try_far(far)
+        elif far:
+            self.verdict.of -= 1
 
     def first_findings(self):
         """(the launch, the sanitizer's report) of the smallest launch that has any."""
@@ -271,7 +282,7 @@ class _Trial:
         block: the threads of its blocks, in place of the judge's."""
         with np.errstate(all="ignore"):  # infinities are among the values
             launch = self.rules.launch(np.random.default_rng(seed), size, **self.chosen)
-        launch.what = SINGULAR.sub(r"1 \1", launch.what or f"n = {size:,}")
+        launch.what = SINGULAR.sub(_one, launch.what or f"n = {size:,}")
         launch = launch.with_blocks_of(block) if block else launch
         return Run(self.kernel, launch, np.random.default_rng(seed), self.target, self.rules)
 
@@ -330,6 +341,20 @@ class _Trial:
             raise Refused(kind, reason.text, advice, case=reason.case) from None
         self.verdict.cases += 1
 
+    def _leave_alone(self):
+        """The first block of the counted launch, which waits for others that never come."""
+        run = self.counted()
+        run.launch.blocks = [range(1)]
+        try:
+            with self.target.engine.time_limit(ALONE_S):
+                run.run(by_engine=True)
+        except Refused as refused:
+            if refused.reason.kind == "time":
+                self.verdict.cases += 1
+                return
+        text = f"{run.launch.what}: a block has gone on although the others had not come yet"
+        raise Refused("time", text, NO_WAY_OUT, case=run.launch.heading)
+
     def _try_far(self, far):
         """A few blocks of a launch on arrays whose places 32 bits do not hold."""
         rng = np.random.default_rng([self.verdict.seed, FAR_SEED])
@@ -352,11 +377,12 @@ class _Trial:
         try:
             run.run()
         except Unwritten as unwritten:
+            has_strayed = run.has_strayed  # before others read what lies beside their own arrays
             more = Run(self.kernel, launch.with_more_blocks(), rng, self.target)
             try:
                 more.run()
             except Unwritten:
-                if not (run.has_strayed and more.has_come_far):
+                if not (has_strayed and more.has_come_far):
                     raise unwritten from None
 
     def _count(self):
@@ -369,6 +395,7 @@ class _Trial:
             self._repeat(run)
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
+        self._weigh_exposed(run.exposed_bytes)
         instructions = _instructions(self.target)
         for pattern, advice in getattr(self.rules, "WITH", {}).items():
             if not re.search(pattern, instructions):
@@ -378,11 +405,21 @@ class _Trial:
             if _some_path_skips(instructions, first, last, what):
                 text = "some path through the compiled kernel skips what is asked for"
                 self.verdict.refuse("instructions", text, advice)
+        for (first, last), (what, advice) in getattr(self.rules, "MEANWHILE", {}).items():
+            if not _some_path_skips(instructions, first, last, what):
+                text = "no path through the compiled kernel has one of them under way meanwhile"
+                self.verdict.refuse("instructions", text, advice)
         self.verdict.find_times = partial(self._times, run, reports[0])
-        if self.rate:
+        if self.rate and self.rate.least:
             self._weigh_rate(reports[0])
         if most := getattr(self.rules, "PACE", None):
             self._weigh_pace(most)
+
+    def _weigh_exposed(self, exposed):
+        """Whether boxes come while others are read."""
+        best, most, advice = getattr(self.rules, "EXPOSED", (exposed, exposed, ""))
+        if exposed > most:
+            self.verdict.refuse("counters", str(Count("exposed", exposed, best, most)), advice)
 
     @property
     def rate(self):
@@ -408,6 +445,12 @@ class _Trial:
 
     def _times(self, run, report):
         """What the counted launch would take, beside ours, if it were a large one."""
+        if self.rate:
+            run, ours = (
+                self._launch(self.rate.size, COUNTED_SEED),
+                counted(self.exercise, self.rate),
+            )
+            return real.times(None, run.count(0), ours, True, self.rate)
         size = self.rules.COUNTED
         is_plain = run.launch.what == f"n = {size:,}" if isinstance(size, int) else False
         with self.target.engine.time_limit(LIMIT_S):
@@ -443,6 +486,11 @@ def _sizes(rules, seed):
     if draw is None and all(isinstance(size, int) for size in sizes):
         draw = partial(drawn, step=gcd(*sizes))
     return [*sizes, *(draw(np.random.default_rng([seed, len(sizes)])) if draw else ())]
+
+
+def _one(found):
+    """In `1 queries` the word for one."""
+    return f"1 {found[1]}{'y' if found[2] else ''}"
 
 
 def _by_size(run):
@@ -487,12 +535,16 @@ def _watched(rules, run):
     return sorted({0, blocks // 2, blocks - 1}) if getattr(rules, "EVEN", True) else [0]
 
 
+def counted(exercise, rate=None):
+    """The report of the solution's counted launch, or of that which is counted for a Rate."""
+    return _counted(exercise, rate.size if rate else exercise.rules.COUNTED)
+
+
 @cache
-def counted(exercise):
-    """The report of the solution's counted launch."""
+def _counted(exercise, size):
     verdict = Verdict(exercise.name, exercise.title, exercise.solution)
     kernel = handed.compiled(exercise, exercise.solution)
-    return _Trial(exercise, kernel, target_of(kernel), verdict).counted().count(0)
+    return _Trial(exercise, kernel, target_of(kernel), verdict)._launch(size, COUNTED_SEED).count(0)
 
 
 def counts(exercise):

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from .. import checks
+from .. import checks, tensormap
 
 __all__ = [
     "SIZES",
@@ -26,6 +26,7 @@ __all__ = [
     "any_floats",
     "attention",
     "blocks_for",
+    "boxed_product",
     "climbing",
     "drawn",
     "drawn_rows",
@@ -60,8 +61,8 @@ FAR = PAST + 77  # elements of a launch that passes it, in its last block
 UNCHANGED = r".*\]\s*,\s*(0|-1|(?P<same>\S+)\s*,\s*(?P=same))$"  # what an atomic looks with
 POSTS = rf"\bst\.(volatile|relaxed|release|mmio)\b|\b(atom|red)\.(?!{UNCHANGED})"
 LOOKS = rf"\bld\.(volatile|relaxed|acquire|mmio)\b|\batom\.(?={UNCHANGED})"
-NEIGHBOURS = 4  # blocks on either side of one whose work they may do
-SPREAD = 16
+NEIGHBOURS = 2  # blocks on either side of one whose work they may do
+SPREAD = 8
 
 
 def drawn(rng, step=1):
@@ -104,21 +105,22 @@ class Out:
 class Far:
     """An array too large to fill: `count` zeros, but for pieces at some places, {place: values}.
 
-    expected: what must be at these places after the launch; nothing else is compared."""
+    expected: what must be at these places after the launch; nothing else is compared. tolerance: of
+    all, or by place, too."""
 
     count: int
     dtype: DTypeLike
     pieces: dict = field(default_factory=dict)
     expected: dict = field(default_factory=dict)
-    tolerance: ArrayLike = 0
+    tolerance: ArrayLike | dict = 0
 
 
 @dataclass
 class Boxes:
-    """Tensor maps, which are a kernel's first argument. of: the In or Out that each is of, and what
-    makes the map of that array on the GPU."""
+    """Tensor maps, which are a kernel's first argument. of: the array that each is of, and what
+    makes the map of it on the GPU, where a Far lies in one row."""
 
-    of: list[tuple[In | Out, Callable]]
+    of: list[tuple[In | Out | Far, Callable]]
 
 
 @dataclass
@@ -171,29 +173,28 @@ class Launch:
 
 @dataclass(frozen=True)
 class Rate:
-    """What the clock must predict of the counted launch, made large: at least so many TFLOP/s.
+    """What the clock must predict of a product of large square matrices: so many TFLOP/s, if any.
 
-    operations: of the counted launch. beside: who else does it, {name: case of make bench-gpu}.
-    elements: that the counted launch reads and writes, if it is a product of matrices: it is made
-    as large as one of SIDE x SIDE elements, which needs few of them for its operations."""
+    size: of a launch that is counted for it, m, n, k first. side: of the large ones; 0: k. beside:
+    who else does it, {name: case of make bench-gpu}."""
 
-    SIDE: ClassVar = 4096
-
-    operations: int
+    size: tuple[int, ...]
     least: float
     beside: dict
-    elements: int = 0
+    side: int = 0
 
-    @classmethod
-    def of(cls, size, least, beside):
-        """Of a product of m x k by k x n elements."""
-        m, n, k = size
-        return cls(2 * m * n * k, least, beside, m * n + n * k + k * m)
+    @property
+    def operations(self):
+        return 2 * prod(self.size[:3])
 
     @property
     def more(self):
-        """How many times the operations, and the elements, there are in a large one."""
-        return 2 * self.SIDE**3 // self.operations, 3 * self.SIDE**2 / self.elements
+        """How many such launches make the large one."""
+        return 2 * self.of_side**3 // self.operations
+
+    @property
+    def of_side(self):
+        return self.side or self.size[2]
 
 
 @dataclass(frozen=True)
@@ -385,7 +386,8 @@ def far_rows(small, batch, per_block=1):
     """The Launch on the rows of a small one, spread over so many that a 32-bit place overflows.
 
     The count of rows among its arguments becomes the new one; per_block: the rows of a block. Where
-    a grid has several dimensions, its last is that of the rows."""
+    a grid has several dimensions, its last is that of the rows. An input of another length is for
+    all rows."""
     count = np.shape(small.arguments[0].values)[0]
     rows = [int(row) for row in np.linspace(0, batch - 1, count)]
     grid, each = -(-batch // per_block), 1
@@ -398,13 +400,13 @@ def far_rows(small, batch, per_block=1):
 
     def moved(argument):
         if isinstance(argument, In):
+            if len(argument.values) != count:
+                return argument
             return Far(batch * argument.values[0].size, argument.dtype, spread(argument.values))
         if isinstance(argument, Out):
             wide = batch * np.asarray(argument.expected)[0].size
-            most = float(
-                np.max(argument.tolerance, where=np.isfinite(argument.tolerance), initial=0)
-            )
-            return Far(wide, argument.dtype, {}, spread(argument.expected), most)
+            tolerance = np.broadcast_to(argument.tolerance, np.shape(argument.expected))
+            return Far(wide, argument.dtype, {}, spread(argument.expected), spread(tolerance))
         is_count = isinstance(argument, np.integer) and argument == count
         return type(argument)(batch) if is_count else argument
 
@@ -434,20 +436,25 @@ def product(a, b, dtype=np.float32, bias=0, roundings=None):
     return Out(sums, tolerance, dtype)
 
 
-def far_product(rng, k, tall, grid_of, block, *more, of=np.float32, size_type=np.int64):
+def far_product(
+    rng, k, tall, grid_of, block, *more, of=np.float32, size_type=np.int64, wide=8, turned=False
+):
     """The last block of a product of which a, b and c each have more elements than an int can
     count: 0, but for a few in the last rows of a, and in the last columns of b.
 
-    tall: the rows of a block, of which all are compared. grid_of: of (m, n). more: of (n, k)."""
+    tall: the rows of a block, of which all are compared; wide: a multiple of 8, or the columns of
+    one. grid_of: of (m, n). more: of (n, k). turned: b has its columns as lines."""
     n = m = -(-(1 << 31) // k // 128) * 128 + 128
-    rows, columns = np.arange((m - 1) // tall * tall, m), np.arange(n - 8, n)
+    rows = np.arange((m - 1) // tall * tall, m)
+    columns = np.arange(max((n - 1) // wide * wide, n - 8), n)
     depth = np.r_[0:8, k - 8 : k]
-    p, q = (numbers(rng, *shape).astype(of) for shape in ((rows.size, 16), (16, 8)))
+    p, q = (numbers(rng, *shape).astype(of) for shape in ((rows.size, 16), (16, columns.size)))
     roundings = 18 if of == np.float32 else checks.tensor_roundings(k)
     out = product(p, q, of, roundings=roundings)
+    in_b = columns[:, None] * k + depth if turned else depth[:, None] * n + columns
     given = [
         Far(m * k, of, pieces((rows[:, None] * k + depth).ravel(), p.ravel())),
-        Far(n * k, of, pieces((depth[:, None] * n + columns).ravel(), q.ravel())),
+        Far(n * k, of, pieces(in_b.ravel(), (q.T if turned else q).ravel())),
     ]
     expected = pieces((rows[:, None] * n + columns).ravel(), out.expected.astype(of).ravel())
     c = Far(m * n, of, {}, expected, np.max(out.tolerance))
@@ -463,6 +470,22 @@ def product_launch(a, b, grid, block, *more, size_type=np.int64):
     (m, k), n = a.shape, b.shape[1]
     arguments = [In(a), In(b), product(a, b, a.dtype), *map(size_type, (m, n, k)), *more]
     return Launch(arguments, grid, block, what=f"{m} x {k} times {k} x {n}")
+
+
+def boxed_product(rng, m, n, k, rows, is_stored=False):
+    """(Boxes of halves a[m, k] and b[k, n], the Out of their product c): of a in boxes of so many
+    rows and 64 columns, of b in 64 x 64 and, if it `is_stored` so, of c in 16 x 64."""
+    a, b = (numbers(rng, 1, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    out = product(a[0], b[0], np.float16)
+    boxes = Boxes(
+        [
+            (In(a), partial(tensormap.tiled, box=(1, rows, 64))),
+            (In(b), partial(tensormap.tiled, box=(1, 64, 64))),
+        ]
+    )
+    if is_stored:
+        boxes.of.append((out, lambda c: tensormap.tiled(c.reshape(1, m, n), (1, 16, 64))))
+    return boxes, out
 
 
 def attention(q, k, v, scale, seen=None):

@@ -18,10 +18,6 @@ __all__ = ["ELEMENTS", "Times", "advice", "enlarged", "times"]
 
 ELEMENTS = 1 << 26
 BYTES = 4 * ELEMENTS
-OF_MEMORY = (  # what the caches do once for each piece of it, however often it is read
-    *("l2_missed_lines", "bulk_missed_lines", "stored", "stored_lines"),
-    *("dram_reads", "dram_writes", "read_pages", "write_pages"),
-)
 REGISTER_STEP, FEW_REGISTERS = 8, 64  # of a thread: given out so many at a time; too few for tiles
 FEW_SECTORS = 2048  # an array of no more does not grow with its launch: totals, bins
 
@@ -80,14 +76,14 @@ def times(n, yours, ours, blocks_grow, rate=None):
     n: its elements; None: its size is no such number. rate: the Rate that is asked for."""
     read, written = ours.touched_bytes
     more, what = _more(n, read + written)
-    memory = more
-    if rate and rate.elements:
-        (more, memory), what = rate.more, " x ".join([str(rate.SIDE)] * 3)
-    mine, best = (enlarged(r, more, blocks_grow, memory).prediction for r in (yours, ours))
+    if rate:
+        more, what = rate.more, " x ".join(3 * [f"{rate.of_side:,}"])
+        yours, ours = (_read_once(r, rate) for r in (yours, ours))
+    mine, best = (enlarged(r, more, blocks_grow).prediction for r in (yours, ours))
     if not (isfinite(mine.us) and isfinite(best.us)):
         return None
     fast = speeds(rate, more, mine.us, best.us) if rate else None
-    least = memory_us(memory * read, memory * written)
+    least = memory_us(more * read, more * written)
     return Times(what, mine, best.us, least, fast, room(yours))
 
 
@@ -119,10 +115,17 @@ def _more(n, touched):
     return more, f"{more:,} times this size"
 
 
-def enlarged(report, more, blocks_grow, memory=None):
-    """The Report of a launch with so many times the work, in as many more blocks or in each.
+def _read_once(report, rate):
+    """The report of a part of a product such that of the whole one a and b come from memory once:
+    the L2 keeps what neighbouring blocks share."""
+    m, n = rate.size[:2]
+    caches = report.caches
+    reads = caches.dram_reads * 2 * m * n / (m + n) / rate.of_side
+    return replace(report, caches=replace(caches, dram_reads=ceil(reads)))
 
-    memory: how many times as much of it, if not as many."""
+
+def enlarged(report, more, blocks_grow):
+    """The Report of a launch with so many times the work, in as many more blocks or in each."""
     lines = {p: Counter({k: more * n for k, n in c.items()}) for p, c in report.lines.items()}
     grid = (report.grid[0] * more, *report.grid[1:]) if blocks_grow else report.grid
     machine = report.machine and replace(
@@ -134,7 +137,7 @@ def enlarged(report, more, blocks_grow, memory=None):
         grid=grid,
         arrays=_arrays(report.arrays, more, blocks_grow),
         find_machine=(lambda: machine) if machine else report.find_machine,
-        caches=report.caches and _caches(report, more, memory or more),
+        caches=report.caches and _caches(report, more),
         waves=_waves(report, prod(grid)) if blocks_grow and report.waves else report.waves,
     )
 
@@ -149,14 +152,10 @@ def _arrays(arrays, more, blocks_grow):
     return found
 
 
-def _caches(report, more, memory):
+def _caches(report, more):
     """All that the caches did; what is written no longer fits into the L2."""
-    counts = {
-        key: (memory if key in OF_MEMORY else more) * n
-        for key, n in vars(report.caches).items()
-        if key != "sample"
-    }
-    written = memory * report.touched_bytes[1] - report.chip.l2_bytes
+    counts = {key: more * n for key, n in vars(report.caches).items() if key != "sample"}
+    written = more * report.touched_bytes[1] - report.chip.l2_bytes
     counts["dram_writes"] = max(counts["dram_writes"], written // SECTOR, 0)
     return replace(report.caches, **counts)
 

@@ -66,11 +66,14 @@ BY_HAND = "Work it out by hand, on paper, with the smallest size that fails."
 NOT_BY_HAND = (
     "Is it wrong with few elements, too? Follow these by hand. If not: what is new at this size?"
 )
-SHARED_UNASKED = 48 << 10  # bytes of shared memory that a launch gets without more ado
 BY_HAND_AT_MOST = 32  # elements
 RIGHT_SHARE = 0.25  # of the elements that say what the wrong ones have in common
 FOLLOW_ONE = "Few elements are right: follow one that is wrong, and work it out by hand."
 BOUNDS = "Which threads have no element? Let them do nothing."
+
+
+SHARED_UNASKED = 48 << 10  # bytes that a launch may have without more ado
+MAX_SHARED = function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 
 class Run:
@@ -82,18 +85,20 @@ class Run:
         self.shape = {what: shape(what, getattr(launch, what)) for what in ("grid", "block")}
         self.options = {**self.shape, "shared": launch.shared}
         if launch.shared > SHARED_UNASKED:
-            kernel.set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.shared)
+            kernel.set_attribute(MAX_SHARED, launch.shared)
         given = list(enumerate(launch.arrays))
         made = {id(a): _guarded(a, rng) for _, a in given if isinstance(a, (In, Out))}
         self.guarded = {n: made[id(a)] for n, a in given if id(a) in made}
-        self.far = {n: _spread(a, target) for n, a in given if isinstance(a, Far)}
+        spread = {id(a): _spread(a, target) for _, a in given if isinstance(a, Far)}
+        self.far = {n: spread[id(a)] for n, a in given if id(a) in spread}
         arrays = {n: _from_first(launch.arrays[n], g.array) for n, g in self.guarded.items()}
         arrays |= {n: np.uintp(sparse.address) for n, sparse in self.far.items()}
-        arrays |= {n: _maps(a, made) for n, a in given if isinstance(a, Boxes)}
+        arrays |= {n: _maps(a, made, spread) for n, a in given if isinstance(a, Boxes)}
         self.passed = [arrays.get(n, a) for n, a in given][: len(launch.arguments)]
         self.names = _names(kernel, len(self.passed))
         self.names += [f"the array of map {n}" for n in range(len(given) - len(self.passed))]
         self.left = {}
+        self.exposed_bytes = 0  # of bulk copies, when it was watched
 
     @property
     def bytes(self):
@@ -124,6 +129,7 @@ class Run:
         if found := self.findings(debug):
             self._refuse(found)
         if not debug:  # which rounds otherwise
+            self.exposed_bytes = found.exposed_bytes
             self._compare()
 
     def findings(self, debug=False):
@@ -146,6 +152,8 @@ class Run:
         report = self._launched(xray.profile, self.kernel, *self.passed, **how)
         self._compare()
         self._look_for_writes(report)
+        if block == 0:
+            self._look_for_reads(report)
         return report
 
     def run(self, by_engine=False):
@@ -183,7 +191,7 @@ class Run:
             words = re.sub(r"^\w+ failed: .*? failed: |^\w+ failed: [^:]*: ", "", str(error))
             text = f"{self.launch.what}: {_steady(words.splitlines()[0])}"
             if "ran longer than" in text:
-                raise Refused("time", text, ENDLESS) from None
+                raise Refused("time", text, self._own_advice("time", ENDLESS)) from None
             raise Refused("launch", text, "Look at the line that it names.") from None
 
     def _refuse(self, found):
@@ -193,14 +201,18 @@ class Run:
         case = f"{self.launch.heading}\n{_steady(told)}"
         if first.kind == "fault" and "ran longer than" in first.message:
             text = f"{self.launch.what}: it {first.message.partition(' and was stopped')[0]}"
-            raise Refused("time", text, ENDLESS, case=case)
+            raise Refused("time", text, self._own_advice("time", ENDLESS), case=case)
         text = f"{self.launch.what}: {first.kind}"
         advice = first.advice.replace(GUARD_IT, HAS_IT_WORK).replace(MORE_SHARED, "")
         advice = advice.replace(FILL_IT, HOLDS_GARBAGE).replace(WRITE_IT, WRITE_IT + NOTHING_TO_DO)
-        advice = getattr(self.rules, "ADVICE", {}).get(first.kind, advice)
+        advice = self._own_advice(first.kind, advice)
         if re.search(r"\batomicCAS\b", getattr(self.kernel, "source", "")) and first.kind == "race":
             advice = f"{advice} {FIRST_READ}"
         raise Refused("sanitizer", text, advice, case=case)
+
+    def _own_advice(self, kind, advice):
+        """The judge's words in place of these, if it has some."""
+        return getattr(self.rules, "ADVICE", {}).get(kind, advice)
 
     # --- what it left -----------------------------------------------------------------------------
 
@@ -230,7 +242,9 @@ class Run:
         far, sparse = self.launch.arrays[n], self.far[n]
         for place, expected in far.expected.items():
             left = sparse.part(place, len(expected), far.dtype)
-            out = Out(np.asarray(expected), far.tolerance, far.dtype)
+            by_place = isinstance(far.tolerance, dict)
+            tolerance = far.tolerance[place] if by_place else far.tolerance
+            out = Out(np.asarray(expected), tolerance, far.dtype)
             before = np.asarray(far.pieces.get(place, np.zeros(len(expected))), far.dtype)
             try:
                 _check(left, out, self.names[n], self.launch, start=place)
@@ -271,6 +285,22 @@ class Run:
                     text = f"{self.launch.what}: {self.names[n]} is written to"
                     raise Refused("inputs", text, ONLY_READ)
 
+    def _look_for_reads(self, report):
+        """Whether block 0 reads what is for others, as the judge's may_read says."""
+        may_read = getattr(self.rules, "may_read", None)
+        for n, parts, advice in may_read(self.launch) if may_read else ():
+            array = self.launch.arrays[n]
+            begin, size = self.places[n], np.dtype(array.dtype).itemsize
+            count = self.guarded[n].array.size
+            for sample in report.samples:
+                if report.sites[sample["site"]].kind != "load":
+                    continue
+                lanes = [lane for lane in range(32) if int(sample["mask"]) >> lane & 1]
+                for at in ((int(sample["lanes"][lane]) - begin) // size for lane in lanes):
+                    if 0 <= at < count and not any(at in part for part in parts):
+                        text = f"{self.launch.what}: block 0 reads {self.names[n]}[{at:,}]"
+                        raise Refused("reads", text, advice)
+
 
 def _guarded(argument, rng):
     """The array between guards: filled, or poisoned."""
@@ -300,9 +330,15 @@ def _steady(words):
     return ADDRESS.sub("an address", OUTSIDE.sub("outside of all arrays", words))
 
 
-def _maps(boxes, made):
-    """The argument that tensor maps are, of arrays between guards."""
-    return tensormap.packed(*(make(made[id(array)].array) for array, make in boxes.of))
+def _maps(boxes, made, spread):
+    """The argument that tensor maps are, of arrays between guards or Far."""
+
+    def on_gpu(array):
+        if id(array) in made:
+            return made[id(array)].array
+        return GPUArray((array.count,), array.dtype, gpudata=spread[id(array)].address)
+
+    return tensormap.packed(*(make(on_gpu(array)) for array, make in boxes.of))
 
 
 def _names(kernel, count):

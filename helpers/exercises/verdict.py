@@ -22,8 +22,8 @@ NAMES = {
     "red.requests": "atomics of warps",
     "atom.sectors": "sectors of atomics that return a value",
     "atom.requests": "atomics of warps that return a value",
-    "atomics": "atomics of warps, of both kinds",
-    "atomics.sectors": "sectors of atomics, of both kinds",
+    "atomics": "atomics of warps, both kinds",
+    "atomics.sectors": "sectors of atomics, both kinds",
     "ld.bytes": "bytes a thread loads at a time",
     "st.bytes": "bytes a thread stores at a time",
     "shuffles": "shuffles of warps",
@@ -40,6 +40,7 @@ NAMES = {
     "stl.sectors": "sectors stored to local memory",
     "blocks": "blocks",
     "hmma": "products by tensor cores",
+    "exposed": "bytes of boxes that come while no other is read",
 }
 _BANKS = "xray.draw_banks draws which lanes want the same bank."
 ASTRAY = "compiler", "name", "parameters", "sanitizer", "time", "launch", "bounds", "inputs"

@@ -1,6 +1,7 @@
 """Reductions over any axes, by the kernels of cuda_src/rowreduce and cuda_src/higherdim."""
 
 import builtins
+from math import gcd
 from math import prod as product
 
 import numpy as np
@@ -23,6 +24,8 @@ from .launch import (
 __all__ = ["argmax", "argmin", "max", "mean", "min", "prod", "sum"]
 
 WIDE = {"float16": "float32", "float32": "float32", "float64": "float64", "int32": "int64"}
+LARGE = 4 << 20  # bytes from which on wide accesses pay
+MANY = 1056  # blocks: eight for each multiprocessor of the GPU that this was tuned on
 TOTAL_BYTES = 16  # for a block's total, whatever the accumulator
 
 prepared = Kept()
@@ -212,15 +215,54 @@ def _rows(batch, hidden, itemsize, choices, places):
 def _columns(sizes, itemsize, choices, places):
     """The launch for columns, and how many bytes of scratch and counters."""
     outer, reduce, inner = sizes
-    pack = dividing(inner, itemsize, *places)
-    block = 256 if "Indexed" in choices["Acc"] else 512  # those take more shared memory
-    height = builtins.min(32, power_of_two(ceil_divide(reduce, 64)))
-    width = builtins.min(block // height, power_of_two(ceil_divide(inner, pack)))
-    tiles = ceil_divide(inner, width * pack)
-    one_wave = builtins.max(1, 2 * multiprocessors() // (outer * tiles))
-    chunks = builtins.min(one_wave, ceil_divide(reduce, 8 * height))
-    together = outer * chunks if chunks > 1 else 0
-    choices = choices | {"PACK": pack, "BLOCK": block}
-    grid = outer * tiles, chunks
+    pack, indexed = dividing(inner, itemsize, *places), "Indexed" in choices["Acc"]
+    if product(sizes) * itemsize >= LARGE:
+        widest = dividing(0, itemsize, *places)
+        short = reduce * inner < 31 * widest and outer > 2 * multiprocessors() and not indexed
+        if short or pack * itemsize <= 4 and reduce >= 32:
+            return _anywhere(sizes, widest, reduce if short else 1, indexed, choices)
+    packs, unroll = ceil_divide(inner, pack), 8 if pack * itemsize <= 4 else 4
+    block = 256 if indexed else 512  # those take more shared memory
+    width, each = builtins.min(16, power_of_two(packs)), 8
+    while width < builtins.min(packs, 256) and outer * ceil_divide(packs, width) > MANY:
+        width, each = 2 * width, 2 * unroll
+    height = builtins.min(block // width, power_of_two(ceil_divide(reduce, each)))
+    tiles = ceil_divide(packs, width)
+    chunks = _chunks(outer * tiles, reduce, height)
+    choices = choices | {"PACK": pack, "BLOCK": block, "UNROLL": unroll}
+    grid, together = (outer * tiles, chunks), outer * chunks if chunks > 1 else 0
     launch = KernelCall("higherdim/tiles.cu", choices, grid, (width, height), *sizes)
     return launch, together * inner * TOTAL_BYTES, together * tiles
+
+
+def _anywhere(sizes, pack, merged, indexed, choices):
+    """The same where rows begin anywhere, or are too short to be told apart while they are read."""
+    outer, reduce, inner = sizes
+    while merged * inner < 4 * pack and merged < reduce and not indexed:
+        merged *= 2
+    wide, rows = merged * inner, reduce // merged
+    over = pack - 1 if reduce * inner % pack or wide % pack else 0
+    packs = ceil_divide(wide + over, pack)
+    width = builtins.min(32, power_of_two(packs))
+    alike = power_of_two(builtins.min(rows, pack // gcd(wide, pack)))
+    height = builtins.max(alike, power_of_two(ceil_divide(rows, 4)))
+    height = builtins.min(256 // width, height)
+    columns = width * pack - over
+    tiles = ceil_divide(wide, columns)
+    chunks = _chunks(outer * tiles, rows, height)
+    slices = 256 // (width * height) if chunks == 1 and outer * tiles > MANY else 1
+    blocks = ceil_divide(outer, slices) * tiles
+    together = blocks * chunks if chunks > 1 else 0
+    told = np.array([merged, columns, tiles], np.int32), ceil_divide(rows, chunks)
+    grid, shape = (blocks, chunks), (width, height, slices)
+    choices = choices | {"PACK": pack}
+    launch = KernelCall("higherdim/anywhere.cu", choices, grid, shape, *sizes, *told)
+    return launch, together * width * pack * TOTAL_BYTES, together
+
+
+def _chunks(blocks, rows, height):
+    """Into how many chunks to divide rows: until there are two blocks for each multiprocessor."""
+    if rows <= 16 * height:
+        return 1
+    enough = builtins.max(1, 2 * multiprocessors() // blocks)
+    return builtins.min(enough, ceil_divide(rows, 8 * height))

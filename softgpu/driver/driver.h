@@ -273,6 +273,7 @@ uint64_t memory_removals(void);
 /* All of these need the lock. */
 size_t memory_held(int device); /* bytes of its own memory in use */
 const Allocation *memory_find(uint64_t address);
+void memory_zero(uint64_t begin, size_t bytes); /* what nobody has touched takes no memory */
 bool memory_covers(uint64_t address, size_t bytes);
 bool memory_in_zones(uint64_t address); /* where allocations come from, live or not */
 CUresult memory_allocate(Context *owner, int device, size_t bytes, MemoryKind kind, unsigned flags,
@@ -659,6 +660,7 @@ typedef struct Job {
     bool waits;                     /* such a one was seen to wait for others */
     uint32_t waits_at;              /* line of the loop in which it did last, or 0 */
     double since, limit;            /* seconds: when it began, and how long it may take */
+    bool length_told;               /* to the user */
     struct Job *watched;            /* the next that runs */
     volatile int stop;
     uint32_t stopped_at; /* line of a loop that ran then, or 0 */

@@ -721,6 +721,10 @@ const char *sg_sanitize_kernel(void **module, uint32_t *threads);
 uint32_t sg_sanitize_findings(Finding *out, uint32_t room, uint64_t *dropped, uint32_t *lost,
                               char *params);
 
+/* The bytes of bulk copies into shared memory that it had nothing to read beside, of what others had
+   brought. */
+uint64_t sg_sanitize_exposed(void);
+
 /* ---- the recorder (record.c): what kernels of its build call beside the sanitizer ---- */
 
 enum EventKind { EVENT_STEP, EVENT_VALUE, EVENT_ACCESS, EVENT_SHUFFLE, EVENT_BARRIER };

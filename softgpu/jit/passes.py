@@ -72,12 +72,15 @@ _PROVING = (
     Pass("looping", ("blocks",), looping_blocks),
     Pass("proofs", ("blocks", "varying", "strides", "looping"), find_proofs, fast=True),
 )
-_PROFILING = (_SUMS, Pass("merged", ("function", "blocks", "layout"), merged_accesses))
-_SANITIZING = (
-    Pass("origins", ("function", "layout"), Origins),
-    Pass("uses", ("function",), Uses),
+_POLLING = (
     Pass("constants", ("function",), find_constants),
     Pass("polling", ("function", "blocks", "constants"), find_polling),
+)
+_PROFILING = (_SUMS, Pass("merged", ("function", "blocks", "layout"), merged_accesses), *_POLLING)
+_SANITIZING = (
+    *_POLLING,
+    Pass("origins", ("function", "layout"), Origins),
+    Pass("uses", ("function",), Uses),
     Pass("expected", ("function",), find_expected),
     Pass("updated", ("function",), find_updated),
     Pass("unfinished", ("blocks",), find_unfinished),
@@ -106,7 +109,7 @@ BUILDS = {
     "plain": Build(Mode(), (*_COMMON, *_PROVING, _written(ProvingEmitter, *_PROVEN))),
     "profile": Build(
         Mode(instrumented=True),
-        (*_UNROLLED, *_COMMON, *_PROFILING, _written(ProfiledEmitter, "sums", "merged")),
+        (*_UNROLLED, *_COMMON, *_PROFILING, _written(ProfiledEmitter, "sums", "merged", "polling")),
     ),
     "sanitize": Build(_WATCHED, (*_COMMON, *_SANITIZING, _written(SanitizedEmitter, *_WATCHES))),
     "record": Build(_WATCHED, (*_COMMON, *_SANITIZING, _written(RecordedEmitter, *_WATCHES))),

@@ -12,7 +12,7 @@ import importlib.util
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,21 +41,17 @@ class Library:
     headers: str
     package: str
     inside: str = ""  # another one, which has its functions
+    uses: str = ""  # a wheel with headers and one library, which does its work
 
     @property
     def soname(self) -> str:
         return f"lib{self.name}.so.{self.version}"
 
-    def is_among(self, words: Sequence[str]) -> bool:
-        """Whether a linker is told to take it."""
-        pairs = zip(words, words[1:])
-        return f"-l{self.name}" in words or ("-l", self.name) in pairs
-
     def built(self) -> Path:
         """The library; where the cache does not have it, this machine's compiler makes it."""
         if self.inside:
             return self._leading_to(LIBRARIES[self.inside], self.soname)
-        digest = hashlib.sha256(" ".join(_FLAGS).encode())
+        digest = hashlib.sha256(" ".join([*_FLAGS, *self._using()]).encode())
         for path in sorted({*_FOLDER.glob("*.h"), *(_FOLDER / self.name).iterdir()}):
             if path.is_file():
                 digest.update(path.read_bytes())
@@ -66,13 +62,25 @@ class Library:
 
         def compiled(source: Path) -> Path:
             target = made.with_name(f"{source.stem}.o")
-            build.run_compiler([compiler, *_FLAGS, "-c", source, "-o", target])
+            build.run_compiler([compiler, *_FLAGS, *self._using()[:2], "-c", source, "-o", target])
             return target
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             objects = list(pool.map(compiled, (_FOLDER / self.name).glob("*.cpp")))
         options = ["-shared", "-pthread", f"-Wl,-soname,{self.soname}", "-Wl,-Bsymbolic,-z,now"]
-        build.run_compiler([compiler, *_STATIC, *options, *objects, build.build(), "-o", made])
+        options += self._using()[2:]
+        build.run_compiler([compiler, *_STATIC, *objects, build.build(), *options, "-o", made])
+
+    def _using(self) -> list[str]:
+        """What tells a compiler, and what a linker, of the library that does its work."""
+        if not self.uses:
+            return []
+        spec = importlib.util.find_spec(self.uses.replace("-", "_"))
+        if not (spec and spec.origin):
+            raise build.BuildError(f"{self.soname} needs {self.uses}: pip install {self.uses}")
+        wheel = Path(spec.origin).parent
+        (library,) = wheel.glob("lib/lib*.so")
+        return ["-isystem", f"{wheel}/include", str(library), f"-Wl,-rpath,{library.parent}"]
 
     def alias(self) -> Path:
         """One that leads to it by the name without a version."""
@@ -91,7 +99,9 @@ class Library:
 LIBRARIES = {
     library.name: library
     for library in [
-        Library("cublas", 13, r"cublas(?!Lt)\w+", "cublas", "nvidia-cublas"),
+        Library(
+            "cublas", 13, r"cublas(?!Lt)\w+", "cublas", "nvidia-cublas", uses="scipy-openblas64"
+        ),
         Library("cublasLt", 13, r"cublasLt\w+", "cublasLt", "nvidia-cublas", inside="cublas"),
         Library("curand", 10, r"curand[A-Z]\w+", "curand", "nvidia-curand"),
         Library("cufft", 12, r"cufft[A-Z]\w+", "cufft", "nvidia-cufft"),
@@ -136,11 +146,13 @@ def missing_header(message: str) -> str:
 
 
 def serve(libraries: Iterable[Library], aliases: bool = False) -> None:
-    """Load these libraries for whoever asks for them by name in this process."""
+    """Load these libraries. `aliases`: for clients that open them by name, with a version or not;
+    else for a program that is loaded next, which sees their functions, and of what they use."""
     wanted = [part for one in libraries for part in (LIBRARIES.get(one.inside), one) if part]
     for library in wanted:
         for name, path in [(library.soname, library.built)] + [
             (f"lib{library.name}.so", library.alias)
         ] * aliases:
             if name not in _served:
-                _served[name] = ctypes.CDLL(str(path()), mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+                mode = os.RTLD_NOW | (0 if aliases else os.RTLD_GLOBAL)
+                _served[name] = ctypes.CDLL(str(path()), mode=mode)

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <new>
 #include <vector>
 
@@ -21,10 +20,10 @@ CUAPI cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device);
 CUAPI cuGetErrorString(CUresult code, const char **out);
 CUAPI cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes);
 CUAPI cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes);
-CUAPI cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
-CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy);
 CUAPI cuStreamIsCapturing(CUstream stream, int *capturing);
+CUAPI cuStreamSynchronize(CUstream stream);
 CUAPI cuLaunchHostFunc(CUstream stream, void (*function)(void *), void *data);
+CUAPI sg_use_rows(CUdeviceptr address, size_t pitch, size_t width, size_t height, int writes);
 }
 
 #define LIBRARY extern "C" __attribute__((visibility("default"))) int
@@ -81,40 +80,39 @@ void store(T *to, const std::vector<T> &values)
         check(cuMemcpyHtoD_v2(address(to), values.data(), values.size() * sizeof(T)));
 }
 
-/* Rows of so many bytes, pitches apart; they lie on the device where it is said. */
-inline void copy_rows(void *to, size_t to_pitch, bool to_device, const void *from,
-                      size_t from_pitch, bool from_device, size_t bytes, size_t rows)
-{
-    if (!bytes || !rows) return;
-    CUDA_MEMCPY2D copy{};
-    copy.srcMemoryType = from_device ? MEMORY_DEVICE : MEMORY_HOST;
-    copy.srcHost = from;
-    copy.srcDevice = address(from);
-    copy.srcPitch = from_pitch;
-    copy.dstMemoryType = to_device ? MEMORY_DEVICE : MEMORY_HOST;
-    copy.dstHost = to;
-    copy.dstDevice = address(to);
-    copy.dstPitch = to_pitch;
-    copy.WidthInBytes = bytes;
-    copy.Height = rows;
-    check(cuMemcpy2DUnaligned_v2(&copy));
-}
-
 /* What a library calls "not supported", "out of memory" and "did not run". */
 struct Statuses {
     int unsupported, memory, failed;
+};
+
+/* What a call does. There are hundreds: this compiles in less time than a std::function. */
+class Body
+{
+    const void *of;
+    void (*does)(const void *);
+    const void *(*copied)(const void *);
+    Body(const void *of, const Body &like) : of(of), does(like.does), copied(like.copied) {}
+
+  public:
+    template <class F>
+    Body(const F &function)
+        : of(&function), does([](const void *f) { F (*(const F *)f)(); }),
+          copied([](const void *f) -> const void * { return new F(*(const F *)f); })
+    {
+    }
+    void operator()() const { does(of); }
+    Body kept() const { return {copied(of), *this}; }
 };
 
 /* A call that a graph keeps. */
 struct Recorded {
     const char *name;
     Statuses statuses;
-    std::function<void()> body;
+    Body body;
 };
 
 /* Runs the body of a call, and gives its status; what went wrong is told once, on stderr. */
-__attribute__((noinline)) inline int answered(const char *name, Statuses statuses,
-                                              const std::function<void()> &body)
+__attribute__((noinline)) inline int answered(const char *name, Statuses statuses, const Body &body)
 {
     try {
         body();
@@ -134,7 +132,7 @@ __attribute__((noinline)) inline int answered(const char *name, Statuses statuse
 }
 
 /* The same for a call that needs a context. */
-inline int guarded(const char *name, Statuses statuses, const std::function<void()> &body)
+inline int guarded(const char *name, Statuses statuses, const Body &body)
 {
     return answered(name, statuses, [&] {
         ready();
@@ -151,13 +149,16 @@ inline void replay(void *recorded)
 /* The same in a stream: now, as all that came before has finished, or whenever the graph runs that is
    being captured there and keeps the call. */
 __attribute__((noinline)) inline int in_stream(const char *name, Statuses statuses, CUstream stream,
-                                               const std::function<void()> &body)
+                                               const Body &body)
 {
     return guarded(name, statuses, [&] {
         int capturing = 0;
         check(cuStreamIsCapturing(stream, &capturing));
-        if (capturing) check(cuLaunchHostFunc(stream, replay, new Recorded{name, statuses, body}));
-        else body();
+        auto later = capturing ? new Recorded{name, statuses, body.kept()} : nullptr;
+        check(cuLaunchHostFunc(stream, capturing ? replay : [](void *) {}, later));
+        if (capturing) return;
+        check(cuStreamSynchronize(stream));
+        body();
     });
 }
 

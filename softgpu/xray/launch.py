@@ -80,8 +80,17 @@ def target_of(kernel, debug=False):
             "(CUDA source, name)"
         )
     if debug:
-        kernel = kernel.without_optimisation()
+        kernel = _as_large(kernel.without_optimisation(), kernel)
     return OwnTarget(engine, kernel) if engine else _beside_target(kernel)
+
+
+def _as_large(function, other):
+    """A function that may have as much shared memory as the other one."""
+    from pycuda.driver import function_attribute
+
+    limit = function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+    function.set_attribute(limit, other.get_attribute(limit))
+    return function
 
 
 def text_and_name(kernel):

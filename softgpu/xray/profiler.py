@@ -136,14 +136,16 @@ def _by_line(code, counters):
         for file, line, instructions in places:
             lines[file, line]["instructions"] += times * instructions
             lines[file, line]["lanes"] += (32 * times - missing) * instructions
-    atoms = set(code.notes["atoms"])
+    atoms, polls = set(code.notes["atoms"]), set(code.notes["polls"])
     for number, first in enumerate(code.notes["sites"]):
         if first >= 0:
             site = code.sites[number]
             values = (int(n) for n in counters[first : first + len(SITE_COUNTERS)])
-            counts = lines[site.file, site.line]
-            for key, value in _named(site, number in atoms, dict(zip(SITE_COUNTERS, values))):
+            known, counts = dict(zip(SITE_COUNTERS, values)), lines[site.file, site.line]
+            for key, value in _named(site, number in atoms, known):
                 counts[key] += value
+            if number in polls:
+                counts["ld.polls"] += known["sectors"]
     return dict(lines)
 
 

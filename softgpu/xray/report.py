@@ -53,10 +53,11 @@ class Report:
     """One launch. Instructions are those of PTX; memory counts are Nsight Compute's on an H200.
 
     `lines`: {(file, line): counts}; counts are Counters with keys such as "ld.sectors" (global
-    loads), "sts.wavefronts" (shared stores), "ldl.requests" (local loads), "instructions" (of
-    warps), "lanes" (thread instructions), "shuffles", "votes", "barriers", "waits", "hmma" (machine
-    instructions of that pipe). `arrays`: per allocation the distinct 32-byte sectors read and
-    written. The rest is for draw.py."""
+    loads), "ld.polls" (of these, those that wait for others), "sts.wavefronts" (shared stores),
+    "ldl.requests" (local loads), "instructions" (of warps), "lanes" (thread instructions),
+    "shuffles", "votes", "barriers", "waits", "hmma" (machine instructions of that pipe).
+    `arrays`: per allocation the distinct 32-byte sectors read and written. The rest is for
+    draw.py."""
 
     kernel: str
     grid: tuple

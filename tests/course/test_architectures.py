@@ -29,7 +29,6 @@ def kernels(architecture):
     return groups
 
 
-@pytest.mark.sampled(8)
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_every_kernel_compiles(architecture, tmp_path):
     nvcc = [autoinit.compiler.nvcc, "--ptx", f"-arch=compute_{architecture}", *batch.OPTIONS, *FAST]

@@ -66,7 +66,6 @@ def attend(exact, lying, kind, **options):
     return got
 
 
-@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("causal", CAUSAL)
 def test_attention(kind, causal):
@@ -85,7 +84,6 @@ def by_groups(monkeypatch):
     heads.prepared.clear()
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 @pytest.mark.parametrize("causal", CAUSAL)
 @pytest.mark.usefixtures("by_groups")
@@ -102,7 +100,7 @@ def test_warpgroups(kind, causal):
         assert next(reversed(heads.prepared.values())).by_groups
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.usefixtures("by_groups")
 def test_warpgroups_take_strides_and_pass_on_nan():
     (q, k, v), exact = operands((2, 3), 3, 20, 140, 64, 64, "float16")
@@ -120,7 +118,6 @@ def test_warpgroups_take_strides_and_pass_on_nan():
         attend(spoilt, spoilt, "float16")
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scale", [0.3, -0.5, 0.0])
 def test_scales(kind, scale):
@@ -128,7 +125,6 @@ def test_scales(kind, scale):
     attend(exact, lying, kind, scale=scale)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_masks_are_broadcast(kind):
     lying, exact = operands((2, 4), 2, 20, 70, 64, 64, kind)
@@ -137,7 +133,6 @@ def test_masks_are_broadcast(kind):
     attend(exact, lying, kind, mask=numbers(4, 1, 70) > -0.5, causal="lower_right")
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_row_that_sees_nothing_is_0(kind):
     lying, exact = operands((2,), 1, 40, 20, 64, 64, kind)
@@ -151,7 +146,6 @@ def test_a_row_that_sees_nothing_is_0(kind):
     assert not ops.attention(on_gpu(q), nothing, nothing, dtype=dtype).get().any()
 
 
-@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("count, shared, queries", [(8, 2, 1), (6, 1, 2), (4, 4, 16)])
 def test_splits_of_the_keys(kind, count, shared, queries):
@@ -227,7 +221,6 @@ def test_steps(step, causal):
         check(got, (q, k, v), "float32", 0.3, bias)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["running", "tensor"])
 def test_what_is_written_and_read(name):
     """Keys and values are read once for a tile of queries; no score is written. All lies between
@@ -254,7 +247,6 @@ def test_what_is_written_and_read(name):
 by_software = pytest.mark.skipif(not autoinit.is_software, reason="needs the software GPU's maps")
 
 
-@pytest.mark.sampled(2)
 @by_software
 @pytest.mark.parametrize("causal", [0, 1])
 def test_warpgroups_wait_for_each_other(causal):
@@ -282,7 +274,6 @@ def test_matrices_lie_in_different_banks():
     assert total["hmma"] == 2 * 64**3 // (16 * 8 * 16)
 
 
-@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("causal", CAUSAL)
 def test_gradients(kind, causal):
@@ -312,7 +303,6 @@ def test_gradients(kind, causal):
 
 
 @by_software
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("of_keys", [0, 1])
 @pytest.mark.parametrize("causal", [0, 1])
 def test_gradients_by_warpgroups_wait_for_each_other(of_keys, causal):

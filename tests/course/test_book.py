@@ -84,7 +84,7 @@ def test_the_lock_holds_what_is_asked_for():
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.long
 class TestPages:
     def test_nothing_comes_from_elsewhere(self, book):
         loads = {load for page in book.values() for load in page.loads}
@@ -171,7 +171,7 @@ class TestPages:
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.long
 def test_the_students_edition_has_no_solution(book):
     students = pages(STUDENTS, solutions="0")
     assert students.keys() == book.keys()
@@ -182,7 +182,7 @@ def test_the_students_edition_has_no_solution(book):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.long
 class TestInABrowser:
     def test_pictures_can_be_played(self, book, browser):
         browser.open(SITE / "notebooks/00_first_kernel.html")

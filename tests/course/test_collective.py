@@ -46,7 +46,6 @@ def told(script, devices="4"):
     return done.stdout.splitlines()
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("devices", ["1", "2", "4", "5"])
 def test_all_reduce_adds_in_order(devices):
     look = """
@@ -127,7 +126,6 @@ def load(name, **choices):
 """
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("devices", ["1", "2", "4"])
 def test_steps_of_a_ring_leave_sums_everywhere(devices):
     look = """
@@ -156,7 +154,6 @@ print("done")
     assert told(STEPS + look, devices) == ["done"]
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("devices", ["1", "2", "4"])
 @pytest.mark.parametrize("play", ["play_all", "play_one_each"])
 def test_two_shots_leave_sums_in_order_and_flags_that_serve_again(play, devices):
@@ -190,7 +187,6 @@ print("done")
     assert told(STEPS + look.replace("PLAY", play), devices) == ["done"]
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("devices", ["1", "2", "5"])
 def test_steps_of_a_tree_leave_sums_everywhere(devices):
     """Of pairs, then of pairs of pairs, with the same bits on each rank."""
@@ -218,7 +214,6 @@ print("done")
     assert told(STEPS + look, devices) == ["done"]
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("devices", ["1", "2", "4"])
 def test_launches_that_wait_for_each_other_add_in_order(devices):
     """As GPUs do it, each with a launch of its own; here one plays all ranks. Inboxes and flags
@@ -243,7 +238,6 @@ print(*sorted({packed for _, _, packed, _ in together.team(tuple(places)).calls}
     assert told(STEPS + look, devices) == ["True" if devices == "1" else "False True"]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("step, tells", [("packets", 64), ("push", 2)])
 def test_launches_that_wait_for_each_other_are_clean(step, tells):
     """Nothing is touched outside of arrays, and nothing is read before it is there."""

@@ -88,7 +88,6 @@ def check_all(image, kernel, *window, images=2, channels=3, channels_out=5, dtyp
     check(got, direct.by_input, (weight, gradient), channels_out * taps)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows(name):
     check_all(*WINDOWS[name])
@@ -107,7 +106,6 @@ HALVES = WINDOWS | {
 }
 
 
-@pytest.mark.sampled(23)
 @pytest.mark.parametrize("channels, channels_out, images", [(3, 5, 2), (17, 130, 1)])
 @pytest.mark.parametrize("name", HALVES)
 def test_halves(name, channels, channels_out, images):
@@ -192,7 +190,6 @@ def test_no_images_and_no_channels():
     checks.assert_equal(y, np.broadcast_to(bias[:, None, None], (5, 7, 6)))
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", WINDOWS)
 def test_gradients_are_differences(name):
     """The sum of gradient * conv2d is linear in x and in weight: a step of any length tells the
@@ -334,7 +331,6 @@ def check_last(image, kernel, *window, images=2, channels=3, channels_out=5, dty
 
 @pytest.mark.usefixtures("in_quick")
 @by_warpgroups
-@pytest.mark.sampled(13)
 @pytest.mark.parametrize("name", [*WINDOWS, "seven", "steps", "far steps"])
 @pytest.mark.parametrize("channels", [(3, 8), (8, 24), (72, 136)], ids=str)
 def test_channels_last_by_warpgroups(name, channels, monkeypatch):
@@ -357,7 +353,6 @@ def test_channels_last_by_warpgroups(name, channels, monkeypatch):
     assert taken == ways
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("in_quick")
 @pytest.mark.parametrize("name, channels", [("padded", 8), ("padded", 3), ("strided", 8)])
 def test_channels_last_watched(name, channels, watched):
@@ -394,7 +389,6 @@ def test_channels_last_of_one_image_views_and_nothing():
 
 
 @by_warpgroups
-@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", WINDOWS)
 @pytest.mark.parametrize("channels", [(3, 5), (64, 72), (72, 130)], ids=str)
 def test_windows_by_warpgroups(name, channels, monkeypatch):

@@ -139,7 +139,6 @@ def run_operator(name, a, b, out_dtype, held=NO_NUMBERS):
     return out.get()
 
 
-@pytest.mark.sampled(11)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("name", [*ARITHMETIC, "prelu", *COMPARISONS, *LOGICAL])
 def test_operators(name, dtype):
@@ -232,7 +231,6 @@ def test_schemes(name):
         checks.assert_equal(step(name, a, b, Op="Subtract"), a - b, name)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SCHEMES)
 def test_schemes_of_other_types(name):
     """Relational and logical operators, halves, and int8 with scales, by every scheme."""
@@ -362,7 +360,6 @@ PAIRS = [
 ]
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
 def test_any_broadcast(dtype):
     for pair in PAIRS:
@@ -372,7 +369,6 @@ def test_any_broadcast(dtype):
             check("less", a, b)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("i, name", enumerate([*ARITHMETIC, "prelu", *LOGICAL, *COMPARISONS]))
 def test_every_operation(i, name):
     dtype = TYPES[i % 6]
@@ -404,7 +400,6 @@ def test_arrays_that_start_anywhere(offset):
         checks.assert_equal(out.get(), a + b)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype, value", [("float32", 2.5), ("float16", -3), ("int8", 7),
                                           ("int64", -(2**40)), ("bool", True), ("float64", True),
                                           ("float32", np.float32(0.1))])  # fmt: skip
@@ -466,7 +461,6 @@ def test_any_views(pair):
     checks.assert_equal(ops.subtract(x, y).get(), a - b)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("wide", [False, True])
 def test_many_rows_and_places_beyond_32_bits(wide, monkeypatch):
     """What only large arrays come to: several packs a thread, and long indices."""
@@ -484,7 +478,6 @@ def test_many_rows_and_places_beyond_32_bits(wide, monkeypatch):
     checks.assert_equal(ops.subtract(x, y).get(), a - b)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "float64"])
 def test_transposed_views(dtype):
     for shape in (128, 256), (65, 100), (3, 70, 130):

@@ -22,7 +22,7 @@ TAKE_IT = (ROOT / "docs/take_it_with_you.md").read_text()
 SOFTGPU = (ROOT / "softgpu/README.md").read_text()
 TENS = (
     "", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
-    "a hundred",
+    "a hundred", "a hundred and ten",
 )  # fmt: skip
 CLIENTS = {
     "PyCUDA": "pycuda", "numba-cuda": "numba", "numba-cuda-mlir": "numba_mlir", "reikna": "reikna",

@@ -36,7 +36,6 @@ def check(got, a, b, dtype=None):
     checks.assert_close(got, want, tolerance, "product")
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", STEPS)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_steps(name, dtype):
@@ -45,7 +44,6 @@ def test_steps(name, dtype):
         check(step(name, a, b), a, b)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name, choices", BY_TENSOR_CORES)
 def test_steps_by_tensor_cores(name, choices):
     for m, n, k in (*SIZES, (64, 32, 48)):
@@ -68,7 +66,6 @@ SHAPES = [(1, 1, 1), (3, 5, 7), (33, 65, 17), (130, 264, 200), (256, 128, 128), 
 WAYS = [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
-@pytest.mark.sampled(11)
 @pytest.mark.parametrize("way", range(4))
 @pytest.mark.parametrize("kind", KINDS)  # first: those of one kind need the same compiled
 def test_products_by_tensor_cores(kind, way):
@@ -273,7 +270,6 @@ def only(monkeypatch):
 
 
 @by_warpgroups
-@pytest.mark.sampled(23)
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 @pytest.mark.parametrize("lying", ["", "a", "b", "ab"])
 @pytest.mark.parametrize("tile", hopper.TILES, ids=lambda tile: f"{tile.rows}x{tile.columns}")
@@ -310,7 +306,6 @@ STEPS_BY_WARPGROUPS = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(2)
 @by_warpgroups
 @pytest.mark.parametrize("name, tile", STEPS_BY_WARPGROUPS)
 def test_steps_by_warpgroups(name, tile):
@@ -320,7 +315,6 @@ def test_steps_by_warpgroups(name, tile):
         check(by_boxes(name, a, b, tile=tile), a, b)
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.skipif(not autoinit.is_software, reason="needs the software GPU's maps")
 @pytest.mark.parametrize("name, tile", STEPS_BY_WARPGROUPS)
 def test_the_sanitizer_finds_nothing_in_steps_by_warpgroups(name, tile):
@@ -367,7 +361,6 @@ def of_float8(m, n, k, kind):
 
 
 @by_warpgroups
-@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", FLOATS8)
 @pytest.mark.parametrize("tile", hopper.TILES, ids=lambda tile: f"{tile.rows}x{tile.columns}")
 def test_float8_by_warpgroups(kind, tile, only):
@@ -385,7 +378,6 @@ def test_float8_by_warpgroups(kind, tile, only):
     checks.assert_close(got, exact, within)
 
 
-@pytest.mark.sampled(8)
 @pytest.mark.parametrize("result", ["float16", "bfloat16", "float32"])
 @pytest.mark.parametrize("kind", FLOATS8)
 def test_float8_without_warpgroups(kind, result, only):
@@ -399,7 +391,6 @@ def test_float8_without_warpgroups(kind, result, only):
         check(checks.widened(got) if narrow else got, *values, dtype=result if narrow else None)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("groups", [pytest.param(True, marks=by_warpgroups), False])
 def test_float8_with_scales(groups, only):
     """A product that no half holds, in batches, and of matrices that lie the other way."""
@@ -416,7 +407,6 @@ def test_float8_with_scales(groups, only):
     checks.assert_equal(one, want * 4)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("groups", [True, False])
 def test_float8_watched(groups, only, watched):
     """k is a multiple of 16: the sanitizer takes shorter copies by cp.async for whole ones."""

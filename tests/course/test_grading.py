@@ -223,6 +223,15 @@ def test_what_may_be_of_several_exercises_has_a_row(tmp_path):
     assert (tmp_path / "class.csv").read_text() == "learner,total\nann,0\n"
 
 
+@pytest.mark.parametrize(
+    "file, meant", [("15_x", {"15.a"}), ("15b_x", {"15b.a"}), ("15bis", {"15.a"}), ("x", None)]
+)
+def test_a_kernel_is_of_the_notebook_whose_number_its_file_has(file, meant, monkeypatch):
+    both = {"15.a", "15b.a"}
+    monkeypatch.setattr(collecting, "_exercises_of", lambda: {"level": both})
+    assert collecting._meant(Path(f"{file}.ipynb"), "void level(int *x)") == (meant or both)
+
+
 def test_the_notebooks_of_the_course_lack_no_tag():
     said = []
     found = collected(ROOT / "notebooks", lambda place, why: said.append(why))
@@ -744,7 +753,6 @@ def small():
         yield all_rooms
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", GREEDY)
 def test_what_takes_all_there_is_costs_a_row(small, what):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -817,7 +825,6 @@ PASSED = {
 }
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("what", PASSED)
 def test_limits_end_it(room, what):
     text, limit = PASSED[what]
@@ -837,7 +844,6 @@ CRASHED = {
 }
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", CRASHED)
 def test_crashes_cost_a_row(room, what):
     text, says = CRASHED[what]

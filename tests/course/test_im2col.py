@@ -42,7 +42,6 @@ def sides(name):
 # --- steps ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", WINDOWS)
 @pytest.mark.parametrize("step", IM2COL)
 def test_im2col_steps(step, name):
@@ -51,7 +50,6 @@ def test_im2col_steps(step, name):
     checks.assert_equal(im2col(step, x, h, w), windows.im2col(x, h, w), step)
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("step, name", FOLDS)
 def test_col2im_steps(step, name):
     h, w = sides(name)
@@ -60,7 +58,6 @@ def test_col2im_steps(step, name):
     assert_folded(col2im(step, columns, h, w, start=start), columns, h, w)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", ["float16", "float64"])
 def test_steps_of_other_types(dtype):
     h, w = sides("uneven")
@@ -189,7 +186,6 @@ def test_any_window(x, window, dtype, batch):
     check(numbers(*x if batch else x[1:], dtype=dtype), *window)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize(
     "name", ["same size", "uneven", "first of a network", "strided and dilated"]

@@ -73,7 +73,6 @@ HEADS = {
 }
 
 
-@pytest.mark.sampled(5)
 @software
 @pytest.mark.filterwarnings("ignore::helpers.kernels.CompilerWarning")
 @pytest.mark.parametrize("head", HEADS)

@@ -81,7 +81,6 @@ mpi._myself = apart
 """  # two machines, each with two ranks
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ranks, devices, place", [(4, 4, ""), (3, 1, ""), (4, 4, APART)])
 def test_every_rank_gets_the_same_bits_as_devices_do(ranks, devices, place, tmp_path):
     look = (

@@ -116,7 +116,7 @@ def test_notebooks_00_to_12_are_read_in_three_hours_and_none_is_long():
     assert max(read) <= WORDS_OF_ANY, f"shorten {COURSE[read.index(max(read))].name}"
 
 
-@pytest.mark.parametrize("number", ["00", "02", "13", "14"])
+@pytest.mark.parametrize("number", ["00", "02", "13", "14", "15b"])
 def test_the_first_kernel_is_compiled_by_pycuda_alone(number):
     (path,) = ROOT.glob(f"notebooks/{number}_*.ipynb")
     cells = nbformat.read(path, as_version=4).cells

@@ -57,7 +57,6 @@ def check(operation, x, axis=None, offset_bytes=0):
     return checks.assert_close(got, want, tolerance, operation)
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sum_of_a_vector(n, dtype):
@@ -70,7 +69,6 @@ def test_sum_of_a_vector(n, dtype):
 OPERATIONS = ["prod", "mean", "max", "argmin"], ["prod", "mean", "min", "argmax"]
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "operation, dtype", [(o, dtype) for n, dtype in enumerate(DTYPES) for o in OPERATIONS[n % 2]]
 )
@@ -87,14 +85,12 @@ ROWS = [(1, 1), (500, 3), (500, 32), (300, 33), (200, 128), (300, 260), (150, 10
         (3, 40_001), (7, 20_000), (2000, 1)]  # fmt: skip
 
 
-@pytest.mark.sampled(11)
 @pytest.mark.parametrize("shape", ROWS, ids=str)
 @pytest.mark.parametrize("operation", ["sum", "argmax"])
 def test_rows(operation, shape):
     check(operation, numbers(shape), -1)
 
 
-@pytest.mark.sampled(11)
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int32"])
 @pytest.mark.parametrize("operation", ["sum", "mean", "max", "argmin"])
 def test_rows_of_types(operation, dtype):
@@ -106,14 +102,29 @@ COLUMNS = [(1, 1, 2), (1, 7, 1000), (1, 1000, 7), (1, 4096, 64), (3, 100, 33), (
            (1, 3, 5000), (2, 500, 130), (40, 1, 3)]  # fmt: skip
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", COLUMNS, ids=str)
 @pytest.mark.parametrize("operation", ["sum", "argmax"])
 def test_columns(operation, shape):
     check(operation, numbers(shape), 1)
 
 
-@pytest.mark.sampled(5)
+WIDE_COLUMNS = [(1, 2, 3001), (1, 3, 40), (1, 33, 333), (3, 47, 131), (1, 700, 5), (2, 331, 3),
+                (1, 64, 2), (600, 6, 3), (300, 15, 8), (700, 2, 7), (1, 2500, 77)]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("shape", WIDE_COLUMNS, ids=str)
+@pytest.mark.parametrize("operation", ["sum", "max", "argmin"])
+def test_columns_that_are_loaded_as_wide_as_where_arrays_are_large(
+    operation, shape, dtype, monkeypatch
+):
+    reduce = importlib.import_module("helpers.ops.reduce")
+    monkeypatch.setattr(reduce, "LARGE", 0)
+    monkeypatch.setattr(reduce, "prepared", launch.Kept())
+    for offset in 0, np.dtype(dtype).itemsize:
+        check(operation, numbers(shape, dtype), 1, offset)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int32"])
 @pytest.mark.parametrize("operation", ["sum", "mean", "min", "argmax"])
 def test_columns_of_types(operation, dtype):
@@ -180,7 +191,6 @@ SOFTMAX = [(1, 1), (500, 3), (300, 32), (200, 33), (100, 128), (50, 257), (20, 1
            (9, 131_072), (40, 50_001), (1, 1_048_576), (2, 1_200_000)]  # fmt: skip
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("shape", SOFTMAX, ids=str)
 def test_softmax(shape):
     x = 10 * numbers(shape)
@@ -195,7 +205,6 @@ def test_softmax_of_a_row_of_as_many_parts_as_there_may_be(monkeypatch):
     test_softmax((1, 1_200_001))
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float64", "float16"])
 def test_softmax_of_types(dtype):
     for shape in (50, 64), (3, 5, 1001), (2, 16_384), (2, 32_768), (2, 40_000):
@@ -207,7 +216,6 @@ def test_softmax_of_types(dtype):
         checks.assert_close(got, checks.softmax(x), tolerance)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("hidden", [5, 300, 40_000, 1_100_000])
 def test_softmax_of_extremes(hidden):
     x = numbers((7, hidden))

@@ -52,7 +52,6 @@ def test_the_program_runs(name):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "guard, found", [("if (i < n)", ""), ("", "out of bounds: twice.cu:17: thread (232,0,0)")]
 )

@@ -190,6 +190,13 @@ def test_places_of_a_window_stand_apart_under_their_heads(axes_of):
     assert [p.get_x() for p in axes.patches] == [0, 2.6] and "pixel 0: 0 · 1" in alt
 
 
+def test_a_descriptor_means_the_same_chunks_of_all_lines(axes_of):
+    axes, alt = axes_of(plots.descriptor, shown=9, step=2)
+    blue = [p for p in axes.patches if p.get_edgecolor() == axes.patches[0].get_edgecolor()]
+    assert len(blue) == 1 + 9 * 2  # the field of where it begins, and two chunks of each line
+    assert "line 1: 1 0 3 2 5 4 7 6" in alt and "means chunks 4 and 5" in alt
+
+
 def test_with_two_pairs_of_tiles_a_block_fetches_while_it_multiplies(axes_of):
     axes, alt = axes_of(plots.double_buffer, turns=2)
     said = [text.get_text() for text in axes.texts]

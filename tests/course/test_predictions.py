@@ -123,6 +123,6 @@ def test_notebooks_leave_room_and_hide_the_result(path):
         else:
             told = False
             questions += source.count("**Predict")
-    number = path.name[:2]
+    number = path.stem.partition("_")[0]
     assert asked == [name for name in predictions.names() if name.startswith(f"{number}.")]
     assert 2 <= len(asked) <= 6 and questions == len(asked), "any other question is plain prose"

@@ -120,7 +120,6 @@ def test_rows_that_start_anywhere(step, offset):
         checks.assert_close(got, x.sum(1, dtype=np.longdouble), checks.sum_tolerance(x, 1), step)
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "step, operator",
     in_turn(ROWS, ("Prod", "Prod"), ("Mean", "Mean"), ("Max", "Min"), ("ArgMin", "ArgMax")),

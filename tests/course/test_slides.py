@@ -13,7 +13,7 @@ DECKS = {deck.notebook.number: deck for deck in SLIDES.decks()}
 TOO_FULL = """[...document.querySelectorAll("section")].filter((slide) => {
   const body = slide.querySelector(".body");
   return body.scrollHeight > body.clientHeight || body.scrollWidth > body.clientWidth;
-}).map((slide) => slide.querySelector("h2").innerText)"""
+}).map((slide) => slide.querySelector("h2").textContent)"""
 TOO_SMALL = """[...document.querySelectorAll("section img")].filter((image) =>
   image.getBoundingClientRect().height < 200).map((image) => image.alt)"""
 SHOWN = "[...document.querySelectorAll('section.on footer span')].map((number) => number.innerText)"

@@ -32,7 +32,7 @@ def test_the_stub_asks_for_the_kernel_of_the_course(name):
 
 @pytest.mark.parametrize("name", STEPS)
 def test_the_notebook_goes_on_with_it(name):
-    (path,) = ROOT.glob(f"notebooks/{name[:2]}_*.ipynb")
+    (path,) = ROOT.glob(f"notebooks/{name.partition('.')[0]}_*.ipynb")
     cells = nbformat.read(path, as_version=4).cells
     (at,) = [n for n, c in enumerate(cells) if f'exercises.use("{name}")' in c.source]
     assert cells[at - 2].source.startswith("%%kernel") and "exercises.judge" in cells[at - 1].source

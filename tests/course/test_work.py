@@ -87,6 +87,17 @@ def test_a_fresh_copy_sets_the_old_one_aside(lab):
     assert {path.read_text() for path in old.iterdir()} == {"mine", "mine again"}
 
 
+def test_a_number_with_a_letter_is_another_notebook(lab):
+    script, course, own = lab
+    other = course.with_name("03b_x.ipynb")
+    other.write_text(notebook("other"))
+    script.update()
+    for path in own, own.with_name(other.name):
+        path.write_text("mine")
+    script.update(fresh="03")
+    assert own.read_text() == notebook("first") and own.with_name(other.name).read_text() == "mine"
+
+
 def test_a_copy_that_was_set_aside_is_never_overwritten(lab):
     script, _, own = lab
     for text in ("first", "second", "third"):

@@ -187,7 +187,7 @@ def test_an_arrow_that_climbs_is_found():
     assert set(found) == {("cellar/b", "attic/a"), ("cellar/b", "c")}
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 def test_every_module_can_be_the_first_to_be_imported():
     import llvmlite.binding  # noqa: F401  (what takes long, once)
     import matplotlib.figure  # noqa: F401

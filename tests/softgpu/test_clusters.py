@@ -267,7 +267,6 @@ def test_other_blocks_shared_memory_counts_as_no_global_memory(module):
     assert report.total["red.sectors"] == report.total["atom.sectors"] == 0
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("turns", [1, 2, 5])
 def test_a_blocks_mbarrier_hears_of_others(module, turns):
     out = gpuarray.zeros((8, 32), np.int32)
@@ -343,7 +342,7 @@ def test_a_grid_that_a_cluster_does_not_divide_is_refused(module):
 KERNEL = """
 extern "C" __global__ void __cluster_dims__(2, 1, 1) {name}(int *out)
 {{
-    __shared__ int own[32];
+    __shared__ alignas(8) int own[32];
     cg::cluster_group cluster = cg::this_cluster();
     unsigned rank = cluster.block_rank();
     int *next = cluster.map_shared_rank(own, rank ^ 1);
@@ -399,6 +398,10 @@ FAULTS = {
     " out[0] = own[0] + next[0];",
     "uses an mbarrier that is not in shared memory": "own[0] = 1; asm volatile("
     '"mbarrier.arrive.b64 _, [%0];" :: "l"(out) : "memory"); out[1] = own[0] + next[0];',
+    "that has not been initialised": "own[0] = own[1] = 0; MBARRIER(arrive, _, [%0];)"
+    " out[0] = own[0] + next[0];",
+    "its block has invalidated \\(mbarrier.inval\\)": "MBARRIER(init, [%0], 1;)"
+    " MBARRIER(inval, [%0];) MBARRIER(arrive, _, [%0];) out[0] = own[0] + next[0];",
     "without having arrived there": "cluster.barrier_wait(); out[0] = own[0] + next[0];",
 }
 BODIES = {name: STEPS["right"].replace(*change) for name, change in WRONG.items()}
@@ -410,7 +413,11 @@ NAMES = {what: f"planted_{number}" for number, what in enumerate(BODIES)}
 def planted():
     """Kernels by what is right or wrong with them, compiled all at once."""
     texts = [KERNEL.format(name=NAMES[what], body=body) for what, body in BODIES.items()]
-    head = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;"
+    head = (
+        "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+        '#define MBARRIER(does, ...) asm volatile("mbarrier." #does ".shared.b64 " #__VA_ARGS__ '
+        ':: "r"((unsigned)__cvta_generic_to_shared(own)) : "memory");\n'
+    )
     found = SourceModule("".join([head, *texts]), no_extern_c=True, options=["-std=c++17"])
     return {what: found.get_function(name) for what, name in NAMES.items()}
 

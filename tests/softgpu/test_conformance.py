@@ -80,22 +80,18 @@ class Family:
         _check(name)
 
 
-@pytest.mark.sampled(31)
 class TestInteger(Family):
     family = "int"
 
 
-@pytest.mark.sampled(31)
 class TestFloat(Family):
     family = "float"
 
 
-@pytest.mark.sampled(31)
 class TestHalf(Family):
     family = "half"
 
 
-@pytest.mark.sampled(31)
 class TestConversion(Family):
     family = "cvt"
 
@@ -104,42 +100,34 @@ class TestFp8(Family):
     family = "fp8"
 
 
-@pytest.mark.sampled(31)
 class TestNan(Family):
     family = "nan"
 
 
-@pytest.mark.sampled(31)
 class TestMathematics(Family):
     family = "math"
 
 
-@pytest.mark.sampled(31)
 class TestRounded(Family):
     family = "rounded"
 
 
-@pytest.mark.sampled(31)
 class TestIntrinsics(Family):
     family = "intrinsics"
 
 
-@pytest.mark.sampled(31)
 class TestHalfFunctions(Family):
     family = "half functions"
 
 
-@pytest.mark.sampled(31)
 class TestMemory(Family):
     family = "memory"
 
 
-@pytest.mark.sampled(31)
 class TestMatrices(Family):
     family = "matrix"
 
 
-@pytest.mark.sampled(31)
 class TestAtomics(Family):
     family = "atomics"
 
@@ -152,12 +140,10 @@ class TestWarp(Family):
     family = "warp"
 
 
-@pytest.mark.sampled(11)
 class TestCub(Family):
     family = "cub"
 
 
-@pytest.mark.sampled(31)
 class TestPrograms(Family):
     family = "programs"
 

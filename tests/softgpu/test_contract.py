@@ -144,7 +144,7 @@ def in_llvm(kind):
     return "ptr" if kind.kind == "pointer" else LLVM[kind.cname]
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 def test_kernels_call_functions_as_the_header_declares_them(declared):
     runtime = contract.open_runtime(str(build.build()))
     called = set()

@@ -35,7 +35,7 @@ def test_each_build_of_the_driver_is_explained():
     assert all(kind in pages for kind in build.KINDS)
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("gdb"), reason="gdb is not installed")
 def test_gdb_stops_in_a_kernel_as_the_page_says(tmp_path):

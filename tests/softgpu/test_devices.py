@@ -384,6 +384,31 @@ says(modules[0].get_function("wait"), flags[1], flags[0], np.int32(0), block=(1,
     assert "kernel wait ran longer than 2 s on device 0" in line
 
 
+@pytest.mark.long  # cuBLAS takes a while to compile
+@pytest.mark.parametrize("flags", [0, 1], ids=["blocking", "non-blocking"])
+def test_a_library_waits_for_its_stream(flags):
+    look = f"""
+import ctypes, time
+softgpu.install(libraries=["cublas"])
+blas, handle = ctypes.CDLL("libcublas.so.13"), ctypes.c_void_p()
+on(0)
+stream, out = cuda.Stream({flags}), [cuda.to_device(np.zeros(1, np.uint32)) for _ in range(2)]
+modules[0].get_function("wait")(flags[0], out[0], np.int32(0), block=(1, 1, 1), stream=stream)
+def later():
+    time.sleep(0.3)
+    on(1)
+    modules[1].get_function("set")(flags[0], block=(1, 1, 1))
+    cuda.Context.pop()
+threading.Thread(target=later).start()
+print(blas.cublasCreate_v2(ctypes.byref(handle)),
+      blas.cublasSetStream_v2(handle, ctypes.c_void_p(stream.handle)))
+source, target = (ctypes.c_void_p(int(p)) for p in out)
+print(blas.cublasScopy_v2(handle, 1, source, 1, target, 1))
+print(cuda.from_device(out[1], 1, np.uint32)[0])
+"""
+    assert told(WAITING + look, "2") == ["0 0", "0", "1"]
+
+
 ALONE = """
 on(0)
 modules[0].get_function("wait")(flags[1], flags[0], np.int32(0), block=(1, 1, 1))

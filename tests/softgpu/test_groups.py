@@ -30,7 +30,6 @@ def recorded():
     return groups.golden()
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", groups.SOME, ids=lambda form: form.label)
 def test_fragments(form: groups.Group, answers, recorded) -> None:
     """64, of all kinds; `make products` multiplies 32,768 for each form."""

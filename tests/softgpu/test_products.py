@@ -31,7 +31,6 @@ def recorded():
     return products.golden(), products.samples()
 
 
-@pytest.mark.sampled(9)
 @pytest.mark.parametrize("label", [form.label for form in products.SOME])
 def test_fragments(label: str, answers, recorded) -> None:
     """Four thousand, of all kinds; `make products` multiplies a million for each form."""

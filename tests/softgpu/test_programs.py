@@ -7,13 +7,15 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 import softgpu.__main__
-from softgpu import toolkit
+from softgpu import build, toolkit
+from softgpu.libraries import LIBRARIES
 from softgpu.ptx import PtxError, fatbin
 from tests import ROOT
 
@@ -58,7 +60,6 @@ def run(folder, *words, does="run"):
     )
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("way", [(), ("--profile",)], ids=["plain", "profiled"])
 def test_a_program_has_its_answers_and_its_exit_status(folder, way):
     done = run(folder, *way, "everything.cu", "scale.cu", "-std=c++17", "--", "a", "b c")
@@ -100,8 +101,12 @@ at the end: cudaErrorInvalidClusterSize
 """
 
 
-def test_the_launch_says_how_large_clusters_are(folder):
-    done = run(folder, "clusters.cu", "-arch=sm_90", "-std=c++17")
+WAYS = pytest.mark.parametrize("does", ["run", "sanitize", "profile"])
+
+
+@WAYS
+def test_the_launch_says_how_large_clusters_are(folder, does):
+    done = run(folder, "clusters.cu", "-arch=sm_90", "-std=c++17", does=does)
     assert (done.stdout, done.returncode) == (CLUSTERS, 0), done.stderr
     assert "12 blocks along x; its clusters of 5 must divide them" in done.stderr
 
@@ -119,8 +124,9 @@ freed twice: cudaErrorInvalidResourceHandle
 """
 
 
-def test_arrays_are_described_and_copied(folder):
-    done = run(folder, "arrays.cu")
+@WAYS
+def test_arrays_are_described_and_copied(folder, does):
+    done = run(folder, "arrays.cu", does=does)
     assert (done.stdout, done.returncode) == (ARRAYS, 0), done.stderr
 
 
@@ -143,8 +149,9 @@ fault: cudaErrorIllegalAddress
 """
 
 
-def test_a_program_makes_graphs(folder):
-    done = run(folder, "graphs.cu", "--", "a picture.dot")
+@pytest.mark.parametrize("does", ["run", "profile"])  # watched, its fault is a finding
+def test_a_program_makes_graphs(folder, does):
+    done = run(folder, "graphs.cu", "--", "a picture.dot", does=does)
     assert (done.stdout, done.returncode) == (GRAPHS, 0), done.stderr
     assert "softgpu: cudaGraphAddExternalSemaphoresSignalNode is not supported\n" in done.stderr
     assert 'label="0\\nKERNEL' in (folder / "a picture.dot").read_text()
@@ -162,7 +169,7 @@ captured: 4 nodes, 8
 """
 
 
-@pytest.mark.parametrize("does", ["run", "sanitize", "profile"])
+@WAYS
 def test_graphs_allocate_memory_and_ask_conditions(folder, does):
     done = run(folder, "graphs_inside.cu", does=does)
     assert done.stdout.startswith(GRAPHS_INSIDE) and done.returncode == 0, done.stderr
@@ -184,7 +191,7 @@ past: cudaErrorIllegalAddress
 """
 
 
-@pytest.mark.parametrize("does", ["run", "sanitize"])
+@WAYS
 def test_textures_are_read_and_surfaces_written(folder, does):
     done = run(folder, "textures.cu", does=does)
     assert (done.stdout, done.returncode) == (TEXTURES, 0), done.stderr
@@ -214,7 +221,7 @@ int main()
 """
 
 
-@pytest.mark.sampled  # cuBLAS takes a minute to compile
+@pytest.mark.long  # cuBLAS takes a while to compile
 @pytest.mark.parametrize("words", [[], ["-lcublas"], ["-l", "cublas"]])
 def test_a_program_finds_the_libraries_that_it_calls(tmp_path, words):
     (tmp_path / "blas.cu").write_text(BLAS)
@@ -230,6 +237,100 @@ def test_a_library_that_cannot_be_compiled_is_said_to_be_so(tmp_path, monkeypatc
     assert done.returncode == 2
     assert "softgpu: the C compiler failed: false" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+FILES = 6
+
+
+@pytest.fixture
+def six_files(tmp_path, monkeypatch):
+    """A program of six files with a common header; nothing is kept of it yet."""
+    for n in range(FILES):
+        after = f"int f{n + 1}();" if n + 1 < FILES else ""
+        value = f"+ f{n + 1}()" if n + 1 < FILES else ""
+        body = f"int f{n}() {{ one<<<1, 1>>>(); return VALUE{n} {value}; }}"
+        text = f'#include "values.h"\n__global__ static void one() {{}}\n{after}\n{body}\n'
+        (tmp_path / f"f{n}.cu").write_text(text)
+    main = '#include <cstdio>\nint main() { printf("%d %d\\n", f0(), MORE); }\n'
+    (tmp_path / "f0.cu").write_text((tmp_path / "f0.cu").read_text() + main)
+    values = "".join(f"#define VALUE{n} {n}\n" for n in range(FILES))
+    (tmp_path / "values.h").write_text(values)
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "kept"))
+    return tmp_path
+
+
+def _calls_of_nvcc(folder, log, *words):
+    """(what a program says, how many files nvcc compiled for it)."""
+    log.write_text("")
+    done = run(folder, *[f"f{n}.cu" for n in range(FILES)], *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, log.read_text().count(" -MD ")
+
+
+def test_a_program_is_compiled_again_only_where_it_has_changed(six_files, monkeypatch):
+    tools, log = six_files / "bin", six_files / "log"
+    tools.mkdir()
+    real = toolkit.find_toolkit().nvcc
+    (tools / "nvcc").write_text(f'#!/bin/sh\necho " $* " >> "$NVCC_LOG"\nexec {real} "$@"\n')
+    (tools / "nvcc").chmod(0o755)
+    monkeypatch.setenv("CUDA_HOME", str(six_files))
+    monkeypatch.setenv("NVCC_LOG", str(log))
+    assert _calls_of_nvcc(six_files, log, "-DMORE=7") == ("15 7\n", FILES)
+    assert _calls_of_nvcc(six_files, log, "-DMORE=7", "--", "1") == ("15 7\n", 0)
+    assert _calls_of_nvcc(six_files, log, "-DMORE=8") == ("15 8\n", FILES)
+    before = (six_files / "f3.cu").read_text()
+    (six_files / "f3.cu").write_text(before.replace("VALUE3", "30"))
+    time.sleep(0.2)  # a file that is as new as its object could have changed since
+    assert _calls_of_nvcc(six_files, log, "-DMORE=7") == ("42 7\n", 1)
+    (six_files / "f3.cu").write_text(before)
+    assert _calls_of_nvcc(six_files, log, "-DMORE=7") == ("15 7\n", 0)
+    (six_files / "values.h").write_text((six_files / "values.h").read_text() + "#undef VALUE5\n"
+                                        "#define VALUE5 50\n")  # fmt: skip
+    time.sleep(0.2)
+    assert _calls_of_nvcc(six_files, log, "-DMORE=7") == ("60 7\n", FILES)
+
+
+def test_a_header_that_is_missing_is_said_before_a_library_is_made(tmp_path, monkeypatch):
+    (tmp_path / "blas.cu").write_text("#include <cublas_of_tomorrow.h>\n")
+    monkeypatch.setenv("CXX", "false")  # nothing can make cuBLAS
+    monkeypatch.setenv("SOFTGPU_CACHE", str(tmp_path / "empty"))
+    told = run(tmp_path, "blas.cu", "-lcublas")
+    assert told.returncode == 2
+    assert told.stderr.endswith("in NVIDIA's wheel: pip install nvidia-cublas\n")
+
+
+LONG = """\
+#include <cstdio>
+__global__ void slow(unsigned *out, int n)
+{
+    unsigned x = threadIdx.x;
+    for (int i = 0; i < n; i++) x = x * 1664525 + (x >> 3);
+    out[threadIdx.x] = x;
+}
+int main()
+{
+    unsigned *out;
+    cudaMalloc(&out, 128);
+    slow<<<100000, 32>>>(out, 1 << 22);
+    printf("%d\\n", cudaDeviceSynchronize());
+}
+"""
+
+
+@pytest.mark.long  # one has to wait for it
+def test_a_launch_that_takes_long_is_said_to(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOFTGPU_TIMEOUT", "7")
+    (tmp_path / "long.cu").write_text(LONG)
+    done = run(tmp_path, "long.cu")
+    assert done.stdout == "702\n"
+    pattern = r"softgpu: kernel slow takes about \d+ s: 5 s for \d+ of its 100000 blocks so far"
+    assert len(re.findall(pattern, done.stderr)) == 1, done.stderr
+
+
+def test_a_wheel_that_a_library_needs_is_named(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(build.BuildError, match="needs .*: pip install scipy-openblas64$"):
+        LIBRARIES["cublas"].built()
 
 
 def test_malloc_gives_what_a_new_process_would(tmp_path):

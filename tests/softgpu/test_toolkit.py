@@ -216,7 +216,6 @@ def test_a_text_may_be_longer_than_an_argument(tmp_path):
     assert len(text) > 200_000 and "void k()" in text
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_kernel_compiles_to_the_same_with_what_it_reaches(tmp_path, name):
     nvcc = toolkit.find_toolkit().nvcc

@@ -96,7 +96,6 @@ def module(source: str, **macros: int) -> SourceModule:
 LAYOUTS = [*itertools.product((16, 32, 64, 128), (0, 1), (0, 1))]
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("rows, columns", [(64, 64), (128, 128), (128, 256)])
 @pytest.mark.parametrize("span, a_across, b_across", LAYOUTS)
 def test_tiles(span, a_across, b_across, rows, columns) -> None:

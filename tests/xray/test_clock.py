@@ -225,7 +225,6 @@ def test_the_documents_figures_are_those_of_the_recordings():
         assert np.mean(off <= 0.2) >= 0.9, metric
 
 
-@pytest.mark.sampled(29)
 @pytest.mark.parametrize("case", SOME, ids=lambda case: case.name)
 def test_the_clock_says_what_it_said_when_it_was_validated(case):
     report, recorded = case.profiled(), validate.read(validate.PREDICTED)[case.name]
@@ -287,7 +286,7 @@ PRODUCTS = """extern "C" __global__ void products(unsigned *x, float *y, int tur
 }"""
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 def test_products_are_limited_by_the_tensor_cores_of_a_chip_that_was_measured():
     from pycuda import gpuarray
 

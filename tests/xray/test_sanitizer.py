@@ -9,7 +9,6 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +25,7 @@ from tests.course import steps_im2col as im2col
 from tests.course import steps_reduce as reduce
 from tests.course.steps_softmax import SOFTMAX, softmax
 
-from .planted import FILES, architecture, planted
+from .planted import FILES, module, planted
 
 ALL = [case for file in FILES for case in planted(file)]
 CASES = [case for case in ALL if not case.missed]
@@ -34,18 +33,6 @@ MISSED = [case for case in ALL if case.missed]
 FOLDER = Path(__file__).parent / "planted"
 
 software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")
-
-
-@cache
-def module(file, bug):
-    """The kernels of a file, each with its bug or without."""
-    from pycuda.compiler import compile
-    from pycuda.driver import module_from_buffer
-
-    source = f'#line 1 "{file}"\n{(FOLDER / file).read_text()}'
-    options = [f"-DBUG={int(bug)}"]
-    arch = architecture(source)
-    return module_from_buffer(compile(source, no_extern_c=True, options=options, arch=arch))
 
 
 def report_of(case, bug):
@@ -61,7 +48,6 @@ def report_of(case, bug):
 of_planted = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.file}-{case.name}")
 
 
-@pytest.mark.sampled(19)
 @of_planted
 def test_the_bug_is_caught(case):
     report = report_of(case, True)
@@ -69,11 +55,16 @@ def test_the_bug_is_caught(case):
     assert not report.clean
 
 
-@pytest.mark.sampled(19)
 @of_planted
 def test_the_twin_is_clean(case):
     report = report_of(case, False)
     assert report.clean, report
+
+
+@software
+def test_copies_that_nothing_is_read_beside_are_counted():
+    (alone,) = (case for case in CASES if case.name == "one_warp_waits_for_all")
+    assert report_of(alone, False).exposed_bytes == 2 * 512  # the one tile of each block
 
 
 @pytest.mark.parametrize("case", MISSED, ids=lambda case: f"{case.file}-{case.name}")
@@ -109,7 +100,6 @@ def test_enough_bugs_are_planted():
 
 
 @software
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sizes", [(128, 256, 512), (200, 264, 1024)])
 def test_products_by_warpgroups_are_clean(sizes, monkeypatch):
     """One thread of a warpgroup says for all of it that a stage is empty."""
@@ -162,7 +152,6 @@ def test_column_reductions_of_the_course_are_clean(step):
         reduce.fold_columns(step, reduce.numbers(2, 100, 32))
 
 
-@pytest.mark.sampled(3)
 @software
 @pytest.mark.parametrize("step", SOFTMAX)
 def test_softmaxes_of_the_course_are_clean(step):
@@ -206,7 +195,7 @@ def test_the_step_for_nhwc_is_clean():
         elementwise.nhwc(elementwise.numbers(2, 3, 4, 5), elementwise.numbers(3))
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @software
 def test_elementwise_operations_of_the_course_are_clean():
     from pycuda import gpuarray
@@ -223,7 +212,7 @@ def test_elementwise_operations_of_the_course_are_clean():
             ops.add(a[:, ::2], 1)
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @software
 def test_im2col_and_col2im_of_the_course_are_clean():
     h, w = windows.sides((12, 40), (3, 2), 2, 1, (1, 3))
@@ -236,7 +225,6 @@ def test_im2col_and_col2im_of_the_course_are_clean():
             im2col.col2im(step, columns, h, w)
 
 
-@pytest.mark.sampled(4)
 @software
 @pytest.mark.parametrize("name", ["naive", "shared", "registers", "packed"])
 def test_products_of_the_course_are_clean(name):
@@ -244,7 +232,7 @@ def test_products_of_the_course_are_clean(name):
         gemm.step(name, gemm.numbers(2, 20, 41), gemm.numbers(2, 41, 33))
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @software
 def test_convolutions_of_the_course_are_clean():
     x, weight = to_gpu(gemm.numbers(2, 3, 9, 8)), to_gpu(gemm.numbers(5, 3, 3, 3))
@@ -797,6 +785,21 @@ def test_code_that_nothing_needs_runs_without_optimisation():
         sanitize(function_of_pycuda(COPY, "copy"), x, x, grid=1, block=64, debug=True)
 
 
+def test_without_optimisation_a_kernel_may_have_as_much_shared_memory():
+    from pycuda.driver import function_attribute
+
+    source = """extern "C" __global__ void large(float *x)
+    {
+        extern __shared__ float s[];
+        s[threadIdx.x * 256] = 1;
+        x[threadIdx.x] = s[threadIdx.x * 256];
+    }"""
+    kernel, room = sources.kernel(source), 64 * 256 * 4
+    kernel.set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, room)
+    launch = {"grid": 1, "block": 64, "shared": room}
+    assert sanitize(kernel, arrays()[0], **launch, debug=True).clean
+
+
 def test_what_is_not_inlined_from_a_header_is_told_at_the_line_that_calls_it():
     from pycuda import gpuarray
 
@@ -1036,7 +1039,6 @@ WAYS_TO_POST = (
 )
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("debug", [False, True])
 @pytest.mark.parametrize(
     "wait, post",

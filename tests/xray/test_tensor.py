@@ -36,7 +36,7 @@ def test_machine_instructions():
     assert found == matrices.products()
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*matrices.products()][7::60])
 def test_what_the_recorder_launches_makes_so_many_products(name):
     case = matrices.Products(name)

@@ -46,7 +46,6 @@ def check(case):
             assert ours < theirs <= 1.15 * ours
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", OURS)
 def test_counts_are_the_hardwares(kernel):
     for case in CASES:
@@ -54,7 +53,6 @@ def test_counts_are_the_hardwares(kernel):
             check(case)
 
 
-@pytest.mark.sampled(8)
 @pytest.mark.conformance
 @pytest.mark.parametrize("case", THEIRS, ids=lambda case: case.name)
 def test_counts_of_the_course_are_the_hardwares(case):
@@ -703,7 +701,6 @@ def test_pictures_of_waste_and_conflicts():
         xray.draw_shuffle("left", 1)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", ["shared_16", "shared_8", "shared_4", "shared_1"])
 def test_banks_are_drawn_as_they_are_counted(kernel, axes_of):
     """The picture's wavefronts come from Python, the counts from C."""

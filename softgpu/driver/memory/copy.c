@@ -205,7 +205,8 @@ CUresult memory_set(uint64_t to, size_t pitch, uint32_t value, size_t size, size
     CUresult result = check_device(to, (height - 1) * pitch + width * size);
     for (size_t row = 0; !result && row < height; row++) {
         void *p = (void *)(to + row * pitch);
-        if (size == 1) memset(p, (int)value, width);
+        if (!value) memory_zero((uint64_t)p, width * size);
+        else if (size == 1) memset(p, (int)value, width);
         else if (size == 2)
             for (size_t i = 0; i < width; i++) ((uint16_t *)p)[i] = (uint16_t)value;
         else
@@ -391,6 +392,23 @@ CUAPI cuMemcpy2D_v2(const CUDA_MEMCPY2D *c)
 { return stream_settled(NULL, cuMemcpy2DAsync_v2(c, NULL)); }
 
 CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *c) { return cuMemcpy2D_v2(c); }
+
+/* ---- what the libraries (libraries/) read and write in place ---- */
+
+/* Rows of device memory, pitches apart: they are checked, and count as written where they will be. */
+CUAPI sg_use_rows(CUdeviceptr address, size_t pitch, size_t width, size_t height, int writes)
+{
+    NEED_CONTEXT(context);
+    if (!width || !height) return CUDA_SUCCESS;
+    End end = {.type = MEMORY_DEVICE, .address = address, .pitch = pitch};
+    driver_lock();
+    CUresult result = resolve(&end, width, height, 1);
+    const Allocation *in = result ? NULL : memory_find(address);
+    for (size_t row = 0; in && writes && row < height; row++)
+        written_by_host(in, address + row * pitch, width);
+    driver_unlock();
+    return result;
+}
 
 /* ---- arrays ---- */
 

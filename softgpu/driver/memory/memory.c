@@ -277,6 +277,21 @@ static size_t touched_in(uint64_t begin, uint64_t end)
     return bytes;
 }
 
+void memory_zero(uint64_t begin, size_t bytes)
+{
+    const Allocation *a = memory_find(begin);
+    const bool own = a && a->kind == DEVICE_MEMORY && !a->sparse && !a->shared;
+    const uint64_t end = begin + bytes;
+    for (uint64_t at = begin, next; at < end; at = next) {
+        next = MIN(end, round_up(at + 1, HUGE_PAGE));
+        const bool untouched =
+            own && a->begin >= large.begin && next - at == HUGE_PAGE && !touched_in(at, next);
+        /* as pages that were moved to disk are none either, and are dropped */
+        if (!untouched || madvise((void *)at, HUGE_PAGE, MADV_DONTNEED))
+            memset((void *)at, 0, next - at);
+    }
+}
+
 /* Whether `held` counts it. */
 static bool is_held(const Allocation *a)
 { return !a->sparse && !a->vacant && a->kind != IMPORTED_MEMORY; }

@@ -20,15 +20,21 @@ static Worker *owner_at(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
     return owner;
 }
 
+/* What is left of one that the block has invalidated: of another block's it means nothing. */
+static Mbarrier invalid_word(const Worker *owner)
+{ return (Mbarrier){.expected = MOST_ARRIVALS, .pending = owner->block & MOST_ARRIVALS}; }
+
 static Mbarrier *mbarrier_at(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
 {
     const Worker *owner = owner_at(w, site, lane, address);
     Mbarrier *m = (Mbarrier *)address;
     if (!m->valid)
         fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
-                 "uses an mbarrier at byte %u of shared memory that has not been initialised: "
+                 "uses an mbarrier at byte %u of shared memory that %s: "
                  "init(&barrier, count) by one thread, then __syncthreads()",
-                 (uint32_t)(address - (uint64_t)owner->shared));
+                 (uint32_t)(address - (uint64_t)owner->shared),
+                 m->word == invalid_word(owner).word ? "its block has invalidated (mbarrier.inval)"
+                                                     : "has not been initialised");
     return m;
 }
 
@@ -52,7 +58,11 @@ void sg_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mas
 void sg_mbarrier_inval(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
 {
     access_check(w, site, addr, mask);
-    FOR_LANES(lane, mask) * mbarrier_at(w, site, lane, addr[lane]) = (Mbarrier){0};
+    FOR_LANES(lane, mask)
+    {
+        Mbarrier *m = mbarrier_at(w, site, lane, addr[lane]);
+        *m = invalid_word(owner_at(w, site, lane, addr[lane]));
+    }
 }
 
 void sg_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
@@ -67,8 +77,8 @@ void sg_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t m
         uint32_t count = arrivals[lane];
         if (count > m->pending)
             fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
-                     "arrives %u times at an mbarrier that waits for %u arrivals only", count,
-                     (uint32_t)m->pending);
+                     "arrives %u time%s at an mbarrier that waits for %u arrivals only", count,
+                     count == 1 ? "" : "s", (uint32_t)m->pending);
         state[lane] = m->word;
         m->bytes += how & ARRIVAL_COMES ? -bytes[lane] : bytes[lane];
         if (bytes[lane] && !(how & ARRIVAL_COMES)) tell(owner, addr[lane], bytes[lane]);

@@ -12,6 +12,8 @@
 
 #include "driver.h"
 
+#define LOOK_AFTER_S 5    /* how long a launch lasts before it is asked how long it will */
+#define LONG_S 20         /* what is told to the user then */
 #define WATCH_NS 20000000 /* how often the watchdog looks while launches happen */
 
 typedef struct {
@@ -78,6 +80,27 @@ static void heed_limit(Job *job)
     job->limit = 1e30;
 }
 
+/* Tells once that it takes long, as far as its blocks so far let know. */
+static void tell_length(Job *job)
+{
+    const double passed = seconds_now() - job->since;
+    if (job->length_told || passed < LOOK_AFTER_S) return;
+    const uint64_t dealt = MIN(__atomic_load_n(&job->next_block, __ATOMIC_RELAXED), job->blocks);
+    const uint64_t seats = __atomic_load_n(&job->seats, __ATOMIC_RELAXED);
+    const uint64_t at_work = job->workers * job->chunk + seats;
+    const uint64_t ended = dealt > at_work ? dealt - at_work : 0;
+    const double all = ended ? passed * job->blocks / ended : passed;
+    if (all < LONG_S) return;
+    job->length_told = true;
+    if (ended)
+        say_to_user("kernel %s takes about %.0f s: %.0f s for %llu of its %llu blocks so far",
+                    job->kernel->shown, all, passed, (unsigned long long)ended,
+                    (unsigned long long)job->blocks);
+    else
+        say_to_user("kernel %s has run for %.0f s, and has not finished its first blocks of %llu",
+                    job->kernel->shown, passed, (unsigned long long)job->blocks);
+}
+
 static void stop(Job *job)
 {
     job->interrupted = 1;
@@ -108,6 +131,7 @@ static void *watch(void *unused)
         for (Job *job = watched; job; job = job->watched) {
             if (interrupted && job->task) stop(job);
             heed_limit(job);
+            tell_length(job);
         }
     }
     return NULL;

@@ -1,6 +1,9 @@
 /* Bulk copies (cp.async.bulk) and shared memory: what they write is for those who know that the phase
    of their mbarrier has ended; what they read may be written by those who know that whoever began
-   them has waited. Until somebody else copies there, that is asked of each access. */
+   them has waited. Until somebody else copies there, that is asked of each access.
+
+   A copy is exposed unless its block reads what others have brought meanwhile: after it began, or
+   unknown to the thread that began it, and before it is waited for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +18,7 @@ typedef struct {
     uint32_t site, time, warp, lane; /* that began it, and when */
     bool reads;                      /* shared memory; else it writes there */
     bool ended;                      /* the phase that counts its bytes; or it was waited for */
+    bool hidden;                     /* not exposed */
     uint32_t phase, commits;
     uint64_t mbarrier; /* 0: not told yet, or none */
     Range range;
@@ -22,10 +26,11 @@ typedef struct {
     uint32_t fine[MAX_WARPS]; /* lanes that are known to come after it */
 } Bulk;
 
-/* Of the block in a seat, in order. */
+/* Of the block in a seat, in order; used: when each warp last read what one has brought. */
 struct Bulks {
     Bulk *of;
     size_t count, room;
+    Mark used[MAX_WARPS];
 };
 
 void bulks_free(Bulks *bulks)
@@ -53,6 +58,19 @@ static void make_room(Bulks *bulks, Range range)
     bulks->count = kept;
 }
 
+static void hide(Bulk *b)
+{
+    if (!b->hidden && !b->reads) report_exposed(b->range.begin - b->range.end);
+    b->hidden = true;
+}
+
+static void begin_exposed(Bulk *b, const Mark *used)
+{
+    if (!b->reads) report_exposed(b->range.end - b->range.begin);
+    for (uint32_t warp = 0; warp < MAX_WARPS; warp++)
+        if (used[warp] && !order_before(used[warp], b->warp, b->lane)) hide(b);
+}
+
 void bulks_begin(const Warp *w, uint32_t site, uint32_t lane, Range range)
 {
     if (!watch.here->bulks) watch.here->bulks = calloc(1, sizeof(Bulks));
@@ -66,6 +84,7 @@ void bulks_begin(const Warp *w, uint32_t site, uint32_t lane, Range range)
                                        .lane = lane,
                                        .reads = site_of(site)->kind == SITE_LOAD,
                                        .range = range};
+    begin_exposed(&bulks->of[bulks->count - 1], bulks->used);
 }
 
 void bulks_told(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t phase)
@@ -118,6 +137,16 @@ void bulks_waited(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t pari
         note_waited(b, w, 1u << lane);
 }
 
+uint32_t bulks_late(const Warp *w, const uint64_t *mbarrier, uint32_t mask, const uint64_t *phase)
+{
+    uint32_t late = 0;
+    FOR_BULKS(b, watch.here->bulks)
+    FOR_LANES(lane, watch.late_polls && b->ended ? mask & ~b->waited.lanes[w->warp_id] : 0)
+    if (b->mbarrier == mbarrier[lane] && (b->phase & 1) == (phase[lane] & 1)) late |= 1u << lane;
+    watch.late_polls -= !!late;
+    return late;
+}
+
 void sg_sanitize_bulk_wait(Warp *w, uint32_t mask, uint32_t groups)
 {
     FOR_BULKS(b, watch.here->bulks)
@@ -153,6 +182,15 @@ static void collide(const Access *a, Bulk *b, const uint64_t *addr, uint32_t mas
     }
 }
 
+/* A warp reads what one has brought: what it does not wait for yet comes meanwhile. */
+static void use(const Bulk *used, uint32_t site, uint32_t warp, uint32_t lane)
+{
+    watch.here->bulks->used[warp] = mark_of(order.now, site, warp, lane, 0);
+    FOR_BULKS(b, watch.here->bulks)
+    if (b != used && !b->hidden && !(b->fine[warp] >> lane & 1) && !comes_after(b, warp, lane))
+        hide(b);
+}
+
 void bulks_collide(const Access *a, const uint64_t *addr, uint32_t mask)
 {
     if (!watch.here->bulks || !watch.here->bulks->count) return;
@@ -164,5 +202,9 @@ void bulks_collide(const Access *a, const uint64_t *addr, uint32_t mask)
         all.end = MAX(all.end, addr[lane] + a->bytes);
     }
     FOR_BULKS(b, watch.here->bulks)
-    if (meets(b->range, all) && (a->store || !b->reads)) collide(a, b, addr, mask);
+    {
+        if (!meets(b->range, all) || (!a->store && b->reads)) continue;
+        collide(a, b, addr, mask);
+        if (!a->store) use(b, a->number, a->w->warp_id, __builtin_ctz(mask));
+    }
 }

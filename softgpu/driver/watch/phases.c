@@ -127,12 +127,17 @@ uint32_t sg_sanitize_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr,
 {
     uint32_t good = admitted(w, site, addr, mask, hints);
     uint32_t over = sg_mbarrier_wait(w, site, addr, good, phase, how);
-    FOR_LANES(lane, hints & HINT_RELEASE ? over : 0)
+    uint64_t ended[LANES];
+    FOR_LANES(lane, over)
     {
         Mbarrier then = {.word = phase[lane]};
-        uint64_t ended = how & WAIT_PARITY ? phase[lane] : then.phase;
-        learn(w, lane, addr[lane], addr[lane], ended);
-        bulks_waited(w, lane, addr[lane], ended);
+        ended[lane] = how & WAIT_PARITY ? phase[lane] : then.phase;
+    }
+    if (!(how & (WAIT_ONLY_WAY | WAIT_ALONE))) over &= ~bulks_late(w, addr, over, ended);
+    FOR_LANES(lane, hints & HINT_RELEASE ? over : 0)
+    {
+        learn(w, lane, addr[lane], addr[lane], ended[lane]);
+        bulks_waited(w, lane, addr[lane], ended[lane]);
     }
     return over;
 }

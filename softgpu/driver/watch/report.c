@@ -9,7 +9,7 @@
 typedef struct {
     Finding findings[LIMIT_FINDINGS];
     uint32_t count, threads;
-    uint64_t dropped;
+    uint64_t dropped, exposed; /* exposed: bytes, see bulk.c */
     bool lost;
     char params[LIMIT_PARAMETER_BYTES], name[1000];
     void *module; /* of the kernel; NULL: there was no launch */
@@ -335,7 +335,7 @@ void report_begin(const Job *job)
     Report *r = report = &last_report;
     size_t known = MIN(kernel->param_bytes, sizeof r->params);
     r->count = 0;
-    r->dropped = 0;
+    r->dropped = r->exposed = 0;
     r->threads = job->threads;
     r->module = kernel->module->handle;
     snprintf(r->name, sizeof r->name, "%s", kernel->name);
@@ -352,6 +352,10 @@ CUresult report_tell(CUresult result)
 }
 
 /* ---- what Python calls ---- */
+
+void report_exposed(uint64_t more) { report->exposed += more; }
+
+uint64_t sg_sanitize_exposed(void) { return last_report.exposed; }
 
 void sg_set_reporter(ReportCallback callback) { on_report = callback; }
 

@@ -361,6 +361,17 @@ void sg_sanitize_store(Warp *w, uint32_t site, const uint64_t *addr, uint32_t ma
     pass_on(&a, addr, good, hints);
 }
 
+/* The lanes whose memory is as it was: a look tells nobody anything. */
+static uint32_t unchanged(const Access *a, const uint64_t *addr, uint32_t mask, const char *before)
+{
+    char now[LANES * 16];
+    uint32_t same = 0;
+    access_read(addr, mask, a->site, now);
+    FOR_LANES(lane, mask)
+    same |= (uint32_t)!memcmp(before + lane * a->bytes, now + lane * a->bytes, a->bytes) << lane;
+    return same;
+}
+
 void sg_sanitize_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, const uint64_t *addr,
                         uint32_t mask, const void *operand, const void *b, void *out,
                         uint32_t hints)
@@ -372,9 +383,15 @@ void sg_sanitize_atomic(Warp *w, uint32_t site, uint32_t op, uint32_t type, cons
     a.observes = out;
     uint32_t good = inspect(&a, addr, mask, NULL);
     if (good != mask && out) clear_lanes(out, mask & ~good, a.site);
+    const uint32_t looks = hints & HINT_POLLS && a.site->elements == 1 ? good : 0;
+    char before[LANES * 16];
+    access_read(addr, looks, a.site, before);
     if (good) sg_atomic(w, site, op, type, addr, good, operand, b, out);
     a.load = true;
-    pass_on(&a, addr, good, hints);
+    const uint32_t same = unchanged(&a, addr, looks, before);
+    pass_on(&a, addr, good & ~same, hints);
+    a.store = false;
+    pass_on(&a, addr, same, hints);
 }
 
 void sg_sanitize_fence(Warp *w, uint32_t mask, uint32_t hints)
@@ -483,11 +500,13 @@ void sg_sanitize_start(Warp *w)
 
 /* ---- launches ---- */
 
+#define LATE_POLLS (1u << 20) /* of a launch: who gives up before is found out */
+
 static CUresult begin(Job *job)
 {
     job->in_order = true;
     job->enter = enter;
-    watch = (Watch){job, job->kernel, NULL, &said_unwritten, &said_bounds};
+    watch = (Watch){job, job->kernel, NULL, &said_unwritten, &said_bounds, LATE_POLLS};
     report_begin(job);
     if (order_begin_launch(job)) {
         regions_forget();

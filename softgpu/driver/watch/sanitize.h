@@ -176,6 +176,7 @@ typedef struct Watch {
     const Kernel *kernel;
     Seat *here; /* of the running block */
     const Ranges *unwritten, *bounds;
+    uint32_t late_polls; /* that may yet find a copy on its way which has come */
 } Watch;
 
 extern Watch watch;
@@ -243,6 +244,8 @@ void report_bulk(const Access *a, uint32_t lane, uint64_t address, Mark copy, bo
 void report_unproxied(const Access *a, uint32_t lane, uint64_t address, Mark store);
 /* A bulk copy tells an mbarrier that it need not know to be begun. */
 void report_hidden(const Access *a, uint32_t lane, uint64_t address, Mark begun);
+/* So many more bytes of bulk copies, modulo 2^64, are exposed. */
+void report_exposed(uint64_t more);
 /* A block has ended while a bulk copy may read its shared memory, or else write there. */
 void report_copying_at_end(uint64_t block, Mark copy, bool reads);
 /* No wgmma.fence since a place at which registers of a product were written; product: at all. */
@@ -305,6 +308,9 @@ void bulks_begin(const Warp *w, uint32_t site, uint32_t lane, Range range);
 void bulks_told(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t phase);
 void bulks_end_phase(const Cluster *cluster, uint64_t mbarrier, uint32_t phase);
 void bulks_waited(const Warp *w, uint32_t lane, uint64_t mbarrier, uint32_t parity);
+/* The lanes that do not see an end of their phase yet, as a copy is late: of those whose wait has
+   another way out, which they must not take. */
+uint32_t bulks_late(const Warp *w, const uint64_t *mbarrier, uint32_t mask, const uint64_t *phase);
 /* Tells of those that nobody had waited for when the block of a seat ended. */
 void bulks_end_block(const Seat *seat);
 /* An access of what one writes, or a store to what one reads. */

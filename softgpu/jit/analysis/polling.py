@@ -10,6 +10,7 @@ from .flow import Block, gathers, loops_of, registers_of
 
 __all__ = ["find_constants", "find_expected", "find_polling", "find_updated"]
 
+_STRONG = {"volatile", "relaxed", "acquire"}
 _NVCCS_OWN = re.compile(r"__[a-z]+Atomic[A-Z]")
 """What atomics are called that nvcc does not inline."""
 
@@ -54,7 +55,7 @@ def find_updated(function: Function) -> set[Address]:
 
 
 def find_polling(function: Function, blocks: list[Block], constants: set[str]) -> set[Instruction]:
-    """The volatile loads and atomics that wait for others, or may; `constants`: find_constants."""
+    """The strong loads and atomics that wait for others, or may; `constants`: find_constants."""
     return _waits_in_loops(blocks, constants) | _takes_locks(function, constants)
 
 
@@ -65,7 +66,7 @@ def _acts(item: Instruction) -> bool:
 
 
 def _waits_in_loops(blocks: list[Block], constants: set[str]) -> set[Instruction]:
-    """The volatile loads and atomics that loops wait on, doing nothing else."""
+    """The strong loads and atomics that loops wait on, doing nothing else."""
     found = set()
     for last, first in loops_of(blocks):
         loop = [i for b in blocks[first : last + 1] for i in b.instructions]
@@ -74,7 +75,7 @@ def _waits_in_loops(blocks: list[Block], constants: set[str]) -> set[Instruction
             continue
         deciding = _deciding(blocks, first, last, loop)
         changed = {r.name for i in loop for r in registers_of(i)[0]} - constants
-        for item in atoms or [i for i in loop if "volatile" in i.modifiers]:
+        for item in atoms or [i for i in loop if _STRONG & {*i.modifiers}]:
             results, _ = registers_of(item)
             given = {getattr(o, "name", None) for o in item.operands[2:]}
             if {r.name for r in results} & deciding and not given & changed:

@@ -75,6 +75,7 @@ class ProfiledEmitter(FunctionEmitter):
         self.notes.setdefault("exchanges", [])
         self.notes.setdefault("tokens", [])  # of each block's instructions, as their line is known
         self.notes.setdefault("atoms", [])  # sites that Nsight Compute counts as op_atom
+        self.notes.setdefault("polls", [])  # sites of loads that wait for others
         flag = f"getelementptr i8, ptr %w, i64 {contract.WARP['watched']}"
         self.entry += [
             f"%w.counters = getelementptr i8, ptr %w, i64 {contract.WARP['counters']}",
@@ -230,6 +231,8 @@ class ProfiledEmitter(FunctionEmitter):
             known = self.text.sites[site]
             common = "ptr %w", self._site_pointer(site), arguments[1]
             self._say_work()
+            if name == "load" and self.item in self.found.polling:
+                self.notes["polls"].append(site)
             if self.item.opcode == "cp":
                 self._observe_copy(name, site, arguments)
             elif name == "atomic":

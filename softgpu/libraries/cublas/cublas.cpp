@@ -1,8 +1,20 @@
 /* cuBLAS: handles, and its calls for each type, with sizes of 32 and of 64 bits. Sums of halves are
    floats. What is not here answers CUBLAS_STATUS_NOT_SUPPORTED. */
+#include <functional>
+
 #include "calls.h"
 
 constexpr int VERSION = 130100; /* of CUDA 13.0 */
+
+/* OpenBLAS has as many threads as launches have, so that where tests run in several processes, which
+   set SOFTGPU_THREADS, each keeps to its core; or as OPENBLAS_NUM_THREADS says. For two it has one:
+   its threads spin while they wait, so that one of two is soon slower than one alone. */
+__attribute__((constructor)) static void choose_threads()
+{
+    const char *said = getenv("SOFTGPU_THREADS");
+    int threads = said ? atoi(said) : scipy_openblas_get_num_threads64_();
+    scipy_openblas_set_num_threads64_(threads > 2 ? threads : 1);
+}
 
 static bool complex_type(int type) { return type == TYPE<std::complex<float>> || type == 5; }
 
@@ -43,6 +55,8 @@ void give_typed(const Handle *handle, void *to, int type, T value)
     });
 }
 
+extern "C" CUAPI cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy);
+
 /* The host's side counts as the device's where managed memory is meant. */
 static int move_matrix(const char *name, Size rows, Size columns, Size bytes, const void *from,
                        Size from_ld, bool from_device, void *to, Size to_ld, bool to_device,
@@ -51,8 +65,14 @@ static int move_matrix(const char *name, Size rows, Size columns, Size bytes, co
     return in_stream(name, STATUSES, stream, [=] {
         need_sizes({rows, columns});
         need(bytes > 0 && from_ld > 0 && to_ld > 0);
-        copy_rows(to, to_ld * bytes, to_device, from, from_ld * bytes, from_device, rows * bytes,
-                  columns);
+        if (!rows || !columns) return;
+        CUDA_MEMCPY2D copy{};
+        copy.srcMemoryType = from_device ? MEMORY_DEVICE : MEMORY_HOST;
+        copy.srcHost = from, copy.srcDevice = address(from), copy.srcPitch = from_ld * bytes;
+        copy.dstMemoryType = to_device ? MEMORY_DEVICE : MEMORY_HOST;
+        copy.dstHost = to, copy.dstDevice = address(to), copy.dstPitch = to_ld * bytes;
+        copy.WidthInBytes = rows * bytes, copy.Height = columns;
+        check(cuMemcpy2DUnaligned_v2(&copy));
     });
 }
 

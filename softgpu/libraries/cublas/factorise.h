@@ -1,74 +1,75 @@
-/* Small systems in batches: L U with pivots, what is solved by it, and inverses. */
+/* Small systems: L U with pivots, and inverses. */
 #ifndef SOFTGPU_BLAS_FACTORISE_H
 #define SOFTGPU_BLAS_FACTORISE_H
 
+#include <numeric>
+
 #include "gemm.h"
-#include "level1.h"
+
+/* Pivots that exchange no rows. */
+inline std::vector<blasint> unmoved(Size n)
+{
+    std::vector<blasint> order(n);
+    std::iota(order.begin(), order.end(), 1);
+    return order;
+}
+
+/* Those of the i-th of a batch; pivots NULL: no rows were exchanged. */
+inline std::vector<blasint> order_of(Size n, const int *pivots, Size i)
+{
+    if (!pivots) return unmoved(n);
+    auto order = load(pivots + i * n, n);
+    for (int pivot : order) need(pivot >= 1 && pivot <= n);
+    return {order.begin(), order.end()};
+}
 
 /* Becomes L and U in place; 0, or the number of the first pivot that is zero, from 1 on. */
 template <class T>
-int factorise(Matrix<T> &a, int *pivots)
+int factorise(Size n, T *a, Size ld, std::vector<blasint> &order)
 {
-    int status = 0;
-    for (Size k = 0; k < a.rows; k++) {
-        Size best = k;
-        for (Size i = k + 1; pivots && i < a.rows; i++)
-            if (size_of(a.at(i, k)) > size_of(a.at(best, k))) best = i;
-        if (pivots) pivots[k] = (int)best + 1;
-        for (Size j = 0; j < a.rows; j++) std::swap(a.at(k, j), a.at(best, j));
-        if (a.at(k, k) == T(0)) {
-            status = status ?: (int)k + 1;
+    blasint status = 0;
+    call(Of<T>::getrf, n, n, a, ld, order.data(), &status);
+    return (int)status;
+}
+
+/* The same without an exchange of rows, which LAPACK does not have. */
+template <class T>
+int factorise(Size n, T *a, Size ld)
+{
+    Size status = 0;
+    for (Size k = 0; k < n; k++) {
+        T *column = a + k * ld;
+        if (column[k] == T(0)) {
+            status = status ?: k + 1;
             continue;
         }
-        for (Size i = k + 1; i < a.rows; i++) a.at(i, k) /= a.at(k, k);
-        for (Size j = k + 1; j < a.rows; j++)
-            for (Size i = k + 1; i < a.rows; i++) a.at(i, j) -= a.at(i, k) * a.at(k, j);
+        for (Size i = k + 1; i < n; i++) column[i] /= column[k];
+        for (Size j = k + 1; j < n; j++)
+            call(Of<T>::axpy, n - k - 1, -a[k + j * ld], column + k + 1, 1, a + k + 1 + j * ld, 1);
     }
-    return status;
-}
-
-/* Rows of b change places as the pivots say, or back. */
-template <class T>
-void exchange(Matrix<T> &b, const int *pivots, Size n, bool back)
-{
-    for (Size turn = 0; pivots && turn < n; turn++) {
-        Size k = back ? n - 1 - turn : turn;
-        for (Size j = 0; j < b.columns; j++) std::swap(b.at(k, j), b.at(pivots[k] - 1, j));
-    }
-}
-
-/* op(A) X = B in place, where A is factorised */
-template <class T>
-void solve_factorised(Matrix<T> a, const int *pivots, int op, Matrix<T> &b)
-{
-    if (op == OP_N) {
-        exchange(b, pivots, a.rows, false);
-        solve_columns(a, false, true, b);
-        solve_columns(a, true, false, b);
-        return;
-    }
-    if (op == OP_C)
-        for (T &value : a.data) value = conjugated(value);
-    auto turned = mirrored(a);
-    solve_columns(turned, false, false, b);
-    solve_columns(turned, true, true, b);
-    exchange(b, pivots, a.rows, true);
+    return (int)status;
 }
 
 template <class T>
-Matrix<T> identity(Size n)
+std::vector<T> loaded(Size n, const T *from, Size ld)
 {
-    Matrix<T> out(n, n);
-    for (Size i = 0; i < n; i++) out.at(i, i) = T(1);
+    std::vector<T> out(n * n);
+    use_matrix(READ, from, n, n, ld);
+    copy_matrix(out.data(), n, from, ld, n, n);
     return out;
 }
 
-/* The number of the first pivot that is zero, from 1 on; 0: none is. */
+/* The inverse of what is factorised; nothing where a pivot is zero: its number, from 1 on. */
 template <class T>
-int zero_pivot(const Matrix<T> &factorised)
+int invert(Size n, std::vector<T> &a, std::vector<blasint> &order, T *to, Size ld)
 {
-    for (Size i = 0; i < factorised.rows; i++)
-        if (factorised.at(i, i) == T(0)) return (int)i + 1;
+    std::vector<T> work(64 * n);
+    blasint status = 0;
+    call(Of<T>::getri, n, a.data(), std::max<Size>(1, n), order.data(), work.data(),
+         std::max<Size>(1, work.size()), &status);
+    if (status) return (int)status;
+    use_matrix(WRITE, to, n, n, ld);
+    copy_matrix(to, ld, a.data(), n, n, n);
     return 0;
 }
 

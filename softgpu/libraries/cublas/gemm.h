@@ -79,28 +79,23 @@ template <class T, class S>
 int gemv(const char *name, Handle *handle, int op, Size m, Size n, const S *alpha, Batch a, Batch x,
          const S *beta, Batch y, Size count = 1)
 {
-    return run(
-        name, handle, [=, alpha = factor(handle, alpha), beta = factor(handle, beta)]() mutable {
-            need_operation(op), need_sizes({m, n, count}), need_leading(a.first.ld, m);
-            need(x.first.ld && y.first.ld);
-            for (Batch *batch : {&a, &x, &y}) batch->find(count);
-            T by = as<T>(alpha()), and_by = as<T>(beta());
-            Size rows = op == OP_N ? m : n, columns = op == OP_N ? n : m;
-            for (Size i = 0; i < count && m && n; i++) {
-                Operand matrix = a.at(i), from = x.at(i), to = y.at(i);
-                auto whole = load_matrix<T>(matrix.data, matrix.type, m, n, matrix.ld);
-                auto values = load_vector<T>(from.data, from.type, columns, from.ld);
-                auto sums =
-                    product(rows, Size(1), columns, seen(whole, op), View<T>{values.data(), 1, 1});
-                if (and_by == T(0)) blend<T>(sums, by, and_by, nullptr);
-                else {
-                    Matrix<T> before(0, 0);
-                    before.data = load_vector<T>(to.data, to.type, rows, to.ld);
-                    blend(sums, by, and_by, &before);
-                }
-                store_vector((void *)to.data, to.type, to.ld, sums.data);
-            }
-        });
+    return run(name, handle,
+               [=, alpha = factor(handle, alpha), beta = factor(handle, beta)]() mutable {
+                   letter_of_op(op), need_sizes({m, n, count}), need_leading(a.first.ld, m);
+                   need(x.first.ld && y.first.ld);
+                   for (Batch *batch : {&a, &x, &y}) batch->find(count);
+                   T by = as<T>(alpha()), and_by = as<T>(beta());
+                   Size rows = op == OP_N ? m : n, columns = op == OP_N ? n : m;
+                   for (Size i = 0; i < count && m && n; i++) {
+                       Operand to = y.at(i);
+                       Values<T> matrix(READ, a.at(i), m, n);
+                       auto from = vector_of<T>(READ, x.at(i), columns);
+                       auto out = vector_of<T>(and_by == T(0) ? WRITE : BOTH, to, rows);
+                       call(Of<T>::gemv, letter_of_op(op), m, n, by, matrix.data, matrix.ld,
+                            from.data, from.ld, and_by, out.data, out.ld);
+                       out.store(to);
+                   }
+               });
 }
 
 template <class T>
@@ -109,25 +104,70 @@ int trsm(const char *name, Handle *handle, int side, int uplo, int op, int unit,
 {
     return run(name, handle, [=, alpha = factor(handle, alpha)]() mutable {
         Size order = side == LEFT ? m : n;
-        need_operation(op), need_sizes({m, n, count});
+        need_sizes({m, n, count});
         need_leading(a.first.ld, order), need_leading(b.first.ld, m);
         a.find(count), b.find(count);
         for (Size i = 0; i < count; i++) {
-            auto triangle = load_shaped((const T *)a.at(i).data, order, order, a.first.ld,
-                                        TRIANGULAR, uplo, unit);
-            solve(side, op, std::move(triangle), m, n, alpha(), (T *)b.at(i).data, b.first.ld);
+            Values<T> triangle(READ, a.at(i), order, order), values(BOTH, b.at(i), m, n);
+            call(Of<T>::trsm, letter_of_side(side), letter_of_uplo(uplo), letter_of_op(op),
+                 letter_of_unit(unit), m, n, alpha(), triangle.data, triangle.ld, values.data,
+                 values.ld);
         }
     });
 }
 
-/* alpha op(A), m by n; A is not read where alpha is 0 */
-template <class T>
-Matrix<T> scaled(T alpha, const T *a, int op, Size m, Size n, Size ld)
+/* ---- what one or two calls of each type share: uses of memory, and elements ---- */
+
+/* Of C = alpha op(A) op(B)' + beta C, of which a triangle is stored. */
+template <class T, class S, class R>
+void use_rank_k(int uplo, int op, bool conjugate, Size n, Size k, S alpha, const T *a, Size lda,
+                const T *b, Size ldb, R beta, T *c, Size ldc)
 {
-    if (alpha == T(0)) return Matrix<T>(m, n);
-    auto out = load_shaped(a, op == OP_N ? m : n, op == OP_N ? n : m, ld).dense(op);
-    for (T &value : out.data) value *= alpha;
-    return out;
+    bool as_is = op == OP_N;
+    need_product(n, n, k, {a, 0, lda, op}, {b, 0, ldb, as_is ? OP_T : OP_N}, ldc);
+    need(!is_complex<T> || as_is || (op == OP_C) == conjugate);
+    for (const T *matrix : {a, b})
+        if (alpha != S(0))
+            use_matrix(READ, matrix, as_is ? n : k, as_is ? k : n, matrix == a ? lda : ldb);
+    use_triangle(beta == R(0) ? WRITE : BOTH, c, n, ldc, uplo);
 }
+
+/* Of A B, or B A. */
+template <class T>
+void use_sides(int side, Size m, Size n, const T *a, Size lda, const T *b, Size ldb)
+{
+    Size order = side == LEFT ? m : n;
+    need_sizes({m, n}), need_leading(lda, order), need_leading(ldb, m);
+    use_matrix(READ, a, order, order, lda), use_matrix(READ, b, m, n, ldb);
+}
+
+template <class T>
+void copy_matrix(T *to, Size to_ld, const T *from, Size from_ld, Size rows, Size columns)
+{
+    for (Size j = 0; j < columns; j++)
+        memmove(to + j * to_ld, from + j * from_ld, rows * sizeof(T));
+}
+
+/* Elements of by op(A), m by n; A is not read where the factor is 0. */
+template <class T>
+struct Scaled {
+    T by;
+    const T *a;
+    int op;
+    Size ld;
+    Scaled(Size m, Size n, T by, const T *a, int op, Size ld) : by(by), a(a), op(op), ld(ld)
+    {
+        Size rows = op == OP_N ? m : n;
+        letter_of_op(op), need_leading(ld, rows);
+        if (by != T(0)) use_matrix(READ, a, rows, m + n - rows, ld);
+    }
+    T at(Size i, Size j) const
+    {
+        if (by == T(0)) return by;
+        return by * (op == OP_N   ? a[i + j * ld]
+                     : op == OP_T ? a[j + i * ld]
+                                  : conjugated(a[j + i * ld]));
+    }
+};
 
 #endif

@@ -200,26 +200,23 @@ static Operand operand_of(const Layout &layout, const void *data, int op, Size i
 {
     bool rows = layout.order == BY_ROWS;
     need(layout.order == BY_COLUMNS || (rows && op != OP_C), NOT_SUPPORTED);
-    need_operation(op);
+    letter_of_op(op);
     need_leading(layout.ld, rows ? layout.columns : layout.rows);
     Operand first{data, layout.type, layout.ld, rows ? OP_T - op : op};
     return first.shifted(i * layout.offset);
 }
 
+/* Element (i, j) of a matrix by columns or by rows. */
 template <class T>
-static Matrix<T> loaded(const Layout &layout, const void *data, Size i)
-{
-    Operand from = operand_of(layout, data, OP_N, i);
-    Size m = layout.rows, n = layout.columns;
-    return from.op == OP_N ? load_matrix<T>(from.data, from.type, m, n, from.ld)
-                           : mirrored(load_matrix<T>(from.data, from.type, n, m, from.ld));
-}
+static T &element(Values<T> &of, const Layout &layout, Size i, Size j)
+{ return layout.order == BY_ROWS ? of.at(j, i) : of.at(i, j); }
 
 template <class T>
-static void stored(const Layout &layout, void *data, Size i, const Matrix<T> &values)
+static Values<T> values_of(Use use, const Layout &layout, const Operand &from)
 {
-    Operand to = operand_of(layout, data, OP_N, i);
-    store_matrix((void *)to.data, to.type, to.ld, to.op == OP_N ? values : mirrored(values));
+    bool rows = layout.order == BY_ROWS;
+    return {use, from, Size(rows ? layout.columns : layout.rows),
+            Size(rows ? layout.rows : layout.columns)};
 }
 
 static float scale_at(const float *pointer) { return pointer ? load(pointer, 1)[0] : 1; }
@@ -263,26 +260,24 @@ static void matmul(const Description &d, E alpha, const void *a, const Layout &l
     for (Size i = 0; i < lo.batch; i++) {
         auto sums =
             multiplied<T>(m, n, k, operand_of(la, a, d.op_a, i), operand_of(lb, b, d.op_b, i));
-        Matrix<E> results(0, 0);
-        results.rows = m, results.columns = n, results.data = converted<E>(sums.data);
-        if (beta == E(0)) blend<E>(results, alpha * E(by), beta, nullptr);
-        else {
-            auto before = loaded<E>(lc, c, i);
-            blend<E>(results, alpha * E(by), beta * E(of_c), &before);
-        }
+        Operand to = operand_of(lo, out, OP_N, i);
+        auto results = values_of<E>(WRITE, lo, to);
+        auto before = values_of<E>(READ, beta == E(0) ? Layout{} : lc, operand_of(lc, c, OP_N, i));
         std::vector<E> bias(m);
-        int type = d.bias_type < 0 ? lo.type : d.bias_type;
         if (d.epilogue & BIAS) {
-            Operand from = Operand{d.bias, type, 1}.shifted(i * d.bias_offset);
-            bias = load_vector<E>(from.data, type, m, 1);
+            int type = d.bias_type < 0 ? lo.type : d.bias_type;
+            Values<E> from(READ, Operand{d.bias, type, 1}.shifted(i * d.bias_offset), 1, m);
+            std::copy_n(from.data, m, bias.begin());
         }
         for (Size j = 0; j < n; j++)
             for (Size row = 0; row < m; row++) {
-                E value = activated<E>(results.at(row, j) + bias[row], d.epilogue);
+                E value = alpha * E(by) * as<E>(sums[row + j * m]);
+                if (beta != E(0)) value += beta * E(of_c) * element(before, lc, row, j);
+                value = activated<E>(value + bias[row], d.epilogue);
                 largest = std::max(largest, size_of_any(value));
-                results.at(row, j) = value * E(of_out);
+                element(results, lo, row, j) = value * E(of_out);
             }
-        stored(lo, out, i, results);
+        results.store(to);
     }
     if (d.largest) store(d.largest, std::vector<float>{largest});
 }

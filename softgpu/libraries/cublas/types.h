@@ -2,10 +2,11 @@
 #ifndef SOFTGPU_BLAS_TYPES_H
 #define SOFTGPU_BLAS_TYPES_H
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
-#include "product.h"
+#include "../device.h"
 
 enum { /* cublasStatus_t */
        NOT_INITIALIZED = 1,
@@ -124,91 +125,23 @@ inline Size bytes_of_type(int type)
     return of_type(type, [](auto element) { return (Size)sizeof element; });
 }
 
-/* ---- matrices and vectors in device memory; an increment below 0 counts from the end ---- */
-
-template <class T, class S>
-std::vector<T> converted(const std::vector<S> &from)
-{
-    if constexpr (std::is_same_v<T, S>) return from;
-    else {
-        std::vector<T> out(from.size());
-        std::transform(from.begin(), from.end(), out.begin(), [](S value) { return as<T>(value); });
-        return out;
-    }
-}
-
-template <class T, class S = T>
-Matrix<T> load_matrix(const S *from, Size rows, Size columns, Size ld)
-{
-    Matrix<S> out(rows, columns);
-    copy_rows(out.data.data(), rows * sizeof(S), false, from, ld * sizeof(S), true,
-              rows * sizeof(S), columns);
-    if constexpr (std::is_same_v<T, S>) return out;
-    else {
-        Matrix<T> other(0, 0);
-        other.rows = rows, other.columns = columns, other.data = converted<T>(out.data);
-        return other;
-    }
-}
-
-template <class T, class S = T>
-void store_matrix(S *to, Size ld, const Matrix<T> &from)
-{
-    auto values = converted<S>(from.data);
-    copy_rows(to, ld * sizeof(S), true, values.data(), from.rows * sizeof(S), false,
-              from.rows * sizeof(S), from.columns);
-}
-
-template <class T, class S = T>
-std::vector<T> load_vector(const S *from, Size count, Size step)
-{
-    if (count <= 0) return {};
-    Size stride = std::abs(step);
-    std::vector<S> out(count);
-    need(step != 0);
-    copy_rows(out.data(), sizeof(S), false, from, stride * sizeof(S), true, sizeof(S), count);
-    if (step < 0) std::reverse(out.begin(), out.end());
-    return converted<T>(out);
-}
-
-template <class T, class S = T>
-void store_vector(S *to, Size step, std::vector<T> from)
-{
-    if (from.empty()) return;
-    need(step != 0);
-    if (step < 0) std::reverse(from.begin(), from.end());
-    auto values = converted<S>(from);
-    copy_rows(to, std::abs(step) * sizeof(S), true, values.data(), sizeof(S), false, sizeof(S),
-              values.size());
-}
-
-/* The same of a type that is known when it runs. */
 template <class T>
-Matrix<T> load_matrix(const void *from, int type, Size rows, Size columns, Size ld)
-{
-    return of_type(type, [&](auto element) {
-        return load_matrix<T>((const decltype(element) *)from, rows, columns, ld);
-    });
-}
-
-template <class T>
-void store_matrix(void *to, int type, Size ld, const Matrix<T> &from)
-{
-    of_type(type, [&](auto element) { store_matrix(((decltype(element) *)to), ld, from); });
-}
-
-template <class T>
-std::vector<T> load_vector(const void *from, int type, Size count, Size step)
-{
-    return of_type(type, [&](auto element) {
-        return load_vector<T>((const decltype(element) *)from, count, step);
-    });
-}
-
-template <class T>
-void store_vector(void *to, int type, Size step, const std::vector<T> &from)
-{
-    of_type(type, [&](auto element) { store_vector(((decltype(element) *)to), step, from); });
-}
+constexpr int TYPE = -1;
+template <>
+constexpr int TYPE<float> = 0;
+template <>
+constexpr int TYPE<double> = 1;
+template <>
+constexpr int TYPE<Half> = 2;
+template <>
+constexpr int TYPE<int8_t> = 3;
+template <>
+constexpr int TYPE<std::complex<float>> = 4;
+template <>
+constexpr int TYPE<std::complex<double>> = 5;
+template <>
+constexpr int TYPE<int32_t> = 10;
+template <>
+constexpr int TYPE<Bfloat> = 14;
 
 #endif

@@ -281,28 +281,60 @@ struct Sobol : Generator {
 
 struct Numbers {
     unsigned polynomial;
-    uint32_t first[14];
+    int degree;
+    uint64_t first[14];
 };
-static const Numbers joe_kuo[] = {
+
+/* Whether the powers of x modulo a polynomial, whose coefficients are bits, are all that there are. */
+static bool is_primitive(unsigned polynomial, int degree)
+{
+    unsigned power = 1, order = 0;
+    do {
+        power <<= 1, order++;
+        if (power >> degree & 1) power ^= polynomial;
+    } while (power != 1);
+    return order + 1 == 1u << degree;
+}
+
+/* Of all dimensions but the first: each has the next primitive polynomial. */
+static std::vector<Numbers> all_numbers()
+{
+    static const char packed[] =
 #include "joe_kuo.inc"
-};
+        ;
+    size_t at = 0;
+    std::vector<Numbers> out;
+    for (unsigned polynomial = 3; out.size() < DIMENSIONS - 1; polynomial += 2) {
+        int degree = 31 - __builtin_clz(polynomial);
+        if (!is_primitive(polynomial, degree)) continue;
+        Numbers numbers{polynomial, degree, {}};
+        for (int i = 0; i < degree; i++) {
+            uint64_t number = 0;
+            for (int bit = 0; bit < i; bit++, at++)
+                number = number << 1 | ((packed[at / 6] - '0') >> (5 - at % 6) & 1);
+            numbers.first[i] = number << 1 | 1;
+        }
+        out.push_back(numbers);
+    }
+    return out;
+}
 
 std::array<uint64_t, 64> sobol_directions(unsigned dimension)
 {
+    static const auto all = all_numbers();
     std::array<uint64_t, 64> out{};
     if (!dimension)
         for (int bit = 0; bit < 64; bit++) out[bit] = 1ull << (63 - bit);
     else {
-        const Numbers &numbers = joe_kuo[dimension - 1];
-        int degree = 31 - __builtin_clz(numbers.polynomial);
+        const auto &[polynomial, degree, first] = all[dimension - 1];
         for (int bit = 0; bit < 64; bit++) {
             if (bit < degree) {
-                out[bit] = (uint64_t)numbers.first[bit] << (63 - bit);
+                out[bit] = first[bit] << (63 - bit);
                 continue;
             }
             out[bit] = out[bit - degree] ^ out[bit - degree] >> degree;
             for (int k = 1; k < degree; k++)
-                if (numbers.polynomial >> (degree - k) & 1) out[bit] ^= out[bit - k];
+                if (polynomial >> (degree - k) & 1) out[bit] ^= out[bit - k];
         }
     }
     return out;

@@ -36,7 +36,7 @@ using Device = char *; /* a number, from 1 on */
 static std::atomic<int> users;
 
 /* A call's body, for a device that there is. */
-static int asked(const char *name, const std::function<void()> &body)
+static int asked(const char *name, const Body &body)
 {
     if (users <= 0) return UNINITIALIZED;
     return answered(name, STATUSES, [&] {

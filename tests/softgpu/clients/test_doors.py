@@ -43,7 +43,6 @@ def need(client):
         pytest.skip(why)
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["--softgpu", "--softgpu=sanitize"])
 @pytest.mark.parametrize("client", NEEDS)

@@ -17,7 +17,7 @@ from pycuda.compiler import compile
 from .case import Kernel, Module
 from .suite import CASES, family
 
-__all__ = ["answers", "compiled", "prepare"]
+__all__ = ["answers", "compiled", "prepare", "prepared"]
 
 # without -fmad=false a multiplication and an addition may become one rounding
 _OPTIONS = ["-fmad=false", "-std=c++17", "-w"]
@@ -50,17 +50,23 @@ def _loaded(name: str) -> cuda.Module:
     return cuda.module_from_buffer(_images[name].result())
 
 
-def answers(module: Module, kernel: Kernel) -> dict[str, bytes]:
-    """Launch a kernel once: the answer of each of its cases."""
+def prepared(module: Module, kernel: Kernel) -> tuple[cuda.Function, list, int]:
+    """(a kernel, its arguments with outputs first, how many bytes these have)."""
     compiled(module)
     function = _loaded(module.name).get_function(kernel.entry)
     size = sum(case.padded for case in kernel.cases) + _GUARD
     out = cuda.mem_alloc(size)
     cuda.memset_d8(out, _FILL, size)
     inputs = [cuda.to_device(value) if value.ndim else value for value in kernel.inputs]
-    function(out, *inputs, grid=kernel.grid, block=kernel.block, shared=kernel.shared)
+    return function, [out, *inputs], size
+
+
+def answers(module: Module, kernel: Kernel) -> dict[str, bytes]:
+    """Launch a kernel once: the answer of each of its cases."""
+    function, arguments, size = prepared(module, kernel)
+    function(*arguments, grid=kernel.grid, block=kernel.block, shared=kernel.shared)
     host = np.empty(size, np.uint8)
-    cuda.memcpy_dtoh(host, out)
+    cuda.memcpy_dtoh(host, arguments[0])
     result, start = {}, 0
     for case in kernel.cases:
         result[case.name] = host[start : start + case.nbytes].tobytes()

@@ -520,6 +520,20 @@ def test_freed_memory_goes_back(calm):
     assert resident_bytes() - before < 30 << 20
 
 
+def test_zeros_where_nothing_was_touched_take_no_memory(calm):
+    size, shift = 256 << 20, 1000
+    out, before = calm.allocate(size), resident_bytes()
+    calm.call("cuMemsetD8_v2", c_uint64(out), 0, c_size_t(size))
+    assert resident_bytes() - before < 1 << 20
+    places = [0, shift - 1, shift, size // 2, size - shift - 1, size - shift, size - 1]
+    for place in places:
+        calm.call("cuMemsetD8_v2", c_uint64(out + place), 7, c_size_t(1))
+    calm.call("cuMemsetD8_v2", c_uint64(out + shift), 0, c_size_t(size - 2 * shift))
+    left = [calm.get(out + place, 1, np.uint8)[0] for place in places]
+    assert left == [7, 7, 0, 0, 0, 7, 7]
+    calm.free(out)
+
+
 def test_memory_costs_nothing_until_touched(calm):
     free, total = c_size_t(), c_size_t()
     calm.call("cuMemGetInfo_v2", byref(free), byref(total))

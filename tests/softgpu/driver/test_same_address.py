@@ -117,7 +117,6 @@ def test_the_rule_is_what_was_recorded():
             assert winner(size, [n for n in range(32) if mask >> n & 1]) == lane
 
 
-@pytest.mark.sampled(6)
 @pytest.mark.parametrize("type_", TYPES)
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("how", ("quick", "full", "watched") if autoinit.is_software else ("gpu",))

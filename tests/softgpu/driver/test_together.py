@@ -38,7 +38,6 @@ def clean_and_counted(kernel, *arguments, **geometry):
     assert xray.profile(kernel, *arguments, **geometry).nsight()
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("size", [64, 128, 256, 512])
 def test_tiles_of_several_warps(tiles, size):
     value = np.arange(512, dtype=np.int32) * 7 % 101
@@ -141,7 +140,6 @@ def test_copies_that_a_barrier_waits_for(barriers):
     assert np.array_equal(run(barriers, "copy_by_threads", given, out=512), expected)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("count", [1, 2, 9])
 def test_pipelines(barriers, count):
     given = np.arange(128 * count, dtype=np.int32) * 11 % 1009
@@ -240,7 +238,6 @@ def after_rounds(n, count):
     return value
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("grid, block", [(1, 32), (3, 64), (132, 96), (2 * 132, 32)])
 def test_a_grid_meets(cooperative, grids, grid, block):
     n, count = grid * block, 4

@@ -119,7 +119,6 @@ def torn(kernel, blocks: int) -> int:
     return int(found[0])
 
 
-@pytest.mark.sampled(8)
 @pytest.mark.parametrize("way, space", WAYS)
 @pytest.mark.parametrize("tier", ("quick", "full"))
 def test_no_access_is_torn(module, blocks, way, space, tier):

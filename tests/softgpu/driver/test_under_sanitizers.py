@@ -33,7 +33,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 class TestUnderSanitizers:  # one after the other: the first one builds the driver
     @pytest.mark.parametrize("tests", [DRIVER_ALONE, UNDER_PYCUDA], ids=["driver alone", "PyCUDA"])
     def test_nothing_is_wrong(self, tests):

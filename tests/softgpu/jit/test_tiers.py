@@ -204,7 +204,6 @@ def test_both_tiers_count_the_same(in_both):
     assert quick == full
 
 
-@pytest.mark.sampled(7)
 @pytest.mark.parametrize("file", FILES)
 def test_both_tiers_find_the_same(file, in_both):
     case = next(case for case in planted(file) if not case.missed)

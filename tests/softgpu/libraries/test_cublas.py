@@ -1,14 +1,21 @@
 """cuBLAS against NumPy: every operation and type, with gaps between columns and elements."""
 
 import ctypes
+import os
+import subprocess
+import sys
 from ctypes import byref, c_int, c_int64, c_longlong, c_void_p
 
 import numpy as np
 import pytest
 
+from helpers import xray
+
 from . import Device, loaded, software
 
-pytestmark = pytest.mark.sampled  # to compile the library takes a minute
+from pycuda.compiler import SourceModule  # isort: skip
+
+pytestmark = pytest.mark.long  # to compile the library takes a while
 
 TYPES = {"S": np.float32, "D": np.float64, "C": np.complex64, "Z": np.complex128}
 REAL = {"S": np.float32, "D": np.float64, "C": np.float32, "Z": np.float64}
@@ -216,8 +223,9 @@ def test_gemm_of_halves_rounds_once(blas, rng):
     assert abs(c.get() - exact).max() <= 2.0**-11 * abs(exact).max() * 1.01
 
 
-def test_bytes_are_multiplied_as_integers(blas, rng):
-    a, b = (rng.integers(-128, 128, s).astype(np.int8) for s in ((40, 1000), (1000, 24)))
+@pytest.mark.parametrize("of", [(-128, 128), (-128, -127)])
+def test_bytes_are_multiplied_as_integers(blas, rng, of):
+    a, b = (rng.integers(*of, s).astype(np.int8) for s in ((40, 3001), (3001, 24)))
     c = Device(rng.integers(-99, 99, (40, 24)).astype(np.int32))
     factors = [pointer(np.array([value], np.int32)) for value in (2, -1)]
     blas(
@@ -226,14 +234,14 @@ def test_bytes_are_multiplied_as_integers(blas, rng):
         0,
         40,
         24,
-        1000,
+        3001,
         factors[0],
         Device(a),
         3,
         40,
         Device(b),
         3,
-        1000,
+        3001,
         factors[1],
         c,
         10,
@@ -528,6 +536,48 @@ def test_vectors(blas, rng, letter):
     close(letter, dy.get(), 0.6 * x[:n] - 0.8 * y)
 
 
+def test_matrices_and_vectors_go_to_the_device_and_back(blas, rng):
+    a, back = (np.asfortranarray(rng.standard_normal((9, 4))) for _ in range(2))
+    held, before = Device(np.zeros((7, 4))), back.copy()
+    assert blas.library.cublasSetMatrix(6, 4, 8, pointer(a), 9, held, 7) == 0
+    assert (held.get()[:6] == a[:6]).all() and (held.get()[6] == 0).all()
+    assert blas.library.cublasGetMatrix(6, 4, 8, held, 7, pointer(back), 9) == 0
+    assert (back[:6] == a[:6]).all() and (back[6:] == before[6:]).all()
+    assert blas.library.cublasSetVector(4, 8, pointer(a), 9, held, 7) == 0
+    assert blas.library.cublasGetVector(4, 8, held, 7, pointer(back), 1) == 0
+    assert (back.T.ravel()[:4] == a[0]).all()
+
+
+@pytest.mark.parametrize("of", [np.float16, np.float32])
+def test_vectors_whose_type_is_an_argument(blas, rng, of):
+    n, kind = 60, CODES[of]
+    x, y = (rng.integers(-8, 8, size).astype(of) for size in (2 * n, n))
+    dx, dy, out, index = Device(x), Device(y), np.zeros(1, of), np.zeros(1, np.int32)
+    two, strided = pointer(np.array([2], np.float32)), x[::2].astype(np.float64)
+    blas("cublasAxpyEx", n, two, 0, dx, kind, 2, dy, kind, -1, 0)
+    assert (dy.get()[::-1] == 2 * strided + y[::-1]).all()
+    blas("cublasScalEx", n, two, 0, dx, kind, 2, 0)
+    assert (dx.get()[::2] == 2 * strided).all() and (dx.get()[1::2] == x[1::2]).all()
+    blas("cublasScalEx", n, pointer(np.array([0.5], np.float32)), 0, dx, kind, 2, 0)
+    for name, wanted in [("DotEx", strided @ y), ("DotcEx", strided @ y)]:
+        words = (dx, kind, 2, Device(y), kind, 1, pointer(out), kind, 0)
+        blas(f"cublas{name}", n, *words)
+        assert out[0] == of(wanted)
+    for name, wanted in [("Nrm2Ex", np.sqrt(strided @ strided)), ("AsumEx", abs(strided).sum())]:
+        blas(f"cublas{name}", n, dx, kind, 2, pointer(out), kind, 0)
+        np.testing.assert_allclose(out[0], wanted, rtol=1e-3)
+    for name, find in [("max", np.argmax), ("min", np.argmin)]:
+        blas(f"cublasIa{name}Ex", n, dx, kind, 2, pointer(index))
+        assert index[0] == find(abs(strided)) + 1
+    blas("cublasCopyEx", n, dx, kind, 2, dy, kind, -1)
+    assert (dy.get()[::-1] == strided).all()
+    c, s = (pointer(np.array([value], np.float32)) for value in (3, 2))
+    dy = Device(y)
+    blas("cublasRotEx", n, dx, kind, 2, dy, kind, 1, c, s, 0, 0)
+    assert (dx.get()[::2] == 3 * strided + 2 * y).all()
+    assert (dy.get() == 3 * y - 2 * strided).all()
+
+
 @letters
 def test_rotations_are_made(blas, letter):
     a, b, s = (np.array([v], TYPES[letter]) for v in (3, -4, 0))
@@ -604,6 +654,124 @@ def test_factors_and_results_on_the_device(blas, rng):
         blas("cublasSetPointerMode_v2", 0)
     close("S", dy.get(), 3 * x + y)
     close("S", out.get()[0], x @ x)
+
+
+@letters
+@pytest.mark.parametrize("n", [1, 5, 64, 130])
+def test_what_a_factor_of_zero_leaves_out_is_not_read(blas, rng, letter, n):
+    a, x = Device(drawn(rng, letter, n, n)), Device(drawn(rng, letter, n))
+    one, none, unread = number(letter, 1), number(letter, 0), np.full((n, n), np.nan, TYPES[letter])
+    rows = [
+        ("gemv", [0, n, n, one, a, n, x, 1]),
+        ("gemv", [1, n, n, one, a, n, x, 1]),
+        ("gbmv", [0, n, n, 0, 0, one, a, n, x, 1]),
+        ("symv", [LOWER, n, one, a, n, x, 1]),
+    ]
+    for name, arguments in rows:
+        for step in (1, -2):
+            y = Device(np.full(2 * n, np.nan, TYPES[letter]))
+            blas(f"cublas{letter}{name}_v2", *arguments, none, y, step)
+            assert np.isfinite(y.get()[: 2 * n : abs(step)][:n]).all(), name
+    whole = [("gemm", [op_a, op_b, n, n, n]) for op_a in range(3) for op_b in range(3)]
+    whole += [("symm", [side, LOWER, n, n]) for side in range(2)]
+    for name, arguments in whole:
+        c = Device(unread)
+        blas(f"cublas{letter}{name}_v2", *arguments, one, a, n, a, n, none, c, n)
+        assert np.isfinite(c.get()).all(), name
+    for suffix, more in [("k_v2", []), ("2k_v2", [a, n]), ("kx", [a, n])]:
+        c = Device(unread)
+        blas(f"cublas{letter}syr{suffix}", UPPER, 0, n, n, one, a, n, *more, none, c, n)
+        assert np.isfinite(triangle(c.get(), UPPER)).all()
+    bad, y, c = Device(unread), Device(x.get()), Device(a.get())
+    blas(f"cublas{letter}gemv_v2", 0, n, n, none, bad, n, x, 1, one, y, 1)
+    blas(f"cublas{letter}gemm_v2", 0, 1, n, n, n, none, bad, n, bad, n, one, c, n)
+    blas(f"cublas{letter}trsm_v2", 0, LOWER, 0, 0, n, n, none, a, n, bad, n)
+    assert (y.get() == x.get()).all() and (c.get() == a.get()).all() and (bad.get() == 0).all()
+
+
+@letters
+def test_no_number_times_zero_is_none(blas, letter):
+    for value in (np.nan, np.inf):
+        x = Device(np.full(101, value, TYPES[letter]))
+        blas(f"cublas{letter}scal_v2", 101, number(letter, 0), x, 1)
+        assert np.isnan(x.get()).all()
+
+
+@pytest.mark.parametrize("letter", "SD")
+def test_modified_rotations_are_made(blas, letter):
+    values = [np.array([v], TYPES[letter]) for v in (2, 3, 4, 5)]
+    h, xy = np.zeros(5, TYPES[letter]), [Device(values[2]), Device(values[3])]
+    blas(f"cublas{letter}rotmg_v2", *map(pointer, values), pointer(h))
+    blas(f"cublas{letter}rotm_v2", 1, xy[0], 1, xy[1], 1, pointer(h))
+    close(letter, [xy[0].get()[0], xy[1].get()[0]], [values[2][0], 0])
+    close(letter, values[0] * values[2] ** 2, [2 * 4**2 + 3 * 5**2])
+
+
+def test_a_graph_keeps_a_call(blas, rng):
+    import pycuda.driver as cuda
+
+    driver, graph, launched = ctypes.CDLL("libcuda.so.1"), c_void_p(), c_void_p()
+    x, y = rng.standard_normal((2, 50)).astype(np.float32)
+    dx, dy, stream, three = Device(x), Device(y), cuda.Stream(), number("S", 3)
+    handle = c_void_p(stream.handle)
+    blas("cublasSetStream_v2", handle)
+    try:
+        assert driver.cuStreamBeginCapture_v2(handle, 0) == 0
+        blas("cublasSaxpy_v2", 50, three, dx, 1, dy, 1)
+        assert driver.cuStreamEndCapture(handle, byref(graph)) == 0
+    finally:
+        blas("cublasSetStream_v2", None)
+    three.array[0] = 9  # a factor of the host is what it was then
+    assert (dy.get() == y).all()
+    assert driver.cuGraphInstantiateWithFlags(byref(launched), graph, c_longlong(0)) == 0
+    for _ in range(2):
+        assert driver.cuGraphLaunch(launched, handle) == 0
+    stream.synchronize()
+    close("S", dy.get(), 6 * x + y)
+    assert driver.cuGraphExecDestroy(launched) == driver.cuGraphDestroy(graph) == 0
+
+
+@software
+def test_only_what_a_call_writes_counts_as_written(blas, rng):
+    import pycuda.driver as cuda
+
+    n, one, none = 8, number("S", 1), number("S", 0)
+    a, out, c = Device(drawn(rng, "S", n, n)), cuda.mem_alloc(4), cuda.mem_alloc(4 * n * n)
+    reads = SourceModule("__global__ void f(float *o, float *c, int i) { *o = c[i]; }")
+    kernel = reads.get_function("f")
+    at = c_void_p(int(c))
+    blas("cublasSsyrk_v2", LOWER, 0, n, n, one, a, n, none, at, n)
+
+    def found(row, column):
+        place = np.int32(row + column * n)
+        return [f.kind for f in xray.sanitize(kernel, out, c, place, block=1, grid=1)]
+
+    assert found(5, 2) == [] and found(2, 5) == ["uninitialised read"]
+
+
+def test_a_call_gives_the_same_bits_again(blas, rng):
+    n = 300
+    a, c = Device(drawn(rng, "S", n, n)), [Device(np.zeros((n, n), np.float32)) for _ in range(2)]
+    one, none = number("S", 1), number("S", 0)
+    for out in c:
+        blas("cublasSgemm_v2", 0, 0, n, n, n, one, a, n, a, n, none, out, n)
+    assert (c[0].get() == c[1].get()).all()
+
+
+def test_its_openblas_is_its_own_and_has_the_threads_of_a_launch():
+    """NumPy's is another one, with functions of the same names."""
+    program = (
+        "import ctypes, softgpu; softgpu.install(libraries=['cublas']);"
+        "name = 'scipy_openblas_get_num_threads64_'; assert not hasattr(ctypes.CDLL(None), name);"
+        "print(getattr(ctypes.CDLL('libcublas.so.13'), name)())"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "SOFTGPU_THREADS": "1", "OPENBLAS_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+    )
+    assert told.stdout == "1\n", told.stderr
 
 
 @software

@@ -1,6 +1,7 @@
 """Statements of real kernels, whole kernels as several compilers write them, declarations and
-loops, changed at random, pass all that runs from the load of a module to the first launch. A longer
-run than the tests', which makes machine code, too:
+loops, changed at random, pass all that runs from the load of a module to the first launch; random
+kernels that run (drawn.py) answer alike plain, counted and watched. A longer run than the tests',
+which makes machine code, too:
 python -m tests.softgpu.ptx.fuzz SECONDS [SEED]
 """
 
@@ -19,6 +20,7 @@ from softgpu.ptx import PtxError
 from softgpu.ptx.parser import TOKEN
 from tests.softgpu.conformance import runner
 from tests.softgpu.conformance.suite import CASES
+from tests.softgpu.ptx import drawn
 
 _MODULES = [
     *("int", "float", "half", "cvt", "fp8", "math", "memory", "atomics"),
@@ -353,16 +355,29 @@ def failures(seed: int, count: int, seconds: float = float("inf"), whole: bool =
             yield changed, traceback.format_exc()
 
 
+def _answers_differ(seed: int, seconds: float) -> int:
+    """How many random kernels do not answer alike in all ways; each is told."""
+    end, count = time.monotonic() + seconds, 0
+    for n in range(seed * 1_000_000, sys.maxsize):
+        if time.monotonic() > end:
+            return count
+        if said := drawn.differing(n):
+            print(f"\ndrawn.kernel({n}): {said}")
+            count += 1
+    return count
+
+
 def main(seconds: float, seed: int) -> int:
     seen: dict[str, tuple[str, str, int]] = {}
-    for body, trace in failures(seed, sys.maxsize, seconds, whole=True):
+    count = _answers_differ(seed, seconds / 4)
+    for body, trace in failures(seed, sys.maxsize, seconds * 3 / 4, whole=True):
         lines = [line for line in trace.splitlines() if line.strip()]
         place = [line for line in lines if line.startswith("  File")][-1]
         key = f"{place.strip()} | {lines[-1][:60]}"
         seen[key] = (body, trace, seen.get(key, (0, 0, 0))[2] + 1)
     for key, (body, trace, count) in sorted(seen.items(), key=lambda item: -item[1][2]):
         print(f"\n{count} x {key}\n    {body}\n{trace if '-v' in sys.argv else ''}")
-    return len(seen)
+    return count + len(seen)
 
 
 if __name__ == "__main__":

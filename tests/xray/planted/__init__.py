@@ -19,7 +19,7 @@ import numpy as np
 
 from helpers import sources
 
-__all__ = ["FILES", "Planted", "architecture", "planted"]
+__all__ = ["FILES", "Planted", "architecture", "module", "planted"]
 
 FILES = sorted(path.name for path in Path(__file__).parent.glob("*.cu"))
 TYPES = {
@@ -108,3 +108,15 @@ def planted(file):
         for name, launches in found
         if (marks := caught.get(name))
     ]  # fmt: skip
+
+
+@cache
+def module(file, bug):
+    """The kernels of a file, each with its bug or without."""
+    from pycuda.compiler import compile
+    from pycuda.driver import module_from_buffer
+
+    source = f'#line 1 "{file}"\n{(Path(__file__).parent / file).read_text()}'
+    options = [f"-DBUG={int(bug)}"]
+    arch = architecture(source)
+    return module_from_buffer(compile(source, no_extern_c=True, options=options, arch=arch))

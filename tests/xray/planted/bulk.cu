@@ -22,6 +22,17 @@ struct Barrier {
                      "r"(parity)
                      : "memory");
     }
+    __device__ bool is_over(int parity)
+    {
+        int over;
+        asm volatile("{\n.reg .pred over;\n"
+                     "mbarrier.try_wait.parity.shared.b64 over, [%1], %2;\n"
+                     "selp.b32 %0, 1, 0, over;\n}"
+                     : "=r"(over)
+                     : "r"(at()), "r"(parity)
+                     : "memory");
+        return over;
+    }
 };
 
 __device__ unsigned shared_at(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
@@ -75,6 +86,28 @@ extern "C" __global__ void waits_for_the_phase_before(const float *x, float *y)
     }
     full.wait(BUG);
     y[first + t] = tile[127 - t];  // caught: race
+}
+
+// launch: grid 2, block 128; in float 256, new float 256
+extern "C" __global__ void gives_up_waiting(const float *x, float *y)
+{
+    __shared__ alignas(128) float tile[128];
+    __shared__ Barrier full;
+    const int t = threadIdx.x, first = blockIdx.x * 128;
+    if (t == 0) full.init(1);
+    __syncthreads();
+    if (t == 0) {
+        full.expect(512);
+        LOAD(tile, x + first, 512, full);  // caught: race
+    }
+    int turns = 0;
+    while (!full.is_over(0)) {
+        ++turns;
+#if BUG
+        if (turns > 1000) break;
+#endif
+    }
+    y[first + t] = turns < 0 ? 0 : tile[127 - t];  // caught: race
 }
 
 // The warp that waits does so for itself.

@@ -152,6 +152,19 @@ extern "C" __global__ void shuffle_mask_too_small(const float *x, float *out)
     if (t == 0) *out = v;
 }
 
+// A mask is of those who take part, not of those whose votes are wanted.
+// launch: grid 1, block 32; in int 32, new int 32
+extern "C" __global__ void vote_of_lanes_before(const int *x, int *out)
+{
+    unsigned before = (1u << threadIdx.x) - 1;
+#if BUG
+    unsigned votes = __ballot_sync(before, x[threadIdx.x] > 50);  // caught: inactive shuffle
+#else
+    unsigned votes = __ballot_sync(0xffffffff, x[threadIdx.x] > 50) & before;
+#endif
+    out[threadIdx.x] = __popc(votes);
+}
+
 // launch: grid 1, block 64; in float 50, new float 2, int 50
 extern "C" __global__ void shuffle_after_return(const float *x, float *out, int n)
 {

@@ -1,0 +1,48 @@
+"""Which halves of a product by tensor cores lie in the wrong registers, told by what came out."""
+
+from itertools import product
+
+import numpy as np
+
+__all__ = ["misplaced"]
+
+PLACES_OF_A = (0, 0), (8, 0), (0, 8), (8, 8)  # of a lane's registers: where their quarters begin
+PLACES_OF_B = (0, 0), (8, 0)
+NEAR = 1e-2  # of the largest element
+USED = "{name}[{right[0]}, {right[1]}] is used as {name}[{wrong[0]}, {wrong[1]}]"
+
+
+def misplaced(a, b, got, names="ab"):
+    """In words, if got[16, 8] is a[16, 16] times b[16, 8] with some registers of one in
+    each other's place, or the halves in them; or None. names: of both; None: it is right."""
+    ways = (
+        (name, first)
+        for name, matrix, places, along in zip(names, (a, b), (PLACES_OF_A, PLACES_OF_B), (1, 0))
+        for used, first in _mistakes(matrix, places, along)
+        if name and first and _are_near(used @ b if matrix is a else a @ used, got)
+    )
+    told: dict[str, str] = {}
+    for name, (right, wrong) in ways:
+        told.setdefault(name, USED.format(name=name, right=right, wrong=wrong))
+    return f"What should be {', or '.join(told.values())}." if told else None
+
+
+def _are_near(made, got):
+    return np.abs(made - got).max() <= NEAR * np.abs(made).max()
+
+
+def _mistakes(matrix, places, along):
+    """(the matrix as it is used, (what a place should be, the place) of the first wrong one, or
+    None) for each way to fill the registers; along: the axis on which a register has two halves."""
+    order = np.arange(16) ^ 1
+    for taken, is_swapped in product(product(places, repeat=len(places)), (False, True)):
+        used = np.take(matrix, order, along) if is_swapped else matrix
+        used = used.astype(float)
+        made = used.copy()
+        for (row, column), (from_row, from_column) in zip(places, taken):
+            made[row : row + 8, column : column + 8] = used[
+                from_row : from_row + 8, from_column : from_column + 8
+            ]
+        moved = [(right, wrong) for wrong, right in zip(places, taken) if right != wrong]
+        half = ((0, 1), (0, 0)) if along else ((1, 0), (0, 0))
+        yield made, moved[0] if moved else half if is_swapped else None
