@@ -272,8 +272,9 @@ class Run:
     def _off(self, n):
         """How far these are from each piece, modulo 2 ** 32, where that may matter."""
         far = self.launch.arrays[n]
-        pieces = [*far.expected] if far.count > WIDE else []
-        off = (self._touched(n)[:, None] - np.array(pieces, int)) % (2 * WIDE)
+        if far.count <= WIDE:  # small ones share their pages with others
+            return np.empty(0)
+        off = (self._touched(n)[:, None] - np.array([*far.expected], int)) % (2 * WIDE)
         return np.minimum(off, 2 * WIDE - off)
 
     def _look_for_writes(self, report):

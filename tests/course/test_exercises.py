@@ -336,13 +336,6 @@ def test_who_leaves_room_for_one_block_only_learns_how_two_fit(registers, thread
     assert fits in advice if fits else advice is None
 
 
-def test_a_product_is_predicted_as_large_as_a_librarys_is_measured():
-    """Where k is 32, moving a, b and c takes as long as multiplying; at 4096 it does not."""
-    rate = launches.Rate.of((256, 256, 128), 0, {})
-    assert rate.operations * rate.more[0] == 2 * 4096**3
-    assert rate.elements * rate.more[1] == 3 * 4096**2
-
-
 @pytest.mark.parametrize(
     "text, kind, says",
     [
