@@ -37,11 +37,7 @@ BUDGET = {
     "lds.conflicts": 0,
     "sts.conflicts": 0,
 }
-<<<<<<< HEAD
 RATE = Rate((128, 128, 4096), 170, {"cuBLAS": "gemm 4096 float16"})
-=======
-RATE = Rate((128, 128, 4096), 100, {"cuBLAS": "gemm 4096 float16"})
->>>>>>> products
 LIMITS = None  # the statement has the whole budget
 IDEA = {"hmma": (1024, "Let the tensor cores multiply: multiply_add.")}
 
