@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from helpers import autoinit, checks, ops, sources, xray
-from helpers.ops import elementwise, launch, layout
+from helpers.ops import elementwise, layout
 
 from .steps_elementwise import NO_NUMBERS, SCHEMES, half2_add, nhwc, numbers, step
 
@@ -478,11 +478,8 @@ def test_many_rows_and_places_beyond_32_bits(wide, monkeypatch):
     checks.assert_equal(ops.subtract(x, y).get(), a - b)
 
 
-@pytest.mark.parametrize("small", [0, layout.SMALL], ids=["by tiles", "small"])
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "float64"])
-def test_transposed_views(dtype, small, monkeypatch):
-    monkeypatch.setattr(layout, "SMALL", small)
-    monkeypatch.setattr(elementwise, "prepared", launch.Kept())
+def test_transposed_views(dtype):
     for shape in (128, 256), (65, 100), (3, 70, 130):
         x = numbers(*shape, dtype=dtype)
         order = (*range(len(shape) - 2), len(shape) - 1, len(shape) - 2)
