@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Launch, Wrong, boxed_product
+from helpers.exercises.launches import BY_STAGES, Launch, Wrong, boxed_product
 
 SIZES = (1, 8, 8, 1), (128, 256, 64, 1), (300, 264, 136, 2), (200, 264, 520, 2), (300, 200, 840, 2)
 SHARED = 4 * (128 + 128) * 128 + 8 * 4096
@@ -41,13 +41,6 @@ WRONG = {
     "one tile each": Wrong("values|time|fault", {"; tile += gridDim.x": "; tile += count"}),
 }  # fmt: skip
 
-SURVIVORS = {
-    "threadIdx.x != 0) stages": "threads begin the barriers alike",
-    "threadIdx.x == 1) stages": "another thread begins the barriers",
-    "threadIdx.y == 0) stages": "all threads begin the barriers alike",
-    "STAGES = 3": "another number of stages",
-    "3 * STAGES": "room for barriers that nobody uses",
-    "__launch_bounds__(385": "room for a thread that nobody launches",
-    "__launch_bounds__(384, 2)": "what the machine code then does without registers is not counted",
+SURVIVORS = BY_STAGES | {
     "- 2) /": "8 divides n",
 }

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Launch, Wrong, boxed_product
+from helpers.exercises.launches import BY_STAGES, Launch, Wrong, boxed_product
 
 SIZES = (1, 8, 8, 1), (128, 256, 64, 1), (150, 264, 136, 2), (300, 520, 72, 2)
 SHARED = 4 * (128 + 256) * 128 + 8 * 4096
@@ -55,13 +55,6 @@ WRONG = {
     "by lanes after all": Wrong("parameters|values|sectors", {"store_box(map, left + box * 64, top, 0, __cvta_generic_to_shared(patch));": ";"}),
 }  # fmt: skip
 
-SURVIVORS = {
-    "threadIdx.x != 0) stages": "threads begin the barriers alike",
-    "threadIdx.x == 1) stages": "another thread begins the barriers",
-    "threadIdx.y == 0) stages": "all threads begin the barriers alike",
-    "STAGES = 3": "another number of stages",
-    "3 * STAGES": "room for barriers that nobody uses",
-    "__launch_bounds__(385": "room for a thread that nobody launches",
-    "__launch_bounds__(384, 2)": "what the machine code then does without registers is not counted",
+SURVIVORS = BY_STAGES | {
     "lane == 1": "another lane stores them all",
 }

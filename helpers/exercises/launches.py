@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from .. import checks, tensormap
 
 __all__ = [
+    "BY_STAGES",
     "SIZES",
     "FAR",
     "PAST",
@@ -63,6 +64,16 @@ POSTS = rf"\bst\.(volatile|relaxed|release|mmio)\b|\b(atom|red)\.(?!{UNCHANGED})
 LOOKS = rf"\bld\.(volatile|relaxed|acquire|mmio)\b|\batom\.(?={UNCHANGED})"
 NEIGHBOURS = 2  # blocks on either side of one whose work they may do
 SPREAD = 8
+
+BY_STAGES = {  # why small changes to a product by stages are as good: for judges' SURVIVORS
+    "threadIdx.x != 0) stages": "threads begin the barriers alike",
+    "threadIdx.x == 1) stages": "another thread begins the barriers",
+    "threadIdx.y == 0) stages": "all threads begin the barriers alike",
+    "STAGES = 3": "another number of stages",
+    "3 * STAGES": "room for barriers that nobody uses",
+    "__launch_bounds__(385": "room for a thread that nobody launches",
+    "__launch_bounds__(384, 2)": "what the machine code then does without registers is not counted",
+}
 
 
 def drawn(rng, step=1):

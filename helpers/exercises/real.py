@@ -75,10 +75,11 @@ def times(n, yours, ours, blocks_grow, rate=None):
 
     n: its elements; None: its size is no such number. rate: the Rate that is asked for."""
     read, written = ours.touched_bytes
-    more, what = _more(n, read + written)
     if rate:
         more, what = rate.more, " x ".join(3 * [f"{rate.of_side:,}"])
         yours, ours = (_read_once(r, rate) for r in (yours, ours))
+    else:
+        more, what = _more(n, read + written)
     mine, best = (enlarged(r, more, blocks_grow).prediction for r in (yours, ours))
     if not (isfinite(mine.us) and isfinite(best.us)):
         return None
