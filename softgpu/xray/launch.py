@@ -68,26 +68,36 @@ def target_of(kernel, debug=False):
     debug: the kernel compiled again without optimisation (-G)."""
     from pycuda.driver import Function
 
-    if not isinstance(kernel, Function):
-        kernel = kernel_of(kernel)
     engine = Engine.in_use()
+    given = isinstance(kernel, Function)
+    if not given:
+        kernel = kernel_of(kernel)
     if not hasattr(kernel, "without_optimisation") and (debug or not engine):
         raise TypeError(
             "beside a real GPU, and for debug=True, xray needs the kernel's source: pass "
             "(CUDA source, name)"
         )
+    most = _shared_limit(kernel) if given else contract.DEVICE["block_most_shared"]
     if debug:
-        kernel = _as_large(kernel.without_optimisation(), kernel)
+        kernel = kernel.without_optimisation()
+    if engine and (debug or not given):
+        _allow_shared(kernel, most)
     return OwnTarget(engine, kernel) if engine else _beside_target(kernel)
 
 
-def _as_large(function, other):
-    """A function that may have as much shared memory as the other one."""
+def _shared_limit(function):
+    """How many bytes of dynamic shared memory a launch may ask for."""
     from pycuda.driver import function_attribute
 
-    limit = function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
-    function.set_attribute(limit, other.get_attribute(limit))
-    return function
+    return function.get_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES)
+
+
+def _allow_shared(function, most):
+    """Let launches ask for so many bytes of dynamic shared memory, as far as there is room."""
+    from pycuda.driver import function_attribute
+
+    room = contract.DEVICE["block_most_shared"] - function.shared_size_bytes
+    function.set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, min(most, room))
 
 
 def text_and_name(kernel):

@@ -798,6 +798,7 @@ def test_without_optimisation_a_kernel_may_have_as_much_shared_memory():
     kernel.set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, room)
     launch = {"grid": 1, "block": 64, "shared": room}
     assert sanitize(kernel, arrays()[0], **launch, debug=True).clean
+    assert sanitize((source, "large"), arrays()[0], **launch).clean  # a pair has no attributes
 
 
 def test_what_is_not_inlined_from_a_header_is_told_at_the_line_that_calls_it():
