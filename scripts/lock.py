@@ -33,7 +33,8 @@ def main():
         uv = Path(work, "bin", "uv")
         extras = [f"--extra={extra}" for extra in EXTRAS]
         lock(uv, "lab", "pyproject.toml", "requirements.lock", BUILT_HERE, *extras)
-        lock(uv, "book", "publish/book/requirements.in", "publish/book/requirements.lock", DRIVES_BROWSERS)
+        book = "publish/book/requirements"
+        lock(uv, "book", f"{book}.in", f"{book}.lock", DRIVES_BROWSERS)
 
 
 if __name__ == "__main__":
