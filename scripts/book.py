@@ -42,7 +42,8 @@ def build():
     shutil.rmtree(SITE, ignore_errors=True)
     with tempfile.TemporaryDirectory() as parsed, setup.progress("All pages"):
         strict = ["--quiet", "--fail-on-warning"]
-        sphinx = [PYTHON, "-m", "sphinx", *strict, "--conf-dir", setup.ROOT / "publish/book", "-d", parsed]
+        how = setup.ROOT / "publish/book"
+        sphinx = [PYTHON, "-m", "sphinx", *strict, "--conf-dir", how, "-d", parsed]
         run(*sphinx, setup.ROOT, SITE)
 
 
