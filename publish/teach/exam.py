@@ -1,7 +1,7 @@
 """Run the answers of exam.md on the software GPU, print its questions alone, or draw a paper: the
 same questions with other numbers and faults, and their answers, as two files to print.
 
-python publish/teach/exam.py [--sheet | --seed SEED [--questions 1 5 12] [--minutes 45] [--aids TEXT]]"""
+    exam.py [--sheet | --seed SEED [--questions 1 5 12] [--minutes 45] [--aids TEXT]]"""
 
 import argparse
 import hashlib

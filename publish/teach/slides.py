@@ -1,6 +1,6 @@
 """Slides of each notebook, in build/slides: pages for a browser, a projector and its printer.
 
-publish/teach/slides/NN.md says what is on them, in order: a slide from each `## ` on. What it shows is the
+slides/NN.md says what is on them, in order: a slide from each `## ` on. What it shows is the
 notebook's own, by the name of a cell, so that slides and notebook cannot differ:
 
     @figure CELL [2]             a picture that the cell has made, the first or the second
