@@ -12,6 +12,8 @@ root_doc = "README"
 include_patterns = [
     "*.md",
     "*/README.md",
+    "publish/*/README.md",
+    "softgpu/tests/README.md",
     "cuda_src/**",
     "docs/**.md",
     "notebooks/[0-9]*.ipynb",

@@ -13,7 +13,7 @@ from tests import ROOT
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 FORMS = {path.stem: path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")}
 MAKEFILE = (ROOT / "Makefile").read_text()
-EXPECTED = ROOT / "tests/softgpu/clients"
+EXPECTED = ROOT / "softgpu/tests/clients"
 
 
 def read(path):
