@@ -24,7 +24,9 @@ GROUPS = {  # a page is in the first that names it
         "docs/ncu",
         "docs/clock",
     ],
-    "The project": ["CONTRIBUTING", "docs/style", "tests/README", "softgpu/tests/README", "CHANGELOG", "*"],
+    "The project": [
+        *("CONTRIBUTING", "docs/style", "tests/README", "softgpu/tests/README", "CHANGELOG", "*")
+    ],
 }
 KERNELS = "cuda_src/README"
 

@@ -32,7 +32,8 @@ def check(case):
     """A launch counts what Nsight Compute counted, or the table says why not."""
     code, want = RECORDED.get(case.name, ("never", {}))
     if code != case.digest():
-        pytest.skip(f"{case.file} is not what was recorded: python -m softgpu.tests.xray.nsight.record")
+        again = "python -m softgpu.tests.xray.nsight.record"
+        pytest.skip(f"{case.file} is not what was recorded: {again}")
     got = case.profiled().counted()
     assert list(got)[: len(METRICS)] == METRICS  # after these, what tensor cores do
     different = {name: (got[name], want[name]) for name in METRICS if got[name] != want[name]}
