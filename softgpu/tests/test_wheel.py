@@ -91,7 +91,8 @@ class TestWheel:  # made once: a class stays in one process
 
     def test_it_has_all_of_the_package_and_nothing_else(self, wheel):
         tracked = run("git", "ls-files", "softgpu", cwd=ROOT).splitlines()
-        left_out = {"softgpu/LICENSE", "softgpu/Makefile", "softgpu/README.md", "softgpu/pyproject.toml"}
+        names = "LICENSE", "Makefile", "README.md", "pyproject.toml"
+        left_out = {f"softgpu/{name}" for name in names}
         ours = {
             name
             for name in tracked
