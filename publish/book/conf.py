@@ -19,7 +19,7 @@ include_patterns = [
     "notebooks/[0-9]*.ipynb",
     "notebooks/glossary.md",
 ]
-exclude_patterns = ["**/.*", ".*", "build", "work"]
+exclude_patterns = ["**/.*", ".*", "build", "docs/zh", "work"]
 
 myst_enable_extensions = ["html_image"]
 myst_heading_anchors = 4

@@ -9,7 +9,7 @@ from kernels import gist
 from sphinx import addnodes
 
 GROUPS = {  # a page is in the first that names it
-    "The course": ["notebooks/[0-9]*", "notebooks/glossary"],
+    "The course": ["docs/lab", "notebooks/[0-9]*", "notebooks/glossary"],
     "Appendices": ["docs/appendix/*"],
     "The kernels": ["cuda_src/README", "docs/peers"],
     "The software GPU": [

@@ -16,9 +16,8 @@ from softgpu import build, programs
 from softgpu.tests import ROOT
 from softgpu.toolkit import find_toolkit
 
-PACKAGES = [  # later ones import earlier ones
-    *("softgpu", "helpers", "exercises", "scripts", "bench", "publish", "softgpu/tests", "tests"),
-]
+# later ones import earlier ones
+PACKAGES = ["softgpu", "helpers", "exercises", "scripts", "bench", "publish", "tests"]
 DRIVER = ROOT / "softgpu/driver"
 CUDART = ROOT / "softgpu/cudart"
 
@@ -55,9 +54,8 @@ MODULES = {
 
 
 def package_of(name):
-    """The one of PACKAGES that a module is in."""
-    top, *rest = name.split(".")
-    return f"{top}/tests" if top == "softgpu" and rest[:1] == ["tests"] else top
+    """The one of PACKAGES that a module is in; softgpu/tests are tests like others."""
+    return "tests" if name.startswith("softgpu.tests") else name.split(".")[0]
 
 
 OF_SOFTGPU = [name for name in MODULES if package_of(name) == "softgpu"]
