@@ -15,7 +15,7 @@ export COURSE_SOLUTIONS ?= $(SOLUTIONS)
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab fresh book exercises translations mutants fuzz graders test test-all portable products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
+.PHONY: lab fresh book exercises translations mutants fuzz graders test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests lock wheel colab exam notes slides clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, where that is there.
@@ -92,6 +92,10 @@ coverage: setup
 	@$(RUN) coverage combine -q
 	@$(RUN) coverage report $(if $(ARGS),,--fail-under=$(PYTHON_FLOOR))
 	@$(RUN) gcovr --txt-metric line $(if $(ARGS),,--fail-under-line=$(C_FLOOR))
+
+# Lines of code by room, and what changed since TAG, or the last tag.
+size:
+	@$(PYTHON) scripts/size.py $(TAG)
 
 setup:
 	@command -v $(PYTHON) >/dev/null || { echo "The lab needs Python 3.11 to 3.14." \
