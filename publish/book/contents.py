@@ -26,7 +26,8 @@ GROUPS = {  # a page is in the first that names it
         "docs/clock",
     ],
     "The project": [
-        *("CONTRIBUTING", "softgpu/CONTRIBUTING", "docs/style", "tests/README", "softgpu/tests/README", "CHANGELOG", "*")
+        *("CONTRIBUTING", "softgpu/CONTRIBUTING", "docs/style", "tests/README"),
+        *("softgpu/tests/README", "CHANGELOG", "*"),
     ],
 }
 KERNELS = "cuda_src/README"
