@@ -16,8 +16,7 @@ from helpers import kernels as kernels_module
 from helpers.exercises import costs, handed, judging, launches, progress, real, running, texts
 from helpers.exercises.launches import Wrong
 from helpers.exercises.verdict import Refused, Verdict
-from helpers.xray import clock
-from softgpu.xray import occupancy
+from softgpu.xray import clock, occupancy
 
 from . import batch
 

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from helpers.xray import launch, profile, sanitize
 from softgpu import settings
 from softgpu.loader import Engine
+from softgpu.xray import launch, profile, sanitize
 
 __all__ = ["differing", "in_order"]
 
