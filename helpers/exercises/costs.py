@@ -178,7 +178,7 @@ def _advice(exercise, count, reports, given):
         advice = FEWER
     if not worst or not counts[worst] or not texts[worst]:
         return advice
-    return f"{advice} Most of these are of line {worst[1]}: {texts[worst]}"
+    return f"{advice} Most of these are of {report.named(worst)}: {texts[worst]}"
 
 
 def _fits_a_pack(report, place):
