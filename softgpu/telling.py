@@ -64,8 +64,10 @@ _ON_FAULTS = {  # what to do where a launch ended, by the driver's words
     r"arrivals are to come": "Does each phase get the arrivals that its mbarrier was begun for? Or"
     " does a wait name the wrong phase? Parities are 0, 1, 0, ... for each mbarrier, one after the"
     " other.",
-    r"an mbarrier at byte \d+ .* not a multiple of 8": "An mbarrier has 8 bytes: number i of several"
-    " begins 8 * i bytes after the first. Declare room for them as unsigned long long.",
+    r"an mbarrier at .* not a multiple of 8": "An mbarrier has 8 bytes: number i of several begins"
+    " 8 * i bytes after the first. Declare room for them as unsigned long long.",
+    r"not a multiple of": "Work the address out by hand. If it is the beginning of an array,"
+    " declare that with __align__ of so many bytes.",
     r"arrives .* at an mbarrier": "Begin the mbarrier for as many arrivals as a phase gets, or let"
     " fewer threads arrive.",
 }
