@@ -18,7 +18,7 @@ def launch(rng, n):
 
 
 def far(rng):
-    return far_rows(launch(rng, 3), 530_000)
+    return far_rows(launch(rng, 3), 1_060_000)
 
 
 LARGE = (300,)
@@ -31,7 +31,7 @@ WITH = {r"ldmatrix[\w.]*\.trans": ONE_BY_ONE}
 
 LOAD = "load_matrices<true>(q, shared_b + place(step + lane % 16, e * 2 + lane / 16));"
 WRONG = {
-    "places in 32 bits": Wrong("530,000", {"(long long)SIDE": "SIDE"}),
+    "places in 32 bits": Wrong("1,060,000", {"(long long)SIDE": "SIDE"}),
     "pairs in 8 bits": Wrong("300 pairs", {"= blockIdx.x": "= (unsigned char)blockIdx.x"}),
     "not transposed": Wrong("values", {"load_matrices<true>": "load_matrices<false>"}),
     "the right matrix before the lower one": Wrong(
