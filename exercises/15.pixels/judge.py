@@ -40,7 +40,9 @@ def launch(rng, size):
 def _seen(x, h, w):
     """[tap, place, channel]"""
     seen = windows.im2col(x.transpose(0, 3, 1, 2), h, w)  # image, channel, tap row, column, place
-    return np.ascontiguousarray(seen.transpose(2, 3, 0, 4, 5, 1)).reshape(h.kernel * w.kernel, -1, 64)
+    return np.ascontiguousarray(seen.transpose(2, 3, 0, 4, 5, 1)).reshape(
+        h.kernel * w.kernel, -1, 64
+    )
 
 
 def far(rng):
