@@ -586,14 +586,13 @@ class _Wrong:
         wrong, right = self.got[self.is_wrong], self.expected[self.is_wrong]
         if self.dtype.kind != "f" or wrong.size < FEW_NUMBERS or not np.isfinite(wrong).all():
             return ""
-        types = [(np.rint, WHOLE_NUMBERS)]
-        if self.dtype.itemsize > 2:
-            types.append((np.float16, HALVES))
-        for held, words in types:
-            with np.errstate(over="ignore"):
-                is_narrow = (wrong == held(wrong)).all() and wrong.any()
-                if is_narrow and (right != held(right)).mean() > 0.5:
-                    return words
+        with np.errstate(over="ignore"):
+            types = [(WHOLE_NUMBERS, np.rint(wrong), np.rint(right))]
+            if self.dtype.itemsize > 2:
+                types.append((HALVES, wrong.astype(np.float16), right.astype(np.float16)))
+        for words, held, of_right in types:
+            if (wrong == held).all() and wrong.any() and (right != of_right).mean() > 0.5:
+                return words
         return ""
 
     def _is_near(self, share):
