@@ -59,8 +59,8 @@ PLAIN = (
     "Use ordinary loads and stores: the clock cannot foresee how long threads wait for each other."
 )
 LARGER = (
-    "All smaller launches are right. What ends before this size: a loop, an array, or the numbers"
-    " of a type, as 127 and 32,767 do?"
+    "All smaller launches are right. What ends before this size: a loop, an array, or what a type"
+    " holds, such as 32,767 or the digits of a half?"
 )
 WHOLE = (
     "No short counts beyond 32,767, and no float one by one beyond 16,777,216: does the type have"

@@ -233,7 +233,7 @@ void sg_profile_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *b
 static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
                          uint32_t mask, uint32_t bytes, uint32_t kind)
 {
-    uint64_t moved[LANES];
+    uint64_t moved[LANES] = {0};
     FOR_LANES(lane, mask)
     moved[lane] =
         address[lane] + note_touched(w, site, address[lane], address[lane] + bytes - 1, kind);
