@@ -3,6 +3,7 @@
 import numpy as np
 
 from helpers import checks
+from helpers.exercises.judges import Judge
 from helpers.exercises.launches import (
     FAR,
     PAST,
@@ -10,15 +11,11 @@ from helpers.exercises.launches import (
     In,
     Launch,
     Out,
-    Wrong,
     blocks_for,
     far_launch,
     far_numbers,
     numbers,
 )
-
-OURS = "reduce/atomic.cu"
-SIZES = 1, 33, 256, 1009, 0
 
 
 def launch(rng, n):
@@ -35,17 +32,13 @@ def far(rng):
     return far_launch([x, out, np.int64(FAR)])
 
 
-SPARE = 128
-COUNTED = 1 << 14
-BUDGET = {"ld.sectors": 2048, "atomics": 512, "atomics.sectors": 16384}
-IDEA = {"atomics": (512, "Let each thread add its element by an atomic of its own.")}
-
-ADD = "atomicAdd(out, Acc(x[i]))"
-WRONG = {
-    "not atomic": Wrong("race|double|values", {ADD: "*out += Acc(x[i])"}),
-    "no guard": Wrong("out of bounds", {"if (i < n) ": ""}),
-    "one for each": Wrong("values", {ADD: "atomicAdd(out, Acc(1))"}),
-    "one too many": Wrong("out of bounds", {"i < n": "i <= n"}),
-    "an int": Wrong("fault|values|sanitizer|launch", {"long long i": "int i"}),
-    "two atomics": Wrong("atomics", {ADD: f"{ADD}, atomicAdd(out, Acc(0))"}),
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(1, 33, 256, 1009, 0),
+    far=far,
+    spare=128,
+    ours="reduce/atomic.cu",
+    counted=1 << 14,
+    budget={"ld.sectors": 2048, "atomics": 512, "atomics.sectors": 16384},
+    idea={"atomics": (512, "Let each thread add its element by an atomic of its own.")},
+)

@@ -132,9 +132,9 @@ def compiled(exercise, text):
         raise Refused("name", str(error), f'Call it "{exercise.kernel}".') from None
 
 
-def compile_for_types(exercise, text):
+def compile_for_types(exercise, text, types):
     """Refuse a text that the notebook cannot compile for the other types of T."""
-    for dtype in getattr(exercise.rules, "TYPES", ()):
+    for dtype in types:
         try:
             sources.kernel(f"{text}\n", exercise.kernel, T=dtype)
         except TypeError:
@@ -151,7 +151,7 @@ def chosen(exercise, text):
 
     Where there is no text, as of a kernel that PyCUDA made, our solution's."""
     numbers = {}
-    for name in getattr(exercise.rules, "CHOICES", ()):
+    for name in exercise.judge.choices:
         number = _number(name, text or exercise.solution)
         if not 1 <= number <= GREATEST:
             raise Refused(

@@ -1,6 +1,5 @@
 """What a judge.py is written in: the launch of one case, with what must come out of it."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,7 +22,6 @@ __all__ = [
     "Launch",
     "Out",
     "Rate",
-    "Wrong",
     "any_floats",
     "attention",
     "blocks_for",
@@ -39,7 +37,6 @@ __all__ = [
     "far_results",
     "far_rows",
     "far_totals",
-    "handed_over",
     "lossy",
     "near",
     "numbers",
@@ -59,9 +56,6 @@ SIZES = 1, 31, 32, 33, 255, 257, 1009, 0
 SPECIAL = np.inf, -np.inf, np.nan, -0.0, 1e-45, 1e38  # of floats; the last but one is subnormal
 PAST = 2**31 + 2**20  # a place that no int holds
 FAR = PAST + 77  # elements of a launch that passes it, in its last block
-UNCHANGED = r".*\]\s*,\s*(0|-1|(?P<same>\S+)\s*,\s*(?P=same))$"  # what an atomic looks with
-POSTS = rf"\bst\.(volatile|relaxed|release|mmio)\b|\b(atom|red)\.(?!{UNCHANGED})"
-LOOKS = rf"\bld\.(volatile|relaxed|acquire|mmio)\b|\batom\.(?={UNCHANGED})"
 NEIGHBOURS = 2  # blocks on either side of one whose work they may do
 SPREAD = 8
 
@@ -206,38 +200,6 @@ class Rate:
     @property
     def of_side(self):
         return self.side or self.size[2]
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """A kernel that must be refused: the solution with pieces replaced, or with another body.
-
-    refused: a pattern that one of the verdict's reasons must match."""
-
-    refused: str
-    change: dict | str
-
-    def text(self, solution, kernel):
-        if isinstance(self.change, str):
-            before, head, _ = re.split(rf"(\b{kernel}\s*\([^)]*\)\s*\{{)", solution, maxsplit=1)
-            return f"{before}{head}\n{self.change}\n}}\n"
-        for old, new in self.change.items():
-            if old not in solution:
-                raise LookupError(f"the solution has no {old!r} to be replaced")
-            solution = solution.replace(old, new)
-        return solution
-
-
-def handed_over(before_the_flag, after_the_wait):
-    """The BETWEEN of data and a flag, between devices, and the advice where a fence is missing."""
-    shows, sees = (
-        rf"(membar|fence\.\w+|acq_rel|{order})(\.\w+)*\.sys\b" for order in ("release", "acquire")
-    )
-    data, reads = r"\bst\.global\.(?!volatile|relaxed|release)", r"\bld\.global\.(?!volatile)"
-    return {
-        (data, POSTS): (shows, before_the_flag),
-        (rf"^(?!.*{sees}).*({LOOKS})", rf"\bbar\.|\bbarrier\.|{reads}"): (sees, after_the_wait),
-    }
 
 
 def elementwise(launch, place):

@@ -16,6 +16,8 @@ from types import ModuleType
 from softgpu.declarations import Declarations
 
 from .. import sources
+from .judges import Judge
+from .wrong import Wrong, kernels_of
 
 __all__ = ["Exercise", "find", "names"]
 
@@ -30,7 +32,7 @@ ANSWER = re.compile(
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: its texts, and the module that says how it is judged."""
+    """One exercise: its texts, and how it is judged."""
 
     name: str
 
@@ -62,7 +64,7 @@ class Exercise:
     @property
     def ours(self):
         """The file of cuda_src that solves it, if it is a step of the course; else None."""
-        return getattr(self.rules, "OURS", None)
+        return self.judge.ours
 
     @cached_property
     def solution(self):
@@ -98,13 +100,18 @@ class Exercise:
         return json.loads(COUNTS.read_text()).get(self.name, {})
 
     @cached_property
-    def rules(self):
-        """The module judge.py: what to launch, what is right, what it may cost."""
+    def judge(self) -> Judge:
+        """What its judge.py says: what to launch, what is right, what it may cost."""
         path = self.folder / "judge.py"
         module = ModuleType(f"exercise_{self.name}")
         module.__file__ = str(path)
         SourceFileLoader(module.__name__, module.__file__).exec_module(module)
-        return module
+        return module.JUDGE
+
+    @cached_property
+    def wrong(self) -> dict[str, Wrong]:
+        """{what is wrong: the kernel}, those that must be refused."""
+        return kernels_of(self.folder)
 
     def is_stub(self, text):
         """Whether nothing but blanks and comments tells a text from the stub."""
