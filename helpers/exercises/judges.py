@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import cache
 from numbers import Integral, Real
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -20,8 +20,8 @@ Counts = dict[str, int | tuple[int, int]]
 class Check:
     """Something more that a judge looks at. Most have one of these methods."""
 
-    launches = 0  # of its own, which the verdict counts
-    needs_text = False  # it is left out for a kernel whose text is not known
+    launches: ClassVar[int] = 0  # of its own, which the verdict counts
+    needs_text: ClassVar[bool] = False  # it is left out for a kernel whose text is not known
 
     def before(self, trial: Any) -> None:
         """Before the counted launch."""
@@ -128,7 +128,7 @@ class Judge:
 
     def __new__(cls, **given: Any) -> "Judge":
         for name in given.keys() - cls.__dataclass_fields__.keys():
-            near = get_close_matches(name, cls.__dataclass_fields__, n=1, cutoff=0)[0]
+            near = get_close_matches(name.lower(), cls.__dataclass_fields__, n=1, cutoff=0)[0]
             raise TypeError(f"Judge has no field {name!r}: did you mean {near!r}?")
         return super().__new__(cls)
 

@@ -44,14 +44,13 @@ def kernels_of(folder: Path) -> dict[str, Wrong]:
     return {what: _read(path, what, *given) for what, given in entries.items()}
 
 
-def _read(path: Path, what: str, refused: str = "", *given: str | list[str]) -> Wrong:
-    texts = [text for text in given[:1] if isinstance(text, str)]
-    pairs = given[len(texts) :]
-    is_right = isinstance(refused, str) and refused and given
-    if not is_right or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+def _read(path: Path, what: str, refused: object = "", *given: object) -> Wrong:
+    body = given[0] if given and isinstance(given[0], str) else ""
+    pairs = [pair for pair in given[bool(body) :] if isinstance(pair, list) and len(pair) == 2]
+    if not isinstance(refused, str) or not given or len(pairs) < len(given) - bool(body):
         form = '["reason", ["old", "new"], ...] or ["reason", "another body"]'
         raise ValueError(f"{path.parent.name}/{path.name}: write {what!r} as {form}")
-    changes = {old: new for old, new in pairs}
-    if texts and texts[0].endswith(".cu"):
-        return Wrong(refused, changes, instead=path.parent / texts[0])
-    return Wrong(refused, changes, *texts)
+    changes = dict(pairs)
+    if body.endswith(".cu"):
+        return Wrong(refused, changes, instead=path.parent / body)
+    return Wrong(refused, changes, body)
