@@ -2,19 +2,9 @@
 
 import numpy as np
 
+from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import (
-    FAR,
-    Far,
-    In,
-    Launch,
-    Out,
-    blocks_for,
-    elementwise,
-    far_launch,
-    far_numbers,
-    far_results,
-)
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
 from helpers.exercises.seen import Seen, cat
 
 LEAST, MOST = -(2**31), 2**31 - 256  # what may be added to a pixel in an int

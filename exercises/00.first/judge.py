@@ -1,7 +1,8 @@
 """out = 2 x, where every thread has an element."""
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import SPECIAL, In, Launch, Out, elementwise, numbers, planted
+from helpers.exercises.launches import In, Launch, Out, elementwise
+from helpers.exercises.values import SPECIAL, numbers, planted
 
 
 def launch(rng, n):

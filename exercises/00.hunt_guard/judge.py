@@ -2,21 +2,10 @@
 
 import numpy as np
 
+from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import (
-    FAR,
-    Far,
-    In,
-    Launch,
-    Out,
-    blocks_for,
-    elementwise,
-    far_launch,
-    far_numbers,
-    far_results,
-    numbers,
-    planted,
-)
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.values import numbers, planted
 
 
 def launch(rng, n):

@@ -2,18 +2,10 @@
 
 import numpy as np
 
+from helpers.exercises.distant import FAR, PAST
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import (
-    FAR,
-    PAST,
-    SPECIAL,
-    Far,
-    Launch,
-    Out,
-    elementwise,
-    numbers,
-    planted,
-)
+from helpers.exercises.launches import Far, Launch, Out, elementwise
+from helpers.exercises.values import SPECIAL, numbers, planted
 
 
 def launch(rng, n):

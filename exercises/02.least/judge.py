@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from helpers.exercises.distant import FAR, PAST, far_launch
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import FAR, PAST, Far, In, Launch, Out, blocks_for, far_launch
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
 
 LEAST, GREATEST = -(2**31), 2**31 - 1
 

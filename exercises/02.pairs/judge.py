@@ -3,20 +3,10 @@
 import numpy as np
 
 from helpers import checks
+from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import (
-    FAR,
-    Far,
-    In,
-    Launch,
-    Out,
-    blocks_for,
-    far_launch,
-    far_numbers,
-    far_results,
-    numbers,
-    planted,
-)
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted
 
 
 def launch(rng, n):

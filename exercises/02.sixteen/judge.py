@@ -3,20 +3,10 @@
 import numpy as np
 
 from helpers import checks
+from helpers.exercises.distant import FAR, PAST, far_launch, far_numbers
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import (
-    FAR,
-    PAST,
-    Far,
-    In,
-    Launch,
-    Out,
-    blocks_for,
-    far_launch,
-    far_numbers,
-    numbers,
-    scales,
-)
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, scales
 
 
 def drawn(rng):

@@ -2,19 +2,10 @@
 
 import numpy as np
 
+from helpers.exercises.distant import FAR, far_launch, far_numbers, far_totals
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import (
-    FAR,
-    Far,
-    In,
-    Launch,
-    Out,
-    blocks_for,
-    far_launch,
-    far_numbers,
-    far_totals,
-    numbers,
-)
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

@@ -2,19 +2,11 @@
 
 import numpy as np
 
+from helpers.exercises.distant import FAR, far_launch, far_numbers, far_totals
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import (
-    FAR,
-    Far,
-    In,
-    Launch,
-    blocks_for,
-    far_launch,
-    far_numbers,
-    far_totals,
-    numbers,
-    totals,
-)
+from helpers.exercises.launches import Far, In, Launch, blocks_for
+from helpers.exercises.products import totals
+from helpers.exercises.values import numbers
 
 
 def launch(rng, n):

@@ -2,21 +2,10 @@
 
 import numpy as np
 
+from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import (
-    FAR,
-    SPECIAL,
-    Far,
-    In,
-    Launch,
-    Out,
-    blocks_for,
-    far_launch,
-    far_numbers,
-    far_results,
-    numbers,
-    planted,
-)
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import SPECIAL, numbers, planted
 
 
 def drawn(rng):

@@ -3,8 +3,9 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import SPECIAL, Far, In, Launch, Out, numbers, planted
+from helpers.exercises.launches import Far, In, Launch, Out
 from helpers.exercises.seen import Seen, cat
+from helpers.exercises.values import SPECIAL, numbers, planted
 
 
 def drawn(rng):

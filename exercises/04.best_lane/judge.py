@@ -3,7 +3,8 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, varied
+from helpers.exercises.launches import Far, In, Launch, Out
+from helpers.exercises.values import varied
 
 
 def drawn(rng):

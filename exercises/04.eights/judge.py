@@ -4,7 +4,8 @@ import numpy as np
 
 from helpers import checks
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, numbers
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers
 
 
 def launch(rng, n):

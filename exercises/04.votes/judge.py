@@ -3,7 +3,8 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, numbers
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers
 
 
 def launch(rng, n):

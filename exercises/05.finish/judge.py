@@ -5,7 +5,8 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.extra_checks import Repeatable
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, numbers
+from helpers.exercises.launches import Far, In, Launch, Out
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

@@ -3,7 +3,8 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, any_floats, blocks_for, numbers
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import any_floats, numbers
 
 
 def launch(rng, n):

@@ -3,16 +3,8 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    any_floats,
-    blocks_for,
-    elementwise,
-    numbers,
-)
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.values import any_floats, numbers
 
 
 def drawn(rng):

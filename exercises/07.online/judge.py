@@ -3,8 +3,10 @@
 import numpy as np
 
 from helpers import checks
+from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, drawn_rows, far_rows, numbers, with_nan
+from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.values import drawn_rows, numbers, with_nan
 
 
 def launch(rng, size):

@@ -3,8 +3,10 @@
 import numpy as np
 
 from helpers import checks
+from helpers.exercises.distant import pieces, strewn
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, numbers, pieces, scales, strewn
+from helpers.exercises.launches import Far, In, Launch, Out
+from helpers.exercises.values import numbers, scales
 
 BLOCK = 32, 8
 

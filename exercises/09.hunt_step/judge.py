@@ -2,20 +2,10 @@
 
 import numpy as np
 
+from helpers.exercises.distant import near, pieces, strewn
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    planted,
-    scales,
-    strewn,
-)
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted, scales
 
 
 def drawn(rng):

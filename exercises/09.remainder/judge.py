@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from helpers.exercises.distant import near, pieces
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise, near, pieces
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
 
 LEAST, MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 

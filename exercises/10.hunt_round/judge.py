@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from helpers.exercises.distant import near, pieces
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise, near, pieces
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
 
 SCALES = (0.25, 1), (1.5, 0.5), (0.5005, 1), (0.49995, 1), (3, 1e-8), (1000, 1)
 

@@ -2,19 +2,10 @@
 
 import numpy as np
 
+from helpers.exercises.distant import near, pieces
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    blocks_for,
-    elementwise,
-    near,
-    numbers,
-    pieces,
-    planted,
-)
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.values import numbers, planted
 
 
 def drawn(rng):

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from helpers.exercises.distant import near, pieces
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise, near, pieces
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
 
 SPECIAL = [(-3e38, 3e38), (1e-45, 0), (1, -1)] + [
     (x, y) for x in (0, 1, -1, np.inf, -np.inf, np.nan) for y in (0, np.inf, -np.inf, np.nan)

@@ -3,7 +3,9 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Rate, far_product, numbers, product
+from helpers.exercises.launches import In, Launch, Rate
+from helpers.exercises.products import far_product, product
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

@@ -4,7 +4,8 @@ import numpy as np
 
 from helpers.exercises.costs import FACTORS
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import numbers, product_launch
+from helpers.exercises.products import product_launch
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

@@ -1,7 +1,9 @@
 """A product of matrices with 64 sums to a thread: a step of the course."""
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Rate, far_product, numbers, product_launch
+from helpers.exercises.launches import Rate
+from helpers.exercises.products import far_product, product_launch
+from helpers.exercises.values import numbers
 
 SIDE = 128
 

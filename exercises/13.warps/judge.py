@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Rate, far_product, numbers, product_launch
+from helpers.exercises.launches import Rate
+from helpers.exercises.products import far_product, product_launch
+from helpers.exercises.values import numbers
 
 SHARED = 2 * 16 * (256 + 128 + 8) * 4
 

@@ -3,7 +3,9 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Rate, far_product, numbers, product_launch
+from helpers.exercises.launches import Rate
+from helpers.exercises.products import far_product, product_launch
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

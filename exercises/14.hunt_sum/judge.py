@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, far_rows, numbers, product
+from helpers.exercises.launches import In, Launch
+from helpers.exercises.products import product
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

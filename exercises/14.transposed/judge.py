@@ -4,7 +4,9 @@ import numpy as np
 
 from helpers.exercises.extra_checks import PtxHas
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, numbers, product
+from helpers.exercises.launches import In, Launch
+from helpers.exercises.products import product
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

@@ -5,9 +5,12 @@ from functools import partial
 import numpy as np
 
 from helpers import tensormap
+from helpers.exercises.distant import pieces
 from helpers.exercises.extra_checks import Exposed
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Boxes, Far, In, Launch, Rate, numbers, pieces, product
+from helpers.exercises.launches import Boxes, Far, In, Launch, Rate
+from helpers.exercises.products import product
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

@@ -7,7 +7,8 @@ import numpy as np
 from helpers import tensormap
 from helpers.exercises.extra_checks import Exposed
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Boxes, In, Launch, Out, eighths
+from helpers.exercises.launches import Boxes, In, Launch, Out
+from helpers.exercises.values import eighths
 
 
 def drawn(rng):

@@ -4,7 +4,8 @@ import numpy as np
 
 from helpers.exercises.extra_checks import OnEveryPath, Pace
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import BY_STAGES, Launch, boxed_product
+from helpers.exercises.launches import Launch
+from helpers.exercises.products import BY_STAGES, boxed_product
 
 SHARED = 4 * (128 + 256) * 128 + 8 * 4096
 

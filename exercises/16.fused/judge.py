@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import Otherwise
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, attention, far_rows, numbers, with_nan_query
+from helpers.exercises.launches import In, Launch
+from helpers.exercises.products import attention
+from helpers.exercises.values import numbers, with_nan_query
 
 
 def drawn(rng):

@@ -3,7 +3,9 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, attention, climbing
+from helpers.exercises.launches import In, Launch
+from helpers.exercises.products import attention
+from helpers.exercises.values import climbing
 
 
 def drawn(rng):

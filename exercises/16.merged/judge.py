@@ -3,8 +3,10 @@
 import numpy as np
 
 from helpers.checks import gamma, roundoff
+from helpers.exercises.distant import pieces
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, numbers, pieces
+from helpers.exercises.launches import Far, In, Launch, Out
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

@@ -3,8 +3,10 @@
 import numpy as np
 
 from helpers.checks import roundoff
+from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, far_rows, numbers
+from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

@@ -3,9 +3,11 @@
 import numpy as np
 
 from helpers.checks import gamma, roundoff, tensor_roundings
+from helpers.exercises.distant import far_rows
 from helpers.exercises.fragments import misplaced
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, far_rows, numbers
+from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import Otherwise
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, far_rows, numbers, product
+from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.products import product
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

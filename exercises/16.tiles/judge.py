@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from helpers.exercises.distant import far_rows
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, attention, climbing, far_rows, with_nan_query
+from helpers.exercises.launches import In, Launch
+from helpers.exercises.products import attention
+from helpers.exercises.values import climbing, with_nan_query
 
 
 def drawn(rng):

@@ -2,21 +2,10 @@
 
 import numpy as np
 
+from helpers.exercises.distant import FAR, PAST, far_launch, far_numbers
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import (
-    FAR,
-    PAST,
-    In,
-    Launch,
-    Out,
-    blocks_for,
-    elementwise,
-    far_launch,
-    far_numbers,
-    numbers,
-    planted,
-    scales,
-)
+from helpers.exercises.launches import In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.values import numbers, planted, scales
 
 
 def launch(rng, n):

@@ -3,9 +3,11 @@
 import numpy as np
 
 from helpers.checks import gamma
+from helpers.exercises.distant import pieces
 from helpers.exercises.extra_checks import Repeatable, Waits, handed_over
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, Launch, Out, numbers, pieces
+from helpers.exercises.launches import Far, Launch, Out
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):

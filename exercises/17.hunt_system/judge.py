@@ -4,7 +4,8 @@ import numpy as np
 
 from helpers.exercises.extra_checks import Waits, handed_over
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for, numbers, planted
+from helpers.exercises.launches import In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted
 
 
 def drawn(rng):

@@ -16,6 +16,7 @@ from helpers import autoinit, badges, checks, exercises, sources
 from helpers import kernels as kernels_module
 from helpers.exercises import (
     costs,
+    distant,
     extra_checks,
     handed,
     instructions,
@@ -26,6 +27,7 @@ from helpers.exercises import (
     real,
     running,
     texts,
+    values,
 )
 from helpers.exercises.judges import Judge
 from helpers.exercises.verdict import Refused, Verdict
@@ -243,7 +245,7 @@ FIRST = "00.double"
 
 
 def twice(rng, n):
-    x = launches.numbers(rng, n)
+    x = values.numbers(rng, n)
     out = launches.Out(2 * x)
     return launches.Launch([launches.In(x), out, np.int64(n)], max(1, -(-n // 256)), 256)
 
@@ -667,7 +669,7 @@ def test_whether_a_thread_outside_has_work_is_asked():
 
 
 def test_a_nan_stands_first_and_later_and_alone():
-    rows = launches.with_nan(np.random.default_rng(1), np.zeros((6, 70), np.float32), 32)
+    rows = values.with_nan(np.random.default_rng(1), np.zeros((6, 70), np.float32), 32)
     place = np.isnan(rows).argmax(1)
     assert (np.isnan(rows).sum(1) == 1).all()
     assert (place < 32).tolist() == [True, False, True] * 2
@@ -729,7 +731,7 @@ def test_of_the_launches_that_fail_the_smallest_is_told(judged):
 
 def test_ordinary_numbers_are_told_before_infinities_and_no_elements(judged):
     def launch(rng, n):
-        x = launches.numbers(rng, n)
+        x = values.numbers(rng, n)
         x[: n < 300] = np.inf
         arguments = [launches.In(x), launches.Out(2 * x), np.int64(n)]
         return launches.Launch(arguments, launches.blocks_for(n), 256)
@@ -1122,7 +1124,7 @@ def test_places_of_more_than_32_bits_are_tried(judged, index):
     last = (count - 1) // 256
 
     def far(rng):
-        pieces = {0: launches.numbers(rng, 512), count - 77: launches.numbers(rng, 77)}
+        pieces = {0: values.numbers(rng, 512), count - 77: values.numbers(rng, 77)}
         x = launches.Far(count, np.float32, pieces)
         out = launches.Far(count, np.float32, expected={n: 2 * v for n, v in pieces.items()})
         blocks = [range(2), range(last, last + 1)]
@@ -1194,9 +1196,9 @@ def tried_far(name, text):
 @software
 def test_far_places_are_tried_where_all_else_is_right(judged):
     def far(rng):
-        blocks, i = launches.near(1 << 25, (1 << 24) + 77)
-        read, x = launches.strewn(rng, 1 << 25, i)
-        out = launches.Far(1 << 25, "f4", expected=launches.pieces(i, 2 * x))
+        blocks, i = distant.near(1 << 25, (1 << 24) + 77)
+        read, x = distant.strewn(rng, 1 << 25, i)
+        out = launches.Far(1 << 25, "f4", expected=distant.pieces(i, 2 * x))
         return launches.Launch([read, out, np.int64(1 << 25)], 1 << 17, 256, blocks=blocks)
 
     assert judged(exercises.solution(FIRST), far=far)
@@ -1208,10 +1210,10 @@ def test_far_places_are_tried_where_all_else_is_right(judged):
 
 def test_far_places_lie_where_they_are_said_to():
     rng = np.random.default_rng(1)
-    blocks, i = launches.near(1000, 0, 999)
+    blocks, i = distant.near(1000, 0, 999)
     assert blocks == [range(0, 2), range(2, 4)] and (i == np.arange(1000)).all()
     places = np.array([[7, 3], [4, 7]])
-    far, values = launches.strewn(rng, 9, places)
+    far, values = distant.strewn(rng, 9, places)
     whole = np.zeros(9, np.float32)
     for place, piece in far.pieces.items():
         whole[place : place + len(piece)] = piece
@@ -1221,7 +1223,7 @@ def test_far_places_lie_where_they_are_said_to():
 
 def test_an_array_may_begin_before_the_element_that_is_passed(judged):
     def launch(rng, n):
-        x = launches.In(launches.numbers(rng, n), first=max(n - 1, 0))
+        x = launches.In(values.numbers(rng, n), first=max(n - 1, 0))
         return launches.Launch([x, launches.Out(2 * x.values[::-1]), np.int64(n)], 20, 256)
 
     says = {"launch": launch, "counted": 5120, "budget": {}, "limits": None}
@@ -1233,7 +1235,7 @@ def test_an_array_may_begin_before_the_element_that_is_passed(judged):
 def test_an_infinity_is_not_near_a_number(judged):
     def launch(rng, n):
         out = launches.Out(np.full(n, np.inf), tolerance=np.inf)
-        return launches.Launch([launches.In(launches.numbers(rng, n)), out, np.int64(n)], 20, 256)
+        return launches.Launch([launches.In(values.numbers(rng, n)), out, np.int64(n)], 20, 256)
 
     says = {"launch": launch, "counted": 5120, "budget": {}, "limits": None}
     assert judged(changed("2 * x[i]", "INFINITY"), **says)
@@ -1258,7 +1260,7 @@ def test_a_kernel_cannot_count_launches(judged):
 
 def test_bits_are_the_same_in_any_order_where_they_must_be(judged):
     def launch(rng, n):
-        x = launches.numbers(rng, n)
+        x = values.numbers(rng, n)
         sums = np.append(x.sum(dtype=float), x[1:])
         before = np.append(np.float32(0), x[1:])
         out = launches.Out(sums, checks.sum_tolerance(x), initial=before)

@@ -1,0 +1,117 @@
+"""What sums, products of matrices and attention must be, and launches of them."""
+
+from functools import partial
+
+import numpy as np
+
+from .. import checks, tensormap
+from .distant import pieces
+from .launches import Boxes, Far, In, Launch, Out, blocks_for
+from .values import numbers
+
+__all__ = [
+    "BY_STAGES",
+    "attention",
+    "boxed_product",
+    "far_product",
+    "product",
+    "product_launch",
+    "totals",
+]
+
+BY_STAGES = {  # why small changes to a product by stages are as good: for judges' SURVIVORS
+    "threadIdx.x != 0) stages": "threads begin the barriers alike",
+    "threadIdx.x == 1) stages": "another thread begins the barriers",
+    "threadIdx.y == 0) stages": "all threads begin the barriers alike",
+    "STAGES = 3": "another number of stages",
+    "3 * STAGES": "room for barriers that nobody uses",
+    "__launch_bounds__(385": "room for a thread that nobody launches",
+    "__launch_bounds__(384, 2)": "what the machine code then does without registers is not counted",
+}
+
+
+def totals(x, length=256):
+    """Sums of stretches of so many elements, as a tree in shared memory leaves them: an Out."""
+    rows = np.zeros(length * blocks_for(x.size, length), x.dtype)
+    rows[: x.size] = x
+    rows = rows.reshape(-1, length)
+    tolerance = checks.sum_tolerance(rows, axis=1, chain=length.bit_length() - 1)
+    sums = rows.sum(1, dtype=float)
+    return Out(sums, np.where(np.isfinite(sums), tolerance, 0))
+
+
+def product(a, b, dtype=np.float32, bias=0, roundings=None):
+    """The Out of a times b, of all pairs if they are several, added up as float32 in any order.
+
+    roundings: of a sum; by default those of its terms, or of tensor cores' if these are halves."""
+    k = a.shape[-1]
+    if roundings is None:
+        roundings = checks.tensor_roundings(k) if a.dtype == np.float16 else k + 1
+    with np.errstate(invalid="ignore"):
+        sums, sizes = (f(a).astype(float) @ f(b) + f(bias) for f in (np.array, np.abs))
+    if dtype == np.float16:
+        tolerance = checks.dot_tolerance(sums, sizes, roundings, dtype, np.float32)
+    else:
+        tolerance = checks.gamma(roundings, np.float32) * sizes
+    return Out(sums, tolerance, dtype)
+
+
+def far_product(
+    rng, k, tall, grid_of, block, *more, of=np.float32, size_type=np.int64, wide=8, turned=False
+):
+    """The last block of a product of which a, b and c each have more elements than an int can
+    count: 0, but for a few in the last rows of a, and in the last columns of b.
+
+    tall: the rows of a block, of which all are compared; wide: a multiple of 8, or the columns of
+    one. grid_of: of (m, n). more: of (n, k). turned: b has its columns as lines."""
+    n = m = -(-(1 << 31) // k // 128) * 128 + 128
+    rows = np.arange((m - 1) // tall * tall, m)
+    columns = np.arange(max((n - 1) // wide * wide, n - 8), n)
+    depth = np.r_[0:8, k - 8 : k]
+    p, q = (numbers(rng, *shape).astype(of) for shape in ((rows.size, 16), (16, columns.size)))
+    roundings = 18 if of == np.float32 else checks.tensor_roundings(k)
+    out = product(p, q, of, roundings=roundings)
+    in_b = columns[:, None] * k + depth if turned else depth[:, None] * n + columns
+    given = [
+        Far(m * k, of, pieces((rows[:, None] * k + depth).ravel(), p.ravel())),
+        Far(n * k, of, pieces(in_b.ravel(), (q.T if turned else q).ravel())),
+    ]
+    expected = pieces((rows[:, None] * n + columns).ravel(), out.expected.astype(of).ravel())
+    c = Far(m * n, of, {}, expected, np.max(out.tolerance))
+    grid = grid_of(m, n)
+    last = int(np.prod(grid)) - 1
+    what = f"{m:,} x {k:,} times {k:,} x {n:,}"
+    arguments = [*given, c, *map(size_type, (m, n, k)), *(make(n, k) for make in more)]
+    return Launch(arguments, grid, block, what=what, blocks=[range(last, last + 1)])
+
+
+def product_launch(a, b, grid, block, *more, size_type=np.int64):
+    """The Launch of a kernel of a, b, their product of their type, m, n, k, and what is more."""
+    (m, k), n = a.shape, b.shape[1]
+    arguments = [In(a), In(b), product(a, b, a.dtype), *map(size_type, (m, n, k)), *more]
+    return Launch(arguments, grid, block, what=f"{m} x {k} times {k} x {n}")
+
+
+def boxed_product(rng, m, n, k, rows, is_stored=False):
+    """(Boxes of halves a[m, k] and b[k, n], the Out of their product c): of a in boxes of so many
+    rows and 64 columns, of b in 64 x 64 and, if it `is_stored` so, of c in 16 x 64."""
+    a, b = (numbers(rng, 1, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    out = product(a[0], b[0], np.float16)
+    boxes = Boxes(
+        [
+            (In(a), partial(tensormap.tiled, box=(1, rows, 64))),
+            (In(b), partial(tensormap.tiled, box=(1, 64, 64))),
+        ]
+    )
+    if is_stored:
+        boxes.of.append((out, lambda c: tensormap.tiled(c.reshape(1, m, n), (1, 16, 64))))
+    return boxes, out
+
+
+def attention(q, k, v, scale, seen=None):
+    """The Out of softmax(scale * q kᵀ) v; seen: which query sees which key; of none: 0.
+
+    Sums may shrink as often as there are keys, so the tolerance is twice that of the course's."""
+    bias = None if seen is None else np.where(seen, 0, -np.inf)
+    want, _, error, _ = checks.attention(q, k, v, scale, bias)
+    return Out(want, 2 * error)
