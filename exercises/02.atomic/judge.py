@@ -3,9 +3,9 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.distant import FAR, PAST, far_launch, far_numbers
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.launches import In, Launch, Out, blocks_for
+from helpers.exercises.products import far_sum
 from helpers.exercises.values import numbers
 
 
@@ -15,18 +15,10 @@ def launch(rng, n):
     return Launch([In(x), total, np.int64(n)], blocks_for(n), 256)
 
 
-def far(rng):
-    x = far_numbers(rng)
-    seen = np.concatenate([x.pieces[0], x.pieces[PAST]])
-    tolerance = float(checks.sum_tolerance(seen))
-    out = Far(1, np.float32, expected={0: [seen.sum(dtype=float)]}, tolerance=tolerance)
-    return far_launch([x, out, np.int64(FAR)])
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 33, 256, 1009, 0),
-    far=far,
+    far=far_sum,
     spare=128,
     ours="reduce/atomic.cu",
     counted=1 << 14,

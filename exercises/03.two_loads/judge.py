@@ -1,11 +1,12 @@
 """Totals of stretches of 512, two elements a thread."""
 
+from functools import partial
+
 import numpy as np
 
-from helpers.exercises.distant import FAR, far_launch, far_numbers, far_totals
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, blocks_for
-from helpers.exercises.products import totals
+from helpers.exercises.launches import In, Launch, blocks_for
+from helpers.exercises.products import far_block_totals, totals
 from helpers.exercises.values import numbers
 
 
@@ -20,19 +21,11 @@ def launch(rng, n):
     return Launch([In(x), totals(x, 512), np.int64(n)], grid=blocks_for(n, 512), block=256)
 
 
-def far(rng):
-    x = far_numbers(rng, 512)
-    expected = far_totals(x, lambda v: totals(v, 512).expected, 512)
-    tolerance = max(totals(v, 512).tolerance.max() for v in x.pieces.values())
-    out = Far(2**25, np.float32, expected=expected, tolerance=tolerance)
-    return far_launch([x, out, np.int64(FAR)], 512)
-
-
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 33, 256, 257, 511, 513, 1009, 0),
     drawn=drawn,
-    far=far,
+    far=partial(far_block_totals, each=512),
     counted=1 << 15,
     budget={
         "ld.sectors": 4096,

@@ -1,11 +1,10 @@
 """The last block to arrive adds up: fences around the count."""
 
-import numpy as np
+from functools import partial
 
-from helpers import checks
 from helpers.exercises.extra_checks import OnEveryPath
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out
+from helpers.exercises.products import far_sum_by_last_block, sum_by_last_block
 from helpers.exercises.values import numbers
 
 
@@ -16,24 +15,7 @@ def drawn(rng):
 def launch(rng, n):
     x = numbers(rng, n)
     blocks = min(20 + n // 500, max(1, -(-n // 32)))
-    tolerance = checks.sum_tolerance(x)
-    rows = np.zeros((-(-n // (32 * blocks)) or 1) * 32 * blocks)
-    rows[:n] = x
-    totals = Out(rows.reshape(-1, blocks, 32).sum((0, 2)), tolerance)
-    out = Out(np.array([x.sum(dtype=float)]), tolerance)
-    arrived = Out(np.zeros(1), dtype=np.uint32, initial=np.zeros(1))
-    return Launch([In(x), out, np.int64(n), totals, arrived], grid=blocks, block=32)
-
-
-def far(rng):
-    blocks, some = 1 << 16, 8
-    n = 2**31 + 32 * some  # 1024 turns and a few elements
-    x = rng.integers(-9, 9, n - 2**31).astype(np.float32)
-    out = Far(1, np.float32, {}, {0: [x.sum()]})
-    totals = Far(blocks, np.float32, {}, {0: x.reshape(some, 32).sum(1)})
-    arrived = Far(1, np.uint32, {0: [blocks - some]}, {0: [0]})  # as if the others were done
-    arguments = [Far(n, np.float32, {2**31: x}), out, np.int64(n), totals, arrived]
-    return Launch(arguments, blocks, 32, what=f"n = {n:,}", blocks=[range(some)])
+    return sum_by_last_block(x, blocks, 32)
 
 
 FENCE = r"(?P<what>membar|fence)\.[\w.]*"
@@ -45,7 +27,7 @@ JUDGE = Judge(
     launch=launch,
     sizes=(1, 33, 257, 1009, 0),
     drawn=drawn,
-    far=far,
+    far=partial(far_sum_by_last_block, threads=32),
     counted=1 << 12,
     budget={"ld.sectors": (540, 608)},
     even=False,

@@ -21,18 +21,6 @@ def launch(rng, size):
     return Launch(arguments, (blocks, ranks), 256, what=f"{ranks} ranks of {n}")
 
 
-ADVICE = dict.fromkeys(
-    ["race", "double write"],
-    "A fence is one thread's, so all threads of the block must have written before: `__syncthreads()`,"
-    " then one thread calls `__threadfence_system()` and sets the flag. The one that waits fences,"
-    " too, and a `__syncthreads()` lets the others read.",
-)
-ADVICE["time"] = (
-    "Is the flag read anew in each turn, through a pointer that is volatile? And does each block set its"
-    " right neighbour's flag before it waits for its own?"
-)
-
-
 def may_read(launch):
     n = int(launch.arguments[-1])
     advice = "Read your own row of x only: what the left neighbour has comes by your inbox."
@@ -58,7 +46,16 @@ JUDGE = Judge(
         ),
         Waits(),
     ],
-    advice=ADVICE,
+    advice=dict.fromkeys(
+        ["race", "double write"],
+        "A fence is one thread's, so all threads of the block must have written before: `__syncthreads()`,"
+        " then one thread calls `__threadfence_system()` and sets the flag. The one that waits fences,"
+        " too, and a `__syncthreads()` lets the others read.",
+    )
+    | {
+        "time": "Is the flag read anew in each turn, through a pointer that is volatile? And does each block set its"
+        " right neighbour's flag before it waits for its own?"
+    },
     survivors={
         "threadIdx.x == 1": "another thread posts and waits",
     },

@@ -5,17 +5,22 @@ from functools import partial
 import numpy as np
 
 from .. import checks, tensormap
-from .distant import pieces
+from .distant import FAR, PAST, far_launch, far_numbers, far_totals, pieces
 from .launches import Boxes, Far, In, Launch, Out, blocks_for
-from .values import numbers
+from .values import eighths, numbers
 
 __all__ = [
     "BY_STAGES",
     "attention",
     "boxed_product",
+    "far_block_totals",
     "far_product",
+    "far_sum",
+    "far_sum_by_last_block",
     "product",
     "product_launch",
+    "sum_by_last_block",
+    "sums_of_boxes",
     "totals",
 ]
 
@@ -28,16 +33,6 @@ BY_STAGES = {  # why small changes to a product by stages are as good: for judge
     "__launch_bounds__(385": "room for a thread that nobody launches",
     "__launch_bounds__(384, 2)": "what the machine code then does without registers is not counted",
 }
-
-
-def totals(x, length=256):
-    """Sums of stretches of so many elements, as a tree in shared memory leaves them: an Out."""
-    rows = np.zeros(length * blocks_for(x.size, length), x.dtype)
-    rows[: x.size] = x
-    rows = rows.reshape(-1, length)
-    tolerance = checks.sum_tolerance(rows, axis=1, chain=length.bit_length() - 1)
-    sums = rows.sum(1, dtype=float)
-    return Out(sums, np.where(np.isfinite(sums), tolerance, 0))
 
 
 def product(a, b, dtype=np.float32, bias=0, roundings=None):
@@ -115,3 +110,69 @@ def attention(q, k, v, scale, seen=None):
     bias = None if seen is None else np.where(seen, 0, -np.inf)
     want, _, error, _ = checks.attention(q, k, v, scale, bias)
     return Out(want, 2 * error)
+
+
+# --- sums -----------------------------------------------------------------------------------------
+
+
+def totals(x, length=256):
+    """Sums of stretches of so many elements, as a tree in shared memory leaves them: an Out."""
+    rows = np.zeros(length * blocks_for(x.size, length), x.dtype)
+    rows[: x.size] = x
+    rows = rows.reshape(-1, length)
+    tolerance = checks.sum_tolerance(rows, axis=1, chain=length.bit_length() - 1)
+    sums = rows.sum(1, dtype=float)
+    return Out(sums, np.where(np.isfinite(sums), tolerance, 0))
+
+
+def far_sum(rng):
+    """The launch on FAR elements of a kernel that adds them to one number, which was 0."""
+    x = far_numbers(rng)
+    seen = np.concatenate([x.pieces[0], x.pieces[PAST]])
+    tolerance = float(checks.sum_tolerance(seen))
+    out = Far(1, np.float32, expected={0: [seen.sum(dtype=float)]}, tolerance=tolerance)
+    return far_launch([x, out, np.int64(FAR)])
+
+
+def far_block_totals(rng, each=256):
+    """The launch on FAR elements of a kernel whose blocks leave a total each, as in `totals`."""
+    x = far_numbers(rng, each)
+    expected = far_totals(x, lambda v: totals(v, each).expected, each)
+    tolerance = max(totals(v, each).tolerance.max() for v in x.pieces.values())
+    out = Far(2**25, np.float32, expected=expected, tolerance=tolerance)
+    return far_launch([x, out, np.int64(FAR)], each)
+
+
+def sum_by_last_block(x, blocks, threads, chain=None):
+    """The launch of a sum whose last block adds up the totals of all: x, the sum, n, the totals,
+    and how many blocks have arrived, which is 0 again in the end."""
+    tolerance = checks.sum_tolerance(x, chain=chain)
+    rows = np.zeros((-(-x.size // (threads * blocks)) or 1) * threads * blocks)
+    rows[: x.size] = x
+    totals = Out(rows.reshape(-1, blocks, threads).sum((0, 2)), tolerance)
+    out = Out(np.array([x.sum(dtype=float)]), tolerance)
+    arrived = Out(np.zeros(1), dtype=np.uint32, initial=np.zeros(1))
+    return Launch([In(x), out, np.int64(x.size), totals, arrived], grid=blocks, block=threads)
+
+
+def far_sum_by_last_block(rng, threads):
+    """The same with 65,536 blocks, of which the first 8 run, on elements past 2**31, as if the
+    others were done."""
+    blocks, some = 1 << 16, 8
+    n = 2**31 + threads * some  # many turns and a few elements
+    x = rng.integers(-9, 9, n - 2**31).astype(np.float32)
+    out = Far(1, np.float32, {}, {0: [x.sum()]})
+    totals = Far(blocks, np.float32, {}, {0: x.reshape(some, threads).sum(1)})
+    arrived = Far(1, np.uint32, {0: [blocks - some]}, {0: [0]})
+    arguments = [Far(n, np.float32, {2**31: x}), out, np.int64(n), totals, arrived]
+    return Launch(arguments, blocks, threads, what=f"n = {n:,}", blocks=[range(some)])
+
+
+def sums_of_boxes(rng, size, threads):
+    """The launch of a kernel whose blocks add up their boxes of 32 x 32, each column for itself."""
+    blocks, tiles = size
+    x = eighths(rng, 1, 32 * blocks * tiles, 32)
+    sums = x.reshape(blocks, -1, 32).sum(1)
+    boxes = Boxes([(In(x), partial(tensormap.tiled, box=(1, 32, 32), swizzle=0))])
+    what = f"{blocks} blocks of {tiles} tiles"
+    return Launch([boxes, Out(sums), np.int32(tiles)], blocks, threads, what=what)
