@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from zlib import crc32
 
+from ..numbering import number_of
 from ..sources import Listing
 from . import texts
 
@@ -108,7 +109,7 @@ class Map:
         self.rows: dict[str, list] = {}
         for name in texts.names():
             entry = kept.get(name, {})
-            notebook = name.partition(".")[0]
+            notebook = number_of(name)
             row = self.rows.setdefault(notebook, [])
             row.append((name, entry.get("state", "open"), entry.get("counts", {})))
         self.predictions = kept.get(PREDICTIONS, {}).values()

@@ -32,13 +32,14 @@ from helpers.exercises import (
 from helpers.exercises.judges import Judge
 from helpers.exercises.verdict import Refused, Verdict
 from helpers.exercises.wrong import Wrong, kernels_of
+from helpers.numbering import number_of
 from helpers.xray import clock
 from softgpu.xray import occupancy
 
 from . import batch
 
 NAMES = exercises.names()
-NUMBERS = [name.partition(".")[0] for name in NAMES]
+NUMBERS = [number_of(name) for name in NAMES]
 
 # beside a real GPU xray wants a kernel's source, and its driver maps more memory than is allowed
 software = pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
@@ -79,7 +80,7 @@ def used_in_notebook(number):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_its_kernel_takes_no_name_from_the_notebook(name):
-    taken = set() if texts.find(name).ours else used_in_notebook(name.partition(".")[0])
+    taken = set() if texts.find(name).ours else used_in_notebook(number_of(name))
     assert texts.find(name).kernel not in taken | set(dir(builtins))
 
 

@@ -11,9 +11,10 @@ import pytest
 
 from helpers import autoinit, exercises, predictions
 from helpers.exercises import texts
+from helpers.numbering import number_of
 from tests import ROOT
 
-NOTEBOOKS = sorted(path.stem.partition("_")[0] for path in (ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted(number_of(path) for path in (ROOT / "notebooks").glob("*.ipynb"))
 
 
 def script(name):
