@@ -7,7 +7,7 @@ GPUs. The model is of cuda_src/ranks/packets.cu and push.cu, from which ops.all_
 
 from dataclasses import dataclass
 
-from . import bench, plots, records
+from . import bench, csv_files, plots
 from .ops.together import PACKET_BYTES
 
 __all__ = ["Link", "NETWORK", "all_reduce_us", "between_machines_us", "figure", "recorded", "rows"]
@@ -39,7 +39,7 @@ NETWORK = Network(50, 5)
 
 def rows(topic):
     """The recorded rows of a topic, as text."""
-    found = records.rows(bench.RECORDED / "ranks.csv")
+    found = csv_files.rows(bench.RECORDED / "ranks.csv")
     return [row for row in found if row["topic"] == topic]
 
 

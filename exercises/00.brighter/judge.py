@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 from helpers.exercises.seen import Seen, cat
 
 LEAST, MOST = -(2**31), 2**31 - 256  # what may be added to a pixel in an int
@@ -53,6 +53,6 @@ JUDGE = Judge(
     spare=128,
     counted=(1 << 16, 77),
     budget={"ld.sectors": 2048, "st.sectors": 2048},
-    inputs=elementwise,
+    inputs=same_place,
     seen=seen,
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 from helpers.exercises.values import SPECIAL, numbers, planted
 
 
@@ -25,5 +25,5 @@ JUDGE = Judge(
     spare=256,
     counted=1 << 16,
     budget={"ld.sectors": 8192, "st.sectors": 8192},
-    inputs=elementwise,
+    inputs=same_place,
 )

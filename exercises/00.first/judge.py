@@ -1,7 +1,7 @@
 """out = 2 x, where every thread has an element."""
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, elementwise
+from helpers.exercises.launches import In, Launch, Out, same_place
 from helpers.exercises.values import SPECIAL, numbers, planted
 
 
@@ -15,5 +15,5 @@ JUDGE = Judge(
     sizes=(256, 512, 1024, 2560),
     counted=1 << 14,
     budget={"ld.sectors": 2048, "st.sectors": 2048},
-    inputs=elementwise,
+    inputs=same_place,
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 from helpers.exercises.values import numbers, planted
 
 
@@ -27,7 +27,7 @@ JUDGE = Judge(
     spare=128,
     counted=1 << 16,
     budget={"ld.sectors": (8192, 10240), "st.sectors": (8192, 10240)},
-    inputs=elementwise,
+    inputs=same_place,
     survivors={
         "value >= most": "where they are equal, both are right",
     },

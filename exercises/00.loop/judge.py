@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import FAR, PAST
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, Launch, Out, elementwise
+from helpers.exercises.launches import Far, Launch, Out, same_place
 from helpers.exercises.values import SPECIAL, numbers, planted
 
 
@@ -33,7 +33,7 @@ JUDGE = Judge(
     counted=COUNTED,
     budget={"ld.sectors": 8192, "st.sectors": 8192},
     warps=1.5,
-    inputs=elementwise,
+    inputs=same_place,
     advice={
         "race": "Two threads take one element: where does each begin, and by how many does it step?",
     },

@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 from helpers.exercises.values import any_floats, numbers
 
 
@@ -50,7 +50,7 @@ JUDGE = Judge(
     spare=128,
     counted=(1 << 16, 1),
     budget={"ld.requests": (516, 520), "st.requests": (516, 520)},
-    inputs=elementwise,
+    inputs=same_place,
     survivors={
         "% 5": "where x begins at 16 bytes, the first pack goes one by one",
     },

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import near, pieces
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 
 LEAST, MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
@@ -44,7 +44,7 @@ JUDGE = Judge(
     spare=128,
     counted=1 << 14,
     budget={"ld.sectors": 4096, "st.sectors": 2048},
-    inputs=elementwise,
+    inputs=same_place,
     survivors={
         "r <= 0": "where it counts, r is not 0",
         "r < 1": "where it counts, r is not 0",

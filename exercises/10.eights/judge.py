@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import near, pieces
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 from helpers.exercises.values import numbers, planted
 
 
@@ -59,5 +59,5 @@ JUDGE = Judge(
     spare=128,
     counted=(1 << 16) + 3,
     budget={"ld.requests": 518, "st.requests": 259, "ld.sectors": 8198, "st.sectors": 4099},
-    inputs=elementwise,
+    inputs=same_place,
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import near, pieces
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 
 SCALES = (0.25, 1), (1.5, 0.5), (0.5005, 1), (0.49995, 1), (3, 1e-8), (1000, 1)
 
@@ -48,5 +48,5 @@ JUDGE = Judge(
     spare=128,
     counted=(1 << 14, SCALES[0]),
     budget={"ld.sectors": 512, "st.sectors": 512},
-    inputs=elementwise,
+    inputs=same_place,
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import near, pieces
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 from helpers.exercises.values import numbers, planted
 
 
@@ -40,7 +40,7 @@ JUDGE = Judge(
     counted=1 << 16,
     budget={"ld.requests": 512, "st.requests": 256, "ld.sectors": 8192, "st.sectors": 4096},
     limits={"barriers": (2 * 256,)},  # threads may add what others loaded, after a barrier
-    inputs=elementwise,
+    inputs=same_place,
     advice={
         "race": "These are two threads and one slot: whose is it? Let each add the halves of its own."
     },

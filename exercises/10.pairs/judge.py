@@ -5,7 +5,7 @@ import numpy as np
 from helpers.exercises.distant import near, pieces
 from helpers.exercises.extra_checks import PtxHas
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 from helpers.exercises.values import numbers, planted
 
 
@@ -41,7 +41,7 @@ JUDGE = Judge(
     limits={"instructions": 1.5},
     without={r"\bcvt[.\w]*\.f32\.f16\b": PAIRS},
     checks=[PtxHas({r"(\bf16x2\b[\s\S]*){4}": PAIRS})],
-    inputs=elementwise,
+    inputs=same_place,
     survivors={
         "i + 2 * PAIRS < n": "the last pack is added one by one, if it is whole: one thread of all",
     },

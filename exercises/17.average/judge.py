@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import FAR, PAST, far_launch, far_numbers
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place
 from helpers.exercises.values import numbers, planted, scales
 
 
@@ -36,7 +36,7 @@ JUDGE = Judge(
     far=far,
     counted=1 << 14,
     budget={"ld.sectors": (10240, 10240), "st.sectors": (2048, 2048)},
-    inputs=elementwise,
+    inputs=same_place,
     rounding=(
         "Round the product with the rate by itself, `__fmul_rn`, and add in the order a, b, c, d."
     ),

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.exercises.distant import FAR, PAST, far_launch, far_numbers
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, elementwise
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 from helpers.exercises.values import numbers, scales
 
 
@@ -29,6 +29,6 @@ JUDGE = Judge(
     far=far,
     counted=1 << 14,
     budget={"ld.sectors": (8192, 8192), "st.sectors": (2048, 2048)},
-    inputs=elementwise,
+    inputs=same_place,
     rounding="Add a, b, c and d in this order: another rounds otherwise.",
 )

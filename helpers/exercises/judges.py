@@ -99,7 +99,7 @@ class Judge:
     """What else is looked at (helpers/exercises/extra_checks.py, or an exercise's own `Check`)."""
 
     inputs: Callable | None = None
-    """`inputs(launch, place)`: what element `place` of the output is made from, `elementwise` for
+    """`inputs(launch, place)`: what element `place` of the output is made from, `same_place` for
     most: the verdict shows it for the first wrong element."""
 
     beside: Callable | None = None

@@ -17,7 +17,7 @@ __all__ = [
     "SIZES",
     "blocks_for",
     "drawn",
-    "elementwise",
+    "same_place",
 ]
 
 SIZES = 1, 31, 32, 33, 255, 257, 1009, 0
@@ -157,7 +157,7 @@ class Rate:
         return self.side or self.size[2]
 
 
-def elementwise(launch, place):
+def same_place(launch, place):
     """What element `place` of an output is made from, where all arrays are as large as it."""
     inputs = [
         a.values if isinstance(a, In) else getattr(a, "initial", None) for a in launch.arguments
