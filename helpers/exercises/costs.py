@@ -1,13 +1,18 @@
 """What the counted launch may cost, and what it must do: its counters beside our solution's."""
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from math import prod
 from operator import or_
 
-from .verdict import NAMES, Count
+from softgpu.xray.report import Report
+
+from .judges import Judge
+from .texts import Exercise
+from .verdict import NAMES, Count, Verdict
 
 __all__ = ["FACTORS", "limited", "totals", "weigh"]
 
@@ -62,13 +67,13 @@ LESS_SHARED = "What of it does a block need at a time?"
 ALONE = "Which elements are this block's, and which another's?"
 
 
-def limited(judge, total):
+def limited(judge: Judge, total: Mapping[str, int]) -> dict[str, int]:
     """The totals that may have a limit; others may differ from run to run."""
     own = judge.limits or {}
     return {key: total[key] for key in FACTORS if own.get(key, FACTORS[key]) is not None}
 
 
-def totals(report):
+def totals(report: Report) -> dict[str, int]:
     """The counters of a launch, also those that are made of several."""
     total = report.total.copy()
     for what in "requests", "sectors":
@@ -81,7 +86,7 @@ def totals(report):
     return total
 
 
-def weigh(exercise, verdict, reports):
+def weigh(exercise: Exercise, verdict: Verdict, reports: list[Report]) -> None:
     """Judge the reports of the counted launch, each with another block watched."""
     judge, total = exercise.judge, totals(reports[0])
     verdict.report = reports[0]
@@ -106,19 +111,19 @@ def weigh(exercise, verdict, reports):
     _weigh_blocks(judge, verdict, reports)
 
 
-def _may_branch(exercise, count, reports):
+def _may_branch(exercise: Exercise, count: Count, reports: list[Report]) -> bool:
     """Whether all that is too much are stores in branches, and the kernel may have them."""
     is_asked = exercise.is_hunt and exercise.name[:2] > LAST_FREE
     return count.key in ("st.sectors", "st.requests") and not is_asked and _branch_stores(reports)
 
 
-def _branch_stores(reports):
+def _branch_stores(reports: list[Report]) -> bool:
     """Whether warps store in several places, each of their lanes in one of these, and sectors are
     stored again by other lanes only: as an if and its else do."""
     return any(map(_warps_branch, reports))
 
 
-def _warps_branch(report):
+def _warps_branch(report: Report) -> bool:
     stores = {n for n, site in enumerate(report.sites) if site.kind == "store"}
     by_sector: dict[
         tuple[int, int], list[tuple[int, int]]
@@ -135,13 +140,13 @@ def _warps_branch(report):
     return bool(again) and all(map(_are_apart, again))
 
 
-def _are_apart(stores):
+def _are_apart(stores: list[tuple[int, int]]) -> bool:
     """Whether these are of several instructions, and no lane takes part twice."""
     masks = [mask for _, mask in stores]
     return len({site for site, _ in stores}) > 1 and sum(masks) == reduce(or_, masks)
 
 
-def _advice(exercise, count, reports, given):
+def _advice(exercise: Exercise, count: Count, reports: list[Report], given: set[str]) -> str:
     """What to do about a counter, and the line that adds most to it, the given ones left out."""
     if own := exercise.judge.advice.get(count.key):
         return own
@@ -176,7 +181,7 @@ def _advice(exercise, count, reports, given):
     return f"{advice} Most of these are of line {worst[1]}: {texts[worst]}"
 
 
-def _fits_a_pack(report, place):
+def _fits_a_pack(report: Report, place: tuple[str, int]) -> bool:
     """Whether lanes store so near to each other on a line that one wide store fills the gaps."""
     sites = {n for n, site in enumerate(report.sites) if (site.file, site.line) == place}
     far = 0
@@ -187,12 +192,12 @@ def _fits_a_pack(report, place):
     return 0 < far <= WIDEST
 
 
-def _busy(line):
+def _busy(line: Mapping[str, int]) -> float:
     """The share of lanes that are active in a line's instructions."""
     return line["lanes"] / max(32 * line["instructions"], 1)
 
 
-def _limits(exercise, total):
+def _limits(exercise: Exercise, total: Mapping[str, int]) -> Iterator[Count]:
     """The Counts that no BUDGET names: so many times what our solution needs."""
     own = exercise.judge.limits
     if own is None:
@@ -205,7 +210,7 @@ def _limits(exercise, total):
             yield Count(key, total[key], best, most)
 
 
-def _weigh_blocks(judge, verdict, reports):
+def _weigh_blocks(judge: Judge, verdict: Verdict, reports: list[Report]) -> None:
     """Whether blocks share the work, and so do the warps of one."""
     blocks = prod(reports[0].grid)
     by_warp = [report.watched_instructions for report in reports]

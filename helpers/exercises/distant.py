@@ -1,8 +1,11 @@
 """Launches on arrays whose places 32 bits do not hold."""
 
+from collections.abc import Callable
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from .launches import Far, In, Launch, Out, blocks_for
 from .values import numbers
@@ -22,9 +25,10 @@ __all__ = [
 
 PAST = 2**31 + 2**20  # a place that no int holds
 FAR = PAST + 77  # elements of a launch that passes it, in its last block
+Result = Callable[[np.ndarray], ArrayLike]  # what a kernel makes of elements side by side
 
 
-def near(count, *places, block=256):
+def near(count: int, *places: int, block: int = 256) -> tuple[list[range], np.ndarray]:
     """Of a launch of so many threads: the blocks around some of them, and the elements of these."""
     blocks = [
         range(max(p // block - 1, 0), min(p // block + 2, blocks_for(count, block))) for p in places
@@ -34,38 +38,38 @@ def near(count, *places, block=256):
     )
 
 
-def pieces(places, values):
+def pieces(places: np.ndarray, values: ArrayLike) -> dict[int, np.ndarray]:
     """Values at ascending places, as a Far has them: {first place: those that lie side by side}."""
     begins = np.flatnonzero(np.diff(places, prepend=-2) > 1)
     return dict(zip(map(int, places[begins]), np.split(np.asarray(values), begins[1:])))
 
 
-def strewn(rng, count, places):
+def strewn(rng: np.random.Generator, count: int, places: np.ndarray) -> tuple[Far, np.ndarray]:
     """A Far of so many floats with random numbers at these places, and the number at each."""
     distinct, which = np.unique(places, return_inverse=True)
     values = numbers(rng, distinct.size)
     return Far(count, values.dtype, pieces(distinct, values)), values[which].reshape(places.shape)
 
 
-def far_numbers(rng, each=256, dtype=np.float32):
+def far_numbers(rng: np.random.Generator, each: int = 256, dtype: DTypeLike = np.float32) -> Far:
     """FAR zeros but for the first ones, the last, and those of block 16, which far_launch leaves
     out; `each`: so many a block."""
     counts = {0: FAR - PAST, 16 * each: each, PAST: FAR - PAST}
     return Far(FAR, dtype, {at: numbers(rng, n, dtype=dtype) for at, n in counts.items()})
 
 
-def far_results(x, result):
+def far_results(x: Far, result: Result) -> dict:
     """The pieces of an output of as many elements: what comes of x's, 0 from block 16."""
     return {at: result(x.pieces[at]) if at in (0, PAST) else [0] for at in x.pieces}
 
 
-def far_totals(x, result, each=256, none=0):
+def far_totals(x: Far, result: Result, each: int = 256, none: float = 0) -> dict:
     """The same of an output with an element a block; none: of a block that has no elements."""
     ends = {at // each: result(x.pieces[at]) for at in (0, PAST)}
     return ends | {2**32 // each + 16: [none]}
 
 
-def far_launch(arguments, each=256, shared=0):
+def far_launch(arguments: list, each: int = 256, shared: int = 0) -> Launch:
     """A launch for FAR elements, `each` a block, of which those blocks run that matter.
 
     Whether a thread takes 1, 2, 4, 8 or 16 elements, and whether the blocks begin at the front or
@@ -78,7 +82,7 @@ def far_launch(arguments, each=256, shared=0):
     return Launch(arguments, grid, 256, shared, f"n = {FAR:,}", blocks=some)
 
 
-def far_rows(small, batch, per_block=1):
+def far_rows(small: Launch, batch: int, per_block: int = 1) -> Launch:
     """The Launch on the rows of a small one, spread over so many that a 32-bit place overflows.
 
     The count of rows among its arguments becomes the new one; per_block: the rows of a block. Where
@@ -86,15 +90,16 @@ def far_rows(small, batch, per_block=1):
     all rows."""
     count = np.shape(small.arguments[0].values)[0]
     rows = [int(row) for row in np.linspace(0, batch - 1, count)]
-    grid, each = -(-batch // per_block), 1
+    grid: int | tuple = -(-batch // per_block)
+    each = 1
     if isinstance(small.grid, tuple):
         grid, each = (*small.grid[:-1], batch), prod(small.grid[:-1])
 
-    def spread(values):
+    def spread(values: ArrayLike) -> dict:
         pieces = np.asarray(values).reshape(count, -1)
         return {row * pieces.shape[1]: piece for row, piece in zip(rows, pieces)}
 
-    def moved(argument):
+    def moved(argument: Any) -> Any:
         if isinstance(argument, In):
             if len(argument.values) != count:
                 return argument

@@ -1,6 +1,7 @@
 """The instructions of a compiled kernel: what is among them, and on which paths."""
 
 import re
+from typing import Any
 
 from . import costs
 
@@ -10,7 +11,7 @@ NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECAS
 BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
 
 
-def of_kernel(target):
+def of_kernel(target: Any) -> str:
     """The PTX of a kernel, without comments and the kernels that stand beside it, its whole numbers
     in decimal."""
     instructions = costs.COMMENT.sub(" ", target.ptx)
@@ -21,13 +22,13 @@ def of_kernel(target):
     return "".join(p for p in parts if not re.search(rf"\.entry (?!{target.entry}\b)", p))
 
 
-def _value(number):
+def _value(number: str) -> int:
     """What PTX's spelling of a whole number stands for."""
     digits = number.lower().rstrip("u")
     return int(digits, 0 if digits[1:2] in ("x", "b") else 8)
 
 
-def some_path_skips(instructions, first, last, between):
+def some_path_skips(instructions: str, first: str, last: str, between: str) -> bool:
     """Whether some path through a kernel's PTX leads from an instruction `first` to one `last`, and
     meets none `between`."""
     lines = [line.strip() for line in re.split(r"[;{}\n]|(?<=\w:)\s", instructions)]
@@ -48,7 +49,7 @@ def some_path_skips(instructions, first, last, between):
     return False
 
 
-def file_of(instructions, place):
+def file_of(instructions: str, place: int) -> str:
     """The file that an instruction comes from, by the .loc before it."""
     *_, number = re.findall(r"\.loc\s+(\d+)", instructions[:place]) or [None]
     found = re.search(rf'\.file\s+{number}\s+"([^"]*)"', instructions)

@@ -25,7 +25,7 @@ NEIGHBOURS = 2  # blocks on either side of one whose work they may do
 SPREAD = 8
 
 
-def drawn(rng, step=1):
+def drawn(rng: np.random.Generator, step: int = 1) -> tuple[int, ...]:
     """Two sizes at random, multiples of a step: of a few blocks of 256, and beyond ten."""
     sizes = rng.integers(34, 1001), rng.integers(2561, 5121)
     return tuple(-(-int(n) // step) * step for n in sizes)
@@ -42,7 +42,7 @@ class In:
     first: int = 0
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         return self.values.dtype
 
 
@@ -98,12 +98,12 @@ class Launch:
     blocks: list = field(default_factory=list)
 
     @property
-    def arrays(self):
+    def arrays(self) -> list:
         """The arguments, and after them the arrays behind maps."""
         boxes = (a for a in self.arguments if isinstance(a, Boxes))
         return [*self.arguments, *(array for box in boxes for array, _ in box.of)]
 
-    def with_more_blocks(self):
+    def with_more_blocks(self) -> "Launch":
         """The same with neighbours of the blocks that run, some from all over the grid, and all of
         these counted from the other end: a kernel may share its elements out as it likes."""
         count = prod(self.grid) if isinstance(self.grid, tuple) else self.grid
@@ -113,7 +113,7 @@ class Launch:
         blocks = [range(block, block + 1) for block in sorted(some) if 0 <= block < count]
         return replace(self, blocks=blocks)
 
-    def with_blocks_of(self, threads):
+    def with_blocks_of(self, threads: int) -> "Launch":
         """The same for other blocks, one more than are needed."""
         grid, *others = self.grid if isinstance(self.grid, tuple) else (self.grid,)
         grid = -(-grid * self.block // threads) + 1
@@ -121,7 +121,7 @@ class Launch:
         return replace(self, grid=(grid, *others), block=threads, what=what)
 
     @property
-    def heading(self):
+    def heading(self) -> str:
         grid, block = (
             " x ".join(map(str, s)) if isinstance(s, tuple) else f"{s}"
             for s in (self.grid, self.block)
@@ -144,20 +144,20 @@ class Rate:
     side: int = 0
 
     @property
-    def operations(self):
+    def operations(self) -> int:
         return 2 * prod(self.size[:3])
 
     @property
-    def more(self):
+    def more(self) -> int:
         """How many such launches make the large one."""
         return 2 * self.of_side**3 // self.operations
 
     @property
-    def of_side(self):
+    def of_side(self) -> int:
         return self.side or self.size[2]
 
 
-def same_place(launch, place):
+def same_place(launch: Launch, place: int) -> list:
     """What element `place` of an output is made from, where all arrays are as large as it."""
     inputs = [
         a.values if isinstance(a, In) else getattr(a, "initial", None) for a in launch.arguments
@@ -165,6 +165,6 @@ def same_place(launch, place):
     return [values.ravel()[place] for values in inputs if values is not None]
 
 
-def blocks_for(count, block=256):
+def blocks_for(count: int, block: int = 256) -> int:
     """Blocks for so many threads, and one that has nothing to do where there are none."""
     return max(1, -(-count // block))

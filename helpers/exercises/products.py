@@ -1,8 +1,11 @@
 """What sums, products of matrices and attention must be, and launches of them."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from .. import checks, tensormap
 from .distant import FAR, PAST, far_launch, far_numbers, far_totals, pieces
@@ -35,7 +38,13 @@ BY_STAGES = {  # why small changes to a product by stages are as good: for judge
 }
 
 
-def product(a, b, dtype=np.float32, bias=0, roundings=None):
+def product(
+    a: np.ndarray,
+    b: np.ndarray,
+    dtype: DTypeLike = np.float32,
+    bias: ArrayLike = 0,
+    roundings: int | None = None,
+) -> Out:
     """The Out of a times b, of all pairs if they are several, added up as float32 in any order.
 
     roundings: of a sum; by default those of its terms, or of tensor cores' if these are halves."""
@@ -52,8 +61,17 @@ def product(a, b, dtype=np.float32, bias=0, roundings=None):
 
 
 def far_product(
-    rng, k, tall, grid_of, block, *more, of=np.float32, size_type=np.int64, wide=8, turned=False
-):
+    rng: np.random.Generator,
+    k: int,
+    tall: int,
+    grid_of: Callable[[int, int], tuple | int],
+    block: int | tuple,
+    *more: Callable[[int, int], Any],
+    of: DTypeLike = np.float32,
+    size_type: Callable[[int], Any] = np.int64,
+    wide: int = 8,
+    turned: bool = False,
+) -> Launch:
     """The last block of a product of which a, b and c each have more elements than an int can
     count: 0, but for a few in the last rows of a, and in the last columns of b.
 
@@ -80,14 +98,23 @@ def far_product(
     return Launch(arguments, grid, block, what=what, blocks=[range(last, last + 1)])
 
 
-def product_launch(a, b, grid, block, *more, size_type=np.int64):
+def product_launch(
+    a: np.ndarray,
+    b: np.ndarray,
+    grid: int | tuple,
+    block: int | tuple,
+    *more: Any,
+    size_type: Callable[[int], Any] = np.int64,
+) -> Launch:
     """The Launch of a kernel of a, b, their product of their type, m, n, k, and what is more."""
     (m, k), n = a.shape, b.shape[1]
     arguments = [In(a), In(b), product(a, b, a.dtype), *map(size_type, (m, n, k)), *more]
     return Launch(arguments, grid, block, what=f"{m} x {k} times {k} x {n}")
 
 
-def boxed_product(rng, m, n, k, rows, is_stored=False):
+def boxed_product(
+    rng: np.random.Generator, m: int, n: int, k: int, rows: int, is_stored: bool = False
+) -> tuple[Boxes, Out]:
     """(Boxes of halves a[m, k] and b[k, n], the Out of their product c): of a in boxes of so many
     rows and 64 columns, of b in 64 x 64 and, if it `is_stored` so, of c in 16 x 64."""
     a, b = (numbers(rng, 1, *shape).astype(np.float16) for shape in ((m, k), (k, n)))
@@ -103,7 +130,9 @@ def boxed_product(rng, m, n, k, rows, is_stored=False):
     return boxes, out
 
 
-def attention(q, k, v, scale, seen=None):
+def attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, seen: np.ndarray | None = None
+) -> Out:
     """The Out of softmax(scale * q kᵀ) v; seen: which query sees which key; of none: 0.
 
     Sums may shrink as often as there are keys, so the tolerance is twice that of the course's."""
@@ -115,7 +144,7 @@ def attention(q, k, v, scale, seen=None):
 # --- sums -----------------------------------------------------------------------------------------
 
 
-def totals(x, length=256):
+def totals(x: np.ndarray, length: int = 256) -> Out:
     """Sums of stretches of so many elements, as a tree in shared memory leaves them: an Out."""
     rows = np.zeros(length * blocks_for(x.size, length), x.dtype)
     rows[: x.size] = x
@@ -125,7 +154,7 @@ def totals(x, length=256):
     return Out(sums, np.where(np.isfinite(sums), tolerance, 0))
 
 
-def far_sum(rng):
+def far_sum(rng: np.random.Generator) -> Launch:
     """The launch on FAR elements of a kernel that adds them to one number, which was 0."""
     x = far_numbers(rng)
     seen = np.concatenate([x.pieces[0], x.pieces[PAST]])
@@ -134,16 +163,16 @@ def far_sum(rng):
     return far_launch([x, out, np.int64(FAR)])
 
 
-def far_block_totals(rng, each=256):
+def far_block_totals(rng: np.random.Generator, each: int = 256) -> Launch:
     """The launch on FAR elements of a kernel whose blocks leave a total each, as in `totals`."""
     x = far_numbers(rng, each)
     expected = far_totals(x, lambda v: totals(v, each).expected, each)
-    tolerance = max(totals(v, each).tolerance.max() for v in x.pieces.values())
+    tolerance = max(np.max(totals(v, each).tolerance) for v in x.pieces.values())
     out = Far(2**25, np.float32, expected=expected, tolerance=tolerance)
     return far_launch([x, out, np.int64(FAR)], each)
 
 
-def sum_by_last_block(x, blocks, threads, chain=None):
+def sum_by_last_block(x: np.ndarray, blocks: int, threads: int, chain: int | None = None) -> Launch:
     """The launch of a sum whose last block adds up the totals of all: x, the sum, n, the totals,
     and how many blocks have arrived, which is 0 again in the end."""
     tolerance = checks.sum_tolerance(x, chain=chain)
@@ -155,7 +184,7 @@ def sum_by_last_block(x, blocks, threads, chain=None):
     return Launch([In(x), out, np.int64(x.size), totals, arrived], grid=blocks, block=threads)
 
 
-def far_sum_by_last_block(rng, threads):
+def far_sum_by_last_block(rng: np.random.Generator, threads: int) -> Launch:
     """The same with 65,536 blocks, of which the first 8 run, on elements past 2**31, as if the
     others were done."""
     blocks, some = 1 << 16, 8
@@ -168,7 +197,7 @@ def far_sum_by_last_block(rng, threads):
     return Launch(arguments, blocks, threads, what=f"n = {n:,}", blocks=[range(some)])
 
 
-def sums_of_boxes(rng, size, threads):
+def sums_of_boxes(rng: np.random.Generator, size: tuple[int, int], threads: int) -> Launch:
     """The launch of a kernel whose blocks add up their boxes of 32 x 32, each column for itself."""
     blocks, tiles = size
     x = eighths(rng, 1, 32 * blocks * tiles, 32)

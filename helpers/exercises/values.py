@@ -1,6 +1,9 @@
 """What judges put into arrays: numbers at random, and those that are awkward."""
 
 import numpy as np
+from numpy.typing import DTypeLike
+
+from .launches import Out
 
 __all__ = [
     "SPECIAL",
@@ -20,7 +23,7 @@ __all__ = [
 SPECIAL = np.inf, -np.inf, np.nan, -0.0, 1e-45, 1e38  # of floats; the last but one is subnormal
 
 
-def numbers(rng, *shape, dtype=np.float32):
+def numbers(rng: np.random.Generator, *shape: int, dtype: DTypeLike = np.float32) -> np.ndarray:
     """Random numbers with fractions and both signs; whole ones for integers."""
     dtype = np.dtype(dtype)
     if dtype.kind == "f":
@@ -29,30 +32,30 @@ def numbers(rng, *shape, dtype=np.float32):
     return rng.integers(max(limits.min, -1000), min(limits.max, 1000), shape, dtype, endpoint=True)
 
 
-def eighths(rng, *shape):
+def eighths(rng: np.random.Generator, *shape: int) -> np.ndarray:
     """Random numbers with fractions, whose sums round nothing."""
     return (rng.integers(-72, 73, shape) / 8).astype(np.float32)
 
 
-def scales(rng, *shape):
+def scales(rng: np.random.Generator, *shape: int) -> np.ndarray:
     """Random factors from 1e-9 to 1e9: what is added, held or cut off shows beside them."""
     return (10.0 ** rng.uniform(-9, 9, shape)).astype(np.float32)
 
 
-def planted(rng, values, *special):
+def planted(rng: np.random.Generator, values: np.ndarray, *special: float) -> np.ndarray:
     """The values, each special one in a random place among them, if there is room for others."""
     if values.size > len(special):
         values.flat[rng.permutation(values.size)[: len(special)]] = special
     return values
 
 
-def with_nan_query(q, out, unit=-1, query=1):
+def with_nan_query(q: np.ndarray, out: Out, unit: int = -1, query: int = 1) -> None:
     """Put a NaN into one query, if it has neighbours: it must come out, in its own row alone."""
     if q.shape[1] > query:
         q[unit, query, -1] = out.expected[unit, query] = np.nan
 
 
-def with_nan(rng, rows, lanes):
+def with_nan(rng: np.random.Generator, rows: np.ndarray, lanes: int) -> np.ndarray:
     """The rows with a NaN each, by turns: the first that its lane reads, one that its lane reads
     after a number, and alone among -inf."""
     hidden = rows.shape[1]
@@ -67,7 +70,7 @@ def with_nan(rng, rows, lanes):
     return rows
 
 
-def varied(rng, batch, hidden):
+def varied(rng: np.random.Generator, batch: int, hidden: int) -> np.ndarray:
     """Rows of floats, each of another kind: ordinary, large, tiny, with equals and infinities."""
     kinds = (
         lambda x: x,
@@ -88,7 +91,7 @@ def varied(rng, batch, hidden):
     return rows
 
 
-def drawn_rows(rng):
+def drawn_rows(rng: np.random.Generator) -> tuple[tuple[int, int], ...]:
     """Two matrices' (rows, columns) at random: many short rows, and a few long ones."""
     return (
         (int(rng.integers(41, 90)), int(rng.integers(2, 65))),
@@ -96,7 +99,9 @@ def drawn_rows(rng):
     )
 
 
-def climbing(rng, units, queries, keys, size=32):
+def climbing(
+    rng: np.random.Generator, units: int, queries: int, keys: int, size: int = 32
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """q, k and v; a query's scores grow or fall along the keys, some overflow as powers, and some
     queries have none but low ones."""
     q, k, v = (numbers(rng, units, n, size) for n in (queries, keys, keys))
@@ -107,7 +112,7 @@ def climbing(rng, units, queries, keys, size=32):
     return q, k, v
 
 
-def any_floats(rng, n):
+def any_floats(rng: np.random.Generator, n: int) -> np.ndarray:
     """Ordinary numbers, in all places infinities, NaN, zeros of both signs, extremes among them."""
     x, where = numbers(rng, n), rng.random(n) < 0.3
     limits = np.finfo(np.float32)
@@ -116,7 +121,7 @@ def any_floats(rng, n):
     return x
 
 
-def lossy(rng, n):
+def lossy(rng: np.random.Generator, n: int) -> np.ndarray:
     """Numbers of both signs, most above 0, whose plain sum rounds the same way nearly each time.
 
     A sum of thousands has no room for what they have past 1 / 1024, about 0.4 of that. All are
