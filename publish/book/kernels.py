@@ -14,7 +14,7 @@ from helpers.numbering import number_of
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "cuda_src"
 NOTEBOOKS = ROOT / "notebooks"
-COUNTS = ROOT / "tests/xray/nsight/golden.csv"
+COUNTS = ROOT / "softgpu/tests/xray/nsight/golden.csv"
 INCLUDE = re.compile(r'^#include "(.+)"', re.MULTILINE)
 NAMED = re.compile(r"\b(\w+)/(\w+)\.cu\b")
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#|$&~^])")
