@@ -198,7 +198,7 @@ def _busy(line: Mapping[str, int]) -> float:
 
 
 def _limits(exercise: Exercise, total: Mapping[str, int]) -> Iterator[Count]:
-    """The Counts that no BUDGET names: so many times what our solution needs."""
+    """The Counts that no budget names: so many times what our solution needs."""
     own = exercise.judge.limits
     if own is None:
         return

@@ -27,7 +27,7 @@ __all__ = [
     "totals",
 ]
 
-BY_STAGES = {  # why small changes to a product by stages are as good: for judges' SURVIVORS
+BY_STAGES = {  # why small changes to a product by stages are as good: for judges' survivors
     "threadIdx.x != 0) stages": "threads begin the barriers alike",
     "threadIdx.x == 1) stages": "another thread begins the barriers",
     "threadIdx.y == 0) stages": "all threads begin the barriers alike",
