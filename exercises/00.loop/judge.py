@@ -15,7 +15,7 @@ def launch(rng, n):
 
 
 def far(rng):
-    """More threads than elements: a turn each, unless their number is taken as one of 32 bits, 512."""
+    """More threads than elements: a turn each, unless their number is taken as 512, of 32 bits."""
     last, a, block = numbers(rng, FAR - PAST), np.float32(rng.uniform(2, 3)), PAST // 256
     x = Far(FAR, np.float32, {PAST: last}, {PAST: last * a})
     some = [range(block - 2, block + 1)]
@@ -35,6 +35,7 @@ JUDGE = Judge(
     warps=1.5,
     inputs=same_place,
     advice={
-        "race": "Two threads take one element: where does each begin, and by how many does it step?",
+        "race": "Two threads take one element: where does each begin, and by how many does it"
+        " step?",
     },
 )

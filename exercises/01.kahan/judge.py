@@ -28,7 +28,8 @@ JUDGE = Judge(
     budget={"ld.requests": 1024, "st.requests": 1},
     without={r"\.f64\b": "Use floats only."},
     rounding=(
-        "Floats are enough: follow y, t and lost through two additions by hand, signs included. What is"
+        "Floats are enough: follow y, t and lost through two additions by hand, signs included."
+        " What is"
         " lost in one must come back in the next."
     ),
 )

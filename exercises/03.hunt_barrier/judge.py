@@ -30,7 +30,7 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    # elements, and about what they are: what stands in for the missing ones must not be the greatest
+    # elements, and about what they are: what stands for the missing ones must not be the greatest
     sizes=(
         *((1, -10), (31, -1e30), (32, 10), (33, -np.inf), (255, -1e-30)),
         *((257, -10), (257, -np.inf), (1009, 0), (1009, -1e30), (0, 0)),

@@ -48,6 +48,7 @@ JUDGE = Judge(
     idea={"lds.wavefronts": (1600, TREE), "sts.wavefronts": (1280, TREE)},
     survivors={
         "tid == 1": "another thread writes the same, after the same barrier",
-        "left + stride <= blockDim.x": "never equal: stride is a power of 2 below 256, left + stride an odd multiple of it",
+        "left + stride <= blockDim.x": "never equal: stride is a power of 2 below 256, left +"
+        " stride an odd multiple of it",
     },
 )

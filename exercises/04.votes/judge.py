@@ -44,6 +44,7 @@ JUDGE = Judge(
     },
     survivors={
         "% 32 == 1": "all lanes of the warp have the same bits",
-        "% 33 == 0": "there is one in each warp of a block of 256, and all of its lanes have the same bits",
+        "% 33 == 0": "there is one in each warp of a block of 256, and all of its lanes have the"
+        " same bits",
     },
 )

@@ -32,7 +32,8 @@ JUDGE = Judge(
     budget={"ld.sectors": (540, 608)},
     even=False,
     without={
-        r"membar\.sys|fence\.\w+\.sys": "A fence for the whole system costs more than one for the GPU.",
+        r"membar\.sys|fence\.\w+\.sys": "A fence for the whole system costs more than one for"
+        " the GPU.",
         rf"^(?P<loop>\$\w+):(.|\n)*?{FENCE}(.|\n)*?\bbra(\.uni)?\s+(?P=loop);": AROUND,
         rf"{FENCE}((.|\n)*?\b(?P=what)\b){{4}}": AROUND,
     },
@@ -44,7 +45,8 @@ JUDGE = Judge(
                     r"\bld\.(?!param|shared|local|const)",
                 ): (
                     ORDERS,
-                    "Loads may come early: the last block needs a fence between the count and its loads, on every path.",
+                    "Loads may come early: the last block needs a fence between the count and"
+                    " its loads, on every path.",
                 )
             }
         )

@@ -47,7 +47,8 @@ JUDGE = Judge(
     budget={"ld.sectors": 32_768, "st.sectors": 32_768, "lds.conflicts": 0, "ldl.sectors": 0},
     limits={"barriers": None},  # of a block for each row
     without={
-        r"\.shared [^;]*\[\d{4,}\];": "Keep the row in registers: shared memory is another place to write it to and read it from.",
+        r"\.shared [^;]*\[\d{4,}\];": "Keep the row in registers: shared memory is another place"
+        " to write it to and read it from.",
     },
     checks=[Blocks(16)],
     survivors={

@@ -36,7 +36,8 @@ JUDGE = Judge(
     counted=(16, 1024),
     budget={"ld.sectors": 4096, "st.sectors": 2048},
     survivors={
-        "{-INFINITY, 1}": "-inf less a peak that is finite has the power 0, whatever it is multiplied by",
+        "{-INFINITY, 1}": "-inf less a peak that is finite has the power 0, whatever it is"
+        " multiplied by",
         "? 1.f : 1.f": "the same",
         "mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too",
     },

@@ -21,7 +21,7 @@ def launch(rng, size):
     log_sum = np.log(np.exp(drop).sum(1, keepdims=True))
     expected = drop - log_sum
     u = checks.roundoff("float32")
-    # x - peak, the sum (relative error: that of exp and of the additions), its logarithm, the last -
+    # x - peak, the sum (relative error: of exp and of the additions), its logarithm, the last -
     of_sum = checks.gamma(hidden + 16, "float32") + u * np.abs(np.where(drop > -104, drop, 0)).max(
         1, keepdims=True
     )

@@ -77,7 +77,8 @@ JUDGE = Judge(
                 "struct Own : Operator<Acc> { __device__ Acc initial() const { return -INFINITY; }"
                 " __device__ Acc from(T x, long long i) const { return 3 * x - i; }"
                 " __device__ Acc operator()(Acc a, Acc b) const { return a > b ? a : b; }"
-                " __device__ Acc finish(Acc a, long long n) const { return a + n; } }; using Op = Own;"
+                " __device__ Acc finish(Acc a, long long n) const { return a + n; } }; using Op"
+                " = Own;"
             ),
             operated,
         )

@@ -54,7 +54,8 @@ def far(rng):
 
 JUDGE = Judge(
     launch=launch,
-    sizes=(  # two shapes that broadcast, and whether the first array is transposed, or both run backwards
+    # two shapes that broadcast, and whether the first array is transposed, or both run backwards
+    sizes=(
         ((1,), (1,), ""),
         ((33, 65), (65,), "transposed"),
         ((8, 3, 1, 7), (3, 5, 1), ""),

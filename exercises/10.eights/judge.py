@@ -1,4 +1,4 @@
-"""a s + b of halves, in packs of eight. The product may be rounded to float before the sum, or not."""
+"""a s + b of halves, in packs of eight. Before the sum the product may be rounded to float."""
 
 import numpy as np
 

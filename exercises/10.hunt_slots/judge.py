@@ -42,6 +42,7 @@ JUDGE = Judge(
     limits={"barriers": (2 * 256,)},  # threads may add what others loaded, after a barrier
     inputs=same_place,
     advice={
-        "race": "These are two threads and one slot: whose is it? Let each add the halves of its own."
+        "race": "These are two threads and one slot: whose is it? Let each add the halves of its"
+        " own."
     },
 )

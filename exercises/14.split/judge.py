@@ -37,6 +37,7 @@ JUDGE = Judge(
     limits={"instructions": 4},
     idea={"hmma": (96, "One product of cut numbers has three digits. What did the cut leave out?")},
     without={
-        r"\bfma\b|\bmul\.(rn\.)?f32\b": "Let the tensor cores multiply: subtract, and call multiply."
+        r"\bfma\b|\bmul\.(rn\.)?f32\b": "Let the tensor cores multiply: subtract, and call"
+        " multiply."
     },
 )

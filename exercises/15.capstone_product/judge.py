@@ -67,7 +67,8 @@ JUDGE = Judge(
         Exposed(
             262_144,  # of each block the first step
             393_216,
-            "While one stage is multiplied, let the other be copied: wait only for the stage that is to be"
+            "While one stage is multiplied, let the other be copied: wait only for the stage"
+            " that is to be"
             " overwritten.",
         )
     ],

@@ -41,7 +41,8 @@ JUDGE = Judge(
             {
                 (GROUP, PUT): (
                     r"\bcp\.async\.bulk\.wait_group\.read\s+[1-9]",
-                    "One box may be on its way while the other patch is written: wait_for_stores<1>().",
+                    "One box may be on its way while the other patch is written:"
+                    " wait_for_stores<1>().",
                 )
             }
         ),

@@ -40,7 +40,8 @@ JUDGE = Judge(
     shared_bytes=49_152,
     even=False,
     advice={
-        "ld.sectors": "Every block fetches the whole window of its queries: with more queries to a block"
+        "ld.sectors": "Every block fetches the whole window of its queries: with more queries to"
+        " a block"
         " (`ROWS`), fewer blocks fetch the same keys."
     },
     survivors={

@@ -76,7 +76,8 @@ JUDGE = Judge(
     ],
     advice=dict.fromkeys(
         ["race", "double write"],
-        "A fence is one thread's, so all threads of the block must have written before: `__syncthreads()`,"
+        "A fence is one thread's, so all threads of the block must have written before:"
+        " `__syncthreads()`,"
         " then one thread calls `post`. Another after `wait_for` lets the others read. Before"
         " step s, wait for s steps of the left neighbour.",
     ),

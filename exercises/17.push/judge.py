@@ -41,19 +41,23 @@ JUDGE = Judge(
         handed_over(
             "Ranks are devices: a fence of this device does not reach the others. Take"
             " `__threadfence_system()`, between what is written and the flag.",
-            "Loads may come early: who has seen the flag needs a `__threadfence_system()` of its own, before"
+            "Loads may come early: who has seen the flag needs a `__threadfence_system()` of its"
+            " own, before"
             " the barrier that lets the others read.",
         ),
         Waits(),
     ],
     advice=dict.fromkeys(
         ["race", "double write"],
-        "A fence is one thread's, so all threads of the block must have written before: `__syncthreads()`,"
-        " then one thread calls `__threadfence_system()` and sets the flag. The one that waits fences,"
+        "A fence is one thread's, so all threads of the block must have written before:"
+        " `__syncthreads()`,"
+        " then one thread calls `__threadfence_system()` and sets the flag. The one that waits"
+        " fences,"
         " too, and a `__syncthreads()` lets the others read.",
     )
     | {
-        "time": "Is the flag read anew in each turn, through a pointer that is volatile? And does each block set its"
+        "time": "Is the flag read anew in each turn, through a pointer that is volatile? And"
+        " does each block set its"
         " right neighbour's flag before it waits for its own?"
     },
     survivors={

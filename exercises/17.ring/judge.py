@@ -1,4 +1,4 @@
-"""Which chunk a rank takes from its left neighbour, and what becomes of it: a step of the course."""
+"""Which chunk a rank takes from its left neighbour, and what comes of it: a step of the course."""
 
 import numpy as np
 
