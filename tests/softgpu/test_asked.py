@@ -37,6 +37,22 @@ def test_a_product_ends_for_all_four_warps():
     assert said == _golden("waits.txt")
 
 
+def _placed(line: str) -> str:
+    """A line about addresses by their ranks alone: variables lie elsewhere here than on a GPU."""
+    if not re.match(r"(alone|of 2), block \d: (fixed|mapa)", line):
+        return line.partition(": kernel ")[0]
+    return re.sub(r"\b[0-9a-f]{3,8}\b", lambda seen: f"rank {int(seen[0], 16) >> 24}", line)
+
+
+def test_addresses_in_clusters():
+    golden = _golden("clusters.txt")
+    said = _run("clusters.cu", *map(str, range(133)), options=("-arch=sm_90a",)).splitlines()
+    without = re.compile(r"reserved \w+|moved 0|moved 400")
+    assert [_placed(without.sub("", s)) for s in said] == [
+        _placed(without.sub("", g)) for g in golden
+    ]
+
+
 def test_low_bits_of_generic_addresses_are_the_shared_address():
     seen = [line for line in _run("addresses.cu").splitlines() if re.match("first|second", line)]
     told = [line for line in _golden("addresses.txt") if re.match("first|second", line)]

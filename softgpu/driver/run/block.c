@@ -43,6 +43,16 @@ static bool make_room(void **memory, size_t *room, size_t bytes, size_t step)
     return *memory;
 }
 
+/* Local memory, after which no other kind comes for as long as the window of a GPU's is. */
+static bool make_room_for_local(Worker *worker, size_t bytes)
+{
+    if (worker->local && bytes + LOCAL_WINDOW <= worker->local_room) return true;
+    if (!make_room((void **)&worker->local, &worker->local_room, bytes + LOCAL_WINDOW, 1u << 20))
+        return false;
+    char *end = worker->local + worker->local_room;
+    return !mprotect(end - LOCAL_WINDOW, LOCAL_WINDOW, PROT_NONE);
+}
+
 bool block_prepare(Worker *worker, Job *job)
 {
     worker->job = job;
@@ -61,7 +71,7 @@ bool block_prepare(Worker *worker, Job *job)
     size_t local = job->local_stride * LANES * job->warps;
     size_t counters = job->counter_count * sizeof(uint64_t);
     size_t sites = job->kernel->site_count * sizeof(Range);
-    if (!make_room((void **)&worker->local, &worker->local_room, local, 1u << 20) ||
+    if (!make_room_for_local(worker, local) ||
         !make_room((void **)&worker->sites, &worker->site_room, sites, 4096) ||
         !make_room((void **)&worker->counters, &worker->counter_room, counters, 4096))
         return false;
@@ -78,6 +88,7 @@ bool block_prepare(Worker *worker, Job *job)
         memcpy(w->nctaid, job->grid, sizeof w->nctaid);
         w->shared = worker->shared;
         w->cluster_shared = worker->cluster->shared;
+        w->window = w->shared - w->cluster_shared;
         memcpy(w->cluster, job->cluster, sizeof w->cluster);
         w->local = worker->local + job->local_stride * LANES * i;
         w->local_stride = job->local_stride;
