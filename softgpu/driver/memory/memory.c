@@ -17,7 +17,7 @@
 #define SMALL_BYTES (1u << 20) /* allocations below this share pages */
 #define SMALL_ZONE (4ull << 30)
 #define WINDOWS_AT_ONCE (64ull << 30) /* bytes of address space for shared memory, at most */
-#define SMALL_LAP (256ull << 20) /* addresses handed out before small ones are reused */
+#define SMALL_LAP (256ull << 20)      /* addresses handed out before small ones are reused */
 #define COMMIT_STEP (16u << 20)
 #define FREED_KEPT 512
 #define UNASKED (64u << 20) /* bytes that are handed out without asking the machine anew */

@@ -55,7 +55,9 @@ extern "C" __global__ void told(unsigned *out) { %s[threadIdx.x] = %s; }
 """
 
 
-@pytest.mark.parametrize("where, what", [("out", "allocation 0"), ("kept", "the module's variables")])
+@pytest.mark.parametrize(
+    "where, what", [("out", "allocation 0"), ("kept", "the module's variables")]
+)
 @pytest.mark.parametrize("value, differs", [("clock()", True), ("threadIdx.x", False)])
 def test_a_difference_is_told(value, differs, where, what):
     from pycuda.compiler import SourceModule
