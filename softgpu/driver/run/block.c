@@ -43,14 +43,13 @@ static bool make_room(void **memory, size_t *room, size_t bytes, size_t step)
     return *memory;
 }
 
-/* Local memory, after which no other kind comes for as long as the window of a GPU's is. */
+/* Local memory, whose window, and as much again, has nothing else in it. */
 static bool make_room_for_local(Worker *worker, size_t bytes)
 {
-    if (worker->local && bytes + LOCAL_WINDOW <= worker->local_room) return true;
-    if (!make_room((void **)&worker->local, &worker->local_room, bytes + LOCAL_WINDOW, 1u << 20))
-        return false;
-    char *end = worker->local + worker->local_room;
-    return !mprotect(end - LOCAL_WINDOW, LOCAL_WINDOW, PROT_NONE);
+    const size_t apart = 2 * LOCAL_WINDOW;
+    if (bytes + apart <= worker->local_room) return true;
+    return make_room((void **)&worker->local, &worker->local_room, bytes + apart, 1u << 20) &&
+           !mprotect(worker->local + worker->local_room - apart, apart, PROT_NONE);
 }
 
 bool block_prepare(Worker *worker, Job *job)
