@@ -374,6 +374,8 @@ def test_a_missing_header_is_said_to_be_in_a_wheel(tmp_path):
 
 
 OLD = """\
+#include <cuda.h>
+#define CHECKED(call) do { if (call) return 1; } while (0)
 texture<float, 2, cudaReadModeElementType> picture;
 int main() {
     cudaDeviceProp p;
@@ -381,17 +383,20 @@ int main() {
     cudaBindTextureToArray(picture, nullptr);
     cudaMemPrefetchAsync(nullptr, 0, 0, 0);
     cudaLaunchCooperativeKernelMultiDevice(nullptr, 1, 0);
+    CUcontext context;
+    CHECKED(cuCtxCreate(&context, 0, 0));
     nothing();
 }
 """
 INSTEAD = [
-    "old.cu(1): CUDA 12 has removed this: give the kernel a parameter cudaTextureObject_t picture",
-    "old.cu(4): CUDA 13 has removed this: ask for it: int value; cudaDeviceGetAttribute(&value, "
+    "old.cu(3): CUDA 12 has removed this: give the kernel a parameter cudaTextureObject_t picture",
+    "old.cu(6): CUDA 13 has removed this: ask for it: int value; cudaDeviceGetAttribute(&value, "
     "cudaDevAttrClockRate, device)",
-    "old.cu(4): CUDA 13 has removed this: write asyncEngineCount > 0",
-    "old.cu(5): CUDA 12 has removed this: call cudaCreateTextureObject(&object, &resource, ",
-    "old.cu(6): CUDA 13 has removed this: name a place: cudaMemLocation place = ",
-    "old.cu(7): CUDA 13 has removed this: launch on one device after the other",
+    "old.cu(6): CUDA 13 has removed this: write asyncEngineCount > 0",
+    "old.cu(7): CUDA 12 has removed this: call cudaCreateTextureObject(&object, &resource, ",
+    "old.cu(8): CUDA 13 has removed this: name a place: cudaMemLocation place = ",
+    "old.cu(9): CUDA 13 has removed this: launch on one device after the other",
+    "old.cu(11): CUDA 13 has removed this: call cuCtxCreate(&context, nullptr, flags, device)",
 ]
 
 
