@@ -45,7 +45,7 @@ def table(now, before):
 
 
 def main(tag):
-    tag = tag or next(iter(git("tag", "--merged", "--sort=-creatordate").split()), None)
+    tag = tag or next(iter(git("tag", "--merged", "HEAD", "--sort=-creatordate").split()), None)
     print(f"{'lines':>33}" + (f"   since {tag}" if tag else ""))
     for name, size, change in table(lines("HEAD"), lines(tag) if tag else Counter()):
         print(f"{name:24}{size:9,}" + (f"{change:+11,}" if tag else ""))
