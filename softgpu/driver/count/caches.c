@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "run/run.h"
 
-#define ROOM (1u << 17)     /* touches that a worker keeps */
-#define TOGETHER (2 * ROOM) /* ... and all of them */
+#define KEPT (1u << 17)     /* touches that a worker keeps */
+#define TOGETHER (2 * KEPT) /* ... and all of them */
 #define SPARSEST (1u << 24) /* pages of which one is kept */
 #define PAGE 8              /* lines that memory opens together */
 #define OPEN 4096           /* pages that are open at a time */
@@ -41,10 +41,10 @@ static void thin(Touches *t, uint64_t skip)
 /* The touch goes to a line that the trace keeps, unless it has to become sparser for it. */
 static void keep(Touches *t, const Touch *touch, uint64_t line, uint8_t sectors, uint8_t full)
 {
-    if (!t->touches && !(t->touches = malloc(ROOM * sizeof *t->touches))) return;
-    if (t->count == ROOM) {
-        while (t->count == ROOM && t->skip < SPARSEST) thin(t, 2 * t->skip + 1);
-        if (t->count == ROOM || !kept(line, t->skip)) return;
+    if (!t->touches && !(t->touches = malloc(KEPT * sizeof *t->touches))) return;
+    if (t->count == KEPT) {
+        while (t->count == KEPT && t->skip < SPARSEST) thin(t, 2 * t->skip + 1);
+        if (t->count == KEPT || !kept(line, t->skip)) return;
     }
     t->touches[t->count++] =
         (Touch){line, touch->block, touch->at, touch->site, sectors, full, touch->kind};

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "internal.h"
 
 #define OLD_PARAM_BYTES 4096 /* through cuParamSet... */
 #define UNBOUNDED (1ull << 62)
@@ -422,6 +422,13 @@ CUresult launch_prepare(const KernelNode *node, NodeArguments **out)
     return CUDA_SUCCESS;
 }
 
+void launch_bind(Node *node)
+{
+    if (node->params.type != NODE_KERNEL) return;
+    const Kernel *kernel = handle_object(FUNCTION, node->params.kernel.function);
+    if (kernel) node->context = kernel->module->owner->handle;
+}
+
 static CUresult launch_captured(CUfunction function, const Shape *shape, void **params,
                                 void **extra)
 {
@@ -439,8 +446,10 @@ static CUresult launch_captured(CUfunction function, const Shape *shape, void **
     CUresult result = check_device(kernel, shape->stream);
     if (!result) result = launch_prepare(&node.kernel, &arguments);
     if (!result) result = capture_node(shape->stream, &node, arguments, &made);
-    if (!result) made->together = shape->together;
-    return result;
+    if (result) return result;
+    made->together = shape->together;
+    launch_bind(made);
+    return CUDA_SUCCESS;
 }
 
 static CUresult launch_with(CUfunction function, const Shape *shape, void **params, void **extra)
