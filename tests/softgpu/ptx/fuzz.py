@@ -15,9 +15,10 @@ from pathlib import Path
 
 from softgpu.contract import ffi
 from softgpu.jit import compile as compiler
-from softgpu.loader import LoadedModule, facts_of
+from softgpu.kernel_facts import facts_of
+from softgpu.loaded import LoadedModule
 from softgpu.ptx import PtxError
-from softgpu.ptx.parser import TOKEN
+from softgpu.ptx.tokens import TOKEN
 from tests.softgpu.conformance import runner
 from tests.softgpu.conformance.suite import CASES
 from tests.softgpu.ptx import drawn
