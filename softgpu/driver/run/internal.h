@@ -114,4 +114,28 @@ void clusters_run(Worker *home); /* as seats_run, for a launch with clusters */
 /* Runs the job on all threads; needs the lock, unless it is a task. Returns its fault (0: none). */
 CUresult workers_run(Job *job);
 
+/* ---- launch_check.c, launch.c, launch_calls.c: the steps of a launch (see launch.c) ---- */
+
+enum { END_OF_OPTIONS, BUFFER_POINTER, BUFFER_SIZE }; /* CU_LAUNCH_PARAM_... */
+
+/* What a call specifies besides the arguments. */
+typedef struct {
+    const uint32_t *grid, *block;
+    uint32_t shared;
+    CUstream stream;
+    Together together;
+    const StreamPlace *place; /* of a graph's launch; NULL: the stream's */
+} Shape;
+
+typedef struct {
+    const void *at;
+    size_t bytes;
+} Packed;
+
+uint32_t launch_cluster(const Kernel *kernel, const Shape *shape, int axis); /* blocks along it */
+/* Fails unless the kernel may be launched in the current context on the stream. */
+CUresult launch_check_device(const Kernel *kernel, CUstream stream);
+CUresult launch_check(const Kernel *kernel, const Shape *shape, size_t argument_bytes);
+CUresult launch_accept(CUfunction function, const Shape *shape, void **params, void **extra);
+
 #endif
