@@ -37,7 +37,7 @@ book:
 exercises: setup
 	@.venv/bin/python scripts/exercises.py
 
-# Make the Chinese edition from the English one and translations/zh; says what is still in English.
+# Make the Chinese edition from the English one and publish/translations/zh; says what is still in English.
 translations: setup
 	@.venv/bin/python scripts/translate.py
 
@@ -119,11 +119,11 @@ record: setup
 
 # How fast the software GPU is, as ratios within one run; writes the table of speeds in softgpu/README.md.
 bench: setup
-	@.venv/bin/python scripts/bench_softgpu.py $(ARGS)
+	@.venv/bin/python bench/bench_softgpu.py $(ARGS)
 
 # helpers.ops beside CUB, PyTorch and CuPy, on a real GPU. ARGS: some topics only.
 bench-gpu: setup
-	@.venv/bin/python scripts/bench_gpu.py $(ARGS)
+	@.venv/bin/python bench/bench_gpu.py $(ARGS)
 
 # A client's own tests on the software GPU. ARGS goes to pytest. cuda-core's and cuda-bindings' need
 # CUDA_PYTHON=CHECKOUT, of NVIDIA's cuda-python; others NUMBA_CUDA_MLIR=, TAICHI= or TINYGRAD=CHECKOUT,
@@ -148,16 +148,16 @@ colab: wheel
 # Questions for an exam: does the software GPU find their answers? SEED=7: a paper with other numbers, and its
 # answers, in build/exam; ARGS="--questions 1 5 12": of these.
 exam: setup
-	@.venv/bin/python teach/exam.py $(if $(SEED),--seed $(SEED)) $(ARGS)
+	@.venv/bin/python publish/teach/exam.py $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 # Notes for teachers, from the notebooks' predictions and the judges' usual mistakes, in build/notes.md.
 notes: setup
 	@mkdir -p build
-	@.venv/bin/python teach/notes.py > build/notes.md
+	@.venv/bin/python publish/teach/notes.py > build/notes.md
 
 # Slides of each notebook, in build/slides: for a browser, a projector, its printer. ARGS="03 04": of these.
 slides: setup
-	@.venv/bin/python teach/slides.py $(ARGS)
+	@.venv/bin/python publish/teach/slides.py $(ARGS)
 
 # Back to a fresh clone.
 clean:

@@ -13,7 +13,7 @@ from tests import ROOT
 from tests.xray.nsight.record import GOLDEN
 from tests.xray.planted import FILES, planted
 
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "bench"))
 import bench_kernels
 
 README = (ROOT / "README.md").read_text()
@@ -154,7 +154,7 @@ def test_the_shares_under_the_picture_were_recorded():
 
 @pytest.mark.parametrize("path", sorted((ROOT / "softgpu/xray/chips").glob("*.csv")))
 def test_a_chips_constants_are_made_of_what_was_measured(path):
-    command = [sys.executable, ROOT / "scripts/chip/constants.py", path]
+    command = [sys.executable, ROOT / "bench/chip/constants.py", path]
     made = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert json.loads(made) == json.loads(path.with_suffix(".json").read_text())
 

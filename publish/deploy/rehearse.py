@@ -1,6 +1,6 @@
 """A class at its busiest: N students log in at once, run notebook 00 and have a kernel judged.
 
-    python deploy/rehearse.py [--students 5] [--hub https://class.example.org]
+    python publish/deploy/rehearse.py [--students 5] [--hub https://class.example.org]
 
 Without --hub, one is started here, with the class's configuration and processes in place of
 containers; it needs configurable-http-proxy (npm install --global configurable-http-proxy)."""
@@ -27,7 +27,7 @@ import websocket
 from helpers import exercises
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
+ROOT = HERE.parents[1]
 sys.path.append(str(ROOT / "scripts"))
 import graders  # noqa: E402
 import setup  # noqa: E402

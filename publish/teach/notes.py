@@ -2,7 +2,7 @@
 why, which thoughts lead to the usual wrong answers; of each exercise the usual mistakes, and what
 the judge says of them.
 
-    python teach/notes.py > notes.md"""
+    python publish/teach/notes.py > notes.md"""
 
 import json
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 from helpers import predictions
 from helpers.exercises import texts
 
-NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 CALL = re.compile(r'^predict\("(\d\d[a-z]?\.\w+)"', re.M)
 HEADING = re.compile(r"^#{1,2} (.+)$", re.M)
 LINK = re.compile(r"\[([^\]]+)\]\((?:glossary|\.\./|\d\d[a-z]?_)[^)]*\)")

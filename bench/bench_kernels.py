@@ -1,6 +1,6 @@
 """How fast the software GPU runs eight of the course's kernels: plain, counted and watched.
 
-    python scripts/bench_kernels.py    # writes the table in softgpu/README.md
+    python bench/bench_kernels.py    # writes the table in softgpu/README.md
 
 All on one core, in code in full, by the processor's time: other programs change it little.
 """

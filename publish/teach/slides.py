@@ -1,6 +1,6 @@
 """Slides of each notebook, in build/slides: pages for a browser, a projector and its printer.
 
-teach/slides/NN.md says what is on them, in order: a slide from each `## ` on. What it shows is the
+slides/NN.md says what is on them, in order: a slide from each `## ` on. What it shows is the
 notebook's own, by the name of a cell, so that slides and notebook cannot differ:
 
     @figure CELL [2]             a picture that the cell has made, the first or the second
@@ -17,7 +17,7 @@ notebook's own, by the name of a cell, so that slides and notebook cannot differ
 Other lines are Markdown. In `## For the class` a line `? question` is followed by its `! answer`.
 The first slide has the notebook's question, the one before the class's its table of what changed.
 
-    python teach/slides.py [NN ...]"""
+    python publish/teach/slides.py [NN ...]"""
 
 import base64
 import json
@@ -29,7 +29,7 @@ from itertools import groupby
 from pathlib import Path
 from textwrap import dedent
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "notebooks"
 SOURCES = Path(__file__).with_name("slides")
 PAGES = ROOT / "build/slides"

@@ -9,7 +9,7 @@ from pathlib import Path
 import students
 from myst_parser.parsers.sphinx_ import MystParser
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "cuda_src"
 NOTEBOOKS = ROOT / "notebooks"
 COUNTS = ROOT / "tests/xray/nsight/golden.csv"

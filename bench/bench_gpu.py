@@ -11,9 +11,9 @@ faster than that: its last writes are still in the cache when it ends.
 Leaves times.csv and a figure a topic in build/bench-gpu. Kept as notebooks/recorded/peers.csv, the
 times are what notebooks and the figure of docs/peers.md show (helpers.peers).
 
-    python scripts/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls im2col
+    python bench/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls im2col
                                                  col2im gemm conv2d attention]
-    python scripts/bench_gpu.py drawn [--seed 1] [--number 180]  # shapes that nobody chose
+    python bench/bench_gpu.py drawn [--seed 1] [--number 180]  # shapes that nobody chose
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Make a chip's constants of what measure.py found:
 
-    python scripts/chip/constants.py softgpu/xray/chips/h200.csv > softgpu/xray/chips/h200.json
+    python bench/chip/constants.py softgpu/xray/chips/h200.csv > softgpu/xray/chips/h200.json
 
 Each constant is one measurement, or a difference or a slope of two."""
 

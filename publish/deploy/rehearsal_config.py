@@ -20,4 +20,4 @@ c.Spawner.environment["HELPERS_WORK"] = lambda spawner: f"{homes}/{spawner.user.
 c.Spawner.environment["JUPYTER_CONFIG_PATH"] = f"{lab}/.venv/etc/jupyter"
 c.Spawner.environment["JUPYTER_PATH"] = f"{lab}/.venv/share/jupyter"
 c.Spawner.args = ["--allow-root"] if os.geteuid() == 0 else []
-c.Spawner.cmd = ["sh", "-c", f'cd {shlex.quote(lab)} && . deploy/begin.sh "$@"', "sh"]
+c.Spawner.cmd = ["sh", "-c", f'cd {shlex.quote(lab)} && . publish/deploy/begin.sh "$@"', "sh"]

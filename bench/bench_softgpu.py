@@ -267,7 +267,7 @@ def extra_megabytes(exponent):
     """Peak memory of a process that sums 2^exponent floats, beyond its arrays and imports."""
     code = f"""
 import re, sys
-sys.path.insert(0, {str(ROOT / "scripts")!r})
+sys.path.insert(0, {str(ROOT / "bench")!r})
 import numpy as np
 import helpers.autoinit, bench_softgpu
 from pycuda.compiler import SourceModule

@@ -1,6 +1,6 @@
 """Measure a GPU: every property that the clock needs, by a kernel of chip.cu of its own.
 
-    python scripts/chip/measure.py FILE.csv [PART ...]
+    python bench/chip/measure.py FILE.csv [PART ...]
 
 writes the raw values, a row each: what was measured, how, the value and its unit. constants.py
 makes the chip's constants of them. Takes about half a minute. Of some parts, only these are

@@ -1,7 +1,7 @@
 """Run the answers of exam.md on the software GPU, print its questions alone, or draw a paper: the
 same questions with other numbers and faults, and their answers, as two files to print.
 
-python teach/exam.py [--sheet | --seed SEED [--questions 1 5 12] [--minutes 45] [--aids TEXT]]"""
+    exam.py [--sheet | --seed SEED [--questions 1 5 12] [--minutes 45] [--aids TEXT]]"""
 
 import argparse
 import hashlib
@@ -14,7 +14,7 @@ from pathlib import Path
 
 MINUTES, AIDS = 3, "pen and paper"  # of a question; what learners may use unless it is said
 EXAM = Path(__file__).with_name("exam.md")
-PAPERS = Path(__file__).resolve().parent.parent / "build/exam"
+PAPERS = Path(__file__).resolve().parents[2] / "build/exam"
 HIDDEN = re.compile(r"<details>.*?</details>\n\n?", re.S)
 QUESTION = re.compile(
     r"^## (?P<title>\d+\. [^\n]+)\n\nNotebook (?P<notebook>\d\d[a-z]?)\. (?P<asked>.*?)\n\n"
