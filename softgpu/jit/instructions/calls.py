@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...ptx.program import Register, Symbol, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from ..emit.module_text import symbol
-from .memory import read_word
+from .parameters import read_word
 
 
 @instruction("call")

@@ -8,8 +8,9 @@ from functools import partial
 from ... import contract
 from ...ptx.program import Register, Unsupported, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
+from .atomics import OPERATIONS, TYPES, store_later
 from .mbarrier import arrive_after_copies, complete_bytes
-from .memory import OPERATIONS, TYPES, host_address, in_block, space_named, space_of, store_later
+from .spaces import host_address, in_block, space_named, space_of
 
 _How = contract.flags("BoxHow", "BOX_")
 _FIELDS = contract.values("MapField", "MAP_")

@@ -6,7 +6,7 @@ from ... import contract
 from ...ptx.matrices import BITS, Product, group_product_of, product_of, transfer_of
 from ...ptx.program import Immediate, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
-from .memory import host_address, space_of
+from .spaces import host_address, space_of
 
 _TYPES = contract.values("MmaType", "MMA_")
 _How = contract.flags("MmaHow", "MMA_")
