@@ -31,7 +31,7 @@ WIDTH = 0  # of a catalogue's lines: as they are
 
 def page_of(name):
     """The English page that a catalogue is of."""
-    pages = {"README": "README.md", "glossary": "notebooks/glossary.md"}
+    pages = {"README": "README.md", "glossary": "notebooks/glossary.md", "lab": "docs/lab.md"}
     return pages.get(name, f"notebooks/{name}.ipynb")
 
 

@@ -12,12 +12,16 @@ root_doc = "README"
 include_patterns = [
     "*.md",
     "*/README.md",
+    "publish/*/README.md",
+    "softgpu/CONTRIBUTING.md",
+    "softgpu/docs/*.md",
+    "softgpu/tests/README.md",
     "cuda_src/**",
     "docs/**.md",
     "notebooks/[0-9]*.ipynb",
     "notebooks/glossary.md",
 ]
-exclude_patterns = ["**/.*", ".*", "build", "work"]
+exclude_patterns = ["**/.*", ".*", "build", "docs/zh", "work"]
 
 myst_enable_extensions = ["html_image"]
 myst_heading_anchors = 4

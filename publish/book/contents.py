@@ -9,11 +9,12 @@ from kernels import gist
 from sphinx import addnodes
 
 GROUPS = {  # a page is in the first that names it
-    "The course": ["notebooks/[0-9]*", "notebooks/glossary"],
+    "The course": ["docs/lab", "notebooks/[0-9]*", "notebooks/glossary"],
     "Appendices": ["docs/appendix/*"],
     "The kernels": ["cuda_src/README", "docs/peers"],
     "The software GPU": [
         "softgpu/README",
+        "softgpu/docs/*",
         "docs/experiments",
         "docs/take_it_with_you",
         "docs/for_maintainers",
@@ -24,7 +25,10 @@ GROUPS = {  # a page is in the first that names it
         "docs/ncu",
         "docs/clock",
     ],
-    "The project": ["CONTRIBUTING", "docs/style", "tests/README", "CHANGELOG", "*"],
+    "The project": [
+        *("CONTRIBUTING", "softgpu/CONTRIBUTING", "docs/style", "tests/README"),
+        *("softgpu/tests/README", "CHANGELOG", "*"),
+    ],
 }
 KERNELS = "cuda_src/README"
 

@@ -12,7 +12,7 @@ from myst_parser.parsers.sphinx_ import MystParser
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "cuda_src"
 NOTEBOOKS = ROOT / "notebooks"
-COUNTS = ROOT / "tests/xray/nsight/golden.csv"
+COUNTS = ROOT / "softgpu/tests/xray/nsight/golden.csv"
 INCLUDE = re.compile(r'^#include "(.+)"', re.MULTILINE)
 NAMED = re.compile(r"\b(\w+)/(\w+)\.cu\b")
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#|$&~^])")

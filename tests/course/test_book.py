@@ -14,10 +14,10 @@ import pytest
 from packaging.requirements import Requirement
 
 from helpers import exercises
+from softgpu.tests.xray.nsight.record import golden
 from tests import ROOT
 from tests.course.answers import answered
 from tests.play.browser import LOADED
-from tests.xray.nsight.record import golden
 
 SITE, STUDENTS = ROOT / "build/book", ROOT / "build/book-students"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

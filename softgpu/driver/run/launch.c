@@ -1,4 +1,4 @@
-/* A launch, in seven steps (docs/launch.md draws them):
+/* A launch, in seven steps (softgpu/docs/launch.md draws them):
 
    1 accept    a call becomes a Shape; on a captured stream it becomes a node of a graph instead
    2 gather    the arguments are packed, as the kernel reads them
