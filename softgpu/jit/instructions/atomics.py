@@ -37,7 +37,7 @@ def _atomic(e, item):
         is_red = not used and operation not in ("exch", "cas")
         site = e.site(item, "red" if is_red else "atomic", space, size)
         address = host_address(e, operand, space)
-        e.observe(site, address)
+        e.observer.access(site, address)
         element = element_of(kind)
         parts = [destinations(source) for source in sources]
         for place in range(vector_size(item)):  # a vector is that many atomics of its elements

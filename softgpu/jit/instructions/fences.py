@@ -12,11 +12,11 @@ def _fence(e, item):
     if "proxy" in modifiers and not known & modifiers:
         raise e.refusal(item)
     if "async" in modifiers and "global" not in modifiers or "alias" in modifiers:
-        e.observe_proxy_fence()
+        e.observer.proxy_fence()
     else:
-        e.observe_fence()
+        e.observer.fence()
     if "mbarrier_init" in modifiers:
-        e.observe_mbarriers_shown()
+        e.observer.mbarriers_shown()
     e.line("fence seq_cst")
 
 

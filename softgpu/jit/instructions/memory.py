@@ -93,7 +93,7 @@ class Access:
 
     def observe(self) -> None:
         """Let the instrumented builds see it."""
-        self.e.observe(self.site, to_host(self.e, self.address, self.space))
+        self.e.observer.access(self.site, to_host(self.e, self.address, self.space))
 
     def _inside(self, first: Value, past: Value) -> Value:
         """Whether [first, past) (i64) is where the fast path may go, and first is aligned."""
@@ -314,7 +314,7 @@ def _load_one_place(e: FunctionEmitter, access: Access) -> list[Value]:
     possible, place = access.one_place()
     fast, slow, done, known = _branch(e, possible)
     e.start(fast, known)
-    e.observe_row(access.site, place, True)
+    e.observer.row(access.site, place, True)
     fast = e.here
     pointer = e.assign(f"inttoptr {place} to ptr")
     direct = load_of_one(e, access, pointer)
@@ -336,7 +336,7 @@ def _load_lanes(e: FunctionEmitter, access: Access) -> list[Value]:
     possible, place = access.in_a_row()
     fast, slow, done, known = _branch(e, possible)
     e.start(fast, known)
-    e.observe_row(access.site, place, False)
+    e.observer.row(access.site, place, False)
     ways = [(_load_row(e, access, place), e.here)]
     e.line(f"br label %{done}")
     e.start(slow, known)
@@ -430,7 +430,7 @@ def _store_values(e: FunctionEmitter, access: Access, *values: Value) -> list[Va
     possible, place = access.one_place() if access.address.uniform else access.in_a_row()
     fast, slow, end, known = _branch(e, possible)
     e.start(fast, known)
-    e.observe_row(access.site, place, access.address.uniform)
+    e.observer.row(access.site, place, access.address.uniform)
     pointer = e.assign(f"inttoptr {place} to ptr")
     if access.address.uniform:
         lane = _last_to_store(e, access)
