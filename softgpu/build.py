@@ -70,7 +70,7 @@ def sources():
 
 def compiling(room):
     """The command that compiles files of a room of the driver, but for which and what to."""
-    return [find_compiler(), *flags(), *OLD_LIBC, f"-DROOM=ROOM_{room.upper()}"]
+    return [find_compiler(), *flags(), *OLD_LIBC, f"-DSOFTGPU_ROOM=ROOM_{room.upper()}"]
 
 
 def fingerprint():

@@ -1,8 +1,8 @@
 /* What every room of the driver uses, and the order of the rooms.
 
    A folder of driver/ is a room. NAME/NAME.h is its interface: what other rooms may call. What only its
-   own files share is in a header beside them (internal.h, or one named after its subject). Every file is
-   compiled with ROOM, the room that it is in, and every interface stops the compiler in a room below. */
+   own files share is in a header beside them (internal.h, or one named after its subject). SOFTGPU_ROOM
+   is the room of the file that is compiled: an interface stops the compiler in a room below. */
 #ifndef SOFTGPU_DRIVER_H
 #define SOFTGPU_DRIVER_H
 
@@ -17,8 +17,8 @@
 #define ROOM_WATCH 8
 #define ROOM_GRAPHS 9
 #define ROOM_API 10
-#if !ROOM
-#error "compile with -DROOM=ROOM_..., as softgpu/build.py does; a new room needs its number above"
+#if !SOFTGPU_ROOM
+#error "compile with -DSOFTGPU_ROOM=ROOM_..., as build.py does; give a new room its number above"
 #endif
 
 #include <pthread.h>

@@ -3,7 +3,7 @@
 #define SOFTGPU_BASE_H
 
 #include "driver.h"
-#if ROOM < ROOM_BASE
+#if SOFTGPU_ROOM < ROOM_BASE
 #error "base/ is above this room, which may call only rooms below it (driver.h)"
 #endif
 

@@ -3,7 +3,7 @@
 #define SOFTGPU_GRAPHS_INTERNAL_H
 
 #include "run/run.h"
-#if ROOM != ROOM_GRAPHS
+#if SOFTGPU_ROOM != ROOM_GRAPHS
 #error "private to graphs/: no other room calls it"
 #endif
 

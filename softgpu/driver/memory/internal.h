@@ -3,7 +3,7 @@
 #define SOFTGPU_MEMORY_INTERNAL_H
 
 #include "memory.h"
-#if ROOM != ROOM_MEMORY
+#if SOFTGPU_ROOM != ROOM_MEMORY
 #error "private to memory/: include memory/memory.h"
 #endif
 

@@ -3,7 +3,7 @@
 #define SOFTGPU_MEMORY_H
 
 #include "streams/streams.h"
-#if ROOM < ROOM_MEMORY
+#if SOFTGPU_ROOM < ROOM_MEMORY
 #error "memory/ is above this room, which may call only rooms below it (driver.h)"
 #endif
 

@@ -3,7 +3,7 @@
 #define SOFTGPU_MODULES_INTERNAL_H
 
 #include "modules.h"
-#if ROOM != ROOM_MODULES
+#if SOFTGPU_ROOM != ROOM_MODULES
 #error "private to modules/: include modules/modules.h"
 #endif
 

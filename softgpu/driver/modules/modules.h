@@ -3,7 +3,7 @@
 #define SOFTGPU_MODULES_H
 
 #include "memory/memory.h"
-#if ROOM < ROOM_MODULES
+#if SOFTGPU_ROOM < ROOM_MODULES
 #error "modules/ is above this room, which may call only rooms below it (driver.h)"
 #endif
 

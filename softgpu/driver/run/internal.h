@@ -3,7 +3,7 @@
 #define SOFTGPU_RUN_INTERNAL_H
 
 #include "run.h"
-#if ROOM != ROOM_RUN
+#if SOFTGPU_ROOM != ROOM_RUN
 #error "private to run/: include run/run.h"
 #endif
 

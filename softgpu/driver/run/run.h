@@ -4,7 +4,7 @@
 #define SOFTGPU_RUN_H
 
 #include "modules/modules.h"
-#if ROOM < ROOM_RUN
+#if SOFTGPU_ROOM < ROOM_RUN
 #error "run/ is above this room, which may call only rooms below it (driver.h)"
 #endif
 

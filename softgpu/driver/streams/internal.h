@@ -3,7 +3,7 @@
 #define SOFTGPU_STREAMS_INTERNAL_H
 
 #include "streams.h"
-#if ROOM != ROOM_STREAMS
+#if SOFTGPU_ROOM != ROOM_STREAMS
 #error "private to streams/: include streams/streams.h"
 #endif
 

@@ -4,7 +4,7 @@
 #define SOFTGPU_STREAMS_H
 
 #include "base/base.h"
-#if ROOM < ROOM_STREAMS
+#if SOFTGPU_ROOM < ROOM_STREAMS
 #error "streams/ is above this room, which may call only rooms below it (driver.h)"
 #endif
 

@@ -4,7 +4,7 @@
 #define SOFTGPU_SANITIZE_H
 
 #include "run/warpgroup.h"
-#if ROOM != ROOM_WATCH
+#if SOFTGPU_ROOM != ROOM_WATCH
 #error "private to watch/: no other room calls it"
 #endif
 
