@@ -11,8 +11,9 @@ from __future__ import annotations
 from ... import contract
 from ...ptx.program import Immediate, Instruction
 from ..analysis.found import Found
-from ..emit.function import FunctionEmitter, Value
+from ..emit.function import Value
 from ..emit.module_text import ModuleText
+from ..emit.sharing import SharingEmitter
 from ..facts.opcodes import Trait, has
 
 __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
@@ -62,7 +63,7 @@ _LOOPS_OF |= {"min": _As.loop | _As.loop_min, "max": _As.loop | _As.loop_max}
 _LOOPS_OF |= dict.fromkeys("inc dec exch cas".split(), 0)
 
 
-class ProfiledEmitter(FunctionEmitter):
+class ProfiledEmitter(SharingEmitter):
     """Emits functions that count what they do."""
 
     def __init__(self, text: ModuleText, found: Found):

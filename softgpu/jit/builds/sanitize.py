@@ -16,8 +16,8 @@ from ...ptx.program import Address, Instruction, Vector
 from ..analysis.flow import Block, gathers
 from ..analysis.found import Found
 from ..analysis.undefined import reads_of, results_of
-from ..emit.function import FunctionEmitter
 from ..emit.module_text import ModuleText
+from ..emit.sharing import SharingEmitter
 from ..facts.opcodes import Does, does
 from ..facts.types import bits_of
 
@@ -29,7 +29,7 @@ _PLACES = {"store": 0, "red": 0, "load": 1, "atomic": -1}  # of a copy: to, from
 _BARRIER = contract.flags("BarrierHint", "HINT_")
 
 
-class SanitizedEmitter(FunctionEmitter):
+class SanitizedEmitter(SharingEmitter):
     """Emits functions that let the sanitizer see, and decide on, what they do to memory."""
 
     def __init__(self, text: ModuleText, found: Found):
