@@ -119,8 +119,6 @@ def operand_address(e, operand: Address, width: str = "i64") -> Value:
         return e.resize(symbol_address(e, Symbol(operand.base, operand.offset)), width)
     base = e.integer(e.load_register(operand.base))
     base = e.resize(base, width)
-    if isinstance(operand.offset, Value):  # an argument of a routine
-        return e.op("add", base, e.resize(operand.offset, width))
     return e.op("add", base, operand.offset) if operand.offset else base
 
 

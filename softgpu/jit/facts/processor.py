@@ -7,7 +7,7 @@ import platform
 
 import llvmlite.binding as llvm
 
-__all__ = ["ADDRESSING", "LOADS_IN_ORDER", "NEGATIVE_NAN", "named"]
+__all__ = ["LOADS_IN_ORDER", "NEGATIVE_NAN", "named"]
 
 _IS_X86 = platform.machine() == "x86_64"
 
@@ -16,10 +16,6 @@ LOADS_IN_ORDER = _IS_X86
 
 NEGATIVE_NAN = _IS_X86
 """Whether operations on doubles that are numbers make the hardware's NaN, which is negative."""
-
-ADDRESSING = {"reloc": "pic", "codemodel": "small"} if _IS_X86 else {}
-"""What LLVM may take for granted of where code lies. x86-64's FastISel leaves every call to the
-slow way if addresses may be further than 2 GiB apart; the loader has stubs for those that are."""
 
 
 @functools.cache
