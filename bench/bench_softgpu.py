@@ -248,6 +248,30 @@ def compile_seconds(*kernels):
         return tuple(float(run.stdout) for run in runs)
 
 
+def quick_milliseconds(text, count):
+    """{stage: milliseconds of CPU for each 1,000 instructions} of a kernel's first machine code."""
+    from softgpu.jit.compile import machine_code, module_of
+    from softgpu.jit.emit.module_text import ModuleText
+    from softgpu.jit.facts.layout import Image, Layout
+    from softgpu.jit.passes import BUILDS
+    from softgpu.ptx import parse
+
+    best = {}
+    for _ in range(3):
+        module = parse(text)
+        layout = Layout(module, Image(module), "steps")
+        made = [time.process_time()]
+        emitted = ModuleText(layout, BUILDS["plain"], quick=True).emit("steps")
+        made.append(time.process_time())
+        read = module_of(emitted)
+        made.append(time.process_time())
+        machine_code(read, quick=True)
+        made.append(time.process_time())
+        for stage, before, after in zip(("emitted", "read", "compiled"), made, made[1:]):
+            best[stage] = min(best.get(stage, 1e9), (after - before) / count * 1e6)
+    return best
+
+
 def parse_seconds():
     """Seconds of CPU to read 4,000 instructions of PTX."""
     from softgpu.ptx import parse
@@ -312,6 +336,9 @@ def main():
         large, _ = compile_seconds(steps("steps", 5000, branches))
         bar(f"5,000 instructions, {what}, from PTX to machine code", large, 3, "s")
         print(f"     {'the same for each 1,000 instructions':60} {large / 5 * 1000:12,.3g} ms")
+        stages = quick_milliseconds(PTX_HEAD + steps("steps", 5000, branches), 5000)
+        told = ", ".join(f"{stage} {value:.0f}" for stage, value in stages.items())
+        bar(f"quick code for each 1,000 of them ({told})", sum(stages.values()), 120, "ms")
     others = [steps(f"other{n}", 400) for n in range(199)]
     one, cached = compile_seconds(*others, steps("steps", 400))
     bar("one kernel of a module of 200", one, 2, "s")

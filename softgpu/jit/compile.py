@@ -21,7 +21,7 @@ from .facts import processor
 from .facts.layout import Layout, Site
 from .passes import BUILDS
 
-__all__ = ["KernelCode", "assembly", "module_of", "optimise"]
+__all__ = ["KernelCode", "assembly", "machine_code", "module_of", "optimise"]
 
 _WAITS = (
     *("sg_barrier", "sg_sync", "sg_arrive", "sg_catch_up", "sg_mbarrier", "sg_cluster", "sg_yield"),
@@ -82,9 +82,8 @@ def assembly(module: llvm.ModuleRef) -> str:
     return _target_machine().emit_assembly(module)
 
 
-def _object_of(text: str, quick: bool) -> bytes:
-    """LLVM text as machine code."""
-    module = module_of(text)
+def machine_code(module: llvm.ModuleRef, quick: bool) -> bytes:
+    """An object file of a module; quick: without any optimisation."""
     return _target_machine(0 if quick else 2).emit_object(module if quick else optimise(module))
 
 
@@ -150,7 +149,7 @@ class KernelCode:
     def _made_object(self) -> bytes:
         quick = not self.is_full
         try:
-            return _object_of(self._emitted, quick)
+            return machine_code(module_of(self._emitted), quick)
         except RuntimeError:  # LLVM shows the line that it cannot read, which then says whose it is
             text = ModuleText(self.layout, BUILDS[self._build], quick, annotated=True)
             module_of(text.emit(self.kernel))

@@ -67,9 +67,9 @@ _COMMON = (
 _SUMS = Pass("sums", ("function", "varying"), find_sums, fast=True)
 _PROVING = (
     _SUMS,
-    Pass("strides", ("function",), strides_along_x),
+    Pass("strides", ("function",), strides_along_x, fast=True),
     Pass("ahead", ("function", "blocks", "waiting"), plan_ahead),
-    Pass("looping", ("blocks",), looping_blocks),
+    Pass("looping", ("blocks",), looping_blocks, fast=True),
     Pass("proofs", ("blocks", "varying", "strides", "looping"), find_proofs, fast=True),
 )
 _POLLING = (

@@ -7,23 +7,31 @@
 
 /* ---- global and local memory ---- */
 
-/* Where in the list a sector is; puts it there if it is new. */
-static uint32_t sector_index(Sectors *s, uint64_t id)
+static uint32_t add_sector(Sectors *s, uint64_t id)
 {
-    for (uint32_t i = s->count; i-- > 0;)
-        if (s->id[i] == id) return i;
     s->id[s->count] = id;
     s->bytes[s->count] = 0;
     return s->count++;
 }
 
+/* Where in the list a sector is; puts it there if it is new. */
+static uint32_t sector_index(Sectors *s, uint64_t id)
+{
+    for (uint32_t i = s->count; i-- > 0;)
+        if (s->id[i] == id) return i;
+    return add_sector(s, id);
+}
+
 Sectors rules_sectors(const uint64_t *address, uint32_t mask, uint32_t bytes)
 {
     Sectors s;
+    uint64_t next = 0; /* after the highest so far: most lanes' addresses ascend */
     s.count = 0;
     FOR_LANES(lane, mask)
     {
-        uint32_t i = sector_index(&s, address[lane] / SECTOR);
+        uint64_t id = address[lane] / SECTOR;
+        uint32_t i = id < next ? sector_index(&s, id) : add_sector(&s, id);
+        if (id >= next) next = id + 1;
         s.bytes[i] |= ((1u << bytes) - 1) << address[lane] % SECTOR;
     }
     return s;
@@ -49,14 +57,23 @@ uint32_t rules_local_sectors(const uint64_t *offset, uint32_t mask, uint32_t byt
     return found;
 }
 
+/* Whether a sector is the first of its line; next: the line after the highest before. */
+static bool begins_line(const Sectors *s, uint32_t i, uint64_t *next)
+{
+    uint64_t line = s->id[i] / 4;
+    if (line >= *next) {
+        *next = line + 1;
+        return true;
+    }
+    while (i && s->id[i - 1] / 4 != line) i--;
+    return !i;
+}
+
 uint32_t rules_lines(const Sectors *s)
 {
     uint32_t lines = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        uint32_t known = i;
-        while (known && s->id[known - 1] / 4 != s->id[i] / 4) known--;
-        lines += !known;
-    }
+    uint64_t next = 0;
+    for (uint32_t i = 0; i < s->count; i++) lines += begins_line(s, i, &next);
     return lines;
 }
 
@@ -295,11 +312,10 @@ uint32_t rules_near(const uint64_t *address, uint32_t mask, uint32_t bytes, cons
     uint32_t offset[LANES], lines[4] = {0};
     for (uint32_t i = 0; i < LANES; i++) offset[i] = address[i];
     uint32_t most = rules_wavefronts(offset, mask, bytes, true).taken;
+    uint64_t next = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         uint64_t line = s->id[i] / 4, folded = line ^ line >> 16;
-        uint32_t known = i;
-        while (known && s->id[known - 1] / 4 != line) known--;
-        if (known) continue;
+        if (!begins_line(s, i, &next)) continue;
         folded ^= folded >> 8;
         folded ^= folded >> 4;
         uint32_t *quarter = &lines[(folded ^ folded >> 2) & 3];

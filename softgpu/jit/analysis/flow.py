@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 from ...ptx.forms import result_count
 from ...ptx.program import (
@@ -455,8 +454,7 @@ CARRY = Register("%carry", "pred")
 """The condition code register that add.cc and its kin write and read."""
 
 
-_known_registers: WeakKeyDictionary[Instruction, tuple[list[Register], list[Register]]]
-_known_registers = WeakKeyDictionary()
+_known_registers: dict[Instruction, tuple[list[Register], list[Register]]] = {}
 
 
 def registers_of(instruction: Instruction) -> tuple[list[Register], list[Register]]:

@@ -22,25 +22,60 @@ def find_unfenced(blocks: list[Block], layout: Layout) -> dict[Instruction, list
     items = [item for block in blocks for item in block.instructions]
     if layout.module.debug or not any(item.opcode == "wgmma" for item in items):
         return {}
+    watched = _watched(items)
+    steps = [[item for item in block.instructions if _counts(item, watched)] for block in blocks]
     before: dict[int, State] = {0: {}}
-    left = [0]
+    left = {0}
     while left:
-        index = left.pop()
+        index = min(left)
+        left.remove(index)
         after = dict(before[index])
-        for item in blocks[index].instructions:
+        for item in steps[index]:
             _step(item, after)
         for target in {*blocks[index].targets} - {EXIT}:
-            known = before.get(target)
-            merged = {name: after[name] | (known or {}).get(name, frozenset()) for name in after}
-            if known is None or any(known.get(name) != merged[name] for name in merged):
-                before[target] = {**(known or {}), **merged}
-                left.append(target)
+            if target not in before:
+                before[target] = {}
+                left.add(target)
+            known = before[target]
+            for name, writers in after.items():
+                if not writers <= known.get(name, frozenset()):
+                    known[name] = writers | known.get(name, frozenset())
+                    left.add(target)
     found: dict[Instruction, list[Instruction]] = {}
     for index, state in before.items():
-        for item in blocks[index].instructions:
+        for item in steps[index]:
             if written := _step(item, state):
                 found[item] = sorted(written, key=items.index)
     return found
+
+
+def _watched(items: list[Instruction]) -> set[str]:
+    """The registers of products, and those that moves name so anew."""
+    names: set[str] = set()
+    for item in items:
+        if item.opcode == "wgmma" and item.modifiers[0] == "mma_async":
+            names.update(register.name for register in registers_of(item)[0])
+            names.update(_names_of_a(item))
+    moves = [registers_of(item) for item in items if item.opcode == "mov"]
+    before = -1
+    while before != len(names):
+        before = len(names)
+        for written, read in moves:
+            if any(register.name in names for register in written):
+                names.update(register.name for register in read)
+    return names
+
+
+def _counts(item: Instruction, watched: set[str]) -> bool:
+    """Whether an instruction changes what is known of the registers of products."""
+    if item.opcode == "wgmma" or does(item, Does.CALLS):
+        return True
+    return any(register.name in watched for register in registers_of(item)[0])
+
+
+def _names_of_a(item: Instruction) -> list[str]:
+    a = item.operands[2]
+    return [e.name for e in a.elements] if isinstance(a, Vector) else []
 
 
 def _step(item: Instruction, state: State) -> set[Instruction]:
@@ -64,10 +99,8 @@ def _step_of_product(item: Instruction, state: State, written: list[str]) -> set
         return set()
     if item.modifiers[0] != "mma_async":
         return set()
-    of_a = (
-        [e.name for e in item.operands[2].elements] if isinstance(item.operands[2], Vector) else []
-    )
-    found = {writer for name in (*written, *of_a) for writer in state.get(name, ())}
+    names = *written, *_names_of_a(item)
+    found = {writer for name in names for writer in state.get(name, ())}
     for name in written:
         state.pop(name, None)
     return found

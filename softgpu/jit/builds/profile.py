@@ -12,9 +12,10 @@ from __future__ import annotations
 from ... import contract
 from ...ptx.program import Immediate, Instruction
 from ..analysis.found import Found
-from ..emit.function import FunctionEmitter, Value
+from ..emit.function import Value
 from ..emit.module_text import ModuleText
 from ..emit.observer import Observer
+from ..emit.sharing import SharingEmitter
 from ..facts.opcodes import Trait, has
 
 __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
@@ -135,7 +136,7 @@ class Counter(Observer):
         self.e.call_void("sg_profile_barrier", "ptr %w", *(f"i32 {n}" for n in numbers))
 
 
-class ProfiledEmitter(FunctionEmitter):
+class ProfiledEmitter(SharingEmitter):
     """Emits functions that count what they do."""
 
     def __init__(self, text: ModuleText, found: Found):

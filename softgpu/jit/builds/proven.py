@@ -9,8 +9,9 @@ from ..analysis.flow import Block, registers_of
 from ..analysis.found import Found
 from ..analysis.proof import Guess, Proof, address_of
 from ..analysis.strides import PIECE
-from ..emit.function import LANES, FunctionEmitter, Value
+from ..emit.function import LANES, Value
 from ..emit.module_text import ModuleText
+from ..emit.sharing import SharingEmitter
 from ..facts.opcodes import Does, does
 from ..instructions.memory import Access, interleaved, joined, load_of_one
 
@@ -38,7 +39,7 @@ class _Stretch:
     highest: int
 
 
-class ProvingEmitter(FunctionEmitter):
+class ProvingEmitter(SharingEmitter):
     """Emits functions that test as little as they can."""
 
     def __init__(self, text: ModuleText, found: Found):
@@ -92,12 +93,12 @@ class ProvingEmitter(FunctionEmitter):
         self.line(f"br {holds}, label %{proven}, label %{tested}, !prof !1")
         self.start(proven)
         some_lanes = self.mask
-        self._set_mask("-1")
+        self.mask = "-1"
         self.again(items)
         self._proven = stretches
         super().emit_instructions(index, block)
         self._proven = {}
-        self._set_mask(some_lanes)
+        self.mask = some_lanes
         self.line(f"br label %{done}")
         self.start(done)
 

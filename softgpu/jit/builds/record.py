@@ -11,6 +11,7 @@ from __future__ import annotations
 from ...ptx.debug import variables
 from ...ptx.program import Instruction, Register
 from ..analysis.found import Found
+from ..analysis.undefined import results_of
 from ..emit.module_text import ModuleText
 from .sanitize import SanitizedEmitter, Watcher
 
@@ -88,6 +89,9 @@ class RecordedEmitter(SanitizedEmitter):
             for number in self._held[operand.name]:
                 what = f"i32 {number}", self.active, f"i32 {bits // 8}", held
                 self.call_void("sg_record_value", "ptr %w", *what)
+
+    def may_share(self, item: Instruction) -> bool:
+        return super().may_share(item) and not self._held.keys() & {*results_of(item)}
 
     def moves_into(self, register, element) -> bool:
         return super().moves_into(register, element) and register.name not in self._held

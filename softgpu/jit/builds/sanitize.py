@@ -16,9 +16,9 @@ from ...ptx.program import Address, Instruction, Vector
 from ..analysis.flow import Block, gathers
 from ..analysis.found import Found
 from ..analysis.undefined import reads_of, results_of
-from ..emit.function import FunctionEmitter
 from ..emit.module_text import ModuleText
 from ..emit.observer import Observer
+from ..emit.sharing import SharingEmitter
 from ..facts.opcodes import Does, does
 from ..facts.types import bits_of
 
@@ -94,7 +94,7 @@ class Watcher(Observer):
         self.e.call_void("sg_sanitize_meet", "ptr %w", f"i32 {site}", lanes, active, f"i32 {votes}")
 
 
-class SanitizedEmitter(FunctionEmitter):
+class SanitizedEmitter(SharingEmitter):
     """Emits functions that let the sanitizer see, and decide on, what they do to memory."""
 
     def __init__(self, text: ModuleText, found: Found):

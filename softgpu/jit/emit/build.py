@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..analysis.found import Pass
 
@@ -33,6 +33,11 @@ class Mode:
     def is_fast(self) -> bool:
         """Whether fast paths are worth their code."""
         return not (self.by_driver or self.large)
+
+    @property
+    def within_routine(self) -> Mode:
+        """How a routine is written that quick code, or large code, has for several instructions."""
+        return replace(self, quick=False, through_driver=self.by_driver)
 
     @property
     def has_routines(self) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from ...contract import WARP
+from collections.abc import Iterator
+
+from ...contract import LANES, WARP
 from ...ptx.program import Register
 from ..analysis.flow import CARRY
 from .module_text import symbol
+from .values import BITS
 
 __all__ = ["define"]
 
@@ -20,23 +23,51 @@ def define(e) -> str:
         head = f'define internal void @"{symbol(e.function.name)}"(ptr %w, i32 %mask{formal})'
         existing = "add i32 %mask, 0"
     prologue = [
-        "entry:",
         f"%w.existing = getelementptr i8, ptr %w, i64 {WARP['existing']}",
         f"%w.stop = getelementptr i8, ptr %w, i64 {WARP['stop']}",
         "%stop = load ptr, ptr %w.stop, !invariant.load !0",
     ]
     registers = [*e.function.registers.values(), CARRY, Register("%entry", "b32")]
-    for slot, kind in (slot for register in registers for slot in e.slots(register)):
-        if slot in e.loaded:
-            prologue.append(f"{slot} = alloca {kind}")
-            prologue.append(f"store {kind} zeroinitializer, ptr {slot}")
+    slots = [slot for register in registers for slot in e.slots(register) if slot[0] in e.loaded]
+    prologue += _in_one_piece(e, slots) if e.mode.quick else _apart(slots)
     prologue += _waiting(e)
     prologue += ["%turn = alloca i32", "store i32 0, ptr %turn"]
     prologue += e.entry
     prologue += _enter(e)
     prologue += [f"%first = {existing}", "store i32 %first, ptr %wait0", "br label %b0"]
+    pointers = [f'{value} = freeze ptr @"{name}"' for name, value in e.pointers.items()]
     head += " noinline optnone {" if e.mode.large else " {"
-    return "\n".join([head, *prologue, *e.lines, "}"])
+    return "\n".join([head, "entry:", *pointers, *prologue, *e.lines, "}"])
+
+
+def _apart(slots: list[tuple[str, str]]) -> Iterator[str]:
+    """Registers as LLVM's passes like them."""
+    for slot, kind in slots:
+        yield f"{slot} = alloca {kind}"
+        yield f"store {kind} zeroinitializer, ptr {slot}"
+
+
+def _in_one_piece(e, slots: list[tuple[str, str]]) -> Iterator[str]:
+    """Registers one after the other, the largest first, each at a multiple of its size."""
+    sizes = {slot: _bytes(kind) for slot, kind in slots}
+    total = sum(sizes.values())
+    yield f"%registers = alloca [{total} x i8], align {max(sizes.values(), default=1)}"
+    yield _zeroes(e, "%registers", total)
+    at = 0
+    for slot in sorted(sizes, key=sizes.__getitem__, reverse=True):
+        yield f"{slot} = getelementptr i8, ptr %registers, i64 {at}"
+        at += sizes[slot]
+
+
+def _bytes(kind: str) -> int:
+    """The size of a register's LLVM type."""
+    lanes = LANES if kind[0] == "<" else 1
+    return max(lanes * BITS[kind.rpartition(" ")[2].rstrip(">")] // 8, 1)
+
+
+def _zeroes(e, place: str, size: int) -> str:
+    e.text.declare("memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+    return f"call void @llvm.memset.p0.i64(ptr {place}, i8 0, i64 {size}, i1 false)"
 
 
 def _waiting(e) -> list[str]:
@@ -48,11 +79,10 @@ def _waiting(e) -> list[str]:
             for n in blocks
             for line in (f"%wait{n} = alloca i32", f"store i32 0, ptr %wait{n}")
         ]
-    e.text.declare("memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
     return [
         "%chosen = alloca i32",
         f"%waits = alloca [{len(blocks)} x i32]",
-        f"call void @llvm.memset.p0.i64(ptr %waits, i8 0, i64 {4 * len(blocks)}, i1 false)",
+        _zeroes(e, "%waits", 4 * len(blocks)),
         *(f"%wait{n} = getelementptr i32, ptr %waits, i32 {n}" for n in blocks),
     ]
 

@@ -91,8 +91,10 @@ class FunctionEmitter(ValueEmitter):
         # registers kept as a base and offsets
         self.sums: set[str] = found.sums if self.mode.is_fast else set()
         self.item = Instruction("", (), (), self.function.source)  # the one at hand
+        self._slots: dict[str, tuple[str, str]] = {}  # by register
         self.loaded: set[str] = set()  # slots of registers that some code reads
         self._for_slot: dict[str, list[int]] = {}  # lines that are for that code alone
+        self.pointers: dict[str, str] = {}  # in quick code, of what it names outside of itself
         self.tables: dict[str, int] = {}  # of blocks where the driver looks for waiting lanes
         self.frame = self.layout.frames[self.function.name]
 
@@ -141,12 +143,18 @@ class FunctionEmitter(ValueEmitter):
             self.line("store i32 %frame, ptr %w.top")
         self.line("ret void")
 
+    def pointer_to(self, name: str) -> str:
+        """As a value in quick code: FastISel takes no call of what may lie further than 2 GiB."""
+        if not self.mode.quick:
+            return super().pointer_to(name)
+        return self.pointers.setdefault(name, f'%"at {name}"')
+
     # --- control flow -------------------------------------------------------------------------
 
     def _emit_block(self, index: int, block: Block) -> None:
         self.index = index
         self.start(f"b{index}")
-        self._set_mask(self.assign(f"load i32, ptr %wait{index}"))
+        self.mask = self.assign(f"load i32, ptr %wait{index}")
         self.line(f"store i32 0, ptr %wait{index}")
         self.begin_block(index, block)
         self.emit_instructions(index, block)
@@ -169,13 +177,12 @@ class FunctionEmitter(ValueEmitter):
     def emit_instruction(self, item: Instruction) -> None:
         function = type(self)._emit_sum if self._keeps_sum(item) else _emitter_of(item)
         self.item = item
-        self._active, self._active_vector = self.mask, self._mask_vector
+        self._active = self.mask
         first = len(self.lines)
         try:
             if item.predicate:
                 chosen = self.bits(self.predicate_vector(item))
                 self._active = self.assign(f"and i32 {self.mask}, {chosen.text}")
-                self._active_vector = self.from_bits(self._active)
             function(self, item)
         except Unsupported as why:
             raise self.refusal(item, str(why)) from None
@@ -207,9 +214,9 @@ class FunctionEmitter(ValueEmitter):
             self._scatter(block, self.read(choice.operands[0], "u32"))
             self._go(index, targets)
         else:
-            taken = self.bits(self.predicate_vector(choice))
-            self._send(block, 0, self.assign(f"and i32 {self.mask}, {taken.text}"))
-            untaken = self.assign(f"xor i32 {taken.text}, -1")
+            taken = self._predicate_bits(choice)
+            self._send(block, 0, self.assign(f"and i32 {self.mask}, {taken}"))
+            untaken = self.assign(f"xor i32 {taken}, -1")
             self._send(block, 1, self.assign(f"and i32 {self.mask}, {untaken}"))
             self._go(index, targets)
 
@@ -293,9 +300,10 @@ class FunctionEmitter(ValueEmitter):
         """The first of some blocks at which lanes wait, or -1; line: of a loop that may repeat."""
         blocks = f"[{', '.join(f'i32 {block}' for block in candidates)}]"
         number = self.tables.setdefault(blocks, len(self.tables))
-        name = f'@"blocks.{symbol(self.function.name)}.{number}"'
-        self.text.declare(name, f"{name} = internal constant [{len(candidates)} x i32] {blocks}")
-        given = f"ptr {name}", f"i32 {len(candidates)}", f"i32 {line}"
+        name = f"blocks.{symbol(self.function.name)}.{number}"
+        table = f"internal constant [{len(candidates)} x i32] {blocks}"
+        self.text.declare(name, f'@"{name}" = {table}')
+        given = f"ptr {self.pointer_to(name)}", f"i32 {len(candidates)}", f"i32 {line}"
         return self.call("i32", "sg_first_waiting", "ptr %w", "ptr %waits", *given)
 
     def _run(self, chosen: str) -> None:
@@ -380,13 +388,20 @@ class FunctionEmitter(ValueEmitter):
 
     # --- masks --------------------------------------------------------------------------------
 
-    def _set_mask(self, mask: str) -> None:
-        self.mask = mask
-        self._mask_vector = self.from_bits(mask)
-
     def predicate_vector(self, item: Instruction) -> Value:
         """The (possibly negated) predicate of an instruction, one bit per lane."""
         return self.splat(self.predicate(item))
+
+    def _predicate_bits(self, item: Instruction) -> str:
+        """The same as an i32, a bit per lane."""
+        register = item.predicate
+        assert register
+        slot = self._slot(register)[0]
+        if not self.mode.is_short or self.is_uniform(register) or slot in self._known:
+            return self.bits(self.predicate_vector(item)).text
+        self.loaded.add(slot)
+        bits = self.assign(f"load i32, ptr {slot}")
+        return self.assign(f"xor i32 {bits}, -1") if item.negated else bits
 
     def predicate(self, item: Instruction) -> Value:
         value = self.read(item.predicate, "pred")
@@ -399,11 +414,11 @@ class FunctionEmitter(ValueEmitter):
 
     @property
     def active_vector(self) -> Value:
-        return self._active_vector
+        return self._once(f"lanes {self._active}", lambda: self.from_bits(self._active))
 
     def leave_lanes(self, lanes: str) -> None:
         """The block goes on with `lanes` only (others have exited in a function it called)."""
-        self._set_mask(self.assign(f"and i32 {self.mask}, {lanes}"))
+        self.mask = self.assign(f"and i32 {self.mask}, {lanes}")
 
     @contextmanager
     def when_active(self):
@@ -422,9 +437,11 @@ class FunctionEmitter(ValueEmitter):
 
     def _slot(self, register: Register) -> tuple[str, str]:
         """The stack slot of a register and its LLVM type."""
-        element = element_of(register.type)
-        uniform = register.name not in self.found.varying
-        return f'%"r{register.name}"', element if uniform else f"<{LANES} x {element}>"
+        known = self._slots.get(register.name)
+        if known is None:
+            kind = Value("", element_of(register.type), self.is_uniform(register)).type
+            known = self._slots[register.name] = f'%"r{register.name}"', kind
+        return known
 
     def _base(self, register: Register) -> tuple[str, str]:
         """The stack slot of the base of a register kept as a sum, and its LLVM type."""
@@ -611,7 +628,7 @@ class FunctionEmitter(ValueEmitter):
         types = ", ".join(argument.split()[0] for argument in given)
         self.text.declare(name, f"declare void @{name}({types}, ...)")
         every = ", ".join([*given, *(f"ptr {slot}" for slot in slots)])
-        self.line(f"call void ({types}, ...) @{name}({every})")
+        self.line(f"call void ({types}, ...) {self.pointer_to(name)}({every})")
 
     # --- hooks of the builds ------------------------------------------------------------------
 
@@ -655,10 +672,10 @@ class FunctionEmitter(ValueEmitter):
         results, _ = self.text.routines[name]
         given = ", ".join(["ptr %w", str(self.active), *map(str, inputs)])
         if not results:
-            self.line(f'call void @"{name}"({given})')
+            self.line(f"call void {self.pointer_to(name)}({given})")
             return []
         kind = f"{{ {', '.join(value.type for value in results)} }}"
-        every = self.assign(f'call {kind} @"{name}"({given})')
+        every = self.assign(f"call {kind} {self.pointer_to(name)}({given})")
         return [
             Value(self.assign(f"extractvalue {kind} {every}, {n}"), value.element, value.uniform)
             for n, value in enumerate(results)
@@ -666,11 +683,11 @@ class FunctionEmitter(ValueEmitter):
 
     def _define_routine(self, name: str, body, inputs: tuple[Value, ...]):
         """The results, as the routine has them, and its text."""
-        ours = self.lines, self.entry, self._temporaries, self._known
-        lanes = self._active, self._active_vector
+        ours = self.lines, self.entry, self._temporaries, self._known, self._active, self.mode
         self.lines, self.entry, self._temporaries = [], [], {}
+        self.mode = self.mode.within_routine
         self.start("body")
-        self._active, self._active_vector = "%active", self.from_bits("%active")
+        self._active = "%active"
         formal = [Value(f"%in{n}", value.element, value.uniform) for n, value in enumerate(inputs)]
         results = body(*formal)
         kind, every = "void", ""
@@ -682,8 +699,7 @@ class FunctionEmitter(ValueEmitter):
         taken = ", ".join(["ptr %w", "i32 %active", *map(str, formal)])
         head = f'define internal {kind} @"{name}"({taken}) noinline {{'
         text = "\n".join([head, *self.entry, "br label %body", *self.lines, "}"])
-        self.lines, self.entry, self._temporaries, self._known = ours
-        self._active, self._active_vector = lanes
+        self.lines, self.entry, self._temporaries, self._known, self._active, self.mode = ours
         return results, text
 
     # --- sites --------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...ptx.forms import refusal
 from ...ptx.program import Function, Instruction
@@ -54,6 +54,15 @@ def _number_sites(layout: Layout) -> tuple[dict[Instruction | str, int], list[Si
     return first, sites
 
 
+class Routine(NamedTuple):
+    """What all instructions of one kind call, in quick code: see sharing.py."""
+
+    text: str
+    wants_warp: bool  # among its arguments
+    wants_mask: bool
+    sites: list[tuple]  # what an instruction is to ask FunctionEmitter.site for
+
+
 class ModuleText:
     """The LLVM text of one kernel with the device functions it needs, and its table of sites.
 
@@ -83,6 +92,7 @@ class ModuleText:
         self.declared: dict[str, str] = {}
         self.definitions: dict[str, str] = {}
         self.routines: dict[str, tuple[list[Value], str]] = {}  # results and text by name
+        self.shared: dict[str, Routine] = {}  # by name
         self._wanted: list[str] = []
         self._watchers = find_watchers(module.functions.values())
         self.has_exits = any(  # lanes may exit inside a device function
@@ -130,5 +140,6 @@ class ModuleText:
             self.notes["loops"] = [so_far[0] + depth, max(so_far[1], most), few]
         forget_registers()
         routines = (text for _, text in self.routines.values())
-        texts = self.declared.values(), routines, self.definitions.values(), _METADATA
+        shared = (routine.text for routine in self.shared.values())
+        texts = self.declared.values(), routines, shared, self.definitions.values(), _METADATA
         return "\n".join([*chain(*texts), ""])

@@ -314,11 +314,15 @@ class ValueEmitter:
 
     # --- calls ------------------------------------------------------------------------------
 
+    def pointer_to(self, name: str) -> str:
+        """A function or constant of the module, as an operand."""
+        return f'@"{name}"'
+
     def _call_text(self, result: str, name: str, arguments) -> str:
         given = [str(argument) for argument in arguments]
         types = ", ".join(argument.split()[0] for argument in given)
         self.text.declare(name, f"declare {result} @{name}({types})")
-        return f"call {result} @{name}({', '.join(given)})"
+        return f"call {result} {self.pointer_to(name)}({', '.join(given)})"
 
     def _void_call_text(self, name: str, *arguments: str | Value) -> str:
         return self._call_text("void", name, arguments)

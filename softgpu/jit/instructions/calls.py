@@ -37,7 +37,8 @@ def _argument(e: FunctionEmitter, operand: Symbol) -> str:
 def _call_function(e: FunctionEmitter, name: str, lanes: Value, buffers: list[str]) -> None:
     e.text.want(name)
     e.observer.call(before=True)
-    e.line(f'call void @"{symbol(name)}"({", ".join(["ptr %w", str(lanes), *buffers])})')
+    given = ", ".join(["ptr %w", str(lanes), *buffers])
+    e.line(f"call void {e.pointer_to(symbol(name))}({given})")
     e.observer.call(before=False)
 
 

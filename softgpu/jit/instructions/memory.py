@@ -93,7 +93,8 @@ class Access:
 
     def observe(self) -> None:
         """Let the instrumented builds see it."""
-        self.e.observer.access(self.site, to_host(self.e, self.address, self.space))
+        if self.e.mode.instrumented:
+            self.e.observer.access(self.site, to_host(self.e, self.address, self.space))
 
     def _inside(self, first: Value, past: Value) -> Value:
         """Whether [first, past) (i64) is where the fast path may go, and first is aligned."""

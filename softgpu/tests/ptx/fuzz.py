@@ -307,7 +307,7 @@ def run(text: str, build: str = "plain", quick: bool = True, whole: bool = False
             ffi.new("KernelFacts *", facts_of(kernel, code))
             compiler.module_of(code._emitted)
             if whole:
-                compiler._object_of(code._emitted, quick)
+                compiler.machine_code(compiler.module_of(code._emitted), quick)
     except PtxError as error:
         if error.__cause__ is not None and not isinstance(error.__cause__, PtxError):
             raise error.__cause__ from None  # a mistake, told as if it were a refusal
