@@ -139,7 +139,10 @@ class Access:
             return self.address, e.constant(0, self.address.element)
         if self.space in ("local", "cluster") or self.operand is None:
             return e.constant(0, self.address.element), self.address
-        return operand_sum(e, self.operand, "i32" if self.space == "shared" else "i64")
+        if self.space != "shared":
+            return operand_sum(e, self.operand, "i64")
+        base, offsets = operand_sum(e, self.operand, "i32")
+        return e.op("sub", base, e.warp_value("window", "i32")), offsets
 
     def in_a_row(self) -> tuple[Value, Value]:
         """(fast path possible, host address of lane 0's element, were it active)."""
