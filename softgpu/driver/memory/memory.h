@@ -83,8 +83,9 @@ void memory_describe(uint64_t address, char *text, size_t room);
 
 /* Zeros, which take memory only where they are written; NULL: none is left. munmap frees them. */
 void *map_pages(size_t bytes);
-/* For shared memory, at a multiple of CLUSTER_STEP: programs take the low 24 bits of its addresses for
-   an offset, as on a GPU, and no memory of another kind follows within 4 GiB. It stays. */
+/* The same for shared memory, at a multiple of CLUSTER_STEP: programs take the low 24 bits of a shared
+   address for its offset, as on a GPU, and what follows within 4 GiB is no memory of another kind. Such
+   memory stays mapped. */
 void *map_window(size_t bytes);
 #define LOCAL_WINDOW (16u << 20) /* as many addresses count as local memory */
 /* The same for what a program requests, if it fits beside its allocations; these need the lock. */
