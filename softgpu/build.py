@@ -118,18 +118,24 @@ def make(linked, mark):
     folder = linked.parent
     folder.mkdir(parents=True, exist_ok=True)
     objects = {path: folder / f"{path.stem}.o" for path in sources()}
-    command = compiling()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        compiled = [
-            pool.submit(run_compiler, [*command, f'-DSOURCES="{mark}"', "-c", source, "-o", target])
-            for source, target in objects.items()
-        ]
+        compiled = [pool.submit(compile_one, *pair, mark) for pair in objects.items()]
         failed = next(filter(None, (one.exception() for one in compiled)), None)
     if failed:  # without what the threads add to its traceback
         raise failed.with_traceback(None)
+    link(objects.values(), linked)
+
+
+def compile_one(source, target, mark):
+    """Compiles a source file of the library that carries this mark."""
+    run_compiler([*compiling(), f'-DSOURCES="{mark}"', "-c", source, "-o", target])
+
+
+def link(objects, linked):
+    """Makes the library of its objects."""
     options = ["-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now,-z,defs"]
     options += KINDS[KIND].split()
-    run_compiler([command[0], *options, *objects.values(), "-o", linked, "-lm"])
+    run_compiler([find_compiler(), *options, *objects, "-o", linked, "-lm"])
 
 
 def make_alias(made, name, library):
