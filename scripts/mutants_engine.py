@@ -4,7 +4,7 @@ A change is of an operator, a constant, a condition or a line of driver/ or jit/
 the same machine code is none. Tests run in a copy: first the sample of `make test`, then, where it
 finds nothing, all cases. Which changes come first is decided by a hash, and the same every time.
 
-    python scripts/mutants_engine.py [--count 60] [--seed TEXT] [--only driver/watch]
+    python scripts/mutants_engine.py [--count 60] [--seed TEXT] [--only driver/watch jit]
 """
 
 import argparse
@@ -21,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-COPY = ROOT / "build/mutants"
+COPY, CACHE = ROOT / "build/mutants", ROOT / "build/mutants-cache"
 LIMIT_S = 1800
 """After so long a run of tests hangs, which counts as found."""
 
@@ -32,7 +32,7 @@ TESTS = {  # of a folder: those that a change there concerns, the most telling f
     "driver/graphs": "graphs",
     "driver/memory": "driver/test_memory_calls.py driver/test_driver.py graphs test_devices.py"
     " test_textures.py test_bulk.py test_ipc.py ../course/test_tensormap.py",
-    "driver/modules": "driver/test_driver.py driver/test_libraries.py test_programs.py",
+    "driver/modules": "driver/test_driver.py driver/test_libraries.py",
     "driver/run": "driver test_softgpu.py test_clusters.py test_bulk.py test_wgmma.py"
     " test_groups.py test_textures.py test_conformance.py ../xray/test_sanitizer.py",
     "driver/watch": "../xray/test_sanitizer.py test_findings.py ../xray/test_ways.py"
@@ -123,7 +123,7 @@ def mutants(path):
 def chosen(only, seed):
     """All of them, in the order of a hash: (file, what it is, the whole text)."""
     paths = [*(ROOT / "softgpu/driver").rglob("*.c"), *(ROOT / "softgpu/jit").rglob("*.py")]
-    paths = [path for path in paths if only in str(path.relative_to(ROOT / "softgpu"))]
+    paths = [path for path in paths if any(part in str(path) for part in only)]
     found = [(path, *mutant) for path in paths for mutant in mutants(path)]
     found.sort(key=lambda one: hashlib.sha256((seed + one[1]).encode()).digest())
     return found
@@ -184,7 +184,8 @@ class Copy:
         failures = COPY / ".pytest_cache/v/cache/lastfailed"
         failures.unlink(missing_ok=True)
         command = [".venv/bin/python", "-m", "pytest", "-n0", "-xq", *options, *tests]
-        environment = os.environ | {"PYTHONPATH": str(COPY), "SOFTGPU_TIMEOUT": "60"}
+        own = {"PYTHONPATH": COPY, "SOFTGPU_CACHE": CACHE, "SOFTGPU_TIMEOUT": "60"}
+        environment = os.environ | {name: str(value) for name, value in own.items()}
         try:
             done = subprocess.run(
                 command, cwd=COPY, env=environment, timeout=LIMIT_S, errors="replace",
@@ -214,7 +215,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=300, help="how many changes (300)")
     parser.add_argument("--seed", default="", help="a text: other changes")
-    parser.add_argument("--only", default="", help="a part of the path of the files to change")
+    parser.add_argument("--only", nargs="*", default=[""], help="parts of paths of files to change")
     parser.add_argument("--sample", default="0.1", help="the fraction of cases that runs first")
     asked = parser.parse_args()
     copy, counted = Copy(), Counter()

@@ -24,6 +24,9 @@ KINDS = {  # SOFTGPU_BUILD, see docs/debugging.md and tests/README.md; each has 
     "debug": "-O0 -g",
     "coverage": "-O1 -g --coverage -fprofile-update=atomic",
     "sanitized": "-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all",
+    # whose frames no fiber confuses; what is volatile is meant for several threads
+    "threads": "-O1 -g1 -fsanitize=thread --param=tsan-instrument-func-entry-exit=0"
+    " --param=tsan-distinguish-volatile=1",
 }
 KIND = os.environ.get("SOFTGPU_BUILD", "")
 LIBRARY = (DRIVER.parents[1] / f"build/driver-{KIND}" if KIND else DRIVER) / "libcuda.so.1"

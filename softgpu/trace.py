@@ -9,10 +9,10 @@ from __future__ import annotations
 import ctypes
 import re
 import subprocess
-import tempfile
 from pathlib import Path
 
-from .build import SONAME, compiling, run_compiler, sources
+from . import cache
+from .build import SONAME, compiling, fingerprint, run_compiler, sources
 
 __all__ = ["load"]
 
@@ -87,14 +87,17 @@ def _function(name: str, parameters: str) -> str:
 
 def load(driver: str) -> None:
     """Put it before the driver, which must not be loaded yet."""
+    name = cache.key([fingerprint(), Path(__file__).read_text()])
+    library = cache.made_once(f"{name}-trace.so", _make)
+    traced = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+    traced.trace(ctypes.c_void_p(ctypes.CDLL(driver)._handle))
+
+
+def _make(library: Path) -> None:
     preprocessed = subprocess.run(
         [*compiling(), "-DSOURCES=", "-E", "-P", *sources()], capture_output=True, text=True
     ).stdout
-    source = _HEAD + "".join(_function(*found) for found in _EXPORTED.findall(preprocessed))
-    with tempfile.TemporaryDirectory() as folder:
-        written, library = Path(folder) / "trace.c", Path(folder) / SONAME
-        written.write_text(source)
-        options = ["-shared", "-w", f"-Wl,-soname,{SONAME}", "-o", library, written, "-ldl"]
-        run_compiler([*compiling(), *options])
-        traced = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
-    traced.trace(ctypes.c_void_p(ctypes.CDLL(driver)._handle))
+    written = library.with_suffix(".c")
+    written.write_text(_HEAD + "".join(_function(*one) for one in _EXPORTED.findall(preprocessed)))
+    options = ["-O0", "-shared", "-w", f"-Wl,-soname,{SONAME}", "-o", library, written, "-ldl"]
+    run_compiler([*compiling(), *options])
