@@ -28,20 +28,20 @@ LIMIT_S = 1800
 TESTS = {  # of a folder: those that a change there concerns, the most telling first
     "driver/api": "driver/test_entry_points.py driver/test_driver.py test_declarations.py",
     "driver/base": "driver graphs test_devices.py test_declarations.py",
-    "driver/count": "driver/test_rules.py ../xray/test_xray.py ../xray/test_clock.py",
+    "driver/count": "driver/test_rules.py xray/test_xray.py xray/test_clock.py",
     "driver/graphs": "graphs",
     "driver/memory": "driver/test_memory_calls.py driver/test_driver.py graphs test_devices.py"
-    " test_textures.py test_bulk.py test_ipc.py ../course/test_tensormap.py",
+    " test_textures.py test_bulk.py test_ipc.py ../../tests/course/test_tensormap.py",
     "driver/modules": "driver/test_driver.py driver/test_libraries.py",
     "driver/run": "driver test_softgpu.py test_clusters.py test_bulk.py test_wgmma.py"
-    " test_groups.py test_textures.py test_conformance.py ../xray/test_sanitizer.py",
-    "driver/watch": "../xray/test_sanitizer.py test_findings.py ../xray/test_ways.py"
+    " test_groups.py test_textures.py test_conformance.py xray/test_sanitizer.py",
+    "driver/watch": "xray/test_sanitizer.py test_findings.py xray/test_ways.py"
     " test_bulk.py driver/test_torn.py",
-    "jit/analysis": "jit test_softgpu.py test_conformance.py ../xray/test_sanitizer.py"
-    " ../xray/test_ways.py",
-    "jit/builds": "jit ../xray/test_sanitizer.py ../xray/test_xray.py ../xray/test_ways.py",
+    "jit/analysis": "jit test_softgpu.py test_conformance.py xray/test_sanitizer.py"
+    " xray/test_ways.py",
+    "jit/builds": "jit xray/test_sanitizer.py xray/test_xray.py xray/test_ways.py",
     "jit/emit": "jit test_softgpu.py test_conformance.py test_clusters.py",
-    "jit/facts": "jit test_softgpu.py test_conformance.py ../xray/test_sanitizer.py",
+    "jit/facts": "jit test_softgpu.py test_conformance.py xray/test_sanitizer.py",
     "jit/instructions": "test_softgpu.py test_conformance.py test_bulk.py test_textures.py"
     " test_wgmma.py test_groups.py jit",
     "jit": "jit test_softgpu.py",
@@ -183,7 +183,7 @@ class Copy:
         """The first test that fails, or how else they end; None if they pass."""
         failures = COPY / ".pytest_cache/v/cache/lastfailed"
         failures.unlink(missing_ok=True)
-        command = [".venv/bin/python", "-m", "pytest", "-n0", "-xq", *options, *tests]
+        command = [".venv/bin/python", "-m", "pytest", "-n0", "-xq", "-mnot long", *options, *tests]
         own = {"PYTHONPATH": COPY, "SOFTGPU_CACHE": CACHE, "SOFTGPU_TIMEOUT": "60"}
         environment = os.environ | {name: str(value) for name, value in own.items()}
         try:
@@ -208,7 +208,7 @@ class Copy:
 def tests_of(path):
     """The tests that a change in this file concerns, as pytest takes them."""
     folder = str(path.parent.relative_to(ROOT / "softgpu"))
-    return [os.path.normpath(f"tests/softgpu/{name}") for name in TESTS[folder].split()]
+    return [os.path.normpath(f"softgpu/tests/{name}") for name in TESTS[folder].split()]
 
 
 def main():
