@@ -35,6 +35,8 @@ TESTS = {  # of a folder: those that a change there concerns, the most telling f
     "driver/modules": "driver/test_driver.py driver/test_libraries.py",
     "driver/run": "driver test_softgpu.py test_clusters.py test_bulk.py test_wgmma.py"
     " test_groups.py test_textures.py test_conformance.py xray/test_sanitizer.py",
+    "driver/streams": "driver/test_beside.py driver/test_contexts_and_streams.py"
+    " driver/test_driver.py graphs test_devices.py",
     "driver/watch": "xray/test_sanitizer.py test_findings.py xray/test_ways.py"
     " test_bulk.py driver/test_torn.py",
     "jit/analysis": "jit test_softgpu.py test_conformance.py xray/test_sanitizer.py"

@@ -37,6 +37,7 @@ COMPILERS = ("gcc", "cc", "clang")
 # Contracting a*b+c would change results; the rest lets loops over lanes become vector code.
 FLAGS = (
     "-std=gnu11 -O3 -fPIC -fvisibility=hidden -pthread -Wall -Wextra "
+    "-Werror=implicit-function-declaration "
     "-ffp-contract=off -fno-math-errno -fno-trapping-math"
 ).split()
 MACHINES = {  # fibers change stacks, which shadow stacks forbid
@@ -70,9 +71,9 @@ def sources():
     return sorted(DRIVER.rglob("*.c"))
 
 
-def compiling():
-    """The command that compiles them, but for which and what to."""
-    return [find_compiler(), *flags(), *OLD_LIBC]
+def compiling(room):
+    """The command that compiles files of a room of the driver, but for which and what to."""
+    return [find_compiler(), *flags(), *OLD_LIBC, f"-DSOFTGPU_ROOM=ROOM_{room.upper()}"]
 
 
 def fingerprint():
@@ -131,7 +132,8 @@ def make(linked, mark):
 
 def compile_one(source, target, mark):
     """Compiles a source file of the library that carries this mark."""
-    run_compiler([*compiling(), f'-DSOURCES="{mark}"', "-c", source, "-o", target])
+    words = [f'-DSOURCES="{mark}"', "-c", source, "-o", target]
+    run_compiler([*compiling(source.parent.name), *words])
 
 
 def link(objects, linked):

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 from . import cache
-from .build import SONAME, compiling, fingerprint, run_compiler, sources
+from .build import DRIVER, SONAME, compiling, fingerprint, run_compiler
 
 __all__ = ["load"]
 
@@ -85,6 +85,15 @@ def _function(name: str, parameters: str) -> str:
     )
 
 
+def _exported(room: Path) -> list[tuple[str, str]]:
+    """Name and parameters of every call in a room of the driver."""
+    files = sorted(room.glob("*.c"))
+    if not files:
+        return []
+    words = [*compiling(room.name), "-DSOURCES=", "-E", "-P", *files]
+    return _EXPORTED.findall(subprocess.run(words, capture_output=True, text=True).stdout)
+
+
 def load(driver: str) -> None:
     """Put it before the driver, which must not be loaded yet."""
     name = cache.key([fingerprint(), Path(__file__).read_text()])
@@ -94,10 +103,8 @@ def load(driver: str) -> None:
 
 
 def _make(library: Path) -> None:
-    preprocessed = subprocess.run(
-        [*compiling(), "-DSOURCES=", "-E", "-P", *sources()], capture_output=True, text=True
-    ).stdout
+    calls = [found for room in sorted(DRIVER.iterdir()) for found in _exported(room)]
     written = library.with_suffix(".c")
-    written.write_text(_HEAD + "".join(_function(*one) for one in _EXPORTED.findall(preprocessed)))
+    written.write_text(_HEAD + "".join(_function(*call) for call in calls))
     options = ["-O0", "-shared", "-w", f"-Wl,-soname,{SONAME}", "-o", library, written, "-ldl"]
-    run_compiler([*compiling(), *options])
+    run_compiler([*compiling("api"), *options])
