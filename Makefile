@@ -41,9 +41,10 @@ exercises: setup
 translations: setup
 	@.venv/bin/python scripts/translate.py
 
-# Change each exercise's solution in small ways: does the judge notice? ARGS: some exercises only.
+# Change each exercise's solution in small ways: does the judge notice? ARGS: some exercises only. ENGINE=1: change
+# the software GPU's driver and compiler: do its tests notice, and the sample of make test? ARGS="--count 60 --only jit".
 mutants: setup
-	@.venv/bin/python scripts/mutants.py $(ARGS)
+	@.venv/bin/python scripts/$(if $(ENGINE),mutants_engine,mutants).py $(ARGS)
 
 # Real kernels changed at random: does one end the compiler in a traceback? Random ones: do they answer alike
 # plain, counted and watched? ARGS="SECONDS [SEED]".

@@ -24,6 +24,9 @@ KINDS = {  # SOFTGPU_BUILD, see docs/debugging.md; each has its own folder
     "debug": "-O0 -g",
     "coverage": "-O1 -g --coverage -fprofile-update=atomic",
     "sanitized": "-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all",
+    # whose frames no fiber confuses; what is volatile is meant for several threads
+    "threads": "-O1 -g1 -fsanitize=thread --param=tsan-instrument-func-entry-exit=0"
+    " --param=tsan-distinguish-volatile=1",
 }
 KIND = os.environ.get("SOFTGPU_BUILD", "")
 LIBRARY = (DRIVER.parents[1] / f"build/driver-{KIND}" if KIND else DRIVER) / "libcuda.so.1"
@@ -120,16 +123,24 @@ def make(linked, mark):
     folder.mkdir(parents=True, exist_ok=True)
     objects = {path: folder / f"{path.stem}.o" for path in sources()}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        compiled = []
-        for source, target in objects.items():
-            words = [f'-DSOURCES="{mark}"', "-c", source, "-o", target]
-            compiled.append(pool.submit(run_compiler, [*compiling(source.parent.name), *words]))
+        compiled = [pool.submit(compile_one, *pair, mark) for pair in objects.items()]
         failed = next(filter(None, (one.exception() for one in compiled)), None)
     if failed:  # without what the threads add to its traceback
         raise failed.with_traceback(None)
+    link(objects.values(), linked)
+
+
+def compile_one(source, target, mark):
+    """Compiles a source file of the library that carries this mark."""
+    words = [f'-DSOURCES="{mark}"', "-c", source, "-o", target]
+    run_compiler([*compiling(source.parent.name), *words])
+
+
+def link(objects, linked):
+    """Makes the library of its objects."""
     options = ["-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now,-z,defs"]
     options += KINDS[KIND].split()
-    run_compiler([find_compiler(), *options, *objects.values(), "-o", linked, "-lm"])
+    run_compiler([find_compiler(), *options, *objects, "-o", linked, "-lm"])
 
 
 def make_alias(made, name, library):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ctypes
 import re
 import subprocess
-import tempfile
 from pathlib import Path
 
-from .build import DRIVER, SONAME, compiling, run_compiler
+from . import cache
+from .build import DRIVER, SONAME, compiling, fingerprint, run_compiler
 
 __all__ = ["load"]
 
@@ -96,12 +96,15 @@ def _exported(room: Path) -> list[tuple[str, str]]:
 
 def load(driver: str) -> None:
     """Put it before the driver, which must not be loaded yet."""
-    calls = [found for room in sorted(DRIVER.iterdir()) for found in _exported(room)]
-    source = _HEAD + "".join(_function(*call) for call in calls)
-    with tempfile.TemporaryDirectory() as folder:
-        written, library = Path(folder) / "trace.c", Path(folder) / SONAME
-        written.write_text(source)
-        options = ["-shared", "-w", f"-Wl,-soname,{SONAME}", "-o", library, written, "-ldl"]
-        run_compiler([*compiling("api"), *options])
-        traced = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+    name = cache.key([fingerprint(), Path(__file__).read_text()])
+    library = cache.made_once(f"{name}-trace.so", _make)
+    traced = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
     traced.trace(ctypes.c_void_p(ctypes.CDLL(driver)._handle))
+
+
+def _make(library: Path) -> None:
+    calls = [found for room in sorted(DRIVER.iterdir()) for found in _exported(room)]
+    written = library.with_suffix(".c")
+    written.write_text(_HEAD + "".join(_function(*call) for call in calls))
+    options = ["-O0", "-shared", "-w", f"-Wl,-soname,{SONAME}", "-o", library, written, "-ldl"]
+    run_compiler([*compiling("api"), *options])

@@ -239,12 +239,12 @@ def test_a_library_that_cannot_be_compiled_is_said_to_be_so(tmp_path, monkeypatc
     assert "Traceback" not in done.stderr
 
 
-FILES = 6
+FILES = 3
 
 
 @pytest.fixture
-def six_files(tmp_path, monkeypatch):
-    """A program of six files with a common header; nothing is kept of it yet."""
+def some_files(tmp_path, monkeypatch):
+    """A program of several files with a common header; nothing is kept of it yet."""
     for n in range(FILES):
         after = f"int f{n + 1}();" if n + 1 < FILES else ""
         value = f"+ f{n + 1}()" if n + 1 < FILES else ""
@@ -267,27 +267,27 @@ def _calls_of_nvcc(folder, log, *words):
     return done.stdout, log.read_text().count(" -MD ")
 
 
-def test_a_program_is_compiled_again_only_where_it_has_changed(six_files, monkeypatch):
-    tools, log = six_files / "bin", six_files / "log"
+def test_a_program_is_compiled_again_only_where_it_has_changed(some_files, monkeypatch):
+    tools, log = some_files / "bin", some_files / "log"
     tools.mkdir()
     real = toolkit.find_toolkit().nvcc
     (tools / "nvcc").write_text(f'#!/bin/sh\necho " $* " >> "$NVCC_LOG"\nexec {real} "$@"\n')
     (tools / "nvcc").chmod(0o755)
-    monkeypatch.setenv("CUDA_HOME", str(six_files))
+    monkeypatch.setenv("CUDA_HOME", str(some_files))
     monkeypatch.setenv("NVCC_LOG", str(log))
-    assert _calls_of_nvcc(six_files, log, "-DMORE=7") == ("15 7\n", FILES)
-    assert _calls_of_nvcc(six_files, log, "-DMORE=7", "--", "1") == ("15 7\n", 0)
-    assert _calls_of_nvcc(six_files, log, "-DMORE=8") == ("15 8\n", FILES)
-    before = (six_files / "f3.cu").read_text()
-    (six_files / "f3.cu").write_text(before.replace("VALUE3", "30"))
+    assert _calls_of_nvcc(some_files, log, "-DMORE=7") == ("3 7\n", FILES)
+    assert _calls_of_nvcc(some_files, log, "-DMORE=7", "--", "1") == ("3 7\n", 0)
+    assert _calls_of_nvcc(some_files, log, "-DMORE=8") == ("3 8\n", FILES)
+    before = (some_files / "f1.cu").read_text()
+    (some_files / "f1.cu").write_text(before.replace("VALUE1", "30"))
     time.sleep(0.2)  # a file that is as new as its object could have changed since
-    assert _calls_of_nvcc(six_files, log, "-DMORE=7") == ("42 7\n", 1)
-    (six_files / "f3.cu").write_text(before)
-    assert _calls_of_nvcc(six_files, log, "-DMORE=7") == ("15 7\n", 0)
-    (six_files / "values.h").write_text((six_files / "values.h").read_text() + "#undef VALUE5\n"
-                                        "#define VALUE5 50\n")  # fmt: skip
+    assert _calls_of_nvcc(some_files, log, "-DMORE=7") == ("32 7\n", 1)
+    (some_files / "f1.cu").write_text(before)
+    assert _calls_of_nvcc(some_files, log, "-DMORE=7") == ("3 7\n", 0)
+    (some_files / "values.h").write_text((some_files / "values.h").read_text() + "#undef VALUE2\n"
+                                        "#define VALUE2 50\n")  # fmt: skip
     time.sleep(0.2)
-    assert _calls_of_nvcc(six_files, log, "-DMORE=7") == ("60 7\n", FILES)
+    assert _calls_of_nvcc(some_files, log, "-DMORE=7") == ("51 7\n", FILES)
 
 
 def test_a_header_that_is_missing_is_said_before_a_library_is_made(tmp_path, monkeypatch):

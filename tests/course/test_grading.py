@@ -323,7 +323,8 @@ def test_another_table_is_not_written_over(monkeypatch, tmp_path):
 
 # --- rows that are there already ------------------------------------------------------------------
 
-QUICK = {f"{learner}/{FIRST}.cu": "rubbish" for learner in ("ann", "bob", "cy", "di")}
+REFUSED = '#include "/etc/passwd"'  # before anything is compiled
+QUICK = {f"{learner}/{FIRST}.cu": REFUSED for learner in ("ann", "bob", "cy", "di")}
 
 
 def graded_to(folder, path, **options):
@@ -711,17 +712,18 @@ def test_a_class_is_ranked_by_what_the_clock_predicts():
     ]  # fmt: skip
 
 
-def test_what_is_done_is_predicted_where_it_is_asked_for(tmp_path):
-    hand_in(
-        tmp_path / "all", {f"ann/{FIRST}.cu": RIGHT, f"bob/{RATED}.cu": exercises.solution(RATED)}
-    )
-    path = tmp_path / "rows.csv"
-    for league_to in None, tmp_path / "league.html":
-        graded_to(tmp_path / "all", path, league_to=league_to, reports_to=tmp_path / "reports")
-        with path.open() as file:
-            plain, rated = csv.DictReader(file)
-        assert rated["predicted"].endswith(" TFLOP/s")
-        assert plain["predicted"].endswith(" µs") == bool(league_to)
+def test_what_is_done_is_predicted_where_it_is_asked_for(graded, tmp_path):
+    files = {f"ann/{FIRST}.cu": RIGHT, f"bob/{RATED}.cu": exercises.solution(RATED)}
+    hand_in(tmp_path / "all", files)
+    path, league_to = tmp_path / "rows.csv", tmp_path / "league.html"
+    graded_to(tmp_path / "all", path, league_to=league_to, reports_to=tmp_path / "reports")
+    with path.open() as file:
+        plain, rated = csv.DictReader(file)
+    unasked = by_learner(graded[0])
+    for row, is_asked in (plain, True), (unasked["ann"], False):
+        assert row["predicted"].endswith(" µs") == is_asked
+    for row in rated, unasked["rated"]:
+        assert row["predicted"].endswith(" TFLOP/s")
     assert plain["predicted"] in league_to.read_text()
     report = (tmp_path / "reports/ann.md").read_text()
     nickname = re.search(r"The class's page calls you (.*)\.", report)[1]

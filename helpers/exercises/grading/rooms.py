@@ -119,6 +119,7 @@ class Rooms:
     predicts: each verdict of "done" says how fast the clock takes the kernel to be."""
 
     jobs = len(os.sched_getaffinity(0))
+    known: dict = {}  # the first kind that works, of those that there are
 
     def __init__(self, seconds, megabytes, hidden=(), predicts=False):
         self.limits = seconds, megabytes, predicts
@@ -127,11 +128,19 @@ class Rooms:
         self.free: SimpleQueue = SimpleQueue()
         self.are_closed = False
         _prepare()
-        for self.kind in sandbox.KINDS:
+        kinds = tuple(sandbox.KINDS)
+        if kinds not in self.known:
+            self.known[kinds] = self._first_that_works(kinds)
+        self.kind = self.known[kinds]
+
+    def _first_that_works(self, kinds):
+        for self.kind in kinds:
             try:
-                return self._try_out()
+                self._try_out()
             except (OSError, RoomError) as error:
                 failed = error
+            else:
+                return self.kind
         raise RoomError(str(failed))
 
     def _try_out(self):

@@ -41,7 +41,7 @@ void interrupts_begin(volatile int *first, volatile int *second)
     pthread_mutex_lock(&mutex);
     if (first) words[0] = first, words[1] = second;
     if (!waiting++) {
-        happened = 0;
+        __atomic_store_n(&happened, 0, __ATOMIC_RELAXED);
         ours = take_over();
     }
     pthread_mutex_unlock(&mutex);

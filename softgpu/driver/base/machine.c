@@ -125,3 +125,15 @@ bool thread_start(void *(*body)(void *), void *argument, size_t stack)
     pthread_attr_destroy(&attributes);
     return !result;
 }
+
+#ifdef __SANITIZE_THREAD__
+/* What is volatile is meant to be looked at by several threads: nothing to tell of it. */
+#define MEANT(size)                                                                                \
+    void __tsan_volatile_read##size(void *at) { (void)at; }                                        \
+    void __tsan_volatile_write##size(void *at) { (void)at; }
+MEANT(1)
+MEANT(2)
+MEANT(4)
+MEANT(8)
+MEANT(16)
+#endif

@@ -40,7 +40,7 @@ static void let_others_go_on(Worker *worker)
         driver_pause();
         block_look_again(worker);
     }
-    job->waits_at = worker->home->line;
+    __atomic_store_n(&job->waits_at, worker->home->line, __ATOMIC_RELAXED);
     if (__atomic_load_n(&job->waits, __ATOMIC_RELAXED)) {
         sched_yield();
         return;

@@ -54,13 +54,14 @@ static void tell_others(Job *job)
 {
     size_t at = 0;
     for (const Job *other = watched; other && at < sizeof job->others; other = other->watched) {
-        if (other == job || !other->waits) continue;
+        if (other == job || !__atomic_load_n(&other->waits, __ATOMIC_RELAXED)) continue;
         at += snprintf(job->others + at, sizeof job->others - at,
                        "; kernel %s on device %d waited meanwhile", other->kernel->shown,
                        other->kernel->module->owner->device);
-        if (at < sizeof job->others && other->waits_at)
-            at += snprintf(job->others + at, sizeof job->others - at, ", in a loop at line %u",
-                           other->waits_at);
+        const uint32_t line = __atomic_load_n(&other->waits_at, __ATOMIC_RELAXED);
+        if (at < sizeof job->others && line)
+            at +=
+                snprintf(job->others + at, sizeof job->others - at, ", in a loop at line %u", line);
     }
 }
 

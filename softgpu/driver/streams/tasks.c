@@ -154,7 +154,7 @@ static Task *add(const StreamPlace *place, TaskReady ready, TaskBody body, void 
         return NULL;
     }
     *task = (Task){.place = *place, .ready = ready, .body = body, .data = data};
-    *end = task;
+    __atomic_store_n(end, task, __ATOMIC_RELEASE); /* none() looks at it without the lock */
     end = &task->next;
     hire();
     pthread_cond_broadcast(&changed);

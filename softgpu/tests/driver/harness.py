@@ -69,8 +69,8 @@ class Driver:
             check=True,
         )  # fmt: skip
         # each looks in itself first, whatever other tests of the process have loaded for all;
-        # the address sanitizer's runtime cannot have that
-        mode = os.RTLD_NOW | (0 if build.KIND == "sanitized" else os.RTLD_DEEPBIND)
+        # sanitizers' runtimes cannot have that
+        mode = os.RTLD_NOW | (0 if build.KIND in ("sanitized", "threads") else os.RTLD_DEEPBIND)
         self.library = ctypes.CDLL(str(library), mode)
         self.kernels = ctypes.CDLL(str(kernels), mode)
         self.unloaded = []

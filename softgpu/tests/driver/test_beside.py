@@ -73,7 +73,7 @@ class Device:
 @pytest.fixture(params=[1, 2], ids=["one thread", "two threads"])
 def pair(request):
     driver = only_driver()
-    driver.options(threads=request.param, timeout_s=60)
+    driver.options(threads=request.param)
     driver.library.sg_devices(2)
     devices = [Device(driver, number) for number in range(2)]
     for device, peer in zip(devices, reversed(devices), strict=True):

@@ -1,4 +1,5 @@
-"""Tests with the driver built for the address and undefined-behaviour sanitizers.
+"""Tests with the driver built for the address and undefined-behaviour sanitizers, or, with
+SOFTGPU_BUILD=threads, for the thread sanitizer.
 
 python -m softgpu.tests.driver.under_sanitizers TESTS ...    # what pytest takes
 """
@@ -14,9 +15,10 @@ from softgpu import build
 __all__ = ["missing", "run"]
 
 PLUGIN = "softgpu.tests.driver.under_sanitizers"
+KIND = build.KIND or "sanitized"
 # The first must come before Python's own libraries; LLVM throws through the second, which the
 # first therefore has to know.
-RUNTIMES = ("libasan.so", "libstdc++.so.6")
+RUNTIMES = ("libtsan.so" if KIND == "threads" else "libasan.so", "libstdc++.so.6")
 
 
 def runtime(name):
@@ -35,7 +37,7 @@ def run(*arguments):
     """Runs pytest in a process of its own; what it says, and what the sanitizers say, in one."""
     environment = {
         **os.environ,
-        "SOFTGPU_BUILD": "sanitized",
+        "SOFTGPU_BUILD": KIND,
         "LD_PRELOAD": " ".join(map(runtime, RUNTIMES)),
         # Python keeps what it has until it ends; LLVM allocates so often that the callers of each
         # malloc, but for the nearest, would take a third of the time
