@@ -5,7 +5,7 @@ import numpy as np
 from helpers import checks
 from helpers.exercises.launches import Far, In, Launch, Out, Wrong, numbers, pieces, scales, strewn
 
-SIZES = (1, 1), (3, 31), (8, 32), (33, 5), (100, 257), (70_003, 2), (7, 0), (0, 5)
+SIZES = (1, 1), (3, 31), (8, 32), (33, 5), (2, 1001), (100, 257), (70_003, 2), (7, 0), (0, 5)
 BLOCK = 32, 8
 
 
