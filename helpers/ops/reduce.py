@@ -231,7 +231,7 @@ def _columns(sizes, itemsize, choices, places):
         if short or narrow and reduce >= FEW:
             merged = reduce if short and inner % widest else 1
             return _anywhere(sizes, widest, merged, indexed, choices)
-        apart = int(narrow and inner >= 64 * pack)
+        apart = int(pack == 1 and narrow and inner >= 64)
     block = 256 if indexed or apart else 512  # those take more shared memory
     if apart:
         pack = builtins.min(widest, 8 if reduce <= 4 else 4, power_of_two(inner // 32 + 1) // 2)
