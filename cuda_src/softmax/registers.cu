@@ -42,7 +42,7 @@ __launch_bounds__(GROUP > 32 ? GROUP : 256) void registers(const T *__restrict__
         if (tid + j * GROUP < packs) p[j] = in[tid + j * GROUP];
 
     Max<Acc> greater;
-    Acc value[PACKS][PACK], peak = other;
+    Acc value[PACKS][PACK], peak = other;  // of its element outside of packs, or -inf
 #pragma unroll
     for (int j = 0; j < PACKS; ++j)
 #pragma unroll
