@@ -2,25 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    FAR,
-    PAST,
-    SIZES,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    drawn,
-    elementwise,
-    far_launch,
-    far_numbers,
-    numbers,
-    planted,
-    scales,
-)  # fmt: skip
-
-__all__ = ["SIZES", "drawn"]
+from helpers.exercises.distant import FAR, PAST, far_launch, far_numbers
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Out, blocks_for, same_place
+from helpers.exercises.values import numbers, planted, scales
 
 
 def launch(rng, n):
@@ -30,9 +15,6 @@ def launch(rng, n):
     w, rate = numbers(rng, n), np.float32(rng.uniform(0.01, 0.9))
     out = Out(w - rate * ((a + b + c + d) / np.float32(4)), initial=w, bits=True)
     return Launch([*map(In, ranks), out, np.int64(n), rate], blocks_for(n), 256, what=f"n = {n}")
-
-
-inputs = elementwise
 
 
 def far(rng):
@@ -48,21 +30,14 @@ def far(rng):
     return far_launch([*ranks, w, np.int64(FAR), rate])
 
 
-LARGE = (70_003,)
-COUNTED = 1 << 14
-BUDGET = {"ld.sectors": (10240, 10240), "st.sectors": (2048, 2048)}
-ROUNDING = (
-    "Round the product with the rate by itself, `__fmul_rn`, and add in the order a, b, c, d."
+JUDGE = Judge(
+    launch=launch,
+    large=(70_003,),
+    far=far,
+    counted=1 << 14,
+    budget={"ld.sectors": (10240, 10240), "st.sectors": (2048, 2048)},
+    inputs=same_place,
+    rounding=(
+        "Round the product with the rate by itself, `__fmul_rn`, and add in the order a, b, c, d."
+    ),
 )
-
-SUM = "(a[i] + b[i] + c[i] + d[i]) / 4"
-WRONG = {
-    "fused": Wrong("values", {f"__fmul_rn(rate, {SUM})": f"rate * ({SUM})"}),
-    "a sum for a mean": Wrong("values", {") / 4": ")"}),
-    "each rank's own step": Wrong("values", {SUM: "a[i]"}),
-    "one rank is missing": Wrong("values", {" + d[i]": ""}),
-    "another order": Wrong("values", {SUM: "(d[i] + c[i] + b[i] + a[i]) / 4"}),
-    "the rate in each term": Wrong("values", {f"__fmul_rn(rate, {SUM})": "(rate * a[i] + rate * b[i] + rate * c[i] + rate * d[i]) / 4"}),
-    "uphill": Wrong("values", {"w[i] -=": "w[i] +="}),
-    "no guard": Wrong("out of bounds", {"if (i < n) ": ""}),
-}  # fmt: skip

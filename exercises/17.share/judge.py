@@ -2,22 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    planted,
-    scales,
-    strewn,
-)
-
-SIZES = (1, 0), (1, 1), (127, 3), (128, 3), (129, 2), (129, 3), (1009, 1), (0, 0)
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted, scales
 
 
 def drawn(rng):
@@ -55,20 +43,13 @@ def far(rng):
     return Launch(arguments, grid, 256, what=f"n = {n:,}, rank {rank}", blocks=blocks)
 
 
-LARGE = ((300_003, 3),)
-COUNTED = 16_000, 1
-BUDGET = {"ld.sectors": (2000, 2000), "st.sectors": (500, 500)}
-ROUNDING = "Add a, b, c and d in this order: another rounds otherwise."
-
-SHARE, SUM = "(n + 127) / 128 * 32", "a[i] + b[i] + c[i] + d[i]"
-WRONG = {
-    "everything": Wrong("values|double write|counters", {"thread < share && ": "", "rank * share + thread": "thread"}),
-    "into the next share": Wrong("values|race|counters", {"thread < share && ": ""}),
-    "what is another's stored as it is": Wrong("counters", {"if (thread < share && i < n)": "if (thread >= share && i < n) *(volatile float *)&out[i] = *(volatile float *)&out[i]; else if (i < n)"}),
-    "past the end": Wrong("out of bounds", {" && i < n": ""}),
-    "shares without lines": Wrong("values", {SHARE: "(n + 3) / 4"}),
-    "rounded down": Wrong("values", {SHARE: "n / 128 * 32"}),
-    "the next rank's": Wrong("values|out of bounds", {"rank * share": "(rank + 1) * share"}),
-    "another order": Wrong("values", {SUM: "d[i] + c[i] + b[i] + a[i]"}),
-    "added to what is there": Wrong("values", {"out[i] = a": "out[i] += a"}),
-}  # fmt: skip
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 0), (1, 1), (127, 3), (128, 3), (129, 2), (129, 3), (1009, 1), (0, 0)),
+    drawn=drawn,
+    large=((300_003, 3),),
+    far=far,
+    counted=(16_000, 1),
+    budget={"ld.sectors": (2000, 2000), "st.sectors": (500, 500)},
+    rounding="Add a, b, c and d in this order: another rounds otherwise.",
+)

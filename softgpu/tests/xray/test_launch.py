@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, sources, tensormap, xray
-from helpers.play.recording import record
+from helpers.play.trace import record
 from helpers.xray.launch import OwnTarget, Sparse, target_of, variables_kept
 from softgpu.loader import Engine
 from softgpu.tests import ROOT
