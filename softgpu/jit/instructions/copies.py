@@ -8,8 +8,9 @@ from functools import partial
 from ... import contract
 from ...ptx.program import Register, Unsupported, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
+from .atomics import OPERATIONS, TYPES, store_later
 from .mbarrier import arrive_after_copies, complete_bytes
-from .memory import OPERATIONS, TYPES, host_address, in_block, space_named, space_of, store_later
+from .spaces import host_address, in_block, rank_of, space_named, space_of
 
 _How = contract.flags("BoxHow", "BOX_")
 _FIELDS = contract.values("MapField", "MAP_")
@@ -25,13 +26,13 @@ def _copy(e, item):
         _copy_in_bulk(e, item)  # done at once, too
         return
     if modifiers[1] == "commit_group":
-        e.observe_copies_committed()
+        e.observer.copies_committed()
         return
     if modifiers[1] in ("wait_group", "wait_all"):
-        e.observe_copies_awaited(item.operands[0].value if item.operands else -1)
+        e.observer.copies_awaited(item.operands[0].value if item.operands else -1)
         return
     if modifiers[1] == "mbarrier":
-        e.observe_copies_awaited(-1)
+        e.observer.copies_awaited(-1)
         arrive_after_copies(e, item)
         return
     target, source, size, *rest = item.operands
@@ -52,7 +53,7 @@ def _copy(e, item):
             wanted = e.op("and", wanted, e.bits(e.invert(e.read(rest[0], "pred"))))
             rest = []
             e.line(f"store <{LANES} x {element}> zeroinitializer, ptr {data}, align 64")
-        e.observe(read, origin)
+        e.observer.access(read, origin)
         if rest:  # bytes from the source, zeros after
             length = e.read(rest[0], "u32")
             some = e.bits(e.compare("icmp ne", length, 0))
@@ -69,7 +70,7 @@ def _copy(e, item):
         )
         if rest:
             e.call_void("sg_cut", "ptr %w", f"i32 {count}", f"ptr {data}")
-        e.observe(written, to)
+        e.observer.access(written, to)
         e.call_checked(
             "void",
             "store",
@@ -79,15 +80,15 @@ def _copy(e, item):
             e.active,
             f"ptr {data}",
         )
-        e.observe_copy(written, to)
+        e.observer.copy(written, to)
 
 
 def _copy_in_bulk(e: FunctionEmitter, item) -> None:
     modifiers = item.modifiers
     if modifiers[2] == "commit_group":
-        e.observe_bulk_committed()
+        e.observer.bulk_committed()
     elif modifiers[2] == "wait_group":
-        e.observe_bulk_awaited(item.operands[0].value)
+        e.observer.bulk_awaited(item.operands[0].value)
     elif "tensor" in modifiers and "prefetch" not in modifiers:
         _copy_box(e, item)
     elif "prefetch" not in modifiers:
@@ -153,7 +154,7 @@ def _copy_bytes(e: FunctionEmitter, item) -> None:
         if "global" not in spaces:
             _need_clusters(e, sites[1])
         to, origin = host_address(e, target, spaces[0]), host_address(e, source, spaces[1])
-        barrier = _Barrier(e, item, rest[0]) if spaces[0] != "global" else None
+        barrier = _Barrier(e, item, rest[0], to) if spaces[0] != "global" else None
         how = f"i32 {_reduction(item)}"
         with _each_block(e, item, sites[0], rest[1:]) as (lanes, there):
             spilled = e.spill_all(there(to), origin, bytes_)
@@ -168,11 +169,14 @@ def _need_clusters(e: FunctionEmitter, site: str) -> None:
 
 
 class _Barrier:
-    """The mbarrier that a copy tells of its bytes."""
+    """The mbarrier that a copy tells of its bytes; of a bulk copy, that of the block that gets
+    them, whatever the rank in its address."""
 
-    def __init__(self, e: FunctionEmitter, item, operand):
+    def __init__(self, e: FunctionEmitter, item, operand, to: Value | None = None):
         self.site = e.site(item, "atomic", space_of(item), 8)
         self.address = host_address(e, operand, space_of(item))
+        if to:
+            self.address = in_block(e, rank_of(e, to), self.address)
 
 
 def _copy_box(e: FunctionEmitter, item) -> None:
@@ -194,7 +198,7 @@ def _copy_box(e: FunctionEmitter, item) -> None:
         place = host_address(e, shared, _spaces(item)[stores])
         bytes_ = e.temporary("i32", 1, "bytes")
         sites = _sites(e, item)
-        told = _Barrier(e, item, barrier) if barrier else None
+        told = _Barrier(e, item, barrier, place) if barrier else None
         with _each_block(e, item, sites[0], rest) as (lanes, there):
             where = f"ptr {e.spill(there(place), 'addresses')}"
             numbers = str(lanes), f"i32 {len(coordinates)}", f"i32 {how}"
