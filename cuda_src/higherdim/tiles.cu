@@ -1,9 +1,10 @@
 // Reduction over the middle of x[outer, reduce, inner] -> out[outer, inner]. Launch a grid of
 // (outer * tiles, chunks) blocks of (width, height) threads, BLOCK in all, where
-// tiles * width * PACK >= inner. PACK divides inner and x is aligned to a pack. totals holds
-// outer * chunks * inner values; arrived[outer * tiles] starts at zero and is zero again at the end.
+// tiles * width * PACK >= inner. PACK divides inner and x is aligned to a pack, unless APART = 1. totals
+// holds outer * chunks * inner values; arrived[outer * tiles] starts at zero and is zero again at the end.
 // Step 3: a thread owns PACK columns; the threads of a block that share them take turns at the rows, meet
-// in shared memory, and the last chunk of a tile to arrive folds the chunks: one launch.
+// in shared memory, and the last chunk of a tile to arrive folds the chunks: one launch. APART = 1: these
+// columns are not neighbours but the block's width from each other, so that rows may begin anywhere.
 // Limit: memory.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
@@ -14,6 +15,7 @@ using Op = Sum<Acc>;
 constexpr int PACK = 4;
 constexpr int BLOCK = 256;
 constexpr int UNROLL = 4;
+constexpr int APART = 0;
 
 // Folds this thread's PACK columns over every blockDim.y-th of the rows begin .. end.
 template <typename V>
@@ -30,7 +32,12 @@ __device__ Packed<Acc, PACK> fold_rows(const V *x, long long begin, long long en
         Packed<V, PACK> p[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u)
-            if (row + u * tall < end) p[u] = pack[(row + u * tall) * (inner / PACK)];
+            if (APART)
+                for (int k = 0; k < PACK && row + u * tall < end; ++k) {
+                    long long at = column + k * blockDim.x;
+                    if (at < inner) p[u][k] = x[(row + u * tall) * inner + at];
+                }
+            else if (row + u * tall < end) p[u] = pack[(row + u * tall) * (inner / PACK)];
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u)
             for (int k = 0; k < PACK && row + u * tall < end; ++k)
@@ -55,25 +62,34 @@ __device__ Packed<Acc, PACK> fold_block(Packed<Acc, PACK> acc)
     return acc;
 }
 
+// Stores the PACK columns of a thread, of which `left` are those from the first on that there are.
+template <typename V>
+__device__ void store(V *row, Packed<V, PACK> p, long long left)
+{
+    if (!APART) *reinterpret_cast<Packed<V, PACK> *>(row) = p;
+    for (int k = 0; k < PACK && APART; ++k)
+        if (k * blockDim.x < left) row[k * blockDim.x] = p[k];
+}
+
 extern "C" __global__ void tiles(const T *__restrict__ x, Out *out, long long outer,
                                  long long reduce, long long inner, Acc *totals, unsigned *arrived)
 {
     Op op;
     int width = blockDim.x * PACK, tiles = (inner + width - 1) / width, chunks = gridDim.y;
     long long slice = blockIdx.x / tiles, chunk = blockIdx.y;
-    long long column = blockIdx.x % tiles * (long long)width + threadIdx.x * PACK;
+    long long column = blockIdx.x % tiles * (long long)width + threadIdx.x * (APART ? 1 : PACK);
     long long rows = (reduce + chunks - 1) / chunks;
     bool mine = threadIdx.y == 0 && column < inner;
     long long begin = chunk * rows, end = min(reduce, begin + rows);
     auto acc = fold_block(fold_rows(x + slice * reduce * inner, begin, end, inner, column));
     if (chunks > 1) {
         totals += slice * chunks * inner;
-        if (mine) *reinterpret_cast<Packed<Acc, PACK> *>(totals + chunk * inner + column) = acc;
+        if (mine) store(totals + chunk * inner + column, acc, inner - column);
         if (!last_to_arrive(arrived + blockIdx.x, chunks)) return;
         acc = fold_block(fold_rows(totals, 0, chunks, inner, column));
     }
     if (!mine) return;
     Packed<Out, PACK> result;
     for (int k = 0; k < PACK; ++k) result[k] = Out(op.finish(acc[k], reduce));
-    *reinterpret_cast<Packed<Out, PACK> *>(out + slice * inner + column) = result;
+    store(out + slice * inner + column, result, inner - column);
 }

@@ -1,8 +1,9 @@
 // Softmax of rows: x[batch, hidden] -> y[batch, hidden]. GROUP threads per row: part of a warp, in blocks
-// of up to 128 threads, or a block of that size. PACK divides hidden, x and y are aligned to a pack,
-// hidden <= GROUP * PACKS * PACK.
+// of up to 256 threads, or a block of that size. x and y are aligned to a pack, PACK divides hidden unless
+// EDGES = 1, which wants 2 * PACK - 2 <= GROUP; hidden <= GROUP * PACKS * PACK.
 // Step 3: one read: the row stays in the registers of its threads, PACKS packs each, all in flight
-// at once; maximum and sum then cost no memory traffic.
+// at once; maximum and sum then cost no memory traffic. EDGES = 1: rows begin anywhere, and what lies
+// before the first whole pack and after the last is shared out, an element a thread.
 // Limit: memory: one read, one write. A row must fit into a block's registers.
 #include "common/operators.cuh"
 #include "common/reduce.cuh"
@@ -11,6 +12,7 @@ using Acc = float;
 constexpr int PACK = 4;
 constexpr int GROUP = 32;
 constexpr int PACKS = 8;
+constexpr int EDGES = 0;
 
 template <typename Op>
 __device__ Acc group_reduce(Acc acc, Op op)
@@ -20,23 +22,27 @@ __device__ Acc group_reduce(Acc acc, Op op)
 }
 
 extern "C" __global__
-__launch_bounds__(GROUP > 32 ? GROUP : 128) void registers(const T *__restrict__ x, T *y,
+__launch_bounds__(GROUP > 32 ? GROUP : 256) void registers(const T *__restrict__ x, T *y,
                                                            long long batch, long long hidden)
 {
     long long row = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / GROUP;
     bool inside = row < batch;
     if (!inside) row = batch - 1;  // stays, as its warp's shuffles need it
-    int tid = threadIdx.x % GROUP, packs = hidden / PACK;
-    auto in = reinterpret_cast<const Packed<T, PACK> *>(x + row * hidden);
-    auto out = reinterpret_cast<Packed<T, PACK> *>(y + row * hidden);
+    int head = EDGES ? -unsigned(row * hidden) % PACK : 0, packs = (hidden - head) / PACK;
+    int tid = threadIdx.x % GROUP, edge = tid < head ? tid : packs * PACK + tid;
+    bool has_edge = EDGES && edge < hidden;
+    x += row * hidden, y += row * hidden;
+    auto in = reinterpret_cast<const Packed<T, PACK> *>(x + head);
+    auto out = reinterpret_cast<Packed<T, PACK> *>(y + head);
 
+    Acc other = has_edge ? Acc(x[edge]) : -INFINITY;
     Packed<T, PACK> p[PACKS];
 #pragma unroll
     for (int j = 0; j < PACKS; ++j)
         if (tid + j * GROUP < packs) p[j] = in[tid + j * GROUP];
 
     Max<Acc> greater;
-    Acc value[PACKS][PACK], peak = greater.initial(), sum = 0;
+    Acc value[PACKS][PACK], peak = other;  // of its element outside of packs, or -inf
 #pragma unroll
     for (int j = 0; j < PACKS; ++j)
 #pragma unroll
@@ -45,11 +51,13 @@ __launch_bounds__(GROUP > 32 ? GROUP : 128) void registers(const T *__restrict__
             peak = greater(peak, value[j][k]);
         }
     peak = group_reduce(peak, greater);
+    Acc sum = other = has_edge ? exp(other - peak) : 0;
 #pragma unroll
     for (int j = 0; j < PACKS; ++j)
 #pragma unroll
         for (int k = 0; k < PACK; ++k) sum += value[j][k] = exp(value[j][k] - peak);
     Acc scale = 1 / group_reduce(sum, Sum<Acc>());
+    if (inside && has_edge) y[edge] = T(other * scale);
 #pragma unroll
     for (int j = 0; j < PACKS; ++j) {
 #pragma unroll

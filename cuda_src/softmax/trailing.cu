@@ -1,6 +1,6 @@
 // Softmax of rows: x[batch, hidden] -> y[batch, hidden]. Launch batch * parts + lag blocks of BLOCK
-// threads, parts = ceil(hidden / TILE) <= lag. PACK divides hidden, x and y are aligned to a pack;
-// WHOLE = 1 if TILE divides hidden. slots (batch * parts) and *ticket are zero before the launch.
+// threads, parts = ceil(hidden / TILE) <= lag. PACK divides hidden unless EDGES = 1 (see registers.cu), x and
+// y are aligned to a pack; WHOLE = 1 if TILE divides hidden. slots (batch * parts) and *ticket are zero before the launch.
 // Step 5: one launch. Each block measures a tile, and writes the one that was measured `lag` tiles
 // ago: its row is complete by now, and still in the L2 cache, so that memory is read only once.
 // Limit: the traffic between the L2 cache and the multiprocessors: two reads, one write.
@@ -12,6 +12,7 @@ constexpr int PACK = 4;
 constexpr int PACKS = 8;
 constexpr int BLOCK = 256;
 constexpr int WHOLE = 0;
+constexpr int EDGES = 0;
 
 using Pack = Packed<T, PACK>;
 constexpr int TILE = BLOCK * PACKS * PACK;
@@ -38,12 +39,16 @@ __device__ Running<Acc> receive(const volatile Running<Acc> *slot)
 struct Tile {
     unsigned row;
     int packs;
-    long long first;
+    long long first, edge;  // edge: where this thread's element outside of packs is, or -1
     __device__ Tile(unsigned tile, unsigned parts, long long hidden) : row(tile / parts)
     {
+        int head = EDGES ? -unsigned(row * hidden) % PACK : 0, tid = threadIdx.x;
         long long start = (long long)(tile - row * parts) * TILE;
-        packs = min((long long)TILE, hidden - start) / PACK;
-        first = row * hidden + start;
+        long long body = EDGES ? (hidden - head) / PACK * PACK : hidden;
+        packs = min((long long)TILE, body - start) / PACK;
+        first = row * hidden + head + start;
+        edge = tid < head ? tid : body + tid;
+        edge = EDGES && start == 0 && edge < hidden ? row * hidden + edge : -1;
     }
     __device__ bool has(int j) const { return WHOLE || threadIdx.x + j * BLOCK < packs; }
     __device__ void load(Pack (&p)[PACKS], const T *x) const
@@ -67,11 +72,13 @@ extern "C" __global__ __launch_bounds__(BLOCK, RESIDENT) void trailing(const T *
     bool measures = turn < batch * parts, writes = turn >= lag;
     Tile next(turn, parts, hidden), old(turn - lag, parts, hidden);
     Pack p[PACKS], q[PACKS];
+    Acc p_edge = measures && next.edge >= 0 ? Acc(x[next.edge]) : -INFINITY;
     if (measures) next.load(p, x);
+    Acc q_edge = writes && old.edge >= 0 ? Acc(x[old.edge]) : 0;
     if (writes) old.load(q, x);
 
     if (measures) {
-        Acc peak = -INFINITY, sum = 0;
+        Acc peak = p_edge, sum = 0;
 #pragma unroll
         for (int j = 0; j < PACKS; ++j)
             for (int k = 0; k < PACK; ++k)
@@ -82,6 +89,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, RESIDENT) void trailing(const T *
         for (int j = 0; j < PACKS; ++j)
             for (int k = 0; k < PACK; ++k)
                 if (next.has(j)) sum += exp(Acc(p[j][k]) - base);
+        if (next.edge >= 0) sum += exp(p_edge - base);
         sum = block_reduce(sum, Sum<Acc>());
         if (threadIdx.x == 0) send(slots + turn, {peak, sum});
     }
@@ -98,6 +106,7 @@ extern "C" __global__ __launch_bounds__(BLOCK, RESIDENT) void trailing(const T *
         }
         __syncthreads();
         Acc peak = row.peak, scale = 1 / row.sum;
+        if (old.edge >= 0) y[old.edge] = T(exp(q_edge - peak) * scale);
         auto out = reinterpret_cast<Pack *>(y + old.first) + threadIdx.x;
 #pragma unroll
         for (int j = 0; j < PACKS; ++j) {

@@ -41,7 +41,8 @@ def context():
 
 def address(x):
     """Where an array begins on the GPU; 0 if it has no elements."""
-    return 0 if x.gpudata is None else int(x.gpudata)
+    memory = x.gpudata
+    return 0 if memory is None else memory.__int__()  # what int() looks up first
 
 
 def multiprocessors():
@@ -80,6 +81,8 @@ class KernelCall:
         if shared > SHARED_UNASKED:
             limit = cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
             self.function.set_attribute(limit, shared)
+        # What Function.__call__ comes to, without a look at each argument: 2 µs less.
+        self.launch = self.function._launch_kernel
         self.grid, self.block = ((*v, 1, 1)[:3] for v in (grid, block))
         self.middle = b""
         for argument in arguments:
@@ -90,8 +93,7 @@ class KernelCall:
         arguments = self.front(addresses) + self.middle
         if after:
             arguments += b"\0" * (-len(arguments) % 8) + ADDRESSES[len(after)](*after)
-        # What Function.__call__ comes to, without a look at each argument: 2 µs less.
-        self.function._launch_kernel(self.grid, self.block, arguments, self.shared, stream)
+        self.launch(self.grid, self.block, arguments, self.shared, stream)
 
     def front(self, addresses):
         """The first arguments."""
@@ -112,21 +114,20 @@ class Form:
         """A new array, with memory from where `like` has its own, or else from the room's pool.
         like: an array of the current context, or None."""
         # What GPUArray's constructor leaves, without its way there: 2 µs less.
-        result = GPUArray.__new__(GPUArray)
-        result.__dict__.update(self.attributes)
-        if like is not None and like.allocator is not cuda.mem_alloc:
-            result.allocator = like.allocator
-        else:
-            result.allocator = room.pool if self.nbytes < LONG else room.long
-        result.gpudata = result.allocator(self.nbytes) if self.nbytes else None
+        result, nbytes = GPUArray.__new__(GPUArray), self.nbytes
+        allocator = cuda.mem_alloc if like is None else like.allocator
+        if allocator is cuda.mem_alloc:
+            allocator = room.pool if nbytes < LONG else room.long
+        memory = allocator(nbytes) if nbytes else None
+        result.__dict__.update(self.attributes, allocator=allocator, gpudata=memory)
         return result
 
 
 class Workspace:
     """Memory for what is queued on one stream: free again as soon as the next call is queued."""
 
-    def __init__(self, stream, context):
-        self.stream, self.context = stream, context
+    def __init__(self, stream, current):
+        self.stream, self.current, self.context = stream, current, current.handle
         kept = cuda.mem_get_info()[1] >> 2 if POOL_MB is None else int(POOL_MB) << 20
         self.memory, self.most_kept = DeviceMemoryPool(), kept
         self.pool = self.memory.allocate if kept else cuda.mem_alloc
@@ -144,8 +145,8 @@ class Workspace:
             return self.pool(nbytes)
 
     def forget(self):
-        self.totals = self.counters = None
-        self.total_bytes = self.counter_bytes = 0
+        self.memories: list = [None, None]  # of totals and counters, which begin and have:
+        self.totals = self.counters = self.total_bytes = self.counter_bytes = 0
         self.stopped = softgpu.stopped_launches() if autoinit.is_software else 0
 
     def scratch(self, total_bytes, counters):
@@ -154,22 +155,34 @@ class Workspace:
             self.forget()  # a launch of ours, perhaps, was stopped before it had reset its counters
         if self.total_bytes < total_bytes:
             self.total_bytes = power_of_two(max(total_bytes, 4096))
-            self.totals = cuda.mem_alloc(self.total_bytes)
+            self.memories[0] = cuda.mem_alloc(self.total_bytes)
+            self.totals = int(self.memories[0])
         if self.counter_bytes < 4 * counters:
             self.counter_bytes = power_of_two(max(4 * counters, 4096))
-            self.counters = cuda.mem_alloc(self.counter_bytes)
+            self.memories[1] = cuda.mem_alloc(self.counter_bytes)
+            self.counters = int(self.memories[1])
             cuda.memset_d8_async(self.counters, 0, self.counter_bytes, self.stream)
-        return int(self.totals or 0), int(self.counters or 0)
+        return self.totals, self.counters
 
 
 workspaces: dict = {}
-atexit.register(workspaces.clear)  # while there is a context to give memory back to
+latest = None  # what most calls ask for: the workspace of the call before
+
+
+@atexit.register
+def give_back():
+    """Free all workspaces while there is a context to give memory back to."""
+    global latest
+    latest = None
+    workspaces.clear()
 
 
 def workspace(stream):
     """The Workspace of a stream in the current context."""
-    key = context(), stream and stream.handle
-    found = workspaces.get(key)
-    if found is None:
-        found = workspaces[key] = Workspace(stream, key[0])
-    return found
+    global latest
+    room, current = latest, cuda.Context.get_current()
+    if room is None or room.current is not current or room.stream is not stream:
+        key = current.handle, stream and stream.handle
+        room = latest = workspaces.get(key) or Workspace(stream, current)
+        workspaces[key] = room
+    return room

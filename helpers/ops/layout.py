@@ -12,7 +12,7 @@ __all__ = ["BLOCK", "Operand", "choose"]
 BLOCK = 256
 EACH = 2  # packs of a thread, once there are many
 NARROW = (1 << 31) - 64  # places that an int counts, and the few that a thread may look beyond
-SMALL = 1 << 20  # bytes of a result that is there before tiles pay
+SMALL = 1 << 20  # bytes of a result that is there before tiles, or long packs, pay
 NARROWEST, TILE = 32, 64  # elements of a tile: of what is read along, and of the result
 MOST_READS = 16  # of a thread, for its share of a tile
 
@@ -69,15 +69,20 @@ def choose(shape, a, b, out, choices, op, many):
     index = np.dtype(np.int32 if max(*extents, prod(shape)) < NARROW else np.int64)
     choices["Index"] = index
     crossing, most = _crossing(shape, a, b, out), 16
+    small = prod(shape) * out.itemsize <= SMALL
     if crossing is not None:
-        if prod(shape) * out.itemsize <= SMALL or shape[crossing] < NARROWEST:
+        if small or shape[crossing] < NARROWEST:
             most = 1  # neighbouring threads read what lies closest across
         elif shape[-1] % TILE == 0 or shape[-1] >= 2 * TILE:
             return _transposed(shape, crossing, a, b, out, choices, op)
     flat = [x.along(shape) for x in (a, b, out)]
     wide = _pack(shape[-1], (a, b, out), most) if len(shape) > 1 else 0
-    if flat[2].kind == "PACKED" and _pack(0, flat, most) > wide:
-        return _flat(shape, flat, (a, b, out), choices, op)
+    if small and "SPACED" in (flat[0].kind, flat[1].kind):
+        longest = min(4, most)  # elements: each has its place to find, which is much code
+    else:
+        longest = most
+    if flat[2].kind == "PACKED" and _pack(0, flat, longest) > wide:
+        return _flat(shape, flat, (a, b, out), choices, op, longest)
     return _rows(shape, a, b, out, choices, op, many, most)
 
 
@@ -90,9 +95,9 @@ def _pack(size, operands, most=16):
     return pack
 
 
-def _flat(shape, flat, operands, choices, op):
+def _flat(shape, flat, operands, choices, op, most):
     """flat: the operands in one dimension."""
-    pack, size = _pack(0, flat), prod(shape)
+    pack, size = _pack(0, flat, most), prod(shape)
     sizes = shape[::-1] if "SPACED" in (flat[0].kind, flat[1].kind) else ()
     strides = list(zip(*(x.strides[::-1] for x in operands)))
     layout = _layout(sizes, strides if sizes else [], choices["Index"])

@@ -25,7 +25,9 @@ __all__ = ["argmax", "argmin", "max", "mean", "min", "prod", "sum"]
 
 WIDE = {"float16": "float32", "float32": "float32", "float64": "float64", "int32": "int64"}
 LARGE = 4 << 20  # bytes from which on wide accesses pay
+FEW = 32  # rows, below which rows that begin anywhere are read column by column
 MANY = 1056  # blocks: eight for each multiprocessor of the GPU that this was tuned on
+MOST_PACKS = 160  # of a row that lanes share
 TOTAL_BYTES = 16  # for a block's total, whatever the accumulator
 
 prepared = Kept()
@@ -192,8 +194,12 @@ def folding(op, sizes, dtype, wide, form, places, out=None):
 def _rows(batch, hidden, itemsize, choices, places):
     """The launch for rows, and how many bytes of scratch (None: it takes none) and counters."""
     pack = dividing(hidden, itemsize, *places)
-    if batch >= multiprocessors() and hidden // pack <= 64:
-        rows, lanes = 4, builtins.min(32, power_of_two(hidden // pack))
+    packs = hidden // pack
+    if batch >= multiprocessors() and packs <= MOST_PACKS:
+        lanes = power_of_two(ceil_divide(packs, 5 if pack * itemsize <= 4 else 1))
+        if lanes > 32:  # who goes round has fewer of them idle
+            lanes = 16 if -packs % 16 < -packs % 32 else 32
+        rows = 4 if lanes >= packs else 2
         choices = choices | {"PACK": pack, "LANES": lanes, "ROWS": rows}
         grid = (ceil_divide(batch * lanes, rows * 256),)
         return KernelCall("rowreduce/lanes.cu", choices, grid, (256,), batch, hidden), None, 0
@@ -206,8 +212,8 @@ def _rows(batch, hidden, itemsize, choices, places):
     block = builtins.min(widest, builtins.max(64, block))
     if batch < multiprocessors() and row_bytes > 65536:
         block = 256
-        enough = builtins.max(ceil_divide(4 * multiprocessors(), batch), row_bytes >> 19)
-        splits = builtins.min(row_bytes >> 14, enough)
+        waves = builtins.max(1, ceil_divide(row_bytes >> 19, 4 * multiprocessors()))
+        splits = builtins.min(row_bytes >> 14, ceil_divide(4 * waves * multiprocessors(), batch))
     together = batch * splits if splits > 1 else 0
     sizes = batch, hidden, np.int32(splits)
     launch = KernelCall("rowreduce/split.cu", choices, (batch * splits,), (block,), *sizes)
@@ -218,22 +224,26 @@ def _columns(sizes, itemsize, choices, places):
     """The launch for columns, and how many bytes of scratch and counters."""
     outer, reduce, inner = sizes
     pack, indexed = dividing(inner, itemsize, *places), "Indexed" in choices["Acc"]
+    narrow, apart = pack * itemsize <= 4, 0
     if product(sizes) * itemsize >= LARGE:
         widest = dividing(0, itemsize, *places)
         short = reduce * inner < 31 * widest and outer > 2 * multiprocessors() and not indexed
-        if short or pack * itemsize <= 4 and reduce >= 32:
+        if short or narrow and reduce >= FEW:
             merged = reduce if short and inner % widest else 1
             return _anywhere(sizes, widest, merged, indexed, choices)
-    packs, unroll = ceil_divide(inner, pack), 8 if pack * itemsize <= 4 else 4
+        apart = int(pack == 1 and narrow and inner >= 64)
+    block = 256 if indexed or apart else 512  # those take more shared memory
+    if apart:
+        pack = builtins.min(widest, 8 if reduce <= 4 else 4, power_of_two(inner // 32 + 1) // 2)
+    packs, unroll = ceil_divide(inner, pack), 8 if narrow and not apart else 4
     unroll = builtins.min(unroll, power_of_two(reduce))
-    block = 256 if indexed else 512  # those take more shared memory
-    width, each = builtins.min(16, power_of_two(packs)), 8
+    width, each = builtins.min(block if apart else 16, power_of_two(packs)), FEW if apart else 8
     while width < builtins.min(packs, 256) and outer * ceil_divide(packs, width) > MANY:
         width, each = 2 * width, 2 * unroll
     height = builtins.min(block // width, power_of_two(ceil_divide(reduce, each)))
     tiles = ceil_divide(packs, width)
     chunks = _chunks(outer * tiles, reduce, height)
-    choices = choices | {"PACK": pack, "BLOCK": block, "UNROLL": unroll}
+    choices = choices | {"PACK": pack, "BLOCK": block, "UNROLL": unroll, "APART": apart}
     grid, together = (outer * tiles, chunks), outer * chunks if chunks > 1 else 0
     launch = KernelCall("higherdim/tiles.cu", choices, grid, (width, height), *sizes)
     return launch, together * inner * TOTAL_BYTES, together * tiles

@@ -19,7 +19,10 @@ from .reduce import WIDE
 __all__ = ["softmax"]
 
 REGISTER_BYTES = 256  # of a thread, for its share of a row
-LONGEST_TRAILING_BYTES = 1 << 22  # of a row, accumulated: 128 tiles, 4 slots a lane
+BLOCK, TILE_BYTES = 256, 1 << 15  # threads, and what they hold, where others write a tile
+MANY_BYTES = 8 << 20  # of an array, from which on there are enough tiles of that size
+MOST_TRAILING = 256  # tiles of a row: 8 slots a lane
+LONG_BYTES = 1 << 10  # of a row from which on wide packs pay that leave edges
 MOST_PARTS = 1024  # of longer rows: each warp that writes reads what all parts measured
 SLOT_BYTES = 16  # for what a block measured, whatever the accumulator
 
@@ -55,24 +58,30 @@ def _choose(x):
     if not x.size:
         return None
     hidden, batch = x.shape[-1], x.size // x.shape[-1]
-    pack = dividing(hidden, x.dtype.itemsize, address(x))
-    packs = hidden // pack
-    wide = np.dtype(WIDE[x.dtype.name])
-    choices = {"T": x.dtype, "Acc": wide, "PACK": pack}
+    itemsize, wide = x.dtype.itemsize, np.dtype(WIDE[x.dtype.name])
+    plain, widest = (dividing(size, itemsize, address(x)) for size in (hidden, 0))
+    narrow = plain * itemsize <= 4  # bytes
+    edges = int(narrow and plain < widest and hidden * itemsize >= LONG_BYTES)
+    pack = widest if edges else plain
+    packs = ceil_divide(hidden, pack)
+    choices = {"T": x.dtype, "Acc": wide, "PACK": pack, "EDGES": edges}
     each = 2 if packs <= 64 else 4 if packs <= 1024 else 8 if packs <= 4096 else 16  # of a thread
-    if pack * x.dtype.itemsize <= 4:  # bytes: more of them in flight, and fewer lanes to meet
+    if narrow and not edges:  # more of them in flight, and fewer lanes to meet
         each = max(each, 8)
     each = min(each, REGISTER_BYTES // (pack * wide.itemsize))
     group = power_of_two(ceil_divide(packs, each))
     if group <= 512:
         return _in_registers(batch, hidden, group, choices | {"PACKS": ceil_divide(packs, group)})
-    if hidden * wide.itemsize <= LONGEST_TRAILING_BYTES:
-        return _trailing(batch, hidden, x.dtype.itemsize, choices)
-    return _in_two(batch, hidden, x.dtype.itemsize, choices)
+    held = TILE_BYTES if x.nbytes > MANY_BYTES else TILE_BYTES // 2
+    choices["PACKS"] = packs = min(held // (BLOCK * pack * itemsize), 32)
+    tile = BLOCK * packs * pack
+    if hidden <= MOST_TRAILING * tile:
+        return _trailing(batch, hidden, tile, itemsize, choices)
+    return _in_two(batch, hidden, itemsize, {"T": x.dtype, "Acc": wide, "PACK": plain})
 
 
 def _in_registers(batch, hidden, group, choices):
-    block = group if group > 32 else 128
+    block = group if group > 32 else BLOCK
     grid = (ceil_divide(batch * group, block),)
     launch = KernelCall(
         "softmax/registers.cu", choices | {"GROUP": group}, grid, (block,), batch, hidden
@@ -80,17 +89,14 @@ def _in_registers(batch, hidden, group, choices):
     return lambda stream, room, addresses: launch(stream, addresses)
 
 
-def _trailing(batch, hidden, itemsize, choices):
-    block, pack_bytes = 256, choices["PACK"] * itemsize
-    packs = min(128 // pack_bytes, 32)  # a thread holds up to 128 bytes of each tile
-    tile = block * packs * choices["PACK"]
+def _trailing(batch, hidden, tile, itemsize, choices):
     parts = ceil_divide(hidden, tile)
     tiles = batch * parts
-    near = cuda.Context.get_device().l2_cache_size // 8 // (block * packs * pack_bytes)
+    near = cuda.Context.get_device().l2_cache_size // 8 // (tile * itemsize)
     lag = max(parts, min(tiles, near))
-    choices = choices | {"PACKS": packs, "BLOCK": block, "WHOLE": int(hidden % tile == 0)}
+    choices = choices | {"BLOCK": BLOCK, "WHOLE": int(hidden % tile == 0)}
     sizes = batch, hidden, np.int32(parts), np.int32(lag)
-    launch = KernelCall("softmax/trailing.cu", choices, (tiles + lag,), (block,), *sizes)
+    launch = KernelCall("softmax/trailing.cu", choices, (tiles + lag,), (BLOCK,), *sizes)
     ticket_bytes = 16  # before the slots
     room_bytes = ticket_bytes + tiles * SLOT_BYTES
 

@@ -16,7 +16,7 @@ if autoinit.device.compute_capability() >= (9, 0):
 def softmax(step, x, **choices):
     """What a step of softmax/ makes of x[batch, hidden]."""
     batch, hidden = x.shape
-    pack = 4 if hidden % 4 == 0 else 1
+    pack = choices.get("PACK", 4 if hidden % 4 == 0 else 1)
     x_gpu, y = checks.Guarded(x.shape, x.dtype).set(x), checks.Guarded(x.shape, x.dtype)
     grid, block, rest = (batch, 1), 128, []
     if step == "registers":
@@ -43,7 +43,8 @@ def softmax(step, x, **choices):
     if step == "trailing":
         tile = 64 * 2 * pack
         parts, lag = ceil(hidden / tile), max(5, ceil(hidden / tile))
-        choices = {"BLOCK": 64, "PACKS": 2, "PACK": pack, "WHOLE": int(hidden % tile == 0)}
+        whole = int(hidden % tile == 0)
+        choices = {"BLOCK": 64, "PACKS": 2, "PACK": pack, "WHOLE": whole} | choices
         slots = checks.Guarded((batch, parts, 2), c_types["Acc"]).set(0)
         ticket = checks.Guarded(1, "uint32").set(0)
         rest = [np.int32(parts), np.int32(lag), slots.array, ticket.array]

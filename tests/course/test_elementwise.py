@@ -525,6 +525,15 @@ def test_places_beyond_32_bits():
             )
 
 
+@pytest.mark.parametrize("dtype", ["float16", "int8"])
+def test_long_packs_across_rows(dtype, monkeypatch):
+    """What results of a megabyte come to."""
+    monkeypatch.setattr(layout, "SMALL", 0)
+    monkeypatch.setattr(elementwise, "prepared", launch.Kept())
+    for pair in ((16, 11), (11,)), ((16, 11), (16, 1)), ((48, 5, 3), (5, 1)):
+        check("subtract", *(numbers(*shape, seed=i, dtype=dtype) for i, shape in enumerate(pair)))
+
+
 def test_repeated_views():
     from pycuda.gpuarray import GPUArray
 

@@ -109,7 +109,8 @@ def test_columns(operation, shape):
 
 
 WIDE_COLUMNS = [(1, 2, 3001), (1, 3, 40), (1, 33, 333), (3, 47, 131), (1, 700, 5), (2, 331, 3),
-                (1, 64, 2), (600, 6, 3), (300, 15, 8), (700, 2, 7), (1, 2500, 77)]  # fmt: skip
+                (1, 64, 2), (600, 6, 3), (300, 15, 8), (700, 2, 7), (1, 2500, 77), (1, 9, 1001),
+                (300, 5, 133), (3, 31, 517)]  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
@@ -188,7 +189,7 @@ def test_halves_are_accumulated_in_float():
 # Rows in part of a warp, in a warp, in a block; in packs and not; too long for registers.
 SOFTMAX = [(1, 1), (500, 3), (300, 32), (200, 33), (100, 128), (50, 257), (20, 1023), (20, 1000),
            (9, 4096), (2, 16_384), (2, 32_768), (3, 8193), (2, 33_000), (3, 70_000),
-           (9, 131_072), (40, 50_001), (1, 1_048_576), (2, 1_200_000)]  # fmt: skip
+           (9, 131_072), (40, 50_001), (1, 1_048_576), (2, 1_200_000), (1, 2_200_002)]  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", SOFTMAX, ids=str)
@@ -207,7 +208,7 @@ def test_softmax_of_a_row_of_as_many_parts_as_there_may_be(monkeypatch):
 
 @pytest.mark.parametrize("dtype", ["float64", "float16"])
 def test_softmax_of_types(dtype):
-    for shape in (50, 64), (3, 5, 1001), (2, 16_384), (2, 32_768), (2, 40_000):
+    for shape in (50, 64), (3, 5, 1001), (2, 16_384), (2, 32_768), (2, 40_000), (3, 66_001):
         x = numbers(shape, dtype)
         wide = "float32" if dtype == "float16" else dtype
         got = ops.softmax(on_gpu(x)).get()
@@ -364,7 +365,7 @@ def test_a_pool_keeps_no_more_of_long_results_than_it_may(monkeypatch):
 
 def test_without_a_pool_results_come_from_the_driver(monkeypatch):
     monkeypatch.setattr(launch, "POOL_MB", "0")
-    room = launch.Workspace(None, launch.context())
+    room = launch.Workspace(None, launch.cuda.Context.get_current())
     assert launch.Form((LONG,), np.float32).new(None, room).gpudata
     assert launch.Form((1,), np.float32).new(None, room).gpudata
     assert not room.memory.managed_bytes

@@ -162,6 +162,14 @@ def test_sum_of_columns(step, shape):
     checks.assert_close(fold_columns(step, x), x.sum(1, dtype=np.longdouble), tolerance, step)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_columns_of_rows_that_begin_anywhere(dtype):
+    for shape in (2, 3, 171), (1, 25, 65), (3, 7, 31):
+        x, wide = numbers(*shape, dtype=dtype), ACCUMULATORS[dtype]
+        got = fold_columns("tiles", x, PACK=16 // x.itemsize, APART=1)
+        checks.assert_close(got, x.sum(1, dtype="f8"), checks.sum_tolerance(x, 1, accumulator=wide))
+
+
 @pytest.mark.parametrize("operator", ["Max", "Min", "Prod"])
 @pytest.mark.parametrize("step", COLUMNS)
 def test_operators_of_columns(step, operator):

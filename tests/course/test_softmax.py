@@ -47,6 +47,27 @@ def test_softmax_in_groups_of_all_sizes(group):
     checks.assert_close(got, checks.softmax(x), checks.softmax_tolerance(x))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("step", ["registers", "trailing"])
+def test_rows_that_begin_anywhere(step, dtype):
+    for hidden in 301, 1001:
+        x = 10 * numbers(9, hidden, dtype=dtype)
+        x[1, :3], x[2, -1], x[3, 0], x[4] = -np.inf, np.inf, np.nan, -np.inf
+        got = softmax(step, x, PACK=16 // x.itemsize, EDGES=1)
+        tolerance = checks.softmax_tolerance(x, accumulator=ACCUMULATORS[dtype])
+        checks.assert_close(got, checks.softmax(x), tolerance, step)
+
+
+def test_edges_of_rows_are_nobody_elses():
+    choices = {"T": "half", "PACK": 8, "PACKS": 2, "EDGES": 1}
+    run = sources.kernel("softmax/registers.cu", **choices)
+    x = gpuarray.to_gpu(numbers(9, 301, dtype="float16"))
+    call, shape = (x, gpuarray.empty_like(x), *map(np.int64, x.shape)), {"grid": 3, "block": 128}
+    assert not xray.sanitize(run, *call, **shape)
+    total = xray.profile(run, *call, **shape).total
+    assert total["st.requests"] == 27  # two of packs and one of edges for each row
+
+
 @clusters
 @pytest.mark.parametrize("blocks", [1, 2, 4, 7, 8])
 def test_softmax_in_clusters_of_all_sizes(blocks):
