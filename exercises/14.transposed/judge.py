@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers.exercises.distant import far_rows
 from helpers.exercises.extra_checks import PtxHas
 from helpers.exercises.judges import Judge
 from helpers.exercises.launches import In, Launch
@@ -18,6 +19,10 @@ def launch(rng, n):
     return Launch([In(a), In(b), product(a, b)], n, 128, what=f"{n} pairs of tiles")
 
 
+def far(rng):
+    return far_rows(launch(rng, 3), 1_060_000)
+
+
 ONE_BY_ONE = "Let ldmatrix bring b's fragments: load_matrices<true>."
 
 
@@ -25,6 +30,8 @@ JUDGE = Judge(
     launch=launch,
     sizes=(1, 2),
     drawn=drawn,
+    large=(300,),
+    far=far,
     ours="gemm/transposed.cu",
     counted=4,
     budget={"hmma": 512, "lds.wavefronts": 1280, "lds.conflicts": 0, "sts.conflicts": 0},

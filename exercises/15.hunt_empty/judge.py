@@ -33,7 +33,6 @@ JUDGE = Judge(
         "threadIdx.x == 1": "another thread begins the barriers",
         "threadIdx.y == 0": "all threads begin the barriers alike",
         "STAGES = 3": "another number of stages",
-        "n * 8, 31)": "the lanes of the warp arrive in one instruction, so none is late",
         "3 * STAGES": "room for barriers that nobody uses",
         "threadIdx.x == 33": "another thread copies",
     },

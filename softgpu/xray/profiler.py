@@ -122,6 +122,7 @@ def report(engine: Engine, result: Any, of: Chip | None = None) -> Report:
         source_line=module.program.functions[name].source,
         lines=_by_line(code, counters),
         texts=module.source_lines,
+        callers=_callers(code),
         arrays=_array(result.touched, _TOUCHED, result.touched_count),
         sites=code.sites,
         blocks=[lines for _, lines in code.notes["blocks"]],
@@ -133,6 +134,14 @@ def report(engine: Engine, result: Any, of: Chip | None = None) -> Report:
         waves=waves(engine.runtime, of, resident.blocks),
         chip=of,
     )
+
+
+def _callers(code: Any) -> dict[tuple[str, int], list[tuple[str, int]]]:
+    """{(file, line): the lines of the kernel's own file that called it}."""
+    found: defaultdict[tuple[str, int], list[tuple[str, int]]] = defaultdict(list)
+    for file, line, *caller in sorted(code.notes["callers"]):
+        found[file, line].append(tuple(caller))
+    return dict(found)
 
 
 def _by_line(code: Any, counters: np.ndarray) -> dict[tuple[str, int], Counter]:
