@@ -33,8 +33,7 @@ from helpers.exercises.judges import Judge
 from helpers.exercises.verdict import Refused, Verdict
 from helpers.exercises.wrong import Wrong, kernels_of
 from helpers.numbering import number_of
-from helpers.xray import clock
-from softgpu.xray import occupancy
+from softgpu.xray import clock, occupancy
 
 from . import batch
 

@@ -7,9 +7,9 @@ import pytest
 
 from helpers import autoinit, sources, tensormap, xray
 from helpers.play.trace import record
-from helpers.xray.launch import OwnTarget, Sparse, target_of, variables_kept
 from softgpu.loader import Engine
 from softgpu.tests import ROOT
+from softgpu.xray.launch import OwnTarget, Sparse, target_of, variables_kept
 
 from pycuda import gpuarray  # isort: skip
 import pycuda.driver as cuda  # isort: skip
