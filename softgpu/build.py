@@ -34,6 +34,7 @@ COMPILERS = ("gcc", "cc", "clang")
 # Contracting a*b+c would change results; the rest lets loops over lanes become vector code.
 FLAGS = (
     "-std=gnu11 -O3 -fPIC -fvisibility=hidden -pthread -Wall -Wextra "
+    "-Werror=implicit-function-declaration "
     "-ffp-contract=off -fno-math-errno -fno-trapping-math"
 ).split()
 MACHINES = {  # fibers change stacks, which shadow stacks forbid
@@ -67,9 +68,9 @@ def sources():
     return sorted(DRIVER.rglob("*.c"))
 
 
-def compiling():
-    """The command that compiles them, but for which and what to."""
-    return [find_compiler(), *flags(), *OLD_LIBC]
+def compiling(room):
+    """The command that compiles files of a room of the driver, but for which and what to."""
+    return [find_compiler(), *flags(), *OLD_LIBC, f"-DSOFTGPU_ROOM=ROOM_{room.upper()}"]
 
 
 def fingerprint():
@@ -118,18 +119,17 @@ def make(linked, mark):
     folder = linked.parent
     folder.mkdir(parents=True, exist_ok=True)
     objects = {path: folder / f"{path.stem}.o" for path in sources()}
-    command = compiling()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        compiled = [
-            pool.submit(run_compiler, [*command, f'-DSOURCES="{mark}"', "-c", source, "-o", target])
-            for source, target in objects.items()
-        ]
+        compiled = []
+        for source, target in objects.items():
+            words = [f'-DSOURCES="{mark}"', "-c", source, "-o", target]
+            compiled.append(pool.submit(run_compiler, [*compiling(source.parent.name), *words]))
         failed = next(filter(None, (one.exception() for one in compiled)), None)
     if failed:  # without what the threads add to its traceback
         raise failed.with_traceback(None)
     options = ["-shared", "-pthread", f"-Wl,-soname,{SONAME}", "-Wl,-Bsymbolic,-z,now,-z,defs"]
     options += KINDS[KIND].split()
-    run_compiler([command[0], *options, *objects.values(), "-o", linked, "-lm"])
+    run_compiler([find_compiler(), *options, *objects.values(), "-o", linked, "-lm"])
 
 
 def make_alias(made, name, library):

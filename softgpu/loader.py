@@ -4,204 +4,31 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import hashlib
-import os
-import re
-import shutil
 import sys
 import threading
 import traceback
 from collections.abc import Iterable
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
-from . import build, cache, contract, sass, settings, trace
+from . import build, cache, contract, settings, trace
 from .contract import CODES, DEVICE, ffi
-from .declarations import Declarations, short_name
+from .declarations import short_name
 from .jit.compile import KernelCode
-from .jit.facts.layout import Image, Layout, Site
-from .jit.facts.types import bits_of
 from .jit.stages import stages
+from .kernel_facts import facts_of
+from .loaded import LoadedModule, at_work_on
 from .mistakes import own_mistake
-from .ptx import PtxError, fatbin, link, parse
-from .ptx.callers import tell_callers
-from .ptx.parser import token_lines
-from .ptx.program import Function, InternalError, Variable
+from .ptx import PtxError, fatbin
 from .telling import last_findings
 
 __all__ = ["Engine"]
 
-_SPACES = contract.values("Space", "SPACE_")
-_KINDS = contract.values("SiteKind", "SITE_")
 _BUILDS = contract.names("Build", "BUILD_")
 _TIERS = contract.names("Tier", "TIER_")
 _INTERRUPTED = contract.values("Answer", "ANSWER_")["interrupted"]
-_BOUNDLESS = 2, (1 << 31) - 1, False  # loops: of what recurses, whose stack is as deep as in full
-
-
-class LoadedModule:
-    """A module of PTX: parsed, its variables placed; its kernels are looked at on demand."""
-
-    def __init__(self, text: str):
-        self.text = text
-        self.digest = hashlib.sha256(text.encode()).digest()
-        self.program = tell_callers(parse(link(text)))
-        self.image = Image(self.program)
-        self._layouts: dict[str, Layout] = {}
-        self._watched_layouts: dict[str, Layout] = {}
-        self._codes: dict[tuple[str, str, bool], KernelCode] = {}
-        self._told_refusals = False
-
-    def layout(self, kernel: str) -> Layout:
-        """Where a kernel's shared and local memory lies; refuses more than there can be."""
-        if kernel not in self._layouts:
-            layout = Layout(self.program, self.image, kernel)
-            shared, local = layout.static_shared_bytes, layout.local_bytes
-            parameters = self.program.functions[kernel].param_bytes
-            if shared > DEVICE["block_shared"]:
-                raise PtxError(
-                    f"kernel {kernel} has {shared} bytes of static shared"
-                    f" memory; a block can have {DEVICE['block_shared']}, more only as dynamic"
-                )
-            if local > DEVICE["thread_local"]:
-                raise PtxError(
-                    f"kernel {kernel} needs {local} bytes of local memory;"
-                    f" a thread can have {DEVICE['thread_local']}"
-                )
-            if parameters > DEVICE["kernel_parameters"]:
-                raise PtxError(
-                    f"kernel {kernel} takes {parameters} bytes of parameters;"
-                    f" {DEVICE['kernel_parameters']} are possible"
-                )
-            self._layouts[kernel] = layout
-        return self._layouts[kernel]
-
-    def code(self, kernel: str, build_name: str, quick: bool = True) -> KernelCode:
-        """A build of a kernel; building it for the first time notices what cannot be run.
-
-        `quick`: it need not be in full, as for what both tiers have."""
-        full = self._codes.get((kernel, build_name, True))
-        found = full or (quick and self._codes.get((kernel, build_name, False)))
-        if not found:
-            found = self._new_code(kernel, build_name, quick)
-            self._codes[kernel, build_name, found.is_full] = found
-        return found
-
-    def _new_code(self, kernel: str, build_name: str, quick: bool = True) -> KernelCode:
-        layout = self.watched_layout(kernel) if build_name == "sanitize" else self.layout(kernel)
-        return KernelCode(self.digest, layout, kernel, build_name, quick)
-
-    def watched_layout(self, kernel: str) -> Layout:
-        """The layout of the sanitizer's build, where nothing is aligned by luck."""
-        if kernel not in self._watched_layouts:
-            self._watched_layouts[kernel] = self.layout(kernel).least_aligned()
-        return self._watched_layouts[kernel]
-
-    def refused_beside(self, kernel: str) -> str:
-        """The module's other kernels that cannot run, in words; empty from the second time on."""
-        if self._told_refusals:
-            return ""
-        reasons = []
-        for other in self.program.kernels:
-            try:
-                if other.name != kernel:
-                    with _at_work_on(other.name):
-                        self._new_code(other.name, "plain")
-            except PtxError as error:
-                reasons.append(f"\n    {other.name}: {error}")
-            except InternalError as error:
-                reasons.append(f"\n    {other.name}: {own_mistake(error)}")
-        self._told_refusals = True
-        if not reasons:
-            return ""
-        head = (
-            f"\n{len(reasons)} more of the module's {len(self.program.kernels)} kernels cannot run:"
-        )
-        return head + "".join(reasons)
-
-    @cached_property
-    def source_lines(self) -> dict[str, dict[int, str]]:
-        """The CUDA source by file and line, from comments after the PTX or the files it names.
-
-        What `#line` does not name in those comments is file "".
-        """
-        found: dict[str, dict[int, str]] = {}
-        file, number = "", 0
-        for line in self.text.splitlines():
-            if not line.startswith("//@ "):
-                continue
-            if match := re.match(r'//@ \s*#\s*(?:line\s+)?(\d+)(?:\s+"([^"]*)")?', line):
-                file, number = match[2] or file, int(match[1]) - 1
-                continue
-            number += 1
-            found.setdefault(file, {})[number] = line[4:]
-        return found or {name: _lines_of(name) for name in self.program.own_files}
-
-    @cached_property
-    def declarations(self) -> Declarations:
-        """What that source declares."""
-        lines = (line for lines in self.source_lines.values() for line in lines.values())
-        return Declarations("\n".join(lines))
-
-    @cached_property
-    def resources(self) -> dict[str, dict[str, int]]:
-        """What ptxas reports of each kernel: registers, local and constant bytes; {} without it."""
-        ptxas = _ptxas()
-        if ptxas is None:
-            return {}
-        try:
-            report, _ = sass.assembled(self.text, self.program.target, ptxas)
-        except sass.Refused:
-            return {}
-        return _read_ptxas(report)
-
-    @cached_property
-    def machine_code(self) -> dict[str, list[sass.SassBlock]]:
-        """Each kernel's machine code; sass.Refused, where there is none, says why."""
-        ptxas = _ptxas()
-        nvdisasm = sass.find_nvdisasm(os.environ.get("SOFTGPU_NVCC", ""))
-        if ptxas is None or nvdisasm is None:
-            raise sass.Refused("machine code is unknown without NVIDIA's ptxas and nvdisasm")
-        return sass.disassemble(self.text, self.program.target, ptxas, nvdisasm)
-
-    @cached_property
-    def token_lines(self) -> list[int]:
-        """The line of the text on which each token stands."""
-        return token_lines(self.text)
-
-
-def _ptxas() -> str | None:
-    """NVIDIA's assembler: on PATH, or beside the compiler in use."""
-    beside = os.path.dirname(os.environ.get("SOFTGPU_NVCC", ""))
-    return shutil.which("ptxas") or (shutil.which("ptxas", path=beside) if beside else None)
-
-
-def _lines_of(file: str) -> dict[int, str]:
-    """The lines of a file by number; {} if it cannot be read."""
-    try:
-        return dict(enumerate(Path(file).read_text(errors="replace").splitlines(), 1))
-    except OSError:
-        return {}
-
-
-def _read_ptxas(report: str) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
-    current: dict[str, int] = {}
-    for line in report.splitlines():
-        if match := re.search(r"Compiling entry function '([^']+)'", line):
-            current = found.setdefault(match[1], {"registers": 0, "local": 0, "constant": 0})
-        elif match := re.search(r"Function properties for (\S+)", line):
-            current = found.get(match[1].strip("'"), {})
-        elif match := re.search(r"(\d+) bytes stack frame", line):
-            current["local"] = int(match[1])
-        elif match := re.search(r"Used (\d+) registers", line):
-            current["registers"] = int(match[1])
-            current["constant"] = sum(int(n) for n in re.findall(r"(\d+) bytes cmem\[[^0]\]", line))
-    return found
 
 
 class Engine:
@@ -420,7 +247,7 @@ class Engine:
         """Make a build of a kernel."""
         module, build_name = self.modules[handle], _BUILDS[build_number]
         name = ffi.string(kernel).decode()
-        with self._compiling, _at_work_on(name):
+        with self._compiling, at_work_on(name):
             code = module.code(name, build_name, quick=_TIERS[tier] == "quick")
             if folder := settings.dump_folder():
                 _dump(code, build_name, folder)
@@ -435,7 +262,7 @@ class Engine:
     def _describe(self, handle, kernel) -> None:
         """Tell the driver what a launch of a kernel, of any build, needs to know; or refuse it."""
         module, name = self.modules[handle], ffi.string(kernel).decode()
-        with self._compiling, _at_work_on(name):
+        with self._compiling, at_work_on(name):
             try:
                 code = module.code(name, "plain")
             except PtxError as error:
@@ -481,17 +308,6 @@ class Engine:
         return 0
 
 
-@contextmanager
-def _at_work_on(kernel: str):
-    """What goes wrong here, and is no refusal, is told with the kernel's name."""
-    try:
-        yield
-    except (PtxError, InternalError, MemoryError):
-        raise
-    except Exception as error:
-        raise InternalError(f"kernel {short_name(kernel)}") from error
-
-
 def _dump(code: KernelCode, build_name: str, folder: Path) -> None:
     """SOFTGPU_DUMP: leave what a kernel looks like at each stage."""
     made = stages(code.layout, code.kernel, build_name)
@@ -501,71 +317,6 @@ def _dump(code: KernelCode, build_name: str, folder: Path) -> None:
         raise PtxError(f"SOFTGPU_DUMP={folder} cannot be written to: {error}") from error
 
 
-_pointed_at: WeakKeyDictionary[Any, list] = WeakKeyDictionary()
-"""What an array in C points at, which lives as long."""
-
-
-def facts_of(function: Function, code: KernelCode) -> dict:
-    """What the driver needs to know of a kernel, as the fields of KernelFacts."""
-    layout = code.layout
-    files = sorted({site.file for site in code.sites})
-    names = [ffi.new("char[]", Path(name).name.encode()) for name in files]
-    named = ffi.new("char *[]", names)
-    _pointed_at[named] = names
-    places = [(function.param_offsets[p.name], p.bytes, _whole_bytes(p)) for p in function.params]
-    cluster = function.directives.get("reqnctapercluster")
-    depth, constant, few = _BOUNDLESS if layout.may_recurse else code.notes["loops"]
-    return {
-        "takes": ffi.new("char[]", _sizes(function.params)),
-        "params": ffi.new("uint32_t[][3]", places),
-        "param_count": len(places),
-        "param_bytes": function.param_bytes,
-        "param_align": max((p.align for p in function.params), default=1),
-        "loop_depth": depth,
-        "loop_constant": constant,
-        "few_turns": few,
-        "static_shared": layout.static_shared_bytes,
-        "dynamic_align": layout.dynamic_align,
-        "local_bytes": layout.local_bytes,
-        "max_threads": function.max_threads or 0,
-        "cluster": (*cluster, 1, 1, 1)[:3] if cluster else (0, 0, 0),
-        "ptx_version": layout.module.architecture,
-        "files": named,
-        "sites": ffi.new("struct Site[]", [_site(site, files) for site in code.sites]),
-        "file_count": len(files),
-        "site_count": len(code.sites),
-        "follows_pointers": layout.follows_pointers,
-        "runs_through": code.runs_through,
-        "has_warpgroups": any(item.name.startswith("wgmma") for item in function.body),
-    }
-
-
 def _of_python(kind: str, name: str):
     """A function of Python's own, for C."""
     return ffi.cast(kind, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
-
-
-def _sizes(params: list[Variable]) -> bytes:
-    """The sizes of several parameters: " (8 + 4)"."""
-    return f" ({' + '.join(str(p.bytes) for p in params)})".encode() if len(params) > 1 else b""
-
-
-def _whole_bytes(parameter: Variable) -> int:
-    """The size of the whole numbers that a parameter may hold; 0: it is none."""
-    size = bits_of(parameter.type) // 8
-    if parameter.type[0] == "f":
-        return 0
-    return size if size == parameter.bytes else 4
-
-
-def _site(site: Site, files: list[str]) -> dict[str, int]:
-    """A row of the driver's table of sites."""
-    return {
-        "file": files.index(site.file),
-        "line": site.line,
-        "bytes": site.bytes,
-        "space": _SPACES[site.space],
-        "kind": _KINDS[site.kind],
-        "elements": site.elements,
-        "used": site.used,
-    }

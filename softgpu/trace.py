@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from .build import SONAME, compiling, run_compiler, sources
+from .build import DRIVER, SONAME, compiling, run_compiler
 
 __all__ = ["load"]
 
@@ -85,16 +85,23 @@ def _function(name: str, parameters: str) -> str:
     )
 
 
+def _exported(room: Path) -> list[tuple[str, str]]:
+    """Name and parameters of every call in a room of the driver."""
+    files = sorted(room.glob("*.c"))
+    if not files:
+        return []
+    words = [*compiling(room.name), "-DSOURCES=", "-E", "-P", *files]
+    return _EXPORTED.findall(subprocess.run(words, capture_output=True, text=True).stdout)
+
+
 def load(driver: str) -> None:
     """Put it before the driver, which must not be loaded yet."""
-    preprocessed = subprocess.run(
-        [*compiling(), "-DSOURCES=", "-E", "-P", *sources()], capture_output=True, text=True
-    ).stdout
-    source = _HEAD + "".join(_function(*found) for found in _EXPORTED.findall(preprocessed))
+    calls = [found for room in sorted(DRIVER.iterdir()) for found in _exported(room)]
+    source = _HEAD + "".join(_function(*call) for call in calls)
     with tempfile.TemporaryDirectory() as folder:
         written, library = Path(folder) / "trace.c", Path(folder) / SONAME
         written.write_text(source)
         options = ["-shared", "-w", f"-Wl,-soname,{SONAME}", "-o", library, written, "-ldl"]
-        run_compiler([*compiling(), *options])
+        run_compiler([*compiling("api"), *options])
         traced = ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
     traced.trace(ctypes.c_void_p(ctypes.CDLL(driver)._handle))

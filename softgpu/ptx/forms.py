@@ -20,7 +20,6 @@ import re
 from functools import cache
 
 from .matrices import matrix_problem
-from .parser import line_number
 from .program import (
     Address,
     Function,
@@ -36,6 +35,7 @@ from .program import (
     Variable,
     Vector,
 )
+from .tokens import line_number
 
 __all__ = ["check_forms", "opcodes", "place_of", "refusal", "result_count"]
 

@@ -12,14 +12,12 @@ import traceback
 
 import pytest
 
-from softgpu import build, programs
+from softgpu import build
 from softgpu.tests import ROOT
-from softgpu.toolkit import find_toolkit
 
 # later ones import earlier ones
 PACKAGES = ["softgpu", "helpers", "exercises", "scripts", "bench", "publish", "tests"]
 DRIVER = ROOT / "softgpu/driver"
-CUDART = ROOT / "softgpu/cudart"
 
 
 def rooms(folder):
@@ -135,54 +133,40 @@ def test_no_headers_include_each_other():
     needs = {str(path.relative_to(DRIVER)): set(included(path)) for path in DRIVER.rglob("*.[ch]")}
     assert "runtime.h" in needs["driver.h"] and "run/mbarrier.h" in needs["watch/phases.c"]
     assert circle(needs) is None
-    needs = {name: {other for other in others if "/" in other} for name, others in needs.items()}
-    assert not climbing(needs, lambda name: name.split("/")[0], rooms("driver"))
 
 
-def linked(sources, compiler, objects):
-    """{C file: the others that it needs}, as the linker sees it."""
-    subprocess.run([*compiler, "-O0", "-c", *sources], cwd=objects, check=True)
-    symbols = {}
-    for source in sources:
-        listed = ["nm", "--format=posix", objects / f"{source.stem}.o"]
-        lines = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
-        symbols[source.name] = [line.split()[:2] for line in lines.splitlines()]
-    home = {name: file for file in symbols for name, kind in symbols[file] if kind in "TDBRCV"}
-    return {
-        file: {home[name] for name, kind in symbols[file] if kind == "U" and name in home}
-        for file in symbols
-    }
+def refusal(room, header):
+    """Why the compiler refuses a header in a file of a room of the driver; None: it takes it."""
+    command = [*build.compiling(room), "-fsyntax-only", "-x", "c", "-include", header, os.devnull]
+    result = subprocess.run(command, capture_output=True, text=True)
+    return result.stderr if result.returncode else None
 
 
-@pytest.fixture(scope="module")
-def c_files(tmp_path_factory):
-    """What each of the driver's files needs of the others."""
-    compiler = [*build.compiling(), '-DSOURCES=""']
-    return linked(build.sources(), compiler, tmp_path_factory.mktemp("objects"))
+def interfaces():
+    """The header of each room of the driver that others call, from the lowest room up."""
+    headers = {room: DRIVER / room / f"{room}.h" for room in reversed(rooms("driver"))}
+    return {room: f"{room}/{room}.h" for room, path in headers.items() if path.exists()}
 
 
-class TestFilesOfC:  # compiled once: a class stays in one process
-    def test_none_call_each_other(self, c_files):
-        assert {"memory.c", "fault.c"} <= c_files["block.c"]
-        assert circle(c_files) is None
-
-    def test_folders_call_only_those_below_them(self, c_files):
-        room = {path.name: path.parent.name for path in build.sources()}
-        assert room["watch.c"] == "watch" and len(room) == len(build.sources())
-        assert not climbing(c_files, room.__getitem__, rooms("driver"))
-
-    def test_the_sanitizers_call_only_those_above_them_in_its_header(self, c_files):
-        titles = re.findall(r"/\* ---- (\w+\.c): ", (DRIVER / "watch/sanitize.h").read_text())
-        assert {"order.c", "report.c", "shadow.c", "sanitize.c"} <= set(titles)
-        for at, file in enumerate(titles):
-            assert not c_files[file] & set(titles[at + 1 :]), file
+def test_the_compiler_refuses_a_room_above():
+    order = list(reversed(rooms("driver")))
+    numbers = re.findall(r"^#define ROOM_(\w+) \d+$", (DRIVER / "driver.h").read_text(), re.M)
+    assert [name.lower() for name in numbers] == order
+    assert {"base", "streams", "memory", "modules", "run"} <= set(interfaces())
+    for room, header in interfaces().items():
+        at = order.index(room)
+        assert refusal(room, header) is None
+        if at > 1:
+            assert f"{room}/ is above this room" in refusal(order[at - 1], header)
 
 
-def test_no_files_of_the_cuda_runtime_call_each_other(tmp_path):
-    compiler = programs.compiling(find_toolkit(), tmp_path)
-    needs = linked(sorted(CUDART.glob("*.c")), compiler, tmp_path)
-    assert "device.c" in needs["modules.c"]
-    assert circle(needs) is None
+def test_the_compiler_refuses_what_is_private_to_a_room():
+    private = sorted(DRIVER.glob("*/internal.h"))
+    assert len(private) >= 4
+    for path in private:
+        header = str(path.relative_to(DRIVER))
+        assert refusal(path.parent.name, header) is None
+        assert f"private to {path.parent.name}/" in refusal("api", header)
 
 
 def test_a_circle_is_found():

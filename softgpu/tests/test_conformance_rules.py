@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softgpu.tests.conformance.forms import form, modules
 from softgpu.tests.conformance.inputs import values
 from softgpu.tests.conformance.rules import BITS, Rule, documented, exact
 
@@ -82,3 +83,15 @@ def test_every_pair_of_edge_values_occurs() -> None:
     pairs = set(zip(a, b))
     edges = (0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 32)
     assert all((x, y) in pairs for x in edges for y in edges)
+
+
+def _fingerprints(*spellings: str) -> dict[str, int]:
+    (module,) = modules("int", [form(spelling, "32", "32", "32") for spelling in spellings])
+    (kernel,) = module.kernels
+    return {case.name: module.fingerprint(kernel, case) for case in kernel.cases}
+
+
+def test_a_golden_is_of_its_own_form_whatever_shares_the_kernel() -> None:
+    alone = _fingerprints("add.u32", "xor.b32")
+    among = _fingerprints("sub.u32", "add.u32", "min.u32", "xor.b32")
+    assert alone.items() < among.items() and len(set(among.values())) == 4

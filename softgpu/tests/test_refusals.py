@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit
-from softgpu import cache, loader
+from softgpu import cache, loaded, loader
 from softgpu.jit.emit import function
 from softgpu.ptx.program import Immediate
 
@@ -283,7 +283,7 @@ def told(call):
 
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [(loader, "parse"), (loader, "Layout"), (loader.KernelCode, "_read"), (loader, "facts_of"),
+    [(loaded, "parse"), (loaded, "Layout"), (loader.KernelCode, "_read"), (loader, "facts_of"),
      (loader.KernelCode, "address"), (cache, "write")],
 )  # fmt: skip
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 from .. import contract
 from ..contract import ffi
 from ..jit.compile import KernelCode
-from ..loader import LoadedModule
+from ..loaded import LoadedModule
 from ..sass import Refused, SassBlock, executions
 from .chip import Chip
 

@@ -1,7 +1,7 @@
 /* Contexts: how they are made and end, the primary one, limits and preferences. */
 #include <stdlib.h>
 
-#include "driver.h"
+#include "run/run.h"
 
 static Context *primary[MOST_DEVICES];
 static unsigned primary_flags[MOST_DEVICES];

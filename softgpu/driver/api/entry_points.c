@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "driver.h"
+#include "base/base.h"
 #include "entry_points.h"
 
 #define VERSION 13000

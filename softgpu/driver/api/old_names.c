@@ -1,7 +1,7 @@
 /* What calls were before their names got a number. Clients ask for them by the version of CUDA that
    brought them, or look for the name as it is in the library. Those of CUDA 2 whose addresses have 32
    bits are not here. */
-#include "driver.h"
+#include "run/run.h"
 
 CUAPI cuCtxCreate_v2(CUcontext *, unsigned, CUdevice);
 CUAPI cuCtxDestroy_v2(CUcontext);

@@ -1,5 +1,5 @@
 /* Entry points that this driver does not have, and what it has in place of a profiler. */
-#include "driver.h"
+#include "base/base.h"
 #include "entry_points.h"
 
 #define REFUSE(name, version, what)                                                                \

@@ -12,7 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "driver.h"
+#include "base/base.h"
 
 enum { FRAMES = 64, CODES = 4096, LONGEST = 96 };
 

@@ -1,5 +1,5 @@
 /* Which context is current on a thread: a stack of them. */
-#include "driver.h"
+#include "base/base.h"
 
 #define STACK_ROOM 256
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "driver.h"
+#include "base/base.h"
 
 #define NAME "Software GPU (models NVIDIA H200)"
 #define PCI_BUS_ID "0000:%02x:00.0"

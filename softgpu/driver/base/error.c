@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver.h"
+#include "base/base.h"
 
 /* Says which sources this library was made from; build.py looks for it. */
 __attribute__((used)) static const char sources[] = SOURCES;

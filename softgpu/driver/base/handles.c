@@ -2,7 +2,7 @@
    A handle holds a slot's index and how often the slot was reused. */
 #include <stdlib.h>
 
-#include "driver.h"
+#include "base/base.h"
 
 typedef struct {
     ObjectKind kind;

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <signal.h>
 
-#include "driver.h"
+#include "base/base.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static unsigned waiting; /* threads that Ctrl-C should let go on */

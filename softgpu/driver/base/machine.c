@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "driver.h"
+#include "base/base.h"
 
 static char root[256]; /* where /proc and /sys are */
 

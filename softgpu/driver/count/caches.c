@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "run/run.h"
 
 #define ROOM (1u << 18)     /* touches that are kept: of a worker, and of all of them */
 #define SPARSEST (1u << 24) /* pages of which one is kept */

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "caches.h"
-#include "driver.h"
+#include "run/run.h"
 #include "run/mbarrier.h"
 #include "rules.h"
 #include "waves.h"

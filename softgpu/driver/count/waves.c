@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "driver.h"
+#include "run/run.h"
 
 #define MOST 64 /* blocks on a multiprocessor */
 

@@ -1,5 +1,5 @@
 /* Conditions: what a node asks before it runs the graphs inside of it. */
-#include "graphs.h"
+#include "internal.h"
 
 enum { IF, WHILE, SWITCH }; /* CU_GRAPH_COND_TYPE_... */
 

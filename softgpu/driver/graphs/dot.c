@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graphs.h"
+#include "internal.h"
 
 static const char *const names[] = {[NODE_KERNEL] = "KERNEL",
                                     [NODE_MEMCPY] = "MEMCPY",

@@ -1,7 +1,7 @@
 /* Graphs as wholes: they are made, copied and looked at; which node comes after which. */
 #include <string.h>
 
-#include "graphs.h"
+#include "internal.h"
 
 CUAPI cuGraphCreate(CUgraph *out, unsigned flags)
 {

@@ -1,5 +1,5 @@
 /* Executable graphs: a copy in an order that edges allow, which a launch goes through. */
-#include "graphs.h"
+#include "internal.h"
 
 enum { AUTO_FREE = 1, UPLOAD = 2, DEVICE_LAUNCH = 4, NODE_PRIORITY = 8 };
 enum { INSTANTIATED, FAILED, INVALID_STRUCTURE, UNUSED_CONDITION = 5 };

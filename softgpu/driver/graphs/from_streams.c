@@ -1,5 +1,5 @@
 /* The calls by which what a stream is asked for becomes a graph. */
-#include "graphs.h"
+#include "internal.h"
 
 static CUresult begin(CUstream stream, CUgraph graph, const CUgraphNode *after, size_t count,
                       int mode)

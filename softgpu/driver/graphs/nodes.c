@@ -1,7 +1,7 @@
 /* Nodes of graphs: how they are added, what they do, how that is changed. */
 #include <string.h>
 
-#include "graphs.h"
+#include "internal.h"
 
 static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *before, size_t count,
                     NodeParams params)
@@ -15,6 +15,7 @@ static CUresult add(CUgraphNode *out, CUgraph handle, const CUgraphNode *before,
     if (result) return result;
     Node *node = node_new(graph, &params, arguments);
     bool whole = node;
+    if (whole) launch_bind(node);
     for (size_t i = 0; whole && i < count; i++)
         whole = node_follow(node, handle_object(GRAPH_NODE, before[i]));
     if (!whole) return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);

@@ -1,7 +1,7 @@
 /* What nodes may be made of, and what of them may change. */
 #include <string.h>
 
-#include "graphs.h"
+#include "internal.h"
 
 static CUresult check_memset(const MemsetNode *set)
 {
@@ -109,6 +109,8 @@ CUresult node_change(Node *node, const NodeParams *wanted)
     if (node_is_single(params.type))
         return fail(CUDA_ERROR_NOT_SUPPORTED, "nodes of type %d stay as they are", params.type);
     CUresult result = node_prepare(node->graph, &params, &arguments);
-    if (!result) node_set(node, &params, arguments);
-    return result;
+    if (result) return result;
+    node_set(node, &params, arguments);
+    launch_bind(node);
+    return CUDA_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* What another graph of the same form says, put into an executable one. */
-#include "graphs.h"
+#include "internal.h"
 
 enum { UPDATED, UPDATE_ERROR, TOPOLOGY_CHANGED, NODE_TYPE_CHANGED, PARAMETERS_CHANGED = 5 };
 

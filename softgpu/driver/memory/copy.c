@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "internal.h"
 #include "texture.h"
 
 typedef struct {
@@ -36,7 +37,7 @@ static CUresult check_host(const void *pointer, size_t bytes)
 {
     uint64_t address = (uint64_t)pointer;
     if (!pointer) return fail(CUDA_ERROR_INVALID_VALUE, "a host pointer is NULL");
-    return memory_in_zones(address) ? check_device(address, bytes) : CUDA_SUCCESS;
+    return zones_have(address) ? check_device(address, bytes) : CUDA_SUCCESS;
 }
 
 /* ---- linear ---- */
@@ -164,7 +165,7 @@ CUAPI cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcon
 static Place place_of(uint64_t address)
 {
     driver_lock();
-    Place place = memory_find(address) || memory_in_zones(address) ? ON_DEVICE : ON_HOST;
+    Place place = memory_find(address) || zones_have(address) ? ON_DEVICE : ON_HOST;
     driver_unlock();
     return place;
 }

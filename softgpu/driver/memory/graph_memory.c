@@ -2,7 +2,7 @@
    lies at the address, from a launch of that node until it is freed. */
 #include <string.h>
 
-#include "driver.h"
+#include "internal.h"
 
 typedef struct GraphMemory {
     uint64_t address;

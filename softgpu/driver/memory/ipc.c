@@ -1,8 +1,9 @@
 /* Memory and events of other processes, by handles of 64 bytes. */
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include "driver.h"
+#include "internal.h"
 
 typedef struct {
     char kind[8];
@@ -31,6 +32,64 @@ static void begin(IpcHandle *handle, const char kind[8], int device)
     known(handle)->device = device;
 }
 
+/* Moves an allocation to where other processes can map it. */
+static CUresult share(uint64_t begin, SharedPlace *out)
+{
+    Allocation *a = &table.at[table_after(begin)];
+    *out = (SharedPlace){.at = zones_offset(begin), .bytes = a->end - begin, .id = a->id};
+    CUresult result = shared_file(&out->of);
+    if (!result && !a->shared) result = shared_begin(out, begin);
+    if (result) return result;
+    table_share(a);
+    written_as_a_whole(a); /* by any process */
+    return CUDA_SUCCESS;
+}
+
+/* What is open in a context already; NULL: it is not. */
+static Allocation *find_import(const Context *owner, const SharedPlace *origin)
+{
+    for (size_t i = 0; i < table.count; i++) {
+        Allocation *a = &table.at[i];
+        if (a->kind == IMPORTED_MEMORY && a->owner == owner && a->origin.id == origin->id &&
+            a->origin.of.inode == origin->of.inode)
+            return a;
+    }
+    return NULL;
+}
+
+/* Maps what another process shares, or what is mapped already. */
+static CUresult import(Context *owner, int device, const SharedPlace *origin, uint64_t *address)
+{
+    Allocation *open = find_import(owner, origin);
+    if (open) {
+        open->opened++;
+        *address = open->begin;
+        return CUDA_SUCCESS;
+    }
+    uint64_t inside = origin->at % HOST_PAGE;
+    uint64_t page = zones_place_import(inside + origin->bytes);
+    if (!page) return fail(CUDA_ERROR_OUT_OF_MEMORY, "no addresses are left");
+    CUresult result = shared_map(origin, page + inside);
+    if (result) return result;
+    *address = page + inside;
+    if (table_insert((Allocation){.begin = *address,
+                                  .end = *address + origin->bytes,
+                                  .kind = IMPORTED_MEMORY,
+                                  .owner = owner,
+                                  .device = device,
+                                  .origin = *origin,
+                                  .opened = 1}))
+        return CUDA_SUCCESS;
+    munmap((void *)page, inside + origin->bytes);
+    return fail(CUDA_ERROR_OUT_OF_MEMORY, NULL);
+}
+
+/* As often as it was imported; then it is gone. */
+static void close_import(uint64_t begin)
+{
+    if (!--table.at[table_after(begin)].opened) memory_free(begin);
+}
+
 /* ---- the driver calls ---- */
 
 CUAPI cuIpcGetMemHandle(IpcHandle *out, CUdeviceptr address)
@@ -45,7 +104,7 @@ CUAPI cuIpcGetMemHandle(IpcHandle *out, CUdeviceptr address)
                       (unsigned long long)address);
     else {
         begin(out, MEMORY_KIND, found->device);
-        result = memory_share(address, &known(out)->place);
+        result = share(address, &known(out)->place);
     }
     driver_unlock();
     return result;
@@ -64,7 +123,7 @@ CUAPI cuIpcOpenMemHandle_v2(CUdeviceptr *out, IpcHandle handle, unsigned flags)
                     "the memory is of device %d: give this process SOFTGPU_DEVICES=%d or more",
                     known(&handle)->device, known(&handle)->device + 1);
     driver_lock();
-    result = memory_import(context, known(&handle)->device, &known(&handle)->place, out);
+    result = import(context, known(&handle)->device, &known(&handle)->place, out);
     driver_unlock();
     return result;
 }
@@ -76,7 +135,7 @@ CUAPI cuIpcCloseMemHandle(CUdeviceptr address)
     driver_lock();
     const Allocation *found = memory_find(address);
     bool right = found && found->begin == address && found->kind == IMPORTED_MEMORY;
-    if (right) memory_close(address);
+    if (right) close_import(address);
     driver_unlock();
     return right ? CUDA_SUCCESS
                  : fail(CUDA_ERROR_INVALID_VALUE, "0x%llx is no open memory of another process",

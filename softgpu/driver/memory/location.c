@@ -1,5 +1,5 @@
 /* Where memory lies, as calls name it. */
-#include "driver.h"
+#include "internal.h"
 
 enum { LOCATION_NONE, LOCATION_DEVICE, LOCATION_HOST, LOCATION_NUMA, LOCATION_NUMA_CURRENT };
 enum { ALLOCATION_PINNED = 1, ALLOCATION_MANAGED = 2 };

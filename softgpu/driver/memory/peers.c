@@ -1,5 +1,5 @@
 /* Devices that reach each other's memory: who may, and how many bytes went over each link. */
-#include "driver.h"
+#include "internal.h"
 
 static uint64_t links[MOST_DEVICES * MOST_DEVICES]; /* bytes, from * MOST_DEVICES + to */
 

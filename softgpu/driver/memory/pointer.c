@@ -1,5 +1,5 @@
 /* What is known of a pointer, and hints about where memory is used. */
-#include "driver.h"
+#include "internal.h"
 
 typedef union {
     void *pointer;

@@ -2,7 +2,7 @@
    is freed has gone; so a pool holds back nothing. It counts as reserved what a GPU's would hold. */
 #include <stdlib.h>
 
-#include "driver.h"
+#include "internal.h"
 
 /* For each kind of memory: the pool that is always there, and the one that stands for it. */
 typedef struct {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "driver.h"
+#include "internal.h"
 
 static const uint64_t PAGES_END = ZONES_MOST, ALL_END = ZONES_MOST + ZONES_MOST / 64;
 

@@ -2,7 +2,7 @@
 #ifndef SOFTGPU_TENSOR_MAP_H
 #define SOFTGPU_TENSOR_MAP_H
 
-#include "driver.h"
+#include "memory/memory.h"
 
 enum { MOST_RANK = 5, MAP_BYTES = 128, MAP_ALIGN = 64, PIECE = 16 };
 

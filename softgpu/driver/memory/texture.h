@@ -2,7 +2,7 @@
 #ifndef SOFTGPU_TEXTURE_H
 #define SOFTGPU_TEXTURE_H
 
-#include "driver.h"
+#include "memory/memory.h"
 
 /* CU_TR_ADDRESS_MODE_... */
 enum { ADDRESS_WRAP, ADDRESS_CLAMP, ADDRESS_MIRROR, ADDRESS_BORDER };

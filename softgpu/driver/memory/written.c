@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "internal.h"
 
 struct Written {
     uint64_t launches; /* that could reach anything, when the memory was allocated */

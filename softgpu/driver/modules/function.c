@@ -1,5 +1,5 @@
 /* Functions: what is asked of a kernel, as a function of a module or as a kernel of a library. */
-#include "driver.h"
+#include "internal.h"
 
 #define NEED_LIBRARY_KERNEL(handle)                                                                \
     if (!handle_object(LIBRARY_KERNEL, handle))                                                    \

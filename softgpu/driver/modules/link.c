@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "internal.h"
 
 #define AFTER_PTX "\n//@@\n" /* what bin/nvcc puts after its text */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "internal.h"
 
 typedef struct Variable {
     struct Variable *next;

@@ -1,5 +1,5 @@
 /* How many blocks an H200 holds at once. */
-#include "driver.h"
+#include "internal.h"
 
 static uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 

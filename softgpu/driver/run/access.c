@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "driver.h"
+#include "internal.h"
 #include "lanes.h"
 
 static const char *verb(const struct Site *s)

@@ -2,7 +2,7 @@
    and reach memory as one compare-and-swap, which is one of the orders the hardware may choose. */
 #include <stdbool.h>
 
-#include "driver.h"
+#include "internal.h"
 #include "half.h"
 
 typedef unsigned __int128 u128;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "driver.h"
+#include "internal.h"
 
 /* ---- preparing a worker for a launch ---- */
 

@@ -1,10 +1,10 @@
 /* Copies of boxes between an array in global memory and shared memory, as tensor maps describe them.
    They are made in pieces of 16 bytes, in the order of shared memory. */
-#include "memory/tensor_map.h"
-
 #include <string.h>
 
+#include "internal.h"
 #include "mbarrier.h"
+#include "memory/tensor_map.h"
 
 #define ILLEGAL CUDA_ERROR_ILLEGAL_INSTRUCTION
 enum { SHARED_ALIGN = 128 };

@@ -1,6 +1,6 @@
 /* What the blocks of a cluster have of each other: their shared memory, which lies in one range, and a
    barrier, at which those that have returned are not waited for. */
-#include "driver.h"
+#include "internal.h"
 
 Worker *cluster_owner(const Worker *worker, uint64_t address)
 {

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
-#include "driver.h"
+#include "internal.h"
 
 /* ---- the barrier ---- */
 

@@ -1,5 +1,5 @@
 /* What kernels say to the conditions of the graph that launches them. */
-#include "driver.h"
+#include "internal.h"
 
 void sg_set_condition(Warp *w, uint32_t site, uint32_t mask, const uint64_t *handles,
                       const uint32_t *values)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "internal.h"
 #include "mbarrier.h"
 
 /* "12", or "0-3,7" */

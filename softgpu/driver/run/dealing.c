@@ -1,6 +1,6 @@
 /* Which blocks of a grid run, and in what order: all of them, one after the other, unless the thread
    that launches wants it otherwise. */
-#include "driver.h"
+#include "internal.h"
 
 static _Thread_local const Range *only; /* in ascending order */
 static _Thread_local uint32_t only_count;

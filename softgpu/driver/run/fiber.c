@@ -5,7 +5,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-#include "driver.h"
+#include "internal.h"
 
 #define GUARD_BYTES (64u << 10)
 #define SHIFT_BYTES (17u * 64) /* how much lower each stack begins than the one before */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "internal.h"
 
 #define ALIGN_BYTES 16u
 #define RED_BYTES 16u /* at least this much between blocks */

@@ -1,5 +1,6 @@
 /* Mbarriers: words in shared memory that count, phase by phase, the arrivals and the bytes that are
    still to come. A phase ends when there are none of either. */
+#include "internal.h"
 #include "mbarrier.h"
 
 #define MOST_ARRIVALS ((1u << 20) - 1)

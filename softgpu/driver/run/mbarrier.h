@@ -2,7 +2,7 @@
 #ifndef SOFTGPU_MBARRIER_H
 #define SOFTGPU_MBARRIER_H
 
-#include "driver.h"
+#include "run/run.h"
 
 /* mbarrier.pending_count knows where `pending` is. */
 typedef union {

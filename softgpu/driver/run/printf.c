@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "internal.h"
 
 #define KEEP_BYTES (1u << 20) /* more than this is written out at once */
 #define SPEC_BYTES 96

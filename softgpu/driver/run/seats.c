@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "driver.h"
+#include "internal.h"
 
 #define PATIENCE 4096 /* turns in vain before blocks that nobody calls cooperative get seats */
 #define WATCHED_PATIENCE 256 /* where turns are slow: that of a sanitized launch */

@@ -5,7 +5,7 @@
    in lanes 4 i to 4 i + 3. Of a, every other register holds rows 8 to 15. */
 #include <math.h>
 
-#include "driver.h"
+#include "internal.h"
 #include "half.h"
 #include "lanes.h"
 

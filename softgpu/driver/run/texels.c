@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "half.h"
+#include "internal.h"
 #include "memory/texture.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "driver.h"
+#include "internal.h"
 
 /* ---- exchange between lanes ---- */
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "internal.h"
+
 enum { WIDTH = 8, HEIGHT = 16, CHUNK = WGMMA_CHUNK, HALVES = 16 /* of k */ };
 enum { KEPT_GROUPS = sizeof((Warp *)0)->committed / sizeof(uint32_t) };
 typedef uint32_t Register[LANES];

@@ -2,7 +2,7 @@
 #ifndef SOFTGPU_WARPGROUP_H
 #define SOFTGPU_WARPGROUP_H
 
-#include "driver.h"
+#include "run/run.h"
 
 enum {
     GROUP_WARPS = 4,

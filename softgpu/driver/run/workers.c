@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "driver.h"
+#include "internal.h"
 
 #define LOOK_AFTER_S 5    /* how long a launch lasts before it is asked how long it will */
 #define LONG_S 20         /* what is told to the user then */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "sanitize.h"
 
 #define MAX_EVENTS (1u << 15)
 enum { KEPT = 16 }; /* bytes of a lane's value */

@@ -5,6 +5,8 @@
 
 #include "sanitize.h"
 
+Watch watch; /* the launch that it looks at */
+
 enum { GARBAGE = 0xff }; /* what bytes are before they are written: NaN as floats, -1 as numbers */
 
 static _Thread_local Ranges said_unwritten, said_bounds;

@@ -3,8 +3,10 @@
 #ifndef SOFTGPU_SANITIZE_H
 #define SOFTGPU_SANITIZE_H
 
-#include "driver.h"
 #include "run/warpgroup.h"
+#if SOFTGPU_ROOM != ROOM_WATCH
+#error "private to watch/: no other room calls it"
+#endif
 
 /* ---- order.c: time, and what happens before what ----
 
@@ -89,7 +91,7 @@ void order_arrive_in_phase(uint32_t warp, uint32_t lane, uint64_t phase);
 void order_learn(uint32_t warp, uint32_t lane, uint64_t address);
 void order_hush(uint64_t address); /* nothing was made known there to other blocks */
 
-/* ---- watch.c: what they all look at ---- */
+/* ---- sanitize.c: what they all look at ---- */
 
 /* Who touched a place. One write is enough: those before it happened before it, or collided with it.
    Of what may happen side by side two are kept, which differ as much as possible: whoever collides
@@ -350,5 +352,9 @@ void regions_keep_written(void); /* what the launch wrote stays written */
    Returns the lanes that may do it. */
 uint32_t sanitize_access(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
                          const void *data, uint32_t hints);
+
+/* ---- record.c: the other half of "record" builds ---- */
+
+void record_forget(void);
 
 #endif

@@ -14,6 +14,7 @@ from ...ptx.program import Immediate, Instruction
 from ..analysis.found import Found
 from ..emit.function import FunctionEmitter, Value
 from ..emit.module_text import ModuleText
+from ..emit.observer import Observer
 from ..facts.opcodes import Trait, has
 
 __all__ = ["SITE_COUNTERS", "ProfiledEmitter"]
@@ -63,12 +64,85 @@ _LOOPS_OF |= {"min": _As.loop | _As.loop_min, "max": _As.loop | _As.loop_max}
 _LOOPS_OF |= dict.fromkeys("inc dec exch cas".split(), 0)
 
 
+class Counter(Observer):
+    """Counts what happens."""
+
+    def __init__(self, e: ProfiledEmitter):
+        self.e = e
+
+    def row(self, site: int, first: Value, one_place: bool) -> None:
+        known = self.e.text.sites[site]
+        if known.space in ("const", "param"):
+            return
+        step = 0 if one_place else known.bytes
+        lanes = self.e.active.text
+        merged = self.e.found.merged.get(self.e.item)
+        if merged:
+            if merged.bytes:
+                self.e.say_work()
+                start = f"i32 {step}", f"i32 {lanes}", f"i32 {merged.delta}", f"i32 {merged.bytes}"
+                pointer = self.e.site_pointer(site)
+                self.e.call_void(
+                    "sg_profile_wide_row", "ptr %w", pointer, f"i32 {site}", str(first), *start
+                )
+            return
+        row = str(first), f"i32 {step}", f"i32 {lanes}"
+        call = ("sg_profile_row", "ptr %w", self.e.site_pointer(site), f"i32 {site}", *row)
+        whole = known.bytes > (8 if one_place else 4)  # wavefronts depend on which lanes take part
+        if known.space != "shared" or (whole and one_place):
+            self.e.say_work()
+            self.e.call_void(*call)
+            return
+        elsewhere = _WATCHED
+        if whole:
+            elsewhere = self.e.op("or", _WATCHED, self.e.compare("icmp ne", self.e.active, -1))
+        with self.e.when(elsewhere) as otherwise:
+            self.e.say_work()
+            self.e.call_void(*call)
+            otherwise()
+            base = self.e.of_site(site)
+            self.e.increase(base + SITE_COUNTERS.index("active"), self.e.lane_count(lanes))
+            self.e.increase(base + SITE_COUNTERS.index("shared"), "1")
+            self.e.increase(
+                base + SITE_COUNTERS.index("wavefronts"), str(known.bytes // 4 if whole else 1)
+            )
+
+    def access(self, site: int, address: Value) -> None:
+        if self.e.item.opcode == "cp" and self.e.text.sites[site].kind == "load":
+            self.e.copied_from = address
+
+    def call(self, before: bool) -> None:
+        if before:
+            self.e.say_work()
+        else:
+            self.e.line(f"store i64 {self.e.assign('load i64, ptr %done')}, ptr %work")
+
+    def shuffle(self, site: int, members, mode: int, b, c) -> None:
+        with self.e.when(_WATCHED):
+            self.e.say_work()
+            lanes = self.e.spill_all(self.e.read(b, "u32"), self.e.read(c, "u32"))
+            where = f"i32 {site}", f"i32 {mode}"
+            self.e.call_void("sg_profile_shuffle", "ptr %w", *where, *lanes, self.e.active)
+
+    def product(self, site: int, pipe: str, count: int) -> None:
+        base = self.e.of_site(site)
+        self.e.increase(base + SITE_COUNTERS.index("active"), self.e.lane_count(self.e.active.text))
+        self.e.increase(base + _TENSOR[pipe], str(count))
+
+    def barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
+        self.e.say_work(but=self.e.after.get(self.e.item, 0))
+        numbers = (self.e.of_site(site), site, number, self.e.active.text)
+        self.e.call_void("sg_profile_barrier", "ptr %w", *(f"i32 {n}" for n in numbers))
+
+
 class ProfiledEmitter(FunctionEmitter):
     """Emits functions that count what they do."""
 
     def __init__(self, text: ModuleText, found: Found):
         super().__init__(text, found)
+        self.observer = Counter(self)
         self._line = self.function.source
+        self.copied_from: Value  # by the cp.async at hand
         self.notes = text.notes
         self.notes.setdefault("counters", contract.DEVICE["block_threads"] // contract.LANES)
         self.notes.setdefault("sites", [])
@@ -103,7 +177,7 @@ class ProfiledEmitter(FunctionEmitter):
         self.notes["counters"] += count
         return first
 
-    def _of_site(self, site: int) -> int:
+    def of_site(self, site: int) -> int:
         """The first counter of a site."""
         known = self.notes["sites"]
         known += [-1] * (site + 1 - len(known))
@@ -111,7 +185,7 @@ class ProfiledEmitter(FunctionEmitter):
             known[site] = self._counters(len(SITE_COUNTERS))
         return known[site]
 
-    def _increase(self, counter: int, amount: str) -> None:
+    def increase(self, counter: int, amount: str) -> None:
         place = self.assign(f"getelementptr i64, ptr %counters, i64 {counter}")
         self._add(place, amount)
 
@@ -120,15 +194,15 @@ class ProfiledEmitter(FunctionEmitter):
         self.line(f"store i64 {self.assign(f'add i64 {before}, {amount}')}, ptr {place}")
         return before
 
-    def _lane_count(self, lanes: str) -> str:
+    def lane_count(self, lanes: str) -> str:
         ones = self.intrinsic("ctpop", Value(lanes, "i32", True))
         return self.resize(ones, "i64").text
 
-    def _site_pointer(self, site: int) -> str:
-        place = self.assign(f"getelementptr i64, ptr %counters, i64 {self._of_site(site)}")
+    def site_pointer(self, site: int) -> str:
+        place = self.assign(f"getelementptr i64, ptr %counters, i64 {self.of_site(site)}")
         return f"ptr {place}"
 
-    def _say_work(self, but: int = 0) -> None:
+    def say_work(self, but: int = 0) -> None:
         """Let the driver and other functions know how many instructions this warp has done."""
         work = self.assign("load i64, ptr %work")
         if but:
@@ -157,7 +231,7 @@ class ProfiledEmitter(FunctionEmitter):
         if not items:
             return
         # these come after each instruction
-        self._after = {item: n for n, item in enumerate(reversed(items))}
+        self.after = {item: n for n, item in enumerate(reversed(items))}
         lines: dict[tuple[str, int], int] = {}
         exchanges: list[tuple[str, int, str]] = []
         for item in items:
@@ -177,11 +251,11 @@ class ProfiledEmitter(FunctionEmitter):
         self.notes["tokens"].append([item.token for item in items])
         self.notes["exchanges"].append(exchanges)
         self.notes["blocks"].append([first, [[*key, n] for key, n in lines.items()]])
-        self._increase(first, "1")
+        self.increase(first, "1")
         mask = Value(self.mask, "i32", True)
         with self.when(self.compare("icmp ne", mask, -1)):
-            missing = self._lane_count(self.invert(mask).text)
-            self._increase(first + 1, missing)
+            missing = self.lane_count(self.invert(mask).text)
+            self.increase(first + 1, missing)
         before = self._add("%work", str(len(items)))
         with self.when(_WATCHED):
             at = self.assign(f"trunc i64 {before} to i32")
@@ -189,57 +263,20 @@ class ProfiledEmitter(FunctionEmitter):
                 "sg_profile_step", "ptr %w", f"i32 {number}", f"i32 {self.mask}", f"i32 {at}"
             )
 
-    def observe_row(self, site: int, first: Value, one_place: bool) -> None:
-        known = self.text.sites[site]
-        if known.space in ("const", "param"):
-            return
-        step = 0 if one_place else known.bytes
-        lanes = self.active.text
-        merged = self.found.merged.get(self.item)
-        if merged:
-            if merged.bytes:
-                self._say_work()
-                start = f"i32 {step}", f"i32 {lanes}", f"i32 {merged.delta}", f"i32 {merged.bytes}"
-                pointer = self._site_pointer(site)
-                self.call_void(
-                    "sg_profile_wide_row", "ptr %w", pointer, f"i32 {site}", str(first), *start
-                )
-            return
-        row = str(first), f"i32 {step}", f"i32 {lanes}"
-        call = ("sg_profile_row", "ptr %w", self._site_pointer(site), f"i32 {site}", *row)
-        whole = known.bytes > (8 if one_place else 4)  # wavefronts depend on which lanes take part
-        if known.space != "shared" or (whole and one_place):
-            self._say_work()
-            self.call_void(*call)
-            return
-        elsewhere = _WATCHED
-        if whole:
-            elsewhere = self.op("or", _WATCHED, self.compare("icmp ne", self.active, -1))
-        with self.when(elsewhere) as otherwise:
-            self._say_work()
-            self.call_void(*call)
-            otherwise()
-            base = self._of_site(site)
-            self._increase(base + SITE_COUNTERS.index("active"), self._lane_count(lanes))
-            self._increase(base + SITE_COUNTERS.index("shared"), "1")
-            self._increase(
-                base + SITE_COUNTERS.index("wavefronts"), str(known.bytes // 4 if whole else 1)
-            )
-
     def call_checked(self, result: str, name: str, *arguments: str) -> str:
         if name in ("copy_boxes", "copy_bulk"):
-            self._say_work()
+            self.say_work()
             self.call_void(f"sg_profile_{name}", *arguments)
             return ""
         if name in ("load", "store", "atomic"):
             site = int(arguments[1].split()[1])
             known = self.text.sites[site]
-            common = "ptr %w", self._site_pointer(site), arguments[1]
-            self._say_work()
+            common = "ptr %w", self.site_pointer(site), arguments[1]
+            self.say_work()
             if name == "load" and self.item in self.found.polling:
                 self.notes["polls"].append(site)
             if self.item.opcode == "cp":
-                self._observe_copy(name, site, arguments)
+                self._count_copy(name, site, arguments)
             elif name == "atomic":
                 address, lanes, a, b = arguments[4:8]
                 how = self._how(known.kind)
@@ -268,44 +305,17 @@ class ProfiledEmitter(FunctionEmitter):
     def _uniform_value(self, operand) -> bool:
         return hasattr(operand, "type") and self.is_uniform(operand)
 
-    def observe(self, site: int, address: Value) -> None:
-        if self.item.opcode == "cp" and self.text.sites[site].kind == "load":
-            self._origin = address
-
-    def _observe_copy(self, name: str, site: int, arguments: tuple[str, ...]) -> None:
+    def _count_copy(self, name: str, site: int, arguments: tuple[str, ...]) -> None:
         """cp.async loads and stores in one; only its load counts."""
         if name == "load":
-            self._copied = "ptr %w", self._site_pointer(site), arguments[1], arguments[3]
+            self._copied = "ptr %w", self.site_pointer(site), arguments[1], arguments[3]
             return
         w, pointer, read, lanes = self._copied
-        origin = f"ptr {self.spill(self._origin, 'origin')}"
+        origin = f"ptr {self.spill(self.copied_from, 'origin')}"
         past_l1 = "cg" in self.item.modifiers
         to = arguments[2] if past_l1 else "ptr null"
         self.call_void("sg_profile_copy", w, pointer, read, origin, to, lanes)
 
     def _leave(self) -> None:
-        self._say_work()
+        self.say_work()
         super()._leave()
-
-    def observe_call(self, before: bool) -> None:
-        if before:
-            self._say_work()
-        else:
-            self.line(f"store i64 {self.assign('load i64, ptr %done')}, ptr %work")
-
-    def observe_shuffle(self, site: int, members, mode: int, b, c) -> None:
-        with self.when(_WATCHED):
-            self._say_work()
-            lanes = self.spill_all(self.read(b, "u32"), self.read(c, "u32"))
-            where = f"i32 {site}", f"i32 {mode}"
-            self.call_void("sg_profile_shuffle", "ptr %w", *where, *lanes, self.active)
-
-    def observe_product(self, site: int, pipe: str, count: int) -> None:
-        base = self._of_site(site)
-        self._increase(base + SITE_COUNTERS.index("active"), self._lane_count(self.active.text))
-        self._increase(base + _TENSOR[pipe], str(count))
-
-    def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
-        self._say_work(but=self._after.get(self.item, 0))
-        numbers = (self._of_site(site), site, number, self.active.text)
-        self.call_void("sg_profile_barrier", "ptr %w", *(f"i32 {n}" for n in numbers))

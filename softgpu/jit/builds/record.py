@@ -12,9 +12,27 @@ from ...ptx.debug import variables
 from ...ptx.program import Instruction, Register
 from ..analysis.found import Found
 from ..emit.module_text import ModuleText
-from .sanitize import SanitizedEmitter
+from .sanitize import SanitizedEmitter, Watcher
 
 __all__ = ["RecordedEmitter"]
+
+
+class Recorder(Watcher):
+    """Also tells which lanes exchange what, and which are at a barrier."""
+
+    e: RecordedEmitter
+
+    def call(self, before: bool) -> None:
+        self.e.told_at = None  # somewhere else meanwhile
+
+    def shuffle(self, site, members, mode, b, c) -> None:
+        super().shuffle(site, members, mode, b, c)
+        lanes = self.e.spill_all(self.e.read(b, "u32"), self.e.read(c, "u32"))
+        where = f"i32 {site}", f"i32 {mode}"
+        self.e.call_void("sg_record_shuffle", "ptr %w", *where, *lanes, self.e.active)
+
+    def barrier(self, site, number, threads, waits) -> None:
+        self.e.call_void("sg_record_barrier", "ptr %w", f"i32 {site}", self.e.active)
 
 
 class RecordedEmitter(SanitizedEmitter):
@@ -22,11 +40,12 @@ class RecordedEmitter(SanitizedEmitter):
 
     def __init__(self, text: ModuleText, found: Found):
         super().__init__(text, found)
+        self.observer = Recorder(self)
         function = self.function
         self._steps = text.notes.setdefault("steps", [])
         known = text.notes.setdefault("variables", [])
         self._line = function.source
-        self._at: tuple[str, int] | None = None  # where the warp was last told to be
+        self.told_at: tuple[str, int] | None = None  # where the warp was last told to be
         self._held: dict[str, list[int]] = {}  # the variables that a register holds, by number
         for variable, registers in variables(text.module.text).get(function.name, {}).items():
             for register in registers:
@@ -36,7 +55,7 @@ class RecordedEmitter(SanitizedEmitter):
     # --- lines ------------------------------------------------------------------------------
 
     def begin_block(self, index, block) -> None:
-        self._at = None
+        self.told_at = None
 
     def emit_instruction(self, item: Instruction) -> None:
         self._step(item)
@@ -52,15 +71,12 @@ class RecordedEmitter(SanitizedEmitter):
         if item.user_line.line:  # else the compiler's own: it counts with what is before it
             self._line = item.user_line
         place = self._line.file, self._line.line
-        if place == self._at:
+        if place == self.told_at:
             return
-        self._at = place
+        self.told_at = place
         number = len(self._steps)
         self._steps.append([*place, self.function.name])
         self.call_void("sg_record_step", "ptr %w", f"i32 {number}", f"i32 {self.mask}")
-
-    def observe_call(self, before: bool) -> None:
-        self._at = None  # somewhere else meanwhile
 
     # --- values -----------------------------------------------------------------------------
 
@@ -91,12 +107,3 @@ class RecordedEmitter(SanitizedEmitter):
         number = int(arguments[1].split()[1])
         self._note("types", number, self.item.modifiers[-1], "")
         self.call_void("sg_record_access", *arguments)
-
-    def observe_shuffle(self, site, members, mode, b, c) -> None:
-        super().observe_shuffle(site, members, mode, b, c)
-        lanes = self.spill_all(self.read(b, "u32"), self.read(c, "u32"))
-        where = f"i32 {site}", f"i32 {mode}"
-        self.call_void("sg_record_shuffle", "ptr %w", *where, *lanes, self.active)
-
-    def observe_barrier(self, site, number, threads, waits) -> None:
-        self.call_void("sg_record_barrier", "ptr %w", f"i32 {site}", self.active)

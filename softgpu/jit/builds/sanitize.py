@@ -18,6 +18,7 @@ from ..analysis.found import Found
 from ..analysis.undefined import reads_of, results_of
 from ..emit.function import FunctionEmitter
 from ..emit.module_text import ModuleText
+from ..emit.observer import Observer
 from ..facts.opcodes import Does, does
 from ..facts.types import bits_of
 
@@ -29,11 +30,76 @@ _PLACES = {"store": 0, "red": 0, "load": 1, "atomic": -1}  # of a copy: to, from
 _BARRIER = contract.flags("BarrierHint", "HINT_")
 
 
+class Watcher(Observer):
+    """Lets the sanitizer see what happens."""
+
+    def __init__(self, e: SanitizedEmitter):
+        self.e = e
+
+    def fence(self) -> None:
+        modifiers = set(self.e.item.modifiers)
+        wide = 0 if "cta" in modifiers else _FENCE.device
+        self.e.call_void("sg_sanitize_fence", "ptr %w", self.e.active, f"i32 {wide}")
+
+    def copy(self, site, to) -> None:
+        where = f"ptr {self.e.spill(to, 'addresses')}"
+        self.e.call_void("sg_sanitize_copy", "ptr %w", f"i32 {site}", where, self.e.active)
+
+    def copies_committed(self) -> None:
+        self.e.call_void("sg_sanitize_copy_commit", "ptr %w", self.e.active)
+
+    def copies_awaited(self, groups) -> None:
+        self.e.call_void("sg_sanitize_copy_wait", "ptr %w", self.e.active, f"i32 {groups}")
+
+    def bulk_committed(self) -> None:
+        self.e.call_void("sg_sanitize_bulk_commit", "ptr %w", self.e.active)
+
+    def bulk_awaited(self, groups) -> None:
+        self.e.call_void("sg_sanitize_bulk_wait", "ptr %w", self.e.active, f"i32 {groups}")
+
+    def proxy_fence(self) -> None:
+        self.e.call_void("sg_sanitize_proxy_fence", "ptr %w", self.e.active)
+
+    def mbarriers_shown(self) -> None:
+        self.e.call_void("sg_sanitize_mbarriers_shown", "ptr %w", self.e.active)
+
+    def products_fence(self) -> None:
+        self.e.call_void("sg_sanitize_products_fence", "ptr %w")
+
+    def products_committed(self) -> None:
+        self.e.call_void("sg_sanitize_products_commit", "ptr %w")
+
+    def products_awaited(self, groups) -> None:
+        self.e.call_void("sg_sanitize_products_wait", "ptr %w", f"i32 {groups}")
+
+    def shuffle(self, site, members, mode, b, c) -> None:
+        operands = ((b, "u32"), (c, "u32"), (members, "b32"))
+        lanes = self.e.spill_all(*(self.e.read(operand, kind) for operand, kind in operands))
+        active = self.e.active
+        chosen = self.e.found.uses.only_chosen(self.e.item.operands[0])
+        what = f"i32 {site}", f"i32 {mode}"
+        self.e.call_void(
+            "sg_sanitize_shuffle", "ptr %w", *what, *lanes, active, f"i32 {int(chosen)}"
+        )
+
+    def vote(self, site, members) -> None:
+        self._meet(site, members, 1)
+
+    def warp_barrier(self, site, members) -> None:
+        self._meet(site, members, 0)
+
+    def _meet(self, site, members, votes: int) -> None:
+        lanes = f"ptr {self.e.spill(self.e.read(members, 'b32'))}"
+        active = self.e.active
+        self.e.call_void("sg_sanitize_meet", "ptr %w", f"i32 {site}", lanes, active, f"i32 {votes}")
+
+
 class SanitizedEmitter(FunctionEmitter):
     """Emits functions that let the sanitizer see, and decide on, what they do to memory."""
 
     def __init__(self, text: ModuleText, found: Found):
         super().__init__(text, found)
+        self.observer = Watcher(self)
         self._shared = {
             name: (offset, offset + size if size else 0xFFFFFFFF)
             for offset, size, name in self.layout.shared_variables()
@@ -143,42 +209,6 @@ class SanitizedEmitter(FunctionEmitter):
         hints = f"i32 {self._hints(name)}"
         return super().call_checked(result, f"sanitize_{name}", *arguments, hints)
 
-    def observe_fence(self) -> None:
-        modifiers = set(self.item.modifiers)
-        wide = 0 if "cta" in modifiers else _FENCE.device
-        self.call_void("sg_sanitize_fence", "ptr %w", self.active, f"i32 {wide}")
-
-    def observe_copy(self, site, to) -> None:
-        where = f"ptr {self.spill(to, 'addresses')}"
-        self.call_void("sg_sanitize_copy", "ptr %w", f"i32 {site}", where, self.active)
-
-    def observe_copies_committed(self) -> None:
-        self.call_void("sg_sanitize_copy_commit", "ptr %w", self.active)
-
-    def observe_copies_awaited(self, groups) -> None:
-        self.call_void("sg_sanitize_copy_wait", "ptr %w", self.active, f"i32 {groups}")
-
-    def observe_bulk_committed(self) -> None:
-        self.call_void("sg_sanitize_bulk_commit", "ptr %w", self.active)
-
-    def observe_bulk_awaited(self, groups) -> None:
-        self.call_void("sg_sanitize_bulk_wait", "ptr %w", self.active, f"i32 {groups}")
-
-    def observe_proxy_fence(self) -> None:
-        self.call_void("sg_sanitize_proxy_fence", "ptr %w", self.active)
-
-    def observe_mbarriers_shown(self) -> None:
-        self.call_void("sg_sanitize_mbarriers_shown", "ptr %w", self.active)
-
-    def observe_products_fence(self) -> None:
-        self.call_void("sg_sanitize_products_fence", "ptr %w")
-
-    def observe_products_committed(self) -> None:
-        self.call_void("sg_sanitize_products_commit", "ptr %w")
-
-    def observe_products_awaited(self, groups) -> None:
-        self.call_void("sg_sanitize_products_wait", "ptr %w", f"i32 {groups}")
-
     def emit_instruction(self, item: Instruction) -> None:
         for writer in self.found.unfenced.get(item, ()):
             places = self.text.first_site[item], self.text.first_site[writer]
@@ -254,24 +284,3 @@ class SanitizedEmitter(FunctionEmitter):
         if [line.file, line.line] not in places:
             places.append([line.file, line.line])
         return len(self.text.sites) + places.index([line.file, line.line])
-
-    # --- copies, products, lanes that meet ---------------------------------------------------
-
-    def observe_shuffle(self, site, members, mode, b, c) -> None:
-        operands = ((b, "u32"), (c, "u32"), (members, "b32"))
-        lanes = self.spill_all(*(self.read(operand, kind) for operand, kind in operands))
-        active = self.active
-        chosen = self.found.uses.only_chosen(self.item.operands[0])
-        what = f"i32 {site}", f"i32 {mode}"
-        self.call_void("sg_sanitize_shuffle", "ptr %w", *what, *lanes, active, f"i32 {int(chosen)}")
-
-    def observe_vote(self, site, members) -> None:
-        self._meet(site, members, 1)
-
-    def observe_warp_barrier(self, site, members) -> None:
-        self._meet(site, members, 0)
-
-    def _meet(self, site, members, votes: int) -> None:
-        lanes = f"ptr {self.spill(self.read(members, 'b32'))}"
-        active = self.active
-        self.call_void("sg_sanitize_meet", "ptr %w", f"i32 {site}", lanes, active, f"i32 {votes}")

@@ -37,6 +37,7 @@ from .addresses import special, symbol_address
 from .floats import canonical
 from .frame import define
 from .module_text import ModuleText, symbol
+from .observer import Observer
 from .values import BITS, LANES, Value, ValueEmitter
 
 __all__ = ["LANES", "FunctionEmitter", "Value", "instruction"]
@@ -85,6 +86,7 @@ class FunctionEmitter(ValueEmitter):
         self.blocks = found.blocks
         self.layout = text.layout
         self.mode = replace(text.mode, large=found.large)
+        self.observer = Observer()
         self._sites_used: Counter = Counter()  # by instruction; None: the function itself
         # registers kept as a base and offsets
         self.sums: set[str] = found.sums if self.mode.is_fast else set()
@@ -611,69 +613,10 @@ class FunctionEmitter(ValueEmitter):
         every = ", ".join([*given, *(f"ptr {slot}" for slot in slots)])
         self.line(f"call void ({types}, ...) @{name}({every})")
 
-    # --- hooks of the instrumented builds -----------------------------------------------------
+    # --- hooks of the builds ------------------------------------------------------------------
 
     def begin_block(self, index: int, block: Block) -> None:
         """A block starts."""
-
-    def observe(self, site: int, address: Value) -> None:
-        """The active lanes are about to access memory."""
-
-    def observe_row(self, site: int, first: Value, one_place: bool) -> None:
-        """A load or store without the driver: active lane l at first + l * bytes, or all at first.
-
-        Those with the driver come by as call_checked("void", "load" or "store", ...)."""
-
-    def observe_shuffle(self, site: int, members, mode: int, b, c) -> None:
-        """A shuffle among a member mask; mode as in runtime.h, b and c as in PTX."""
-
-    def observe_vote(self, site: int, members) -> None:
-        """Anything else that lanes of a member mask do together."""
-
-    def observe_copy(self, site: int, to: Value) -> None:
-        """The active lanes begin asynchronous copies to shared memory."""
-
-    def observe_copies_committed(self) -> None:
-        """Those that the active lanes have begun are a group."""
-
-    def observe_copies_awaited(self, groups: int) -> None:
-        """The active lanes wait until so many groups are under way at most; -1: nothing is."""
-
-    def observe_bulk_committed(self) -> None:
-        """The bulk copies from shared memory that the active lanes have begun are a group."""
-
-    def observe_bulk_awaited(self, groups: int) -> None:
-        """The active lanes wait until so many of these groups read at most."""
-
-    def observe_product(self, site: int, pipe: str, count: int) -> None:
-        """A product of matrices, which is `count` machine instructions of a tensor pipe."""
-
-    def observe_products_fence(self) -> None:
-        """wgmma.fence: registers that were written are for products."""
-
-    def observe_products_committed(self) -> None:
-        """What wgmma has begun is a group."""
-
-    def observe_products_awaited(self, groups: int) -> None:
-        """The warp waits until so many groups are under way at most."""
-
-    def observe_fence(self) -> None:
-        """A memory fence."""
-
-    def observe_mbarriers_shown(self) -> None:
-        """A fence between mbarriers that were begun and bulk copies."""
-
-    def observe_proxy_fence(self) -> None:
-        """One between what the active lanes know of and the asynchronous proxy."""
-
-    def observe_warp_barrier(self, site: int, members) -> None:
-        """A __syncwarp."""
-
-    def observe_barrier(self, site: int, number: str, threads: str, waits: bool) -> None:
-        """The active lanes are about to arrive at a barrier of the block (i32 texts)."""
-
-    def observe_call(self, before: bool) -> None:
-        """Right before, and right after, a call of a device function."""
 
     def load_at_once(self, access) -> list[Value] | None:
         """The values of a load that needs no test; None: it needs one."""

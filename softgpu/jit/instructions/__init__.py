@@ -1,3 +1,16 @@
 """The emitters, an @instruction each."""
 
-from . import calls, comparison, copies, floating, integer, memory, tensor, texels, warp  # noqa: F401
+from . import (  # noqa: F401
+    atomics,
+    calls,
+    comparison,
+    copies,
+    fences,
+    floating,
+    integer,
+    memory,
+    spaces,
+    tensor,
+    texels,
+    warp,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...ptx.program import Register, Symbol, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from ..emit.module_text import symbol
-from .memory import read_word
+from .parameters import read_word
 
 
 @instruction("call")
@@ -36,9 +36,9 @@ def _argument(e: FunctionEmitter, operand: Symbol) -> str:
 
 def _call_function(e: FunctionEmitter, name: str, lanes: Value, buffers: list[str]) -> None:
     e.text.want(name)
-    e.observe_call(before=True)
+    e.observer.call(before=True)
     e.line(f'call void @"{symbol(name)}"({", ".join(["ptr %w", str(lanes), *buffers])})')
-    e.observe_call(before=False)
+    e.observer.call(before=False)
 
 
 def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]) -> None:

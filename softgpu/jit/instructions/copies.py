@@ -8,17 +8,9 @@ from functools import partial
 from ... import contract
 from ...ptx.program import Register, Unsupported, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
+from .atomics import OPERATIONS, TYPES, store_later
 from .mbarrier import arrive_after_copies, complete_bytes
-from .memory import (
-    OPERATIONS,
-    TYPES,
-    host_address,
-    in_block,
-    rank_of,
-    space_named,
-    space_of,
-    store_later,
-)
+from .spaces import host_address, in_block, rank_of, space_named, space_of
 
 _How = contract.flags("BoxHow", "BOX_")
 _FIELDS = contract.values("MapField", "MAP_")
@@ -34,13 +26,13 @@ def _copy(e, item):
         _copy_in_bulk(e, item)  # done at once, too
         return
     if modifiers[1] == "commit_group":
-        e.observe_copies_committed()
+        e.observer.copies_committed()
         return
     if modifiers[1] in ("wait_group", "wait_all"):
-        e.observe_copies_awaited(item.operands[0].value if item.operands else -1)
+        e.observer.copies_awaited(item.operands[0].value if item.operands else -1)
         return
     if modifiers[1] == "mbarrier":
-        e.observe_copies_awaited(-1)
+        e.observer.copies_awaited(-1)
         arrive_after_copies(e, item)
         return
     target, source, size, *rest = item.operands
@@ -61,7 +53,7 @@ def _copy(e, item):
             wanted = e.op("and", wanted, e.bits(e.invert(e.read(rest[0], "pred"))))
             rest = []
             e.line(f"store <{LANES} x {element}> zeroinitializer, ptr {data}, align 64")
-        e.observe(read, origin)
+        e.observer.access(read, origin)
         if rest:  # bytes from the source, zeros after
             length = e.read(rest[0], "u32")
             some = e.bits(e.compare("icmp ne", length, 0))
@@ -78,7 +70,7 @@ def _copy(e, item):
         )
         if rest:
             e.call_void("sg_cut", "ptr %w", f"i32 {count}", f"ptr {data}")
-        e.observe(written, to)
+        e.observer.access(written, to)
         e.call_checked(
             "void",
             "store",
@@ -88,15 +80,15 @@ def _copy(e, item):
             e.active,
             f"ptr {data}",
         )
-        e.observe_copy(written, to)
+        e.observer.copy(written, to)
 
 
 def _copy_in_bulk(e: FunctionEmitter, item) -> None:
     modifiers = item.modifiers
     if modifiers[2] == "commit_group":
-        e.observe_bulk_committed()
+        e.observer.bulk_committed()
     elif modifiers[2] == "wait_group":
-        e.observe_bulk_awaited(item.operands[0].value)
+        e.observer.bulk_awaited(item.operands[0].value)
     elif "tensor" in modifiers and "prefetch" not in modifiers:
         _copy_box(e, item)
     elif "prefetch" not in modifiers:

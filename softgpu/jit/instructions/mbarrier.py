@@ -5,7 +5,7 @@ from __future__ import annotations
 from ... import contract
 from ...ptx.program import Address, Immediate
 from ..emit.function import FunctionEmitter, Value, instruction
-from .memory import host_address, space_of
+from .spaces import host_address, space_of
 
 __all__ = ["arrive_after_copies", "complete_bytes"]
 

@@ -6,7 +6,7 @@ from ... import contract
 from ...ptx.matrices import BITS, Product, group_product_of, product_of, transfer_of
 from ...ptx.program import Immediate, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
-from .memory import host_address, space_of
+from .spaces import host_address, space_of
 
 _TYPES = contract.values("MmaType", "MMA_")
 _How = contract.flags("MmaHow", "MMA_")
@@ -60,7 +60,7 @@ def _multiply(e: FunctionEmitter, item, product: Product, shape, given, metadata
 def _observe(e: FunctionEmitter, item, product: Product) -> None:
     pipe, count = product.machine
     if count:
-        e.observe_product(e.site(item, "tensor"), pipe, count)
+        e.observer.product(e.site(item, "tensor"), pipe, count)
 
 
 def _type_of(kind: str) -> str:
@@ -171,17 +171,17 @@ def _wgmma(e, item):
     """A warp makes its share of a product at once, and waits for the others of its group."""
     kind = item.modifiers[0]
     if kind == "fence":
-        e.observe_products_fence()
+        e.observer.products_fence()
     elif kind == "commit_group":
         with e.when_active():
             e.call_void("sg_wgmma_commit", "ptr %w")
-        e.observe_products_committed()
+        e.observer.products_committed()
     elif kind == "wait_group":
         groups = item.operands[0].value
         with e.when_active():
             place = f"i32 {e.site(item, 'other')}", str(e.active)
             e.call_void("sg_wgmma_wait", "ptr %w", *place, f"i32 {groups}")
-        e.observe_products_awaited(groups)
+        e.observer.products_awaited(groups)
     elif kind == "mma_async":
         _multiply_in_group(e, item)
 
@@ -191,7 +191,7 @@ def _multiply_in_group(e: FunctionEmitter, item) -> None:
     _, sums, a, b, adds, *signs = item.operands
     with e.when_active():
         site = e.site(item, "tensor", "shared", _CHUNK)
-        e.observe_product(site, product.machine[0], 1)
+        e.observer.product(site, product.machine[0], 1)
         kind = _TYPES[_OF_INTEGERS.get(product.a, product.a)]
         numbers = (f"i32 {n}" for n in (kind, product.shape[1], _group_how(item, product, signs)))
         fragment = where_a = "ptr null"

@@ -60,7 +60,7 @@ def _shuffle(e, item):
         members = operands.pop()
         b, c = operands[-2:]
         site = e.site(item, "shuffle")
-        e.observe_shuffle(site, members, _SHUFFLES.index(mode), b, c)
+        e.observer.shuffle(site, members, _SHUFFLES.index(mode), b, c)
         _meet(e, item, site)
     a, b, c = operands[-3:]
     results = operands[:-3]
@@ -90,7 +90,7 @@ def _signed(bits: int) -> int:
 def _vote_members(e: FunctionEmitter, item) -> Value:
     """The lanes that an instruction with a member mask is about."""
     site = e.site(item, "shuffle")
-    e.observe_vote(site, item.operands[-1])
+    e.observer.vote(site, item.operands[-1])
     return _meet(e, item, site)
 
 
@@ -203,7 +203,7 @@ def _barrier(e, item):
         return
     if modifiers[0] == "warp":  # lanes of a warp run in step already
         site = e.site(item, "other")
-        e.observe_warp_barrier(site, item.operands[0])
+        e.observer.warp_barrier(site, item.operands[0])
         _meet(e, item, site)
         return
     reduction = modifiers[1] if modifiers[0] == "red" else None
@@ -214,7 +214,7 @@ def _barrier(e, item):
     threads = _first_lane(e, operands[1]) if len(operands) > 1 else "0"
     with e.when_active():
         site = e.site(item, "barrier")
-        e.observe_barrier(site, number, threads, waits=modifiers[0] != "arrive")
+        e.observer.barrier(site, number, threads, waits=modifiers[0] != "arrive")
         common = ["ptr %w", f"i32 {site}", f"i32 {number}", f"i32 {threads}", e.active]
         if modifiers[0] == "arrive":
             e.call_checked("void", "barrier_arrive", *common)

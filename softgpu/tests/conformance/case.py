@@ -14,12 +14,15 @@ __all__ = ["Case", "Kernel", "Module"]
 
 @dataclass(frozen=True)
 class Case:
-    """`count` values of `dtype` that a kernel leaves in its slice of the output buffer."""
+    """`count` values of `dtype` that a kernel leaves in its slice of the output buffer.
+
+    source: the part of the kernel that makes them, where other cases only share the kernel."""
 
     name: str
     dtype: str
     count: int
     rule: Rule = BITS
+    source: str = ""
 
     @property
     def nbytes(self) -> int:
@@ -57,10 +60,10 @@ class Module:
     def source(self) -> str:
         return self.preamble + "\n" + "\n".join(kernel.source for kernel in self.kernels)
 
-    def fingerprint(self, kernel: Kernel) -> int:
-        """Changes when a kernel, its inputs or its launch change: then its goldens are stale."""
+    def fingerprint(self, kernel: Kernel, case: Case) -> int:
+        """Changes with what makes a case, its inputs or its launch: then its golden is stale."""
         launch = f"{kernel.grid} {kernel.block} {kernel.shared}"
-        crc = zlib.crc32((self.preamble + kernel.source + launch).encode())
+        crc = zlib.crc32((self.preamble + (case.source or kernel.source) + launch).encode())
         for array in kernel.inputs:
             crc = zlib.crc32(array.tobytes(), crc)
         return crc

@@ -96,19 +96,20 @@ def _kernel(family: str, entry: str, forms: list[Form]) -> Kernel:
         parameters += f", const {c} *{x}_in"
         loads += f"  {c} {x} = {x}_in[i];\n"
         operands.append(f'"{mark}"({x})')
-    cases = tuple(Case(f"{family}/{f.name}", _C[f.out][2], count, f.rule) for f in forms)
-    body, offset = "", 0
-    for f, case in zip(forms, cases):
+    cases, body, offset = [], "", 0
+    for f in forms:
         c = _C[f.out][0]
         store = "unsigned char" if f.out == "pred" else c
-        body += f"  {{ {c} d; {_statement(f, ', '.join(operands))}"
-        body += f" (({store} *)(out + {offset}))[i] = d; }}\n"
+        made = f"{c} d; {_statement(f, ', '.join(operands))}"
+        case = Case(f"{family}/{f.name}", _C[f.out][2], count, f.rule, f"{loads}{made}")
+        body += f"  {{ {made} (({store} *)(out + {offset}))[i] = d; }}\n"
         offset += case.padded
+        cases.append(case)
     source = (
         f'extern "C" __global__ void {entry}(unsigned char *out{parameters}) {{\n'
         f"  int i = threadIdx.x;\n{loads}{body}}}\n"
     )
-    return Kernel(entry, source, tuple(inputs), cases, block=(count, 1, 1))
+    return Kernel(entry, source, tuple(inputs), tuple(cases), block=(count, 1, 1))
 
 
 def modules(family: str, forms: Iterable[Form], preamble: str = "") -> list[Module]:

@@ -61,7 +61,7 @@ FAMILIES: list[str] = list(dict.fromkeys(map(family, CASES)))
 
 class Golden:
     """The recorded answers. The index holds where they come from, and of each case its place in its
-    family's file, its size in bytes and the fingerprint of the kernel that gave it."""
+    family's file, its size in bytes and the fingerprint of what gave it."""
 
     def __init__(self) -> None:
         self.origin: dict[str, str] = {}
@@ -96,8 +96,8 @@ class Golden:
             start = 0
             for name in names:
                 size = len(answers[name])
-                module, kernel, _ = CASES[name]
-                self._index[name] = [start, size, module.fingerprint(kernel)]
+                module, kernel, case = CASES[name]
+                self._index[name] = [start, size, module.fingerprint(kernel, case)]
                 start += size
             words = np.frombuffer(b"".join(answers[name] for name in names), np.uint8)
             np.savez_compressed(_file(which), answers=words)

@@ -1014,10 +1014,10 @@ def test_building_again_is_only_a_look(monkeypatch):
 def there(tmp_path, monkeypatch):
     """A small driver, in a folder with spaces."""
     there = tmp_path / "a folder"
-    there.mkdir()
-    shutil.copy(build.DRIVER / "base/handles.c", there)
-    for header in build.DRIVER.glob("*.h"):
-        shutil.copy(header, there)
+    for path in build.DRIVER / "base/handles.c", *build.DRIVER.glob("*.h"):
+        copy = there / path.relative_to(build.DRIVER)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
     monkeypatch.setattr(build, "DRIVER", there)
     monkeypatch.setattr(build, "LIBRARY", there / "libcuda.so.1")
     return there
@@ -1026,7 +1026,7 @@ def there(tmp_path, monkeypatch):
 def test_a_folder_with_spaces(there):
     assert ctypes.CDLL(str(build.build()))
     assert sorted(path.name for path in there.glob("lib*")) == ["libcuda.so", "libcuda.so.1"]
-    (there / "handles.c").write_text("this is no C")
+    (there / "base/handles.c").write_text("this is no C")
     with pytest.raises(build.BuildError, match="the C compiler failed"):
         build.build()
     assert ctypes.CDLL(str(there / "libcuda.so.1"))  # the old one is still there

@@ -35,7 +35,7 @@ def rules(tmp_path_factory):
     library = tmp_path_factory.mktemp("rules") / "rules.so"
     options = ["-fvisibility=default", "-shared", "-Wl,-z,defs"]
     source = str(build.DRIVER / "count/rules.c")
-    command = [*build.compiling(), *options, source, "-o", str(library)]
+    command = [*build.compiling("count"), *options, source, "-o", str(library)]
     subprocess.run(command, check=True)
     found = ctypes.CDLL(str(library))
     found.rules_sectors.restype = Sectors

@@ -3,7 +3,8 @@
 import pytest
 
 from softgpu.contract import ffi
-from softgpu.loader import LoadedModule, facts_of
+from softgpu.kernel_facts import facts_of
+from softgpu.loaded import LoadedModule
 
 REGISTERS = {
     **dict.fromkeys(("b16", "u16", "s16", "f16", "bf16"), "b16"),

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from softgpu.contract import ffi
 from softgpu.jit import compile as compiler
-from softgpu.loader import LoadedModule, facts_of
+from softgpu.kernel_facts import facts_of
+from softgpu.loaded import LoadedModule
 from softgpu.ptx import PtxError
-from softgpu.ptx.parser import TOKEN
+from softgpu.ptx.tokens import TOKEN
 from softgpu.tests.conformance import runner
 from softgpu.tests.conformance.suite import CASES
 from softgpu.tests.ptx import drawn

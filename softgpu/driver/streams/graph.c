@@ -1,7 +1,7 @@
 /* What graphs are made of: nodes, edges, copies. Nothing of it runs here. */
 #include <string.h>
 
-#include "driver.h"
+#include "internal.h"
 
 /* A kernel's, whose pointers point into the copy. */
 static NodeArguments *copy_arguments(const NodeArguments *from)
@@ -84,8 +84,6 @@ static void fill(Node *node, const NodeParams *params, NodeArguments *arguments)
         graph->within = node;
     }
     if (params->type != NODE_KERNEL) return;
-    const Kernel *kernel = handle_object(FUNCTION, params->kernel.function);
-    if (kernel) node->context = kernel->module->owner->handle; /* whichever is current */
     node->params.kernel.params = arguments ? arguments->pointers : NULL;
     node->params.kernel.extra = NULL;
 }

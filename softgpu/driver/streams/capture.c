@@ -1,7 +1,7 @@
 /* Captures: what streams are asked for becomes nodes of a graph. Nothing of it runs here. */
 #include <string.h>
 
-#include "driver.h"
+#include "internal.h"
 
 /* Where a stream or an event of a capture stands: what comes next follows these nodes. */
 typedef struct {

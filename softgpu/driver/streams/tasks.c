@@ -4,7 +4,7 @@
    these, each once all that comes before it has ended. */
 #include <string.h>
 
-#include "driver.h"
+#include "internal.h"
 
 enum { MOST_THREADS = 64, STACK = 8 << 20, WORDS = 3000 };
 

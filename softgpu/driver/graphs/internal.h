@@ -1,8 +1,11 @@
 /* What the files of graphs share. */
-#ifndef SOFTGPU_GRAPHS_H
-#define SOFTGPU_GRAPHS_H
+#ifndef SOFTGPU_GRAPHS_INTERNAL_H
+#define SOFTGPU_GRAPHS_INTERNAL_H
 
-#include "driver.h"
+#include "run/run.h"
+#if SOFTGPU_ROOM != ROOM_GRAPHS
+#error "private to graphs/: no other room calls it"
+#endif
 
 #define NEED_NODE(name, handle)                                                                    \
     Node *name = handle_object(GRAPH_NODE, handle);                                                \

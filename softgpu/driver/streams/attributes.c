@@ -1,7 +1,7 @@
 /* Attributes of streams: kept for who asks. They change how fast things are, and nothing here. */
 #include <string.h>
 
-#include "driver.h"
+#include "internal.h"
 
 static CUresult check_window(const AccessWindow *w)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "driver.h"
+#include "internal.h"
 
 typedef struct {
     Context *owner;

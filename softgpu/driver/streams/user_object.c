@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <stdatomic.h>
 
-#include "driver.h"
+#include "internal.h"
 
 struct UserObject {
     void *handle, *data;

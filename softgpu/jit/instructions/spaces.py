@@ -1,0 +1,138 @@
+"""State spaces: which one an instruction names, where it lies on the host, conversions."""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+
+from ... import contract
+from ...ptx.program import Address
+from ..emit.addresses import operand_address, shared_address
+from ..emit.function import LANES, FunctionEmitter, Value, instruction
+from ..facts.types import element_of
+
+_SPACES = ("global", "shared", "local", "const", "param")
+
+_CLUSTER = contract.values("ClusterAddress")
+_OFFSET = (1 << _CLUSTER["cluster_rank_bit"]) - 1
+
+
+def space_of(item) -> str:
+    """The state space of an access; `shared::cta` is shared, `shared::cluster` is cluster."""
+    return next((space for m in item.modifiers if (space := space_named(m))), "generic")
+
+
+def space_named(modifier: str) -> str:
+    """The state space that a modifier names, or nothing."""
+    space, _, whose = modifier.partition("::")
+    if space not in _SPACES:
+        return ""
+    return "cluster" if whose == "cluster" else space
+
+
+def pointer_value(e: FunctionEmitter, field: str) -> Value:
+    """A pointer field of the Warp as an i64."""
+    return Value(e.assign(f"ptrtoint {e.warp_value(field, 'ptr')} to i64"), "i64", True)
+
+
+def own_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
+    """Addresses of an access in its own space: offsets in shared memory, else host addresses."""
+    if space == "shared":
+        return shared_address(e, operand)
+    if space == "cluster":
+        return in_cluster(e, operand_address(e, operand, "i32"))
+    address = operand_address(e, operand)
+    return e.op("add", local_base(e), address) if space == "local" else address
+
+
+def in_cluster(e: FunctionEmitter, address: Value) -> Value:
+    """Addresses of 32 bits, in any block of the cluster, as host addresses: see ClusterAddress."""
+    return e.op("add", pointer_value(e, "cluster_shared"), e.resize(address, "i64"))
+
+
+def in_block(e: FunctionEmitter, rank: Value, address: Value) -> Value:
+    """Host addresses of a block's shared memory as those of the same places in another's."""
+    window = e.op("shl", e.resize(rank, "i64"), _CLUSTER["cluster_rank_bit"])
+    offset = e.op("and", address, _OFFSET)
+    return e.op("add", pointer_value(e, "cluster_shared"), e.op("or", window, offset))
+
+
+def rank_of(e: FunctionEmitter, address: Value) -> Value:
+    """In which block of the cluster host addresses lie, by its rank."""
+    past = e.op("sub", address, pointer_value(e, "cluster_shared"))
+    return e.op("lshr", past, _CLUSTER["cluster_rank_bit"])
+
+
+def to_host(e: FunctionEmitter, address: Value, space: str) -> Value:
+    """Addresses in their own space as host addresses (i64)."""
+    if space != "shared":
+        return address
+    return e.op("add", e.resize(address, "i64"), pointer_value(e, "shared"))
+
+
+def host_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
+    return to_host(e, own_address(e, operand, space), space)
+
+
+def local_base(e: FunctionEmitter) -> Value:
+    """Where each lane's local memory begins."""
+    stride = e.warp_value("local_stride", "i64")
+    own = e.op("mul", e.lanes(range(LANES), "i64"), stride)
+    return e.op("add", pointer_value(e, "local"), own)
+
+
+@instruction("cvta")
+def _cvta(e, item):
+    space = space_of(item)
+    value = e.read(item.operands[1], item.modifiers[-1])
+    if space in ("shared", "cluster", "local"):
+        base = local_base(e) if space == "local" else pointer_value(e, "cluster_shared")
+        value = e.op("sub" if "to" in item.modifiers else "add", e.resize(value, "i64"), base)
+    e.write(item.operands[0], e.resize(value, element_of(item.modifiers[-1])))
+
+
+@instruction("mapa")
+def _mapa(e, item):
+    """The place in another block of the cluster that an address is of in this one."""
+    result, address, rank = item.operands
+    kind = item.modifiers[-1]
+    ranks = e.read(rank, "u32")
+    if space_of(item) == "cluster":
+        offset = e.op("and", e.resize(e.read(address, kind), "i32"), _OFFSET)
+        windows = e.op("shl", ranks, _CLUSTER["cluster_rank_bit"])
+        e.write(result, e.resize(e.op("or", windows, offset), element_of(kind)))
+        return
+    e.write(result, in_block(e, ranks, e.read(address, "u64")))
+
+
+@instruction("getctarank")
+def _getctarank(e, item):
+    result, address = item.operands
+    host = e.read(address, item.modifiers[-1])
+    if space_of(item) == "cluster":
+        host = in_cluster(e, e.resize(host, "i32"))
+    e.write(result, e.resize(rank_of(e, host), "i32"))
+
+
+@instruction("isspacep")
+def _isspacep(e, item):
+    space = space_of(item)
+    address = e.read(item.operands[1], "u64")
+
+    def within(base: Value, size: int) -> Value:
+        return e.compare("icmp ult", e.op("sub", address, base), size)
+
+    def window(space: str) -> Value:
+        if space in ("shared", "local"):  # of all lanes: theirs follow lane 0's, within the window
+            return within(pointer_value(e, space), _CLUSTER["cluster_step"])
+        if space == "cluster":
+            return within(pointer_value(e, "cluster_shared"), 1 << 32)
+        start, size = e.layout.image.constants
+        return within(e.op("add", pointer_value(e, "module"), start), size)
+
+    if space == "global":
+        elsewhere = reduce(partial(e.op, "or"), map(window, ("cluster", "local", "const")))
+        e.write(item.operands[0], e.invert(elsewhere))
+    elif space in ("shared", "cluster", "local", "const"):
+        e.write(item.operands[0], window(space))
+    else:
+        e.write(item.operands[0], e.constant(0, "i1"))
