@@ -2,30 +2,17 @@
 
 from functools import partial
 
-import numpy as np
-
-from helpers import tensormap
 from helpers.exercises.extra_checks import Exposed
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import Boxes, In, Launch, Out
-from helpers.exercises.values import eighths
+from helpers.exercises.products import sums_of_boxes
 
 
 def drawn(rng):
     return (2, int(rng.integers(6, 12))), (12, int(rng.integers(3, 6)))
 
 
-def launch(rng, size):
-    blocks, tiles = size
-    x = eighths(rng, 1, 32 * blocks * tiles, 32)
-    sums = x.reshape(blocks, -1, 32).sum(1)
-    boxes = Boxes([(In(x), partial(tensormap.tiled, box=(1, 32, 32), swizzle=0))])
-    what = f"{blocks} blocks of {tiles} tiles"
-    return Launch([boxes, Out(sums), np.int32(tiles)], blocks, 32, what=what)
-
-
 JUDGE = Judge(
-    launch=launch,
+    launch=partial(sums_of_boxes, threads=32),
     sizes=((1, 1), (1, 2), (2, 3), (1, 5), (3, 8)),
     drawn=drawn,
     large=((2, 300),),
