@@ -1,6 +1,5 @@
-// A rank's columns of a layer, for all four: x[rows, depth] times w[depth, wide], its columns of the weights -> columns
-// rank * wide and on of a, b, c and d[rows, 4 * wide], of which each rank has one. Launch (wide / 256, rows) blocks,
-// rounded up, of 256 threads.
+// Columns of a layer, for four ranks: x[rows, depth] times w[depth, wide] -> columns rank * wide and on of a, b, c and
+// d[rows, 4 * wide]. Launch (wide / 256, rows) blocks, rounded up, of 256 threads.
 __global__ void layer(const float *x, const float *w, float *a, float *b, float *c, float *d, int depth,
                       int wide, int rank)
 {
