@@ -8,14 +8,14 @@ PARALLEL := -n logical
 SAMPLE := --sample=0.1 $(if $(SEED),--sample-seed=$(SEED))
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
-CUDA = $$(find cuda_src exercises scripts softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
+CUDA = $$(find bench cuda_src exercises softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
 
 # SOLUTIONS=0: the students' edition of lab and book
 export COURSE_SOLUTIONS ?= $(SOLUTIONS)
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab fresh book exercises translations mutants fuzz graders test test-all portable products check coverage setup lint format record bench bench-gpu pycuda-tests numba-tests \
+.PHONY: lab fresh book exercises translations mutants fuzz graders test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests lock wheel colab exam notes slides clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, where that is there.
@@ -37,7 +37,7 @@ book:
 exercises: setup
 	@.venv/bin/python scripts/exercises.py
 
-# Make the Chinese edition from the English one and translations/zh; says what is still in English.
+# Make the Chinese edition from the English one and publish/translations/zh; says what is still in English.
 translations: setup
 	@.venv/bin/python scripts/translate.py
 
@@ -48,7 +48,7 @@ mutants: setup
 # Real kernels changed at random: does one end the compiler in a traceback? Random ones: do they answer alike
 # plain, counted and watched? ARGS="SECONDS [SEED]".
 fuzz: setup
-	@$(RUN) tests.softgpu.ptx.fuzz $(or $(ARGS),60)
+	@$(RUN) softgpu.tests.ptx.fuzz $(or $(ARGS),60)
 
 # Kernels handed in to nbgrader, otter-grader and Dask's workers, all real: do these say what exercises.check says?
 graders: setup
@@ -57,25 +57,25 @@ graders: setup
 # All notebooks and tests, lint among them; of each test's cases a tenth, by a hash of their names. SEED=TEXT:
 # another tenth. ARGS goes to pytest.
 test: setup
-	@$(RUN) pytest $(PARALLEL) $(NBVAL) $(SAMPLE) tests notebooks $(ARGS)
+	@$(RUN) pytest $(PARALLEL) $(NBVAL) $(SAMPLE) softgpu/tests tests notebooks $(ARGS)
 
 # What CI runs: the same with all cases.
 test-all: setup
-	@$(RUN) pytest $(PARALLEL) $(NBVAL) tests notebooks $(ARGS)
+	@$(RUN) pytest $(PARALLEL) $(NBVAL) softgpu/tests tests notebooks $(ARGS)
 
 # What may differ between versions of Python: set-up, lint, the wheel, one notebook.
 portable: lint
-	@$(RUN) pytest $(PARALLEL) $(NBVAL) tests/course/test_setup.py tests/softgpu/test_wheel.py \
+	@$(RUN) pytest $(PARALLEL) $(NBVAL) tests/course/test_setup.py softgpu/tests/test_wheel.py \
 		notebooks/04_warp_shuffle_reduce.ipynb $(ARGS)
 
 # A million fragments for each form of mma, against an H200's: half an hour. ARGS: a pattern of forms.
 products: setup
-	@$(RUN) tests.softgpu.conformance.products $(ARGS)
-	@$(RUN) tests.softgpu.conformance.groups $(ARGS)
+	@$(RUN) softgpu.tests.conformance.products $(ARGS)
+	@$(RUN) softgpu.tests.conformance.groups $(ARGS)
 
 # The fast part of it, for every save: the same sample, without what is slow.
 check: lint
-	@$(RUN) pytest $(PARALLEL) $(SAMPLE) -m "not slow and not conformance" tests $(ARGS)
+	@$(RUN) pytest $(PARALLEL) $(SAMPLE) -m "not slow and not conformance" softgpu/tests tests $(ARGS)
 
 # Which lines of Python and of C the tests reach, and which they do not: all of them at least the
 # floor, in percent. ARGS: some tests only.
@@ -88,10 +88,14 @@ coverage: setup
 	@rm -rf build/coverage
 	@mkdir -p build/coverage
 	@find build/driver-coverage -name '*.gcda' -delete
-	-@$(RUN) coverage run -m pytest $(PARALLEL) $(or $(ARGS),tests)
+	-@$(RUN) coverage run -m pytest $(PARALLEL) $(or $(ARGS),softgpu/tests tests)
 	@$(RUN) coverage combine -q
 	@$(RUN) coverage report $(if $(ARGS),,--fail-under=$(PYTHON_FLOOR))
 	@$(RUN) gcovr --txt-metric line $(if $(ARGS),,--fail-under-line=$(C_FLOOR))
+
+# Lines of code by room, and what changed since TAG, or the last tag.
+size:
+	@$(PYTHON) scripts/size.py $(TAG)
 
 setup:
 	@command -v $(PYTHON) >/dev/null || { echo "The lab needs Python 3.11 to 3.14." \
@@ -119,11 +123,11 @@ record: setup
 
 # How fast the software GPU is, as ratios within one run; writes the table of speeds in softgpu/README.md.
 bench: setup
-	@.venv/bin/python scripts/bench_softgpu.py $(ARGS)
+	@.venv/bin/python bench/bench_softgpu.py $(ARGS)
 
 # helpers.ops beside CUB, PyTorch and CuPy, on a real GPU. ARGS: some topics only.
 bench-gpu: setup
-	@.venv/bin/python scripts/bench_gpu.py $(ARGS)
+	@.venv/bin/python bench/bench_gpu.py $(ARGS)
 
 # A client's own tests on the software GPU. ARGS goes to pytest. cuda-core's and cuda-bindings' need
 # CUDA_PYTHON=CHECKOUT, of NVIDIA's cuda-python; others NUMBA_CUDA_MLIR=, TAICHI= or TINYGRAD=CHECKOUT,
@@ -148,16 +152,16 @@ colab: wheel
 # Questions for an exam: does the software GPU find their answers? SEED=7: a paper with other numbers, and its
 # answers, in build/exam; ARGS="--questions 1 5 12": of these.
 exam: setup
-	@.venv/bin/python teach/exam.py $(if $(SEED),--seed $(SEED)) $(ARGS)
+	@.venv/bin/python publish/teach/exam.py $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 # Notes for teachers, from the notebooks' predictions and the judges' usual mistakes, in build/notes.md.
 notes: setup
 	@mkdir -p build
-	@.venv/bin/python teach/notes.py > build/notes.md
+	@.venv/bin/python publish/teach/notes.py > build/notes.md
 
 # Slides of each notebook, in build/slides: for a browser, a projector, its printer. ARGS="03 04": of these.
 slides: setup
-	@.venv/bin/python teach/slides.py $(ARGS)
+	@.venv/bin/python publish/teach/slides.py $(ARGS)
 
 # Back to a fresh clone.
 clean:

@@ -1,5 +1,5 @@
 """Verdicts and predictions in the language of the lab: COURSE_LANGUAGE=zh, tables of phrases in
-translations/."""
+publish/translations/."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 __all__ = ["told"]
 
-TRANSLATIONS = Path(__file__).resolve().parents[1] / "translations"
+TRANSLATIONS = Path(__file__).resolve().parents[1] / "publish/translations"
 TABLES = "verdicts", "predictions"
 BLANK = re.compile(r"\\\{(\w+)\\\}")
 ANYTHING, WORD = r".+?", r"\S+?"

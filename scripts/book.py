@@ -1,5 +1,5 @@
 """Make the book, a site, in build/book: the notebooks with the outputs they are stored with, the
-pages beside them, and a page per kernel. book/ says how. COURSE_SOLUTIONS=0: without the
+pages beside them, and a page per kernel. publish/book/ says how. COURSE_SOLUTIONS=0: without the
 solutions, in build/book-students.
 
 Sphinx is installed into .cache/book, an environment of its own: neither lab nor tests need it."""
@@ -13,7 +13,7 @@ import students
 
 ENVIRONMENT = setup.CACHE / "book"
 PYTHON = ENVIRONMENT / "bin/python"
-PINS = setup.ROOT / "book/requirements.lock"
+PINS = setup.ROOT / "publish/book/requirements.lock"
 SITE = setup.ROOT / ("build/book-students" if students.is_asked_for() else "build/book")
 LOG = setup.CACHE / "book.log"
 
@@ -42,7 +42,8 @@ def build():
     shutil.rmtree(SITE, ignore_errors=True)
     with tempfile.TemporaryDirectory() as parsed, setup.progress("All pages"):
         strict = ["--quiet", "--fail-on-warning"]
-        sphinx = [PYTHON, "-m", "sphinx", *strict, "--conf-dir", setup.ROOT / "book", "-d", parsed]
+        how = setup.ROOT / "publish/book"
+        sphinx = [PYTHON, "-m", "sphinx", *strict, "--conf-dir", how, "-d", parsed]
         run(*sphinx, setup.ROOT, SITE)
 
 

@@ -2,7 +2,7 @@
 
     client_tests.py CLIENT [ARGUMENT OF PYTEST ...]
 
-tests/softgpu/clients/CLIENT_expected.txt names the tests that do not pass, below each reason. A
+softgpu/tests/clients/CLIENT_expected.txt names the tests that do not pass, below each reason. A
 test that fails and is not named, or is named and passes, makes this fail. A name with * stands for
 all that fit and do not pass.
 
@@ -30,7 +30,7 @@ from build_pycuda import fetch
 
 from softgpu.build import build
 
-EXPECTED = setup.ROOT / "tests/softgpu/clients"
+EXPECTED = setup.ROOT / "softgpu/tests/clients"
 FOLDER = setup.ROOT / "build/clients"
 NOT_RUN = "not run: "  # such a reason begins so: what would take more memory than machines have
 # Where cuda.core 1.2.2 has what its tests of July 2026 import from elsewhere.

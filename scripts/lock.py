@@ -1,5 +1,5 @@
 """Pin for all supported Pythons, in requirements.lock, whatever pyproject.toml leads to, and in
-book/requirements.lock what book/requirements.in does."""
+publish/book/requirements.lock what publish/book/requirements.in does."""
 
 import re
 import subprocess
@@ -33,7 +33,8 @@ def main():
         uv = Path(work, "bin", "uv")
         extras = [f"--extra={extra}" for extra in EXTRAS]
         lock(uv, "lab", "pyproject.toml", "requirements.lock", BUILT_HERE, *extras)
-        lock(uv, "book", "book/requirements.in", "book/requirements.lock", DRIVES_BROWSERS)
+        book = "publish/book/requirements"
+        lock(uv, "book", f"{book}.in", f"{book}.lock", DRIVES_BROWSERS)
 
 
 if __name__ == "__main__":

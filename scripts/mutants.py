@@ -6,7 +6,7 @@ of a judge.py says of which lines why.
 
     python scripts/mutants.py [03.padding ...]
 
-exercises/mutants.json keeps how many there were of each, and README.md says how many in all.
+exercises/mutants.json keeps how many there were of each, and docs/lab.md says how many in all.
 """
 
 import argparse
@@ -142,7 +142,7 @@ def main():
     KEPT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
     refused, tried = (sum(kept[what].values()) for what in ("refused", "mutants"))
     share = f"{refused / tried:.0%}".replace("%", " %")
-    print(f"README.md: {refused:,} of {tried:,} small changes to the solutions, {share}")
+    print(f"docs/lab.md: {refused:,} of {tried:,} small changes to the solutions, {share}")
     sys.exit(bool(total["missed"]))
 
 

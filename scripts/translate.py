@@ -1,4 +1,4 @@
-"""Make the Chinese edition from the English one and the catalogues in translations/zh.
+"""Make the Chinese edition from the English one and the catalogues in publish/translations/zh.
 
     python scripts/translate.py [--check]
 
@@ -20,7 +20,7 @@ from pathlib import Path
 import polib
 
 ROOT = Path(__file__).resolve().parent.parent
-CATALOGUES = ROOT / "translations/zh"
+CATALOGUES = ROOT / "publish/translations/zh"
 SOLUTION = "<details><summary>Solution</summary>"
 SOLVED = "<details><summary>参考答案</summary>"
 LINK = re.compile(r'(?P<before>(?<!\[English)\]\(|\b(?:src|href)=")(?P<path>[^)"#:\s]+)(?=[#)" ])')
@@ -31,7 +31,7 @@ WIDTH = 0  # of a catalogue's lines: as they are
 
 def page_of(name):
     """The English page that a catalogue is of."""
-    pages = {"README": "README.md", "glossary": "notebooks/glossary.md"}
+    pages = {"README": "README.md", "glossary": "notebooks/glossary.md", "lab": "docs/lab.md"}
     return pages.get(name, f"notebooks/{name}.ipynb")
 
 

@@ -19,7 +19,7 @@ from . import cache
 __all__ = ["BuildError", "build"]
 
 DRIVER = Path(__file__).resolve().parent / "driver"
-KINDS = {  # SOFTGPU_BUILD, see docs/debugging.md and tests/README.md; each has a folder of its own
+KINDS = {  # SOFTGPU_BUILD, see docs/debugging.md; each has its own folder
     "": "",
     "debug": "-O0 -g",
     "coverage": "-O1 -g --coverage -fprofile-update=atomic",

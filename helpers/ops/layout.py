@@ -12,6 +12,8 @@ __all__ = ["BLOCK", "Operand", "choose"]
 BLOCK = 256
 EACH = 2  # packs of a thread, once there are many
 NARROW = (1 << 31) - 64  # places that an int counts, and the few that a thread may look beyond
+SMALL = 1 << 20  # bytes of a result that is there before tiles pay
+NARROWEST, TILE = 32, 64  # elements of a tile: of what is read along, and of the result
 MOST_READS = 16  # of a thread, for its share of a tile
 
 
@@ -66,20 +68,23 @@ def choose(shape, a, b, out, choices, op, many):
     extents = [x.extent(shape) for x in (a, b, out)]
     index = np.dtype(np.int32 if max(*extents, prod(shape)) < NARROW else np.int64)
     choices["Index"] = index
-    crossing = _crossing(shape, a, b, out)
+    crossing, most = _crossing(shape, a, b, out), 16
     if crossing is not None:
-        return _transposed(shape, crossing, a, b, out, choices, op)
+        if prod(shape) * out.itemsize <= SMALL or shape[crossing] < NARROWEST:
+            most = 1  # neighbouring threads read what lies closest across
+        elif shape[-1] % TILE == 0 or shape[-1] >= 2 * TILE:
+            return _transposed(shape, crossing, a, b, out, choices, op)
     flat = [x.along(shape) for x in (a, b, out)]
-    wide = _pack(shape[-1], (a, b, out)) if len(shape) > 1 else 0
-    if flat[2].kind == "PACKED" and _pack(0, flat) > wide:
+    wide = _pack(shape[-1], (a, b, out), most) if len(shape) > 1 else 0
+    if flat[2].kind == "PACKED" and _pack(0, flat, most) > wide:
         return _flat(shape, flat, (a, b, out), choices, op)
-    return _rows(shape, a, b, out, choices, op, many)
+    return _rows(shape, a, b, out, choices, op, many, most)
 
 
-def _pack(size, operands):
+def _pack(size, operands, most=16):
     """The longest pack that all operands of kind PACKED allow, of a last dimension of so many."""
     packed = [x for x in operands if x.kind == "PACKED"]
-    pack = 16 // max(x.itemsize for x in operands) if packed else 1
+    pack = min(most, 16 // max(x.itemsize for x in operands)) if packed else 1
     while size % pack or not all(x.allows(pack) for x in packed):
         pack //= 2
     return pack
@@ -113,9 +118,9 @@ def _words(values, index):
     return np.array([v - limit if v >= limit // 2 else v for v in values], index)
 
 
-def _rows(shape, a, b, out, choices, op, many):
+def _rows(shape, a, b, out, choices, op, many, most):
     operands = a, b, out
-    pack = _pack(shape[-1], operands)
+    pack = _pack(shape[-1], operands, most)
     sizes = [*shape[:-1], shape[-1] // pack]
     strides = list(zip(*(x.strides for x in operands)))
     neighbours = strides[-1]
@@ -149,16 +154,14 @@ def _stepped(shape, a, b):
 
 def _crossing(shape, a, b, out):
     """The dimension along which operands are contiguous that lie across the result; None if there
-    is no such, or another operand fits neither way, or tiles would be mostly empty."""
+    is no such, or another operand fits neither way."""
     across = [x for x in (a, b) if x.kind == "SPACED"]
     if not across or out.kind != "PACKED":
         return None
     found = {x.strides[:-1].index(1) if 1 in x.strides[:-1] else None for x in across}
     if len(found) > 1 or None in found:
         return None
-    (dimension,) = found
-    least = 32 // across[0].itemsize  # elements: a sector
-    return dimension if min(shape[dimension], shape[-1]) >= least else None
+    return found.pop()
 
 
 def _transposed(shape, crossing, a, b, out, choices, op):

@@ -166,6 +166,8 @@ def _folds(op, x, axes):
 def folding(op, sizes, dtype, wide, form, places, out=None):
     """A launch of x[outer, reduce, inner] -> y[outer, inner]. out: y's type, unless NumPy knows."""
     outer, reduce, inner = sizes
+    if reduce == 1 and inner > 1:
+        sizes = 1, 1, outer * inner
     acc = sources.C_NAMES[wide]
     choices = {
         "T": dtype,
@@ -220,8 +222,10 @@ def _columns(sizes, itemsize, choices, places):
         widest = dividing(0, itemsize, *places)
         short = reduce * inner < 31 * widest and outer > 2 * multiprocessors() and not indexed
         if short or pack * itemsize <= 4 and reduce >= 32:
-            return _anywhere(sizes, widest, reduce if short else 1, indexed, choices)
+            merged = reduce if short and inner % widest else 1
+            return _anywhere(sizes, widest, merged, indexed, choices)
     packs, unroll = ceil_divide(inner, pack), 8 if pack * itemsize <= 4 else 4
+    unroll = builtins.min(unroll, power_of_two(reduce))
     block = 256 if indexed else 512  # those take more shared memory
     width, each = builtins.min(16, power_of_two(packs)), 8
     while width < builtins.min(packs, 256) and outer * ceil_divide(packs, width) > MANY:
@@ -255,7 +259,8 @@ def _anywhere(sizes, pack, merged, indexed, choices):
     together = blocks * chunks if chunks > 1 else 0
     told = np.array([merged, columns, tiles], np.int32), ceil_divide(rows, chunks)
     grid, shape = (blocks, chunks), (width, height, slices)
-    choices = choices | {"PACK": pack}
+    unroll = builtins.min(4, power_of_two(ceil_divide(rows, height)))
+    choices = choices | {"PACK": pack, "UNROLL": unroll}
     launch = KernelCall("higherdim/anywhere.cu", choices, grid, shape, *sizes, *told)
     return launch, together * width * pack * TOTAL_BYTES, together
 

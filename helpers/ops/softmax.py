@@ -60,6 +60,8 @@ def _choose(x):
     wide = np.dtype(WIDE[x.dtype.name])
     choices = {"T": x.dtype, "Acc": wide, "PACK": pack}
     each = 2 if packs <= 64 else 4 if packs <= 1024 else 8 if packs <= 4096 else 16  # of a thread
+    if pack * x.dtype.itemsize <= 4:  # bytes: more of them in flight, and fewer lanes to meet
+        each = max(each, 8)
     each = min(each, REGISTER_BYTES // (pack * wide.itemsize))
     group = power_of_two(ceil_divide(packs, each))
     if group <= 512:

@@ -1,4 +1,4 @@
-"""What a GPU can do: constants that scripts/chip measured, a file per GPU in chips/."""
+"""What a GPU can do: constants that bench/chip measured, a file per GPU in chips/."""
 
 import json
 import re
@@ -25,7 +25,7 @@ LIMITS = {  # what the file of a chip names only where it is not the software GP
 
 @dataclass(frozen=True)
 class Chip:
-    """Constants of a GPU; scripts/chip/constants.py says what each is measured by."""
+    """Constants of a GPU; bench/chip/constants.py says what each is measured by."""
 
     name: str
     multiprocessors: int

@@ -14,10 +14,10 @@ import pytest
 from packaging.requirements import Requirement
 
 from helpers import exercises
+from softgpu.tests.xray.nsight.record import golden
 from tests import ROOT
 from tests.course.answers import answered
 from tests.play.browser import LOADED
-from tests.xray.nsight.record import golden
 
 SITE, STUDENTS = ROOT / "build/book", ROOT / "build/book-students"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -77,8 +77,8 @@ def cells(notebook):
 
 
 def test_the_lock_holds_what_is_asked_for():
-    asked = (ROOT / "book/requirements.in").read_text().splitlines()[1:]
-    locked = (ROOT / "book/requirements.lock").read_text().splitlines()
+    asked = (ROOT / "publish/book/requirements.in").read_text().splitlines()[1:]
+    locked = (ROOT / "publish/book/requirements.lock").read_text().splitlines()
     assert {line.partition(" #")[0] for line in asked} <= set(locked)
     assert all(re.fullmatch("==[^*]+", str(Requirement(line).specifier)) for line in locked[1:])
 

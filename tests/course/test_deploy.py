@@ -10,7 +10,7 @@ from traitlets.config import Config
 
 from tests import ROOT
 
-DEPLOY = ROOT / "deploy"
+DEPLOY = ROOT / "publish/deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 VALUES = yaml.safe_load((DEPLOY / "values.yaml").read_text())
 
@@ -100,4 +100,4 @@ def test_a_rehearsal_changes_nothing_but_where_servers_run(monkeypatch, tmp_path
     rehearsed = configured("rehearsal_config.py")
     assert rehearsed.NativeAuthenticator == configured().NativeAuthenticator
     assert rehearsed.Spawner.default_url == configured().Spawner.default_url
-    assert "cd '/a lab' && . deploy/begin.sh" in rehearsed.Spawner.cmd[2]
+    assert "cd '/a lab' && . publish/deploy/begin.sh" in rehearsed.Spawner.cmd[2]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from helpers import autoinit, checks, ops, sources, xray
-from helpers.ops import elementwise, layout
+from helpers.ops import elementwise, launch, layout
 
 from .steps_elementwise import NO_NUMBERS, SCHEMES, half2_add, nhwc, numbers, step
 
@@ -478,8 +478,13 @@ def test_many_rows_and_places_beyond_32_bits(wide, monkeypatch):
     checks.assert_equal(ops.subtract(x, y).get(), a - b)
 
 
+@pytest.mark.parametrize("tiles", [False, True], ids=["by rows", "by tiles"])
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "float64"])
-def test_transposed_views(dtype):
+def test_transposed_views(dtype, tiles, monkeypatch):
+    if tiles:
+        for name, least in {"SMALL": 0, "NARROWEST": 0, "TILE": 1}.items():
+            monkeypatch.setattr(layout, name, least)
+    monkeypatch.setattr(elementwise, "prepared", launch.Kept())
     for shape in (128, 256), (65, 100), (3, 70, 130):
         x = numbers(*shape, dtype=dtype)
         order = (*range(len(shape) - 2), len(shape) - 1, len(shape) - 2)

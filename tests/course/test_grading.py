@@ -764,7 +764,7 @@ def test_what_takes_all_there_is_costs_a_row(small, what):
 # --- a kernel that has taken over its process -----------------------------------------------------
 
 MARK = "mark-of-a-test-of-grading"
-HIDDEN = ROOT / "tests/softgpu"
+HIDDEN = ROOT / "softgpu/tests"
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from functools import cache
 import pytest
 
 from helpers import autoinit, sources  # noqa: F401  (the first makes PyCUDA's context)
+from softgpu.tests.xray.nsight.cases import CASES
 from tests import ROOT
-from tests.xray.nsight.cases import CASES
 
 FILES = sorted(str(path.relative_to(sources.ROOT)) for path in sources.ROOT.rglob("*.cu"))
 OF_HALVES = [
@@ -80,8 +80,8 @@ def named_in_modules():
     """The strings of each module of the tests that may launch a kernel."""
     return [
         strings(path)
-        for folder in ("course", "xray")
-        for path in sorted((ROOT / "tests" / folder).rglob("*.py"))
+        for folder in ("tests/course", "softgpu/tests/xray")
+        for path in sorted((ROOT / folder).rglob("*.py"))
         if path.name != "test_launched.py" and path.parent.name != "clock"  # which only times
     ]
 
@@ -105,7 +105,7 @@ def test_a_test_launches_it(file):
 @pytest.mark.parametrize("file", FILES)
 def test_a_gpu_has_counted_it(file):
     assert (file in {case.file for case in CASES}) != (file in NOT_COUNTED), (
-        f"add a launch of {file} to tests/xray/nsight/cases.py (CONTRIBUTING.md)"
+        f"add a launch of {file} to softgpu/tests/xray/nsight/cases.py (CONTRIBUTING.md)"
     )
 
 

@@ -332,8 +332,8 @@ def test_more_than_2_to_the_31_elements():
 
 @pytest.fixture
 def bench_drawn(monkeypatch):
-    """scripts/bench_drawn.py"""
-    monkeypatch.syspath_prepend(Path(__file__).resolve().parents[2] / "scripts")
+    """bench/bench_drawn.py"""
+    monkeypatch.syspath_prepend(Path(__file__).resolve().parents[2] / "bench")
     return importlib.import_module("bench_drawn")
 
 

@@ -17,7 +17,8 @@ NOTEBOOKS = sorted(path.stem.partition("_")[0] for path in (ROOT / "notebooks").
 
 
 def script(name):
-    spec = importlib.util.spec_from_file_location(f"teach_{name}", ROOT / f"teach/{name}.py")
+    path = ROOT / f"publish/teach/{name}.py"
+    spec = importlib.util.spec_from_file_location(f"teach_{name}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -146,7 +147,7 @@ def test_minutes_of_the_syllabus_are_the_course_s():
     row = r"^\| \[(\d\d[a-z]?)_.*\| (\d+) \|$"
     minutes = {n: int(m) for n, m in re.findall(row, (ROOT / "README.md").read_text(), re.M)}
     assert sorted(minutes) == NOTEBOOKS
-    page = (ROOT / "teach/README.md").read_text()
+    page = (ROOT / "publish/teach/README.md").read_text()
     rows = re.findall(r"^\| [^|]*\| [^|]*\| ([\da-z, ]+) \| (\d+) \|$", page, re.M)
     for notebooks, total in rows:
         assert sum(minutes[number] for number in notebooks.split(", ")) == int(total), notebooks

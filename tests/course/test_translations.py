@@ -164,14 +164,14 @@ TABLES = ["verdicts", "predictions"]
 
 @pytest.mark.parametrize("name", TABLES)
 def test_phrases_have_the_blanks_of_their_originals(name):
-    table = json.loads((ROOT / f"translations/zh/{name}.json").read_text())
+    table = json.loads((ROOT / f"publish/translations/zh/{name}.json").read_text())
     blank = re.compile(r"\{\w+\}")
     for english, phrase in table.items():
         assert Counter(blank.findall(english)) == Counter(blank.findall(phrase)), english
 
 
 def test_exercises_have_the_titles_of_their_pages():
-    table = json.loads((ROOT / "translations/zh/verdicts.json").read_text())
+    table = json.loads((ROOT / "publish/translations/zh/verdicts.json").read_text())
     for _, entry in ENTRIES:
         if entry.msgid.startswith("### ") and "Hint 1" in entry.msgid:
             title, chinese = (text.partition("\n")[0][4:] for text in (entry.msgid, entry.msgstr))
@@ -226,7 +226,7 @@ LATIN = re.compile(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}")
 
 def test_every_phrase_about_predictions_is_said_somewhere():
     """One that is not any more, because its original has changed, is to be made anew."""
-    table = json.loads((ROOT / "translations/zh/predictions.json").read_text())
+    table = json.loads((ROOT / "publish/translations/zh/predictions.json").read_text())
     said = set()
     for name in TOLD:
         known = predictions.find(name)

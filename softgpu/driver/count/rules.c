@@ -1,4 +1,4 @@
-/* The rules by which an H200 counts, as measured with Nsight Compute (tests/xray/nsight). */
+/* The rules by which an H200 counts, as measured with Nsight Compute (softgpu/tests/xray/nsight). */
 #include "rules.h"
 
 #include "driver.h"

@@ -1,0 +1,321 @@
+"""Time helpers.ops beside the libraries of this machine, on any NVIDIA GPU: make bench-gpu.
+
+Contenders are ours, cub::DeviceReduce, and PyTorch and CuPy where they are installed. Every result
+is checked against NumPy on random data before it is timed. Times are medians of many runs, each
+with a cache full of something else (helpers.bench says how), and contenders take turns. The floor
+of a case is what the memory allows: the bytes that must move at the speed that a large read or copy
+reached in this run, and the time of a kernel that does nothing; of products, what the units allow
+that multiply numbers of the type, if that is more. A smaller copy can be a little
+faster than that: its last writes are still in the cache when it ends.
+
+Leaves times.csv and a figure a topic in build/bench-gpu. Kept as notebooks/recorded/peers.csv, the
+times are what notebooks and the figure of docs/peers.md show (helpers.peers).
+
+    python bench/bench_gpu.py [--commit HASH] [sum rowsum colsum softmax add less calls im2col
+                                                 col2im gemm conv2d attention]
+    python bench/bench_gpu.py drawn [--seed 1] [--number 180]  # shapes that nobody chose
+"""
+
+import argparse
+import csv
+import ctypes
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+
+import bench_attention
+import bench_drawn
+import bench_elementwise
+import bench_products
+import bench_ranks
+import bench_windows
+import numpy as np
+
+from helpers import autoinit, bench, checks, ops, plots, sources
+
+import pycuda.driver as cuda  # isort: skip  (autoinit first)
+from pycuda import gpuarray  # isort: skip
+from pycuda.tools import DeviceMemoryPool  # isort: skip
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "build" / "bench-gpu"
+ROUNDS = 3  # turns that contenders take
+CHAIN = 4096  # no contender rounds one value's way into the result more often
+SHAPES = [(1048576, 32), (262144, 128), (65536, 512), (65536, 1024), (16384, 4096), (4096, 16384),
+          (256, 262144)]  # fmt: skip
+SHAPES_OF = {
+    "sum": [(1 << e,) for e in (10, 14, 16, 18, 20, 22, 24, 26, 28, 30)],
+    "rowsum": SHAPES,
+    "colsum": [(128, 1048576), (4096, 16384), (65536, 1024), (1048576, 64)],
+    "softmax": SHAPES,
+}
+MODULES = bench_elementwise, bench_windows, bench_products, bench_attention, bench_ranks
+MODULE_OF = {topic: m for m in MODULES for topic in m.TOPICS}
+TOPICS = *SHAPES_OF, *MODULE_OF
+READS = (
+    "sum",
+    "rowsum",
+    "colsum",
+    "drawn sum",
+    "drawn row",
+    "drawn col",
+    "drawn mid",
+)  # that write little
+AXIS = {"sum": None, "rowsum": 1, "colsum": 0, "softmax": 1}
+DISTINCT = 1 << 27  # so many random numbers are made; longer arrays repeat them
+
+
+def optional(name):
+    """A module, or None where it is not installed."""
+    try:
+        return __import__(name)
+    except ImportError:
+        return None
+
+
+torch, cupy, pool = optional("torch"), optional("cupy"), DeviceMemoryPool()
+
+
+def compile_cub():
+    """cub::DeviceReduce::Sum as a function of an array, compiled for this GPU."""
+    library = OUT / "cub_sum.so"
+    arch = "sm_{}{}".format(*autoinit.device.compute_capability())
+    flags = ["-arch", arch, "-O3", "-shared", "-cudart", "static", "-Xcompiler", "-fPIC"]
+    source = sources.find("bench/cub_sum.cu")
+    subprocess.run([autoinit.compiler.nvcc, *flags, "-o", library, source], check=True)
+    function = ctypes.CDLL(str(library)).cub_sum
+    function.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_int]
+    scratch, out = gpuarray.empty(1 << 22, np.uint8), gpuarray.empty((), np.float32)
+    scratch_bytes = ctypes.c_size_t(scratch.size)
+
+    def run(x):
+        if function(scratch.ptr, ctypes.byref(scratch_bytes), x.ptr, out.ptr, x.size):
+            raise RuntimeError("cub::DeviceReduce failed")
+        return out
+
+    return run
+
+
+def contenders(topic, x, cub):
+    """Names and functions of no arguments that return an array on the GPU."""
+    axis = AXIS[topic]
+    yield "ours", (lambda: ops.softmax(x)) if topic == "softmax" else (lambda: ops.sum(x, axis))
+    if topic == "sum":
+        yield "CUB", lambda: cub(x)
+    if torch:
+        t = torch.as_tensor(x, device="cuda")
+        yield (
+            "PyTorch",
+            (lambda: torch.softmax(t, 1)) if topic == "softmax" else (lambda: torch.sum(t, axis)),
+        )
+    if cupy and topic != "softmax":
+        c = cupy.asarray(x)
+        yield "CuPy", lambda: c.sum(axis)
+
+
+def on_host(result):
+    return result.cpu().numpy() if torch and isinstance(result, torch.Tensor) else result.get()
+
+
+def reference(topic, x):
+    """The result in float64, and what its rounding errors are relative to."""
+    with ThreadPoolExecutor() as pool:
+
+        def over(function, axis):
+            return list(pool.map(function, np.array_split(x, 64, axis)))
+
+        if topic == "sum":
+            return [sum(over(f, 0)) for f in (np_sum, np_size)]
+        if topic == "softmax":
+            want = np.concatenate(over(np_softmax, 0))
+            return want, want
+        kept = 1 - AXIS[topic]
+        functions = (lambda c: np_sum(c, 1 - kept)), (lambda c: np_size(c, 1 - kept))
+        return [np.concatenate(over(f, kept)) for f in functions]
+
+
+def np_sum(x, axis=None):
+    return x.sum(axis, dtype="f8")
+
+
+def np_size(x, axis=None):
+    return np.abs(x).sum(axis, dtype="f8")
+
+
+def np_softmax(x):
+    powers = np.exp(x.astype("f8") - x.max(1, keepdims=True))
+    return powers / powers.sum(1, keepdims=True)
+
+
+def ceilings():
+    """Time of an empty kernel in µs, and the speeds of reading and of copying in GB/s."""
+    empty = sources.kernel("first/empty.cu")
+    empty_us = bench.time_us(lambda: empty(grid=(1, 1), block=(1, 1, 1)))
+    free = cuda.mem_get_info()[0]
+    size = min(1 << 32, 1 << (free // 2).bit_length() - 1)
+    speeds = {}
+    for name, mover in ("read", bench.read), ("copy", bench.copy):
+        speeds[name] = size / (bench.time_us(lambda mover=mover: mover(size)) - empty_us) / 1e3
+    bench.zeros.cache_clear()
+    return empty_us, speeds["read"], speeds["copy"]
+
+
+def reductions(topic, base, host, allocator, cub):
+    """As bench_elementwise.cases, for sums and softmax of the first elements of base."""
+    for shape in SHAPES_OF[topic]:
+        count = int(np.prod(shape))
+        if count > base.size:
+            continue
+        x = gpuarray.GPUArray(shape, np.float32, allocator, base, base.gpudata)
+        kept = {"sum": 1, "rowsum": shape[0], "colsum": shape[-1], "softmax": count}[topic]
+        name = f"2^{count.bit_length() - 1}" if topic == "sum" else "x".join(map(str, shape))
+        repeats = max(1, x.size // DISTINCT)
+        want, size = reference(topic, host[: x.size].reshape(shape if repeats == 1 else -1))
+        tolerance = checks.gamma(CHAIN, "f4") * repeats * size
+
+        def check(who, got, want=repeats * want, tolerance=tolerance, name=name):
+            checks.assert_close(on_host(got), want, tolerance, f"{who}, {topic} {name}")
+
+        runs = dict(contenders(topic, x, cub))
+        yield f"{topic} {name}", shape[-1], 4 * (count + kept), runs, check
+
+
+def timed(runs, check):
+    """The times of contenders in µs, who take turns; their results are checked first."""
+    for who, run in runs.items():
+        check(who, run())
+    times = {who: [] for who in runs}
+    for _ in range(ROUNDS):
+        for who, run in runs.items():
+            times[who].extend(bench.samples_us(run))
+    return times
+
+
+def figure(topic, rows, device):
+    """Bars: how near each contender comes to the floor of each case."""
+    cases = list(dict.fromkeys(row["case"] for row in rows))
+    names = list(dict.fromkeys(row["contender"] for row in rows))
+
+    def paint(axes):
+        axes.set(title=f"{topic} on {device}", ylabel="% of the floor's speed")
+        for i, (name, colour) in enumerate(zip(names, plots.COLOURS)):
+            mine = [row for row in rows if row["contender"] == name]
+            places = [cases.index(row["case"]) + (i - (len(names) - 1) / 2) * 0.8 / len(names)
+                      for row in mine]  # fmt: skip
+            shares = [100 * row["floor_us"] / row["median_us"] for row in mine]
+            axes.bar(places, shares, 0.8 / len(names), color=colour, label=name)
+        axes.axhline(100, color=plots.INK, linestyle="--")
+        axes.set_xticks(
+            range(len(cases)), [case.partition(" ")[2] for case in cases], rotation=30, ha="right"
+        )
+        axes.legend(ncols=len(names), frameon=False, loc="lower right", bbox_to_anchor=(1, 1))
+
+    plots.draw(paint, f"{topic}: share of the floor", width=9).save(OUT / f"{topic}.png")
+
+
+def current_commit():
+    """The commit that is checked out."""
+    command = ["git", "-C", ROOT, "rev-parse", "--short=10", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip() or "unknown"
+
+
+@lru_cache
+def data():
+    """A quarter of the memory full of random numbers, those numbers on the host, what else results
+    are made in, and CUB."""
+    host = np.random.default_rng(1).standard_normal(DISTINCT, np.float32)
+    largest = min(1 << 30, cuda.mem_get_info()[0] // 16)  # floats
+    base = gpuarray.empty(largest - largest % DISTINCT or DISTINCT, np.float32)
+    for start in range(0, base.size, DISTINCT):
+        base[start : start + DISTINCT].set(host)
+    return base, host, pool.allocate, compile_cub()
+
+
+def cases_of(topic, given):
+    """The cases of a topic: name, size, bytes that must move, contenders, a check of their results.
+
+    Sizes: elements of a vector or a tensor, columns of a matrix, multiply-adds of a product."""
+    if topic == "drawn":
+        return bench_drawn.cases(
+            given.seed, given.number, torch, cupy, compile_cub(), given.compiled
+        )
+    if topic in SHAPES_OF:
+        return reductions(topic, *data())
+    data.cache_clear()
+    return MODULE_OF[topic].cases(topic, torch, cupy, pool.allocate)
+
+
+def told(rows, case):
+    """A line for a case: ours, its share of the floor, and the others."""
+    median = {row["contender"]: row["median_us"] for row in rows if row["case"] == case}
+    (floor,) = {row["floor_us"] for row in rows if row["case"] == case}
+    ours = median.pop("ours")
+    others = (f"{who} {us:.2f} (ours takes {ours / us:.3f} of it)" for who, us in median.items())
+    share = f", {100 * floor / ours:.0f} % of the floor" if floor else ""
+    return f"{case}: ours {ours:.2f} µs{share}; {', '.join(others)}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("topics", nargs="*", metavar="topic", help=", ".join(TOPICS))
+    parser.add_argument("--commit", default=current_commit(), help="what is measured")
+    parser.add_argument("--seed", type=int, default=1, help="of what is drawn")
+    parser.add_argument("--number", type=int, default=180, help="of what is drawn")
+    parser.add_argument("--compiled", type=int, default=4, help="one draw of so many, by PyTorch")
+    given = parser.parse_args()
+    if unknown := set(given.topics) - {*TOPICS, "drawn"}:
+        parser.error(f"no topic {', '.join(unknown)}; there are {', '.join(TOPICS)}, drawn")
+    if autoinit.is_software:
+        raise SystemExit("bench-gpu needs an NVIDIA GPU: the software GPU has no times")
+    OUT.mkdir(parents=True, exist_ok=True)
+    empty_us, read, copy = ceilings()
+    print(f"{autoinit.name}: read {read:,.0f} GB/s, copy {copy:,.0f} GB/s, empty {empty_us:.2f} µs")
+    versions = " ".join(f"{m.__name__} {m.__version__}" for m in (torch, cupy) if m)
+    shared = {"libraries": versions, "read_gb_s": read, "copy_gb_s": copy, "empty_us": empty_us}
+    shared |= bench.circumstances() | {"commit": given.commit}
+    rows = []
+
+    def add(topic, case, times, floor, size=0, moved=0):
+        for who, samples in times.items():
+            low, median, high = np.percentile(samples, [25, 50, 75])
+            rows.append({"topic": topic, "case": case, "contender": who, "size": size,
+                         "bytes_moved": moved, "median_us": median, "low_us": low,
+                         "high_us": high, "runs": len(samples), "floor_us": floor,
+                         **shared})  # fmt: skip
+        print(told(rows, case), flush=True)
+
+    for topic in given.topics or TOPICS:
+        if topic == "calls":
+            for operation, times in bench_elementwise.calls(torch, cupy):
+                add(topic, f"calls {operation}", times, 0.0)
+            continue
+        for case, size, moved, runs, check in cases_of(topic, given):
+            speed = read if case.startswith(READS) else copy
+            needed_us = moved / speed / 1e3
+            if topic in bench_ranks.TOPICS:
+                needed_us = bench_ranks.needed_us(topic, size, moved, read)
+            elif MODULE_OF.get(topic) in (bench_products, bench_attention):
+                needed_us = max(
+                    needed_us, size / bench_products.multiply_adds_per_us(case.split()[-1])
+                )
+            floor = needed_us + empty_us
+            timer = bench_ranks.timed if topic in bench_ranks.TOPICS else timed
+            add(topic, case, timer(runs, check), floor, size, moved)
+        mine = [row for row in rows if row["topic"] == topic]
+        if topic == "drawn":
+            print(*bench_drawn.report(mine), sep="\n")
+        elif mine:
+            figure(topic, mine, autoinit.name)
+    if not rows:
+        raise SystemExit(f"{', '.join(given.topics)}: these are of several GPUs, and there is one")
+    with (OUT / "times.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({k: f"{v:.2f}" if isinstance(v, float) else v for k, v in row.items()})
+    print(f"written to {OUT}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Other clients than PyCUDA, and PyCUDA outside of the course: the example project of docs/."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+
+from softgpu.tests import ROOT
+
+EXAMPLE = ROOT / "docs/example"
+NEEDS = {"pycuda": "pycuda", "numba": "numba_cuda", "cuda_core": "cuda.core"}
+IMPORTS = {  # and the first use, which imports the rest
+    "pycuda": "import pycuda.driver",
+    "numba": "from numba import cuda\n@cuda.jit('void(int32[:])')\ndef kernel(x): x[0] = 1",
+    "cuda_core": "import cuda.core",
+}
+
+
+def run_pytest(folder, *words):
+    """pytest in a project of its own: its exit status and what it says."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbval"]
+    done = subprocess.run([*command, *words], cwd=folder, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+@cache
+def missing(client):
+    """Why a client cannot be tried here: it is not installed, or breaks when it is imported."""
+    parent = NEEDS[client].partition(".")[0]
+    if not (importlib.util.find_spec(parent) and importlib.util.find_spec(NEEDS[client])):
+        return f"{NEEDS[client]} is not installed: pip install -e './softgpu[clients]'"
+    program = f"import softgpu\nsoftgpu.install()\n{IMPORTS[client]}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    return done.returncode and f"{NEEDS[client]} is broken: {done.stderr.splitlines()[-1]}"
+
+
+def need(client):
+    if why := missing(client):
+        pytest.skip(why)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["--softgpu", "--softgpu=sanitize"])
+@pytest.mark.parametrize("client", NEEDS)
+def test_the_example_passes(client, way, tmp_path):
+    need(client)
+    shutil.copy(EXAMPLE / f"test_{client}.py", tmp_path)
+    status, said = run_pytest(tmp_path, way)
+    assert status == 0 and " passed" in said and "skipped" not in said, said
+
+
+def test_a_list_of_failing_tests_is_kept_as_the_page_for_maintainers_says(tmp_path):
+    page = (ROOT / "docs/for_maintainers.md").read_text()
+    (conftest,) = re.findall(r"```python\n(from pathlib.*?)```", page, re.DOTALL)
+    (tmp_path / "conftest.py").write_text(conftest)
+    tests = "def test_wrong():\n    assert False\n\n\ndef test_right():\n    pass\n"
+    (tmp_path / "test_it.py").write_text(tests)
+    names = tmp_path / "softgpu_fails.txt"
+    names.write_text("test_it.py::test_wrong\n")
+    assert run_pytest(tmp_path, "--softgpu")[0] == 0
+    assert run_pytest(tmp_path)[0] == 1  # the list is the software GPU's
+    names.write_text("test_it.py::test_wrong\ntest_it.py::test_right\n")
+    status, said = run_pytest(tmp_path, "--softgpu")
+    assert status == 1 and "XPASS(strict)" in said
+
+
+FAULTY = """
+import ctypes
+import numpy as np
+import pytest
+import softgpu
+
+PTX = b'''
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry write(.param .u64 out)
+{
+    .reg .b64 %at;
+    ld.param.u64 %at, [out];
+    st.global.u32 [%at], 1; // by all threads: the same value, which is no race
+    st.global.u32 [%at+4], %tid.x;
+    ret;
+}
+'''
+
+
+@pytest.mark.softgpu
+def test_write():
+    cuda = ctypes.CDLL("libcuda.so.1")
+    module, function, context = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    out = ctypes.c_uint64()
+    assert cuda.cuInit(0) == 0
+    assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+    assert cuda.cuCtxSetCurrent(context) == 0
+    assert cuda.cuModuleLoadData(ctypes.byref(module), PTX) == 0
+    assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"write") == 0
+    assert cuda.cuMemAlloc_v2(ctypes.byref(out), ctypes.c_size_t(8)) == 0
+    params = (ctypes.c_void_p * 1)(ctypes.addressof(out))
+    assert cuda.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, None, params, None) == 0
+"""
+
+
+def test_pytest_runs_cuda_on_the_software_gpu_where_it_is_asked_to(tmp_path):
+    (tmp_path / "test_faulty.py").write_text(FAULTY)
+    status, said = run_pytest(tmp_path, "-rs")
+    assert status == 0 and "1 skipped" in said and "pytest --softgpu" in said
+    status, said = run_pytest(tmp_path, "--softgpu")
+    assert status == 0 and "1 passed" in said, said
+    status, said = run_pytest(tmp_path, "--softgpu=sanitize")
+    assert status == 1 and "1 failed" in said and "double write" in said, said
+
+
+def run_python(program):
+    program = "import softgpu\nsoftgpu.install()\n" + program
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
+
+
+@pytest.mark.slow
+def test_the_compiler_leaves_ptx_where_machine_code_is_asked_for():
+    need("cuda_core")
+    run_python("""
+from cuda.core import Linker, ObjectCode, Program, ProgramOptions
+options = ProgramOptions(arch="sm_90", relocatable_device_code=True)
+code = Program('extern "C" __global__ void kernel() {}', "c++", options).compile("cubin").code
+assert b".visible .entry kernel" in code, code
+assert Linker.which_backend() == "driver"
+""")
+
+
+@pytest.mark.slow
+def test_the_driver_answers_what_cuda_core_asks_of_the_runtime():
+    need("cuda_core")
+    run_python("""
+from cuda.bindings import runtime
+from cuda.core import Device
+assert runtime.cudaGetDeviceCount() == (runtime.cudaError_t.cudaSuccess, 1)
+assert runtime.cudaDeviceGetPCIBusId(13, 1) == (runtime.cudaError_t.cudaErrorInvalidDevice, None)
+device = Device()
+device.set_current()
+device.sync()
+assert device.pci_bus_id == "0000:00:00.0"
+""")

@@ -1,0 +1,152 @@
+"""What is no instruction of PTX, or none that runs here, is refused by name and line."""
+
+import re
+
+import pytest
+
+from softgpu.jit.facts.opcodes import OPCODES
+from softgpu.ptx import PtxError, parse
+from softgpu.ptx.forms import check_forms, opcodes, result_count
+from softgpu.tests import ROOT
+
+TEXT = """.version 9.0
+.target sm_90
+.address_size 64
+.func (.param .b32 r) f(.param .b32 a) {{ ret; }}
+.global .b32 x;
+.visible .entry k(.param .u64 k_param_0)
+{{
+.reg .pred %p<9>; .reg .b16 %rs<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .param .b64 wide;
+HERE: {statement}
+ret;
+}}
+"""
+
+
+def check(statement):
+    module = parse(TEXT.format(statement=statement))
+    check_forms(module, module.functions["k"])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "add.sat.s32 %r1, %r2, -1;",
+        "mad.wide.u32 %rd1, %r1, 4, %rd2;",
+        "lop3.b32 _, %r1, 1, 2, 3;",
+        "setp.lt.and.f16x2 %p1|%p2, %r1, %r2, !%p3;",
+        "setp.eq.s32 %p1, %r1, %r2;",
+        "mov.b64 {%r1, _}, %rd1;",
+        "mov.u64 %rd1, x;",
+        "mov.pred %p1, %p2;",
+        "cvt.f32.f32 %r1, %r2;",
+        "ld.relaxed.gpu.global.L1::no_allocate.L2::128B.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1+16];",
+        "st.shared::cta.b8 [x], %rs1;",
+        "atom.global.add.noftz.v2.f16 {%rs1, _}, [%rd1], {%rs2, %rs3};",
+        "st.async.mbarrier::complete_tx::bytes.v2.s64 [%rd1], {%rd2, 3}, [%rd4+8];",
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.xor.b32"
+        " [%r1], %r2, [%r3];",
+        "bar.red.popc.u32 %r1, 0, 64, !%p1;",
+        "shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1;",
+        "bra.uni HERE;",
+        "@!%p1 bra HERE;",
+        "exit;",
+        "no_such.opcode %r1;",
+    ],
+)
+def test_forms(statement):
+    check(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("st.global.b32 [%rd1], %r1;", 0),
+        ("red.global.add.u32 [%rd1], %r1;", 0),
+        ("mbarrier.init.shared.b64 [%rd1], 3;", 0),
+        ("st.async.mbarrier::complete_tx::bytes.b32 [%rd1], %r2, [%rd3];", 0),
+        ("bar.sync 0;", 0),
+        ("bar.red.popc.u32 %r1, 0, %p1;", 1),
+        ("ld.global.v2.u32 {%r1, %r2}, [%rd1];", 1),
+        ("mov.b64 {%r1, _}, %rd1;", 1),
+        ("lop3.b32 %r1, %r2, 1, 2, 3;", 1),
+        ("lop3.or.b32 %r1|%p1, %r2, 1, 2, 3, %p2;", 2),
+        ("setp.lt.s32 %p1, %r1, %r2;", 1),
+        ("setp.lt.s32 %p1|%p2, %r1, %r2;", 2),
+        ("setp.lt.and.s32 %p1, %r1, %r2, %p3;", 1),
+        ("setp.lt.and.s32 %p1|%p2, %r1, %r2, %p3;", 2),
+        ("shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;", 1),
+        ("shfl.sync.bfly.b32 %r1|%p1, %r2, 1, 31, -1;", 2),
+        ("match.all.sync.b32 %r1|%p1, %r2, -1;", 2),
+        ("elect.sync %r1|%p1, -1;", 2),
+        ("mbarrier.arrive.shared.b64 _, [%rd1];", 1),
+    ],
+)
+def test_what_an_instruction_writes_comes_first(statement, count):
+    module = parse(TEXT.format(statement=statement))
+    check_forms(module, module.functions["k"])
+    item = next(i for i in module.functions["k"].body if getattr(i, "opcode", None))
+    assert result_count(item) == count
+
+
+def test_what_has_a_form_has_a_row_and_the_other_way_round():
+    assert set(OPCODES) == opcodes()
+
+
+def test_the_page_says_which_opcodes_have_no_form():
+    page = (ROOT / "softgpu/README.md").read_text()
+    listed = page.partition("these have no form yet:\n")[2].partition("\n\n")[0]
+    named = re.findall(r"`(\w+)`", listed)
+    assert named == sorted(set(named) - opcodes()) and "multimem" in named
+
+
+REFUSED = {
+    "add.s32 %r1, %r2;": "these are not its operands",
+    "add.s32 %r1, %r2, %r3, %r4;": "these are not its operands",
+    "add.s32 1, %r2, %r3;": "these are not its operands",
+    "add.s32 %r1, %p2, %r3;": "these are not its operands",
+    "add.s32 %r1, [%r2], %r3;": "these are not its operands",
+    "add %r1, %r2, %r3;": "no such form",
+    "add.rn.s32 %r1, %r2, %r3;": "no such form",
+    "add.f8 %r1, %r2, %r3;": "no such form",
+    "mul.s32 %r1, %r2, %r3;": "no such form",
+    "sin.f32 %r1, %r2;": "no such form",
+    "selp.b32 %r1, %r2, %r3, %r4;": "these are not its operands",
+    "shfl.sync.b32 %r1, %r2, 1, 31, -1;": "no such form",
+    "cvt.rn.satfinite.e4m3x2.f16 %rs1, %rs2;": "no such form",
+    "cvt.u32 %r1, %r2;": "no such form",
+    "ld.global.u32 %r1, %rd1;": "these are not its operands",
+    "ld.global.v2.u32 %r1, [%rd1];": "1 values, where it moves 2",
+    "ld.global.u32 {%r1, %r2}, [%rd1];": "2 values, where it moves 1",
+    "st.global.v4.u32 [%rd1], {%r1, %r2};": "2 values, where it moves 4",
+    "mov.b64 {%r1, %r2, %r3}, %rd1;": "3 parts of 64 bits",
+    "mov.b16 {%rs1, %rs2, %rs3, %rs4}, %rs5;": "4 parts of 16 bits",
+    "mov.u64 {%r1, %r2}, %rd1;": "these are not its operands",
+    "ld.global.u32 %r1, [nowhere];": "there is no nowhere",
+    "mov.u32 %r1, nowhere;": "there is no nowhere",
+    "atom.global.u32 %r1, [%rd1], %r2;": "no such form",
+    "red.global.min.noftz.f16 [%rd1], %rs1;": "no such form",
+    "st.async.mbarrier::complete_tx::bytes.b16 [%rd1], %rs2, [%rd3];": "no such form",
+    "st.async.mbarrier::complete_tx::bytes.v4.b64 [%rd1], {1, 2, 3, 4}, [%rd3];": "no such form",
+    "st.async.mbarrier::complete_tx::bytes.v2.b32 [%rd1], %r2, [%rd3];": "where it moves 2",
+    "st.async.mbarrier::complete_tx::bytes.b32 [%rd1], %r2;": "these are not its operands",
+    "red.async.mbarrier::complete_tx::bytes.add.u32 [%rd1], %r2, [%rd3];": "no such form",
+    "@%r1 add.s32 %r1, %r2, %r3;": "%r1 is no predicate",
+    "bra NOWHERE;": "there is no label NOWHERE",
+    "brx.idx %r1, nothing;": "there is no list nothing",
+    "call g;": "no such function",
+    "call k, (wide);": "k has other parameters",
+    "call f;": "f has other parameters",
+    "call (wide), f, (wide);": "f has other parameters",
+    "call (%r1), f, (%r2);": "only .param variables",
+}
+
+
+@pytest.mark.parametrize("statement", REFUSED)
+def test_refused(statement):
+    with pytest.raises(PtxError) as error:
+        check(statement)
+    name = re.sub(r"^@\S+ ", "", statement).split()[0].rstrip(";")
+    start = f"the software GPU does not run the instruction {name} (PTX line 9, in k): "
+    assert str(error.value).startswith(start)
+    assert REFUSED[statement] in str(error.value)

@@ -1,0 +1,216 @@
+"""Every arrow between files runs down: no two of them need each other, however far apart, and a
+folder calls only those below it, in the order in which softgpu/README.md lists them."""
+
+import ast
+import graphlib
+import importlib
+import os
+import re
+import subprocess
+import sys
+import traceback
+
+import pytest
+
+from softgpu import build, programs
+from softgpu.tests import ROOT
+from softgpu.toolkit import find_toolkit
+
+# later ones import earlier ones
+PACKAGES = ["softgpu", "helpers", "exercises", "scripts", "bench", "publish", "tests"]
+DRIVER = ROOT / "softgpu/driver"
+CUDART = ROOT / "softgpu/cudart"
+
+
+def rooms(folder):
+    """The folders of softgpu's `driver` or `jit`, from the top down."""
+    listed = re.findall(rf"^\| `{folder}/(\w+)/`", (ROOT / "softgpu/README.md").read_text(), re.M)
+    there = [path for path in (ROOT / "softgpu" / folder).iterdir() if path.name[0] not in "._"]
+    assert sorted(listed) == sorted(path.name for path in there if path.is_dir())
+    return listed
+
+
+def climbing(needs, room_of, order):
+    """The arrows {name: the names that it needs} that run up, between rooms in order."""
+    floor = {room: at for at, room in enumerate(order)}
+    return [
+        (name, other)
+        for name, others in needs.items()
+        for other in others
+        if room_of(name) in floor and floor.get(room_of(other), -1) < floor[room_of(name)]
+    ]
+
+
+def module_name(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {
+    module_name(path): path
+    for package in PACKAGES
+    for path in sorted((ROOT / package).rglob("*.py"))
+}
+
+
+def package_of(name):
+    """The one of PACKAGES that a module is in; softgpu/tests are tests like others."""
+    return "tests" if name.startswith("softgpu.tests") else name.split(".")[0]
+
+
+OF_SOFTGPU = [name for name in MODULES if package_of(name) == "softgpu"]
+
+
+def imported(name):
+    """Those of our modules that a module imports, in functions too."""
+    path = MODULES[name]
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) + 1 - node.level]
+            source = ".".join([*(base if node.level else []), *filter(None, [node.module])])
+            if package == "softgpu.headers" and f"{package}.{source}" in MODULES:
+                source = f"{package}.{source}"  # they run alone
+            inner = {f"{source}.{alias.name}" for alias in node.names} & MODULES.keys()
+            yield from inner
+            if source in MODULES and len(inner) < len(node.names):
+                yield source
+
+
+def included(path):
+    """The driver's headers that one of its files includes, by their places in it."""
+    for name in re.findall(r'^#include "([\w/]+\.h)"', path.read_text(), re.MULTILINE):
+        beside = path.parent / name
+        yield str((beside if beside.exists() else DRIVER / name).relative_to(DRIVER))
+
+
+def circle(needs):
+    """A circle in {name: the names that it needs}, or None."""
+    try:
+        graphlib.TopologicalSorter(needs).prepare()
+    except graphlib.CycleError as error:
+        return " -> ".join(error.args[1])
+    return None
+
+
+def test_no_modules_import_each_other():
+    needs = {name: set(imported(name)) for name in MODULES}
+    assert {"softgpu.cache", "softgpu.jit.emit.module_text"} <= needs["softgpu.jit.compile"]
+    assert needs["softgpu.headers.reach"] == {"softgpu.headers.index"}
+    assert circle(needs) is None
+    for name, others in needs.items():
+        above = PACKAGES[PACKAGES.index(package_of(name)) + 1 :]
+        assert not [other for other in others if package_of(other) in above], name
+
+
+def test_softgpu_is_without_the_course():
+    for name in OF_SOFTGPU:
+        tree = ast.parse(MODULES[name].read_text())
+        nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+        absolute = {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}
+        absolute |= {n.module for n in nodes if isinstance(n, ast.ImportFrom) and not n.level}
+        assert not any(module.startswith("softgpu.tests") for module in absolute), name
+        assert not {module.split(".")[0] for module in absolute} & {*PACKAGES[1:]}, name
+
+
+def test_nothing_but_the_command_needs_xray():
+    rest = [name for name in OF_SOFTGPU if not name.startswith("softgpu.xray")]
+    needing = {name for name in rest for other in imported(name) if "softgpu.xray" in other}
+    assert needing == {"softgpu.run"}
+
+
+def test_the_compilers_folders_import_only_those_below_them():
+    needs = {
+        name: {other for other in imported(name) if other.startswith("softgpu.jit.")}
+        for name in MODULES
+        if name.startswith("softgpu.jit.")
+    }
+    assert "softgpu.jit.analysis.flow" in needs["softgpu.jit.emit.function"]
+    assert not climbing(needs, lambda name: name.split(".")[2], rooms("jit"))
+
+
+def test_no_headers_include_each_other():
+    needs = {str(path.relative_to(DRIVER)): set(included(path)) for path in DRIVER.rglob("*.[ch]")}
+    assert "runtime.h" in needs["driver.h"] and "run/mbarrier.h" in needs["watch/phases.c"]
+    assert circle(needs) is None
+    needs = {name: {other for other in others if "/" in other} for name, others in needs.items()}
+    assert not climbing(needs, lambda name: name.split("/")[0], rooms("driver"))
+
+
+def linked(sources, compiler, objects):
+    """{C file: the others that it needs}, as the linker sees it."""
+    subprocess.run([*compiler, "-O0", "-c", *sources], cwd=objects, check=True)
+    symbols = {}
+    for source in sources:
+        listed = ["nm", "--format=posix", objects / f"{source.stem}.o"]
+        lines = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
+        symbols[source.name] = [line.split()[:2] for line in lines.splitlines()]
+    home = {name: file for file in symbols for name, kind in symbols[file] if kind in "TDBRCV"}
+    return {
+        file: {home[name] for name, kind in symbols[file] if kind == "U" and name in home}
+        for file in symbols
+    }
+
+
+@pytest.fixture(scope="module")
+def c_files(tmp_path_factory):
+    """What each of the driver's files needs of the others."""
+    compiler = [*build.compiling(), '-DSOURCES=""']
+    return linked(build.sources(), compiler, tmp_path_factory.mktemp("objects"))
+
+
+class TestFilesOfC:  # compiled once: a class stays in one process
+    def test_none_call_each_other(self, c_files):
+        assert {"memory.c", "fault.c"} <= c_files["block.c"]
+        assert circle(c_files) is None
+
+    def test_folders_call_only_those_below_them(self, c_files):
+        room = {path.name: path.parent.name for path in build.sources()}
+        assert room["watch.c"] == "watch" and len(room) == len(build.sources())
+        assert not climbing(c_files, room.__getitem__, rooms("driver"))
+
+    def test_the_sanitizers_call_only_those_above_them_in_its_header(self, c_files):
+        titles = re.findall(r"/\* ---- (\w+\.c): ", (DRIVER / "watch/sanitize.h").read_text())
+        assert {"order.c", "report.c", "shadow.c", "sanitize.c"} <= set(titles)
+        for at, file in enumerate(titles):
+            assert not c_files[file] & set(titles[at + 1 :]), file
+
+
+def test_no_files_of_the_cuda_runtime_call_each_other(tmp_path):
+    compiler = programs.compiling(find_toolkit(), tmp_path)
+    needs = linked(sorted(CUDART.glob("*.c")), compiler, tmp_path)
+    assert "device.c" in needs["modules.c"]
+    assert circle(needs) is None
+
+
+def test_a_circle_is_found():
+    assert circle({"a": {"b"}, "b": {"c"}, "c": set()}) is None
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == "a -> c -> b -> a"
+
+
+def test_an_arrow_that_climbs_is_found():
+    needs = {"attic/a": {"cellar/b"}, "cellar/b": {"attic/a", "c"}}
+    found = climbing(needs, lambda name: name.split("/")[0], ["attic", "cellar"])
+    assert set(found) == {("cellar/b", "attic/a"), ("cellar/b", "c")}
+
+
+@pytest.mark.long
+def test_every_module_can_be_the_first_to_be_imported():
+    import llvmlite.binding  # noqa: F401  (what takes long, once)
+    import matplotlib.figure  # noqa: F401
+    import numpy  # noqa: F401
+
+    for name in OF_SOFTGPU:
+        child = os.fork()
+        if not child:
+            for loaded in [loaded for loaded in sys.modules if loaded.split(".")[0] == "softgpu"]:
+                del sys.modules[loaded]
+            try:
+                importlib.import_module(name)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0, name

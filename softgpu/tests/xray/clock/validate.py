@@ -1,0 +1,231 @@
+"""Hold the clock against what an H200 took, and write down how far it is off:
+
+    python -m softgpu.tests.xray.clock.validate [--chip NAME] [--profile SET ...]
+
+--profile runs the cases of these sets on the software GPU anew, of all if none is named, and keeps
+what the clock says in predicted.csv.
+The table in docs/clock.md and the picture beside it are made of that and of golden.csv, and of
+blind.csv: what the clock said of the blind set before an H200 had run it, which stays. --chip: for
+another GPU, whose times are in NAME.csv. What the clock says goes to NAME_predicted.csv, and the
+sets' table to the page."""
+
+import argparse
+import csv
+import math
+import re
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from helpers import plots
+from helpers.xray.chip import MODELLED
+from softgpu.tests import ROOT
+
+from .record import GOLDEN
+
+PREDICTED, BLIND_SAID = GOLDEN.with_name("predicted.csv"), GOLDEN.with_name("blind.csv")
+PAGE, PICTURE = ROOT / "docs/clock.md", ROOT / "docs/clock.png"
+METRICS = (
+    "smsp__inst_executed.sum",
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "lts__t_sectors_op_read.sum",
+    "lts__t_sectors_op_write.sum",
+)
+COLUMNS = "case", "predicted_us", "limit", *METRICS
+FEW = {"dram__bytes_read.sum": 1 << 20, "dram__bytes_write.sum": 16 << 20}  # less is the GPU's own
+TENSOR_SETS = {
+    "tensor": "by tensor cores",
+    "tensor, blind": "**by tensor cores, predicted before anyone looked**",
+    "hopper": "by warpgroups and boxes",
+    "hopper, blind": "**by warpgroups and boxes, predicted before anyone looked**",
+}
+SETS = {"course": "the course's kernels", "people": "kernels that people write"}
+FIXED = "the same, with what they showed fixed"
+WORST = 16
+
+
+def read(path):
+    """{case: row}."""
+    with Path(path).open(newline="") as file:
+        return {row["case"]: row for row in csv.DictReader(file)}
+
+
+def said(report):
+    """What the clock says of a launch: {column: value}."""
+    counts = report.nsight()
+    limits = sorted(report.limits, key=report.limits.get, reverse=True)
+    row = {"predicted_us": f"{report.predicted_us:.3f}", "limit": limits[0] if limits else "none"}
+    return row | {name: counts.get(name, "") for name in METRICS}
+
+
+def profile(cases, sets, chip, path):
+    """Writes what the clock says, with the cases of these sets anew."""
+    rows = read(path) if path.exists() else {}
+    for case in cases:
+        if case.set in sets:
+            rows[case.name] = {"case": case.name} | said(case.profiled(chip))
+        with path.open("w", newline="") as file:
+            lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            lines.writeheader()
+            lines.writerows(rows[case.name] for case in cases if case.name in rows)
+
+
+class Errors:
+    """Of predictions against recordings: name -> predicted / recorded - 1."""
+
+    def __init__(self, golden, predicted, wanted):
+        self.golden, self.predicted = golden, predicted
+        times = {
+            name: (float(predicted[name]["predicted_us"]), float(row["median_us"]))
+            for name, row in golden.items()
+            if row["set"] == wanted and name in predicted
+        }
+        self.none = [name for name, (us, _) in times.items() if math.isnan(us)]
+        self.times = {name: both for name, both in times.items() if name not in self.none}
+        self.of = {name: us / took - 1 for name, (us, took) in self.times.items()}
+
+    @property
+    def summary(self):
+        """(median, mean, share within 30 %, share of pairs named right)."""
+        off = np.abs(list(self.of.values()))
+        return np.median(off), off.mean(), (off <= 0.3).mean(), self.pairs()
+
+    def pairs(self):
+        """Of two kernels for one job whose times differ by more than 10 %: how often the faster
+        one is named."""
+        right = []
+        for a, b in combinations(self.times, 2):
+            (said_a, took_a), (said_b, took_b) = self.times[a], self.times[b]
+            same_job = self.golden[a]["job"] == self.golden[b]["job"]
+            if same_job and max(took_a, took_b) > 1.1 * min(took_a, took_b):
+                right.append((said_a < said_b) == (took_a < took_b))
+        return np.mean(right) if right else math.nan
+
+    def worst(self):
+        return sorted(self.of, key=lambda name: -abs(self.of[name]))[:WORST]
+
+
+def off(golden, predicted, metric, by_tensor_cores=False):
+    """Relative errors of one count, where there is enough of it to count."""
+    return np.array([
+        abs(float(predicted[name][metric]) / float(row[metric]) - 1)
+        for name, row in golden.items()
+        if (row["set"] in TENSOR_SETS) == by_tensor_cores
+        and name in predicted and predicted[name][metric] and row[metric]
+        and float(row[metric]) > FEW.get(metric, 20_000)
+    ])  # fmt: skip
+
+
+def by_set(sets):
+    """The table of how far the times are off: of (Errors, what the set is called)."""
+    lines = ["| set | launches | median error | mean | within 30 % | faster of two named right |"]
+    lines.append("|---|---|---|---|---|---|")
+    for errors, told in sets:
+        shares = (
+            "–" if math.isnan(value) else f"{value:.1%}".replace("%", " %")
+            for value in errors.summary
+        )
+        lines.append(f"| {told} | {len(errors.of)} | {' | '.join(shares)} |")
+    return lines
+
+
+def table_of(chip):
+    """The table of another GPU's sets."""
+    golden, predicted = read(GOLDEN.with_name(f"{chip}.csv")), read(predictions(chip))
+    sets = SETS | {"blind": "kernels of the third set"} | TENSOR_SETS
+    known = {row["set"] for row in golden.values()}
+    return "\n".join(
+        by_set([(Errors(golden, predicted, s), told) for s, told in sets.items() if s in known])
+    )
+
+
+def predictions(chip):
+    """Where it is kept what the clock says of a GPU."""
+    return PREDICTED if chip == MODELLED else GOLDEN.with_name(f"{chip}_predicted.csv")
+
+
+def tables(golden, predicted, before):
+    """The tables of docs/clock.md. before: what was said of the blind set while it was that."""
+    sets = [(Errors(golden, predicted, wanted), told) for wanted, told in SETS.items()]
+    sets.append((Errors(golden, before, "blind"), "**predicted before an H200 ran them**"))
+    of_tensor = [
+        (Errors(golden, before if wanted.endswith("blind") else predicted, wanted), told)
+        for wanted, told in TENSOR_SETS.items()
+    ]
+    mended = [(Errors(golden, predicted, wanted), FIXED) for wanted in ("blind", "hopper, blind")]
+    lines = by_set([*sets, mended[0], *of_tensor, mended[1]])
+    sets += of_tensor
+    head = "launches | median error | within 20 %"
+    lines += ["", f"| count | {head} | by tensor cores: {head} |", f"|{'---|' * 7}"]
+    for metric in METRICS:
+        cells = [f"`{metric}`"]
+        for by_tensor_cores in (False, True):
+            found = off(golden, predicted, metric, by_tensor_cores)
+            shares = f"{np.median(found):.1%} | {np.mean(found <= 0.2):.1%}".replace("%", " %")
+            cells.append(f"{len(found)} | {shares}")
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", "| farthest off | measured, µs | predicted, µs |  |", "|---|---|---|---|"]
+    everyone = {}
+    for errors, _ in sets:
+        everyone |= {name: (*errors.times[name], errors.of[name]) for name in errors.worst()}
+    for name in sorted(everyone, key=lambda n: -abs(everyone[n][2]))[:WORST]:
+        us, took, error = everyone[name]
+        lines.append(f"| {name} | {took:,.1f} | {us:,.1f} | {error:+.0%} |".replace("%", " %"))
+    return "\n".join(lines)
+
+
+def picture(golden, predicted):
+    """Predicted against measured, a point for each launch."""
+
+    def paint(axes):
+        low, high = 3, 2e4
+        axes.plot([low, high], [low, high], color=plots.INK, linewidth=1)
+        for factor in (0.7, 1.3):
+            axes.plot([low, high], [low * factor, high * factor], ":", color=plots.INK, linewidth=1)
+        sets = SETS | {"blind": "predicted before they were run"}
+        for (wanted, told), colour, marker in zip(sets.items(), plots.COLOURS, plots.MARKERS):
+            us, took = zip(*Errors(golden, predicted, wanted).times.values())
+            axes.plot(took, us, marker, color=colour, markersize=4, alpha=0.7, label=told)
+        axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high))
+        axes.set(xlabel="measured on an H200, µs", ylabel="predicted, µs")
+        axes.legend(loc="upper left", frameon=False)
+
+    return plots.draw(paint, "Predicted against measured times.", height=5.2)
+
+
+def write(mark, text):
+    """Puts a table into the page, between its marks."""
+    marked = f"<!-- {mark} -->\n\n{text}\n\n<!-- end -->"
+    page = re.sub(
+        rf"<!-- {mark} -->.*?<!-- end -->", lambda _: marked, PAGE.read_text(), flags=re.S
+    )
+    PAGE.write_text(page)
+
+
+def main():
+    from .blind import BLIND
+    from .cases import CASES
+    from .hopper import HOPPER
+    from .tensor import TENSOR
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    known = [*SETS, "blind", *TENSOR_SETS]
+    parser.add_argument("--profile", nargs="*", choices=known, help="run these sets anew, first")
+    parser.add_argument("--chip", default=MODELLED, help="another GPU than the H200")
+    options = parser.parse_args()
+    if options.profile is not None:
+        sets = options.profile or [*SETS, "blind"]
+        cases = [*CASES, *BLIND, *TENSOR, *HOPPER]
+        profile(cases, sets, options.chip, predictions(options.chip))
+    if options.chip != MODELLED:
+        return write(options.chip, table_of(options.chip))
+    golden, predicted = read(GOLDEN), read(PREDICTED)
+    before = read(BLIND_SAID)
+    picture(golden, predicted | before).save(PICTURE)
+    return write("validation", tables(golden, predicted, before))
+
+
+if __name__ == "__main__":
+    main()

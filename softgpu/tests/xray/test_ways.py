@@ -1,0 +1,64 @@
+"""Plain, counted and watched, a launch leaves the same in memory, to the bit, or a finding says why
+not: of blocks that run one after the other, as the order in which several of them add up floats is
+open."""
+
+import numpy as np
+import pytest
+
+from helpers import autoinit
+from softgpu.tests.conformance import runner
+from softgpu.tests.conformance.suite import CASES as KERNELS
+
+from . import ways
+from .nsight.cases import CASES
+from .planted import FILES, module, planted
+
+if not autoinit.is_software:
+    pytest.skip("about the software GPU's own builds", allow_module_level=True)
+
+CONFORMANCE = {kernel.entry: (source, kernel) for source, kernel, _ in KERNELS.values()}
+
+
+@pytest.fixture(autouse=True)
+def in_order():
+    with ways.in_order():
+        yield
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_launches_that_are_counted(case):
+    shape = {"grid": case.grid, "block": case.block, "shared": case.shared}
+    assert not ways.differing(case.function(), *case.passed(), **shape)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_what_is_planted(file):
+    for case in planted(file):
+        for bug in (False, True):
+            arguments, options, unwritten = case.launch(bug)
+            kernel = module(file, bug).get_function(case.name)
+            said = ways.differing(kernel, *arguments, **options, uninitialised=unwritten)
+            assert not said, (case.name, bug)
+
+
+@pytest.mark.parametrize("name", CONFORMANCE)
+def test_conformance(name):
+    source, kernel = CONFORMANCE[name]
+    function, arguments, _ = runner.prepared(source, kernel)
+    shape = {"grid": kernel.grid, "block": kernel.block, "shared": kernel.shared}
+    assert not ways.differing(function, *arguments, **shape)
+
+
+KERNEL = """
+extern "C" __global__ void told(unsigned *out) { out[threadIdx.x] = %s; }
+"""
+
+
+@pytest.mark.parametrize("value, differs", [("clock()", True), ("threadIdx.x", False)])
+def test_a_difference_is_told(value, differs):
+    from pycuda.compiler import SourceModule
+    from pycuda.gpuarray import to_gpu
+
+    kernel = SourceModule(KERNEL % value, no_extern_c=True).get_function("told")
+    said = ways.differing(kernel, to_gpu(np.zeros(32, np.uint32)), grid=1, block=32)
+    assert ("of 128 bytes differ; at byte 0" in said) == differs
