@@ -1,7 +1,7 @@
 // Columns of a layer, for four ranks: x[rows, depth] times w[depth, wide] -> columns rank * wide and on of a, b, c and
 // d[rows, 4 * wide]. Launch (wide / 256, rows) blocks, rounded up, of 256 threads.
-__global__ void layer(const float *x, const float *w, float *a, float *b, float *c, float *d, int depth,
-                      int wide, int rank)
+__global__ void layer(const float *x, const float *w, float *a, float *b, float *c, float *d,
+                      int depth, int wide, int rank)
 {
     long long row = blockIdx.y;
     int column = blockIdx.x * blockDim.x + threadIdx.x;
