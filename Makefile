@@ -121,7 +121,7 @@ format: setup
 record: setup
 	@.venv/bin/python scripts/record.py $(ARGS)
 
-# How fast the software GPU is, as ratios within one run; writes the table of speeds in softgpu/README.md.
+# How fast the software GPU is, as ratios within one run; writes the table of speeds in softgpu/docs/results.md.
 bench: setup
 	@.venv/bin/python bench/bench_softgpu.py $(ARGS)
 

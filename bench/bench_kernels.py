@@ -1,6 +1,6 @@
 """How fast the software GPU runs eight of the course's kernels: plain, counted and watched.
 
-    python bench/bench_kernels.py    # writes the table in softgpu/README.md
+    python bench/bench_kernels.py    # writes the table in softgpu/docs/results.md
 
 All on one core, in code in full, by the processor's time: other programs change it little.
 """
@@ -17,7 +17,7 @@ import numpy as np
 __all__ = ["Speed", "measured", "write"]
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "softgpu/README.md"
+PAGE = ROOT / "softgpu/docs/results.md"
 WAYS = "plain", "counted", "watched"
 REPEATS = 5
 HEAD = """\

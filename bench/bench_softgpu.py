@@ -2,7 +2,7 @@
 
     make bench
 
-Prints one line a bar and fails if one is missed; writes the table of speeds in softgpu/README.md.
+Prints one line a bar and fails if one is missed; writes the table in softgpu/docs/results.md.
 Numba, for its CUDA simulator, is installed into .cache/numba the first time. pocl is measured
 beside where it and PyOpenCL are installed:
 

@@ -92,6 +92,11 @@ class WatchedLaunch:
         known = self.sites[site] if site < len(self.sites) else None
         return (known.root_file, known.root_line) if known else ("", 0)
 
+    def callers(self, file: str, line: int) -> list[tuple[str, int]]:
+        """All that root() says of the sites of a line."""
+        roots = {(s.root_file, s.root_line) for s in self.sites if (s.file, s.line) == (file, line)}
+        return sorted(roots - {("", 0)})
+
     def text(self, file: str, line: int) -> str:
         """A line of the source, of the kernel's own or of a header."""
         for name in (file, Path(file).name):

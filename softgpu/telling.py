@@ -64,6 +64,10 @@ _ON_FAULTS = {  # what to do where a launch ended, by the driver's words
     r"arrivals are to come": "Does each phase get the arrivals that its mbarrier was begun for? Or"
     " does a wait name the wrong phase? Parities are 0, 1, 0, ... for each mbarrier, one after the"
     " other.",
+    r"an mbarrier at .* not a multiple of 8": "An mbarrier has 8 bytes: number i of several begins"
+    " 8 * i bytes after the first. Declare room for them as unsigned long long.",
+    r"not a multiple of": "Work the address out by hand. If it is the beginning of an array,"
+    " declare that with __align__ of so many bytes.",
     r"arrives .* at an mbarrier": "Begin the mbarrier for as many arrivals as a phase gets, or let"
     " fewer threads arrive.",
 }
@@ -175,6 +179,8 @@ class _Teller:
             line, begins = loop[1], self.launch.loop_around(paths[0], int(loop[1]))
             message = f"{message[: loop.start()]}it was in the loop of line {begins}"
         file = paths[0] if paths else ""
+        callers = self.launch.callers(file, int(line or 0))
+        root_file, root_line = callers[0] if len(callers) == 1 else ("", 0)
         return Finding(
             kind="fault",
             kernel=self.launch.name,
@@ -188,6 +194,9 @@ class _Teller:
             block=(0, 0, 0),
             thread=(0, 0, 0),
             source=self.launch.text(file, int(line or 0)),
+            root_file=Path(root_file).name,
+            root_line=root_line or None,
+            root_source=self.launch.text(root_file, root_line) if root_line else "",
         )
 
     def _out_of_bounds(self, f: RawFinding, place: str):

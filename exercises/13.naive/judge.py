@@ -25,7 +25,7 @@ def far(rng):
     return far_product(rng, 33_024, BLOCK[1], lambda m, n: (n // BLOCK[0], m // BLOCK[1]), BLOCK)
 
 
-LARGE = ((3, 2, 70_000),)
+LARGE = (3, 2, 70_000), (70_003, 3, 2), (3, 70_003, 2)
 COUNTED = 64, 64, 64
 RATE = Rate((64, 64, 4096), 0, {"cuBLAS": "gemm 4096 float32"})
 BUDGET = {"ld.sectors": 40_960, "st.sectors": 512}

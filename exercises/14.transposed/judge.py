@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Wrong, numbers, product
+from helpers.exercises.launches import In, Launch, Wrong, far_rows, numbers, product
 
 OURS = "gemm/transposed.cu"
 SIZES = 1, 2
@@ -17,6 +17,11 @@ def launch(rng, n):
     return Launch([In(a), In(b), product(a, b)], n, 128, what=f"{n} pairs of tiles")
 
 
+def far(rng):
+    return far_rows(launch(rng, 3), 1_060_000)
+
+
+LARGE = (300,)
 COUNTED = 4
 BUDGET = {"hmma": 512, "lds.wavefronts": 1280, "lds.conflicts": 0, "sts.conflicts": 0}
 LIMITS = {"instructions": 2}
@@ -26,6 +31,8 @@ WITH = {r"ldmatrix[\w.]*\.trans": ONE_BY_ONE}
 
 LOAD = "load_matrices<true>(q, shared_b + place(step + lane % 16, e * 2 + lane / 16));"
 WRONG = {
+    "places in 32 bits": Wrong("1,060,000", {"(long long)SIDE": "SIDE"}),
+    "pairs in 8 bits": Wrong("300 pairs", {"= blockIdx.x": "= (unsigned char)blockIdx.x"}),
     "not transposed": Wrong("values", {"load_matrices<true>": "load_matrices<false>"}),
     "the right matrix before the lower one": Wrong(
         "values", {"step + lane % 16, e * 2 + lane / 16": "step + lane / 16 * 8 + lane % 8, e * 2 + lane / 8 % 2"}

@@ -42,6 +42,7 @@ WRONG = {
     "one stage at a time": Wrong("boxes that come", {"STAGES = 2": "STAGES = 1"}),
     "fetched only when it is needed": Wrong("boxes that come", {"        __syncthreads();\n        if (tile + STAGES < tiles) fetch(tile + STAGES);\n": "        __syncthreads();\n", "        wait_for(": "        if (tile >= STAGES) fetch(tile);\n        wait_for("}),
     "fetched before it is read": Wrong("race|values", {"        for (int row = 0; row": "        if (tile + STAGES < tiles) fetch(tile + STAGES);\n        for (int row = 0; row", "        __syncthreads();\n        if (tile + STAGES < tiles) fetch(tile + STAGES);\n": ""}),
+    "sums of whole numbers": Wrong("values", {"float sum = 0": "int sum = 0"}),
     "the next tile instead": Wrong("race|values|time|fault", {"fetch(tile + STAGES)": "fetch(tile + 1)"}),
 }  # fmt: skip
 

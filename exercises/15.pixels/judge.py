@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from helpers import tensormap, windows
-from helpers.exercises.launches import Boxes, In, Launch, Out, Wrong
+from helpers.exercises.launches import Boxes, Far, In, Launch, Out, Wrong
 
 SIZES = (
     (1, 1, 1, 1, 1, 1, 0),
@@ -27,16 +27,52 @@ def launch(rng, size):
     images, height, width, kernel_h, kernel_w, stride, pad = size
     h, w = windows.sides((height, width), (kernel_h, kernel_w), stride, pad)
     x = rng.integers(-99, 99, (images, height, width, 64)).astype(np.float16)
-    seen = windows.im2col(x.transpose(0, 3, 1, 2), h, w)  # image, channel, tap row, column, place
     taps, places = kernel_h * kernel_w, images * h.places * w.places
-    seen = np.ascontiguousarray(seen.transpose(2, 3, 0, 4, 5, 1)).reshape(taps, places, 64)
-    out = Out(seen, dtype=np.float16, bits=True)
+    out = Out(_seen(x, h, w), dtype=np.float16, bits=True)
     make = partial(tensormap.im2col, h=h, w=w, channels=64, pixels=64, swizzle=0)
     numbers = map(np.int32, (places, h.places, w.places, kernel_w, stride, pad))
     what = (
         f"{images} x {height} x {width}, window {kernel_h} x {kernel_w}, stride {stride}, pad {pad}"
     )
     return Launch([Boxes([(In(x), make)]), out, *numbers], (-(-places // 64), taps), 128, what=what)
+
+
+def _seen(x, h, w):
+    """[tap, place, channel]"""
+    seen = windows.im2col(x.transpose(0, 3, 1, 2), h, w)  # image, channel, tap row, column, place
+    return np.ascontiguousarray(seen.transpose(2, 3, 0, 4, 5, 1)).reshape(
+        h.kernel * w.kernel, -1, 64
+    )
+
+
+def far(rng):
+    """The last tap of images with more places than a float tells apart, and an out with more packs
+    than an int can count: the last block, and one that begins at the end of a row."""
+    images, side, taps = 3400, 101, 9
+    h, w = windows.sides((side, side), 3, 1, 1)
+    x = rng.integers(-99, 99, (1, side, side, 64)).astype(np.float16)
+    seen, places, before = _seen(x, h, w)[-1], images * side**2, (images - 1) * side**2
+    last = (places - 1) // 64
+    at = max(range(-(-before // 64), last), key=lambda block: block * 64 % side), last
+    first = (taps - 1) * places
+    expected = {
+        (first + 64 * n) * 64: seen[64 * n - before : 64 * n - before + 64].ravel() for n in at
+    }
+    given = Far(places * 64, np.float16, {before * 64: x.ravel()})
+
+    def make(x):
+        shape = images, side, side, 64
+        return tensormap.im2col(x.reshape(shape), h, w, channels=64, pixels=64, swizzle=0)
+
+    numbers = map(np.int32, (places, side, side, 3, 1, 1))
+    arguments = [
+        Boxes([(given, make)]),
+        Far(taps * places * 64, np.float16, {}, expected),
+        *numbers,
+    ]
+    what = f"{images:,} x {side} x {side}, window 3 x 3, stride 1, pad 1"
+    blocks = [range((taps - 1) * (last + 1) + n, (taps - 1) * (last + 1) + n + 1) for n in at]
+    return Launch(arguments, (last + 1, taps), 128, what=what, blocks=blocks)
 
 
 LARGE = (2, 20, 21, 5, 5, 3, 3), (70, 32, 33, 1, 1, 1, 0)
@@ -52,6 +88,8 @@ WRONG = {
     "always the first image": Wrong("values", {"y, image, tap": "y, 0, tap"}),
     "three images at most": Wrong("70 x", {"image = first / (places_h * places_w)": "image = min(first / (places_h * places_w), 2)"}),
     "places in 16 bits": Wrong("70 x", {"first = blockIdx.x * 64": "first = short(blockIdx.x * 64)"}),
+    "the row by floats": Wrong("3,400 x", {"row = first / places_w": "row = int(float(first) / float(places_w))"}),
+    "places of out in 32 bits": Wrong("3,400 x", {"tap * (long long)places": "tap * places"}),
     "always the first row": Wrong("values", {"row = first / places_w % places_h": "row = 0"}),
     "the corner moved by the tap, too": Wrong("values", {"y = row * stride - pad": "y = row * stride - pad + tap / kernel_w"}),
     "rows counted through all images": Wrong("values|fault", {"row = first / places_w % places_h": "row = first / places_w"}),

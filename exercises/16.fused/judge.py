@@ -48,7 +48,7 @@ def far(rng):
     return far_rows(launch(rng, (2, 80, 81, 900)), 60_000)
 
 
-LARGE = (1, 1, 700, 4), (1, 2, 12_000, 8)
+LARGE = (1, 1, 700, 4), (1, 2, 40_000, 3)
 COUNTED = 2, 16, 64, 64
 BUDGET = {"st.sectors": 256}
 WARPS = 1.2
@@ -65,6 +65,7 @@ WRONG = {
     "the first unit's values": Wrong("values", {", v += blockIdx.y * keys * size": ""}),
     "keys in place of values": Wrong("values", {"Acc(v[key": "Acc(k[key"}),
     "hidden keys, too": Wrong("choice", {"key < seen; key += blockDim.x": "key < keys; key += blockDim.x"}),
+    "keys in 16 bits": Wrong("40000 keys", {"long long key = 0": "short key = 0"}),
     "as many keys as threads": Wrong("values|uninitialised", {"key < seen; key += blockDim.x": "key < min(seen, 64LL); key += blockDim.x"}),
 }  # fmt: skip
 

@@ -57,6 +57,7 @@ AGAIN = (
     "Most elements are fetched again and again: fetch each once, into a register or into shared"
     " memory, and hand it on."
 )
+NO_ATOMICS = "No atomic is needed here: load and store."
 IDLE = "Most lanes idle here: let all lanes of a warp share the work."
 IDLE_WARPS = "The others wait for it, with nothing under way: let all warps share the work."
 FEWER = "It is not the banks: most lanes idle here, or the same is read again."
@@ -174,11 +175,13 @@ def _advice(exercise, count, reports, given):
             advice = AGAIN  # ours takes no neighbours, either
         elif way == "st" and worst and _fits_a_pack(report, worst):
             advice = STORED_IN_PIECES
+    elif way in ("atomics", "red", "atom", "atoms") and not count.best:
+        advice = NO_ATOMICS
     elif way in ("lds", "sts") and not total[f"{way}.conflicts"]:
         advice = FEWER
     if not worst or not counts[worst] or not texts[worst]:
         return advice
-    return f"{advice} Most of these are of line {worst[1]}: {texts[worst]}"
+    return f"{advice} Most of these are of {report.named(worst)}: {texts[worst]}"
 
 
 def _fits_a_pack(report, place):

@@ -58,6 +58,10 @@ WIDE = "Places beyond 2,147,483,647 need 64 bits, also on the way: say long long
 PLAIN = (
     "Use ordinary loads and stores: the clock cannot foresee how long threads wait for each other."
 )
+LARGER = (
+    "All smaller launches are right. What ends before this size: a loop, an array, or what a type"
+    " holds, such as 32,767 or the digits of a half?"
+)
 WHOLE = (
     "No short counts beyond 32,767, and no float one by one beyond 16,777,216: does the type have"
     " every whole number up to n?"
@@ -307,7 +311,12 @@ class _Trial:
     def _try_large(self, sizes):
         """Sizes far outside of those that are drawn, not watched, which would take long."""
         for number, size in enumerate(sizes):
-            self._launch(size, self.verdict.seed, LARGE_SEED, number).run()
+            try:
+                self._launch(size, self.verdict.seed, LARGE_SEED, number).run()
+            except Refused as refused:
+                if not refused.is_rounding:
+                    refused.reason = replace(refused.reason, advice=LARGER)
+                raise
             self.verdict.cases += 1
 
     def _try_operator(self, operator):
@@ -363,10 +372,10 @@ class _Trial:
         try:
             self._run_far(launch, rng)
         except Refused as refused:
-            reason = refused.reason
-            is_wide = any(a.count > 1 << 31 for a in launch.arguments if isinstance(a, Far))
-            advice = WIDE if is_wide else WHOLE
-            raise Refused(reason.kind, reason.text, advice, case=reason.case) from None
+            is_wide = any(a.count > 1 << 31 for a in launch.arrays if isinstance(a, Far))
+            reason = replace(refused.reason, advice=WIDE if is_wide else WHOLE, first="", short="")
+            refused.reason = reason
+            raise
         self.verdict.cases += 1
 
     def _run_far(self, launch, rng):

@@ -35,6 +35,7 @@ ROUNDED_FAR = (
 )
 LOST = "A NaN that goes in must come out: where do fmaxf, a comparison or an `if` drop it?"
 NO_ELEMENTS = "There are no elements here: what must the result be then?"
+FEW_NUMBERS = 8  # at least: fewer may be whole by chance
 FEW = 16  # elements of each array: small enough to be worked out on paper
 WIDEST = 64  # characters of a table: JupyterLab breaks longer lines
 NOT_WRITTEN = "No block has written these elements."
@@ -59,6 +60,8 @@ FIRST_READ = (
     "The read before the first atomicCAS must be atomic, too: through a volatile pointer, or by"
     " atomicAdd(…, 0)."
 )
+WHOLE_NUMBERS = "Your results are whole numbers: which of your variables holds no fractions?"
+HALVES = "Your results have no more digits than a half has: which of your variables is one?"
 AS_OFTEN = (
     "What is added is {times} times what it should be: how many threads add, and how many should?"
 )
@@ -545,6 +548,8 @@ class _Wrong:
             return LOST
         if words := self._own_advice(launch, rules) or self._on_no_input(launch, rules):
             return words
+        if words := self._on_narrow_type():
+            return words
         if self.dtype.kind == "f" and self._is_near(0.01):
             return NEARLY
         if times := self._how_often():
@@ -575,6 +580,20 @@ class _Wrong:
         before = int(np.ravel(self.out.initial)[0])
         got, expected = int(self.got[0]) - before, int(self.expected[0]) - before
         return got // expected if expected > 0 and got > 0 and got % expected == 0 else 0
+
+    def _on_narrow_type(self):
+        """In words, if what is wrong has only the numbers of a type that holds fewer."""
+        wrong, right = self.got[self.is_wrong], self.expected[self.is_wrong]
+        if self.dtype.kind != "f" or wrong.size < FEW_NUMBERS or not np.isfinite(wrong).all():
+            return ""
+        with np.errstate(over="ignore"):
+            types = [(WHOLE_NUMBERS, np.rint(wrong), np.rint(right))]
+            if self.dtype.itemsize > 2:
+                types.append((HALVES, wrong.astype(np.float16), right.astype(np.float16)))
+        for words, held, of_right in types:
+            if (wrong == held).all() and wrong.any() and (right != of_right).mean() > 0.5:
+                return words
+        return ""
 
     def _is_near(self, share):
         """Whether all that is wrong is off by at most this share of what is expected."""

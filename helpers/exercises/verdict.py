@@ -115,6 +115,11 @@ class Refused(Exception):
     def __init__(self, kind, text, advice, case="", first="", short=""):
         self.reason = Reason(kind, text, advice, case, first, short)
 
+    @property
+    def is_rounding(self):
+        """Whether all that is wrong is off by little."""
+        return "off by rounding" in self.reason.text
+
 
 class Unwritten(Refused):
     """All that is wrong are elements that no block has written of those that ran."""

@@ -13,6 +13,8 @@ include_patterns = [
     "*.md",
     "*/README.md",
     "publish/*/README.md",
+    "softgpu/CONTRIBUTING.md",
+    "softgpu/docs/*.md",
     "softgpu/tests/README.md",
     "cuda_src/**",
     "docs/**.md",

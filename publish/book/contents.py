@@ -14,6 +14,7 @@ GROUPS = {  # a page is in the first that names it
     "The kernels": ["cuda_src/README", "docs/peers"],
     "The software GPU": [
         "softgpu/README",
+        "softgpu/docs/*",
         "docs/experiments",
         "docs/take_it_with_you",
         "docs/for_maintainers",
@@ -25,7 +26,8 @@ GROUPS = {  # a page is in the first that names it
         "docs/clock",
     ],
     "The project": [
-        *("CONTRIBUTING", "docs/style", "tests/README", "softgpu/tests/README", "CHANGELOG", "*")
+        *("CONTRIBUTING", "softgpu/CONTRIBUTING", "docs/style", "tests/README"),
+        *("softgpu/tests/README", "CHANGELOG", "*"),
     ],
 }
 KERNELS = "cuda_src/README"

@@ -113,6 +113,7 @@ def report(engine: Engine, result, of: Chip | None = None) -> Report:
         source_line=module.program.functions[name].source,
         lines=_by_line(code, counters),
         texts=module.source_lines,
+        callers=_callers(code),
         arrays=_array(result.touched, _TOUCHED, result.touched_count),
         sites=code.sites,
         blocks=[lines for _, lines in code.notes["blocks"]],
@@ -124,6 +125,14 @@ def report(engine: Engine, result, of: Chip | None = None) -> Report:
         waves=waves(engine.runtime, of, resident.blocks),
         chip=of,
     )
+
+
+def _callers(code):
+    """{(file, line): the lines of the kernel's own file that called it}."""
+    found: defaultdict[tuple[str, int], list[tuple[str, int]]] = defaultdict(list)
+    for file, line, *caller in sorted(code.notes["callers"]):
+        found[file, line].append(tuple(caller))
+    return dict(found)
 
 
 def _by_line(code, counters):

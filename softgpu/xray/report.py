@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..advice import line_name
 from ..ptx.program import SourceLine
 from ..sass import Refused
 from .chip import Chip, chip
@@ -56,6 +57,7 @@ class Report:
     loads), "ld.polls" (of these, those that wait for others), "sts.wavefronts" (shared stores),
     "ldl.requests" (local loads), "instructions" (of warps), "lanes" (thread instructions),
     "shuffles", "votes", "barriers", "waits", "hmma" (machine instructions of that pipe).
+    `callers`: {(file, line): the lines that called it, in the end}, of functions in other files.
     `arrays`: per allocation the distinct 32-byte sectors read and written. The rest is for
     draw.py."""
 
@@ -69,6 +71,7 @@ class Report:
     source_line: SourceLine  # where the kernel begins
     lines: dict
     texts: dict
+    callers: dict
     arrays: np.ndarray
     sites: list
     blocks: list
@@ -226,6 +229,12 @@ class Report:
             raise LookupError(f"nothing happened on line {line} of {self.kernel}; lines {did} did")
         return found[0]
 
+    def named(self, place: tuple[str, int]) -> str:
+        """A line's name, "line 12" or "tensor.cuh:51, called at line 12"."""
+        name, callers = line_name(*place), self._callers(place)
+        name = name if ":" in name else f"line {name}"
+        return f"{name}, called at {callers}" if callers else name
+
     # --- tables -----------------------------------------------------------------------------
 
     @property
@@ -295,8 +304,16 @@ class Report:
                 cells = "".join(f"{c.text(self.lines[place]):>{c.width}}" for c in columns)
                 hot = "*" if any(c.heat(self.lines[place]) >= HOT for c in columns) else " "
                 text = self.source(file).get(place[1], "").strip()
-                lines.append(f"{hot}{place[1]:>5}{cells}  {text}"[:120])
+                callers = self._callers(place)
+                called = f"  (from {callers})" if callers else ""
+                line = f"{hot}{place[1]:>5}{cells}  {text}"[: 120 - len(called)]
+                lines.append(line + called)
         return "\n".join(lines)
+
+    def _callers(self, place: tuple[str, int]) -> str:
+        """ "lines 12, 15": what called a line of another file; "" of the kernel's own."""
+        callers = [line_name(*caller) for caller in self.callers.get(place, ())]
+        return f"{_s(len(callers), 'line')} {', '.join(callers)}" if callers else ""
 
     def _columns(self):
         t = self.total
@@ -362,7 +379,9 @@ class Report:
             last = line
             counts = self.lines.get((file, line))
             cells = "".join(c.html(counts) for c in columns)
-            source = escape(text.get(line, ""))
+            callers = self._callers((file, line))
+            called = f"  (from {callers})" if callers else ""
+            source = escape(text.get(line, "") + called)
             rows.append(
                 f'<tr><td>{line}</td>{cells}<td class="src" {LEFT}>'
                 f'<pre style="margin:0">{source}</pre></td></tr>'

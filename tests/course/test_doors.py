@@ -1,4 +1,4 @@
-"""Ways in without a set-up of one's own: the container, Codespaces, Binder, Colab."""
+"""Colab's notebooks, and how the lab starts."""
 
 import importlib.util
 import json
@@ -15,7 +15,6 @@ import yaml
 from tests import ROOT
 from tests.course.test_setup import PINS, PYTHONS
 
-DOCKERFILE = (ROOT / "Dockerfile").read_text()
 HERE = "https://github.com/OWNER/NAME"
 
 
@@ -29,49 +28,6 @@ def colab(monkeypatch):
     yield script
     for name in "setup", "work":  # too common as names to stay
         sys.modules.pop(name, None)
-
-
-def stages():
-    """{name of the stage, the last one's "": its lines}"""
-    parts = re.split(r"^FROM \S+(?: AS (\w+))?$", DOCKERFILE, flags=re.M)[1:]
-    return {name or "": lines for name, lines in zip(parts[::2], parts[1::2])}
-
-
-def test_the_image_has_a_python_of_the_lab_and_what_readme_names():
-    (version,) = re.findall(r"^FROM python:([\d.]+)-slim", DOCKERFILE, re.M)
-    assert version in PYTHONS
-    packages = re.search(r"sudo apt install ([^`]+)`", (ROOT / "README.md").read_text())[1]
-    for package in packages.split():  # the image's Python has its headers and venv
-        assert package.startswith("python3-") or f" {package} " in DOCKERFILE.replace("\n", " ")
-
-
-def test_the_image_is_nobodys_root_and_binder_can_start_it():
-    machine, last = stages()["machine"], stages()[""]
-    assert "--uid 1000" in machine and re.search(r"^USER 1000$", machine, re.M)
-    assert "USER" not in last
-    folder = re.search(r"^WORKDIR (\S+)$", machine, re.M)[1]
-    assert f"PATH={folder}/.venv/bin:" in last  # Binder calls `jupyter`
-    assert "EXPOSE 8888" in last and f":{folder}/work " in DOCKERFILE
-
-
-def test_codespaces_set_up_the_lab_on_the_image_s_first_stage():
-    folder = ROOT / ".devcontainer"
-    container = json.loads((folder / "devcontainer.json").read_text())
-    assert (folder / container["build"]["dockerfile"]).resolve() == ROOT / "Dockerfile"
-    assert "RUN" in stages()[container["build"]["target"]]
-    assert f" {container['remoteUser']} " in stages()["machine"]
-    for command in "make setup", ".venv/bin/python scripts/work.py":
-        assert command in container["onCreateCommand"] and command in stages()["made"]
-
-
-def test_an_image_takes_nothing_along_that_git_ignores():
-    ignored, dockerignored = (
-        {line for line in (ROOT / name).read_text().splitlines() if line and line[0] != "#"}
-        for name in (".gitignore", ".dockerignore")
-    )
-    assert dockerignored - {".git"} == {
-        line.strip("/") if line.startswith("/") else f"**/{line.strip('/')}" for line in ignored
-    }
 
 
 def test_colab_installs_what_the_lab_runs(colab):

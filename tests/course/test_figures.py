@@ -19,7 +19,7 @@ import bench_kernels
 README = (ROOT / "README.md").read_text()
 PEERS = (ROOT / "docs/peers.md").read_text()
 TAKE_IT = (ROOT / "docs/take_it_with_you.md").read_text()
-SOFTGPU = (ROOT / "softgpu/README.md").read_text()
+SOFTGPU = "\n".join(p.read_text() for p in sorted((ROOT / "softgpu/docs").glob("*.md")))
 TENS = (
     "", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
     "a hundred", "a hundred and ten",

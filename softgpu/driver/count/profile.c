@@ -20,10 +20,10 @@
 #define SAMPLES_A_SITE 128
 
 /* Which sectors of one allocation the launch has touched: a byte for each; and how many turns
-   atomics took at each. */
+   atomics took at each. moved: from its addresses to those that the caches' model has. */
 typedef struct TouchMap {
     struct TouchMap *next;
-    uint64_t begin, end;
+    uint64_t begin, end, moved;
     uint8_t *read, *written;
     uint32_t *turns;
     bool has_turns;
@@ -38,6 +38,7 @@ typedef struct {
 } Gathering;
 
 #define HINTS 64
+#define PLACE 512u /* bytes: a GPU's driver begins allocations at multiples of these */
 /* What a worker remembers while it counts. */
 typedef struct Counting {
     struct Counting *next;
@@ -61,22 +62,43 @@ static uint16_t *site_samples;
 
 /* ---- which sectors a launch touches ---- */
 
+/* Where the caches' model has the launch's allocations: one after the other, in the order of its
+   parameters, so that equal launches have equal counts wherever their arrays are. */
+static uint64_t next_place;
+
+static TouchMap *placed(const Allocation *a)
+{
+    TouchMap *s = touch_maps;
+    while (s && s->begin != a->begin) s = s->next;
+    if (s || !(s = calloc(1, sizeof *s))) return s;
+    *s = (TouchMap){.next = touch_maps, .begin = a->begin, .end = a->end};
+    s->moved = next_place + a->begin % LINE - a->begin;
+    next_place += (a->begin % LINE + a->end - a->begin) / PLACE * PLACE + PLACE;
+    return touch_maps = s;
+}
+
+static void place_arguments(const Job *job)
+{
+    next_place = PLACE;
+    for (size_t at = 0; at + 8 <= job->kernel->param_bytes; at += 8) {
+        uint64_t pointer;
+        memcpy(&pointer, job->params + at, 8);
+        const Allocation *found = memory_find(pointer);
+        if (found) placed(found);
+    }
+}
+
 static TouchMap *touch_map_at(uint64_t address)
 {
     const Allocation *found = memory_find(address);
     if (!found) return NULL;
     pthread_mutex_lock(&lists_mutex);
-    TouchMap *s = touch_maps;
-    while (s && s->begin != found->begin) s = s->next;
-    if (!s && (s = calloc(1, sizeof *s))) {
-        s->begin = found->begin;
-        s->end = found->end;
+    TouchMap *s = placed(found);
+    if (s && !s->read) {
         size_t sectors = (found->end - found->begin) / SECTOR + 2;
         s->read = map_pages(sectors);
         s->written = map_pages(sectors);
         s->turns = map_pages(sectors * sizeof *s->turns);
-        s->next = touch_maps;
-        if (s->read && s->written && s->turns) touch_maps = s;
     }
     pthread_mutex_unlock(&lists_mutex);
     return s && s->read && s->written && s->turns ? s : NULL;
@@ -86,15 +108,17 @@ static TouchMap *touch_map_at(uint64_t address)
 static uint64_t sector_in(const TouchMap *s, uint64_t address)
 { return address / SECTOR - s->begin / SECTOR; }
 
-/* These bytes are read or written, in all sectors that they are in. */
-static void note_touched(Warp *w, uint32_t site, uint64_t first, uint64_t last, uint32_t kind)
+/* These bytes of one allocation are read or written, in all sectors that they are in. Returns what
+   their addresses are moved by for the caches. */
+static uint64_t note_touched(Warp *w, uint32_t site, uint64_t first, uint64_t last, uint32_t kind)
 {
     TouchMap **hint = &w->worker->counting->hint[site % HINTS], *s = *hint;
     if (!s || first < s->begin || first >= s->end) *hint = s = touch_map_at(first);
-    if (!s) return;
+    if (!s) return 0;
     uint64_t from = sector_in(s, first), count = sector_in(s, last < s->end ? last : first) + 1;
     if (kind != SITE_STORE) memset(s->read + from, 1, count - from);
     if (kind != SITE_LOAD) memset(s->written + from, 1, count - from);
+    return s->moved;
 }
 
 /* What the trace of a warp's access has beside its lines. */
@@ -128,7 +152,7 @@ static void add_up(Profile *p)
     p->touched = calloc(count + 1, sizeof *p->touched);
     while (touch_maps) {
         TouchMap *s = touch_maps;
-        size_t sectors = sector_in(s, s->end - 1) + 1;
+        size_t sectors = s->read ? sector_in(s, s->end - 1) + 1 : 0;
         Touched t = {.begin = s->begin, .end = s->end};
         for (size_t i = 0; i < sectors; i++) {
             t.read += s->read[i];
@@ -136,7 +160,7 @@ static void add_up(Profile *p)
             t.touched += s->read[i] | s->written[i];
         }
         if (s->has_turns) add_up_turns(s, sectors, &t);
-        if (p->touched) p->touched[p->touched_count++] = t;
+        if (p->touched && t.touched) p->touched[p->touched_count++] = t;
         munmap(s->read, sectors + 1);
         munmap(s->written, sectors + 1);
         munmap(s->turns, (sectors + 1) * sizeof *s->turns);
@@ -209,16 +233,18 @@ void sg_profile_shuffle(Warp *w, uint32_t site, uint32_t mode, const uint32_t *b
 static void count_global(Warp *w, uint64_t *count, uint32_t site, const uint64_t *address,
                          uint32_t mask, uint32_t bytes, uint32_t kind)
 {
-    Sectors s = rules_sectors(address, mask, bytes);
-    for (uint32_t i = 0; i < s.count; i++)
-        note_touched(w, site, s.id[i] * SECTOR, s.id[i] * SECTOR, kind);
+    uint64_t moved[LANES] = {0};
+    FOR_LANES(lane, mask)
+    moved[lane] =
+        address[lane] + note_touched(w, site, address[lane], address[lane] + bytes - 1, kind);
+    Sectors s = rules_sectors(moved, mask, bytes);
     Touch touch = touch_of(w, site, kind);
     touches_sectors(&w->worker->counting->trace, &touch, &s);
     count[COUNT_REQUESTS]++;
     count[COUNT_SECTORS] += s.count;
     count[COUNT_LINES] += rules_lines(&s);
     count[COUNT_IDEAL] += rules_ideal_sectors(&s);
-    count[COUNT_NEAR] += rules_near(address, mask, bytes, &s);
+    count[COUNT_NEAR] += rules_near(moved, mask, bytes, &s);
 }
 
 static void count_local(Warp *w, uint64_t *count, const uint64_t *address, uint32_t mask,
@@ -320,9 +346,9 @@ void sg_profile_row(Warp *w, uint64_t *count, uint32_t site, uint64_t first, uin
         count[COUNT_LINES] += last / LINE - begin / LINE + 1;
         count[COUNT_IDEAL] += (last - begin + SECTOR) / SECTOR;
         count[COUNT_NEAR] += (last - begin + LINE) / LINE;
-        note_touched(w, site, begin, last, s->kind);
+        uint64_t moved = note_touched(w, site, begin, last, s->kind);
         Touch touch = touch_of(w, site, s->kind);
-        touches_range(&w->worker->counting->trace, &touch, begin, last);
+        touches_range(&w->worker->counting->trace, &touch, begin + moved, last + moved);
         return;
     }
     uint64_t address[LANES];
@@ -376,9 +402,10 @@ static void end_stretch(Warp *w)
 {
     if (stretch.first == stretch.end) return;
     uint32_t kind = stretch.kind == SITE_LOAD ? IN_BULK : stretch.kind;
-    note_touched(w, stretch.site, stretch.first, stretch.end - 1, stretch.kind);
+    uint64_t moved = note_touched(w, stretch.site, stretch.first, stretch.end - 1, stretch.kind);
     Touch touch = touch_of(w, stretch.site, kind);
-    touches_range(&w->worker->counting->trace, &touch, stretch.first, stretch.end - 1);
+    touches_range(&w->worker->counting->trace, &touch, stretch.first + moved,
+                  stretch.end - 1 + moved);
     stretch.first = stretch.end = 0;
 }
 
@@ -636,6 +663,7 @@ static CUresult begin(Job *job)
     watched_block = wanted_block;
     touches_forget();
     waves_begin((uint64_t)job->grid[0] * job->grid[1] * job->grid[2]);
+    place_arguments(job);
     active = &result;
     return CUDA_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* What an H200 counts for one access of a warp: pure functions of addresses, offsets and masks,
-   which know nothing of launches. softgpu/README.md has the rules in words. */
+   which know nothing of launches. softgpu/docs/profile.md has the rules in words. */
 #ifndef SOFTGPU_RULES_H
 #define SOFTGPU_RULES_H
 

@@ -10,6 +10,21 @@ static void tell(Worker *worker, uint64_t address, uint32_t bytes)
     if (told) *told = bytes ? *told + bytes : 0;
 }
 
+void mbarrier_aligned(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
+{
+    FOR_LANES(lane, mask)
+    if (addr[lane] % sizeof(Mbarrier))
+        fault_at(w, site, lane, CUDA_ERROR_MISALIGNED_ADDRESS,
+                 "uses an mbarrier at byte %llu of shared memory, which is not a multiple of 8",
+                 (unsigned long long)((addr[lane] - (uint64_t)w->cluster_shared) % CLUSTER_STEP));
+}
+
+static void check(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
+{
+    mbarrier_aligned(w, site, addr, mask);
+    access_check(w, site, addr, mask);
+}
+
 /* In whose shared memory it is. */
 static Worker *owner_at(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
 {
@@ -41,7 +56,7 @@ static Mbarrier *mbarrier_at(Warp *w, uint32_t site, uint32_t lane, uint64_t add
 void sg_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
                       const uint32_t *arrivals)
 {
-    access_check(w, site, addr, mask);
+    check(w, site, addr, mask);
     FOR_LANES(lane, mask)
     {
         uint32_t count = arrivals[lane];
@@ -57,7 +72,7 @@ void sg_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mas
 
 void sg_mbarrier_inval(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask)
 {
-    access_check(w, site, addr, mask);
+    check(w, site, addr, mask);
     FOR_LANES(lane, mask)
     {
         Mbarrier *m = mbarrier_at(w, site, lane, addr[lane]);
@@ -69,7 +84,7 @@ void sg_mbarrier_update(Warp *w, uint32_t site, const uint64_t *addr, uint32_t m
                         const uint32_t *arrivals, const uint32_t *bytes, uint32_t how,
                         uint64_t *state)
 {
-    access_check(w, site, addr, mask);
+    check(w, site, addr, mask);
     FOR_LANES(lane, mask)
     {
         Mbarrier *m = mbarrier_at(w, site, lane, addr[lane]);
@@ -109,7 +124,7 @@ static uint32_t phases_over(Warp *w, uint32_t site, const uint64_t *addr, uint32
 uint32_t sg_mbarrier_wait(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
                           const uint64_t *phase, uint32_t how)
 {
-    access_check(w, site, addr, mask);
+    check(w, site, addr, mask);
     uint32_t over = phases_over(w, site, addr, mask, phase, how);
     if (over || !mask || !(how & WAIT_ALONE || (how & WAIT_ONLY_WAY && mask == w->live)))
         return over;

@@ -80,6 +80,7 @@ static void look_at_begun(Warp *w, uint32_t site, uint32_t lane, uint64_t addres
 static uint32_t admitted(Warp *w, uint32_t site, const uint64_t *addr, uint32_t mask,
                          uint32_t hints)
 {
+    mbarrier_aligned(w, site, addr, mask);
     const uint32_t good = sanitize_access(w, site, addr, mask, NULL, hints);
     if (good != mask) access_check(w, site, addr, mask & ~good);
     return good;
@@ -89,6 +90,7 @@ void sg_sanitize_mbarrier_init(Warp *w, uint32_t site, const uint64_t *addr, uin
                                const uint32_t *arrivals, uint32_t hints)
 {
     Mbarrier new[LANES];
+    mbarrier_aligned(w, site, addr, mask);
     FOR_LANES(lane, mask)
     {
         new[lane] = mbarrier_new(arrivals[lane]);

@@ -3,7 +3,8 @@
 Counters, in this order: instructions done by each warp of the block, then wherever they are first
 needed those of each site (as in that file) and two of each basic block, which here ends at a
 call, too: how often a warp ran it, and how many lanes were missing. The notes say where each is:
-"sites" and "blocks"; "exchanges" are what the lanes of a warp exchange in each block.
+"sites" and "blocks"; "exchanges" are what the lanes of a warp exchange in each block; "callers"
+are of lines in other files.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ class ProfiledEmitter(FunctionEmitter):
         self.notes.setdefault("sites", [])
         self.notes.setdefault("blocks", [])
         self.notes.setdefault("exchanges", [])
+        self.notes.setdefault("callers", [])  # [file, line, the file and line that called it]
         self.notes.setdefault("tokens", [])  # of each block's instructions, as their line is known
         self.notes.setdefault("atoms", [])  # sites that Nsight Compute counts as op_atom
         self.notes.setdefault("polls", [])  # sites of loads that wait for others
@@ -162,6 +164,9 @@ class ProfiledEmitter(FunctionEmitter):
             if item.user_line.line:  # else the compiler's own: it counts with what is before it
                 self._line = item.user_line
             key = self._line.file, self._line.line
+            caller = [*key, item.root.file, item.root.line] if item.root else None
+            if caller and caller not in self.notes["callers"]:
+                self.notes["callers"].append(caller)
             lines[key] = lines.get(key, 0) + 1
             if "red" in item.modifiers and has(item, Trait.MEETS):
                 exchanges.append((*key, "votes"))

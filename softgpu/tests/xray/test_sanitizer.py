@@ -521,6 +521,18 @@ def test_what_ends_a_launch_in_a_header_shows_its_source(tmp_path):
     source = f'#include "{tmp_path}/far.cuh"\n#line 1\n{text}'
     (fault,) = sanitize((source, name), arrays()[0], np.int32(0), grid=1, block=1)
     assert (fault.file, fault.line) == ("far.cuh", 2) and fault.source.endswith("__trap(); }")
+    assert fault.root_line == 2 and fault.root_source.startswith("far();")
+
+
+def test_an_mbarrier_that_is_not_aligned_says_where_it_belongs():
+    begin = "mbarrier.init.shared.b64 [%0], 1;"
+    body = f"""__shared__ unsigned long long room[2];
+        unsigned to = __cvta_generic_to_shared(room) + n;
+        if (t == 0) asm volatile("{begin}" :: "r"(to) : "memory");"""
+    assert sanitize(kernel(body), arrays()[0], np.int32(8), grid=1, block=32).clean
+    (fault,) = sanitize(kernel(body), arrays()[0], np.int32(1), grid=1, block=32)
+    assert fault.kind == "fault" and "which is not a multiple of 8" in fault.message
+    assert fault.advice.startswith("An mbarrier has 8 bytes: number i")
 
 
 def kernel(body):

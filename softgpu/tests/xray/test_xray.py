@@ -259,6 +259,46 @@ def test_counts_by_line(tree):
     assert tree.total == sum(tree.lines.values(), type(tree.total)())
 
 
+def test_lines_of_headers_say_who_called_them(tmp_path):
+    (tmp_path / "far.cuh").write_text(
+        "__device__ inline float twice(const float *x) { return 2 * *x; }\n"
+        "__device__ inline float four_times(const float *x) { return twice(x) + twice(x + 1); }\n"
+    )
+    text = f"""#include "{tmp_path}/far.cuh"
+extern "C" __global__ void k(const float *x, float *y) {{
+    y[threadIdx.x] = four_times(x + threadIdx.x)
+                   + twice(x);
+}}"""
+    report = xray.profile(
+        (text, "k"), cuda.In(np.ones(33, np.float32)), cuda.Out(np.ones(32, np.float32)),
+        grid=1, block=32,
+    )  # fmt: skip
+    (place,) = (p for p in report.lines if report.lines[p]["ld.sectors"])
+    assert report.named(place) == "far.cuh:1, called at lines 3, 4"
+    assert "  (from lines 3, 4)\n" in str(report)
+    assert "(from lines 3, 4)" in report._repr_html_()
+    assert report.named(report.place(3)) == "line 3"
+
+
+@software
+def test_equal_launches_have_equal_counts_wherever_their_arrays_are():
+    """Halves of the L2 and banks of memory are chosen by addresses, and blocks run as they come."""
+    text = """extern "C" __global__ void k(const float *x, const int *at, float *y) {
+    int i = blockIdx.x * 256 + threadIdx.x;
+    y[i] = x[at[i]];
+}"""
+    random = np.random.default_rng(0)
+    x, at = random.random(1 << 16, np.float32), random.permutation(1 << 16).astype(np.int32)
+    found, kept = [], []
+    for n in range(4):
+        kept.append(cuda.mem_alloc(1000 + 300_000 * n))  # others lie in between
+        arrays = [cuda.to_device(x), cuda.to_device(at), cuda.mem_alloc(x.nbytes)]
+        kept += arrays
+        report = xray.profile((text, "k"), *arrays, grid=256, block=256)
+        found.append((report.total, report.caches, report.limits, report.prediction.us))
+    assert found[1:] == found[:-1]
+
+
 def test_barriers_and_who_waits(tree):
     loop = tree[10]
     assert loop["barriers"] == 4 * 8 * 8  # blocks, levels, warps
