@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import autoinit, records, sources
+from . import autoinit, csv_files, sources
 
 __all__ = ["Timing", "Timings", "evict", "evict_by_writing", "peers", "samples_us", "time_us"]
 
@@ -157,17 +157,17 @@ def where(point):
 
 def load(path):
     """The Timings of a recorded file by step and size; {} if there is none."""
-    return {(point.step, point.size): point for point in records.load(path, Timing)}
+    return {(point.step, point.size): point for point in csv_files.load(path, Timing)}
 
 
 def save(path, points):
     """Write Timings as a CSV file, a row each."""
-    records.save(path, Timing, points, ".3f")
+    csv_files.save(path, Timing, points, ".3f")
 
 
 def peer_rows():
     """The rows of what make bench-gpu left, as text."""
-    return records.rows(RECORDED / "peers.csv")
+    return csv_files.rows(RECORDED / "peers.csv")
 
 
 def peers(topic):
@@ -352,4 +352,4 @@ class Timings:
         return "\n".join([self.source, *map("  ".join, self.rows())])
 
     def _repr_html_(self):
-        return records.table(self.source, self.rows())
+        return csv_files.table(self.source, self.rows())

@@ -3,6 +3,8 @@
 A tolerance here is a bound that rounding alone cannot pass: it follows from the values, the type
 and the longest chain of additions that one value goes through, and is never tuned."""
 
+from typing import Any
+
 import numpy as np
 
 from . import float8
@@ -25,24 +27,25 @@ __all__ = [
     "widened",
 ]
 
+Axis = int | tuple[int, ...] | None
 GUARD_BYTES = 256
 POISON = np.array(0x7FF9_A5A0_0000_0000).view(float)  # a NaN that no operation computes
 
 
-def on_host(x):
+def on_host(x: Any) -> np.ndarray:
     """x as a NumPy array; what is on the GPU has to be fetched first."""
     if hasattr(x, "get"):
         raise TypeError(f"this {type(x).__name__} is on the GPU: give what its .get() returns")
     return np.asarray(x)
 
 
-def roundoff(dtype):
+def roundoff(dtype: Any) -> float:
     """The largest relative error of one rounding to this type."""
     dtype = np.dtype(dtype)
     return np.finfo(dtype).eps / 2 if dtype.kind == "f" else 0.0
 
 
-def gamma(roundings, dtype):
+def gamma(roundings: float, dtype: Any) -> float:
     """The largest relative error that so many roundings in a row add up to."""
     error = roundings * roundoff(dtype)
     if error >= 1:
@@ -50,7 +53,9 @@ def gamma(roundings, dtype):
     return error / (1 - error)
 
 
-def sum_tolerance(x, axis=None, chain=None, accumulator=None):
+def sum_tolerance(
+    x: Any, axis: Axis = None, chain: int | None = None, accumulator: Any = None
+) -> Any:
     """The largest error of a sum of x, added up in the accumulator's type (default: that of x) in
     any order in which a value goes through at most `chain` additions (default: one by one)."""
     x = on_host(x)
@@ -60,7 +65,7 @@ def sum_tolerance(x, axis=None, chain=None, accumulator=None):
     return gamma(count if chain is None else min(chain, count), accumulator) * size
 
 
-def tensor_roundings(count):
+def tensor_roundings(count: int) -> int:
     """How many roundings of float32 sums of `count` products by tensor cores may be off by.
 
     An instruction cuts 16 products and what they are added to at 2^-25 of the largest, and their
@@ -68,7 +73,7 @@ def tensor_roundings(count):
     return -(-21 * -(-count // 16) // 2)
 
 
-def dot_tolerance(want, size, count, dtype, accumulator=None):
+def dot_tolerance(want: Any, size: Any, count: int, dtype: Any, accumulator: Any = None) -> Any:
     """The largest error of sums of `count` products of dtype, added up in the accumulator's type in
     any order and rounded to dtype once. size: the same sums of absolute values."""
     error = gamma(count, accumulator or dtype) * on_host(size)  # products rounded, and added
@@ -76,7 +81,7 @@ def dot_tolerance(want, size, count, dtype, accumulator=None):
     return error + roundoff(dtype) * (np.abs(on_host(want)) + error) + smallest / 2
 
 
-def float8_tolerance(a, b, kind, together=None):
+def float8_tolerance(a: Any, b: Any, kind: str, together: int | None = None) -> Any:
     """The largest error of a @ b, matrices of the values of 8-bit floats, by Hopper's warpgroups.
 
     An instruction cuts 32 products and what they are added to at 2^-13 of the largest, or of what
@@ -95,7 +100,7 @@ def float8_tolerance(a, b, kind, together=None):
     return error + gamma(-(-a.shape[-1] // each) + 1, "float32") * (size + error)
 
 
-def operand(x, kind):
+def operand(x: Any, kind: str) -> tuple[np.ndarray, np.ndarray]:
     """Float32 numbers as operands of a kind of ops.matmul: as they lie in memory; their values."""
     x = on_host(x)
     if kind == "bfloat16":
@@ -110,19 +115,19 @@ def operand(x, kind):
     return made, made
 
 
-def widened(bits):
+def widened(bits: Any) -> np.ndarray:
     """Float32 numbers of the bits of bfloat16."""
     return (on_host(bits).astype(np.uint32) << 16).view(np.float32)
 
 
-def prod_tolerance(x, axis=None, accumulator=None):
+def prod_tolerance(x: Any, axis: Axis = None, accumulator: Any = None) -> Any:
     """The largest error of a product of x: each multiplication rounds once, in whatever order."""
     x = on_host(x)
     size = np.abs(x.astype(np.longdouble).prod(axis))
     return gamma(x.size // max(size.size, 1), accumulator or x.dtype) * size
 
 
-def softmax(x):
+def softmax(x: Any) -> np.ndarray:
     """Softmax over the last axis in extended precision, with NaN where PyTorch has it."""
     x = on_host(x).astype(np.longdouble)
     with np.errstate(invalid="ignore"):
@@ -130,7 +135,7 @@ def softmax(x):
         return powers / powers.sum(-1, keepdims=True)
 
 
-def softmax_tolerance(x, chain=None, accumulator=None):
+def softmax_tolerance(x: Any, chain: int | None = None, accumulator: Any = None) -> np.ndarray:
     """The largest error of softmax(x) by any of the course's kernels, in the accumulator's type.
 
     x - max is rounded once, and exp() turns that error into a relative one; CUDA's exp() is within
@@ -150,7 +155,9 @@ def softmax_tolerance(x, chain=None, accumulator=None):
     return relative * softmax(x) + tiniest  # results near the smallest numbers are flushed or lost
 
 
-def attention(q, k, v, scale=None, bias=None, narrow="float32"):
+def attention(
+    q: Any, k: Any, v: Any, scale: float | None = None, bias: Any = None, narrow: str = "float32"
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Attention in float64, the logarithms of its rows' sums, and the largest errors of both by any
     of the course's kernels, in sums of float32. bias is added to scores: -inf hides a key. narrow:
     the largest error of one rounding of probabilities, or a type; neighbouring heads share keys."""
@@ -178,7 +185,7 @@ def attention(q, k, v, scale=None, bias=None, narrow="float32"):
         return shares @ v, np.where(total[..., 0] == 0, -np.inf, logs), error, log_error
 
 
-def _scores(q, k, scale, bias):
+def _scores(q: Any, k: Any, scale: float | None, bias: Any) -> tuple:
     """The scale, 1 / sqrt(size) if None; the scores; the same sums of absolute values."""
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     bias = np.zeros(()) if bias is None else on_host(bias).astype(float)
@@ -187,7 +194,15 @@ def _scores(q, k, scale, bias):
     return scale, scale * (q @ k.swapaxes(-1, -2)) + bias, size
 
 
-def attention_gradients(gradient, q, k, v, scale=None, bias=None, narrow="float32"):
+def attention_gradients(
+    gradient: Any,
+    q: Any,
+    k: Any,
+    v: Any,
+    scale: float | None = None,
+    bias: Any = None,
+    narrow: str = "float32",
+) -> tuple:
     """The gradients of attention by q, k and v in float64, and the largest errors of each by any of
     the course's kernels: as of attention, whose result and logarithms they start from."""
     out, logs, out_error, log_error = attention(q, k, v, scale, bias, narrow)
@@ -210,7 +225,7 @@ def attention_gradients(gradient, q, k, v, scale=None, bias=None, narrow="float3
     slopes = shares * (by_shares - product) * scale
     slopes_off = np.abs(scale) * shares * ((1 + lost) * off + lost * np.abs(by_shares - product))
 
-    def made(weights, weights_off, x, shared):
+    def made(weights: Any, weights_off: Any, x: Any, shared: Any) -> tuple:
         # weights may be rounded to the type of x, whose smallest numbers are absolute
         weights_off = weights_off + one * (np.abs(weights) + weights_off) + tiniest
         want, error = weights @ x, weights_off @ np.abs(x)
@@ -231,12 +246,12 @@ def attention_gradients(gradient, q, k, v, scale=None, bias=None, narrow="float3
     )
 
 
-def assert_equal(got, expected, what="result"):
+def assert_equal(got: Any, expected: Any, what: str = "result") -> None:
     """Every element is the expected one; NaN equals NaN."""
     assert_close(got, expected, 0, what)
 
 
-def assert_close(got, expected, tolerance, what="result"):
+def assert_close(got: Any, expected: Any, tolerance: Any, what: str = "result") -> None:
     """Every element is within tolerance of the expected one; NaN and infinities are the same."""
     got, expected = on_host(got), on_host(expected)
     if got.shape != expected.shape:
@@ -267,7 +282,13 @@ class Guarded:
     of two arrays shows; the poison is a NaN of its own, or in integers random. get() returns what
     the kernel left, and raises if it wrote outside. rng: where the bytes come from."""
 
-    def __init__(self, shape, dtype, offset_bytes=0, rng=None):
+    def __init__(
+        self,
+        shape: Any,
+        dtype: Any,
+        offset_bytes: int = 0,
+        rng: np.random.Generator | None = None,
+    ) -> None:
         from pycuda import gpuarray
 
         self.shape, self.dtype = shape, np.dtype(dtype)
@@ -284,25 +305,25 @@ class Guarded:
         )
         self.array.bounded = True  # for xray.sanitize: the guards are not the kernel's
 
-    def inside(self, raw):
+    def inside(self, raw: np.ndarray) -> np.ndarray:
         """The array's part of the raw bytes."""
         return raw[self.start : self.start + self.bytes].view(self.dtype).reshape(self.shape)
 
-    def set(self, values):
+    def set(self, values: Any) -> "Guarded":
         """Fill it from the host, as an input between guards."""
         self.inside(self.before)[...] = np.asarray(values, self.dtype)
         return self.reset()
 
-    def reset(self):
+    def reset(self) -> "Guarded":
         """Put back what was in it, and around it, before any launch."""
         self.raw.set(self.before)
         return self
 
-    def get(self):
+    def get(self) -> np.ndarray:
         """What the array holds, once the guards were found untouched."""
         return self.left(self.raw.get())
 
-    def left(self, raw):
+    def left(self, raw: np.ndarray) -> np.ndarray:
         """The same of all its bytes, guards included, fetched by the caller."""
         touched = raw != self.before
         touched[self.start : self.start + self.bytes] = False

@@ -3,8 +3,9 @@ before anything is installed."""
 
 import ctypes
 import os
+from collections.abc import Sequence
 
-from softgpu.toolkit import ToolkitError, find_toolkit
+from softgpu.toolkit import Toolkit, ToolkitError, find_toolkit
 
 __all__ = ["SettingError", "choose", "gpu_driver_version", "local_rank"]
 
@@ -16,7 +17,7 @@ class SettingError(RuntimeError):
     """An environment variable asks for what there is not."""
 
 
-def setting(name, *choices):
+def setting(name: str, *choices: str) -> str:
     """The value of an environment variable: one of the choices, or empty."""
     value = os.environ.get(name, "")
     if value and value not in choices:
@@ -24,7 +25,7 @@ def setting(name, *choices):
     return value
 
 
-def gpu_driver_version():
+def gpu_driver_version() -> tuple[int, int] | None:
     """The CUDA version of a working NVIDIA driver with at least one GPU, else None.
 
     Call it before the software GPU's libcuda.so.1 is loaded: both carry the same name."""
@@ -43,7 +44,7 @@ def gpu_driver_version():
     return version.value // 1000, version.value % 1000 // 10
 
 
-def choose(wheels=None):
+def choose(wheels: Sequence[str] | None = None) -> tuple[tuple[int, int] | None, Toolkit]:
     """What to run on and what to compile with: the GPU driver's CUDA version (None: the software
     GPU), and a Toolkit. HELPERS_DEVICE=gpu or software, and HELPERS_TOOLKIT=machine or wheel, leave
     only that one to choose from."""
@@ -60,6 +61,6 @@ def choose(wheels=None):
         return None, find_toolkit(None, wheels, origin)
 
 
-def local_rank():
+def local_rank() -> int:
     """Which of the processes this is that one command has started on this machine; alone: 0."""
     return int(next((os.environ[name] for name in LOCAL_RANKS if name in os.environ), 0))

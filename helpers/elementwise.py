@@ -1,10 +1,13 @@
 """Launches of the steps in cuda_src/elementwise: what each is told of two arrays that broadcast."""
 
+from collections.abc import Sequence
 from math import ceil, prod
+from typing import Any
 
 import numpy as np
 
 from . import shapes, sources
+from .kernels import Kernel
 
 __all__ = ["NO_NUMBERS", "dividers", "prepare", "strides"]
 
@@ -13,14 +16,14 @@ THREADS = 256
 STRIDED = "strided", "strided_fast", "packed_strided"
 
 
-def strides(*walks):
+def strides(*walks: Sequence[int]) -> np.ndarray:
     """The struct Strides of strides.cuh: how each array is walked, in elements."""
     table = np.zeros((len(walks), shapes.MOST_DIMENSIONS), np.int64)
     table[:, : len(walks[0])] = walks
     return np.append(len(walks[0]), table)
 
 
-def dividers(shape):
+def dividers(shape: Sequence[int]) -> np.ndarray:
     """The struct Sizes of strided_fast.cu."""
     words = np.zeros((shapes.MOST_DIMENSIONS, 3), np.uint32)
     for row, size in zip(words, shape):
@@ -28,7 +31,15 @@ def dividers(shape):
     return words
 
 
-def prepare(step, a, b, out, op=NO_NUMBERS, threads=THREADS, **choices):
+def prepare(
+    step: str,
+    a: Any,
+    b: Any,
+    out: Any,
+    op: Any = NO_NUMBERS,
+    threads: int = THREADS,
+    **choices: Any,
+) -> tuple[Kernel, tuple, dict[str, tuple]]:
     """kernel, arguments and launch shape of a step for these arrays on the GPU, views included:
     kernel(*arguments, **shape) runs it."""
     kernel = sources.kernel(f"elementwise/{step}.cu", **choices)
@@ -38,7 +49,7 @@ def prepare(step, a, b, out, op=NO_NUMBERS, threads=THREADS, **choices):
     return kernel, told[: len(kernel.parameters)], shape  # half2_add takes no operator
 
 
-def _sizes(step, a, b, out):
+def _sizes(step: str, a: Any, b: Any, out: Any) -> list:
     """What a step is told beside the arrays, their length and the operator."""
     if step not in STRIDED:
         plan = shapes.scheme(a.shape, b.shape)

@@ -3,6 +3,7 @@
 e4m3 has 3 bits of fraction, reaches 448 and has no infinity; e5m2 has 2 and reaches 57,344."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 __all__ = ["LARGEST", "LEAST_NORMAL", "bits", "numbers"]
 
@@ -12,7 +13,7 @@ SIGN, NAN = 0x80, 0x7F
 SMALLER = 256  # times as small is what the bits of an e4m3 are as a half's
 
 
-def numbers(x, kind):
+def numbers(x: ArrayLike, kind: str) -> np.ndarray:
     """The numbers whose bits these are, as float32."""
     wide = _known(x, kind).astype(np.uint16)
     if kind == "e5m2":
@@ -21,7 +22,7 @@ def numbers(x, kind):
     return np.where(wide & NAN == NAN, np.float32(np.nan), halves * SMALLER)
 
 
-def bits(x, kind):
+def bits(x: ArrayLike, kind: str) -> np.ndarray:
     """The bits of the numbers nearest to these, even ones of two that are as near; what is too
     large becomes the largest."""
     every = numbers(np.arange(SIGN, dtype=np.uint8), kind)
@@ -37,7 +38,7 @@ def bits(x, kind):
     return (code + SIGN * np.signbit(x)).astype(np.uint8)
 
 
-def _known(x, kind):
+def _known(x: ArrayLike, kind: str) -> np.ndarray:
     """x, which must be bits of a kind that there is."""
     if kind not in LARGEST:
         raise ValueError(f"floats of 8 bits {kind!r}: expected one of {', '.join(LARGEST)}")

@@ -1,22 +1,27 @@
 """Drawings of how an index is found: what broadcasting repeats, where the channels of pictures lie,
 and a division by multiplying."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from matplotlib.patches import Rectangle
 
 from . import shapes
-from .plots import COLOURS, INK, draw
+from .plots import COLOURS, INK, Picture, draw
 
 __all__ = ["broadcast", "division", "layouts"]
 
 
-def broadcast(*pairs):
+def broadcast(*pairs: tuple) -> Picture:
     """Sums of two matrices, a pair of shapes a row: what is repeated has a dashed edge."""
     rows = [(one, other, shapes.broadcast(one, other)) for one, other in pairs]
     gap = 1.3
     heights = [out[0] + gap for *_, out in rows]
 
-    def matrix(axes, left, top, values, own, colour):
+    def matrix(
+        axes: Any, left: float, top: float, values: Any, own: Sequence[int], colour: str
+    ) -> None:
         for (row, column), value in np.ndenumerate(values):
             dashed = row >= own[0] or column >= own[1]
             style = {"ls": (0, (2, 2)), "fc": "none"} if dashed else {"fc": f"{colour}30"}
@@ -25,7 +30,7 @@ def broadcast(*pairs):
             middle = {"ha": "center", "va": "center", "size": 10, "color": colour}
             axes.text(at[0] + 0.45, at[1] + 0.45, value, **middle)
 
-    def paint(axes):
+    def paint(axes: Any) -> None:
         for top, (one, other, out) in zip(np.cumsum([gap, *heights]), rows):
             values = [_numbered(one, 10), _numbered(other, 1)]
             values = [np.broadcast_to(v, out) for v in values]
@@ -45,17 +50,17 @@ def broadcast(*pairs):
     return draw(paint, alt, width=0.4 * width, height=0.4 * sum(heights))
 
 
-def _numbered(shape, step):
+def _numbered(shape: Sequence[int], step: int) -> np.ndarray:
     return step * (1 + np.arange(np.prod(shape, dtype=int))).reshape(shapes.pad(shape, 2))
 
 
-def layouts(channels, pixels):
+def layouts(channels: int, pixels: int) -> Picture:
     """A picture in memory, NCHW above NHWC: a square per number, coloured and named by channel, in
     groups that lie together."""
     orders = {"NCHW": (channels, pixels, "channel"), "NHWC": (pixels, channels, "pixel")}
     gap = 0.5
 
-    def paint(axes):
+    def paint(axes: Any) -> None:
         for top, (name, (groups, each, what)) in zip((0, 2.2), orders.items()):
             axes.text(-0.4, top + 0.45, name, ha="right", va="center")
             for group in range(groups):
@@ -75,7 +80,7 @@ def layouts(channels, pixels):
     return draw(paint, alt, width=0.4 * (channels * pixels + gap * pixels), height=1.6)
 
 
-def division(divisor, bits=32):
+def division(divisor: int, bits: int = 32) -> Picture:
     """n / divisor beside n * multiplier / 2^k, true to scale, for the largest n below 2^(bits-1)
     between two multiples of the divisor."""
     multiplier, shift = shapes.magic(divisor, bits)
@@ -84,7 +89,7 @@ def division(divisor, bits=32):
     power = 1 << (bits - 1 + shift)
     error = (multiplier * divisor - power) * ns[-1] / (divisor * power)
 
-    def paint(axes):
+    def paint(axes: Any) -> None:
         axes.plot([0, 1.06], [0, 0], color=INK, lw=1)
         for end, name in (0, "q"), (1, "q + 1"):
             axes.plot([end, end], [-0.35, 1.5], color=INK, lw=1.5, ls="--")

@@ -8,9 +8,10 @@ import numpy as np
 
 from softgpu.declarations import Declarations, short_name
 
-from . import autoinit, parameters  # noqa: F401  (PyCUDA binds to the driver that autoinit chooses)
+from . import autoinit  # noqa: F401  (PyCUDA binds to the driver that autoinit chooses)
 from .warned import CompilerWarning
 
+from softgpu.xray import parameters  # isort: skip
 from pycuda.driver import Function, LogicError  # isort: skip
 
 __all__ = [

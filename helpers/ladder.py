@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from itertools import cycle
 from textwrap import fill
 
-from . import bench, plots, records
+from . import bench, csv_files, plots
 
 __all__ = ["ELEMENTS", "Ladder", "Rung", "as_recorded", "course", "overview"]
 
@@ -97,7 +97,7 @@ class Ladder:
         self.rungs.append(Rung(self.notebook, step, **totals, **times))
         if bench.COMMIT:
             later = [rung for rung in load(self.path) if rung.notebook > self.notebook]
-            records.save(self.path, Rung, [*self.rungs, *later], ".6g")
+            csv_files.save(self.path, Rung, [*self.rungs, *later], ".6g")
 
     @property
     def shown(self):
@@ -150,7 +150,7 @@ class Ladder:
 
     def _repr_html_(self):
         caption = f"counts for {ELEMENTS:,} elements; {self.source}"
-        return records.table(caption, self.rows())
+        return csv_files.table(caption, self.rows())
 
     def picture(self):
         """Each rung's share of the ceiling as a dot, a colour and a marker a notebook."""
@@ -313,4 +313,4 @@ def percent(share):
 
 def load(path):
     """The rungs of a recorded file, in its order; none if there is no file."""
-    return records.load(path, Rung)
+    return csv_files.load(path, Rung)

@@ -6,6 +6,7 @@ import os
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 __all__ = ["told"]
 
@@ -16,7 +17,7 @@ ANYTHING, WORD = r".+?", r"\S+?"
 ONE_WORD = "thread", "block", "line", "number", "count", "value", "best", "most"
 
 
-def told(text):
+def told(text: str) -> str:
     """A text in that language, line by line; what has no translation stays English.
 
     A phrase of the table may have blanks, such as {size}: what stands there is told, too. The first
@@ -25,7 +26,7 @@ def told(text):
     return "\n".join(_told(line, language) for line in text.split("\n")) if language else text
 
 
-def _told(line, language):
+def _told(line: str, language: str) -> str:
     phrases, patterns = _table(language)
     inner = line.strip()
     if inner in phrases:
@@ -38,7 +39,7 @@ def _told(line, language):
 
 
 @cache
-def _table(language):
+def _table(language: str) -> Any:
     """The phrases without blanks, and [(pattern, phrase)] of the others, in the table's order."""
     files = [TRANSLATIONS / language / f"{name}.json" for name in TABLES]
     table: dict[str, str] = {}
@@ -52,6 +53,6 @@ def _table(language):
     ]
 
 
-def _blank(match):
+def _blank(match: re.Match) -> str:
     """What may stand in a phrase's blank."""
     return f"(?P<{match[1]}>{WORD if match[1] in ONE_WORD else ANYTHING})"

@@ -6,8 +6,9 @@ notebooks/recorded/ranks.csv is what `make bench-gpu ARGS="links all_reduce spli
 GPUs. The model is of cuda_src/ranks/packets.cu and push.cu, from which ops.all_reduce chooses."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from . import bench, plots, records
+from . import bench, csv_files, plots
 from .ops.together import PACKET_BYTES
 
 __all__ = ["Link", "NETWORK", "all_reduce_us", "between_machines_us", "figure", "recorded", "rows"]
@@ -37,17 +38,17 @@ NETWORK = Network(50, 5)
 """400 Gbit/s for each device, as machines of eight have it: from data sheets, not measured."""
 
 
-def rows(topic):
+def rows(topic: str) -> list[dict[str, str]]:
     """The recorded rows of a topic, as text."""
-    found = records.rows(bench.RECORDED / "ranks.csv")
+    found = csv_files.rows(bench.RECORDED / "ranks.csv")
     return [row for row in found if row["topic"] == topic]
 
 
-def recorded():
+def recorded() -> Link:
     """The Link that was measured. What a call without bytes takes is the shortest all-reduce's."""
     times = {row["case"]: row for row in rows("links")}
 
-    def per_turn(name):
+    def per_turn(name: str) -> float:
         ((case, row),) = ((c, r) for c, r in times.items() if c.startswith(f"links {name} x"))
         return float(row["median_us"]) / int(case.rpartition("x")[2])
 
@@ -61,11 +62,11 @@ def recorded():
     )
 
 
-def _of(contender):
+def _of(contender: str) -> list[dict[str, str]]:
     return [row for row in rows("all_reduce") if row["contender"] == contender]
 
 
-def all_reduce_us(nbytes, count, link):
+def all_reduce_us(nbytes: float, count: int, link: Link) -> float:
     """What an all-reduce over so many devices of one machine takes, predicted.
 
     Packets are sent to all others at twice the array's size, and pass memory on both ends. Shares
@@ -80,7 +81,9 @@ def all_reduce_us(nbytes, count, link):
     return link.start_us + waits + over_link / speeds[0] + in_memory / speeds[1]
 
 
-def between_machines_us(nbytes, machines, count, link, network=NETWORK):
+def between_machines_us(
+    nbytes: float, machines: int, count: int, link: Link, network: Network = NETWORK
+) -> float:
     """The same over several machines of `count` devices each: each device adds up a share within
     its machine, then with its counterparts in the others, and gives it to all of its own."""
     over_network = 2 * (machines - 1) / machines * nbytes / count
@@ -89,7 +92,7 @@ def between_machines_us(nbytes, machines, count, link, network=NETWORK):
     return link.start_us + pushed + beyond
 
 
-def figure():
+def figure() -> plots.Picture:
     """A Picture: predictions, dashed, and what two devices took, here and by NCCL."""
     link, device = recorded(), _of("ours")[0]["device"]
     lines = {
@@ -103,7 +106,7 @@ def figure():
         for who, name in dots.items()
     }
 
-    def paint(axes):
+    def paint(axes: Any) -> None:
         axes.set(title=f"all-reduce over devices; measured: two {device}", ylabel="µs")
         axes.set_xscale("log", base=2)
         axes.set(xlabel="bytes of each device's array", yscale="log")

@@ -4,6 +4,9 @@ The floor of a case is what the memory allows: the bytes that must move at the c
 an empty launch; of products, what the units for their type allow. notebooks/recorded/peers.csv is
 what the last run left."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from . import bench, plots
 
 __all__ = ["headline", "shares"]
@@ -38,7 +41,7 @@ BACK_ENDS = "flash2", "cuDNN", "efficient", "math"  # PyTorch's, of attention
 LARGE_US = 30  # of the floor: below, launches count, not kernels
 
 
-def shares(topic, piece=""):
+def shares(topic: str, piece: str = "") -> plots.Picture:
     """A Picture of the large cases of a topic whose names contain this piece, a row each."""
     cases = [row for row in _large() if row["topic"] == topic and piece in row["case"]]
     if not cases:
@@ -53,7 +56,7 @@ def shares(topic, piece=""):
     return plots.shares(rows, _source(cases), "the floor's speed", are_grouped=topic == "conv2d")
 
 
-def headline():
+def headline() -> plots.Picture:
     """A Picture of all large cases, a row for each topic; of PyTorch's back ends the fastest."""
     rows: dict[str, dict] = {name: {} for name in TOPICS.values()}
     cases, best = _large(), dict[str, tuple[dict, float]]()
@@ -70,26 +73,26 @@ def headline():
     return plots.shares(rows, _source(cases), of="the floor's speed")
 
 
-def _large():
+def _large() -> list[dict[str, str]]:
     rows = [row for row in bench.peer_rows() if float(row["floor_us"]) >= LARGE_US]
     return [row for row in rows if row["median_us"]]
 
 
-def _named(row, names):
+def _named(row: dict[str, str], names: Iterable[str]) -> Any:
     """The one whose words are all in the row's case, or None."""
     words = set(row["case"].split())
     return next((name for name in names if words.issuperset(name.split())), None)
 
 
-def _contender(row):
+def _contender(row: dict[str, str]) -> str:
     return "helpers.ops" if row["contender"] == "ours" else row["contender"]
 
 
-def _share(row):
+def _share(row: dict[str, str]) -> float:
     return float(row["floor_us"]) / float(row["median_us"])
 
 
-def _source(rows):
+def _source(rows: list[dict[str, str]]) -> str:
     """Where, when and beside which libraries this was measured."""
     device, libraries = rows[-1]["device"], rows[-1]["libraries"]
     dates = " to ".join(sorted({f(row["date"] for row in rows) for f in (min, max)}))

@@ -7,6 +7,7 @@ answer, or somebody asks for it by `answer = "show"`."""
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -23,7 +24,7 @@ SHOW = "show"
 
 
 @cache
-def _all():
+def _all() -> dict[str, dict]:
     files = sorted(ROOT.glob("*.json"))
     return {
         f"{file.stem}.{key}": value
@@ -32,17 +33,17 @@ def _all():
     }
 
 
-def names():
+def names() -> list[str]:
     """Every prediction that the notebooks ask for."""
     return list(_all())
 
 
-def find(name):
+def find(name: str) -> dict:
     """What is known of a prediction: what, right, because, and the mistakes."""
     return _all()[name]
 
 
-def predict(name, answer, measured):
+def predict(name: str, answer: Any, measured: Any) -> "ComparedAnswer":
     """What was predicted beside what was measured; the first answer is kept for the score.
 
     answer: None, if nobody has answered: nothing is told yet. "show": nobody will."""
@@ -58,7 +59,7 @@ def predict(name, answer, measured):
     return made
 
 
-def _kept(made):
+def _kept(made: Any) -> str:
     """The score so far, this answer counted if it is the first one."""
     from .exercises import progress  # not above: notebooks predict before they have exercises
 
@@ -66,14 +67,14 @@ def _kept(made):
     return f"Score: {progress.score()}."
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """A number as Python has it; several as a list."""
     if isinstance(value, (tuple, list)):
         return [_plain(v) for v in value]
     return value.item() if hasattr(value, "item") else value
 
 
-def _thoughts(known):
+def _thoughts(known: dict) -> list[tuple[Any, str]]:
     return [(mistake["answer"], mistake["thought"]) for mistake in known["mistakes"]]
 
 
@@ -90,33 +91,35 @@ class ComparedAnswer:
     score: str = ""
 
     @property
-    def is_right(self):
+    def is_right(self) -> bool:
         return self.answer == self.measured
 
     @property
-    def badge(self):
+    def badge(self) -> tuple[str, str]:
         """(a word, its mood) in front of the first sentence; ("", "") without an answer."""
         if self.answer in (None, SHOW):
             return "", ""
         return (told("Right."), "good") if self.is_right else (told("Not so."), "bad")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n".join(self._told(badges.plain, str))
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str | None:
         if self.answer is None:
             return None  # JupyterLab shows the first line of a folded output as it is written
         return "".join(f"<p>{sentence}</p>" for sentence in self._told(badges.html, _in_html))
 
-    def _repr_markdown_(self):
+    def _repr_markdown_(self) -> str | None:
         return "\n\n".join(self.sentences()) if self.answer is None else None
 
-    def _told(self, badge, written):
+    def _told(
+        self, badge: Callable[[str, str], str], written: Callable[[str], str]
+    ) -> Iterator[str]:
         first, *others = self.sentences()
         yield f"{badge(*self.badge)} {written(first)}".strip()
         yield from map(written, others)
 
-    def sentences(self):
+    def sentences(self) -> Iterator[str]:
         """What to say, a line each. JupyterLab shows the first line of an output that is folded."""
         if self.answer is None:
             yield told(
@@ -137,7 +140,7 @@ class ComparedAnswer:
         if self.score:
             yield told(self.score)
 
-    def _distance(self):
+    def _distance(self) -> str:
         numbers = all(isinstance(n, (int, float)) for n in (self.answer, self.measured))
         if not numbers or isinstance(self.answer, bool):
             return ""
@@ -151,13 +154,13 @@ class ComparedAnswer:
         return f", {100 * abs(ratio - 1):.2g}% {many}"
 
 
-def said(value):
+def said(value: Any) -> str:
     """An answer in words: 1,000 or 3, 232."""
     if isinstance(value, list):
         return ", ".join(map(str, value))  # no comma but between them
     return f"{value:,}" if isinstance(value, (int, float)) else str(value)
 
 
-def _in_html(text):
+def _in_html(text: str) -> str:
     """JupyterLab breaks its lines between words, and plain text anywhere."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))

@@ -2,6 +2,7 @@
 
 A stride counts elements, not bytes. Everything here is plain Python and works as NumPy does."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -22,12 +23,12 @@ __all__ = [
 MOST_DIMENSIONS = 7  # of what a kernel takes, after merging
 
 
-def pad(shape, dimensions):
+def pad(shape: Sequence[int], dimensions: int) -> tuple[int, ...]:
     """The shape with ones in front, so that it has so many dimensions."""
     return (1,) * (dimensions - len(shape)) + tuple(shape)
 
 
-def broadcast(*shapes):
+def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
     """The shape that these broadcast to: in each dimension all have one size, or 1."""
     most = max(map(len, shapes))
     result = []
@@ -43,25 +44,27 @@ def broadcast(*shapes):
     return tuple(result)
 
 
-def contiguous_strides(shape):
+def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     """Strides of an array whose elements lie one after the other, the last dimension's closest."""
     return tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
-def broadcast_strides(shape, strides, target):
+def broadcast_strides(
+    shape: Sequence[int], strides: Sequence[int], target: Sequence[int]
+) -> tuple[int, ...]:
     """Strides that walk an array as if it had the target's shape: 0 where it is repeated."""
     new = len(target) - len(shape)
     kept = (0 if n == 1 != m else s for n, s, m in zip(shape, strides, target[new:]))
     return (0,) * new + tuple(kept)
 
 
-def permute(shape, *strides):
+def permute(shape: Sequence[int], *strides: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """The shape and strides with dimensions in the memory order of the first strides."""
     order = sorted(range(len(shape)), key=lambda i: -abs(strides[0][i]))
     return tuple(tuple(row[i] for i in order) for row in (shape, *strides))
 
 
-def merge(shape, *strides):
+def merge(shape: Sequence[int], *strides: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """The shape and strides with as few dimensions as walk the same elements in the same order.
 
     Dimensions of size 1 go. Two neighbours become one where every array takes them in one stride:
@@ -78,7 +81,7 @@ def merge(shape, *strides):
     return tuple(zip(*dimensions)) or ((),) * (1 + len(strides))
 
 
-def pack(shape, *strides, most):
+def pack(shape: Sequence[int], *strides: Sequence[int], most: int) -> int:
     """How many neighbours may move as one: the greatest power of two, at most `most`, that divides
     the last dimension and every stride before it. The last dimension must be contiguous in an
     array, or broadcast; an array that is broadcast there sets no bound."""
@@ -103,7 +106,7 @@ class Scheme:
     sizes: tuple = ()  # inner; inner and axis; outer_stride and inner; or shape and three strides
 
 
-def scheme(shape0, shape1):
+def scheme(shape0: Sequence[int], shape1: Sequence[int]) -> Scheme:
     """The simplest Scheme for contiguous arrays of these shapes: the first row that fits.
 
     same                equal shapes                        i
@@ -137,7 +140,7 @@ def scheme(shape0, shape1):
     return Scheme("strided", False, (shape, out, *walks))
 
 
-def magic(divisor, bits=32):
+def magic(divisor: int, bits: int = 32) -> tuple[int, int]:
     """(multiplier, shift) with n // divisor == (2 * n * multiplier >> bits) >> shift for all n
     below 2^(bits-1): a multiplication, of which the upper half is kept, in place of a division.
 

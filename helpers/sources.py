@@ -8,15 +8,20 @@ wherever a file's name may, extern "C" or not, and include "common/..." as files
 
 import re
 import warnings
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pygments.lexers import CudaLexer
 from pygments.token import Token
 
 from softgpu.declarations import Declarations
+
+if TYPE_CHECKING:
+    from .kernels import Kernel
 
 __all__ = ["C_NAMES", "ROOT", "architecture", "find", "kernel", "show", "text"]
 
@@ -56,22 +61,22 @@ class Listing(str):
 
     first: int
 
-    def __new__(cls, text, first=1):
+    def __new__(cls, text: str, first: int = 1) -> "Listing":
         self = super().__new__(cls, text)
         self.first = first
         return self
 
     @property
-    def numbers(self):
+    def numbers(self) -> list[str]:
         """The numbers of its lines, as wide as the last one."""
         last = self.first + len(self.splitlines()) - 1
         return [f"{n:>{len(str(last))}}" for n in range(self.first, last + 1)]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = zip(self.numbers, self.splitlines())
         return "\n".join(f"{number}  {line}".rstrip() for number, line in lines)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         tokens = CudaLexer(stripnl=False, ensurenl=False).get_tokens(self)
         columns = "\n".join(self.numbers), "".join(_coloured(kind, text) for kind, text in tokens)
         cells = "".join(
@@ -82,7 +87,7 @@ class Listing(str):
         return f'<table style="margin: 0 0 0.7em"><tr style="background: none">{cells}</tr></table>'
 
 
-def _coloured(kind, text):
+def _coloured(kind: Any, text: str) -> str:
     """A piece of CUDA as HTML, in the colour of its kind, if it has one."""
     colour = next((colour for group, colour in COLOURS.items() if kind in group), None)
     if not colour or text.isspace():
@@ -90,11 +95,11 @@ def _coloured(kind, text):
     return f'<span style="color: {colour}">{escape(text)}</span>'
 
 
-def _listing(source, start, end):
+def _listing(source: str, start: int, end: int) -> Listing:
     return Listing(source[start:end], first=source.count("\n", 0, start) + 1)
 
 
-def find(name):
+def find(name: str) -> Path:
     """The path of a file of cuda_src, such as "reduce/shared.cu"."""
     if "\n" in str(name) or "__global__" in str(name):
         raise TypeError(
@@ -110,7 +115,7 @@ def find(name):
     raise FileNotFoundError(f"no kernel file {name!r} in cuda_src; there is {', '.join(near)}")
 
 
-def text(what, **choices):
+def text(what: str, **choices: Any) -> str:
     """The text of a kernel file, or a text as it is, with these of its choices changed.
 
     A byte-order mark, which some editors begin a text with, is dropped: PyCUDA does not take it."""
@@ -119,7 +124,9 @@ def text(what, **choices):
     return _choices(found.replace("\ufeff", ""), "the text" if known else what, choices)
 
 
-def show(name, part=None, machine=False, lines=None, **choices):
+def show(
+    name: str, part: str | None = None, machine: bool = False, lines: Any = None, **choices: Any
+) -> Any:
     """A kernel file without its head comment, or one part of it: a function or a struct, or the
     lines from the first that has one text to the next that has another.
 
@@ -148,11 +155,11 @@ def show(name, part=None, machine=False, lines=None, **choices):
     return _listing(source, *found.span())
 
 
-def _is_text(what):
+def _is_text(what: str) -> bool:
     return "\n" in what or "__global__" in what
 
 
-def _choices(source, whose, choices):
+def _choices(source: str, whose: str, choices: Mapping[str, Any]) -> str:
     """A CUDA text with these of its choices changed."""
     known = {match[2]: match[3] for match in CHOICE.finditer(source)}
     unknown = [choice for choice in choices if choice not in known]
@@ -163,14 +170,14 @@ def _choices(source, whose, choices):
     return CHOICE.sub(lambda m: f"{m[1]} {m[2]} = {values[m[2]]};", source)
 
 
-def _stamps(path):
+def _stamps(path: Path) -> tuple[int, ...]:
     """When a kernel file and what it includes of cuda_src were last written."""
     changed = path.stat().st_mtime_ns
     headers = (ROOT / name for name in _included(path, changed))
     return changed, *(stamp for path in headers if path.is_file() for stamp in _stamps(path))
 
 
-def architecture(source):
+def architecture(source: str) -> str | None:
     """The one architecture that a text can be compiled for; None: any."""
     names = INCLUDE.findall(source)
     texts = ((ROOT / name).read_text() for name in names if (ROOT / name).is_file())
@@ -178,11 +185,11 @@ def architecture(source):
 
 
 @cache
-def _included(path, changed):
+def _included(path: Path, changed: int) -> list[str]:
     return INCLUDE.findall(path.read_text())
 
 
-def kernel(what, name=None, **choices):
+def kernel(what: str, name: str | None = None, **choices: Any) -> "Kernel":
     """The kernel of a file or a text: PyCUDA's function, whose launches are checked.
 
     name: which one, where a text defines several. A file that was changed is compiled anew."""
@@ -201,7 +208,7 @@ def kernel(what, name=None, **choices):
 compiled: dict = {}
 
 
-def _compile(what, name, choices):
+def _compile(what: str, name: str | None, choices: Mapping[str, Any]) -> "Kernel":
     from . import kernels
 
     source = text(what, **choices)

@@ -1,5 +1,8 @@
 """Who loads what of two matrices, and who writes what of their product: as a launch does it."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
@@ -18,10 +21,10 @@ class Tiles:
     """Block 0 of a launch that multiplies a[m, k] by b[k, n]: for each element of a, b and c, the
     warp that asks for it, and how many requests do. The arguments begin with a, b and c."""
 
-    def __init__(self, kernel, *args, grid, block):
+    def __init__(self, kernel: Any, *args: Any, grid: Any, block: Any) -> None:
         places: list[int] = []
 
-        def look(read):
+        def look(read: Callable) -> None:
             places[:] = map(getattr(read, "address", address_of), args[:3])
 
         report = xray.profile(kernel, *args, grid=grid, block=block, after=look)
@@ -43,7 +46,7 @@ class Tiles:
             found[:] = [one.reshape(x.shape) for one, x in zip(found, args)]
 
     @property
-    def words(self):
+    def words(self) -> list[str]:
         """What block 0 does with a, b and c."""
         told = []
         for name, count in zip("abc", self.counts):
@@ -54,11 +57,11 @@ class Tiles:
         return told
 
 
-def _times(number):
+def _times(number: float) -> str:
     return "once" if number == 1 else f"{number:g} times"
 
 
-def picture(kernel, *args, grid, block):
+def picture(kernel: Any, *args: Any, grid: Any, block: Any) -> plots.Picture:
     """The matrices of such a launch, b over c and a beside it, with the elements that block 0 loads
     and makes: a colour for each of its warps."""
     tiles = Tiles(kernel, *args, grid=grid, block=block)
@@ -67,7 +70,7 @@ def picture(kernel, *args, grid, block):
     corners = (-k - gap, 0), (0, -k - gap), (0, 0)
     grey = ["grey: several warps,"] * any((owner == SEVERAL).any() for owner in tiles.owners)
 
-    def paint(axes):
+    def paint(axes: Any) -> None:
         for name, (left, top), owner in zip("abc", corners, tiles.owners):
             axes.text(left, top - gap / 6, name, va="bottom")
             high, wide = owner.shape
@@ -84,7 +87,7 @@ def picture(kernel, *args, grid, block):
     return plots.draw(paint, alt, width=3.3 * (n + k) / (m + k), height=3.3)
 
 
-def _coloured(owner):
+def _coloured(owner: np.ndarray) -> np.ndarray:
     """The colours of the warps as an image."""
     colours = np.array([to_rgba(colour) for colour in (*plots.COLOURS, BROWN)])
     image = colours[owner % len(colours)]

@@ -8,8 +8,10 @@ The last two are the structs Window and Dividers of cuda_src/im2col/window.cuh. 
 are NumPy's, of x[..., H, W]."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from . import shapes
 
@@ -29,28 +31,28 @@ class Side:
     more: int = 0
 
     @property
-    def padded(self):
+    def padded(self) -> int:
         """Elements of the image and the zeros around it."""
         return self.image + 2 * self.pad + self.more
 
     @property
-    def extent(self):
+    def extent(self) -> int:
         """From the first element of the window to the last."""
         return (self.kernel - 1) * self.dilation + 1
 
     @property
-    def places(self):
+    def places(self) -> int:
         """Of the window on its way; 0 or less: there is none."""
         return (self.padded - self.extent) // self.stride + 1
 
-    def reached(self, k):
+    def reached(self, k: int) -> slice:
         """Where element k of the window lies at its places, counted with the padding before the
         image: a slice."""
         first = k * self.dilation
         return slice(first, first + self.stride * (self.places - 1) + 1, self.stride)
 
 
-def pair(value, name, least):
+def pair(value: Any, name: str, least: int) -> tuple[int, int]:
     """A whole number for both, also as a list of one, or two of them, of height and width."""
     values = tuple(value) if isinstance(value, (tuple, list, np.ndarray)) else (value,)
     values *= 2 if len(values) == 1 else 1
@@ -62,7 +64,9 @@ def pair(value, name, least):
     return int(values[0]), int(values[1])
 
 
-def sides(size, kernel, stride=1, padding=0, dilation=1):
+def sides(
+    size: Any, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1
+) -> tuple[Side, Side]:
     """The Sides, height and width, of a window over images of this size."""
     told = [pair(size, "the image's size", 1), pair(kernel, "kernel", 1)]
     told += [pair(dilation, "dilation", 1), pair(stride, "stride", 1), pair(padding, "padding", 0)]
@@ -80,13 +84,15 @@ def sides(size, kernel, stride=1, padding=0, dilation=1):
     return h, w
 
 
-def argument(h, w):
+def argument(h: Side, w: Side) -> np.void:
     """A kernel's Window."""
     words = [(s.image, s.places, s.kernel, s.dilation, s.stride, s.pad) for s in (h, w)]
     return np.void(np.array(words, np.int32).tobytes())
 
 
-def dividers(width, height, kernel_w, kernel_h, index=np.int32):
+def dividers(
+    width: int, height: int, kernel_w: int, kernel_h: int, index: DTypeLike = np.int32
+) -> np.void:
     """A kernel's Dividers, whose Index this is."""
     divisors = width, height, kernel_w, kernel_h
     bits = 8 * np.dtype(index).itemsize
@@ -94,7 +100,7 @@ def dividers(width, height, kernel_w, kernel_h, index=np.int32):
     return np.void(np.array(words, f"u{bits // 8}").tobytes())
 
 
-def known(h, w):
+def known(h: Side, w: Side) -> dict[str, str]:
     """The choices H and W of a kernel that is compiled for just this window."""
     return {
         name: f"Known<{side.kernel}, {side.dilation}, {side.stride}, {side.pad}>"
@@ -102,7 +108,7 @@ def known(h, w):
     }
 
 
-def im2col(x, h, w):
+def im2col(x: np.ndarray, h: Side, w: Side) -> np.ndarray:
     """x[..., H, W] -> [..., kernel_h, kernel_w, H_out, W_out]: what lies under each element of the
     window at each of its places."""
     outside = [(0, 0)] * (x.ndim - 2) + [(s.pad, s.pad + s.more) for s in (h, w)]
@@ -114,7 +120,7 @@ def im2col(x, h, w):
     return out
 
 
-def col2im(columns, h, w):
+def col2im(columns: np.ndarray, h: Side, w: Side) -> np.ndarray:
     """columns[..., kernel_h, kernel_w, H_out, W_out] -> [..., H, W]: each element the sum of what
     im2col would copy of it."""
     size = *columns.shape[:-4], h.padded, w.padded

@@ -1,10 +1,7 @@
 """The course's door to softgpu.xray: on the GPU that autoinit chose, for kernels of helpers.sources
-and files of cuda_src, too. helpers.xray.NAME is softgpu.xray.NAME, for its modules as well."""
+and files of cuda_src, too. helpers.xray.NAME is softgpu.xray.NAME."""
 
-import sys
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
 
 from softgpu import xray
 from softgpu.xray import launch
@@ -12,21 +9,6 @@ from softgpu.xray import launch
 from . import autoinit  # noqa: F401  (PyCUDA binds to the driver that it chooses)
 
 __all__ = [*xray.__all__, "play"]  # noqa: F822
-__path__: list[str] = []  # its modules are those that _Modules finds
-
-
-class _Modules(MetaPathFinder, Loader):
-    """Finds softgpu.xray.NAME, the same module, where helpers.xray.NAME is imported."""
-
-    def find_spec(self, name, path=None, target=None):
-        return ModuleSpec(name, self) if name.startswith(f"{__name__}.") else None
-
-    def exec_module(self, module):
-        name = module.__name__.removeprefix(__name__)
-        sys.modules[module.__name__] = import_module(f"{xray.__name__}{name}")
-
-
-sys.meta_path.append(_Modules())
 
 
 def _kernel_of(kernel):

@@ -26,6 +26,7 @@ from PIL import Image
 from helpers.exercises import texts
 from helpers.exercises.steps import Chosen
 from helpers.exercises.verdict import Verdict
+from helpers.numbering import number_of
 
 ROOT = Path(__file__).resolve().parent.parent
 OPENING = re.compile(r"\A(//.*\n)+")  # the comment that a kernel begins with
@@ -187,7 +188,7 @@ def main():
     for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb")):
         text = path.read_text()
         try:
-            new = written(text, path.stem.partition("_")[0])
+            new = written(text, number_of(path))
         except Misplaced as error:
             sys.exit(f"{path.name} is as it was: {error}")
         if new != text:

@@ -1,8 +1,8 @@
 """Change the solution of each exercise in one small way at a time, and count what the judge sees.
 
 What compiles to the code of the solution, or of another mutant, is none; nor is a larger array.
-One that the judge passes is a survivor: a fault of the judge, or as good as the solution. SURVIVORS
-of a judge.py says of which lines why.
+One that the judge passes is a survivor: a fault of the judge, or as good as the solution. The
+Judge's `survivors` say of which lines why.
 
     python scripts/mutants.py [03.padding ...]
 
@@ -101,7 +101,7 @@ def run(exercise):
     """(verdicts counted, survivors) of an exercise."""
     counted, survivors = Counter(), []
     seen = [None, code(exercise, exercise.solution)]
-    known = getattr(exercise.rules, "SURVIVORS", {})
+    known = exercise.judge.survivors
     for line, says, mutant in mutants(exercise.solution):
         made = code(exercise, mutant)
         if made in seen:

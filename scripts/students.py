@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 EXERCISES = Path(__file__).resolve().parent.parent / "exercises"
-OURS = re.compile(r'^OURS = "(.+)"', re.MULTILINE)
+OURS = re.compile(r'^    ours="(.+)"', re.MULTILINE)
 LISTING = "<summary>ours:"  # what helpers.exercises.use shows of ours
 
 

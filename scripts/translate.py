@@ -19,6 +19,8 @@ from pathlib import Path
 
 import polib
 
+from helpers.numbering import number_of
+
 ROOT = Path(__file__).resolve().parent.parent
 CATALOGUES = ROOT / "publish/translations/zh"
 SOLUTION = "<details><summary>Solution</summary>"
@@ -140,7 +142,7 @@ def untold(pages):
     tables = [CATALOGUES / f"{name}.json" for name in ("verdicts", "predictions")]
     known = {phrase for file in tables for phrase in json.loads(file.read_text(encoding="utf-8"))}
     for page in pages:
-        file = ROOT / f"notebooks/predictions/{Path(page).stem.partition('_')[0]}.json"
+        file = ROOT / f"notebooks/predictions/{number_of(page)}.json"
         if page.endswith(".ipynb") and file.exists():
             for name, one in json.loads(file.read_text(encoding="utf-8")).items():
                 said = [one["what"], one["because"], *(m["thought"] for m in one["mistakes"])]

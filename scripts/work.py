@@ -11,10 +11,14 @@ import hashlib
 import json
 import os
 import re
+import sys
 from itertools import count
 from pathlib import Path
 
 import students
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+from helpers.numbering import number_of
 
 ROOT = Path(__file__).resolve().parent.parent
 COURSE = ROOT / "notebooks"
@@ -71,9 +75,8 @@ def update(fresh=""):
             own.write_text(text, encoding="utf-8")
             origins[notebook.name] = digest(text)
         elif digest(text) != origin:
-            number = notebook.stem.partition("_")[0]
             print(f"{notebook.name} has changed in the course since your copy was made:"
-                  f" make fresh NOTEBOOK={number} begins anew")  # fmt: skip
+                  f" make fresh NOTEBOOK={number_of(notebook)} begins anew")  # fmt: skip
     note.write_text(json.dumps(origins, indent=1, sort_keys=True) + "\n")
 
 

@@ -285,13 +285,21 @@ class Engine:
     @contextmanager
     def module_kept(self, handle):
         """What launches in this block leave in a module's variables is undone."""
-        size = ffi.new("size_t *")
-        base = self.runtime.sg_module_variables(handle, size)
-        before = ffi.buffer(base, size[0])[:] if size[0] else b""
+        variables = self._variables(handle)
+        before = variables[:]
         try:
             yield
         finally:
-            ffi.memmove(base, before, len(before))
+            variables[:] = before
+
+    def variables(self, function) -> bytes:
+        """What the variables of a function's module hold, one after the other."""
+        return self._variables(self._asked_about(function)[0])[:]
+
+    def _variables(self, handle) -> Any:
+        size = ffi.new("size_t *")
+        base = self.runtime.sg_module_variables(handle, size)
+        return ffi.buffer(base or ffi.new("char[]", 0), size[0])
 
     @contextmanager
     def only_blocks(self, ranges: Iterable[range]):

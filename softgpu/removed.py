@@ -110,7 +110,7 @@ _REMOVED: list[tuple[str, str, int]] = [
         13,
     ),
     (
-        r"(?s)(incompatible with|too few arguments).*\bcuCtxCreate(_v2)?\s*\(",
+        r"(?s)(incompatible with|too few arguments).*\bcuCtxCreate(_v\d)?\s*\(",
         "call cuCtxCreate(&context, nullptr, flags, device)",
         13,
     ),

@@ -2,26 +2,12 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    FAR,
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    elementwise,
-    far_launch,
-    far_numbers,
-    far_results,
-)
+from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 from helpers.exercises.seen import Seen, cat
 
 LEAST, MOST = -(2**31), 2**31 - 256  # what may be added to a pixel in an int
-SIZES = (
-    *((1, 99), (31, -99), (32, 300), (33, -300), (255, 40_000), (257, -40_000)),
-    *((257, 70_000), (1009, MOST), (1009, LEAST), (1009, LEAST + 300), (0, 1)),
-)
 
 
 def drawn(rng):
@@ -56,30 +42,17 @@ def far(rng):
     return far_launch([pixels, out, more, np.int64(FAR)])
 
 
-SPARE = 128
-inputs = elementwise
-COUNTED = 1 << 16, 77
-BUDGET = {"ld.sectors": 2048, "st.sectors": 2048}
-
-WRONG = {
-    "zeros": Wrong("values", {"min(max(pixels[i] + more, 0), 255)": "0"}),
-    "overflow": Wrong("values", {"min(max(pixels[i] + more, 0), 255)": "pixels[i] + more"}),
-    "white only": Wrong(
-        "values", {"min(max(pixels[i] + more, 0), 255)": "min(pixels[i] + more, 255)"}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        *((1, 99), (31, -99), (32, 300), (33, -300), (255, 40_000), (257, -40_000)),
+        *((257, 70_000), (1009, MOST), (1009, LEAST), (1009, LEAST + 300), (0, 1)),
     ),
-    "black only": Wrong(
-        "values", {"min(max(pixels[i] + more, 0), 255)": "max(pixels[i] + more, 0)"}
-    ),
-    "added as bytes": Wrong(
-        "values", {"pixels[i] + more": "(unsigned char)(pixels[i] + (unsigned char)more)"}
-    ),
-    "a short": Wrong("values", {"pixels[i] + more": "(int)(short)(pixels[i] + more)"}),
-    "a char": Wrong("values", {"+ more": "+ (signed char)more"}),
-    "10 bits": Wrong("values", {"+ more": "+ (more << 22 >> 22)"}),
-    "hundreds": Wrong("values", {"+ more": "+ more / 100 * 100"}),
-    "an int": Wrong("fault|values|sanitizer|launch", {"long long i": "int i"}),
-    "an unsigned int": Wrong("values", {"long long i": "unsigned i"}),
-    "one too dark": Wrong("values", {"255": "254"}),
-    "no guard": Wrong("out of bounds", {"if (i >= n) return;": ""}),
-    "reads its own output": Wrong("uninitialised|values", {"pixels[i] + more": "out[i] + more"}),
-}
+    drawn=drawn,
+    far=far,
+    spare=128,
+    counted=(1 << 16, 77),
+    budget={"ld.sectors": 2048, "st.sectors": 2048},
+    inputs=same_place,
+    seen=seen,
+)

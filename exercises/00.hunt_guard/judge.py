@@ -2,21 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    FAR,
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    elementwise,
-    far_launch,
-    far_numbers,
-    far_results,
-    numbers,
-    planted,
-)
+from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
+from helpers.exercises.values import numbers, planted
 
 
 def launch(rng, n):
@@ -32,34 +21,14 @@ def far(rng):
     return far_launch([x, out, most, np.int64(FAR)])
 
 
-SPARE = 128
-inputs = elementwise
-COUNTED = 1 << 16
-BUDGET = {"ld.sectors": (8192, 10240), "st.sectors": (8192, 10240)}
-
-WRONG = {
-    "no guard": Wrong("out of bounds", {"if (i >= n) return;": ""}),
-    "one too few": Wrong("values|out of bounds", {"i >= n": "i >= n - 1"}),
-    "whole blocks only": Wrong("values", {"i >= n": "i >= n / 256 * 256"}),
-    "zeros": Wrong("values", {"value > most ? most : value": "0"}),
-    "not bounded": Wrong("values", {"value > most ? most : value": "value"}),
-    "the thread for a guard": Wrong("out of bounds", {"i >= n": "threadIdx.x >= n"}),
-    "fetched before the guard": Wrong(
-        "out of bounds",
-        {"if (i >= n) return;\n    float value = x[i];": "float value = x[i]; if (i >= n) return;"},
-    ),
-    "the last one fetched again": Wrong(
-        "out of bounds",
-        {
-            "if (i >= n) return;": "",
-            "= x[i]": "= x[i < n ? i : n - 1]",
-            "out[i] =": "if (i < n) out[i] =",
-        },
-    ),
-    "an int for a guard": Wrong("fault|values|sanitizer|launch", {"i >= n": "(int)i >= (int)n"}),
-    "most of its own": Wrong("values", {"> most ? most": "> 0.5f ? 0.5f"}),
-}
-
-SURVIVORS = {
-    "value >= most": "where they are equal, both are right",
-}
+JUDGE = Judge(
+    launch=launch,
+    far=far,
+    spare=128,
+    counted=1 << 16,
+    budget={"ld.sectors": (8192, 10240), "st.sectors": (8192, 10240)},
+    inputs=same_place,
+    survivors={
+        "value >= most": "where they are equal, both are right",
+    },
+)

@@ -3,22 +3,10 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import (
-    FAR,
-    PAST,
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    far_launch,
-    far_numbers,
-    numbers,
-)
-
-OURS = "reduce/atomic.cu"
-SIZES = 1, 33, 256, 1009, 0
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Out, blocks_for
+from helpers.exercises.products import far_sum
+from helpers.exercises.values import numbers
 
 
 def launch(rng, n):
@@ -27,25 +15,13 @@ def launch(rng, n):
     return Launch([In(x), total, np.int64(n)], blocks_for(n), 256)
 
 
-def far(rng):
-    x = far_numbers(rng)
-    seen = np.concatenate([x.pieces[0], x.pieces[PAST]])
-    tolerance = float(checks.sum_tolerance(seen))
-    out = Far(1, np.float32, expected={0: [seen.sum(dtype=float)]}, tolerance=tolerance)
-    return far_launch([x, out, np.int64(FAR)])
-
-
-SPARE = 128
-COUNTED = 1 << 14
-BUDGET = {"ld.sectors": 2048, "atomics": 512, "atomics.sectors": 16384}
-IDEA = {"atomics": (512, "Let each thread add its element by an atomic of its own.")}
-
-ADD = "atomicAdd(out, Acc(x[i]))"
-WRONG = {
-    "not atomic": Wrong("race|double|values", {ADD: "*out += Acc(x[i])"}),
-    "no guard": Wrong("out of bounds", {"if (i < n) ": ""}),
-    "one for each": Wrong("values", {ADD: "atomicAdd(out, Acc(1))"}),
-    "one too many": Wrong("out of bounds", {"i < n": "i <= n"}),
-    "an int": Wrong("fault|values|sanitizer|launch", {"long long i": "int i"}),
-    "two atomics": Wrong("atomics", {ADD: f"{ADD}, atomicAdd(out, Acc(0))"}),
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(1, 33, 256, 1009, 0),
+    far=far_sum,
+    spare=128,
+    ours="reduce/atomic.cu",
+    counted=1 << 14,
+    budget={"ld.sectors": 2048, "atomics": 512, "atomics.sectors": 16384},
+    idea={"atomics": (512, "Let each thread add its element by an atomic of its own.")},
+)

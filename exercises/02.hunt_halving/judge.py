@@ -3,16 +3,10 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import (
-    Far,
-    Launch,
-    Out,
-    Wrong,
-    numbers,
-    totals,
-)
-
-SIZES = 256, 512, 1024
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, Launch, Out
+from helpers.exercises.products import totals
+from helpers.exercises.values import numbers
 
 
 def launch(rng, n):
@@ -40,44 +34,14 @@ def far(rng):
     return Launch([own, out], block + 1, 256, what=f"n = {2**32 + 256:,}", blocks=some)
 
 
-COUNTED = 1 << 12
-BUDGET = {"ld.sectors": (1104, 1380), "barriers": (1024, 1280), "st.requests": (208, 240)}
-WITHOUT = {r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."}
-
-LEVEL = "if (threadIdx.x < half) own[threadIdx.x] += own[threadIdx.x + half];"
-WRONG = {
-    "a fence as well": Wrong(
-        "membar|fence", {"__syncthreads();": "__threadfence(); __syncthreads();"}
-    ),
-    "no barrier": Wrong("race", {"        __syncthreads();\n": ""}),
-    "for warps only": Wrong("race", {"__syncthreads()": "__syncwarp()"}),
-    "for the first threads only": Wrong(
-        "divergent", {"__syncthreads()": "if (threadIdx.x < 128) __syncthreads()"}
-    ),
-    "a barrier in the if": Wrong(
-        "divergent|race",
-        {
-            LEVEL: "if (threadIdx.x < half) { own[threadIdx.x] += own[threadIdx.x + half]; __syncthreads(); }",
-            "        __syncthreads();\n    }": "    }",
-        },
-    ),
-    "an int": Wrong(
-        "fault|values|sanitizer|launch",
-        {"x + blockIdx.x * (long long)blockDim.x": "x + (int)(blockIdx.x * blockDim.x)"},
-    ),
-    "an unsigned int": Wrong("values", {"(long long)": ""}),
-    "fetched by atomics": Wrong(
-        "atomics", {"+= own[threadIdx.x + half]": "+= atomicAdd(own + threadIdx.x + half, 0.f)"}
-    ),
-    "two barriers": Wrong("barriers", {"__syncthreads();": "__syncthreads(); __syncthreads();"}),
-    "ten barriers": Wrong(
-        "barriers", {"__syncthreads();": "for (int k = 0; k < 10; ++k) __syncthreads();"}
-    ),
-    "zeros": Wrong("values", {"= own[0]": "= 0"}),
-    "one level too few": Wrong("values", {"half > 0": "half > 1"}),
-    "a fence for a barrier": Wrong("race|membar", {"__syncthreads()": "__threadfence()"}),
-}
-
-SURVIVORS = {
-    "threadIdx.x == 1": "another thread writes the same, after the same barrier",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(256, 512, 1024),
+    far=far,
+    counted=1 << 12,
+    budget={"ld.sectors": (1104, 1380), "barriers": (1024, 1280), "st.requests": (208, 240)},
+    without={r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."},
+    survivors={
+        "threadIdx.x == 1": "another thread writes the same, after the same barrier",
+    },
+)

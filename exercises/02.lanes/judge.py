@@ -3,20 +3,10 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import (
-    FAR,
-    PAST,
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    far_launch,
-    far_numbers,
-    numbers,
-    scales,
-)
+from helpers.exercises.distant import FAR, PAST, far_launch, far_numbers
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, scales
 
 
 def launch(rng, n):
@@ -41,38 +31,11 @@ def far(rng):
     return far_launch([x, out, np.int64(FAR)])
 
 
-SPARE = 128
-COUNTED = 1 << 14
-BUDGET = {"ld.sectors": 2048, "red.requests": 512, "red.sectors": 2048}
-IDEA = {"red.requests": (512, "Let each thread add its element by an atomic of its own.")}
-
-WRONG = {
-    "nothing": Wrong("values", {"if (i < n) atomicAdd(out + i % 32, x[i]);": ""}),
-    "not atomic": Wrong(
-        "race|double|values", {"atomicAdd(out + i % 32, x[i])": "out[i % 32] += x[i]"}
-    ),
-    "one queue": Wrong("values", {"out + i % 32": "out"}),
-    "columns of 16": Wrong("values", {"i % 32": "i % 16"}),
-    "rows of 32": Wrong("values|out of bounds", {"i % 32": "i / 32 % 32"}),
-    "an int": Wrong("fault|values|sanitizer|launch", {"long long i": "int i"}),
-    "an unsigned int": Wrong("values", {"long long i": "unsigned i"}),
-    "atomics that return a value": Wrong(
-        "atomics",
-        {"atomicAdd(out + i % 32, x[i]);": "if (atomicAdd(out + i % 32, x[i]) == 1e30f) *out = 0;"},
-    ),
-    "large ones held": Wrong("values", {"x[i]": "fminf(fmaxf(x[i], -99.f), 99.f)"}),
-    "added up in shared memory": Wrong(
-        "atomics",
-        "__shared__ float sums[32]; long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;"
-        " if (threadIdx.x < 32) sums[threadIdx.x] = 0; __syncthreads();"
-        " if (i < n) atomicAdd(sums + i % 32, x[i]); __syncthreads();"
-        " if (threadIdx.x < 32) atomicAdd(out + threadIdx.x, sums[threadIdx.x]);",
-    ),
-    "no guard": Wrong("out of bounds", {"if (i < n) ": ""}),
-    "the first block only": Wrong("values", {"i < n": "i < n && i < 256"}),
-    "one block does all": Wrong(
-        "counters",
-        "for (long long i = threadIdx.x; !blockIdx.x && i < n; i += blockDim.x)"
-        " atomicAdd(out + i % 32, x[i]);",
-    ),
-}
+JUDGE = Judge(
+    launch=launch,
+    far=far,
+    spare=128,
+    counted=1 << 14,
+    budget={"ld.sectors": 2048, "red.requests": 512, "red.sectors": 2048},
+    idea={"red.requests": (512, "Let each thread add its element by an atomic of its own.")},
+)

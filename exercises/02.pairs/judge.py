@@ -3,20 +3,10 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import (
-    FAR,
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    far_launch,
-    far_numbers,
-    far_results,
-    numbers,
-    planted,
-)
+from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted
 
 
 def launch(rng, n):
@@ -40,37 +30,10 @@ def far(rng):
     return far_launch([z, out, np.int64(FAR)])
 
 
-SPARE = 128
-COUNTED = 1 << 15
-BUDGET = {"ld.sectors": 8192, "ld.requests": 1024, "st.sectors": 4096}
-
-WRONG = {
-    "zeros": Wrong("values", {"p.x * p.x + p.y * p.y": "0"}),
-    "the real part only": Wrong("values", {"p.x * p.x + p.y * p.y": "p.x * p.x"}),
-    "not squared": Wrong("values", {"p.x * p.x + p.y * p.y": "p.x + p.y"}),
-    "two loads": Wrong(
-        "counters",
-        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; if (i >= n) return;"
-        " float a = ((volatile const float *)z)[2 * i], b = ((volatile const float *)z)[2 * i + 1];"
-        " out[i] = a * a + b * b;",
-    ),
-    "by atomics": Wrong(
-        "atomics|inputs",
-        {
-            "float2 p = reinterpret_cast<const float2 *>(z)[i];": "float *w = (float *)z + 2 * i;"
-            " float2 p = {atomicAdd(w, 0.f), atomicAdd(w + 1, 0.f)};"
-        },
-    ),
-    "an int": Wrong("fault|values|sanitizer|launch", {"long long i": "int i"}),
-    "an unsigned int": Wrong("values", {"long long i": "unsigned i"}),
-    "planes": Wrong(
-        "values|out of bounds",
-        {"float2 p = reinterpret_cast<const float2 *>(z)[i];": "float2 p = {z[i], z[n + i]};"},
-    ),
-    "no guard": Wrong("out of bounds", {"if (i >= n) return;": ""}),
-    "pairs out of step": Wrong(
-        "misaligned|values|out of bounds",
-        {"reinterpret_cast<const float2 *>(z)[i]": "reinterpret_cast<const float2 *>(z + i)[0]"},
-    ),
-    "one too many": Wrong("out of bounds", {"i >= n": "i > n"}),
-}
+JUDGE = Judge(
+    launch=launch,
+    far=far,
+    spare=128,
+    counted=1 << 15,
+    budget={"ld.sectors": 8192, "ld.requests": 1024, "st.sectors": 4096},
+)

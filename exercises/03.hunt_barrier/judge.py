@@ -2,25 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    FAR,
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    far_launch,
-    far_numbers,
-    far_totals,
-    numbers,
-)
-
-# elements, and about what they are: what stands in for the missing ones must not be the greatest
-SIZES = (
-    *((1, -10), (31, -1e30), (32, 10), (33, -np.inf), (255, -1e-30)),
-    *((257, -10), (257, -np.inf), (1009, 0), (1009, -1e30), (0, 0)),
-)
+from helpers.exercises.distant import FAR, far_launch, far_numbers, far_totals
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -43,47 +28,19 @@ def far(rng):
     return far_launch([x, Far(2**25, np.float32, expected=expected), np.int64(FAR)])
 
 
-COUNTED = 1 << 14, -10
-BUDGET = {"ld.sectors": (2048, 2560), "barriers": (4608, 9216), "lds.wavefronts": (1600, 2432)}
-WITHOUT = {r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."}
-
-WRONG = {
-    "a fence as well": Wrong(
-        "membar|fence", {"__syncthreads();": "__threadfence(); __syncthreads();"}
+JUDGE = Judge(
+    launch=launch,
+    # elements, and about what they are: what stands for the missing ones must not be the greatest
+    sizes=(
+        *((1, -10), (31, -1e30), (32, 10), (33, -np.inf), (255, -1e-30)),
+        *((257, -10), (257, -np.inf), (1009, 0), (1009, -1e30), (0, 0)),
     ),
-    "zero for the missing": Wrong("values", {"-INFINITY": "0.f"}),
-    "the least float for the missing": Wrong("values", {"-INFINITY": "-3.402823466e38f"}),
-    "-1000 for the missing": Wrong("values", {"-INFINITY": "-1000.f"}),
-    "one thread compares": Wrong(
-        "wavefronts",
-        {
-            "for (int half = 128; half > 0; half /= 2) {": "if (tid == 0) for (int k = 1; k < 256; ++k)"
-            " s[0] = fmaxf(s[0], s[k]); for (int half = 0; half > 0; half /= 2) {"
-        },
-    ),
-    "bits for numbers": Wrong(
-        "values",
-        {
-            "fmaxf(s[tid], s[tid + half])": "__uint_as_float("
-            "min(__float_as_uint(s[tid]), __float_as_uint(s[tid + half])))"
-        },
-    ),
-    "an int": Wrong("fault|values|sanitizer|launch", {"long long i": "int i"}),
-    "an unsigned int": Wrong("values", {"long long i": "unsigned i"}),
-    "no guard": Wrong("out of bounds", {"i < n ? x[i] : -INFINITY": "x[i]"}),
-    "they leave after the fetch": Wrong(
-        "divergent|uninitialised",
-        {"    __syncthreads();\n\n": "    __syncthreads();\n    if (i >= n) return;\n"},
-    ),
-    "slots left unwritten": Wrong(
-        "uninitialised", {"s[tid] = i < n ? x[i] : -INFINITY;": "if (i < n) s[tid] = x[i];"}
-    ),
-    "a sum": Wrong("values", {"fmaxf(s[tid], s[tid + half])": "s[tid] + s[tid + half]"}),
-    "no barrier in the loop": Wrong("race", {"        __syncthreads();\n": ""}),
-    "the least": Wrong("values", {"fmaxf": "fminf", "-INFINITY": "INFINITY"}),
-    "zeros": Wrong("values", {"= s[0];": "= 0;"}),
-}
-
-SURVIVORS = {
-    "tid == 1": "another thread writes the same, after the same barrier",
-}
+    drawn=drawn,
+    far=far,
+    counted=(1 << 14, -10),
+    budget={"ld.sectors": (2048, 2560), "barriers": (4608, 9216), "lds.wavefronts": (1600, 2432)},
+    without={r"\b(membar|fence)\b": "Threads of a block need a barrier, no fence."},
+    survivors={
+        "tid == 1": "another thread writes the same, after the same barrier",
+    },
+)

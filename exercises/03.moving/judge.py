@@ -3,20 +3,10 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import (
-    FAR,
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    far_launch,
-    far_numbers,
-    far_results,
-    numbers,
-    planted,
-)
+from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted
 
 
 def launch(rng, n):
@@ -43,39 +33,14 @@ def far(rng):
     return far_launch([x, out, np.int64(FAR)])
 
 
-COUNTED = 1 << 14
-# threads that fetch their own element first, and the ends apart, ask for 2174, but take longer
-BUDGET = {"ld.sectors": (2686, 2700), "st.sectors": 2048}
 SHARED = "Each element is wanted by five threads: pass it through shared memory."
-IDEA = {"lds.wavefronts": (512, SHARED)}
 
-WRONG = {
-    "five loads": Wrong(
-        "sectors loaded",
-        "long long i = blockIdx.x * 256LL + threadIdx.x; float sum = 0;"
-        " for (int k = -2; k < 3; ++k) sum += at(x, i + k, n); if (i < n) out[i] = sum / 5;",
-    ),
-    "by atomics": Wrong(
-        "atomics|inputs",
-        {"x[i] : 0.f": "atomicAdd((float *)x + i, 0.f) : 0.f"},
-    ),
-    "the ends times 0": Wrong(
-        "values",
-        {
-            "0 <= i && i < n ? x[i] : 0.f": "n ? x[min(max(i, 0ll), n - 1)] * (0 <= i && i < n) : 0.f"
-        },
-    ),
-    "an int": Wrong("fault|values|sanitizer|launch", {"long long first": "int first"}),
-    "an unsigned int": Wrong("values", {"long long first": "unsigned first"}),
-    "no barrier": Wrong("race|syncwarp", {"    __syncthreads();\n": ""}),
-    "no neighbours past the block": Wrong(
-        "uninitialised|values",
-        {"if (t < 4)": "if (t < 2)"},
-    ),
-    "zeros past the block": Wrong("values", {"at(x, first + t + 254, n)": "0"}),
-    "one off": Wrong("values|out of bounds|uninitialised", {"s[t + k]": "s[t + k + 1]"}),
-    "not divided": Wrong("values", {"sum / 5": "sum"}),
-    "four of five": Wrong("values", {"k < 5": "k < 4"}),
-    "no guard": Wrong("out of bounds", {"if (first + t < n) out": "out"}),
-    "no ends": Wrong("out of bounds", {"0 <= i && i < n ? x[i] : 0.f": "x[i]"}),
-}
+
+JUDGE = Judge(
+    launch=launch,
+    far=far,
+    counted=1 << 14,
+    # threads that fetch their own element first, and the ends apart, ask for 2174, but take longer
+    budget={"ld.sectors": (2686, 2700), "st.sectors": 2048},
+    idea={"lds.wavefronts": (512, SHARED)},
+)

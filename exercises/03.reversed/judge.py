@@ -2,26 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    FAR,
-    SPECIAL,
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    far_launch,
-    far_numbers,
-    far_results,
-    numbers,
-    planted,
-)
-
-SIZES = (
-    *((1, False), (31, False), (32, False), (33, True), (255, True), (257, False)),
-    *((1009, False), (1009, True), (0, False)),
-)
+from helpers.exercises.distant import FAR, far_launch, far_numbers, far_results
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import SPECIAL, numbers, planted
 
 
 def drawn(rng):
@@ -46,35 +30,14 @@ def far(rng):
     return far_launch([x, out, np.int64(FAR)])
 
 
-COUNTED = 1 << 14, False
-BUDGET = {"ld.sectors": 2048, "st.sectors": 2048, "lds.wavefronts": 512, "sts.wavefronts": 512}
-
-WRONG = {
-    "no barrier": Wrong("race|syncwarp", {"    __syncthreads();\n": ""}),
-    "a barrier in the if": Wrong(
-        "divergent",
-        {"s[t] = x[first + t];\n    __syncthreads();": "{ s[t] = x[first + t]; __syncthreads(); }"},
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        *((1, False), (31, False), (32, False), (33, True), (255, True), (257, False)),
+        *((1009, False), (1009, True), (0, False)),
     ),
-    "whole blocks only": Wrong("uninitialised|values", {"count - 1 - t": "255 - t"}),
-    "not turned": Wrong("values|counters", {"s[count - 1 - t]": "s[t]"}),
-    "one off": Wrong("out of bounds|uninitialised|values", {"count - 1 - t": "count - t"}),
-    "without shared memory": Wrong(
-        "race|syncwarp",
-        {"s[count - 1 - t]": "x[first + count - 1 - t]"},
-    ),
-    "shared memory for show": Wrong(
-        "race|syncwarp|values",
-        {
-            "s[count - 1 - t]": "x[first + count - 1 - t] + 0 * s[t]",
-            "s[t] = x[first + t]": "s[t] = t",
-        },
-    ),
-    "ten barriers": Wrong(
-        "barriers", {"__syncthreads();": "for (int k = 0; k < 10; ++k) __syncthreads();"}
-    ),
-    "an int": Wrong("fault|values|sanitizer|launch", {"long long first": "int first"}),
-    "an unsigned int": Wrong("values", {"long long first": "unsigned first"}),
-    "zeros": Wrong("values", {"= s[count - 1 - t]": "= 0"}),
-    "no guard to load": Wrong("out of bounds", {"if (t < count) s[t]": "s[t]"}),
-    "no guard to store": Wrong("out of bounds", {"if (t < count) out": "out"}),
-}
+    drawn=drawn,
+    far=far,
+    counted=(1 << 14, False),
+    budget={"ld.sectors": 2048, "st.sectors": 2048, "lds.wavefronts": 512, "sts.wavefronts": 512},
+)

@@ -2,19 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    SPECIAL,
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    numbers,
-    planted,
-)
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out
 from helpers.exercises.seen import Seen, cat
-
-SIZES = (1, 1), (32, 32), (31, 33), (1, 257), (65, 7), (100, 130)
+from helpers.exercises.values import SPECIAL, numbers, planted
 
 
 def drawn(rng):
@@ -50,41 +41,12 @@ def far(rng):
     return _launch(arrays, rows, columns, blocks=[range(last, last + 1)])
 
 
-COUNTED = 128, 256
-BUDGET = {"ld.sectors": 4096, "st.sectors": 4096, "lds.conflicts": 0, "sts.conflicts": 0}
-
-WRONG = {
-    "conflicts": Wrong("bank conflicts", {"WIDTH = 33": "WIDTH = 32"}),
-    "no barrier": Wrong("race", {"    __syncthreads();\n": ""}),
-    "not transposed within tiles": Wrong(
-        "values|uninitialised",
-        {"tile[threadIdx.x][threadIdx.y + k]": "tile[threadIdx.y + k][threadIdx.x]"},
-    ),
-    "tiles stay where they are": Wrong(
-        "values|out of bounds",
-        {"column = 32 * blockIdx.y + threadIdx.x, row = 32 * blockIdx.x + threadIdx.y;": ""},
-    ),
-    "no guard to store": Wrong(
-        "out of bounds|uninitialised", {"if (column < rows && row + k < columns)\n": ""}
-    ),
-    "no guard to load": Wrong("out of bounds", {"if (column < columns && row + k < rows)\n": ""}),
-    "the first rows of each tile": Wrong(
-        "values",
-        {"k < 32; k += 8)\n        if (column < rows": "k < 8; k += 8)\n        if (column < rows"},
-    ),
-    "an int": Wrong("fault|values|sanitizer|launch", {"(long long)": ""}),
-    "an unsigned int": Wrong("values", {"long long": "unsigned"}),
-    "without a tile, by atomics": Wrong(
-        "atomics",
-        "int column = 32 * blockIdx.x + threadIdx.x, row = 32 * blockIdx.y + threadIdx.y;"
-        " for (int k = 0; k < 32; k += 8) if (column < columns && row + k < rows)"
-        " atomicExch(out + column * (long long)rows + row + k,"
-        " x[(row + k) * (long long)columns + column]);",
-    ),
-    "without a tile": Wrong(
-        "sectors",
-        "int column = 32 * blockIdx.x + threadIdx.x, row = 32 * blockIdx.y + threadIdx.y;"
-        " for (int k = 0; k < 32; k += 8) if (column < columns && row + k < rows)"
-        " out[column * (long long)rows + row + k] = x[(row + k) * (long long)columns + column];",
-    ),
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 1), (32, 32), (31, 33), (1, 257), (65, 7), (100, 130)),
+    drawn=drawn,
+    far=far,
+    counted=(128, 256),
+    budget={"ld.sectors": 4096, "st.sectors": 4096, "lds.conflicts": 0, "sts.conflicts": 0},
+    seen=seen,
+)

@@ -3,10 +3,9 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import Far, In, Launch, Out, Wrong, blocks_for, numbers
-
-OURS = "reduce/warp_totals.cu"
-SIZES = (1, 32), (257, 256), (1009, 992), (2049, 1024), (0, 64)  # elements, threads of a block
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -32,32 +31,24 @@ def far(rng):
     return Launch(arguments, grid, 256, blocks=[range(1), range(grid - 1, grid)])
 
 
-COUNTED = 1 << 14, 256
-BUDGET = {"barriers": 64 * 8, "lds.wavefronts": 64, "sts.wavefronts": (64 * 8, 64 * 9)}
-BUDGET |= {"atomics": 64}
-IDEA = {"shuffles": (64 * 43, "Fold by shuffles: the warps' elements, then the warps' totals.")}
-
-WRONG = {
-    "no barrier": Wrong("race", {"__syncthreads();": ""}),
-    "a barrier after the return": Wrong(
-        "barrier|race",
-        {
-            "__syncthreads();  // every warp's total is there\n    if (warp > 0) return;": "if (warp > 0) return;\n    __syncthreads();"
-        },
-    ),
-    "slots of warps that are not there": Wrong(
-        "uninitialised", {"lane < blockDim.x / 32 ? totals[lane] : Acc(0)": "totals[lane]"}
-    ),
-    "eight warps": Wrong("uninitialised|values|of 32", {"lane < blockDim.x / 32": "lane < 8"}),
-    "every warp adds": Wrong("values", {"if (warp > 0) return;": ""}),
-    "an atomic each warp": Wrong(
-        "counters", {"totals[warp] = sum;": "atomicAdd(out, sum);\n    return;"}
-    ),
-}
-
-SURVIVORS = {
-    "lane != 0": "every lane has the sum of its warp: 31 store the same",
-    "lane == 1": "every lane has the sum, so any one of them may store it, or add it",
-    "mask = 17": "16 and 1 at once, and then 1 again: every lane still has all 32",
-    "% 33": "one lane of each warp has the number 0, and the first warp's are as they were",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 32), (257, 256), (1009, 992), (2049, 1024), (0, 64)),  # elements, threads of a block
+    drawn=drawn,
+    far=far,
+    ours="reduce/warp_totals.cu",
+    counted=(1 << 14, 256),
+    budget={
+        "barriers": 64 * 8,
+        "lds.wavefronts": 64,
+        "sts.wavefronts": (64 * 8, 64 * 9),
+        "atomics": 64,
+    },
+    idea={"shuffles": (64 * 43, "Fold by shuffles: the warps' elements, then the warps' totals.")},
+    survivors={
+        "lane != 0": "every lane has the sum of its warp: 31 store the same",
+        "lane == 1": "every lane has the sum, so any one of them may store it, or add it",
+        "mask = 17": "16 and 1 at once, and then 1 again: every lane still has all 32",
+        "% 33": "one lane of each warp has the number 0, and the first warp's are as they were",
+    },
+)

@@ -3,11 +3,10 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
-
-SIZES = (4, 64), (1, 1), (5, 0), (3, 31), (5, 33), (9, 100), (2, 1009), (17, 33)
-
-drawn = drawn_rows
+from helpers.exercises.distant import far_rows
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.values import drawn_rows, numbers
 
 
 def launch(rng, size):
@@ -23,57 +22,19 @@ def far(rng):
     return far_rows(launch(rng, (5, 65_600)), 65_700, 4)
 
 
-COUNTED = 64, 256
-BUDGET = {"ld.sectors": 2048, "st.sectors": 64}
-LIMITS = {"instructions": 1.6}
-
-WRONG = {
-    "at twice the price": Wrong(
-        "instructions of warps",
-        {
-            "float sum = 0;": 'float sum = 0; for (int k = 0; k < 200; ++k) asm volatile("mov.f32 %0, %0;" : "+f"(sum));'
-        },
-    ),
-    "no guard": Wrong("out of bounds", {"if (row >= batch) return;": ""}),
-    "a guard of lanes, too": Wrong(
-        "inactive", {"if (row >= batch)": "if (row >= batch || lane >= hidden)"}
-    ),
-    "one row too many": Wrong("out of bounds", {"row >= batch": "row > batch"}),
-    "whole blocks only": Wrong("values", {"row >= batch": "row >= batch / 4 * 4"}),
-    "the store alone is guarded": Wrong(
-        "out of bounds",
-        {
-            "if (row >= batch) return;": "",
-            "if (lane == 0) out": "if (lane == 0 && row < batch) out",
-        },
-    ),
-    "a barrier for each element": Wrong(
-        "counters",
-        {
-            "sum += x[row * hidden + i];": "{ sum += x[row * hidden + i]; for (int k = 0; k < 50; ++k) __syncwarp(__activemask()); }"
-        },
-    ),
-    "no more than 512 columns": Wrong("values", {"i < hidden": "i < hidden && i < 1024"}),
-    "an int for the place": Wrong(
-        "65,700 rows", {"x[row * hidden + i]": "x[(int)row * (int)hidden + (int)i]"}
-    ),
-    "a short for the row": Wrong("65,700 rows", {"long long row": "short row"}),
-    "the last column instead, times 0": Wrong(
-        "values|out of bounds",
-        {
-            "float sum = 0;\n    for (long long i = lane": "float sum = x[row * hidden + min((long long)lane, hidden - 1)] * (lane < hidden);"
-            " for (long long i = lane + 32"
-        },
-    ),
-    "zeros": Wrong("values", {"out[row] = sum": "out[row] = 0"}),
-    "one column too few": Wrong("values", {"i < hidden": "i + 1 < hidden"}),
-    "half a butterfly": Wrong("values", {"mask = 16": "mask = 8"}),
-}
-
-SURVIVORS = {
-    "lane != 0": "all lanes of the warp have the same result",
-    "lane == 1": "all lanes of the warp have the same result",
-    "if (!(lane == 0))": "all lanes of the warp have the same result",
-    "blockDim.x / 31": "128 / 31 is 4, too",
-    "mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((4, 64), (1, 1), (5, 0), (3, 31), (5, 33), (9, 100), (2, 1009), (17, 33)),
+    drawn=drawn_rows,
+    far=far,
+    counted=(64, 256),
+    budget={"ld.sectors": 2048, "st.sectors": 64},
+    limits={"instructions": 1.6},
+    survivors={
+        "lane != 0": "all lanes of the warp have the same result",
+        "lane == 1": "all lanes of the warp have the same result",
+        "if (!(lane == 0))": "all lanes of the warp have the same result",
+        "blockDim.x / 31": "128 / 31 is 4, too",
+        "mask = 17": "17, 8, 4, 2 and 1 lead from each lane to all others, too",
+    },
+)

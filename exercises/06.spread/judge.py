@@ -3,11 +3,10 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
-
-SIZES = (1, 1), (3, 31), (4, 32), (5, 33), (9, 100), (2, 1009)
-
-drawn = drawn_rows
+from helpers.exercises.distant import far_rows
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.values import drawn_rows, numbers
 
 
 def launch(rng, size):
@@ -40,7 +39,7 @@ def far(rng):
     return far_rows(launch(rng, (5, 65_600)), 65_700, 4)
 
 
-def advice(launch, out, got):
+def explain(launch, out, got):
     """Whether the variance is off by no more than squares of such numbers round."""
     x = launch.arguments[0].values.astype(float)
     off = np.abs(got - np.ravel(out.expected))
@@ -54,45 +53,19 @@ CANCELLED = (
     "Digits are lost: the squares are large, and their sum nearly cancels with the mean's square."
     " Take an element of the row off each one first, or add up in double."
 )
-COUNTED = 64, 256
-BUDGET = {"ld.sectors": (2112, 2112), "ld.requests": (576, 660)}
 
-# 64 more: x[0] is loaded again once mean is stored, which might be the same place
-WRONG = {
-    "squares of large numbers": Wrong("values", {"base = x[0]": "base = 0"}),
-    "around 1000": Wrong("values", {"base = x[0]": "base = 1000"}),
-    "the first row's base": Wrong("values", {"base = x[0]": "base = *(x - row * hidden)"}),
-    "fixed point": Wrong("values", {"d = x[i] - base": "d = rintf((x[i] - base) * 16384) / 16384"}),
-    "no more than 1024 columns": Wrong("values", {"i < hidden": "i < hidden && i < 1024"}),
-    "an int for the place": Wrong(
-        "65,700 rows", {"x += row * hidden": "x += (int)row * (int)hidden"}
-    ),
-    "a short for the row": Wrong("65,700 rows", {"long long row": "short row"}),
-    "the mean without its base": Wrong("values", {"base + sum": "sum"}),
-    "the mean of squares": Wrong("values", {"squares - sum * sum": "squares"}),
-    "of a sample": Wrong(
-        "values",
-        {
-            "squares = warp_reduce(squares, Sum<float>()) / hidden": "squares = warp_reduce(squares, Sum<float>()) / (hidden - 1)"
-        },
-    ),
-    "the deviation": Wrong("values", {"= squares - sum * sum": "= sqrtf(squares - sum * sum)"}),
-    "lane 0 alone": Wrong("values", {"warp_reduce(squares, Sum<float>())": "squares"}),
-    "one too many": Wrong("out of bounds", {"i < hidden": "i <= hidden"}),
-    "two reads": Wrong(
-        "counters",
-        "long long row = (blockIdx.x * (long long)blockDim.x + threadIdx.x) / 32; int lane = threadIdx.x % 32;"
-        " if (row >= batch) return; volatile const float *v = x + row * hidden; float sum = 0, squares = 0, base = v[0];"
-        " for (long long i = lane; i < hidden; i += 32) sum += v[i] - base;"
-        " sum = warp_reduce(sum, Sum<float>()) / hidden;"
-        " for (long long i = lane; i < hidden; i += 32) { float d = v[i] - base - sum; squares += d * d; }"
-        " squares = warp_reduce(squares, Sum<float>()) / hidden;"
-        " if (lane == 0) mean[row] = base + sum, variance[row] = squares;",
-    ),
-}
 
-SURVIVORS = {
-    "lane != 0": "all lanes of the warp have the same result",
-    "lane == 1": "all lanes of the warp have the same result",
-    "if (!(lane == 0))": "all lanes of the warp have the same result",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 1), (3, 31), (4, 32), (5, 33), (9, 100), (2, 1009)),
+    drawn=drawn_rows,
+    far=far,
+    counted=(64, 256),
+    budget={"ld.sectors": (2112, 2112), "ld.requests": (576, 660)},
+    explain=explain,
+    survivors={
+        "lane != 0": "all lanes of the warp have the same result",
+        "lane == 1": "all lanes of the warp have the same result",
+        "if (!(lane == 0))": "all lanes of the warp have the same result",
+    },
+)

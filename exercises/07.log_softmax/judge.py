@@ -3,11 +3,10 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import In, Launch, Out, Wrong, drawn_rows, far_rows, numbers
-
-SIZES = (1, 1), (3, 31), (4, 128), (5, 129), (2, 1009)
-
-drawn = drawn_rows
+from helpers.exercises.distant import far_rows
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.values import drawn_rows, numbers
 
 
 def launch(rng, size):
@@ -22,7 +21,7 @@ def launch(rng, size):
     log_sum = np.log(np.exp(drop).sum(1, keepdims=True))
     expected = drop - log_sum
     u = checks.roundoff("float32")
-    # x - peak, the sum (relative error: that of exp and of the additions), its logarithm, the last -
+    # x - peak, the sum (relative error: of exp and of the additions), its logarithm, the last -
     of_sum = checks.gamma(hidden + 16, "float32") + u * np.abs(np.where(drop > -104, drop, 0)).max(
         1, keepdims=True
     )
@@ -39,30 +38,11 @@ def far(rng):
     return far_rows(launch(rng, (5, 65_600)), 65_700)
 
 
-COUNTED = 16, 1024
-BUDGET = {"ld.sectors": 6144, "st.sectors": 2048}
-
-LAST = "x[start + i] - peak - rest"
-WRONG = {
-    "log of the softmax": Wrong("values", {LAST: "logf(expf(x[start + i] - peak) / sum)"}),
-    "without the maximum": Wrong("values", {LAST: "x[start + i] - rest"}),
-    "no less than -1000": Wrong("values", {LAST: f"fmaxf({LAST}, -1000.f)"}),
-    "the maximum of 0 and the row's": Wrong("values", {"peak = -INFINITY": "peak = 0"}),
-    "no more than 1024 columns": Wrong("values", {"i < hidden": "i < hidden && i < 1024"}),
-    "a logarithm for each element": Wrong(
-        "values|counters",
-        {LAST: "x[start + i] - peak - logf(sum + 0 * i) - 0 * sinf(tanf(x[start + i]))"},
-    ),
-    "an int for the place": Wrong(
-        "65,700 rows",
-        {
-            "long long start = blockIdx.x * hidden,": "int start = blockIdx.x * (int)hidden; long long"
-        },
-    ),
-    "without the sum": Wrong("values", {LAST: "x[start + i] - peak"}),
-    "plus": Wrong("values", {LAST: "x[start + i] - peak + rest"}),
-    "the sum itself": Wrong("values", {"logf(sum)": "sum"}),
-    "the softmax": Wrong("values", {LAST: "expf(x[start + i] - peak) / sum"}),
-    "zeros": Wrong("values", {LAST: "0"}),
-    "in another base": Wrong("values", {"logf(sum)": "log2f(sum)"}),
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 1), (3, 31), (4, 128), (5, 129), (2, 1009)),
+    drawn=drawn_rows,
+    far=far,
+    counted=(16, 1024),
+    budget={"ld.sectors": 6144, "st.sectors": 2048},
+)

@@ -3,24 +3,11 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    scales,
-    strewn,
-)
-
-OURS = "higherdim/columns.cu"
-SIZES = (
-    (1, 1, 1), (3, 5, 7), (2, 33, 300), (5, 1, 31), (1, 100, 257), (4, 9, 1), (1, 70_003, 2),
-    (300, 2, 3), (2, 3, 0), (2, 0, 3),
-)  # fmt: skip
+from helpers.exercises.distant import near, strewn
+from helpers.exercises.extra_checks import Operator
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, scales
 
 
 def drawn(rng):
@@ -35,14 +22,6 @@ def launch(rng, size):
     arguments = [In(x), out, *map(np.int64, size)]
     what = f"{outer} x {reduce:,} x {inner:,}"
     return Launch(arguments, (blocks_for(inner), outer), 256, what=what)
-
-
-OPERATOR = (  # the greatest of 3 x - row, and that plus reduce
-    "struct Own : Operator<Acc> { __device__ Acc initial() const { return -INFINITY; }"
-    " __device__ Acc from(T x, long long i) const { return 3 * x - i; }"
-    " __device__ Acc operator()(Acc a, Acc b) const { return a > b ? a : b; }"
-    " __device__ Acc finish(Acc a, long long n) const { return a + n; } }; using Op = Own;"
-)
 
 
 def operated(rng):
@@ -68,31 +47,40 @@ def far(rng):
     return Launch(arguments, grid, 256, what=what, blocks=blocks)
 
 
-SPARE = 128
-COUNTED = 4, 16, 512
-BUDGET = {"ld.sectors": 4096, "st.sectors": 256}
-LIMITS = {"ldl.sectors": (8192,), "stl.sectors": (8192,)}  # partial sums in an array are as right
-
-PLACE, RESULT = "(slice * reduce + row) * inner + column", "out[slice * inner + column]"
-WRONG = {
-    "a sum, whatever op is": Wrong("operator", {"acc = op(acc, op.from(": "acc += (op.from("}),
-    "the elements as they are": Wrong("operator", {", op.from(x[": ", (x[", "], row));": "]));"}),
-    "unfinished": Wrong("operator", {"op.finish(acc, reduce)": "acc"}),
-    "the first row, and then the others": Wrong(
-        "out of bounds",
-        {"op.initial()": "x[slice * reduce * inner + column]", "long long row = 0": "int row = 1"},
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        (1, 1, 1),
+        (3, 5, 7),
+        (2, 33, 300),
+        (5, 1, 31),
+        (1, 100, 257),
+        (4, 9, 1),
+        (1, 70_003, 2),
+        (300, 2, 3),
+        (2, 3, 0),
+        (2, 0, 3),
     ),
-    "no guard": Wrong("out of bounds|race|double", {"if (column >= inner) return;": ""}),
-    "the last axis": Wrong(
-        "values|out of bounds", {PLACE: "(slice * inner + column) * reduce + row"}
-    ),
-    "one slice": Wrong("values", {"(slice * reduce + row)": "row"}),
-    "every slice to the first": Wrong("values|double|race", {RESULT: "out[column]"}),
-    "one row too many": Wrong("out of bounds|values", {"row < reduce": "row <= reduce"}),
-    "the middle in 16 bits": Wrong("time|fault", {"long long row = 0": "unsigned short row = 0"}),
-    "places in 32 bits": Wrong("2 x 2 x 2,147", {PLACE: f"int({PLACE})"}),
-    "results in 32 bits": Wrong("2 x 2 x 2,147", {RESULT: "out[unsigned(slice * inner + column)]"}),
-    "each element fetched by an atomic": Wrong(
-        "counters|inputs|race", {f"x[{PLACE}]": f"atomicAdd((float *)x + {PLACE}, 0.f)"}
-    ),
-}
+    drawn=drawn,
+    far=far,
+    spare=128,
+    ours="higherdim/columns.cu",
+    counted=(4, 16, 512),
+    budget={"ld.sectors": 4096, "st.sectors": 256},
+    limits={
+        "ldl.sectors": (8192,),
+        "stl.sectors": (8192,),
+    },  # partial sums in an array are as right
+    checks=[
+        Operator(
+            (  # the greatest of 3 x - row, and that plus reduce
+                "struct Own : Operator<Acc> { __device__ Acc initial() const { return -INFINITY; }"
+                " __device__ Acc from(T x, long long i) const { return 3 * x - i; }"
+                " __device__ Acc operator()(Acc a, Acc b) const { return a > b ? a : b; }"
+                " __device__ Acc finish(Acc a, long long n) const { return a + n; } }; using Op"
+                " = Own;"
+            ),
+            operated,
+        )
+    ],
+)

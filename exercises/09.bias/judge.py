@@ -2,32 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    planted,
-    scales,
-    strewn,
-)
-
-SIZES = (
-    (1, 1, 1),
-    (2, 3, 7),
-    (3, 5, 33),
-    (1, 31, 9),
-    (4, 1, 25),
-    (2, 3, 257),
-    (3, 2, 0),
-    (1, 300, 3),
-    (1, 2, 33_003),
-)
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted, scales
 
 
 def drawn(rng):
@@ -60,29 +38,23 @@ def beside(launch, places, got):
     return {"bias": [bias.values[place // inner % channels] for place in places]}
 
 
-SPARE = 128
-COUNTED = 4, 8, 1024
-BUDGET = {"ld.sectors": 5120, "st.sectors": 4096}
-
-WRONG = {
-    "blocks of 256": Wrong(
-        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        (1, 1, 1),
+        (2, 3, 7),
+        (3, 5, 33),
+        (1, 31, 9),
+        (4, 1, 25),
+        (2, 3, 257),
+        (3, 2, 0),
+        (1, 300, 3),
+        (1, 2, 33_003),
     ),
-    "no bias": Wrong("values", {" + bias[i / inner % channels]": ""}),
-    "channels last": Wrong("values", {"i / inner % channels": "i % channels"}),
-    "one image": Wrong("out of bounds", {"i / inner % channels": "i / inner"}),
-    "by place": Wrong("values|out of bounds", {"i / inner % channels": "i % inner"}),
-    "the first channel's": Wrong("values", {"bias[i / inner % channels]": "bias[0]"}),
-    "no guard": Wrong("out of bounds", {"if (i < count) ": ""}),
-    "times": Wrong("values", {"x[i] + bias": "x[i] * bias"}),
-    "32 channels at most": Wrong("values|out of bounds", {"% channels": "% channels & 31"}),
-    "planes in 16 bits": Wrong("elements, ", {"i / inner": "(unsigned short)(i / inner)"}),
-    "places in 32 bits": Wrong("elements, ", {"x[i]": "x[(int)i]"}),
-    "guard in 32 bits": Wrong("elements, ", {"i < count": "i < (int)count"}),
-    "planes in float": Wrong("values", {"i / inner": "(long long)((float)i / (float)inner)"}),
-    "the bias by an atomic": Wrong(
-        "counters|inputs|race",
-        {"bias[i / inner % channels]": "atomicAdd((float *)bias + i / inner % channels, 0.f)"},
-    ),
-    "reads its own output": Wrong("values|uninit", {"x[i] + bias": "out[i] + bias"}),
-}
+    drawn=drawn,
+    far=far,
+    spare=128,
+    counted=(4, 8, 1024),
+    budget={"ld.sectors": 5120, "st.sectors": 4096},
+    beside=beside,
+)

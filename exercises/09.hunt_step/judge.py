@@ -2,31 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    planted,
-    scales,
-    strewn,
-)
-
-SIZES = (
-    (1, 1, 256),
-    (2, 1, 3),
-    (1, 3, 7),
-    (3, 4, 33),
-    (5, 2, 129),
-    (2, 3, 257),
-    (3, 2, 0),
-    (1, 2, 33_003),
-)
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted, scales
 
 
 def drawn(rng):
@@ -56,30 +35,21 @@ def far(rng):
     return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
-SPARE = 128
-COUNTED = 2, 4, 1024
-BUDGET = {"ld.sectors": 2048, "st.sectors": 1024}
-
-INDEX = "i / image * pixels + i % pixels"
-WRONG = {
-    "blocks of 256": Wrong(
-        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        (1, 1, 256),
+        (2, 1, 3),
+        (1, 3, 7),
+        (3, 4, 33),
+        (5, 2, 129),
+        (2, 3, 257),
+        (3, 2, 0),
+        (1, 2, 33_003),
     ),
-    "one thread too many": Wrong("out of bounds", {"i >= count": "i > count"}),
-    "no guard": Wrong("out of bounds", {"if (i >= count) return;": ""}),
-    "the step of x": Wrong("values|out of bounds", {"i / image * pixels": "i / image * image"}),
-    "one mask for all": Wrong("values", {INDEX: "i % pixels"}),
-    "a mask for each channel": Wrong("values|out of bounds", {INDEX: "i"}),
-    "a number for each image": Wrong("values", {INDEX: "i / image * pixels"}),
-    "channels last": Wrong("values|out of bounds", {"i % pixels": "i / channels % pixels"}),
-    "four images at most": Wrong("values", {"i / image *": "min(i / image, 3ll) *"}),
-    "the image in 32 bits": Wrong("values|launch", {"i / image *": "(int)i / (int)image *"}),
-    "the image in float": Wrong(
-        "values|launch", {"i / image": "(long long)((float)i / (float)image)"}
-    ),
-    "guard in 32 bits": Wrong("values|launch", {"i >= count": "i >= (int)count"}),
-    "the mask by an atomic": Wrong(
-        "counters|inputs|race", {f"mask[{INDEX}]": f"atomicAdd((float *)mask + {INDEX}, 0.f)"}
-    ),
-    "plus": Wrong("values", {"x[i] * mask": "x[i] + mask"}),
-}
+    drawn=drawn,
+    far=far,
+    spare=128,
+    counted=(2, 4, 1024),
+    budget={"ld.sectors": 2048, "st.sectors": 1024},
+)

@@ -2,17 +2,9 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    elementwise,
-    near,
-    pieces,
-)
+from helpers.exercises.distant import near, pieces
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 
 LEAST, MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
@@ -46,42 +38,17 @@ def far(rng):
     return Launch(arguments, blocks_for(n), 256, what=f"n = {n:,}", blocks=blocks)
 
 
-SPARE = 128
-inputs = elementwise
-COUNTED = 1 << 14
-BUDGET = {"ld.sectors": 4096, "st.sectors": 2048}
-
-TEST = "r != 0 && (r < 0) != (b[i] < 0)"
-WRONG = {
-    "blocks of 256": Wrong(
-        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
-    ),
-    "zeros": Wrong("values", {"out[i] = r": "out[i] = 0 * r"}),
-    "the sign of a": Wrong("values", {TEST: "false"}),
-    "of a positive divisor": Wrong("values", {TEST: "r < 0"}),
-    "zero, too": Wrong("values", {"r != 0 && ": ""}),
-    "never negative": Wrong("values", {"? r + b[i] : r": "? abs(r + b[i]) : abs(r)"}),
-    "minus": Wrong("values", {"r + b[i]": "r - b[i]"}),
-    "plus b, and again": Wrong(
-        "values", {TEST: "true", "? r + b[i] : r": "? (r + b[i]) % b[i] : 0"}
-    ),
-    "the sign of a product": Wrong("values", {TEST: "r != 0 && r * b[i] < 0"}),
-    "in floats": Wrong("values", {"int r = a[i] % b[i]": "float r = fmodf(a[i], b[i])"}),
-    "the quotient in floats": Wrong(
-        "values", {"a[i] % b[i]": "a[i] - b[i] * (int)floorf((float)a[i] / b[i])"}
-    ),
-    "in 16 bits": Wrong("values", {"int r": "short r"}),
-    "places in 32 bits": Wrong("4,294,967", {"out[i] = r": "out[(int)i] = r"}),
-    "no guard": Wrong("out of bounds", {"if (i >= n) return;": ""}),
-    "a guard for the last block": Wrong(
-        "blocks of 128", {"i >= n": "blockIdx.x == gridDim.x - 1 && i >= n"}
-    ),
-    "magnitudes": Wrong("values", {"a[i] % b[i]": "abs(a[i]) % abs(b[i])"}),
-}
-
-SURVIVORS = {
-    "r <= 0": "where it counts, r is not 0",
-    "r < 1": "where it counts, r is not 0",
-    "b[i] <= 0": "no b is 0",
-    "b[i] < 1": "no b is 0",
-}
+JUDGE = Judge(
+    launch=launch,
+    far=far,
+    spare=128,
+    counted=1 << 14,
+    budget={"ld.sectors": 4096, "st.sectors": 2048},
+    inputs=same_place,
+    survivors={
+        "r <= 0": "where it counts, r is not 0",
+        "r < 1": "where it counts, r is not 0",
+        "b[i] <= 0": "no b is 0",
+        "b[i] < 1": "no b is 0",
+    },
+)

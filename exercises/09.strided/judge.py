@@ -3,25 +3,10 @@
 import numpy as np
 
 from helpers import elementwise, shapes
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    strewn,
-)
-
-OURS = "elementwise/strided.cu"
-SIZES = (  # two shapes that broadcast, and whether the first array is transposed, or both run backwards
-    ((1,), (1,), ""), ((33, 65), (65,), "transposed"), ((8, 3, 1, 7), (3, 5, 1), ""),
-    ((2, 1, 2, 1, 3, 1, 2), (1, 3, 1, 2, 1, 2, 1), ""),
-    ((7, 40, 5), (40, 1), "backwards"),
-)  # fmt: skip
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -67,23 +52,19 @@ def far(rng):
     return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
-COUNTED = (64, 256), (256,), ""
-BUDGET = {"ld.sectors": 4096, "st.sectors": 2048}
-
-WRONG = {
-    "the rest is not taken": Wrong("values|out of bounds", {"rest %= strides.out[d];": ""}),
-    "the result's strides for a": Wrong(
-        "values|out of bounds", {"place * strides.a[d]": "place * strides.out[d]"}
+JUDGE = Judge(
+    launch=launch,
+    # two shapes that broadcast, and whether the first array is transposed, or both run backwards
+    sizes=(
+        ((1,), (1,), ""),
+        ((33, 65), (65,), "transposed"),
+        ((8, 3, 1, 7), (3, 5, 1), ""),
+        ((2, 1, 2, 1, 3, 1, 2), (1, 3, 1, 2, 1, 2, 1), ""),
+        ((7, 40, 5), (40, 1), "backwards"),
     ),
-    "one array's strides for both": Wrong(
-        "values|out of bounds", {"place * strides.b[d]": "place * strides.a[d]"}
-    ),
-    "a dimension short": Wrong(
-        "values", {"d < strides.dimensions": "d < strides.dimensions - 1"}
-    ),
-    "places in 32 bits": Wrong("2,147,", {"long long place = rest": "int place = rest"}),
-    "the rest in 32 bits": Wrong(
-        "2,147,",
-        {"long long rest = i, at_a": "int rest = i; long long at_a"},
-    ),
-}  # fmt: skip
+    drawn=drawn,
+    far=far,
+    ours="elementwise/strided.cu",
+    counted=((64, 256), (256,), ""),
+    budget={"ld.sectors": 4096, "st.sectors": 2048},
+)

@@ -2,18 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    strewn,
-)
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers
 
 WALKS = {  # of a matrix of so many rows and columns
     "whole": lambda rows, columns: (columns, 1),
@@ -26,17 +18,6 @@ WALKS = {  # of a matrix of so many rows and columns
     "backwards": lambda rows, columns: (-columns, -1),
     "mirrored and transposed": lambda rows, columns: (1, -rows),
 }
-SIZES = (
-    (1, 1, "whole", "whole"),
-    (33, 65, "whole", "a row"),
-    (65, 33, "a column", "whole"),
-    (31, 40, "transposed", "every other column"),
-    (7, 301, "a row", "a column"),
-    (16, 16, "a number", "transposed"),
-    (33, 20, "upside down", "backwards"),
-    (20, 33, "backwards", "mirrored and transposed"),
-    (5, 0, "whole", "whole"),
-)
 
 
 def drawn(rng):
@@ -71,46 +52,22 @@ def far(rng):
     return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
-SPARE = 128
-COUNTED = 64, 256, "whole", "a row"
-BUDGET = {"ld.sectors": 4096, "st.sectors": 2048}
-
-A, B = "a[row * a_row + column * a_column]", "b[row * b_row + column * b_column]"
-WRONG = {
-    "blocks of 256": Wrong(
-        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        (1, 1, "whole", "whole"),
+        (33, 65, "whole", "a row"),
+        (65, 33, "a column", "whole"),
+        (31, 40, "transposed", "every other column"),
+        (7, 301, "a row", "a column"),
+        (16, 16, "a number", "transposed"),
+        (33, 20, "upside down", "backwards"),
+        (20, 33, "backwards", "mirrored and transposed"),
+        (5, 0, "whole", "whole"),
     ),
-    "no guard": Wrong("out of bounds", {"if (i >= rows * columns) return;": ""}),
-    "guard a row too late": Wrong(
-        "out of bounds", {"i >= rows * columns": "i >= (rows + 1) * columns"}
-    ),
-    "a whole": Wrong("values|out of bounds", {A: "a[i]"}),
-    "b whole": Wrong("values|out of bounds", {B: "b[i]"}),
-    "rows for columns": Wrong(
-        "values|out of bounds", {"i / columns": "i / rows", "i % columns": "i % rows"}
-    ),
-    "strides swapped": Wrong("values|out of bounds", {B: "b[row * b_column + column * b_row]"}),
-    "rows of b forgotten": Wrong("values", {"b[row * b_row + ": "b["}),
-    "columns side by side": Wrong("values|out of bounds", {"column * b_column": "column"}),
-    "steps back are steps forward": Wrong(
-        "values|out of bounds", {"row * a_row": "row * llabs(a_row)"}
-    ),
-    "steps without a sign": Wrong(
-        "values|out of bounds|fault", {"row * b_row": "row * (unsigned)b_row"}
-    ),
-    "the row in float": Wrong(
-        "values|launch", {"row = i / columns": "row = (float)i / (float)columns"}
-    ),
-    "places in 32 bits": Wrong("values|launch", {A: "a[(int)(row * a_row + column * a_column)]"}),
-    "rows in 32 bits": Wrong(
-        "2,147,", {"long long row = i": "int row = i", ", column =": "; long long column ="}
-    ),
-    "guard in 32 bits": Wrong(
-        "values|launch", {"i >= rows * columns": "i >= (int)rows * (int)columns"}
-    ),
-    "a by an atomic": Wrong(
-        "counters|inputs|race",
-        {A: "atomicAdd((float *)a + row * a_row + column * a_column, 0.f)"},
-    ),
-    "minus": Wrong("values", {"] + b[": "] - b["}),
-}
+    drawn=drawn,
+    far=far,
+    spare=128,
+    counted=(64, 256, "whole", "a row"),
+    budget={"ld.sectors": 4096, "st.sectors": 2048},
+)

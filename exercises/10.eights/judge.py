@@ -1,22 +1,11 @@
-"""a s + b of halves, in packs of eight. The product may be rounded to float before the sum, or not."""
+"""a s + b of halves, in packs of eight. Before the sum the product may be rounded to float."""
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    elementwise,
-    near,
-    numbers,
-    pieces,
-    planted,
-)
-
-SIZES = 1, 7, 8, 9, 31, 2048, 2051, 4103, 0
+from helpers.exercises.distant import near, pieces
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
+from helpers.exercises.values import numbers, planted
 
 
 def drawn(rng):
@@ -62,39 +51,13 @@ def far(rng):
     return Launch(arguments, blocks_for(n, 8 * 256), 256, what=f"n = {n:,}", blocks=blocks)
 
 
-SPARE = 128
-inputs = elementwise
-COUNTED = (1 << 16) + 3
-BUDGET = {"ld.requests": 518, "st.requests": 259, "ld.sectors": 8198, "st.sectors": 4099}
-
-ONE = "half(float(p.element[k]) * s + float(q.element[k]))"
-LAST = "half(float(a[k]) * s + float(b[k]))"
-WRONG = {
-    "blocks of 256": Wrong(
-        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
-    ),
-    "one at a time": Wrong(
-        "counters",
-        "long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, all = gridDim.x * (long long)blockDim.x;"
-        " for (; i < n; i += all) out[i] = half(float(a[i]) * s + float(b[i]));",
-    ),
-    "in halves": Wrong(
-        "values", {ONE: "__hadd_rn(__hmul_rn(p.element[k], half(s)), q.element[k])"}
-    ),
-    "the product rounded to half": Wrong(
-        "values", {ONE: "__hadd(half(float(p.element[k]) * s), q.element[k])"}
-    ),
-    "s rounded to half": Wrong("values", {ONE: "__hfma(p.element[k], half(s), q.element[k])"}),
-    "the last few in halves": Wrong("values", {LAST: "__hadd(half(float(a[k]) * s), b[k])"}),
-    "a quarter": Wrong("values", {" * s": " * 0.25f"}),
-    "a thousand at most": Wrong("values", {ONE: f"__hmin({ONE}, half(1000.f))"}),
-    "places in 32 bits": Wrong("n = 4,294,967", {"out[k] =": "out[(int)k] ="}),
-    "guard in 32 bits": Wrong("n = 4,294,967", {"i < n / 8": "i < (int)n / 8"}),
-    "whole packs only": Wrong("values", {"k < n;": "k < n / 8 * 8;"}),
-    "rounded up": Wrong("out of bounds", {"i < n / 8": "i < (n + 7) / 8"}),
-    "seven of eight": Wrong("values", {"k < 8; ++k": "k < 7; ++k"}),
-    "the first of each eight": Wrong("values", {"float(p.element[k])": "float(p.element[0])"}),
-    "no guard": Wrong("out of bounds", {"i < n / 8": "true"}),
-    "a + b": Wrong("values", {" * s": ""}),
-    "zeros": Wrong("values", {ONE: "half(0.f)"}),
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(1, 7, 8, 9, 31, 2048, 2051, 4103, 0),
+    drawn=drawn,
+    far=far,
+    spare=128,
+    counted=(1 << 16) + 3,
+    budget={"ld.requests": 518, "st.requests": 259, "ld.sectors": 8198, "st.sectors": 4099},
+    inputs=same_place,
+)

@@ -2,20 +2,11 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    elementwise,
-    near,
-    pieces,
-)
+from helpers.exercises.distant import near, pieces
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 
 SCALES = (0.25, 1), (1.5, 0.5), (0.5005, 1), (0.49995, 1), (3, 1e-8), (1000, 1)
-SIZES = [(n, scales) for n in (33, 257) for scales in SCALES] + [(1009, SCALES[0]), (0, (1, 1))]
 
 
 def drawn(rng):
@@ -49,29 +40,13 @@ def far(rng):
     return Launch(arguments, blocks_for(n), 256, what=f"n = {n:,}", blocks=blocks)
 
 
-SPARE = 128
-inputs = elementwise
-COUNTED = 1 << 14, SCALES[0]
-BUDGET = {"ld.sectors": 512, "st.sectors": 512}
-
-RIGHT = "fminf(fmaxf(roundf(value), -128.f), 127.f)"
-WRONG = {
-    "cut off": Wrong("values", {"roundf(value)": "truncf(value)"}),
-    "half up": Wrong("values", {"roundf(value)": "floorf(value + 0.5f)"}),
-    "half to even": Wrong("values", {"roundf(value)": "rintf(value)"}),
-    "from .4 on": Wrong("values", {"roundf(value)": "truncf(value + copysignf(0.6f, value))"}),
-    "a thousandth more": Wrong("values", {"roundf(value)": "roundf(value * 1.001f)"}),
-    "half to even of a little more": Wrong("values", {"roundf(value)": "rintf(value * 1.001f)"}),
-    "whole quarters": Wrong(
-        "values", {RIGHT: "fminf(fmaxf((int(value * 4) + (value < 0 ? -2 : 2)) / 4, -128), 127)"}
-    ),
-    "held in 16 bits": Wrong(
-        "values", {RIGHT: "max(min((int)(short)(long long)roundf(value), 127), -128)"}
-    ),
-    "places in 32 bits": Wrong("n = 4,294,967", {"out[i] =": "out[(int)i] ="}),
-    "symmetric": Wrong("values", {"-128.f": "-127.f"}),
-    "not held": Wrong("values", {RIGHT: "(int)roundf(value)"}),
-    "held at the top only": Wrong("values", {RIGHT: "(int)fminf(roundf(value), 127.f)"}),
-    "128 fits": Wrong("values", {RIGHT: "(int)fminf(fmaxf(roundf(value), -128.f), 128.f)"}),
-    "zeros": Wrong("values", {RIGHT: "0"}),
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(*((n, scales) for n in (33, 257) for scales in SCALES), (1009, SCALES[0]), (0, (1, 1))),
+    drawn=drawn,
+    far=far,
+    spare=128,
+    counted=(1 << 14, SCALES[0]),
+    budget={"ld.sectors": 512, "st.sectors": 512},
+    inputs=same_place,
+)

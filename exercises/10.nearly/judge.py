@@ -2,25 +2,13 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    elementwise,
-    near,
-    pieces,
-)
+from helpers.exercises.distant import near, pieces
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
 
 SPECIAL = [(-3e38, 3e38), (1e-45, 0), (1, -1)] + [
     (x, y) for x in (0, 1, -1, np.inf, -np.inf, np.nan) for y in (0, np.inf, -np.inf, np.nan)
 ]
-SIZES = [
-    (1, 1e-3, 1e-5), (31, 0.3, 1e-6), (32, 0, 1e-4), (33, 0.05, 0), (255, 1e-4, 1), (257, 0.4, 1e-3),
-    (1009, 1e-3, 1e-5), (1009, 0, 0), (0, 1, 1),
-]  # fmt: skip
 
 
 def drawn(rng):
@@ -65,45 +53,23 @@ def far(rng):
     return Launch(arguments, blocks_for(n), 256, what=f"n = {n:,}", blocks=blocks)
 
 
-SPARE = 128
-inputs = elementwise
-COUNTED = 1 << 14, 1e-3, 1e-5
-BUDGET = {"ld.sectors": 4096, "st.sectors": 512}
-
-FORMULA = "atol + rtol * fabsf(b[i])"
-WRONG = {
-    "blocks of 256": Wrong(
-        "blocks of 128", {"blockIdx.x * (long long)blockDim.x": "blockIdx.x * 256LL"}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        (1, 1e-3, 1e-5),
+        (31, 0.3, 1e-6),
+        (32, 0, 1e-4),
+        (33, 0.05, 0),
+        (255, 1e-4, 1),
+        (257, 0.4, 1e-3),
+        (1009, 1e-3, 1e-5),
+        (1009, 0, 0),
+        (0, 1, 1),
     ),
-    "a fixed bound": Wrong("values", {FORMULA: "1e-6f"}),
-    "absolute only": Wrong("values", {FORMULA: "atol"}),
-    "relative only": Wrong("values", {FORMULA: "rtol * fabsf(b[i])"}),
-    "bounds of its own": Wrong("values", {FORMULA: "1e-5f + 1e-3f * fabsf(b[i])"}),
-    "the greater of the two": Wrong("values", {FORMULA: "fmaxf(atol, rtol * fabsf(b[i]))"}),
-    "of a": Wrong("values", {FORMULA: "atol + rtol * fabsf(a[i])"}),
-    "of the greater": Wrong("values", {FORMULA: "atol + rtol * fmaxf(fabsf(a[i]), fabsf(b[i]))"}),
-    "a tenth more": Wrong("values", {FORMULA: "1.1f * (atol + rtol * fabsf(b[i]))"}),
-    "squared": Wrong(
-        "values",
-        {
-            "fabsf(a[i] - b[i])": "(a[i] - b[i]) * (a[i] - b[i])",
-            FORMULA: f"({FORMULA}) * ({FORMULA})",
-        },
-    ),
-    "below the bound": Wrong("values", {"<= atol": "< atol"}),
-    "magnitudes": Wrong("values", {"fabsf(a[i] - b[i])": "fabsf(fabsf(a[i]) - fabsf(b[i]))"}),
-    "places in 32 bits": Wrong("n = 4,294,967", {"out[i] =": "out[(int)i] ="}),
-    "near infinity": Wrong("values", {"isfinite(b[i]) && ": ""}),
-    "infinity is not itself": Wrong("values", {"a[i] == b[i] || ": ""}),
-    "without the sign": Wrong("values", {"fabsf(a[i] - b[i])": "(a[i] - b[i])"}),
-    "NaN is anything": Wrong(
-        "values",
-        {
-            "fabsf(a[i] - b[i]) <= ": "!(fabsf(a[i] - b[i]) > ",
-            "fabsf(b[i]));": "fabsf(b[i])));",
-            "isfinite(b[i]) && ": "",
-        },
-    ),
-    "true": Wrong("values", {"out[i] = a[i] == b[i]": "out[i] = true || a[i] == b[i]"}),
-    "no guard": Wrong("out of bounds", {"if (i >= n) return;": ""}),
-}
+    drawn=drawn,
+    far=far,
+    spare=128,
+    counted=(1 << 14, 1e-3, 1e-5),
+    budget={"ld.sectors": 4096, "st.sectors": 512},
+    inputs=same_place,
+)

@@ -3,24 +3,11 @@
 import numpy as np
 
 from helpers import windows
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    planted,
-    strewn,
-)
-
-OURS = "im2col/elements.cu"
-SIZES = (  # channels, height, width, and the window: kernel, stride, padding, dilation
-    (2, 9, 40, (2, 3), (1, 2), (0, 3), (2, 1)), (3, 2, 3, (5, 4), 1, 4, 1), (1, 1, 1, 1, 1, 0, 1),
-)  # fmt: skip
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.extra_checks import OtherTypes
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted
 
 
 def drawn(rng):
@@ -58,34 +45,22 @@ def far(rng):
     return Launch(arguments, blocks_for(n), 256, what=what, blocks=blocks)
 
 
-LARGE = ((1, 14, 15, (10, 9), 1, 5, 1),)
-COUNTED = 2, 32, 32, 3, 1, 1, 1
-TYPES = ("half",)
-BUDGET = {"ld.sectors": (2256, 2500), "st.sectors": 2304}
-
-INSIDE = "h.inside(row) && w.inside(column)"
-AT = "(channel * h.image + row) * w.image + column"
-WRONG = {
-    "one test for both sides": Wrong(
-        "values|out of bounds",
-        {INSIDE: "row * w.image + column >= 0 && row * w.image + column < h.image * w.image"},
+JUDGE = Judge(
+    launch=launch,
+    sizes=(  # channels, height, width, and the window: kernel, stride, padding, dilation
+        (2, 9, 40, (2, 3), (1, 2), (0, 3), (2, 1)),
+        (3, 2, 3, (5, 4), 1, 4, 1),
+        (1, 1, 1, 1, 1, 0, 1),
     ),
-    "the window's sides swapped": Wrong(
-        "values|out of bounds",
-        {"k_w = rest % w.kernel": "k_w = rest % h.kernel", "k_h = rest % h.kernel": "k_h = rest % w.kernel"},
-    ),
-    "places of the other side": Wrong(
-        "values|out of bounds", {"w_out = rest % w.places": "w_out = rest % h.places"}
-    ),
-    "the first image for all": Wrong("values", {AT: "row * w.image + column"}),
-    "the nearest pixel, times 0": Wrong(
-        "values",
-        {
-            f"inside ? x[{AT}] : T(0)": "inside * x[(channel * h.image + min(max(row, 0),"
-            " h.image - 1)) * w.image + min(max(column, 0), w.image - 1)]"
-        },
-    ),
-    "floats only": Wrong("compiler", {"T(0)": "0"}),
-    "32 bits": Wrong("70,003", {"long long rest = i": "int rest = i"}),
-    "32 bits for the picture": Wrong("70,003", {AT: AT.replace("channel", "(int)channel")}),
-}  # fmt: skip
+    drawn=drawn,
+    large=((1, 14, 15, (10, 9), 1, 5, 1),),
+    far=far,
+    ours="im2col/elements.cu",
+    counted=(2, 32, 32, 3, 1, 1, 1),
+    budget={"ld.sectors": (2256, 2500), "st.sectors": 2304},
+    checks=[
+        OtherTypes(
+            "half",
+        )
+    ],
+)

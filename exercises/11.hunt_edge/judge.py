@@ -2,24 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    planted,
-    strewn,
-)
-
-SIZES = (
-    (3, 4, 3, 1), (9, 7, 2, 0), (6, 33, 3, 2), (12, 20, 5, 4), (1, 5, 3, 1), (1, 1, 1, 0),
-    (2, 3, 2, 4), (1, 33_003, 1, 0),
-)  # fmt: skip
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted
 
 
 def drawn(rng):
@@ -53,45 +39,22 @@ def far(rng):
     return Launch(arguments, blocks_for(count), 256, what=what, blocks=blocks)
 
 
-SPARE = 128
-LARGE = (40, 50, 17, 12), (2, 70_003, 1, 0)
-COUNTED = 32, 32, 3, 1
-BUDGET = {"ld.sectors": (1128, 1250), "st.sectors": 1152}
-
-INSIDE = "0 <= row && row < height && 0 <= column && column < width"
-WRONG = {
-    "columns only": Wrong("out of bounds|values", {"0 <= row && row < height && ": ""}),
-    "rows only": Wrong("values|out of bounds", {" && 0 <= column && column < width": ""}),
-    "no right edge": Wrong("values|out of bounds", {" && column < width": ""}),
-    "no left edge": Wrong("values|out of bounds", {" && 0 <= column": ""}),
-    "one past": Wrong("values|out of bounds", {"column < width": "column <= width"}),
-    "the sides mixed up": Wrong(
-        "values|out of bounds", {"row < height": "row < width", "column < width": "column < height"}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        (3, 4, 3, 1),
+        (9, 7, 2, 0),
+        (6, 33, 3, 2),
+        (12, 20, 5, 4),
+        (1, 5, 3, 1),
+        (1, 1, 1, 0),
+        (2, 3, 2, 4),
+        (1, 33_003, 1, 0),
     ),
-    "nothing outside": Wrong("out of bounds", {INSIDE: "true"}),
-    "nothing inside": Wrong("values", {INSIDE: "false"}),
-    "the place is moved, too": Wrong("values", {"place % w_out - pad": "(place - pad) % w_out"}),
-    "row and column swapped": Wrong(
-        "values|out of bounds",
-        {"k / kernel, column": "k % kernel, column", "pad + k % kernel;": "pad + k / kernel;"},
-    ),
-    "the nearest pixel, times 0": Wrong(
-        "values",
-        {
-            "inside ? x[row * width + column] : 0.f": "inside"
-            " * x[min(max(row, 0), height - 1) * width + min(max(column, 0), width - 1)]"
-        },
-    ),
-    "rows in 16 bits": Wrong(
-        "70,003", {"int row =": "short row =", ", column =": "; int column ="}
-    ),
-    "columns in 16 bits": Wrong("33,003", {", column =": "; short column ="}),
-    "the window's element in float": Wrong(
-        "70,003", {"k = i / (h_out * w_out)": "k = (float)i / (float)(h_out * w_out)"}
-    ),
-    "pixels by atomics": Wrong(
-        "counters|inputs|race",
-        {"? x[row * width + column]": "? atomicAdd((float *)x + row * width + column, 0.f)"},
-    ),
-    "the edge itself is outside": Wrong("values", {"0 <= column": "0 < column"}),
-}
+    drawn=drawn,
+    large=((40, 50, 17, 12), (2, 70_003, 1, 0)),
+    far=far,
+    spare=128,
+    counted=(32, 32, 3, 1),
+    budget={"ld.sectors": (1128, 1250), "st.sectors": 1152},
+)

@@ -2,30 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    planted,
-    strewn,
-)
-
-SIZES = (
-    (1, 1, 1, 0),
-    (7, 3, 1, 1),
-    (33, 3, 2, 0),
-    (100, 5, 3, 2),
-    (257, 4, 1, 3),
-    (31, 7, 2, 6),
-    (3, 2, 1, 5),
-    (2, 9, 3, 8),
-)
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted
 
 
 def drawn(rng):
@@ -58,32 +38,22 @@ def far(rng):
     return Launch(arguments, blocks_for(kernel * w_out), 256, what=what, blocks=blocks)
 
 
-SPARE = 128
-LARGE = ((70_003, 40, 7, 33),)
-COUNTED = 4096, 4, 1, 0
-BUDGET = {"ld.sectors": (2304, 2500), "st.sectors": (2047, 2048)}
-
-WRONG = {
-    "zeros": Wrong("values", {"? x[from] : 0.f": "? 0.f : 0.f"}),
-    "no left edge": Wrong("out of bounds", {"0 <= from && ": ""}),
-    "no right edge": Wrong("out of bounds", {" && from < width": ""}),
-    "one past": Wrong("out of bounds", {"from < width": "from <= width"}),
-    "stride forgotten": Wrong("values", {"w * stride": "w"}),
-    "pad the other way": Wrong("values", {"- pad": "+ pad"}),
-    "transposed": Wrong(
-        "values", {"k = i / w_out, w = i % w_out": "w = i / kernel, k = i % kernel"}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        (1, 1, 1, 0),
+        (7, 3, 1, 1),
+        (33, 3, 2, 0),
+        (100, 5, 3, 2),
+        (257, 4, 1, 3),
+        (31, 7, 2, 6),
+        (3, 2, 1, 5),
+        (2, 9, 3, 8),
     ),
-    "the nearest pixel, times 0": Wrong(
-        "values",
-        {
-            "0 <= from && from < width ? x[from] : 0.f": "x[min(max(from, 0), width - 1)]"
-            " * (0 <= from && from < width)"
-        },
-    ),
-    "rows in float": Wrong("values|launch", {"k = i / w_out": "k = (float)i / (float)w_out"}),
-    "places in 16 bits": Wrong("values|launch", {", from = w": "; short from = w"}),
-    "pixels by atomics": Wrong(
-        "counters|inputs|race", {"? x[from]": "? atomicAdd((float *)x + from, 0.f)"}
-    ),
-    "no guard": Wrong("out of bounds", {"if (i >= kernel * w_out) return;": ""}),
-}
+    drawn=drawn,
+    large=((70_003, 40, 7, 33),),
+    far=far,
+    spare=128,
+    counted=(4096, 4, 1, 0),
+    budget={"ld.sectors": (2304, 2500), "st.sectors": (2047, 2048)},
+)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Far, In, Launch, Out, Wrong, blocks_for, numbers, planted
-
-SIZES = 4, 8, 32, 36, 124, 128, 256, 1012, 0
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted
 
 
 def drawn(rng):
@@ -43,44 +43,23 @@ def beside(launch, places, got):
     return {"pixel": [x[n] if 0 <= n < x.size else 0 for n in of]}
 
 
-SPARE = 128
-LARGE = (280_000,)
-COUNTED = 1 << 14
 REQUESTS = 128  # of a load or store of the counted launch: warps
-BUDGET = {
-    "ld.requests": 6 * REQUESTS,
-    "st.requests": 3 * REQUESTS,
-    "st.sectors": 3 * (1 << 14) // 8,
-    "ldl.sectors": 0,
-}
-LIMITS = {"ld.sectors": 1.2}
 
-NEAR = "near[s] = 0 <= from && from < width ? x[from] : 0.f;"
-PACK = "float4 pack = {near[k], near[k + 1], near[k + 2], near[k + 3]};"
-INTO = "reinterpret_cast<float4 *>(out + k * width)[w / 4] = pack;"
-WRONG = {
-    "twelve loads": Wrong(
-        "requests|counters",
-        {
-            PACK: "float4 pack; float *of = &pack.x; for (int p = 0; p < 4; ++p)"
-            " { int from = w + p + k - 1; of[p] = 0 <= from && from < width"
-            " ? *(volatile const float *)(x + from) : 0.f; }"
-        },
-    ),
-    "twelve stores": Wrong(
-        "requests|counters",
-        {INTO: "for (int p = 0; p < 4; ++p) out[k * width + w + p] = near[k + p];"},
-    ),
-    "without the padding": Wrong("values|out of bounds", {"from = w + s - 1": "from = w + s"}),
-    "no test on the left": Wrong("out of bounds", {"0 <= from && ": ""}),
-    "no test on the right": Wrong("out of bounds", {" && from < width": ""}),
-    "the nearest pixel at the edges": Wrong(
-        "values", {NEAR: "near[s] = x[min(max(from, 0LL), width - 1)];"}
-    ),
-    "the first pack three times": Wrong(
-        "values", {PACK: "float4 pack = {near[0], near[1], near[2], near[3]};"}
-    ),
-    "rows swapped": Wrong("values", {PACK: PACK.replace("near[k", "near[2 - k")}),
-    "no guard": Wrong("out of bounds", {"    if (w >= width) return;\n": ""}),
-    "places in 32 bits": Wrong("2,147", {"long long from = w + s - 1": "int from = w + s - 1"}),
-}
+
+JUDGE = Judge(
+    launch=launch,
+    sizes=(4, 8, 32, 36, 124, 128, 256, 1012, 0),
+    drawn=drawn,
+    large=(280_000,),
+    far=far,
+    spare=128,
+    counted=1 << 14,
+    budget={
+        "ld.requests": 6 * REQUESTS,
+        "st.requests": 3 * REQUESTS,
+        "st.sectors": 3 * (1 << 14) // 8,
+        "ldl.sectors": 0,
+    },
+    limits={"ld.sectors": 1.2},
+    beside=beside,
+)

@@ -2,25 +2,11 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    planted,
-    strewn,
-)
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
 from helpers.exercises.seen import Seen, cat
-
-SIZES = (
-    (6, 9, 2, 2, 0), (13, 10, 3, 1, 1), (31, 33, 3, 2, 1), (7, 40, 5, 3, 2), (1, 1, 1, 1, 0),
-    (2, 3, 2, 1, 3), (5, 4, 2, 3, 4),
-)  # fmt: skip
+from helpers.exercises.values import numbers, planted
 
 
 def drawn(rng):
@@ -66,51 +52,23 @@ def far(rng):
     return Launch(arguments, blocks_for(h_out * w_out), 256, what=what, blocks=blocks)
 
 
-SPARE = 128
-PADDING = -np.inf
-LARGE = (300, 240, 17, 13, 16), (280, 300, 3, 1, 1)
-COUNTED = 64, 64, 2, 2, 0
-BUDGET = {"ld.sectors": 1024, "st.sectors": 128}
-
-INSIDE = "0 <= row && row < height && 0 <= column && column < width"
-WRONG = {
-    "from zero": Wrong("values", {"most = -INFINITY": "most = 0"}),
-    "from -1000": Wrong("values", {"most = -INFINITY": "most = -1000"}),
-    "from the least float": Wrong("values", {"most = -INFINITY": "most = -3.4028235e38f"}),
-    "from the first pixel": Wrong("values", {"most = -INFINITY": "most = x[0]"}),
-    "rows in 16 bits": Wrong(
-        "values|launch", {"int row =": "short row =", ", column =": "; int column ="}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        (6, 9, 2, 2, 0),
+        (13, 10, 3, 1, 1),
+        (31, 33, 3, 2, 1),
+        (7, 40, 5, 3, 2),
+        (1, 1, 1, 1, 0),
+        (2, 3, 2, 1, 3),
+        (5, 4, 2, 3, 4),
     ),
-    "rows in float": Wrong("values|launch", {"i / w_out *": "(int)((float)i / (float)w_out) *"}),
-    "pixels by atomics": Wrong(
-        "counters|inputs|race",
-        {"x[row * width + column])": "atomicAdd((float *)x + row * width + column, 0.f))"},
-    ),
-    "a walk over the picture": Wrong(
-        "counters",
-        {
-            "most = -INFINITY;": "most = -INFINITY; for (int k = 0; k < height * width; ++k)"
-            ' asm volatile("mov.f32 %0, %0;" : "+f"(most));'
-        },
-    ),
-    "zeros outside": Wrong(
-        "values",
-        {
-            f"if ({INSIDE})": "",
-            "x[row * width + column]": f"{INSIDE} ? x[row * width + column] : 0",
-        },
-    ),
-    "one test for both": Wrong(
-        "values", {INSIDE: "0 <= row * width + column && row * width + column < height * width"}
-    ),
-    "no edges": Wrong("out of bounds", {INSIDE: "true"}),
-    "no left edge": Wrong("out of bounds|values", {" && 0 <= column": ""}),
-    "one past": Wrong("out of bounds|values", {"column < width": "column <= width"}),
-    "places one apart": Wrong("values|out of bounds", {"i % w_out * stride": "i % w_out"}),
-    "as wide as the picture": Wrong(
-        "values|out of bounds", {"i / w_out": "i / width", "i % w_out": "i % width"}
-    ),
-    "a row short": Wrong("values", {"a < kernel": "a < kernel - 1"}),
-    "the least": Wrong("values", {"fmaxf": "fminf", "-INFINITY": "INFINITY"}),
-    "no guard": Wrong("out of bounds", {"if (i >= h_out * w_out) return;": ""}),
-}
+    drawn=drawn,
+    large=((300, 240, 17, 13, 16), (280, 300, 3, 1, 1)),
+    far=far,
+    spare=128,
+    counted=(64, 64, 2, 2, 0),
+    budget={"ld.sectors": 1024, "st.sectors": 128},
+    padding=-np.inf,
+    seen=seen,
+)

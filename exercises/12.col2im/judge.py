@@ -3,23 +3,10 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    strewn,
-)
-
-SIZES = (
-    (7, 3, 1, 1, 1), (33, 3, 2, 0, 1), (100, 5, 3, 2, 2), (257, 4, 1, 3, 5), (31, 7, 2, 6, 1),
-    (40, 3, 4, 2, 6), (1, 1, 1, 0, 1), (3, 2, 1, 7, 1), (5, 9, 2, 12, 3),
-)  # fmt: skip
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -56,55 +43,23 @@ def far(rng):
     return Launch(arguments, blocks_for(width), 256, what=what, blocks=blocks)
 
 
-SPARE = 128
-LARGE = ((70_003, 20, 5, 17, 11),)
-COUNTED = 4096, 4, 1, 0, 1
-BUDGET = {"ld.sectors": (2304, 2500), "st.sectors": 512}
-
-TEST = "at >= 0 && at % stride == 0 && at / stride < w_out"
-WRONG = {
-    "zeros": Wrong("values", {"x[p] = sum": "x[p] = 0"}),
-    "no left edge": Wrong("out of bounds|values", {"at >= 0 && ": ""}),
-    "no right edge": Wrong("out of bounds|values", {" && at / stride < w_out": ""}),
-    "one past": Wrong("out of bounds|values", {"at / stride < w_out": "at / stride <= w_out"}),
-    "between the steps, too": Wrong("values|out of bounds", {"at % stride == 0 && ": ""}),
-    "the last copy only": Wrong("values", {"sum += columns": "sum = columns"}),
-    "pad the other way": Wrong("values", {"p + pad - k": "p - pad + k"}),
-    "no gaps": Wrong("values|out of bounds", {"k * dilation": "k"}),
-    "the nearest copy, times 0": Wrong(
-        "values",
-        {
-            f"if ({TEST})": "",
-            "columns[k * w_out + at / stride]": "columns[k * w_out + min(max(at / stride, 0),"
-            f" w_out - 1)] * ({TEST})",
-        },
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        (7, 3, 1, 1, 1),
+        (33, 3, 2, 0, 1),
+        (100, 5, 3, 2, 2),
+        (257, 4, 1, 3, 5),
+        (31, 7, 2, 6, 1),
+        (40, 3, 4, 2, 6),
+        (1, 1, 1, 0, 1),
+        (3, 2, 1, 7, 1),
+        (5, 9, 2, 12, 3),
     ),
-    "all w are tried": Wrong(
-        "counters",
-        {
-            f"if ({TEST})": "for (int w = 0; w < w_out; ++w) if (w * stride == at)",
-            "columns[k * w_out + at / stride]": "columns[k * w_out + w]",
-        },
-    ),
-    "looked for, loaded once": Wrong(
-        "counters",
-        {
-            f"if ({TEST})": "int w = w_out; while (--w >= 0 && w * stride != at); if (w >= 0)",
-            "columns[k * w_out + at / stride]": "columns[k * w_out + w]",
-        },
-    ),
-    "w in float": Wrong(
-        "values|launch", {"w_out + at / stride": "w_out + (int)((float)at / (float)stride)"}
-    ),
-    "w in 16 bits": Wrong("values|launch", {"w_out + at / stride": "w_out + (short)(at / stride)"}),
-    "copies by atomics": Wrong(
-        "counters|inputs|race",
-        {
-            "columns[k * w_out + at / stride]": "atomicAdd((float *)columns + k * w_out + at / stride, 0.f)"
-        },
-    ),
-    "no guard": Wrong("out of bounds", {"if (p >= width) return;": ""}),
-    "not across rows of the matrix": Wrong(
-        "values", {"columns[k * w_out + at / stride]": "columns[at / stride]"}
-    ),
-}
+    drawn=drawn,
+    large=((70_003, 20, 5, 17, 11),),
+    far=far,
+    spare=128,
+    counted=(4096, 4, 1, 0, 1),
+    budget={"ld.sectors": (2304, 2500), "st.sectors": 512},
+)

@@ -3,21 +3,11 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    strewn,
-)
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
 from helpers.exercises.seen import Seen, cat
-
-SIZES = (2, 2), (3, 4), (5, 40), (33, 31), (1, 257), (70, 1), (1, 1)
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -65,39 +55,15 @@ def far(rng):
     return Launch(arguments, blocks_for(height * width), 256, what=what, blocks=blocks)
 
 
-SPARE = 128
-LARGE = (2, 70_003), (300, 260)
-COUNTED = 64, 64
-BUDGET = {"ld.sectors": (6080, 6500), "st.sectors": 512}
-LIMITS = {"barriers": (128,)}  # the weights may be in shared memory
-
-INSIDE = "0 <= row && row < height && 0 <= column && column < width"
-WRONG = {
-    "nothing outside": Wrong("out of bounds", {INSIDE: "true"}),
-    "one test for both": Wrong(
-        "values", {INSIDE: "0 <= row * width + column && row * width + column < height * width"}
-    ),
-    "no left edge": Wrong("values|out of bounds", {" && 0 <= column": ""}),
-    "one past": Wrong("values|out of bounds", {"column < width": "column <= width"}),
-    "mirrored": Wrong("values", {"weight[3 * i + j]": "weight[8 - 3 * i - j]"}),
-    "rows and columns swapped": Wrong("values", {"3 * i + j": "i + 3 * j"}),
-    "not centred": Wrong("values", {"p / width + i - 1": "p / width + i"}),
-    "the last product only": Wrong("values", {"sum += weight": "sum = weight"}),
-    "the nearest pixel, times 0": Wrong(
-        "values",
-        {
-            f"if ({INSIDE})": "",
-            "x[row * width + column]": f"({INSIDE})"
-            " * x[min(max(row, 0), height - 1) * width + min(max(column, 0), width - 1)]",
-        },
-    ),
-    "rows in float": Wrong("values|launch", {"p / width +": "(int)((float)p / (float)width) +"}),
-    "rows in 16 bits": Wrong(
-        "values|launch", {"int row =": "short row =", ", column =": "; int column ="}
-    ),
-    "pixels by atomics": Wrong(
-        "counters|inputs|race",
-        {"x[row * width + column]": "atomicAdd((float *)x + row * width + column, 0.f)"},
-    ),
-    "no guard": Wrong("out of bounds", {"if (p >= height * width) return;": ""}),
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((2, 2), (3, 4), (5, 40), (33, 31), (1, 257), (70, 1), (1, 1)),
+    drawn=drawn,
+    large=((2, 70_003), (300, 260)),
+    far=far,
+    spare=128,
+    counted=(64, 64),
+    budget={"ld.sectors": (6080, 6500), "st.sectors": 512},
+    limits={"barriers": (128,)},  # the weights may be in shared memory
+    seen=seen,
+)

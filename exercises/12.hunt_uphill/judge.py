@@ -3,23 +3,10 @@
 import numpy as np
 
 from helpers import checks
-from helpers.exercises.launches import (
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    strewn,
-)
-
-SIZES = (
-    (3, 4, 3, 1), (2, 2, 3, 1), (5, 40, 3, 0), (33, 31, 5, 1), (1, 257, 1, 0), (70, 3, 2, 1),
-    (9, 12, 4, 5), (1, 1, 1, 0), (1, 33_003, 1, 0),
-)  # fmt: skip
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -64,63 +51,24 @@ def far(rng):
     return Launch(arguments, blocks_for(height * width), 256, what=what, blocks=blocks)
 
 
-SPARE = 128
-LARGE = ((60, 50, 9, 4),)
-COUNTED = 64, 64, 3, 1
-BUDGET = {"ld.sectors": (6080, 6500), "st.sectors": 512}
-LIMITS = {"barriers": (128,)}  # the weights may be in shared memory
-
-ROW, COLUMN = "p / width + pad - i", "p % width + pad - j"
-INSIDE = "0 <= row && row < h_out && 0 <= column && column < w_out"
-WRONG = {
-    "the filter as it was": Wrong(
-        "values", {ROW: "p / width - pad + i", COLUMN: "p % width - pad + j"}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        (3, 4, 3, 1),
+        (2, 2, 3, 1),
+        (5, 40, 3, 0),
+        (33, 31, 5, 1),
+        (1, 257, 1, 0),
+        (70, 3, 2, 1),
+        (9, 12, 4, 5),
+        (1, 1, 1, 0),
+        (1, 33_003, 1, 0),
     ),
-    "the weights turned round, the padding as it was": Wrong(
-        "values",
-        {
-            ROW: "p / width - pad + i",
-            COLUMN: "p % width - pad + j",
-            "weight[i * side + j]": "weight[side * side - 1 - i * side - j]",
-        },
-    ),
-    "the rows only": Wrong("values", {COLUMN: "p % width - pad + j"}),
-    "the columns only": Wrong("values", {ROW: "p / width - pad + i"}),
-    "another sign": Wrong(
-        "values",
-        {
-            ROW: "p / width - pad + i",
-            COLUMN: "p % width - pad + j",
-            "d_x[p] = sum": "d_x[p] = -sum",
-        },
-    ),
-    "the padding the other way": Wrong(
-        "values", {ROW: "p / width - pad - i", COLUMN: "p % width - pad - j"}
-    ),
-    "centred": Wrong(
-        "values", {ROW: "p / width + side / 2 - i", COLUMN: "p % width + side / 2 - j"}
-    ),
-    "rows and columns of the filter swapped": Wrong("values", {"i * side + j": "j * side + i"}),
-    "no left edge": Wrong("values|out of bounds", {" && 0 <= column": ""}),
-    "no right edge": Wrong("values|out of bounds", {" && column < w_out": ""}),
-    "the picture's edges": Wrong(
-        "values|out of bounds", {"row < h_out": "row < height", "column < w_out": "column < width"}
-    ),
-    "nothing outside": Wrong("out of bounds", {INSIDE: "true"}),
-    "the nearest place, times 0": Wrong(
-        "values",
-        {
-            f"if ({INSIDE})": "",
-            "dy[row * w_out + column]": f"({INSIDE})"
-            " * dy[min(max(row, 0), h_out - 1) * w_out + min(max(column, 0), w_out - 1)]",
-        },
-    ),
-    "rows of the picture": Wrong("values|out of bounds", {"row * w_out": "row * width"}),
-    "rows in float": Wrong("values|launch", {"p / width +": "(int)((float)p / (float)width) +"}),
-    "rows in 16 bits": Wrong(
-        "70,003", {"int row =": "short row =", ", column =": "; int column ="}
-    ),
-    "columns in 16 bits": Wrong("33003", {", column =": "; short column ="}),
-    "the last product only": Wrong("values", {"sum += weight": "sum = weight"}),
-    "no guard": Wrong("out of bounds", {"if (p >= height * width) return;": ""}),
-}
+    drawn=drawn,
+    large=((60, 50, 9, 4),),
+    far=far,
+    spare=128,
+    counted=(64, 64, 3, 1),
+    budget={"ld.sectors": (6080, 6500), "st.sectors": 512},
+    limits={"barriers": (128,)},  # the weights may be in shared memory
+)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Rate, Wrong, far_product, numbers, product
-
-SIZES = (33, 40, 20), (1, 1, 4), (70, 3, 64), (5, 130, 12)
-CHOICES = "ROWS", "COLUMNS", "THREADS"
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Rate
+from helpers.exercises.products import far_product, product
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -34,35 +34,22 @@ def far(rng, rows, columns, threads):
     return launch
 
 
-LARGE = ((70, 301, 20),)
-COUNTED = 256, 256, 128
-BUDGET = {"ld.sectors": (32_800, 300_000)}
-LIMITS = None  # what counts is the clock
-SHARED_BYTES = 49_152
-RATE = Rate((256, 256, 4096), 35, {"cuBLAS": "gemm 4096 b transposed float32"})
-
-WRONG = {
-    "no bias": Wrong("values", {" + bias[column]": ""}),
-    "a bias for each row": Wrong("values|out of bounds", {"bias[column]": "bias[row]"}),
-    "no guard for rows of x": Wrong("out of bounds", {"line >= lines || i >= k": "i >= k"}),
-    "past the depth": Wrong("out of bounds|values", {"line >= lines || i >= k": "line >= lines"}),
-    "no guard for y": Wrong("out of bounds|values", {"if (row < m && column < n) y": "y"}),
-    "no barrier": Wrong("race|uninitialised", {"        __syncthreads();\n": ""}),
-    "one pair of tiles, one barrier": Wrong("race", {", now ^= 1": ""}),
-    "places of y in 32 bits": Wrong("262,272 x", {"row * (long long)n": "row * n"}),
-    "places of x and w in 32 bits": Wrong("262,272 x", {"line * (long long)k": "line * k"}),
-    "a number at a time": Wrong(
-        "clock",
-        {"*reinterpret_cast<float4 *>(to) = *reinterpret_cast<const float4 *>(from);": "for (int e = 0;"
-         " e < 4; ++e) to[e] = ((const volatile float *)from)[e];",
-         "*reinterpret_cast<float4 *>(to + 4) = *reinterpret_cast<const float4 *>(from + 64);":
-         "for (int e = 0; e < 4; ++e) to[4 + e] = ((const volatile float *)from)[64 + e];"},
-    ),
-}  # fmt: skip
-
-SURVIVORS = {
-    "first <= k": "one turn more, of zeros",
-    "now = 1": "it begins with the other pair of tiles",
-    "[3][DEEP]": "a larger array",
-    "sum[8][9]": "a larger array",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((33, 40, 20), (1, 1, 4), (70, 3, 64), (5, 130, 12)),
+    drawn=drawn,
+    large=((70, 301, 20),),
+    far=far,
+    choices=("ROWS", "COLUMNS", "THREADS"),
+    counted=(256, 256, 128),
+    budget={"ld.sectors": (32_800, 300_000)},
+    limits=None,  # what counts is the clock
+    shared_bytes=49_152,
+    rate=Rate((256, 256, 4096), 35, {"cuBLAS": "gemm 4096 b transposed float32"}),
+    survivors={
+        "first <= k": "one turn more, of zeros",
+        "now = 1": "it begins with the other pair of tiles",
+        "[3][DEEP]": "a larger array",
+        "sum[8][9]": "a larger array",
+    },
+)

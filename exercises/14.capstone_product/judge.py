@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import Rate, Wrong, far_product, numbers, product_launch
-
-SIZES = (64, 64, 64), (1, 8, 8), (70, 40, 136)
-CHOICES = "ROWS", "COLUMNS", "THREADS"
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Rate
+from helpers.exercises.products import far_product, product_launch
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -27,37 +27,30 @@ def far(rng, rows, columns, threads):
     return far_product(rng, 8192, rows, grid, threads, of=np.float16, size_type=np.int32)
 
 
-LARGE = (140, 304, 200), (4, 8, 4000)
-COUNTED = 128, 128, 128
-SHARED_BYTES = 3 << 14
-BUDGET = {
-    "ld.sectors": (4096, 5000),
-    "hmma": 1024,
-    "lds.wavefronts": (2048, 2600),
-    "lds.conflicts": 0,
-    "sts.conflicts": 0,
-}
-RATE = Rate((128, 128, 4096), 170, {"cuBLAS": "gemm 4096 float16"})
-LIMITS = None  # the statement has the whole budget
-IDEA = {"hmma": (1024, "Let the tensor cores multiply: multiply_add.")}
-
-PLACE = "(chunk ^ line % CHUNKS) * CHUNK"
-WRONG = {
-    "no swizzle": Wrong("conflicts", {PLACE: "chunk * CHUNK"}),
-    "waits for nothing": Wrong("race", {"wait_for_groups<1>();": ""}),
-    "no group for what is not there": Wrong(
-        "race|values", {"        }\n        close_group();": "        close_group(); }"}
-    ),
-    "no barrier after": Wrong("race", {"        __syncthreads();\n    }\n#pragma": "    }\n#pragma"}),
-    "no zeros past the edge": Wrong("out of bounds|values", {"line < lines && along < length": "true"}),
-    "the depth in whole tiles": Wrong("values", {"first < k; first += DEEP": "first + DEEP <= k; first += DEEP"}),
-    "b without .trans": Wrong("values", {"load_matrices<true>": "load_matrices<false>"}),
-}  # fmt: skip
-
-SURVIVORS = {
-    "first <= k": "one tile more, of zeros",
-    "CHUNK : 1": "past an edge, the lower byte of a half meets another: too small to see",
-    "x / 7": "x is 0 or 32",
-    "STAGES = 3": "room for one tile more",
-    "65 * LINE": "a larger array",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((64, 64, 64), (1, 8, 8), (70, 40, 136)),
+    drawn=drawn,
+    large=((140, 304, 200), (4, 8, 4000)),
+    far=far,
+    choices=("ROWS", "COLUMNS", "THREADS"),
+    counted=(128, 128, 128),
+    budget={
+        "ld.sectors": (4096, 5000),
+        "hmma": 1024,
+        "lds.wavefronts": (2048, 2600),
+        "lds.conflicts": 0,
+        "sts.conflicts": 0,
+    },
+    limits=None,  # the statement has the whole budget
+    idea={"hmma": (1024, "Let the tensor cores multiply: multiply_add.")},
+    shared_bytes=3 << 14,
+    rate=Rate((128, 128, 4096), 170, {"cuBLAS": "gemm 4096 float16"}),
+    survivors={
+        "first <= k": "one tile more, of zeros",
+        "CHUNK : 1": "past an edge, the lower byte of a half meets another: too small to see",
+        "x / 7": "x is 0 or 32",
+        "STAGES = 3": "room for one tile more",
+        "65 * LINE": "a larger array",
+    },
+)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong
-
-SIZES = 1, 2
+from helpers.exercises.extra_checks import TextHas
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Out
 
 
 def drawn(rng):
@@ -20,28 +20,24 @@ def launch(rng, n):
     return Launch([In(x.reshape(-1)), out], n, 128, what=f"{n} tiles")
 
 
-LARGE = (300,)
-COUNTED = 4
-BUDGET = {
-    "lds.conflicts": 0,
-    "sts.conflicts": 0,
-    "lds.wavefronts": 256,
-    "sts.wavefronts": 256,
-    "shared": 8192,
-}
 LEAVE = "Leave the kernel as it is: only place(line, chunk) is asked for."
-IDEA = {"lds.wavefronts": (256, LEAVE), "sts.wavefronts": (256, LEAVE)}
-TEXT = {r"place\(i / CHUNKS, i % CHUNKS\)": LEAVE, r"load_matrices<false>\(p": LEAVE}
 
-WRONG = {
-    "four places only": Wrong("conflicts", {"line % CHUNKS": "line % 4"}),
-    "another every eight lines": Wrong("conflicts", {"line % CHUNKS": "line / 8 % 8"}),
-    "two chunks in one place": Wrong("double write|values|race", {"chunk ^ line % CHUNKS": "chunk & line % CHUNKS"}),
-    "padding": Wrong("out of bounds|shared", {"line * LINE + (chunk ^ line % CHUNKS)": "line * (LINE + CHUNK) + chunk"}),
-    "padding with room for it": Wrong(
-        "shared",
-        {"tile[LINES * LINE]": "tile[LINES * (LINE + 16)]", "line * LINE + (chunk ^ line % CHUNKS)": "line * (LINE + CHUNK) + chunk"},
-    ),
-    "past the end": Wrong("out of bounds|values|race", {"(chunk ^ line % CHUNKS)": "(chunk + line % CHUNKS)"}),
-    "by columns of chunks": Wrong("conflicts", {"line * LINE + (chunk ^ line % CHUNKS) * CHUNK": "chunk * LINES * CHUNK + line * CHUNK"}),
-}  # fmt: skip
+
+JUDGE = Judge(
+    launch=launch,
+    sizes=(1, 2),
+    drawn=drawn,
+    large=(300,),
+    counted=4,
+    budget={
+        "lds.conflicts": 0,
+        "sts.conflicts": 0,
+        "lds.wavefronts": 256,
+        "sts.wavefronts": 256,
+        "shared": 8192,
+    },
+    idea={"lds.wavefronts": (256, LEAVE), "sts.wavefronts": (256, LEAVE)},
+    checks=[
+        TextHas({r"place\(i / CHUNKS, i % CHUNKS\)": LEAVE, r"load_matrices<false>\(p": LEAVE})
+    ],
+)

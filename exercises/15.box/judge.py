@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 
 from helpers import tensormap
-from helpers.exercises.launches import Boxes, In, Launch, Out, Wrong, eighths
-
-SIZES = (1, 4), (32, 32), (33, 36), (70, 100), (31, 128)
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Boxes, In, Launch, Out
+from helpers.exercises.values import eighths
 
 
 def drawn(rng):
@@ -25,24 +25,15 @@ def launch(rng, size):
     return Launch([boxes, Out(sums)], (across, down), 32, what=f"{rows} x {columns}")
 
 
-LARGE = ((1060, 300), (33, 36_000))
-COUNTED = 256, 256
-BUDGET = {"ld.sectors": 0}
-LIMITS = {"instructions": None}  # of who waits
-
-COPY = "        copy_box(to, maps.of[0], blockIdx.x * 32, blockIdx.y * 32, 0, barrier);\n"
-WRONG = {
-    "nobody waits": Wrong("race", {"    wait_for(barrier, 0);\n": ""}),
-    "one thread waits": Wrong("race", {"    wait_for(barrier, 0);\n": "    if (threadIdx.x == 0) wait_for(barrier, 0);\n"}),
-    "the other phase": Wrong("race|fault", {"wait_for(barrier, 0)": "wait_for(barrier, 1)"}),
-    "half of the bytes": Wrong("race|launch|fault", {"sizeof tile": "sizeof tile / 2"}),
-    "more bytes than come": Wrong("bytes|time|fault", {"sizeof tile)": "2 * sizeof tile)"}),
-    "rows and columns swapped": Wrong("values", {"blockIdx.x * 32, blockIdx.y * 32": "blockIdx.y * 32, blockIdx.x * 32"}),
-    "boxes for bytes": Wrong("values", {"blockIdx.x * 32, blockIdx.y": "blockIdx.x * 128, blockIdx.y"}),
-    "the barrier may not be begun": Wrong("race|uninit|missing", {"    __syncthreads();\n": ""}),
-    "every thread copies": Wrong("race|launch|fault|double|time", {"if (threadIdx.x == 0) {": "{"}),
-}  # fmt: skip
-
-SURVIVORS = {
-    "threadIdx.x == 1": "another thread copies",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 4), (32, 32), (33, 36), (70, 100), (31, 128)),
+    drawn=drawn,
+    large=((1060, 300), (33, 36_000)),
+    counted=(256, 256),
+    budget={"ld.sectors": 0},
+    limits={"instructions": None},  # of who waits
+    survivors={
+        "threadIdx.x == 1": "another thread copies",
+    },
+)

@@ -5,10 +5,12 @@ from functools import partial
 import numpy as np
 
 from helpers import tensormap
-from helpers.exercises.launches import Boxes, Far, In, Launch, Rate, Wrong, numbers, pieces, product
-
-SIZES = (1, 1, 8), (64, 64, 64), (65, 63, 72), (64, 130, 200), (100, 33, 320)
-CHOICES = ("THREADS",)
+from helpers.exercises.distant import pieces
+from helpers.exercises.extra_checks import Exposed
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Boxes, Far, In, Launch, Rate
+from helpers.exercises.products import product
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -42,53 +44,42 @@ def far(rng, threads):
     return _launch(a, b, c, threads, blocks=[range(1025**2 - 1, 1025**2)])
 
 
-LARGE = ((70, 66, 4096),)
-COUNTED = 256, 256, 256
-RATE = Rate((256, 256, 4096), 0, {"cuBLAS": "gemm 4096 b transposed float16"})
-BUDGET = {"ld.sectors": 0, "hmma": 1024}
-LIMITS = {"instructions": None, "barriers": 4}  # of who waits
-SHARED_BYTES = 49_152
-EXPOSED = (
-    262_144,  # of each block the first step
-    393_216,
-    "While one stage is multiplied, let the other be copied: wait only for the stage that is to be"
-    " overwritten.",
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 1, 8), (64, 64, 64), (65, 63, 72), (64, 130, 200), (100, 33, 320)),
+    drawn=drawn,
+    large=((70, 66, 4096),),
+    far=far,
+    choices=("THREADS",),
+    counted=(256, 256, 256),
+    budget={"ld.sectors": 0, "hmma": 1024},
+    limits={"instructions": None, "barriers": 4},  # of who waits
+    idea={
+        "shared": (
+            32_768,
+            "Two stages of two tiles, 64 lines of 128 bytes each: one is copied meanwhile.",
+        )
+    },
+    shared_bytes=49_152,
+    even=False,
+    rate=Rate((256, 256, 4096), 0, {"cuBLAS": "gemm 4096 b transposed float16"}),
+    checks=[
+        Exposed(
+            262_144,  # of each block the first step
+            393_216,
+            "While one stage is multiplied, let the other be copied: wait only for the stage"
+            " that is to be"
+            " overwritten.",
+        )
+    ],
+    survivors={
+        "step <= steps": "a step more, which nobody multiplies",
+        "if (threadIdx.x != 0) {": "threads begin the barriers alike",
+        "if (threadIdx.x != 0) arrive": "127 arrivals end 127 phases, which is odd as one is",
+        "threadIdx.x == 1": "another thread",
+        "threadIdx.y == 0": "all threads begin the barriers alike",
+        "3 * STAGES": "room for barriers that nobody uses",
+        "DEEP - 2": "k is a multiple of 8",
+        "bar.sync 2": "another barrier",
+    },
 )
-IDEA = {
-    "shared": (
-        32_768,
-        "Two stages of two tiles, 64 lines of 128 bytes each: one is copied meanwhile.",
-    )
-}
-EVEN = False
-
-WAIT = "        wait_for(full + stage * 8, step / STAGES % 2);\n"
-WRONG = {
-    "nobody waits for the box": Wrong("race|uninit", {WAIT: ""}),
-    "nobody waits for the products": Wrong("race|unfinished", {"        wait_for_products<0>();\n": ""}),
-    "the stage is not waited for": Wrong("race|fault|launch", {"            wait_for(empty + stage * 8, parity ^ 1);\n": ""}),
-    "empty too early": Wrong("race", {"        wait_for_products<0>();\n        asm volatile(\"bar.sync 1, 128;\");  // of this warpgroup\n        if (threadIdx.x == 0) arrive(empty + stage * 8);\n": "        if (threadIdx.x == 0) arrive(empty + stage * 8);\n        wait_for_products<0>();\n"}),
-    "one stage at a time": Wrong("boxes that come", {"wait_for(empty + stage * 8, parity ^ 1)": "if (step > 0) wait_for(empty + (step - 1) % STAGES * 8, (step - 1) / STAGES % 2)"}),
-    "the other stage is told to be empty": Wrong("boxes that come", {"arrive(empty + stage * 8)": "arrive(empty + (stage ^ 1) * 8)"}),
-    "places of c in 32 bits": Wrong("65,600", {"(long long)r * n": "unsigned(r * n)"}),
-    "half of the bytes": Wrong("race|fault|launch", {"expect_bytes(full + stage * 8, 2 * TILE)": "expect_bytes(full + stage * 8, TILE)"}),
-    "the last 64 are left out": Wrong("values", {"steps = (k + DEEP - 1) / DEEP": "steps = max(1, k / DEEP)"}),
-    "a and b swapped": Wrong("values", {"maps.of[0], step * DEEP, top": "maps.of[1], step * DEEP, top", "maps.of[1], step * DEEP, left": "maps.of[0], step * DEEP, left"}),
-    "no guard": Wrong("out of bounds|race|double|values", {"if (r < m && column < n) ": ""}),
-    "one product of four": Wrong("values", {"i < LINE / STEP; ++i": "i < 1; ++i"}),
-    "another column": Wrong("values", {"i / 4 * 8": "i / 8 * 8"}),
-    "one stage": Wrong("shared", {"STAGES = 2": "STAGES = 1"}),
-    "three parities": Wrong("race|fault|values|time", {"parity = step / STAGES % 2": "parity = step / STAGES % 3"}),
-    "by plain loads": Wrong("values|sectors|products|counters", "for (int i = threadIdx.x; i < 4096; i += blockDim.x) { int r = blockIdx.y * 64 + i / 64, s = blockIdx.x * 64 + i % 64; if (r < m && s < n) c[(long long)r * n + s] = r * s; }"),
-}  # fmt: skip
-
-SURVIVORS = {
-    "step <= steps": "a step more, which nobody multiplies",
-    "if (threadIdx.x != 0) {": "threads begin the barriers alike",
-    "if (threadIdx.x != 0) arrive": "127 arrivals end 127 phases, which is odd as one is",
-    "threadIdx.x == 1": "another thread",
-    "threadIdx.y == 0": "all threads begin the barriers alike",
-    "3 * STAGES": "room for barriers that nobody uses",
-    "DEEP - 2": "k is a multiple of 8",
-    "bar.sync 2": "another barrier",
-}

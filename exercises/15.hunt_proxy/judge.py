@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Wrong, numbers, product
-
-SIZES = 1, 2, 5
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch
+from helpers.exercises.products import product
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -18,25 +19,18 @@ def launch(rng, blocks):
     return Launch([*packed, out], blocks, 128, what=f"{blocks} blocks")
 
 
-LARGE = (300,)
-COUNTED = 4
-BUDGET = {"ld.sectors": 2048, "lds.conflicts": 0}
-LIMITS = {"barriers": 2}
-
-STORED = "    show_stores();\n"
-FENCED = f"{STORED}    __syncthreads();\n"
-WRONG = {
-    "as it was": Wrong("proxy", {STORED: ""}),
-    "another fence": Wrong("proxy", {STORED: "    __threadfence();\n"}),
-    "a fence of the block": Wrong("proxy", {STORED: "    __threadfence_block();\n"}),
-    "shown by one thread": Wrong("proxy", {STORED: "    if (threadIdx.x == 0) show_stores();\n"}),
-    "shown before the stores": Wrong("proxy", {STORED: "", "    for (int i = threadIdx.x; i < 64": f"{STORED}    for (int i = threadIdx.x; i < 64"}),
-    "no barrier": Wrong("race|proxy|uninit", {FENCED: STORED}),
-}  # fmt: skip
-
-SURVIVORS = {
-    "n >= 0": "what registers hold at first is not watched, and is 0 here",
-    "64 + LINE": "along k the panel is not used",
-    "63 * LINE": "along k the panel is not used",
-    "65 * LINE": "along k the panel is not used",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(1, 2, 5),
+    drawn=drawn,
+    large=(300,),
+    counted=4,
+    budget={"ld.sectors": 2048, "lds.conflicts": 0},
+    limits={"barriers": 2},
+    survivors={
+        "n >= 0": "what registers hold at first is not watched, and is 0 here",
+        "64 + LINE": "along k the panel is not used",
+        "63 * LINE": "along k the panel is not used",
+        "65 * LINE": "along k the panel is not used",
+    },
+)

@@ -5,22 +5,18 @@ from functools import partial
 import numpy as np
 
 from helpers import tensormap, windows
-from helpers.exercises.launches import Boxes, Far, In, Launch, Out, Wrong
-
-SIZES = (
-    (1, 1, 1, 1, 1, 1, 0),
-    (1, 5, 6, 3, 3, 1, 1),
-    (2, 9, 7, 3, 2, 2, 1),
-    (3, 8, 8, 2, 4, 1, 0),
-    (2, 20, 21, 3, 3, 2, 1),
-)
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Boxes, Far, In, Launch, Out
 
 
 def drawn(rng):
     return [
-        (int(rng.integers(1, 4)), *(int(n) for n in rng.integers((6, 6, 2, 2, 1, 0), (20, 20, 4, 4, 3, 2))))
+        (
+            int(rng.integers(1, 4)),
+            *(int(n) for n in rng.integers((6, 6, 2, 2, 1, 0), (20, 20, 4, 4, 3, 2))),
+        )
         for _ in "ab"
-    ]  # fmt: skip
+    ]
 
 
 def launch(rng, size):
@@ -75,26 +71,22 @@ def far(rng):
     return Launch(arguments, (last + 1, taps), 128, what=what, blocks=blocks)
 
 
-LARGE = (2, 20, 21, 5, 5, 3, 3), (70, 32, 33, 1, 1, 1, 0)
-COUNTED = 2, 16, 16, 3, 3, 1, 1
-BUDGET = {"ld.sectors": 0, "st.sectors": 18432}
-LIMITS = {"instructions": 2}
-
-WRONG = {
-    "without the padding": Wrong("values", {" - pad, y = row * stride - pad": ", y = row * stride"}),
-    "without the stride": Wrong("values", {"first % places_w * stride": "first % places_w", "row * stride": "row"}),
-    "x and y swapped": Wrong("values|fault", {"0, x, y, image": "0, y, x, image"}),
-    "tap row and column swapped": Wrong("values", {"tap % kernel_w, tap / kernel_w": "tap / kernel_w, tap % kernel_w"}),
-    "always the first image": Wrong("values", {"y, image, tap": "y, 0, tap"}),
-    "three images at most": Wrong("70 x", {"image = first / (places_h * places_w)": "image = min(first / (places_h * places_w), 2)"}),
-    "places in 16 bits": Wrong("70 x", {"first = blockIdx.x * 64": "first = short(blockIdx.x * 64)"}),
-    "the row by floats": Wrong("3,400 x", {"row = first / places_w": "row = int(float(first) / float(places_w))"}),
-    "places of out in 32 bits": Wrong("3,400 x", {"tap * (long long)places": "tap * places"}),
-    "always the first row": Wrong("values", {"row = first / places_w % places_h": "row = 0"}),
-    "the corner moved by the tap, too": Wrong("values", {"y = row * stride - pad": "y = row * stride - pad + tap / kernel_w"}),
-    "rows counted through all images": Wrong("values|fault", {"row = first / places_w % places_h": "row = first / places_w"}),
-}  # fmt: skip
-
-SURVIVORS = {
-    "threadIdx.x == 1": "another thread copies",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(
+        (1, 1, 1, 1, 1, 1, 0),
+        (1, 5, 6, 3, 3, 1, 1),
+        (2, 9, 7, 3, 2, 2, 1),
+        (3, 8, 8, 2, 4, 1, 0),
+        (2, 20, 21, 3, 3, 2, 1),
+    ),
+    drawn=drawn,
+    large=((2, 20, 21, 5, 5, 3, 3), (70, 32, 33, 1, 1, 1, 0)),
+    far=far,
+    counted=(2, 16, 16, 3, 3, 1, 1),
+    budget={"ld.sectors": 0, "st.sectors": 18432},
+    limits={"instructions": 2},
+    survivors={
+        "threadIdx.x == 1": "another thread copies",
+    },
+)

@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 
 from helpers import tensormap
-from helpers.exercises.launches import Boxes, In, Launch, Out, Wrong, eighths
-
-SIZES = 1, 8, 32, 33, 100, 257
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Boxes, In, Launch, Out
+from helpers.exercises.values import eighths
 
 
 def drawn(rng):
@@ -22,20 +22,15 @@ def launch(rng, rows):
     return Launch(arguments, -(-rows // 32), 32, what=f"{rows} rows")
 
 
-LARGE = (70_003,)
-COUNTED = 1024
-BUDGET = {"lds.conflicts": 0, "ld.sectors": 256}
-LIMITS = {"instructions": None}  # of who waits
-
-WRONG = {
-    "not swizzled": Wrong("values", {"(chunk ^ row % 8)": "chunk"}),
-    "by four rows": Wrong("values", {"row % 8": "row % 4"}),
-    "every eighth row": Wrong("values", {"row % 8": "row / 8"}),
-    "turned, not swizzled": Wrong("values", {"(chunk ^ row % 8)": "(chunk + row) % 8"}),
-    "added up as a number": Wrong("values|out of bounds", {"(chunk ^ row % 8)": "(chunk + row % 8)"}),
-    "backwards": Wrong("values", {"chunk ^ row % 8": "7 - chunk ^ row % 8"}),
-}  # fmt: skip
-
-SURVIVORS = {
-    "threadIdx.x == 1": "another thread copies",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=(1, 8, 32, 33, 100, 257),
+    drawn=drawn,
+    large=(70_003,),
+    counted=1024,
+    budget={"lds.conflicts": 0, "ld.sectors": 256},
+    limits={"instructions": None},  # of who waits
+    survivors={
+        "threadIdx.x == 1": "another thread copies",
+    },
+)

@@ -5,21 +5,12 @@ from functools import partial
 import numpy as np
 
 from helpers import tensormap
-from helpers.exercises.launches import (
-    Boxes,
-    Far,
-    In,
-    Launch,
-    Rate,
-    Wrong,
-    boxed_product,
-    numbers,
-    pieces,
-    product,
-)
-
-SIZES = (1, 8, 8, 1), (130, 264, 72, 2), (300, 40, 648, 2), (300, 520, 328, 4)
-CHOICES = "ROWS", "COLUMNS", "THREADS", "SHARED"
+from helpers.exercises.distant import pieces
+from helpers.exercises.extra_checks import TextHas
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Boxes, Far, In, Launch, Rate
+from helpers.exercises.products import boxed_product, product
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -57,45 +48,34 @@ def far(rng, rows, columns, threads, shared):
     return Launch(arguments, grid, threads, shared, what, [range(grid - 1, grid)])
 
 
-LARGE = (100, 40, 4136, 1), (2500, 520, 8, 7)
-COUNTED = 256, 512, 2048, 4
-SHARED_BYTES = 227 << 10
-BUDGET = {"ld.sectors": 0}
 FREE = "instructions", "barriers", "st.sectors", "lds.wavefronts", "sts.wavefronts"
-LIMITS = dict.fromkeys(FREE)  # what counts is the clock
-EVEN = False
-RATE = Rate((256, 512, 2048, 4), 540, {"cuBLAS": "gemm 4096 float16"}, side=4096)
 
-TEXT = {r"\A(?![\s\S]*\bmultiply\s*[<(])": "Write the loop yourself: without multiply."}
-LAST = "        wait_for_products<0>();\n        if (threadIdx.x % GROUP == 0) arrive(before);\n"
-STORED = "store_boxes<COLUMNS>(Product<half, float, 8>{c, m, n}, maps.of[2], tile.top + warp * HIGH,\n                             tile.left, 0, sum, room + STAGES * STAGE + warp * PATCH_BYTES);"
-LOOP = "number = blockIdx.x; number < tiles.count; number += gridDim.x"
-EARLY = "            if (step > 0 && threadIdx.x % GROUP == 0) arrive(before);\n            before = stages.goes();\n"
-WRONG = {
-    "each step is waited for": Wrong("clock", {"wait_for_products<1>();  // of the stage before: it is empty\n" + EARLY: "wait_for_products<0>();\n            if (threadIdx.x % GROUP == 0) arrive(stages.goes());\n", LAST: ""}),
-    "a stage is empty while it is multiplied": Wrong("race", {EARLY: "            if (threadIdx.x % GROUP == 0) arrive(stages.goes());\n", LAST: "        wait_for_products<0>();\n"}),
-    "the last step's stage stays full": Wrong("time|fault|launch", {LAST: "        wait_for_products<0>();\n"}),
-    "sums that are not there yet": Wrong("unfinished|race", {LAST: "        if (threadIdx.x % GROUP == 0) arrive(before);\n"}),
-    "tiles of 128 x 128": Wrong("clock", {"COLUMNS = 256": "COLUMNS = 128"}),
-    "one stage": Wrong("clock|race|fault|time|launch", {"STAGES = 4,": "STAGES = 1,"}),
-    "stages go on anew": Wrong("race|time|fault|launch|values", {"        Tile tile = tiles(number);\n        float": "        Tile tile = tiles(number);\n        stages.stage = stages.parity = 0;\n        float"}),
-    "one consumer says that a stage is empty": Wrong("race|fault|launch", {"prepare(1, 2)": "prepare(1, 1)"}),
-    "places of 32 bits": Wrong("46,400 x", {STORED: "store<COLUMNS>(Product<half, float, 8>{c + (int)(tile.top * n) - tile.top * n, m, n}, tile.top + warp * HIGH, tile.left, sum, reinterpret_cast<float *>(room + STAGES * STAGE + warp * PATCH_BYTES));"}),
-    "no guard for c": Wrong("out of bounds|bounds|race|values", {STORED: "{ int lane = threadIdx.x % 32; for (int i = 0; i < COLUMNS / 2; ++i) { int row = tile.top + warp * HIGH + lane / 4 + i / 2 % 2 * 8, column = tile.left + i / 4 * 8 + lane % 4 * 2 + i % 2; c[row * n + column] = __float2half(sum[i]); } }"}),
-    "the block ends before its boxes": Wrong("unfinished|race", {"    wait_for_stores<0>();\n": ""}),
-    "one tile each": Wrong("values|time|fault", {"number += gridDim.x": "number += tiles.count"}),
-    "as many blocks as may be": Wrong("values|time|fault|unfinished|uninit", {"number += gridDim.x": "number += 132"}),
-    "by the course's own": Wrong("text", "Tiles<ROWS, COLUMNS> tiles(m, n, steps, 1, 1); struct Copies { const Map &a, &b; int top, left, step; __device__ void begin(Tile tile) { top = tile.top, left = tile.left, step = 0; } __device__ void next(unsigned to_a, unsigned to_b, unsigned barrier) { copy_lines<half, true, ROWS>(to_a, a, top, step, 0, barrier); copy_lines<half, false, COLUMNS>(to_b, b, left, step++, 0, barrier); } } copies = {maps.of[0], maps.of[1]}; auto results = [=](Tile) { return Product<half, float, 8>{c, m, n}; }; multiply<half, ROWS, COLUMNS, 4, true, false, 0, true>(tiles, copies, results, maps.of[2]);"),
-}  # fmt: skip
 
-SURVIVORS = {
-    "threadIdx.x != 0) stages": "threads begin the barriers alike",
-    "threadIdx.x == 1) stages": "another thread begins the barriers",
-    "threadIdx.y == 0) stages": "all threads begin the barriers alike",
-    "STAGES = 3": "another number of stages",
-    "3 * STAGES": "room for barriers that nobody uses",
-    "!= 0) arrive(before)": "254 arrivals end 127 phases, which is odd as one is",
-    "== 1) arrive(before)": "another thread arrives",
-    "before = 1": "nobody arrives there before it is set",
-    "THREADS = 383": "one thread of the producer's fewer",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 8, 8, 1), (130, 264, 72, 2), (300, 40, 648, 2), (300, 520, 328, 4)),
+    drawn=drawn,
+    large=((100, 40, 4136, 1), (2500, 520, 8, 7)),
+    far=far,
+    choices=("ROWS", "COLUMNS", "THREADS", "SHARED"),
+    counted=(256, 512, 2048, 4),
+    budget={"ld.sectors": 0},
+    limits=dict.fromkeys(FREE),  # what counts is the clock
+    shared_bytes=227 << 10,
+    even=False,
+    rate=Rate((256, 512, 2048, 4), 540, {"cuBLAS": "gemm 4096 float16"}, side=4096),
+    checks=[
+        TextHas({r"\A(?![\s\S]*\bmultiply\s*[<(])": "Write the loop yourself: without multiply."})
+    ],
+    survivors={
+        "threadIdx.x != 0) stages": "threads begin the barriers alike",
+        "threadIdx.x == 1) stages": "another thread begins the barriers",
+        "threadIdx.y == 0) stages": "all threads begin the barriers alike",
+        "STAGES = 3": "another number of stages",
+        "3 * STAGES": "room for barriers that nobody uses",
+        "!= 0) arrive(before)": "254 arrivals end 127 phases, which is odd as one is",
+        "== 1) arrive(before)": "another thread arrives",
+        "before = 1": "nobody arrives there before it is set",
+        "THREADS = 383": "one thread of the producer's fewer",
+    },
+)

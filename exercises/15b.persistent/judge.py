@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import BY_STAGES, Launch, Out, Wrong, boxed_product
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Launch, Out
+from helpers.exercises.products import BY_STAGES, boxed_product
 
-SIZES = (1, 8, 8, 1), (128, 256, 64, 2), (300, 264, 136, 2)
 SHARED = 4 * (128 + 256) * 128 + 8 * 4096
 BAND = 16
 
@@ -29,31 +30,19 @@ def launch(rng, size):
     return Launch(arguments, blocks, 384, SHARED, what=what)
 
 
-LARGE = ((4300, 296, 8, 3),)
-COUNTED = 384, 1024, 256, 5
-SHARED_BYTES = SHARED + 1024
-BUDGET = {"ld.sectors": 0, "hmma": 1536}
-LIMITS = {"instructions": None}  # of who waits
-EVEN = False
-
-LOOP = "tile = blockIdx.x; tile < down * across; tile += gridDim.x"
-WRONG = {
-    "row by row": Wrong("number", {"return {band * BAND + place % high, place / high};": "return {tile / across, tile % across};"}),
-    "no bands": Wrong("number", {"return {band * BAND + place % high, place / high};": "return {tile % down, tile / down};"}),
-    "the last band as high as all": Wrong("number|out of bounds|race|values", {"min(BAND, down - band * BAND)": "BAND"}),
-    "across before down": Wrong("number", {"return {band * BAND + place % high, place / high};": "return {band * BAND + place / across, place % across};"}),
-    "one tile each": Wrong("values|time|fault", {"; tile += gridDim.x": "; tile += down * across"}),
-    "the producer makes one tile": Wrong("time|fault|launch", {"tile < down * across; tile += gridDim.x) {\n            int2 place = place_of(tile, down, across);\n            for": "tile < min(down * across, (int)gridDim.x); tile += gridDim.x) {\n            int2 place = place_of(tile, down, across);\n            for"}),
-    "a stretch for each, where they do not divide": Wrong("number|values", {LOOP: "tile = blockIdx.x * (down * across / gridDim.x); tile < (blockIdx.x + 1) * (down * across / gridDim.x); ++tile"}),
-    "sums go on": Wrong("values|uninit", {"        float sum[COLUMNS / 2];\n": "", "    take_registers<232>();\n": "    take_registers<232>();\n    float sum[COLUMNS / 2] = {};\n", "step > 0);": "true);"}),
-    "sums that nobody cleared": Wrong("uninit|values", {"step > 0);": "true);"}),
-    "stages begin anew": Wrong("race|time|fault|launch|values", {"            stages.await();": "            if (step == 0) stages.stage = stages.parity = 0;\n            stages.await();"}),
-    "left before the products are done": Wrong("race", {"            wait_for_products<0>();\n            stages.leave();\n": "            stages.leave();\n            wait_for_products<0>();\n"}),
-    "another tile is copied": Wrong("values", {"int2 place = place_of(tile, down, across);\n            for": "int2 place = {tile % down, tile / down};\n            for"}),
-    "132 blocks": Wrong("values|number|out of bounds|time|fault", {"tile += gridDim.x": "tile += 132"}),
-}  # fmt: skip
-
-SURVIVORS = BY_STAGES | {
-    "- 2) /": "8 divides n",
-    "number[place.x": "other threads store the same number",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 8, 8, 1), (128, 256, 64, 2), (300, 264, 136, 2)),
+    drawn=drawn,
+    large=((4300, 296, 8, 3),),
+    counted=(384, 1024, 256, 5),
+    budget={"ld.sectors": 0, "hmma": 1536},
+    limits={"instructions": None},  # of who waits
+    shared_bytes=SHARED + 1024,
+    even=False,
+    survivors=BY_STAGES
+    | {
+        "- 2) /": "8 divides n",
+        "number[place.x": "other threads store the same number",
+    },
+)

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Wrong, attention, climbing, far_rows
-
-SIZES = (1, 1, 1), (1, 70, 1), (2, 40, 60), (1, 130, 33)
-CHOICES = "ROWS", "THREADS"
+from helpers.exercises.distant import far_rows
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch
+from helpers.exercises.products import attention
+from helpers.exercises.values import climbing
 
 
 def drawn(rng):
@@ -27,36 +28,30 @@ def far(rng, rows, threads):
     return far_rows(launch(rng, (2, 1130, 700), rows, threads), 60_000)
 
 
-COUNTED = 2, 1024, 100
-BUDGET = {"ld.sectors": (94256, 100_000), "lds.conflicts": 0, "sts.conflicts": 0}
-LIMITS = {"instructions": 1.5}
-ADVICE = {
-    "ld.sectors": "Every block fetches the whole window of its queries: with more queries to a block"
-    " (`ROWS`), fewer blocks fetch the same keys."
-}
-EVEN = False
-SHARED_BYTES = 49_152
-
-SEEN = "first + key <= query && query - (first + key) < window"
-WRONG = {
-    "one key too many": Wrong("values", {"< window;": "<= window;", "top - window + 1": "top - window"}),
-    "one key too few": Wrong("values", {"query - (first + key) < window": "query - (first + key) < max(1, window - 1)"}),
-    "the query's own key is hidden": Wrong("values", {"first + key <= query": "first + key < query"}),
-    "keys to come are seen": Wrong("values", {"first + key <= query && ": ""}),
-    "the whole past is looked at": Wrong("counters|instructions", {"max(0, top - window + 1)": "0"}),
-    "before the first key": Wrong("out of bounds|values", {"max(0, top - window + 1)": "top - window + 1"}),
-    "NaN where a tile is hidden": Wrong("values", {"most == -INFINITY ? 0 : most": "most"}),
-    "the values do not shrink": Wrong("values", {"o[i] *= shrink;": ";"}),
-    "the first unit's keys": Wrong("values", {"k + unit": "k"}),
-    "no barrier": Wrong("race|uninitialised", {"        __syncthreads();\n        float score": "        float score"}),
-}  # fmt: skip
-SURVIVORS = {
-    "first <= min(": "a tile of which nothing is seen adds nothing",
-    "window - 1); first": "keys before the window are looked at and not seen",
-    "* SIZE + i] : 1": "what is past the last key has no share",
-    "sum = 1": "it shrinks to nothing with the first key that is seen",
-    "dot = 1": "what all scores of a row have more is no difference to their shares",
-    "most == -INFINITY ? 1": "-inf less any number will do",
-    "TILE = 15": "another size of a tile",
-    "TILE = 17": "another size of a tile",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 1, 1), (1, 70, 1), (2, 40, 60), (1, 130, 33)),
+    drawn=drawn,
+    far=far,
+    choices=("ROWS", "THREADS"),
+    counted=(2, 1024, 100),
+    budget={"ld.sectors": (94256, 100_000), "lds.conflicts": 0, "sts.conflicts": 0},
+    limits={"instructions": 1.5},
+    shared_bytes=49_152,
+    even=False,
+    advice={
+        "ld.sectors": "Every block fetches the whole window of its queries: with more queries to"
+        " a block"
+        " (`ROWS`), fewer blocks fetch the same keys."
+    },
+    survivors={
+        "first <= min(": "a tile of which nothing is seen adds nothing",
+        "window - 1); first": "keys before the window are looked at and not seen",
+        "* SIZE + i] : 1": "what is past the last key has no share",
+        "sum = 1": "it shrinks to nothing with the first key that is seen",
+        "dot = 1": "what all scores of a row have more is no difference to their shares",
+        "most == -INFINITY ? 1": "-inf less any number will do",
+        "TILE = 15": "another size of a tile",
+        "TILE = 17": "another size of a tile",
+    },
+)

@@ -2,18 +2,12 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    In,
-    Launch,
-    Wrong,
-    attention,
-    far_rows,
-    numbers,
-    with_nan_query,
-)
-
-OURS = "attention/fused.cu"
-SIZES = (1, 1, 1, 1), (2, 3, 33, 5), (1, 2, 70, 70), (2, 2, 64, 8)
+from helpers.exercises.distant import far_rows
+from helpers.exercises.extra_checks import Otherwise
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch
+from helpers.exercises.products import attention
+from helpers.exercises.values import numbers, with_nan_query
 
 
 def drawn(rng):
@@ -37,9 +31,6 @@ def launch(rng, size, causal=False):
     return Launch(arguments, (queries, units), 64, shared=4 * keys, what=what)
 
 
-OTHERWISE = {"CAUSAL": 1}
-
-
 def otherwise(rng):
     return launch(rng, (2, 70, 90, 9), causal=True)
 
@@ -48,27 +39,18 @@ def far(rng):
     return far_rows(launch(rng, (2, 80, 81, 900)), 60_000)
 
 
-LARGE = (1, 1, 700, 4), (1, 2, 40_000, 3)
-COUNTED = 2, 16, 64, 64
-BUDGET = {"st.sectors": 256}
-WARPS = 1.2
-
-MORE = "sum = block_reduce(sum, Sum<Acc>());"
-WRONG = {
-    "not scaled": Wrong("values", {"dot * scale": "dot"}),
-    "without the maximum": Wrong("values", {"exp(scores[key] - peak)": "exp(scores[key])"}),
-    "a thread's own maximum": Wrong("values", {"peak = block_reduce(peak, Max<Acc>());": ""}),
-    "a thread's own sum": Wrong("race|values", {MORE: ""}),
-    "a thread's own sum, after a barrier": Wrong("values", {MORE: "__syncthreads();"}),
-    "columns by one warp": Wrong("one warp", {"i = threadIdx.x; i < size; i += blockDim.x": "i = threadIdx.x < 32 ? threadIdx.x : size; i < size; i += 32"}),
-    "not divided": Wrong("values", {"T(total / sum)": "T(total)"}),
-    "the first unit's values": Wrong("values", {", v += blockIdx.y * keys * size": ""}),
-    "keys in place of values": Wrong("values", {"Acc(v[key": "Acc(k[key"}),
-    "hidden keys, too": Wrong("choice", {"key < seen; key += blockDim.x": "key < keys; key += blockDim.x"}),
-    "keys in 16 bits": Wrong("40000 keys", {"long long key = 0": "short key = 0"}),
-    "as many keys as threads": Wrong("values|uninitialised", {"key < seen; key += blockDim.x": "key < min(seen, 64LL); key += blockDim.x"}),
-}  # fmt: skip
-
-SURVIVORS = {
-    "dot = 1": "what all scores of a row have more is no difference to their shares",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 1, 1, 1), (2, 3, 33, 5), (1, 2, 70, 70), (2, 2, 64, 8)),
+    drawn=drawn,
+    large=((1, 1, 700, 4), (1, 2, 40_000, 3)),
+    far=far,
+    ours="attention/fused.cu",
+    counted=(2, 16, 64, 64),
+    budget={"st.sectors": 256},
+    warps=1.2,
+    checks=[Otherwise({"CAUSAL": 1}, otherwise)],
+    survivors={
+        "dot = 1": "what all scores of a row have more is no difference to their shares",
+    },
+)

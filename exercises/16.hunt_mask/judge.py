@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Wrong, attention, climbing
-
-SIZES = (1, 6, 1), (1, 8, 32), (2, 70, 97)
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch
+from helpers.exercises.products import attention
+from helpers.exercises.values import climbing
 
 
 def drawn(rng):
@@ -37,32 +38,17 @@ def launch(rng, size):
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
 
-LARGE = ((1, 300, 1200),)
-COUNTED = 1, 64, 64
-BUDGET = {}
-LIMITS = None
-
-FROM = "most == -INFINITY ? 0 : most,"
-ZERO = "sum == 0 ? 0 : o[i] / sum"
-HIDDEN = "? score * scale : -INFINITY"
-WRONG = {
-    "rows that see nothing at all are NaN": Wrong("values", {ZERO: "o[i] / sum"}),
-    "the first key only": Wrong("values", {FROM: "key == 0 && most == -INFINITY ? 0 : most,"}),
-    "the key is left out, NaN or not": Wrong(
-        "values", {"        float from": "        if (most == -INFINITY) continue;\n        float from"}
-    ),
-    "the rest is left out": Wrong(
-        "values|barrier", {"        float from": "        if (most == -INFINITY) break;\n        float from"}
-    ),
-    "NaN to 0": Wrong("values", {ZERO: "sum > 0 ? o[i] / sum : 0"}),
-    "a low number for the mask": Wrong("values", {HIDDEN: "? score * scale : -1e4f"}),
-    "hidden keys are 0": Wrong("values", {HIDDEN: "? score * scale : 0"}),
-    "no maximum": Wrong("values", {FROM: "0,"}),
-    "all or none": Wrong("values", {"sees[query * (long long)keys + key]": "true"}),
-}  # fmt: skip
-
-SURVIVORS = {
-    "score = 1": "what all scores of a row have more is no difference to their shares",
-    "sum = 1": "it shrinks to nothing with the first key that is seen",
-    "most == -INFINITY ? 1": "-inf less any number will do",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 6, 1), (1, 8, 32), (2, 70, 97)),
+    drawn=drawn,
+    large=((1, 300, 1200),),
+    counted=(1, 64, 64),
+    budget={},
+    limits=None,
+    survivors={
+        "score = 1": "what all scores of a row have more is no difference to their shares",
+        "sum = 1": "it shrinks to nothing with the first key that is seen",
+        "most == -INFINITY ? 1": "-inf less any number will do",
+    },
+)

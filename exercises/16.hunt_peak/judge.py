@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Wrong, attention, climbing
-
-SIZES = (1, 1, 32), (1, 3, 64), (2, 65, 97)
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch
+from helpers.exercises.products import attention
+from helpers.exercises.values import climbing
 
 
 def drawn(rng):
@@ -27,23 +28,16 @@ def launch(rng, size):
     return Launch(arguments, (-(-queries // 64), units), 64, what=what)
 
 
-LARGE = ((1, 300, 1200),)
-COUNTED = 1, 64, 64
-BUDGET = {}
-LIMITS = None
-
-SHRINK = "float shrink = expf(peak - most);"
-WRONG = {
-    "never shrinks": Wrong("values", {SHRINK: "float shrink = 1;"}),
-    "forgets what was before": Wrong("values", {SHRINK: "float shrink = 0;"}),
-    "the other way round": Wrong("values", {SHRINK: "float shrink = expf(most - peak);"}),
-    "only the sum shrinks": Wrong("values", {"o[i] * shrink": "o[i]"}),
-    "only the values shrink": Wrong("values", {"sum * shrink": "sum"}),
-    "the first maximum": Wrong("values", {"peak = most;\n": "if (key == 0) peak = most; shrink = 1;\n"}),
-    "nothing is subtracted": Wrong("values", {"fmaxf(peak, score *= scale)": "0; score *= scale"}),
-}  # fmt: skip
-
-SURVIVORS = {
-    "score = 1": "what all scores of a row have more is no difference to their shares",
-    "sum = 1": "it shrinks to nothing in the first turn",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 1, 32), (1, 3, 64), (2, 65, 97)),
+    drawn=drawn,
+    large=((1, 300, 1200),),
+    counted=(1, 64, 64),
+    budget={},
+    limits=None,
+    survivors={
+        "score = 1": "what all scores of a row have more is no difference to their shares",
+        "sum = 1": "it shrinks to nothing in the first turn",
+    },
+)

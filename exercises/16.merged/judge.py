@@ -3,9 +3,10 @@
 import numpy as np
 
 from helpers.checks import gamma, roundoff
-from helpers.exercises.launches import Far, In, Launch, Out, Wrong, numbers, pieces
-
-SIZES = (1, 1, 1), (3, 4, 33), (7, 12, 64)
+from helpers.exercises.distant import pieces
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -61,21 +62,13 @@ def far(rng):
     return Launch(arguments, rows, 5, what=what, blocks=[range(row, row + 1) for row in at])
 
 
-LARGE = ((300, 3, 5),)
-COUNTED = 8, 32, 64
-BUDGET = {"st.sectors": 256}
-LIMITS = {"barriers": (128,)}  # of who finds the greatest logarithm once for a row
-
-WRONG = {
-    "a plain mean": Wrong("values", {"expf(log - peak)": "1"}),
-    "without the maximum": Wrong("values", {"expf(log - peak)": "expf(log)"}),
-    "places of the result in 32 bits": Wrong("540,000,000", {"row * (long long)size": "row * size"}),
-    "places of parts in 32 bits": Wrong("540,000,000", {"(s * (long long)rows + row) * size": "(s * rows + row) * size"}),
-    "not divided": Wrong("values", {"sum / total": "sum"}),
-    "divided by the number of stretches": Wrong("values", {"sum / total": "sum / splits"}),
-    "0 / 0 where nothing is seen": Wrong("values", {"total == 0 ? 0 : sum / total": "sum / total"}),
-    "0 times NaN": Wrong("values", {"if (log == -INFINITY) continue;": "if (peak == -INFINITY) continue;"}),
-    "a maximum of 0 at least": Wrong("values", {"peak = -INFINITY": "peak = 0"}),
-    "the first row's logs": Wrong("values", {"float log = logs[s * rows + row]": "float log = logs[s * rows]"}),
-    "logs of base two": Wrong("values", {"expf(log - peak)": "exp2f(log - peak)"}),
-}  # fmt: skip
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 1, 1), (3, 4, 33), (7, 12, 64)),
+    drawn=drawn,
+    large=((300, 3, 5),),
+    far=far,
+    counted=(8, 32, 64),
+    budget={"st.sectors": 256},
+    limits={"barriers": (128,)},  # of who finds the greatest logarithm once for a row
+)

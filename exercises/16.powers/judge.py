@@ -3,9 +3,10 @@
 import numpy as np
 
 from helpers.checks import roundoff
-from helpers.exercises.launches import In, Launch, Out, Wrong, far_rows, numbers
-
-SIZES = (1, 1), (3, 33), (2, 300)
+from helpers.exercises.distant import far_rows
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -31,18 +32,13 @@ def far(rng):
     return far_rows(launch(rng, (5, 1300)), 3_400_000)
 
 
-LARGE = ((3, 70_003),)
-COUNTED = 16, 1024
-BUDGET = {"st.sectors": 2048}
-LIMITS = {"instructions": 1.1}
-
-LINE = "exp2f(c * s[key] - b)"
-WRONG = {
-    "powers of e": Wrong("instructions", {LINE: "expf(scale * (s[key] - peak[blockIdx.x]))"}),
-    "c is scale": Wrong("values", {"scale * 1.44269504f": "scale"}),
-    "times ln 2": Wrong("values", {"1.44269504f": "0.693147181f"}),
-    "the peak is not scaled": Wrong("values", {"c * peak[": "peak["}),
-    "the first row's peak": Wrong("values", {"peak[blockIdx.x]": "peak[0]"}),
-    "log2 e to three digits": Wrong("values", {"1.44269504f": "1.443f"}),
-    "no peak": Wrong("values", {"s[key] - b": "s[key]"}),
-}  # fmt: skip
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 1), (3, 33), (2, 300)),
+    drawn=drawn,
+    large=((3, 70_003),),
+    far=far,
+    counted=(16, 1024),
+    budget={"st.sectors": 2048},
+    limits={"instructions": 1.1},
+)

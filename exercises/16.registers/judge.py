@@ -3,10 +3,11 @@
 import numpy as np
 
 from helpers.checks import gamma, roundoff, tensor_roundings
+from helpers.exercises.distant import far_rows
 from helpers.exercises.fragments import misplaced
-from helpers.exercises.launches import In, Launch, Out, Wrong, far_rows, numbers
-
-SIZES = 1, 3
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -24,7 +25,7 @@ def launch(rng, n):
     return Launch([In(q), In(k), In(v), out], n, 32, what=f"{n} units")
 
 
-def advice(launch, out, got):
+def explain(launch, out, got):
     q, k, v = (argument.values[0].astype(float) for argument in launch.arguments[:3])
     return misplaced(q @ k.T, v, got.reshape(-1, 16, 8)[0], ("score", None))
 
@@ -33,38 +34,19 @@ def far(rng):
     return far_rows(launch(rng, 5), 34_000_000)
 
 
-LARGE = (300,)
-COUNTED = 16
-BUDGET = {"hmma": 48}
-LIMITS = {"instructions": 1.25}
-IDEA = {"hmma": (48, "Let the warp multiply: multiply_add.")}
-WITHOUT = {
-    r"\bshfl\b": "Each lane has what it needs already: no shuffle is needed.",
-    r"\.shared\b": "Each lane has what it needs already: no shared memory is needed.",
-}
-
-FILL = "p[r] = two(score[r / 2][r % 2 * 2], score[r / 2][r % 2 * 2 + 1]);"
-WRONG = {
-    "the right half before the lower one": Wrong("values", {FILL: FILL.replace("r / 2", "r % 3 % 2 * 0 + r % 2").replace("r % 2 * 2", "r / 2 * 2")}),
-    "held to 30": Wrong("values", {FILL: "p[r] = two(fminf(score[r / 2][r % 2 * 2], 30), fminf(score[r / 2][r % 2 * 2 + 1], 30));"}),
-    "pairs swapped": Wrong("values", {FILL: "p[r] = two(score[r / 2][r % 2 * 2 + 1], score[r / 2][r % 2 * 2]);"}),
-    "the left half twice": Wrong("values", {"score[r / 2]": "score[0]"}),
-    "the upper rows twice": Wrong("values", {"r % 2 * 2": "0"}),
-    "one number twice": Wrong("values", {"r % 2 * 2 + 1]": "r % 2 * 2]"}),
-    "by shuffles": Wrong("instructions", {FILL: "{ p[r] = 0; for (int e = 0; e < 2; ++e) { float x = score[r / 2][r % 2 * 2 + e];"
-     " for (int by = 1; by < 32; by *= 2) x = __shfl_xor_sync(~0u, __shfl_xor_sync(~0u, x, by), by);"
-     " p[r] |= unsigned(__half_as_ushort(__float2half(x))) << 16 * e; } }"}),
-    "by a shuffle to itself": Wrong("instructions", {FILL: "p[r] = __shfl_sync(~0u, two(score[r / 2][r % 2 * 2], score[r / 2][r % 2 * 2 + 1]), threadIdx.x);"}),
-    "through shared memory": Wrong(
-        "instructions",
-        {FILL: "{ __shared__ unsigned kept[4][32]; kept[r][threadIdx.x] = two(score[r / 2][r % 2 * 2],"
-         " score[r / 2][r % 2 * 2 + 1]); __syncwarp(); p[r] = kept[r][threadIdx.x]; }"},
-    ),
-    "without tensor cores": Wrong(
-        "the idea|counters",
-        "q += blockIdx.x * 256LL, k += blockIdx.x * 256LL, v += blockIdx.x * 128LL, out += blockIdx.x * 128LL;"
-        "for (int i = threadIdx.x; i < 128; i += 32) { float sum = 0; for (int key = 0; key < 16; ++key) {"
-        " float dot = 0; for (int e = 0; e < 16; ++e) dot += float(q[i / 8 * 16 + e]) * float(k[key * 16 + e]);"
-        " sum += float(half(dot)) * float(v[key * 8 + i % 8]); } out[i] = sum; }",
-    ),
-}  # fmt: skip
+JUDGE = Judge(
+    launch=launch,
+    sizes=(1, 3),
+    drawn=drawn,
+    large=(300,),
+    far=far,
+    counted=16,
+    budget={"hmma": 48},
+    limits={"instructions": 1.25},
+    idea={"hmma": (48, "Let the warp multiply: multiply_add.")},
+    without={
+        r"\bshfl\b": "Each lane has what it needs already: no shuffle is needed.",
+        r"\.shared\b": "Each lane has what it needs already: no shared memory is needed.",
+    },
+    explain=explain,
+)

@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from helpers.exercises.launches import In, Launch, Out, Wrong, far_rows, numbers, product
-
-OURS = "attention/scores.cu"
-SIZES = (1, 1, 1, 1), (3, 17, 33, 5), (2, 16, 40, 32)
+from helpers.exercises.distant import far_rows
+from helpers.exercises.extra_checks import Otherwise
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Out
+from helpers.exercises.products import product
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -28,9 +30,6 @@ def launch(rng, size, causal=False):
     return Launch(arguments, (-(-keys // 16), -(-queries // 16), units), (16, 16), what=what)
 
 
-OTHERWISE = {"CAUSAL": 1}
-
-
 def otherwise(rng):
     return launch(rng, (2, 30, 41, 6), causal=True)
 
@@ -39,24 +38,14 @@ def far(rng):
     return far_rows(launch(rng, (2, 270, 270, 270)), 60_000)
 
 
-LARGE = ((20, 3, 5, 2),)
-COUNTED = 2, 64, 64, 32
-BUDGET = {"st.sectors": 1024}
-
-GUARD = "if (query >= queries || key >= keys) return;"
-WRONG = {
-    "not scaled": Wrong("values", {"T(sum * scale)": "T(sum)"}),
-    "each product is scaled by the root": Wrong("values", {"T(sum * scale)": "T(sum * sqrtf(scale))"}),
-    "no guard for queries": Wrong("out of bounds|values", {GUARD: "if (key >= keys) return;"}),
-    "no guard for keys": Wrong("out of bounds|values", {GUARD: "if (query >= queries) return;"}),
-    "the first unit's keys": Wrong("values", {"(blockIdx.z * keys + key) * size": "key * size"}),
-    "keys down their columns": Wrong(
-        "values|out of bounds", {"Acc(k[i])": "Acc(k[i * keys])", "keys + key) * size": "keys * size + key)"}
-    ),
-    "queries and keys swapped": Wrong(
-        "values|double write", {"queries + query) * keys + key]": "queries + key) * keys + query]"}
-    ),
-    "hidden keys have a score": Wrong("choice", {"hidden ? T(-INFINITY) : ": ""}),
-    "hidden keys have a low score": Wrong("choice", {"T(-INFINITY)": "T(-1e30f)"}),
-    "the first element twice": Wrong("values", {"Acc sum = 0": "Acc sum = Acc(q[0]) * Acc(k[0])"}),
-}  # fmt: skip
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 1, 1, 1), (3, 17, 33, 5), (2, 16, 40, 32)),
+    drawn=drawn,
+    large=((20, 3, 5, 2),),
+    far=far,
+    ours="attention/scores.cu",
+    counted=(2, 64, 64, 32),
+    budget={"st.sectors": 1024},
+    checks=[Otherwise({"CAUSAL": 1}, otherwise)],
+)

@@ -3,9 +3,11 @@
 import numpy as np
 
 from helpers.checks import gamma
-from helpers.exercises.launches import Far, Launch, Out, Wrong, handed_over, numbers, pieces
-
-SIZES = (5, 1, 1), (64, 2, 1), (1, 3, 1), (100, 3, 2), (257, 4, 1), (1009, 5, 3)
+from helpers.exercises.distant import pieces
+from helpers.exercises.extra_checks import Repeatable, Waits, handed_over
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, Launch, Out
+from helpers.exercises.values import numbers
 
 
 def drawn(rng):
@@ -46,59 +48,45 @@ def far(rng):
     return Launch(arguments, (blocks, ranks), 256, what=what, blocks=ran)
 
 
-LARGE = ((9000, 9, 2),)
-COUNTED = 1 << 14, 8, 2
-BUDGET = {"ld.sectors": (43008, 45_000), "st.sectors": (28896, 29_500)}
-LIMITS = dict.fromkeys(["instructions", "atomics", "atomics.sectors"])  # of who waits
-EVEN = False
-WAITS = True
-REPEATABLE = True
-ADVICE = dict.fromkeys(
-    ["race", "double write"],
-    "A fence is one thread's, so all threads of the block must have written before: `__syncthreads()`,"
-    " then one thread calls `post`. Another after `wait_for` lets the others read. Before"
-    " step s, wait for s steps of the left neighbour.",
-)
-BETWEEN = handed_over(
-    "Ranks are devices: a fence of this device does not reach the others. Take `post` or"
-    " `__threadfence_system()`, between what is written and the flag.",
-    "Loads may come early: take `wait_for`, or a `__threadfence_system()` after the wait.",
-)
-
-
 def may_read(launch):
     ranks, n = np.shape(launch.arguments[0].expected)
     advice = "A rank reads its own row and its left neighbour's, `mine` and `from`: no other."
     return [(0, [range(n), range((ranks - 1) * n, ranks * n)], advice)]
 
 
-CHUNK, WAIT = (
-    "(rank - step - 1 + 2 * ranks) % ranks",
-    "if (threadIdx.x == 0) wait_for(theirs, step);",
+JUDGE = Judge(
+    launch=launch,
+    sizes=((5, 1, 1), (64, 2, 1), (1, 3, 1), (100, 3, 2), (257, 4, 1), (1009, 5, 3)),
+    drawn=drawn,
+    large=((9000, 9, 2),),
+    far=far,
+    counted=(1 << 14, 8, 2),
+    budget={"ld.sectors": (43008, 45_000), "st.sectors": (28896, 29_500)},
+    limits=dict.fromkeys(["instructions", "atomics", "atomics.sectors"]),  # of who waits
+    even=False,
+    may_read=may_read,
+    checks=[
+        handed_over(
+            "Ranks are devices: a fence of this device does not reach the others. Take `post` or"
+            " `__threadfence_system()`, between what is written and the flag.",
+            "Loads may come early: take `wait_for`, or a `__threadfence_system()` after the wait.",
+        ),
+        Repeatable(),
+        Waits(),
+    ],
+    advice=dict.fromkeys(
+        ["race", "double write"],
+        "A fence is one thread's, so all threads of the block must have written before:"
+        " `__syncthreads()`,"
+        " then one thread calls `post`. Another after `wait_for` lets the others read. Before"
+        " step s, wait for s steps of the left neighbour.",
+    ),
+    survivors={
+        "(rank - step + 1": "another chunk goes first",
+        "(rank - step - 2": "another chunk goes first",
+        "3 * ranks": "the same remainder",
+        "threadIdx.x == 1": "another thread waits or posts",
+        "threadIdx.x != 0": "all threads but one wait",
+        "threadIdx.y == 0": "all threads wait",
+    },
 )
-POST = "        __syncthreads();\n        if (threadIdx.x == 0) post"
-WRONG = {
-    "no wait": Wrong("race", {WAIT: ""}),
-    "gives up waiting": Wrong("time", {WAIT: "if (threadIdx.x == 0) {\n            for (int turn = 0; turn < 100000 && *(volatile unsigned *)theirs < step; ++turn) {}\n            __threadfence_system();\n        }"}),
-    "the ring the other way round": Wrong("reads", {"left = (rank + ranks - 1)": "left = (rank + 1)", CHUNK: "(rank + step + 1) % ranks"}),
-    "places of rows in 32 bits": Wrong("859,008,000", {"left * (long long)n": "left * n", "rank * (long long)n": "rank * n"}),
-    "a step behind": Wrong("race|values", {"wait_for(theirs, step)": "wait_for(theirs, max(step, 1) - 1)"}),
-    "no barrier after the wait": Wrong("race", {f"{WAIT}\n        __syncthreads();": WAIT}),
-    "no barrier before the post": Wrong("race", {POST: "        if (threadIdx.x == 0) post"}),
-    "no fence": Wrong("race", {"post(done, step + 1)": "*(volatile unsigned *)done = step + 1"}),
-    "a step left out": Wrong("values", {"step < 2 * ranks - 2": "step < 2 * ranks - 3", "post(done, step + 1)": "post(done, step + 1 + (step == 2 * ranks - 4))"}),
-    "the same chunk": Wrong("values|race", {CHUNK: "(rank + ranks - 1) % ranks"}),
-    "added for ever": Wrong("values|NaN", {"step < ranks - 1 ?": "true ?"}),
-    "chunks rounded down": Wrong("values", {"(n + ranks - 1) / ranks": "n / ranks"}),
-    "past the chunk": Wrong("values|race", {"min(chunk, begin + part)": "begin + part"}),
-    "past the end": Wrong("values|race|out of bounds", {"min(n, first + min(chunk, begin + part))": "first + min(chunk, begin + part)"}),
-    "the whole row each step": Wrong("values|race", {"int end = min(n, first + min(chunk, begin + part));": "int end = n;"}),
-}  # fmt: skip
-SURVIVORS = {
-    "(rank - step + 1": "another chunk goes first",
-    "(rank - step - 2": "another chunk goes first",
-    "3 * ranks": "the same remainder",
-    "threadIdx.x == 1": "another thread waits or posts",
-    "threadIdx.x != 0": "all threads but one wait",
-    "threadIdx.y == 0": "all threads wait",
-}

@@ -2,25 +2,10 @@
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    FAR,
-    PAST,
-    SIZES,
-    Far,
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    drawn,
-    elementwise,
-    far_launch,
-    far_numbers,
-    numbers,
-    scales,
-)  # fmt: skip
-
-__all__ = ["SIZES", "drawn"]
+from helpers.exercises.distant import FAR, PAST, far_launch, far_numbers
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for, same_place
+from helpers.exercises.values import numbers, scales
 
 
 def launch(rng, n):
@@ -38,22 +23,12 @@ def far(rng):
     return far_launch([*ranks, Far(FAR, np.float32, {}, expected), np.int64(FAR)])
 
 
-inputs = elementwise
-LARGE = (70_003,)
-COUNTED = 1 << 14
-BUDGET = {"ld.sectors": (8192, 8192), "st.sectors": (2048, 2048)}
-ROUNDING = "Add a, b, c and d in this order: another rounds otherwise."
-
-SUM = "a[i] + b[i] + c[i] + d[i]"
-WRONG = {
-    "one rank is missing": Wrong("values", {SUM: "a[i] + b[i] + c[i]"}),
-    "its own array first": Wrong("values", {SUM: "c[i] + a[i] + b[i] + d[i]"}),
-    "two pairs": Wrong("values", {SUM: "(a[i] + b[i]) + (c[i] + d[i])"}),
-    "in doubles": Wrong("values", {SUM: "(double)a[i] + b[i] + c[i] + d[i]"}),
-    "NaN left out": Wrong("values", {"out[i] = a[i] + b[i] + c[i] + d[i]": "out[i] = fminf(a[i] + b[i] + c[i] + d[i], INFINITY)"}),
-    "a mean": Wrong("values", {SUM: f"({SUM}) / 4"}),
-    "no guard": Wrong("out of bounds", {"if (i < n) ": ""}),
-    "the last element": Wrong("values", {"i < n": "i < n - 1"}),
-    "an int for the place": Wrong("n = 2,148,", {"long long i": "int i"}),
-    "each rank twice": Wrong("counters", {SUM: "a[i] + b[i] + c[i] + d[i] + 0 * *(volatile const float *)(a + n - 1 - i)"}),
-}  # fmt: skip
+JUDGE = Judge(
+    launch=launch,
+    large=(70_003,),
+    far=far,
+    counted=1 << 14,
+    budget={"ld.sectors": (8192, 8192), "st.sectors": (2048, 2048)},
+    inputs=same_place,
+    rounding="Add a, b, c and d in this order: another rounds otherwise.",
+)

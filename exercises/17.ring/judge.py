@@ -1,22 +1,11 @@
-"""Which chunk a rank takes from its left neighbour, and what becomes of it: a step of the course."""
+"""Which chunk a rank takes from its left neighbour, and what comes of it: a step of the course."""
 
 import numpy as np
 
-from helpers.exercises.launches import (
-    In,
-    Launch,
-    Out,
-    Wrong,
-    blocks_for,
-    near,
-    numbers,
-    pieces,
-    planted,
-    strewn,
-)
-
-OURS = "ranks/ring.cu"
-SIZES = (4, 4, 0, 0), (1, 4, 1, 0), (33, 4, 0, 3), (100, 3, 2, 1), (257, 5, 4, 7), (7, 5, 1, 6)
+from helpers.exercises.distant import near, pieces, strewn
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted
 
 
 def drawn(rng):
@@ -49,26 +38,17 @@ def far(rng):
     return Launch(arguments, blocks_for(begin // (ranks - 1)), 256, what=what, blocks=blocks)
 
 
-LARGE = ((9000, 20, 15, 1),)
-COUNTED = 1 << 15, 4, 1, 1
-BUDGET = {"ld.sectors": (2048, 2048), "st.sectors": (1024, 1024)}
-EVEN = False
-
-CHUNK = "(rank - step - 1 + 2 * ranks) % ranks"
-WRONG = {
-    "the same chunk each step": Wrong("values", {CHUNK: "(rank + ranks - 1) % ranks"}),
-    "a chunk further": Wrong("values", {CHUNK: "(rank - step + 2 * ranks) % ranks"}),
-    "the other way round": Wrong("values", {CHUNK: "(rank + step + 1) % ranks"}),
-    "a negative remainder": Wrong("values|out of bounds", {CHUNK: "(rank - step - 1) % ranks"}),
-    "adds to the end": Wrong("values", {"step < ranks - 1": "true"}),
-    "adds a step too long": Wrong("values", {"step < ranks - 1": "step < ranks"}),
-    "copies from the beginning": Wrong("values", {"step < ranks - 1": "false"}),
-    "chunks rounded down": Wrong("values", {"(n + ranks - 1) / ranks": "n / ranks"}),
-    "past the end": Wrong("out of bounds", {"min(begin + chunk, n)": "begin + chunk"}),
-    "one block's threads": Wrong("values|race", {"threads = gridDim.x * (long long)blockDim.x": "threads = n"}),
-    "the whole array": Wrong("values|counters", {"min(begin + chunk, n)": "n"}),
-}  # fmt: skip
-
-SURVIVORS = {
-    "3 * ranks": "the same remainder",
-}
+JUDGE = Judge(
+    launch=launch,
+    sizes=((4, 4, 0, 0), (1, 4, 1, 0), (33, 4, 0, 3), (100, 3, 2, 1), (257, 5, 4, 7), (7, 5, 1, 6)),
+    drawn=drawn,
+    large=((9000, 20, 15, 1),),
+    far=far,
+    ours="ranks/ring.cu",
+    counted=(1 << 15, 4, 1, 1),
+    budget={"ld.sectors": (2048, 2048), "st.sectors": (1024, 1024)},
+    even=False,
+    survivors={
+        "3 * ranks": "the same remainder",
+    },
+)

@@ -7,11 +7,18 @@
 `python -m helpers.exercises` lists them with what you have done; with `grade FOLDER` it judges what
 learners handed in, for teachers: a CSV."""
 
+from typing import TYPE_CHECKING, Any
+
 from . import progress, texts
 from .progress import course_map as map
 from .progress import mine
 from .steps import use
 from .texts import names
+
+if TYPE_CHECKING:
+    from softgpu.xray import ShownFindings
+
+    from .verdict import Verdict
 
 __all__ = [
     "check",
@@ -27,27 +34,27 @@ __all__ = [
 ]
 
 
-def statement(name):
+def statement(name: str) -> str:
     """What an exercise asks, in Markdown."""
     return texts.find(name).statement
 
 
-def hints(name):
+def hints(name: str) -> list[str]:
     """Its hints, each giving a little more."""
     return texts.find(name).hints
 
 
-def stub(name):
+def stub(name: str) -> str:
     """Where to begin: a CUDA text that compiles."""
     return texts.find(name).stub
 
 
-def solution(name):
+def solution(name: str) -> str:
     """A CUDA text that passes, with the counters that others are compared with."""
     return texts.find(name).solution
 
 
-def judge(name, kernel, seed=None):
+def judge(name: str, kernel: Any, seed: int | None = None) -> "Verdict":
     """The verdict on a kernel or a CUDA text: true if it passes; .reasons say why not.
 
     seed: of its sizes and values; by default your own, so the same kernel gets the same verdict."""
@@ -60,14 +67,14 @@ def judge(name, kernel, seed=None):
     return verdict
 
 
-def watch(name, kernel, seed=None):
+def watch(name: str, kernel: Any, seed: int | None = None) -> "ShownFindings":
     """The sanitizer's report on the smallest of the judge's launches that has any."""
     from .judging import watch as watched
 
     return watched(texts.find(name), kernel, seed)
 
 
-def check(name, kernel, seed=None):
+def check(name: str, kernel: Any, seed: int | None = None) -> None:
     """As judge, for graders: raises AssertionError, with the verdict, if it does not pass."""
     from .judging import judge as judged
 

@@ -1,13 +1,18 @@
 """What the counted launch may cost, and what it must do: its counters beside our solution's."""
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from math import prod
 from operator import or_
 
-from .verdict import NAMES, Count
+from softgpu.xray.report import Report
+
+from .judges import Judge
+from .texts import Exercise
+from .verdict import NAMES, Count, Verdict
 
 __all__ = ["FACTORS", "limited", "totals", "weigh"]
 
@@ -26,10 +31,8 @@ FACTORS = {  # how many times what our solution needs is allowed
     "ldl.sectors": 1,
     "stl.sectors": 1,
 }
-SHARED_BYTES = 16384  # of a block: with more, fewer blocks of 256 fit on a multiprocessor
 UNLIMITED_AT_0 = "lds.wavefronts", "sts.wavefronts"  # shared memory is no fault where we need none
 COMMENT = re.compile(r"//.*|/\*(?:.|\n)*?\*/")
-FEW_BLOCKS = "Let more blocks share the work: a GPU has more than a hundred multiprocessors."
 APART = (
     "A sector has 32 bytes: let all lanes of a warp take neighbours at once. A lane alone, or far"
     " from the next, takes a sector for itself."
@@ -65,13 +68,13 @@ LESS_SHARED = "What of it does a block need at a time?"
 ALONE = "Which elements are this block's, and which another's?"
 
 
-def limited(rules, total):
+def limited(judge: Judge, total: Mapping[str, int]) -> dict[str, int]:
     """The totals that may have a limit; others may differ from run to run."""
-    own = getattr(rules, "LIMITS", None) or {}
+    own = judge.limits or {}
     return {key: total[key] for key in FACTORS if own.get(key, FACTORS[key]) is not None}
 
 
-def totals(report):
+def totals(report: Report) -> dict[str, int]:
     """The counters of a launch, also those that are made of several."""
     total = report.total.copy()
     for what in "requests", "sectors":
@@ -84,47 +87,44 @@ def totals(report):
     return total
 
 
-def weigh(exercise, verdict, reports):
+def weigh(exercise: Exercise, verdict: Verdict, reports: list[Report]) -> None:
     """Judge the reports of the counted launch, each with another block watched."""
-    rules, total = exercise.rules, totals(reports[0])
+    judge, total = exercise.judge, totals(reports[0])
     verdict.report = reports[0]
-    for key, allowed in rules.BUDGET.items():
+    for key, allowed in judge.budget.items():
         count = Count(key, total[key], *(allowed if isinstance(allowed, tuple) else 2 * (allowed,)))
         verdict.counts.append(count)
     given = set() if exercise.is_hunt else {line.strip() for line in exercise.stub.splitlines()}
-    limits = [c for c in _limits(exercise, total) if c.key not in rules.BUDGET]
+    limits = [c for c in _limits(exercise, total) if c.key not in judge.budget]
     counts = [replace(c, may_exceed=_may_branch(exercise, c, reports)) for c in verdict.counts]
     verdict.counts[:] = counts
     for count in [*counts, *limits]:
         if count.value > count.most and not _may_branch(exercise, count, reports):
             verdict.refuse("counters", str(count), _advice(exercise, count, reports, given))
     is_wasteful = bool(verdict.reasons)  # then too few of something is no fault of its own
-    for key, (least, advice) in getattr(rules, "IDEA", {}).items():
+    for key, (least, advice) in judge.idea.items():
         if total[key] < least and not is_wasteful:
             idea = f"{NAMES[key]} {total[key]:,}: the idea of this exercise takes more of them"
             verdict.refuse("counters", idea, advice)
-    for pattern, advice in getattr(rules, "TEXT", {}).items():
-        if verdict.text and not re.search(pattern, COMMENT.sub("", verdict.text)):
-            verdict.refuse("text", "something that is asked for is not in it", advice)
-    if total["shared"] > (most := getattr(rules, "SHARED_BYTES", SHARED_BYTES)):
+    if total["shared"] > (most := judge.shared_bytes):
         text = f"{NAMES['shared']} {total['shared']:,}, {most:,} at most"
         verdict.refuse("counters", text, LESS_SHARED)
-    _weigh_blocks(rules, verdict, reports)
+    _weigh_blocks(judge, verdict, reports)
 
 
-def _may_branch(exercise, count, reports):
+def _may_branch(exercise: Exercise, count: Count, reports: list[Report]) -> bool:
     """Whether all that is too much are stores in branches, and the kernel may have them."""
     is_asked = exercise.is_hunt and exercise.name[:2] > LAST_FREE
     return count.key in ("st.sectors", "st.requests") and not is_asked and _branch_stores(reports)
 
 
-def _branch_stores(reports):
+def _branch_stores(reports: list[Report]) -> bool:
     """Whether warps store in several places, each of their lanes in one of these, and sectors are
     stored again by other lanes only: as an if and its else do."""
     return any(map(_warps_branch, reports))
 
 
-def _warps_branch(report):
+def _warps_branch(report: Report) -> bool:
     stores = {n for n, site in enumerate(report.sites) if site.kind == "store"}
     by_sector: dict[
         tuple[int, int], list[tuple[int, int]]
@@ -141,15 +141,15 @@ def _warps_branch(report):
     return bool(again) and all(map(_are_apart, again))
 
 
-def _are_apart(stores):
+def _are_apart(stores: list[tuple[int, int]]) -> bool:
     """Whether these are of several instructions, and no lane takes part twice."""
     masks = [mask for _, mask in stores]
     return len({site for site, _ in stores}) > 1 and sum(masks) == reduce(or_, masks)
 
 
-def _advice(exercise, count, reports, given):
+def _advice(exercise: Exercise, count: Count, reports: list[Report], given: set[str]) -> str:
     """What to do about a counter, and the line that adds most to it, the given ones left out."""
-    if own := getattr(exercise.rules, "ADVICE", {}).get(count.key):
+    if own := exercise.judge.advice.get(count.key):
         return own
     report, ours = reports[0], exercise.counts
     way, _, what = count.key.partition(".")
@@ -184,7 +184,7 @@ def _advice(exercise, count, reports, given):
     return f"{advice} Most of these are of {report.named(worst)}: {texts[worst]}"
 
 
-def _fits_a_pack(report, place):
+def _fits_a_pack(report: Report, place: tuple[str, int]) -> bool:
     """Whether lanes store so near to each other on a line that one wide store fills the gaps."""
     sites = {n for n, site in enumerate(report.sites) if (site.file, site.line) == place}
     far = 0
@@ -195,14 +195,14 @@ def _fits_a_pack(report, place):
     return 0 < far <= WIDEST
 
 
-def _busy(line):
+def _busy(line: Mapping[str, int]) -> float:
     """The share of lanes that are active in a line's instructions."""
     return line["lanes"] / max(32 * line["instructions"], 1)
 
 
-def _limits(exercise, total):
-    """The Counts that no BUDGET names: so many times what our solution needs."""
-    own = getattr(exercise.rules, "LIMITS", {})
+def _limits(exercise: Exercise, total: Mapping[str, int]) -> Iterator[Count]:
+    """The Counts that no budget names: so many times what our solution needs."""
+    own = exercise.judge.limits
     if own is None:
         return
     ours = exercise.counts
@@ -213,18 +213,15 @@ def _limits(exercise, total):
             yield Count(key, total[key], best, most)
 
 
-def _weigh_blocks(rules, verdict, reports):
-    """Whether blocks are many enough, and share the work, and so do the warps of one."""
+def _weigh_blocks(judge: Judge, verdict: Verdict, reports: list[Report]) -> None:
+    """Whether blocks share the work, and so do the warps of one."""
     blocks = prod(reports[0].grid)
-    least = getattr(rules, "BLOCKS", 1)
-    if blocks < least:
-        verdict.refuse("counters", f"{NAMES['blocks']} {blocks:,}, {least:,} at least", FEW_BLOCKS)
     by_warp = [report.watched_instructions for report in reports]
     busiest = max(warps.sum() for warps in by_warp) / (reports[0].total["instructions"] or 1)
-    if getattr(rules, "EVEN", True) and blocks > 1 and busiest > min(MOST / blocks, MOST_OF_ALL):
+    if judge.even and blocks > 1 and busiest > min(MOST / blocks, MOST_OF_ALL):
         share = f"one of {blocks} blocks does {busiest:.0%} of all instructions"
         verdict.refuse("counters", share, ALONE)
     more = max(warps.max() / max(warps.mean(), 1) for warps in by_warp)
-    if more > getattr(rules, "WARPS", more):
+    if judge.warps and more > judge.warps:
         share = f"one warp does {more:.2g} times the instructions of an average warp of its block"
         verdict.refuse("counters", share, IDLE_WARPS)

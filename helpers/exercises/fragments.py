@@ -1,5 +1,6 @@
 """Which halves of a product by tensor cores lie in the wrong registers, told by what came out."""
 
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -12,7 +13,9 @@ NEAR = 1e-2  # of the largest element
 USED = "{name}[{right[0]}, {right[1]}] is used as {name}[{wrong[0]}, {wrong[1]}]"
 
 
-def misplaced(a, b, got, names="ab"):
+def misplaced(
+    a: np.ndarray, b: np.ndarray, got: np.ndarray, names: Sequence[str | None] = "ab"
+) -> str | None:
     """In words, if got[16, 8] is a[16, 16] times b[16, 8] with some registers of one in
     each other's place, or the halves in them; or None. names: of both; None: it is right."""
     ways = (
@@ -27,11 +30,11 @@ def misplaced(a, b, got, names="ab"):
     return f"What should be {', or '.join(told.values())}." if told else None
 
 
-def _are_near(made, got):
+def _are_near(made: np.ndarray, got: np.ndarray) -> bool:
     return np.abs(made - got).max() <= NEAR * np.abs(made).max()
 
 
-def _mistakes(matrix, places, along):
+def _mistakes(matrix: np.ndarray, places: tuple[tuple[int, int], ...], along: int) -> Iterator:
     """(the matrix as it is used, (what a place should be, the place) of the first wrong one, or
     None) for each way to fill the registers; along: the axis on which a register has two halves."""
     order = np.arange(16) ^ 1

@@ -3,6 +3,7 @@
 import codecs
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from softgpu.declarations import Declarations, parameter_types
 
 from .. import sources
 from ..kernels import CompileError as Failed
-from ..kernels import SeveralFound
+from ..kernels import Kernel, SeveralFound
+from .texts import Exercise
 from .verdict import Refused
 
 from pycuda.compiler import SourceModule  # isort: skip
@@ -36,7 +38,7 @@ GREATEST = 2**31 - 1
 MOST_NAMED = 300  # letters of what a directive names
 
 
-def decoded(data):
+def decoded(data: bytes) -> str:
     """The text of a file's bytes, whatever its editor put first."""
     for mark, encoding in MARKS.items():
         if data.startswith(mark):
@@ -47,7 +49,7 @@ def decoded(data):
 # --- what it includes -----------------------------------------------------------------------------
 
 
-def look_for_includes(text):
+def look_for_includes(text: str) -> None:
     """Refuse a text that reads other files than headers of the course, the toolkit and C++."""
     joined = text.replace("??=", "#").replace("??/", "\\")
     joined = re.sub(r"\\[ \t\r\f\v]*\n", "", joined)
@@ -61,7 +63,7 @@ def look_for_includes(text):
             )
 
 
-def _files_named(text):
+def _files_named(text: str) -> Iterator[tuple[str, bool]]:
     """(what follows, whether it is after a line's number) where a text may name a file."""
     skip = _Skip(text)
     for mark in DIRECTIVE.finditer(text):
@@ -83,11 +85,12 @@ def _files_named(text):
 class _Skip:
     """Finds the end of the blanks and comments that begin at a place: each once, in linear time."""
 
-    def __init__(self, text):
-        self.text, self.ends = text, {}
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.ends: dict[int, int] = {}
         self.closing = [found.start() for found in re.finditer(r"\*/", text)]
 
-    def __call__(self, place):
+    def __call__(self, place: int) -> int:
         passed = []
         while place not in self.ends:
             passed.append(place)
@@ -104,7 +107,7 @@ class _Skip:
         return self.ends[place]
 
 
-def _is_header(name):
+def _is_header(name: str) -> bool:
     """Whether it is the name of a header that a kernel of the course may include."""
     path = sources.ROOT / name
     if name.startswith("/") or ".." in name.split("/") or path.suffix not in SUFFIXES:
@@ -115,7 +118,7 @@ def _is_header(name):
 # --- its kernel -----------------------------------------------------------------------------------
 
 
-def compiled(exercise, text):
+def compiled(exercise: Exercise, text: str) -> Kernel:
     """The kernel of an exercise in a text."""
     look_for_includes(text)
     text = f"{text}\n"  # a line alone might name a file
@@ -132,9 +135,9 @@ def compiled(exercise, text):
         raise Refused("name", str(error), f'Call it "{exercise.kernel}".') from None
 
 
-def compile_for_types(exercise, text):
+def compile_for_types(exercise: Exercise, text: str, types: tuple[str, ...]) -> None:
     """Refuse a text that the notebook cannot compile for the other types of T."""
-    for dtype in getattr(exercise.rules, "TYPES", ()):
+    for dtype in types:
         try:
             sources.kernel(f"{text}\n", exercise.kernel, T=dtype)
         except TypeError:
@@ -146,12 +149,12 @@ def compile_for_types(exercise, text):
             raise Refused("compiler", f"as T = {dtype}: {where}", told) from None
 
 
-def chosen(exercise, text):
+def chosen(exercise: Exercise, text: str) -> dict[str, int]:
     """The numbers that the learner chooses, such as the threads of a block: {"block": 256}.
 
     Where there is no text, as of a kernel that PyCUDA made, our solution's."""
     numbers = {}
-    for name in getattr(exercise.rules, "CHOICES", ()):
+    for name in exercise.judge.choices:
         number = _number(name, text or exercise.solution)
         if not 1 <= number <= GREATEST:
             raise Refused(
@@ -161,7 +164,7 @@ def chosen(exercise, text):
     return numbers
 
 
-def _number(name, text):
+def _number(name: str, text: str) -> int:
     """What a name stands for; what is no number at first sight, the compiler works out."""
     found = re.findall(rf"^constexpr int {name} = (\d+);", Declarations(text).text, re.MULTILINE)
     if len(found) == 1:

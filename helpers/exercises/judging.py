@@ -8,16 +8,14 @@ from math import gcd, prod
 
 import numpy as np
 
-from softgpu.xray.clock import in_words
 from softgpu.xray.launch import target_of
 
-from .. import sources
 from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
-from . import costs, handed, real, seen
-from .launches import SIZES, Far, drawn
+from . import costs, handed, instructions, real, seen
+from .launches import Far, drawn
 from .progress import seed_of
 from .running import Run
-from .verdict import Count, Refused, Unwritten, Verdict
+from .verdict import Refused, Unwritten, Verdict
 
 from pycuda.driver import Error, Function  # isort: skip
 
@@ -25,24 +23,11 @@ __all__ = ["Stopped", "counts", "judge", "trial", "watch"]
 
 LIMIT_S = 10.0  # of a launch; the right ones take some thousandths
 COUNTED_SEED, FAR_SEED, LARGE_SEED = 1, 1 << 31, 1 << 30
-REPEATS = 2
-ALONE_S = 3.0  # for which a block waits that must not go on: about ten million turns
 SMALLEST = "the smallest launch that fails like this"
 OF_CUDA = re.compile(r"/include/(cccl/)?cuda/")  # libcu++, whose waits sleep
 NOWHERE = {r"\bnanosleep\b": "Threads wait for each other at barriers: sleep does not order them."}
 SINGULAR = re.compile(r"(?<![\d,.])1 (?!times\b)([a-z]+?)(ie)?s\b")
-NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECASE)
-BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
-REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
-NO_WAY_OUT = (
-    "The flag alone may end the wait: who goes on after so many turns, or so much time, reads what"
-    " may not be there."
-)
 PYTHON = re.compile(r"^(%%?\w|import |from \w+ import |def \w+\(.*\):$)", re.MULTILINE)
-OPERATOR = re.compile(r"^using\s+Op\s*=[^;]*;", re.MULTILINE)
-KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
-KEEP_CHOICE = "Keep the line: the judge puts another number there."
-USE_OPERATOR = "Let the operator do it, in every step: the judge has put another in place of Sum."
 OF_C = {  # what the compiler says of mistakes that a newcomer from Python makes, and what to do
     r'expression must have (arithmetic|integral)|to an entity of type "[^"]*\*"': (
         "The name of an array is an address: name one element, x[i], or *out for the only one."
@@ -88,14 +73,12 @@ def trial(exercise, kernel, seed=None):
         kernel = _compiled(exercise, kernel, verdict.text)
         verdict.said = getattr(kernel, "said", "")
         target = target_of(kernel)
-        verdict.instructions = _instructions(target)
-        _look_through(exercise.rules, target)
-        if find := getattr(exercise.rules, "seen", None):
+        verdict.instructions = instructions.of_kernel(target)
+        _look_through(exercise.judge, verdict.instructions)
+        if find := exercise.judge.seen:
             verdict.find_picture = partial(seen.picture, find, kernel, target)
         with target.engine.time_limit(LIMIT_S):
             _Trial(exercise, kernel, target, verdict).run()
-        if verdict.text and not verdict.reasons:
-            handed.compile_for_types(exercise, verdict.text)
     except CompileError as error:
         verdict.refuse("compiler", str(error), _advice_on(str(error), verdict.text))
     except Refused as refused:
@@ -174,60 +157,14 @@ def _advice_on(error, text):
     return "Fix the first mistake and judge again."
 
 
-def _instructions(target):
-    """The PTX of a kernel, without comments and the kernels that stand beside it, its whole numbers
-    in decimal."""
-    instructions = costs.COMMENT.sub(" ", target.ptx)
-    instructions = NUMBER.sub(lambda number: str(_value(number[0])), instructions)
-    parts = re.split(
-        r"^(?=\.(?:visible|weak|extern|entry|func)\b)", instructions, flags=re.MULTILINE
-    )
-    return "".join(p for p in parts if not re.search(rf"\.entry (?!{target.entry}\b)", p))
-
-
-def _value(number):
-    """What PTX's spelling of a whole number stands for."""
-    digits = number.lower().rstrip("u")
-    return int(digits, 0 if digits[1:2] in ("x", "b") else 8)
-
-
-def _some_path_skips(instructions, first, last, between):
-    """Whether some path through a kernel's PTX leads from an instruction `first` to one `last`, and
-    meets none `between`."""
-    lines = [line.strip() for line in re.split(r"[;{}\n]|(?<=\w:)\s", instructions)]
-    labels = {line.rstrip(":"): n for n, line in enumerate(lines) if line.endswith(":")}
-    seen = set()
-    ahead = [n + 1 for n, line in enumerate(lines) if re.search(first, line)]
-    while ahead:
-        n = ahead.pop()
-        if n in seen or n == len(lines) or re.search(between, lines[n]):
-            continue
-        if re.search(last, lines[n]):
-            return True
-        seen.add(n)
-        if branch := BRANCH.search(lines[n]):
-            ahead.append(labels[branch[1]])
-        if not re.match(r"(bra|ret|exit)\b", lines[n]):  # one with a predicate may go on
-            ahead.append(n + 1)
-    return False
-
-
-def _file_of(instructions, place):
-    """The file that an instruction comes from, by the .loc before it."""
-    *_, number = re.findall(r"\.loc\s+(\d+)", instructions[:place]) or [None]
-    found = re.search(rf'\.file\s+{number}\s+"([^"]*)"', instructions)
-    return found[1] if found else ""
-
-
-def _look_through(rules, target):
+def _look_through(judge, ptx):
     """Refuse what must not be among the instructions of a kernel."""
-    instructions = _instructions(target)
     for pattern, advice in NOWHERE.items():
-        for word in re.finditer(pattern, instructions):
-            if not OF_CUDA.search(_file_of(instructions, word.start())):
+        for word in re.finditer(pattern, ptx):
+            if not OF_CUDA.search(instructions.file_of(ptx, word.start())):
                 raise Refused("instructions", f"the compiled kernel has {word[0]}", advice)
-    for pattern, advice in getattr(rules, "WITHOUT", {}).items():
-        if found := re.search(pattern, instructions, re.MULTILINE):
+    for pattern, advice in judge.without.items():
+        if found := re.search(pattern, ptx, re.MULTILINE):
             what = found.groupdict().get("what", found[0])
             raise Refused("instructions", f"the compiled kernel has {what}", advice)
 
@@ -236,31 +173,25 @@ class _Trial:
     """A kernel on trial: its launches, which the Verdict tells of."""
 
     def __init__(self, exercise, kernel, target, verdict):
-        self.exercise, self.rules = exercise, exercise.rules
+        self.exercise, self.judge = exercise, exercise.judge
         self.kernel, self.target, self.verdict = kernel, target, verdict
         beside = "\n".join(re.findall("^//@ (.*)$", target.ptx, re.MULTILINE))  # see bin/nvcc
         self.chosen = handed.chosen(exercise, verdict.text or beside)
+        self.checks = [c for c in self.judge.checks if verdict.text or not c.needs_text]
 
     def run(self):
         """All launches, in turn, until one is wrong."""
-        sizes = _sizes(self.rules, self.verdict.seed)
-        far, large = getattr(self.rules, "far", None), getattr(self.rules, "LARGE", ())
-        operator, otherwise = (
-            getattr(self.rules, name, None) if self.verdict.text else None
-            for name in ("OPERATOR", "OTHERWISE")
-        )
-        waits = getattr(self.rules, "WAITS", False)
-        more = far, operator, otherwise, waits
-        self.verdict.of = len(sizes) + len(large) + 1 + sum(map(bool, more))
+        sizes = _sizes(self.judge, self.verdict.seed)
+        far, large = self.judge.far, self.judge.large
+        more = sum(check.launches for check in self.checks) + bool(far)
+        self.verdict.of = len(sizes) + len(large) + 1 + more
         self._try_all(sizes)
         self._try_large(large)
-        if operator:
-            self._try_operator(operator)
-        if otherwise:
-            self._try_otherwise(otherwise)
+        for check in self.checks:
+            check.before(self)
         self._count()
-        if waits:
-            self._leave_alone()
+        for check in self.checks:
+            check.after(self)
         if far and not self.verdict.reasons:  # what does otherwise may run other blocks for them
             self._try_far(far)
         elif far:
@@ -268,7 +199,7 @@ class _Trial:
 
     def first_findings(self):
         """(the launch, the sanitizer's report) of the smallest launch that has any."""
-        runs = sorted(self._launches(_sizes(self.rules, self.verdict.seed)), key=_by_size)
+        runs = sorted(self._launches(_sizes(self.judge, self.verdict.seed)), key=_by_size)
         looks = [(run, False) for run in runs]
         if isinstance(self.kernel, Kernel):
             looks += [(run, True) for run in runs]
@@ -285,10 +216,10 @@ class _Trial:
 
         block: the threads of its blocks, in place of the judge's."""
         with np.errstate(all="ignore"):  # infinities are among the values
-            launch = self.rules.launch(np.random.default_rng(seed), size, **self.chosen)
+            launch = self.judge.launch(np.random.default_rng(seed), size, **self.chosen)
         launch.what = SINGULAR.sub(_one, launch.what or f"n = {size:,}")
         launch = launch.with_blocks_of(block) if block else launch
-        return Run(self.kernel, launch, np.random.default_rng(seed), self.target, self.rules)
+        return Run(self.kernel, launch, np.random.default_rng(seed), self.target, self.judge)
 
     def _try_all(self, sizes):
         """All sizes, the last in other blocks, too, if the judge says so; then without optimisation
@@ -298,12 +229,12 @@ class _Trial:
             if reason := _refusal(run):
                 raise _smallest(reason, run, runs[number + 1 :])
             self.verdict.cases += 1
-        if spare := getattr(self.rules, "SPARE", None):
+        if spare := self.judge.spare:
             last = len(sizes) - 1
             other = self._launch(sizes[last], self.verdict.seed, last, block=spare)
             if reason := _refusal(other):
                 raise Refused(reason.kind, reason.text, ANY_GRID, case=reason.case)
-        several = next((run for run in runs if prod(run.shape["grid"]) > 1), runs[-1])
+        several = next((run for run in runs if run.block_count > 1), runs[-1])
         for run in (several, min(runs, key=lambda run: run.bytes)):
             if isinstance(self.kernel, Kernel):
                 run.watch(debug=True)
@@ -319,25 +250,7 @@ class _Trial:
                 raise
             self.verdict.cases += 1
 
-    def _try_operator(self, operator):
-        """Another in place of the text's own: what adds up without it shows."""
-        text, lines = OPERATOR.subn(lambda line: operator, self.verdict.text)
-        if not lines:
-            raise Refused("operator", "its text has no line `using Op = ...;`", KEEP_OPERATOR)
-        what = "another operator as Op"
-        self._try_changed("operator", text, self.rules.operated, what, USE_OPERATOR)
-
-    def _try_otherwise(self, choices):
-        """Numbers that the text leaves open, chosen otherwise: what takes them for fixed shows."""
-        what = ", ".join(f"{name} = {value}" for name, value in choices.items())
-        try:
-            text = sources.text(self.verdict.text, **choices)
-        except TypeError as error:
-            raise Refused("choice", str(error), KEEP_CHOICE) from None
-        advice = f"The judge has put {what} there."
-        self._try_changed("choice", text, self.rules.otherwise, what, advice)
-
-    def _try_changed(self, kind, text, launch, what, advice):
+    def try_changed(self, kind, text, launch, what, advice):
         """One launch of a text that the judge has changed."""
         rng = np.random.default_rng(self.verdict.seed)
         launch = launch(rng)
@@ -349,20 +262,6 @@ class _Trial:
             reason = refused.reason
             raise Refused(kind, reason.text, advice, case=reason.case) from None
         self.verdict.cases += 1
-
-    def _leave_alone(self):
-        """The first block of the counted launch, which waits for others that never come."""
-        run = self.counted()
-        run.launch.blocks = [range(1)]
-        try:
-            with self.target.engine.time_limit(ALONE_S):
-                run.run(by_engine=True)
-        except Refused as refused:
-            if refused.reason.kind == "time":
-                self.verdict.cases += 1
-                return
-        text = f"{run.launch.what}: a block has gone on although the others had not come yet"
-        raise Refused("time", text, NO_WAY_OUT, case=run.launch.heading)
 
     def _try_far(self, far):
         """A few blocks of a launch on arrays whose places 32 bits do not hold."""
@@ -398,42 +297,20 @@ class _Trial:
         """The counted launch, which is right and clean as well."""
         run = self.counted()
         run.watch()
-        reports = [run.count(block) for block in _watched(self.rules, run)]
+        reports = [run.count(block) for block in _watched(self.judge, run)]
         run.run()
-        if getattr(self.rules, "REPEATABLE", False):
-            self._repeat(run)
         self.verdict.cases += 1
         costs.weigh(self.exercise, self.verdict, reports)
-        self._weigh_exposed(run.exposed_bytes)
-        instructions = _instructions(self.target)
-        for pattern, advice in getattr(self.rules, "WITH", {}).items():
-            if not re.search(pattern, instructions):
-                text = "what is asked for is not in the compiled kernel"
-                self.verdict.refuse("instructions", text, advice)
-        for (first, last), (what, advice) in getattr(self.rules, "BETWEEN", {}).items():
-            if _some_path_skips(instructions, first, last, what):
-                text = "some path through the compiled kernel skips what is asked for"
-                self.verdict.refuse("instructions", text, advice)
-        for (first, last), (what, advice) in getattr(self.rules, "MEANWHILE", {}).items():
-            if not _some_path_skips(instructions, first, last, what):
-                text = "no path through the compiled kernel has one of them under way meanwhile"
-                self.verdict.refuse("instructions", text, advice)
         self.verdict.find_times = partial(self._times, run, reports[0])
         if self.rate and self.rate.least:
             self._weigh_rate(reports[0])
-        if most := getattr(self.rules, "PACE", None):
-            self._weigh_pace(most)
-
-    def _weigh_exposed(self, exposed):
-        """Whether boxes come while others are read."""
-        best, most, advice = getattr(self.rules, "EXPOSED", (exposed, exposed, ""))
-        if exposed > most:
-            self.verdict.refuse("counters", str(Count("exposed", exposed, best, most)), advice)
+        for check in self.checks:
+            check.counted(self, run, reports)
 
     @property
     def rate(self):
         """What the clock has to predict, or None."""
-        return getattr(self.rules, "RATE", None)
+        return self.judge.rate
 
     def _weigh_rate(self, report):
         """Whether the clock predicts as much; without NVIDIA's tools it predicts nothing."""
@@ -444,14 +321,6 @@ class _Trial:
         elif why and not counted(self.exercise).prediction.why:
             self.verdict.refuse("clock", f"no prediction: {why}", PLAIN)
 
-    def _weigh_pace(self, most):
-        """Whether the clock predicts at most so many times our time."""
-        times = self.verdict.times
-        if times and times.yours.us > most * times.ours_us:
-            yours, ours = map(in_words, (times.yours.us, times.ours_us))
-            text = f"predicted {yours}, ours {ours}; {most} times ours at most"
-            self.verdict.refuse("clock", text, times.yours.words[1])
-
     def _times(self, run, report):
         """What the counted launch would take, beside ours, if it were a large one."""
         if self.rate:
@@ -460,7 +329,7 @@ class _Trial:
                 counted(self.exercise, self.rate),
             )
             return real.times(None, run.count(0), ours, True, self.rate)
-        size = self.rules.COUNTED
+        size = self.judge.counted
         is_plain = run.launch.what == f"n = {size:,}" if isinstance(size, int) else False
         with self.target.engine.time_limit(LIMIT_S):
             ours = counted(self.exercise)
@@ -473,25 +342,13 @@ class _Trial:
             prod(larger["grid"]) > prod(run.shape["grid"]) or larger["block"] != run.shape["block"]
         )
 
-    def _repeat(self, run):
-        """The same launch with its blocks in other orders: every bit is to be the same."""
-        run.run(by_engine=True)
-        left = run.outputs()
-        for order in range(REPEATS):
-            with self.target.engine.block_order(self.verdict.seed + order):
-                run.run(by_engine=True)
-            if run.outputs() != left:
-                text = f"{run.launch.what}: with blocks in another order it leaves other bits"
-                raise Refused("bits", text, REPEATABLE)
-
     def counted(self):
-        return self._launch(self.rules.COUNTED, COUNTED_SEED)
+        return self._launch(self.judge.counted, COUNTED_SEED)
 
 
-def _sizes(rules, seed):
+def _sizes(judge, seed):
     """The sizes of a judge, and those that are drawn."""
-    sizes = getattr(rules, "SIZES", SIZES)
-    draw = getattr(rules, "drawn", None)
+    sizes, draw = judge.sizes, judge.drawn
     if draw is None and all(isinstance(size, int) for size in sizes):
         draw = partial(drawn, step=gcd(*sizes))
     return [*sizes, *(draw(np.random.default_rng([seed, len(sizes)])) if draw else ())]
@@ -538,15 +395,15 @@ def _cause(reason):
     return reason.kind, reason.text.rpartition(": ")[2] if reason.kind == "sanitizer" else ""
 
 
-def _watched(rules, run):
+def _watched(judge, run):
     """The blocks whose instructions are counted apart."""
-    blocks = prod(run.shape["grid"])
-    return sorted({0, blocks // 2, blocks - 1}) if getattr(rules, "EVEN", True) else [0]
+    blocks = run.block_count
+    return sorted({0, blocks // 2, blocks - 1}) if judge.even else [0]
 
 
 def counted(exercise, rate=None):
     """The report of the solution's counted launch, or of that which is counted for a Rate."""
-    return _counted(exercise, rate.size if rate else exercise.rules.COUNTED)
+    return _counted(exercise, rate.size if rate else exercise.judge.counted)
 
 
 @cache
@@ -558,4 +415,4 @@ def _counted(exercise, size):
 
 def counts(exercise):
     """{counter: how much} of the solution's counted launch, for the counters that are limited."""
-    return costs.limited(exercise.rules, costs.totals(counted(exercise)))
+    return costs.limited(exercise.judge, costs.totals(counted(exercise)))

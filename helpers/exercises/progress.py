@@ -7,8 +7,10 @@ from html import escape
 from pathlib import Path
 from zlib import crc32
 
+from ..numbering import number_of
 from ..sources import Listing
 from . import texts
+from .verdict import Verdict
 
 __all__ = [
     "course_map",
@@ -26,15 +28,15 @@ PREDICTIONS = "predictions"  # beside the exercises, none of which is called so
 MARKS = {"done": "●", "tried": "◐", "open": "○"}
 
 
-def _file():
+def _file() -> Path:
     return Path(os.environ.get("HELPERS_WORK", WORK)) / "progress.json"
 
 
-def _load():
+def _load() -> dict:
     return json.loads(_file().read_text()) if _file().exists() else {}
 
 
-def keep(verdict):
+def keep(verdict: Verdict) -> None:
     """Note a verdict. What is done stays done; the text last judged can be had back by mine()."""
     if verdict.is_open:
         return
@@ -50,7 +52,7 @@ def keep(verdict):
     _save(kept)
 
 
-def keep_prediction(name, is_right):
+def keep_prediction(name: str, is_right: bool) -> None:
     """Note whether the first answer to a prediction was right."""
     kept = _load()
     if name not in (made := kept.setdefault(PREDICTIONS, {})):
@@ -58,12 +60,12 @@ def keep_prediction(name, is_right):
         _save(kept)
 
 
-def score():
+def score() -> str:
     """In words: the exercises done, and the predictions that were right at once."""
     return course_map().score
 
 
-def _save(kept):
+def _save(kept: dict) -> None:
     path = _file()
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(f".{os.getpid()}")
@@ -71,30 +73,30 @@ def _save(kept):
     new.replace(path)
 
 
-def mine(name):
+def mine(name: str) -> str:
     """The text that you gave to the judge last, such as for a fresh copy of a notebook."""
     stub = texts.find(name).stub
     return Listing(_load().get(name, {}).get("text", stub))
 
 
-def passed(name):
+def passed(name: str) -> str | None:
     """The text that the judge last called done; None: there is none."""
     return _load().get(name, {}).get("passed")
 
 
-def state_of(name):
+def state_of(name: str) -> str:
     """ "done", "tried" or "open"."""
     return _load().get(name, {}).get("state", "open")
 
 
-def seed_of(exercise, learner=None):
+def seed_of(exercise: str, learner: str | None = None) -> int:
     """The seed of a learner (by default who runs this) for an exercise, by their names."""
     if learner is None:
         learner = os.environ.get("JUPYTERHUB_USER") or _user()
     return crc32(f"{learner} {exercise}".encode(errors="replace")) % 1_000_000
 
 
-def _user():
+def _user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container's user may have no name
@@ -104,41 +106,41 @@ def _user():
 class Map:
     """The exercises of the course, notebook by notebook, with what is done and the score."""
 
-    def __init__(self, kept):
+    def __init__(self, kept: dict) -> None:
         self.rows: dict[str, list] = {}
         for name in texts.names():
             entry = kept.get(name, {})
-            notebook = name.partition(".")[0]
+            notebook = number_of(name)
             row = self.rows.setdefault(notebook, [])
             row.append((name, entry.get("state", "open"), entry.get("counts", {})))
         self.predictions = kept.get(PREDICTIONS, {}).values()
 
     @property
-    def done(self):
+    def done(self) -> int:
         return sum(state == "done" for row in self.rows.values() for _, state, _ in row)
 
     @property
-    def total(self):
+    def total(self) -> int:
         return sum(len(row) for row in self.rows.values())
 
     @property
-    def score(self):
+    def score(self) -> str:
         says = f"{self.done} of {self.total} exercises done"
         right, made = sum(self.predictions), len(self.predictions)
         return says + (f", {right} of {made} predictions right at once" if made else "")
 
     @property
-    def heading(self):
+    def heading(self) -> str:
         return f"{self.score}  (● done, ◐ tried, ○ open)"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = [self.heading]
         for notebook, row in self.rows.items():
             marks = "  ".join(f"{MARKS[state]} {name.partition('.')[2]}" for name, state, _ in row)
             lines.append(f"{notebook}  {marks}")
         return "\n".join(lines)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         rows = ""
         for notebook, row in self.rows.items():
             cells = " &ensp; ".join(self._cell(*entry) for entry in row)
@@ -146,7 +148,7 @@ class Map:
         return f"<p>{escape(self.heading)}</p><table>{rows}</table>"
 
     @staticmethod
-    def _cell(name, state, counts):
+    def _cell(name: str, state: str, counts: dict) -> str:
         reached = ", ".join(
             f"{key} {value:,} (ours {best:,})" for key, (value, best) in counts.items()
         )
@@ -154,6 +156,6 @@ class Map:
         return f'<span title="{escape(reached or state)}">{MARKS[state]} {short}</span>'
 
 
-def course_map():
+def course_map() -> Map:
     """A Map of the course with the learner's progress."""
     return Map(_load())

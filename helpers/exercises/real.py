@@ -7,12 +7,15 @@ the judge's own launches tell."""
 from collections import Counter
 from dataclasses import dataclass, replace
 from math import ceil, isfinite, prod
+from typing import Any
 
 import numpy as np
 
 from softgpu.xray.clock import SECTOR, Prediction, in_words, memory_us
+from softgpu.xray.report import Report
 
 from ..bench import peer_rows
+from .launches import Rate
 
 __all__ = ["ELEMENTS", "Times", "advice", "enlarged", "times"]
 
@@ -30,13 +33,13 @@ class Speeds:
     ours: float
     others: dict[str, float]
 
-    def __str__(self):
+    def __str__(self) -> str:
         others = (f"{name} {tflops:.1f}" for name, tflops in self.others.items())
         told = f"yours {self.yours:.1f}, ours {self.ours:.1f} TFLOP/s, predicted"
         return f"{told}; {', '.join(others)}, on a real H200"
 
 
-def speeds(rate, more, *us):
+def speeds(rate: Rate, more: float, *us: float) -> Speeds:
     """Speeds of launches with so many times the operations of a Rate."""
     others = {name: _recorded(case) for name, case in rate.beside.items()}
     yours, ours = (more * rate.operations / t / 1e6 for t in us)
@@ -54,7 +57,7 @@ class Times:
     speeds: Speeds | None = None  # of what is judged by them
     room: str = ""  # what a multiprocessor has room for
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.speeds:
             return f"{self.yours}\nat {self.size}: {self.speeds}\n{self.room}"
         us = [in_words(us) for us in (self.yours.us, self.ours_us, self.memory_us)]
@@ -64,13 +67,15 @@ class Times:
         )
 
 
-def _recorded(case):
+def _recorded(case: str) -> float:
     """The TFLOP/s of NVIDIA's library, which PyTorch calls, in a product of make bench-gpu."""
     (row,) = (r for r in peer_rows() if (r["case"], r["contender"]) == (case, "PyTorch"))
     return 2 * float(row["size"]) / float(row["median_us"]) / 1e6
 
 
-def times(n, yours, ours, blocks_grow, rate=None):
+def times(
+    n: int | None, yours: Report, ours: Report, blocks_grow: bool, rate: Rate | None = None
+) -> Times | None:
     """Times, from the reports of the counted launch; None: there is no prediction.
 
     n: its elements; None: its size is no such number. rate: the Rate that is asked for."""
@@ -88,14 +93,14 @@ def times(n, yours, ours, blocks_grow, rate=None):
     return Times(what, mine, best.us, least, fast, room(yours))
 
 
-def room(report):
+def room(report: Report) -> str:
     """How many blocks of a launch a multiprocessor holds at once, in words."""
     blocks = report.occupancy.blocks
     what = f"{blocks} block{'s' * (blocks != 1)} of {prod(report.block)} threads"
     return f"{report.registers} registers, {what} on a multiprocessor"
 
 
-def advice(report):
+def advice(report: Report) -> str | None:
     """How a second block would fit, where only the registers leave room for one; or None."""
     threads, resident = prod(report.block), report.occupancy
     most = report.chip.registers // (2 * threads) // REGISTER_STEP * REGISTER_STEP
@@ -107,7 +112,7 @@ def advice(report):
     )
 
 
-def _more(n, touched):
+def _more(n: int | None, touched: int) -> tuple[int, str]:
     """(how many times as much work as in the judge's launch, what that is in words)."""
     if n:
         more = max(ELEMENTS // n, 1)
@@ -116,16 +121,16 @@ def _more(n, touched):
     return more, f"{more:,} times this size"
 
 
-def _read_once(report, rate):
+def _read_once(report: Report, rate: Rate) -> Report:
     """The report of a part of a product such that of the whole one a and b come from memory once:
     the L2 keeps what neighbouring blocks share."""
     m, n = rate.size[:2]
-    caches = report.caches
+    caches: Any = report.caches
     reads = caches.dram_reads * 2 * m * n / (m + n) / rate.of_side
     return replace(report, caches=replace(caches, dram_reads=ceil(reads)))
 
 
-def enlarged(report, more, blocks_grow):
+def enlarged(report: Report, more: int, blocks_grow: bool) -> Report:
     """The Report of a launch with so many times the work, in as many more blocks or in each."""
     lines = {p: Counter({k: more * n for k, n in c.items()}) for p, c in report.lines.items()}
     grid = (report.grid[0] * more, *report.grid[1:]) if blocks_grow else report.grid
@@ -143,7 +148,7 @@ def enlarged(report, more, blocks_grow):
     )
 
 
-def _arrays(arrays, more, blocks_grow):
+def _arrays(arrays: np.ndarray, more: int, blocks_grow: bool) -> np.ndarray:
     """The arrays, with atomics at as many more addresses, or as many more at each."""
     found = arrays.copy()
     is_kept = arrays["written"] <= FEW_SECTORS if blocks_grow else np.full(len(arrays), True)
@@ -153,15 +158,16 @@ def _arrays(arrays, more, blocks_grow):
     return found
 
 
-def _caches(report, more):
+def _caches(report: Report, more: int) -> Any:
     """All that the caches did; what is written no longer fits into the L2."""
     counts = {key: more * n for key, n in vars(report.caches).items() if key != "sample"}
     written = more * report.touched_bytes[1] - report.chip.l2_bytes
     counts["dram_writes"] = max(counts["dram_writes"], written // SECTOR, 0)
-    return replace(report.caches, **counts)
+    caches: Any = report.caches
+    return replace(caches, **counts)
 
 
-def _waves(report, blocks):
+def _waves(report: Report, blocks: int) -> tuple[float, float]:
     """(the busiest multiprocessor's work over the average, blocks one after the other) of many."""
     multiprocessors = report.chip.multiprocessors
     seats = multiprocessors * max(report.occupancy.blocks, 1)

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import nullcontext
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ from softgpu.telling import FILL_IT, GUARD_IT, MORE_SHARED, WRITE_IT
 from softgpu.xray.launch import OwnTarget, Sparse, address_of, shape, variables_kept
 
 from .. import checks, sources, tensormap, xray
-from .launches import Boxes, Far, In, Out
+from .judges import Judge
+from .launches import Boxes, Far, In, Launch, Out
 from .verdict import Refused, Unwritten
 
 from pycuda.driver import Error, function_attribute  # isort: skip
@@ -79,12 +81,15 @@ SHARED_UNASKED = 48 << 10  # bytes that a launch may have without more ado
 MAX_SHARED = function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 
+NO_WORDS = Judge(launch=Launch, counted=None, budget={})  # where no judge adds its own
+
+
 class Run:
     """A kernel and a Launch on an engine. Its arrays lie between guards, or are Far."""
 
-    def __init__(self, kernel, launch, rng, target, rules=None):
+    def __init__(self, kernel, launch, rng, target, judge=NO_WORDS):
         self.kernel, self.launch, self.target = kernel, launch, target
-        self.rules = rules
+        self.judge = judge
         self.shape = {what: shape(what, getattr(launch, what)) for what in ("grid", "block")}
         self.options = {**self.shape, "shared": launch.shared}
         if launch.shared > SHARED_UNASKED:
@@ -102,6 +107,10 @@ class Run:
         self.names += [f"the array of map {n}" for n in range(len(given) - len(self.passed))]
         self.left = {}
         self.exposed_bytes = 0  # of bulk copies, when it was watched
+
+    @property
+    def block_count(self):
+        return prod(self.shape["grid"])
 
     @property
     def bytes(self):
@@ -215,7 +224,7 @@ class Run:
 
     def _own_advice(self, kind, advice):
         """The judge's words in place of these, if it has some."""
-        return getattr(self.rules, "ADVICE", {}).get(kind, advice)
+        return self.judge.advice.get(kind, advice)
 
     # --- what it left -----------------------------------------------------------------------------
 
@@ -233,7 +242,7 @@ class Run:
             except AssertionError as error:
                 raise Refused("bounds", f"{self.launch.what}: {name}: {error}", BOUNDS) from None
             if isinstance(argument, Out):
-                _check(left, argument, name, self.launch, self.rules)
+                _check(left, argument, name, self.launch, self.judge)
             elif left.tobytes() != guarded.inside(guarded.before).tobytes():
                 raise Refused("inputs", f"{self.launch.what}: {name} has changed", ONLY_READ)
         unwritten = [found for n in self.far for found in self._compare_far(n)]
@@ -291,7 +300,7 @@ class Run:
 
     def _look_for_reads(self, report):
         """Whether block 0 reads what is for others, as the judge's may_read says."""
-        may_read = getattr(self.rules, "may_read", None)
+        may_read = self.judge.may_read
         for n, parts, advice in may_read(self.launch) if may_read else ():
             array = self.launch.arrays[n]
             begin, size = self.places[n], np.dtype(array.dtype).itemsize
@@ -364,20 +373,20 @@ def _is_copy_of_nothing(finding):
 # --- wrong values, in words -----------------------------------------------------------------------
 
 
-def _check(left, out, name, launch, rules=None, start=0):
+def _check(left, out, name, launch, judge=NO_WORDS, start=0):
     """start: the number of the first element, where it is a piece of an array."""
     expected = np.asarray(out.expected)
     try:
         checks.assert_close(left, expected, out.tolerance, name)
     except AssertionError as error:
         wrong = _Wrong(left, out)
-        case = f"{launch.heading}\n{wrong.around(launch, rules, start)}"
-        first = wrong.first(launch, getattr(rules, "inputs", None))
+        case = f"{launch.heading}\n{wrong.around(launch, judge, start)}"
+        first = wrong.first(launch, judge.inputs)
         text = f"{wrong.is_rounding or error}".removesuffix("; 1 of 1 elements are wrong")
         text = FIRST.sub(lambda at: f"[{start + int(at[1]):,}]", text, count=1) if start else text
         text = wrong.counted(f"{launch.what}: {text}".replace("NAME", name))
         short = f"{launch.what}: {wrong.counted_of(name)}" if first else ""
-        advice = wrong.advice(launch, rules)
+        advice = wrong.advice(launch, judge)
         raise Refused("values", text, advice, case=case, first=first, short=short) from None
     if out.bits:
         _check_bits(left, expected.astype(left.dtype), name, launch)
@@ -487,11 +496,11 @@ class _Wrong:
         got, expected = self._shown(self.got[place]), self._shown(self.expected[place])
         return f"element {where}: {source}got {got}, expected {expected}"
 
-    def around(self, launch, rules=None, start=0):
+    def around(self, launch, judge, start=0):
         """The neighbours of the first wrong element: what was there before if that counts, got and
         expected, and what went into them. All elements, where no array has more than a FEW.
 
-        rules: an exercise's, which may know more; start: the number of the first element."""
+        judge: an exercise's, which may know more; start: the number of the first element."""
         given = {
             f"input {number}": np.ravel(argument.values)
             for number, argument in enumerate(launch.arguments, 1)
@@ -509,7 +518,7 @@ class _Wrong:
         for what, values in given.items():
             if values.size == self.got.size:
                 rows[what] = [self._shown(values[n]) for n in columns]
-        if beside := getattr(rules, "beside", None):
+        if beside := judge.beside:
             more = beside(launch, columns, self.got)
             rows |= {what: [self._shown(value) for value in more[what]] for what in more}
         if is_small:
@@ -533,20 +542,20 @@ class _Wrong:
         alike = len({f"{number:.6g}" for number in wrong}) == 1
         return f"{value:{'.12g' if alike else '.6g'}}".replace("inf", "∞")
 
-    def advice(self, launch, rules):
+    def advice(self, launch, judge):
         """What to look at next."""
         wrong = self.got[self.is_wrong]
         if self.dtype.kind == "f" and np.isnan(wrong).all():
             was_there = np.full_like(wrong, checks.POISON).tobytes() == wrong.tobytes()
             return UNTOUCHED if self.out.initial is None and was_there else COMPUTED
         if self.is_rounding:
-            return getattr(rules, "ROUNDING", None) or self._on_rounding()
+            return judge.rounding or self._on_rounding()
         first = int(self.places[0])
         if any(isinstance(a, In) and not np.size(a.values) for a in launch.arguments):
             return NO_ELEMENTS
         if np.isnan(self.expected[first]):
             return LOST
-        if words := self._own_advice(launch, rules) or self._on_no_input(launch, rules):
+        if words := self._explained(launch, judge) or self._on_no_input(launch, judge):
             return words
         if words := self._on_narrow_type():
             return words
@@ -567,10 +576,9 @@ class _Wrong:
             return FOLLOW_ONE
         return "Some elements are right: what do the wrong ones have in common?"
 
-    def _own_advice(self, launch, rules):
+    def _explained(self, launch, judge):
         """The judge's words on what it knows to be a usual fault, or None."""
-        own = getattr(rules, "advice", None)
-        return own and own(launch, self.out, self.got)
+        return judge.explain and judge.explain(launch, self.out, self.got)
 
     def _how_often(self):
         """How many times as much was added to the only number as should have been; 0: something
@@ -600,7 +608,7 @@ class _Wrong:
         expected, off = self.expected[self.is_wrong], self.off[self.is_wrong]
         return bool((np.isfinite(off) & (off <= share * np.abs(expected))).all())
 
-    def _on_no_input(self, launch, rules):
+    def _on_no_input(self, launch, judge):
         """In words, if the inputs have each element that is expected, and not the first got: of
         whole numbers, if they are many to an element, as small ones meet by chance."""
         given = [np.ravel(a.values) for a in launch.arguments if isinstance(a, In)]
@@ -613,6 +621,6 @@ class _Wrong:
             return ""
         if got == 0 and np.isfinite(expected):
             return LEFT_OUT.format(expected=self._shown(expected))
-        is_padding = expected == getattr(rules, "PADDING", None)
+        is_padding = expected == judge.padding
         text = NO_INPUT_NOR_PADDING if is_padding else NO_INPUT
         return text.format(got=self._shown(got), expected=self._shown(expected))

@@ -21,7 +21,7 @@ class Seen:
     shape: tuple
 
 
-def cat(height, width):
+def cat(height: int, width: int) -> np.ndarray:
     """A cat in shades from 0 to 1."""
     y, x = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
     side = abs(x)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "scripts")]
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "scripts"), str(HERE.parents[1])]
 
 project = html_title = "GPU kernels made fast"
 extensions = ["myst_nb", "sphinx_copybutton", "contents", "glossary", "kernels", "notebooks"]

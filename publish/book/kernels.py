@@ -9,6 +9,8 @@ from pathlib import Path
 import students
 from myst_parser.parsers.sphinx_ import MystParser
 
+from helpers.numbering import number_of
+
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "cuda_src"
 NOTEBOOKS = ROOT / "notebooks"
@@ -109,7 +111,7 @@ def kernels_in(step):
 def recorded():
     """What is recorded of each kernel's file, in the topic that its notebook names most."""
     topics = {
-        path.stem.partition("_")[0]: Counter(topic for topic, _ in names).most_common(1)[0][0]
+        number_of(path): Counter(topic for topic, _ in names).most_common(1)[0][0]
         for path, names in named().items()
         if names
     }

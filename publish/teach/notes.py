@@ -64,7 +64,7 @@ def mistakes(exercise):
     """Kernels that the judge of an exercise is known to refuse, and a word of what it says."""
     yield f"**Usual mistakes** in {exercise.name}, {exercise.title}:"
     yield "\n".join(
-        f"- {plain(what)}: {said(wrong.refused)}" for what, wrong in exercise.rules.WRONG.items()
+        f"- {plain(what)}: {said(wrong.refused)}" for what, wrong in exercise.wrong.items()
     )
 
 

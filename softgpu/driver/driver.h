@@ -145,8 +145,10 @@ unsigned interrupts_count(void);
 
 /* Zeros, which take room only where they are written; NULL: none is left. munmap frees them. */
 void *map_pages(size_t bytes);
-/* For shared memory: programs take the low 24 bits of its addresses for its own, as on a GPU. */
+/* For shared memory: programs take the low 24 bits of its addresses for its own, as on a GPU, and
+   all that follows within 4 GiB is no memory of another kind. It stays. */
 void *map_window(size_t bytes);
+#define LOCAL_WINDOW (16u << 20) /* as many addresses count as local memory */
 /* The same for what a program asks for, where it must fit beside its allocations (memory.c); needs
    the lock. */
 void *memory_map(size_t bytes);

@@ -71,6 +71,7 @@ typedef struct Warp {
     uint64_t workspace;  /* of a grid that meets as a whole, or 0 */
     uint32_t ahead;      /* it has arrived where others of its block have not: see sg_catch_up */
     uint32_t cluster[3]; /* blocks of a cluster */
+    uint32_t window;     /* what addresses of 32 bits in this block's shared memory begin with */
     char
         *cluster_shared; /* shared memory of its block 0; the others' follows, CLUSTER_STEP apart */
     /* Private to the driver from here on. */
@@ -100,8 +101,8 @@ enum Space {
     SPACE_PARAM,
     SPACE_CLUSTER /* of any block of the cluster; as addresses of 32 bits, see ClusterAddress */
 };
-/* An address of shared memory of 32 bits: of a block's own, an offset; of one by its rank, the rank + 1
-   above the offset. As host addresses, the blocks' memories lie a step apart. */
+/* An address of shared memory of 32 bits: the rank of the block, above the offset. As host addresses,
+   the blocks' memories lie a step apart. */
 enum ClusterAddress { CLUSTER_RANK_BIT = 24, CLUSTER_STEP = 1 << CLUSTER_RANK_BIT };
 enum SiteKind {
     SITE_LOAD,

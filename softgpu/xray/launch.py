@@ -272,8 +272,8 @@ class OwnTarget(Target):
                 ready(address_of)
             with self.engine.variables_kept(self.function):
                 self.function(*args, grid=grid, block=block, shared=shared)
-            if after:
-                after(_Reader(address_of))
+                if after:
+                    after(_Reader(address_of))
         finally:
             for memory, content in reversed(saved):
                 memory[...] = content
@@ -437,8 +437,8 @@ class BesideTarget(Target):
                     ready(address)
                 with self.engine.module_kept(self.handle):
                     self._launch(_packed(passed), grid, block, shared)
-                if after:
-                    after(_Reader(address))
+                    if after:
+                        after(_Reader(address))
             finally:
                 for copied in copies.values():
                     self.library.cuMemFree_v2(c_uint64(copied))

@@ -1,9 +1,10 @@
 """Run a launch in the profile build and gather what it counted, by source line."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import nan
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +27,16 @@ _TOUCHED, _EVENT, _SAMPLE = (contract.dtype(name) for name in ("Touched", "Step"
 
 
 def profile(
-    kernel, *args, grid, block, shared=0, watch=0, cooperative=False, after=None, chip=MODELLED
-):
+    kernel: Any,
+    *args: Any,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    shared: int = 0,
+    watch: int | Sequence[int] = 0,
+    cooperative: bool = False,
+    after: Callable[[Callable[[Any], np.ndarray]], object] | None = None,
+    chip: str = MODELLED,
+) -> Report:
     """Launch a kernel once, counted: a Report. The arguments do not change.
 
     kernel: a pair (CUDA source, name) or a PyCUDA function; beside a real GPU one of the course's.
@@ -36,15 +45,15 @@ def profile(
     cooperative: all blocks are there at once, and can meet: grid.sync().
     after: called before the arguments are put back, with read(array), which returns as a NumPy
     array what an array on the GPU holds then."""
-    grid, block = shape("grid", grid), shape("block", block)
+    sides, block = shape("grid", grid), shape("block", block)
     shared = byte_count("shared", shared)
     of, target = chip_named(chip), target_of(kernel)
     runtime = target.engine.runtime
     with one_at_a_time:
-        runtime.sg_profile_begin(_number(watch, grid))
+        runtime.sg_profile_begin(_number(watch, sides))
         runtime.sg_cooperative(cooperative)
         try:
-            target.launch(args, grid, block, shared, after=after)
+            target.launch(args, sides, block, shared, after=after)
         finally:
             runtime.sg_cooperative(0)
             result = runtime.sg_profile_end()
@@ -73,7 +82,7 @@ def profile_call(launch: Callable[[], object], chip: str = MODELLED) -> Report |
         return report(engine, result, chip_named(chip)) if result.launches == 1 else None
 
 
-def _number(watch, grid):
+def _number(watch: int | Sequence[int], grid: Sequence[int]) -> int:
     """The linear number of a block."""
     index = tuple(watch) if isinstance(watch, (tuple, list)) else (watch,)
     x, y, z = (*index, 0, 0)[:3]
@@ -83,14 +92,14 @@ def _number(watch, grid):
     return number
 
 
-def _array(address, kind, count):
+def _array(address: Any, kind: Any, count: int) -> np.ndarray:
     if not count:
         return np.zeros(0, kind)
     size = np.dtype(kind).itemsize * count
     return np.frombuffer(bytes(ffi.buffer(address, size)), kind)
 
 
-def report(engine: Engine, result, of: Chip | None = None) -> Report:
+def report(engine: Engine, result: Any, of: Chip | None = None) -> Report:
     """The Report, for a Chip, of what sg_profile_end() has of a launch by this engine, the
     last one profiled."""
     of = of or chip_named()
@@ -127,7 +136,7 @@ def report(engine: Engine, result, of: Chip | None = None) -> Report:
     )
 
 
-def _callers(code):
+def _callers(code: Any) -> dict[tuple[str, int], list[tuple[str, int]]]:
     """{(file, line): the lines of the kernel's own file that called it}."""
     found: defaultdict[tuple[str, int], list[tuple[str, int]]] = defaultdict(list)
     for file, line, *caller in sorted(code.notes["callers"]):
@@ -135,7 +144,7 @@ def _callers(code):
     return dict(found)
 
 
-def _by_line(code, counters):
+def _by_line(code: Any, counters: np.ndarray) -> dict[tuple[str, int], Counter]:
     """{(file, line): Counter of what happened there}."""
     lines: defaultdict[tuple[str, int], Counter] = defaultdict(Counter)
     for (first, places), exchanges in zip(code.notes["blocks"], code.notes["exchanges"]):
@@ -158,7 +167,7 @@ def _by_line(code, counters):
     return dict(lines)
 
 
-def _named(site, counts_as_atom, n):
+def _named(site: Any, counts_as_atom: bool, n: Mapping[str, int]) -> Iterator[tuple[str, int]]:
     """(what, how many) of a site: "ld.requests" for global, "lds.wavefronts" for shared memory."""
     if site.kind == "barrier":
         yield from zip(("barriers", "waits", "idle"), (n["requests"], n["sectors"], n["ideal"]))

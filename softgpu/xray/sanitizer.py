@@ -1,6 +1,8 @@
 """Run a kernel once with every access watched: what it does wrong, by source line."""
 
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -35,21 +37,21 @@ class ShownFindings(Findings):
         return _html_row("td", (escape(f.kind), lines, said, f.count))
 
 
-def _html_row(tag, cells):
+def _html_row(tag: str, cells: Iterable[object]) -> str:
     return "<tr>" + "".join(f"<{tag} style='text-align:left'>{c}</{tag}>" for c in cells) + "</tr>"
 
 
 def sanitize(
-    kernel,
-    *args,
-    grid,
-    block,
-    shared=0,
-    uninitialised=(),
-    cooperative=False,
-    debug=False,
-    after=None,
-):
+    kernel: Any,
+    *args: Any,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    shared: int = 0,
+    uninitialised: Any = (),
+    cooperative: bool = False,
+    debug: bool = False,
+    after: Callable[[Callable[[Any], np.ndarray]], object] | None = None,
+) -> ShownFindings:
     """Launch a kernel once, watched; what it does wrong, as a list. The arguments do not change.
 
     kernel: a pair (CUDA source, name) or a PyCUDA function; beside a real GPU one of the course's.
@@ -76,7 +78,7 @@ def sanitize(
     ]
     runtime = target.engine.runtime
 
-    def ready(address):
+    def ready(address: Callable[[Any], int]) -> None:
         """Just before the launch: address(argument) is where the kernel will find it."""
         for array in uninitialised:
             runtime.sg_sanitize_unwritten(address(array), array.nbytes)
@@ -86,7 +88,7 @@ def sanitize(
 
     ended = []
 
-    def ends(read):
+    def ends(read: Callable[[Any], np.ndarray]) -> None:
         ended.append(True)
         if after:
             after(read)
@@ -104,10 +106,12 @@ def sanitize(
         finally:
             runtime.sg_cooperative(0)
             runtime.sg_sanitize(0)
-        return last_findings(target.engine, ShownFindings, types, fault)
+        found = last_findings(target.engine, ShownFindings, types, fault)
+    assert isinstance(found, ShownFindings)  # a launch was watched
+    return found
 
 
-def _bounded(argument):
+def _bounded(argument: Any) -> Any:
     """The array that an argument is or views and that ends where it does, whatever lies around it:
     it says so by an attribute `bounded`. None: there is none."""
     while argument is not None and not getattr(argument, "bounded", False):

@@ -4,8 +4,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-from helpers import autoinit, kernels, parameters, sources
+from helpers import autoinit, kernels, sources
 from softgpu.declarations import Declarations
+from softgpu.xray import parameters
 
 DYNAMIC = re.compile(r"^ *extern __shared__ .*?(\w+)\[\]", re.MULTILINE)
 INCLUDE = re.compile(r"^#include .+$", re.MULTILINE)

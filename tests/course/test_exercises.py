@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import inspect
 import re
 from dataclasses import replace
 from functools import cache
@@ -13,16 +14,31 @@ import pytest
 
 from helpers import autoinit, badges, checks, exercises, sources
 from helpers import kernels as kernels_module
-from helpers.exercises import costs, handed, judging, launches, progress, real, running, texts
-from helpers.exercises.launches import Wrong
+from helpers.exercises import (
+    costs,
+    distant,
+    extra_checks,
+    handed,
+    instructions,
+    judges,
+    judging,
+    launches,
+    progress,
+    real,
+    running,
+    texts,
+    values,
+)
+from helpers.exercises.judges import Judge
 from helpers.exercises.verdict import Refused, Verdict
-from helpers.xray import clock
-from softgpu.xray import occupancy
+from helpers.exercises.wrong import Wrong, kernels_of
+from helpers.numbering import number_of
+from softgpu.xray import clock, occupancy
 
 from . import batch
 
 NAMES = exercises.names()
-NUMBERS = [name.partition(".")[0] for name in NAMES]
+NUMBERS = [number_of(name) for name in NAMES]
 
 # beside a real GPU xray wants a kernel's source, and its driver maps more memory than is allowed
 software = pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU")
@@ -48,8 +64,8 @@ def test_it_has_its_parts(name):
     exercise = texts.find(name)
     assert re.fullmatch(r"\d\d[a-z]?\.[a-z0-9_]+", name) and exercise.title and exercise.statement
     assert 2 <= len(exercise.hints) <= 3
-    assert len(exercise.rules.WRONG) >= 5
-    assert exercise.rules.BUDGET or exercise.is_hunt
+    assert len(exercise.wrong) >= 5
+    assert exercise.judge.budget or exercise.is_hunt
 
 
 def used_in_notebook(number):
@@ -63,7 +79,7 @@ def used_in_notebook(number):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_its_kernel_takes_no_name_from_the_notebook(name):
-    taken = set() if texts.find(name).ours else used_in_notebook(name.partition(".")[0])
+    taken = set() if texts.find(name).ours else used_in_notebook(number_of(name))
     assert texts.find(name).kernel not in taken | set(dir(builtins))
 
 
@@ -86,19 +102,19 @@ def test_the_stub_is_open_where_it_is_no_hunt(name, monkeypatch):
     assert verdict is None if texts.find(name).is_hunt else verdict.is_open
 
 
-STUB = Wrong(r"^(?!compiler|name|parameters)", {})
+STUB = Wrong(r"^(?!compiler|name|parameters)")
 
 
 def wrong(name):
     """What must be refused of an exercise, by what is wrong with it; the stub, too."""
-    return {"the stub": STUB} | texts.find(name).rules.WRONG
+    return {"the stub": STUB} | texts.find(name).wrong
 
 
 @cache
 def texts_of(name):
     """Their texts, and the solution's."""
     exercise = texts.find(name)
-    changes = exercise.rules.WRONG.items()
+    changes = exercise.wrong.items()
     changed = {what: how.text(exercise.solution, exercise.kernel) for what, how in changes}
     return {"the solution": exercise.solution, "the stub": exercise.stub} | changed
 
@@ -124,7 +140,7 @@ def test_the_solution_passes_with_the_best_counters(name, kernel_of):
     verdict = judging.trial(exercise, kernel_of(name, "the solution"))
     assert verdict, verdict
     assert [(c.key, c.value) for c in verdict.counts] == [(c.key, c.best) for c in verdict.counts]
-    counts = costs.limited(exercise.rules, costs.totals(verdict.report))
+    counts = costs.limited(exercise.judge, costs.totals(verdict.report))
     assert exercise.counts == counts, "run `make exercises`"
 
 
@@ -251,7 +267,7 @@ OTHER_DESIGNS = {
         " unsigned right[2] = {q[1], q[3]}; multiply_add(sum[e * 2], p, left, half());",
         "p, q + 2, half()": "p, right, half()",
     },
-    ("13.packed", "as its stub asks"): texts.find("13.packed").rules.WRITTEN_OUT,
+    ("13.packed", "as its stub asks"): texts.find("13.packed").folder / "written_out.cu",
 }  # fmt: skip
 
 
@@ -260,7 +276,10 @@ OTHER_DESIGNS = {
 @pytest.mark.parametrize("seed", [1, 2])
 def test_other_designs_pass(name, how, seed):
     exercise = texts.find(name)
-    text = Wrong("", OTHER_DESIGNS[name, how]).text(exercise.solution, exercise.kernel)
+    design = OTHER_DESIGNS[name, how]
+    kinds = {dict: "changes", str: "body"}
+    design = Wrong("", **{kinds.get(type(design), "instead"): design})
+    text = design.text(exercise.solution, exercise.kernel)
     verdict = judging.trial(exercise, text, seed=seed)
     assert verdict, verdict
 
@@ -278,17 +297,14 @@ def test_another_operator_is_tried_in_place_of_the_texts():
 FIRST = "00.double"
 
 
-class Plain:
-    """What the judge of the first exercise says at the least."""
+def twice(rng, n):
+    x = values.numbers(rng, n)
+    out = launches.Out(2 * x)
+    return launches.Launch([launches.In(x), out, np.int64(n)], max(1, -(-n // 256)), 256)
 
-    COUNTED = 1 << 16
-    BUDGET = {"ld.sectors": 8192, "st.sectors": 8192}
 
-    @staticmethod
-    def launch(rng, n):
-        x = launches.numbers(rng, n)
-        out = launches.Out(2 * x)
-        return launches.Launch([launches.In(x), out, np.int64(n)], max(1, -(-n // 256)), 256)
+# what the judge of the first exercise says at the least
+PLAIN = Judge(launch=twice, counted=1 << 16, budget={"ld.sectors": 8192, "st.sectors": 8192})
 
 
 @pytest.fixture(autouse=True)
@@ -296,8 +312,7 @@ def plain(request, monkeypatch):
     """Tests that are of no exercise of its own have a judge of theirs for the first one."""
     of_an_exercise = "name" in getattr(getattr(request.node, "callspec", None), "params", {})
     if not of_an_exercise:
-        rules = type("Rules", (Plain,), {})
-        monkeypatch.setitem(texts.find(FIRST).__dict__, "rules", rules)
+        monkeypatch.setitem(texts.find(FIRST).__dict__, "judge", PLAIN)
 
 
 def changed(old, new):
@@ -354,12 +369,13 @@ def test_counters_stand_beside_the_best(judged):
 
 
 def test_a_speed_stands_beside_ours_and_a_librarys_and_may_be_asked_for(monkeypatch):
-    rules, solution = texts.find("13.naive").rules, exercises.solution("13.naive")
+    naive, solution = texts.find("13.naive"), exercises.solution("13.naive")
     said = r"yours ([\d.]+), ours \1 TFLOP/s, predicted; cuBLAS 51.2, on a real H200"
     room = r"\d+ registers, \d+ blocks of \d+ threads on a multiprocessor"
     verdict = exercises.judge("13.naive", solution)
     assert re.search(rf"at 4,096 x 4,096 x 4,096: {said}\n  {room}", repr(verdict))
-    monkeypatch.setattr(rules, "RATE", replace(rules.RATE, least=9e9))
+    rate = replace(naive.judge.rate, least=9e9)
+    monkeypatch.setitem(naive.__dict__, "judge", replace(naive.judge, rate=rate))
     (reason,) = exercises.judge("13.naive", solution).reasons
     assert reason.kind == "clock" and re.search(rf"{said}; .* at least; {room}$", reason.text)
     assert "limited by" in reason.advice
@@ -425,9 +441,7 @@ def judged(monkeypatch):
     exercise = texts.find(FIRST)
 
     def verdict(text, **says):
-        for name, value in says.items():
-            value = staticmethod(value) if callable(value) else value
-            monkeypatch.setattr(exercise.rules, name, value, raising=False)
+        monkeypatch.setitem(exercise.__dict__, "judge", replace(exercise.judge, **says))
         return judging.trial(exercise, text, seed=1)
 
     return verdict
@@ -708,7 +722,7 @@ def test_whether_a_thread_outside_has_work_is_asked():
 
 
 def test_a_nan_stands_first_and_later_and_alone():
-    rows = launches.with_nan(np.random.default_rng(1), np.zeros((6, 70), np.float32), 32)
+    rows = values.with_nan(np.random.default_rng(1), np.zeros((6, 70), np.float32), 32)
     place = np.isnan(rows).argmax(1)
     assert (np.isnan(rows).sum(1) == 1).all()
     assert (place < 32).tolist() == [True, False, True] * 2
@@ -761,7 +775,7 @@ def test_a_stub_is_indented_as_what_it_stands_for():
 
 
 def test_of_the_launches_that_fail_the_smallest_is_told(judged):
-    verdict = judged(changed("2 * x[i]", "n > 31 ? 0 : 2 * x[i]"), SIZES=(1009, 31, 257, 33, 0))
+    verdict = judged(changed("2 * x[i]", "n > 31 ? 0 : 2 * x[i]"), sizes=(1009, 31, 257, 33, 0))
     (reason,) = verdict.reasons
     assert reason.case.startswith(
         "the smallest launch that fails like this: n = 33: grid 1, block 256\n"
@@ -770,16 +784,16 @@ def test_of_the_launches_that_fail_the_smallest_is_told(judged):
 
 def test_ordinary_numbers_are_told_before_infinities_and_no_elements(judged):
     def launch(rng, n):
-        x = launches.numbers(rng, n)
+        x = values.numbers(rng, n)
         x[: n < 300] = np.inf
         arguments = [launches.In(x), launches.Out(2 * x), np.int64(n)]
         return launches.Launch(arguments, launches.blocks_for(n), 256)
 
     wrong = changed("2 * x[i]", "3 * x[i] - (isinf(x[i]) ? INFINITY : 0)")
-    (reason,) = judged(wrong, SIZES=(0, 1, 257, 1009, 500), launch=launch).reasons
+    (reason,) = judged(wrong, sizes=(0, 1, 257, 1009, 500), launch=launch).reasons
     assert "n = 500" in str(reason) and "inf" not in str(reason)
     infinite = changed("2 * x[i]", "isinf(x[i]) ? 0 : 2 * x[i]")
-    (reason,) = judged(infinite, SIZES=(257, 1, 1009), launch=launch).reasons
+    (reason,) = judged(infinite, sizes=(257, 1, 1009), launch=launch).reasons
     assert "n = 1: out[0]: got 0.0, expected inf" in str(reason)
 
 
@@ -792,7 +806,7 @@ def test_tables_of_elements_are_narrow():
 
 def test_a_small_launch_is_shown_as_a_whole_with_rows_and_columns():
     exercise = texts.find("12.edges")
-    text = exercise.rules.WRONG["mirrored"].text(exercise.solution, exercise.kernel)
+    text = exercise.wrong["mirrored"].text(exercise.solution, exercise.kernel)
     (reason,) = judging.trial(exercise, text, seed=1).reasons
     table, weights = reason.case.split("\n\n")
     assert re.search(r"^element +\[0, 0\] +\[0, 1\] +\[1, 0\] +\[1, 1\]$", table, re.MULTILINE)
@@ -803,7 +817,7 @@ def test_a_small_launch_is_shown_as_a_whole_with_rows_and_columns():
 
 def test_what_is_expected_may_be_the_padding():
     exercise = texts.find("11.pool")
-    text = exercise.rules.WRONG["zeros outside"].text(exercise.solution, exercise.kernel)
+    text = exercise.wrong["zeros outside"].text(exercise.solution, exercise.kernel)
     (reason,) = judging.trial(exercise, text, seed=1).reasons
     assert reason.advice.startswith("-∞ is one of the inputs, or the padding, and 0 is none")
 
@@ -834,7 +848,7 @@ def test_a_verdict_is_coloured(judged):
 @pytest.mark.parametrize("name", ["00.double", "03.shared", "07.capstone_layer_norm", "02.sixteen"])
 def test_a_launch_enlarged_takes_as_long_as_a_large_one(name):
     exercise, more = texts.find(name), 16
-    size = exercise.rules.COUNTED
+    size = exercise.judge.counted
     large = more * size if isinstance(size, int) else (more * size[0], *size[1:])
     kernel = handed.compiled(exercise, exercise.solution)
     trial = judging._Trial(exercise, kernel, judging.target_of(kernel), Verdict(name, "", ""))
@@ -895,13 +909,76 @@ def test_nothing_is_found_in_what_is_clean(capsys):
         exercises.watch(FIRST, changed("twice", "thrice"))
 
 
-# --- what a judge.py may say ----------------------------------------------------------------------
+# --- what a Judge may say -------------------------------------------------------------------------
+
+
+def test_an_unknown_field_is_met_with_a_near_one():
+    with pytest.raises(TypeError, match="Judge has no field 'withot': did you mean 'without'?"):
+        replace(PLAIN, withot={r"\.f64": "Use floats only."})
+    with pytest.raises(TypeError, match="no field 'COUNTED': did you mean 'counted'?"):
+        Judge(launch=twice, COUNTED=7, budget={})
+
+
+def test_a_field_that_must_be_there_is_named():
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'budget'"):
+        Judge(launch=twice, counted=7)
+
+
+@pytest.mark.parametrize(
+    "says, wanted",
+    [
+        ({"sizes": [1, 2]}, "pass sizes as tuple, not"),
+        ({"large": 2000}, "pass large as tuple, not 2000"),
+        ({"even": 1}, "pass even as bool, not 1"),
+        ({"spare": True}, "pass spare as int, not True"),
+        ({"launch": None}, "pass launch as Callable"),
+        ({"choices": "BLOCK"}, "pass choices as tuple"),
+        ({"budget": {"ld.sectors": "8"}}, "pass budget as dict"),
+        ({"idea": {"shuffles": 2048}}, "pass idea as dict"),
+        ({"rate": 35}, "pass rate as"),
+        ({"checks": [extra_checks.Repeatable]}, "pass checks as list"),
+    ],
+)
+def test_a_field_of_another_type_is_refused(says, wanted):
+    with pytest.raises(TypeError, match=re.escape(wanted)):
+        replace(PLAIN, **says)
+
+
+def test_a_judge_has_words_on_each_field():
+    """They are what an editor shows, and what CONTRIBUTING leads to."""
+    (body,) = (
+        node.body
+        for node in ast.parse(inspect.getsource(judges)).body
+        if isinstance(node, ast.ClassDef) and node.name == "Judge"
+    )
+    for field, words in zip(body[1:], body[2:]):
+        if isinstance(field, ast.AnnAssign):
+            assert isinstance(words, ast.Expr) and isinstance(words.value.value, str), field.target
+
+
+WRONG_ENTRIES = {
+    '["values"]': None,
+    '[["x[i]", "0"]]': None,
+    '["values", ["x[i]"]]': None,
+    '["values", ["x[i]", "0"]]': Wrong("values", {"x[i]": "0"}),
+    '["values", "*out = 0;"]': Wrong("values", body="*out = 0;"),
+    '["values", "*out = 0;", ["0", "1"]]': Wrong("values", {"0": "1"}, "*out = 0;"),
+}
+
+
+@pytest.mark.parametrize("entry, kernel", WRONG_ENTRIES.items())
+def test_a_kernel_to_be_refused_is_a_line(tmp_path, entry, kernel):
+    (tmp_path / "wrong.toml").write_text(f'"an entry" = {entry}\n')
+    if kernel:
+        assert kernels_of(tmp_path) == {"an entry": kernel}
+    else:
+        with pytest.raises(ValueError, match="wrong.toml: write 'an entry' as "):
+            kernels_of(tmp_path)
 
 
 def test_sizes_are_drawn_by_the_seed_of_learner_and_exercise(monkeypatch):
-    rules = texts.find(FIRST).rules
-    sizes = judging._sizes(rules, seed=1)
-    assert sizes == judging._sizes(rules, seed=1) != judging._sizes(rules, seed=2)
+    sizes = judging._sizes(PLAIN, seed=1)
+    assert sizes == judging._sizes(PLAIN, seed=1) != judging._sizes(PLAIN, seed=2)
     assert sizes[:8] == [*launches.SIZES] and 34 <= sizes[8] <= 1000 and 2561 <= sizes[9] <= 5120
     assert launches.drawn(np.random.default_rng(1), 256)[1] % 256 == 0
     assert progress.seed_of(FIRST, "ada") == progress.seed_of(FIRST, "ada")
@@ -947,45 +1024,45 @@ WASTE = {
 def test_waste_is_limited_by_what_the_solution_needs(judged, what):
     text = changed(*WASTE[what])
     assert any(f"counters: {what} " in reason for reason in reasons(judged(text)))
-    assert judged(text, LIMITS=None)
+    assert judged(text, limits=None)
 
 
 def test_limits_may_be_others(judged):
     text = changed(*WASTE["barriers of warps"])
-    assert judged(text, LIMITS={"barriers": None}) and judged(text, LIMITS={"barriers": (2048,)})
-    assert not judged(text, LIMITS={"barriers": (2047,)})
-    (reason,) = reasons(judged(exercises.solution(FIRST), LIMITS={"instructions": 0.5}))
+    assert judged(text, limits={"barriers": None}) and judged(text, limits={"barriers": (2048,)})
+    assert not judged(text, limits={"barriers": (2047,)})
+    (reason,) = reasons(judged(exercises.solution(FIRST), limits={"instructions": 0.5}))
     assert re.fullmatch(r"counters: instructions of warps .*, ours .*", reason)
 
 
 def test_an_idea_has_a_least_count(judged):
     idea = {"shuffles": (2048, "Shuffle."), "lds.wavefronts": (1, "Share.")}
-    verdict = judged(exercises.solution(FIRST), IDEA=idea)
+    verdict = judged(exercises.solution(FIRST), idea=idea)
     few = "shuffles of warps 0: the idea", "wavefronts from shared memory 0: the idea"
     for reason, says in zip(reasons(verdict), few, strict=True):
         assert reason.startswith(f"counters: {says}")
     assert [reason.advice for reason in verdict.reasons] == ["Shuffle.", "Share."]
     shuffled = changed("2 * x[i]", "x[i] + __shfl_xor_sync(0xffffffff, x[i], 0)")
     idea = {"shuffles": (2048, ""), "ld.bytes": (4, ""), "st.bytes": (4, "")}
-    sizes = {"SIZES": [256], "drawn": lambda rng: (), "far": None}
-    assert not reasons(judged(shuffled.replace("if (i < n) ", ""), IDEA=idea, **sizes))
+    sizes = {"sizes": (256,), "drawn": lambda rng: (), "far": None}
+    assert not reasons(judged(shuffled.replace("if (i < n) ", ""), idea=idea, **sizes))
 
 
 def test_waste_is_told_in_place_of_an_idea_that_is_missing(judged):
     idea = {"shuffles": (2048, "Shuffle.")}
     twice = "((volatile const float *)x)[i]"
-    found = reasons(judged(changed("2 * x[i]", f"{twice} + {twice}"), IDEA=idea))
+    found = reasons(judged(changed("2 * x[i]", f"{twice} + {twice}"), idea=idea))
     assert found and all("sectors" in reason for reason in found)
 
 
 def test_blocks_have_a_least_number(judged):
-    (reason,) = reasons(judged(exercises.solution(FIRST), BLOCKS=257))
+    (reason,) = reasons(judged(exercises.solution(FIRST), checks=[extra_checks.Blocks(257)]))
     assert reason == "counters: blocks 256, 257 at least"
 
 
 def test_instructions_may_be_ruled_out(judged):
     text = changed("2 * x[i]", "(float)(x[i] * 2.1) - .1f * x[i]")
-    (reason,) = reasons(judged(text, WITHOUT={r"\.f64\b": "Use floats only."}))
+    (reason,) = reasons(judged(text, without={r"\.f64\b": "Use floats only."}))
     assert reason == "instructions: the compiled kernel has .f64"
     (reason,) = reasons(judged(changed("if (i < n)", "__nanosleep(9); if (i < n)")))
     assert reason == "instructions: the compiled kernel has nanosleep"
@@ -995,13 +1072,13 @@ def test_instructions_may_be_ruled_out(judged):
 def test_the_file_of_an_instruction_is_that_of_the_loc_before_it(include):
     header = f"/usr/local/cuda/include/{include}cuda/std/chrono"
     ptx = f'.loc 1 3 5\nld;\n.loc\t2 7 1\nnanosleep.u32 9;\n.file 1 "a.cu"\n.file\t2 "{header}"'
-    assert judging._file_of(ptx, ptx.index("ld;")) == "a.cu"
-    assert judging.OF_CUDA.search(judging._file_of(ptx, ptx.index("nanosleep")))
-    assert judging._file_of("nanosleep;", 0) == ""
+    assert instructions.file_of(ptx, ptx.index("ld;")) == "a.cu"
+    assert judging.OF_CUDA.search(instructions.file_of(ptx, ptx.index("nanosleep")))
+    assert instructions.file_of("nanosleep;", 0) == ""
 
 
 def test_instructions_may_have_to_be_there(judged):
-    says = {"WITH": {r"\bfma\.rn\.f32": "Multiply and add at once."}}
+    says = {"checks": [extra_checks.PtxHas({r"\bfma\.rn\.f32": "Multiply and add at once."})]}
     (reason,) = reasons(judged(exercises.solution(FIRST), **says))
     assert reason == "instructions: what is asked for is not in the compiled kernel"
     assert judged(changed("2 * x[i]", "fmaf(x[i], 1.5f, x[i] / 2)"), **says)
@@ -1025,11 +1102,12 @@ PATHS = {
 def test_instructions_may_have_to_lie_on_every_path(between, skips):
     load, count = "ld.global.u32 %r1, [%rd1];", "atom.add.u32 %r1, [%rd1], 1;"
     ptx = "\n".join([load, count, between, load])
-    assert judging._some_path_skips(ptx, r"\batom\b", r"\bld\.", r"\bbar\b") == skips
+    assert instructions.some_path_skips(ptx, r"\batom\b", r"\bld\.", r"\bbar\b") == skips
 
 
 def test_a_path_that_skips_them_is_refused(judged):
-    says = {"BETWEEN": {(r"\bld\.global", r"\bst\.global"): (r"\bfma\b", "Multiply and add.")}}
+    path = {(r"\bld\.global", r"\bst\.global"): (r"\bfma\b", "Multiply and add.")}
+    says = {"checks": [extra_checks.OnEveryPath(path)]}
     (reason,) = reasons(judged(exercises.solution(FIRST), **says))
     assert reason.startswith("instructions: some path through the compiled kernel skips")
     assert judged(changed("2 * x[i]", "fmaf(x[i], 1.5f, x[i] / 2)"), **says)
@@ -1038,42 +1116,44 @@ def test_a_path_that_skips_them_is_refused(judged):
 def test_a_large_launch_is_compared(judged):
     text = changed("if (i < n)", "if (i < min(n, 2000000ll))")
     assert judged(text)
-    (reason,) = reasons(judged(text, LARGE=(2_000_001,)))
+    (reason,) = reasons(judged(text, large=(2_000_001,)))
     assert reason.startswith("values: n = 2,000,001: ")
-    assert judged(exercises.solution(FIRST), LARGE=(2_000_001,))
+    assert judged(exercises.solution(FIRST), large=(2_000_001,))
 
 
 def test_instructions_of_another_kernel_are_its_own(judged):
     braces = 'asm volatile("{\\n}");'
     beside = f"__global__ void beside(double *x)\n{{\n    {braces} x[threadIdx.x] *= 2.5;\n}}\n"
     text = beside + exercises.solution(FIRST) + beside.replace("beside", "behind")
-    assert judged(text, WITHOUT={r"\.f64\b": "Use floats only."})
+    assert judged(text, without={r"\.f64\b": "Use floats only."})
 
 
 @pytest.mark.parametrize("comment", ["/*\\n.entry other\\n*/", "// x", "/* // */", ""])
 def test_a_comment_hides_no_instruction(judged, comment):
     text = changed("if (i < n)", f'asm volatile("{comment}\\nmembar.sys;"); if (i < n)')
-    (reason,) = reasons(judged(text, WITHOUT={r"\bmembar\.sys": "A fence is not needed."}))
+    (reason,) = reasons(judged(text, without={r"\bmembar\.sys": "A fence is not needed."}))
     assert reason == "instructions: the compiled kernel has membar.sys"
 
 
 @pytest.mark.parametrize("comment", ["/* membar.sys */", "/*\\nmembar.sys;\\n*/", "// membar.sys;"])
 def test_a_comment_is_no_instruction(judged, comment):
     text = changed("if (i < n)", f'asm volatile("{comment}\\n"); if (i < n)')
-    (reason,) = reasons(judged(text, WITH={r"\bmembar\.sys": "A fence is needed."}))
+    (reason,) = reasons(
+        judged(text, checks=[extra_checks.PtxHas({r"\bmembar\.sys": "A fence is needed."})])
+    )
     assert reason == "instructions: what is asked for is not in the compiled kernel"
 
 
 @pytest.mark.parametrize("zero", ["0", "0x0", "0X00U", "00", "0b0", "/**/ 0", "/*\\n*/0"])
 def test_a_number_is_read_as_a_number(judged, zero):
     text = changed("if (i < n)", f'asm volatile("cp.async.wait_group {zero};"); if (i < n)')
-    (reason,) = reasons(judged(text, WITHOUT={r"wait_group\s+0\b": "Don't wait for all."}))
+    (reason,) = reasons(judged(text, without={r"wait_group\s+0\b": "Don't wait for all."}))
     assert re.match(r"instructions: the compiled kernel has wait_group\s+0", reason)
 
 
 def test_a_barrier_that_counts_is_a_vote(judged):
     text = changed("if (i < n)", "if (__syncthreads_count(i < n) && i < n)")
-    assert judged(text, IDEA={"votes": (2048, "Vote.")}, LIMITS=None)
+    assert judged(text, idea={"votes": (2048, "Vote.")}, limits=None)
 
 
 def test_bits_count_where_the_judge_says_so(judged, monkeypatch):
@@ -1084,7 +1164,7 @@ def test_bits_count_where_the_judge_says_so(judged, monkeypatch):
 
     text = changed("2 * x[i]", "2 * x[i] + 0.f")
     bits = False
-    assert judged(text, launch=launch, COUNTED=5120, BUDGET={}, LIMITS=None)
+    assert judged(text, launch=launch, counted=5120, budget={}, limits=None)
     bits = True
     (reason,) = reasons(judged(text))
     assert reason == "values: n = 1: out[0]: got 0.0, expected -0.0"
@@ -1097,7 +1177,7 @@ def test_places_of_more_than_32_bits_are_tried(judged, index):
     last = (count - 1) // 256
 
     def far(rng):
-        pieces = {0: launches.numbers(rng, 512), count - 77: launches.numbers(rng, 77)}
+        pieces = {0: values.numbers(rng, 512), count - 77: values.numbers(rng, 77)}
         x = launches.Far(count, np.float32, pieces)
         out = launches.Far(count, np.float32, expected={n: 2 * v for n, v in pieces.items()})
         blocks = [range(2), range(last, last + 1)]
@@ -1160,7 +1240,7 @@ def tried_far(name, text):
         exercise, kernel, judging.target_of(kernel), Verdict(name, "", "", seed=1)
     )
     try:
-        trial._try_far(exercise.rules.far)
+        trial._try_far(exercise.judge.far)
     except judging.Refused as refused:
         return refused.reason
     return None
@@ -1169,9 +1249,9 @@ def tried_far(name, text):
 @software
 def test_far_places_are_tried_where_all_else_is_right(judged):
     def far(rng):
-        blocks, i = launches.near(1 << 25, (1 << 24) + 77)
-        read, x = launches.strewn(rng, 1 << 25, i)
-        out = launches.Far(1 << 25, "f4", expected=launches.pieces(i, 2 * x))
+        blocks, i = distant.near(1 << 25, (1 << 24) + 77)
+        read, x = distant.strewn(rng, 1 << 25, i)
+        out = launches.Far(1 << 25, "f4", expected=distant.pieces(i, 2 * x))
         return launches.Launch([read, out, np.int64(1 << 25)], 1 << 17, 256, blocks=blocks)
 
     assert judged(exercises.solution(FIRST), far=far)
@@ -1183,10 +1263,10 @@ def test_far_places_are_tried_where_all_else_is_right(judged):
 
 def test_far_places_lie_where_they_are_said_to():
     rng = np.random.default_rng(1)
-    blocks, i = launches.near(1000, 0, 999)
+    blocks, i = distant.near(1000, 0, 999)
     assert blocks == [range(0, 2), range(2, 4)] and (i == np.arange(1000)).all()
     places = np.array([[7, 3], [4, 7]])
-    far, values = launches.strewn(rng, 9, places)
+    far, values = distant.strewn(rng, 9, places)
     whole = np.zeros(9, np.float32)
     for place, piece in far.pieces.items():
         whole[place : place + len(piece)] = piece
@@ -1196,10 +1276,10 @@ def test_far_places_lie_where_they_are_said_to():
 
 def test_an_array_may_begin_before_the_element_that_is_passed(judged):
     def launch(rng, n):
-        x = launches.In(launches.numbers(rng, n), first=max(n - 1, 0))
+        x = launches.In(values.numbers(rng, n), first=max(n - 1, 0))
         return launches.Launch([x, launches.Out(2 * x.values[::-1]), np.int64(n)], 20, 256)
 
-    says = {"launch": launch, "COUNTED": 5120, "BUDGET": {}, "LIMITS": None}
+    says = {"launch": launch, "counted": 5120, "budget": {}, "limits": None}
     assert judged(changed("x[i]", "x[-i]"), **says)
     (reason,) = reasons(judged(changed("x[i]", "x[-i - 1]"), **says))
     assert reason == "sanitizer: n = 1: out of bounds"
@@ -1208,15 +1288,15 @@ def test_an_array_may_begin_before_the_element_that_is_passed(judged):
 def test_an_infinity_is_not_near_a_number(judged):
     def launch(rng, n):
         out = launches.Out(np.full(n, np.inf), tolerance=np.inf)
-        return launches.Launch([launches.In(launches.numbers(rng, n)), out, np.int64(n)], 20, 256)
+        return launches.Launch([launches.In(values.numbers(rng, n)), out, np.int64(n)], 20, 256)
 
-    says = {"launch": launch, "COUNTED": 5120, "BUDGET": {}, "LIMITS": None}
+    says = {"launch": launch, "counted": 5120, "budget": {}, "limits": None}
     assert judged(changed("2 * x[i]", "INFINITY"), **says)
     assert "expected inf" in str(judged(exercises.solution(FIRST), **says).reasons[0])
 
 
 def test_a_text_may_have_to_contain_something(judged):
-    says = {"TEXT": {"[48]": "Take four at a time."}}
+    says = {"checks": [extra_checks.TextHas({"[48]": "Take four at a time."})]}
     (reason,) = judged(changed("2 * x[i]", "/* 4 */ 2 * x[i]; // 8"), **says).reasons
     assert reason.kind == "text" and reason.advice == "Take four at a time."
     assert "[48]" not in reason.text
@@ -1226,23 +1306,23 @@ def test_a_text_may_have_to_contain_something(judged):
 def test_a_kernel_cannot_count_launches(judged):
     text = changed("__global__", "__device__ int launches;\n__global__")
     text = text.replace("i < n", "i < n && ++launches == 1")
-    ones = {"SIZES": [1, 1, 1], "drawn": lambda rng: (), "COUNTED": 1, "BUDGET": {}, "LIMITS": None}
+    ones = {"sizes": (1, 1, 1), "drawn": lambda rng: (), "counted": 1, "budget": {}, "limits": None}
     assert judged(text, **ones)
     assert not judged(text.replace("== 1", "!= 1"))
 
 
 def test_bits_are_the_same_in_any_order_where_they_must_be(judged):
     def launch(rng, n):
-        x = launches.numbers(rng, n)
+        x = values.numbers(rng, n)
         sums = np.append(x.sum(dtype=float), x[1:])
         before = np.append(np.float32(0), x[1:])
         out = launches.Out(sums, checks.sum_tolerance(x), initial=before)
         return launches.Launch([launches.In(x), out, np.int64(n)], -(-n // 256), 256)
 
-    says = {"launch": launch, "SIZES": [1, 257], "LIMITS": None, "BUDGET": {}}
+    says = {"launch": launch, "sizes": (1, 257), "limits": None, "budget": {}}
     text = changed("out[i] = 2 * x[i]", "atomicAdd(out, x[i])")
     assert judged(text, **says)
-    (reason,) = reasons(judged(text, REPEATABLE=True))
+    (reason,) = reasons(judged(text, checks=[extra_checks.Repeatable()]))
     assert reason == "bits: n = 65,536: with blocks in another order it leaves other bits"
 
 
@@ -1293,7 +1373,7 @@ def test_progress_is_kept(work):
 
 def test_what_a_result_is_added_to_is_shown():
     exercise = texts.find("02.atomic")
-    out = exercise.rules.launch(np.random.default_rng(1), 1).arguments[1]
+    out = exercise.judge.launch(np.random.default_rng(1), 1).arguments[1]
     text = exercise.solution.replace("x[i]", "2 * x[i]")
     (reason,) = judging.trial(exercise, text, seed=1).reasons
     assert out.initial is not None and re.search(r"^before +-?[\d.]+$", reason.case, re.MULTILINE)
@@ -1304,7 +1384,7 @@ def test_addresses_are_left_out_of_verdicts_and_masks_are_not():
     assert running._steady(said) == "__shfl_xor_sync(0xffffffff, sum, 16) reads an address"
 
 
-PICTURED = [name for name in exercises.names() if hasattr(texts.find(name).rules, "seen")]
+PICTURED = [name for name in exercises.names() if texts.find(name).judge.seen]
 
 
 @pytest.mark.parametrize("name", PICTURED)
@@ -1325,7 +1405,7 @@ def test_a_picture_of_pool_shows_what_is_wrong_at_its_edges(what, monkeypatch):
     drawn = []
     monkeypatch.setattr("helpers.plots.pictures", lambda images, *_: drawn.extend(images))
     exercise = texts.find("11.pool")
-    text = exercise.rules.WRONG[what].text(exercise.solution, exercise.kernel)
+    text = exercise.wrong[what].text(exercise.solution, exercise.kernel)
     assert judging.trial(exercise, text, seed=1).picture is None
     _, yours, expected = drawn
     assert (np.abs(yours - expected) > 0.1 * np.ptp(expected)).mean() > 0.01

@@ -9,10 +9,11 @@ import sys
 import numpy as np
 import pytest
 
-from helpers import autoinit, kernels, parameters, sources, xray
+from helpers import autoinit, kernels, sources, xray
 from softgpu.declarations import Declarations
 from tests import ROOT
 
+from softgpu.xray import parameters  # isort: skip
 from pycuda import driver, gpuarray  # isort: skip
 from pycuda.compiler import SourceModule  # isort: skip
 

@@ -1,6 +1,7 @@
 """The programs of docs/ run as they are printed, and its tables hold what was recorded."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -46,23 +47,33 @@ def test_files_that_a_page_names_exist(page):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("watched", ["0", "1"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_the_program_runs(name):
+def test_the_program_runs(name, watched):
     doors.need(NEEDS[name])
     program = f"import softgpu\nsoftgpu.install()\n{PROGRAMS[name]}"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True,
+        env={**os.environ, "SOFTGPU_SANITIZE": watched},
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "guard, found", [("if (i < n)", ""), ("", "out of bounds: twice.cu:17: thread (232,0,0)")]
+    "does, guard, found",
+    [
+        ("run", "if (i < n)", None),
+        ("profile", "if (i < n)", "twice: 4 blocks of 256 threads"),
+        ("sanitize", "if (i < n)", None),
+        ("sanitize", "", "out of bounds: twice.cu:17: thread (232,0,0)"),
+    ],
 )
-def test_the_program_of_the_host_runs(guard, found, tmp_path):
+def test_the_program_of_the_host_runs(does, guard, found, tmp_path):
     page = (ROOT / "docs/host.md").read_text()
     (program,) = re.findall(r"^<!-- program: twice.cu -->\n```cuda\n(.*?)^```", page, re.M | re.S)
     (tmp_path / "twice.cu").write_text(program.replace("if (i < n)", guard))
-    command = [sys.executable, "-m", "softgpu", "sanitize", "twice.cu"]
+    command = [sys.executable, "-m", "softgpu", does, "twice.cu"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and re.fullmatch(r"right, in \S+ ms\n", done.stdout), done
     assert found in done.stderr if found else not done.stderr

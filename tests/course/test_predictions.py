@@ -6,6 +6,7 @@ import re
 import pytest
 
 from helpers import predictions
+from helpers.numbering import number_of
 from helpers.predictions import said
 from tests import ROOT
 
@@ -123,6 +124,6 @@ def test_notebooks_leave_room_and_hide_the_result(path):
         else:
             told = False
             questions += source.count("**Predict")
-    number = path.stem.partition("_")[0]
+    number = number_of(path)
     assert asked == [name for name in predictions.names() if name.startswith(f"{number}.")]
     assert 2 <= len(asked) <= 6 and questions == len(asked), "any other question is plain prose"

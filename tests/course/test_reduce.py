@@ -7,7 +7,7 @@ import pytest
 
 import helpers.autoinit  # noqa: F401
 from helpers import checks, sources
-from helpers.xray.sanitizer import sanitize
+from softgpu.xray.sanitizer import sanitize
 
 from .steps_reduce import (
     ACCUMULATORS,

@@ -11,9 +11,10 @@ import pytest
 
 from helpers import autoinit, exercises, predictions
 from helpers.exercises import texts
+from helpers.numbering import number_of
 from tests import ROOT
 
-NOTEBOOKS = sorted(path.stem.partition("_")[0] for path in (ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted(number_of(path) for path in (ROOT / "notebooks").glob("*.ipynb"))
 
 
 def script(name):
@@ -137,7 +138,7 @@ def test_notes_have_each_exercise_with_what_its_judge_refuses():
         said |= {parts[n].split()[3].rstrip(","): parts[n + 1].splitlines() for n in heads}
     assert {*said} == {*exercises.names()}
     for name, lines in said.items():
-        assert len(lines) == len(texts.find(name).rules.WRONG)
+        assert len(lines) == len(texts.find(name).wrong)
         assert all(re.fullmatch(r"- .+: [^|*]+", line) for line in lines), name
     assert "- half the padding: bank conflicts" in said["03.padding"]
     assert "- no barrier after the fetch: race or syncwarp" in said["03.padding"]

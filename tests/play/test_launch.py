@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, sources, xray
-from helpers.play.recording import record
+from helpers.play.trace import record
 
 from pycuda import gpuarray  # isort: skip
 

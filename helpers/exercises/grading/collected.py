@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
+from ...numbering import number_of
 from .. import texts
 
 __all__ = ["Submission", "Unreadable", "collected"]
@@ -29,7 +30,6 @@ KERNEL = re.compile(r"\s*%%kernel\b([^\n]*)\n?")
 DEFINED = re.compile(r"\bvoid\s+(?:__global__\s+)?(\w+)\s*\(")
 JUDGED = re.compile(r"^[^#\n]*\b(?:judge|check)\(\s*[\"']([\w.]+)[\"']", re.MULTILINE)
 OR = " or "
-NUMBER = re.compile(r"\d\d([a-z](?![a-z]))?")  # of a notebook
 ENDINGS = re.compile(r"(\.cu|\.cuh|\.txt|\.bak|~|[ _-]*\(\d+\))+$")
 
 
@@ -261,8 +261,7 @@ def _judged_below(cells):
 def _meant(path, source):
     """The exercises whose kernel a cell defines; of several, the notebook's own."""
     meant = {e for name in DEFINED.findall(source) for e in _exercises_of().get(name, ())}
-    number = NUMBER.match(path.name)
-    return {e for e in meant if number and e.startswith(f"{number[0]}.")} or meant
+    return {e for e in meant if number_of(e) == number_of(path)} or meant
 
 
 def _cells(path):

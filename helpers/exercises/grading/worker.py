@@ -274,7 +274,7 @@ def _verdict(exercise, text, choices, seed, predicts):
     verdict = judging.judge(texts.find(exercise), text, seed=seed)
     counters = (f"{c.key} {c.value} (best {c.best})" for c in verdict.counts)
     words = {"verdict": verdict.state, "counters": "; ".join(counters)}
-    if verdict and (predicts or hasattr(texts.find(exercise).rules, "RATE")):
+    if verdict and (predicts or texts.find(exercise).judge.rate):
         words["predicted"] = league.predicted(verdict.times)
     words["ptx"] = reports.fingerprint(verdict.instructions) if verdict.instructions else ""
     if verdict.reasons:

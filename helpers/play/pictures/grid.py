@@ -37,7 +37,7 @@ def table():
 
 
 def _stored(asks, n, block):
-    from ..recording import record  # isort: skip  (it picks the driver that PyCUDA binds to)
+    from ..trace import record  # isort: skip  (it picks the driver that PyCUDA binds to)
     from pycuda import gpuarray
 
     x = gpuarray.zeros(n, np.float32)

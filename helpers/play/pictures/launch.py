@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..page import Page, packed
-from ..recording import record
+from ..trace import record
 
 __all__ = ["launch"]
 

@@ -21,7 +21,7 @@ def tile():
 def _run(side):
     """Of the thread of each element of c, in the order in which it does so: [elements of a and of b
     that it loads, those that it uses]; b's are counted after a's."""
-    from ..recording import lanes_of, record  # isort: skip  (it picks the driver)
+    from ..trace import lanes_of, record  # isort: skip  (it picks the driver)
     from pycuda import gpuarray
 
     from ... import sources

@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import sources
 from ..page import Page
-from ..recording import lanes_of, record
+from ..trace import lanes_of, record
 
 __all__ = ["tree"]
 

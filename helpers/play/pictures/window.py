@@ -27,7 +27,7 @@ def window(size=(5, 6), kernel=3):
 def _run(size, kernel, *how):
     """Places down and across, and the matrix, a row for each element of the window; elements of the
     image are numbered from 1. None: the window finds no place."""
-    from ..recording import record  # isort: skip  (it picks the driver that PyCUDA binds to)
+    from ..trace import record  # isort: skip  (it picks the driver that PyCUDA binds to)
     from pycuda import gpuarray
 
     from ... import windows

@@ -16,7 +16,8 @@
 #define HUGE_PAGE (2u << 20)
 #define SMALL_BYTES (1u << 20) /* allocations below this share pages */
 #define SMALL_ZONE (4ull << 30)
-#define SMALL_LAP (256ull << 20) /* addresses handed out before small ones are reused */
+#define WINDOWS_AT_ONCE (64ull << 30) /* bytes of address space for shared memory, at most */
+#define SMALL_LAP (256ull << 20)      /* addresses handed out before small ones are reused */
 #define COMMIT_STEP (16u << 20)
 #define FREED_KEPT 512
 #define UNASKED (64u << 20) /* bytes that are handed out without asking the machine anew */
@@ -155,14 +156,37 @@ void *map_pages(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* Windows lie one behind the other, and after the last there is nothing for as far as addresses of 32
+   bits go. */
+static struct {
+    pthread_mutex_t lock;
+    uint64_t next, end;
+} windows = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool reserve_windows(size_t bytes)
+{
+    const size_t past = (1ull << 32) + CLUSTER_STEP;
+    for (size_t room = WINDOWS_AT_ONCE; room >= bytes; room /= 2) {
+        void *memory =
+            mmap(NULL, room + past, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) continue;
+        windows.next = round_up((uint64_t)memory, CLUSTER_STEP);
+        windows.end = windows.next + room;
+        return true;
+    }
+    return false;
+}
+
 void *map_window(size_t bytes)
 {
-    char *memory = map_pages(bytes + CLUSTER_STEP);
-    if (!memory) return NULL;
-    const size_t before = -(uint64_t)memory % CLUSTER_STEP;
-    if (before) munmap(memory, before);
-    munmap(memory + before + bytes, CLUSTER_STEP - before);
-    return memory + before;
+    void *window = NULL;
+    pthread_mutex_lock(&windows.lock);
+    if (windows.next + bytes <= windows.end || reserve_windows(bytes)) {
+        window = (void *)windows.next;
+        windows.next += round_up(bytes, CLUSTER_STEP);
+    }
+    pthread_mutex_unlock(&windows.lock);
+    return window && !mprotect(window, bytes, PROT_READ | PROT_WRITE) ? window : NULL;
 }
 
 static bool reserve_zones(void)

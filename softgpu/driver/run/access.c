@@ -47,6 +47,14 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
                  "%s %u bytes at 0x%llx, which is not a multiple of %u", verb(s), s->bytes,
                  (unsigned long long)(shared ? in_shared : address), s->bytes);
     address += used.begin;
+    const uint32_t rank = (uint32_t)(in_shared + w->window) >> CLUSTER_RANK_BIT;
+    if (s->space == SPACE_SHARED && w->worker->cluster->blocks > 1 &&
+        rank != w->window >> CLUSTER_RANK_BIT)
+        fault_at(w, site, lane, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                 "%s %u bytes at the address 0x%x, of the block of rank %u, as of its own shared "
+                 "memory, and its rank is %u: .shared::cluster reaches other blocks",
+                 verb(s), bytes, (uint32_t)(in_shared + w->window), rank,
+                 w->window >> CLUSTER_RANK_BIT);
     if (shared)
         fault_at(w, site, lane, illegal,
                  "%s %u bytes at byte %lld of shared memory; the block has %u bytes of it", verb(s),
@@ -64,8 +72,9 @@ static void bad_access(Warp *w, uint32_t site, uint32_t lane, uint64_t address)
                  verb(s), bytes, (unsigned long long)(address - (uint64_t)owner->shared),
                  owner->ctaid[0], owner->ctaid[1], owner->ctaid[2],
                  owner->live_threads ? "less of it" : "ended: cluster.sync() before its end");
-    if (s->space == SPACE_CLUSTER)
-        fault_at(w, site, lane, illegal,
+    if (s->space == SPACE_CLUSTER ||
+        (w->worker->cluster->blocks > 1 && address - (uint64_t)w->cluster_shared < 1ull << 32))
+        fault_at(w, site, lane, CUDA_ERROR_LAUNCH_FAILED,
                  "%s %u bytes of shared memory of the block of rank %lld; its cluster has %u "
                  "blocks",
                  verb(s), bytes, (long long)(address - (uint64_t)w->cluster_shared) / CLUSTER_STEP,

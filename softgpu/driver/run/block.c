@@ -43,6 +43,15 @@ static bool make_room(void **memory, size_t *room, size_t bytes, size_t step)
     return *memory;
 }
 
+/* Local memory, whose window, and as much again, has nothing else in it. */
+static bool make_room_for_local(Worker *worker, size_t bytes)
+{
+    const size_t apart = 2 * LOCAL_WINDOW;
+    if (bytes + apart <= worker->local_room) return true;
+    return make_room((void **)&worker->local, &worker->local_room, bytes + apart, 1u << 20) &&
+           !mprotect(worker->local + worker->local_room - apart, apart, PROT_NONE);
+}
+
 bool block_prepare(Worker *worker, Job *job)
 {
     worker->job = job;
@@ -61,7 +70,7 @@ bool block_prepare(Worker *worker, Job *job)
     size_t local = job->local_stride * LANES * job->warps;
     size_t counters = job->counter_count * sizeof(uint64_t);
     size_t sites = job->kernel->site_count * sizeof(Range);
-    if (!make_room((void **)&worker->local, &worker->local_room, local, 1u << 20) ||
+    if (!make_room_for_local(worker, local) ||
         !make_room((void **)&worker->sites, &worker->site_room, sites, 4096) ||
         !make_room((void **)&worker->counters, &worker->counter_room, counters, 4096))
         return false;
@@ -78,6 +87,7 @@ bool block_prepare(Worker *worker, Job *job)
         memcpy(w->nctaid, job->grid, sizeof w->nctaid);
         w->shared = worker->shared;
         w->cluster_shared = worker->cluster->shared;
+        w->window = w->shared - w->cluster_shared;
         memcpy(w->cluster, job->cluster, sizeof w->cluster);
         w->local = worker->local + job->local_stride * LANES * i;
         w->local_stride = job->local_stride;

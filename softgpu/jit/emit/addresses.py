@@ -10,7 +10,7 @@ from ..facts.layout import RESERVED_SHARED
 from ..facts.types import element_of
 from .values import LANES, Value
 
-__all__ = ["operand_address", "operand_sum", "special", "symbol_address"]
+__all__ = ["operand_address", "operand_sum", "shared_address", "special", "symbol_address"]
 
 _OF_DEVICE = {"nwarpid": DEVICE["sm_warps"], "smid": 0, "nsmid": DEVICE["multiprocessors"]}
 
@@ -93,14 +93,12 @@ def _reserved_shared(e, what: str) -> Value:
 
 
 def symbol_address(e, symbol: Symbol) -> Value:
-    """The address of a variable in its own space (shared and local: an offset)."""
+    """The address of a variable in its own space (local: an offset)."""
     space, offset = e.layout.place(e.function.name, symbol.name)
     offset += symbol.offset
-    if space == "shared":
-        return e.constant(offset, "i64")
-    if space == "dynamic":
-        base = e.warp_value("static_shared", "i32")
-        return e.op("add", e.resize(base, "i64"), symbol.offset)
+    if space in ("shared", "dynamic"):
+        own = e.op("add", e.warp_value("window", "i32"), own_offset(e, symbol))
+        return e.resize(own, "i64")
     if space == "local":
         frame = e.resize(Value("%frame", "i32", True), "i64")
         return e.op("add", frame, offset)
@@ -109,6 +107,22 @@ def symbol_address(e, symbol: Symbol) -> Value:
     base = e.warp_value("params" if space == "param" else "module", "ptr")
     base = Value(e.assign(f"ptrtoint {base} to i64"), "i64", True)
     return e.op("add", base, offset)
+
+
+def own_offset(e, symbol: Symbol) -> Value:
+    """Where a variable lies in the block's shared memory."""
+    space, offset = e.layout.place(e.function.name, symbol.name)
+    offset += symbol.offset
+    if space == "shared":
+        return e.constant(offset, "i32")
+    return e.op("add", e.warp_value("static_shared", "i32"), offset)
+
+
+def shared_address(e, operand: Address) -> Value:
+    """Where [base + offset] lies in the block's shared memory."""
+    if isinstance(operand.base, str):
+        return own_offset(e, Symbol(operand.base, operand.offset))
+    return e.op("sub", operand_address(e, operand, "i32"), e.warp_value("window", "i32"))
 
 
 def operand_address(e, operand: Address, width: str = "i64") -> Value:

@@ -12,16 +12,12 @@ from ...ptx.program import Address, Function, Module, PtxError, Symbol, Variable
 
 __all__ = [
     "RESERVED_SHARED",
-    "SHARED_WINDOW",
     "Frame",
     "Image",
     "Layout",
     "Site",
     "symbols_of",
 ]
-
-SHARED_WINDOW = DEVICE["sm_shared"]
-"""Bytes of the address range that is shared memory, whatever a block has of it."""
 
 RESERVED_SHARED = {"begin": 0, "0": 0, "1": 0, "end": 288, "cap": DEVICE["block_system_shared"]}
 """%reserved_smem_offset_...: offsets in what a block has beside the kernel's shared memory."""

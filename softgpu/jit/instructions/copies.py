@@ -9,7 +9,16 @@ from ... import contract
 from ...ptx.program import Register, Unsupported, Vector
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
 from .mbarrier import arrive_after_copies, complete_bytes
-from .memory import OPERATIONS, TYPES, host_address, in_block, space_named, space_of, store_later
+from .memory import (
+    OPERATIONS,
+    TYPES,
+    host_address,
+    in_block,
+    rank_of,
+    space_named,
+    space_of,
+    store_later,
+)
 
 _How = contract.flags("BoxHow", "BOX_")
 _FIELDS = contract.values("MapField", "MAP_")
@@ -153,7 +162,7 @@ def _copy_bytes(e: FunctionEmitter, item) -> None:
         if "global" not in spaces:
             _need_clusters(e, sites[1])
         to, origin = host_address(e, target, spaces[0]), host_address(e, source, spaces[1])
-        barrier = _Barrier(e, item, rest[0]) if spaces[0] != "global" else None
+        barrier = _Barrier(e, item, rest[0], to) if spaces[0] != "global" else None
         how = f"i32 {_reduction(item)}"
         with _each_block(e, item, sites[0], rest[1:]) as (lanes, there):
             spilled = e.spill_all(there(to), origin, bytes_)
@@ -168,11 +177,14 @@ def _need_clusters(e: FunctionEmitter, site: str) -> None:
 
 
 class _Barrier:
-    """The mbarrier that a copy tells of its bytes."""
+    """The mbarrier that a copy tells of its bytes; of a bulk copy, that of the block that gets
+    them, whatever the rank in its address."""
 
-    def __init__(self, e: FunctionEmitter, item, operand):
+    def __init__(self, e: FunctionEmitter, item, operand, to: Value | None = None):
         self.site = e.site(item, "atomic", space_of(item), 8)
         self.address = host_address(e, operand, space_of(item))
+        if to:
+            self.address = in_block(e, rank_of(e, to), self.address)
 
 
 def _copy_box(e: FunctionEmitter, item) -> None:
@@ -194,7 +206,7 @@ def _copy_box(e: FunctionEmitter, item) -> None:
         place = host_address(e, shared, _spaces(item)[stores])
         bytes_ = e.temporary("i32", 1, "bytes")
         sites = _sites(e, item)
-        told = _Barrier(e, item, barrier) if barrier else None
+        told = _Barrier(e, item, barrier, place) if barrier else None
         with _each_block(e, item, sites[0], rest) as (lanes, there):
             where = f"ptr {e.spill(there(place), 'addresses')}"
             numbers = str(lanes), f"i32 {len(coordinates)}", f"i32 {how}"

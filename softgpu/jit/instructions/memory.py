@@ -8,12 +8,12 @@ lane by lane, checks every lane and reports what is wrong.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial, reduce
 
 from ... import contract
 from ...ptx.program import Address, Immediate, Register, Vector
-from ..emit.addresses import operand_address, operand_sum, special
+from ..emit.addresses import operand_address, operand_sum, shared_address
 from ..emit.function import LANES, FunctionEmitter, Value, instruction
-from ..facts.layout import SHARED_WINDOW
 from ..facts.opcodes import ORDERED
 from ..facts.processor import LOADS_IN_ORDER
 from ..facts.types import bits_of, element_of, is_signed, vector_size
@@ -48,7 +48,7 @@ def _pointer_value(e: FunctionEmitter, field: str) -> Value:
 def _own_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
     """Addresses of an access in its own space: offsets in shared memory, else host addresses."""
     if space == "shared":
-        return operand_address(e, operand, "i32")
+        return shared_address(e, operand)
     if space == "cluster":
         return _in_cluster(e, operand_address(e, operand, "i32"))
     address = operand_address(e, operand)
@@ -57,25 +57,20 @@ def _own_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
 
 def _in_cluster(e: FunctionEmitter, address: Value) -> Value:
     """Addresses of 32 bits, in any block of the cluster, as host addresses: see ClusterAddress."""
-    rank = e.resize(e.op("lshr", address, _CLUSTER["cluster_rank_bit"]), "i64")
-    offset = e.resize(e.op("and", address, _OFFSET), "i64")
-    before = e.op("sub", _pointer_value(e, "cluster_shared"), _CLUSTER["cluster_step"])
-    others = e.op("add", before, e.op("mul", rank, _CLUSTER["cluster_step"]))
-    own = e.compare("icmp eq", rank, 0)
-    return e.op("add", e.select(own, _pointer_value(e, "shared"), others), offset)
+    return e.op("add", _pointer_value(e, "cluster_shared"), e.resize(address, "i64"))
 
 
 def in_block(e: FunctionEmitter, rank: Value, address: Value) -> Value:
-    """Host addresses of this block's shared memory as those of the same places in another's."""
-    before = e.op("sub", address, _pointer_value(e, "shared"))
-    theirs = e.op("mul", e.resize(rank, "i64"), _CLUSTER["cluster_step"])
-    return e.op("add", before, e.op("add", _pointer_value(e, "cluster_shared"), theirs))
+    """Host addresses of a block's shared memory as those of the same places in another's."""
+    window = e.op("shl", e.resize(rank, "i64"), _CLUSTER["cluster_rank_bit"])
+    offset = e.op("and", address, _OFFSET)
+    return e.op("add", _pointer_value(e, "cluster_shared"), e.op("or", window, offset))
 
 
-def _rank_of(e: FunctionEmitter, address: Value) -> Value:
+def rank_of(e: FunctionEmitter, address: Value) -> Value:
     """In which block of the cluster host addresses lie, by its rank."""
     past = e.op("sub", address, _pointer_value(e, "cluster_shared"))
-    return e.op("udiv", past, _CLUSTER["cluster_step"])
+    return e.op("lshr", past, _CLUSTER["cluster_rank_bit"])
 
 
 def _to_host(e: FunctionEmitter, address: Value, space: str) -> Value:
@@ -213,7 +208,10 @@ class Access:
             return self.address, e.constant(0, self.address.element)
         if self.space in ("local", "cluster") or self.operand is None:
             return e.constant(0, self.address.element), self.address
-        return operand_sum(e, self.operand, "i32" if self.space == "shared" else "i64")
+        if self.space != "shared":
+            return operand_sum(e, self.operand, "i64")
+        base, offsets = operand_sum(e, self.operand, "i32")
+        return e.op("sub", base, e.warp_value("window", "i32")), offsets
 
     def in_a_row(self) -> tuple[Value, Value]:
         """(fast path possible, host address of lane 0's element, were it active)."""
@@ -720,10 +718,8 @@ def store_later(e: FunctionEmitter, item) -> int:
 def _cvta(e, item):
     space = space_of(item)
     value = e.read(item.operands[1], item.modifiers[-1])
-    if space == "cluster" and "to" not in item.modifiers:
-        value = _in_cluster(e, e.resize(value, "i32"))
-    elif space in ("shared", "cluster", "local"):
-        base = _local_base(e) if space == "local" else _pointer_value(e, "shared")
+    if space in ("shared", "cluster", "local"):
+        base = _local_base(e) if space == "local" else _pointer_value(e, "cluster_shared")
         value = e.op("sub" if "to" in item.modifiers else "add", e.resize(value, "i64"), base)
     e.write(item.operands[0], e.resize(value, element_of(item.modifiers[-1])))
 
@@ -736,12 +732,10 @@ def _mapa(e, item):
     ranks = e.read(rank, "u32")
     if space_of(item) == "cluster":
         offset = e.op("and", e.resize(e.read(address, kind), "i32"), _OFFSET)
-        windows = e.op("shl", e.op("add", ranks, 1), _CLUSTER["cluster_rank_bit"])
+        windows = e.op("shl", ranks, _CLUSTER["cluster_rank_bit"])
         e.write(result, e.resize(e.op("or", windows, offset), element_of(kind)))
         return
-    host = e.read(address, "u64")
-    further = e.op("sub", e.resize(ranks, "i64"), _rank_of(e, host))
-    e.write(result, e.op("add", host, e.op("mul", further, _CLUSTER["cluster_step"])))
+    e.write(result, in_block(e, ranks, e.read(address, "u64")))
 
 
 @instruction("getctarank")
@@ -750,7 +744,7 @@ def _getctarank(e, item):
     host = e.read(address, item.modifiers[-1])
     if space_of(item) == "cluster":
         host = _in_cluster(e, e.resize(host, "i32"))
-    e.write(result, e.resize(_rank_of(e, host), "i32"))
+    e.write(result, e.resize(rank_of(e, host), "i32"))
 
 
 @instruction("isspacep")
@@ -758,33 +752,22 @@ def _isspacep(e, item):
     space = space_of(item)
     address = e.read(item.operands[1], "u64")
 
-    def within(base: Value, size: Value) -> Value:
+    def within(base: Value, size: int) -> Value:
         return e.compare("icmp ult", e.op("sub", address, base), size)
 
-    def window(name: str) -> Value:
-        if name == "shared":
-            size = e.constant(SHARED_WINDOW, "i64")
-        else:
-            stride = e.warp_value("local_stride", "i64")
-            size = e.op("mul", stride, LANES)
-        return within(_pointer_value(e, name), size)
-
-    def constants() -> Value:
+    def window(space: str) -> Value:
+        if space in ("shared", "local"):  # of all lanes: theirs follow lane 0's, within the window
+            return within(_pointer_value(e, space), _CLUSTER["cluster_step"])
+        if space == "cluster":
+            return within(_pointer_value(e, "cluster_shared"), 1 << 32)
         start, size = e.layout.image.constants
-        base = e.op("add", _pointer_value(e, "module"), start)
-        return within(base, e.constant(size, "i64"))
+        return within(e.op("add", _pointer_value(e, "module"), start), size)
 
-    if space in ("shared", "local"):
+    if space == "global":
+        elsewhere = reduce(partial(e.op, "or"), map(window, ("cluster", "local", "const")))
+        e.write(item.operands[0], e.invert(elsewhere))
+    elif space in ("shared", "cluster", "local", "const"):
         e.write(item.operands[0], window(space))
-    elif space == "cluster":
-        blocks = special(e, "cluster_nctarank")
-        size = e.op("mul", e.resize(blocks, "i64"), _CLUSTER["cluster_step"])
-        e.write(item.operands[0], within(_pointer_value(e, "cluster_shared"), size))
-    elif space == "global":
-        elsewhere = e.op("or", window("shared"), window("local"))
-        e.write(item.operands[0], e.invert(e.op("or", elsewhere, constants())))
-    elif space == "const":
-        e.write(item.operands[0], constants())
     else:
         e.write(item.operands[0], e.constant(0, "i1"))
 

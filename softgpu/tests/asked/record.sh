@@ -3,11 +3,13 @@
 set -e
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader > golden/card.txt
 work=$(mktemp -d)
-for program in addresses masks waits; do
+for program in addresses clusters masks waits; do
     nvcc -std=c++17 -w -gencode arch=compute_90a,code=sm_90a -o "$work/$program" $program.cu
 done
 "$work/addresses" > golden/addresses.txt
 "$work/waits" many > golden/waits.txt
+last=$(("$("$work/clusters")" - 1))
+for question in $(seq 0 "$last"); do timeout 10 "$work/clusters" "$question"; done > golden/clusters.txt
 for mask in $(seq 0 11); do
     for operation in $(seq 0 27); do timeout 10 "$work/masks" "$mask" "$operation"; done
 done > golden/masks.txt

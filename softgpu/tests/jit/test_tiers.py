@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from helpers import autoinit
-from helpers.xray.profiler import profile
-from helpers.xray.sanitizer import sanitize
 from softgpu import loader, settings
 from softgpu.tests import ROOT
 from softgpu.tests.xray.planted import FILES, architecture, planted
+from softgpu.xray.profiler import profile
+from softgpu.xray.sanitizer import sanitize
 
 if not autoinit.is_software:
     pytest.skip("about the software GPU's own code", allow_module_level=True)

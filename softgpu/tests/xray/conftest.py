@@ -10,8 +10,8 @@ from softgpu import build
 @pytest.fixture
 def beside_another_driver(tmp_path, monkeypatch):
     """Another copy of the library, under a name of its own, takes the place of the real GPU's."""
-    from helpers.xray import launch
     from softgpu import loader
+    from softgpu.xray import launch
 
     copy = tmp_path / "libcudx.so.1"
     copy.write_bytes(build.build().read_bytes().replace(b"libcuda.so.1", copy.name.encode()))

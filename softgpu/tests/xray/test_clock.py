@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, xray
-from helpers.xray.chip import CHIPS, chip
-from helpers.xray.occupancy import occupancy
 from softgpu.sass import find_nvdisasm
+from softgpu.xray.chip import CHIPS, chip
+from softgpu.xray.occupancy import occupancy
 
 from .clock import hopper, validate
 from .clock.blind import BLIND

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, sources, xray
-from helpers.xray.fragments import holders
 from softgpu.tests.xray.nsight import matrices
+from softgpu.xray.fragments import holders
 
 pytestmark = pytest.mark.skipif(not autoinit.is_software, reason="the software GPU counts")
 cuda = autoinit.cuda

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, sources, tensormap, xray
-from helpers.play.recording import record
-from helpers.xray.launch import OwnTarget, Sparse, target_of, variables_kept
+from helpers.play.trace import record
 from softgpu.loader import Engine
 from softgpu.tests import ROOT
+from softgpu.xray.launch import OwnTarget, Sparse, target_of, variables_kept
 
 from pycuda import gpuarray  # isort: skip
 import pycuda.driver as cuda  # isort: skip

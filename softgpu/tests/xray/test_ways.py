@@ -50,15 +50,19 @@ def test_conformance(name):
 
 
 KERNEL = """
-extern "C" __global__ void told(unsigned *out) { out[threadIdx.x] = %s; }
+__device__ unsigned kept[32];
+extern "C" __global__ void told(unsigned *out) { %s[threadIdx.x] = %s; }
 """
 
 
+@pytest.mark.parametrize(
+    "where, what", [("out", "allocation 0"), ("kept", "the module's variables")]
+)
 @pytest.mark.parametrize("value, differs", [("clock()", True), ("threadIdx.x", False)])
-def test_a_difference_is_told(value, differs):
+def test_a_difference_is_told(value, differs, where, what):
     from pycuda.compiler import SourceModule
     from pycuda.gpuarray import to_gpu
 
-    kernel = SourceModule(KERNEL % value, no_extern_c=True).get_function("told")
+    kernel = SourceModule(KERNEL % (where, value), no_extern_c=True).get_function("told")
     said = ways.differing(kernel, to_gpu(np.zeros(32, np.uint32)), grid=1, block=32)
-    assert ("of 128 bytes differ; at byte 0" in said) == differs
+    assert (f"{what}: " in said) == differs

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from helpers import autoinit, sources, xray
-from helpers.xray import draw, launch
-from helpers.xray.occupancy import occupancy
 from softgpu import build
 from softgpu.jit.analysis.flow import blocks_in_order
 from softgpu.jit.analysis.merging import merged_accesses
@@ -17,6 +15,8 @@ from softgpu.loader import Engine
 from softgpu.ptx import parse
 from softgpu.tests.xray.nsight.cases import CASES, OWN, SCATTERED
 from softgpu.tests.xray.nsight.record import METRICS, golden
+from softgpu.xray import draw, launch
+from softgpu.xray.occupancy import occupancy
 
 cuda = autoinit.cuda
 software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")

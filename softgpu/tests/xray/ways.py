@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from helpers.xray import launch, profile, sanitize
 from softgpu import settings
 from softgpu.loader import Engine
+from softgpu.xray import launch, profile, sanitize
 
 __all__ = ["differing", "in_order"]
 
@@ -24,14 +24,19 @@ def in_order():
 
 
 def differing(kernel, *args, grid, block, shared=0, found=None, **options):
-    """What a kernel leaves in memory counted or watched and not when it runs plainly, in words; ""
-    where nothing is, or where the sanitizer has a finding.
+    """What a kernel leaves in memory, also in its module's variables, counted or watched and not
+    when it runs plainly, in words; "" where nothing is, or where the sanitizer has a finding.
 
     found: a list that gets the findings; options: what xray.sanitize takes."""
     answers = {}
+    engine, function = Engine.as_driver(), launch.target_of(kernel).function
 
     def keeps(way):
-        return lambda read: answers.update({way: _memory(args)})
+        def keep(_read):
+            variables = np.frombuffer(engine.variables(function), np.uint8)
+            answers[way] = {"the module's variables": variables, **_memory(args)}
+
+        return keep
 
     shape = {"grid": grid, "block": block, "shared": shared}
     together = {"cooperative": options.get("cooperative", False)}
@@ -44,9 +49,9 @@ def differing(kernel, *args, grid, block, shared=0, found=None, **options):
     profile(kernel, *args, **shape, **together, after=keeps("counted"))
     plain = answers["plain"]
     return "".join(
-        _told(way, number, got, want)
+        _told(way, where, answers[way][where], want)
         for way in ("counted", "watched")
-        for number, (got, want) in enumerate(zip(answers[way], plain, strict=True))
+        for where, want in plain.items()
     )
 
 
@@ -60,7 +65,7 @@ def _memory(args):
         if address is not None and not isinstance(argument, np.generic):
             begin, size = cuda.mem_get_address_range(address)
             found.setdefault(begin, cuda.from_device(begin, (size,), np.uint8))
-    return list(found.values())
+    return {f"allocation {number}": content for number, content in enumerate(found.values())}
 
 
 def _plainly(kernel, args, grid, block, shared, cooperative, after):
@@ -73,14 +78,14 @@ def _plainly(kernel, args, grid, block, shared, cooperative, after):
         target.engine.runtime.sg_cooperative(0)
 
 
-def _told(way, number, got, want):
-    """Which bytes of an allocation differ."""
+def _told(way, where, got, want):
+    """Which bytes differ there."""
     at = np.flatnonzero(got != want)
     if not len(at):
         return ""
     first = at[0] // 8 * 8
     words = [bytes(some[first : first + 8]).hex(" ", 4) for some in (got, want)]
     return (
-        f"{way}, allocation {number}: {len(at)} of {len(want)} bytes differ;"
+        f"{way}, {where}: {len(at)} of {len(want)} bytes differ;"
         f" at byte {first} stands {words[0]}, plainly {words[1]}\n"
     )

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from helpers import sources
-from helpers.xray.chip import MODELLED
 from softgpu.contract import DEVICE
+from softgpu.xray.chip import MODELLED
 
 __all__ = ["CASES", "MIDDLING", "Call", "Case", "below", "floats", "module", "power", "zeros"]
 

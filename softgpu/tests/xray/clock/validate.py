@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from helpers import plots
-from helpers.xray.chip import MODELLED
 from softgpu.tests import ROOT
+from softgpu.xray.chip import MODELLED
 
 from .record import GOLDEN
 

@@ -93,9 +93,7 @@ def module(file):
 @cache
 def _of_source(file, kernel):
     """A kernel of one of our own files, with what xray asks of one beside a real GPU."""
-    from helpers.xray import launch
-
-    return launch.kernel_of((source(file), kernel))
+    return sources.kernel(source(file), kernel)
 
 
 def source(file):

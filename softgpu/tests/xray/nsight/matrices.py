@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers.xray.report import TENSOR
+from softgpu.xray.report import TENSOR
 
 from .cases import module
 from .patterns import PATTERNS, pattern

@@ -1,0 +1,253 @@
+"""What few exercises ask for besides: `checks=(Repeatable(), ...)` of their Judge."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from softgpu.xray.clock import in_words
+
+from .. import sources
+from . import handed
+from .costs import COMMENT
+from .instructions import some_path_skips
+from .judges import Check
+from .launches import Launch
+from .verdict import NAMES, Count, Refused
+
+__all__ = [
+    "Blocks",
+    "Exposed",
+    "Meanwhile",
+    "OnEveryPath",
+    "Operator",
+    "Otherwise",
+    "OtherTypes",
+    "Pace",
+    "PtxHas",
+    "Repeatable",
+    "TextHas",
+    "Waits",
+    "handed_over",
+]
+
+REPEATS = 2
+ALONE_S = 3.0  # for which a block waits that must not go on: about ten million turns
+REPEATABLE = "Let no sum depend on who comes first: add in an order that is always the same."
+NO_WAY_OUT = (
+    "The flag alone may end the wait: who goes on after so many turns, or so much time, reads what"
+    " may not be there."
+)
+OPERATOR = re.compile(r"^using\s+Op\s*=[^;]*;", re.MULTILINE)
+KEEP_OPERATOR = "Keep the line: the judge puts other operators there."
+KEEP_CHOICE = "Keep the line: the judge puts another number there."
+USE_OPERATOR = "Let the operator do it, in every step: the judge has put another in place of Sum."
+FEW_BLOCKS = "Let more blocks share the work: a GPU has more than a hundred multiprocessors."
+UNCHANGED = r".*\]\s*,\s*(0|-1|(?P<same>\S+)\s*,\s*(?P=same))$"  # what an atomic looks with
+POSTS = rf"\bst\.(volatile|relaxed|release|mmio)\b|\b(atom|red)\.(?!{UNCHANGED})"
+LOOKS = rf"\bld\.(volatile|relaxed|acquire|mmio)\b|\batom\.(?={UNCHANGED})"
+
+Paths = dict[tuple[str, str], tuple[str, str]]
+
+
+# --- another text ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Operator(Check):
+    """One more launch with this line in place of the text's `using Op = ...;`: what is written for
+    one operator alone shows."""
+
+    line: str
+    launch: Callable[..., Launch]
+    launches: ClassVar[int] = 1
+    needs_text: ClassVar[bool] = True
+
+    def before(self, trial: Any) -> None:
+        text, lines = OPERATOR.subn(lambda line: self.line, trial.verdict.text)
+        if not lines:
+            raise Refused("operator", "its text has no line `using Op = ...;`", KEEP_OPERATOR)
+        trial.try_changed("operator", text, self.launch, "another operator as Op", USE_OPERATOR)
+
+
+@dataclass(frozen=True)
+class Otherwise(Check):
+    """One more launch with other numbers where the text leaves them open, `{"CAUSAL": 1}`: what
+    takes them for fixed shows."""
+
+    numbers: dict[str, int]
+    launch: Callable[..., Launch]
+    launches: ClassVar[int] = 1
+    needs_text: ClassVar[bool] = True
+
+    def before(self, trial: Any) -> None:
+        what = ", ".join(f"{name} = {value}" for name, value in self.numbers.items())
+        try:
+            text = sources.text(trial.verdict.text, **self.numbers)
+        except TypeError as error:
+            raise Refused("choice", str(error), KEEP_CHOICE) from None
+        advice = f"The judge has put {what} there."
+        trial.try_changed("choice", text, self.launch, what, advice)
+
+
+class OtherTypes(Check):
+    """The text compiles with these types as T, too, as the notebook does."""
+
+    needs_text = True
+
+    def __init__(self, *types: str):
+        self.types = types
+
+    def after(self, trial: Any) -> None:
+        if not trial.verdict.reasons:
+            handed.compile_for_types(trial.exercise, trial.verdict.text, self.types)
+
+
+@dataclass(frozen=True)
+class TextHas(Check):
+    """`{pattern: advice}`: what its text must contain, comments aside, if nothing else tells."""
+
+    patterns: dict[str, str]
+    needs_text: ClassVar[bool] = True
+
+    def counted(self, trial: Any, run: Any, reports: list) -> None:
+        text = COMMENT.sub("", trial.verdict.text)
+        for pattern, advice in self.patterns.items():
+            if not re.search(pattern, text):
+                trial.verdict.refuse("text", "something that is asked for is not in it", advice)
+
+
+# --- the compiled kernel --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PtxHas(Check):
+    """`{pattern: advice}`: what the kernel's PTX must contain."""
+
+    patterns: dict[str, str]
+
+    def counted(self, trial: Any, run: Any, reports: list) -> None:
+        for pattern, advice in self.patterns.items():
+            if not re.search(pattern, trial.verdict.instructions):
+                text = "what is asked for is not in the compiled kernel"
+                trial.verdict.refuse("instructions", text, advice)
+
+
+@dataclass(frozen=True)
+class OnEveryPath(Check):
+    """`{(first, last): (pattern, advice)}`: what must lie on every path from one instruction of its
+    PTX to another."""
+
+    paths: Paths
+
+    def counted(self, trial: Any, run: Any, reports: list) -> None:
+        for (first, last), (what, advice) in self.paths.items():
+            if some_path_skips(trial.verdict.instructions, first, last, what):
+                text = "some path through the compiled kernel skips what is asked for"
+                trial.verdict.refuse("instructions", text, advice)
+
+
+@dataclass(frozen=True)
+class Meanwhile(Check):
+    """`{(first, last): (pattern, advice)}`: what must not lie on one path at least: the result of a
+    load is stored after other work."""
+
+    paths: Paths
+
+    def counted(self, trial: Any, run: Any, reports: list) -> None:
+        for (first, last), (what, advice) in self.paths.items():
+            if not some_path_skips(trial.verdict.instructions, first, last, what):
+                text = "no path through the compiled kernel has one of them under way meanwhile"
+                trial.verdict.refuse("instructions", text, advice)
+
+
+def handed_over(before_the_flag: str, after_the_wait: str) -> OnEveryPath:
+    """Data and a flag, between devices, with the advice where a fence is missing."""
+    shows, sees = (
+        rf"(membar|fence\.\w+|acq_rel|{order})(\.\w+)*\.sys\b" for order in ("release", "acquire")
+    )
+    data, reads = r"\bst\.global\.(?!volatile|relaxed|release)", r"\bld\.global\.(?!volatile)"
+    return OnEveryPath(
+        {
+            (data, POSTS): (shows, before_the_flag),
+            (rf"^(?!.*{sees}).*({LOOKS})", rf"\bbar\.|\bbarrier\.|{reads}"): (sees, after_the_wait),
+        }
+    )
+
+
+# --- the counted launch ---------------------------------------------------------------------------
+
+
+class Repeatable(Check):
+    """The counted launch leaves the same bits with its blocks in other orders."""
+
+    def counted(self, trial: Any, run: Any, reports: list) -> None:
+        run.run(by_engine=True)
+        left = run.outputs()
+        for order in range(REPEATS):
+            with trial.target.engine.block_order(trial.verdict.seed + order):
+                run.run(by_engine=True)
+            if run.outputs() != left:
+                text = f"{run.launch.what}: with blocks in another order it leaves other bits"
+                raise Refused("bits", text, REPEATABLE)
+
+
+@dataclass(frozen=True)
+class Blocks(Check):
+    """How many blocks it must at least have, where the learner chooses."""
+
+    least: int
+
+    def counted(self, trial: Any, run: Any, reports: list) -> None:
+        blocks = run.block_count
+        if blocks < self.least:
+            text = f"{NAMES['blocks']} {blocks:,}, {self.least:,} at least"
+            trial.verdict.refuse("counters", text, FEW_BLOCKS)
+
+
+@dataclass(frozen=True)
+class Exposed(Check):
+    """Bytes of bulk copies that come while nothing else that one has brought is read."""
+
+    ours: int
+    most: int
+    advice: str
+
+    def counted(self, trial: Any, run: Any, reports: list) -> None:
+        if run.exposed_bytes > self.most:
+            count = Count("exposed", run.exposed_bytes, self.ours, self.most)
+            trial.verdict.refuse("counters", str(count), self.advice)
+
+
+@dataclass(frozen=True)
+class Pace(Check):
+    """How many times the time predicted of ours it may take, where loads in flight are the
+    exercise."""
+
+    most: float
+
+    def counted(self, trial: Any, run: Any, reports: list) -> None:
+        times = trial.verdict.times
+        if times and times.yours.us > self.most * times.ours_us:
+            yours, ours = map(in_words, (times.yours.us, times.ours_us))
+            text = f"predicted {yours}, ours {ours}; {self.most} times ours at most"
+            trial.verdict.refuse("clock", text, times.yours.words[1])
+
+
+class Waits(Check):
+    """Blocks wait for each other: the first of the counted launch, alone, never comes to an end."""
+
+    launches = 1
+
+    def after(self, trial: Any) -> None:
+        run = trial.counted()
+        run.launch.blocks = [range(1)]
+        try:
+            with trial.target.engine.time_limit(ALONE_S):
+                run.run(by_engine=True)
+        except Refused as refused:
+            if refused.reason.kind == "time":
+                trial.verdict.cases += 1
+                return
+        text = f"{run.launch.what}: a block has gone on although the others had not come yet"
+        raise Refused("time", text, NO_WAY_OUT, case=run.launch.heading)

@@ -1,0 +1,56 @@
+"""The instructions of a compiled kernel: what is among them, and on which paths."""
+
+import re
+from typing import Any
+
+from . import costs
+
+__all__ = ["file_of", "of_kernel", "some_path_skips"]
+
+NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECASE)
+BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
+
+
+def of_kernel(target: Any) -> str:
+    """The PTX of a kernel, without comments and the kernels that stand beside it, its whole numbers
+    in decimal."""
+    instructions = costs.COMMENT.sub(" ", target.ptx)
+    instructions = NUMBER.sub(lambda number: str(_value(number[0])), instructions)
+    parts = re.split(
+        r"^(?=\.(?:visible|weak|extern|entry|func)\b)", instructions, flags=re.MULTILINE
+    )
+    return "".join(p for p in parts if not re.search(rf"\.entry (?!{target.entry}\b)", p))
+
+
+def _value(number: str) -> int:
+    """What PTX's spelling of a whole number stands for."""
+    digits = number.lower().rstrip("u")
+    return int(digits, 0 if digits[1:2] in ("x", "b") else 8)
+
+
+def some_path_skips(instructions: str, first: str, last: str, between: str) -> bool:
+    """Whether some path through a kernel's PTX leads from an instruction `first` to one `last`, and
+    meets none `between`."""
+    lines = [line.strip() for line in re.split(r"[;{}\n]|(?<=\w:)\s", instructions)]
+    labels = {line.rstrip(":"): n for n, line in enumerate(lines) if line.endswith(":")}
+    seen = set()
+    ahead = [n + 1 for n, line in enumerate(lines) if re.search(first, line)]
+    while ahead:
+        n = ahead.pop()
+        if n in seen or n == len(lines) or re.search(between, lines[n]):
+            continue
+        if re.search(last, lines[n]):
+            return True
+        seen.add(n)
+        if branch := BRANCH.search(lines[n]):
+            ahead.append(labels[branch[1]])
+        if not re.match(r"(bra|ret|exit)\b", lines[n]):  # one with a predicate may go on
+            ahead.append(n + 1)
+    return False
+
+
+def file_of(instructions: str, place: int) -> str:
+    """The file that an instruction comes from, by the .loc before it."""
+    *_, number = re.findall(r"\.loc\s+(\d+)", instructions[:place]) or [None]
+    found = re.search(rf'\.file\s+{number}\s+"([^"]*)"', instructions)
+    return found[1] if found else ""
