@@ -44,6 +44,7 @@ __all__ = [
     "shares",
     "time",
     "tree",
+    "turns",
     "window",
 ]
 
@@ -80,7 +81,7 @@ def empty(steps):
     return draw(paint, f"An empty figure: {text}.", height=0.6)
 
 
-def time(timings, *steps, size="elements"):
+def time(timings, *steps, size="elements", floor="floor: bytes / ceiling"):
     """Time against size for these steps (default: all), over the floor that the ceiling sets.
 
     Hollow points on a dotted line: predicted for an H200, measured by nobody."""
@@ -90,7 +91,7 @@ def time(timings, *steps, size="elements"):
         "µs",
         lambda point: point.median_us,
         lambda point: point.bytes_moved / timings.ceiling.gb_per_s / 1e3,
-        "floor: bytes / ceiling",
+        floor,
         yscale="log",
         size=size,
     )
@@ -707,6 +708,60 @@ def double_buffer(turns=3):
         " and multiply from it, while the numbers of the next turn are fetched."
     )
     return draw(paint, alt, width=9, height=2.6)
+
+
+def turns(tiles=3, head=64, keys=128, rows=64):
+    """How one group of warps, and then two in turn, keep tensor cores and the units for powers busy
+    in attention: each tile's scores, powers and values, in the order of attention/hopper.cu."""
+    product, power = rows * keys * head // 2048, rows * keys // 16  # cycles of a multiprocessor
+    runs = {"one group": _in_turn(1, tiles, product, power)}
+    runs |= {"two groups": _in_turn(2, tiles, product, power)}
+    ends = {who: max(b + n for *_, b, n in run) for who, run in runs.items()}
+
+    def paint(axes):
+        for top, (who, run) in zip((0, 2.8), runs.items()):
+            for group, what, begin, long in run:
+                place = top + 1.1 * (what[0] == "p"), f"{what[0]}{what[-1]}"
+                _bar(axes, (0.9, 0.45), begin, long, *place, COLOURS[2 * group])
+            for name, row in (f"{who}: tensor cores", top), ("powers", top + 1.1):
+                axes.text(-40, row + 0.45, name, ha="right", va="center")
+        axes.set(xlim=(-1100, max(ends.values())), ylim=(5.4, -0.9))
+        axes.set_axis_off()
+
+    busy = {w: sum(n for _, what, _, n in run if what[0] != "p") for w, run in runs.items()}
+    told = ", with ".join(f"{who} {_percents([busy[who] / ends[who]])}" for who in runs)
+    alt = (
+        f"Scores (s), powers (p) and values (v) of {tiles} tiles over time, by counts of cycles."
+        " One group's products wait for its powers. Of two groups, one multiplies while the other"
+        f" computes powers. Tensor cores are at work with {told} of the time."
+    )
+    return draw(paint, alt, width=9, height=2.4)
+
+
+def _in_turn(groups, tiles, product, power):
+    """(group, what, begin, cycles) of groups whose products and powers each have one unit: products
+    in turn, the next scores before the last values; the powers of scores as soon as both can."""
+    found, multiplied, made, ready = [], 0, 0, [0] * groups
+
+    def multiply(group, what):
+        nonlocal multiplied
+        begin = max(multiplied, ready[group])
+        found.append((group, what, begin, product))
+        multiplied = begin + product
+
+    for tile in range(tiles + 1):
+        for group in range(groups):
+            scored = 0
+            if tile < tiles:
+                multiply(group, f"scores {tile}")
+                scored = multiplied
+            if tile > 0:
+                multiply(group, f"values {tile - 1}")
+            if tile < tiles:
+                made = max(made, scored)
+                found.append((group, f"powers {tile}", made, power))
+                made = ready[group] = made + power
+    return found
 
 
 def last_block(sums=(1.6, 5.6, 3.6)):

@@ -214,6 +214,52 @@ OTHER_DESIGNS = {
         "post(done, step + 1)": 'asm volatile("st.release.sys.u32 [%0], %1;"'
         ' :: "l"(done), "r"(step + 1) : "memory")',
     },
+    ("17.packets", "acquire and release"): {
+        "packets[right * n + i] = (": "unsigned long long sent = (",
+        "(mine);\n": '(mine);\n    asm volatile("st.release.sys.u64 [%0], %1;"'
+        ' :: "l"(inbox + right * n + i), "l"(sent) : "memory");\n',
+        "do packet = packets[rank * n + i];": 'do asm volatile("ld.acquire.sys.u64 %0, [%1];"'
+        ' : "=l"(packet) : "l"(inbox + rank * n + i) : "memory");',
+    },
+    ("17.packets", "an exchange, and a look by an atomic"): {
+        "packets[right * n + i] = (": "unsigned long long sent = (",
+        "(mine);\n": "(mine);\n    atomicExch_system(inbox + right * n + i, sent);\n",
+        "packet = packets[rank * n + i];": "packet = atomicAdd_system(inbox + rank * n + i, 0ull);",
+    },
+    ("17.packets", "the bits taken by a reference"): {
+        "__uint_as_float(packet)": "reinterpret_cast<float &>(packet)"
+    },
+    ("17.packets", "two packets in a store of 16 bytes, as in NCCL's LL"): """
+    volatile unsigned long long *packets = inbox;
+    int rank = blockIdx.y, right = (rank + 1) % gridDim.y;
+    int i = blockIdx.x * blockDim.x + threadIdx.x, even = right * n % 2;
+    if (i >= n) return;
+    unsigned long long *to = inbox + right * n + i, packet;
+    unsigned mine = __float_as_uint(x[rank * n + i]), lane = threadIdx.x + even;
+    bool is_first = lane % 2 == 0, is_last = is_first ? i + 1 == n : i == 0;
+    if (is_last || (is_first ? threadIdx.x == 255 : threadIdx.x == 0))
+        *(volatile unsigned long long *)to = (unsigned long long)turn << 32 | mine;
+    else if (is_first)
+        asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(to), "r"(mine),
+                     "r"(turn), "r"(__float_as_uint(x[rank * n + i + 1])) : "memory");
+    do packet = packets[rank * n + i];
+    while (packet >> 32 != turn);
+    out[rank * n + i] = __uint_as_float(mine) + __uint_as_float(packet);""",
+    ("17.layer", "a row of x is shared, and ranks are an array"): """
+    __shared__ float line[256];
+    long long row = blockIdx.y;
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0, *all[] = {a, b, c, d};
+    for (int first = 0; first < depth; first += 256) {
+        int i = first + threadIdx.x, count = min(256, depth - first);
+        __syncthreads();
+        if (i < depth) line[threadIdx.x] = x[row * depth + i];
+        __syncthreads();
+        for (i = 0; i < count && column < wide; ++i)
+            sum += line[i] * w[(first + i) * (long long)wide + column];
+    }
+    for (int r = 0; r < 4 && column < wide; ++r)
+        all[(r + rank) % 4][(row * 4 + rank) * wide + column] = sum;""",
     ("14.transposed", "the right matrix before the lower one"): {
         "step + lane % 16, e * 2 + lane / 16": "step + lane / 16 * 8 + lane % 8,"
         " e * 2 + lane / 8 % 2",

@@ -1,5 +1,6 @@
 """Notebooks are stored in one form, as run from top to bottom, with results to compare."""
 
+import ast
 import importlib.util
 import json
 import re
@@ -116,16 +117,62 @@ def test_notebooks_00_to_12_are_read_in_three_hours_and_none_is_long():
     assert max(read) <= WORDS_OF_ANY, f"shorten {COURSE[read.index(max(read))].name}"
 
 
-@pytest.mark.parametrize("number", ["00", "02", "13", "14", "15b"])
-def test_the_first_kernel_is_compiled_by_pycuda_alone(number):
-    (path,) = ROOT.glob(f"notebooks/{number}_*.ipynb")
-    cells = nbformat.read(path, as_version=4).cells
-    code = "\n".join(
-        cell.source
-        for cell in cells
-        if cell.cell_type == "code" and not cell.source.startswith("%%kernel")
-    )
+OF_GPUS = [path for path in NOTEBOOKS if not path.name.startswith("01_")]
+
+
+def python_of(path):
+    """The code cells, without kernels that the learner writes."""
+    cells = [c for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+    return [cell for cell in cells if not cell.source.startswith("%%kernel")]
+
+
+def gets_a_function(node):
+    return isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".get_function")
+
+
+def uses_of_functions(code):
+    """Where what get_function returns is called, or handed on, by the lines of the code."""
+    tree = ast.parse(re.sub("^ *[%!].*", "", code, flags=re.MULTILINE))
+    nodes, made = list(ast.walk(tree)), {}
+    for node in nodes:
+        if isinstance(node, ast.Assign) and gets_a_function(node.value):
+            made |= {target.id: node.lineno for target in node.targets}
+    for node in nodes:
+        if isinstance(node, ast.Call) and any(map(gets_a_function, [node.func, *node.args])):
+            yield node.lineno
+        if isinstance(node, ast.Name) and node.lineno > made.get(node.id, len(code)):
+            yield node.lineno
+
+
+@pytest.mark.parametrize("path", OF_GPUS, ids=lambda path: path.name)
+def test_the_first_kernel_is_compiled_by_pycuda_alone(path):
+    code = "\n".join(cell.source for cell in python_of(path))
+    assert "from pycuda.compiler import SourceModule\n" in code
     assert 0 < code.find("SourceModule(") < code.find("sources.kernel(")
+    assert list(uses_of_functions(code)), "nothing is done with what get_function returns"
+
+
+@pytest.mark.parametrize(
+    "code, lines",
+    [
+        ("add = SourceModule(text).get_function('add')", []),
+        ("add = module.get_function('add')\nadd(x, n)\nrun(add)", [2, 3]),
+        ("add(x, n)\nadd = module.get_function('add')", []),
+        ("module.get_function('add')(x, n)", [1]),
+        ("check(module.get_function('add'))", [1]),
+        ("%load_ext helpers.magic\nmodule.get_function('add')", []),
+    ],
+)
+def test_uses_of_functions_are_found(code, lines):
+    assert sorted(uses_of_functions(code)) == lines
+
+
+@pytest.mark.parametrize("path", OF_GPUS, ids=lambda path: path.name)
+def test_times_are_plotted_and_name_their_gpu(path):
+    outputs = [o.get("data", {}) for cell in python_of(path) for o in cell.outputs]
+    figures = [data["text/plain"] for data in outputs if "image/png" in data]
+    of_times = [said for said in figures if re.search("µs|GB/s|^(Times|Shares) of", said)]
+    assert any(re.search(r"(?<!models )NVIDIA [A-Z]\w+", said) for said in of_times)
 
 
 def test_exercises_are_as_their_folders_say():

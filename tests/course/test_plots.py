@@ -207,6 +207,18 @@ def test_with_two_pairs_of_tiles_a_block_fetches_while_it_multiplies(axes_of):
     assert len(axes.lines) == 4 + 2 and "while" in alt
 
 
+def test_of_two_groups_one_multiplies_while_the_other_computes_powers(axes_of):
+    axes, alt = axes_of(plots.turns, tiles=3, head=64)
+    rows = {}
+    for bar in sorted(axes.patches, key=lambda bar: bar.get_x()):
+        rows.setdefault(bar.get_y(), []).append((bar.get_x(), bar.get_x() + bar.get_width()))
+    gaps = [[b - a for (_, a), (b, _) in zip(row, row[1:])] for _, row in sorted(rows.items())]
+    alone, _, of_two, powers = gaps  # products and powers of one group, then of two
+    assert all(gap >= 0 for row in gaps for gap in row), "one unit does one thing at a time"
+    assert sum(alone) > 2 * (sum(of_two) - of_two[-1]) and not any(powers)
+    assert "with one group 60 %, with two groups 86 % of the time" in alt
+
+
 def test_who_counts_last_adds_up_and_the_counter_goes_back(axes_of):
     axes, alt = axes_of(plots.last_block, sums=(3, 1, 2))
     bars = [(p.get_x(), p.get_width()) for p in axes.patches]

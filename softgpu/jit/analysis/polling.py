@@ -11,6 +11,7 @@ from .flow import Block, gathers, loops_of, registers_of
 __all__ = ["find_constants", "find_expected", "find_polling", "find_updated"]
 
 _STRONG = {"volatile", "relaxed", "acquire"}
+_STACK = "%SP"  # the register that code without optimisation keeps variables by
 _NVCCS_OWN = re.compile(r"__[a-z]+Atomic[A-Z]")
 """What atomics are called that nvcc does not inline."""
 
@@ -40,9 +41,17 @@ def _with_sources(names: set[str], items: list[Instruction], but: str = "") -> s
         before = len(found)
         for item in items:
             written, read = registers_of(item)
-            if any(register.name in found for register in written):
+            place = _on_stack(item)
+            if place in found if item.opcode == "st" else found & {r.name for r in written}:
                 found |= {register.name for register in read if register.type != but}
+                found |= {place} - {""}
     return found
+
+
+def _on_stack(item: Instruction) -> str:
+    """Where in its own stack frame an instruction loads or stores; nowhere: ""."""
+    places = (o for o in item.operands if isinstance(o, Address))
+    return next((str(o) for o in places if str(o.base) == _STACK), "")
 
 
 def find_updated(function: Function) -> set[Address]:
@@ -61,6 +70,8 @@ def find_polling(function: Function, blocks: list[Block], constants: set[str]) -
 
 def _acts(item: Instruction) -> bool:
     """Whether an instruction that is no atomic does more than to look and wait."""
+    if item.opcode == "st" and _on_stack(item):
+        return False
     meets = gathers(item) and does(item, Does.ORDERS)
     return meets or item.opcode == "red" or does(item, Does.WRITES, Does.CALLS)
 

@@ -1080,6 +1080,33 @@ def test_two_blocks_may_wait_for_each_other_in_any_way(wait, post, debug):
     assert found.clean, found
 
 
+@pytest.mark.parametrize(
+    "then, debug, kinds",
+    [
+        ("reinterpret_cast<float &>(packet)", False, set()),
+        ("reinterpret_cast<float &>(packet)", True, set()),
+        ("reinterpret_cast<float &>(inbox[i])", True, {"race"}),  # it may be answered before
+    ],
+)
+def test_a_packet_brings_its_flag(then, debug, kinds):
+    """In code without optimisation one whose address is taken lies in memory while a loop waits."""
+    from pycuda import gpuarray
+
+    source = f"""extern "C" __global__ void packets(unsigned long long *inbox, float *out)
+    {{
+        volatile unsigned long long *packets = inbox;
+        unsigned long long packet;
+        int own = blockIdx.x * 32 + threadIdx.x, i = own ^ 32;
+        packets[own] = 1ull << 32 | __float_as_uint(own);
+        do packet = packets[i];
+        while (packet >> 32 == 0);
+        out[own] = {then};
+    }}"""
+    inbox, out = gpuarray.zeros(64, np.uint64), gpuarray.zeros(64, np.float32)
+    found = sanitize((source, "packets"), inbox, out, grid=2, block=32, debug=debug)
+    assert {finding.kind for finding in found} == kinds, found
+
+
 def test_a_line_of_a_header_is_told_with_the_line_that_calls_it(tmp_path):
     header = tmp_path / "helper.cuh"
     header.write_text(

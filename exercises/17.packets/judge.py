@@ -1,0 +1,69 @@
+"""A value and its turn's number in one store, so that nothing need be ordered."""
+
+import numpy as np
+
+from helpers.exercises.extra_checks import Waits
+from helpers.exercises.judges import Judge
+from helpers.exercises.launches import In, Launch, Out, blocks_for
+from helpers.exercises.values import numbers, planted
+
+STRONG = r"(volatile|relaxed|release|acquire|mmio)"
+WHOLE = (
+    "Two stores may become visible in either order, and two loads may be answered so. Let value and"
+    " number travel in one store of 8 bytes, and come in one load."
+)
+
+
+def drawn(rng):
+    return (int(rng.integers(34, 600)), 5), (int(rng.integers(2600, 4000)), 3)
+
+
+def packets(values, turn):
+    return np.uint64(turn) << np.uint64(32) | values.view(np.uint32)
+
+
+def launch(rng, size):
+    n, ranks = size
+    turn = int(rng.integers(2**31, 2**32))  # the last one's packets are still there
+    alike = np.array([turn, turn - 1], np.uint32).view(np.float32)
+    x = planted(rng, numbers(rng, ranks, n), 0, -0.0, np.inf, np.nan, *alike)
+    before, left = numbers(rng, ranks, n), np.roll(x, 1, axis=0)
+    before[:, ::7] = left[:, ::7]  # the same value as before
+    inbox = Out(packets(left, turn), dtype=np.uint64, initial=packets(before, turn - 1))
+    arguments = [In(x), inbox, Out(x + left), np.int32(n), np.uint32(turn)]
+    return Launch(arguments, (blocks_for(n), ranks), 256, what=f"{ranks} ranks of {n}")
+
+
+def may_read(launch):
+    n = int(launch.arguments[-2])
+    advice = "Read your own row of x only: what the left neighbour has comes by your inbox."
+    return [(0, [range(n)], advice)]
+
+
+JUDGE = Judge(
+    launch=launch,
+    sizes=((1, 1), (31, 2), (257, 3), (1009, 4)),
+    drawn=drawn,
+    large=((9000, 9),),
+    counted=(2048, 4),
+    budget={"st.sectors": (3072, 3072)},
+    limits=dict.fromkeys(["instructions", "ld.sectors", "atomics", "atomics.sectors"]),  # of waits
+    even=False,
+    may_read=may_read,
+    without={
+        rf"^\s*(@\S+ )?(?P<what>(st|ld)\.{STRONG}(?!\S*\.v[24])\S*\.[bfsu](8|16|32)\b)": WHOLE,
+        r"^\s*(@\S+ )?(?P<what>(atom|red)\.\S*\.[bfsu](16|32)\b)": WHOLE,
+        r"(?P<what>(ld|st|atom|red)\.\S*\.(cta|cluster|gpu)\.\S*)": "Ranks are devices, and this"
+        " order is for one device alone: take the scope of the system, `.sys`.",
+    },
+    checks=[Waits()],
+    advice=dict.fromkeys(
+        ["race", "double write"],
+        "Store each packet by one volatile store of 8 bytes, and take the value from the very"
+        " packet that had this turn's number: a plain load may be answered before.",
+    )
+    | {
+        "time": "Is the packet read anew in each turn of the loop, through a pointer that is"
+        " volatile? And does each thread send before it waits?"
+    },
+)
