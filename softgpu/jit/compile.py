@@ -1,4 +1,7 @@
-"""LLVM text to machine code, kept on disk between processes."""
+"""LLVM text to machine code, kept on disk between processes.
+
+Terms: tiered compilation (docs/terms.md).
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,10 @@ works side by side (memory, L2, pipes) takes as long as the slowest of it. Waiti
 steps that depend on each other, at barriers) adds up along a block's chain of steps; as many blocks
 as have a seat wait at a time, and while they wait others work: _both says what the two take
 together. All constants are measured, none is fitted to a kernel; docs/clock.md says how far the
-times are off."""
+times are off.
+
+Terms: bottleneck model, roofline (docs/terms.md).
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass, replace

@@ -2,7 +2,9 @@
 
    A profiled launch leaves a trace of what its warps touched. Here it runs once more, in the order
    in which a GPU would come to it: blocks in waves, the blocks of a wave side by side, instruction
-   by instruction. Long launches keep a sample of memory's pages, and caches as much smaller. */
+   by instruction. Long launches keep a sample of memory's pages, and caches as much smaller.
+
+   Terms: trace-driven cache simulation, spatial sampling (docs/terms.md). */
 #include "caches.h"
 
 #include <stdlib.h>

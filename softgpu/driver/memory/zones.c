@@ -1,7 +1,9 @@
 /* The address space that allocations come from: two zones of reserved addresses, for small and for large
    allocations. A zone is used from its beginning to its end before any address is used again, so that
    an access to freed memory finds nothing there. Pages cost memory only once touched, and go back when
-   freed. */
+   freed.
+
+   Terms: red zones, quarantine (docs/terms.md). */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>

@@ -1,4 +1,6 @@
-/* A block of which no warp can go on: who waits where for what. */
+/* A block of which no warp can go on: who waits where for what.
+
+   Terms: deadlock detection (docs/terms.md). */
 #include <stdio.h>
 #include <string.h>
 

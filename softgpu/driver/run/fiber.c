@@ -1,4 +1,6 @@
-/* Fibers: stacks with a guard below them, and the switch from one to another. */
+/* Fibers: stacks with a guard below them, and the switch from one to another.
+
+   Terms: user-level threads, fibers (docs/terms.md). */
 #include <stdlib.h>
 #include <sys/mman.h>
 #ifdef __SANITIZE_ADDRESS__

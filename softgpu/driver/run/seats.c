@@ -1,7 +1,9 @@
 /* Blocks side by side. A thread runs one block at a time, but blocks may wait for each other: at a
    barrier of the whole grid, for a flag that a later block sets. A block that can only wait steps
    aside, and its thread opens a further seat, for the next block; from then on, its seats have
-   turns. As many blocks have seats at once as an H200 would hold. */
+   turns. As many blocks have seats at once as an H200 would hold.
+
+   Terms: resident blocks, cooperative scheduling (docs/terms.md). */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdlib.h>

@@ -3,7 +3,9 @@
    Warps of the running block know of each other's past up to some time: through barriers, and
    through atomics and flags that follow a fence. Blocks know of each other through the latter only:
    a release leaves a record (which of its block's accesses it makes known) at the address it goes
-   to; whoever reads that address afterwards learns of the records left there. */
+   to; whoever reads that address afterwards learns of the records left there.
+
+   Terms: vector clocks, happens-before (docs/terms.md). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,6 +4,8 @@ What a warp does after a barrier is all the same to the others, and they to it, 
 memory. So it may say at the barrier that it has come, and wait no sooner than there. One that has
 nothing to do until the next barrier, as most warps have in the last steps of a tree, then comes to
 that one at once: it waits in none of them, and costs no change of stacks.
+
+Terms: split barrier, fuzzy barrier (docs/terms.md).
 """
 
 from __future__ import annotations

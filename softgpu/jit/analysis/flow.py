@@ -3,6 +3,8 @@
 A warp runs one block at a time, always the first in order that has lanes waiting. For this to bring
 lanes together where their paths join, every loop stands in one piece, is entered at its first block
 only and is repeated from its last block only; `blocks_in_order` arranges a function so.
+
+Terms: reconvergence (docs/terms.md).
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ Found by asking ptxas 13.0 about some two hundred short pieces of PTX for sm_90.
 block join if their addresses differ by a constant, are known to be aligned, and no store to shared
 memory, atomic, barrier or fence lies between; three words of four are enough for 16 bytes. Stores
 join only with the stores next to them, and leave no gaps. Global memory is left as it is.
+
+Terms: access vectorisation (docs/terms.md).
 """
 
 from __future__ import annotations

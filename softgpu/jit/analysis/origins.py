@@ -1,4 +1,7 @@
-"""Where addresses come from: which pointers among a kernel's parameters, which shared variables."""
+"""Where addresses come from: which pointers among a kernel's parameters, which shared variables.
+
+Terms: pointer provenance (docs/terms.md).
+"""
 
 from __future__ import annotations
 

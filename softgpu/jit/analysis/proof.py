@@ -4,6 +4,8 @@ What addresses a block is going to use mostly follows from what its registers ho
 Then one test says whether all of them lie where they may, and whether the lanes of each piece of
 the warp lie in a row or at one place, whichever is expected. If so, the block runs without a test
 for each access; if not, each access is tested in its turn.
+
+Terms: bounds-check hoisting, loop versioning (docs/terms.md).
 """
 
 from __future__ import annotations

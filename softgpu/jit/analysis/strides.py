@@ -2,6 +2,8 @@
 
 These are guesses, for code that tests them: what is computed from tile and image coordinates by
 remainders and limits mostly steps as the coordinates do.
+
+Terms: stride analysis (docs/terms.md).
 """
 
 from __future__ import annotations

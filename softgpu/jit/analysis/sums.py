@@ -2,6 +2,8 @@
 
 Where addresses walk through memory in a loop, only the base moves. The offsets stay, and so does
 all that there is to know of them: whether the lanes lie in a row, or all at one place.
+
+Terms: scalar and affine values (docs/terms.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""How often a warp may go round a kernel's loops, as far as can be told before it runs."""
+"""How often a warp may go round a kernel's loops, as far as can be told before it runs.
+
+Terms: trip count (docs/terms.md).
+"""
 
 from __future__ import annotations
 

@@ -6,6 +6,8 @@ looked at, and choose afterwards. To store it, to branch by it or to use it as a
 MemorySanitizer (Stepanov and Serebryany 2015). So the lanes that have a value are followed, of
 these registers and of those that are computed from them. What is only copied to shared memory may
 be a gap that nobody reads.
+
+Terms: uninitialised values (docs/terms.md).
 """
 
 from __future__ import annotations

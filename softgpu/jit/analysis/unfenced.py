@@ -3,7 +3,10 @@
 PTX wants a wgmma.fence between writing a register, by anything but a wgmma of the same shape, and a
 wgmma that takes it for its sums or for a. A forward analysis: which instructions may have written
 each register since. Moves only name a value anew; compilers put them, and constants, where they
-like. Code without optimisation loads variables for each instruction, and is not looked into."""
+like. Code without optimisation loads variables for each instruction, and is not looked into.
+
+Terms: reaching definitions (docs/terms.md).
+"""
 
 from __future__ import annotations
 

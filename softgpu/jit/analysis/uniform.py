@@ -3,6 +3,8 @@
 A register may differ if what it is computed from may, or if lanes that have gone another way still
 need an older value of it (see `waiting_blocks`). Both feed each other, so this iterates from "all
 lanes agree on everything" until nothing changes.
+
+Terms: divergence analysis, uniformity analysis (docs/terms.md).
 """
 
 from __future__ import annotations

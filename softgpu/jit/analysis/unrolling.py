@@ -4,6 +4,8 @@ Found by asking ptxas 13.0 about short loops on sm_90. A loop of one block that 
 of its 32-bit counter, which goes up or down by a constant, runs in fours, then a two, then a one of
 what is left. Lanes that are done with the fours wait, and lanes with a different remainder run
 copies that these lanes skip: so a load in it is executed more often than the longest lane needs.
+
+Terms: loop unrolling (docs/terms.md).
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Every register is a vector of 32 lanes, or one scalar where analysis shows that all lanes agree. A
 block runs under a mask: the lanes that wait for it. See flow.py for the order that blocks run in.
+
+Terms: whole-function vectorization (docs/terms.md).
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ computes, loads or stores is compiled once for all instructions of one opcode, m
 in a module; an instruction is a call with pointers to its registers' lanes in memory. A routine
 is written by the instruction's own emitter, to which registers, constants, offsets and sites are
 arguments: the answers are the same.
+
+Terms: outlining (docs/terms.md).
 """
 
 from __future__ import annotations
