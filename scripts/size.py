@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 
-CODE = (".py", ".c", ".h", ".cpp", ".cu", ".cuh", ".js", ".css", ".inc")
+CODE = (".py", ".c", ".h", ".cpp", ".cu", ".cuh", ".js", ".css", ".inc", ".toml")
 DEEPER = "softgpu", "helpers"  # their folders are rooms of their own
 
 
