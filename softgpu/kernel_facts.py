@@ -17,10 +17,14 @@ __all__ = ["facts_of"]
 
 _SPACES = contract.values("Space", "SPACE_")
 _KINDS = contract.values("SiteKind", "SITE_")
-_BOUNDLESS = 2, (1 << 31) - 1, False  # loops: of what recurses, whose stack is as deep as in full
+_BOUNDLESS = (
+    2,
+    (1 << 31) - 1,
+    False,
+)  # loop facts of a recursive kernel: always compiled in full, so that stacks are equally deep
 
 _pointed_at: WeakKeyDictionary[Any, list] = WeakKeyDictionary()
-"""What an array in C points at, which lives as long."""
+"""Keeps alive what a C array points at, as long as the array lives."""
 
 
 def facts_of(function: Function, code: KernelCode) -> dict:
