@@ -17,11 +17,7 @@ __all__ = ["facts_of"]
 
 _SPACES = contract.values("Space", "SPACE_")
 _KINDS = contract.values("SiteKind", "SITE_")
-_BOUNDLESS = (
-    2,
-    (1 << 31) - 1,
-    False,
-)  # loop facts of a recursive kernel: always compiled in full, so that stacks are equally deep
+_BOUNDLESS = 2, (1 << 31) - 1, False  # loops of a recursive kernel, so that it is compiled in full
 
 _pointed_at: WeakKeyDictionary[Any, list] = WeakKeyDictionary()
 """Keeps alive what a C array points at, as long as the array lives."""
