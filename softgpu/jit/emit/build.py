@@ -13,10 +13,10 @@ __all__ = ["Build", "Mode"]
 class Mode:
     """How a function is emitted, as its build, tier and size determine."""
 
-    through_driver: bool = False  # every access and barrier is a call of the driver
-    instrumented: bool = False  # hooks see each access: none may be left to a shared routine
+    through_driver: bool = False  # every access and barrier is a call to the driver
+    instrumented: bool = False  # hooks see each access, so none may be in a shared routine
     malloc: str = "sg_malloc"
-    quick: bool = False  # little code, which may be slower
+    quick: bool = False  # compile fast, even if the code runs slower
     large: bool = False  # as in size.py
 
     @property
