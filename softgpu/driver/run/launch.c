@@ -104,9 +104,9 @@ static uint64_t largest_argument(const Kernel *kernel, const char *params)
     return largest;
 }
 
-/* Estimate a launch's work, in passes of a warp through a loop or the kernel, as far as that can
-   be known before it runs. The trip count of a loop is taken to be the largest constant or
-   argument; some loops share it among all warps of the grid. */
+/* Estimate a launch's work, in passes of a warp through a loop or the kernel, as far as that can be
+   known before it runs. The trip count of a loop is taken to be the largest constant or argument;
+   some loops share it among all warps of the grid. */
 static uint64_t work_of(const Kernel *kernel, const Job *job)
 {
     double work = (double)job->blocks * job->warps;
@@ -120,8 +120,8 @@ static uint64_t work_of(const Kernel *kernel, const Job *job)
 }
 
 enum { USUAL_ALIGN = 16 /* of parameters; where they begin, they have no more than that */ };
-/* Padded, so that a wide load of the last parameter stays inside. Where they begin, 16 bytes are
-   past a multiple of 64, as on the hardware, unless one of them needs more. */
+/* Padded, so that a wide load of the last parameter stays inside. Where they begin, 16 bytes are past
+   a multiple of 64, as on the hardware, unless one of them needs more. */
 enum { PADDING = 64, PARAMETER_ROOM = KERNEL_PARAMETERS + 2 * PADDING, ROOM_ALIGN = 128 };
 
 typedef struct {
@@ -274,8 +274,7 @@ static CUresult pack(const Kernel *kernel, void *const *params, char *packed)
     return CUDA_SUCCESS;
 }
 
-/* Finds the arguments, which are given one by one or, as `extra` says, packed; packs them into
-   room. */
+/* Finds the arguments, which are given one by one or, as `extra` says, packed; packs them into room. */
 static CUresult gather(const Kernel *kernel, void **params, void **extra, char *room, Packed *out)
 {
     *out = (Packed){"", 0};

@@ -132,12 +132,17 @@ INLINE void put(Mark *marks, uint32_t n, Mark own, uint32_t shift)
 }
 
 /* Keeps two readers that differ as much as possible, so that a write that races with any reader
-   since the last one races with one of these; atomics likewise. A reader is gone when it came
-   before us. What becomes of the one, a, and the other, b, when we read:
+   since the last one races with one of these; atomics likewise. A reader is gone when it came before
+   us. What becomes of the one, a, and the other, b, when we read:
 
-   a b one other gone gone or not us b not gone gone us a of our warp not gone us b from here on
-   neither is gone: of our block of our warp a us whoever is most like us makes room of our block
-   not of our warp us b of another block of our block a us of another block of another block us b
+     a                b                one    other
+     gone             gone or not      us     b
+     not gone         gone             us     a
+     of our warp      not gone         us     b        from here on neither is gone:
+     of our block     of our warp      a      us       whoever is most like us makes room
+     of our block     not of our warp  us     b
+     of another block of our block     a      us
+     of another block of another block us     b
 
    "Of our warp" means of our block, too. */
 INLINE void remember_at(Mark *one, Mark *other, uint32_t n, Mark own, uint32_t shift, Limits l)
@@ -348,8 +353,8 @@ static bool stores_the_same(Mark write, Mark atomic, const char *value, const ch
                             uint32_t size)
 { return !memcmp(value, memory, size) || mark_time(atomic) >= mark_time(write); }
 
-/* The access is the last that touched a place. What an atomic has observed came before it. An
-   atomic store that is the first to write is kept as a write, too, for whoever looks too early. */
+/* The access is the last that touched a place. What an atomic has observed came before it. An atomic
+   store that is the first to write is kept as a write, too, for whoever looks too early. */
 static void remember(const Access *a, Region *r, const Planes *p, uint64_t offset, uint32_t size,
                      Mark own, Limits limits)
 {
