@@ -114,7 +114,7 @@ def _watchers_of(function: Function, watchers: frozenset[str]) -> set[Instructio
     named = {o.name for item in atoms for o in item.operands if isinstance(o, Register)}
     known = constants(function, named) if named else {}
 
-    def looks(item: Instruction) -> bool:  # it adds 0 or the like
+    def looks(item: Instruction) -> bool:  # an atomic that adds 0 or the like
         values = [
             known.get(o.name) if isinstance(o, Register) else getattr(o, "value", None)
             for o in item.operands
@@ -240,10 +240,10 @@ def _arrange(
 ) -> list[int]:
     """Order `nodes` (a region whose edges in `cut` are ignored); may append blocks to `blocks`.
 
-    A block comes after all that lead to it. Blocks of a loop lead to each other: they stand in one
-    piece, the header first, then the others, arranged likewise without the one edge back. A loop
-    with several ways back gets a last block L that gathers them, one with several ways in gets a
-    header E that hands on lanes by the entry number that they come with:
+    A block comes after all its predecessors. The blocks of a loop are contiguous, the header first,
+    then the others, arranged in the same way without the back edge. A loop with several back edges
+    gets a new last block L that joins them. A loop with several entries gets a new header E that
+    sends each lane on by its entry number:
 
         b1 -> b2 or b3            b1
         b2 -> b1                  b2 -> L
@@ -315,7 +315,7 @@ def _latch(blocks: list[Block], members: set[int], header: int) -> int:
 def blocks_in_order(
     function: Function, calls_may_exit: bool = False, watchers: frozenset[str] = frozenset()
 ) -> list[Block]:
-    """The reachable blocks of a function; an edge to itself or an earlier block repeats a loop.
+    """Return a function's reachable blocks; an edge to itself or an earlier block repeats a loop.
 
     watchers: see find_watchers."""
     blocks = _split(function, calls_may_exit, watchers)

@@ -74,7 +74,7 @@ class _Addresses:
             for register in registers_of(item)[0]:
                 self.writers[register.name].append(item)
         self.known: dict[str, _Value] = {}
-        self.depth = 0  # of `of` in itself
+        self.depth = 0  # recursion depth of `of`
         self.proven: dict = {}  # root: zeros
         self._joined_zeros()
 
@@ -89,7 +89,9 @@ class _Addresses:
         while changed:
             changed = False
             self.known = {name: self.known[name] for name in several}
-            for item in self.function.instructions:  # then few depend on what is not known yet
+            for (
+                item
+            ) in self.function.instructions:  # in this order few depend on values not known yet
                 for register in registers_of(item)[0]:
                     self.of(register)
             for name in several:
@@ -117,7 +119,7 @@ class _Addresses:
             return _Value(("operand", id(operand)), 0, 0)
         name = operand.name
         if name not in self.known:
-            self.known[name] = _changing(name, 0)  # while it depends on itself
+            self.known[name] = _changing(name, 0)  # in case it depends on itself
             if self.writers.get(name) and self.depth < _DEEPEST:
                 self.depth += 1
                 self.known[name] = self._named(name, self._computed(self.writers[name][0]))
@@ -225,7 +227,7 @@ class _Access:
 def merged_accesses(
     function: Function, blocks: list[Block], layout: Layout
 ) -> dict[Instruction, Merged]:
-    """What becomes of the instructions that ptxas joins with others."""
+    """Return the accesses that ptxas merges, each with what it becomes."""
     addresses = _Addresses(function, layout)
     addresses.believe(item for block in blocks for item in block.instructions)
     before = _before(blocks)
@@ -236,7 +238,7 @@ def merged_accesses(
         if (earlier := before[index]) is not None:
             inherited = open_at_end[earlier].items()
             loads = {key: group for key, group in inherited if not key[-1]}
-        run: tuple | None = None  # what the store before this one may join with
+        run: tuple | None = None  # what the previous store may merge with
         for item in block.instructions:
             if any(r.name in addresses.several for r in registers_of(item)[0]):
                 loads = {key: group for key, group in loads.items() if not key[-1]}

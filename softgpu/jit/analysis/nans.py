@@ -161,7 +161,8 @@ class _Analysis:
         return entries
 
     def _through(self, index: int, state: dict[str, int], late: set[str] | None = None) -> None:
-        """Follow a block; with `late`, plan its reads and gather registers looked at too late."""
+        """Propagate the state through a block; with `late`, plan corrections of its reads and
+        collect registers that are looked at too late."""
         for step in self.steps[index]:
             if late is not None:
                 self._look(step, state, late)
@@ -185,7 +186,7 @@ class _Analysis:
         return _MADE[step.made]
 
     def _taken_back(self, step: _Step) -> Instruction | None:
-        """The negation that a step takes back, if that is left as it is."""
+        """Return the negation that a step undoes, if it has not been corrected."""
         return None if step.cancels in self.plan.results else step.cancels
 
     def _look(self, step: _Step, state: dict[str, int], late: set[str]) -> None:
@@ -200,7 +201,8 @@ class _Analysis:
                 self.plan.reads[step.item, register.name] = kinds[0]
 
     def _correct_at_once(self, late: set[str]) -> None:
-        """Correct what arithmetic writes to these registers, or to others moved to them."""
+        """Correct the results that arithmetic writes to these registers, or to others copied to
+        them."""
         makers: dict[str, list[_Step]] = {}
         origins: dict[str, set[str]] = {}
         for step in self.all_steps:
@@ -221,5 +223,6 @@ class _Analysis:
 
 
 def plan_nans(blocks: list[Block], live: list[set[str]]) -> NanPlan:
-    """What is to be corrected in the blocks; `live`: names of registers wanted on entry to each."""
+    """Return what to correct in the blocks; `live`: names of the registers live on entry to
+    each."""
     return _Analysis(blocks, live).run()

@@ -97,7 +97,7 @@ def _is_address_arithmetic(item: Instruction) -> bool:
 def find_proofs(
     blocks: list[Block], varying: set[str], strides: dict[str, int | None], looping: set[int]
 ) -> dict[int, Proof]:
-    """By number of its block, each proof that pays; `looping`: the blocks that loops run."""
+    """Return the proofs that pay, by block index; `looping`: the blocks inside loops."""
     proofs = ((n, _find_proof(b.instructions, varying, strides)) for n, b in enumerate(blocks))
     return {
         index: proof
@@ -109,7 +109,7 @@ def find_proofs(
 def _find_proof(
     items: list[Instruction], varying: set[str], strides: dict[str, int | None]
 ) -> Proof | None:
-    """What proves the accesses of a block; None where that does not pay."""
+    """Return a proof of a block's accesses; None if it does not pay."""
     if any(does(item, Does.CALLS) for item in items):
         return None
     proof = Proof()

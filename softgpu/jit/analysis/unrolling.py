@@ -37,10 +37,10 @@ _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "ne"}
 def as_ptxas_unrolls(
     function: Function, varying: set[str]
 ) -> tuple[Function, dict[Instruction, Instruction | None]]:
-    """The function with its divergent loops unrolled as ptxas would; {copy: its original}.
+    """Return the function with its divergent loops unrolled as ptxas would; {copy: its original}.
 
-    The copies' dictionary also holds what was added, with None. `varying`: registers that differ
-    between lanes; a loop that all lanes leave together counts the same either way.
+    The dictionary also maps added instructions to None. `varying`: registers that differ between
+    lanes; a loop that all lanes leave together counts the same either way.
     """
     body = function.body
     found = [_loop(function, at) for at in range(len(body))]

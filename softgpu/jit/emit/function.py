@@ -723,7 +723,7 @@ class FunctionEmitter(ValueEmitter):
         size: int = 0,
         elements: int = 1,
     ) -> int:
-        """The number of the next site of an instruction, or (None) of the function."""
+        """Return the number of the next site of an instruction, or (None) of the function."""
         source = item.user_line if item else self.function.source
         original = item and self.found.copies.get(item, item)
         nth = self._sites_used[item]

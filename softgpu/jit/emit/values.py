@@ -228,7 +228,7 @@ class ValueEmitter:
     def intrinsic(
         self, name: str, *values: Value | int, tail: str = "", element: str | None = None
     ) -> Value:
-        """An LLVM intrinsic on operands of one type: intrinsic("ctpop", a)."""
+        """Call an LLVM intrinsic on operands of one type: intrinsic("ctpop", a)."""
         given = self.alike(*values)
         first = given[0]
         mangled = self._mangle(first.element, first.uniform)

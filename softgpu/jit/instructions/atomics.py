@@ -1,4 +1,4 @@
-"""Atomics and reductions, which the driver does lane by lane (driver/run/atomic.c)."""
+"""Atomics and reductions, which the driver performs lane by lane (driver/run/atomic.c)."""
 
 from __future__ import annotations
 

@@ -346,7 +346,7 @@ def _from_fp8(e, item, kind, to):
     pair = e.read(item.operands[1], "b16")
 
     def half(bits: Value) -> Value:
-        """From the upper 8 bits."""
+        """Return a half from the upper 8 bits."""
         if kind == "e5m2x2":  # the upper half of a half
             value = widened(e, bits, "f16")
         else:  # one exponent bit fewer, and one mantissa bit more
