@@ -1,4 +1,4 @@
-"""What the driver needs to know of a kernel, as the structs of driver/runtime.h."""
+"""What the driver needs to know about a kernel, as the structs of driver/runtime.h."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["facts_of"]
 
 _SPACES = contract.values("Space", "SPACE_")
 _KINDS = contract.values("SiteKind", "SITE_")
-_BOUNDLESS = 2, (1 << 31) - 1, False  # loops: of what recurses, whose stack is as deep as in full
+_BOUNDLESS = 2, (1 << 31) - 1, False  # loops of a recursive kernel, so that it is compiled in full
 
 _pointed_at: WeakKeyDictionary[Any, list] = WeakKeyDictionary()
-"""What an array in C points at, which lives as long."""
+"""Keeps alive what a C array points at, as long as the array lives."""
 
 
 def facts_of(function: Function, code: KernelCode) -> dict:
-    """What the driver needs to know of a kernel, as the fields of KernelFacts."""
+    """Return what the driver needs to know about a kernel, as the fields of KernelFacts."""
     layout = code.layout
     files = sorted({site.file for site in code.sites})
     names = [ffi.new("char[]", Path(name).name.encode()) for name in files]
@@ -59,12 +59,12 @@ def facts_of(function: Function, code: KernelCode) -> dict:
 
 
 def _sizes(params: list[Variable]) -> bytes:
-    """The sizes of several parameters: " (8 + 4)"."""
+    """Return the sizes of several parameters as text: " (8 + 4)"."""
     return f" ({' + '.join(str(p.bytes) for p in params)})".encode() if len(params) > 1 else b""
 
 
 def _whole_bytes(parameter: Variable) -> int:
-    """The size of the whole numbers that a parameter may hold; 0: it is none."""
+    """Return the size of the integers that a parameter may hold; 0: it holds none."""
     size = bits_of(parameter.type) // 8
     if parameter.type[0] == "f":
         return 0
@@ -72,7 +72,7 @@ def _whole_bytes(parameter: Variable) -> int:
 
 
 def _site(site: Site, files: list[str]) -> dict[str, int]:
-    """A row of the driver's table of sites."""
+    """Return a row of the driver's table of sites."""
     return {
         "file": files.index(site.file),
         "line": site.line,

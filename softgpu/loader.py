@@ -1,4 +1,4 @@
-"""Between the driver in C and the compiler in Python: modules load, kernels are asked for."""
+"""Connects the driver in C with the compiler in Python: modules are loaded, kernels compiled."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _INTERRUPTED = contract.values("Answer", "ANSWER_")["interrupted"]
 
 
 class Engine:
-    """The driver library with its callbacks into the compiler."""
+    """The driver library, with its callbacks into the compiler."""
 
     _driver: Engine | None = None
 
     def __init__(self, mode: int):
         path = str(build.build())
-        self.library = ctypes.CDLL(path, mode=mode)  # with NVIDIA's functions
-        self.runtime = contract.open_runtime(path)  # with its own
+        self.library = ctypes.CDLL(path, mode=mode)  # for the functions of NVIDIA's API
+        self.runtime = contract.open_runtime(path)  # for the software driver's own functions
         self.modules: dict[int, LoadedModule] = {}
         self.prints_tracebacks = settings.debugged()
-        self.findings_fail = True  # whether a launch that was watched, and found wrong, fails
+        self.findings_fail = True  # whether a sanitized launch with findings fails
         self._told: set[str] = set()
         self._compiling = threading.Lock()
         self._callbacks = (
@@ -60,15 +60,15 @@ class Engine:
         self.runtime.sg_set_interrupt(_of_python("Interrupt", "PyErr_SetInterrupt"))
         self.runtime.sg_set_reporter(self._reporter)
         self.set_threads(0)
-        # what is still running would lose its code
+        # code must not be freed while launches still run it
         atexit.register(self.runtime.sg_end_launches)
-        # modules that are unloaded while Python goes down must not call into it
+        # modules unloaded while Python shuts down must not call into it
         atexit.register(self.runtime.sg_set_callbacks, *[ffi.NULL] * 6)
         atexit.register(self.runtime.sg_set_reporter, ffi.NULL)
 
     @classmethod
     def as_driver(cls) -> Engine:
-        """The one engine whose symbols PyCUDA binds to."""
+        """Return the one engine whose symbols PyCUDA binds to; load it on first use."""
         if cls._driver is None:
             if "pycuda._driver" in sys.modules:
                 raise RuntimeError(
@@ -83,21 +83,21 @@ class Engine:
 
     @classmethod
     def in_use(cls) -> Engine | None:
-        """The one that is this process's driver; None where that is NVIDIA's."""
+        """Return the engine that is this process's driver; None if NVIDIA's driver is in use."""
         return cls._driver
 
     @classmethod
     def stopped_launches(cls) -> int:
-        """How many launches of the driver ended early; 0 where it is not in use."""
+        """Return how many of the driver's launches ended early; 0 if it is not in use."""
         return cls._driver.runtime.sg_stopped_launches() if cls._driver else 0
 
     def kernel_of(self, function) -> tuple[LoadedModule, str]:
-        """The module and the name, as PTX has it, of a PyCUDA function of this driver."""
+        """Return the module of a PyCUDA function of this driver, and its name in PTX."""
         handle, name = self._asked_about(function)
         return self.modules[handle], name
 
     def _asked_about(self, function) -> tuple[Any, str]:
-        """The handle of a function's module, and its name."""
+        """Return the handle of a function's module, and the function's name."""
         from pycuda.driver import function_attribute
 
         handle = ffi.new("void **")
@@ -106,12 +106,12 @@ class Engine:
         return handle[0], name
 
     def variables_kept(self, function):
-        """What launches in this block leave in the variables of a function's module is undone."""
+        """Restore the variables of a function's module at the end of this block."""
         return self.module_kept(self._asked_about(function)[0])
 
     @contextmanager
     def module_kept(self, handle):
-        """What launches in this block leave in a module's variables is undone."""
+        """Restore a module's variables at the end of this block."""
         variables = self._variables(handle)
         before = variables[:]
         try:
@@ -120,7 +120,7 @@ class Engine:
             variables[:] = before
 
     def variables(self, function) -> bytes:
-        """What the variables of a function's module hold, one after the other."""
+        """Return the contents of all variables of a function's module, concatenated."""
         return self._variables(self._asked_about(function)[0])[:]
 
     def _variables(self, handle) -> Any:
@@ -130,7 +130,8 @@ class Engine:
 
     @contextmanager
     def only_blocks(self, ranges: Iterable[range]):
-        """This thread's launches in this block run only blocks of these numbers, x fastest."""
+        """Run only blocks with these linear indices (x fastest) in this thread's launches in
+        this block."""
         chosen = sorted((r for r in ranges if r), key=lambda r: r.start)
         if any(r.step != 1 for r in chosen) or any(a.stop > b.start for a, b in pairwise(chosen)):
             raise ValueError(f"ranges of blocks must be of step 1 and apart, not {chosen}")
@@ -145,7 +146,7 @@ class Engine:
 
     @contextmanager
     def block_order(self, seed: int):
-        """Blocks of this thread's launches in this block come in an order shuffled by the seed."""
+        """Shuffle, by the seed, the order of blocks of this thread's launches in this block."""
         self.runtime.sg_block_order(seed % ((1 << 64) - 1) + 1)
         try:
             yield
@@ -153,19 +154,19 @@ class Engine:
             self.runtime.sg_block_order(0)
 
     def link_bytes(self) -> list[list[int]]:
-        """Bytes that went from device to device, [from][to], since the last call."""
+        """Return the bytes sent from device to device since the last call, as [from][to]."""
         most, count = settings.MOST_DEVICES, settings.devices()
         counts = ffi.new("uint64_t[]", most * most)
         self.runtime.sg_link_bytes(counts)
         return [[counts[start * most + end] for end in range(count)] for start in range(count)]
 
     def set_threads(self, threads: int) -> None:
-        """How many blocks run at a time; 0: as many as there are cores; 1: deterministic."""
+        """Set how many blocks run at a time; 0: one per core; 1: deterministic."""
         self.runtime.sg_options(threads, threads == 1, settings.timeout_s())
 
     @contextmanager
     def time_limit(self, seconds: float):
-        """Launches in this block are stopped after so many seconds, if not before."""
+        """Limit launches in this block to this many seconds, unless a lower limit is set."""
         before = self.runtime.sg_time_limit(seconds)
         self.runtime.sg_time_limit(min(before, seconds))
         try:
@@ -175,7 +176,8 @@ class Engine:
 
     @contextmanager
     def tier(self, name: str):
-        """Kernels in this block run in code made "quick", in "full", or "both" by the rule."""
+        """Compile kernels in this block "quick", in "full", or "both" as the default rule
+        decides."""
         before = self.runtime.sg_quick_work(settings.quick_work(name))
         try:
             yield
@@ -183,21 +185,22 @@ class Engine:
             self.runtime.sg_quick_work(before)
 
     def sanitize_launches(self, on: bool = True) -> None:
-        """Watch every launch, as SOFTGPU_SANITIZE=1 does: one that does something wrong fails."""
+        """Sanitize every launch, as SOFTGPU_SANITIZE=1 does: a launch with findings fails."""
         self.runtime.sg_sanitize_all(on)
 
     def _callback(self, kind: str, function):
-        """A function for C: what it returns, 0 for None, or the error code of its exception."""
+        """Return a C callback that returns the function's result, 0 for None, or an exception's
+        error code."""
         return ffi.callback(
             kind, lambda *given: function(*given) or 0, error=CODES["unknown"], onerror=self._failed
         )
 
     def _failed(self, _, error: BaseException, trace) -> int:
-        """The error code of an exception, whose text is told."""
+        """Store an exception's message for the driver, and return its error code."""
         if self.prints_tracebacks:
             traceback.print_exception(type(error), error, trace)
         if isinstance(error, MemoryError):
-            return CODES["out_of_memory"]  # the driver may have said how much it is
+            return CODES["out_of_memory"]  # the driver may already have set a message with the size
         code, text = CODES["unknown"], own_mistake(error)
         if isinstance(error, KeyboardInterrupt):
             code, text = _INTERRUPTED, "interrupted"
@@ -207,7 +210,7 @@ class Engine:
         return code
 
     def _load(self, handle, image, size: int) -> None:
-        cache.guard_pycuda()  # before what it compiles next
+        cache.guard_pycuda()  # before PyCUDA's next compilation
         data = bytes(ffi.buffer(image, size))
         if data[:4] == b"\x7fELF":
             raise PtxError("this is machine code of a GPU; the software GPU runs PTX (nvcc --ptx)")
@@ -228,7 +231,7 @@ class Engine:
         self.modules[handle] = module
         runtime, program, placed = self.runtime, module.program, module.image
         if runtime.sg_module_create(handle, placed.bytes):
-            raise MemoryError  # the driver has the words
+            raise MemoryError  # the driver has set the message
         for offset, content in placed.pieces:
             runtime.sg_module_fill(handle, offset, content, len(content))
         for variable in placed.variables:
@@ -244,7 +247,7 @@ class Engine:
             runtime.sg_module_kernel(handle, kernel.name.encode(), shown.encode())
 
     def _compile(self, handle, kernel, build_number: int, tier: int) -> None:
-        """Make a build of a kernel."""
+        """Compile one build of a kernel."""
         module, build_name = self.modules[handle], _BUILDS[build_number]
         name = ffi.string(kernel).decode()
         with self._compiling, at_work_on(name):
@@ -260,7 +263,8 @@ class Engine:
             self.runtime.sg_kernel_set_origins(handle, kernel, origins, len(origins))
 
     def _describe(self, handle, kernel) -> None:
-        """Tell the driver what a launch of a kernel, of any build, needs to know; or refuse it."""
+        """Give the driver the facts it needs to launch a kernel in any build; or refuse the
+        kernel."""
         module, name = self.modules[handle], ffi.string(kernel).decode()
         with self._compiling, at_work_on(name):
             try:
@@ -287,10 +291,10 @@ class Engine:
         )
 
     def _report(self) -> int | None:
-        """SOFTGPU_SANITIZE: say what a launch did wrong, and make it fail."""
+        """SOFTGPU_SANITIZE: print a launch's findings, and make it fail."""
         found = last_findings(self)
-        assert found is not None  # it is asked for after a launch that was watched
-        if not found:  # all of it may be gaps in structs
+        assert found is not None  # called only after a sanitized launch
+        if not found:  # all of them may have been padding of structs
             return None
         words = str(found)
         if self.findings_fail or words not in self._told:
@@ -309,7 +313,7 @@ class Engine:
 
 
 def _dump(code: KernelCode, build_name: str, folder: Path) -> None:
-    """SOFTGPU_DUMP: leave what a kernel looks like at each stage."""
+    """SOFTGPU_DUMP: write a kernel's text at each stage of compilation."""
     made = stages(code.layout, code.kernel, build_name)
     try:
         made.write(folder)
@@ -318,5 +322,5 @@ def _dump(code: KernelCode, build_name: str, folder: Path) -> None:
 
 
 def _of_python(kind: str, name: str):
-    """A function of Python's own, for C."""
+    """Return a function of Python's C API as a C function pointer."""
     return ffi.cast(kind, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)

@@ -15,8 +15,8 @@ struct Problem {
     long long mask_column;
 };
 
-// Which tile of a unit's lines has this number: units that run together share what is in L2; where later lines take
-// longer, those come first.
+// Maps a number to a unit and a tile of its lines. Units that run together share keys and values in L2; with
+// LAST_FIRST, the last lines come first, because they take longest.
 template <int ROWS, bool LAST_FIRST>
 struct TileOf {
     long long unit, first;

@@ -1,4 +1,4 @@
-"""What arrays an operation takes; an error says why it refuses one, and what to give instead."""
+"""Checks of array arguments. An error says why an array is refused, and what to pass instead."""
 
 import numpy as np
 from pycuda.gpuarray import GPUArray
@@ -9,14 +9,15 @@ __all__ = ["check", "dividing", "element_strides", "is_contiguous", "overlap", "
 
 
 def signature(x, place=None):
-    """What tells kinds of arguments apart: of a number its type. place: an array's address."""
+    """Return a key for an argument's kind: its layout, or a number's type. place: an array's
+    address."""
     if isinstance(x, GPUArray):
         return x.dtype, x.shape, x.strides, (address(x) if place is None else place) % 16
     return type(x)
 
 
 def check(x, types, name="the array"):
-    """The dtype of an array, which must be one of these types."""
+    """Check that an array has one of these types, and return its dtype."""
     if not isinstance(x, GPUArray):
         raise TypeError(f"{name}: expected a pycuda GPUArray, got {type(x).__name__}")
     if x.dtype.name not in types or not x.dtype.isnative:
@@ -34,18 +35,18 @@ def check(x, types, name="the array"):
 
 
 def element_strides(x):
-    """The strides of an array in elements."""
+    """Return an array's strides in elements."""
     return tuple(step // x.dtype.itemsize for step in x.strides)
 
 
 def is_contiguous(x):
-    """Whether elements lie one after the other, in order."""
+    """Whether the array is C-contiguous."""
     return bool(x.flags.c_contiguous)
 
 
 def dividing(size, itemsize, *addresses):
-    """Elements to an access: the most that divide so many and keep the addresses aligned, 16 bytes'
-    worth at most."""
+    """Return the elements per access: the most, up to 16 bytes' worth, that divide `size` and
+    keep the addresses aligned."""
     pack = 16 // itemsize
     while size % pack or any(place % (pack * itemsize) for place in addresses):
         pack //= 2
@@ -53,7 +54,7 @@ def dividing(size, itemsize, *addresses):
 
 
 class Place:
-    """Where an array lies, in a form that NumPy can reason about; its elements are out of reach."""
+    """Where an array is in memory, as an object that NumPy can reason about but not read."""
 
     def __init__(self, x):
         self.__array_interface__ = {
@@ -66,7 +67,7 @@ class Place:
 
 
 def overlap(x, y):
-    """Whether arrays have a byte of memory in common."""
+    """Whether two arrays share any byte of memory."""
     if not (x.size and y.size):
         return False
     return np.shares_memory(np.asarray(Place(x)), np.asarray(Place(y)))

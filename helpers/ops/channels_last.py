@@ -1,9 +1,9 @@
-"""Convolutions of halves and their gradients where channels are neighbours in memory, NHWC, by
-warpgroups: nothing is transposed.
+"""float16 convolutions and their gradients in NHWC layout by warpgroups, without transposition.
 
-Where a pixel's channels are no multiple of CHUNK, images are copied, with zeros after the channels
-and around the image. Then all pixels under a row of the window are neighbours, and count as the
-channels of one; where the window moves down by several rows, so do the pixels of as many."""
+If the number of channels is not a multiple of CHUNK, images are copied with zero padding after
+the channels and around the image. Then all pixels under a row of the window are contiguous, and
+are treated as the channels of one pixel; with a vertical stride, so are the pixels of that many
+rows."""
 
 from functools import cache, partial
 from math import gcd, prod
@@ -23,8 +23,8 @@ BLOCK = 256
 
 
 def forward(x, weight, sizes, kind):
-    """What queues a convolution: call(x, weight, bias, workspace, stream) -> array; None: these
-    kernels can't."""
+    """Prepare a convolution: return call(x, weight, bias, workspace, stream) -> array; None if
+    these kernels don't support it."""
     layer, images, weights = _given(sizes, sizes.h.stride)
     if layer is None:
         return None
@@ -42,7 +42,8 @@ def forward(x, weight, sizes, kind):
 
 
 def by_input(weight, grad_output, sizes, kind):
-    """The same for the gradient by the input: call(weight, grad_output, workspace, stream)."""
+    """Prepare the gradient by the input: call(weight, grad_output, workspace, stream); None: not
+    supported."""
     shape = sizes.images, sizes.h.image, sizes.w.image, sizes.channels
     if sizes.channels % CHUNK or sizes.channels_out % CHUNK or not prod(shape):
         return None
@@ -61,7 +62,8 @@ def by_input(weight, grad_output, sizes, kind):
 
 
 def by_weight(x, grad_output, sizes, kind):
-    """The same for the gradient by the weight: call(x, grad_output, workspace, stream)."""
+    """Prepare the gradient by the weight: call(x, grad_output, workspace, stream); None: not
+    supported."""
     layer, images, _ = _given(sizes)
     if layer is None:
         return None
@@ -81,8 +83,8 @@ def by_weight(x, grad_output, sizes, kind):
 
 
 def _product_of_pixels(pixels, weight, kind, shape, forward):
-    """What queues the product of pixels and the weight, or of the weight transposed if it is
-    `forward`: call(pixels, weight, workspace, stream) -> array of this shape."""
+    """Prepare the product of pixels and the weight (transposed if `forward`): call(pixels,
+    weight, workspace, stream) -> array of this shape."""
     pixels, matrix = pixels.reshape(-1, pixels.shape[-1]), weight.reshape(weight.shape[0], -1)
     lying = Matrices(0, pixels.shape[-1], True), Matrices(0, matrix.shape[-1], not forward)
     matrix = matrix.T if forward else matrix
@@ -91,8 +93,8 @@ def _product_of_pixels(pixels, weight, kind, shape, forward):
 
 
 def _given(sizes, group=1):
-    """The Layer of a convolution, and what makes of images and weight what it takes. group: rows
-    of an image that are copied side by side, if some are copied, and count as one."""
+    """Return a convolution's Layer, and functions that turn images and weight into its inputs.
+    group: rows of an image that are copied side by side, if any are copied, and treated as one."""
     h, w = Way.forward(sizes.h), Way.forward(sizes.w)
     layer = Layer(sizes.images, sizes.channels, sizes.channels_out, h, w)
     images = weights = _as_it_is
@@ -125,8 +127,8 @@ def _as_it_is(x, room, stream):
 
 
 class Widened:
-    """Copies of images, of these channels, height and width, as convolution/widened.cu makes them:
-    copy(x, workspace, stream) -> array. size: their height and width."""
+    """Padded copies of images with these channels, height and width, made by
+    convolution/widened.cu: copy(x, workspace, stream) -> array. size: their height and width."""
 
     def __init__(self, images, shape, size, group, stride, pads=(0, 0)):
         self.form = Form((images, *size, group * stride), np.uint16)
@@ -147,7 +149,7 @@ class Widened:
 
 
 def _convolution(layer, shape, kind):
-    """What queues a convolution of what lies as its kernel takes it: launch(images, weight, bias,
+    """Prepare a convolution of inputs in the kernel's layout: launch(images, weight, bias,
     workspace, stream) -> array of this shape."""
     deep = layer.taps * layer.chunks * DEEP
     tiling = hopper.Tiling.of(layer.columns, layer.rows, deep, kind)

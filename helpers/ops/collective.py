@@ -1,4 +1,4 @@
-"""Operations of several devices, each of which holds one array, or of several processes."""
+"""Collective operations on several devices with one array each, or on several processes."""
 
 from .. import ranks
 from . import processes, together
@@ -10,18 +10,18 @@ from .shares import check_share, queue_sum, share_of_rows, shares
 
 __all__ = ["all_gather", "all_reduce", "broadcast", "reduce_scatter", "split_matmul"]
 
-PIECES = 8  # of a device's rows of a product, each of which is sent while the next is multiplied
-TILE_ROWS = 128  # of a product: pieces are whole tiles
+PIECES = 8  # that a device's rows are split into; each is sent while the next is multiplied
+TILE_ROWS = 128  # pieces are whole tiles of a product
 
 forms, known = Kept(), Kept()
 
 
 def all_reduce(arrays, comm=None, out=None):
-    """The sum of arrays, one on each device, on each of these devices: of one type and shape.
+    """Return the sum of arrays of one type and shape, one per device, on each of these devices.
 
-    Terms are added in the order of the arrays: results have the same bits, and every run's.
-    out: arrays that get the sums, one on each of the devices, and none of the terms.
-    With a communicator of mpi4py, in every process: its own array, and the sum of all."""
+    Terms are added in the order of `arrays`, so all devices get the same bits, in every run.
+    out: arrays for the sums, one per device; they must not be among the inputs. With an mpi4py
+    communicator, each process passes its own array and gets the sum of all."""
     if comm is not None:
         if out is not None:
             raise TypeError("all_reduce over a communicator gives a new array: leave out away")
@@ -40,7 +40,7 @@ def all_reduce(arrays, comm=None, out=None):
 
 
 def _checked_out(out, arrays, places):
-    """Arrays for the sums, on the devices of the terms."""
+    """Return arrays for the sums, on the devices of the inputs."""
     sums = list(out)
     if _places(sums, WIDE) != places:
         raise ValueError(f"out: expected an array on each of the devices {places}, in this order")
@@ -55,7 +55,7 @@ def _checked_out(out, arrays, places):
 
 
 def _add_in_steps(places, arrays, sums):
-    """One after another: each device's share, then copies of the others' shares."""
+    """Queue the sum of each device's share, then copies of the shares to the other devices."""
     itemsize = arrays[0].dtype.itemsize
     parts = shares(arrays[0], len(arrays))
     ranks.meet(places)
@@ -72,7 +72,7 @@ def _add_in_steps(places, arrays, sums):
 
 
 def reduce_scatter(arrays, comm=None):
-    """The sum of arrays, one on each device, of which each device gets its part of the rows."""
+    """Sum arrays, one per device; return the sum's rows in equal parts, one part per device."""
     if comm is not None:
         return processes.reduce_scatter(arrays, comm)
     places = _places(arrays, WIDE)
@@ -86,7 +86,7 @@ def reduce_scatter(arrays, comm=None):
 
 
 def all_gather(arrays, comm=None):
-    """The rows of all arrays, one on each device, behind each other, on each of these devices."""
+    """Concatenate the rows of arrays, one per device, on each of these devices."""
     if comm is not None:
         return processes.all_gather(arrays, comm)
     places = _places(arrays)
@@ -101,9 +101,9 @@ def all_gather(arrays, comm=None):
 
 
 def broadcast(x, devices=None, comm=None, root=0):
-    """A copy of an array on each of some devices, in their order; None: on all there are.
+    """Copy an array to each of the devices, in their order; None: to all devices.
 
-    With a communicator, in every process: a copy of the array of rank `root`; the others' x is
+    With a communicator, return in every process a copy of rank `root`'s array; the others pass
     None."""
     if comm is not None:
         return processes.broadcast(x, comm, root)
@@ -119,10 +119,11 @@ def broadcast(x, devices=None, comm=None, root=0):
 
 
 def split_matmul(parts, factors, dtype=None):
-    """The product, on each of several devices, of a matrix whose rows lie in parts on them, in this
-    order, with a matrix that each of them has. dtype: as matmul takes it.
+    """Multiply a matrix, whose rows are split over several devices, by a matrix that each device
+    has; return the whole product on each device. dtype: as in matmul.
 
-    A device multiplies its rows piece by piece, and sends each while it multiplies the next."""
+    Each device multiplies its rows piece by piece, and sends each piece while it multiplies the
+    next."""
     places = _places(parts)
     if parts[0].ndim != 2 or factors[0].ndim != 2 or _places(factors) != places:
         raise ValueError("split_matmul: expected two matrices on each device, in the same order")
@@ -150,12 +151,12 @@ def split_matmul(parts, factors, dtype=None):
 
 
 def _follow(stream, other):
-    """What a stream of the current context gets next begins once another's work so far is done."""
+    """Make later work on a stream of the current context wait for another stream's work so far."""
     stream.wait_for_event(cuda.Event(cuda.event_flags.DISABLE_TIMING).record(other))
 
 
 def _places(arrays, types=None):
-    """The devices that arrays lie on: each on another, all of one shape and type."""
+    """Return the arrays' devices; check that they differ and that shapes and types are equal."""
     kinds = types is None, *map(signature, arrays)
     if kinds not in known:
         _check_kinds(arrays, types)
@@ -183,7 +184,7 @@ def _check_kinds(arrays, types):
 
 
 def _new(rank, shape, dtype, like=None):
-    """A new array on a device. like: one that lies there already, whose pool is used."""
+    """Create an array on a device. like: an array there whose pool is used."""
     form = forms.get((shape, dtype))
     if form is None:
         form = forms[shape, dtype] = Form(shape, dtype)
@@ -192,7 +193,7 @@ def _new(rank, shape, dtype, like=None):
 
 
 def _copy(rank, to, to_byte, x, from_byte, nbytes, stream=None):
-    """Queues a copy on a device, of memory wherever it is."""
+    """Queue a copy on a device; the memory may be on any device."""
     if nbytes:
         with ranks.on(rank):
             start, end = address(x) + from_byte, address(to) + to_byte
@@ -200,7 +201,7 @@ def _copy(rank, to, to_byte, x, from_byte, nbytes, stream=None):
 
 
 def _sum(rank, arrays, out, first, count):
-    """Queues the sum of a part of the arrays on a device."""
+    """Queue the sum of a part of the arrays on a device."""
     dtype = arrays[0].dtype
     with ranks.on(rank):
         starts = [address(x) + first * dtype.itemsize for x in arrays]

@@ -1,5 +1,5 @@
-"""Convolution in two dimensions and its gradients, by the kernels of cuda_src/convolution: products
-of matrices, one of which is the columns that im2col would make."""
+"""2D convolution and its gradients, by the kernels of cuda_src/convolution: implicit GEMM, with
+the columns that im2col would produce as one matrix."""
 
 from dataclasses import dataclass, replace
 from math import prod
@@ -20,7 +20,7 @@ __all__ = ["conv2d", "conv2d_input", "conv2d_weight"]
 
 MOST_COLUMN_BYTES = (
     1 << 25
-)  # of columns at a time, which a cache may hold, unless a channel has more
+)  # bytes of columns at a time, so that a cache may hold them; one channel may need more
 
 LAYOUTS = "NCHW", "NHWC"
 
@@ -28,17 +28,19 @@ prepared = Kept()
 
 
 def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, stream=None, layout="NCHW"):
-    """The sums of x[N, C, H, W], or [C, H, W], under the windows of weight[C_out, C, kernel_h,
-    kernel_w], plus bias[C_out]: [N, C_out, H_out, W_out]. As PyTorch's conv2d.
+    """Convolve x[N, C, H, W], or [C, H, W], with weight[C_out, C, kernel_h, kernel_w] and add
+    bias[C_out]; return [N, C_out, H_out, W_out]. Computes the same as PyTorch's conv2d.
 
-    padding may also be "valid" (none) or "same" (what keeps the size; stride is 1 then).
+    padding may also be "valid" (none) or "same" (keeps the size; requires stride 1).
 
-    layout "NHWC": x[N, H, W, C] or [H, W, C], weight[C_out, kernel_h, kernel_w, C], a result whose
-    channels come last. Halves are read and written as they lie then, if a GPU has warpgroups and
-    C_out is a multiple of 8; images are copied if C is none. A transposition reads and writes an
-    array once more: NCHW costs halves that of x and of the weight, NHWC costs all others those of
-    x, the weight and the result. Of 128 x 256 x 28 x 28 halves, an H100 took 234 µs in NCHW and
-    180 in NHWC."""
+    With layout "NHWC", pass x[N, H, W, C] or [H, W, C] and weight[C_out, kernel_h, kernel_w, C];
+    the result's channels come last, too. float16 arrays are then used in place if the GPU has
+    warpgroups and C_out is a multiple of 8 (images are copied if C is not).
+
+    The layout that does not suit the type costs transpositions, each of which reads and writes
+    an array once: in NCHW, float16 transposes x and the weight; in NHWC, other types transpose
+    x, the weight and the result. For 128 x 256 x 28 x 28 float16 elements, an H100 took 234 µs
+    in NCHW and 180 µs in NHWC."""
     told = repr((stride, padding, dilation, layout))
     key = "conv2d", told, signature(x), signature(weight), signature(bias), context()
     call = prepared.get(key)
@@ -80,8 +82,9 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, stream=None, l
 def conv2d_input(
     input_size, weight, grad_output, stride=1, padding=0, dilation=1, stream=None, layout="NCHW"
 ):
-    """The gradient of a conv2d by its input of this size, given that by its result. As
-    torch.nn.grad.conv2d_input; layout: as conv2d's, of the size, too."""
+    """Return the gradient of conv2d by its input, which has this size, from the gradient by its
+    result. Computes the same as torch.nn.grad.conv2d_input; layout: as in conv2d, also for the
+    size."""
     told = repr((tuple(input_size), stride, padding, dilation, layout))
     key = "conv2d_input", told, signature(weight), signature(grad_output), context()
     call = prepared.get(key)
@@ -110,8 +113,9 @@ def conv2d_input(
 def conv2d_weight(
     x, weight_size, grad_output, stride=1, padding=0, dilation=1, stream=None, layout="NCHW"
 ):
-    """The gradient of a conv2d of x by its weight of this size, given that by its result. As
-    torch.nn.grad.conv2d_weight; layout: as conv2d's, of the size, too."""
+    """Return the gradient of conv2d by its weight, which has this size, from x and the gradient
+    by its result. Computes the same as torch.nn.grad.conv2d_weight; layout: as in conv2d, also
+    for the size."""
     told = repr((tuple(weight_size), stride, padding, dilation, layout))
     key = "conv2d_weight", told, signature(x), signature(grad_output), context()
     call = prepared.get(key)
@@ -138,38 +142,38 @@ def conv2d_weight(
 
 
 def _first(shape, layout):
-    """A shape of this layout as NCHW has it."""
+    """Convert a shape in this layout to NCHW."""
     if layout not in LAYOUTS:
         raise ValueError(f"layout {layout!r}: expected one of {', '.join(LAYOUTS)}")
     return (shape[0], shape[3], *shape[1:3]) if layout == "NHWC" and len(shape) == 4 else shape
 
 
 def _lain(shape, layout):
-    """A shape of NCHW in this layout."""
+    """Convert an NCHW shape to this layout."""
     return (shape[0], *shape[2:], shape[1]) if layout == "NHWC" else shape
 
 
 def _turned(x):
-    """An array of NHWC, seen as NCHW."""
+    """View an NHWC array as NCHW."""
     return x.transpose((0, 3, 1, 2)) if x.size else GPUArray(_first(x.shape, "NHWC"), x.dtype)
 
 
 def _turned_back(x, stream):
-    """An array of NCHW, copied to NHWC."""
+    """Copy an NCHW array to NHWC."""
     if not x.size:
         return GPUArray(_lain(x.shape, "NHWC"), x.dtype)
     return contiguous(x.transpose((0, 2, 3, 1)), stream)
 
 
 def _as_they_lie(way, a, b, sizes):
-    """What queues it by one of channels_last; None: it is none for its kernels, or arrays do not
-    begin where they can be copied in boxes."""
+    """Prepare an operation by one of channels_last's kernels; None: not supported, or the arrays
+    are not aligned for box copies."""
     begin = not any(address(x) % tensor.CHUNK for x in (a, b))
     return _by_tensor_cores(way, a, b, sizes) if begin else None
 
 
 def _check(operation, **arrays):
-    """All arrays must be of one type."""
+    """Check that all arrays have one type."""
     types = {name: check(x, FLOATS, f"{operation}: {name}").name for name, x in arrays.items()}
     if len(set(types.values())) > 1:
         told = ", ".join(f"{name} is {dtype}" for name, dtype in types.items())
@@ -177,7 +181,7 @@ def _check(operation, **arrays):
 
 
 def _sides(size, kernel, stride, padding, dilation):
-    """The height and the width of a convolution's window."""
+    """Return the height and the width of a convolution's window."""
     if padding != "same":
         return windows.sides(size, kernel, stride, 0 if padding == "valid" else padding, dilation)
     if windows.pair(stride, "stride", 1) != (1, 1):
@@ -200,7 +204,8 @@ class Sizes:
 
     @classmethod
     def of(cls, operation, x, weight, sides, *window):
-        """The sizes of arrays of these shapes; sides(image, kernel, *window): height and width."""
+        """Return the sizes for arrays of these shapes; sides(image, kernel, *window): height and
+        width."""
         for name, shape in ("x", x), ("weight", weight):
             if len(shape) != 4:
                 raise ValueError(f"{operation}: {name} has shape {shape}; expected 4 dimensions")
@@ -225,26 +230,26 @@ class Sizes:
 
     @property
     def places(self):
-        """Of the window in an image."""
+        """Return the number of window positions in an image."""
         return self.h.places * self.w.places
 
     @property
     def index(self):
-        """The type that counts elements, columns and what is in a column."""
+        """Return the integer type for counting elements, columns and a column's elements."""
         counts = self.images * prod(self.image), prod(self.result), prod(self.kernel)
         largest = max(*counts, self.images * self.places)
         return np.dtype(np.int32 if largest < NARROW else np.int64)
 
     @property
     def arguments(self):
-        """What kernels are told: three sizes, the struct Window, the struct Dividers."""
+        """Return the kernel arguments: three sizes, the struct Window, the struct Dividers."""
         counts = map(self.index.type, (self.images, self.channels, self.channels_out))
         h, w = self.h, self.w
         by = windows.dividers(w.places, h.places, w.kernel, h.kernel, self.index)
         return *counts, windows.argument(h, w), by
 
     def check_gradient(self, operation, grad_output, layout):
-        """Refuse a gradient that is not of the result's shape."""
+        """Raise unless a gradient has the result's shape."""
         result = _lain(self.result, layout)
         if grad_output.shape != result:
             raise ValueError(
@@ -253,7 +258,7 @@ class Sizes:
 
 
 def _by_tensor_cores(way, a, b, sizes):
-    """What queues it by tensor cores, made by one of tensor_windows; None: it is none for them."""
+    """Prepare an operation by tensor cores, with one of tensor_windows; None: not supported."""
     kind = a.dtype == np.float16 and tensor.KINDS["float16"]
     if not kind or not tensor.are_here(cuda.Context.get_device()):
         return None
@@ -261,7 +266,7 @@ def _by_tensor_cores(way, a, b, sizes):
 
 
 def _forward(x, weight, sizes):
-    """What queues a convolution: call(x, weight, bias, workspace, stream) -> array."""
+    """Prepare a convolution: call(x, weight, bias, workspace, stream) -> array."""
     form, wide = Form(sizes.result, x.dtype), WIDE[x.dtype.name]
     count, depth = prod(sizes.result), prod(sizes.kernel)
     if not count:
@@ -285,7 +290,7 @@ def _forward(x, weight, sizes):
 
 
 def _weight(x, grad_output, sizes):
-    """What queues the gradient by the weight: call(x, grad_output, workspace, stream) -> array."""
+    """Prepare the gradient by the weight: call(x, grad_output, workspace, stream) -> array."""
     shape = sizes.channels_out, *sizes.kernel
     form, wide = Form(shape, x.dtype), WIDE[x.dtype.name]
     if not prod(shape):
@@ -309,10 +314,10 @@ def _weight(x, grad_output, sizes):
 
 
 def _input(weight, grad_output, sizes):
-    """What queues the gradient by the input: call(weight, grad_output, workspace, stream) -> array.
+    """Prepare the gradient by the input: call(weight, grad_output, workspace, stream) -> array.
 
-    The transposed weight times the gradient is the gradient by the columns, and col2im of that the
-    one by the images: of several of them at a time, or of some channels of one."""
+    The transposed weight times the gradient is the gradient by the columns, and col2im turns it
+    into the gradient by the images: for several images at a time, or for some channels of one."""
     shape, dtype = (sizes.images, *sizes.image), weight.dtype
     form, wide = Form(shape, dtype), np.dtype(WIDE[dtype.name])
     if not prod(shape):
@@ -340,7 +345,7 @@ def _input(weight, grad_output, sizes):
 
 
 def _shares(sizes, wide):
-    """(image, images, channel, channels) of each step: as many as their columns allow."""
+    """Return (image, images, channel, channels) of each step: as many as fit with their columns."""
     channel_bytes = sizes.h.kernel * sizes.w.kernel * sizes.places * wide.itemsize
     several = max(1, MOST_COLUMN_BYTES // (channel_bytes * sizes.channels))
     channels = min(sizes.channels, max(1, MOST_COLUMN_BYTES // channel_bytes))
@@ -355,17 +360,17 @@ def _shares(sizes, wide):
 
 @dataclass(frozen=True)
 class GradientShare:
-    """The gradient by some images, or by some channels of one."""
+    """The gradient by some images, or by some channels of one image."""
 
-    launch: KernelCall  # of the product that makes the columns
-    offsets: tuple  # of the weight, of the gradient by the result, of the columns, in bytes
+    launch: KernelCall  # the product that computes the columns
+    offsets: tuple  # in bytes: of the weight, the gradient by the result, the columns
     columns: tuple  # their shape
-    images: tuple  # that of what they lead back to
+    images: tuple  # the shape of the images that col2im sums them into
     images_offset: int
 
     @classmethod
     def of(cls, part, weight, grad_output, sizes, wide):
-        """That of one of _shares."""
+        """Return the GradientShare for one of _shares."""
         image, images, channel, channels = part
         taps, size = sizes.h.kernel * sizes.w.kernel, weight.dtype.itemsize
         columns = images, channels * taps, sizes.places

@@ -1,4 +1,4 @@
-"""Operations of two arrays, element by element, by the kernels of cuda_src/elementwise."""
+"""Elementwise operations on two arrays, by the kernels of cuda_src/elementwise."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,16 +38,16 @@ FLOATS = "float16", "float32", "float64"
 NUMBERS = *FLOATS, "int8", "int32", "int64"
 ALL = *NUMBERS, "bool"
 ORDERS = "NCHW", "NHWC"
-WAVES = 4  # of blocks, that a thread with several packs should leave
+WAVES = 4  # of blocks, at least, for threads to handle several packs each
 BLOCKS_AT_A_TIME = 8  # on a multiprocessor
-NO_NUMBERS = np.zeros(1, np.int8)  # an operator that holds none is one byte
+NO_NUMBERS = np.zeros(1, np.int8)  # an operator without members is one byte
 
 prepared = Kept()
 
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """What is done to each pair of elements."""
+    """The operation applied to each pair of elements."""
 
     name: str
     op: str  # of operators.cuh
@@ -56,7 +56,7 @@ class Operation:
     scaled: Callable[..., tuple] = tuple  # (s0, s1, so) -> what Scaled or Rescaled holds
 
     def operator(self, dtype, parameters):
-        """The C++ operator for operands of this type, and its numbers as an argument."""
+        """Return the C++ operator for operands of this type, and its numbers as an argument."""
         if self.op == "IsClose":
             wide = {"float16": "float32", "float32": "float32"}.get(dtype.name, "float64")
             fields = [("rtol", wide), ("atol", wide), ("equal_nan", np.int32)]
@@ -74,7 +74,7 @@ class Operation:
 
 
 def _scales(scales):
-    """Three positive finite numbers."""
+    """Check for three positive finite numbers."""
     try:
         found = tuple(float(scale) for scale in scales)
     except (TypeError, ValueError):
@@ -87,7 +87,7 @@ def _scales(scales):
 
 
 def run(operation, a, b, out, stream, order, parameters=()):
-    """Queue an operation on a stream; the result, which is out if that is given."""
+    """Queue an operation on a stream and return its result (out, if given)."""
     room = workspace(stream)
     a_word = address(a) if isinstance(a, GPUArray) else 0
     b_word = address(b) if isinstance(b, GPUArray) else 0
@@ -110,7 +110,7 @@ def run(operation, a, b, out, stream, order, parameters=()):
 
 
 def _refuse_overlap(out, a, b):
-    """An out that shares memory with an input must be that input, element for element."""
+    """Raise if out shares memory with an input, unless it is that input, element for element."""
     for name, x in ("a", a), ("b", b):
         if not isinstance(x, GPUArray) or not x.size:
             continue
@@ -122,8 +122,8 @@ def _refuse_overlap(out, a, b):
 
 
 def _prepare(operation, a, b, out, order, parameters):
-    """What a call of this kind needs: a Form for its result, a KernelCall (None without elements),
-    and for each operand that is a number what turns it into the kernel's argument, else None."""
+    """Prepare calls of this kind: return a Form for the result, a KernelCall (None without
+    elements), and for each operand an encoder if it is a number, else None."""
     dtype = _common_type(operation, a, b)
     if order not in ORDERS:
         raise ValueError(f"layout {order!r}: expected {' or '.join(map(repr, ORDERS))}")
@@ -150,7 +150,7 @@ def _prepare(operation, a, b, out, order, parameters):
 
 
 def _common_type(operation, a, b):
-    """The type of both operands."""
+    """Return the type of both operands."""
     arrays = [(name, x) for name, x in (("a", a), ("b", b)) if isinstance(x, GPUArray)]
     if not arrays:
         raise TypeError(
@@ -171,7 +171,7 @@ def _common_type(operation, a, b):
 
 
 def _check_number(operation, name, x, dtype):
-    """A number must be one that NumPy takes without changing the array's type."""
+    """Raise unless NumPy accepts the number without changing the array's type."""
     if isinstance(x, np.generic):
         fits, kind = x.dtype == dtype, str(x.dtype)
     else:
@@ -189,12 +189,13 @@ def _check_number(operation, name, x, dtype):
 
 
 def _encoder(dtype):
-    """What turns a number into the 8 bytes that a kernel takes in place of an address."""
+    """Return a function that encodes a number as the 8 bytes that a kernel takes in place of an
+    address."""
     return lambda value: int.from_bytes(np.array(value, dtype).tobytes(), "little")
 
 
 def _natural(encode):
-    """The same for a power of integers."""
+    """Return an encoder for the exponent of an integer power."""
 
     def encode_natural(value):
         if value < 0:
@@ -214,7 +215,7 @@ def _operand(x, shape, dtype):
 
 
 def _result_strides(shape, order):
-    """The strides of a new result, in elements."""
+    """Return a new result's strides, in elements."""
     if order == "NCHW":
         return shapes.contiguous_strides(shape)
     if len(shape) != 4:
@@ -224,12 +225,13 @@ def _result_strides(shape, order):
 
 
 def _check_out(out, shape, dtype):
-    """An out must be what the result would be, and have a place for each element."""
+    """Raise unless out has the result's shape and type, and a separate location for each
+    element."""
     check(out, [dtype.name], "out")
     if out.shape != shape:
         raise ValueError(f"out has shape {out.shape}, the result {shape}")
     merged, steps = shapes.merge(*shapes.permute(shape, element_strides(out)))
-    reach = 0  # of the dimensions inside of this one
+    reach = 0  # extent of the dimensions inside this one
     for size, step in zip(reversed(merged), reversed(steps)):
         if abs(step) <= reach:
             raise ValueError(f"out with strides {out.strides} has elements in one place")
@@ -240,12 +242,12 @@ COPY = Operation("copy", "First", (*ALL, "uint8", "uint16"))
 
 
 def contiguous(x, stream=None):
-    """x, or a contiguous copy of it."""
+    """Return x, or a contiguous copy of it."""
     return x if is_contiguous(x) else run(COPY, x, x.dtype.type(0), None, stream, "NCHW")
 
 
 def _operator(name, op, says, types=ALL, result=None):
-    """A public function of two arrays."""
+    """Define a public function of two arrays."""
     operation = Operation(name, op, types, result)
 
     def function(a, b, out=None, stream=None, layout="NCHW"):
@@ -257,7 +259,7 @@ def _operator(name, op, says, types=ALL, result=None):
 
 
 def _scalable(name, op, says, types, scaled):
-    """A public function of two arrays, which may be int8 with scales."""
+    """Define a public function of two arrays, which may be int8 with scales."""
     operation = Operation(name, op, types, None, scaled)
 
     def function(a, b, out=None, stream=None, scales=None, layout="NCHW"):
@@ -322,8 +324,8 @@ IS_CLOSE = Operation("isclose", "IsClose", ALL, "bool")
 
 
 def isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False, out=None, stream=None, layout="NCHW"):
-    """Whether |a - b| <= atol + rtol * |b|; infinities are close to themselves, and NaN if asked.
+    """Whether |a - b| <= atol + rtol * |b|; equal infinities are close, and NaN if equal_nan.
 
-    Halves are compared in float32, integers and bool in float64."""
+    float16 is compared in float32, integers and bool in float64."""
     parameters = float(rtol), float(atol), bool(equal_nan)
     return run(IS_CLOSE, a, b, out, stream, layout, parameters)

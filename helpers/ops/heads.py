@@ -26,20 +26,20 @@ __all__ = ["attention", "attention_backward"]
 
 CAUSAL = {False: None, True: "upper_left", "upper_left": "upper_left", "lower_right": "lower_right"}
 LARGEST_HEAD = 256
-MOST_FOLDED = 16  # heads that share keys, in the rows of one tile
-TOGETHER_BYTES = 1 << 24  # of keys and values, which stay in L2
+MOST_FOLDED = 16  # query heads that share keys, folded into the rows of one tile
+TOGETHER_BYTES = 1 << 24  # of keys and values at a time, so that they stay in L2
 LEAST_SHARE = 128  # keys, for a split to pay, times tiles of 16 queries, 2 at most
 MOST_SPLITS = 128
 GRADIENT_TILE = 32  # queries or keys
-GRADIENT_STAGES = {64: 4, 128: 3}  # by the size of heads, where warpgroups make them
+GRADIENT_STAGES = {64: 4, 128: 3}  # by head size, for warpgroups
 
 prepared = Kept()
 
 
 @dataclass(frozen=True)
 class Tile:
-    """What a block of attention/tensor.cu makes: warps of 16 * row_tiles rows each, from so many
-    keys at a time; whether queries stay in registers; blocks on a multiprocessor."""
+    """The tile of a block in attention/tensor.cu: warps with 16 * row_tiles rows each, this many
+    keys at a time; whether queries stay in registers; blocks per multiprocessor."""
 
     row_tiles: int
     warps: int
@@ -62,8 +62,8 @@ class Tile:
 
 @dataclass(frozen=True)
 class GroupTile:
-    """What a block of attention/hopper.cu makes: 64 rows by each of its warpgroups, from so many
-    keys at a time; stages of these, and of queries."""
+    """The tile of a block in attention/hopper.cu: 64 rows per warpgroup, this many keys at a
+    time; pipeline stages for keys and for queries."""
 
     groups: int
     keys: int
@@ -87,7 +87,7 @@ class GroupTile:
         return (self.q_stages * self.rows + 2 * self.stages * self.keys) * head * 2
 
 
-TILES = {  # by the size of heads: for many rows, for fewer, and for 16 at most
+TILES = {  # by head size: for many rows, for fewer, and for at most 16
     32: (Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 8)),
     64: (Tile(2, 4, 64, 1, 2), Tile(1, 4, 64, 1, 3), Tile(1, 1, 64, 1, 8)),
     96: (Tile(2, 4, 64, 0, 2), Tile(1, 4, 64, 1, 3), Tile(1, 2, 64, 1, 4)),
@@ -100,26 +100,27 @@ GROUP_TILES = {  # by the size of heads
     128: GroupTile(2, 128, 2, 2),
     256: GroupTile(2, 64, 2, 1),
 }
-LEAST_BUSY = 0.5  # of the multiprocessors, for warpgroups to pay
+LEAST_BUSY = 0.5  # fraction of multiprocessors with a block, for warpgroups to pay
 IN_FLOATS = {rows: Tile(1, rows // 16, 64, 0, 1) for rows in (16, 64)}
 
 
 def attention(
     q, k, v, causal=False, scale=None, mask=None, stream=None, dtype=None, with_logs=False
 ):
-    """softmax(scale * q kᵀ + mask) v of each head: q[..., heads, queries, size],
-    k[..., kv_heads, keys, size], v[..., kv_heads, keys, value_size]; kv_heads divides heads, and
-    neighbouring heads of queries share one. Leading dimensions are equal; sizes are 256 at most.
+    """Return softmax(scale * q kᵀ + mask) v for each head of q[..., heads, queries, size], k[...,
+    kv_heads, keys, size], v[..., kv_heads, keys, value_size]. kv_heads must divide heads:
+    consecutive query heads share one key head. Leading dimensions must be equal; sizes are at most
+    256.
 
-    scale: 1 / sqrt(size) if None. causal: a query sees only keys up to its own place, counted from
-    the first ("upper_left", as PyTorch's is_causal and True) or from the last ("lower_right").
-    mask: added to scores, of q's type or float32, or bool, True where a key is seen; broadcast.
-    A row that sees nothing is 0. Keys that causal hides are not looked at, so a NaN among them
-    need not show. dtype="bfloat16" takes arrays of uint16 for the bits of such numbers.
+    scale: None is 1 / sqrt(size). causal: a query sees only keys up to its own position, counted
+    from the first ("upper_left" or True, as PyTorch's is_causal) or from the last ("lower_right").
+    mask: added to the scores, in q's type or float32; or bool, True where a key is seen; it is
+    broadcast. A row that sees no key is 0. Keys hidden by causal are not read, so a NaN among them
+    may have no effect. dtype="bfloat16" takes uint16 arrays that hold the bits of bfloat16 numbers.
 
-    float16 and bfloat16 are multiplied by tensor cores where the GPU has them; probabilities are
-    rounded to the type of v. with_logs: the result, and the logarithms of the sums of exponentials
-    that its rows were divided by, float32, which attention_backward takes."""
+    float16 and bfloat16 products use tensor cores if the GPU has them; probabilities are then
+    rounded to v's type. with_logs: also return, in float32, the log of the sum of exponentials
+    that each row was divided by, which attention_backward takes."""
     asked, arrays = _asked(_Forward, (q, k, v), causal, scale, mask, stream, dtype)
     out, logs = asked(arrays, workspace(stream), stream)
     return (out, logs) if with_logs else out
@@ -128,9 +129,9 @@ def attention(
 def attention_backward(
     gradient, q, k, v, saved=None, causal=False, scale=None, mask=None, stream=None, dtype=None
 ):
-    """The gradients by q, k and v of what has this gradient by the result of attention. saved: what
-    attention gave, with_logs; made again if None. No matrix of probabilities is stored, and the
-    sums are made in one order, in float32."""
+    """Return the gradients by q, k and v, from the gradient by attention's result. saved: what
+    attention returned with with_logs; computed again if None. The matrix of probabilities is not
+    stored, and sums are added in a fixed order, in float32."""
     asked, arrays = _asked(_Backward, (q, k, v), causal, scale, mask, stream, dtype)
     rounded = (
         attention(q, k, v, causal, scale, mask, stream, dtype, True) if saved is None else saved
@@ -146,7 +147,8 @@ def attention_backward(
 
 
 def _asked(what, arrays, causal, scale, mask, stream, dtype):
-    """What queues it, and the arrays as it takes them, the mask among them if there is one."""
+    """Return what queues the operation, and its arrays in the layout it takes, with the mask if
+    any."""
     q, k, v = arrays
     told, side = (q, k, v, *([] if mask is None else [mask])), _side(causal)
     key = what, context(), *map(signature, told), side, scale, dtype
@@ -167,7 +169,7 @@ def _asked(what, arrays, causal, scale, mask, stream, dtype):
 
 
 def _kind(q, k, v, dtype):
-    """The tensor.Kind of these arrays' product; None: none for tensor cores."""
+    """Return the tensor.Kind of these arrays' product; None: no tensor cores for it."""
     if dtype not in (None, "bfloat16"):
         raise ValueError(f'attention: dtype {dtype!r}; expected "bfloat16" or None')
     types = ["uint16"] if dtype else ["float16", "float32"]
@@ -188,7 +190,7 @@ def _kind(q, k, v, dtype):
 
 
 def _shape(q, k, v):
-    """The shape of the result."""
+    """Return the result's shape."""
     shapes = f"attention of {q.shape}, {k.shape} and {v.shape}"
     if not q.ndim == k.ndim == v.ndim:
         raise ValueError(f"{shapes}: all must have as many dimensions")
@@ -209,7 +211,7 @@ def _shape(q, k, v):
 
 
 def _side(causal):
-    """The convention that `causal` names."""
+    """Return the convention that `causal` names."""
     try:
         return CAUSAL[causal]
     except (KeyError, TypeError):
@@ -219,7 +221,7 @@ def _side(causal):
 
 
 def _check_mask(mask, q, scores):
-    """A mask has a type that q goes with, and a shape that broadcasts to the scores'."""
+    """Check that a mask's type goes with q's, and that its shape broadcasts to the scores'."""
     types = dict.fromkeys((q.dtype.name, "float32", "bool"))
     check(mask, list(types), "attention: mask")
     try:
@@ -231,7 +233,8 @@ def _check_mask(mask, q, scores):
 
 
 def _merged(x):
-    """The strides of batch, head and row: batches' dimensions as one; None: they lie otherwise."""
+    """Return the strides of batch, head and row, with all batch dimensions merged; None:
+    impossible."""
     strides, sizes = element_strides(x), x.shape
     outer = [(n, s) for n, s in zip(sizes[:-3], strides[:-3]) if n != 1]
     for (_, step), (size, inner) in zip(outer, outer[1:]):
@@ -242,13 +245,13 @@ def _merged(x):
 
 
 def _map_of_heads(x, place, lines):
-    """The map of an array of heads that lies there, whose boxes are so many lines high."""
+    """Return a tensor map of an array of heads at this address, with boxes `lines` high."""
     shape = prod(x.shape[:-3]), x.shape[-3] if x.ndim > 2 else 1, *x.shape[-2:]
     return hopper.map_of(place, x.dtype, shape, _merged(x), (1, 1, lines, hopper.DEEP))
 
 
 def _laid_out(x, kind, stream):
-    """x, or a copy of it that lies as the kernels take it."""
+    """Return x, or a copy of it in a layout that the kernels take."""
     steps = _merged(x)
     lies = steps is not None and (x.shape[-1] == 1 or x.strides[-1] == x.dtype.itemsize)
     if kind is None:
@@ -260,8 +263,8 @@ def _laid_out(x, kind, stream):
 
 
 def _of_scores(mask, shape):
-    """A mask's strides for batch, head, row and column of scores of this shape, 0 where it is
-    repeated."""
+    """Return a mask's strides for batch, head, row and column of scores of this shape; 0 where
+    it is broadcast."""
     added = len(shape) - mask.ndim
     strides = (0,) * added + element_strides(mask)
     strides = [0 if n == 1 else s for n, s in zip((1,) * added + mask.shape, strides)]
@@ -274,7 +277,7 @@ def _of_scores(mask, shape):
 
 @dataclass(frozen=True)
 class _Problem:
-    """What attention is asked for."""
+    """The parameters of an attention."""
 
     q: GPUArray
     k: GPUArray
@@ -287,12 +290,12 @@ class _Problem:
 
     @property
     def heads(self):
-        """Of queries."""
+        """Return the number of query heads."""
         return self.shape[-3] if len(self.shape) > 2 else 1
 
     @property
     def group(self):
-        """Heads of queries that share one of keys."""
+        """Return how many query heads share one key head."""
         return self.heads // (self.k.shape[-3] if self.k.ndim > 2 else 1)
 
     @property
@@ -301,31 +304,31 @@ class _Problem:
 
     @property
     def element(self):
-        """The type of all arrays in CUDA."""
+        """Return the CUDA type of all arrays."""
         if self.q.dtype == np.uint16:
             return tensor.KINDS["bfloat16"].element
         return sources.C_NAMES[self.q.dtype.name]
 
     @property
     def places(self):
-        """The strides of q, k, v and the mask."""
+        """Return the strides of q, k, v and the mask."""
         steps = [step for x in (self.q, self.k, self.v) for step in _merged(x)]
         scores = *self.q.shape[:-1], self.keys
         return [*steps, *((0,) * 4 if self.mask is None else _of_scores(self.mask, scores))]
 
     def head(self, by_tensor_cores):
-        """The size of heads that a kernel is made for."""
+        """Return the head size that the kernel is compiled for."""
         size = max(self.q.shape[-1], self.shape[-1])
         return next(s for s in TILES if size <= s and (by_tensor_cores or s % 64 == 0))
 
     def pack(self):
-        """Floats to a load."""
+        """Return the floats per load."""
         places = [x.shape[-1] for x in (self.q, self.k, self.v)] + self.places[:9]
         aligned = not any(address(x) % 16 for x in (self.q, self.k, self.v))
         return 4 if aligned and not any(place % 4 for place in places) else 1
 
     def fits_maps(self):
-        """Whether q, k and v are boxes' arrays: forwards, and nothing is repeated."""
+        """Whether tensor maps can describe q, k and v: positive strides, nothing broadcast."""
         return all(
             step > 0
             for x in (self.q, self.k, self.v)
@@ -334,7 +337,7 @@ class _Problem:
         )
 
     def words(self, units=1):
-        """A Problem of problem.cuh."""
+        """Return the struct Problem of problem.cuh."""
         *outer, queries, size = self.shape
         nbytes = self.keys * (self.q.shape[-1] + size) * self.q.dtype.itemsize
         together = max(1, min(units, TOGETHER_BYTES // max(nbytes, 1)))
@@ -343,7 +346,7 @@ class _Problem:
         return np.array([*sizes, units, together, diagonal, *self.places], np.int64)
 
     def choices(self):
-        """What all kernels are told."""
+        """Return the choices common to all kernels."""
         told = {"T": self.element, "CAUSAL": int(self.side is not None)}
         if self.mask is None:
             return told | {"MASKED": 0}
@@ -355,7 +358,7 @@ class _Problem:
 
 
 class _Forward:
-    """What queues an attention: call(arrays, workspace, stream) -> its result and logarithms."""
+    """Queues an attention: call(arrays, workspace, stream) -> its result and logarithms."""
 
     def __init__(self, asked):
         *outer, queries, size = asked.shape
@@ -389,7 +392,7 @@ class _Forward:
 
     @staticmethod
     def _by_groups(asked):
-        """What queues it where warpgroups make it."""
+        """Prepare the kernel for warpgroups."""
         *outer, queries, size = asked.shape
         plain = asked.mask is None and asked.scale > 0 and queries > MOST_FOLDED and asked.keys
         if not (plain and hopper.has_kind(asked.kind) and asked.fits_maps()):
@@ -430,7 +433,7 @@ class _Forward:
 
     @staticmethod
     def _kernel(asked, tile):
-        """The file, its choices, threads of a block, and bytes of shared memory."""
+        """Return the file, its choices, the threads per block, and the bytes of shared memory."""
         head = asked.head(asked.kind)
         choices = asked.choices() | {"HEAD": head, "KEYS": tile.keys}
         if asked.kind:
@@ -462,8 +465,8 @@ class _Forward:
 
 
 class _Backward:
-    """What queues the gradients: call(arrays, given, workspace, stream) -> those by q, k and v;
-    given: the gradient by the result, the result, and its logarithms."""
+    """Queues the gradients: call(arrays, given, workspace, stream) -> the gradients by q, k and
+    v; given: the gradient by the result, the result, and its logarithms."""
 
     def __init__(self, asked):
         self.shape = asked.shape
@@ -481,7 +484,7 @@ class _Backward:
 
     @staticmethod
     def _fits_groups(asked):
-        """Whether warpgroups make them."""
+        """Whether warpgroups can compute them."""
         sizes = asked.q.shape[-1], asked.shape[-1]
         fits = asked.mask is None and max(sizes) <= max(GRADIENT_STAGES) and asked.keys
         fits = fits and not sizes[1] % 8 and prod(asked.shape)  # lines of the gradient, too
@@ -489,7 +492,7 @@ class _Backward:
 
     @staticmethod
     def _by_groups(asked, of_keys, x):
-        """What queues attention/hopper_gradient.cu."""
+        """Prepare attention/hopper_gradient.cu."""
         size, value_size = asked.q.shape[-1], asked.shape[-1]
         head = next(n for n in GRADIENT_STAGES if max(size, value_size) <= n)
         stages, rows, lines = GRADIENT_STAGES[head], 2 * hopper.GROUP_ROWS, hopper.GROUP_ROWS
@@ -515,7 +518,7 @@ class _Backward:
 
     @staticmethod
     def _in_floats(asked, of_keys, x):
-        """What queues attention/gradient.cu; None: nothing is to be made."""
+        """Prepare attention/gradient.cu; None: the result is empty."""
         head = asked.head(False)
         choices = asked.choices() | {"HEAD": head, "PACK": asked.pack(), "OF_KEYS": of_keys}
         shared = 4 * GRADIENT_TILE * (4 * (head + 4) + 2 * (GRADIENT_TILE + 1))

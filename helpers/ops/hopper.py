@@ -1,5 +1,5 @@
-"""Products by warpgroups, for GPUs of compute capability 9.0: what gemm/hopper.cu needs, and how
-its blocks share one."""
+"""Matrix products by warpgroups, for compute capability 9.0: what gemm/hopper.cu needs, and how
+its blocks divide a product."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -24,13 +24,13 @@ MOST_COORDINATE = 1 << 31
 
 @cache
 def are_here(device):
-    """Whether a GPU has them."""
+    """Whether a GPU has warpgroup instructions."""
     return device.compute_capability() == CAPABILITY
 
 
 class BoxCall(KernelCall):
-    """A KernelCall for a kernel that takes maps of its first arrays, which maps(addresses) makes,
-    and perhaps one of the last: result(address)."""
+    """A KernelCall for a kernel that takes tensor maps of its first arrays, from
+    maps(addresses), and perhaps one of the last array: result(address)."""
 
     def __init__(self, maps, *arguments, result=None, **options):
         super().__init__(*arguments, **options)
@@ -52,8 +52,8 @@ class BoxCall(KernelCall):
 
 @dataclass(frozen=True)
 class Tile:
-    """What a block makes at a time. The times are an H100's: of 128 bytes along k, and of all that
-    is before and after that."""
+    """A block's tile. The times are an H100's: per 128 bytes along k, and for everything before
+    and after."""
 
     rows: int
     columns: int
@@ -79,14 +79,14 @@ TILES = (
     Tile(64, 64, 10, 0.18, 0.3),
 )
 FIRST_US = 4.5  # of a launch
-# Of TILES, the time of a step of 8-bit floats, whose sums are added apart.
+# Per tile of TILES: the time of a step with 8-bit floats, which are accumulated separately.
 FLOAT8_US = 0.75, 0.40, 0.33, 0.52, 0.31, 0.22
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """How blocks share a product: the Tile that they make, how many, the steps of each along k, and
-    the splits of these."""
+    """How blocks divide a product: the Tile, the number of blocks, each one's steps along k, and
+    the splits along k."""
 
     tile: Tile
     tiles: int
@@ -96,7 +96,7 @@ class Tiling:
 
     @classmethod
     def of(cls, m, n, k, kind, batch=1):
-        """The one with the least time."""
+        """Return the tiling with the least estimated time."""
         steps, best = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), []
         steps_us = FLOAT8_US if kind.is_float8 else [tile.step_us for tile in TILES]
         for tile, step_us in zip(TILES, steps_us):
@@ -112,8 +112,8 @@ class Tiling:
         return min(best, key=lambda tiling: tiling.us)
 
     def call(self, maps, file, choices, kind, out, *arguments, batch=1, lines=None):
-        """The BoxCall of blocks that share a product so, whose type is `out` in CUDA. lines: (how
-        many, how long), if the result of each product and split is such a matrix."""
+        """Return the BoxCall for this tiling, with results of CUDA type `out`. lines: (how many,
+        how long), if each product's and split's result is such a matrix."""
         tile = self.tile
         choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
         choices |= {"ROWS": tile.rows, "COLUMNS": tile.columns, "STAGES": tile.stages}
@@ -132,31 +132,31 @@ class Tiling:
 
 
 def fits(kind, sizes, batch, ways):
-    """Whether warpgroups can make a product of matrices that lie so."""
+    """Whether warpgroups can multiply matrices in this layout."""
     lie = all(way.batch >= 0 < way.line for way in ways)
     far = max(*sizes, batch * sizes[0] * sizes[1] // GROUP_ROWS**2)
     return has_kind(kind) and lie and far < MOST_COORDINATE
 
 
 def has_kind(kind):
-    """Whether warpgroups of this GPU multiply arrays of this kind."""
+    """Whether this GPU's warpgroups multiply arrays of this kind."""
     return bool(kind) and are_here(cuda.Context.get_device()) and kind.element in KINDS
 
 
 def quicker(tiling, by_groups):
-    """The one with less time of a tensor.Tiling and one of these."""
+    """Return the faster of a tensor.Tiling and a Tiling of this module."""
     return by_groups if by_groups.us < tiling.us else tiling
 
 
 def map_of(address, dtype, shape, strides, box):
-    """A map of an array; strides: in elements, of all axes except the last."""
+    """Return a tensor map of an array; strides: in elements, of all axes except the last."""
     size = np.dtype(dtype).itemsize
     lying = (*(step * size for step in strides), size)
     return tensormap.tiled(GPUArray(shape, dtype, gpudata=address, strides=lying), box)
 
 
 def launch(tiling, sizes, batch, kind, out, lying):
-    """As tensor.launch."""
+    """Return the call of a product; arguments as in tensor.launch."""
     (m, n, k), (choices, strides), tile = sizes, lying, tiling.tile
     deep = LINE // np.dtype(kind.array).itemsize
     line_a, line_b, batch_a, batch_b = (int(step) for step in strides)

@@ -1,5 +1,5 @@
-"""Calls that cost the host little: what can be prepared once for each kind of call, and memory that
-is kept."""
+"""Launches with little host overhead: prepared calls, cached per kind of call, and pooled
+memory."""
 
 import atexit
 import os
@@ -28,40 +28,40 @@ __all__ = [
 ]
 
 MOST_KEPT = 4096  # calls of different kinds
-MOST_ADDRESSES = 49  # that a call takes at once: three of each of 16 devices, and one more
-SHARED_UNASKED = 48 << 10  # bytes of shared memory that a launch gets without more ado
-LONG = 1 << 20  # bytes of a result from which on what the pool holds is looked at
-POOL_MB = os.environ.get("HELPERS_POOL_MB")  # that stay in a pool unused; 0: no pool
+MOST_ADDRESSES = 49  # per call: three for each of 16 devices, and one more
+SHARED_UNASKED = 48 << 10  # bytes of shared memory that need no opt-in
+LONG = 1 << 20  # bytes of a result from which on the pool's size is checked
+POOL_MB = os.environ.get("HELPERS_POOL_MB")  # most unused memory that stays in a pool; 0: no pool
 
 
 def context():
-    """The current context, as a number that tells it from others."""
+    """Return a number that identifies the current context."""
     return cuda.Context.get_current().handle
 
 
 def address(x):
-    """Where an array begins on the GPU; 0 if it has no elements."""
+    """Return an array's address on the GPU; 0 if it has no elements."""
     memory = x.gpudata
     return 0 if memory is None else memory.__int__()  # what int() looks up first
 
 
 def multiprocessors():
-    """Of the current context's GPU."""
+    """Return the number of multiprocessors of the current context's GPU."""
     return cuda.Context.get_device().multiprocessor_count
 
 
 def ceil_divide(a, b):
-    """a / b, rounded up."""
+    """Return a / b, rounded up."""
     return -(-a // b)
 
 
 def power_of_two(n):
-    """The least power of two that is n or more."""
+    """Return the smallest power of two >= n."""
     return 1 << max(n - 1, 0).bit_length()
 
 
 class Kept(dict):
-    """What was prepared for each kind of call, by whatever tells kinds apart."""
+    """A cache of prepared calls, by a key that identifies the kind of call."""
 
     def __setitem__(self, key, value):
         if len(self) >= MOST_KEPT:
@@ -70,18 +70,18 @@ class Kept(dict):
 
 
 class KernelCall:
-    """A kernel of cuda_src with its choices, grid and block, and all arguments but addresses: those
-    in front of the others, and perhaps some after them, are given at each call.
+    """A kernel of cuda_src with its choices, grid, block and all arguments except addresses. The
+    leading addresses, and perhaps some trailing ones, are passed at each call.
 
-    Arguments are NumPy's numbers and arrays, passed by value; Python's integers are long long.
-    shared: bytes of shared memory beside what the kernel declares."""
+    Arguments are NumPy numbers and arrays, passed by value; Python integers become long long.
+    shared: bytes of dynamic shared memory."""
 
     def __init__(self, name, choices, grid, block, *arguments, shared=0):
         self.function, self.shared = sources.kernel(name, **choices), shared
         if shared > SHARED_UNASKED:
             limit = cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
             self.function.set_attribute(limit, shared)
-        # What Function.__call__ comes to, without a look at each argument: 2 µs less.
+        # What Function.__call__ calls after inspecting each argument: saves 2 µs.
         self.launch = self.function._launch_kernel
         self.grid, self.block = ((*v, 1, 1)[:3] for v in (grid, block))
         self.middle = b""
@@ -96,7 +96,7 @@ class KernelCall:
         self.launch(self.grid, self.block, arguments, self.shared, stream)
 
     def front(self, addresses):
-        """The first arguments."""
+        """Return the first arguments."""
         return ADDRESSES[len(addresses)](*addresses)
 
 
@@ -104,16 +104,16 @@ ADDRESSES = [Struct(f"{count}Q").pack for count in range(MOST_ADDRESSES + 1)]
 
 
 class Form:
-    """Results of one shape, type and strides (in bytes; None: contiguous), made many times."""
+    """A template for results of one shape, type and strides (in bytes; None: contiguous)."""
 
     def __init__(self, shape, dtype, strides=None):
         sample = GPUArray(shape, dtype, gpudata=0, strides=strides)
         self.attributes, self.nbytes = vars(sample), sample.nbytes
 
     def new(self, like, room):
-        """A new array, with memory from where `like` has its own, or else from the room's pool.
-        like: an array of the current context, or None."""
-        # What GPUArray's constructor leaves, without its way there: 2 µs less.
+        """Create an array, in the pool that `like` comes from, or else in the room's pool. like:
+        an array of the current context, or None."""
+        # What GPUArray's constructor would set, without calling it: saves 2 µs.
         result, nbytes = GPUArray.__new__(GPUArray), self.nbytes
         allocator = cuda.mem_alloc if like is None else like.allocator
         if allocator is cuda.mem_alloc:
@@ -124,7 +124,7 @@ class Form:
 
 
 class Workspace:
-    """Memory for what is queued on one stream: free again as soon as the next call is queued."""
+    """Memory for work queued on one stream: reusable as soon as the next call is queued."""
 
     def __init__(self, stream, current):
         self.stream, self.current, self.context = stream, current, current.handle
@@ -134,7 +134,8 @@ class Workspace:
         self.forget()
 
     def long(self, nbytes):
-        """Memory from the pool, which keeps no more than it may; nothing where memory runs out."""
+        """Return memory from the pool, trimmed to its limit first. If memory runs out, free what
+        all pools hold unused and try again."""
         if self.memory.managed_bytes - self.memory.active_bytes > self.most_kept:
             self.memory.free_held()
         try:
@@ -145,14 +146,15 @@ class Workspace:
             return self.pool(nbytes)
 
     def forget(self):
-        self.memories: list = [None, None]  # of totals and counters, which begin and have:
+        self.memories: list = [None, None]  # of totals and counters, whose addresses and sizes are:
         self.totals = self.counters = self.total_bytes = self.counter_bytes = 0
         self.stopped = softgpu.stopped_launches() if autoinit.is_software else 0
 
     def scratch(self, total_bytes, counters):
-        """Addresses of memory for totals, and of counters, which are zero between launches."""
+        """Return the addresses of memory for totals and of counters, which are zero between
+        launches."""
         if autoinit.is_software and self.stopped != softgpu.stopped_launches():
-            self.forget()  # a launch of ours, perhaps, was stopped before it had reset its counters
+            self.forget()  # a launch may have been stopped before it had reset its counters
         if self.total_bytes < total_bytes:
             self.total_bytes = power_of_two(max(total_bytes, 4096))
             self.memories[0] = cuda.mem_alloc(self.total_bytes)
@@ -166,19 +168,19 @@ class Workspace:
 
 
 workspaces: dict = {}
-latest = None  # what most calls ask for: the workspace of the call before
+latest = None  # the previous call's workspace, which most calls need again
 
 
 @atexit.register
 def give_back():
-    """Free all workspaces while there is a context to give memory back to."""
+    """Free all workspaces while their contexts still exist."""
     global latest
     latest = None
     workspaces.clear()
 
 
 def workspace(stream):
-    """The Workspace of a stream in the current context."""
+    """Return the Workspace of a stream in the current context."""
     global latest
     room, current = latest, cuda.Context.get_current()
     if room is None or room.current is not current or room.stream is not stream:

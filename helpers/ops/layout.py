@@ -1,4 +1,4 @@
-"""Which kernel of cuda_src/elementwise takes operands of any strides, and what it is passed."""
+"""Chooses the kernel of cuda_src/elementwise for operands of any strides, and its arguments."""
 
 from dataclasses import dataclass, replace
 from math import prod
@@ -19,7 +19,7 @@ MOST_READS = 16  # of a thread, for its share of a tile
 
 @dataclass(frozen=True)
 class Operand:
-    """An array as a kernel walks it, or a number."""
+    """An array as a kernel traverses it, or a number."""
 
     strides: tuple  # in elements
     itemsize: int
@@ -27,34 +27,37 @@ class Operand:
 
     @property
     def kind(self):
-        """How its elements lie that are neighbours in the result: a Kind of operands.cuh."""
+        """Return how elements that are adjacent in the result are laid out: a Kind of
+        operands.cuh."""
         if self.address is None:
             return "NUMBER"
         inner = self.strides[-1] if self.strides else 0
         return {0: "REPEATED", 1: "PACKED"}.get(inner, "SPACED")
 
     def allows(self, pack, along=-1):
-        """Whether packs of so many of its neighbours along a dimension are aligned."""
+        """Whether packs of this many elements along a dimension are contiguous and aligned."""
         others = [step for i, step in enumerate(self.strides) if i != along % len(self.strides)]
         return not any(step % pack for step in others) and not self.address % (pack * self.itemsize)
 
     def along(self, shape):
-        """The same in one dimension: SPACED unless it lies as a result does, or is one element."""
+        """Return the operand flattened to one dimension: SPACED unless its layout is the
+        result's, or it has one element."""
         strides = (0,) if not any(self.strides) else (2,)
         if shape and self.strides == shapes.contiguous_strides(shape):
             strides = (1,)
         return replace(self, strides=strides)
 
     def extent(self, shape):
-        """How far its elements lie apart at most."""
+        """Return the largest distance between its elements."""
         return sum(abs(step) * (size - 1) for step, size in zip(self.strides, shape))
 
 
 def choose(shape, a, b, out, choices, op, many):
-    """What launches out = op(a, b) of this shape: a file, its choices, grid, block, and arguments
-    after the addresses, the last of them op, the operator's numbers.
+    """Return the launch for out = op(a, b) of this shape: a file, its choices, grid, block, and the
+    arguments after the addresses, the last of which is op, the operator's numbers.
 
-    many: packs, from which on a thread takes several, as there are enough for all threads."""
+    many: the number of packs from which on a thread handles several, as there are enough for all
+    threads."""
     shape, *strides = shapes.merge(*shapes.permute(shape, out.strides, a.strides, b.strides))
     if len(shape) > shapes.MOST_DIMENSIONS:
         raise ValueError(
@@ -87,7 +90,7 @@ def choose(shape, a, b, out, choices, op, many):
 
 
 def _pack(size, operands, most=16):
-    """The longest pack that all operands of kind PACKED allow, of a last dimension of so many."""
+    """Return the longest pack that all PACKED operands allow for a last dimension of this size."""
     packed = [x for x in operands if x.kind == "PACKED"]
     pack = min(most, 16 // max(x.itemsize for x in operands)) if packed else 1
     while size % pack or not all(x.allows(pack) for x in packed):
@@ -96,7 +99,7 @@ def _pack(size, operands, most=16):
 
 
 def _flat(shape, flat, operands, choices, op, most):
-    """flat: the operands in one dimension."""
+    """Return the launch for operands flattened to one dimension."""
     pack, size = _pack(0, flat, most), prod(shape)
     sizes = shape[::-1] if "SPACED" in (flat[0].kind, flat[1].kind) else ()
     strides = list(zip(*(x.strides[::-1] for x in operands)))
@@ -107,8 +110,8 @@ def _flat(shape, flat, operands, choices, op, most):
 
 
 def _layout(sizes, strides, index):
-    """A Layout of layout.cuh: dimensions from the closest to the farthest, with the strides of a,
-    b and out along them."""
+    """Return a Layout of layout.cuh: sizes from the innermost dimension outwards, with the
+    strides of a, b and out."""
     bits = 8 * index.itemsize
     words = [prod(sizes), len(sizes)]
     for size, places in zip(sizes, strides):
@@ -118,7 +121,7 @@ def _layout(sizes, strides, index):
 
 
 def _words(values, index):
-    """Numbers as a kernel's struct of Index; those from 2^(bits-1) on are unsigned there."""
+    """Return numbers as a kernel's struct of Index; from 2^(bits-1) on they are unsigned there."""
     limit = 1 << 8 * index.itemsize
     return np.array([v - limit if v >= limit // 2 else v for v in values], index)
 
@@ -146,8 +149,8 @@ def _rows(shape, a, b, out, choices, op, many, most):
 
 
 def _stepped(shape, a, b):
-    """The dimension that a thread goes along: the longest one that spares it reading an operand
-    again, or else the longest that does not lie within packs."""
+    """Return the dimension that a thread loops over: the longest one that lets it reuse an
+    operand it has read, or else the longest that is not part of a pack."""
     outer = range(len(shape) - 1) if len(shape) > 1 else [0]
     spared = [
         d
@@ -158,8 +161,8 @@ def _stepped(shape, a, b):
 
 
 def _crossing(shape, a, b, out):
-    """The dimension along which operands are contiguous that lie across the result; None if there
-    is no such, or another operand fits neither way."""
+    """Return the dimension in which operands are contiguous but the result is not; None if there
+    is none, or if another operand fits neither way."""
     across = [x for x in (a, b) if x.kind == "SPACED"]
     if not across or out.kind != "PACKED":
         return None

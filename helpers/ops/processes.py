@@ -1,5 +1,5 @@
-"""Operations of the ranks of an mpi4py communicator, a process each with its own array. They have
-ended when they return."""
+"""Collective operations of an mpi4py communicator's ranks, each a process with its own array.
+They block until done."""
 
 from contextlib import contextmanager
 
@@ -70,7 +70,7 @@ def _check_term(x):
 
 
 def _refused(x, check):
-    """The array, or what a check has against it."""
+    """Return the array, or the error that a check raises for it."""
     try:
         check(x)
     except (TypeError, ValueError) as error:
@@ -80,7 +80,7 @@ def _refused(x, check):
 
 @contextmanager
 def _reached(team, x, wanted, check=check_share):
-    """Where this rank finds what it wants of each rank's array, all of one kind."""
+    """Return where this rank finds what it wants of each rank's array; all must be of one kind."""
     with team.reach(_refused(x, check), wanted) as (arrays, starts):
         for rank, array in enumerate(arrays):
             if (array.shape, array.dtype) != (arrays[0].shape, arrays[0].dtype):

@@ -1,4 +1,4 @@
-"""Products of matrices, by the kernels of cuda_src/gemm."""
+"""Matrix products, by the kernels of cuda_src/gemm."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -27,7 +27,7 @@ __all__ = ["matmul"]
 
 MOST_BATCHES = 65535  # of a grid
 WAVES = 4  # blocks for each multiprocessor, where there are splits
-LEAST_SHARE = 128  # of what is summed over, for a split to pay
+LEAST_SHARE = 128  # elements along k per split, for splitting to pay
 BY_WARPS = {"ROWS": 256, "COLUMNS": 128, "DEEP": 16}  # the tile of gemm/warps.cu
 FULL, WASTE = 0.75, 1.05  # for these to pay: multiprocessors with a block, and what is past edges
 FLOATS8 = "e4m3", "e5m2"
@@ -39,18 +39,18 @@ prepared = Kept()
 
 
 def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
-    """The product of matrices, a[..., m, k] times b[..., k, n]: all pairs of them, or one of either
-    with each of the other. A transposed view is read where it lies.
+    """Multiply matrices, a[..., m, k] times b[..., k, n]: pair by pair, or one matrix of either
+    with each of the other. Transposed views are read in place.
 
-    Halves and int8, whose products are int32, are multiplied by tensor cores where the GPU has
-    them. dtype: "bfloat16" takes arrays of uint16 for the bits of such numbers, which NumPy does
-    not know; "tf32" multiplies float32 by tensor cores, too, which read 10 bits of each fraction
-    and drop the other 13: some 3 decimal digits are left; "e4m3" and "e5m2" take arrays of uint8
-    for the bits of such floats, which helpers.float8 makes.
+    float16 and int8, whose products are int32, use tensor cores if the GPU has them. dtype:
+    "bfloat16" takes uint16 arrays that hold the bits of bfloat16 numbers, which NumPy lacks; "tf32"
+    multiplies float32 by tensor cores, which read 10 bits of each fraction and drop the other 13,
+    so some 3 decimal digits are left; "e4m3" and "e5m2" take uint8 arrays that hold the bits of
+    8-bit floats, from helpers.float8.
 
-    Of these 8-bit floats: scales, two arrays of one float32 each or None for 1, are what a and b
-    are multiplied by; result is "float16" (the default), "bfloat16", as uint16, or "float32". Where
-    neighbours are not along k, as they are in a row of a or a column of b, it is copied first."""
+    For 8-bit floats only: `scales`, two arrays of one float32 each, or None for 1, multiply a
+    and b; `result` is "float16" (the default), "bfloat16" (as uint16) or "float32". An operand
+    whose contiguous dimension is not k (rows of a, columns of b) is copied first."""
     if scales is not None or result is not None:
         _check_told(dtype, scales, result)
     key = context(), signature(a), signature(b), dtype, result
@@ -68,7 +68,7 @@ def matmul(a, b, stream=None, dtype=None, scales=None, result=None):
 
 
 def _check_told(dtype, scales, result):
-    """What is told of 8-bit floats alone."""
+    """Check the arguments that only 8-bit floats take."""
     if dtype not in FLOATS8:
         raise ValueError(f"matmul: scales and result are for dtype {' and '.join(FLOATS8)}")
     if result not in RESULTS:
@@ -84,7 +84,7 @@ def _check_told(dtype, scales, result):
 
 
 def _kind(a, b, dtype):
-    """The tensor.Kind of these arrays' product; None: none for tensor cores."""
+    """Check types; return the tensor.Kind of the product; None: no tensor cores for it."""
     if dtype not in DTYPES:
         raise ValueError(f"matmul: dtype {dtype!r}; expected None, {', '.join(DTYPES[1:])}")
     types = [tensor.KINDS[dtype].array] if dtype else (*FLOATS, "int8")
@@ -106,7 +106,7 @@ def _kind(a, b, dtype):
 
 
 def _shape(a, b):
-    """The shape of the product."""
+    """Return the product's shape."""
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(f"matmul of {a.shape} and {b.shape}: rows of a have {a.shape[-1]} elements"
                          f", columns of b {b.shape[-2]}")  # fmt: skip
@@ -119,8 +119,8 @@ def _shape(a, b):
 
 @dataclass(frozen=True)
 class Matrices:
-    """How the matrices of an array lie: the strides from one to the next and between lines, and
-    whether it is rows that are lines, neighbours in memory."""
+    """The layout of an array's matrices: the stride between matrices, the stride between lines,
+    and whether rows (rather than columns) are the contiguous lines."""
 
     batch: int
     line: int
@@ -128,7 +128,7 @@ class Matrices:
 
 
 def _ways(x):
-    """How the matrices of an array lie: as Matrices by rows, by columns, as either or neither."""
+    """Yield the possible layouts of an array's matrices: by rows, by columns, both or neither."""
     *outer, rows, columns = element_strides(x)
     batch = outer[-1] if outer else 0
     for size, inner, step in zip(x.shape[1:-2], outer[1:], outer):
@@ -141,7 +141,7 @@ def _ways(x):
 
 
 def _laid_out(x, of_a, kind, stream):
-    """x, or a copy of it that lies as kernels of this kind take it, and how that lies."""
+    """Return x, or a copy in a layout that kernels of this kind take, and that layout."""
     ways = list(_ways(x))
     if kind is None:
         return (x, ways[0]) if ways else _laid_out(contiguous(x, stream), of_a, kind, stream)
@@ -156,21 +156,20 @@ def _laid_out(x, of_a, kind, stream):
 
 
 def most_packed(wide):
-    """Elements to a load: 16 bytes' worth, once widened."""
+    """Return the elements per load: 16 bytes' worth, once widened."""
     return 16 // np.dtype(wide).itemsize
 
 
 def pack_of(most, itemsize, place, *sizes):
-    """Elements to an access: `most` if they divide these sizes and the array lies so, else one, so
-    that there are few kernels to compile."""
+    """Return the elements per access: `most` if these sizes and the array's address allow it,
+    else one, so that few kernels are compiled."""
     fits = not any(size % most for size in sizes) and not place % (most * itemsize)
     return most if fits else 1
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """How blocks share a product: the tile of one, how deep it is, and into how many splits the
-    sums go."""
+    """How blocks divide a product: the tile's size, its depth, and the number of splits along k."""
 
     rows: int
     columns: int
@@ -180,7 +179,8 @@ class Tiling:
 
     @classmethod
     def of(cls, m, n, k, wide, batch=1):
-        """Large tiles, as they need the fewest loads; where they are too few, splits."""
+        """Choose large tiles, which need the fewest loads; if that gives too few blocks, split
+        along k."""
         rows, columns = (128 if size > 64 else 64 for size in (m, n))
         tiles = ceil_divide(m, rows) * ceil_divide(n, columns)
         blocks, splits = tiles * batch, 1
@@ -195,9 +195,9 @@ class Tiling:
 
 
 class Parts:
-    """A result that is made in parts, `splits` of them, which are added up: [outer, splits, inner]
-    in the type that sums have. narrow: a single one may be made in the result's type; made: that
-    type in CUDA, where NumPy has no name for it."""
+    """A result computed in `splits` parts that are then added: [outer, splits, inner] in the
+    accumulator type. narrow: a single part may have the result's type; made: its CUDA type, if
+    NumPy has no name for it."""
 
     def __init__(self, outer, splits, inner, form, wide, narrow=True, made=None):
         self.form, self.made = form, made or form.attributes["dtype"]
@@ -209,33 +209,33 @@ class Parts:
 
     @property
     def dtype(self):
-        """The type that the launches write."""
+        """Return the type that the launches write."""
         return (self.form if self.whole else self.parts).attributes["dtype"]
 
     @property
     def c_type(self):
-        """The same, in CUDA."""
+        """Return the CUDA type that the launches write."""
         return self.made if self.whole else sources.C_NAMES[self.dtype.name]
 
     def new(self, like, room):
-        """What the launches write."""
+        """Create the array that the launches write."""
         return (self.form if self.whole else self.parts).new(like, room)
 
     def finish(self, made, room, stream):
-        """The result."""
+        """Return the result, adding the parts if necessary."""
         return made if self.whole else self.sum(made, room, stream)
 
 
 def _lying(ways):
-    """The choices and the argument that tell a kernel how a and b lie."""
+    """Return the choices and the argument that describe the layouts of a and b."""
     of_a, of_b = ways
     choices = {"A_ALONG_K": int(of_a.by_rows), "B_ALONG_K": int(not of_b.by_rows)}
     return choices, np.array([of_a.line, of_b.line, of_a.batch, of_b.batch], np.int64)
 
 
 def launch(tiling, sizes, batch, types, ways, places=(0, 0)):
-    """The KernelCall of a product, for addresses of a, b and c. sizes: m, n, k; types: of a and b,
-    of the sums, of c; ways: how a and b lie; places: where they begin."""
+    """Return the KernelCall of a product, for addresses of a, b and c. sizes: m, n, k; types: of
+    a and b, of the sums, of c; ways: layouts of a and b; places: their addresses."""
     (m, n, k), (dtype, wide, out), (lie, strides) = sizes, types, _lying(ways)
     most = most_packed(wide)
     choices = lie | {"T": dtype, "Acc": wide, "Out": out, "C_PACK": pack_of(4, 1, 0, n)}
@@ -254,8 +254,8 @@ def launch(tiling, sizes, batch, types, ways, places=(0, 0)):
 
 
 def prepare(a, b, shape, kind, ways, form=None):
-    """What queues a product: call(a, b, workspace, stream) -> array, of another form perhaps. ways:
-    how a and b lie, of which only their shapes and types are looked at."""
+    """Prepare a product: call(a, b, workspace, stream) -> array, perhaps of another form. ways:
+    the layouts of a and b, of which only shapes and types are used."""
     *batches, m, n = shape
     sizes, batch = (m, n, a.shape[-1]), prod(batches)
     form = form or Form(shape, kind.result if kind else a.dtype)

@@ -34,42 +34,44 @@ prepared = Kept()
 
 
 def sum(x, axis=None, stream=None):
-    """The sum over an axis, several, or (None) all."""
+    """Return the sum over one axis, several axes, or all (None)."""
     return _reduce("Sum", x, axis, stream)
 
 
 def prod(x, axis=None, stream=None):
-    """The product over an axis, several, or (None) all."""
+    """Return the product over one axis, several axes, or all (None)."""
     return _reduce("Prod", x, axis, stream)
 
 
 def mean(x, axis=None, stream=None):
-    """The mean over an axis, several, or (None) all."""
+    """Return the mean over one axis, several axes, or all (None)."""
     return _reduce("Mean", x, axis, stream)
 
 
 def max(x, axis=None, stream=None):
-    """The greatest element over an axis, several, or (None) all."""
+    """Return the maximum over one axis, several axes, or all (None)."""
     return _reduce("Max", x, axis, stream)
 
 
 def min(x, axis=None, stream=None):
-    """The least element over an axis, several, or (None) all."""
+    """Return the minimum over one axis, several axes, or all (None)."""
     return _reduce("Min", x, axis, stream)
 
 
 def argmax(x, axis=None, stream=None):
-    """The place of the first greatest element over an axis or (None) in the flat array, int64."""
+    """Return the index of the first maximum over an axis, or in the flattened array (None), as
+    int64."""
     return _reduce("ArgMax", x, axis, stream)
 
 
 def argmin(x, axis=None, stream=None):
-    """The place of the first least element over an axis or (None) in the flat array, int64."""
+    """Return the index of the first minimum over an axis, or in the flattened array (None), as
+    int64."""
     return _reduce("ArgMin", x, axis, stream)
 
 
 def _reduce(op, x, axis, stream):
-    told = axis if axis is None or type(axis) is int else repr(axis)  # 1.0 == 1, and no axis
+    told = axis if axis is None or type(axis) is int else repr(axis)  # 1.0 == 1, but is not an axis
     room = workspace(stream)
     key = op, told, room.context, signature(x)
     folds = prepared.get(key)
@@ -89,7 +91,7 @@ def _reduce(op, x, axis, stream):
 
 
 def _axes(op, x, axis):
-    """The axes to reduce over, from 0, in order."""
+    """Return the axes to reduce over, non-negative and sorted."""
     if op.startswith("Arg") and isinstance(axis, tuple):
         raise TypeError(f"{op.lower()} takes one axis, an integer, or None; got {axis}")
     if axis is None:
@@ -107,7 +109,7 @@ def _axes(op, x, axis):
 
 
 def _types(op, dtype):
-    """The types that an operator folds in and gives back."""
+    """Return an operator's accumulator and result types."""
     wide = WIDE[dtype.name]
     if op.startswith("Arg"):
         return _narrow(dtype), "int64"
@@ -119,12 +121,12 @@ def _types(op, dtype):
 
 
 def _narrow(dtype):
-    """What to compare in: no wider than must be."""
+    """Return the type to compare in: float32 for float16, else the type itself."""
     return "float32" if dtype.name == "float16" else dtype.name
 
 
 def _of_each(op, x, stream):
-    """The result where each element is folded with nothing: a copy, or its place, which is 0."""
+    """Return the result if each element is reduced on its own: a copy, or its index, which is 0."""
     _, out = _types(op, x.dtype)
     if x.dtype != out and not op.startswith("Arg"):
         return x.astype(out, stream)
@@ -136,7 +138,7 @@ def _of_each(op, x, stream):
 
 
 def _of_nothing(op, x, axes):
-    """The result of a reduction of an array without elements, made on the host."""
+    """Return the reduction of an array without elements, computed on the host."""
     from pycuda import gpuarray
 
     shape = tuple(n for i, n in enumerate(x.shape) if i not in axes)
@@ -147,9 +149,9 @@ def _of_nothing(op, x, axes):
 
 
 def _folds(op, x, axes):
-    """The launches that reduce a contiguous array: fold(array, workspace, stream) -> array.
+    """Prepare the launches that reduce a contiguous array: fold(array, workspace, stream) -> array.
 
-    Neighbouring axes fold as one; of several such groups the last goes first."""
+    Adjacent axes are reduced as one; of several such groups the last is reduced first."""
     wide, out = _types(op, x.dtype)
     shape, dtype, folds = x.shape, x.dtype, []
     places: tuple[int, ...] = (address(x),)
@@ -166,7 +168,8 @@ def _folds(op, x, axes):
 
 
 def folding(op, sizes, dtype, wide, form, places, out=None):
-    """A launch of x[outer, reduce, inner] -> y[outer, inner]. out: y's type, unless NumPy knows."""
+    """Prepare a launch of x[outer, reduce, inner] -> y[outer, inner]. out: y's type, if NumPy
+    lacks it."""
     outer, reduce, inner = sizes
     if reduce == 1 and inner > 1:
         sizes = 1, 1, outer * inner
@@ -192,12 +195,12 @@ def folding(op, sizes, dtype, wide, form, places, out=None):
 
 
 def _rows(batch, hidden, itemsize, choices, places):
-    """The launch for rows, and how many bytes of scratch (None: it takes none) and counters."""
+    """Return the launch for rows, with its bytes of scratch (None: it takes none) and counters."""
     pack = dividing(hidden, itemsize, *places)
     packs = hidden // pack
     if batch >= multiprocessors() and packs <= MOST_PACKS:
         lanes = power_of_two(ceil_divide(packs, 5 if pack * itemsize <= 4 else 1))
-        if lanes > 32:  # who goes round has fewer of them idle
+        if lanes > 32:  # with a loop, fewer lanes are idle
             lanes = 16 if -packs % 16 < -packs % 32 else 32
         rows = 4 if lanes >= packs else 2
         choices = choices | {"PACK": pack, "LANES": lanes, "ROWS": rows}
@@ -221,7 +224,7 @@ def _rows(batch, hidden, itemsize, choices, places):
 
 
 def _columns(sizes, itemsize, choices, places):
-    """The launch for columns, and how many bytes of scratch and counters."""
+    """Return the launch for columns, with its bytes of scratch and counters."""
     outer, reduce, inner = sizes
     pack, indexed = dividing(inner, itemsize, *places), "Indexed" in choices["Acc"]
     narrow, apart = pack * itemsize <= 4, 0
@@ -250,7 +253,8 @@ def _columns(sizes, itemsize, choices, places):
 
 
 def _anywhere(sizes, pack, merged, indexed, choices):
-    """The same where rows begin anywhere, or are too short to be told apart while they are read."""
+    """Return the launch for rows that are unaligned, or too short to be told apart while they
+    are read."""
     outer, reduce, inner = sizes
     while merged * inner < 4 * pack and merged < reduce and not indexed:
         merged *= 2
@@ -276,7 +280,7 @@ def _anywhere(sizes, pack, merged, indexed, choices):
 
 
 def _chunks(blocks, rows, height):
-    """Into how many chunks to divide rows: until there are two blocks for each multiprocessor."""
+    """Return how many chunks to split rows into: enough for two blocks per multiprocessor."""
     if rows <= 16 * height:
         return 1
     enough = builtins.max(1, 2 * multiprocessors() // blocks)

@@ -1,5 +1,5 @@
-"""What each of several devices, or processes, does of an operation: its share of the elements, and
-their sum by cuda_src/ranks."""
+"""How a collective operation is divided between devices or processes: shares of the elements,
+which cuda_src/ranks adds up."""
 
 from itertools import pairwise
 
@@ -17,14 +17,15 @@ prepared = Kept()
 
 
 def check_share(x, name="x", types=None):
-    """Refuses what is no contiguous array with elements, of one of some types (None: of any)."""
+    """Raise unless x is a contiguous, non-empty array of one of these types (None: any)."""
     check(x, types or (getattr(x, "dtype", None) and x.dtype.name,), name)
     if not is_contiguous(x) or not x.size:
         raise ValueError(f"{name} of shape {x.shape}: expected a contiguous array with elements")
 
 
 def shares(x, ranks):
-    """Which elements each rank adds up: from and to. All of a short array, their part of a long."""
+    """Return the range of elements that each rank adds: all of a short array, a part of a long
+    one."""
     if x.nbytes <= ONE_SHOT_BYTES:
         return [(0, x.size)] * ranks
     share = share_of(x, ranks)
@@ -32,13 +33,13 @@ def shares(x, ranks):
 
 
 def share_of(x, ranks):
-    """How many elements a rank's share has, if not cut short: whole lines of memory."""
+    """Return the elements per rank, in whole lines of memory; the last share may be shorter."""
     line = LINE // x.dtype.itemsize
     return ceil_divide(x.size, ranks * line) * line
 
 
 def share_of_rows(x, ranks):
-    """The shape of each rank's part of the rows."""
+    """Return the shape of each rank's part of the rows."""
     rows, *rest = x.shape or (1,)
     if rows % ranks:
         raise ValueError(f"reduce_scatter: {rows} rows are not to be divided by {ranks}")
@@ -46,7 +47,7 @@ def share_of_rows(x, ranks):
 
 
 def queue_sum(starts, dtype, out, count, stream=None):
-    """Queues the sum of arrays that begin at these addresses, in the current context."""
+    """Queue the sum of arrays at these addresses, in the current context."""
     if not count:
         return
     pack = 1 if any(start % 16 for start in (out, *starts)) else 16 // dtype.itemsize

@@ -24,13 +24,13 @@ MANY_BYTES = 8 << 20  # of an array, from which on there are enough tiles of tha
 MOST_TRAILING = 256  # tiles of a row: 8 slots a lane
 LONG_BYTES = 1 << 10  # of a row from which on wide packs pay that leave edges
 MOST_PARTS = 1024  # of longer rows: each warp that writes reads what all parts measured
-SLOT_BYTES = 16  # for what a block measured, whatever the accumulator
+SLOT_BYTES = 16  # for a block's maximum and sum, whatever the accumulator
 
 prepared = Kept()
 
 
 def softmax(x, stream=None):
-    """Softmax over the last axis. A row with +inf or NaN, or nothing but -inf, becomes NaN."""
+    """Return softmax over the last axis. A row with +inf or NaN, or with only -inf, becomes NaN."""
     room = workspace(stream)
     key = room.context, signature(x)
     call = prepared.get(key)
@@ -54,7 +54,7 @@ def _check(x):
 
 
 def _choose(x):
-    """What queues the softmax of a contiguous array: run(stream, workspace, addresses)."""
+    """Prepare the softmax of a contiguous array: run(stream, workspace, addresses)."""
     if not x.size:
         return None
     hidden, batch = x.shape[-1], x.size // x.shape[-1]

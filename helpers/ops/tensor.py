@@ -1,4 +1,5 @@
-"""Products of matrices by tensor cores: what gemm/tensor.cu needs, and how its blocks share one."""
+"""Matrix products by tensor cores: what gemm/tensor.cu needs, and how its blocks divide a
+product."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,8 +19,8 @@ LEAST_CAPABILITY = (8, 0)
 
 @dataclass(frozen=True)
 class Kind:
-    """What tensor cores multiply: the type of an array, its elements' in CUDA, those of sums and
-    results, and the latter in CUDA."""
+    """A kind of tensor core product: the array type, the elements' CUDA type, the types of sums
+    and results, and the result's CUDA type."""
 
     array: str
     element: str
@@ -28,19 +29,19 @@ class Kind:
     made: str
 
     def giving(self, result):
-        """The same with results of another type; "bfloat16" is uint16 to NumPy."""
+        """Return the same kind with another result type; "bfloat16" is uint16 to NumPy."""
         if result == "bfloat16":
             return replace(self, result="uint16", made="__nv_bfloat16")
         return replace(self, result=result, made=sources.C_NAMES[result])
 
     @property
     def is_float8(self):
-        """Whether it is floats of 8 bits, whose kernels take scales."""
+        """Whether these are 8-bit floats, whose kernels take scales."""
         return self.array == "uint8"
 
     @property
     def is_either_way(self):
-        """Whether neighbours in memory may lie across what is summed over."""
+        """Whether an operand may be contiguous across the summed dimension."""
         return np.dtype(self.array).itemsize == 2
 
 
@@ -62,7 +63,7 @@ def are_here(device):
 
 
 def padded(x, by_rows, stream):
-    """A copy of x in lines, rows or columns, that are multiples of LINE bytes."""
+    """Copy x to lines (rows or columns) that are padded to multiples of LINE bytes."""
     *outer, rows, columns = x.shape
     across, along = (rows, columns) if by_rows else (columns, rows)
     per_line = LINE // x.dtype.itemsize
@@ -75,9 +76,10 @@ def padded(x, by_rows, stream):
 
 @dataclass(frozen=True)
 class Tile:
-    """What a block makes, and how: what a warp makes of it, tiles that have room, blocks on a
-    multiprocessor. The times are an H200's, for 128 bytes along k: a block's, which is alone_us at
-    least, and what each of several on a multiprocessor adds; rest_us: before and after that."""
+    """A block's tile and how it is computed: a warp's part, tiles that are buffered, blocks per
+    multiprocessor. The times are an H200's, per 128 bytes along k: one block's, at least
+    alone_us, and what each further block on the multiprocessor adds; rest_us: before and after
+    that."""
 
     rows: int
     columns: int
@@ -98,7 +100,7 @@ class Tile:
         return self.stages * (self.rows + self.columns) * LINE
 
     def us(self, blocks, deep):
-        """The time of so many blocks, each so many times 128 bytes deep."""
+        """Return the time of this many blocks, each this many times 128 bytes deep."""
         rounds, left = divmod(ceil_divide(blocks, multiprocessors()), self.blocks)
         us = deep * rounds * max(self.alone_us, self.blocks * self.each_us)
         if left:
@@ -118,18 +120,18 @@ SPLIT_US, SPLIT_BYTES_PER_US = 4, 4e6  # a launch that adds parts up, and its sp
 
 
 def splits_to_try(most):
-    """Into how many splits sums may go, at most so many."""
+    """Return the numbers of splits to consider, up to a maximum."""
     return {1, *(max(1, most * share // 4) for share in (1, 2, 3, 4))}
 
 
 def sum_us(count, splits):
-    """The time that it takes to add so many results up, if there is anything to add."""
+    """Return the time to add the splits of this many results; 0 without splits."""
     return SPLIT_US + 8 * count * splits / SPLIT_BYTES_PER_US if splits > 1 else 0
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """How blocks share a product: the Tile of each, how many, and the splits of what is summed."""
+    """How blocks divide a product: each one's Tile, their number, and the splits along k."""
 
     tile: Tile
     tiles: int
@@ -138,7 +140,8 @@ class Tiling:
 
     @classmethod
     def of(cls, m, n, k, kind, along_k, batch=1, tiles_at_hand=TILES):
-        """The one with the least time. along_k: whether the lines of a are."""
+        """Return the tiling with the least estimated time. along_k: whether a's lines run along
+        k."""
         deep, best = ceil_divide(k * np.dtype(kind.array).itemsize, LINE), {}
         deep *= 2 if kind.is_float8 else 1  # they are multiplied as halves
         for tile in tiles_at_hand:
@@ -153,7 +156,7 @@ class Tiling:
         return best[min(best)]
 
     def call(self, file, choices, kind, out, *arguments, batch=1):
-        """The KernelCall of blocks that share a product so, whose type is `out` in CUDA."""
+        """Return the KernelCall for this tiling, with results of CUDA type `out`."""
         choices = choices | {"T": kind.element, "Acc": sources.C_NAMES[kind.sum], "Out": out}
         for name in "rows", "columns", "warp_rows", "warp_columns", "stages", "blocks":
             choices[name.upper()] = getattr(self.tile, name)
@@ -162,8 +165,8 @@ class Tiling:
 
 
 def launch(tiling, sizes, batch, kind, out, lying):
-    """The KernelCall of a product, for addresses of a, b and c, whose type is `out` in CUDA. sizes:
-    m, n, k; lying: the choices and the argument that say how a and b lie."""
+    """Return the KernelCall of a product, for addresses of a, b and c, with CUDA type `out`.
+    sizes: m, n, k; lying: the choices and the argument that describe the layouts of a and b."""
     (m, n, k), (choices, strides), tile = sizes, lying, tiling.tile
     file = "gemm/tensor_float8.cu" if kind.is_float8 else "gemm/tensor.cu"
     if kind.is_float8:
@@ -176,5 +179,5 @@ def launch(tiling, sizes, batch, kind, out, lying):
 
 
 def packed(n, out):
-    """Elements of a row of n that are stored at once, whose type is `out` in CUDA."""
+    """Return how many elements of a row of n are stored at once, for CUDA type `out`."""
     return next(pack for pack in (8 if out in SHORT else 4, 4, 1) if n % pack == 0)

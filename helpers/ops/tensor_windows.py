@@ -1,8 +1,8 @@
-"""Convolutions of halves and their gradients by tensor cores: images and weights are copied so that
-neighbours lie along the channels, which convolution/tensor.cu and tensor_weight.cu ask for.
+"""float16 convolutions and their gradients by tensor cores. Images and weights are first copied to
+channels-last layout, which convolution/tensor.cu and tensor_weight.cu require.
 
-The gradient by the input is a convolution, too: of the gradient by the result, at places a pixel
-apart. Where the window moves on by a stride, a place makes a stride's worth of pixels at once."""
+The gradient by the input is a convolution, too: of the gradient by the result, with stride 1. If
+the forward window has a stride, each of its positions yields a stride's worth of pixels at once."""
 
 from dataclasses import dataclass, replace
 from math import gcd, prod
@@ -45,8 +45,8 @@ TILES = (  # as tensor.TILES; those have no registers left for the places of 256
 
 @dataclass(frozen=True)
 class Way:
-    """One side of a convolution: what its window is told, how many pixels a place makes of how
-    many, and which taps of the weight are its taps: (first + step - by * tap) / over."""
+    """One dimension of a convolution: the window's parameters, how many of how many pixels a
+    position yields, and the weight taps of each: (first + step - by * tap) / over."""
 
     side: windows.Side
     size: int
@@ -58,13 +58,13 @@ class Way:
 
     @classmethod
     def forward(cls, side):
-        """That of a convolution itself."""
+        """Return the Way of the convolution itself."""
         return cls(side, side.places, side.kernel)
 
     @classmethod
     def backward(cls, side):
-        """Pixel stride * p + step is under tap k where the window is at place p + q: (pad + step -
-        dilation * k) / stride = q."""
+        """Return the Way of the gradient: pixel stride * p + step is under tap k of the window
+        at position p + q, where (pad + step - dilation * k) / stride = q."""
         steps = min(side.stride, side.image)
         ends = [side.pad + step - side.dilation * k
                 for step in range(steps) for k in range(side.kernel)]  # fmt: skip
@@ -78,20 +78,20 @@ class Way:
 
     @property
     def fits(self):
-        """Whether the kernels can count it."""
+        """Whether the kernels' integers can represent it."""
         s = self.side
         far = max(abs(s.pad), abs((s.places - 1) * s.stride - s.pad), s.extent, s.image)
         return far < FAR and self.steps <= MOST_STEPS
 
     @property
     def words(self):
-        """The struct Way of taps.cu."""
+        """Return the struct Way of taps.cu."""
         return self.steps, self.side.kernel, self.kernel, self.first, self.by, self.over
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A convolution as convolution/tensor.cu makes it."""
+    """A convolution as convolution/tensor.cu computes it."""
 
     images: int
     channels: int
@@ -102,55 +102,55 @@ class Layer:
 
     @property
     def stride(self):
-        """From one pixel to the next."""
+        """Return the stride from one pixel to the next."""
         return padded(self.channels)
 
     @property
     def rows(self):
-        """Of the product."""
+        """Return the product's rows."""
         return self.channels_out * self.h.steps * self.w.steps
 
     @property
     def depth(self):
-        """Elements of the window."""
+        """Return the elements of the window."""
         return self.taps * self.stride
 
     @property
     def columns(self):
-        """Of the product: all places of the window."""
+        """Return the product's columns: all positions of the window."""
         return self.images * self.h.side.places * self.w.side.places
 
     @property
     def fits(self):
-        """Whether the kernels can count it, and there is anything to do."""
+        """Whether the kernels' integers can represent it, and it is not empty."""
         pixels = self.images * self.h.side.image * self.w.side.image
         counts = self.rows, self.depth, self.columns, pixels
         return self.h.fits and self.w.fits and 0 < min(counts) and max(counts) < NARROW
 
     @property
     def arguments(self):
-        """What kernels are told of the window: the structs Window and Dividers."""
+        """Return the kernels' arguments for the window: the structs Window and Dividers."""
         h, w = self.h.side, self.w.side
         return windows.argument(h, w), windows.dividers(w.places, h.places, 1, 1)
 
     @property
     def taps(self):
-        """Of the window."""
+        """Return the number of taps of the window."""
         return self.h.side.kernel * self.w.side.kernel
 
     @property
     def chunks(self):
-        """What the channels of a pixel take of lines of 128 bytes."""
+        """Return how many 128-byte lines a pixel's channels take."""
         return ceil_divide(self.stride, DEEP)
 
     @property
     def fits_boxes(self):
-        """Whether a tensor map can be told of the window, and warpgroups are here."""
+        """Whether a tensor map can describe the window, and the GPU has warpgroups."""
         here = hopper.are_here(cuda.Context.get_device())
         return here and tensormap.fits(self.h.side) and tensormap.fits(self.w.side)
 
     def pixels(self, address, places):
-        """A map of the images under the window, in boxes of so many places."""
+        """Return a tensor map of the images under the window, in boxes of this many positions."""
         h, w = self.h.side, self.w.side
         shape = self.images, h.image, w.image, self.stride
         images = GPUArray(shape, np.float16, gpudata=address, strides=self.lying)
@@ -158,21 +158,21 @@ class Layer:
 
 
 def padded(channels):
-    """The least multiple of CHUNK that is as many or more."""
+    """Round up to a multiple of CHUNK."""
     return ceil_divide(channels, CHUNK) * CHUNK
 
 
 def forward(x, weight, sizes, kind):
-    """What queues a convolution: call(x, weight, bias, workspace, stream) -> array; None: these
-    kernels can't."""
+    """Prepare a convolution: return call(x, weight, bias, workspace, stream) -> array; None if
+    these kernels don't support it."""
     ways = Way.forward(sizes.h), Way.forward(sizes.w)
     layer = Layer(sizes.images, sizes.channels, sizes.channels_out, *ways)
     return _convolution(layer, sizes.result, x.dtype, kind, over_first=False)
 
 
 def forward_of_points(x, weight, sizes, kind):
-    """The same where the window is a pixel, each of them: a product for each image, without bias;
-    None: it isn't, or arrays do not lie as products take them."""
+    """Prepare a convolution with a window of one pixel, without bias: a product per image; None:
+    not such a convolution, or the layouts are not supported."""
     if not _is_product(sizes):
         return None
     shape = sizes.images, sizes.channels_out, sizes.places
@@ -184,7 +184,7 @@ def forward_of_points(x, weight, sizes, kind):
 
 
 def is_pixel(sizes):
-    """Whether the window is a pixel, so that a convolution is a product of matrices."""
+    """Whether the window is one pixel, so that the convolution is a matrix product."""
     sides = sizes.h, sizes.w
     return all((s.kernel, s.stride, s.pad, s.more) == (1, 1, 0, 0) for s in sides)
 
@@ -195,7 +195,8 @@ def _is_product(sizes):
 
 
 def by_input(weight, grad_output, sizes, kind):
-    """The same for the gradient by the input: call(weight, grad_output, workspace, stream)."""
+    """Prepare the gradient by the input: call(weight, grad_output, workspace, stream); None: not
+    supported."""
     if _is_product(sizes):
         shape = sizes.images, sizes.channels, sizes.places
         pixels = grad_output.reshape(sizes.images, sizes.channels_out, sizes.places)
@@ -212,7 +213,8 @@ def by_input(weight, grad_output, sizes, kind):
 
 
 def _convolution(layer, shape, dtype, kind, over_first):
-    """over_first: sums go over the first axis of the weight, not over the second."""
+    """Prepare a Layer's convolution. over_first: sum over the weight's first axis, not its
+    second."""
     if not layer.fits:
         return None
     steps, places = layer.h.steps * layer.w.steps, layer.columns // layer.images
@@ -253,8 +255,8 @@ def _convolution(layer, shape, dtype, kind, over_first):
 
 
 def by_weight(x, grad_output, sizes, kind):
-    """What queues the gradient by the weight: call(x, grad_output, workspace, stream) -> array;
-    None: these kernels can't."""
+    """Prepare the gradient by the weight: call(x, grad_output, workspace, stream) -> array; None
+    if these kernels don't support it."""
     if _is_product(sizes):
         return _sum_of_products(x, grad_output, sizes, kind)
     ways = Way.forward(sizes.h), Way.forward(sizes.w)
@@ -277,9 +279,9 @@ def by_weight(x, grad_output, sizes, kind):
 
 
 def gradient(layer, kind):
-    """The Parts of a layer's gradient by the weight, [channels_out, taps, channels], and what
-    launches them, given the addresses of images, of the gradient by the result, and of the parts:
-    channels are neighbours in all of them."""
+    """Return the Parts of a layer's gradient by the weight, [channels_out, taps, channels], and
+    a function that launches them, given the addresses of images, of the gradient by the result,
+    and of the parts. Channels are contiguous in all of them."""
     shape = layer.channels_out, layer.h.side.kernel, layer.w.side.kernel, layer.stride
     tiling = tensor.Tiling.of(
         layer.channels_out, layer.depth, layer.columns, kind, False, tiles_at_hand=TILES
@@ -311,7 +313,7 @@ def gradient(layer, kind):
 
 
 def _sum_of_products(x, grad_output, sizes, kind):
-    """by_weight where the window is a pixel: a product for each image, which are added up."""
+    """by_weight for a window of one pixel: a product per image, added up."""
     shape = sizes.channels_out, *sizes.kernel
     form = Form(shape, x.dtype)
     parts = Parts(1, sizes.images, prod(shape), form, kind.sum, narrow=False, made=kind.made)
@@ -330,7 +332,7 @@ def _sum_of_products(x, grad_output, sizes, kind):
 
 
 class ChannelsLast:
-    """Copies of images with their channels side by side: copy(x, workspace, stream) -> array."""
+    """Copies of images in channels-last layout: copy(x, workspace, stream) -> array."""
 
     def __init__(self, images, channels, pixels):
         stride = padded(channels)
@@ -347,7 +349,7 @@ class ChannelsLast:
 
 
 def _taps_first(layer, over_first):
-    """From one line, channel and tap to the next in a weight [channels_out, channels, taps]."""
+    """Return the strides of line, channel and tap in a weight [channels_out, channels, taps]."""
     taps = layer.h.kernel * layer.w.kernel
     if over_first:
         return taps, taps * layer.channels_out, 1
@@ -355,8 +357,8 @@ def _taps_first(layer, over_first):
 
 
 def taps_of(layer, steps, steps_first=False):
-    """The same for a weight, in the order that convolution/tensor.cu takes, or convolution/
-    hopper_last.cu; steps: as of _taps_first."""
+    """Prepare a copy of a weight in the order that convolution/tensor.cu or
+    convolution/hopper_last.cu takes; steps: as in _taps_first."""
     h, w = layer.h, layer.w
     shape = layer.rows, h.side.kernel, w.side.kernel, layer.stride
     form, chunks = Form(shape, np.uint16), prod(shape) // CHUNK

@@ -1,5 +1,5 @@
-"""All-reduce by one launch for each device. The launches run at the same time and wait for each
-other: cuda_src/ranks/packets.cu for short arrays, push.cu for long ones."""
+"""All-reduce with one launch per device. The launches run concurrently and wait for each other:
+cuda_src/ranks/packets.cu for short arrays, push.cu for long ones."""
 
 import atexit
 import gc
@@ -17,7 +17,7 @@ from .shares import share_of
 __all__ = ["AT_ONCE", "add", "team"]
 
 AT_ONCE = not autoinit.is_software and os.environ.get("CUDA_LAUNCH_BLOCKING", "0") == "0"
-"""Whether launches on several devices run at the same time. Where they don't, one plays all."""
+"""Whether launches on several devices run concurrently. If not, one launch acts for all devices."""
 
 PACKET_BYTES = 1 << 20  # of arrays sent to all others, at most: longer ones are pushed
 BLOCK = 256
@@ -26,7 +26,7 @@ LINE = 16  # bytes, half of which are an array's
 
 
 class Team:
-    """Devices that add up together, and the memory by which their launches find each other."""
+    """Devices that reduce together, and the memory through which their launches communicate."""
 
     def __init__(self, places, at_once):
         self.places, self.turn, self.lock, self.calls = places, 0, Lock(), Kept()
@@ -45,7 +45,7 @@ class Team:
         self.inboxes, self.flags = (list(map(int, all)) for all in zip(*self.memory, strict=True))
 
     def add(self, arrays, sums):
-        """Queues the sum of arrays, one on each device, into an array on each."""
+        """Queue the sum of arrays, one per device, into an array on each device."""
         x = arrays[0]
         starts = [*map(address, arrays), *map(address, sums)]
         packed = x.nbytes * (len(arrays) - 1) <= PACKET_BYTES
@@ -63,8 +63,8 @@ class Team:
             self._launch(calls, starts)
 
     def _launch(self, calls, starts):
-        """All devices' launches: no memory is freed in between, which would wait for the first
-        launch, which waits for the next."""
+        """Launch on all devices. No memory may be freed in between: that would wait for the
+        first launch, which waits for the next."""
         self.turn += 1
         collects = gc.isenabled()
         gc.disable()
@@ -104,7 +104,7 @@ def _zeros(nbytes):
 
 @cache
 def team(places, at_once=AT_ONCE):
-    """The Team of some devices, a tuple."""
+    """Return the Team of some devices, a tuple."""
     return Team(places, at_once)
 
 
@@ -112,5 +112,5 @@ atexit.register(team.cache_clear)  # while there are contexts to give memory bac
 
 
 def add(places, arrays, sums):
-    """Queues the sum of arrays, on these devices, into an array on each of them."""
+    """Queue the sum of arrays, on these devices, into an array on each of them."""
     team(tuple(places)).add(arrays, sums)

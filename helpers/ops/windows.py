@@ -21,8 +21,9 @@ prepared = Kept()
 
 
 def im2col(x, kernel, stride=1, padding=0, dilation=1, out=None, stream=None):
-    """The columns of images: x[N, C, H, W] -> [N, C * kernel_h * kernel_w, H_out * W_out], or both
-    without N. What lies outside of the image is 0. As PyTorch's unfold."""
+    """Return the columns of images: x[N, C, H, W] -> [N, C * kernel_h * kernel_w, H_out *
+    W_out]; N may be missing in both. Elements outside of the image are 0. Computes the same as
+    PyTorch's unfold."""
     told = _window(kernel, stride, padding, dilation)
     key = "im2col", told, signature(x), None if out is None else signature(out), context()
     call = prepared.get(key)
@@ -34,11 +35,11 @@ def im2col(x, kernel, stride=1, padding=0, dilation=1, out=None, stream=None):
 def col2im(
     columns, output_size, kernel, stride=1, padding=0, dilation=1, out=None, stream=None, add=False
 ):
-    """The images that columns lead back to, each element the sum of its copies:
-    columns[N, C * kernel_h * kernel_w, H_out * W_out] -> [N, C, *output_size], or both without N.
-    As PyTorch's fold. float16 is summed up in float32.
+    """Return the images of columns, summing overlapping elements: columns[N, C * kernel_h *
+    kernel_w, H_out * W_out] -> [N, C, *output_size]; N may be missing in both. Computes the same as
+    PyTorch's fold. float16 is accumulated in float32.
 
-    add: the sums are added to what out holds."""
+    add: add the sums to what out holds."""
     told = windows.pair(output_size, "output_size", 1), *_window(kernel, stride, padding, dilation)
     given = None if out is None else signature(out)
     key = "col2im", told, bool(add), signature(columns), given, context()
@@ -49,7 +50,7 @@ def col2im(
 
 
 def _window(kernel, stride, padding, dilation):
-    """What is told of a window, in pairs."""
+    """Return a window's parameters, each as a pair."""
     return (
         windows.pair(kernel, "kernel", 1),
         windows.pair(stride, "stride", 1),
@@ -70,7 +71,7 @@ def _run(call, x, out, stream):
 
 
 def _im2col(x, told, out):
-    """What a call of this kind needs: a Form for it, a KernelCall (None without elements)."""
+    """Prepare calls of this kind: return a Form and a KernelCall (None without elements)."""
     check(x, FLOATS, "im2col: x")
     if x.ndim not in (3, 4) or 0 in x.shape[-3:]:
         raise ValueError(f"im2col: x has shape {x.shape}; expected [N, C, H, W] or [C, H, W]")
@@ -95,7 +96,7 @@ def _im2col(x, told, out):
 
 
 def _col2im(columns, told, out, add):
-    """The same for the way back."""
+    """Prepare col2im calls of this kind: return a Form and a KernelCall (None without elements)."""
     check(columns, FLOATS, "col2im: columns")
     h, w = windows.sides(*told)
     elements, places = h.kernel * w.kernel, h.places * w.places
@@ -132,7 +133,8 @@ def _col2im(columns, told, out, add):
 
 
 def _unrolled_col2im(w, columns, out):
-    """The kernel for a window that is known, and how many pixels a thread of it has."""
+    """Return the kernel compiled for this window, and how many pixels each of its threads
+    handles."""
     most = 16 // columns.dtype.itemsize
     if w.stride <= 2:
         copies = _pack(gcd(w.places, w.image // w.stride), most // w.stride**2, columns)
@@ -143,7 +145,7 @@ def _unrolled_col2im(w, columns, out):
 
 
 def _form(shape, x, out):
-    """The Form of a result; an out must be such a one."""
+    """Return the result's Form; check that out, if given, matches it."""
     if out is not None:
         check(out, [x.dtype.name], "out")
         if out.shape != shape or not is_contiguous(out):
@@ -155,13 +157,13 @@ def _form(shape, x, out):
 
 
 def _index(*sizes):
-    """The type that counts elements."""
+    """Return the integer type for counting elements."""
     return np.dtype(np.int32 if max(sizes) < NARROW else np.int64)
 
 
 def _pack(length, most, *arrays):
-    """Elements to an access: `most`, or half as many, and so on, until they divide a length and
-    arrays are aligned to them, as new ones and copies are."""
+    """Return the elements per access: `most`, halved until it divides the length and all arrays
+    (new ones and copies always) are aligned to it."""
     pack = max(1, most)
     given = [x for x in arrays if x is not None and is_contiguous(x)]
     while length % pack or any(address(x) % (pack * x.dtype.itemsize) for x in given):
@@ -170,5 +172,5 @@ def _pack(length, most, *arrays):
 
 
 def _unrolls(h, w, nbytes):
-    """Whether a kernel is compiled for just this window, which takes seconds."""
+    """Whether to compile a kernel for just this window, which takes seconds."""
     return nbytes >= LARGE and h.kernel * w.kernel <= MOST_UNROLLED

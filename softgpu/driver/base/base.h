@@ -9,16 +9,16 @@
 
 /* ---- error.c: error codes and their messages ---- */
 
-/* Returns the code; keeps the message (NULL: none) for this thread's cuGetErrorString. */
+/* Return the code, and store the message (NULL: none) for this thread's cuGetErrorString. */
 CUresult fail(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same with the message that a Python callback left by sg_set_error. */
+/* Fail with the message that a Python callback set with sg_set_error. */
 CUresult fail_as_told(int answer);
-/* Tells the user of a program something, if somebody listens (sg_set_teller). */
+/* Print a message to the user, if a handler is registered (sg_set_teller). */
 void say_to_user(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *detail_text(void);
 void clear_detail(void);
 
-/* ---- handles.c: the handles that programs hold ---- */
+/* ---- handles.c: opaque handles given to programs ---- */
 
 typedef enum {
     NO_OBJECT,
@@ -41,35 +41,35 @@ typedef enum {
     CONDITION
 } ObjectKind;
 void *handle_new(ObjectKind kind, void *object);
-void *handle_object(ObjectKind kind, void *handle); /* NULL unless live and of that kind */
+void *handle_object(ObjectKind kind, void *handle); /* NULL unless live and of this kind */
 void handle_drop(void *handle);
-/* Calls visit for every live object of a kind. */
+/* Call visit for every live object of a kind. */
 void handle_each(ObjectKind kind, void (*visit)(void *handle, void *object, void *data),
                  void *data);
 
-/* ---- current.c: the context that is current on this thread ---- */
+/* ---- current.c: this thread's current context ---- */
 
-#define HEAP_LIMIT 2 /* CU_LIMIT_MALLOC_HEAP_SIZE, index into limits */
+#define HEAP_LIMIT 2 /* CU_LIMIT_MALLOC_HEAP_SIZE, an index into Context.limits */
 
 typedef struct Context {
     void *handle;
     int device;
     struct Peers {
-        uint64_t *ids; /* contexts whose memory kernels of this one may touch */
+        uint64_t *ids; /* contexts whose memory this context's kernels may access */
         size_t count, room;
     } peers;
     unsigned flags;
     uint64_t id;
-    int users; /* how often it was attached or retained; 0: destroyed */
+    int users; /* reference count: attached or retained; 0: destroyed */
     int cache_config;
     size_t limits[9];
     StreamAttribute of_default_streams[STREAM_ATTRIBUTES];
-    struct Heap *heap; /* made when a kernel first calls malloc */
+    struct Heap *heap; /* allocated when a kernel first calls malloc */
 } Context;
 
-/* The context, or NULL with *error set to the code to return. */
+/* Return the current context, or NULL with *error set to the code to return. */
 Context *current_context(CUresult *error);
-void *current_handle(void); /* even of a destroyed context; NULL: none is current */
+void *current_handle(void); /* also that context's handle after it was destroyed; NULL: none */
 CUresult current_push(void *handle);
 void current_pop(void);
 #define NEED_CONTEXT(name)                                                                         \
@@ -89,9 +89,9 @@ CUresult no_such_device(void);
         if (!is_device(device)) return no_such_device();                                           \
     } while (0)
 
-enum { ACCESS_WINDOW_BYTES = 128 << 20, MEMORY_DOMAINS = 4 }; /* of streams' attributes */
+enum { ACCESS_WINDOW_BYTES = 128 << 20, MEMORY_DOMAINS = 4 }; /* limits of stream attributes */
 
-/* ---- machine.c: memory, cores and threads of this machine, or of its container ---- */
+/* ---- machine.c: memory, cores and threads of this machine or container ---- */
 
 typedef struct {
     size_t total, available; /* bytes */
@@ -100,20 +100,21 @@ typedef struct {
 Memory machine_memory(void);
 unsigned usable_cores(void);
 double seconds_now(void);
-/* Starts a thread that gets no signals. */
+/* Start a thread with all signals blocked. */
 bool thread_start(void *(*body)(void *), void *argument, size_t stack);
 
-/* ---- crash.c: with SOFTGPU_CRASHES=1, where a process crashed ---- */
+/* ---- crash.c: backtraces of crashes, with SOFTGPU_CRASHES=1 ---- */
 
-/* Registers the first address of a kernel's code. */
+/* Register the start address of a kernel's code. */
 void crash_code(const void *entry, const char *kernel);
 
 /* ---- interrupt.c: Ctrl-C while the host waits ---- */
 
-/* Each begin needs its end. Ctrl-C sets both words to 1; only one thread at a time may have words. */
+/* Every begin needs an end. Ctrl-C sets both words to 1; only one thread at a time may pass
+   words. */
 void interrupts_begin(volatile int *first, volatile int *second);
 void interrupts_end(bool had_words);
-bool interrupts_happened(void); /* since the last call */
+bool interrupts_happened(void); /* whether Ctrl-C was pressed since the last call */
 unsigned interrupts_count(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files of graphs share. */
+/* Shared by the files of graphs/. */
 #ifndef SOFTGPU_GRAPHS_INTERNAL_H
 #define SOFTGPU_GRAPHS_INTERNAL_H
 
@@ -16,18 +16,19 @@
     return fail(CUDA_ERROR_INVALID_VALUE, "the node is of type %d, not %d", (node)->params.type,   \
                 wanted)
 
-/* What may be done once to a graph: it has nodes that no copy may have. */
+/* Whether nodes of this type cannot be cloned, so that their graph is instantiated or nested
+   only once. */
 static inline bool node_is_single(int type)
 { return node_is_of_memory(type) || type == NODE_CONDITIONAL; }
 
-/* Whether a node of the graph can be made of these; its own copy of arguments or of a child's graph,
-   its own address or bodies. */
+/* Check the parameters of a new node. Give it its own copy of the arguments or the child graph,
+   or its own address or bodies. */
 CUresult node_prepare(Graph *graph, NodeParams *params, NodeArguments **arguments);
-/* Puts others in the place of a node's parameters, of the same type. */
+/* Replace a node's parameters by others of the same type. */
 CUresult node_change(Node *node, const NodeParams *params);
-/* The same for the copy of a node in an executable graph. */
+/* Replace the parameters of a node's clone in an executable graph. */
 CUresult exec_change(CUgraphExec exec, CUgraphNode origin, const NodeParams *params);
-/* Puts what a graph of the same form says into a sorted one. */
+/* Update an executable graph from a graph with the same topology. */
 CUresult graph_update(Graph *old, const Graph *graph, UpdateResult *how);
 /* ---- conditions.c ---- */
 
@@ -35,21 +36,22 @@ Condition *condition_of(const Node *node);
 CUresult condition_prepare(const Graph *graph, ConditionalNode *node);
 bool condition_is_unused(
     const Graph *graph); /* one of the graph's, or of the graphs inside of it */
-/* Whether the bodies of conditions have only what they may; the node that they may not. */
+/* Fail if the body of a conditional node has a node that it may not have; *wrong is that node. */
 CUresult conditions_check(const Graph *graph, CUgraphNode *wrong);
-void condition_begin(const Node *node);     /* a launch does */
-CUgraph condition_choose(const Node *node); /* what is to run now; NULL: nothing */
-bool condition_repeats(const Node *node);   /* it is asked again then */
+void condition_begin(const Node *node);     /* reset the condition's value for a launch */
+CUgraph condition_choose(const Node *node); /* the body to run now; NULL: none */
+bool condition_repeats(const Node *node);   /* evaluate it again after the body (WHILE) */
 const char *condition_text(const Node *node);
 
 /* ---- prepare.c, update.c ---- */
 
 enum { CHILD_CLONED, CHILD_MOVED };
-bool graph_is_bound(const Graph *graph); /* it is a moved child's, or a body: no graph of its own */
+/* Whether the graph belongs to a node, as a moved child graph or a body. */
+bool graph_is_bound(const Graph *graph);
 
-/* Nothing but edges as they are by default. */
+/* Fail unless all edges are of the default kind. */
 CUresult check_edges(const EdgeData *edges, size_t count);
-/* Whether a new node of a graph may follow these. */
+/* Fail unless a new node of the graph may depend on these nodes. */
 CUresult check_before(const Graph *graph, const CUgraphNode *before, size_t count);
 
 #endif

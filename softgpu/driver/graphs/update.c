@@ -59,7 +59,8 @@ static CUresult compare(Graph *old, Graph *new, UpdateResult *how)
     return result;
 }
 
-/* What the new one owns, too: it goes with what the old one owned. */
+/* Copy the new graph's parameters into the old one, and swap their user objects, so that freeing
+   the new graph releases those that the old one owned. */
 static CUresult take_over(Graph *old, Graph *new, UpdateResult *how)
 {
     Owned *owned = new->owned;

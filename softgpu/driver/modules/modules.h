@@ -1,4 +1,4 @@
-/* The interface of modules/: modules, their kernels, and the code of these. */
+/* The interface of modules/: modules, their kernels, and the kernels' compiled code. */
 #ifndef SOFTGPU_MODULES_H
 #define SOFTGPU_MODULES_H
 
@@ -8,21 +8,21 @@
 #endif
 
 #define TIERS 2
-#define MAX_BUILDS 8 /* kinds of code per kernel: 0 plain, others instrumented */
+#define MAX_BUILDS 8 /* builds per kernel: 0 plain, others instrumented */
 
 typedef struct Code {
     Entry entry[TIERS]; /* NULL: not compiled yet */
     uint32_t counter_count;
-    uint64_t work; /* of all launches so far: a warp's pass through a loop or the kernel counts 1 */
+    uint64_t work; /* of all launches so far: 1 per warp and pass through a loop or the kernel */
 } Code;
 
 typedef struct Kernel {
-    void *handle; /* made at the first cuModuleGetFunction */
+    void *handle; /* created by the first cuModuleGetFunction */
     struct Module *module;
     struct Kernel *next;
-    char *name, *shown; /* as in PTX; as its author wrote it */
+    char *name, *shown; /* mangled, as in PTX; demangled, for messages */
     size_t param_bytes;
-    char *takes;           /* the parameters' sizes, " (8 + 4)", or empty */
+    char *takes;           /* the parameters' sizes for messages, as in " (8 + 4)", or empty */
     uint32_t (*params)[3]; /* as in KernelFacts */
     uint32_t param_count, param_align;
     uint32_t loop_depth;
@@ -35,16 +35,16 @@ typedef struct Kernel {
     const char **files;
     uint32_t file_count, site_count;
     struct Site *sites;
-    Origin *origins;       /* for the sanitizer, or NULL */
-    bool follows_pointers; /* in memory: it may write what its parameters do not point to */
+    Origin *origins;       /* pointer provenance for the sanitizer, or NULL */
+    bool follows_pointers; /* loads pointers: it may write memory that no parameter points to */
     bool runs_through;     /* its warps never wait for each other */
-    bool has_warpgroups;   /* the driver itself does most of its work */
+    bool has_warpgroups;   /* uses wgmma, whose work is done in the driver */
     Code code[MAX_BUILDS];
     bool attributes_known;
     uint32_t registers, reported_local, reported_const;
     uint32_t max_dynamic_shared;
     int carveout;
-    /* set by the calls from before cuLaunchKernel */
+    /* set by the legacy launch calls (cuFuncSetBlockShape, cuParamSet...) */
     uint32_t block_shape[3], shared_size;
     size_t param_size;
     char *param_buffer;
@@ -53,21 +53,22 @@ typedef struct Kernel {
 typedef struct Module {
     void *handle;
     Context *owner;
-    char *base; /* of its variables */
+    char *base; /* start of its variables */
     size_t bytes, mapped;
     struct Variable *variables;
     Kernel *kernels;
 } Module;
 
-/* Asks ptxas about the kernel, unless that is known. */
+/* Get the kernel's attributes from ptxas, unless they are known. */
 CUresult kernel_learn_attributes(Kernel *kernel);
-/* The code of a build for this much more work; compiles it at its first launch. */
+/* Get the code of a build, compiling it on first use; `work`, this launch's, may raise its tier. */
 CUresult kernel_compile(Kernel *kernel, uint32_t build, uint64_t work, Entry *entry);
 void modules_free_all(Context *owner);
 CUAPI cuModuleGetFunctionCount(unsigned *count, CUmodule module);
 CUAPI cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name);
 
-/* A function's kernel, or a library kernel's in the current context; NULL and *error. */
+/* Return the kernel of a function, or of a library kernel in the current context; NULL: *error
+   is set. */
 Kernel *kernel_of(void *handle, CUresult *error);
 #define NEED_KERNEL(name, handle)                                                                  \
     CUresult error_##name;                                                                         \

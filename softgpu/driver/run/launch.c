@@ -104,9 +104,9 @@ static uint64_t largest_argument(const Kernel *kernel, const char *params)
     return largest;
 }
 
-/* What a launch has to do, in turns of a warp through a loop or the whole, as far as that can be
-   told before: a loop goes round as often as the largest constant or argument says, which for some
-   all warps of the grid do together. */
+/* Estimate a launch's work, in passes of a warp through a loop or the kernel, as far as that can be
+   known before it runs. The trip count of a loop is taken to be the largest constant or argument;
+   some loops share it among all warps of the grid. */
 static uint64_t work_of(const Kernel *kernel, const Job *job)
 {
     double work = (double)job->blocks * job->warps;

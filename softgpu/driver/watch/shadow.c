@@ -170,7 +170,7 @@ static bool is_new(const Region *r, uint32_t last) { return last >= begin_of(r);
 static bool was_written(const Region *r)
 { return is_new(r, r->last[WRITE]) || is_new(r, r->last[ATOMIC]); }
 
-/* As what an access is remembered; all but a write are kept with another one that comes after it. */
+/* Return the plane that records an access. All but WRITE have a second plane, which follows. */
 static Touch touch_of(const Access *a)
 {
     if (a->store) return a->flags & MARK_ATOMIC ? ATOMIC : WRITE;

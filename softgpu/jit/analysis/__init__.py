@@ -1,1 +1,1 @@
-"""What is found out about a function before it is written."""
+"""Analyses of a function, run before code is emitted for it."""

@@ -1,9 +1,9 @@
-"""How far a warp runs ahead of the others at a barrier before it has to wait for them.
+"""Barriers that a warp need not wait at until it next touches memory.
 
-What a warp does after a barrier is all the same to the others, and they to it, until it touches
-memory. So it may say at the barrier that it has come, and wait no sooner than there. One that has
-nothing to do until the next barrier, as most warps have in the last steps of a tree, then comes to
-that one at once: it waits in none of them, and costs no change of stacks.
+Between a barrier and its next memory access, a warp neither affects the other warps nor depends on
+them. So it can arrive at the barrier early and wait only just before that access. In the last steps
+of a tree reduction most warps have nothing to do before the next barrier. They go straight on to it
+and never wait, which saves a switch of stacks each time.
 
 Terms: split barrier, fuzzy barrier (docs/terms.md).
 """
@@ -23,7 +23,7 @@ _CLOCKS = ("clock", "globaltimer")
 
 @dataclass
 class Ahead:
-    """Barriers at which a warp only says that it has come; instructions that it waits before."""
+    """Barriers at which a warp only arrives, and the instructions before which it waits."""
 
     barriers: set[Instruction] = field(default_factory=set)
     waits: set[Instruction] = field(default_factory=set)
@@ -38,7 +38,7 @@ def _is_syncthreads(item: Instruction) -> bool:
 
 
 def _touches(item: Instruction) -> bool:
-    """Whether it matters to an instruction, or to others, which warps have come to a barrier."""
+    """Whether the instruction depends on, or affects, which warps have arrived at a barrier."""
     if does(item, Does.COMPUTES):
         specials = [operand for operand in item.operands if isinstance(operand, Special)]
         return any(special.name.startswith(_CLOCKS) for special in specials)
@@ -48,12 +48,12 @@ def _touches(item: Instruction) -> bool:
 
 
 def _next(index: int, block: Block, waiting: list[frozenset[int]]) -> list[int]:
-    """Where the warp may go on after a block: with its lanes, or others that wait."""
+    """Return the blocks that the warp may run next: a target, or a block where other lanes wait."""
     return [*block.targets, *waiting[index]]
 
 
 def _is_idle(items: list[Instruction]) -> bool | None:
-    """Whether instructions come to a barrier before they touch anything; None: to neither."""
+    """Whether the instructions reach a barrier before they touch anything; None: neither occurs."""
     for item in items:
         if _is_barrier(item) or _touches(item):
             return _is_barrier(item)
@@ -61,7 +61,8 @@ def _is_idle(items: list[Instruction]) -> bool | None:
 
 
 def _pays(blocks: list[Block], waiting: list[frozenset[int]]) -> bool:
-    """Whether a warp may come from one barrier to another, or to its end, and touch nothing."""
+    """Whether a warp can get from one barrier to another, or to its end, without touching
+    anything."""
     idle: dict[int, bool | None] = {EXIT: True}
     idle |= {index: _is_idle(block.instructions) for index, block in enumerate(blocks)}
     open_ends = [index for index, found in idle.items() if found is None]
@@ -82,9 +83,10 @@ def _pays(blocks: list[Block], waiting: list[frozenset[int]]) -> bool:
 
 
 def plan_ahead(function: Function, blocks: list[Block], waiting: list[frozenset[int]]) -> Ahead:
-    """Nothing where warps wait for each other otherwise than at __syncthreads, or it does not pay.
+    """Plan split barriers; return an empty plan if they do not pay, or if warps wait for each other
+    other than at __syncthreads.
 
-    `waiting`: for each block, the others at which lanes may wait while it runs."""
+    `waiting`: for each block, the other blocks at which lanes may wait while it runs."""
     items = [item for block in blocks for item in block.instructions]
     barriers = {item for item in items if _is_barrier(item)}
     others = any(does(i, Does.CALLS) or i.opcode in ("mbarrier", "nanosleep") for i in items)

@@ -1,8 +1,8 @@
-"""Control flow for 32 lanes at once: blocks in an order in which lanes that part always meet again.
+"""Control flow for 32 lanes at once: an order of blocks in which diverged lanes always reconverge.
 
-A warp runs one block at a time, always the first in order that has lanes waiting. For this to bring
-lanes together where their paths join, every loop stands in one piece, is entered at its first block
-only and is repeated from its last block only; `blocks_in_order` arranges a function so.
+A warp runs one block at a time, always the first in order at which lanes wait. For this to bring
+lanes together where their paths join, every loop must be contiguous, be entered only at its first
+block and be repeated only from its last block; `blocks_in_order` arranges a function so.
 
 Terms: reconvergence (docs/terms.md).
 """
@@ -51,7 +51,7 @@ EXIT = -1
 
 @dataclass
 class Block:
-    """Straight-line instructions and where lanes go then.
+    """A basic block: straight-line instructions, and where its lanes go next.
 
     `choice` is None (all lanes go to targets[0]), a predicated branch (targets: taken, not taken),
     a `brx.idx` (targets by index), or "entry": the lane's entry number (see `selects`) chooses.
@@ -62,12 +62,12 @@ class Block:
     choice: Instruction | str | None = None
     selects: dict[int, int] = field(default_factory=dict)  # target position -> entry number it sets
     exits: bool = False  # EXIT is the end of the thread, not of the function
-    loses_lanes: bool = False  # threads may end in a function that it calls
-    watches: bool = False  # in a loop, it may be waiting for a change to memory
+    loses_lanes: bool = False  # threads may exit in a function that it calls
+    watches: bool = False  # in a loop: it may be polling memory
 
 
 def gathers(item: Instruction) -> bool:
-    """Whether an instruction is for several lanes to execute together."""
+    """Whether several lanes execute the instruction together."""
     return has(item, Trait.MEETS) or "sync" in item.modifiers
 
 
@@ -76,7 +76,7 @@ def _waits_at_mbarrier(item: Instruction) -> bool:
 
 
 def find_watchers(functions: Iterable[Function]) -> frozenset[str]:
-    """The functions that may look at memory for their callers, which wait for a change to it."""
+    """Return the functions that may poll memory on behalf of callers waiting for it to change."""
     calls: dict[str, set[str]] = {}
     found: set[str] = set()
     for function in functions:
@@ -93,7 +93,8 @@ def find_watchers(functions: Iterable[Function]) -> frozenset[str]:
 
 
 def constants(function: Function, wanted: Iterable[str]) -> dict[str, int]:
-    """The registers among these that one move sets to a number, and the lower 32 bits of it."""
+    """Return those of the wanted registers that a single move sets to a number, with its low 32
+    bits."""
     set_by: dict[str, list[Instruction]] = {name: [] for name in wanted}
     for item in function.instructions if set_by else ():
         for register in registers_of(item)[0]:
@@ -108,12 +109,12 @@ def constants(function: Function, wanted: Iterable[str]) -> dict[str, int]:
 
 
 def _watchers_of(function: Function, watchers: frozenset[str]) -> set[Instruction]:
-    """The instructions that, in a loop, may be waiting for a change to memory."""
+    """Return the instructions that may be polling memory in a loop."""
     atoms = [item for item in function.instructions if item.opcode == "atom"]
     named = {o.name for item in atoms for o in item.operands if isinstance(o, Register)}
     known = constants(function, named) if named else {}
 
-    def looks(item: Instruction) -> bool:  # it adds 0 or the like
+    def looks(item: Instruction) -> bool:  # an atomic that adds 0 or the like
         values = [
             known.get(o.name) if isinstance(o, Register) else getattr(o, "value", None)
             for o in item.operands
@@ -125,7 +126,7 @@ def _watchers_of(function: Function, watchers: frozenset[str]) -> set[Instructio
 
 
 def _watches(item: Instruction, watchers: frozenset[str] = frozenset()) -> bool:
-    """Whether an instruction, whatever it is told, may be waiting for a change to memory."""
+    """Whether the instruction, whatever its operands, may be polling memory."""
     modifiers = set(item.modifiers)
     if item.opcode == "call":
         return getattr(item.operands[1], "name", "") in watchers
@@ -138,7 +139,7 @@ def _watches(item: Instruction, watchers: frozenset[str] = frozenset()) -> bool:
 
 
 def _split(function: Function, calls_may_exit: bool, watchers: frozenset[str]) -> list[Block]:
-    """Blocks in textual order; targets are indices into the list."""
+    """Split a function into basic blocks in textual order; targets are indices into the list."""
     starts: list[list[Instruction]] = [[]]
     labels: dict[str, int] = {}
     watching = _watchers_of(function, watchers)
@@ -173,7 +174,7 @@ def _split(function: Function, calls_may_exit: bool, watchers: frozenset[str]) -
         blocks[-1].exits = last.opcode == "exit"
     for block in blocks:
         block.watches = any(item in watching for item in block.instructions)
-    if function.is_entry:  # threads that have nothing left to do are gone, not waiting for others
+    if function.is_entry:  # threads that have finished have exited and do not wait for others
         done = {
             index
             for index, block in enumerate(blocks)
@@ -185,7 +186,7 @@ def _split(function: Function, calls_may_exit: bool, watchers: frozenset[str]) -
 
 
 def _components(nodes: list[int], successors) -> list[list[int]]:
-    """Strongly connected components in topological order (Tarjan, without recursion)."""
+    """Return the strongly connected components in topological order (Tarjan, without recursion)."""
     number: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []
@@ -224,7 +225,7 @@ def _components(nodes: list[int], successors) -> list[list[int]]:
 
 
 def _reachable(blocks: list[Block], entry: int) -> list[int]:
-    """The blocks that can be reached, the entry first."""
+    """Return the blocks that can be reached, the entry first."""
     seen, todo = {entry}, [entry]
     while todo:
         for target in blocks[todo.pop()].targets:
@@ -239,10 +240,10 @@ def _arrange(
 ) -> list[int]:
     """Order `nodes` (a region whose edges in `cut` are ignored); may append blocks to `blocks`.
 
-    A block comes after all that lead to it. Blocks of a loop lead to each other: they stand in one
-    piece, the header first, then the others, arranged likewise without the one edge back. A loop
-    with several ways back gets a last block L that gathers them, one with several ways in gets a
-    header E that hands on lanes by the entry number that they come with:
+    A block comes after all its predecessors. The blocks of a loop are contiguous, the header first,
+    then the others, arranged in the same way without the back edge. A loop with several back edges
+    gets a new last block L that joins them. A loop with several entries gets a new header E that
+    sends each lane on by its entry number:
 
         b1 -> b2 or b3            b1
         b2 -> b1                  b2 -> L
@@ -283,7 +284,8 @@ def _arrange(
 
 
 def _header(blocks: list[Block], entries: list[int]) -> int:
-    """The block by which a loop is entered: where there are several, one before them."""
+    """Return the block at which a loop is entered; with several entries, a new block before
+    them."""
     if len(entries) == 1:
         return entries[0]
     header = len(blocks)
@@ -297,7 +299,8 @@ def _header(blocks: list[Block], entries: list[int]) -> int:
 
 
 def _latch(blocks: list[Block], members: set[int], header: int) -> int:
-    """The block that leads back: a last one where there are several, or one from amid the loop."""
+    """Return the block with the loop's only back edge; make a new last block if there are
+    several, or if the back edge leaves from the middle."""
     sources = [node for node in members if header in blocks[node].targets]
     if len(sources) == 1 and {*blocks[sources[0]].targets} & members == {header}:
         return sources[0]
@@ -312,7 +315,7 @@ def _latch(blocks: list[Block], members: set[int], header: int) -> int:
 def blocks_in_order(
     function: Function, calls_may_exit: bool = False, watchers: frozenset[str] = frozenset()
 ) -> list[Block]:
-    """The reachable blocks of a function; an edge to itself or an earlier block repeats a loop.
+    """Return a function's reachable blocks; an edge to itself or an earlier block repeats a loop.
 
     watchers: see find_watchers."""
     blocks = _split(function, calls_may_exit, watchers)
@@ -325,13 +328,14 @@ def blocks_in_order(
 
 
 def loops_of(blocks: list[Block]) -> list[tuple[int, int]]:
-    """The last and the first block of each loop."""
+    """Return the last and the first block of each loop."""
     ends = ((last, first) for last, block in enumerate(blocks) for first in block.targets)
     return [(last, first) for last, first in ends if EXIT < first <= last]
 
 
 def spinning_loops(blocks: list[Block]) -> dict[int, int]:
-    """Loops (last block: first block) that may wait for other lanes or warps to change memory."""
+    """Return the loops (last block: first block) that may wait for other lanes or warps to
+    change memory."""
     return {
         last: first
         for last, first in loops_of(blocks)
@@ -340,13 +344,13 @@ def spinning_loops(blocks: list[Block]) -> dict[int, int]:
 
 
 def _acts(item: Instruction) -> bool:
-    """Whether others can tell that an instruction was executed."""
+    """Whether the instruction has side effects that others can see."""
     acts = does(item, Does.WRITES, Does.UPDATES, Does.COPIES, Does.SAMPLES, Does.CALLS, Does.STOPS)
     return acts or gathers(item) or item.opcode in ("ret", "exit")
 
 
 def _ends_by_waiting(blocks: list[Block], first: int, last: int) -> bool:
-    """Whether a loop goes on until a wait at an mbarrier succeeds, and does nothing else."""
+    """Whether a loop only repeats until a wait at an mbarrier succeeds."""
     items = [item for block in blocks[first : last + 1] for item in block.instructions]
     if any(_acts(item) for item in items):
         return False
@@ -370,7 +374,8 @@ def _ends_by_waiting(blocks: list[Block], first: int, last: int) -> bool:
 
 
 def waits_for_nothing_else(blocks: list[Block]) -> dict[Instruction, tuple[int, int]]:
-    """The waits at mbarriers in loops (last block, first block) that only they end."""
+    """Return the mbarrier waits that alone end their loops, with those loops (last block, first
+    block)."""
     return {
         item: (last, first)
         for last, first in spinning_loops(blocks).items()
@@ -382,7 +387,7 @@ def waits_for_nothing_else(blocks: list[Block]) -> dict[Instruction, tuple[int, 
 
 
 def released(blocks: list[Block], waiting: Iterable[int], first: int) -> list[int]:
-    """The waiting blocks that a spinning loop, which starts at `first`, lets run."""
+    """Return the waiting blocks that a spinning loop, which starts at `first`, lets run."""
     return sorted(b for b in waiting if b != first and not _gathers(blocks[b]))
 
 
@@ -391,13 +396,13 @@ def _gathers(block: Block) -> bool:
 
 
 def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset[int]]:
-    """For each block, the other blocks at which lanes may be waiting while it runs.
+    """Return, for each block, the other blocks at which lanes may be waiting while it runs.
 
     `divergent[b]`: the lanes of block b may choose different targets. A spinning loop lets waiting
-    lanes run a block now and then, since one of them may hold what the loop waits for; but not a
-    block that is for all of them to run together.
+    lanes run a block now and then, since one of them may hold what the loop waits for; but it never
+    runs a block that all lanes must execute together.
     """
-    during = [0] * len(blocks)  # sets of blocks, as bits
+    during = [0] * len(blocks)  # sets of blocks, as bit masks
     spinning = spinning_loops(blocks)
     free = sum(1 << n for n, block in enumerate(blocks) if not _gathers(block)) if spinning else 0
     changed = True
@@ -428,7 +433,7 @@ def waiting_blocks(blocks: list[Block], divergent: list[bool]) -> list[frozenset
 
 
 def _bits(mask: int) -> Iterator[int]:
-    """The places of a number's bits, lowest first."""
+    """Yield the positions of a number's set bits, lowest first."""
     while mask:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
@@ -436,7 +441,7 @@ def _bits(mask: int) -> Iterator[int]:
 
 
 def protected_registers(live: list[set[str]], waiting: list[frozenset[int]]) -> list[set[str]]:
-    """For each block, the registers that lanes which wait while it runs still need."""
+    """Return, for each block, the registers still needed by lanes that wait while it runs."""
     return [set().union(*(live[other] for other in others)) for others in waiting]
 
 
@@ -460,7 +465,8 @@ _known_registers: dict[Instruction, tuple[list[Register], list[Register]]] = {}
 
 
 def registers_of(instruction: Instruction) -> tuple[list[Register], list[Register]]:
-    """(written, read) registers; a predicated write also reads, since other lanes keep theirs."""
+    """Return the registers written and read. A predicated write also reads: other lanes keep
+    theirs."""
     known = _known_registers.get(instruction)
     if known is None:
         known = _known_registers[instruction] = _find_registers(instruction)
@@ -468,7 +474,7 @@ def registers_of(instruction: Instruction) -> tuple[list[Register], list[Registe
 
 
 def forget_registers() -> None:
-    """A kernel is compiled: what its instructions read and write need not stay in memory."""
+    """Clear the cache of registers_of once a kernel is compiled."""
     _known_registers.clear()
 
 
@@ -493,17 +499,17 @@ def _find_registers(instruction: Instruction) -> tuple[list[Register], list[Regi
 
 
 def registers_read(function: Function) -> set[str]:
-    """Names of the registers that some instruction of a function reads."""
+    """Return the names of the registers that any instruction of a function reads."""
     names: set[str] = set()
     for item in function.instructions:
         written, read = registers_of(item)
-        kept = len(written) if item.predicate else 0  # a predicated write is no reading
+        kept = len(written) if item.predicate else 0  # a predicated write is not a read
         names |= {r.name for r in read[: len(read) - kept]}
     return names
 
 
 def live_registers(blocks: list[Block]) -> list[set[str]]:
-    """Names of the registers whose value on entry to each block may still be read."""
+    """Return, for each block, the names of the registers that are live on entry."""
     use: list[set[str]] = []
     define: list[set[str]] = []
     for block in blocks:

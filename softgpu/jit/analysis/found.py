@@ -1,4 +1,4 @@
-"""Passes over a function, one after the other, and what they find."""
+"""Runs passes over a function, one after the other, and stores their results."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ __all__ = ["Found", "Hook", "Pass", "Ran", "run_pass", "run_passes"]
 
 @dataclass(frozen=True)
 class Pass:
-    """A step on the way to LLVM text: `run` gets what it `needs`, by name, of what was found before
-    it; what it returns is found from then on, by the name of the pass."""
+    """A compilation pass. `run` gets earlier results by the names in `needs`; its own result is
+    stored under the pass's name."""
 
     name: str
     needs: tuple[str, ...]
     run: Callable
     fast: bool = False
-    """Only for code that shall be fast: neither the driver does all accesses, nor is it large."""
+    """Run only for optimised code: not if the driver does all accesses, nor if the function is
+    large."""
     rewrites: bool = False
-    """It returns another function first, of which all is found anew, unless it changed nothing."""
+    """The first result is a function. If it changed, all earlier passes are run again on it."""
 
 
 class Ran(NamedTuple):
-    """That a pass has been run, and what came of it."""
+    """A pass that has run, and its result."""
 
     function: str
     name: str
@@ -37,18 +38,18 @@ class Ran(NamedTuple):
 
 
 Hook = Callable[[Ran], object]
-"""What is called after each pass: for times, dumps, and to look into what was found."""
+"""Called after each pass: for timing, dumps, and inspecting results."""
 
 
 class Found(SimpleNamespace):
-    """What an emitter needs of what was found of a function, by the names of the passes."""
+    """The results of the passes over a function, by pass name."""
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"{name} is not among what this build's emitter needs: see passes.py")
 
 
 def run_pass(step: Pass, values: Iterable, function: str, after: Hook | None) -> Any:
-    """What a pass returns for the values of what it needs."""
+    """Run a pass on the values of what it needs, and return its result."""
     start = time.perf_counter()
     try:
         result = step.run(*values)
@@ -64,7 +65,7 @@ def run_pass(step: Pass, values: Iterable, function: str, after: Hook | None) ->
 def run_passes(
     passes: Sequence[Pass], known: dict[str, Any], by_driver: bool, after: Hook | None = None
 ) -> None:
-    """Run those passes, of which nothing is known yet, over known["function"].
+    """Run those of the passes that have no result yet, over known["function"].
 
     `by_driver`: the driver does all accesses."""
     for step in passes:

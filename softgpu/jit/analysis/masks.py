@@ -1,4 +1,4 @@
-"""Which lanes an instruction of several lanes names, where ptxas knows that, too."""
+"""Member masks of warp-level instructions, where ptxas knows them to be constant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TAKE_MASKS = ("shfl", "vote", "match", "redux", "elect", "bar", "barrier")
 
 
 def find_masks(function: Function) -> dict[Instruction, int]:
-    """By instruction, its member mask, of those that have a constant."""
+    """Return the member mask of each instruction whose mask is a constant."""
     members = {
         item: item.operands[-1]
         for item in function.instructions

@@ -1,9 +1,10 @@
-"""Which accesses to shared memory ptxas makes into one wider access, for builds that count them.
+"""Accesses to shared memory that ptxas merges into one wider access, for builds that count them.
 
-Found by asking ptxas 13.0 about some two hundred short pieces of PTX for sm_90. Loads of one basic
-block join if their addresses differ by a constant, are known to be aligned, and no store to shared
-memory, atomic, barrier or fence lies between; three words of four are enough for 16 bytes. Stores
-join only with the stores next to them, and leave no gaps. Global memory is left as it is.
+Determined by compiling some two hundred short pieces of PTX with ptxas 13.0 for sm_90. Loads of one
+basic block are merged if their addresses differ by a constant, are known to be aligned, and no
+store to shared memory, atomic, barrier or fence lies in between; three words out of four are enough
+for a 16-byte load. A store is merged only with adjacent stores, and without gaps. Accesses to
+global memory are never merged.
 
 Terms: access vectorisation (docs/terms.md).
 """
@@ -29,18 +30,18 @@ from .flow import EXIT, Block, registers_of
 
 __all__ = ["Merged", "merged_accesses"]
 
-_ALIGNED = 10  # address bits known to be zero of where shared memory begins
+_ALIGNED = 10  # low bits known to be zero in the address of shared memory
 _DYNAMIC_ALIGNED = 4
 _ALL = 64
-_MOST = 32  # things that a root is made of
-_DEEPEST = 100  # registers that depend on each other, each on one that comes later
+_MOST = 32  # most components of a root
+_DEEPEST = 100  # deepest recursion over registers that depend on later ones
 
 
 @dataclass(frozen=True)
 class Merged:
     """An access that is part of a wider one: `bytes` of it from `delta` past this one's address.
 
-    0 bytes: another instruction of the block stands for it.
+    0 bytes: another instruction of the block performs it.
     """
 
     bytes: int = 0
@@ -49,13 +50,13 @@ class Merged:
 
 @dataclass(frozen=True)
 class _Value:
-    """root + offset, where the root has `zeros` low bits that are zero; root None: a constant."""
+    """root + offset; the root's `zeros` low bits are known to be zero. root None: a constant."""
 
     root: tuple | None
     offset: int
     zeros: int
-    size: int = 1  # of the root: how many things it is made of
-    changing: bool = False  # some of them are registers that are written again
+    size: int = 1  # the root's number of components
+    changing: bool = False  # some components are registers that are written again
 
 
 def _trailing_zeros(number: int) -> int:
@@ -73,12 +74,13 @@ class _Addresses:
             for register in registers_of(item)[0]:
                 self.writers[register.name].append(item)
         self.known: dict[str, _Value] = {}
-        self.depth = 0  # of `of` in itself
+        self.depth = 0  # recursion depth of `of`
         self.proven: dict = {}  # root: zeros
         self._joined_zeros()
 
     def _joined_zeros(self) -> None:
-        """Low bits that are zero in each value that a register written at several places takes."""
+        """Find the low bits that are zero in every value of a register that is written several
+        times."""
         several = {name for name, items in self.writers.items() if self._changes(name, items)}
         self.several = several
         for name in several:
@@ -87,7 +89,9 @@ class _Addresses:
         while changed:
             changed = False
             self.known = {name: self.known[name] for name in several}
-            for item in self.function.instructions:  # then few depend on what is not known yet
+            for (
+                item
+            ) in self.function.instructions:  # in this order few depend on values not known yet
                 for register in registers_of(item)[0]:
                     self.of(register)
             for name in several:
@@ -115,7 +119,7 @@ class _Addresses:
             return _Value(("operand", id(operand)), 0, 0)
         name = operand.name
         if name not in self.known:
-            self.known[name] = _changing(name, 0)  # while it depends on itself
+            self.known[name] = _changing(name, 0)  # in case it depends on itself
             if self.writers.get(name) and self.depth < _DEEPEST:
                 self.depth += 1
                 self.known[name] = self._named(name, self._computed(self.writers[name][0]))
@@ -123,7 +127,7 @@ class _Addresses:
         return self.known[name]
 
     def _named(self, name: str, value: _Value) -> _Value:
-        """A value that a later change of another register leaves as it is."""
+        """Return a value that does not change when another register is written later."""
         if value.root is None or (not value.changing and value.size <= _MOST):
             return value
         return _Value(("value", name), 0, self._zeros(value))
@@ -137,7 +141,7 @@ class _Addresses:
         return _Value(("symbol", name), offset, 0)
 
     def place(self, address: Address) -> _Value:
-        """Where an access to shared memory goes."""
+        """Return the address of an access to shared memory."""
         if isinstance(address.base, str):
             return self.symbol(address.base, address.offset)
         if address.base is None:
@@ -147,7 +151,7 @@ class _Addresses:
         return replace(base, offset=base.offset + address.offset, zeros=zeros)
 
     def believe(self, items) -> None:
-        """Wide accesses are aligned, so what their addresses are made from is, too."""
+        """Infer alignment from wide accesses: their addresses must be aligned."""
         for item in items:
             if item.opcode in ("ld", "st") and {"shared", "shared::cta"} & set(item.modifiers):
                 address = item.operands[0 if item.opcode == "st" else 1]
@@ -203,12 +207,12 @@ class _Addresses:
 
 
 def _changing(name: str, zeros: int) -> _Value:
-    """The value of a register that is written at several places."""
+    """Return the value of a register that is written at several places."""
     return _Value(("register", name), 0, zeros, changing=True)
 
 
 def _made(how: str, a: _Value, b: _Value, parts, offset: int, zeros: int) -> _Value:
-    """A value with a root made from two others."""
+    """Return a value with a root computed from two others."""
     return _Value((how, *parts), offset, zeros, a.size + b.size, a.changing or b.changing)
 
 
@@ -223,7 +227,7 @@ class _Access:
 def merged_accesses(
     function: Function, blocks: list[Block], layout: Layout
 ) -> dict[Instruction, Merged]:
-    """What becomes of the instructions that ptxas joins with others."""
+    """Return the accesses that ptxas merges, each with what it becomes."""
     addresses = _Addresses(function, layout)
     addresses.believe(item for block in blocks for item in block.instructions)
     before = _before(blocks)
@@ -234,7 +238,7 @@ def merged_accesses(
         if (earlier := before[index]) is not None:
             inherited = open_at_end[earlier].items()
             loads = {key: group for key, group in inherited if not key[-1]}
-        run: tuple | None = None  # what the store before this one may join with
+        run: tuple | None = None  # what the previous store may merge with
         for item in block.instructions:
             if any(r.name in addresses.several for r in registers_of(item)[0]):
                 loads = {key: group for key, group in loads.items() if not key[-1]}
@@ -265,8 +269,8 @@ def merged_accesses(
 
 
 def _before(blocks: list[Block]) -> list[int | None]:
-    """For each block the one that always runs before it, if nothing between them touches shared
-    memory in a way that loads could not be moved across; else None."""
+    """Return, for each block, the block that always runs before it without anything in between
+    that loads from shared memory could not be moved across; else None."""
     count = len(blocks)
     sources: list[list[int]] = [[] for _ in blocks]
     for index, block in enumerate(blocks):
@@ -274,7 +278,7 @@ def _before(blocks: list[Block]) -> list[int | None]:
             if target != EXIT:
                 sources[target].append(index)
     everything = (1 << count) - 1
-    above = [1] + [everything] * (count - 1)  # blocks on every way here, as bits
+    above = [1] + [everything] * (count - 1)  # dominators, as bit masks
     changed = True
     while changed:
         changed = False
@@ -290,7 +294,7 @@ def _before(blocks: list[Block]) -> list[int | None]:
     for index in range(1, count):
         nearest = (above[index] & ~(1 << index)).bit_length() - 1
         seen, waiting = set(), list(sources[index])
-        while waiting:  # backwards from here to the nearest
+        while waiting:  # walk back to the nearest dominator
             at = waiting.pop()
             if at != nearest and at not in seen:
                 seen.add(at)
@@ -300,12 +304,12 @@ def _before(blocks: list[Block]) -> list[int | None]:
 
 
 def _orders(item: Instruction) -> bool:
-    """Whether loads from shared memory stay on their side of an instruction."""
+    """Whether loads from shared memory cannot be moved across the instruction."""
     return _touches_shared(item) and item.opcode != "ld"
 
 
 def _touches_shared(item: Instruction) -> bool:
-    """Whether an instruction reads or orders shared memory, as far as ptxas knows."""
+    """Whether the instruction reads or orders shared memory, as far as ptxas knows."""
     if does(item, Does.ORDERS, Does.CALLS):
         return True
     if not does(item, Does.READS, Does.WRITES, Does.UPDATES, Does.COPIES):
@@ -314,14 +318,14 @@ def _touches_shared(item: Instruction) -> bool:
 
 
 def _bytes(item: Instruction) -> int:
-    """Of one lane's access."""
+    """Return the bytes that one lane accesses."""
     kind = item.modifiers[-1]
     count = next((int(m[1:]) for m in item.modifiers if m in ("v2", "v4", "v8")), 1)
     return count * (4 if "x2" in kind else int("".join(c for c in kind if c.isdigit())) // 8)
 
 
 def _access(item: Instruction, addresses: _Addresses) -> tuple[tuple, _Access] | None:
-    """(what it may join with, the access) of a plain load or store; else None."""
+    """Return (what it may merge with, the access) for a plain load or store; else None."""
     modifiers = set(item.modifiers)
     if not {"shared", "shared::cta"} & modifiers or item.predicate:
         return None
@@ -348,7 +352,7 @@ def _access(item: Instruction, addresses: _Addresses) -> tuple[tuple, _Access] |
 
 
 def _join(group: list[_Access], zeros: int, gaps: bool, result: dict[Instruction, Merged]) -> None:
-    """Make one access of those that lie in one aligned piece of 2**zeros bytes, where possible."""
+    """Merge the accesses that lie in one aligned piece of 2**zeros bytes, where possible."""
     element = group[0].element
     owner: dict[int, _Access] = {}  # by place in the piece, in elements
     by_time = group if gaps else group[::-1]  # the first load of a place stays, the last store
@@ -378,15 +382,15 @@ def _join(group: list[_Access], zeros: int, gaps: bool, result: dict[Instruction
 
 
 def _whole(access: _Access, zeros: int, element: int) -> tuple[int, int]:
-    """The places of an access."""
+    """Return the elements of the piece that the access covers."""
     first = access.offset % (1 << zeros) // element
     return first, first + access.bytes // element
 
 
 def _pairs(pieces: list[tuple[int, int]], size: int, gaps: bool) -> list[tuple[int, int]]:
-    """Pieces that share an aligned stretch of `size` places joined, if they fill it.
+    """Merge pieces that share an aligned stretch of `size` elements, if they fill it.
 
-    With gaps, at more than two places, a full half and anything in the other half are enough.
+    With gaps, for more than two elements, one full half and any part of the other are enough.
     """
     joined: list[tuple[int, int]] = []
     for start in sorted({begin // size * size for begin, _ in pieces}):

@@ -1,11 +1,11 @@
-"""Where a NaN's bits matter, so that programs see the hardware's.
+"""Where the bits of a NaN matter, so that programs see the hardware's NaNs.
 
-Arithmetic on float, half and bfloat16 answers with one NaN, 0x7fffffff or 0x7fff, on the hardware;
-the processor makes another one, or passes on an operand. To correct this after every instruction
-would slow all arithmetic down, and most results only go into more arithmetic. So they stay as the
-processor made them until something looks at their bits: a store, a cast, a shuffle. Where what is
-looked at may come from arithmetic or from elsewhere (a load, whose NaN keeps its bits), the results
-of that arithmetic are corrected at once. Double needs none of this: its NaNs are the processor's.
+On the GPU, arithmetic on float, half and bfloat16 returns one canonical NaN, 0x7fffffff or 0x7fff.
+A CPU returns a different one, or propagates an operand's. Correcting this after every instruction
+would slow down all arithmetic, and most results only feed more arithmetic. So results stay as the
+CPU computed them until an instruction looks at their bits: a store, a cast, a shuffle. If the value
+looked at may come either from arithmetic or from elsewhere (a load, whose NaN keeps its bits), that
+arithmetic is corrected at once. double needs none of this: the CPU's NaNs are kept.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from .flow import EXIT, Block, registers_of
 
 __all__ = ["FORMATS", "NanPlan", "plan_nans"]
 
-# what arithmetic makes: the exponent of infinity, the NaN, and the bits of a number
+# per format: the exponent of infinity, the canonical NaN, and the number of bits
 FORMATS = {
     "f32": (0x7F800000, 0x7FFFFFFF, 32),
     "f16": (0x7C00, 0x7FFF, 16),
     "bf16": (0x7F80, 0x7FFF, 16),
 }
 _KINDS = (*FORMATS, "f16x2", "bf16x2")
-# What a register may hold, as bits: for each kind, that arithmetic may have made it (the lower
-# bits), and that it may be a NaN of that kind to be kept (the upper bits).
+# What a register may hold, as bit masks over formats: a result of arithmetic (the lower bits), or a
+# NaN whose bits must be kept (the upper bits).
 _MADE = {kind: 1 << n for n, kind in enumerate(_KINDS)}
 _KEPT = {kind: bit << len(_KINDS) for kind, bit in _MADE.items()}
 _ALL_MADE, _ALL_KEPT = sum(_MADE.values()), sum(_KEPT.values())
@@ -34,7 +34,7 @@ _ALL_MADE, _ALL_KEPT = sum(_MADE.values()), sum(_KEPT.values())
 
 @dataclass
 class NanPlan:
-    """What to correct: by instruction and register read; by instruction, its result."""
+    """What to correct: operands, by instruction and register; and results, by instruction."""
 
     reads: dict[tuple[Instruction, str], str] = field(default_factory=dict)
     results: dict[Instruction, str] = field(default_factory=dict)
@@ -45,7 +45,7 @@ def _types(item: Instruction) -> list[str]:
 
 
 def _made(item: Instruction) -> str | None:
-    """The format of a result whose NaNs are to be corrected."""
+    """Return the format of a result whose NaNs must be corrected, or None."""
     kind = _types(item)[-1:]
     if opcode_of(item).nans is Nans.MADE:
         return kind[0] if kind and kind[0] in _KINDS else None
@@ -59,14 +59,14 @@ def _made(item: Instruction) -> str | None:
 
 
 def _moves(item: Instruction) -> bool:
-    """Whether the result is one of the operands, bit by bit."""
+    """Whether the result is a bitwise copy of one of the operands."""
     if item.opcode == "mov":
         return all(isinstance(o, (Register, Immediate)) for o in item.operands)
     return item.opcode == "selp" or (item.opcode, *item.modifiers) == ("cvt", "f32", "f32")
 
 
 def _blind_to(item: Instruction, kind: str) -> bool:
-    """Whether the result is the same for every NaN of a format among the operands."""
+    """Whether the result does not depend on which NaN of this format an operand is."""
     *to, of = _types(item) or [""]
     if of != kind:
         return False
@@ -83,7 +83,7 @@ def _is_nan(constant: int, kind: str) -> bool:
 
 
 def _held(operand, state: dict[str, int]) -> int:
-    """What an operand may hold."""
+    """Return what an operand may hold."""
     if isinstance(operand, Register):
         return state.get(operand.name, 0)
     if not isinstance(operand, Immediate):
@@ -101,8 +101,8 @@ class _Step:
     written: list[Register]
     read: list[Register]
     made: str | None
-    sources: tuple  # of a move: the operands that the result may be
-    cancels: Instruction | None = None  # the negation that this one takes back
+    sources: tuple  # of a move: the operands that it may copy
+    cancels: Instruction | None = None  # the negation that this one undoes
 
 
 def _steps(block: Block) -> list[_Step]:
@@ -110,7 +110,7 @@ def _steps(block: Block) -> list[_Step]:
     latest: dict[str, Instruction] = {}
     for item in block.instructions:
         written, read = registers_of(item)
-        if item.predicate:  # the other lanes keep what they have, which is no look at it
+        if item.predicate:  # the other lanes keep their values, which does not count as a use
             read = read[: len(read) - len(written)]
         sources = item.operands[1 : 3 if item.opcode == "selp" else 2] if _moves(item) else ()
         step = _Step(item, written, read, _made(item), sources)
@@ -143,7 +143,7 @@ class _Analysis:
         return self.plan
 
     def _entries(self) -> list[dict[str, int]]:
-        """What each register may hold at the start of each block."""
+        """Return what each register may hold at the start of each block."""
         entries: list[dict[str, int]] = [{} for _ in self.blocks]
         todo = set(range(len(self.blocks)))
         while todo:
@@ -161,7 +161,8 @@ class _Analysis:
         return entries
 
     def _through(self, index: int, state: dict[str, int], late: set[str] | None = None) -> None:
-        """Follow a block; with `late`, plan its reads and gather registers looked at too late."""
+        """Propagate the state through a block; with `late`, plan corrections of its reads and
+        collect registers that are looked at too late."""
         for step in self.steps[index]:
             if late is not None:
                 self._look(step, state, late)
@@ -185,7 +186,7 @@ class _Analysis:
         return _MADE[step.made]
 
     def _taken_back(self, step: _Step) -> Instruction | None:
-        """The negation that a step takes back, if that is left as it is."""
+        """Return the negation that a step undoes, if it has not been corrected."""
         return None if step.cancels in self.plan.results else step.cancels
 
     def _look(self, step: _Step, state: dict[str, int], late: set[str]) -> None:
@@ -200,7 +201,8 @@ class _Analysis:
                 self.plan.reads[step.item, register.name] = kinds[0]
 
     def _correct_at_once(self, late: set[str]) -> None:
-        """Correct what arithmetic writes to these registers, or to others moved to them."""
+        """Correct the results that arithmetic writes to these registers, or to others copied to
+        them."""
         makers: dict[str, list[_Step]] = {}
         origins: dict[str, set[str]] = {}
         for step in self.all_steps:
@@ -221,5 +223,6 @@ class _Analysis:
 
 
 def plan_nans(blocks: list[Block], live: list[set[str]]) -> NanPlan:
-    """What is to be corrected in the blocks; `live`: names of registers wanted on entry to each."""
+    """Return what to correct in the blocks; `live`: names of the registers live on entry to
+    each."""
     return _Analysis(blocks, live).run()

@@ -1,4 +1,4 @@
-"""Where addresses come from: which pointers among a kernel's parameters, which shared variables.
+"""Pointer provenance of addresses: kernel parameters that are pointers, and shared variables.
 
 Terms: pointer provenance (docs/terms.md).
 """
@@ -18,8 +18,8 @@ _UNKNOWN = "?"
 class Origins:
     """For each register of a function, what its value may point into.
 
-    That is a set of numbers (8-byte words of the kernel's parameters), of names of shared
-    variables, and _UNKNOWN.
+    The value is a set of parameter indices (in 8-byte words), names of shared variables, and
+    _UNKNOWN.
     """
 
     def __init__(self, function: Function, layout: Layout):
@@ -72,7 +72,7 @@ class Origins:
         return found
 
     def origins_of(self, address: Address) -> set:
-        """What an address may point into; empty: unknown."""
+        """Return what an address may point into; empty: unknown."""
         if address.base is None:
             return set()
         if isinstance(address.base, str):

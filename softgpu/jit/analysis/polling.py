@@ -1,4 +1,4 @@
-"""Accesses by which lanes wait for others, or look whether they need to."""
+"""Accesses that poll: by which lanes wait for others, or check whether they have to."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .flow import Block, gathers, loops_of, registers_of
 __all__ = ["find_constants", "find_expected", "find_polling", "find_updated"]
 
 _STRONG = {"volatile", "relaxed", "acquire"}
-_STACK = "%SP"  # the register that code without optimisation keeps variables by
+_STACK = "%SP"  # the stack pointer of unoptimised code, which keeps variables in memory
 _NVCCS_OWN = re.compile(r"__[a-z]+Atomic[A-Z]")
-"""What atomics are called that nvcc does not inline."""
+"""Names of the atomic functions that nvcc does not inline."""
 
 
 def find_constants(function: Function) -> set[str]:
-    """The registers that only ever get constants."""
+    """Return the registers that are only ever assigned constants."""
     found: set[str] = set()
     others: set[str] = set()
     for item in function.instructions:
@@ -27,7 +27,8 @@ def find_constants(function: Function) -> set[str]:
 
 
 def find_expected(function: Function) -> set[str]:
-    """The registers that a compare-and-swap compares with: reading them early does no harm."""
+    """Return the registers that a compare-and-swap compares with; reading those early does no
+    harm."""
     items = function.instructions
     swaps = (i for i in items if i.opcode == "atom" and "cas" in i.modifiers)
     found = {o.name for i in swaps for o in i.operands[2:3] if isinstance(o, Register)}
@@ -35,7 +36,7 @@ def find_expected(function: Function) -> set[str]:
 
 
 def _with_sources(names: set[str], items: list[Instruction], but: str = "") -> set[str]:
-    """Registers, and those that these are computed from by instructions, `but` those of a type."""
+    """Return the registers and all that they are computed from, without registers of type `but`."""
     found, before = set(names), -1
     while before < len(found):
         before = len(found)
@@ -49,13 +50,13 @@ def _with_sources(names: set[str], items: list[Instruction], but: str = "") -> s
 
 
 def _on_stack(item: Instruction) -> str:
-    """Where in its own stack frame an instruction loads or stores; nowhere: ""."""
+    """Return the location in its own stack frame that an instruction accesses; "": none."""
     places = (o for o in item.operands if isinstance(o, Address))
     return next((str(o) for o in places if str(o.base) == _STACK), "")
 
 
 def find_updated(function: Function) -> set[Address]:
-    """The places that are loaded from and stored to."""
+    """Return the addresses that are both loaded from and stored to."""
 
     def places(opcode: str, at: int) -> set[Address]:
         return {item.operands[at] for item in function.instructions if item.opcode == opcode}
@@ -64,12 +65,12 @@ def find_updated(function: Function) -> set[Address]:
 
 
 def find_polling(function: Function, blocks: list[Block], constants: set[str]) -> set[Instruction]:
-    """The strong loads and atomics that wait for others, or may; `constants`: find_constants."""
+    """Return the strong loads and atomics that may wait for others; `constants`: find_constants."""
     return _waits_in_loops(blocks, constants) | _takes_locks(function, constants)
 
 
 def _acts(item: Instruction) -> bool:
-    """Whether an instruction that is no atomic does more than to look and wait."""
+    """Whether an instruction that is not an atomic does more than look and wait."""
     if item.opcode == "st" and _on_stack(item):
         return False
     meets = gathers(item) and does(item, Does.ORDERS)
@@ -77,7 +78,7 @@ def _acts(item: Instruction) -> bool:
 
 
 def _waits_in_loops(blocks: list[Block], constants: set[str]) -> set[Instruction]:
-    """The strong loads and atomics that loops wait on, doing nothing else."""
+    """Return the strong loads and atomics of loops that do nothing else than wait for them."""
     found = set()
     for last, first in loops_of(blocks):
         loop = [i for b in blocks[first : last + 1] for i in b.instructions]
@@ -95,7 +96,7 @@ def _waits_in_loops(blocks: list[Block], constants: set[str]) -> set[Instruction
 
 
 def _deciding(blocks: list[Block], first: int, last: int, loop: list[Instruction]) -> set[str]:
-    """The registers that decide whether a loop of blocks goes on."""
+    """Return the registers that decide whether a loop repeats."""
     found = set()
     repeats = {first} if blocks[last].instructions else {first, last}
     inside = set(range(first, last + 1)) - repeats
@@ -106,8 +107,8 @@ def _deciding(blocks: list[Block], first: int, last: int, loop: list[Instruction
 
 
 def _takes_locks(function: Function, constants: set[str]) -> set[Instruction]:
-    """The swaps of one constant for another, and atomics of which nobody sees what they are for:
-    without optimisation, each stands in a function of its own, which loops may call to wait."""
+    """Return swaps of one constant for another, and atomics whose purpose is unknown: without
+    optimisation, each is in a function of its own, which loops may call to wait."""
     atoms = [item for item in function.instructions if item.opcode == "atom"]
     if _NVCCS_OWN.match(function.name):
         return {*atoms}

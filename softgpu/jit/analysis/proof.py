@@ -1,9 +1,9 @@
-"""Blocks whose accesses are all proven right by one test, where the block begins.
+"""Blocks whose accesses are all checked by one test at the start of the block.
 
-What addresses a block is going to use mostly follows from what its registers hold when it begins.
-Then one test says whether all of them lie where they may, and whether the lanes of each piece of
-the warp lie in a row or at one place, whichever is expected. If so, the block runs without a test
-for each access; if not, each access is tested in its turn.
+Most of a block's addresses follow from the registers' values on entry. So one test can check that
+all of them are in bounds, and that the lanes of each piece of the warp access consecutive elements
+or one element, as expected. If it succeeds, the block runs without further checks; if not, another
+version of the block checks each access in turn.
 
 Terms: bounds-check hoisting, loop versioning (docs/terms.md).
 """
@@ -21,16 +21,16 @@ from .flow import Block, registers_of
 __all__ = ["Guess", "Proof", "address_of", "find_proofs"]
 
 _MOST_INSTRUCTIONS = 16
-"""For each access; where a block does more, it gains little and its code would still double."""
+"""Per access. A block that does more gains little, and its code would still double."""
 
 _MOST_ONCE = 16
-"""How many accesses, outside of loops, are worth it that their code doubles."""
+"""The most accesses outside of loops for which a second version of the code is worthwhile."""
 
 _KNOWN = ("tid.", "ntid.", "ctaid.", "nctaid.", "laneid")
 
 
 class Guess(Enum):
-    """How the lanes' addresses are expected to lie."""
+    """How the lanes' addresses are expected to be laid out."""
 
     ALL_AT_ONE = "all lanes at one place"
     AT_ONE = "each piece of lanes at one place"
@@ -39,7 +39,7 @@ class Guess(Enum):
 
 @dataclass
 class Proof:
-    """What to compute and to test where a block begins, and the accesses for which it stands."""
+    """What to compute and to test at the start of a block, and the accesses that this covers."""
 
     steps: list[Instruction] = field(default_factory=list)  # address arithmetic and accesses
     guesses: dict[Instruction, Guess] = field(default_factory=dict)  # of the accesses
@@ -49,23 +49,23 @@ class Proof:
         return f"{len(self.steps)} steps prove that {told}"
 
     def changed(self) -> list[Register]:
-        """The registers that the steps write."""
+        """Return the registers that the steps write."""
         steps = (item for item in self.steps if item not in self.guesses)
         return list(dict.fromkeys(register for item in steps for register in registers_of(item)[0]))
 
 
 def address_of(item: Instruction) -> Address:
-    """Where a load or store goes."""
+    """Return the address operand of a load or store."""
     return next(operand for operand in item.operands if isinstance(operand, Address))
 
 
 def access_bytes(item: Instruction) -> int:
-    """How many bytes a lane loads or stores."""
+    """Return how many bytes each lane loads or stores."""
     return vector_size(item) * bits_of(item.modifiers[-1]) // 8
 
 
 def _guess(item: Instruction, varying: set[str], strides: dict[str, int | None]) -> Guess | None:
-    """How an access may lie; None: it has to be tested for itself."""
+    """Guess the layout of an access's addresses; None: it needs a test of its own."""
     space = {m.split("::")[0] for m in item.modifiers} & {"global", "shared", "const"}
     if item.opcode not in ("ld", "st") or not space or item.predicate:
         return None
@@ -82,7 +82,7 @@ def _guess(item: Instruction, varying: set[str], strides: dict[str, int | None])
 
 
 def _is_address_arithmetic(item: Instruction) -> bool:
-    """Whether it may as well be computed before its turn."""
+    """Whether the instruction may be computed ahead, at the start of the block."""
     if item.opcode == "ld" and "param" in item.modifiers and not item.predicate:
         return isinstance(address_of(item).base, str)
     if not has(item, Trait.ADDRESSES) or item.predicate or "cc" in item.modifiers:
@@ -97,7 +97,7 @@ def _is_address_arithmetic(item: Instruction) -> bool:
 def find_proofs(
     blocks: list[Block], varying: set[str], strides: dict[str, int | None], looping: set[int]
 ) -> dict[int, Proof]:
-    """By number of its block, each proof that pays; `looping`: the blocks that loops run."""
+    """Return the proofs that pay, by block index; `looping`: the blocks inside loops."""
     proofs = ((n, _find_proof(b.instructions, varying, strides)) for n, b in enumerate(blocks))
     return {
         index: proof
@@ -109,11 +109,11 @@ def find_proofs(
 def _find_proof(
     items: list[Instruction], varying: set[str], strides: dict[str, int | None]
 ) -> Proof | None:
-    """What proves the accesses of a block; None where that does not pay."""
+    """Return a proof of a block's accesses; None if it does not pay."""
     if any(does(item, Does.CALLS) for item in items):
         return None
     proof = Proof()
-    unknown: set[str] = set()  # registers whose value does not follow from those at the beginning
+    unknown: set[str] = set()  # registers whose value does not follow from the values on entry
     steps: list[Instruction] = []
     for item in items:
         written, read = registers_of(item)

@@ -12,9 +12,9 @@ _BLOCK_WEIGHT = 4
 
 
 def is_large(function: Function, blocks: list[Block]) -> bool:
-    """Whether its instructions, and so many for each of its blocks, are more than that.
+    """Whether a function's instructions, plus a fixed number per block, exceed the limit.
 
-    LLVM's time grows with registers times blocks. So registers of a large function stay in memory;
-    it is not optimised; and accesses of one kind share a routine, which is. It takes a seventh of
-    the time to compile, and half as long again to run."""
+    LLVM's compile time grows with registers times blocks. So a large function keeps its
+    registers in memory and is not optimised; accesses of one kind share an outlined routine,
+    which is. This takes a seventh of the time to compile, and half as long again to run."""
     return len(function.instructions) + _BLOCK_WEIGHT * len(blocks) > _LARGE

@@ -1,7 +1,7 @@
-"""How far apart neighbouring threads along x are in what they compute, above all in addresses.
+"""Strides between neighbouring threads along x, mostly of addresses.
 
-These are guesses, for code that tests them: what is computed from tile and image coordinates by
-remainders and limits mostly steps as the coordinates do.
+These are guesses, which the emitted code tests: values computed from tile and image coordinates by
+remainders and limits usually have the same stride as the coordinates.
 
 Terms: stride analysis (docs/terms.md).
 """
@@ -15,11 +15,11 @@ from .flow import registers_of
 __all__ = ["PIECE", "strides_along_x"]
 
 PIECE = 8
-"""How many lanes are looked at together: the width of the narrowest blocks that are common."""
+"""How many lanes are considered together: the width of the narrowest common blocks."""
 
 
 def strides_along_x(function: Function) -> dict[str, int | None]:
-    """For each register; None where there is no one stride that is known before a launch."""
+    """Return each register's stride; None if it is not a single number known before the launch."""
     items = function.instructions
     steps = [(item, [register.name for register in registers_of(item)[0]]) for item in items]
     strides: dict[str, int | None] = {}

@@ -1,7 +1,7 @@
 """Registers kept as a sum: a base that all lanes share, plus an offset for each lane.
 
-Where addresses walk through memory in a loop, only the base moves. The offsets stay, and so does
-all that there is to know of them: whether the lanes lie in a row, or all at one place.
+Where a loop walks through memory, only the base changes. The offsets stay, and with them all that
+is known about them: whether the lanes are consecutive, or all at one address.
 
 Terms: scalar and affine values (docs/terms.md).
 """
@@ -14,7 +14,7 @@ __all__ = ["find_sums", "is_sum"]
 
 
 def is_sum(item: Instruction) -> bool:
-    """Whether an instruction is a plain sum, difference or copy of whole registers."""
+    """Whether the instruction is a plain sum, difference or copy of whole registers."""
     kind = item.modifiers[-1] if item.modifiers else ""
     if kind[:1] not in "usb" or kind[1:] not in ("32", "64"):
         return False
@@ -27,7 +27,7 @@ def is_sum(item: Instruction) -> bool:
 
 
 def find_sums(function: Function, varying: set[str]) -> set[str]:
-    """Names of the registers worth keeping as sums: addresses, and what they are the sums of."""
+    """Return the names of the registers worth keeping as sums: addresses and their summands."""
     items = function.instructions
     defined: dict[str, list[Instruction]] = {}
     for item in items:

@@ -1,4 +1,4 @@
-"""How often a warp may go round a kernel's loops, as far as can be told before it runs.
+"""Estimates how often a warp repeats a kernel's loops, as far as that is known before it runs.
 
 Terms: trip count (docs/terms.md).
 """
@@ -13,14 +13,14 @@ __all__ = ["find_turns", "looping_blocks"]
 
 
 def looping_blocks(blocks: list[Block]) -> set[int]:
-    """The blocks that stand in loops."""
+    """Return the blocks inside loops."""
     return {inside for last, first in loops_of(blocks) for inside in range(first, last + 1)}
 
 
 def find_turns(function: Function, blocks: list[Block]) -> tuple[int, int, bool]:
-    """(how many loops of a function lie in each other, the largest whole constant that any of
-    them compares with, whether those that lie in no other have turns that the grid shares, or no
-    more than that constant)."""
+    """Return (the depth of the deepest loop nest, the largest integer constant that a loop
+    compares with, whether every outermost loop shares its trip count with the grid or is bounded
+    by that constant)."""
     ends = {first: last for last, first in loops_of(blocks)}
     depth = most = 0
     for index, block in enumerate(blocks):
@@ -32,8 +32,8 @@ def find_turns(function: Function, blocks: list[Block]) -> tuple[int, int, bool]
 
 
 def _are_few(ends: dict[int, int], blocks: list[Block], function: Function) -> bool:
-    """Whether each outermost loop compares what follows from the size of the grid, or goes round
-    by a comparison with a constant, or counts what is left of unrolled turns."""
+    """Whether each outermost loop compares a value derived from the grid's size, is bounded by a
+    constant, or counts the remainder of an unrolled loop."""
     of_grid = _of_grid(function)
     left_over = {
         register.name
@@ -56,8 +56,7 @@ def _are_few(ends: dict[int, int], blocks: list[Block], function: Function) -> b
 
 
 def _of_grid(function: Function) -> set[str]:
-    """The registers with what is computed from the number of blocks, which a loop steps by if all
-    blocks share its turns."""
+    """Return the registers computed from the number of blocks: the step of a grid-stride loop."""
     found: set[str] = set()
     before = -1
     while before != len(found):
@@ -73,7 +72,7 @@ def _of_grid(function: Function) -> set[str]:
 
 
 def _constant(item: Instruction) -> int:
-    """The constant that an instruction compares a whole number with, without its sign; or 0."""
+    """Return the absolute value of the constant that an integer comparison has; 0: none."""
     if item.opcode != "setp" or is_float(item.modifiers[-1]):
         return 0
     numbers = 1 << bits_of(item.modifiers[-1])

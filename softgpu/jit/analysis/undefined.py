@@ -1,11 +1,11 @@
-"""Values that nothing has made, and where they matter.
+"""Undefined values, and where they matter.
 
-A register that is live where a function begins is read on a path on which nothing wrote it. To
-compute with what it holds is no mistake yet: compilers do so ahead of a branch, copy what is never
-looked at, and choose afterwards. To store it, to branch by it or to use it as an address is, as in
-MemorySanitizer (Stepanov and Serebryany 2015). So the lanes that have a value are followed, of
-these registers and of those that are computed from them. What is only copied to shared memory may
-be a gap that nobody reads.
+A register that is live on entry to the function is read on some path on which nothing wrote it.
+Computing with such a value is not yet an error: compilers do so ahead of a branch, copy values that
+are never used, and select afterwards. Storing it, branching on it or using it as an address is an
+error, as in MemorySanitizer (Stepanov and Serebryany 2015). So for these registers, and for those
+computed from them, the lanes with a defined value are tracked at run time. A value that is only
+copied to shared memory is allowed: it may be padding that nobody reads.
 
 Terms: uninitialised values (docs/terms.md).
 """
@@ -26,8 +26,8 @@ _JOINS = ("and", "or", "xor", "not", "bfi", "bfe", "prmt", "shl", "shr", "lop3",
 
 @dataclass
 class Undefined:
-    """`first`: of each register that may have no value, the instruction that computes with such a
-    one first; None: it is only copied."""
+    """`first`: for each register that may be undefined, the first instruction that computes with
+    an undefined value; None: it is only copied."""
 
     first: dict[str, Instruction | None] = field(default_factory=dict)
 
@@ -35,11 +35,12 @@ class Undefined:
         return ", ".join(self.first)
 
     def joined(self, item: Instruction) -> bool:
-        """Whether the result has a value if one operand has: as bits that are put together."""
+        """Whether one defined operand makes the result defined, as when bits are put together."""
         return item.opcode in _JOINS or has(item, Trait.MOVES)
 
     def matters(self, item: Instruction) -> list[list[str]]:
-        """Groups of registers, of each of which one must have a value where an instruction runs."""
+        """Return groups of registers; one of each group must be defined when the instruction
+        runs."""
         if does(item, Does.COMPUTES, Does.CALLS) or item.opcode == "shfl":
             return []
         if item.opcode == "st" and "param" in item.modifiers:
@@ -55,7 +56,8 @@ class Undefined:
 
 
 def reads_of(item: Instruction) -> list[Register]:
-    """What an instruction reads; a predicated one does not read what it writes for other lanes."""
+    """Return the registers that an instruction reads; a predicated write does not count as a
+    read."""
     written, read = registers_of(item)
     return read[: len(read) - len(written)] if item.predicate else read
 
@@ -65,7 +67,7 @@ def results_of(item: Instruction) -> list[str]:
 
 
 def _groups(item: Instruction) -> Iterator[list[str]]:
-    """What an instruction reads, in groups of which one member does."""
+    """Yield what an instruction reads, in groups of which one member is read."""
     for operand in item.operands:
         if item.opcode == "st" and isinstance(operand, Vector):
             yield [e.name for e in operand.elements if isinstance(e, Register)]
@@ -79,7 +81,7 @@ def _groups(item: Instruction) -> Iterator[list[str]]:
 
 
 def _live_at_entry(blocks: list[Block]) -> set[str]:
-    """The registers that are read on a path on which nothing wrote them, if lanes go so far."""
+    """Return the registers read on a path on which nothing wrote them, if lanes take it."""
     live: list[set[str]] = [set() for _ in blocks]
     changed = True
     while changed:
@@ -98,7 +100,7 @@ def _live_at_entry(blocks: list[Block]) -> set[str]:
 
 
 def find_undefined(blocks: list[Block]) -> Undefined:
-    """The registers that may have no value, with those that are computed from them."""
+    """Find the registers that may be undefined, and those computed from them."""
     found = Undefined(dict.fromkeys(sorted(_live_at_entry(blocks))))
     items = [item for block in blocks for item in block.instructions if does(item, Does.COMPUTES)]
     before = -1

@@ -1,9 +1,9 @@
-"""Which products of warpgroups have registers that were written since the last wgmma.fence.
+"""wgmma instructions whose registers were written since the last wgmma.fence.
 
-PTX wants a wgmma.fence between writing a register, by anything but a wgmma of the same shape, and a
-wgmma that takes it for its sums or for a. A forward analysis: which instructions may have written
-each register since. Moves only name a value anew; compilers put them, and constants, where they
-like. Code without optimisation loads variables for each instruction, and is not looked into.
+PTX requires a wgmma.fence between writing a register, except by a wgmma of the same shape, and a
+wgmma that uses it as accumulator or as a. This is a forward analysis of the instructions that may
+have written each register since. Moves only rename a value: compilers place them, and constants,
+freely. Unoptimised code reloads variables for each instruction and is not analysed.
 
 Terms: reaching definitions (docs/terms.md).
 """
@@ -21,7 +21,8 @@ State = dict[str, frozenset[Instruction]]
 
 
 def find_unfenced(blocks: list[Block], layout: Layout) -> dict[Instruction, list[Instruction]]:
-    """By product, those that may have written one of its registers since the last fence."""
+    """Return, for each wgmma, the instructions that may have written one of its registers since
+    the last fence."""
     items = [item for block in blocks for item in block.instructions]
     if layout.module.debug or not any(item.opcode == "wgmma" for item in items):
         return {}
@@ -53,7 +54,7 @@ def find_unfenced(blocks: list[Block], layout: Layout) -> dict[Instruction, list
 
 
 def _watched(items: list[Instruction]) -> set[str]:
-    """The registers of products, and those that moves name so anew."""
+    """Return the registers of wgmma instructions, and those that moves copy them to or from."""
     names: set[str] = set()
     for item in items:
         if item.opcode == "wgmma" and item.modifiers[0] == "mma_async":
@@ -70,7 +71,7 @@ def _watched(items: list[Instruction]) -> set[str]:
 
 
 def _counts(item: Instruction, watched: set[str]) -> bool:
-    """Whether an instruction changes what is known of the registers of products."""
+    """Whether an instruction changes what is known of wgmma's registers."""
     if item.opcode == "wgmma" or does(item, Does.CALLS):
         return True
     return any(register.name in watched for register in registers_of(item)[0])
@@ -82,7 +83,7 @@ def _names_of_a(item: Instruction) -> list[str]:
 
 
 def _step(item: Instruction, state: State) -> set[Instruction]:
-    """Who has written a product's registers; the state becomes that after the instruction."""
+    """Return who has written the wgmma's registers; update the state past the instruction."""
     names = [[register.name for register in registers] for registers in registers_of(item)]
     written, read = names
     if item.opcode == "wgmma" or does(item, Does.CALLS):

@@ -1,4 +1,4 @@
-"""Which instructions touch registers of a wgmma that may be under way yet."""
+"""Instructions that access registers of a wgmma that may still be in flight."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from .flow import EXIT, Block, registers_of
 __all__ = ["find_unfinished"]
 
 _MOST_GROUPS = 9
-"""Later ones count as this one; a program that lets so many be under way is not looked into."""
+"""Later groups count as this one; a program with more groups in flight is not analysed."""
 
 Held = tuple[Instruction, int, bool]
-"""A product, the groups that were committed since, and whether the register gets its sums."""
+"""A wgmma, the groups committed since, and whether the register is its accumulator."""
 State = dict[str, frozenset[Held]]
 
 
 def find_unfinished(blocks: list[Block]) -> dict[Instruction, list[tuple[Instruction, bool]]]:
-    """By instruction, the products whose registers it touches, and whether it writes them."""
+    """Return, by instruction, the wgmmas whose registers it accesses, and whether it writes
+    them."""
     if not any(item.opcode == "wgmma" for block in blocks for item in block.instructions):
         return {}
     before: list[State | None] = [None] * len(blocks)
@@ -39,7 +40,7 @@ def find_unfinished(blocks: list[Block]) -> dict[Instruction, list[tuple[Instruc
 
 
 def _joins(before: list[State | None], target: int, state: State) -> bool:
-    """Whether a block learns something from one that leads there."""
+    """Merge a predecessor's state into a block's; return whether that changed it."""
     known = before[target]
     if known is None:
         before[target] = dict(state)
@@ -56,7 +57,7 @@ def _names(*operands) -> set[str]:
 
 
 def _step(item: Instruction, state: State) -> list[tuple[Instruction, bool]]:
-    """What an instruction touches; the state becomes that after it."""
+    """Return what an instruction accesses; update the state past it."""
     if item.opcode == "wgmma":
         return _step_of_product(item, state)
     written, read = (_names(*registers) for registers in registers_of(item))

@@ -1,8 +1,8 @@
-"""Which registers may differ between the lanes of a warp; all others are kept as one scalar.
+"""Divergence analysis: which registers may differ between lanes; all others are kept as one scalar.
 
-A register may differ if what it is computed from may, or if lanes that have gone another way still
-need an older value of it (see `waiting_blocks`). Both feed each other, so this iterates from "all
-lanes agree on everything" until nothing changes.
+A register may differ if an operand it is computed from may, or if diverged lanes still need an
+older value of it (see `waiting_blocks`). Each condition can cause the other, so this starts from
+"all registers are uniform" and iterates to a fixed point.
 
 Terms: divergence analysis, uniformity analysis (docs/terms.md).
 """
@@ -19,7 +19,7 @@ _BY_LANE = ("tid.", "laneid", "lanemask_")
 
 
 def _varies_by_itself(function: Function, item: Instruction) -> bool:
-    """Whether an instruction gives lanes different results from equal operands."""
+    """Whether the instruction gives lanes different results for equal operands."""
     if opcode_of(item).agreement is Agreement.NEVER or {"match", "any"} <= {
         item.opcode,
         *item.modifiers,
@@ -49,7 +49,8 @@ def _reads_that_matter(item: Instruction, read: list) -> list:
 
 
 def _step(function: Function, item: Instruction) -> tuple[bool, list, list]:
-    """(varies by itself, written registers, read registers that make the written ones vary)."""
+    """Return (varies by itself, written registers, read registers that make the written ones
+    vary)."""
     written, read = registers_of(item)
     return _varies_by_itself(function, item), written, _reads_that_matter(item, read)
 
@@ -62,12 +63,12 @@ def _is_divergent(block: Block, varying: set[str]) -> bool:
 
 
 def divergent_ends(blocks: list[Block], varying: set[str]) -> list[bool]:
-    """For each block, whether lanes may part at its end."""
+    """Return, for each block, whether its lanes may diverge at the end."""
     return [_is_divergent(block, varying) for block in blocks]
 
 
 def find_varying(function: Function, blocks: list[Block], live: list[set[str]]) -> set[str]:
-    """Names of the registers that need a value per lane; `live`: see live_registers."""
+    """Return the names of the registers that need a value per lane; `live`: see live_registers."""
     steps = [[_step(function, item) for item in block.instructions] for block in blocks]
     varying = {"%entry"}
     while True:

@@ -1,9 +1,10 @@
-"""Loops that ptxas unrolls on its own, for builds that count what lanes that leave them early do.
+"""Loops that ptxas unrolls on its own, for builds that count the work of lanes that leave early.
 
-Found by asking ptxas 13.0 about short loops on sm_90. A loop of one block that ends in a comparison
-of its 32-bit counter, which goes up or down by a constant, runs in fours, then a two, then a one of
-what is left. Lanes that are done with the fours wait, and lanes with a different remainder run
-copies that these lanes skip: so a load in it is executed more often than the longest lane needs.
+Determined by compiling short loops with ptxas 13.0 for sm_90. A loop of one block that ends in a
+comparison of its 32-bit counter, which steps by a constant, is unrolled by four; the remainder runs
+as a two and a one. Lanes that have finished the unrolled part wait, while lanes with a different
+remainder run the copies that these lanes skip. So a load in the loop is executed more often than
+the longest-running lane needs.
 
 Terms: loop unrolling (docs/terms.md).
 """
@@ -27,7 +28,7 @@ from .flow import registers_of
 
 __all__ = ["as_ptxas_unrolls"]
 
-_MOST = 46  # of the weights of what stands in a loop
+_MOST = 46  # largest weight of a loop's body
 _COPIES = 4
 _UNROLLED = (Does.COMPUTES, Does.READS, Does.WRITES)
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "ne"}
@@ -36,10 +37,10 @@ _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "ne"}
 def as_ptxas_unrolls(
     function: Function, varying: set[str]
 ) -> tuple[Function, dict[Instruction, Instruction | None]]:
-    """The function with its divergent loops unrolled as ptxas would; {copy: its original}.
+    """Return the function with its divergent loops unrolled as ptxas would; {copy: its original}.
 
-    The copies' dictionary also holds what was added, with None. `varying`: registers that differ
-    between lanes; a loop that all lanes leave together counts the same either way.
+    The dictionary also maps added instructions to None. `varying`: registers that differ between
+    lanes; a loop that all lanes leave together counts the same either way.
     """
     body = function.body
     found = [_loop(function, at) for at in range(len(body))]
@@ -73,9 +74,9 @@ def as_ptxas_unrolls(
 
 @dataclass
 class _Loop:
-    """A loop of one block: `start` is the place of its label in the function's body.
+    """A loop of one block: `start` is the index of its label in the function's body.
 
-    It goes on while the counter, to which it adds `step`, compares with `bound`."""
+    It repeats while the counter, to which it adds `step`, compares with `bound`."""
 
     start: int
     inside: list[Instruction]
@@ -88,12 +89,12 @@ class _Loop:
 
     @property
     def end(self) -> int:
-        """The place of the branch back."""
+        """Return the index of the branch back."""
         return self.start + 1 + len(self.inside)
 
 
 def _block(function: Function, start: int) -> list[Instruction]:
-    """What stands from a label on up to a branch back to it, with that; [] elsewhere."""
+    """Return the instructions from a label up to and including a branch back to it; [] if none."""
     label, items = function.body[start], []
     if not isinstance(label, Label) or label.name in function.kept_rolled:
         return []
@@ -107,7 +108,7 @@ def _block(function: Function, start: int) -> list[Instruction]:
 
 
 def _loop(function: Function, start: int) -> _Loop | None:
-    """The loop that begins at a place of the function's body, if ptxas would unroll it."""
+    """Return the loop that starts at an index of the function's body, if ptxas would unroll it."""
     block = _block(function, start)
     if not block:
         return None
@@ -140,7 +141,7 @@ def _loop(function: Function, start: int) -> _Loop | None:
 
 
 def _constant_step(item: Instruction) -> int:
-    """How much `add r, r, constant` adds; 0: it is something else."""
+    """Return what `add r, r, constant` adds; 0 for any other instruction."""
     if item.opcode not in ("add", "sub") or item.modifiers[-1] not in ("s32", "u32", "b32"):
         return 0
     to, a, b = item.operands
@@ -151,7 +152,7 @@ def _constant_step(item: Instruction) -> int:
 
 
 def _fits(inside: list) -> bool:
-    """Whether ptxas would take what stands in a loop for short enough."""
+    """Whether ptxas would consider the loop's body short enough."""
     weight = 0.0
     for item in inside:
         modifiers = set(item.modifiers)
@@ -171,12 +172,12 @@ def _fits(inside: list) -> bool:
 
 
 def _is_bookkeeping(item: Instruction) -> bool:
-    """Counters, pointers and the test of the loop."""
+    """Whether the instruction is part of the counter, a pointer or the loop's test."""
     return item.opcode == "setp" or item.operands[0] == item.operands[1]
 
 
 class _Additions:
-    """Makes the instructions that unrolling one loop adds."""
+    """Creates the instructions that unrolling one loop adds."""
 
     def __init__(self, number: int, loop: _Loop, copies: dict, registers: dict):
         self.rest, self.other = (Register(f"%unrolled{number}.{n}", "b64") for n in (0, 1))
@@ -196,7 +197,7 @@ class _Additions:
         return made
 
     def left(self, beyond: int) -> list[Instruction]:
-        """more = there are more than `beyond` runs of the loop to go."""
+        """Set `more` if more than `beyond` iterations are left."""
         loop = self.loop
         a, b = (loop.bound, loop.counter) if loop.step > 0 else (loop.counter, loop.bound)
         limit = beyond * abs(loop.step) - (loop.operator in ("le", "ge"))
@@ -208,7 +209,7 @@ class _Additions:
         ]
         rest = self.rest, self.rest, self.other
         difference = [self._made("sub", ("s64",), rest)]
-        if loop.operator == "ne":  # it may go round
+        if loop.operator == "ne":  # it may wrap around
             kept = self.rest, self.rest, Immediate(0xFFFFFFFF)
             difference.append(self._made("and", ("b64",), kept))
         test = self._made("setp", ("gt", "s64"), (self.more, self.rest, Immediate(limit)))

@@ -1,4 +1,4 @@
-"""What becomes of a value that was loaded, or came from another lane."""
+"""Uses of a value that was loaded or came from another lane."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Uses"]
 
 
 class Uses:
-    """Which instructions of a function read a register."""
+    """The instructions of a function that read each register."""
 
     def __init__(self, function: Function):
         self.of: dict[str, list[Instruction]] = {}
@@ -22,8 +22,8 @@ class Uses:
         return ", ".join(f"{name}: {len(items)}" for name, items in self.of.items())
 
     def only_moves(self, register: Register, place: Address, bits: int) -> bool:
-        """Whether a value of so many bits, loaded from a place, is only copied, or has bits of it
-        set there."""
+        """Whether a value of this many bits, loaded from an address, is only copied, or has bits
+        of it set in place."""
         whole = (1 << bits) - 1
         seen, left = set(), [(register.name, False, True)]
         while left:
@@ -48,7 +48,7 @@ class Uses:
         return True
 
     def only_begun(self, register: Register) -> bool:
-        """Whether a value is only for sums that a wgmma may be told to begin anew."""
+        """Whether a value is only used as an accumulator that a wgmma may reset."""
         found, seen, left = False, set(), [register.name]
         while left:
             name = left.pop()
@@ -66,7 +66,7 @@ class Uses:
         return found
 
     def only_chosen(self, register: Register) -> bool:
-        """Whether a value, and all that is computed from it, can only get on by being chosen."""
+        """Whether a value, and all that is computed from it, is only used if selected."""
         seen, left = set(), [register.name]
         while left:
             name = left.pop()

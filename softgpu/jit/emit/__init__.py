@@ -1,1 +1,1 @@
-"""The vocabulary in which functions are written as LLVM text."""
+"""Building blocks for emitting functions as LLVM text."""

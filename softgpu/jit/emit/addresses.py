@@ -67,7 +67,7 @@ def special(e, name: str) -> Value:
 
 
 def _of_cluster(e, head: str, axis: str) -> Value:
-    """A register about the clusters of a grid, which mostly are of one block each."""
+    """Return a special register about the grid's clusters, most of which have one block each."""
     along = [e.warp_value("cluster", "i32", index) for index in range(3)]
     if head == "is_explicit_cluster":
         return e.compare("icmp ugt", reduce(partial(e.op, "mul"), along), 1)
@@ -87,13 +87,13 @@ def _of_cluster(e, head: str, axis: str) -> Value:
 
 
 def _reserved_shared(e, what: str) -> Value:
-    """Where the shared memory begins or ends that each block has for libraries' own use."""
+    """Return the start or end of the shared memory that each block reserves for libraries."""
     begin = Value(e.call("i32", "sg_reserved_shared", "ptr %w"), "i32", True)
     return e.op("add", begin, RESERVED_SHARED[what])
 
 
 def symbol_address(e, symbol: Symbol) -> Value:
-    """The address of a variable in its own space (local: an offset)."""
+    """Return a variable's address in its own space (local: an offset)."""
     space, offset = e.layout.place(e.function.name, symbol.name)
     offset += symbol.offset
     if space in ("shared", "dynamic"):
@@ -110,7 +110,7 @@ def symbol_address(e, symbol: Symbol) -> Value:
 
 
 def own_offset(e, symbol: Symbol) -> Value:
-    """Where a variable lies in the block's shared memory."""
+    """Return a variable's offset in the block's shared memory."""
     space, offset = e.layout.place(e.function.name, symbol.name)
     offset += symbol.offset
     if space == "shared":
@@ -119,14 +119,14 @@ def own_offset(e, symbol: Symbol) -> Value:
 
 
 def shared_address(e, operand: Address) -> Value:
-    """Where [base + offset] lies in the block's shared memory."""
+    """Return the offset of [base + offset] in the block's shared memory."""
     if isinstance(operand.base, str):
         return own_offset(e, Symbol(operand.base, operand.offset))
     return e.op("sub", operand_address(e, operand, "i32"), e.warp_value("window", "i32"))
 
 
 def operand_address(e, operand: Address, width: str = "i64") -> Value:
-    """The value of [base + offset] in the instruction's own space."""
+    """Return the value of [base + offset] in the instruction's own space."""
     if operand.base is None:
         return e.constant(operand.offset, width)
     if isinstance(operand.base, str):
@@ -137,7 +137,7 @@ def operand_address(e, operand: Address, width: str = "i64") -> Value:
 
 
 def operand_sum(e, operand: Address, width: str) -> tuple[Value, Value]:
-    """The same as (base, offsets), where it differs between lanes."""
+    """Return [base + offset] as (base, offsets), if it differs between lanes."""
     base = e.constant(operand.offset, width)
     register = operand.base
     assert isinstance(register, Register)  # all else is the same for all lanes

@@ -1,4 +1,4 @@
-"""Floats, as registers hold them and as they are computed with: widened, rounded, flushed."""
+"""Floats in registers and in arithmetic: widening, rounding, flushing subnormals."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ __all__ = [
 
 
 def canonical(e: ValueEmitter, value: Value, kind: str) -> Value:
-    """A value in which every NaN is the one that arithmetic makes."""
+    """Return the value with every NaN replaced by the canonical one."""
     bits = e.integer(value)
     if kind.endswith("x2"):
         return e.join(*(canonical(e, half, kind[:-2]) for half in e.halves(bits)))
     infinity, nan, width = FORMATS[kind]
-    # in integers: LLVM takes a comparison of floats to mean that one NaN is as good as another
+    # compare as integers: to LLVM all NaNs of a float comparison are equivalent
     size = e.op("and", bits, nan)
     is_nan = e.compare("icmp sgt", size, infinity)
     return e.bitcast(e.select(is_nan, nan, bits), value.element)
 
 
 def made(e: ValueEmitter, result: Value, *factors: Value, summand: Value | None = None) -> Value:
-    """The result of an operation; the NaN that it makes of doubles is the hardware's."""
+    """Return the result of an operation; on doubles, with the hardware's NaN."""
     if NEGATIVE_NAN or result.element != "double":
         return result
     bits = e.bitcast(result, "i64")
-    new = e.compare("icmp eq", bits, 0x7FF8 << 48)  # in integers, as in canonical
+    new = e.compare("icmp eq", bits, 0x7FF8 << 48)  # compare as integers, as in canonical
     for factor in factors:
         new = e.op("and", new, e.compare("fcmp ord", factor, factor))
     nan = e.constant(0xFFF8 << 48, "i64")
-    if summand:  # which goes on, if infinity times zero comes before it, too
+    if summand:  # a NaN summand is propagated, even if the product is infinity times zero
         nan = e.select(is_nan(e, summand), quiet(e, summand), nan)
     return e.bitcast(e.select(new, nan, bits), "double")
 
@@ -58,7 +58,7 @@ def is_subnormal(e: ValueEmitter, value: Value) -> Value:
 
 
 def flush_float(e: ValueEmitter, value: Value) -> Value:
-    """Subnormal floats become zeros of their sign."""
+    """Flush subnormal floats to zeros of the same sign."""
     bits = e.bitcast(value, "i32")
     sign = e.op("and", bits, 0x80000000)
     return e.bitcast(e.select(is_subnormal(e, value), sign, bits), "float")
@@ -71,7 +71,7 @@ def flush_half(e: ValueEmitter, bits: Value) -> Value:
 
 
 def widened(e: ValueEmitter, value: Value, kind: str, flush: bool = False) -> Value:
-    """A value of a PTX float type as a float or double that can be computed with."""
+    """Widen a value of a PTX float type to a float or double that can be computed with."""
     if kind == "f64":
         return value
     if kind == "f16":
@@ -93,7 +93,7 @@ def _to_bfloat(e: ValueEmitter, value: Value) -> Value:
 
 
 def narrowed(e: ValueEmitter, value: Value, kind: str, flush: bool = False) -> Value:
-    """A float or double that has been computed, rounded to a PTX float type."""
+    """Round a computed float or double to a PTX float type."""
     if kind == "f16":
         half = e.bitcast(e.convert("fptrunc", value, "half"), "i16")
         return flush_half(e, half) if flush else half
@@ -111,27 +111,27 @@ def float_of(e: ValueEmitter, value: float, like: Value) -> Value:
 
 
 def saturate(e: ValueEmitter, value: Value) -> Value:
-    """Into [0, 1]; NaN becomes 0."""
+    """Clamp to [0, 1]; NaN becomes 0."""
     zero, one = float_of(e, 0.0, value), float_of(e, 1.0, value)
     capped = e.select(e.compare("fcmp ogt", value, one), one, value)
     return e.select(e.compare("fcmp ogt", value, zero), capped, zero)
 
 
 def relu(e: ValueEmitter, value: Value) -> Value:
-    """Negative values become 0, NaN stays."""
+    """Replace negative values by 0, and keep NaN."""
     zero = float_of(e, 0.0, value)
     return e.select(e.compare("fcmp ole", value, zero), zero, value)
 
 
 def finite(e: ValueEmitter, value: Value, largest: float) -> Value:
-    """At most the largest finite number of a type in size; NaN stays."""
+    """Clamp the magnitude to the largest finite number of a type, and keep NaN."""
     limit = float_of(e, largest, value)
     too_large = e.compare("fcmp ogt", e.intrinsic("fabs", value), limit)
     return e.select(too_large, e.intrinsic("copysign", limit, value), value)
 
 
 def flushed(e: ValueEmitter, value: Value, kind: str) -> Value:
-    """A value without its subnormals, in its own form."""
+    """Flush subnormals in a value of a PTX type."""
     if kind == "f32":
         return flush_float(e, value)
     if kind == "f16":
@@ -144,5 +144,5 @@ def is_nan(e: ValueEmitter, value: Value) -> Value:
 
 
 def quiet(e: ValueEmitter, value: Value) -> Value:
-    """The bits of a double that is NaN, made quiet."""
+    """Return the bits of a double NaN, made quiet."""
     return e.op("or", e.bitcast(value, "i64"), 1 << 51)

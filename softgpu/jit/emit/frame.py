@@ -1,4 +1,4 @@
-"""What a function is in beside its blocks: its head, its registers, its part of local memory."""
+"""A function's frame: its head, its registers, its local memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["define"]
 
 
 def define(e) -> str:
-    """A whole function around the lines of its blocks."""
+    """Return the text of a whole function around the lines of its blocks."""
     if e.function.is_entry:
         head = f'define void @"{symbol(e.function.name)}"(ptr %w)'
         existing = "load i32, ptr %w.existing"
@@ -41,14 +41,14 @@ def define(e) -> str:
 
 
 def _apart(slots: list[tuple[str, str]]) -> Iterator[str]:
-    """Registers as LLVM's passes like them."""
+    """Yield separate stack slots for registers, which LLVM's passes can promote."""
     for slot, kind in slots:
         yield f"{slot} = alloca {kind}"
         yield f"store {kind} zeroinitializer, ptr {slot}"
 
 
 def _in_one_piece(e, slots: list[tuple[str, str]]) -> Iterator[str]:
-    """Registers one after the other, the largest first, each at a multiple of its size."""
+    """Yield registers as one stack slot, largest first, each aligned to its size."""
     sizes = {slot: _bytes(kind) for slot, kind in slots}
     total = sum(sizes.values())
     yield f"%registers = alloca [{total} x i8], align {max(sizes.values(), default=1)}"
@@ -60,7 +60,7 @@ def _in_one_piece(e, slots: list[tuple[str, str]]) -> Iterator[str]:
 
 
 def _bytes(kind: str) -> int:
-    """The size of a register's LLVM type."""
+    """Return the size of a register's LLVM type."""
     lanes = LANES if kind[0] == "<" else 1
     return max(lanes * BITS[kind.rpartition(" ")[2].rstrip(">")] // 8, 1)
 
@@ -71,7 +71,7 @@ def _zeroes(e, place: str, size: int) -> str:
 
 
 def _waiting(e) -> list[str]:
-    """%wait0, ...: the lanes that wait at each block, in a row where the driver looks for them."""
+    """Return %wait0, ...: masks of the lanes waiting at each block, consecutive for the driver."""
     blocks = range(len(e.blocks))
     if not e.tables:
         return [
@@ -88,7 +88,7 @@ def _waiting(e) -> list[str]:
 
 
 def _enter(e) -> list[str]:
-    """%frame: offset of this call's local variables in each lane's local memory."""
+    """Return %frame: the offset of this call's local variables in each lane's local memory."""
     top = f"getelementptr i8, ptr %w, i64 {WARP['local_top']}"
     lines = [f"%w.top = {top}", "%frame = load i32, ptr %w.top"]
     if e.frame.bytes or not e.function.is_entry:

@@ -1,7 +1,7 @@
-"""From a function of PTX to LLVM text: registers, masks, control flow.
+"""Translates a PTX function to LLVM text: registers, masks, control flow.
 
-Every register is a vector of 32 lanes, or one scalar where analysis shows that all lanes agree. A
-block runs under a mask: the lanes that wait for it. See flow.py for the order that blocks run in.
+Every register is a vector of 32 lanes, or a scalar if analysis shows that all lanes agree. A block
+runs under a mask: the lanes that wait for it. See flow.py for the order in which blocks run.
 
 Terms: whole-function vectorization (docs/terms.md).
 """
@@ -50,11 +50,12 @@ _PATIENCE = 64
 """How often a spinning loop repeats before lanes that wait elsewhere run a block; 2^n."""
 
 _STRETCH = 16
-"""Instructions of a block, in short code, after which values that were read are read again: LLVM's
-time grows with the square of what they live through."""
+"""In code-size mode, reload cached values after this many instructions of a block: LLVM's
+compile time grows with the square of live ranges."""
 
 _FEW = 2
-"""Blocks that short code itself looks for waiting lanes at; if more, the driver does."""
+"""The most blocks that inline code searches for waiting lanes in code-size mode; the driver
+searches more."""
 
 _EMITTERS: dict[str, Callable] = {}
 
@@ -62,7 +63,8 @@ _EMITTERS: dict[str, Callable] = {}
 def instruction(*opcodes: str):
     """Register the function that emits the given PTX opcodes: f(emitter, instruction).
 
-    A first modifier may be named, too: "st.async" is then not left to what "st" has."""
+    An opcode may include its first modifier: with "st.async", the emitter of "st" does not get
+    it."""
 
     def register(function):
         for opcode in opcodes:
@@ -79,7 +81,7 @@ def _emitter_of(item: Instruction) -> Callable:
 
 
 class FunctionEmitter(ValueEmitter):
-    """Emits one function; the methods are the vocabulary that instruction emitters speak."""
+    """Emits one function; its methods are what instruction emitters are written with."""
 
     def __init__(self, text: ModuleText, found: Found):
         super().__init__(text)
@@ -92,12 +94,12 @@ class FunctionEmitter(ValueEmitter):
         self._sites_used: Counter = Counter()  # by instruction; None: the function itself
         # registers kept as a base and offsets
         self.sums: set[str] = found.sums if self.mode.is_fast else set()
-        self.item = Instruction("", (), (), self.function.source)  # the one at hand
+        self.item = Instruction("", (), (), self.function.source)  # the current instruction
         self._slots: dict[str, tuple[str, str]] = {}  # by register
-        self.loaded: set[str] = set()  # slots of registers that some code reads
-        self._for_slot: dict[str, list[int]] = {}  # lines that are for that code alone
-        self.pointers: dict[str, str] = {}  # in quick code, of what it names outside of itself
-        self.tables: dict[str, int] = {}  # of blocks where the driver looks for waiting lanes
+        self.loaded: set[str] = set()  # slots of registers that are read
+        self._for_slot: dict[str, list[int]] = {}  # lines to drop if the slot is not read
+        self.pointers: dict[str, str] = {}  # in quick code, to external symbols
+        self.tables: dict[str, int] = {}  # of the blocks that the driver searches for waiting lanes
         self.frame = self.layout.frames[self.function.name]
 
     # --- the function -----------------------------------------------------------------------
@@ -117,14 +119,15 @@ class FunctionEmitter(ValueEmitter):
         return [*self.function.returns, *self.function.params]
 
     def parameter_bytes(self, name: str) -> int:
-        """The size of a parameter of a device function or of a call."""
+        """Return the size of a parameter of a device function or of a call."""
         known = (*self.formals(), *self.function.variables)
         return {variable.name: variable.bytes for variable in known}[name]
 
     def parameter_words(self, name: str) -> str | None:
-        """A pointer to a parameter of a device function or of a call: words of 4 bytes x 32 lanes.
+        """Return a pointer to a parameter of a device function or of a call, as 4-byte words x 32
+        lanes.
 
-        None for the parameters of a kernel, which all lanes share.
+        Return None for a kernel's parameters, which all lanes share.
         """
         formals = [variable.name for variable in self.formals()]
         if name in formals and not self.function.is_entry:
@@ -146,7 +149,8 @@ class FunctionEmitter(ValueEmitter):
         self.line("ret void")
 
     def pointer_to(self, name: str) -> str:
-        """As a value in quick code: FastISel takes no call of what may lie further than 2 GiB."""
+        """Return an operand for a function; in quick code a loaded pointer, since FastISel
+        cannot call a target that may be more than 2 GiB away."""
         if not self.mode.quick:
             return super().pointer_to(name)
         return self.pointers.setdefault(name, f'%"at {name}"')
@@ -163,7 +167,7 @@ class FunctionEmitter(ValueEmitter):
         self._emit_choice(index, block)
 
     def emit_instructions(self, index: int, block: Block) -> None:
-        """All that a block does before its lanes go elsewhere."""
+        """Emit a block's instructions, up to its branch."""
         for number, item in enumerate(block.instructions, 1):
             self.emit_instruction(item)
             if self.mode.is_short and number % _STRETCH == 0:
@@ -172,7 +176,7 @@ class FunctionEmitter(ValueEmitter):
                 self.start(label)
 
     def again(self, items: list[Instruction]) -> None:
-        """Let instructions that have been emitted be emitted once more."""
+        """Allow instructions that have been emitted to be emitted again."""
         for item in items:
             self._sites_used[item] = 0
 
@@ -299,7 +303,8 @@ class FunctionEmitter(ValueEmitter):
         self._run(chosen)
 
     def _first_waiting(self, candidates: list[int], line: int) -> str:
-        """The first of some blocks at which lanes wait, or -1; line: of a loop that may repeat."""
+        """Return the first of some blocks at which lanes wait, or -1; line: of a loop that may
+        repeat."""
         blocks = f"[{', '.join(f'i32 {block}' for block in candidates)}]"
         number = self.tables.setdefault(blocks, len(self.tables))
         name = f"blocks.{symbol(self.function.name)}.{number}"
@@ -309,7 +314,7 @@ class FunctionEmitter(ValueEmitter):
         return self.call("i32", "sg_first_waiting", "ptr %w", "ptr %waits", *given)
 
     def _run(self, chosen: str) -> None:
-        """Run the block of this number; leave, if it is -1."""
+        """Run the block with this number; -1: leave the function."""
         self.line(f"store i32 {chosen}, ptr %chosen")
         self.line("br label %run")
 
@@ -322,7 +327,7 @@ class FunctionEmitter(ValueEmitter):
         self._leave()
 
     def _jump(self, index: int, target: int) -> None:
-        if target <= index:  # a loop repeats: notice here if the launch is being abandoned
+        if target <= index:  # a back edge: check whether the launch is being abandoned
             stop = self.assign("load volatile i32, ptr %stop")
             label, other = self.label(), self.label()
             self.line(
@@ -337,9 +342,9 @@ class FunctionEmitter(ValueEmitter):
         self.line(f"br label %b{target}")
 
     def _line_of_loop(self, first: int, last: int) -> int:
-        """The last line of a loop that stands in the kernel's own file; 0: none does.
+        """Return the last line of a loop that is in the kernel's own file; 0: none is.
 
-        An empty loop has no line: then it is the line before it."""
+        An empty loop has no line: then return the line before it."""
         blocks = self.blocks[last::-1]
         loop = blocks[: last - first + 1]
         choices = [block.choice for block in loop if isinstance(block.choice, Instruction)]
@@ -349,18 +354,20 @@ class FunctionEmitter(ValueEmitter):
         return next((at.line for at in lines if at.line and at.file == file), 0)
 
     def waits_alone(self, item: Instruction) -> bool:
-        """Whether a loop waits for an mbarrier only, and no lanes of the warp can run meanwhile."""
+        """Whether a loop only waits for an mbarrier, and no other lanes of the warp can run
+        meanwhile."""
         if not self.waits_only(item):
             return False
         last, first = self.found.only_waits[item]
         return not released(self.blocks, self.found.waiting[last], first)
 
     def waits_only(self, item: Instruction) -> bool:
-        """Whether a loop does nothing but wait at this mbarrier."""
+        """Whether a loop only waits at this mbarrier."""
         return item in self.found.only_waits
 
     def _be_patient(self, index: int, first: int) -> None:
-        """A spinning loop: let other warps run and, every so often, lanes that wait elsewhere."""
+        """In a spinning loop, let other warps run and, every so often, lanes that wait
+        elsewhere."""
         line = self._line_of_loop(first, index)
         self.call_void("sg_yield", "ptr %w", f"i32 {line}")
         others = released(self.blocks, self.found.waiting[index], first)
@@ -391,11 +398,11 @@ class FunctionEmitter(ValueEmitter):
     # --- masks --------------------------------------------------------------------------------
 
     def predicate_vector(self, item: Instruction) -> Value:
-        """The (possibly negated) predicate of an instruction, one bit per lane."""
+        """Return an instruction's (possibly negated) predicate, one bit per lane."""
         return self.splat(self.predicate(item))
 
     def _predicate_bits(self, item: Instruction) -> str:
-        """The same as an i32, a bit per lane."""
+        """Return an instruction's predicate as an i32, one bit per lane."""
         register = item.predicate
         assert register
         slot = self._slot(register)[0]
@@ -411,7 +418,7 @@ class FunctionEmitter(ValueEmitter):
 
     @property
     def active(self) -> Value:
-        """The lanes for which the instruction at hand takes effect, as bits."""
+        """Return the bit mask of the lanes for which the current instruction takes effect."""
         return Value(self._active, "i32", True)
 
     @property
@@ -419,12 +426,12 @@ class FunctionEmitter(ValueEmitter):
         return self._once(f"lanes {self._active}", lambda: self.from_bits(self._active))
 
     def leave_lanes(self, lanes: str) -> None:
-        """The block goes on with `lanes` only (others have exited in a function it called)."""
+        """Continue the block with `lanes` only (others have exited in a function it called)."""
         self.mask = self.assign(f"and i32 {self.mask}, {lanes}")
 
     @contextmanager
     def when_active(self):
-        """What is emitted in this block runs if any lane is active."""
+        """Emit the block's code to run only if any lane is active."""
         if not self.item.predicate:
             yield
             return
@@ -434,11 +441,11 @@ class FunctionEmitter(ValueEmitter):
     # --- registers ----------------------------------------------------------------------------
 
     def slots(self, register: Register) -> list[tuple[str, str]]:
-        """All stack slots that hold a register, and their LLVM types."""
+        """Return all stack slots that hold a register, with their LLVM types."""
         return [self._slot(register), *([self._base(register)] * (register.name in self.sums))]
 
     def _slot(self, register: Register) -> tuple[str, str]:
-        """The stack slot of a register and its LLVM type."""
+        """Return a register's stack slot and its LLVM type."""
         known = self._slots.get(register.name)
         if known is None:
             kind = Value("", element_of(register.type), self.is_uniform(register)).type
@@ -446,11 +453,11 @@ class FunctionEmitter(ValueEmitter):
         return known
 
     def _base(self, register: Register) -> tuple[str, str]:
-        """The stack slot of the base of a register kept as a sum, and its LLVM type."""
+        """Return the stack slot of a sum's base and its LLVM type."""
         return f'%"s{register.name}"', element_of(register.type)
 
     def _keeps_sum(self, item: Instruction) -> bool:
-        """Whether an instruction adds up bases and offsets, for all lanes that there are."""
+        """Whether an instruction can compute its result as base and offsets, for all lanes."""
         destination = item.operands[0] if item.operands else None
         return (
             isinstance(destination, Register)
@@ -476,7 +483,7 @@ class FunctionEmitter(ValueEmitter):
         self._known[slot] = value
 
     def line_for_slot(self, slot: str, text: str) -> None:
-        """A line that is left out if nothing reads the slot of a register."""
+        """Emit a line that is dropped if nothing reads the register's slot."""
         self._for_slot.setdefault(slot, []).append(len(self.lines))
         self.line(text)
 
@@ -501,7 +508,7 @@ class FunctionEmitter(ValueEmitter):
         return base, self._load_slot(self._slot(register)[0], element, False)
 
     def read_sum(self, operand, ptx_type: str) -> tuple[Value, Value]:
-        """An operand as (base, offsets)."""
+        """Return an operand as (base, offsets)."""
         zero = self.constant(0, element_of(ptx_type))
         if isinstance(operand, Register) and operand.name in self.sums:
             return self._load_sum(operand)
@@ -509,12 +516,12 @@ class FunctionEmitter(ValueEmitter):
         return (value, zero) if value.uniform else (zero, value)
 
     def write_sum(self, register: Register, base: Value, offsets: Value) -> None:
-        """Keep a register as a sum, for the active lanes and all others."""
+        """Store a register as a sum, for all lanes, active or not."""
         self._store_slot(self._base(register)[0], base)
         self._store_slot(self._slot(register)[0], self.splat(offsets))
 
     def _emit_sum(self, item: Instruction) -> None:
-        """Add, subtract or copy bases and offsets on their own."""
+        """Add, subtract or copy bases and offsets separately."""
         destination, *operands = item.operands
         (base, offsets), *more = (self.read_sum(o, item.modifiers[-1]) for o in operands)
         for other_base, other_offsets in more:
@@ -523,7 +530,7 @@ class FunctionEmitter(ValueEmitter):
         self.write_sum(destination, base, offsets)
 
     def read(self, operand, ptx_type: str) -> Value:
-        """An operand, seen as a PTX type: narrower reads of a register take its low bits."""
+        """Return an operand as a PTX type: narrower reads of a register take its low bits."""
         element = element_of(ptx_type)
         if isinstance(operand, Register):
             value = self.load_register(operand)
@@ -549,7 +556,7 @@ class FunctionEmitter(ValueEmitter):
         return self.bitcast(whole, element)
 
     def write(self, operand, value: Value, signed: bool = False) -> None:
-        """Put a value into the register `operand` (None: nowhere) for the active lanes."""
+        """Write a value to the register `operand` (None: nowhere) for the active lanes."""
         if operand is None:
             return
         if not isinstance(operand, Register):
@@ -576,7 +583,7 @@ class FunctionEmitter(ValueEmitter):
             self._store_slot(self._base(operand)[0], self.constant(0, value.element))
 
     def spill_registers(self, operands: Sequence, ptx_type: str, use: str) -> str:
-        """A pointer to the lanes of operands, one after the other, as an argument of a call."""
+        """Return a pointer to the consecutive lanes of operands, as an argument of a call."""
         element = element_of(ptx_type)
         if not self.mode.is_short:
             return self.spill_in_order([self.read(o, ptx_type) for o in operands], element, use)
@@ -587,7 +594,7 @@ class FunctionEmitter(ValueEmitter):
         return room
 
     def unspill_registers(self, registers: Sequence[Register], room: str, element: str) -> None:
-        """Put what lies one after the other into registers, for the active lanes."""
+        """Load registers from consecutive values in memory, for the active lanes."""
         if not all(self.moves_into(register, element) for register in registers):
             values = self.unspill_in_order(room, element, len(registers))
             for register, value in zip(registers, values, strict=True):
@@ -603,18 +610,18 @@ class FunctionEmitter(ValueEmitter):
             self._known.pop(slot, None)
 
     def moves_into(self, register: Register | None, element: str) -> bool:
-        """Whether what is written to a register may be moved into its memory."""
+        """Whether a value may be copied directly into a register's memory."""
         as_it_is = self.item not in self.found.nans.results
         return self.mode.is_short and as_it_is and self._lies_as(register, element)
 
     def _lies_as(self, operand, element: str) -> bool:
-        """Whether a register lies in memory as 32 elements of such a size."""
+        """Whether a register's memory is 32 elements of this type."""
         if not isinstance(operand, Register) or self.is_uniform(operand):
             return False
         return BITS[element_of(operand.type)] == BITS[element]
 
     def _memory_of(self, operand, ptx_type: str, use: str) -> str:
-        """A pointer to the lanes of an operand: the register's own, if it may be."""
+        """Return a pointer to an operand's lanes: the register's own memory if possible."""
         read_so = self.found.nans.reads
         if (
             self._lies_as(operand, element_of(ptx_type))
@@ -624,7 +631,7 @@ class FunctionEmitter(ValueEmitter):
         return self.spill(self.read(operand, ptx_type), use)
 
     def _move(self, name: str, room: str, size: str, slots: list[str], *lanes: str) -> None:
-        """Copy between registers in memory and what lies one after the other."""
+        """Copy between registers in memory and consecutive values."""
         self.loaded.update(slots)
         given = (room, size, *lanes, f"i32 {len(slots)}")
         types = ", ".join(argument.split()[0] for argument in given)
@@ -635,37 +642,39 @@ class FunctionEmitter(ValueEmitter):
     # --- hooks of the builds ------------------------------------------------------------------
 
     def begin_block(self, index: int, block: Block) -> None:
-        """A block starts."""
+        """Called at the start of a block."""
 
     def load_at_once(self, access) -> list[Value] | None:
-        """The values of a load that needs no test; None: it needs one."""
+        """Return the values of a load that needs no check; None: it needs one."""
         return None
 
     def expects_scatter(self, access) -> bool:
-        """Whether the lanes of a load may well be scattered over shared memory."""
+        """Whether a load's lanes are likely to be scattered over shared memory."""
         return False
 
     def store_at_once(self, access, values: list[Value]) -> bool:
-        """Whether a store needed no test and is done."""
+        """Emit a store that needs no check; return False if it needs one."""
         return False
 
     # --- calls --------------------------------------------------------------------------------
 
     def sync(self, site: int) -> None:
-        """The active lanes are at __syncthreads."""
+        """Emit __syncthreads for the active lanes."""
         self.call_void("sg_sync", "ptr %w", f"i32 {site}", self.active)
 
     def call_checked(self, result: str, name: str, *arguments: str) -> str:
-        """Call sg_`name`, which checks what it is asked for; nothing comes back from "void"."""
+        """Call sg_`name`, which checks its arguments; a "void" call has no result."""
         if result == "void":
             self.call_void(f"sg_{name}", *arguments)
             return ""
         return self.call(result, f"sg_{name}", *arguments)
 
     def routine(self, name: str, body, *inputs: Value) -> list[Value]:
-        """What `body(*inputs)` gives. Short code leaves it to a routine that all users share.
+        """Return `body(*inputs)`. In code-size mode, outline it into a routine that all users
+        share.
 
-        The name says what the routine does; it knows the warp, the active lanes and its inputs."""
+        The name must say what the routine does; it gets the warp, the active lanes and the
+        inputs."""
         if not self.mode.is_short:
             return body(*inputs)
         name = "_".join([name, *(value.type for value in inputs)])
@@ -684,7 +693,7 @@ class FunctionEmitter(ValueEmitter):
         ]
 
     def _define_routine(self, name: str, body, inputs: tuple[Value, ...]):
-        """The results, as the routine has them, and its text."""
+        """Emit a routine; return its results and its text."""
         ours = self.lines, self.entry, self._temporaries, self._known, self._active, self.mode
         self.lines, self.entry, self._temporaries = [], [], {}
         self.mode = self.mode.within_routine
@@ -714,7 +723,7 @@ class FunctionEmitter(ValueEmitter):
         size: int = 0,
         elements: int = 1,
     ) -> int:
-        """The number of the next site of an instruction, or (None) of the function."""
+        """Return the number of the next site of an instruction, or (None) of the function."""
         source = item.user_line if item else self.function.source
         original = item and self.found.copies.get(item, item)
         nth = self._sites_used[item]

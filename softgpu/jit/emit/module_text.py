@@ -1,4 +1,4 @@
-"""The LLVM text of one kernel and of all that it calls."""
+"""The LLVM text of one kernel and of all functions that it calls."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _METADATA = (
     '!1 = !{!"branch_weights", i32 1000, i32 1}',
     "!2 = !{i32 1}",
 )
-"""What LLVM text refers to: !0 says that a value never changes, !1 that a branch is likely, !2 that
-a store is not for the caches."""
+"""Metadata that LLVM text refers to: !0 marks an invariant load, !1 a likely branch, !2 a
+non-temporal store."""
 
 
 def symbol(name: str) -> str:
-    """What a function of PTX is called in LLVM, where the driver's functions have names too."""
+    """Return the LLVM name of a PTX function, distinct from the driver's functions."""
     return f"ptx.{name}"
 
 
@@ -35,9 +35,9 @@ _EMPTY = Site("", 0, 0, "generic", "other", 1)
 
 
 def _number_sites(layout: Layout) -> tuple[dict[Instruction | str, int], list[Site]]:
-    """The first site of each instruction, and of each function by name, the same in all builds;
-    and the table of sites, which has only lines yet. Where wgmma is, any instruction may touch its
-    registers."""
+    """Return the first site of each instruction and of each function by name, the same in all
+    builds, and the table of sites, with only lines so far. In kernels with wgmma, any
+    instruction may access its registers."""
     first: dict[Instruction | str, int] = {}
     sites: list[Site] = []
     for name in layout.calls:
@@ -55,20 +55,20 @@ def _number_sites(layout: Layout) -> tuple[dict[Instruction | str, int], list[Si
 
 
 class Routine(NamedTuple):
-    """What all instructions of one kind call, in quick code: see sharing.py."""
+    """A routine that all instructions of one kind call, in quick code: see sharing.py."""
 
     text: str
     wants_warp: bool  # among its arguments
     wants_mask: bool
-    sites: list[tuple]  # what an instruction is to ask FunctionEmitter.site for
+    sites: list[tuple]  # arguments for FunctionEmitter.site at each instruction
 
 
 class ModuleText:
     """The LLVM text of one kernel with the device functions it needs, and its table of sites.
 
-    `quick`: whether it shall be little, and may be slower. Sites and notes are the same.
-    `annotated`: whether lines of an instruction name it and, by its line of Python, its emitter.
-    `after`: called after each pass.
+    `quick`: optimise for compile time, not speed; sites and notes are the same. `annotated`:
+    comment each line with its PTX instruction and the Python line that emitted it. `after`: called
+    after each pass.
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class ModuleText:
         self.annotated = annotated
         self.after = after
         self.first_site, self.sites = _number_sites(layout)
-        # what is to be remembered of this code, as JSON; "loops": as in turns.py, as if those of
-        # each function lay inside its caller's, but for the last, which is the kernel's own
+        # stored with the code, as JSON; "loops": as in turns.py, with each function's loops nested
+        # in its caller's, except the last item, which is the kernel's own
         self.notes: dict = {"loops": [0, 0, False]}
         self.declared: dict[str, str] = {}
         self.definitions: dict[str, str] = {}
@@ -106,13 +106,14 @@ class ModuleText:
         self.declared.setdefault(name, text)
 
     def want(self, name: str) -> None:
-        """Ask for a device function to be compiled along."""
+        """Queue a device function for compilation."""
         if name not in self.definitions:
             self.definitions[name] = ""
             self._wanted.append(name)
 
     def known(self, function: Function) -> dict[str, Any]:
-        """What the passes before the last find, once for all builds and tiers."""
+        """Return the results of all passes before the last, computed once for all builds and
+        tiers."""
         given = {
             "function": function,
             "layout": self.layout,

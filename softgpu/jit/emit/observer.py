@@ -1,4 +1,4 @@
-"""What an instrumented build adds to a function where something happens; here, nothing."""
+"""Hooks of instrumented builds; by default they emit nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Observer"]
 
 
 class Observer:
-    """Called by the emitters of instructions, right before what each method names."""
+    """Called by instruction emitters right before the event that each method names."""
 
     def access(self, site: int, address: Value) -> None:
         """The active lanes are about to access memory."""
@@ -16,49 +16,50 @@ class Observer:
     def row(self, site: int, first: Value, one_place: bool) -> None:
         """A load or store without the driver: active lane l at first + l * bytes, or all at first.
 
-        Those with the driver come by as call_checked("void", "load" or "store", ...)."""
+        Accesses by the driver are seen in call_checked("void", "load" or "store", ...) instead."""
 
     def shuffle(self, site: int, members, mode: int, b, c) -> None:
-        """A shuffle among a member mask; mode as in runtime.h, b and c as in PTX."""
+        """A shuffle under a member mask; mode as in runtime.h, b and c as in PTX."""
 
     def vote(self, site: int, members) -> None:
-        """Anything else that lanes of a member mask do together."""
+        """Any other operation of lanes under a member mask."""
 
     def copy(self, site: int, to: Value) -> None:
-        """The active lanes begin asynchronous copies to shared memory."""
+        """The active lanes start asynchronous copies to shared memory."""
 
     def copies_committed(self) -> None:
-        """Those that the active lanes have begun are a group."""
+        """The active lanes commit their copies as a group."""
 
     def copies_awaited(self, groups: int) -> None:
-        """The active lanes wait until so many groups are under way at most; -1: nothing is."""
+        """The active lanes wait until at most this many groups are in flight; -1: no copy at
+        all."""
 
     def bulk_committed(self) -> None:
-        """The bulk copies from shared memory that the active lanes have begun are a group."""
+        """The active lanes commit their bulk copies from shared memory as a group."""
 
     def bulk_awaited(self, groups: int) -> None:
-        """The active lanes wait until so many of these groups read at most."""
+        """The active lanes wait until at most this many bulk groups still read."""
 
     def product(self, site: int, pipe: str, count: int) -> None:
-        """A product of matrices, which is `count` machine instructions of a tensor pipe."""
+        """A matrix product, which is `count` machine instructions of a tensor pipe."""
 
     def products_fence(self) -> None:
-        """wgmma.fence: registers that were written are for products."""
+        """wgmma.fence: orders earlier register writes before wgmma."""
 
     def products_committed(self) -> None:
-        """What wgmma has begun is a group."""
+        """The wgmmas started so far are committed as a group."""
 
     def products_awaited(self, groups: int) -> None:
-        """The warp waits until so many groups are under way at most."""
+        """The warp waits until at most this many wgmma groups are in flight."""
 
     def fence(self) -> None:
         """A memory fence."""
 
     def mbarriers_shown(self) -> None:
-        """A fence between mbarriers that were begun and bulk copies."""
+        """A fence that makes initialised mbarriers visible to bulk copies."""
 
     def proxy_fence(self) -> None:
-        """One between what the active lanes know of and the asynchronous proxy."""
+        """A fence that makes what the active lanes know visible to the asynchronous proxy."""
 
     def warp_barrier(self, site: int, members) -> None:
         """A __syncwarp."""
@@ -67,4 +68,4 @@ class Observer:
         """The active lanes are about to arrive at a barrier of the block (i32 texts)."""
 
     def call(self, before: bool) -> None:
-        """Right before, and right after, a call of a device function."""
+        """Called right before and right after a call of a device function."""

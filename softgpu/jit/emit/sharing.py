@@ -1,10 +1,9 @@
-"""Quick code's instructions: each kind of them is a routine, which all instructions alike call.
+"""Quick code calls an outlined routine for each instruction, shared by all alike.
 
-LLVM selects machine code for vectors of 32 lanes slowly, and for calls fast (its FastISel). So what
-computes, loads or stores is compiled once for all instructions of one opcode, modifiers and types
-in a module; an instruction is a call with pointers to its registers' lanes in memory. A routine
-is written by the instruction's own emitter, to which registers, constants, offsets and sites are
-arguments: the answers are the same.
+LLVM's instruction selection is slow for vectors of 32 lanes and fast for calls (FastISel). So each
+opcode with its modifiers and types is compiled once per module, and an instruction becomes a call
+with pointers to its registers' lanes in memory. A routine is written by the instruction's own
+emitter, to which registers, constants, offsets and sites are arguments: the results are the same.
 
 Terms: outlining (docs/terms.md).
 """
@@ -37,27 +36,28 @@ from .values import BITS
 __all__ = ["SharingEmitter"]
 
 _BY_VALUE = set("add sub mul mad fma div min max and or xor mov setp selp ld st".split())
-"""Opcodes whose emitters do not care which constant an operand is."""
+"""Opcodes whose emitters do not depend on the value of a constant operand."""
 
 _ACCESSES = Does.READS, Does.WRITES
 _APART = {"param", "async"}
-"""Modifiers of accesses that are written where they are."""
+"""Modifiers of accesses that are emitted inline."""
 
 _BOOLEAN = {"and", "or", "xor", "pred"}
 
 
 def _offset_of(base: Register) -> str:
-    """The type that offsets are added to a base in."""
+    """Return the type in which offsets are added to a base."""
     return f"i{BITS[element_of(base.type)]}"
 
 
 class _Formal:
-    """The operands of a routine's instruction, each an argument, as its emitter reads them."""
+    """The operands of a routine's instruction as arguments, in the form in which its emitter
+    reads them."""
 
     def __init__(self, e: SharingEmitter):
         self.e = e
         self.taken: list[str] = []
-        self.values: dict[str, Value] = {}  # by slot, of what is passed as it is
+        self.values: dict[str, Value] = {}  # by slot: operands passed by value
         self.places: dict[str, tuple[Register, Value]] = {}  # by slot, addresses: base and offset
         self.varying: set[str] = set()
         self.nans: dict[str, str] = {}
@@ -92,7 +92,8 @@ class _Formal:
         return Register(name, f"b{BITS[element]}")
 
     def _place(self, base: Register | str | None) -> Register:
-        """What is added to the base before the instruction runs."""
+        """Return the register used as base, and record what is added to it before the
+        instruction."""
         if not isinstance(base, Register):
             return self._value("i64")
         start = self.register(base)
@@ -111,7 +112,7 @@ class _RoutineEmitter(FunctionEmitter):
         super().__init__(text, found)
         self.mode = replace(self.mode.within_routine, large=False)
         self.index = 0
-        self.asked: list[tuple] = []  # what an instruction is to ask FunctionEmitter.site for
+        self.asked: list[tuple] = []  # arguments for FunctionEmitter.site at each instruction
 
     def site(self, item, *what):
         self.asked.append(what)
@@ -140,7 +141,7 @@ class SharingEmitter(FunctionEmitter):
             super().emit_instruction(item)
 
     def may_share(self, item: Instruction) -> bool:
-        """Whether nothing but a routine needs to see what becomes of an instruction."""
+        """Whether only the routine needs to see the instruction's results."""
         does = opcode_of(item).does
         if self.mode.instrumented and (does is not Does.COMPUTES or item.predicate):
             return False
@@ -149,14 +150,14 @@ class SharingEmitter(FunctionEmitter):
         return does is Does.COMPUTES and item.opcode not in ("addc", "subc", "madc")
 
     def passes_value(self, operand: Immediate) -> bool:
-        """Whether a constant of the instruction at hand is an argument of its routine."""
+        """Whether a constant of the current instruction is an argument of its routine."""
         item = self.item
         if item.opcode not in _BY_VALUE or _BOOLEAN & {*item.modifiers}:
             return False
         return item.modifiers[-1] == "f64" or operand.kind != "f64" and "b128" not in item.modifiers
 
     def _call_routine(self, item: Instruction) -> bool:
-        """Call the routine of an instruction; False: it needs code of its own."""
+        """Call the instruction's routine; False: it needs code of its own."""
         written, read = registers_of(item)
         computes = opcode_of(item).does is Does.COMPUTES
         if CARRY in written or computes and all(map(self.is_uniform, (*written, *read))):
@@ -175,7 +176,7 @@ class SharingEmitter(FunctionEmitter):
         name = " ".join(key)
         try:
             routine = self.text.shared.get(name) or self._define(name, item, key[-1] == "kept")
-        except PtxError:  # which is to name this instruction, not the routine's
+        except PtxError:  # its message must name this instruction, not the routine's
             return False
         sites = [f"i32 {self.site(item, *what)}" for what in routine.sites]
         about = ["ptr %w"] * routine.wants_warp + [f"i32 {self.mask}"] * routine.wants_mask
@@ -194,7 +195,8 @@ class SharingEmitter(FunctionEmitter):
         return True
 
     def _pass(self, operand: Operand, key: list[str], given: list[str]) -> bool:
-        """Make an operand arguments of a routine; what that depends on is its key."""
+        """Turn an operand into arguments of a routine; append all that the routine's code
+        depends on to the key."""
         if isinstance(operand, Register):
             slot, kind = self._slot(operand)
             key.append(kind)
@@ -229,11 +231,11 @@ class SharingEmitter(FunctionEmitter):
         return True
 
     def _is_shared(self) -> bool:
-        """Whether the instruction at hand is about shared memory, whose addresses have 32 bits."""
+        """Whether the current instruction accesses shared memory, whose addresses have 32 bits."""
         return any(modifier.startswith("shared") for modifier in self.item.modifiers)
 
     def _define(self, name: str, item: Instruction, kept: bool) -> Routine:
-        """Write the routine that does what an instruction does."""
+        """Emit the routine for an instruction."""
         formal = _Formal(self)
         operands = tuple(map(formal.of, item.operands))
         predicate = formal.register(item.predicate) if item.predicate else None

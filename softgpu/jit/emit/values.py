@@ -1,8 +1,8 @@
-"""LLVM text line by line: values of a warp's lanes, what is computed with them, calls.
+"""Emits LLVM text line by line: values of a warp's lanes, operations on them, calls.
 
-Text, and not llvmlite.ir: that makes an object of each instruction, operand and type, in some forty
-times the time, only to print them as this same text, which is what LLVM is handed either way, and
-what `softgpu show` shows. LLVM checks it when it reads it.
+We write text rather than use llvmlite.ir, which creates an object for each instruction, operand and
+type and takes some forty times as long, only to print them as the same text. That text is what LLVM
+parses in either case, and what `softgpu show` shows. LLVM verifies it when it parses it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NOTHING: Mapping = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Value:
-    """An LLVM value: its text, the type of one lane, and whether it stands for all lanes alike."""
+    """An LLVM value: its text, the type of one lane, and whether it is the same for all lanes."""
 
     text: str
     element: str
@@ -41,10 +41,10 @@ _MANGLED = {"float": "f32", "double": "f64", "half": "f16"}
 
 
 class ValueEmitter:
-    """Emits straight-line code: what every instruction's emitter is written in.
+    """Emits straight-line code: the base of all instruction emitters.
 
-    Where several values go into one operation, a Python number stands for a constant of the others'
-    type, and values that are the same in all lanes become vectors if one of the others is one.
+    Where several values are operands of one operation, a Python number is a constant of the others'
+    type, and uniform values are broadcast to vectors if another operand is one.
     """
 
     def __init__(self, text):
@@ -53,7 +53,7 @@ class ValueEmitter:
         self.entry: list[str] = []  # lines that run when the function begins
         self._count = 0
         self._temporaries: dict[str, str] = {}
-        self._known: dict[str, Value] = {}  # what would only be computed, or loaded, once more
+        self._known: dict[str, Value] = {}  # values that need not be computed or loaded again
 
     # --- lines ------------------------------------------------------------------------------
 
@@ -74,30 +74,31 @@ class ValueEmitter:
         return f"l{self._count}"
 
     def start(self, label: str, known: Mapping[str, Value] = NOTHING) -> None:
-        """Begin a piece of code. known: what is known on every way there."""
+        """Begin a piece of code. known: the values known on every path to it."""
         self.here = label
         self._known = {**known}
         self.lines.append(f"{label}:")
 
     def known(self) -> Mapping[str, Value]:
-        """What is known at this point, and stays so unless registers are written."""
+        """Return the values known here; they stay known until registers are written."""
         return {**self._known}
 
     def _still(self, known: Mapping[str, Value]) -> Mapping[str, Value]:
-        """What of it holds yet."""
+        """Return those of the known values that are still valid."""
         return {key: value for key, value in known.items() if self._known.get(key) is value}
 
     def _once(self, key: str, make: Callable[[], Value]) -> Value:
-        """What `make` gives; it is called where that is not known yet."""
+        """Return the value for a key; call `make` if it is not known yet."""
         if key not in self._known:
             self._known[key] = make()
         return self._known[key]
 
     @contextmanager
     def when(self, condition: Value) -> Iterator[Callable[[], None]]:
-        """What is emitted in this block runs if a uniform value is true.
+        """Emit the block's code under a uniform condition.
 
-        Calling what `with` gives begins, within the block, what runs if it is false."""
+        Call the function that `with` returns, within the block, to begin the code for the other
+        case."""
         body, other = self.label(), self.label()
         end = other
         before = after = self.known()
@@ -126,7 +127,7 @@ class ValueEmitter:
         return Value(text if uniform else f"splat ({element} {text})", element, uniform)
 
     def lanes(self, values, element: str = "i32") -> Value:
-        """A constant with one value per lane."""
+        """Return a constant with one value per lane."""
         return Value("<" + ", ".join(f"{element} {v}" for v in values) + ">", element, False)
 
     def splat(self, value: Value) -> Value:
@@ -145,7 +146,8 @@ class ValueEmitter:
         return Value(text, value.element, False)
 
     def alike(self, *values: Value | int) -> list[Value]:
-        """The values, all scalar or all vector; numbers as constants of the others' type."""
+        """Return the values, all scalar or all vector; numbers become constants of the others'
+        type."""
         given = self._of_one_type(values)
         if all(value.uniform for value in given):
             return given
@@ -156,7 +158,7 @@ class ValueEmitter:
         return [self.constant(v, element) if isinstance(v, int) else v for v in values]
 
     def op(self, operation: str, *values: Value | int) -> Value:
-        """An LLVM operation on operands of one type: op("add", a, 1)."""
+        """Emit an LLVM operation on operands of one type: op("add", a, 1)."""
         first, *others = self.alike(*values)
         rest = "".join(f", {value.text}" for value in others)
         return Value(
@@ -181,11 +183,11 @@ class ValueEmitter:
         return value if value.element == element else self.convert("bitcast", value, element)
 
     def integer(self, value: Value) -> Value:
-        """The bits of a value as an integer."""
+        """Return a value's bits as an integer."""
         return self.bitcast(value, f"i{BITS[value.element]}")
 
     def resize(self, value: Value, element: str, signed: bool = False) -> Value:
-        """An integer as a wider or narrower integer."""
+        """Extend or truncate an integer."""
         have, want = BITS[value.element], BITS[element]
         if have == want:
             return value
@@ -194,7 +196,8 @@ class ValueEmitter:
         )
 
     def view(self, value: Value, element: str, signed: bool = False) -> Value:
-        """The low bits of a value as another type; wider: extended by zeros or the sign."""
+        """Return the low bits of a value as another type; a wider type is zero- or
+        sign-extended."""
         if value.element == element:
             return value
         if "i1" in (value.element, element):
@@ -206,26 +209,26 @@ class ValueEmitter:
         return self.op("xor", value, -1)
 
     def bits(self, value: Value) -> Value:
-        """A vector of predicates as an i32, a bit per lane."""
+        """Return a vector of predicates as an i32, one bit per lane."""
         return Value(self.assign(f"bitcast {self.splat(value)} to i32"), "i32", True)
 
     def from_bits(self, bits: str) -> Value:
         return Value(self.assign(f"bitcast i32 {bits} to <{LANES} x i1>"), "i1", False)
 
     def halves(self, value: Value) -> list[Value]:
-        """The two 16-bit halves of 32-bit lanes."""
+        """Return the two 16-bit halves of 32-bit lanes."""
         high = self.op("lshr", value, 16)
         return [self.resize(value, "i16"), self.resize(high, "i16")]
 
     def join(self, low: Value, high: Value) -> Value:
-        """Two 16-bit values as one of 32 bits."""
+        """Combine two 16-bit values into one of 32 bits."""
         raised = self.op("shl", self.resize(high, "i32"), 16)
         return self.op("or", self.resize(low, "i32"), raised)
 
     def intrinsic(
         self, name: str, *values: Value | int, tail: str = "", element: str | None = None
     ) -> Value:
-        """An LLVM intrinsic on operands of one type: intrinsic("ctpop", a)."""
+        """Call an LLVM intrinsic on operands of one type: intrinsic("ctpop", a)."""
         given = self.alike(*values)
         first = given[0]
         mangled = self._mangle(first.element, first.uniform)
@@ -243,14 +246,14 @@ class ValueEmitter:
 
     @staticmethod
     def mangle(element: str) -> str:
-        """How intrinsics' names spell a type."""
+        """Return a type's spelling in the names of intrinsics."""
         return _MANGLED.get(element, element)
 
     def _mangle(self, element: str, uniform: bool) -> str:
         return ("" if uniform else f"v{LANES}") + self.mangle(element)
 
     def extract(self, value: Value, lane: str) -> Value:
-        """The value of one lane (an i32)."""
+        """Return the value of one lane (an i32)."""
         if value.uniform:
             return value
         return Value(self.assign(f"extractelement {value}, i32 {lane}"), value.element, True)
@@ -258,10 +261,10 @@ class ValueEmitter:
     # --- the stack and the warp -------------------------------------------------------------
 
     def temporary(self, element: str, count: int, use: str) -> str:
-        """A stack slot for `count` x 32 lanes, which all that names the same use of it share.
+        """Return a stack slot for `count` x 32 lanes, shared by all that pass the same `use`.
 
-        What is in it stays until the next instruction at most, so no instruction may name one use
-        for two things that it needs at the same time."""
+        Its contents last at most until the next instruction, so an instruction must not pass the
+        same `use` for two things that it needs at the same time."""
         key = f"t{element}.{count}.{use}"
         if key not in self._temporaries:
             self._temporaries[key] = f'%"{key}"'
@@ -269,18 +272,19 @@ class ValueEmitter:
         return self._temporaries[key]
 
     def spill(self, value: Value, use: str = "operand0") -> str:
-        """A pointer to the 32 lanes of a value."""
+        """Return a pointer to the 32 lanes of a value."""
         value = self.splat(value)
         slot = self.temporary(value.element, 1, use)
         self.line(f"store {value}, ptr {slot}, align 64")
         return slot
 
     def spill_all(self, *values: Value) -> list[str]:
-        """Pointers to the lanes of several values, as arguments of a call."""
+        """Return pointers to the lanes of several values, as arguments of a call."""
         return [f"ptr {self.spill(value, f'operand{n}')}" for n, value in enumerate(values)]
 
     def spill_in_order(self, values: Sequence[Value], element: str, use: str) -> str:
-        """A pointer to the lanes of values, one after the other, as an argument of a call."""
+        """Return a pointer to the lanes of several values, consecutive, as an argument of a
+        call."""
         slot = self.temporary(element, len(values), use)
         for number, value in enumerate(values):
             at = self.assign(f"getelementptr <{LANES} x {element}>, ptr {slot}, i64 {number}")
@@ -293,17 +297,17 @@ class ValueEmitter:
         )
 
     def unspill_in_order(self, slot: str, element: str, count: int) -> list[Value]:
-        """Values whose lanes lie one after the other; slot: as an argument of a call."""
+        """Return values whose lanes are consecutive in memory; slot: as an argument of a call."""
         kind = f"<{LANES} x {element}>"
         places = (self.assign(f"getelementptr {kind}, {slot}, i64 {n}") for n in range(count))
         return [self.unspill(place, element) for place in places]
 
     def warp_field(self, field: str, index: int = 0) -> str:
-        """A pointer to a field of the Warp."""
+        """Return a pointer to a field of the Warp."""
         return self.assign(f"getelementptr i8, ptr %w, i64 {WARP[field] + 4 * index}")
 
     def warp_value(self, field: str, element: str, index: int = 0, uniform: bool = True) -> Value:
-        """A field of the Warp that does not change while the kernel runs."""
+        """Return a field of the Warp that does not change while the kernel runs."""
 
         def load() -> Value:
             kind, place = Value("", element, uniform).type, self.warp_field(field, index)
@@ -315,7 +319,7 @@ class ValueEmitter:
     # --- calls ------------------------------------------------------------------------------
 
     def pointer_to(self, name: str) -> str:
-        """A function or constant of the module, as an operand."""
+        """Return a function or constant of the module as an operand."""
         return f'@"{name}"'
 
     def _call_text(self, result: str, name: str, arguments) -> str:
@@ -334,7 +338,7 @@ class ValueEmitter:
         return self.assign(self._call_text(result, name, arguments))
 
     def lanewise(self, name: str, *values: Value, element: str) -> Value:
-        """A function of lanes.c: pointers to lanes in, pointer to lanes out (in that order)."""
+        """Call a function of lanes.c: pointers to input lanes, then one to the output lanes."""
         uniform = all(value.uniform for value in values)
         inputs = self.spill_all(*values)
         out = self.temporary(element, 1, "result")

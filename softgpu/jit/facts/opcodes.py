@@ -60,8 +60,8 @@ class Agreement(Enum):
 class Pointer(Enum):
     """Where a 64-bit result points if an operand is a pointer."""
 
-    KEPT = auto()  # into the same memory
-    OF_SUMMAND = auto()  # into that of the last operand
+    KEPT = auto()  # into the same memory as the operand
+    OF_SUMMAND = auto()  # into the memory of the last operand
     LOST = auto()  # nowhere: it is a number
     UNKNOWN = auto()
 
@@ -69,21 +69,21 @@ class Pointer(Enum):
 class Nans(Enum):
     """What an instruction on floats does with NaN."""
 
-    CARRIED = auto()  # its bits are an operand's, or matter
-    MADE = auto()  # a NaN among operands, or a NaN result, is the hardware's one
-    ALIKE = auto()  # the result is no float; every NaN gives the same
+    CARRIED = auto()  # propagates an operand's bits, or depends on them
+    MADE = auto()  # returns the hardware's canonical NaN
+    ALIKE = auto()  # the result is not a float, and the same for every NaN
 
 
 class Trait(Enum):
-    """What analyses ask of an opcode: each is a column of the table."""
+    """Properties of an opcode that analyses use: each is a column of the table."""
 
-    MEETS = auto()  # threads of a block wait for each other there
-    ADDRESSES = auto()  # addresses are made by it, and it may as well run before its turn
-    KEEPS_STRIDE = auto()  # lanes differ by as much in the result as in the operand that varies
-    HANDS_ON = auto()  # says again what a condition said
-    MOVES = auto()  # bits of an operand get on, changed or not, without being looked at
-    PASSES_ON = auto()  # the result is of use only where it is used itself
-    SLOW = auto()  # ptxas makes a routine of it
+    MEETS = auto()  # a synchronisation point for threads of a block
+    ADDRESSES = auto()  # address arithmetic, which may be computed early
+    KEEPS_STRIDE = auto()  # the result has the stride of the operand that varies
+    HANDS_ON = auto()  # derives a condition from others, or copies it
+    MOVES = auto()  # passes bits of an operand on, changed or not, without depending on them
+    PASSES_ON = auto()  # the result matters only if it is used
+    SLOW = auto()  # ptxas compiles it to a subroutine call
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The emitters, an @instruction each."""
+"""The instruction emitters, each registered with @instruction."""
 
 from . import (  # noqa: F401
     atomics,

@@ -1,4 +1,4 @@
-"""Atomics and reductions, which the driver does lane by lane (driver/run/atomic.c)."""
+"""Atomics and reductions, which the driver performs lane by lane (driver/run/atomic.c)."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def _atomic(e, item):
 
 
 def _leading(item, site: int) -> tuple[str, ...]:
-    """What the driver's function takes first: the warp, the site, what is done to which type."""
+    """Return the driver function's first arguments: warp, site, operation, type."""
     which = OPERATIONS[_operation(item)], TYPES[item.modifiers[-1]]
     return "ptr %w", f"i32 {site}", *(f"i32 {number}" for number in which)
 
 
 def store_later(e: FunctionEmitter, item) -> int:
-    """What st.async and red.async do to their places, at once; how many bytes a lane stores."""
+    """Perform st.async or red.async at once; return the bytes that each lane stores."""
     place, given, _mbarrier = item.operands
     kind = item.modifiers[-1]
     values = [stored(e, o, kind) for o in destinations(given)]

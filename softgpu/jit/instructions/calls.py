@@ -1,4 +1,4 @@
-"""Calls: of device functions, through pointers, of what every GPU has built in."""
+"""Calls of device functions, through pointers, and of functions that every GPU provides."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _call_function(e: FunctionEmitter, name: str, lanes: Value, buffers: list[st
 
 
 def _call_pointer(e: FunctionEmitter, item, target: Register, buffers: list[str]) -> None:
-    """Call through a pointer: each function once, for all lanes that want it."""
+    """Call through a pointer: call each target once, for all lanes that want it."""
     numbers = e.spill(e.read(target, "u64"), "targets")
     left = e.temporary("i32", 1, "left")
     e.line(f"store {e.active}, ptr {left}")
@@ -86,7 +86,7 @@ def _takes(function, sizes: list[int]) -> bool:
 
 
 def _call_system(e: FunctionEmitter, item, name: str, returned: Vector, passed: Vector) -> None:
-    """The functions that every GPU has built in."""
+    """Call a function that every GPU provides."""
 
     def argument(number: int, bits: int) -> str:
         words = _argument(e, passed.elements[number])

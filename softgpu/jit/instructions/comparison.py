@@ -26,7 +26,7 @@ def _compare(e, relation: str, kind: str, a, b, flush: bool) -> Value:
 
 
 def _comparison(e, item, kind, operands) -> list[Value]:
-    """The results of setp/set: one, or one for each half of a packed type."""
+    """Return the results of setp/set: one, or one per half of a packed type."""
     relation = item.modifiers[0]
     a, b = (e.read(o, kind) for o in operands[:2])
     flush = "ftz" in item.modifiers

@@ -15,15 +15,15 @@ from .spaces import host_address, in_block, rank_of, space_named, space_of
 _How = contract.flags("BoxHow", "BOX_")
 _FIELDS = contract.values("MapField", "MAP_")
 _Shift = contract.flags("BoxShift", "BOX_")
-_PIECE = 16  # bytes that bulk copies move at once
+_PIECE = 16  # bytes: the unit of bulk copies
 
 
 @instruction("cp")
 def _copy(e, item):
-    """cp.async: the copy is done at once, which waiting for it cannot tell from later."""
+    """cp.async: copy at once. A program that waits for the copy cannot tell the difference."""
     modifiers = item.modifiers
     if "bulk" in modifiers:
-        _copy_in_bulk(e, item)  # done at once, too
+        _copy_in_bulk(e, item)  # also done at once
         return
     if modifiers[1] == "commit_group":
         e.observer.copies_committed()
@@ -96,21 +96,21 @@ def _copy_in_bulk(e: FunctionEmitter, item) -> None:
 
 
 def _spaces(item) -> list[str]:
-    """To where, from where: "global", "shared" or "cluster"."""
+    """Return the destination and source spaces: "global", "shared" or "cluster"."""
     return [space for m in item.modifiers if (space := space_named(m))]
 
 
 def _reduction(item) -> int:
-    """How, where a copy reduces."""
+    """Return the flags of a cp.reduce.async.bulk's reduction; 0: it is a plain copy."""
     if "reduce" not in item.modifiers:
         return 0
     operation = next(m for m in item.modifiers if m in OPERATIONS)
-    kind = TYPES.get(item.modifiers[-1], 0)  # a box's type is the map's
+    kind = TYPES.get(item.modifiers[-1], 0)  # a box has the tensor map's type
     return _How.reduces | OPERATIONS[operation] * _Shift.its_operation | kind * _Shift.its_type
 
 
 def _sites(e: FunctionEmitter, item) -> list[str]:
-    """What is read, what is written."""
+    """Return the sites of the read and the write."""
     to, origin = _spaces(item)
     sites = e.site(item, "load", origin, _PIECE), e.site(item, _written(item), to, _PIECE)
     return [f"i32 {site}" for site in sites]
@@ -122,9 +122,9 @@ def _written(item) -> str:
 
 @contextmanager
 def _each_block(e: FunctionEmitter, item, site: str, rest):
-    """For each block that a multicast goes to: the lanes that send there, and what makes of an
-    address in this block the one in that; else, once, all lanes; rest: what follows the
-    mbarrier."""
+    """Yield, for each block that a multicast sends to: the lanes that send there, and a function
+    that maps an address of this block to the same one in that block. Without multicast, yield
+    once, for all lanes. rest: the operands after the mbarrier."""
     if "multicast::cluster" not in item.modifiers:
         yield e.active, lambda address: address
         return
@@ -145,7 +145,7 @@ def _each_block(e: FunctionEmitter, item, site: str, rest):
 
 
 def _copy_bytes(e: FunctionEmitter, item) -> None:
-    """A bulk copy of bytes to the block's shared memory, or from there."""
+    """A bulk copy of bytes to or from the block's shared memory."""
     target, source, size, *rest = item.operands
     bytes_ = e.read(size, "u32")
     spaces = _spaces(item)
@@ -164,13 +164,13 @@ def _copy_bytes(e: FunctionEmitter, item) -> None:
 
 
 def _need_clusters(e: FunctionEmitter, site: str) -> None:
-    """Elsewhere, what sends a block's bytes to a block is no instruction."""
+    """Fault unless the launch has clusters: else copies from block to block are illegal."""
     e.call_void("sg_from_block_to_block", "ptr %w", site, str(e.active))
 
 
 class _Barrier:
-    """The mbarrier that a copy tells of its bytes; of a bulk copy, that of the block that gets
-    them, whatever the rank in its address."""
+    """The mbarrier that counts a copy's bytes. For a bulk copy it is in the destination block,
+    whatever the rank in its address."""
 
     def __init__(self, e: FunctionEmitter, item, operand, to: Value | None = None):
         self.site = e.site(item, "atomic", space_of(item), 8)
@@ -180,7 +180,7 @@ class _Barrier:
 
 
 def _copy_box(e: FunctionEmitter, item) -> None:
-    """A copy of a box that a tensor map describes, to the block's shared memory or from there."""
+    """A tensor map copy of a box to or from the block's shared memory."""
     stores = _spaces(item)[0] == "global"
     (map_, *coordinates), shared, barrier, rest = _box_operands(item, stores)
     if f"{len(coordinates)}d" not in item.modifiers:
@@ -210,7 +210,8 @@ def _copy_box(e: FunctionEmitter, item) -> None:
 
 
 def _box_operands(item, stores: bool):
-    """The map with its coordinates, where in shared memory, the mbarrier, and what follows."""
+    """Return the map with its coordinates, the shared address, the mbarrier, and the remaining
+    operands."""
     if stores:
         where, shared, *rest = item.operands
         return _flat(where), shared, None, rest
@@ -219,20 +220,21 @@ def _box_operands(item, stores: bool):
 
 
 def _flat(where: Vector) -> list:
-    """[map, {x, y}] as map, x, y."""
+    """Flatten [map, {x, y}] to map, x, y."""
     map_, *rest = where.elements
     return [map_, *(x for part in rest for x in getattr(part, "elements", (part,)))]
 
 
 def _numbers(e: FunctionEmitter, operands, use: str) -> str:
-    """A pointer to the lanes of whole numbers, one after the other."""
+    """Return a pointer to the consecutive lanes of integers."""
     read = [e.read(operand, "s16" if use == "offsets" else "s32") for operand in operands]
     return e.spill_in_order([e.resize(value, "i32", signed=True) for value in read], "i32", use)
 
 
 @instruction("st.async", "red.async")
 def _store_async(e, item):
-    """Stores and reductions, of registers, whose bytes an mbarrier counts: done at once, too."""
+    """st.async and red.async: stores and reductions whose bytes an mbarrier counts; done at
+    once, too."""
     with e.when_active():
         told = _Barrier(e, item, item.operands[-1])
         _need_clusters(e, f"i32 {told.site}")
@@ -242,7 +244,7 @@ def _store_async(e, item):
 
 @instruction("tensormap")
 def _tensormap(e, item):
-    """Change a field of tensor maps, or copy one, whole, from shared to global memory."""
+    """Replace a field of a tensor map, or copy a whole map from shared to global memory."""
     if item.modifiers[0] == "cp_fenceproxy":
         _copy_map(e, item)
         return
@@ -259,7 +261,7 @@ def _tensormap(e, item):
 
 
 def _copy_map(e: FunctionEmitter, item) -> None:
-    """All lanes copy the same one."""
+    """Copy a tensor map; all lanes copy the same one."""
     target, source, size = item.operands
     with e.when_active():
         first = e.op("and", e.active, e.op("sub", e.constant(0, "i32"), e.active))

@@ -1,4 +1,4 @@
-"""Fences, and the hints that need no code."""
+"""Fences, and hints that need no code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _fence(e, item):
 
 @instruction("createpolicy")
 def _createpolicy(e, item):
-    """A number for loads and stores with .L2::cache_hint, which have no cache here to steer."""
+    """createpolicy: return a value for .L2::cache_hint, which is ignored here."""
     e.write(item.operands[0], e.constant(0, "i64"))
 
 
@@ -35,7 +35,7 @@ def _createpolicy(e, item):
     "pmevent",
     "griddepcontrol",
     "setmaxnreg",
-)  # the last: launches follow each other whole, so there is nothing to wait for
+)  # griddepcontrol: launches never overlap, so there is nothing to wait for
 def _no_effect(e, item):
     if item.opcode == "nanosleep":
         e.call_void("sg_yield", "ptr %w", "i32 0")

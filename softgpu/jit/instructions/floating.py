@@ -1,8 +1,8 @@
 """Floating-point instructions and conversions.
 
-float and double use the host's arithmetic, which is the same IEEE arithmetic; half and bfloat16 are
-computed in float, which is wide enough to round once. Everything rounded otherwise, and the
-approximate functions, are C functions over 32 lanes (driver/run/lanes.c).
+float and double use the host's IEEE arithmetic; half and bfloat16 are computed in float, which is
+wide enough that rounding once is exact. Other rounding modes and the approximate functions are C
+functions over 32 lanes (driver/run/lanes.c).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _rounding(item) -> str:
 
 
 def _name(item) -> str:
-    """Of what it computes, whatever its operands are."""
+    """Return the instruction's name without its operands, for the name of a routine."""
     return ".".join([item.opcode, *item.modifiers])
 
 
@@ -63,7 +63,7 @@ def _compute(e, item, operation, count: int = 2) -> None:
 
 
 def _rounded(e, item, operation: str, values: list[Value]) -> Value:
-    """add, mul, div, fma, sqrt or rcp in the item's rounding."""
+    """Emit add, mul, div, fma, sqrt or rcp in the item's rounding mode."""
     rounding = _rounding(item)
     name = "f64" if values[0].element == "double" else "f32"
     if rounding != "rn":
@@ -108,7 +108,7 @@ def _fma(e, item):
 
 
 def _short_fma(e, item, kind) -> None:
-    """fma of half and bfloat16: the sum must be rounded once, which float cannot do."""
+    """fma of half and bfloat16: the result must be rounded once, for which float is too narrow."""
     name = kind.removesuffix("x2")
     operands = [e.read(o, kind) for o in item.operands[1:4]]
     flush = "ftz" in item.modifiers
@@ -147,10 +147,10 @@ def _div(e, item):
             exact = _rounded(e, item, "div", values)
             if "ftz" not in item.modifiers or _rounding(item) not in ("rm", "rp"):
                 return exact
-            # what is subnormal before it is rounded away from zero is flushed too
+            # results that are subnormal before rounding away from zero are flushed, too
             cut = e.lanewise("sg_div_rz_f32", a, b, element="float")
             return e.select(is_subnormal(e, cut), cut, exact)
-        # by more than 2^126 the hardware multiplies with a reciprocal that has become 0
+        # beyond 2^126 the hardware multiplies by a reciprocal that has been flushed to 0
         huge = e.compare("fcmp ogt", e.intrinsic("fabs", b), float_of(e, 2.0**126, b))
         zero = e.intrinsic("copysign", float_of(e, 0.0, b), b)
         return e.select(huge, e.op("fmul", a, zero), e.op("fdiv", a, b))
@@ -167,7 +167,7 @@ def _minmax(e, item):
     def extreme(values):
         a, b = values
         name = item.opcode + ("imum" if "NaN" in item.modifiers else "imumnum")
-        if kind_of(item) == "f64":  # of two NaNs the second
+        if kind_of(item) == "f64":  # if both are NaN: the second
             result = e.intrinsic(name, a, b)
             return e.select(is_nan(e, result), e.bitcast(quiet(e, b), "double"), result)
         if "xorsign" not in item.modifiers:
@@ -180,7 +180,7 @@ def _minmax(e, item):
 
 
 def _sign_operation(e, item, clear: bool) -> None:
-    """abs or neg: only the sign bits change, but not those of a double's NaN."""
+    """abs or neg: change only the sign bit, but keep a double's NaN."""
     kind = kind_of(item)
     value = e.read(item.operands[1], kind)
     if "ftz" in item.modifiers:
@@ -328,7 +328,7 @@ _FP8 = ("e4m3x2", "e5m2x2")
 
 
 def _to_fp8(e, item, kind, to):
-    """Two floats, or the two halves of a register, rounded to a pair of bytes."""
+    """Round two floats, or the two halves of a register, to a pair of bytes."""
     if kind == "f16x2":
         low, high = (widened(e, v, "f16") for v in e.halves(e.read(item.operands[1], kind)))
     else:
@@ -342,14 +342,14 @@ def _to_fp8(e, item, kind, to):
 
 
 def _from_fp8(e, item, kind, to):
-    """A pair of bytes as two halves, which hold them exactly."""
+    """Widen a pair of bytes to two halves, which represent them exactly."""
     pair = e.read(item.operands[1], "b16")
 
     def half(bits: Value) -> Value:
-        """From the upper 8 bits."""
+        """Return a half from the upper 8 bits."""
         if kind == "e5m2x2":  # the upper half of a half
             value = widened(e, bits, "f16")
-        else:  # with one bit of exponent less, and one of mantissa more
+        else:  # one exponent bit fewer, and one mantissa bit more
             low = e.op("lshr", e.op("shl", bits, 1), 2)
             size = widened(e, low, "f16")
             size = e.op("fmul", size, float_of(e, 256.0, size))
@@ -382,7 +382,7 @@ def _clamp(e, value, kind, to):
 
 
 def _cvt_pack(e, item):
-    """cvt.pack.sat: two (or, into fewer bits, more) clamped integers into one register."""
+    """cvt.pack.sat: clamp two integers (more, into fewer bits) into one register."""
     to, kind = item.modifiers[2:4]
     bits = bits_of(to)
     a, b = (e.read(o, kind) for o in item.operands[1:3])
@@ -396,9 +396,9 @@ def _cvt_pack(e, item):
 
 
 def _to_tf32(e, value, item):
-    """The upper 19 bits of a float, rounded as if its exponent were part of the number.
+    """Round a float to its upper 19 bits, carrying into the exponent.
 
-    NaN: .rna cuts it off too, the others make one of their own."""
+    NaN: .rna truncates it as well; the other roundings return a canonical one."""
     bits, nan = e.bitcast(value, "i32"), is_nan(e, value)
     mask = e.constant(~0x1FFF, "i32")
     cut = e.op("and", bits, mask)
@@ -410,7 +410,7 @@ def _to_tf32(e, value, item):
     else:
         kept = e.op("and", e.op("add", bits, 0x1000), mask)
     kept = e.select(nan, cut if "rna" in item.modifiers else e.constant(0x7FFFE000, "i32"), kept)
-    if "satfinite" in item.modifiers:  # what is beyond the largest number goes back by one step
+    if "satfinite" in item.modifiers:  # values beyond the largest number go back by one step
         exponent = e.constant(0x7F800000, "i32")
         beyond = e.compare("icmp eq", e.op("and", kept, exponent), exponent)
         kept = e.select(beyond, e.op("sub", kept, 0x2000), kept)
@@ -420,7 +420,7 @@ def _to_tf32(e, value, item):
 
 
 def _to_float(e, item, value, kind, to):
-    """cvt between float types; the result as an element of type `to`."""
+    """cvt between float types; return the result as an element of type `to`."""
     flush = "ftz" in item.modifiers and to in ("f32", "f64")
     value = widened(e, value, kind, flush and kind == "f32")
     integral = next((m for m in item.modifiers if m in _TO_INTEGER), None)
@@ -474,7 +474,7 @@ def _from_integer(e, item, value, kind, to):
 
 
 def _to_int(e, item, value, kind, to):
-    """Rounded and clamped; NaN becomes 0, or the top bit alone where 64 bits are involved."""
+    """Round and clamp; NaN becomes 0, or the top bit alone where 64 bits are involved."""
     value = widened(e, value, kind, "ftz" in item.modifiers)
     rounding = next(m for m in item.modifiers if m in _TO_INTEGER)
     if rounding != "rzi":

@@ -19,7 +19,7 @@ def _minmax(e, name, ptx_type, a, b):
 
 
 def arithmetic(e: FunctionEmitter, item) -> None:
-    """add, sub, min, max on integers; called by floating.py's entry for these opcodes."""
+    """Emit add, sub, min, max on integers; called by floating.py's entry for these opcodes."""
     kind = kind_of(item)
     a, b = (e.read(o, kind) for o in item.operands[1:3])
     if kind in ("s16x2", "u16x2"):
@@ -47,7 +47,7 @@ def _carry(e: FunctionEmitter) -> Value:
 
 
 def _with_carry(e, item, a, b, carry: Value | None) -> None:
-    """a + b + carry or a - b - borrow; sets the carry flag where asked to."""
+    """Emit a + b + carry or a - b - borrow; set the carry flag if requested."""
     subtract = item.opcode in ("sub", "subc")
     operation, test = ("sub", "icmp ult") if subtract else ("add", "icmp ult")
     first = e.op(operation, a, b)
@@ -69,7 +69,7 @@ def _addc(e, item):
 
 
 def product(e: FunctionEmitter, item, a: Value, b: Value) -> Value:
-    """mul.lo / .hi / .wide of the operands."""
+    """Return mul.lo / .hi / .wide of the operands."""
     kind = item.modifiers[-1]
     if "lo" in item.modifiers:
         return e.op("mul", a, b)
@@ -86,7 +86,7 @@ def multiply(e: FunctionEmitter, item) -> None:
 
 
 def multiply_add(e: FunctionEmitter, item) -> None:
-    """mad and madc on integers."""
+    """Emit mad and madc on integers."""
     kind = item.modifiers[-1]
     a, b = (e.read(o, kind) for o in item.operands[1:3])
     value = product(e, item, a, b)
@@ -138,7 +138,8 @@ def _rem(e, item):
 
 
 def divide(e: FunctionEmitter, item) -> None:
-    """div and rem on integers. By zero, all bits of the result are set, as on the hardware."""
+    """Emit div and rem on integers. Division by zero sets all bits of the result, as on the
+    hardware."""
     kind = item.modifiers[-1]
     a, b = (e.read(o, kind) for o in item.operands[1:3])
     if bits_of(kind) == 64:
@@ -148,7 +149,7 @@ def divide(e: FunctionEmitter, item) -> None:
     zero = e.compare("icmp eq", b, 0)
     to_double, to_int = ("sitofp", "fptosi.sat") if signed else ("uitofp", "fptoui.sat")
     divisor = e.select(zero, 1, b)
-    # a double holds every 32-bit quotient well enough that cutting its fraction off is exact
+    # a double represents a 32-bit quotient precisely enough that truncation is exact
     ratio = e.op("fdiv", e.convert(to_double, a, "double"), e.convert(to_double, divisor, "double"))
     quotient = e.resize(e.intrinsic(to_int, ratio, element="i64"), a.element)
     if item.opcode == "rem":
@@ -201,7 +202,7 @@ def _lop3(e, item):
 
 
 def _clamped_shift(e, operation, a, amount: Value) -> Value:
-    """A shift whose amount (i32) may reach or pass the width."""
+    """Emit a shift whose amount (i32) may be the width or more."""
     width = {"i16": 16, "i32": 32, "i64": 64}[a.element]
     limit = width - 1 if operation == "ashr" else width
     if amount.text.lstrip("-").isdigit():
@@ -280,7 +281,7 @@ def _brev(e, item):
 
 
 def _field_limit(e, operand, kind: str) -> Value:
-    """Start or length of a bit field: of 32-bit instructions the low byte counts."""
+    """Return the start or length of a bit field; 32-bit instructions use only the low byte."""
     value, largest = e.read(operand, "u32"), e.constant(255, "i32")
     return (
         e.op("and", value, largest) if bits_of(kind) == 32 else e.intrinsic("umin", value, largest)
@@ -288,7 +289,7 @@ def _field_limit(e, operand, kind: str) -> Value:
 
 
 def _ones(e, count: Value, element: str) -> Value:
-    """`count` (i32) low bits set."""
+    """Return a mask of `count` (i32) low bits."""
     return e.invert(_clamped_shift(e, "shl", e.constant(-1, element), count))
 
 
@@ -302,7 +303,7 @@ def _bfe(e, item):
         field = _clamped_shift(e, "lshr", a, start)
         e.write(item.operands[0], e.op("and", field, _ones(e, length, a.element)))
         return
-    # the sign is that of the field's last bit, or of a where the field reaches beyond it
+    # the sign is the field's last bit, or a's sign bit if the field extends beyond a
     end = e.intrinsic("umin", e.op("add", start, length), width)
     spare = e.op("sub", width, end)
     raised = _clamped_shift(e, "shl", a, spare)
@@ -364,7 +365,7 @@ _PRMT_MODES = {  # for each selector value, the byte numbers of the result, lowe
 
 
 def _permuted(e, sources: list[Value], selector: int) -> Value:
-    """prmt by a selector that is known: bytes that go equally far go together."""
+    """prmt with a constant selector: bytes that move by the same distance are moved together."""
     moves, signs = (
         defaultdict[tuple[Value, int], int](int),
         defaultdict[tuple[Value, int], int](int),
@@ -387,7 +388,7 @@ def _permuted(e, sources: list[Value], selector: int) -> Value:
 
 
 def _picked(e, a: Value, b: Value, selector: Value) -> Value:
-    """prmt by a selector that each lane has its own of."""
+    """prmt with a selector per lane."""
     source = e.op("or", e.op("shl", e.resize(b, "i64"), 32), e.resize(a, "i64"))
     total = e.constant(0, "i32")
     for place in range(4):
@@ -438,7 +439,8 @@ def _dot(e, item):
 @instruction("vadd2", "vsub2", "vavrg2", "vabsdiff2", "vmin2", "vmax2")
 @instruction("vadd4", "vsub4", "vavrg4", "vabsdiff4", "vmin4", "vmax4", "vset2", "vset4")
 def _in_parts(e, item):
-    """Arithmetic or comparison of the bytes or halves of words; with .add their sum, plus c."""
+    """Video SIMD: arithmetic or comparison of the bytes or halves of words; .add sums them, plus
+    c."""
     operation, parts = item.opcode[1:-1], int(item.opcode[-1])
     kinds = [m for m in item.modifiers if m in ("s32", "u32")]
     a, b, c = (e.read(o, "b32") for o in item.operands[1:4])
@@ -485,7 +487,7 @@ def _clamp_bits(e, value, width: int, signed: bool) -> Value:
 
 
 def unpack(e: FunctionEmitter, whole: Value, destinations, element: str) -> None:
-    """Spread the bits of an integer over several registers, lowest first."""
+    """Split the bits of an integer into several registers, lowest first."""
     width = int(element[1:])
     for place, destination in enumerate(destinations):
         if destination is not None:
@@ -494,7 +496,7 @@ def unpack(e: FunctionEmitter, whole: Value, destinations, element: str) -> None
 
 
 def pack(e: FunctionEmitter, parts: list[Value], element: str) -> Value:
-    """Several values as one integer, lowest first."""
+    """Combine several values into one integer, lowest first."""
     total = e.resize(e.integer(parts[0]), element)
     for place, part in enumerate(parts[1:], 1):
         part = e.integer(part)

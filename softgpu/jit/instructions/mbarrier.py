@@ -1,4 +1,4 @@
-"""Mbarriers: barriers that lie in shared memory (cuda::barrier, cuda::pipeline)."""
+"""mbarriers: barriers in shared memory (cuda::barrier, cuda::pipeline)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ONE = Immediate(1)
 
 
 def _place(e: FunctionEmitter, item, operand: Address, kind: str) -> tuple[str, ...]:
-    """What the driver's functions take first: the warp, the site, addresses, active lanes."""
+    """Return the driver function's first arguments: warp, site, addresses, active lanes."""
     space = space_of(item)
     site = e.site(item, kind, space, 8)
     where = e.spill(host_address(e, operand, space), "addresses")
@@ -61,7 +61,7 @@ def _wait(e: FunctionEmitter, item, result, place: tuple[str, ...], phase) -> No
 
 
 def _update(e: FunctionEmitter, item, result, place: tuple[str, ...], rest) -> None:
-    """Arrive, for some, with a change to the bytes that are still to come, or only change those."""
+    """Arrive and change the expected bytes, or do only one of these."""
     operation, how = item.modifiers[0], 0
     arrives = operation in ("arrive", "arrive_drop")
     counts = operation in ("expect_tx", "complete_tx") or "expect_tx" in item.modifiers
@@ -80,7 +80,7 @@ def _update(e: FunctionEmitter, item, result, place: tuple[str, ...], rest) -> N
 
 
 def _call_update(e: FunctionEmitter, place, arrivals: Value, moved: Value, how: int) -> str:
-    """Where the states from before lie."""
+    """Call the driver; return a pointer to the states from before."""
     state = e.temporary("i64", 1, "result")
     numbers = *e.spill_all(arrivals, moved), f"i32 {how}"
     e.call_checked("void", "mbarrier_update", *place, *numbers, f"ptr {state}")
@@ -88,15 +88,15 @@ def _call_update(e: FunctionEmitter, place, arrivals: Value, moved: Value, how: 
 
 
 def arrive_after_copies(e: FunctionEmitter, item) -> None:
-    """cp.async.mbarrier.arrive: copies are done at once, so it is an arrival like others.
+    """cp.async.mbarrier.arrive: copies are done at once, so this is an ordinary arrival.
 
-    Without .noinc, one more arrival is waited for at once, and so nothing changes."""
+    Without .noinc, the pending count is incremented first, so nothing changes."""
     place = _place(e, item, item.operands[0], "atomic")
     arrivals = e.constant(int("noinc" in item.modifiers), "i32")
     _call_update(e, place, arrivals, e.constant(0, "i32"), 0)
 
 
 def complete_bytes(e: FunctionEmitter, site: int, where: Value, moved: Value, lanes: Value) -> None:
-    """Say at mbarriers, by their host addresses, that bytes have come."""
+    """Complete transferred bytes at mbarriers, given by host addresses."""
     place = "ptr %w", f"i32 {site}", f"ptr {e.spill(where, 'addresses')}", str(lanes)
     _call_update(e, place, e.constant(0, "i32"), moved, _Arrival.comes)

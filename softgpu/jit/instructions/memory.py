@@ -1,8 +1,8 @@
 """Loads and stores.
 
-An access takes the fast path, inline, where the active lanes' addresses follow each other, aligned,
-within the allocation that this instruction hit the last time; else driver/run/access.c does it,
-lane by lane, checks every lane and reports what is wrong.
+An access takes the inline fast path if the active lanes' addresses are consecutive, aligned, and
+within the allocation that this instruction hit the last time. Otherwise driver/run/access.c
+performs it lane by lane, checks every lane and reports errors.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .parameters import destinations, load_param, store_param
 from .spaces import own_address, pointer_value, space_of, to_host
 
 _ONE_PIECE = 16
-"""Bytes that the hardware reads and writes at once, if they are one lane's and aligned."""
+"""Bytes that the hardware reads and writes at once, if aligned and accessed by one lane."""
 
 
 class Access:
-    """What ld and st have in common: the site, the addresses, the tests for the fast paths."""
+    """Common to ld and st: the site, the addresses, the tests for the fast paths."""
 
     def __init__(self, e: FunctionEmitter, item, kind: str, operand: Address):
         self.e = e
@@ -38,12 +38,12 @@ class Access:
         self.site = e.site(item, kind, self.space, self.bytes, self.count)
         self.site_text = str(self.site)  # in a routine, the name of a value
         self.address = own_address(e, operand, self.space)
-        self.operand: Address | None = operand  # None: in a routine, which knows addresses only
+        self.operand: Address | None = operand  # None: in a routine, which gets only addresses
 
     def _order(self, kind: str, modifiers: set[str]) -> str:
-        """LLVM's word for a lane's access that other threads see whole or not at all.
+        """Return the LLVM atomic ordering that keeps a lane's access from tearing.
 
-        Empty: nobody else is there, or LLVM leaves it whole in any case."""
+        Empty: no other thread can see it, or LLVM does not split it in any case."""
         if self.space not in ("global", "generic") or "nc" in modifiers:
             return ""
         if ORDERED & modifiers:
@@ -52,13 +52,13 @@ class Access:
 
     @property
     def untorn(self) -> str:
-        """LLVM's word for an access of a row of lanes that leaves each lane's part whole.
+        """Return the LLVM qualifier that keeps each lane's part of a row access from tearing.
 
-        Else LLVM may load a part twice, and take a lane's elements from both."""
+        Without it LLVM may load a part twice, and take a lane's elements from both loads."""
         return "volatile " if self.order else ""
 
     def pieces(self, pointer: str):
-        """(pointer, elements) of what one lane accesses at once."""
+        """Yield (pointer, elements) for each piece that one lane accesses at once."""
         count = min(self.count, max(_ONE_PIECE // self.element_bytes, 1)) if self.order else 1
         for first in range(0, self.count, count):
             offset = first * self.element_bytes
@@ -66,16 +66,16 @@ class Access:
 
     @property
     def with_driver(self) -> bool:
-        """Whether the driver does it in any case: LLVM takes vectors of 128-bit numbers apart."""
+        """Whether the driver always performs it: LLVM splits vectors of 128-bit numbers."""
         return self.e.mode.by_driver or (self.element == "i128" and not self.address.uniform)
 
     @property
     def moves_rows(self) -> bool:
-        """Whether registers are moved to where the driver has a vector's lanes, or from there."""
+        """Whether registers are copied to or from the driver's buffer for a vector's lanes."""
         return self.with_driver and self.count > 1 and not self.address.uniform
 
     def move_row(self, helper: str) -> str:
-        """Leave the access to the driver; where the lanes are, as an argument of a call."""
+        """Leave the access to the driver; return the lanes' buffer as an argument of a call."""
 
         def moved(e, access, room: Value) -> list[Value]:
             access.slow(helper, room.text)
@@ -87,17 +87,17 @@ class Access:
 
     @property
     def group(self) -> int:
-        """How many lanes are stored together, as in driver/run/access.c: of each group, the lowest
-        lane's value stays."""
+        """How many lanes are stored together, as in driver/run/access.c: within each group, the
+        lowest lane's value wins."""
         return min(max(128 // self.bytes, 8), LANES)
 
     def observe(self) -> None:
-        """Let the instrumented builds see it."""
+        """Show the access to instrumented builds."""
         if self.e.mode.instrumented:
             self.e.observer.access(self.site, to_host(self.e, self.address, self.space))
 
     def _inside(self, first: Value, past: Value) -> Value:
-        """Whether [first, past) (i64) is where the fast path may go, and first is aligned."""
+        """Whether [first, past) (i64) is allowed on the fast path, and first is aligned."""
         return self.e.op("and", self.aligned(first), self.within(first, past))
 
     def aligned(self, address: Value) -> Value:
@@ -106,9 +106,9 @@ class Access:
         return e.compare("icmp eq", low, 0)
 
     def within(self, first: Value, past: Value) -> Value:
-        """Whether [first, past) (i64) is memory that this site may reach without the driver."""
+        """Whether [first, past) (i64) is memory that this site may access without the driver."""
         e = self.e
-        if self.space == "shared":  # what is below zero is, without a sign, far above the end
+        if self.space == "shared":  # as unsigned numbers, negative offsets are far above the end
             end = e.resize(e.warp_value("shared_bytes", "i32"), "i64")
             enough = e.compare("icmp ule", first, end)
             return e.op("and", enough, e.compare("icmp ule", past, end))
@@ -117,7 +117,7 @@ class Access:
         return e.op("and", enough, e.compare("icmp ule", past, end))
 
     def reachable(self) -> tuple[Value, Value]:
-        """(begin, end) of the allocation that this site last hit."""
+        """Return (begin, end) of the allocation that this site last hit."""
         e = self.e
         table = e.warp_value("sites", "ptr")
         ends = []
@@ -127,14 +127,14 @@ class Access:
         return ends[0], ends[1]
 
     def one_place(self) -> tuple[Value, Value]:
-        """(fast path possible, host address) where all lanes share one address."""
+        """Return (fast path possible, host address) if all lanes share one address."""
         e = self.e
         first = e.resize(self.address, "i64")
         past = e.op("add", first, self.bytes)
         return self._inside(first, past), to_host(e, self.address, self.space)
 
     def sum(self) -> tuple[Value, Value]:
-        """The addresses as (base, offsets), of which only the base moves in most loops."""
+        """Return the addresses as (base, offsets); in most loops only the base changes."""
         e = self.e
         if self.address.uniform:
             return self.address, e.constant(0, self.address.element)
@@ -146,7 +146,7 @@ class Access:
         return e.op("sub", base, e.warp_value("window", "i32")), offsets
 
     def in_a_row(self) -> tuple[Value, Value]:
-        """(fast path possible, host address of lane 0's element, were it active)."""
+        """Return (fast path possible, host address of lane 0's element, as if it were active)."""
         e = self.e
         base, offsets = self.sum()
         steps = e.lanes((self.bytes * lane for lane in range(LANES)), offsets.element)
@@ -167,7 +167,7 @@ class Access:
         return e.op("and", together, self._inside(begin, past)), self.host(whole)
 
     def anywhere(self) -> Value:
-        """Whether all active lanes are aligned, and inside of shared memory."""
+        """Whether all active lanes are aligned and inside shared memory."""
         e = self.e
         room = e.warp_value("shared_bytes", "i32")
         last = e.op("sub", room, self.bytes)
@@ -179,16 +179,17 @@ class Access:
         return e.op("and", enough, e.compare("icmp eq", bad, 0))
 
     def widened(self, address: Value) -> Value:
-        """An address as an i64; in shared memory, that of an inactive lane 0 may be below zero."""
+        """Return an address as an i64; in shared memory, an inactive lane 0 may be below zero."""
         return self.e.resize(address, "i64", self.space == "shared")
 
     def host(self, address: Value) -> Value:
-        """An address, widened, as a host address."""
+        """Convert a widened address to a host address."""
         shared = self.space == "shared"
         return self.e.op("add", address, pointer_value(self.e, "shared")) if shared else address
 
     def _start_of_lowest(self, start: Value, active: Value, lowest: Value) -> Value:
-        """start[lowest] or, as good where all lanes have computed their addresses, start[0]."""
+        """Return start[lowest] or, if all lanes have computed their addresses, the equivalent
+        start[0]."""
         e = self.e
         protected = e.found.protected[e.index]
         if self.operand is not None and getattr(self.operand.base, "name", "") not in protected:
@@ -210,7 +211,7 @@ class Access:
         return Value(text, kind, True)
 
     def run(self, name: str, body, *values: Value) -> list[Value]:
-        """What `body(e, self, *values)` gives, which short code has once for all like it."""
+        """Return `body(e, self, *values)`, outlined in code-size mode for all accesses alike."""
 
         def apart(site: Value, address: Value, *values: Value) -> list[Value]:
             self.site_text, self.address, self.operand = site.text, address, None
@@ -240,7 +241,9 @@ def _load(e, item):
         access = Access(e, item, "load", operand)
         access.observe()
         _load_into(e, access, destinations(item.operands[0]))
-        if access.order == "monotonic" and not LOADS_IN_ORDER:  # what is read next is no older
+        if (
+            access.order == "monotonic" and not LOADS_IN_ORDER
+        ):  # later loads must not see older values
             e.line("fence acquire")
 
 
@@ -258,14 +261,14 @@ def _load_into(e: FunctionEmitter, access: Access, registers: tuple) -> None:
 
 
 def _branch(e: FunctionEmitter, condition: Value) -> tuple[str, str, str, Mapping]:
-    """Three labels, and what is known at each: no way of an access writes registers."""
+    """Return three labels, and the values known at each: no path of an access writes registers."""
     fast, slow, done = e.label(), e.label(), e.label()
     e.line(f"br {condition}, label %{fast}, label %{slow}, !prof !1")
     return fast, slow, done, e.known()
 
 
 def _load_with_driver(e: FunctionEmitter, access: Access) -> list[Value]:
-    """What the driver loads, which checks every lane: of one lane where all share an address."""
+    """Load through the driver, which checks every lane; one lane only if all share an address."""
     uniform = access.address.uniform
     data = e.temporary(access.element, access.count, "data")
     access.slow("load", data)
@@ -284,7 +287,7 @@ def _load_with_driver(e: FunctionEmitter, access: Access) -> list[Value]:
 
 
 def load_of_one(e: FunctionEmitter, access: Access, pointer: str) -> list[str]:
-    """The elements of one lane's access."""
+    """Return the elements of one lane's access."""
     elements = []
     for at, count in access.pieces(pointer):
         size, vector = access.element_bytes * count, f"<{count} x {access.element}>"
@@ -371,7 +374,7 @@ def _load_row(e: FunctionEmitter, access: Access, place: Value) -> list[str]:
 
 
 def _gather(e: FunctionEmitter, access: Access) -> str:
-    """One element of shared memory for each active lane."""
+    """Load one element of shared memory for each active lane."""
     kind, pointers = f"<{LANES} x {access.element}>", f"<{LANES} x ptr>"
     name = f"llvm.masked.gather.v{LANES}{e.mangle(access.element)}.v{LANES}p0"
     e.text.declare(name, f"declare {kind} @{name}({pointers}, i32, <{LANES} x i1>, {kind})")
@@ -457,9 +460,9 @@ def _store_values(e: FunctionEmitter, access: Access, *values: Value) -> list[Va
 
 
 def _last_to_store(e: FunctionEmitter, access: Access) -> Value:
-    """The lane whose value stays where all store to one address."""
+    """Return the lane whose value remains if all lanes store to one address."""
     lanes = e.active
-    if access.group < LANES:  # of the last group with active lanes, the lowest one
+    if access.group < LANES:  # the lowest active lane of the last group that has one
         highest = e.op("sub", LANES - 1, e.intrinsic("ctlz", lanes, tail="i1 true"))
         lanes = e.op("and", lanes, e.op("shl", -1, e.op("and", highest, -access.group)))
     return e.intrinsic("cttz", lanes, tail="i1 true")
@@ -472,7 +475,7 @@ def stored(e: FunctionEmitter, operand, kind: str) -> Value:
 
 
 def joined(e: FunctionEmitter, pieces: list[str], size: int, element: str) -> str:
-    """Vectors of `size` one after the other in one vector."""
+    """Concatenate vectors of `size` into one vector."""
     while len(pieces) > 1:
         kind = f"<{size} x {element}>"
         size *= 2
@@ -485,7 +488,7 @@ def joined(e: FunctionEmitter, pieces: list[str], size: int, element: str) -> st
 
 
 def interleaved(e: FunctionEmitter, access: Access, values: list[Value]) -> str:
-    """Component vectors as one vector in memory order."""
+    """Interleave component vectors into one vector in memory order."""
     whole = joined(e, [value.text for value in values], LANES, access.element)
     size = LANES * access.count
     kind = f"<{size} x {access.element}>"

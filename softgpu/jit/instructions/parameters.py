@@ -1,4 +1,4 @@
-"""Parameters: loads and stores of those of kernels, device functions and calls."""
+"""Loads and stores of the parameters of kernels, device functions and calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def destinations(operand) -> tuple:
 
 
 def load_param(e: FunctionEmitter, item, operand: Address) -> bool:
-    """ld.param of a named parameter; False where the address is in a register."""
+    """Emit ld.param of a named parameter; return False if the address is in a register."""
     if not isinstance(operand.base, str):
         return False
     kind = item.modifiers[-1]
@@ -34,7 +34,8 @@ def load_param(e: FunctionEmitter, item, operand: Address) -> bool:
 
 
 def _parameter_step(e: FunctionEmitter, item, name: str, offset: int) -> int:
-    """Bytes of each element of an access to a parameter, which has to lie inside it."""
+    """Return the bytes per element of an access to a parameter; refuse one that is out of
+    bounds."""
     step = bits_of(item.modifiers[-1]) // 8
     past = offset + step * vector_size(item)
     if offset < 0 or past > e.parameter_bytes(name) or offset % step:
@@ -43,13 +44,13 @@ def _parameter_step(e: FunctionEmitter, item, name: str, offset: int) -> int:
 
 
 def read_word(e: FunctionEmitter, words: str, index: int) -> tuple[str, Value]:
-    """(place, value) of one word of a parameter of a device function."""
+    """Return (address, value) of one word of a device function's parameter."""
     at = e.assign(f"getelementptr <{LANES} x i32>, ptr {words}, i64 {index}")
     return at, Value(e.assign(f"load <{LANES} x i32>, ptr {at}, align 64"), "i32", False)
 
 
 def _read_words(e: FunctionEmitter, words: str, offset: int, element: str) -> Value:
-    """A value out of a parameter kept as 4-byte words, each a vector of lanes."""
+    """Return a value from a parameter stored as 4-byte words, each a vector of lanes."""
     whole = e.integer(Value("undef", element, True)).element if element[0] != "i" else element
     bits = int(whole[1:])
     _, low = read_word(e, words, offset // 4)
@@ -66,7 +67,7 @@ def _read_words(e: FunctionEmitter, words: str, offset: int, element: str) -> Va
 
 
 def store_param(e: FunctionEmitter, item, target: Address, values: list[Value]) -> None:
-    """st.param to a parameter of a call, or to this function's result."""
+    """Emit st.param to a parameter of a call, or to this function's result."""
     if not isinstance(target.base, str) or not (words := e.parameter_words(target.base)):
         raise e.refusal(item, f"{target.base} cannot be written")
     step = _parameter_step(e, item, target.base, target.offset)

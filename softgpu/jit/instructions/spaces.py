@@ -1,4 +1,4 @@
-"""State spaces: which one an instruction names, where it lies on the host, conversions."""
+"""State spaces: which one an instruction names, its host addresses, conversions."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ _OFFSET = (1 << _CLUSTER["cluster_rank_bit"]) - 1
 
 
 def space_of(item) -> str:
-    """The state space of an access; `shared::cta` is shared, `shared::cluster` is cluster."""
+    """Return the state space of an access; `shared::cta` is shared, `shared::cluster` is
+    cluster."""
     return next((space for m in item.modifiers if (space := space_named(m))), "generic")
 
 
 def space_named(modifier: str) -> str:
-    """The state space that a modifier names, or nothing."""
+    """Return the state space that a modifier names, or an empty string."""
     space, _, whose = modifier.partition("::")
     if space not in _SPACES:
         return ""
@@ -30,12 +31,13 @@ def space_named(modifier: str) -> str:
 
 
 def pointer_value(e: FunctionEmitter, field: str) -> Value:
-    """A pointer field of the Warp as an i64."""
+    """Return a pointer field of the Warp as an i64."""
     return Value(e.assign(f"ptrtoint {e.warp_value(field, 'ptr')} to i64"), "i64", True)
 
 
 def own_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
-    """Addresses of an access in its own space: offsets in shared memory, else host addresses."""
+    """Return an access's addresses in its own space: offsets in shared memory, else host
+    addresses."""
     if space == "shared":
         return shared_address(e, operand)
     if space == "cluster":
@@ -45,25 +47,26 @@ def own_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
 
 
 def in_cluster(e: FunctionEmitter, address: Value) -> Value:
-    """Addresses of 32 bits, in any block of the cluster, as host addresses: see ClusterAddress."""
+    """Convert 32-bit addresses in any block of the cluster to host addresses: see
+    ClusterAddress."""
     return e.op("add", pointer_value(e, "cluster_shared"), e.resize(address, "i64"))
 
 
 def in_block(e: FunctionEmitter, rank: Value, address: Value) -> Value:
-    """Host addresses of a block's shared memory as those of the same places in another's."""
+    """Map host addresses of one block's shared memory to the same offsets in another block's."""
     window = e.op("shl", e.resize(rank, "i64"), _CLUSTER["cluster_rank_bit"])
     offset = e.op("and", address, _OFFSET)
     return e.op("add", pointer_value(e, "cluster_shared"), e.op("or", window, offset))
 
 
 def rank_of(e: FunctionEmitter, address: Value) -> Value:
-    """In which block of the cluster host addresses lie, by its rank."""
+    """Return the cluster rank of the block whose shared memory contains the host addresses."""
     past = e.op("sub", address, pointer_value(e, "cluster_shared"))
     return e.op("lshr", past, _CLUSTER["cluster_rank_bit"])
 
 
 def to_host(e: FunctionEmitter, address: Value, space: str) -> Value:
-    """Addresses in their own space as host addresses (i64)."""
+    """Convert addresses in their own space to host addresses (i64)."""
     if space != "shared":
         return address
     return e.op("add", e.resize(address, "i64"), pointer_value(e, "shared"))
@@ -74,7 +77,7 @@ def host_address(e: FunctionEmitter, operand: Address, space: str) -> Value:
 
 
 def local_base(e: FunctionEmitter) -> Value:
-    """Where each lane's local memory begins."""
+    """Return the start of each lane's local memory."""
     stride = e.warp_value("local_stride", "i64")
     own = e.op("mul", e.lanes(range(LANES), "i64"), stride)
     return e.op("add", pointer_value(e, "local"), own)
@@ -92,7 +95,7 @@ def _cvta(e, item):
 
 @instruction("mapa")
 def _mapa(e, item):
-    """The place in another block of the cluster that an address is of in this one."""
+    """mapa: map an address of this block to the same address in another block of the cluster."""
     result, address, rank = item.operands
     kind = item.modifiers[-1]
     ranks = e.read(rank, "u32")
@@ -122,7 +125,10 @@ def _isspacep(e, item):
         return e.compare("icmp ult", e.op("sub", address, base), size)
 
     def window(space: str) -> Value:
-        if space in ("shared", "local"):  # of all lanes: theirs follow lane 0's, within the window
+        if space in (
+            "shared",
+            "local",
+        ):  # for all lanes: their memory follows lane 0's, within the window
             return within(pointer_value(e, space), _CLUSTER["cluster_step"])
         if space == "cluster":
             return within(pointer_value(e, "cluster_shared"), 1 << 32)

@@ -1,4 +1,4 @@
-"""Matrices over the lanes of a warp: their products (driver/run/tensor.c), loads and stores."""
+"""Matrix instructions of a warp: multiply-accumulate (driver/run/tensor.c), loads and stores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _elements(operand) -> tuple:
 
 
 def _how(item, product: Product) -> int:
-    """Flags of enum MmaHow in driver/runtime.h."""
+    """Return the flags of enum MmaHow in driver/runtime.h."""
     how = _How.half_c if product.c == "f16" else 0
     how |= _How.half_d if product.d == "f16" else 0
     how |= _How.other_b if product.a[0] == "e" and product.a != product.b else 0
@@ -41,7 +41,7 @@ def _element(product: Product) -> str:
 
 
 def _multiply(e: FunctionEmitter, item, product: Product, shape, given, metadata="ptr null"):
-    """d of one product of a shape that mma has, and its registers' number; given: a, b and c."""
+    """Emit one mma of a native shape; return d and its number of registers. given: a, b and c."""
     m, _, k = shape
     count = m // 4 // (2 if product.d == "f16" else 1)
     out = f"ptr {e.temporary(_element(product), count, 'fragment d')}"
@@ -64,7 +64,7 @@ def _observe(e: FunctionEmitter, item, product: Product) -> None:
 
 
 def _type_of(kind: str) -> str:
-    """The PTX type of a fragment's registers."""
+    """Return the PTX type of a fragment's registers."""
     return "f64" if kind == "f64" else "b32"
 
 
@@ -101,9 +101,9 @@ def _multiply_quads(e: FunctionEmitter, item, product: Product, given) -> str:
 
 
 def _halves(product: Product, a: list, b: list):
-    """The products of 16 x 8 that one of a warp consists of: (a, b), in the order of the sums.
+    """Split a warp's product into two native ones; return their (a, b), in the order of the sums.
 
-    Where there are 32 columns, the machine multiplies the other way round: b' a' is (a b)'."""
+    For 32 columns the hardware multiplies transposed: b' a' is (a b)'."""
     m, n, k = product.shape
     if product.a == "f16":
         a, b = a[: m * k // 64], b[: n * k // 64]
@@ -115,7 +115,7 @@ def _halves(product: Product, a: list, b: list):
 
 
 def _multiply_values(e: FunctionEmitter, item, product: Product, shape, *parts) -> list[Value]:
-    """The same of registers' values."""
+    """Emit one mma on register values."""
     element = _element(product)
     uses = zip(parts, "abc")
     given = [e.spill_in_order(part, element, f"fragment {use}") for part, use in uses]
@@ -124,7 +124,7 @@ def _multiply_values(e: FunctionEmitter, item, product: Product, shape, *parts) 
 
 
 def _in_warp(e: FunctionEmitter, item, product: Product, a, b, c) -> list[Value]:
-    """The registers of d, by products of the shapes that the machine has."""
+    """Return the registers of d, computed by mma instructions of native shapes."""
     if product.shape[0] == product.shape[1] == 8:
         return _multiply_values(e, item, product, product.shape, a, b, c)
     results = []
@@ -168,7 +168,7 @@ _CHUNK = 16
 
 @instruction("wgmma")
 def _wgmma(e, item):
-    """A warp makes its share of a product at once, and waits for the others of its group."""
+    """wgmma: the warp computes its share at once, and waits for the others of its warpgroup."""
     kind = item.modifiers[0]
     if kind == "fence":
         e.observer.products_fence()
@@ -221,13 +221,13 @@ def _group_how(item, product: Product, signs) -> int:
 
 
 _ROW = 16
-"""Bytes of a row of ldmatrix; 8 rows are a matrix, of which each lane has two halves."""
+"""Bytes in a row of ldmatrix; 8 rows make a matrix, of which each lane holds two halves."""
 
 
 class _Pieces:
-    """How a fragment of wmma lies in memory: for each register, addresses and bytes of its pieces.
+    """The memory layout of a wmma fragment: for each register, addresses and bytes of its pieces.
 
-    A register's elements are one piece where they follow each other in memory."""
+    Elements of a register that are consecutive in memory form one piece."""
 
     def __init__(self, e: FunctionEmitter, item, kind: str):
         self.e, self.transfer = e, transfer_of(item)
@@ -254,15 +254,16 @@ class _Pieces:
         self.site = f"i32 {e.site(item, kind, space, self.bytes)}"
 
     def _order(self, rows: list[int], columns: list[int]) -> tuple[list[int], list[int]]:
-        """(which line, where in it)."""
+        """Return (line index, position within the line)."""
         return (rows, columns) if self.transfer.layout == "row" else (columns, rows)
 
     def access(self, kind: str, rows: list[int], columns: list[int], data: str) -> None:
-        """Let the driver load or store a piece of each lane."""
+        """Let the driver load or store one piece per lane."""
         self.access_lines(kind, *self._order(rows, columns), data, LANES)
 
     def access_lines(self, kind: str, lines, within, data: str, lanes: int) -> None:
-        """The same, of the first so many lanes, by lines of memory and places in them."""
+        """Let the driver load or store a piece for each of the first `lanes` lanes, by line and
+        position."""
         e = self.e
         starts = e.op("mul", e.lanes(lines, "i64"), self.leading)
         count = e.op("add", starts, e.lanes(within, "i64"))
@@ -273,8 +274,8 @@ class _Pieces:
 
 
 def _load_halves(e: FunctionEmitter, item, pieces: _Pieces) -> list[Value]:
-    """Registers of a or b, each 8 x 8 halves: from shared memory as by ldmatrix, else by words,
-    along the lines of memory; turned, where the fragment's elements lie across."""
+    """Load registers of a or b, each 8 x 8 halves: from shared memory as ldmatrix does, else by
+    words along the lines of memory, transposed if the fragment's layout crosses them."""
     size = 4 if space_of(item) == "shared" else 1
     data = e.temporary("i128" if size > 1 else "i32", 1, "data")
     values: list[Value] = []
@@ -325,7 +326,8 @@ def _store_fragment(e: FunctionEmitter, item) -> None:
 
 
 def _rows(e: FunctionEmitter, item, kind: str, operand, count: int) -> tuple[str, ...]:
-    """What the driver is told of rows whose addresses the first lanes have: warp to lanes."""
+    """Return the driver's arguments for rows whose addresses the first lanes hold: warp to
+    lanes."""
     address = host_address(e, operand, "shared" if space_of(item) == "shared" else "generic")
     site = e.site(item, kind, space_of(item), _ROW)
     lanes = e.op("and", e.active, (1 << 8 * count) - 1)
@@ -362,7 +364,7 @@ def _stmatrix(e, item):
 
 
 def _turned(e: FunctionEmitter, item, value: Value) -> Value:
-    """A register of 8 x 8 halves, with .trans of the transposed matrix."""
+    """Return a register of 8 x 8 halves; with .trans, of the transposed matrix."""
     if "trans" not in item.modifiers:
         return value
     return e.lanewise("sg_transpose", value, element="i32")

@@ -1,4 +1,4 @@
-"""Textures and surfaces, which kernels know by handles of their objects (driver/run/texels.c)."""
+"""Textures and surfaces, accessed by the handles of their objects (driver/run/texels.c)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..emit.function import LANES, FunctionEmitter, Value, instruction
 
 _How = contract.flags("TexelHow", "TEXEL_")
 _NUMBERS = {"1d": (1,), "2d": (2,), "3d": (3, 4), "a1d": (2,), "a2d": (3, 4)}
-"""How many coordinates there are, the layer among them; a fourth fills up."""
+"""The number of coordinates, with the layer; a fourth is padding."""
 
 
 def _geometry(item) -> str:
@@ -25,7 +25,7 @@ def _elements(operand) -> tuple:
 
 
 def _place(e: FunctionEmitter, item, where: Vector) -> tuple[str, str]:
-    """Pointers to the lanes' handles and coordinates."""
+    """Return pointers to the lanes' handles and coordinates."""
     address, coordinates = where.elements
     numbers = _elements(coordinates)
     if len(numbers) not in _NUMBERS[_geometry(item)] or not isinstance(address.base, Register):
@@ -36,7 +36,7 @@ def _place(e: FunctionEmitter, item, where: Vector) -> tuple[str, str]:
 
 
 def _coordinate(item, number: int) -> str:
-    """The type of one of them: a layer is a whole number."""
+    """Return the type of a coordinate: a layer is an integer."""
     of_texture = item.opcode in ("tex", "tld4") and not (number == 0 and _geometry(item)[0] == "a")
     return item.modifiers[-1] if of_texture else "s32"
 

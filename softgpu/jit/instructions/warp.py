@@ -13,7 +13,8 @@ _SHUFFLES = contract.names("Shuffle", "SHUFFLE_")
 
 
 def _source_lane(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
-    """(source lane, in range) of shfl for constant operands, as the PTX manual defines it."""
+    """Return (source lane, in range) of shfl for constant operands, as the PTX manual defines
+    it."""
     clamp, segment = c & 31, c >> 8 & 31
     highest = (lane & segment) | (clamp & ~segment & 31)
     lowest = lane & segment
@@ -30,8 +31,9 @@ def _source_lane(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
 
 
 def _meet(e: FunctionEmitter, item, site: int) -> Value:
-    """The active lanes that a member mask names. As on an H100, a mask that ptxas knows is not
-    looked at: all that execute count; another stops the launch if it leaves out who executes."""
+    """Return the active lanes that a member mask names. As on an H100, a mask that ptxas knows
+    is ignored, and all executing lanes take part; any other mask stops the launch if it leaves
+    out an executing lane."""
     known = e.found.masks.get(item)
     if known is not None:
         if known != 0xFFFFFFFF:
@@ -88,7 +90,7 @@ def _signed(bits: int) -> int:
 
 
 def _vote_members(e: FunctionEmitter, item) -> Value:
-    """The lanes that an instruction with a member mask is about."""
+    """Return the lanes that take part in an instruction with a member mask."""
     site = e.site(item, "shuffle")
     e.observer.vote(site, item.operands[-1])
     return _meet(e, item, site)
@@ -136,7 +138,7 @@ def _match(e, item):
         e.write(item.operands[0], equal)
         return
     same = e.compare("icmp eq", equal, members)
-    if members.uniform:  # then the first active lane speaks for all
+    if members.uniform:  # then the first active lane decides for all
         lane = e.intrinsic("cttz", e.active, tail="i1 true")
         same = e.extract(same, lane.text)
     e.write(item.operands[0], e.select(same, members, 0))
@@ -201,7 +203,7 @@ def _barrier(e, item):
     if "cluster" in modifiers:
         _barrier_of_cluster(e, item)
         return
-    if modifiers[0] == "warp":  # lanes of a warp run in step already
+    if modifiers[0] == "warp":  # the lanes of a warp already run in lockstep
         site = e.site(item, "other")
         e.observer.warp_barrier(site, item.operands[0])
         _meet(e, item, site)
