@@ -137,7 +137,7 @@ def placed(notebook, number):
 
 def _heads(cells):
     """Where exercises begin that have no place of their own in the text."""
-    return [n for n, cell in enumerate(cells) if re.match("## Exercises?\n", cell.source)]
+    return [n for n, cell in enumerate(cells) if re.match(r"## Exercises?\b", cell.source)]
 
 
 def _new_place(kept, number, after):
