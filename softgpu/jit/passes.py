@@ -74,7 +74,7 @@ _PROVING = (
 )
 _POLLING = (
     Pass("constants", ("function",), find_constants),
-    Pass("polling", ("function", "blocks", "constants"), find_polling),
+    Pass("polling", ("function", "blocks", "constants", "layout"), find_polling),
 )
 _PROFILING = (_SUMS, Pass("merged", ("function", "blocks", "layout"), merged_accesses), *_POLLING)
 _SANITIZING = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ...ptx.program import Address, Function, Immediate, Instruction, Register
+from ...ptx.program import Address, Function, Immediate, Instruction, Operand, Register, Vector
+from ..facts.layout import Layout
 from ..facts.opcodes import Does, does
 from .flow import Block, gathers, loops_of, registers_of
 
@@ -42,17 +43,26 @@ def _with_sources(names: set[str], items: list[Instruction], but: str = "") -> s
         before = len(found)
         for item in items:
             written, read = registers_of(item)
-            place = _on_stack(item)
-            if place in found if item.opcode == "st" else found & {r.name for r in written}:
+            place = _own_place(item)
+            if item.opcode == "call" and found & _parameters(item.operands[0]):
+                found |= _parameters(*item.operands[2:])
+            elif place in found if item.opcode == "st" else found & {r.name for r in written}:
                 found |= {register.name for register in read if register.type != but}
                 found |= {place} - {""}
     return found
 
 
-def _on_stack(item: Instruction) -> str:
-    """Return the location in its own stack frame that an instruction accesses; "": none."""
+def _parameters(*lists: Operand) -> set[str]:
+    """Return the locations of a call's parameters."""
+    return {f"[{o}]" for names in lists if isinstance(names, Vector) for o in names.elements}
+
+
+def _own_place(item: Instruction) -> str:
+    """Return the location in its own stack frame, or among the parameters of a call, that an
+    instruction accesses; "": none."""
     places = (o for o in item.operands if isinstance(o, Address))
-    return next((str(o) for o in places if str(o.base) == _STACK), "")
+    is_own = "param" in item.modifiers
+    return next((str(o) for o in places if is_own or str(o.base) == _STACK), "")
 
 
 def find_updated(function: Function) -> set[Address]:
@@ -64,26 +74,32 @@ def find_updated(function: Function) -> set[Address]:
     return places("ld", 1) & places("st", 0)
 
 
-def find_polling(function: Function, blocks: list[Block], constants: set[str]) -> set[Instruction]:
+def find_polling(
+    function: Function, blocks: list[Block], constants: set[str], layout: Layout
+) -> set[Instruction]:
     """Return the strong loads and atomics that may wait for others; `constants`: find_constants."""
-    return _waits_in_loops(blocks, constants) | _takes_locks(function, constants)
+    return _waits_in_loops(blocks, constants, layout) | _takes_locks(function, constants)
 
 
-def _acts(item: Instruction) -> bool:
+def _acts(item: Instruction, layout: Layout) -> bool:
     """Whether an instruction that is not an atomic does more than look and wait."""
-    if item.opcode == "st" and _on_stack(item):
+    if item.opcode == "st" and _own_place(item):
         return False
+    called = item.opcode == "call" and layout.module.functions.get(str(item.operands[1]))
+    if called:  # as votes are without optimisation
+        items = called.instructions
+        return any(i.opcode in ("atom", "call") or _acts(i, layout) for i in items)
     meets = gathers(item) and does(item, Does.ORDERS)
     return meets or item.opcode == "red" or does(item, Does.WRITES, Does.CALLS)
 
 
-def _waits_in_loops(blocks: list[Block], constants: set[str]) -> set[Instruction]:
+def _waits_in_loops(blocks: list[Block], constants: set[str], layout: Layout) -> set[Instruction]:
     """Return the strong loads and atomics of loops that do nothing else than wait for them."""
     found = set()
     for last, first in loops_of(blocks):
         loop = [i for b in blocks[first : last + 1] for i in b.instructions]
         atoms = [i for i in loop if i.opcode == "atom"]
-        if len(atoms) > 1 or any(_acts(i) for i in loop):
+        if len(atoms) > 1 or any(_acts(i, layout) for i in loop):
             continue
         deciding = _deciding(blocks, first, last, loop)
         changed = {r.name for i in loop for r in registers_of(i)[0]} - constants

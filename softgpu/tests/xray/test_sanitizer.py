@@ -1080,6 +1080,7 @@ def test_two_blocks_may_wait_for_each_other_in_any_way(wait, post, debug):
     assert found.clean, found
 
 
+@pytest.mark.parametrize("repeats", ["packet >> 32 == 0", "__any_sync(~0u, packet >> 32 == 0)"])
 @pytest.mark.parametrize(
     "then, debug, kinds",
     [
@@ -1088,8 +1089,9 @@ def test_two_blocks_may_wait_for_each_other_in_any_way(wait, post, debug):
         ("reinterpret_cast<float &>(inbox[i])", True, {"race"}),  # it may be answered before
     ],
 )
-def test_a_packet_brings_its_flag(then, debug, kinds):
-    """In code without optimisation one whose address is taken lies in memory while a loop waits."""
+def test_a_packet_brings_its_flag(repeats, then, debug, kinds):
+    """In code without optimisation one whose address is taken lies in memory while a loop waits,
+    and a vote is a function that the loop calls."""
     from pycuda import gpuarray
 
     source = f"""extern "C" __global__ void packets(unsigned long long *inbox, float *out)
@@ -1099,7 +1101,7 @@ def test_a_packet_brings_its_flag(then, debug, kinds):
         int own = blockIdx.x * 32 + threadIdx.x, i = own ^ 32;
         packets[own] = 1ull << 32 | __float_as_uint(own);
         do packet = packets[i];
-        while (packet >> 32 == 0);
+        while ({repeats});
         out[own] = {then};
     }}"""
     inbox, out = gpuarray.zeros(64, np.uint64), gpuarray.zeros(64, np.float32)
