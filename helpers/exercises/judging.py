@@ -14,7 +14,7 @@ from ..kernels import CompileError, CompilerWarning, Kernel, NoKernel
 from . import costs, handed, instructions, real, seen
 from .launches import Far, drawn
 from .progress import seed_of
-from .running import Run
+from .running import UNKNOWN, Run
 from .verdict import Refused, Unwritten, Verdict
 
 from pycuda.driver import Error, Function  # isort: skip
@@ -46,6 +46,12 @@ PLAIN = (
 LARGER = (
     "All smaller launches are right. What ends before this size: a loop, an array, or what a type"
     " holds, such as 32,767 or the digits of a half?"
+)
+NUMBERS = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
+FIRST_BEYOND = (
+    "In {what}, {value} is more than in any launch that is right, {most} at most. What ends in"
+    " between: a loop, an array, what a type holds, a tile, a block? Or what comes in for the first"
+    " time?"
 )
 WHOLE = (
     "No short counts beyond 32,767, and no float one by one beyond 16,777,216: does the type have"
@@ -227,7 +233,7 @@ class _Trial:
         runs = self._launches(sizes)
         for number, run in enumerate(runs):
             if reason := _refusal(run):
-                raise _smallest(reason, run, runs[number + 1 :])
+                raise _smallest(reason, run, runs[number + 1 :], runs[:number])
             self.verdict.cases += 1
         if spare := self.judge.spare:
             last = len(sizes) - 1
@@ -375,7 +381,7 @@ def _refusal(run):
     return None
 
 
-def _smallest(reason, run, untried):
+def _smallest(reason, run, untried, right):
     """Refused for the reason of a launch, or of the simplest among the untried that fails so."""
     simpler = [other for other in untried if _by_size(other) < _by_size(run)]
     if reason.kind != "time":  # which would take long for each
@@ -385,9 +391,28 @@ def _smallest(reason, run, untried):
                 reason, run = found, other
                 break
         reason = replace(reason, case=f"{SMALLEST}: {reason.case or run.launch.heading}")
+    if reason.advice in UNKNOWN and (most := _most_before(run, right)):
+        reason = replace(reason, advice=FIRST_BEYOND.format(what=run.launch.what, **most))
     refused = Refused(reason.kind, reason.text, reason.advice)
     refused.reason = reason
     return refused
+
+
+def _most_before(run, right):
+    """Which of the numbers in what a launch is of is most beyond those of the right ones, or None:
+    a dict of words."""
+    numbers = NUMBERS.findall(run.launch.what)
+    others = [NUMBERS.findall(other.launch.what) for other in right]
+    others = [other for other in others if len(other) == len(numbers)]
+    if len(others) < 2:
+        return None
+    pairs = [(value, max(before, key=_number)) for value, before in zip(numbers, zip(*others))]
+    value, most = max(pairs, key=lambda pair: _number(pair[0]) / max(_number(pair[1]), 1))
+    return {"value": value, "most": most} if _number(value) > _number(most) else None
+
+
+def _number(text):
+    return float(text.replace(",", ""))
 
 
 def _cause(reason):

@@ -13,12 +13,13 @@ from softgpu.xray.launch import OwnTarget, Sparse, address_of, shape, variables_
 from .. import checks, sources, tensormap, xray
 from .judges import Judge
 from .launches import Boxes, Far, In, Launch, Out
+from .patterns import in_common
 from .verdict import Refused, Unwritten
 
 from pycuda.driver import Error, function_attribute  # isort: skip
 from pycuda.gpuarray import GPUArray  # isort: skip
 
-__all__ = ["Run"]
+__all__ = ["UNKNOWN", "Run"]
 
 ONLY_READ = "Inputs are only to be read."
 ENDLESS = "Does each loop come to an end, and do only those threads run it that must?"
@@ -54,26 +55,18 @@ NOTHING_TO_DO = " Or has this thread nothing to do here?"
 LEFT_OUT = "The {expected} that goes in is lost: which thread, in which turn of its loop, takes it?"
 NO_INPUT = "{expected} is one of the inputs, and {got} is none: which line brought it in?"
 NO_INPUT_NOR_PADDING = NO_INPUT.replace("inputs", "inputs, or the padding")
-NEARLY = (
-    "Nearly right. Either an element is left out, or digits are lost: is a large number subtracted"
-    " from one that is nearly the same?"
-)
 FIRST_READ = (
     "The read before the first atomicCAS must be atomic, too: through a volatile pointer, or by"
     " atomicAdd(…, 0)."
 )
 WHOLE_NUMBERS = "Your results are whole numbers: which of your variables holds no fractions?"
 HALVES = "Your results have no more digits than a half has: which of your variables is one?"
-AS_OFTEN = (
-    "What is added is {times} times what it should be: how many threads add, and how many should?"
-)
 BY_HAND = "Work it out by hand, on paper, with the smallest size that fails."
 NOT_BY_HAND = (
     "Is it wrong with few elements, too? Follow these by hand. If not: what is new at this size?"
 )
+UNKNOWN = BY_HAND, NOT_BY_HAND  # where nothing is found that the wrong elements have in common
 BY_HAND_AT_MOST = 32  # elements
-RIGHT_SHARE = 0.25  # of the elements that say what the wrong ones have in common
-FOLLOW_ONE = "Few elements are right: follow one that is wrong, and work it out by hand."
 BOUNDS = "Which threads have no element? Let them do nothing."
 
 
@@ -559,35 +552,14 @@ class _Wrong:
             return words
         if words := self._on_narrow_type():
             return words
-        if self.dtype.kind == "f" and self._is_near(0.01):
-            return NEARLY
-        if times := self._how_often():
-            return AS_OFTEN.format(times=times)
-        if self.got.size == 1:
-            elements = [np.size(a.values) for a in launch.arguments if isinstance(a, In)]
-            return BY_HAND if max(elements, default=0) <= BY_HAND_AT_MOST else NOT_BY_HAND
-        if self.is_wrong.all():
-            return "No element is right: try one by hand, on paper, with the smallest size."
-        if first == 1 and self.is_wrong[1:].all():
-            return "Only element 0 is right: do the others begin where their own data begin?"
-        if first > 0 and self.is_wrong[first:].all():
-            return f"All is right up to element {first} and wrong from there on: what ends there?"
-        if 1 - self.is_wrong.mean() < RIGHT_SHARE:
-            return FOLLOW_ONE
-        return "Some elements are right: what do the wrong ones have in common?"
+        if words := in_common(self.got, self.out, self.is_wrong, launch.arrays):
+            return words
+        elements = [np.size(a.values) for a in launch.arguments if isinstance(a, In)]
+        return BY_HAND if max(elements, default=0) <= BY_HAND_AT_MOST else NOT_BY_HAND
 
     def _explained(self, launch, judge):
         """The judge's words on what it knows to be a usual fault, or None."""
         return judge.explain and judge.explain(launch, self.out, self.got)
-
-    def _how_often(self):
-        """How many times as much was added to the only number as should have been; 0: something
-        else is wrong."""
-        if self.out.initial is None or self.got.size > 1 or self.dtype.kind not in "iu":
-            return 0
-        before = int(np.ravel(self.out.initial)[0])
-        got, expected = int(self.got[0]) - before, int(self.expected[0]) - before
-        return got // expected if expected > 0 and got > 0 and got % expected == 0 else 0
 
     def _on_narrow_type(self):
         """In words, if what is wrong has only the numbers of a type that holds fewer."""
@@ -602,11 +574,6 @@ class _Wrong:
             if (wrong == held).all() and wrong.any() and (right != of_right).mean() > 0.5:
                 return words
         return ""
-
-    def _is_near(self, share):
-        """Whether all that is wrong is off by at most this share of what is expected."""
-        expected, off = self.expected[self.is_wrong], self.off[self.is_wrong]
-        return bool((np.isfinite(off) & (off <= share * np.abs(expected))).all())
 
     def _on_no_input(self, launch, judge):
         """In words, if the inputs have each element that is expected, and not the first got: of

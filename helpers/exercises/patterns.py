@@ -1,0 +1,706 @@
+"""What the wrong elements of an output have in common: by what they differ, and where they are."""
+
+from collections.abc import Iterator
+from math import log, prod
+
+import numpy as np
+
+from .launches import In, Out
+
+__all__ = ["in_common"]
+
+MANY = 512  # wrong elements that are looked at
+FAR_OFF = 600  # places by which an element may be moved
+BLOCK = 256
+ROOM = 4  # times the tolerance
+MOST_STEPS = 32  # of a stride
+CHANCE = 1e-3  # at which what is found by chance is told
+NEAR = 0.02  # of what all elements come to
+DIGITS = (
+    "All are near, and too far off: digits are lost. Which variable has a type with fewer, or "
+    "which part of a number is left out?"
+)
+ZERO = "Each that is wrong is 0: {why}"
+NOTHING_ADDED = "nothing has been stored there, or added. Does its thread come to that line?"
+TINY = "all of these are smaller than {limit:.3g}, and no right one is. Where is a small one lost?"
+ALIKE = "Each that is wrong is {value:.6g}: which line holds them there, or begins from it?"
+SHOULD_BE = (
+    "Each that is wrong should be {value:.6g}: which line sees to that, and for which of them?"
+)
+NEGATIVE = "Each that is wrong has the wrong sign: what is subtracted from what?"
+TIMES = (
+    "Each that is wrong is {times} times what it should be: what is multiplied, divided or added so"
+    " often?"
+)
+TIMES_IN_ROW = (
+    "Within each row all are wrong by one factor, {times} in row {row}. So what the whole row is "
+    "multiplied with or divided by is wrong: does it come from all of this row?"
+)
+OFF = "Each that is wrong is {off} too {way}: where does what is added, or counted, begin?"
+OFF_IN_ROW = (
+    "Within each row all are off by one number, {off} in row {row}. So what is subtracted from "
+    "the whole row is wrong: does it come from all of this row?"
+)
+POWER = "Their logarithms are {times} times what they should be: which power is that?"
+POWERS = {
+    log(2): " That number is ln 2: powers of 2 are none of e.",
+    1 / log(2): " That number is log₂ e.",
+}
+NUMBER = " That number is {which}."
+KEPT = "Each that is wrong is what was there before: which thread should have written it?"
+ON_TOP = "What was there before is missing in each that is wrong: add to it."
+NOT_ON_TOP = "What was there before is still in each that is wrong: overwrite it."
+MOVED = (
+    "Element {place} has what belongs to element {source}, and so for all that are wrong: which"
+    " index is that?"
+)
+TURNED = " The order is reversed."
+ROWS_AND_COLUMNS = " Rows and columns are exchanged."
+WRAPPED = "Each that is wrong is off by a multiple of {size:,}: which variable has {bits} bits?"
+WITH = (
+    "Each that is wrong {has} {times}input {number}[{place}], as for element {first}: which line "
+    "reads that one?"
+)
+AMONG = (
+    "What each that is wrong has too {way} is an element of input {number}, as {value} in element"
+    " {place}: which line adds that?"
+)
+ADDED = (
+    "What is added is {times} times what it should be: how many threads add, and how many should?"
+)
+IS_RULE = "Each that is wrong is {rule}: is that what is asked for?"
+TAKES = (
+    "Element {place} has taken [{wrong}] of input {number} in place of [{right}]: how do you find"
+    " out which belongs to it?"
+)
+IN_SUM = (
+    "Of what is added up to element {place}, {part}: which thread should take it, in which turn?"
+)
+CHOSEN = (
+    "It should be input {number}[{right:,}] = {expected}, and yours is [{wrong:,}] = {got}: how "
+    "does your line compare these two?"
+)
+TERMS = "Of the {depth} terms of each sum, {part}: which turn of the loop is that?"
+COUNTED_IN = "It counts {off} too {way}, as many as {which}: what does the comparison say of these?"
+BEYOND = (
+    "Wrong are those for which {what} is {beyond} {limit:.6g}, and only they: what of so large, "
+    "or so small, a number does your line lose?"
+)
+ONE = "Wrong is {where}, and all of it: what is different there?"
+SEVERAL = "Wrong are {where}, and all of these: what is different there?"
+
+
+def in_common(got: np.ndarray, out: Out, is_wrong: np.ndarray, arguments: list) -> str:
+    """In words, or ""; got, is_wrong: as flat arrays; arguments: of the launch, arrays behind maps
+    among them."""
+    found = _Common(got, out, is_wrong, arguments)
+    with np.errstate(all="ignore"):
+        return next(filter(None, (way(found) for way in WAYS)), "")
+
+
+class _Common:
+    """The wrong elements, as far as they are looked at."""
+
+    def __init__(self, got, out, is_wrong, arguments):
+        self.shape = np.shape(out.expected) or (1,)
+        self.all_got, self.all = got.astype(float), np.ravel(out.expected).astype(float)
+        self.is_wrong = is_wrong
+        self.is_float = got.dtype.kind == "f"
+        self.all_room = ROOM * np.broadcast_to(np.asarray(out.tolerance, float), self.shape).ravel()
+        self.all_room = np.maximum(self.all_room, 2e-6 * np.abs(self.all) * self.is_float)
+        self.every = np.flatnonzero(is_wrong)[:MANY]
+        is_finite = np.isfinite(self.all_got[self.every]) & np.isfinite(self.all[self.every])
+        self.places = self.every[is_finite] if is_finite.any() else self.every
+        self.got, self.expected, self.room = (
+            a[self.places] for a in (self.all_got, self.all, self.all_room)
+        )
+        self.off = self.got - self.expected
+        self.count = self.places.size
+        self.bits = 8 * got.itemsize
+        initial = out.initial
+        self.before = (
+            None if initial is None else np.broadcast_to(initial, self.shape).ravel().astype(float)
+        )
+        given = list(enumerate(arguments, 1))
+        self.inputs = {n: a.values for n, a in given if isinstance(a, In) and a.values.size}
+        self.numbers = [(n, float(a)) for n, a in given if isinstance(a, np.number)]
+
+    def is_like(self, values):
+        """Whether this is what came out where it is wrong."""
+        return bool(_near(self.got, values, self.room).all())
+
+    def named(self, place):
+        """An element's number, or its row and column."""
+        if len(self.shape) < 2:
+            return f"{place:,}"
+        return f"[{', '.join(str(n) for n in np.unravel_index(place, self.shape))}]"
+
+    @property
+    def rows(self):
+        """The number of the row of each."""
+        return self.places // self.shape[-1]
+
+    def which(self, value):
+        """Words on the argument that a number is, or the reciprocal of."""
+        for at, number in self.numbers:
+            for like, said in ((number, ""), (1 / number if number else 0, "1 / ")):
+                if like not in (0, 1) and abs(value - like) <= 1e-5 * abs(like):
+                    return NUMBER.format(which=f"{said}argument {at}")
+        return ""
+
+
+def _near(a, b, room):
+    return (np.abs(a - b) <= room) | (a == b) | np.isnan(a) & np.isnan(b)
+
+
+# --- one rule for all -----------------------------------------------------------------------------
+
+
+def _on_digits(c):
+    """All are near: digits are lost."""
+    size = np.median(np.abs(c.all[np.isfinite(c.all)]))
+    is_near = c.is_float and c.all.size >= 8 and (np.abs(c.off) <= NEAR * size).all()
+    return DIGITS if is_near and np.ptp(c.off) > 0 else ""
+
+
+def _on_zeros(c):
+    if c.all_got[c.every].any() or not c.expected.size:
+        return ""
+    right = np.abs(c.all[~c.is_wrong & (c.all != 0)])
+    limit = np.abs(c.expected).max()
+    if c.is_float and right.size and limit < right.min() and limit < 1e-3:
+        return ZERO.format(why=TINY.format(limit=limit * 1.01))
+    return ZERO.format(why=NOTHING_ADDED)
+
+
+def _on_before(c):
+    if c.before is None or not c.before[c.places].any():
+        return ""
+    before = c.before[c.places]
+    if c.is_like(before):
+        return KEPT
+    if c.is_like(c.expected - before):
+        return ON_TOP
+    return NOT_ON_TOP if c.is_like(c.expected + before) else ""
+
+
+def _on_one_value(c):
+    got, expected = c.all_got[c.every], c.all[c.every]
+    if got.size > 2 and (got == got[0]).all() and (expected != expected[0]).any():
+        return ALIKE.format(value=got[0])
+    if got.size > 2 and (expected == expected[0]).all() and (got != got[0]).any():
+        return SHOULD_BE.format(value=expected[0])
+    return ""
+
+
+def _on_one_factor(c):
+    is_usable = (np.abs(c.expected) > 4 * c.room) & np.isfinite(c.off)
+    if not is_usable.any() or not np.isfinite(c.got).all():
+        return ""
+    if c.is_like(-c.expected):
+        return NEGATIVE
+    heaviest = np.argmax(np.where(is_usable, np.abs(c.expected), 0))
+    times = c.got[heaviest] / c.expected[heaviest]
+    is_one = np.abs(c.got - times * c.expected) <= np.maximum(1, abs(times)) * c.room
+    nice = _nice(times)
+    which = c.which(times)
+    is_told = np.ptp(c.expected) > 0 and c.count > 1 or which or nice.isdigit()
+    return TIMES.format(times=nice) + which if times and is_one.all() and is_told else ""
+
+
+def _nice(number):
+    """A factor: a whole number, or one over such, as one writes it."""
+    for value, said in ((number, "{}"), (1 / number if number else 0, "1/{}")):
+        if value and abs(value) < 1e5 and abs(value - round(value)) < 1e-4 * abs(value):
+            return said.format(round(value))
+    return f"{number:.4g}"
+
+
+def _on_times_added(c):
+    """What was added to what was there before, too often."""
+    if c.before is None:
+        return ""
+    before = c.before[c.places]
+    got, expected = c.got - before, c.expected - before
+    times = got[0] / expected[0] if expected[0] else 0
+    is_so = (np.abs(got - times * expected) <= max(1, abs(times)) * c.room).all()
+    return (
+        ADDED.format(times=_nice(times)) if times > 0 and is_so and _nice(times).isdigit() else ""
+    )
+
+
+def _on_one_offset(c):
+    off = np.median(c.off)
+    if not off or not np.isfinite(c.off).all():
+        return ""
+    is_one = (np.abs(c.off - off) <= c.room).all()
+    if not is_one or not (c.count > 1 and np.ptp(c.expected) > 0 or not c.is_float or c.which(off)):
+        return ""
+    way = "much" if off > 0 else "little"
+    return OFF.format(off=f"{abs(off):.6g}", way=way) + c.which(abs(off))
+
+
+def _on_wrapping(c):
+    """A type of fewer bits."""
+    if c.is_float and not (c.expected == np.rint(c.expected)).all():
+        return ""
+    for bits in (32, 16, 8):
+        if c.off.any() and np.isfinite(c.off).all() and not (c.off % 2**bits).any():
+            return WRAPPED.format(size=2**bits, bits=bits)
+    return ""
+
+
+# --- elsewhere ------------------------------------------------------------------------------------
+
+
+def _on_moved(c):
+    """The right results, in other places."""
+    got, room, places = c.all_got[c.every], c.all_room[c.every], c.every
+    if places.size < 2 or (c.all[places] == c.all[places[0]]).all():
+        return ""
+    orders = [(np.arange(c.all.size)[::-1], TURNED)]
+    if len(c.shape) > 1 and c.shape[-1] > 1:
+        turned = np.arange(c.all.size).reshape(c.shape[-1], -1)
+        orders += [(turned.T.ravel(), ROWS_AND_COLUMNS)]
+        orders += [(turned.reshape(-1, c.shape[-1]).T.ravel(), ROWS_AND_COLUMNS)]
+    for order, which in orders:
+        if _near(got, c.all[order[places]], room).all():
+            return _moved(c, order[places], which, places)
+    for by in _shifts():
+        source = places + by
+        is_inside = (source >= 0) & (source < c.all.size)
+        if is_inside.sum() > max(1, places.size // 2):
+            like = _near(got, c.all[source % c.all.size], room)[is_inside]
+            if like.all() and (got[is_inside] != got[is_inside][0]).any():
+                return _moved(c, source[is_inside], "", places[is_inside])
+    return ""
+
+
+def _shifts():
+    """From the nearest on."""
+    return sorted({*range(-FAR_OFF, FAR_OFF + 1)} - {0}, key=abs)
+
+
+def _moved(c, source, which, places):
+    at = np.flatnonzero(source != places)[0]
+    return MOVED.format(place=c.named(places[at]), source=c.named(source[at])) + which
+
+
+def _on_neighbours(c):
+    """Some times an element of an input is missing, or in it besides, always as far away."""
+    if not c.is_float or c.count < 3 or not np.isfinite(c.got).all():
+        return ""
+    for number, given in c.inputs.items():
+        values = given.ravel().astype(float)
+        if values.size < c.all.size // 2 or given.dtype.kind not in "fiu":
+            continue
+        for by in [0, *_shifts()]:
+            if told := _with(c, number, values, by):
+                return told
+    return ""
+
+
+def _with(c, number, values, by):
+    source = c.places + by
+    is_inside = (source >= 0) & (source < values.size)
+    if is_inside.sum() < max(3, c.count // 2):
+        return ""
+    there, off, room = values[source[is_inside]], c.off[is_inside], c.room[is_inside]
+    if not np.isfinite(there).all() or np.ptp(there) == 0:
+        return ""
+    heaviest = np.argmax(np.abs(there))
+    times = off[heaviest] / there[heaviest]
+    if not times or (np.abs(off - times * there) > room).any():
+        return ""
+    has = "has too much of" if times > 0 else "lacks"
+    nice = _nice(abs(times))
+    place, first = source[is_inside][0], c.places[is_inside][0]
+    return WITH.format(
+        has=has,
+        times="" if nice == "1" else f"{nice} · ",
+        number=number,
+        place=f"{place:,}",
+        first=c.named(first),
+    )
+
+
+def _on_formulas(c):
+    """A simple rule makes what came out of the inputs at the same place."""
+    same = {
+        number: given.ravel()[c.every].astype(float)
+        for number, given in c.inputs.items()
+        if given.size == c.all.size
+    }
+    got, room = c.all_got[c.every], c.all_room[c.every]
+    if got.size < 2 and not c.is_float:
+        return ""
+    for number, x in same.items():
+        name = f"input {number}"
+        rules = [*_of_one(x, name, got), *_of_two(x, name, same, number, c.numbers)]
+        for values, words in rules:
+            room_here = np.maximum(room, 2e-6 * np.abs(values) * c.is_float)
+            if _near(got, values, room_here).all() and got.any():
+                return IS_RULE.format(rule=words)
+    return ""
+
+
+def _of_one(x, name, got):
+    by, times = got[0] - x[0], got[0] / x[0] if x[0] else 0
+    whole = [n for n in (by, times) if np.isfinite(n) and abs(n) < 100]
+    for value in {round(n) for n in whole if abs(n - round(n)) < 1e-4} - {0, 1}:
+        yield x + value, f"{name} {'-' if value < 0 else '+'} {abs(value)}"
+        yield x * value, f"{name} · {value}"
+    for function, words in (
+        (lambda x: x, "{}"),
+        (lambda x: -x, "-{}"),
+        (np.abs, "|{}|"),
+        (np.square, "{}²"),
+        (lambda x: x / 2, "{} / 2"),
+        (np.exp, "exp({})"),
+        (np.sqrt, "sqrt({})"),
+        (lambda x: 1 / x, "1 / {}"),
+    ):
+        yield function(x), words.format(name)
+
+
+def _of_two(x, name, same, number, numbers):
+    others = [(values, f"input {n}") for n, values in same.items() if n != number]
+    for y, other in [*others, *((value, f"argument {at}") for at, value in numbers)]:
+        yield x + y, f"{name} + {other}"
+        yield x - y, f"{name} - {other}"
+        yield y - x, f"{other} - {name}"
+        yield x * y, f"{name} · {other}"
+        yield x / y, f"{name} / {other}"
+
+
+def _on_pairs(c):
+    """The right rule with an element of an input that belongs to others."""
+    for number, x in c.inputs.items():
+        if x.size != c.all.size or not c.is_float:
+            continue
+        here, room = x.ravel()[c.places].astype(float), 8 * c.room
+        for other, y in c.inputs.items():
+            values = y.ravel().astype(float)
+            if other == number or not 1 < y.size < c.all.size or y.dtype.kind != "f":
+                continue
+            sources = [_source(values, v - here, room) for v in (c.got, c.expected)]
+            if all(source is not None for source in sources) and (sources[0] != sources[1]).any():
+                at = np.flatnonzero(sources[0] != sources[1])[0]
+                wrong, right = (int(source[at]) for source in sources)
+                told = {"place": c.named(c.places[at]), "number": other}
+                return TAKES.format(wrong=wrong, right=right, **told)
+    return ""
+
+
+def _source(values, wanted, room):
+    """Which of the values each of these is, or None."""
+    order = np.argsort(values)
+    at = np.clip(np.searchsorted(values[order], wanted), 1, values.size - 1)
+    low, high = order[at - 1], order[at]
+    nearest = np.where(np.abs(values[low] - wanted) <= np.abs(values[high] - wanted), low, high)
+    return nearest if (np.abs(values[nearest] - wanted) <= room).mean() > 0.8 else None
+
+
+def _on_an_input(c):
+    """Each differs by an element of an input, wherever that lies."""
+    if not c.is_float or not np.isfinite(c.off).all():
+        return ""
+    for number, given in c.inputs.items():
+        values = np.unique(given.ravel().astype(float))
+        values = values[np.isfinite(values) & (values != 0)]
+        spread = np.ptp(values) if values.size > 1 else 0
+        chance = np.minimum(values.size * 2 * c.room / spread, 1) if spread else np.ones(1)
+        if np.log(chance).sum() > log(CHANCE):
+            continue
+        for sign in (1, -1):
+            if (_distance(values, sign * c.off) <= c.room).all():
+                way = "much" if sign > 0 else "little"
+                value = f"{abs(c.off[0]) * np.sign(sign * c.off[0]):.6g}"
+                return AMONG.format(way=way, number=number, value=value, place=c.named(c.places[0]))
+    return ""
+
+
+def _distance(ascending, values):
+    """From each value to the nearest of these."""
+    at = np.clip(np.searchsorted(ascending, values), 1, ascending.size - 1)
+    return np.minimum(np.abs(ascending[at - 1] - values), np.abs(ascending[at] - values))
+
+
+def _on_choice(c):
+    """An element of the input, and another should have been taken."""
+    for number, given in c.inputs.items():
+        values = given.ravel()
+        if values.size < 2 * c.all.size or np.unique(values).size < 0.9 * values.size:
+            continue
+        right, wrong = (np.flatnonzero(values == v[0]) for v in (c.expected, c.got))
+        if np.isin(c.expected, values).all() and right.size and wrong.size:
+            told = {"expected": f"{c.expected[0]:.6g}", "got": f"{c.got[0]:.6g}"}
+            return CHOSEN.format(number=number, right=right[0], wrong=wrong[0], **told)
+    return ""
+
+
+# --- sums -----------------------------------------------------------------------------------------
+
+
+def _on_sums(c):
+    """Each is the sum of part of an input; some of that is left out, or added again."""
+    if not c.is_float or not np.isfinite(c.got).all():
+        return ""
+    for given in c.inputs.values():
+        for terms in _groups(given, c.all.size):
+            sums = terms.sum(1)
+            if (np.abs(sums - c.all)[np.isfinite(c.all)] <= c.all_room[np.isfinite(c.all)]).all():
+                place = int(c.places[0])
+                if part := _part(terms[place], c.got[0], c.room[0]):
+                    return IN_SUM.format(place=c.named(place), part=part)
+    return ""
+
+
+def _groups(values, count) -> Iterator[np.ndarray]:
+    """The values by what may be added up to so many results: rows, columns, or blocks."""
+    values = values.astype(float).ravel()
+    if values.size and values.size % count == 0:
+        rows = values.reshape(count, -1)
+        yield from (rows, rows / rows.shape[1])
+        if count > 1:
+            yield values.reshape(-1, count).T
+    if (count - 1) * BLOCK < values.size <= count * BLOCK:
+        yield np.pad(values, (0, count * BLOCK - values.size)).reshape(count, BLOCK)
+
+
+def _part(terms, got, room):
+    """Which part of the terms comes to this, in words, or None."""
+    n, ends = terms.size, np.append(0, np.cumsum(terms))
+    places = np.arange(n)
+    parts = {
+        "the signs are lost": np.abs(terms).sum(),
+        "the first stands for all": n * terms[0],
+        "the last is left out": ends[-2],
+        "the first is left out": ends[-1] - terms[0],
+    }
+    for size in range(2, min(n, MOST_STEPS) + 1):
+        classes = np.bincount(places % size, terms, size)
+        for number, value in enumerate(classes):
+            left_out = f"number {number} of each {size} is left out"
+            parts[left_out] = ends[-1] - value
+            parts[f"only number {number} of each {size} is in it"] = value
+            parts[f"only number {number} of each {size} is in it, {size} times"] = size * value
+    for bit in range(2, n.bit_length()):
+        for few in range(1, bit):
+            low = terms[places % (1 << bit) < 1 << few].sum()
+            parts[f"only the first {1 << few} of each {1 << bit} are in it"] = low
+            parts[f"the first {1 << few} of each {1 << bit} are in it twice, no others"] = 2 * low
+    near = [what for what, value in parts.items() if abs(got - value) <= room]
+    if near:
+        return near[0] if len(near) <= 3 or n < 4 else None
+    forms = (
+        (ends, "what begins with number {:,} is left out"),
+        (ends[-1] - ends, "what comes before number {:,} is left out"),
+        (2 * ends[-1] - ends, "what begins with number {:,} is added again"),
+        (ends[-1] + ends, "what comes before number {:,} is added again"),
+    )
+    for values, words in forms:
+        near = np.flatnonzero(np.abs(got - values) <= room)
+        if near.size == 1 and 0 < near[0] < n:
+            return words.format(int(near[0]))
+    return None
+
+
+def _on_products(c):
+    """A product of matrices of which some terms are left out, or count otherwise."""
+    if len(c.shape) < 2 or not np.isfinite(c.got).all():
+        return ""
+    m, n = c.shape[-2:]
+    matrices = [given for given in c.inputs.values() if given.ndim >= 2]
+    for a, b in zip(matrices, matrices[1:]):
+        a, b = (np.asarray(x, float).reshape(-1, *x.shape[-2:])[0] for x in (a, b))
+        b = b if b.shape[-1] == n and b.shape[0] == a.shape[1] else b.T
+        if a.shape[0] == m and b.shape[1] == n and a.shape[1] == b.shape[0] > 1:
+            return _on_terms(c, a, b)
+    return ""
+
+
+def _on_terms(c, a, b):
+    """With which weight each term counts: a term is left out for 0."""
+    depth = a.shape[1]
+    i, j = np.divmod(c.places[c.places < prod(c.shape[-2:])], c.shape[-1])
+    terms = a[i] * b[:, j].T
+    if len(i) < 1.5 * depth or not np.isfinite(terms).all():
+        return ""
+    weights, *_ = np.linalg.lstsq(terms, c.got[: len(i)], rcond=None)
+    if (np.abs(terms @ weights - c.got[: len(i)]) > c.room[: len(i)]).any():
+        return ""
+    weights = np.where(np.abs(weights - np.rint(weights)) < 1e-2, np.rint(weights), weights)
+    others = np.flatnonzero(weights != 1)
+    if not others.size:
+        return ""
+    first, last = others[0], others[-1]
+    which = f"number {first}" if first == last else f"numbers {first} to {last}"
+    if others.size != last - first + 1:
+        which = f"{others.size}, the first of them number {first},"
+    counts = weights[others]
+    how = "count otherwise" if np.ptp(counts) else f"count {_nice(counts[0])} times"
+    how = "left out" if not counts.any() else how
+    how = f"{'is' if first == last else 'are'} {how}" if how == "left out" else how
+    return TERMS.format(depth=depth, part=f"{which} {how}")
+
+
+def _on_counts(c):
+    """As many too many, or too few, as there are of a kind."""
+    if c.all.size > 1 or c.off[0] != np.rint(c.off[0]) or c.before is None and c.is_float:
+        return ""
+    off = int(c.off[0])
+    for number, given in c.inputs.items():
+        kinds = (
+            {f"there are NaN in input {number}": np.isnan(given).sum()}
+            if (given.dtype.kind == "f")
+            else {}
+        )
+        for at, value in c.numbers:
+            kinds[f"there are elements of input {number} equal to argument {at}"] = (
+                given == given.dtype.type(value)
+            ).sum()
+        for which, count in kinds.items():
+            if count and abs(off) == count:
+                return COUNTED_IN.format(off=count, way="many" if off > 0 else "few", which=which)
+    return ""
+
+
+# --- by rows --------------------------------------------------------------------------------------
+
+
+def _by_row(c) -> Iterator[tuple[int, np.ndarray]]:
+    rows = c.rows
+    for row in np.unique(rows):
+        yield int(row), rows == row
+
+
+def _on_row_factors(c):
+    """Each row by a factor of its own, or by a number of its own."""
+    if len(c.shape) < 2 or c.shape[-1] < 3 or not c.is_float or not np.isfinite(c.off).all():
+        return ""
+    factors, offsets = [], []
+    for row, here in _by_row(c):
+        got, expected, room = c.got[here], c.expected[here], c.room[here]
+        if here.sum() < 3 or np.ptp(expected) == 0:
+            continue
+        times = got[np.argmax(np.abs(expected))] / expected[np.argmax(np.abs(expected))]
+        near = np.abs(got - times * expected) <= max(1, abs(times)) * room * 2
+        factors.append((row, times, near.all()))
+        off = np.median(got - expected)
+        offsets.append((row, off, (np.abs(got - expected - off) <= 2 * room).all()))
+    for found, words, key in ((factors, TIMES_IN_ROW, "times"), (offsets, OFF_IN_ROW, "off")):
+        if found and all(is_so for *_, is_so in found):
+            row, value, _ = found[0]
+            return words.format(**{key: f"{value:.4g}"}, row=row)
+    return ""
+
+
+def _on_powers(c):
+    """Logarithms that are a factor off, in each row for itself: of powers, such as a softmax's."""
+    if c.shape[-1] < 4 or not c.is_float or (c.all < 0).any():
+        return ""
+    slopes = []
+    for _, here in _by_row(c):
+        got, expected = c.got[here], c.expected[here]
+        is_there = (got > 1e-35) & (expected > 1e-35)
+        if is_there.sum() < 4 or np.ptp(np.log(expected[is_there])) < 1:
+            continue
+        x, y = np.log(expected[is_there]), np.log(got[is_there])
+        slope, start = np.polyfit(x, y, 1)
+        if np.abs(slope * x + start - y).max() > 1e-2 * max(1, np.ptp(y)):
+            return ""
+        slopes.append(slope)
+    if not slopes or np.ptp(slopes) > 1e-2 * max(slopes) or abs(slopes[0] - 1) < 1e-2:
+        return ""
+    slope = float(np.median(slopes))
+    which = next((said for value, said in POWERS.items() if abs(slope - value) < 5e-3), "")
+    return POWER.format(times=f"{slope:.4g}") + (which or c.which(slope))
+
+
+# --- where ----------------------------------------------------------------------------------------
+
+
+def _on_places(c):
+    """A rule for which are wrong."""
+    wrong = c.is_wrong.reshape(c.shape)
+    if wrong.all() or c.all.size < 4:
+        return ""
+    for axis, name in zip(range(wrong.ndim), _axes(wrong.ndim)):
+        others = tuple(n for n in range(wrong.ndim) if n != axis)
+        some, all_ = wrong.any(others), wrong.all(others)
+        if not some.all() and (some.sum() <= 1.5 * all_.sum() or wrong.ndim == 1):
+            if where := _where(some):
+                is_one = some.sum() == 1
+                return (ONE if is_one else SEVERAL).format(
+                    where=f"{name}{'s' * (not is_one)} {where}"
+                )
+    return ""
+
+
+def _on_limits(c):
+    """Wrong is what is beyond some number: of an input, or of what is expected."""
+    sources = {f"input {n}": v for n, v in c.inputs.items() if v.size == c.all.size}
+    sources = {name: v.ravel().astype(float) for name, v in sources.items()}
+    sources["what is expected"] = c.all
+    if c.is_wrong.all() or c.is_wrong.sum() < 2 or (~c.is_wrong).sum() < 2:
+        return ""
+    for name, values in sources.items():
+        for value, what in ((values, name), (np.abs(values), f"the magnitude of {name}")):
+            wrong, right = value[c.is_wrong], value[~c.is_wrong]
+            if np.nanmin(wrong) > np.nanmax(right):
+                return BEYOND.format(what=what, limit=np.nanmax(right), beyond="above")
+            if np.nanmax(wrong) < np.nanmin(right):
+                return BEYOND.format(what=what, limit=np.nanmin(right), beyond="below")
+    return ""
+
+
+def _axes(ndim):
+    return {1: ["element"], 2: ["row", "column"], 3: ["unit", "row", "column"]}.get(
+        ndim, [f"index {n} =" for n in range(ndim)]
+    )
+
+
+def _where(some):
+    """Which of a sequence, in words: one, a stretch, or the same of each so many."""
+    places = np.flatnonzero(some)
+    first, last = int(places[0]), int(places[-1])
+    if places.size == 1:
+        return f"{first:,}" + " (the last)" * (last == some.size - 1)
+    if last - first + 1 == places.size:
+        end = "the end" if last == some.size - 1 else f"{last:,}"
+        return f"{first:,} to {end}"
+    for size in (2, 3, 4, 5, 8, 16, 32, 64, 128, 256):
+        rest = np.unique(places % size)
+        if rest.size <= size // 2 and 2 * size <= some.size and places.size >= 2:
+            expected = np.isin(np.arange(some.size) % size, rest)
+            if (expected == some).all():
+                stretch = f"{rest[0]}" if rest.size == 1 else f"{rest[0]} to {rest[-1]}"
+                if rest[-1] - rest[0] + 1 == rest.size:
+                    return f"whose number % {size} is {stretch}"
+    return ""
+
+
+WAYS = (
+    _on_before,
+    _on_zeros,
+    _on_wrapping,
+    _on_moved,
+    _on_counts,
+    _on_times_added,
+    _on_formulas,
+    _on_one_factor,
+    _on_one_offset,
+    _on_one_value,
+    _on_sums,
+    _on_products,
+    _on_neighbours,
+    _on_pairs,
+    _on_an_input,
+    _on_row_factors,
+    _on_powers,
+    _on_digits,
+    _on_choice,
+    _on_limits,
+    _on_places,
+)

@@ -1,0 +1,160 @@
+"""What wrong elements have in common is told, whatever the kernel that made them."""
+
+import numpy as np
+import pytest
+
+from helpers.exercises.launches import In, Out
+from helpers.exercises.patterns import in_common
+from helpers.exercises.values import numbers
+
+RNG = np.random.default_rng(7)
+LINE, GRID = numbers(RNG, 300), numbers(RNG, 12, 20)
+POSITIVE = np.abs(GRID) + np.float32(0.1)
+SHARES = POSITIVE**9 / (POSITIVE**9).sum(1, keepdims=True)
+A, B = numbers(RNG, 12, 9), numbers(RNG, 9, 20)
+WHOLE = RNG.integers(-(10**6), 10**6, 300)
+BLOCKED = numbers(RNG, 4, 256)
+
+
+def changed(values, where, what):
+    """The values, other ones in some places."""
+    made = np.array(values)
+    made[where] = what(made[where])
+    return made
+
+
+@pytest.mark.parametrize(
+    "expected, got, inputs, says",
+    [
+        (LINE, 0 * LINE, [], "Each that is wrong is 0: nothing has been stored there"),
+        (
+            np.append(LINE + 9, 1e-4),
+            np.append(LINE + 9, 0),
+            [],
+            "is 0: all of these are smaller than 0.000101",
+        ),
+        (LINE, np.full_like(LINE, 7), [], "Each that is wrong is 7: which line holds them"),
+        (np.maximum(LINE, 0), LINE, [], "Each that is wrong should be 0: which line sees to that"),
+        (LINE, -LINE, [], "has the wrong sign"),
+        (LINE, 3 * LINE, [], "is 3 times what it should be: what is multiplied"),
+        (LINE, LINE / 4, [], "is 1/4 times what it should be"),
+        (LINE, LINE * np.float32(0.7), [np.float32(0.7)], "so often? That number is argument 1."),
+        (LINE, LINE + 2, [], "is 2 too much: where does what is added, or counted, begin?"),
+        (GRID, (GRID.T * np.arange(2, 14, dtype="f4")).T, [], "by one factor, 2 in row 0"),
+        (GRID, (GRID.T + np.arange(2, 14, dtype="f4")).T, [], "off by one number, 2 in row 0"),
+        (
+            SHARES,
+            SHARES ** np.log(2) * 1.5,
+            [],
+            "0.6931 times what they should be: which power is that? That number is ln 2",
+        ),
+        (LINE, np.roll(LINE, -1), [], "Element 0 has what belongs to element 1, and so for all"),
+        (LINE, LINE[::-1], [], "the order is reversed"),
+        (A @ A.T @ A, (A @ A.T @ A).T.reshape(12, 9), [], "rows and columns are exchanged"),
+        (WHOLE, (WHOLE + 2**15) % 2**16 - 2**15, [], "a multiple of 65,536: which variable has 16"),
+        (WHOLE, WHOLE.astype(np.int8), [], "a multiple of 256: which variable has 8 bits"),
+        (2 * LINE, LINE + 2, [LINE], "is input 1 + 2: is that what is asked for?"),
+        (LINE * LINE[::-1], LINE + LINE[::-1], [LINE, LINE[::-1]], "is input 1 + input 2"),
+        (
+            LINE + np.roll(LINE, -1) * 2,
+            LINE,
+            [LINE + 0, numbers(RNG, 300)],
+            "Each that is wrong is input 1",
+        ),
+        (
+            LINE**3 + np.roll(LINE, -1) * 2,
+            LINE**3,
+            [LINE],
+            "lacks 2 · input 1[1], as for element 0",
+        ),
+        (
+            GRID + LINE[:20],
+            GRID + np.roll(LINE[:20], -1),
+            [GRID, LINE[:20]],
+            "Element [0, 0] has taken [1] of input 2 in place of [0]",
+        ),
+        (
+            np.exp(GRID).sum(1),
+            np.exp(GRID).sum(1) - GRID[np.arange(12), np.arange(12) % 5],
+            [GRID],
+            "what each that is wrong has too little is an element of input 1",
+        ),
+        ([LINE.sum(dtype=float)], [LINE[:256].sum()], [LINE], "begins with number 256 is left out"),
+        ([LINE.sum(dtype=float)], [LINE[64:].sum()], [LINE], "before number 64 is left out"),
+        ([LINE.sum(dtype=float)], [np.abs(LINE).sum()], [LINE], "the signs are lost"),
+        ([LINE.sum(dtype=float)], [LINE[::2].sum()], [LINE], "only number 0 of each 2 is in it"),
+        (
+            BLOCKED.sum(1, dtype=float),
+            BLOCKED[:, :32].sum(1),
+            [BLOCKED],
+            "only the first 32 of each 256 are in it",
+        ),
+        (
+            A.astype(float) @ B,
+            A[:, :8] @ B[:8],
+            [A, B],
+            "Of the 9 terms of each sum, number 8 is left out",
+        ),
+        (
+            A.astype(float) @ B,
+            A @ B + A[:, :1] @ B[:1],
+            [A, B],
+            "Of the 9 terms of each sum, number 0 count 2 times",
+        ),
+        (A.astype(float) @ B, (A @ B).astype(np.float16), [A, B], "All are near, and too far off"),
+        (
+            [LINE.max()],
+            [LINE[:4].max()],
+            [LINE],
+            f"It should be input 1[{LINE.argmax()}] = {LINE.max():.6g}, and yours is",
+        ),
+        (
+            LINE,
+            np.where(np.abs(LINE) > 1, np.sin(99 * LINE), LINE),
+            [],
+            "for which the magnitude of what is expected is above",
+        ),
+        (LINE, changed(LINE, np.s_[31::32], np.cos), [], "elements whose number % 32 is 31"),
+        (LINE, changed(LINE, np.s_[256:], np.cos), [], "Wrong are elements 256 to the end"),
+        (LINE, changed(LINE, 299, np.cos), [], "Wrong is element 299 (the last)"),
+        (GRID, changed(GRID, np.s_[3], np.cos), [], "Wrong is row 3, and all of it"),
+        (GRID, changed(GRID, np.s_[:, 16:], np.cos), [], "Wrong are columns 16 to the end"),
+    ],
+)
+def test_what_the_wrong_have_in_common(expected, got, inputs, says):
+    told = _told(Out(np.asarray(expected), 1e-5), got, inputs)
+    assert says.lower() in told.lower(), told
+
+
+@pytest.mark.parametrize(
+    "got, says",
+    [
+        ([5, 7], "what was there before: which thread"),
+        ([3, 4], "What was there before is missing"),
+        ([11, 15], "What is added is 2 times"),
+    ],
+)
+def test_what_was_there_before_counts(got, says):
+    out = Out(np.array([8, 11]), dtype=np.int32, initial=np.array([5, 7]))
+    assert says in _told(out, np.array(got, np.int32), [])
+
+
+def test_a_count_is_told_by_what_it_takes_for_too_many():
+    x = np.array([1, 2, 2, 3, 4, np.nan], np.float32)
+    out = Out(np.array([2]), dtype=np.int32, initial=np.zeros(1, np.int32))
+    assert "as there are NaN" in _told(out, np.array([3], np.int32), [x])
+    told = _told(out, np.array([4], np.int32), [x, np.float32(2)])
+    assert "as many as there are elements of input 1 equal to argument 2" in told
+
+
+def test_nothing_is_said_of_what_has_nothing_in_common():
+    noise = numbers(RNG, 300)
+    assert _told(Out(LINE, 1e-5), np.where(noise > 0, noise, LINE), [numbers(RNG, 300)]) == ""
+
+
+def _told(out, got, inputs):
+    got = np.asarray(got, None if np.asarray(got).dtype.kind in "iu" else np.float32).ravel()
+    expected = np.ravel(out.expected)
+    is_wrong = ~(np.abs(got - expected) <= np.ravel(out.tolerance))
+    arguments = [In(x) if isinstance(x, np.ndarray) else x for x in inputs]
+    return in_common(got, out, is_wrong, [*arguments, out])
