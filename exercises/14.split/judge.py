@@ -23,7 +23,7 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_rows(launch(rng, (5, 64)), 8_500_000)
+    return far_rows(launch(rng, (5, 64)), 34_000_000)
 
 
 JUDGE = Judge(

@@ -40,8 +40,8 @@ def launch(rng, size):
 
 
 def far(rng):
-    """Five rows of so many that 32 bits hold no place of a part."""
-    size, rows = (2, 5, 5), 540_000_000
+    """Five rows of so many that 32 bits hold no place of a part, or of a result."""
+    size, rows = (2, 5, 5), 900_000_000
     parts, logs, out = launch(rng, size).arguments[:3]
     at = np.linspace(0, rows - 1, 5, dtype=int)
     of_logs, of_out = np.arange(2)[:, None] * rows + at, at[:, None] * 5 + np.arange(5)

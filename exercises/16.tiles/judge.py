@@ -26,14 +26,18 @@ def launch(rng, size):
 
 
 def far(rng):
-    return far_rows(launch(rng, (2, 1130, 1190, 0)), 60_000)
+    """The last twelve queries of many, and all keys."""
+    queries, some = 2070, 12
+    small = launch(rng, (2, some, queries, 0))
+    small.grid, small.arguments[4] = (-(-queries // 64), 2), np.int32(queries)
+    return far_rows(small, 65_000, before=(queries - some) * 32, last=1)
 
 
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 1, 0), (2, 65, 33, 0), (1, 70, 70, 1), (1, 40, 20, 1), (1, 40, 70, 1)),
     drawn=drawn,
-    large=((1, 300, 1200, 0),),
+    large=((1, 300, 1203, 0),),
     far=far,
     counted=(2, 128, 128, 0),
     budget={"ld.sectors": 12288},

@@ -82,12 +82,20 @@ def far_launch(arguments: list, each: int = 256, shared: int = 0) -> Launch:
     return Launch(arguments, grid, 256, shared, f"n = {FAR:,}", blocks=some)
 
 
-def far_rows(small: Launch, batch: int, per_block: int = 1) -> Launch:
+def far_rows(
+    small: Launch,
+    batch: int,
+    per_block: int = 1,
+    before: int = 0,
+    last: int = 0,
+    compared: int = 0,
+) -> Launch:
     """The Launch on the rows of a small one, spread over so many that a 32-bit place overflows.
 
     The count of rows among its arguments becomes the new one; per_block: the rows of a block. Where
     a grid has several dimensions, its last is that of the rows. An input of another length is for
-    all rows."""
+    all rows. before: what is left out of the first argument and the output, of each row, in front.
+    last: how many blocks run of a row, 0 for all; compared: so many elements."""
     count = np.shape(small.arguments[0].values)[0]
     rows = [int(row) for row in np.linspace(0, batch - 1, count)]
     grid: int | tuple = -(-batch // per_block)
@@ -95,19 +103,24 @@ def far_rows(small: Launch, batch: int, per_block: int = 1) -> Launch:
     if isinstance(small.grid, tuple):
         grid, each = (*small.grid[:-1], batch), prod(small.grid[:-1])
 
-    def spread(values: ArrayLike) -> dict:
+    def spread(values: ArrayLike, before: int, kept: int = 0) -> dict:
         pieces = np.asarray(values).reshape(count, -1)
-        return {row * pieces.shape[1]: piece for row, piece in zip(rows, pieces)}
+        size = before + pieces.shape[1]
+        pieces = pieces[:, -kept:]
+        return {(row + 1) * size - piece.size: piece for row, piece in zip(rows, pieces)}
 
     def moved(argument: Any) -> Any:
         if isinstance(argument, In):
             if len(argument.values) != count:
                 return argument
-            return Far(batch * argument.values[0].size, argument.dtype, spread(argument.values))
+            more = before if argument is small.arguments[0] else 0
+            wide = batch * (more + argument.values[0].size)
+            return Far(wide, argument.dtype, spread(argument.values, more))
         if isinstance(argument, Out):
-            wide = batch * np.asarray(argument.expected)[0].size
+            wide = batch * (before + np.asarray(argument.expected)[0].size)
             tolerance = np.broadcast_to(argument.tolerance, np.shape(argument.expected))
-            return Far(wide, argument.dtype, {}, spread(argument.expected), spread(tolerance))
+            expected, off = (spread(v, before, compared) for v in (argument.expected, tolerance))
+            return Far(wide, argument.dtype, {}, expected, off)
         is_count = isinstance(argument, np.integer) and argument == count
         return type(argument)(batch) if is_count else argument
 
@@ -117,5 +130,8 @@ def far_rows(small: Launch, batch: int, per_block: int = 1) -> Launch:
         block=small.block,
         shared=small.shared,
         what=f"{batch:,} rows" if each == 1 else f"{batch:,} x {small.what.partition(' x ')[2]}",
-        blocks=[range(at * each, (at + 1) * each) for at in (row // per_block for row in rows)],
+        blocks=[
+            range((at + 1) * each - (last or each), (at + 1) * each)
+            for at in (row // per_block for row in rows)
+        ],
     )

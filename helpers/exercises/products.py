@@ -77,7 +77,7 @@ def far_product(
 
     tall: the rows of a block, of which all are compared; wide: a multiple of 8, or the columns of
     one. grid_of: of (m, n). more: of (n, k). turned: b has its columns as lines."""
-    n = m = -(-(1 << 31) // k // 128) * 128 + 128
+    n = m = -(-(1 << 32) // k // 128) * 128 + 128
     rows = np.arange((m - 1) // tall * tall, m)
     columns = np.arange(max((n - 1) // wide * wide, n - 8), n)
     depth = np.r_[0:8, k - 8 : k]

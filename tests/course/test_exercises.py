@@ -1232,6 +1232,25 @@ def test_at_far_places_narrow_indices_are_refused_whoever_has_them(name, how):
     assert "64 bits" in tried_far(name, text).advice
 
 
+@software
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, old, new",
+    [
+        ("13.naive", "a[row * k + i]", "a[unsigned(row * k + i)]"),
+        ("13.naive", "b[i * n + column]", "b[unsigned(i * n + column)]"),
+        ("13.naive", "c[row * n + column]", "c[unsigned(row * n + column)]"),
+        ("14.fragments", "c[row * n + column]", "c[unsigned(row * n + column)]"),
+        ("16.tiles", "(long long)keys * SIZE", "(unsigned)keys * SIZE"),
+        ("16.capstone_window", "(long long)n * SIZE", "(unsigned)n * SIZE"),
+    ],
+)
+def test_at_far_places_unsigned_indices_are_refused(name, old, new):
+    """Places pass 2 ** 32, too."""
+    text = exercises.solution(name)
+    assert old in text and "64 bits" in tried_far(name, text.replace(old, new)).advice
+
+
 def tried_far(name, text):
     """Why the far launch of a judge refuses a kernel, or None."""
     exercise = texts.find(name)
