@@ -13,6 +13,7 @@ MANY = 512  # wrong elements that are looked at
 FAR_OFF = 600  # places by which an element may be moved
 BLOCK = 256
 ROOM = 4  # times the tolerance
+LARGEST = 4096  # elements of a matrix
 MOST_STEPS = 32  # of a stride
 CHANCE = 1e-3  # at which what is found by chance is told
 NEAR = 0.02  # of what all elements come to
@@ -54,6 +55,7 @@ MOVED = (
     "Element {place} has what belongs to element {source}, and so for all that are wrong: which"
     " index is that?"
 )
+ROWS_ALIKE = "Each {what} has the same numbers: which index should depend on the {what}?"
 TURNED = " The order is reversed."
 ROWS_AND_COLUMNS = " Rows and columns are exchanged."
 WRAPPED = "Each that is wrong is off by a multiple of {size:,}: which variable has {bits} bits?"
@@ -81,6 +83,9 @@ CHOSEN = (
     "does your line compare these two?"
 )
 TERMS = "Of the {depth} terms of each sum, {part}: which turn of the loop is that?"
+OPERAND = (
+    "It is a product of other matrices: of the {which}, what should be {right} is used as {wrong}."
+)
 COUNTED_IN = "It counts {off} too {way}, as many as {which}: what does the comparison say of these?"
 BEYOND = (
     "Wrong are those for which {what} is {beyond} {limit:.6g}, and only they: what of so large, "
@@ -234,7 +239,9 @@ def _on_one_offset(c):
     if not off or not np.isfinite(c.off).all():
         return ""
     is_one = (np.abs(c.off - off) <= c.room).all()
-    if not is_one or not (c.count > 1 and np.ptp(c.expected) > 0 or not c.is_float or c.which(off)):
+    is_whole = c.room.max() < CHANCE and abs(off - round(off)) <= c.room.max()
+    is_many = c.count > 1 and np.ptp(c.expected) > 0
+    if not is_one or not (is_many or is_whole or not c.is_float or c.which(off)):
         return ""
     way = "much" if off > 0 else "little"
     return OFF.format(off=f"{abs(off):.6g}", way=way) + c.which(abs(off))
@@ -264,8 +271,10 @@ def _on_moved(c):
         orders += [(turned.T.ravel(), ROWS_AND_COLUMNS)]
         orders += [(turned.reshape(-1, c.shape[-1]).T.ravel(), ROWS_AND_COLUMNS)]
     for order, which in orders:
-        if _near(got, c.all[order[places]], room).all():
+        if _near(got, c.all[order[places]], np.maximum(room, c.all_room[order[places]])).all():
             return _moved(c, order[places], which, places)
+    if told := _on_any_order(c, got, room, places):
+        return told
     for by in _shifts():
         source = places + by
         is_inside = (source >= 0) & (source < c.all.size)
@@ -274,6 +283,37 @@ def _on_moved(c):
             if like.all() and (got[is_inside] != got[is_inside][0]).any():
                 return _moved(c, source[is_inside], "", places[is_inside])
     return ""
+
+
+def _on_rows_alike(c):
+    """All rows, or columns, are the same, and should not be."""
+    if len(c.shape) < 2 or min(c.shape[-2:]) < 2 or c.is_wrong.sum() < 2:
+        return ""
+    for axis, what in ((-2, "row"), (-1, "column")):
+        alike = [
+            np.array_equal(x, np.broadcast_to(x.take([0], axis), x.shape), equal_nan=True)
+            for x in (c.all_got.reshape(c.shape), c.all.reshape(c.shape))
+        ]
+        if alike == [True, False]:
+            return ROWS_ALIKE.format(what=what)
+    return ""
+
+
+def _on_any_order(c, got, room, places):
+    """Each is the result of some other place, of the same matrix if there are several."""
+    size = prod(c.shape[-2:])
+    begin = places[0] // size * size
+    here = places // size == places[0] // size
+    part = c.all[begin : begin + size]
+    if here.sum() < 4 or not np.isfinite(part).all() or not c.is_float:
+        return ""
+    order = np.argsort(part)
+    if not _is_no_chance(part[order], room[here]):
+        return ""
+    if (_distance(part[order], got[here]) > room[here]).any():
+        return ""
+    source = order[np.abs(part[order][:, None] - got[here]).argmin(0)]
+    return _moved(c, begin + source, "", places[here])
 
 
 def _shifts():
@@ -408,9 +448,7 @@ def _on_an_input(c):
     for number, given in c.inputs.items():
         values = np.unique(given.ravel().astype(float))
         values = values[np.isfinite(values) & (values != 0)]
-        spread = np.ptp(values) if values.size > 1 else 0
-        chance = np.minimum(values.size * 2 * c.room / spread, 1) if spread else np.ones(1)
-        if np.log(chance).sum() > log(CHANCE):
+        if not values.size or not _is_no_chance(values, c.room):
             continue
         for sign in (1, -1):
             if (_distance(values, sign * c.off) <= c.room).all():
@@ -420,8 +458,16 @@ def _on_an_input(c):
     return ""
 
 
+def _is_no_chance(values, room):
+    """Whether numbers that come so near to some of these don't do so by chance."""
+    spread = max(np.ptp(values), np.abs(values).max())
+    return np.log(np.clip(values.size * 2 * room / spread, 1e-300, 1)).sum() < log(CHANCE)
+
+
 def _distance(ascending, values):
     """From each value to the nearest of these."""
+    if ascending.size < 2:
+        return np.abs(values - ascending.sum()) if ascending.size else np.full(len(values), np.inf)
     at = np.clip(np.searchsorted(ascending, values), 1, ascending.size - 1)
     return np.minimum(np.abs(ascending[at - 1] - values), np.abs(ascending[at] - values))
 
@@ -507,28 +553,66 @@ def _part(terms, got, room):
 
 
 def _on_products(c):
-    """A product of matrices of which some terms are left out, or count otherwise."""
+    """A product of matrices of which some terms are left out, or of other matrices."""
     if len(c.shape) < 2 or not np.isfinite(c.got).all():
         return ""
     m, n = c.shape[-2:]
-    matrices = [given for given in c.inputs.values() if given.ndim >= 2]
-    for a, b in zip(matrices, matrices[1:]):
-        a, b = (np.asarray(x, float).reshape(-1, *x.shape[-2:])[0] for x in (a, b))
+    matrices = [(number, given) for number, given in c.inputs.items() if given.ndim >= 2]
+    for (_, a), (_, b) in zip(matrices, matrices[1:]):
+        unit = int(c.places[0]) // (m * n)
+        a, b = (np.asarray(x, float).reshape(-1, *x.shape[-2:]) for x in (a, b))
+        a, b = (x[unit % len(x)] for x in (a, b))
         b = b if b.shape[-1] == n and b.shape[0] == a.shape[1] else b.T
         if a.shape[0] == m and b.shape[1] == n and a.shape[1] == b.shape[0] > 1:
-            return _on_terms(c, a, b)
+            return _on_terms(c, a, b, unit) or _on_another_operand(c, a, b, unit)
     return ""
 
 
-def _on_terms(c, a, b):
+def _on_another_operand(c, a, b, unit):
+    """The product of one of the two as it should be, and of another matrix of the other's numbers:
+    which, to come to this?"""
+    size = prod(c.shape[-2:])
+    here = np.s_[unit * size : (unit + 1) * size]
+    got, room = (x[here].reshape(c.shape[-2:]) for x in (c.all_got, c.all_room))
+    if max(a.size, b.size) > LARGEST or not all(np.isfinite(x).all() for x in (a, b, got)):
+        return ""
+    for which, known, used, wanted, off in (
+        ("second", a, b, got, room),
+        ("first", b.T, a.T, got.T, room.T),
+    ):
+        for source in _sources(known, used, wanted):
+            made = used.ravel()[source]
+            if (np.abs(known @ made - wanted) <= 2 * off).all() and (made != used).any():
+                wrong = np.argwhere(made != used)[0]
+                right = np.unravel_index(source[tuple(wrong)], used.shape)
+                right, wrong = (p if which == "second" else p[::-1] for p in (right, wrong))
+                right, wrong = (f"[{p[0]}, {p[1]}]" for p in (right, wrong))
+                return OPERAND.format(which=which, right=right, wrong=wrong)
+    return ""
+
+
+def _sources(known, used, wanted):
+    """Which of its elements may have been used at each place: rows and columns exchanged, or what
+    solves the equations."""
+    yield np.arange(used.size).reshape(used.shape[::-1]).T
+    if known.shape[0] >= known.shape[1]:
+        solved = np.linalg.lstsq(known, wanted, rcond=None)[0]
+        order = np.argsort(used, axis=None)
+        values = used.ravel()[order]
+        at = np.clip(np.searchsorted(values, solved), 1, values.size - 1)
+        yield order[at - (solved - values[at - 1] < values[at] - solved)]
+
+
+def _on_terms(c, a, b, unit):
     """With which weight each term counts: a term is left out for 0."""
-    depth = a.shape[1]
-    i, j = np.divmod(c.places[c.places < prod(c.shape[-2:])], c.shape[-1])
-    terms = a[i] * b[:, j].T
+    depth, size = a.shape[1], prod(c.shape[-2:])
+    here = c.places // size == unit
+    i, j = np.divmod(c.places[here] - unit * size, c.shape[-1])
+    terms, got = a[i] * b[:, j].T, c.got[here]
     if len(i) < 1.5 * depth or not np.isfinite(terms).all():
         return ""
-    weights, *_ = np.linalg.lstsq(terms, c.got[: len(i)], rcond=None)
-    if (np.abs(terms @ weights - c.got[: len(i)]) > c.room[: len(i)]).any():
+    weights, *_ = np.linalg.lstsq(terms, got, rcond=None)
+    if (np.abs(terms @ weights - got) > c.room[here]).any():
         return ""
     weights = np.where(np.abs(weights - np.rint(weights)) < 1e-2, np.rint(weights), weights)
     others = np.flatnonzero(weights != 1)
@@ -685,6 +769,7 @@ WAYS = (
     _on_before,
     _on_zeros,
     _on_wrapping,
+    _on_rows_alike,
     _on_moved,
     _on_counts,
     _on_times_added,

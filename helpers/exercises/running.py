@@ -44,7 +44,16 @@ WIDEST = 64  # characters of a table: JupyterLab breaks longer lines
 NOT_WRITTEN = "No block has written these elements."
 UNTOUCHED = "NaN is what the judge had filled the output with: nobody has written these elements."
 COMPUTED = (
-    "Your kernel computed NaN: 0 / 0, ∞ − ∞, 0 · ∞, the root of a negative number, or from a NaN."
+    "All that went in is finite, and your kernel computed NaN from it: by a variable without a"
+    " value, 0 / 0 where nothing was counted, ∞ − ∞ after an overflow, or a negative number's root."
+)
+COMPUTED_FROM_INFINITY = (
+    "An infinity went in, and your kernel computed NaN from it: 0 · ∞, or ∞ − ∞. Leave out what"
+    " does not count by a condition, not by a factor 0."
+)
+COMPUTED_FROM_NAN = (
+    "A NaN went in, and your kernel has brought it to where it does not belong: which line reads it"
+    " there?"
 )
 HAS_IT_WORK = (
     "Has this thread work to do here? If not, let it do nothing. If it has, its index is wrong:"
@@ -540,7 +549,12 @@ class _Wrong:
         wrong = self.got[self.is_wrong]
         if self.dtype.kind == "f" and np.isnan(wrong).all():
             was_there = np.full_like(wrong, checks.POISON).tobytes() == wrong.tobytes()
-            return UNTOUCHED if self.out.initial is None and was_there else COMPUTED
+            if self.out.initial is None and was_there:
+                return UNTOUCHED
+            floats = [a.values for a in launch.arrays if isinstance(a, In) and a.dtype.kind == "f"]
+            if any(np.isinf(values).any() for values in floats):
+                return COMPUTED_FROM_INFINITY
+            return COMPUTED_FROM_NAN if any(np.isnan(v).any() for v in floats) else COMPUTED
         if self.is_rounding:
             return judge.rounding or self._on_rounding()
         first = int(self.places[0])

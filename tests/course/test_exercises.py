@@ -665,8 +665,8 @@ def test_rounding_is_told_as_rounding():
     "old, new, says",
     [
         ("i < n", "i < n && i != 32", "nobody has written these"),
-        ("2 * x[i]", "i == 32 ? 0 * INFINITY : 2 * x[i]", "Your kernel computed NaN"),
-        ("2 * x[i]", "i == 32 ? NAN : 2 * x[i]", "Your kernel computed NaN"),
+        ("2 * x[i]", "i == 32 ? 0 * INFINITY : 2 * x[i]", "your kernel computed NaN"),
+        ("2 * x[i]", "i == 32 ? NAN : 2 * x[i]", "your kernel computed NaN"),
     ],
 )
 def test_a_nan_of_the_kernel_is_told_from_one_that_was_there(old, new, says):

@@ -101,7 +101,28 @@ def changed(values, where, what):
             [A, B],
             "Of the 9 terms of each sum, number 0 count 2 times",
         ),
+        (
+            A.astype(float) @ B,
+            A @ B[[1, 0, *range(2, 9)]],
+            [A, B],
+            "of the second, what should be [1, 0] is used as [0, 0]",
+        ),
+        (
+            A.astype(float) @ B,
+            A @ B.reshape(20, 9).T,
+            [A, B],
+            "of the second, what should be [0, 9] is used as [0, 1]",
+        ),
+        (
+            A.astype(float) @ B,
+            A[:, [0, 2, 1, *range(3, 9)]] @ B,
+            [A, B],
+            "of the second, what should be [2, 0] is used as [1, 0]",
+        ),
         (A.astype(float) @ B, (A @ B).astype(np.float16), [A, B], "All are near, and too far off"),
+        (GRID, GRID[[3] * 12], [], "Each row has the same numbers: which index"),
+        (GRID, GRID.ravel()[RNG.permutation(240)], [], "has what belongs to element"),
+        ([1.25], [2.25], [], "is 1 too much"),
         (
             [LINE.max()],
             [LINE[:4].max()],
