@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from helpers.exercises.distant import pieces
 from helpers.exercises.judges import Judge
-from helpers.exercises.launches import In, Launch, Out, blocks_for
+from helpers.exercises.launches import Far, In, Launch, Out, blocks_for
 from helpers.exercises.products import product
 from helpers.exercises.values import numbers, planted
 
@@ -31,11 +32,34 @@ def launch(rng, size):
     return Launch(arguments, (blocks_for(wide), rows), 256, what=what)
 
 
+def far(rng):
+    """The last columns of the last row, where 32 bits hold no place of w or of a result."""
+    rows, depth, wide, rank = 9, 17, 2**28 + 5, 3
+    k, columns = np.arange(depth), np.arange(wide - wide % 256, wide)
+    x, w = numbers(rng, 1, k.size), numbers(rng, k.size, columns.size)
+    out = product(x, w)
+    to = ((rows - 1) * 4 + rank) * wide + columns
+    expected = pieces(to, out.expected[0].astype(np.float32))
+    given = [
+        Far(rows * depth, np.float32, pieces((rows - 1) * depth + k, x[0])),
+        Far(depth * wide, np.float32, pieces((k[:, None] * wide + columns).ravel(), w.ravel())),
+        *(Far(rows * 4 * wide, np.float32, {}, expected, np.max(out.tolerance)) for _ in "abcd"),
+    ]
+    blocks = blocks_for(wide)
+    last = blocks * rows - 1
+    what = f"{rows:,} x {depth:,} times {depth:,} x {wide:,}, rank {rank}"
+    numbers_ = map(np.int32, (depth, wide, rank))
+    return Launch(
+        [*given, *numbers_], (blocks, rows), 256, what=what, blocks=[range(last, last + 1)]
+    )
+
+
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 1, 1, 0), (3, 5, 7, 3), (2, 33, 257, 1), (5, 0, 20, 2)),
     drawn=drawn,
-    large=((70, 9, 3001, 3), (2, 70_000, 5, 1)),
+    large=((70, 9, 3001, 3), (2, 70_003, 5, 1)),
+    far=far,
     counted=(8, 32, 512, 2),
     budget={"ld.sectors": (20_480, 20_480), "st.sectors": (2048, 2048)},
     limits=dict.fromkeys(  # a row of x may be shared, and ranks may be an array
