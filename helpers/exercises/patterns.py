@@ -22,7 +22,10 @@ DIGITS = (
     "which part of a number is left out?"
 )
 ZERO = "Each that is wrong is 0: {why}"
-NOTHING_ADDED = "nothing has been stored there, or added. Does its thread come to that line?"
+NOTHING_ADDED = (
+    "nothing has been stored there, or added, or it counts 0 times. Does its thread come to that"
+    " line, and with which factor?"
+)
 TINY = "all of these are smaller than {limit:.3g}, and no right one is. Where is a small one lost?"
 ALIKE = "Each that is wrong is {value:.6g}: which line holds them there, or begins from it?"
 SHOULD_BE = (

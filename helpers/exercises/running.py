@@ -557,10 +557,9 @@ class _Wrong:
             return COMPUTED_FROM_NAN if any(np.isnan(v).any() for v in floats) else COMPUTED
         if self.is_rounding:
             return judge.rounding or self._on_rounding()
-        first = int(self.places[0])
         if any(isinstance(a, In) and not np.size(a.values) for a in launch.arguments):
             return NO_ELEMENTS
-        if np.isnan(self.expected[first]):
+        if np.isnan(self.expected[self.is_wrong]).all():
             return LOST
         if words := self._explained(launch, judge) or self._on_no_input(launch, judge):
             return words
@@ -593,6 +592,8 @@ class _Wrong:
         """In words, if the inputs have each element that is expected, and not the first got: of
         whole numbers, if they are many to an element, as small ones meet by chance."""
         given = [np.ravel(a.values) for a in launch.arguments if isinstance(a, In)]
+        is_one = len(given) == 1
+        given += [] if self.out.initial is None else [np.ravel(self.out.initial)]
         inputs = np.unique(np.concatenate(given)) if given else np.empty(0)
         if self.dtype.kind != "f" and inputs.size < 4 * self.got.size:
             return ""
@@ -600,7 +601,7 @@ class _Wrong:
         got, expected = self.got[place], self.expected[place]
         if not np.isin(self.expected[self.is_wrong], inputs).all() or np.isin(got, inputs):
             return ""
-        if got == 0 and np.isfinite(expected):
+        if got == 0 and np.isfinite(expected) and is_one:
             return LEFT_OUT.format(expected=self._shown(expected))
         is_padding = expected == judge.padding
         text = NO_INPUT_NOR_PADDING if is_padding else NO_INPUT

@@ -78,7 +78,8 @@ def find_polling(
     function: Function, blocks: list[Block], constants: set[str], layout: Layout
 ) -> set[Instruction]:
     """Return the strong loads and atomics that may wait for others; `constants`: find_constants."""
-    return _waits_in_loops(blocks, constants, layout) | _takes_locks(function, constants)
+    waits = _waits_in_loops(blocks, constants, layout)
+    return waits | _first_looks(function, waits) | _takes_locks(function, constants)
 
 
 def _acts(item: Instruction, layout: Layout) -> bool:
@@ -109,6 +110,22 @@ def _waits_in_loops(blocks: list[Block], constants: set[str], layout: Layout) ->
             if {r.name for r in results} & deciding and not given & changed:
                 found.add(item)
     return found
+
+
+def _first_looks(function: Function, waits: set[Instruction]) -> set[Instruction]:
+    """Return the strong loads before loops that leave their results where those of the loops do."""
+    moves = [i for i in function.instructions if i.opcode == "mov" or _own_place(i)]
+    kept = {r.name for item in waits if item.opcode == "ld" for r in registers_of(item)[0]}
+    before = -1
+    while before < len(kept):
+        before = len(kept)
+        for move in moves:
+            written, read = registers_of(move)
+            if kept & {r.name for r in read}:
+                kept |= {r.name for r in written} | ({_own_place(move)} - {""})
+    kept = _with_sources(kept, moves)
+    strong = (i for i in function.instructions if i.opcode == "ld" and _STRONG & {*i.modifiers})
+    return {item for item in strong if kept & {r.name for r in registers_of(item)[0]}}
 
 
 def _deciding(blocks: list[Block], first: int, last: int, loop: list[Instruction]) -> set[str]:

@@ -1080,7 +1080,14 @@ def test_two_blocks_may_wait_for_each_other_in_any_way(wait, post, debug):
     assert found.clean, found
 
 
-@pytest.mark.parametrize("repeats", ["packet >> 32 == 0", "__any_sync(~0u, packet >> 32 == 0)"])
+@pytest.mark.parametrize(
+    "waits",
+    [
+        "do packet = packets[i]; while (packet >> 32 == 0);",
+        "do packet = packets[i]; while (__any_sync(~0u, packet >> 32 == 0));",
+        "for (packet = packets[i]; packet >> 32 == 0; packet = packets[i]) {}",
+    ],
+)
 @pytest.mark.parametrize(
     "then, debug, kinds",
     [
@@ -1089,7 +1096,7 @@ def test_two_blocks_may_wait_for_each_other_in_any_way(wait, post, debug):
         ("reinterpret_cast<float &>(inbox[i])", True, {"race"}),  # it may be answered before
     ],
 )
-def test_a_packet_brings_its_flag(repeats, then, debug, kinds):
+def test_a_packet_brings_its_flag(waits, then, debug, kinds):
     """In code without optimisation one whose address is taken lies in memory while a loop waits,
     and a vote is a function that the loop calls."""
     from pycuda import gpuarray
@@ -1100,8 +1107,7 @@ def test_a_packet_brings_its_flag(repeats, then, debug, kinds):
         unsigned long long packet;
         int own = blockIdx.x * 32 + threadIdx.x, i = own ^ 32;
         packets[own] = 1ull << 32 | __float_as_uint(own);
-        do packet = packets[i];
-        while ({repeats});
+        {waits}
         out[own] = {then};
     }}"""
     inbox, out = gpuarray.zeros(64, np.uint64), gpuarray.zeros(64, np.float32)
