@@ -310,12 +310,10 @@ def _on_any_order(c, got, room, places):
     part = c.all[begin : begin + size]
     if here.sum() < 4 or not np.isfinite(part).all() or not c.is_float:
         return ""
-    order = np.argsort(part)
-    if not _is_no_chance(part[order], room[here]):
+    source = _nearest(part, got[here])
+    is_there = np.abs(part[source] - got[here]) <= room[here]
+    if not is_there.all() or not _is_no_chance(part, room[here]):
         return ""
-    if (_distance(part[order], got[here]) > room[here]).any():
-        return ""
-    source = order[np.abs(part[order][:, None] - got[here]).argmin(0)]
     return _moved(c, begin + source, "", places[here])
 
 
@@ -437,10 +435,7 @@ def _on_pairs(c):
 
 def _source(values, wanted, room):
     """Which of the values each of these is, or None."""
-    order = np.argsort(values)
-    at = np.clip(np.searchsorted(values[order], wanted), 1, values.size - 1)
-    low, high = order[at - 1], order[at]
-    nearest = np.where(np.abs(values[low] - wanted) <= np.abs(values[high] - wanted), low, high)
+    nearest = _nearest(values, wanted)
     return nearest if (np.abs(values[nearest] - wanted) <= room).mean() > 0.8 else None
 
 
@@ -454,7 +449,8 @@ def _on_an_input(c):
         if not values.size or not _is_no_chance(values, c.room):
             continue
         for sign in (1, -1):
-            if (_distance(values, sign * c.off) <= c.room).all():
+            off = sign * c.off
+            if (np.abs(values[_nearest(values, off)] - off) <= c.room).all():
                 way = "much" if sign > 0 else "little"
                 value = f"{abs(c.off[0]) * np.sign(sign * c.off[0]):.6g}"
                 return AMONG.format(way=way, number=number, value=value, place=c.named(c.places[0]))
@@ -467,12 +463,14 @@ def _is_no_chance(values, room):
     return np.log(np.clip(values.size * 2 * room / spread, 1e-300, 1)).sum() < log(CHANCE)
 
 
-def _distance(ascending, values):
-    """From each value to the nearest of these."""
-    if ascending.size < 2:
-        return np.abs(values - ascending.sum()) if ascending.size else np.full(len(values), np.inf)
-    at = np.clip(np.searchsorted(ascending, values), 1, ascending.size - 1)
-    return np.minimum(np.abs(ascending[at - 1] - values), np.abs(ascending[at] - values))
+def _nearest(values, wanted):
+    """The place of the value that is nearest to each that is wanted."""
+    order = np.argsort(values, axis=None)
+    ascending = values.ravel()[order]
+    above = np.clip(np.searchsorted(ascending, wanted), 0, order.size - 1)
+    below = np.maximum(above - 1, 0)
+    is_below = np.abs(wanted - ascending[below]) < np.abs(ascending[above] - wanted)
+    return order[np.where(is_below, below, above)]
 
 
 def _on_choice(c):
@@ -599,11 +597,7 @@ def _sources(known, used, wanted):
     solves the equations."""
     yield np.arange(used.size).reshape(used.shape[::-1]).T
     if known.shape[0] >= known.shape[1]:
-        solved = np.linalg.lstsq(known, wanted, rcond=None)[0]
-        order = np.argsort(used, axis=None)
-        values = used.ravel()[order]
-        at = np.clip(np.searchsorted(values, solved), 1, values.size - 1)
-        yield order[at - (solved - values[at - 1] < values[at] - solved)]
+        yield _nearest(used, np.linalg.lstsq(known, wanted, rcond=None)[0])
 
 
 def _on_terms(c, a, b, unit):
@@ -611,8 +605,10 @@ def _on_terms(c, a, b, unit):
     depth, size = a.shape[1], prod(c.shape[-2:])
     here = c.places // size == unit
     i, j = np.divmod(c.places[here] - unit * size, c.shape[-1])
+    if len(i) < 1.5 * depth:
+        return ""
     terms, got = a[i] * b[:, j].T, c.got[here]
-    if len(i) < 1.5 * depth or not np.isfinite(terms).all():
+    if not np.isfinite(terms).all():
         return ""
     weights, *_ = np.linalg.lstsq(terms, got, rcond=None)
     if (np.abs(terms @ weights - got) > c.room[here]).any():
