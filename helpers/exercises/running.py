@@ -272,23 +272,26 @@ class Run:
     def has_strayed(self):
         """Whether blocks wrote nowhere near what was expected of them, nor where that is if its
         place is taken as one of 32 bits."""
-        return any((off > NEAR).all(1).any() for off in map(self._off, self.far) if off.size)
+        return any((self._off(n) > NEAR).all(1).any() for n in self.far if self._is_wide(n))
 
     @property
     def has_come_far(self):
         """Whether a place was written that no int counts."""
-        return any((self._touched(n) >= WIDE).any() for n in self.far if self._off(n).size)
+        return any((self._touched(n) >= WIDE).any() for n in self.far if self._is_wide(n))
 
     def _touched(self, n):
         """The first elements of the pages of a Far that were touched."""
         return self.far[n].touched() // np.dtype(self.launch.arrays[n].dtype).itemsize
 
-    def _off(self, n):
-        """How far these are from each piece, modulo 2 ** 32, where that may matter."""
+    def _is_wide(self, n):
+        """Whether its places may matter: it is an output, and small ones share their pages."""
         far = self.launch.arrays[n]
-        if far.count <= WIDE:  # small ones share their pages with others
-            return np.empty(0)
-        off = (self._touched(n)[:, None] - np.array([*far.expected], int)) % (2 * WIDE)
+        return far.count > WIDE and bool(far.expected)
+
+    def _off(self, n):
+        """How far these are from each piece, modulo 2 ** 32."""
+        expected = np.array([*self.launch.arrays[n].expected], int)
+        off = (self._touched(n)[:, None] - expected) % (2 * WIDE)
         return np.minimum(off, 2 * WIDE - off)
 
     def _look_for_writes(self, report):

@@ -174,6 +174,10 @@ class Target:
             raise LogicError((text.value or b"").decode() or f"error {code}")
 
 
+_PAGES_AT_ONCE = 1 << 18
+_IS_THERE = 62  # from this bit on, an entry says whether the page is in memory, or swapped
+
+
 class Sparse:
     """Zeros on a Target's engine, of which only pages that are touched cost memory. Its launches,
     but not xray's, take np.uintp(address)."""
@@ -196,11 +200,15 @@ class Sparse:
 
     def touched(self):
         """The bytes at which the pages begin that have been touched."""
-        resident = np.zeros(-(-self.size // mmap.PAGESIZE), np.uint8)
-        where = c_void_p(self.address), c_size_t(self.size), c_void_p(resident.ctypes.data)
-        if ctypes.CDLL(None, use_errno=True).mincore(*where):
-            raise OSError(ctypes.get_errno(), "mincore")
-        return np.flatnonzero(resident & 1) * mmap.PAGESIZE
+        found, entries = [np.empty(0, np.int64)], np.zeros(_PAGES_AT_ONCE, np.uint64)
+        with open("/proc/self/pagemap", "rb", 0) as pages:  # mincore takes ten times as long
+            pages.seek(self.address // mmap.PAGESIZE * entries.itemsize)
+            for begin in range(0, -(-self.size // mmap.PAGESIZE), _PAGES_AT_ONCE):
+                pages.readinto(entries)
+                if entries.any():  # few of them have any
+                    found.append(begin + np.flatnonzero(entries >> _IS_THERE))
+        place = np.concatenate(found) * mmap.PAGESIZE
+        return place[place < self.size]
 
     def __del__(self):
         if hasattr(self, "address"):
