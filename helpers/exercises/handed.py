@@ -171,7 +171,8 @@ def _number(name: str, text: str) -> int:
         return int(found[0])
     asked = f'{text}\nextern "C" __device__ long long exercise_{name} = {name};\n'
     try:
-        module = SourceModule(asked, no_extern_c=True, include_dirs=[str(sources.ROOT)])
+        how = {"include_dirs": [str(sources.ROOT)], "arch": sources.architecture(text)}
+        module = SourceModule(asked, no_extern_c=True, **how)
     except CompileError:
         line = f"constexpr int {name} = 1;"
         raise Refused("name", f"no choice of {name}", f"Say it before the kernel: {line}") from None

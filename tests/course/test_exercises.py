@@ -553,6 +553,13 @@ def test_a_choice_is_said_as_one_likes(line):
     assert handed.chosen(texts.find(CAPSTONE), text) == {"block": 64, "rows": 2}
 
 
+def test_a_choice_may_be_an_expression_beside_what_one_architecture_has_alone():
+    exercise = texts.find("15b.capstone_product")
+    text = re.sub(r"(constexpr int THREADS) = (\d+);", r"\1 = 3 * \2 / 3;", exercise.solution)
+    assert text != exercise.solution
+    assert handed.chosen(exercise, text) == handed.chosen(exercise, exercise.solution)
+
+
 @pytest.mark.parametrize(
     "line, says",
     [
