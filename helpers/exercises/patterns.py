@@ -9,6 +9,8 @@ from .launches import In, Out
 
 __all__ = ["in_common"]
 
+Array = np.ndarray
+
 MANY = 512  # wrong elements that are looked at
 FAR_OFF = 600  # places by which an element may be moved
 BLOCK = 256
@@ -109,7 +111,7 @@ def in_common(got: np.ndarray, out: Out, is_wrong: np.ndarray, arguments: list) 
 class _Common:
     """The wrong elements, as far as they are looked at."""
 
-    def __init__(self, got, out, is_wrong, arguments):
+    def __init__(self, got: Array, out: Out, is_wrong: Array, arguments: list) -> None:
         self.shape = np.shape(out.expected) or (1,)
         self.all_got, self.all = got.astype(float), np.ravel(out.expected).astype(float)
         self.is_wrong = is_wrong
@@ -133,22 +135,22 @@ class _Common:
         self.inputs = {n: a.values for n, a in given if isinstance(a, In) and a.values.size}
         self.numbers = [(n, float(a)) for n, a in given if isinstance(a, np.number)]
 
-    def is_like(self, values):
+    def is_like(self, values: Array) -> bool:
         """Whether this is what came out where it is wrong."""
         return bool(_near(self.got, values, self.room).all())
 
-    def named(self, place):
+    def named(self, place: int) -> str:
         """An element's number, or its row and column."""
         if len(self.shape) < 2:
             return f"{place:,}"
         return f"[{', '.join(str(n) for n in np.unravel_index(place, self.shape))}]"
 
     @property
-    def rows(self):
+    def rows(self) -> Array:
         """The number of the row of each."""
         return self.places // self.shape[-1]
 
-    def which(self, value):
+    def which(self, value: float) -> str:
         """Words on the argument that a number is, or the reciprocal of."""
         for at, number in self.numbers:
             for like, said in ((number, ""), (1 / number if number else 0, "1 / ")):
@@ -157,21 +159,21 @@ class _Common:
         return ""
 
 
-def _near(a, b, room):
+def _near(a: Array, b: Array, room: Array) -> Array:
     return (np.abs(a - b) <= room) | (a == b) | np.isnan(a) & np.isnan(b)
 
 
 # --- one rule for all -----------------------------------------------------------------------------
 
 
-def _on_digits(c):
+def _on_digits(c: _Common) -> str:
     """All are near: digits are lost."""
     size = np.median(np.abs(c.all[np.isfinite(c.all)]))
     is_near = c.is_float and c.all.size >= 8 and (np.abs(c.off) <= NEAR * size).all()
     return DIGITS if is_near and np.ptp(c.off) > 0 else ""
 
 
-def _on_zeros(c):
+def _on_zeros(c: _Common) -> str:
     if c.all_got[c.every].any() or not c.expected.size:
         return ""
     right = np.abs(c.all[~c.is_wrong & (c.all != 0)])
@@ -181,7 +183,7 @@ def _on_zeros(c):
     return ZERO.format(why=NOTHING_ADDED)
 
 
-def _on_before(c):
+def _on_before(c: _Common) -> str:
     if c.before is None or not c.before[c.places].any():
         return ""
     before = c.before[c.places]
@@ -192,7 +194,7 @@ def _on_before(c):
     return NOT_ON_TOP if c.is_like(c.expected + before) else ""
 
 
-def _on_one_value(c):
+def _on_one_value(c: _Common) -> str:
     got, expected = c.all_got[c.every], c.all[c.every]
     if got.size > 2 and (got == got[0]).all() and (expected != expected[0]).any():
         return ALIKE.format(value=got[0])
@@ -201,7 +203,7 @@ def _on_one_value(c):
     return ""
 
 
-def _on_one_factor(c):
+def _on_one_factor(c: _Common) -> str:
     is_usable = (np.abs(c.expected) > 4 * c.room) & np.isfinite(c.off)
     if not is_usable.any() or not np.isfinite(c.got).all():
         return ""
@@ -216,7 +218,7 @@ def _on_one_factor(c):
     return TIMES.format(times=nice) + which if times and is_one.all() and is_told else ""
 
 
-def _nice(number):
+def _nice(number: float) -> str:
     """A factor: a whole number, or one over such, as one writes it."""
     for value, said in ((number, "{}"), (1 / number if number else 0, "1/{}")):
         if value and abs(value) < 1e5 and abs(value - round(value)) < 1e-4 * abs(value):
@@ -224,7 +226,7 @@ def _nice(number):
     return f"{number:.4g}"
 
 
-def _on_times_added(c):
+def _on_times_added(c: _Common) -> str:
     """What was added to what was there before, too often."""
     if c.before is None:
         return ""
@@ -237,7 +239,7 @@ def _on_times_added(c):
     )
 
 
-def _on_one_offset(c):
+def _on_one_offset(c: _Common) -> str:
     off = np.median(c.off)
     if not off or not np.isfinite(c.off).all():
         return ""
@@ -250,7 +252,7 @@ def _on_one_offset(c):
     return OFF.format(off=f"{abs(off):.6g}", way=way) + c.which(abs(off))
 
 
-def _on_wrapping(c):
+def _on_wrapping(c: _Common) -> str:
     """A type of fewer bits."""
     if c.is_float and not (c.expected == np.rint(c.expected)).all():
         return ""
@@ -263,7 +265,7 @@ def _on_wrapping(c):
 # --- elsewhere ------------------------------------------------------------------------------------
 
 
-def _on_moved(c):
+def _on_moved(c: _Common) -> str:
     """The right results, in other places."""
     got, room, places = c.all_got[c.every], c.all_room[c.every], c.every
     if places.size < 2 or (c.all[places] == c.all[places[0]]).all():
@@ -288,7 +290,7 @@ def _on_moved(c):
     return ""
 
 
-def _on_rows_alike(c):
+def _on_rows_alike(c: _Common) -> str:
     """All rows, or columns, are the same, and should not be."""
     if len(c.shape) < 2 or min(c.shape[-2:]) < 2 or c.is_wrong.sum() < 2:
         return ""
@@ -302,7 +304,7 @@ def _on_rows_alike(c):
     return ""
 
 
-def _on_any_order(c, got, room, places):
+def _on_any_order(c: _Common, got: Array, room: Array, places: Array) -> str:
     """Each is the result of some other place, of the same matrix if there are several."""
     size = prod(c.shape[-2:])
     begin = places[0] // size * size
@@ -317,17 +319,17 @@ def _on_any_order(c, got, room, places):
     return _moved(c, begin + source, "", places[here])
 
 
-def _shifts():
+def _shifts() -> list[int]:
     """From the nearest on."""
     return sorted({*range(-FAR_OFF, FAR_OFF + 1)} - {0}, key=abs)
 
 
-def _moved(c, source, which, places):
+def _moved(c: _Common, source: Array, which: str, places: Array) -> str:
     at = np.flatnonzero(source != places)[0]
     return MOVED.format(place=c.named(places[at]), source=c.named(source[at])) + which
 
 
-def _on_neighbours(c):
+def _on_neighbours(c: _Common) -> str:
     """Some times an element of an input is missing, or in it besides, always as far away."""
     if not c.is_float or c.count < 3 or not np.isfinite(c.got).all():
         return ""
@@ -341,7 +343,7 @@ def _on_neighbours(c):
     return ""
 
 
-def _with(c, number, values, by):
+def _with(c: _Common, number: int, values: Array, by: int) -> str:
     source = c.places + by
     is_inside = (source >= 0) & (source < values.size)
     if is_inside.sum() < max(3, c.count // 2):
@@ -365,7 +367,7 @@ def _with(c, number, values, by):
     )
 
 
-def _on_formulas(c):
+def _on_formulas(c: _Common) -> str:
     """A simple rule makes what came out of the inputs at the same place."""
     same = {
         number: given.ravel()[c.every].astype(float)
@@ -385,7 +387,7 @@ def _on_formulas(c):
     return ""
 
 
-def _of_one(x, name, got):
+def _of_one(x: Array, name: str, got: Array) -> Iterator[tuple[Array, str]]:
     by, times = got[0] - x[0], got[0] / x[0] if x[0] else 0
     whole = [n for n in (by, times) if np.isfinite(n) and abs(n) < 100]
     for value in {round(n) for n in whole if abs(n - round(n)) < 1e-4} - {0, 1}:
@@ -404,7 +406,9 @@ def _of_one(x, name, got):
         yield function(x), words.format(name)
 
 
-def _of_two(x, name, same, number, numbers):
+def _of_two(
+    x: Array, name: str, same: dict[int, Array], number: int, numbers: list
+) -> Iterator[tuple[Array, str]]:
     others = [(values, f"input {n}") for n, values in same.items() if n != number]
     for y, other in [*others, *((value, f"argument {at}") for at, value in numbers)]:
         yield x + y, f"{name} + {other}"
@@ -414,7 +418,7 @@ def _of_two(x, name, same, number, numbers):
         yield x / y, f"{name} / {other}"
 
 
-def _on_pairs(c):
+def _on_pairs(c: _Common) -> str:
     """The right rule with an element of an input that belongs to others."""
     for number, x in c.inputs.items():
         if x.size != c.all.size or not c.is_float:
@@ -424,22 +428,22 @@ def _on_pairs(c):
             values = y.ravel().astype(float)
             if other == number or not 1 < y.size < c.all.size or y.dtype.kind != "f":
                 continue
-            sources = [_source(values, v - here, room) for v in (c.got, c.expected)]
-            if all(source is not None for source in sources) and (sources[0] != sources[1]).any():
-                at = np.flatnonzero(sources[0] != sources[1])[0]
-                wrong, right = (int(source[at]) for source in sources)
-                told = {"place": c.named(c.places[at]), "number": other}
-                return TAKES.format(wrong=wrong, right=right, **told)
+            wrong, right = (_source(values, v - here, room) for v in (c.got, c.expected))
+            if wrong is None or right is None or np.array_equal(wrong, right):
+                continue
+            at = np.flatnonzero(wrong != right)[0]
+            told = {"place": c.named(c.places[at]), "number": other}
+            return TAKES.format(wrong=wrong[at], right=right[at], **told)
     return ""
 
 
-def _source(values, wanted, room):
+def _source(values: Array, wanted: Array, room: Array) -> Array | None:
     """Which of the values each of these is, or None."""
     nearest = _nearest(values, wanted)
     return nearest if (np.abs(values[nearest] - wanted) <= room).mean() > 0.8 else None
 
 
-def _on_an_input(c):
+def _on_an_input(c: _Common) -> str:
     """Each differs by an element of an input, wherever that lies."""
     if not c.is_float or not np.isfinite(c.off).all():
         return ""
@@ -457,13 +461,13 @@ def _on_an_input(c):
     return ""
 
 
-def _is_no_chance(values, room):
+def _is_no_chance(values: Array, room: Array) -> bool:
     """Whether numbers that come so near to some of these don't do so by chance."""
     spread = max(np.ptp(values), np.abs(values).max())
     return np.log(np.clip(values.size * 2 * room / spread, 1e-300, 1)).sum() < log(CHANCE)
 
 
-def _nearest(values, wanted):
+def _nearest(values: Array, wanted: Array) -> Array:
     """The place of the value that is nearest to each that is wanted."""
     order = np.argsort(values, axis=None)
     ascending = values.ravel()[order]
@@ -473,7 +477,7 @@ def _nearest(values, wanted):
     return order[np.where(is_below, below, above)]
 
 
-def _on_choice(c):
+def _on_choice(c: _Common) -> str:
     """An element of the input, and another should have been taken."""
     for number, given in c.inputs.items():
         values = given.ravel()
@@ -489,7 +493,7 @@ def _on_choice(c):
 # --- sums -----------------------------------------------------------------------------------------
 
 
-def _on_sums(c):
+def _on_sums(c: _Common) -> str:
     """Each is the sum of part of an input; some of that is left out, or added again."""
     if not c.is_float or not np.isfinite(c.got).all():
         return ""
@@ -503,7 +507,7 @@ def _on_sums(c):
     return ""
 
 
-def _groups(values, count) -> Iterator[np.ndarray]:
+def _groups(values: Array, count: int) -> Iterator[np.ndarray]:
     """The values by what may be added up to so many results: rows, columns, or blocks."""
     values = values.astype(float).ravel()
     if values.size and values.size % count == 0:
@@ -515,7 +519,7 @@ def _groups(values, count) -> Iterator[np.ndarray]:
         yield np.pad(values, (0, count * BLOCK - values.size)).reshape(count, BLOCK)
 
 
-def _part(terms, got, room):
+def _part(terms: Array, got: float, room: float) -> str | None:
     """Which part of the terms comes to this, in words, or None."""
     n, ends = terms.size, np.append(0, np.cumsum(terms))
     places = np.arange(n)
@@ -547,13 +551,13 @@ def _part(terms, got, room):
         (ends[-1] + ends, "what comes before number {:,} is added again"),
     )
     for values, words in forms:
-        near = np.flatnonzero(np.abs(got - values) <= room)
-        if near.size == 1 and 0 < near[0] < n:
-            return words.format(int(near[0]))
+        ends_there = np.flatnonzero(np.abs(got - values) <= room)
+        if ends_there.size == 1 and 0 < ends_there[0] < n:
+            return words.format(int(ends_there[0]))
     return None
 
 
-def _on_products(c):
+def _on_products(c: _Common) -> str:
     """A product of matrices of which some terms are left out, or of other matrices."""
     if len(c.shape) < 2 or not np.isfinite(c.got).all():
         return ""
@@ -569,7 +573,7 @@ def _on_products(c):
     return ""
 
 
-def _on_another_operand(c, a, b, unit):
+def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
     """The product of one of the two as it should be, and of another matrix of the other's numbers:
     which, to come to this?"""
     size = prod(c.shape[-2:])
@@ -585,14 +589,14 @@ def _on_another_operand(c, a, b, unit):
             made = used.ravel()[source]
             if (np.abs(known @ made - wanted) <= 2 * off).all() and (made != used).any():
                 wrong = np.argwhere(made != used)[0]
-                right = np.unravel_index(source[tuple(wrong)], used.shape)
-                right, wrong = (p if which == "second" else p[::-1] for p in (right, wrong))
-                right, wrong = (f"[{p[0]}, {p[1]}]" for p in (right, wrong))
-                return OPERAND.format(which=which, right=right, wrong=wrong)
+                right = np.array(np.unravel_index(source[tuple(wrong)], used.shape))
+                places = [p if which == "second" else p[::-1] for p in (right, wrong)]
+                said = [f"[{row}, {column}]" for row, column in places]
+                return OPERAND.format(which=which, right=said[0], wrong=said[1])
     return ""
 
 
-def _sources(known, used, wanted):
+def _sources(known: Array, used: Array, wanted: Array) -> Iterator[Array]:
     """Which of its elements may have been used at each place: rows and columns exchanged, or what
     solves the equations."""
     yield np.arange(used.size).reshape(used.shape[::-1]).T
@@ -600,7 +604,7 @@ def _sources(known, used, wanted):
         yield _nearest(used, np.linalg.lstsq(known, wanted, rcond=None)[0])
 
 
-def _on_terms(c, a, b, unit):
+def _on_terms(c: _Common, a: Array, b: Array, unit: int) -> str:
     """With which weight each term counts: a term is left out for 0."""
     depth, size = a.shape[1], prod(c.shape[-2:])
     here = c.places // size == unit
@@ -628,7 +632,7 @@ def _on_terms(c, a, b, unit):
     return TERMS.format(depth=depth, part=f"{which} {how}")
 
 
-def _on_counts(c):
+def _on_counts(c: _Common) -> str:
     """As many too many, or too few, as there are of a kind."""
     if c.all.size > 1 or c.off[0] != np.rint(c.off[0]) or c.before is None and c.is_float:
         return ""
@@ -652,13 +656,13 @@ def _on_counts(c):
 # --- by rows --------------------------------------------------------------------------------------
 
 
-def _by_row(c) -> Iterator[tuple[int, np.ndarray]]:
+def _by_row(c: _Common) -> Iterator[tuple[int, np.ndarray]]:
     rows = c.rows
     for row in np.unique(rows):
         yield int(row), rows == row
 
 
-def _on_row_factors(c):
+def _on_row_factors(c: _Common) -> str:
     """Each row by a factor of its own, or by a number of its own."""
     if len(c.shape) < 2 or c.shape[-1] < 3 or not c.is_float or not np.isfinite(c.off).all():
         return ""
@@ -679,7 +683,7 @@ def _on_row_factors(c):
     return ""
 
 
-def _on_powers(c):
+def _on_powers(c: _Common) -> str:
     """Logarithms that are a factor off, in each row for itself: of powers, such as a softmax's."""
     if c.shape[-1] < 4 or not c.is_float or (c.all < 0).any():
         return ""
@@ -704,14 +708,14 @@ def _on_powers(c):
 # --- where ----------------------------------------------------------------------------------------
 
 
-def _on_places(c):
+def _on_places(c: _Common) -> str:
     """A rule for which are wrong."""
     wrong = c.is_wrong.reshape(c.shape)
     if wrong.all() or c.all.size < 4:
         return ""
     for axis, name in zip(range(wrong.ndim), _axes(wrong.ndim)):
         others = tuple(n for n in range(wrong.ndim) if n != axis)
-        some, all_ = wrong.any(others), wrong.all(others)
+        some, all_ = np.asarray(wrong.any(others)), wrong.all(others)
         if not some.all() and (some.sum() <= 1.5 * all_.sum() or wrong.ndim == 1):
             if where := _where(some):
                 is_one = some.sum() == 1
@@ -721,7 +725,7 @@ def _on_places(c):
     return ""
 
 
-def _on_limits(c):
+def _on_limits(c: _Common) -> str:
     """Wrong is what is beyond some number: of an input, or of what is expected."""
     sources = {f"input {n}": v for n, v in c.inputs.items() if v.size == c.all.size}
     sources = {name: v.ravel().astype(float) for name, v in sources.items()}
@@ -738,13 +742,13 @@ def _on_limits(c):
     return ""
 
 
-def _axes(ndim):
+def _axes(ndim: int) -> list[str]:
     return {1: ["element"], 2: ["row", "column"], 3: ["unit", "row", "column"]}.get(
         ndim, [f"index {n} =" for n in range(ndim)]
     )
 
 
-def _where(some):
+def _where(some: Array) -> str:
     """Which of a sequence, in words: one, a stretch, or the same of each so many."""
     places = np.flatnonzero(some)
     first, last = int(places[0]), int(places[-1])

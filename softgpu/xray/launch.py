@@ -204,7 +204,7 @@ class Sparse:
         with open("/proc/self/pagemap", "rb", 0) as pages:  # mincore takes ten times as long
             pages.seek(self.address // mmap.PAGESIZE * entries.itemsize)
             for begin in range(0, -(-self.size // mmap.PAGESIZE), _PAGES_AT_ONCE):
-                pages.readinto(entries)
+                pages.readinto(entries.data)
                 if entries.any():  # few of them have any
                     found.append(begin + np.flatnonzero(entries >> _IS_THERE))
         place = np.concatenate(found) * mmap.PAGESIZE
