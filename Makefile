@@ -39,7 +39,7 @@ exercises: setup
 
 # Put what was recorded, or can be counted, where pages quote it.
 figures: setup
-	@.venv/bin/python scripts/figures.py
+	@$(RUN) tests.course.figures
 
 # Make the Chinese edition from the English one and publish/translations/zh; says what is still in English.
 translations: setup
