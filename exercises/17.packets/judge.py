@@ -50,8 +50,8 @@ def explain(launch, out, got):
     sent, wanted = (int(a[tuple(place)]) for a in (got, out.expected))
     if sent >> 32 != turn:
         return (
-            f"The upper half of {sent:#018x} is not the turn's number, {int(turn):#x}: shift it as a"
-            " number of 64 bits, and put the value's 32 bits below it, without a sign."
+            f"The upper half of {sent:#018x} is not the turn's number, {int(turn):#x}: shift it as"
+            " a number of 64 bits, and put the value's 32 bits below it, without a sign."
         )
     value, own = (np.uint32(n & 0xFFFFFFFF).view(np.float32) for n in (sent, wanted))
     return (
