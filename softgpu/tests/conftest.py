@@ -60,9 +60,9 @@ def _tier(name):
 @pytest.fixture
 def axes_of(monkeypatch):
     """A function that gives the axes, and the alternative text, of what a plot draws."""
-    from helpers import plots  # not above: matplotlib loads for as long as some tests take
+    from softgpu.xray import figures  # not above: matplotlib loads for as long as some tests take
 
-    monkeypatch.setattr(plots, "Picture", lambda figure, alt, shades: (figure.axes[0], alt))
+    monkeypatch.setattr(figures, "Picture", lambda figure, alt, shades: (figure.axes[0], alt))
     return lambda plot, *arguments, **named: plot(*arguments, **named)
 
 

@@ -1,7 +1,11 @@
 """Figures with their alternative text: transparent, in tones that stand out from white and from
-black alike."""
+black alike.
 
-from collections.abc import Callable
+A notebook gets them twice: as an HTML image with its alternative text, which JupyterLab shows, and
+as a plain PNG for viewers that drop images from HTML, as GitHub does."""
+
+from base64 import b64encode
+from html import escape
 from io import BytesIO
 from pathlib import Path
 
@@ -9,6 +13,8 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 from PIL import Image
+
+from ..findings import FOLDED
 
 __all__ = ["COLOURS", "INK", "Picture", "draw"]
 
@@ -55,12 +61,17 @@ class Picture:
     def _repr_png_(self):
         return self.png, {"width": self.width}
 
+    def _repr_html_(self):
+        data = b64encode(self.png).decode()
+        drawn = "" if self.shades else ' class="drawn"'
+        return (
+            f'{FOLDED}<img{drawn} src="data:image/png;base64,{data}" width="{self.width}"'
+            f' alt="{escape(self.alt)}" style="max-width: 100%">'
+        )
+
     def save(self, path):
         """Write the figure to a PNG file."""
         Path(path).write_bytes(self.png)
-
-
-finish: Callable = Picture  # what a figure becomes; the course's notebooks show theirs as HTML, too
 
 
 def draw(paint, alt, width=6.2, height=3.1, shades=False):
@@ -69,4 +80,4 @@ def draw(paint, alt, width=6.2, height=3.1, shades=False):
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width, height))
         paint(figure.add_subplot())
-        return finish(figure, alt, shades)
+        return Picture(figure, alt, shades)
