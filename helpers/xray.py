@@ -38,7 +38,8 @@ def _of_the_course(look: Callable) -> Callable:
     return with_kernel
 
 
-profile, sanitize = map(_of_the_course, (xray.profile, xray.sanitize))
+profile = _of_the_course(xray.profile)
+sanitize = _of_the_course(xray.sanitize)
 
 
 def __getattr__(name: str) -> Any:

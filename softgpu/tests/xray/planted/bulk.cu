@@ -66,9 +66,7 @@ extern "C" __global__ void reads_before_the_bytes_have_come(const float *x, floa
         LOAD(tile, x + first, 512, full);  // caught: race
     }
     __syncthreads();
-#if !BUG
-    full.wait(0);
-#endif
+    if (!BUG) full.wait(0);
     y[first + t] = tile[127 - t];  // caught: race
 }
 
@@ -124,9 +122,7 @@ extern "C" __global__ void one_warp_waits_for_all(const float *x, float *y)
         LOAD(tile, x + first, 512, full);  // caught: race
     }
     if (t < 32) full.wait(0);
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     y[first + t] = tile[127 - t];  // caught: race
 }
 
@@ -141,9 +137,7 @@ extern "C" __global__ void reads_its_own_copy(const float *x, float *y)
         full.init(1);
         full.expect(128);
         LOAD(tile, x + first, 128, full);  // caught: race
-#if !BUG
-        full.wait(0);
-#endif
+        if (!BUG) full.wait(0);
         y[first] = tile[31];  // caught: race
     }
 }
@@ -160,13 +154,9 @@ extern "C" __global__ void writes_where_bytes_are_to_come(const float *x, float 
         full.expect(512);
         LOAD(tile, x + first, 512, full);  // caught: race
     }
-#if !BUG
-    full.wait(0);
-#endif
+    if (!BUG) full.wait(0);
     if (t == 64) tile[64] = 0;  // caught: race
-#if BUG
-    full.wait(0);
-#endif
+    if (BUG) full.wait(0);
     __syncthreads();
     y[first + t] = tile[127 - t];
 }
@@ -218,9 +208,7 @@ extern "C" __global__ void one_lane_releases_for_its_warp(const float *x, float 
     for (int n = 0; n < 16; n++) {
         full[n & 1].wait(n >> 1 & 1);
         y[first + 32 * n + t - 32] = tile[n & 1][63 - t];  // caught: race
-#if !BUG
-        __syncwarp();
-#endif
+        if (!BUG) __syncwarp();
         if (t == 32) empty[n & 1].arrive();
     }
 }
@@ -240,9 +228,7 @@ extern "C" __global__ void copies_to_what_nobody_has_released(const float *x, fl
         }
         full.wait(n);
         y[first + 128 * n + t] = tile[127 - t];  // caught: race
-#if !BUG
-        __syncthreads();
-#endif
+        if (!BUG) __syncthreads();
     }
 }
 
@@ -252,9 +238,7 @@ extern "C" __global__ void stores_without_a_fence(const float *x, float *y)
     __shared__ alignas(128) float tile[128];
     const int t = threadIdx.x, first = blockIdx.x * 128;
     tile[127 - t] = x[first + t];  // caught: missing proxy fence
-#if !BUG
-    fence();
-#endif
+    if (!BUG) fence();
     __syncthreads();
     if (t == 0) {
         STORE(y + first, tile, 512);  // caught: missing proxy fence
@@ -286,9 +270,7 @@ extern "C" __global__ void stores_before_all_have_written(const float *x, float 
     const int t = threadIdx.x, first = blockIdx.x * 128;
     tile[127 - t] = x[first + t];  // caught: race
     fence();
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     if (t == 0) {
         STORE(y + first, tile, 512);  // caught: race
         commit();
@@ -328,9 +310,7 @@ extern "C" __global__ void the_one_that_stores_waits_alone(const float *x, float
             commit();
             wait_until_read<0>();
         }
-#if !BUG
-        __syncthreads();
-#endif
+        if (!BUG) __syncthreads();
     }
 }
 
@@ -447,9 +427,7 @@ extern "C" __global__ void ends_before_it_is_read(const float *x, float *y)
     if (t == 0) {
         STORE(y + first, tile, 512);  // caught: unfinished copy
         commit();
-#if !BUG
-        wait_until_read<0>();
-#endif
+        if (!BUG) wait_until_read<0>();
     }
 }
 

@@ -47,9 +47,7 @@ extern "C" __global__ void reads_sums(const half *a, const half *b, float *out)
     start();
     MULTIPLY(d, tile, other);  // caught: unfinished wgmma
     commit();
-#if !BUG
-    wait<0>();
-#endif
+    if (!BUG) wait<0>();
     keep(out, d);
 }
 
@@ -107,13 +105,9 @@ extern "C" __global__ void changes_a_in_registers(const half *a, const half *b, 
     start();
     MULTIPLY_BY_REGISTERS(d, of_a, other);  // caught: unfinished wgmma
     commit();
-#if !BUG
-    wait<0>();
-#endif
+    if (!BUG) wait<0>();
     for (int n = 0; n < 4; n++) of_a[n] ^= 0x80008000u;  // caught: unfinished wgmma
-#if BUG
-    wait<0>();
-#endif
+    if (BUG) wait<0>();
     start();
     MULTIPLY_BY_REGISTERS(d, of_a, other);
     commit();
@@ -128,9 +122,7 @@ extern "C" __global__ void no_fence_of_proxies(const half *a, const half *b, flo
     float d[4] = {};
     for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];  // caught: missing proxy fence
     other[threadIdx.x] = b[threadIdx.x];
-#if !BUG
-    fence();
-#endif
+    if (!BUG) fence();
     __syncthreads();
     start();
     MULTIPLY(d, tile, other);  // caught: missing proxy fence
@@ -163,9 +155,7 @@ extern "C" __global__ void one_thread_fences_for_all(const half *a, const half *
     float d[4] = {};
     for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];  // caught: missing proxy fence
     other[threadIdx.x] = b[threadIdx.x];
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     if (threadIdx.x == 0) fence();
     __syncthreads();
     start();
@@ -270,9 +260,7 @@ extern "C" __global__ void begins_without_a_fence(const half *a, const half *b, 
     other[threadIdx.x] = b[threadIdx.x];
     fence();
     __syncthreads();
-#if !BUG
-    start();
-#endif
+    if (!BUG) start();
     MULTIPLY(d, tile, other);  // caught: missing wgmma fence
     commit();
     wait<0>();
@@ -294,9 +282,7 @@ extern "C" __global__ void halves_its_sums(const half *a, const half *b, float *
     commit();
     wait<0>();
     for (int n = 0; n < 4; n++) d[n] *= 0.5f;  // caught: missing wgmma fence
-#if !BUG
-    start();
-#endif
+    if (!BUG) start();
     MULTIPLY(d, tile, other);  // caught: missing wgmma fence
     commit();
     wait<0>();
