@@ -1,8 +1,12 @@
 """What to run on and what to compile with."""
 
+import subprocess
+import sys
+
 import pytest
 
 from helpers import choice
+from tests import ROOT
 
 
 @pytest.fixture(autouse=True)
