@@ -272,9 +272,7 @@ extern "C" __global__ void flag_without_fence(const float *x, float *y)
 extern "C" __global__ void value_handed_over(const float *x, float *y)
 {
     __shared__ volatile int value;
-#if BUG
     __shared__ float beside;
-#endif
     int t = threadIdx.x;
     if (t == 0) value = 0;
     __syncthreads();
@@ -283,11 +281,7 @@ extern "C" __global__ void value_handed_over(const float *x, float *y)
         value = 7;
     }
     while (value == 0) {}
-#if BUG
-    y[t] = value + beside;  // caught: race
-#else
-    y[t] = value;
-#endif
+    y[t] = BUG ? value + beside : value;  // caught: race
 }
 
 // launch: grid 1, block 64; in float 64, new float 64
