@@ -42,6 +42,14 @@ __device__ unsigned shared_at(const void *p) { return (unsigned)__cvta_generic_t
                  " [%0], [%1], %2, [%3];" ::"r"(shared_at(to)),                                    \
                  "l"(from), "r"(bytes), "r"((barrier).at())                                        \
                  : "memory")
+// Thread t, 0, begins a copy, which arrives at a barrier that it makes.
+#define BEGIN(to, from, bytes, barrier)                                                            \
+    if (t == 0) (barrier).init(1);                                                                 \
+    __syncthreads();                                                                               \
+    if (t == 0) {                                                                                  \
+        (barrier).expect(bytes);                                                                   \
+        LOAD(to, from, bytes, barrier);                                                            \
+    }
 #define STORE(to, from, bytes)                                                                     \
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),          \
                  "r"(shared_at(from)), "r"(bytes)                                                  \
@@ -59,12 +67,7 @@ extern "C" __global__ void reads_before_the_bytes_have_come(const float *x, floa
     __shared__ alignas(128) float tile[128];
     __shared__ Barrier full;
     const int t = threadIdx.x, first = blockIdx.x * 128;
-    if (t == 0) full.init(1);
-    __syncthreads();
-    if (t == 0) {
-        full.expect(512);
-        LOAD(tile, x + first, 512, full);  // caught: race
-    }
+    BEGIN(tile, x + first, 512, full);  // caught: race
     __syncthreads();
     if (!BUG) full.wait(0);
     y[first + t] = tile[127 - t];  // caught: race
@@ -76,12 +79,7 @@ extern "C" __global__ void waits_for_the_phase_before(const float *x, float *y)
     __shared__ alignas(128) float tile[128];
     __shared__ Barrier full;
     const int t = threadIdx.x, first = blockIdx.x * 128;
-    if (t == 0) full.init(1);
-    __syncthreads();
-    if (t == 0) {
-        full.expect(512);
-        LOAD(tile, x + first, 512, full);  // caught: race
-    }
+    BEGIN(tile, x + first, 512, full);  // caught: race
     full.wait(BUG);
     y[first + t] = tile[127 - t];  // caught: race
 }
@@ -92,12 +90,7 @@ extern "C" __global__ void gives_up_waiting(const float *x, float *y)
     __shared__ alignas(128) float tile[128];
     __shared__ Barrier full;
     const int t = threadIdx.x, first = blockIdx.x * 128;
-    if (t == 0) full.init(1);
-    __syncthreads();
-    if (t == 0) {
-        full.expect(512);
-        LOAD(tile, x + first, 512, full);  // caught: race
-    }
+    BEGIN(tile, x + first, 512, full);  // caught: race
     int turns = 0;
     while (!full.is_over(0)) {
         ++turns;
@@ -115,12 +108,7 @@ extern "C" __global__ void one_warp_waits_for_all(const float *x, float *y)
     __shared__ alignas(128) float tile[128];
     __shared__ Barrier full;
     const int t = threadIdx.x, first = blockIdx.x * 128;
-    if (t == 0) full.init(1);
-    __syncthreads();
-    if (t == 0) {
-        full.expect(512);
-        LOAD(tile, x + first, 512, full);  // caught: race
-    }
+    BEGIN(tile, x + first, 512, full);  // caught: race
     if (t < 32) full.wait(0);
     if (!BUG) __syncthreads();
     y[first + t] = tile[127 - t];  // caught: race
@@ -148,12 +136,7 @@ extern "C" __global__ void writes_where_bytes_are_to_come(const float *x, float 
     __shared__ alignas(128) float tile[128];
     __shared__ Barrier full;
     const int t = threadIdx.x, first = blockIdx.x * 128;
-    if (t == 0) full.init(1);
-    __syncthreads();
-    if (t == 0) {
-        full.expect(512);
-        LOAD(tile, x + first, 512, full);  // caught: race
-    }
+    BEGIN(tile, x + first, 512, full);  // caught: race
     if (!BUG) full.wait(0);
     if (t == 64) tile[64] = 0;  // caught: race
     if (BUG) full.wait(0);

@@ -29,6 +29,16 @@ __device__ void wait()
 { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory"); }
 __device__ void fence() { asm volatile("fence.proxy.async;" ::: "memory"); }
 
+// Both factors, for a product that begins.
+__device__ void load(half *tile, half *other, const half *a, const half *b)
+{
+    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
+    other[threadIdx.x] = b[threadIdx.x];
+    fence();
+    __syncthreads();
+    start();
+}
+
 __device__ void keep(float *out, const float *d)
 {
     for (int n = 0; n < 4; n++)
@@ -40,11 +50,7 @@ extern "C" __global__ void reads_sums(const half *a, const half *b, float *out)
 {
     __shared__ alignas(1024) half tile[1024], other[128];
     float d[4] = {};
-    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
-    other[threadIdx.x] = b[threadIdx.x];
-    fence();
-    __syncthreads();
-    start();
+    load(tile, other, a, b);
     MULTIPLY(d, tile, other);  // caught: unfinished wgmma
     commit();
     if (!BUG) wait<0>();
@@ -56,11 +62,7 @@ extern "C" __global__ void waits_for_all_but_the_last(const half *a, const half 
 {
     __shared__ alignas(1024) half tile[1024], other[128];
     float d[4] = {}, e[4] = {};
-    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
-    other[threadIdx.x] = b[threadIdx.x];
-    fence();
-    __syncthreads();
-    start();
+    load(tile, other, a, b);
     MULTIPLY(d, tile, other);
     commit();
     MULTIPLY(e, tile, other);  // caught: unfinished wgmma
@@ -76,11 +78,7 @@ extern "C" __global__ void waits_before_it_commits(const half *a, const half *b,
 {
     __shared__ alignas(1024) half tile[1024], other[128];
     float d[4] = {};
-    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
-    other[threadIdx.x] = b[threadIdx.x];
-    fence();
-    __syncthreads();
-    start();
+    load(tile, other, a, b);
     MULTIPLY(d, tile, other);  // caught: unfinished wgmma
 #if BUG
     wait<0>();
@@ -239,11 +237,7 @@ extern "C" __global__ void sums_not_begun(const half *a, const half *b, float *o
 {
     __shared__ alignas(1024) half tile[1024], other[128];
     float d[4];
-    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
-    other[threadIdx.x] = b[threadIdx.x];
-    fence();
-    __syncthreads();
-    start();
+    load(tile, other, a, b);
     for (int k = 0; k < n; k++)
         MULTIPLY_OR_BEGIN(d, tile, other, BUG || k > 0);  // caught: uninitialised read
     commit();
@@ -273,11 +267,7 @@ extern "C" __global__ void halves_its_sums(const half *a, const half *b, float *
 {
     __shared__ alignas(1024) half tile[1024], other[128];
     float d[4] = {};
-    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
-    other[threadIdx.x] = b[threadIdx.x];
-    fence();
-    __syncthreads();
-    start();
+    load(tile, other, a, b);
     MULTIPLY(d, tile, other);
     commit();
     wait<0>();
