@@ -35,7 +35,7 @@ def prose(page):
 
 
 def test_what_is_there_in_chinese():
-    assert [Path(page).stem[:2] for page in NOTEBOOKS] == ["00", "01", "02", "03", "04", "05"]
+    assert [Path(page).stem[:2] for page in NOTEBOOKS] == ["00", "01", "02", "03", "04", "05", "06"]
     assert {"README.md", "notebooks/glossary.md"} < set(PAGES)
 
 
@@ -145,7 +145,7 @@ def test_the_lab_is_in_the_language_that_is_asked_for(language, tmp_path, monkey
     is_chinese = language == "zh"
     assert ("核函数" in (tmp_path / "00_first_kernel.ipynb").read_text()) == is_chinese
     assert ("术语表" in (tmp_path / "glossary.md").read_text()) == is_chinese
-    assert "The question." in (tmp_path / "06_row_reduce.ipynb").read_text()
+    assert "The question." in (tmp_path / "13_product.ipynb").read_text()
     for notebook in tmp_path.glob("*.ipynb"):
         for path, source in LINK.findall(prose(notebook)):
             target = (path or source).partition("#")[0]
