@@ -15,7 +15,7 @@ export COURSE_SOLUTIONS ?= $(SOLUTIONS)
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab fresh book exercises translations mutants fuzz graders test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
+.PHONY: lab fresh book exercises figures translations mutants fuzz graders test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests lock wheel colab exam notes slides clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, as far as it is translated.
@@ -36,6 +36,10 @@ book:
 # Put the exercises of exercises/ into the notebooks.
 exercises: setup
 	@.venv/bin/python scripts/exercises.py
+
+# Put what was recorded, or can be counted, where pages quote it.
+figures: setup
+	@.venv/bin/python scripts/figures.py
 
 # Bring the Chinese edition's catalogues and pages up to date with the English; says what is still in English.
 translations: setup
