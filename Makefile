@@ -39,7 +39,7 @@ exercises: setup
 
 # Put what was recorded, or can be counted, where pages quote it.
 figures: setup
-	@.venv/bin/python scripts/figures.py
+	@$(RUN) tests.course.figures
 
 # Bring the Chinese edition's catalogues and pages up to date with the English; says what is still in English.
 translations: setup
