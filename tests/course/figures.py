@@ -16,7 +16,7 @@ from softgpu.tests.xray.nsight.record import GOLDEN
 from softgpu.tests.xray.planted import FILES, planted
 from tests import ROOT
 
-PLACE = re.compile(r"(<!-- figure: ([^>]+?) -->)(.*?)(<!-- end -->)", re.DOTALL)
+PLACE = re.compile(r"(?<!`)(<!-- figure: ([^>]+?) -->)(.*?)(<!-- end -->)", re.DOTALL)
 OURS, THEIRS = "ours", "PyTorch"
 BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 REDUCED = "8 B", "16 KiB", "256 KiB", "1 MiB", "2 MiB", "16 MiB", "1 GiB"
