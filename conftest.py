@@ -29,13 +29,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
 
-collect_ignore = ["notebooks/zh"]  # their code and outputs are those of notebooks/
 
 _finished = itertools.count(1)
 
 
 def pytest_addoption(parser):
     parser.addoption("--sample", type=float, default=1, help="which fraction of each test's cases")
+    parser.addoption("--marked", action="store_true", help="a mark before each sentence")
     parser.addoption("--sample-seed", default="", help="a text, such as the date: another sample")
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "LANES",
     "WARP",
     "address",
+    "codes",
     "dtype",
     "ffi",
     "flags",
@@ -86,12 +87,12 @@ WARP = {name: field.offset for name, field in ffi.typeof("Warp").fields}
 """Byte offset of each field of the Warp that a compiled kernel is called with."""
 
 
-def address(pointer) -> ctypes.c_void_p:
+def address(pointer: Any) -> ctypes.c_void_p:
     """A pointer of cffi as ctypes has it."""
     return ctypes.c_void_p(int(ffi.cast("uintptr_t", pointer)))
 
 
-def open_runtime(library: str):
+def open_runtime(library: str) -> Any:
     """The functions of runtime.h in a library that is loaded already."""
     return ffi.dlopen(library, ffi.RTLD_NOW | ffi.RTLD_NOLOAD)
 
@@ -105,6 +106,11 @@ def values(name: str, prefix: str = "") -> dict[str, int]:
 def flags(name: str, prefix: str) -> Any:
     """An enum whose numbers are bits, as an IntFlag of Python's; its names are the header's."""
     return enum.IntFlag(name, values(name, prefix))
+
+
+def codes(name: str, prefix: str) -> Any:
+    """An enum as an IntEnum of Python's; its names are the header's, without their prefix."""
+    return enum.IntEnum(name, {key.upper(): value for key, value in values(name, prefix).items()})
 
 
 def names(name: str, prefix: str = "") -> tuple[str, ...]:
@@ -121,7 +127,7 @@ def dtype(struct: str) -> np.dtype:
     return np.dtype(fields, align=True)
 
 
-def _of_field(kind) -> tuple:
+def _of_field(kind: Any) -> tuple:
     if kind.kind == "array":
         return *_of_field(kind.item), kind.length
     return (kind.cname.removesuffix("_t"),)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from .declarations import Declarations, short_name
 from .jit.compile import KernelCode
 from .jit.facts.layout import Image, Layout
 from .mistakes import own_mistake
-from .ptx import PtxError, link, parse
+from .ptx import PtxError, TooLarge, link, parse
 from .ptx.callers import tell_callers
 from .ptx.program import InternalError
 from .ptx.tokens import token_lines
@@ -25,7 +26,7 @@ __all__ = ["LoadedModule", "at_work_on"]
 
 
 @contextmanager
-def at_work_on(kernel: str):
+def at_work_on(kernel: str) -> Iterator[None]:
     """What goes wrong here, and is no refusal, is told with the kernel's name."""
     try:
         yield
@@ -55,17 +56,17 @@ class LoadedModule:
             shared, local = layout.static_shared_bytes, layout.local_bytes
             parameters = self.program.functions[kernel].param_bytes
             if shared > DEVICE["block_shared"]:
-                raise PtxError(
+                raise TooLarge(
                     f"kernel {kernel} has {shared} bytes of static shared"
                     f" memory; a block can have {DEVICE['block_shared']}, more only as dynamic"
                 )
             if local > DEVICE["thread_local"]:
-                raise PtxError(
+                raise TooLarge(
                     f"kernel {kernel} needs {local} bytes of local memory;"
                     f" a thread can have {DEVICE['thread_local']}"
                 )
             if parameters > DEVICE["kernel_parameters"]:
-                raise PtxError(
+                raise TooLarge(
                     f"kernel {kernel} takes {parameters} bytes of parameters;"
                     f" {DEVICE['kernel_parameters']} are possible"
                 )

@@ -5,6 +5,9 @@ from math import log, prod
 
 import numpy as np
 
+from softgpu.phrases import joined
+
+from ..words import Next
 from .launches import In, Out
 
 __all__ = ["in_common"]
@@ -19,85 +22,6 @@ LARGEST = 4096  # elements of a matrix
 MOST_STEPS = 32  # of a stride
 CHANCE = 1e-3  # at which what is found by chance is told
 NEAR = 0.02  # of what all elements come to
-DIGITS = (
-    "All are near, and too far off: digits are lost. Which variable has a type with fewer, or "
-    "which part of a number is left out?"
-)
-ZERO = "Each that is wrong is 0: {why}"
-NOTHING_ADDED = (
-    "nothing has been stored there, or added, or it counts 0 times. Does its thread come to that"
-    " line, and with which factor?"
-)
-TINY = "all of these are smaller than {limit:.3g}, and no right one is. Where is a small one lost?"
-ALIKE = "Each that is wrong is {value:.6g}: which line holds them there, or begins from it?"
-SHOULD_BE = (
-    "Each that is wrong should be {value:.6g}: which line sees to that, and for which of them?"
-)
-NEGATIVE = "Each that is wrong has the wrong sign: what is subtracted from what?"
-TIMES = (
-    "Each that is wrong is {times} times what it should be: what is multiplied, divided or added so"
-    " often?"
-)
-TIMES_IN_ROW = (
-    "Within each row all are wrong by one factor, {times} in row {row}. So what the whole row is "
-    "multiplied with or divided by is wrong: does it come from all of this row?"
-)
-OFF = "Each that is wrong is {off} too {way}: where does what is added, or counted, begin?"
-OFF_IN_ROW = (
-    "Within each row all are off by one number, {off} in row {row}. So what is subtracted from "
-    "the whole row is wrong: does it come from all of this row?"
-)
-POWER = "Their logarithms are {times} times what they should be: which power is that?"
-POWERS = {
-    log(2): " That number is ln 2: powers of 2 are none of e.",
-    1 / log(2): " That number is log₂ e.",
-}
-NUMBER = " That number is {which}."
-KEPT = "Each that is wrong is what was there before: which thread should have written it?"
-ON_TOP = "What was there before is missing in each that is wrong: add to it."
-NOT_ON_TOP = "What was there before is still in each that is wrong: overwrite it."
-MOVED = (
-    "Element {place} has what belongs to element {source}, and so for all that are wrong: which"
-    " index is that?"
-)
-ROWS_ALIKE = "Each {what} has the same numbers: which index should depend on the {what}?"
-TURNED = " The order is reversed."
-ROWS_AND_COLUMNS = " Rows and columns are exchanged."
-WRAPPED = "Each that is wrong is off by a multiple of {size:,}: which variable has {bits} bits?"
-WITH = (
-    "Each that is wrong {has} {times}input {number}[{place}], as for element {first}: which line "
-    "reads that one?"
-)
-AMONG = (
-    "What each that is wrong has too {way} is an element of input {number}, as {value} in element"
-    " {place}: which line adds that?"
-)
-ADDED = (
-    "What is added is {times} times what it should be: how many threads add, and how many should?"
-)
-IS_RULE = "Each that is wrong is {rule}: is that what is asked for?"
-TAKES = (
-    "Element {place} has taken [{wrong}] of input {number} in place of [{right}]: how do you find"
-    " out which belongs to it?"
-)
-IN_SUM = (
-    "Of what is added up to element {place}, {part}: which thread should take it, in which turn?"
-)
-CHOSEN = (
-    "It should be input {number}[{right:,}] = {expected}, and yours is [{wrong:,}] = {got}: how "
-    "does your line compare these two?"
-)
-TERMS = "Of the {depth} terms of each sum, {part}: which turn of the loop is that?"
-OPERAND = (
-    "It is a product of other matrices: of the {which}, what should be {right} is used as {wrong}."
-)
-COUNTED_IN = "It counts {off} too {way}, as many as {which}: what does the comparison say of these?"
-BEYOND = (
-    "Wrong are those for which {what} is {beyond} {limit:.6g}, and only they: what of so large, "
-    "or so small, a number does your line lose?"
-)
-ONE = "Wrong is {where}, and all of it: what is different there?"
-SEVERAL = "Wrong are {where}, and all of these: what is different there?"
 
 
 def in_common(got: np.ndarray, out: Out, is_wrong: np.ndarray, arguments: list) -> str:
@@ -155,7 +79,7 @@ class _Common:
         for at, number in self.numbers:
             for like, said in ((number, ""), (1 / number if number else 0, "1 / ")):
                 if like not in (0, 1) and abs(value - like) <= 1e-5 * abs(like):
-                    return NUMBER.format(which=f"{said}argument {at}")
+                    return Next.NUMBER(which=f"{said}argument {at}")
         return ""
 
 
@@ -166,11 +90,14 @@ def _near(a: Array, b: Array, room: Array) -> Array:
 # --- one rule for all -----------------------------------------------------------------------------
 
 
+POWERS = (log(2), Next.IS_LN_2()), (1 / log(2), Next.IS_LOG2_E())
+
+
 def _on_digits(c: _Common) -> str:
     """All are near: digits are lost."""
     size = np.median(np.abs(c.all[np.isfinite(c.all)]))
     is_near = c.is_float and c.all.size >= 8 and (np.abs(c.off) <= NEAR * size).all()
-    return DIGITS if is_near and np.ptp(c.off) > 0 else ""
+    return Next.DIGITS() if is_near and np.ptp(c.off) > 0 else ""
 
 
 def _on_zeros(c: _Common) -> str:
@@ -179,8 +106,8 @@ def _on_zeros(c: _Common) -> str:
     right = np.abs(c.all[~c.is_wrong & (c.all != 0)])
     limit = np.abs(c.expected).max()
     if c.is_float and right.size and limit < right.min() and limit < 1e-3:
-        return ZERO.format(why=TINY.format(limit=limit * 1.01))
-    return ZERO.format(why=NOTHING_ADDED)
+        return Next.TINY(limit=f"{limit * 1.01:.3g}")
+    return Next.ZERO()
 
 
 def _on_before(c: _Common) -> str:
@@ -188,18 +115,18 @@ def _on_before(c: _Common) -> str:
         return ""
     before = c.before[c.places]
     if c.is_like(before):
-        return KEPT
+        return Next.KEPT()
     if c.is_like(c.expected - before):
-        return ON_TOP
-    return NOT_ON_TOP if c.is_like(c.expected + before) else ""
+        return Next.ON_TOP()
+    return Next.NOT_ON_TOP() if c.is_like(c.expected + before) else ""
 
 
 def _on_one_value(c: _Common) -> str:
     got, expected = c.all_got[c.every], c.all[c.every]
     if got.size > 2 and (got == got[0]).all() and (expected != expected[0]).any():
-        return ALIKE.format(value=got[0])
+        return Next.ALIKE(value=f"{got[0]:.6g}")
     if got.size > 2 and (expected == expected[0]).all() and (got != got[0]).any():
-        return SHOULD_BE.format(value=expected[0])
+        return Next.SHOULD_BE(value=f"{expected[0]:.6g}")
     return ""
 
 
@@ -208,14 +135,14 @@ def _on_one_factor(c: _Common) -> str:
     if not is_usable.any() or not np.isfinite(c.got).all():
         return ""
     if c.is_like(-c.expected):
-        return NEGATIVE
+        return Next.NEGATIVE()
     heaviest = np.argmax(np.where(is_usable, np.abs(c.expected), 0))
     times = c.got[heaviest] / c.expected[heaviest]
     is_one = np.abs(c.got - times * c.expected) <= np.maximum(1, abs(times)) * c.room
     nice = _nice(times)
     which = c.which(times)
     is_told = np.ptp(c.expected) > 0 and c.count > 1 or which or nice.isdigit()
-    return TIMES.format(times=nice) + which if times and is_one.all() and is_told else ""
+    return joined(Next.TIMES(times=nice), which) if times and is_one.all() and is_told else ""
 
 
 def _nice(number: float) -> str:
@@ -234,9 +161,7 @@ def _on_times_added(c: _Common) -> str:
     got, expected = c.got - before, c.expected - before
     times = got[0] / expected[0] if expected[0] else 0
     is_so = (np.abs(got - times * expected) <= max(1, abs(times)) * c.room).all()
-    return (
-        ADDED.format(times=_nice(times)) if times > 0 and is_so and _nice(times).isdigit() else ""
-    )
+    return Next.ADDED(times=_nice(times)) if times > 0 and is_so and _nice(times).isdigit() else ""
 
 
 def _on_one_offset(c: _Common) -> str:
@@ -249,7 +174,7 @@ def _on_one_offset(c: _Common) -> str:
     if not is_one or not (is_many or is_whole or not c.is_float or c.which(off)):
         return ""
     way = "much" if off > 0 else "little"
-    return OFF.format(off=f"{abs(off):.6g}", way=way) + c.which(abs(off))
+    return joined(Next.OFF(off=f"{abs(off):.6g}", way=way), c.which(abs(off)))
 
 
 def _on_wrapping(c: _Common) -> str:
@@ -258,7 +183,7 @@ def _on_wrapping(c: _Common) -> str:
         return ""
     for bits in (32, 16, 8):
         if c.off.any() and np.isfinite(c.off).all() and not (c.off % 2**bits).any():
-            return WRAPPED.format(size=2**bits, bits=bits)
+            return Next.WRAPPED(size=f"{2**bits:,}", bits=bits)
     return ""
 
 
@@ -270,11 +195,11 @@ def _on_moved(c: _Common) -> str:
     got, room, places = c.all_got[c.every], c.all_room[c.every], c.every
     if places.size < 2 or (c.all[places] == c.all[places[0]]).all():
         return ""
-    orders = [(np.arange(c.all.size)[::-1], TURNED)]
+    orders = [(np.arange(c.all.size)[::-1], Next.TURNED())]
     if len(c.shape) > 1 and c.shape[-1] > 1:
         turned = np.arange(c.all.size).reshape(c.shape[-1], -1)
-        orders += [(turned.T.ravel(), ROWS_AND_COLUMNS)]
-        orders += [(turned.reshape(-1, c.shape[-1]).T.ravel(), ROWS_AND_COLUMNS)]
+        orders += [(turned.T.ravel(), Next.ROWS_AND_COLUMNS())]
+        orders += [(turned.reshape(-1, c.shape[-1]).T.ravel(), Next.ROWS_AND_COLUMNS())]
     for order, which in orders:
         if _near(got, c.all[order[places]], np.maximum(room, c.all_room[order[places]])).all():
             return _moved(c, order[places], which, places)
@@ -300,7 +225,7 @@ def _on_rows_alike(c: _Common) -> str:
             for x in (c.all_got.reshape(c.shape), c.all.reshape(c.shape))
         ]
         if alike == [True, False]:
-            return ROWS_ALIKE.format(what=what)
+            return Next.ROWS_ALIKE(what=what)
     return ""
 
 
@@ -326,7 +251,7 @@ def _shifts() -> list[int]:
 
 def _moved(c: _Common, source: Array, which: str, places: Array) -> str:
     at = np.flatnonzero(source != places)[0]
-    return MOVED.format(place=c.named(places[at]), source=c.named(source[at])) + which
+    return joined(Next.MOVED(place=c.named(places[at]), source=c.named(source[at])), which)
 
 
 def _on_neighbours(c: _Common) -> str:
@@ -355,11 +280,9 @@ def _with(c: _Common, number: int, values: Array, by: int) -> str:
     times = off[heaviest] / there[heaviest]
     if not times or (np.abs(off - times * there) > room).any():
         return ""
-    has = "has too much of" if times > 0 else "lacks"
     nice = _nice(abs(times))
     place, first = source[is_inside][0], c.places[is_inside][0]
-    return WITH.format(
-        has=has,
+    return (Next.HAS_MORE if times > 0 else Next.LACKS)(
         times="" if nice == "1" else f"{nice} · ",
         number=number,
         place=f"{place:,}",
@@ -383,7 +306,7 @@ def _on_formulas(c: _Common) -> str:
         for values, words in rules:
             room_here = np.maximum(room, 2e-6 * np.abs(values) * c.is_float)
             if _near(got, values, room_here).all() and got.any():
-                return IS_RULE.format(rule=words)
+                return Next.IS_RULE(rule=words)
     return ""
 
 
@@ -433,7 +356,7 @@ def _on_pairs(c: _Common) -> str:
                 continue
             at = np.flatnonzero(wrong != right)[0]
             told = {"place": c.named(c.places[at]), "number": other}
-            return TAKES.format(wrong=wrong[at], right=right[at], **told)
+            return Next.TAKES(wrong=wrong[at], right=right[at], **told)
     return ""
 
 
@@ -457,7 +380,7 @@ def _on_an_input(c: _Common) -> str:
             if (np.abs(values[_nearest(values, off)] - off) <= c.room).all():
                 way = "much" if sign > 0 else "little"
                 value = f"{abs(c.off[0]) * np.sign(sign * c.off[0]):.6g}"
-                return AMONG.format(way=way, number=number, value=value, place=c.named(c.places[0]))
+                return Next.AMONG(way=way, number=number, value=value, place=c.named(c.places[0]))
     return ""
 
 
@@ -486,7 +409,7 @@ def _on_choice(c: _Common) -> str:
         right, wrong = (np.flatnonzero(values == v[0]) for v in (c.expected, c.got))
         if np.isin(c.expected, values).all() and right.size and wrong.size:
             told = {"expected": f"{c.expected[0]:.6g}", "got": f"{c.got[0]:.6g}"}
-            return CHOSEN.format(number=number, right=right[0], wrong=wrong[0], **told)
+            return Next.CHOSEN(number=number, right=f"{right[0]:,}", wrong=f"{wrong[0]:,}", **told)
     return ""
 
 
@@ -503,7 +426,7 @@ def _on_sums(c: _Common) -> str:
             if (np.abs(sums - c.all)[np.isfinite(c.all)] <= c.all_room[np.isfinite(c.all)]).all():
                 place = int(c.places[0])
                 if part := _part(terms[place], c.got[0], c.room[0]):
-                    return IN_SUM.format(place=c.named(place), part=part)
+                    return Next.IN_SUM(place=c.named(place), part=part)
     return ""
 
 
@@ -592,7 +515,7 @@ def _on_another_operand(c: _Common, a: Array, b: Array, unit: int) -> str:
                 right = np.array(np.unravel_index(source[tuple(wrong)], used.shape))
                 places = [p if which == "second" else p[::-1] for p in (right, wrong)]
                 said = [f"[{row}, {column}]" for row, column in places]
-                return OPERAND.format(which=which, right=said[0], wrong=said[1])
+                return Next.OPERAND(which=which, right=said[0], wrong=said[1])
     return ""
 
 
@@ -629,7 +552,7 @@ def _on_terms(c: _Common, a: Array, b: Array, unit: int) -> str:
     how = "count otherwise" if np.ptp(counts) else f"count {_nice(counts[0])} times"
     how = "left out" if not counts.any() else how
     how = f"{'is' if first == last else 'are'} {how}" if how == "left out" else how
-    return TERMS.format(depth=depth, part=f"{which} {how}")
+    return Next.TERMS(depth=depth, part=f"{which} {how}")
 
 
 def _on_counts(c: _Common) -> str:
@@ -649,7 +572,7 @@ def _on_counts(c: _Common) -> str:
             ).sum()
         for which, count in kinds.items():
             if count and abs(off) == count:
-                return COUNTED_IN.format(off=count, way="many" if off > 0 else "few", which=which)
+                return Next.COUNTED_IN(off=count, way="many" if off > 0 else "few", which=which)
     return ""
 
 
@@ -676,10 +599,13 @@ def _on_row_factors(c: _Common) -> str:
         factors.append((row, times, near.all()))
         off = np.median(got - expected)
         offsets.append((row, off, (np.abs(got - expected - off) <= 2 * room).all()))
-    for found, words, key in ((factors, TIMES_IN_ROW, "times"), (offsets, OFF_IN_ROW, "off")):
+    for found, words, key in (
+        (factors, Next.TIMES_IN_ROW, "times"),
+        (offsets, Next.OFF_IN_ROW, "off"),
+    ):
         if found and all(is_so for *_, is_so in found):
             row, value, _ = found[0]
-            return words.format(**{key: f"{value:.4g}"}, row=row)
+            return words(**{key: f"{value:.4g}"}, row=row)
     return ""
 
 
@@ -701,8 +627,8 @@ def _on_powers(c: _Common) -> str:
     if not slopes or np.ptp(slopes) > 1e-2 * max(slopes) or abs(slopes[0] - 1) < 1e-2:
         return ""
     slope = float(np.median(slopes))
-    which = next((said for value, said in POWERS.items() if abs(slope - value) < 5e-3), "")
-    return POWER.format(times=f"{slope:.4g}") + (which or c.which(slope))
+    which = next((said for value, said in POWERS if abs(slope - value) < 5e-3), "")
+    return joined(Next.POWER(times=f"{slope:.4g}"), which or c.which(slope))
 
 
 # --- where ----------------------------------------------------------------------------------------
@@ -719,7 +645,7 @@ def _on_places(c: _Common) -> str:
         if not some.all() and (some.sum() <= 1.5 * all_.sum() or wrong.ndim == 1):
             if where := _where(some):
                 is_one = some.sum() == 1
-                return (ONE if is_one else SEVERAL).format(
+                return (Next.ONE if is_one else Next.SEVERAL)(
                     where=f"{name}{'s' * (not is_one)} {where}"
                 )
     return ""
@@ -733,12 +659,12 @@ def _on_limits(c: _Common) -> str:
     if c.is_wrong.all() or c.is_wrong.sum() < 2 or (~c.is_wrong).sum() < 2:
         return ""
     for name, values in sources.items():
-        for value, what in ((values, name), (np.abs(values), f"the magnitude of {name}")):
+        for value, what in ((values, name), (np.abs(values), Next.MAGNITUDE(what=name))):
             wrong, right = value[c.is_wrong], value[~c.is_wrong]
             if np.nanmin(wrong) > np.nanmax(right):
-                return BEYOND.format(what=what, limit=np.nanmax(right), beyond="above")
+                return Next.BEYOND(what=what, limit=f"{np.nanmax(right):.6g}", beyond="above")
             if np.nanmax(wrong) < np.nanmin(right):
-                return BEYOND.format(what=what, limit=np.nanmin(right), beyond="below")
+                return Next.BEYOND(what=what, limit=f"{np.nanmin(right):.6g}", beyond="below")
     return ""
 
 

@@ -6,6 +6,7 @@ import builtins
 import os.path
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 __all__ = [
     "Address",
@@ -18,6 +19,7 @@ __all__ = [
     "Not",
     "Operand",
     "PtxError",
+    "TooLarge",
     "Register",
     "SourceLine",
     "Special",
@@ -32,6 +34,10 @@ class PtxError(Exception):
     """PTX that cannot be read or run; the message names instruction and source line."""
 
 
+class TooLarge(PtxError):
+    """More memory than a block or a thread can have, or more parameters than a kernel."""
+
+
 class Unsupported(PtxError):
     """Why the instruction at hand cannot be run; whoever emits it adds which one, and where."""
 
@@ -40,7 +46,7 @@ class InternalError(Exception):
     """A mistake of the software GPU's own: the message says what it was at, the cause why."""
 
 
-def _operand(operand) -> str:
+def _operand(operand: Any) -> str:
     return "_" if operand is None else str(operand)
 
 
