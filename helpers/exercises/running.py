@@ -28,7 +28,7 @@ __all__ = ["Run"]
 
 WIDE, NEAR = 1 << 31, 1 << 20  # elements that no int counts, and what lies beside a piece
 CLOSE = 8  # times what the method that is asked for may be off
-FEW_NUMBERS = 8  # at least: fewer may be whole by chance
+FEW_NUMBERS = 3  # at least: fewer may be whole by chance
 FEW = 16  # elements of each array: small enough to be worked out on paper
 WIDEST = 64  # characters of a table: JupyterLab breaks longer lines
 BY_HAND_AT_MOST = 32  # elements
