@@ -37,7 +37,7 @@ def in_bytes(number: int) -> str:
 
 
 class RawFinding(SimpleNamespace):
-    """`struct Finding` of driver/watch/contract.h, copied: its fields, arrays as lists, enums as names."""
+    """`struct Finding` of watch/contract.h, copied: its fields, arrays as lists, enums as names."""
 
     def __init__(self, found: Any):
         super().__init__()
