@@ -54,10 +54,12 @@ class LoadedModule:
             layout = Layout(self.program, self.image, kernel)
             shared, local = layout.static_shared_bytes, layout.local_bytes
             parameters = self.program.functions[kernel].param_bytes
-            if shared > DEVICE["block_shared"]:
+            tiles = self.program.functions[kernel].of_tiles
+            most = DEVICE["block_most_shared" if tiles else "block_shared"]
+            if shared > most:
                 raise PtxError(
                     f"kernel {kernel} has {shared} bytes of static shared"
-                    f" memory; a block can have {DEVICE['block_shared']}, more only as dynamic"
+                    f" memory; a block can have {most}, more only as dynamic"
                 )
             if local > DEVICE["thread_local"]:
                 raise PtxError(

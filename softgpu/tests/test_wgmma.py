@@ -135,6 +135,19 @@ PLAIN = 128 >> 4 << 16 | 256 >> 4 << 32
 
 
 @software
+def test_products_may_be_waited_for_before_the_first_one() -> None:
+    source = """
+__global__ void waits(float *x)
+{
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    x[threadIdx.x] = 1.f;
+}
+"""
+    kernel = SourceModule(source, arch="sm_90a").get_function("waits")
+    assert not xray.sanitize(kernel, np.zeros(128, "f4"), grid=(1, 1), block=(128, 1, 1))
+
+
+@software
 @pytest.mark.parametrize(
     "a, b, words",
     [
