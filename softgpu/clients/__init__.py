@@ -1,4 +1,5 @@
-"""Other ways to the software GPU than PyCUDA: what cuda-bindings, cuda.core and numba-cuda need.
+"""Other ways to the software GPU than PyCUDA: what cuda-bindings, cuda.core, numba-cuda and Triton
+(triton.py, with PyTorch: pytorch.py) need.
 
 They speak to the driver as they do to NVIDIA's. Three more libraries of NVIDIA's stand beside it:
 
@@ -13,14 +14,17 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import importlib.abc
 import importlib.util
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 from .. import build, cache
 
-__all__ = ["build_ahead", "serve"]
+__all__ = ["after_import", "build_ahead", "serve"]
 
 _NVRTC = Path(__file__).with_name("nvrtc.c")
 _RUNTIME = {  # calls of the runtime, and those of the driver that take and give the same
@@ -31,7 +35,45 @@ _RUNTIME = {  # calls of the runtime, and those of the driver that take and give
 _global: list[ctypes.CDLL] = []
 
 
+class _AfterImport(importlib.abc.MetaPathFinder):
+    """Finds a module as others do, and calls a function once it is executed."""
+
+    def __init__(self, name: str, call: Callable[[ModuleType], object]):
+        self.name, self.call = name, call
+
+    def find_spec(self, name, path, target=None):
+        if name != self.name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec and spec.loader:
+            execute = spec.loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                self.call(module)
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+def after_import(name: str, call: Callable[[ModuleType], object]) -> None:
+    """Call call(module) once a module is imported; now, if it is."""
+    if name in sys.modules:
+        call(sys.modules[name])
+    else:
+        sys.meta_path.insert(0, _AfterImport(name, call))
+
+
 def serve() -> None:
+    """Let each of these clients find what it needs."""
+    from . import triton
+
+    triton.serve()
+    _serve_bindings()
+
+
+def _serve_bindings() -> None:
     """Stand before these libraries for cuda-bindings; where that is missing, do nothing."""
     if _global or not (importlib.util.find_spec("cuda") and _has_bindings()):
         return
