@@ -147,6 +147,13 @@ class LoadedModule:
         return found or {name: _lines_of(name) for name in self.program.own_files}
 
     @cached_property
+    def language(self) -> str:
+        """What the kernels are written in: "triton", "numba" or "cuda"."""
+        if not any(name.endswith(".py") for name in self.program.own_files):
+            return "cuda"
+        return "numba" if "NumbaEnv" in self.text else "triton"
+
+    @cached_property
     def declarations(self) -> Declarations:
         """What that source declares."""
         lines = (line for lines in self.source_lines.values() for line in lines.values())

@@ -123,6 +123,19 @@ def last_findings(
     return kind(launch.name, told, dropped[0], bool(lost[0]), exposed)
 
 
+_WORDS = {
+    "numba": {"__syncthreads()": "cuda.syncthreads()", "__threadfence()": "cuda.threadfence()"},
+    "triton": {"__syncthreads()": "tl.debug_barrier()"},
+}
+
+
+def _in_words_of(language: str, advice: str) -> str:
+    """Advice with the names that the kernel's language has for CUDA's functions."""
+    for ours, theirs in _WORDS.get(language, {}).items():
+        advice = advice.replace(ours, theirs)
+    return advice
+
+
 class _Teller:
     """Puts the findings of one launch, of blocks of so many threads, into words."""
 
@@ -154,7 +167,7 @@ class _Teller:
             file=Path(file).name,
             line=line,
             message=message,
-            advice=advice,
+            advice=_in_words_of(self.launch.module.language, advice),
             count=f.count,
             block=tuple(f.block),
             thread=tuple(f.thread),

@@ -21,9 +21,17 @@ __all__ = ["serve"]
 
 _CUDA, _CPU = torch.device("cuda", 0), torch.device("cpu")
 _DEVICE, _IS_CUDA = torch.Tensor.device.__get__, torch.Tensor.is_cuda.__get__  # type: ignore
+_EMPTY = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}
+_LOOKS = {
+    "__get__", "__getitem__", "data_ptr", "dim", "element_size", "is_contiguous", "numel",
+    "reshape", "size", "storage_offset", "stride", "untyped_storage", "view",
+}  # fmt: skip
+"""Functions that neither read nor write what a tensor holds."""
 _STAYS = {"pin_memory", "record_stream"}
 _on_gpu: dict[int, weakref.finalize] = {}
 """The storages that are on the GPU, by address."""
+_unwritten: dict[int, int] = {}
+"""Bytes of those that nothing of PyTorch's has written yet, by address."""
 
 
 def _asks_for_gpu(value: Any) -> bool:
@@ -48,6 +56,38 @@ def _is_on_gpu(tensor: torch.Tensor) -> bool:
 def _leave(address: int) -> None:
     del _on_gpu[address]
     unregister(address)
+
+
+def _empty(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor in memory of the driver's own, which knows what kernels have written there."""
+    storage = _storage_of(tensor)
+    if storage is None or not (size := storage.nbytes()):
+        return tensor
+    where = ctypes.c_uint64()
+    call("cuMemAlloc_v2", ctypes.byref(where), ctypes.c_size_t(size))
+    address = where.value
+    room = (ctypes.c_char * size).from_address(address)
+    _on_gpu[address], _unwritten[address] = weakref.finalize(room, _free, address), size
+    _on_gpu[address].atexit = False
+    with torch._C.DisableTorchFunction(), torch.no_grad():
+        own = torch.frombuffer(room, dtype=torch.uint8).untyped_storage()
+        return tensor.set_(own, 0, tensor.size(), tensor.stride())
+
+
+def _free(address: int) -> None:
+    del _on_gpu[address]
+    _unwritten.pop(address, None)
+    call("cuMemFree_v2", ctypes.c_uint64(address))
+
+
+def _count_as_written(tensors: list[torch.Tensor]) -> None:
+    """Tell the driver what PyTorch may have written, by a copy from the host to where it is."""
+    for tensor in tensors:
+        if (storage := _storage_of(tensor)) is not None:
+            address = storage.data_ptr()
+            if size := _unwritten.pop(address, 0):
+                held = ctypes.string_at(address, size)
+                call("cuMemcpyHtoD_v2", ctypes.c_uint64(address), held, ctypes.c_size_t(size))
 
 
 def _bring(result: Any) -> Any:
@@ -89,6 +129,10 @@ class _Mode(TorchFunctionMode):
         args = tuple(_CPU if _asks_for_gpu(value) else value for value in args)
         kwargs = {key: _CPU if _asks_for_gpu(v) else v for key, v in kwargs.items()}
         result = function(*args, **kwargs)
+        if name in _EMPTY and (to_gpu or (here and not to_cpu)):
+            return _empty(result)
+        if _unwritten and name not in _LOOKS:
+            _count_as_written(tensors)
         if name == "to" and (to_gpu or to_cpu) and isinstance(result, torch.Tensor):
             return _moved(result, here, to_gpu)
         return _bring(result) if to_gpu or (here and not to_cpu) else result

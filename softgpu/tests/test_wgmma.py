@@ -16,6 +16,7 @@ pytestmark = pytest.mark.skipif(
 software = pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU's words")
 
 import pycuda.driver as cuda  # noqa: E402
+from pycuda import gpuarray  # noqa: E402
 from pycuda.compiler import SourceModule  # noqa: E402
 
 DEEP = 64  # halves along k, 128 bytes
@@ -144,7 +145,8 @@ __global__ void waits(float *x)
 }
 """
     kernel = SourceModule(source, arch="sm_90a").get_function("waits")
-    assert not xray.sanitize(kernel, np.zeros(128, "f4"), grid=(1, 1), block=(128, 1, 1))
+    x = gpuarray.zeros(128, np.float32)
+    assert not xray.sanitize(kernel, x, grid=(1, 1), block=(128, 1, 1))
 
 
 @software
