@@ -53,7 +53,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
                 execute(module)
                 self.call(module)
 
-            spec.loader.exec_module = exec_module
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 

@@ -106,8 +106,10 @@ def _bring(result: Any) -> Any:
 class _Mode(TorchFunctionMode):
     """Maps the device "cuda" to the CPU, and back in what tensors say of themselves."""
 
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        kwargs = dict(kwargs or {})
+    def __torch_function__(
+        self, function: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
         if function is torch.device:
             return function(*args, **kwargs)
         name = getattr(function, "__name__", "")
@@ -115,8 +117,10 @@ class _Mode(TorchFunctionMode):
         here = bool(tensors) and any(map(_is_on_gpu, tensors))
         if function == _DEVICE:
             return _CUDA if here else function(*args)
-        if function == _IS_CUDA or (here and name == "get_device"):
-            return here and (name == "__get__" or 0)
+        if function == _IS_CUDA:
+            return here
+        if here and name == "get_device":
+            return 0
         if name in _STAYS:
             return args[0]
         asked = [
@@ -125,7 +129,7 @@ class _Mode(TorchFunctionMode):
         to_gpu = name == "cuda" or any(map(_asks_for_gpu, asked))
         to_cpu = name == "cpu" or (name == "to" and any(_is_cpu(value) for value in asked))
         if name in ("cuda", "cpu"):
-            return _moved(args[0], here, to_gpu)
+            return _moved(args[0], to_gpu)
         args = tuple(_CPU if _asks_for_gpu(value) else value for value in args)
         kwargs = {key: _CPU if _asks_for_gpu(v) else v for key, v in kwargs.items()}
         result = function(*args, **kwargs)
@@ -134,7 +138,7 @@ class _Mode(TorchFunctionMode):
         if _unwritten and name not in _LOOKS:
             _count_as_written(tensors)
         if name == "to" and (to_gpu or to_cpu) and isinstance(result, torch.Tensor):
-            return _moved(result, here, to_gpu)
+            return _moved(result, to_gpu)
         return _bring(result) if to_gpu or (here and not to_cpu) else result
 
 
@@ -142,12 +146,12 @@ def _is_cpu(value: Any) -> bool:
     return value == "cpu" or (isinstance(value, torch.device) and value.type == "cpu")
 
 
-def _moved(tensor: torch.Tensor, here: bool, to_gpu: bool) -> torch.Tensor:
-    """A tensor on the other device: a copy, unless it is there."""
-    if here == to_gpu and _is_on_gpu(tensor) == to_gpu:
+def _moved(tensor: torch.Tensor, to_gpu: bool) -> torch.Tensor:
+    """A tensor on that device: a copy, unless it is there."""
+    if _is_on_gpu(tensor) == to_gpu:
         return tensor
     with torch._C.DisableTorchFunction():
-        copy = tensor.clone() if _is_on_gpu(tensor) != to_gpu else tensor
+        copy = tensor.clone()
     return _bring(copy) if to_gpu else copy
 
 

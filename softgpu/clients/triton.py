@@ -41,7 +41,7 @@ def _replace_driver(backends: Any) -> None:
     backends.backends["nvidia"] = backends.Backend(nvidia.compiler, _driver_class(theirs))
 
 
-def _as_ptx(backend=None, stages=None, options=None, language=None, capability=None):
+def _as_ptx(backend: Any = None, stages: Any = None, *_: Any, **__: Any) -> tuple[str, str] | None:
     """Triton's hook: what it loads is PTX. Without arguments it asks for a key of its cache."""
     if stages is None:
         return _KEY
@@ -93,6 +93,8 @@ def _driver_class(theirs: Any) -> type:
 
 def _launcher_class(theirs: Any) -> type:
     class Launcher(theirs.CudaLauncher):
+        launch: Callable
+
         def __init__(self, *given: Any) -> None:
             super().__init__(*given)
             launch = self.launch  # with what Triton's allocators gave as scratch memory
