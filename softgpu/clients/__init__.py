@@ -14,17 +14,15 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import importlib.abc
 import importlib.util
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 from .. import build, cache
+from . import triton
 
-__all__ = ["after_import", "build_ahead", "serve"]
+__all__ = ["build_ahead", "serve"]
 
 _NVRTC = Path(__file__).with_name("nvrtc.c")
 _RUNTIME = {  # calls of the runtime, and those of the driver that take and give the same
@@ -35,40 +33,8 @@ _RUNTIME = {  # calls of the runtime, and those of the driver that take and give
 _global: list[ctypes.CDLL] = []
 
 
-class _AfterImport(importlib.abc.MetaPathFinder):
-    """Finds a module as others do, and calls a function once it is executed."""
-
-    def __init__(self, name: str, call: Callable[[ModuleType], object]):
-        self.name, self.call = name, call
-
-    def find_spec(self, name, path, target=None):
-        if name != self.name:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec and spec.loader:
-            execute = spec.loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                execute(module)
-                self.call(module)
-
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
-
-
-def after_import(name: str, call: Callable[[ModuleType], object]) -> None:
-    """Call call(module) once a module is imported; now, if it is."""
-    if name in sys.modules:
-        call(sys.modules[name])
-    else:
-        sys.meta_path.insert(0, _AfterImport(name, call))
-
-
 def serve() -> None:
     """Let each of these clients find what it needs."""
-    from . import triton
-
     triton.serve()
     _serve_bindings()
 

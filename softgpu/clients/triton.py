@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import build, sass
-from . import after_import
 from .calls import call, current_device, register, set_device, unregister
+from .imports import after_import
 
 __all__ = ["serve"]
 
