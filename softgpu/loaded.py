@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +28,7 @@ _INLINE_ASM = re.compile(r"// begin inline asm\n.*?// end inline asm", re.DOTALL
 _LOC = re.compile(r"^\s*\.loc\b.*", re.MULTILINE)
 
 
-def _of_one_line(match: re.Match) -> str:
+def _of_one_line(match: re.Match[str]) -> str:
     """Inline assembly with its first .loc only: LLVM counts one line up with each instruction."""
     if not (first := _LOC.search(match[0])):
         return match[0]
@@ -35,7 +36,7 @@ def _of_one_line(match: re.Match) -> str:
 
 
 @contextmanager
-def at_work_on(kernel: str):
+def at_work_on(kernel: str) -> Iterator[None]:
     """What goes wrong here, and is no refusal, is told with the kernel's name."""
     try:
         yield
