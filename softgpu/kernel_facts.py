@@ -47,7 +47,6 @@ def facts_of(function: Function, code: KernelCode) -> dict:
         "max_threads": function.max_threads or 0,
         "cluster": _dims(function, "reqnctapercluster"),
         "required": _dims(function, "reqntid"),
-        "of_tiles": function.of_tiles,
         "ptx_version": layout.module.architecture,
         "files": named,
         "sites": ffi.new("struct Site[]", [_site(site, files) for site in code.sites]),

@@ -245,7 +245,7 @@ class Function:
 
     @property
     def of_tiles(self) -> bool:
-        """Whether a tile compiler (tileiras) made it: it is launched with blocks of one thread."""
+        """Whether a tile compiler (tileiras) made it."""
         return 7 in self.directives.get("language", ())
 
     @property

@@ -168,7 +168,6 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->max_threads = most && most < BLOCK_THREADS ? most : BLOCK_THREADS;
     memcpy(kernel->cluster, facts->cluster, sizeof kernel->cluster);
     memcpy(kernel->required, facts->required, sizeof kernel->required);
-    kernel->of_tiles = facts->of_tiles;
     kernel->ptx_version = facts->ptx_version ? facts->ptx_version : ARCHITECTURE;
     kernel->max_dynamic_shared = default_dynamic(facts->static_shared);
     kernel->carveout = -1;
