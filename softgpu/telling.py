@@ -11,7 +11,7 @@ from .advice import BLOCK, DOES, WARP, Barriers
 from .contract import ffi
 from .faults import Fault, FaultKind, last_fault
 from .findings import Finding, Findings, without_repeats
-from .phrases import Said, joined
+from .phrases import Said, Said, joined
 from .places import CLUSTER, LOCAL, SHARED, TO_THE_END, RawFinding, WatchedLaunch, in_bytes
 from .words import Advice, FindingKind, Happened, Place, Thread
 
@@ -107,6 +107,22 @@ def last_findings(
     return kind(launch.name, told, dropped[0], bool(lost[0]), exposed)
 
 
+_WORDS = {
+    "numba": {"__syncthreads()": "cuda.syncthreads()", "__threadfence()": "cuda.threadfence()"},
+    "triton": {"__syncthreads()": "tl.debug_barrier()"},
+}
+
+
+def _in_words_of(language: str, advice: str) -> str:
+    """Advice with the names that the kernel's language has for CUDA's functions, and its codes."""
+    text = advice
+    for ours, theirs in _WORDS.get(language, {}).items():
+        text = text.replace(ours, theirs)
+    said = Said(text)
+    said.parts = (advice,)
+    return said if text != advice else advice
+
+
 class _Teller:
     """Puts the findings of one launch, of blocks of so many threads, into words."""
 
@@ -137,7 +153,7 @@ class _Teller:
             file=Path(file).name,
             line=line,
             message=message,
-            advice=advice,
+            advice=_in_words_of(self.launch.module.language, advice),
             count=f.count,
             block=tuple(f.block),
             thread=tuple(f.thread),

@@ -376,6 +376,7 @@ typedef struct KernelFacts {
     uint32_t watched_shared; /* what the sanitizer's build has in place of static_shared */
     uint32_t max_threads;    /* as its author promises; 0: a block's most */
     uint32_t cluster[3];     /* blocks of one, which divide a grid */
+    uint32_t required[3];    /* a block's threads along x, y, z; 0: those of the launch */
     uint32_t ptx_version;    /* the architecture that its PTX is for; 0: it does not say */
     const char **files;
     const struct Site *sites;
