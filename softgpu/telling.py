@@ -11,7 +11,7 @@ from .advice import BLOCK, DOES, WARP, Barriers
 from .contract import ffi
 from .faults import Fault, FaultKind, last_fault
 from .findings import Finding, Findings, without_repeats
-from .phrases import Said, Said, joined
+from .phrases import Said, joined
 from .places import CLUSTER, LOCAL, SHARED, TO_THE_END, RawFinding, WatchedLaunch, in_bytes
 from .words import Advice, FindingKind, Happened, Place, Thread
 
@@ -113,14 +113,16 @@ _WORDS = {
 }
 
 
-def _in_words_of(language: str, advice: str) -> str:
+def _in_words_of(language: str, advice: Said) -> Said:
     """Advice with the names that the kernel's language has for CUDA's functions, and its codes."""
-    text = advice
+    text = str(advice)
     for ours, theirs in _WORDS.get(language, {}).items():
         text = text.replace(ours, theirs)
+    if text == advice:
+        return advice
     said = Said(text)
     said.parts = (advice,)
-    return said if text != advice else advice
+    return said
 
 
 class _Teller:
