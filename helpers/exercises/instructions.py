@@ -11,6 +11,7 @@ __all__ = ["file_of", "named_by_headers", "of_kernel", "some_path_skips"]
 NUMBER = re.compile(r"(?<![\w.$%])0(x[0-9a-f]+|b[01]+|[0-7]+)u?\b", re.IGNORECASE)
 BRANCH = re.compile(r"\bbra[\w.]*\s+([$\w]+)")
 OF_COPIES = re.compile(r"\b(?:fence|cp\.async|wgmma|mbarrier)(?:\.\w+)+")  # and of products
+FUNCTION = re.compile(r"__device__[^;{(]*\b(\w+)\((.*?)(?=__device__|\Z)", re.DOTALL)
 
 
 def of_kernel(target: Any) -> str:
@@ -54,12 +55,12 @@ def some_path_skips(instructions: str, first: str, last: str, between: str) -> b
 def named_by_headers(source: str, advice: str) -> dict[str, str]:
     """{instruction of copies or products that an advice names: the function that executes it, of
     the course's headers that a kernel's source includes}"""
-    functions = [each for text in sources.headers(source) for each in text.split("__device__")[1:]]
-    found = {}
-    for instruction in OF_COPIES.findall(advice):
-        for function in functions:
-            if re.search(rf'"[^"\n]*\b{re.escape(instruction)}\b', function):
-                found[instruction] = found.get(instruction) or re.search(r"(\w+)\(", function)[1]
+    found: dict[str, str] = {}
+    for text in sources.headers(source):
+        for name, body in FUNCTION.findall(text):
+            for instruction in OF_COPIES.findall(advice):
+                if re.search(rf'"[^"\n]*\b{re.escape(instruction)}\b', body):
+                    found.setdefault(instruction, name)
     return found
 
 
