@@ -1133,6 +1133,16 @@ def test_instructions_may_have_to_lie_on_every_path(between, skips):
     assert instructions.some_path_skips(ptx, r"\batom\b", r"\bld\.", r"\bbar\b") == skips
 
 
+def test_an_instruction_that_advice_names_is_named_as_the_headers_do():
+    text = '#include "gemm/warpgroup.cuh"\n#include "common/boxes.cuh"\n'
+    advice = "Put fence.proxy.async there, then wgmma.wait_group n, and cp.async.wait_all."
+    named = instructions.named_by_headers(text, advice)
+    assert named == {
+        "fence.proxy.async": "show_stores",
+        "wgmma.wait_group": "wait_for_products",
+    }
+
+
 def test_a_path_that_skips_them_is_refused(judged):
     path = {(r"\bld\.global", r"\bst\.global"): (r"\bfma\b", "Multiply and add.")}
     says = {"checks": [extra_checks.OnEveryPath(path)]}
