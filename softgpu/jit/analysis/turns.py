@@ -26,7 +26,8 @@ def find_turns(function: Function, blocks: list[Block]) -> tuple[int, int, bool]
     ends = {
         first: last
         for first, last in loops.items()
-        if any(first < inner <= last for inner in loops) or not _only_looks(blocks[first : last + 1])
+        if any(first < inner <= last for inner in loops)
+        or not _only_looks(blocks[first : last + 1])
     }
     depth = most = 0
     for index, block in enumerate(blocks):
