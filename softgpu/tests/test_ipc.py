@@ -12,6 +12,8 @@ from softgpu.tests import ROOT
 
 from pycuda.compiler import compile  # isort: skip
 
+pytestmark = pytest.mark.slow
+
 ANSWER = """
 import os, sys, softgpu
 softgpu.install()

@@ -7,6 +7,8 @@ import pytest
 
 from tests import ROOT
 
+pytestmark = pytest.mark.slow
+
 CRASHES = """
 import os, time, pytest
 

@@ -242,6 +242,7 @@ PTX = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU's memory")
 def test_a_module_that_is_gone_leaves_nothing_in_memory():
     import pycuda.driver as cuda
