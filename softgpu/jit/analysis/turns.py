@@ -22,18 +22,19 @@ def find_turns(function: Function, blocks: list[Block]) -> tuple[int, int, bool]
     """Return (the depth of the deepest loop nest, the largest integer constant that a loop
     compares with, whether every outermost loop shares its trip count with the grid or is bounded
     by that constant). Loops that only wait for others do not count."""
-    loops = {first: last for last, first in loops_of(blocks)}
-    ends = {
-        first: last
-        for first, last in loops.items()
-        if any(first < inner <= last for inner in loops)
-        or not _only_looks(blocks[first : last + 1])
+    ends = {first: last for last, first in loops_of(blocks)}
+    waits = {
+        first
+        for first, last in ends.items()
+        if not any(first < inner <= last for inner in ends)
+        and _only_looks(blocks[first : last + 1])
     }
+    waiting = {index for first in waits for index in range(first, ends.pop(first) + 1)}
     depth = most = 0
     for index, block in enumerate(blocks):
         around = sum(first <= index <= last for first, last in ends.items())
         depth = max(depth, around)
-        if around:
+        if around and index not in waiting:
             most = max([most, *map(_constant, block.instructions)])
     return depth, most, bool(ends) and _are_few(ends, blocks, function)
 
