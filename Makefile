@@ -59,9 +59,9 @@ fuzz: setup
 graders: setup
 	@.venv/bin/python scripts/graders.py
 
-# All notebooks and tests, lint among them; of each test's cases a twentieth, by a hash of their names. SEED=TEXT:
-# another twentieth. ARGS goes to pytest.
-test: FRACTION := 0.05
+# All notebooks and tests, lint among them; of each test's cases a tenth, of slow ones a twentieth, by a hash of their
+# names. SEED=TEXT: others. ARGS goes to pytest.
+test: FRACTION := 0.1
 test: setup
 	@$(RUN) pytest $(PARALLEL) $(NBVAL) $(SAMPLE) softgpu/tests tests notebooks $(ARGS)
 

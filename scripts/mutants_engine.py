@@ -218,7 +218,7 @@ def main():
     parser.add_argument("--count", type=int, default=300, help="how many changes (300)")
     parser.add_argument("--seed", default="", help="a text: other changes")
     parser.add_argument("--only", nargs="*", default=[""], help="parts of paths of files to change")
-    parser.add_argument("--sample", default="0.05", help="the fraction of cases that runs first")
+    parser.add_argument("--sample", default="0.1", help="the fraction of cases that runs first")
     asked = parser.parse_args()
     copy, counted = Copy(), Counter()
     for path, what, text in chosen(asked.only, asked.seed):
