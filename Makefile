@@ -25,7 +25,7 @@ lab: setup
 	@.venv/bin/python scripts/lab.py $(LAB) $(AS_ROOT) $(if $(HEADLESS),--no-browser) $(ARGS)
 
 # A notebook begun anew: make fresh NOTEBOOK=03. Your old copy goes to work/old.
-fresh:
+fresh: setup
 	@.venv/bin/python scripts/work.py --fresh $(or $(NOTEBOOK),$(error Which? make fresh NOTEBOOK=03))
 
 # The course as a site, in build/book/index.html: for a browser, a phone, a printer. Needs no compiler.
@@ -39,7 +39,7 @@ exercises: setup
 
 # Put what was recorded, or can be counted, where pages quote it.
 figures: setup
-	@.venv/bin/python scripts/figures.py
+	@$(RUN) tests.course.figures
 
 # Bring the Chinese edition's catalogues and pages up to date with the English; says what is still in English.
 translations: setup
