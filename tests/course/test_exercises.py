@@ -398,6 +398,7 @@ def test_counters_stand_beside_the_best(judged):
     assert re.search(r"count\w* ld_sectors \d{5} 8192", verdict.reasons[0].code)
 
 
+@pytest.mark.slow
 def test_a_speed_stands_beside_ours_and_a_librarys_and_may_be_asked_for(monkeypatch):
     naive, solution = texts.find("13.naive"), exercises.solution("13.naive")
     said = r"yours ([\d.]+), ours \1 TFLOP/s, predicted; cuBLAS 51.2, on a real H200"
@@ -414,6 +415,7 @@ def test_a_speed_stands_beside_ours_and_a_librarys_and_may_be_asked_for(monkeypa
     assert reason.code.startswith("clock: no_prediction volatile or atomic loads")
 
 
+@pytest.mark.slow
 def test_registers_and_packed_are_predicted_in_the_order_that_was_measured():
     verdicts = [
         exercises.judge(name, exercises.solution(name))
