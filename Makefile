@@ -5,7 +5,7 @@ RUN := .venv/bin/python -m
 LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/work/00_first_kernel.ipynb
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 PARALLEL := -n logical
-SAMPLE := --sample=0.1 $(if $(SEED),--sample-seed=$(SEED))
+SAMPLE = --sample=$(FRACTION) $(if $(SEED),--sample-seed=$(SEED))
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
 CUDA = $$(find bench cuda_src exercises softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
@@ -25,7 +25,7 @@ lab: setup
 	@.venv/bin/python scripts/lab.py $(LAB) $(AS_ROOT) $(if $(HEADLESS),--no-browser) $(ARGS)
 
 # A notebook begun anew: make fresh NOTEBOOK=03. Your old copy goes to work/old.
-fresh:
+fresh: setup
 	@.venv/bin/python scripts/work.py --fresh $(or $(NOTEBOOK),$(error Which? make fresh NOTEBOOK=03))
 
 # The course as a site, in build/book/index.html: for a browser, a phone, a printer. Needs no compiler.
@@ -39,7 +39,7 @@ exercises: setup
 
 # Put what was recorded, or can be counted, where pages quote it.
 figures: setup
-	@.venv/bin/python scripts/figures.py
+	@$(RUN) tests.course.figures
 
 # Bring the Chinese edition's catalogues and pages up to date with the English; says what is still in English.
 translations: setup
@@ -59,8 +59,9 @@ fuzz: setup
 graders: setup
 	@.venv/bin/python scripts/graders.py
 
-# All notebooks and tests, lint among them; of each test's cases a tenth, by a hash of their names. SEED=TEXT:
-# another tenth. ARGS goes to pytest.
+# All notebooks and tests, lint among them; of each test's cases a tenth, of slow ones a twentieth, by a hash of their
+# names. SEED=TEXT: others. ARGS goes to pytest.
+test: FRACTION := 0.1
 test: setup
 	@$(RUN) pytest $(PARALLEL) $(NBVAL) $(SAMPLE) softgpu/tests tests notebooks $(ARGS)
 
@@ -78,7 +79,8 @@ products: setup
 	@$(RUN) softgpu.tests.conformance.products $(ARGS)
 	@$(RUN) softgpu.tests.conformance.groups $(ARGS)
 
-# The fast part of it, for every save: the same sample, without what is slow.
+# The fast part of it, for every save: a fiftieth of the cases, without what is slow.
+check: FRACTION := 0.02
 check: lint
 	@$(RUN) pytest $(PARALLEL) $(SAMPLE) -m "not slow and not conformance" softgpu/tests tests $(ARGS)
 

@@ -16,7 +16,7 @@ from .declarations import Declarations, short_name
 from .jit.compile import KernelCode
 from .jit.facts.layout import Image, Layout
 from .mistakes import own_mistake
-from .ptx import PtxError, link, parse
+from .ptx import PtxError, TooLarge, link, parse
 from .ptx.callers import tell_callers
 from .ptx.program import InternalError
 from .ptx.tokens import token_lines
@@ -69,17 +69,17 @@ class LoadedModule:
             tiles = self.program.functions[kernel].of_tiles
             most = DEVICE["block_most_shared" if tiles else "block_shared"]
             if shared > most:
-                raise PtxError(
+                raise TooLarge(
                     f"kernel {kernel} has {shared} bytes of static shared"
                     f" memory; a block can have {most}, more only as dynamic"
                 )
             if local > DEVICE["thread_local"]:
-                raise PtxError(
+                raise TooLarge(
                     f"kernel {kernel} needs {local} bytes of local memory;"
                     f" a thread can have {DEVICE['thread_local']}"
                 )
             if parameters > DEVICE["kernel_parameters"]:
-                raise PtxError(
+                raise TooLarge(
                     f"kernel {kernel} takes {parameters} bytes of parameters;"
                     f" {DEVICE['kernel_parameters']} are possible"
                 )

@@ -19,6 +19,7 @@ __all__ = [
     "Not",
     "Operand",
     "PtxError",
+    "TooLarge",
     "Register",
     "SourceLine",
     "Special",
@@ -31,6 +32,10 @@ __all__ = [
 
 class PtxError(Exception):
     """PTX that cannot be read or run; the message names instruction and source line."""
+
+
+class TooLarge(PtxError):
+    """More memory than a block or a thread can have, or more parameters than a kernel."""
 
 
 class Unsupported(PtxError):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ASKED = Path(__file__).parent / "asked"
 PARTING = 8  # masks by which lanes take part one group after the other; here all are there at once
 

@@ -103,15 +103,13 @@ def sanitize(
         runtime.sg_cooperative(cooperative)
         try:
             target.launch(args, grid, block, shared, ready, ends)
-            fault = None
-        except Exception as error:
+        except Exception:
             if ended or last_findings(target.engine) is None:  # after's own; refused, not run
                 raise
-            fault = str(error)
         finally:
             runtime.sg_cooperative(0)
             runtime.sg_sanitize(0)
-        found = last_findings(target.engine, ShownFindings, types, fault)
+        found = last_findings(target.engine, ShownFindings, types, bool(ended))
     assert isinstance(found, ShownFindings)  # a launch was watched
     return found
 
@@ -121,18 +119,18 @@ def _sanitize_call(launch: Callable[[], object]) -> ShownFindings:
     engine = Engine.in_use()
     if engine is None:
         raise RuntimeError("a call can be sanitized on the software GPU only: softgpu.install()")
-    fault = None
+    has_ended = False
     with one_at_a_time:
         engine.runtime.sg_sanitize(1)
         try:
             launch()
-        except Exception as error:
+            has_ended = True
+        except Exception:
             if last_findings(engine) is None:  # its own; nothing was launched
                 raise
-            fault = str(error)
         finally:
             engine.runtime.sg_sanitize(0)
-        found = last_findings(engine, ShownFindings, fault=fault)
+        found = last_findings(engine, ShownFindings, has_ended=has_ended)
     if not isinstance(found, ShownFindings):
         raise ValueError("sanitize takes a call that launches a kernel; this one launched none")
     return found

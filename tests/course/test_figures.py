@@ -10,10 +10,10 @@ import pytest
 from helpers import exercises
 from tests import ROOT
 
+from . import figures
+
 sys.path.insert(0, str(ROOT / "bench"))
-sys.path.insert(0, str(ROOT / "scripts"))
 import bench_kernels
-import figures
 
 CLIENTS = {
     "PyCUDA": "pycuda", "numba-cuda": "numba", "numba-cuda-mlir": "numba_mlir", "reikna": "reikna",

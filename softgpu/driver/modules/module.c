@@ -358,7 +358,7 @@ CUAPI cuModuleLoadFatBinary(CUmodule *out, const void *image)
 void module_tell_log(CUresult result, unsigned count, const int *options, void **values)
 {
     enum { INFO_LOG_BYTES = 4, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 };
-    const char *words = result ? detail_text() : "";
+    const char *words = result ? sg_error_detail() : "";
     char *buffer = NULL;
     for (unsigned i = 0; i < count; i++)
         if (options[i] == ERROR_LOG) buffer = values[i];

@@ -54,6 +54,7 @@ def test_the_example_passes(client, way, tmp_path):
     assert status == 0 and " passed" in said and "skipped" not in said, said
 
 
+@pytest.mark.slow
 def test_a_list_of_failing_tests_is_kept_as_the_page_for_maintainers_says(tmp_path):
     page = (ROOT / "docs/for_maintainers.md").read_text()
     (conftest,) = re.findall(r"```python\n(from pathlib.*?)```", page, re.DOTALL)
@@ -106,6 +107,7 @@ def test_write():
 """
 
 
+@pytest.mark.slow
 def test_pytest_runs_cuda_on_the_software_gpu_where_it_is_asked_to(tmp_path):
     (tmp_path / "test_faulty.py").write_text(FAULTY)
     status, said = run_pytest(tmp_path, "-rs")

@@ -1,6 +1,6 @@
 """Put the figures that pages quote in their places: what was recorded, or can be counted.
 
-    python scripts/figures.py [--check]
+    python -m tests.course.figures [--check]
 
 A place stands between `<!-- figure: NAME -->` and `<!-- end -->`, in a sentence or around a table;
 NAME is one of FIGURES. --check: change nothing, and fail where a page has another figure."""
@@ -10,13 +10,12 @@ import csv
 import json
 import re
 import sys
-from pathlib import Path
 
 from helpers import links, peers, plots
 from softgpu.tests.xray.nsight.record import GOLDEN
 from softgpu.tests.xray.planted import FILES, planted
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PLACE = re.compile(r"(?<!`)(<!-- figure: ([^>]+?) -->)(.*?)(<!-- end -->)", re.DOTALL)
 OURS, THEIRS = "ours", "PyTorch"
 BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
