@@ -185,7 +185,8 @@ def cuda_python(package, folder, python):
 
 def triton(folder, python):
     """Theirs, our own of Triton, and what chooses a slice of theirs by a hash of their names."""
-    copied("TRITON", ["python/test", "python/tutorials"], folder, python)
+    parts = "python/test", "python/tutorials", "third_party/nvidia/backend/lib"
+    copied("TRITON", parts, folder, python)
     shutil.copy(checkout("TRITON", "python") / "python/conftest.py", folder / "python")
     for name in ("test_triton.py", "test_triton_tutorials.py"):
         shutil.copy(EXPECTED / name, folder)
