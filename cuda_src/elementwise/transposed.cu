@@ -108,7 +108,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Ope
 
     Part<A, PACK> p[UNITS];
     Part<B, PACK> q[UNITS];
-    int column[UNITS];
+    int column[UNITS] = {};
     auto unit = [&](int u) { return threadIdx.x + u * BLOCK; };
     auto row = [&](int u) { return unit(u) / 4 % ROWS; };
     auto place = [&](int u) {
