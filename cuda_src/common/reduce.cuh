@@ -25,10 +25,6 @@ __device__ A block_reduce(A a, Op op)
     return warp_reduce(lane < warps ? totals[lane] : op.initial(), op);
 }
 
-// What this thread stored before is seen by whoever sees what it stores after: __threadfence(), without
-// the one order of all fences, which takes longer.
-__device__ inline void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-
 // Counts this block among `blocks`. True for the last to arrive, which sees what the others stored
 // before they called this. *arrived starts at zero, and the last one wraps it to zero again.
 __device__ inline bool last_to_arrive(unsigned *arrived, unsigned blocks)
@@ -36,9 +32,9 @@ __device__ inline bool last_to_arrive(unsigned *arrived, unsigned blocks)
     __shared__ bool last;
     __syncthreads();  // all threads of this block have stored
     if (threadIdx.x + threadIdx.y == 0) {
-        fence();  // those who see the count see their stores, too
+        __threadfence();  // those who see the count see their stores, too
         last = atomicInc(arrived, blocks - 1) == blocks - 1;
-        fence();  // what is loaded from here on is not older than the count
+        __threadfence();  // what is loaded from here on is not older than the count
     }
     __syncthreads();  // last is written
     return last;

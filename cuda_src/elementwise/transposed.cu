@@ -1,6 +1,6 @@
 // Elementwise operation of arrays, of which one or both (A, B = CROSSWISE) are contiguous along another
 // dimension than out: a, b -> out, as layout says. Dimension 0 is contiguous in out, dimension 1 in what
-// is crosswise; layout numbers tiles of COLUMNS by ROWS. Launch layout.items blocks of BLOCK threads.
+// is crosswise; layout numbers tiles of COLUMNS by ROWS, along dimension 1 first if TURNED. Launch layout.items blocks of BLOCK threads.
 // Step 15: a tile goes through shared memory in packs of 16 bytes, wherever rows begin. Each column of it
 // is copied as it lies in memory, from the pack on in which it begins. Each row of the result begins where
 // a pack of out does: OVER columns before the tile at most, which are read, too.
@@ -18,6 +18,7 @@ constexpr int BLOCK = 256;
 constexpr int COLUMNS = 128;  // a power of two, as ROWS
 constexpr int ROWS = 32;
 constexpr int OVER = 3;
+constexpr int TURNED = 0;
 
 constexpr int PACK = 16 / sizeof(T), PACKS = ROWS / PACK + 1;  // of a column, wherever it begins
 constexpr int PITCH = ROWS + PACK, SKEW = 2 * PACK, WIDE = COLUMNS + OVER;
@@ -71,21 +72,40 @@ __device__ void fetch(T *tile, Source from, Index left, Index columns, Index top
         if (slot[i] >= 0) *reinterpret_cast<Pack *>(tile + slot[i]) = pack[i];
 }
 
-// COUNT neighbours in a row of the result.
-template <int KIND, int COUNT>
-struct Part : Held<KIND, COUNT, T> {
-    __device__ void take(const T *, Source, int, int) {}
+// PACK neighbours in a row of the result, those of them that are `inside`.
+template <int KIND>
+struct Part : Held<KIND, PACK, T> {
+    template <typename Inside>
+    __device__ void load(Operand<T> x, Index place, Index stride, bool whole, Inside inside)
+    {
+        if (whole || KIND == NUMBER || KIND == REPEATED)
+            return Held<KIND, PACK, T>::load(x, place, stride);
+        Packed<T, PACK> p;
+#pragma unroll
+        for (int k = 0; k < PACK; ++k)
+            if (inside(k)) p[k] = x.address[place + k * stride];
+        memcpy(this, &p, sizeof p);
+    }
+    template <typename Inside>
+    __device__ void take(const T *, Source, int, int, Inside)
+    {
+    }
 };
 
-template <int COUNT>
-struct Part<CROSSWISE, COUNT> : Held<PACKED, COUNT, T> {
-    __device__ void load(Operand<T>, Index, Index) {}
-    __device__ void take(const T *tile, Source from, int column, int row)
+template <>
+struct Part<CROSSWISE> : Held<PACKED, PACK, T> {
+    template <typename Inside>
+    __device__ void load(Operand<T>, Index, Index, bool, Inside)
     {
-        Packed<T, COUNT> p;
+    }
+    template <typename Inside>
+    __device__ void take(const T *tile, Source from, int column, int row, Inside inside)
+    {
+        Packed<T, PACK> p;
 #pragma unroll
-        for (int k = 0; k < COUNT; ++k) p[k] = tile[from.slot(column + k) + row];
-        this->set(p);
+        for (int k = 0; k < PACK; ++k)
+            if (inside(k)) p[k] = tile[from.slot(column + k) + row];
+        set(p);
     }
 };
 
@@ -97,7 +117,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Ope
     __shared__ __align__(16) T tile_b[B == CROSSWISE ? SIZE : 1];
     Index first[2];
     auto start = layout.find(blockIdx.x, [&](int d, Index i) {
-        if (d < 2) first[d] = i * (d ? ROWS : COLUMNS);
+        if (d < 2) first[d ^ TURNED] = i * (d ^ TURNED ? ROWS : COLUMNS);
     });
     Index left = -first[0], top = -first[1];  // where the arrays begin and end, from the tile's on
     Index columns = sides.columns + left, rows = sides.rows + top;
@@ -106,43 +126,39 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Ope
     if constexpr (A == CROSSWISE) fetch(tile_a, from_a, left, columns, top, rows);
     if constexpr (B == CROSSWISE) fetch(tile_b, from_b, left, columns, top, rows);
 
-    Part<A, PACK> p[UNITS];
-    Part<B, PACK> q[UNITS];
+    Part<A> p[UNITS];
+    Part<B> q[UNITS];
     int column[UNITS] = {};
-    auto unit = [&](int u) { return threadIdx.x + u * BLOCK; };
-    auto row = [&](int u) { return unit(u) / 4 % ROWS; };
-    auto place = [&](int u) {
-        return start.moved(row(u), sides.row).moved(column[u], sides.column);
+    auto place = [&](int u, int row) {
+        return start.moved(row, sides.row).moved(column[u], sides.column);
+    };
+    auto whole = [&](int u) { return column[u] >= left && column[u] + PACK <= columns; };
+    auto inside = [&](int u) {
+        return
+            [=, column = column[u]](int k) { return column + k >= left && column + k < columns; };
     };
 #pragma unroll
     for (int u = 0; u < UNITS; ++u) {  // what lies as the result does is not kept waiting
-        column[u] = columns;  // not there
-        if (row(u) >= rows) continue;
-        auto begin = out + start.out + row(u) * sides.row.out;
+        int unit = threadIdx.x + u * BLOCK, row = unit / 4 % ROWS;
+        auto begin = out + start.out + row * sides.row.out;
         int gap = OVER ? (unsigned long long)begin / sizeof(Out) % PACK : 0;
-        column[u] = (unit(u) % 4 + unit(u) / 4 / ROWS * 4) * PACK - gap;
-        if (column[u] < left || column[u] + PACK > columns) continue;
-        p[u].load(a, place(u).a, sides.column.a);
-        q[u].load(b, place(u).b, sides.column.b);
+        column[u] = (unit % 4 + unit / 4 / ROWS * 4) * PACK - gap;
+        if (row >= rows) column[u] = columns;  // not there
+        if (column[u] >= columns || column[u] + PACK <= left) continue;
+        p[u].load(a, place(u, row).a, sides.column.a, whole(u), inside(u));
+        q[u].load(b, place(u, row).b, sides.column.b, whole(u), inside(u));
     }
     __syncthreads();  // the tiles are whole
 #pragma unroll
     for (int u = 0; u < UNITS; ++u) {
-        if (column[u] >= columns) continue;
-        if (column[u] >= left && column[u] + PACK <= columns) {
-            p[u].take(tile_a, from_a, column[u], row(u));
-            q[u].take(tile_b, from_b, column[u], row(u));
-            store<PACKED>(out, place(u).out, Index(1), apply<Out>(op, p[u].get(), q[u].get()));
-            continue;
-        }
-        for (int end = column[u] + PACK; column[u] < end; ++column[u]) {  // at an array's edge
-            if (column[u] < left || column[u] >= columns) continue;
-            Part<A, 1> one;
-            Part<B, 1> other;
-            one.load(a, place(u).a, Index(1)), other.load(b, place(u).b, Index(1));
-            one.take(tile_a, from_a, column[u], row(u));
-            other.take(tile_b, from_b, column[u], row(u));
-            store<PACKED>(out, place(u).out, Index(1), apply<Out>(op, one.get(), other.get()));
-        }
+        int row = (threadIdx.x + u * BLOCK) / 4 % ROWS;
+        if (column[u] >= columns || column[u] + PACK <= left) continue;
+        p[u].take(tile_a, from_a, column[u], row, inside(u));
+        q[u].take(tile_b, from_b, column[u], row, inside(u));
+        auto result = apply<Out>(op, p[u].get(), q[u].get());
+        Index to = place(u, row).out;
+        if (whole(u)) store<PACKED>(out, to, Index(1), result);
+        for (int k = 0; k < PACK && !whole(u); ++k)
+            if (inside(u)(k)) out[to + k] = result.get()[k];
     }
 }

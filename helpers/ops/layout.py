@@ -14,7 +14,7 @@ BLOCK = 256
 EACH = 2  # packs of a thread, once there are many
 NARROW = (1 << 31) - 64  # places that an int counts, and the few that a thread may look beyond
 SMALL = 1 << 20  # bytes of a result that is there before tiles, or long packs, pay
-NARROWEST = 32  # elements that are read along, from which on packs pay without tiles, too
+SECTOR = 32  # bytes that are read along, from which on tiles pay
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,6 @@ class Operand:
         """Return the largest distance between its elements."""
         return sum(abs(step) * (size - 1) for step, size in zip(self.strides, shape))
 
-
     def dense(self, shape):
         """Return the number of elements, if they follow each other without gaps; else 0."""
         extent = self.extent(shape) if min(self.strides) > 0 else -1
@@ -61,7 +60,7 @@ class Operand:
         """Return the Kind where packs begin wherever out's do."""
         if self.kind != "PACKED":
             return self.kind
-        starts = [(x.address // x.itemsize, *x.strides[:-1]) for x in (self, out)]
+        starts = [((x.address or 0) // x.itemsize, *x.strides[:-1]) for x in (self, out)]
         return "SPACED" if any((s - t) % pack for s, t in zip(*starts)) else "PACKED"
 
 
@@ -87,10 +86,10 @@ def choose(shape, a, b, out, choices, op, many):
     crossing, most = _crossing(shape, a, b, out), 16
     small = prod(shape) * out.itemsize <= SMALL
     if crossing is not None:
-        tile = _tile(shape, crossing, a, b)
-        if not small and 2 * shape[-1] >= tile[0]:
+        tile, thin = _tile(shape, crossing, a, b), shape[crossing] * a.itemsize < SECTOR
+        if not (small or thin) and 2 * shape[-1] >= tile[0]:
             return _transposed(shape, crossing, tile, a, b, out, choices, op)
-        if small or shape[crossing] < NARROWEST:
+        if small or thin:
             most = 1  # neighbouring threads read what lies closest across
     flat = [x.along(shape) for x in (a, b, out)]
     wide = _pack(shape[-1], (a, b, out), most) if len(shape) > 1 else 0
@@ -207,6 +206,9 @@ def _transposed(shape, crossing, tile, a, b, out, choices, op):
     ends = _words([shape[-1], shape[crossing], *strides[0], *strides[1], *dense], index)
     kinds = [{"SPACED": "CROSSWISE"}.get(x.kind, x.beside(out, pack)) for x in (a, b)]
     choices = choices | {"A": kinds[0], "B": kinds[1], "COLUMNS": columns, "ROWS": rows}
+    turned = tiles[1] < tiles[0]  # so that all neighbours of a tile are at work when it is
+    for x in (tiles, steps) if turned else ():
+        x[:2] = x[1::-1]
     layout = _layout(tiles, steps, index)
-    grid, choices = (prod(tiles),), choices | {"OVER": over}
+    grid, choices = (prod(tiles),), choices | {"OVER": over, "TURNED": int(turned)}
     return "elementwise/transposed.cu", choices, grid, (BLOCK,), layout, ends, op

@@ -8,14 +8,13 @@ import numpy as np
 
 from .. import sources
 from .arrays import check, dividing, is_contiguous, signature
-from .elementwise import contiguous
+from .elementwise import contiguous, copy
 from .launch import (
     Form,
     Kept,
     KernelCall,
     address,
     ceil_divide,
-    cuda,
     multiprocessors,
     power_of_two,
     workspace,
@@ -28,8 +27,9 @@ LARGE = 4 << 20  # bytes from which on wide accesses pay
 FEW = 32  # rows, below which rows that begin anywhere are read column by column
 MANY = 1056  # blocks: eight for each multiprocessor of the GPU that this was tuned on
 MOST_PACKS = 160  # of a row that lanes share
+MOST_BYTES = 64  # that a thread loads at once
 SLICES_BYTES = 1 << 14  # of short slices that a block has
-ROUND_US, MEET_US = 0.7, 2  # a load's way from memory; a total's way to the last block, and back
+ROUND_US, MEET_US = 0.5, 2  # a load's way from memory; a total's way to the last block, and back
 AT_A_TIME = 1024  # threads of a multiprocessor whose loads keep memory busy
 TOTAL_BYTES = 16  # for a block's total, whatever the accumulator
 
@@ -116,13 +116,11 @@ def _of_each(op, out, shape):
     form = Form(shape, out)
 
     def fold(x, room, stream):
-        if not op.startswith("Arg") and x.dtype != out:
-            return x.reshape(shape).astype(out, stream)
-        y = form.new(x, room)
         if op.startswith("Arg"):
-            return y.fill(0, stream)
-        cuda.memcpy_dtod_async(y.gpudata, x.gpudata, x.nbytes, stream)
-        return y
+            return form.new(x, room).fill(0, stream)
+        if x.dtype != out:
+            return x.reshape(shape).astype(out, stream)
+        return copy(x.reshape(shape), stream)
 
     return fold
 
@@ -190,10 +188,11 @@ def _rows(batch, hidden, itemsize, choices, places):
     pack, row_bytes = dividing(hidden, itemsize, *places), hidden * itemsize
     packs, many = hidden // pack, batch >= multiprocessors()
     if many and packs <= MOST_PACKS:
-        lanes = power_of_two(ceil_divide(packs, 5 if pack * itemsize <= 4 else 1))
+        lanes = power_of_two(ceil_divide(packs, 9 if pack * itemsize <= 4 else 1))
         if lanes > 32:  # with a loop, fewer lanes are idle
             lanes = 16 if -packs % 16 < -packs % 32 else 32
-        rows = builtins.min(4 if lanes >= packs else 2, _spare(batch * lanes))
+        rows = 4 if lanes >= packs else 2 if packs < 4 * lanes else 1  # four loads in flight
+        rows = builtins.min(rows, _spare(batch * lanes))
         choices = choices | {"PACK": pack, "LANES": lanes, "ROWS": rows}
         grid = (ceil_divide(batch * lanes, rows * 256),)
         return KernelCall("rowreduce/lanes.cu", choices, grid, (256,), batch, hidden), None, 0
@@ -202,7 +201,7 @@ def _rows(batch, hidden, itemsize, choices, places):
         return KernelCall("rowreduce/warp_packed.cu", choices, grid, (256,), batch, hidden), None, 0
     block = power_of_two(row_bytes // 128)  # 8 packs of 16 bytes a thread
     block = builtins.min(256 if batch >= 4 * multiprocessors() else 512, builtins.max(64, block))
-    splits = 1 if many else _parts(batch, 256, row_bytes >> 15)
+    splits = 1 if many else _parts(batch, 2 * 256, row_bytes >> 14)
     together, block = (batch * splits, 256) if splits > 1 else (0, block)
     sizes = batch, hidden, np.int32(splits)
     launch = KernelCall("rowreduce/split.cu", choices, (batch * splits,), (block,), *sizes)
@@ -214,7 +213,8 @@ def _columns(sizes, itemsize, choices, places):
     outer, reduce, inner = sizes
     pack, indexed = dividing(inner, itemsize, *places), "Indexed" in choices["Acc"]
     narrow, apart, widest = pack * itemsize <= 4, False, dividing(0, itemsize, *places)
-    if product(sizes) * itemsize >= LARGE:
+    large = product(sizes) * itemsize >= LARGE
+    if large:
         if reduce * inner < 31 * widest and outer > 2 * multiprocessors():
             return _slices(sizes, widest, itemsize, choices)
         if narrow and reduce >= FEW:
@@ -223,13 +223,14 @@ def _columns(sizes, itemsize, choices, places):
     block = 256 if indexed or apart else 512  # those take more shared memory
     if apart:
         pack = builtins.min(widest, 8 if reduce <= 4 else 4, power_of_two(inner // 32 + 1) // 2)
-    pack = builtins.min(pack, _spare(product(sizes)))
-    unroll = builtins.min(4 if apart else 16, 64 // (pack * itemsize), power_of_two(reduce))
-    packs, each = ceil_divide(inner, pack), FEW if apart else builtins.max(8, unroll)
-    width = builtins.min(block if apart else 16, power_of_two(packs))
+    packs, unroll = ceil_divide(inner, pack), 8 if narrow and not apart else 4
+    width, each = builtins.min(block if apart else 16, power_of_two(packs)), FEW if apart else 8
     while width < builtins.min(packs, 256) and outer * ceil_divide(packs, width) > MANY:
-        width *= 2
+        width, each = 2 * width, 2 * unroll
     height = builtins.min(block // width, power_of_two(ceil_divide(reduce, each)))
+    whole = power_of_two(ceil_divide(reduce, height))  # of a thread's rows
+    alone = large and not apart and whole * pack * itemsize <= MOST_BYTES
+    unroll = whole if alone else builtins.min(unroll, power_of_two(reduce))
     tiles = ceil_divide(packs, width)
     chunks = _parts(outer * tiles, width * height, ceil_divide(reduce, height * unroll))
     choices = choices | {"PACK": pack, "BLOCK": block, "UNROLL": unroll, "APART": int(apart)}

@@ -1,9 +1,8 @@
 """Softmax over the last axis, by the kernels of cuda_src/softmax."""
 
 import numpy as np
-from pycuda.gpuarray import GPUArray
 
-from .arrays import check, dividing, is_contiguous, signature
+from .arrays import check, dividing, is_contiguous, kind
 from .elementwise import contiguous
 from .launch import (
     Form,
@@ -33,8 +32,8 @@ prepared = Kept()
 def softmax(x, stream=None):
     """Return softmax over the last axis. A row with +inf or NaN, or with only -inf, becomes NaN."""
     room = workspace(stream)
-    word = address(x) if isinstance(x, GPUArray) else 0
-    key = room.context, signature(x, word)
+    layout, word = kind(x)
+    key = room.context, layout
     call = prepared.get(key)
     if call is None:
         _check(x)

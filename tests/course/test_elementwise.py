@@ -483,6 +483,7 @@ def test_many_rows_and_places_beyond_32_bits(wide, monkeypatch):
 def test_transposed_views(dtype, tiles, monkeypatch):
     if tiles:
         monkeypatch.setattr(layout, "SMALL", 0)
+        monkeypatch.setattr(layout, "SECTOR", 0)
     monkeypatch.setattr(elementwise, "prepared", launch.Kept())
     for shape in (128, 256), (65, 100), (5, 701), (24, 333), (3, 70, 130), (2, 3, 7, 515):
         x = numbers(*shape, dtype=dtype)

@@ -450,6 +450,8 @@ def _course():
     yield case("higherdim/wrong_rows.cu", (2, 3, 6), 32, *room)
     tile = floats(6 * 37 * 48), zeros(6 * 48), INT64(6), INT64(37), INT64(48)
     yield case("higherdim/tiles.cu", (6, 2), (16, 16), *tile, zeros(6 * 2 * 48), arrived)
+    short = floats(90 * 5 * 7), zeros(90 * 7), INT64(90), INT64(5), INT64(7), i32(40)
+    yield case("higherdim/slices.cu", 3, 256, *short)
 
 
 def _by_value(values, kind=INT64):
