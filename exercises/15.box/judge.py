@@ -25,6 +25,13 @@ def launch(rng, size):
     return Launch([boxes, Out(sums)], (across, down), 32, what=f"{rows} x {columns}")
 
 
+def explain(launch, out, got):
+    down, across = np.shape(out.expected)
+    if down == across > 1 and (got.reshape(down, across) == np.transpose(out.expected)).all():
+        return "Each tile's sum is its mirror image's: the column comes first, then the row."
+    return None
+
+
 JUDGE = Judge(
     launch=launch,
     sizes=((1, 4), (32, 32), (33, 36), (70, 100), (31, 128)),
@@ -33,6 +40,14 @@ JUDGE = Judge(
     counted=(256, 256),
     budget={"ld.sectors": 0},
     limits={"instructions": None},  # of who waits
+    explain=explain,
+    advice={
+        "fault": "A corner counts elements, not tiles, the column first. One thread copies, and"
+        " says once how many bytes come, `sizeof tile`. The first phase is phase 0.",
+        "race": "Is it known how many bytes are to come (`expect_bytes`), and does every thread"
+        " wait for phase 0 (`wait_for`)?",
+        "missing proxy fence": "Call `show_barriers()` after `begin_barrier`, before the copy.",
+    },
     survivors={
         "threadIdx.x == 1": "another thread copies",
     },

@@ -20,6 +20,10 @@ JUDGE = Judge(
     budget={},
     limits=None,  # of who waits
     even=False,
+    advice={
+        "race": "A stage is empty when its last element has been read: each reader may `arrive` at"
+        " its `empty` only then, and the copy waits for that."
+    },
     checks=[
         Exposed(
             16_384,  # of each block the first tile

@@ -27,6 +27,10 @@ JUDGE = Judge(
     counted=4,
     budget={"ld.sectors": 2048, "lds.conflicts": 0},
     limits={"barriers": 2},
+    advice={
+        "missing proxy fence": "A fence shows the stores of the thread that calls it: let every"
+        " thread that has stored call `show_stores()`, before the barrier."
+    },
     survivors={
         "n >= 0": "what registers hold at first is not watched, and is 0 here",
         "64 + LINE": "along k the panel is not used",

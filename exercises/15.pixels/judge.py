@@ -41,6 +41,20 @@ def _seen(x, h, w):
     )
 
 
+def explain(launch, out, got):
+    if np.ndim(out.expected) < 3:
+        return None  # a piece of what is far
+    rows, columns, wide = map(int, launch.arguments[3:6])
+    wrong = got.reshape(np.shape(out.expected)) != out.expected
+    tap, place, channel = np.argwhere(wrong)[0]
+    image, at = divmod(int(place), rows * columns)
+    return (
+        f"The first wrong element is channel {channel} of tap ({tap // wide}, {tap % wide}), at row"
+        f" {at // columns} and column {at % columns} of image {image}: which corner does its box"
+        " have, and which tap?"
+    )
+
+
 def far(rng):
     """The last tap of images with more places than a float tells apart, and an out with more packs
     than an int can count: the last block, and one that begins at the end of a row."""
@@ -86,6 +100,12 @@ JUDGE = Judge(
     counted=(2, 16, 16, 3, 3, 1, 1),
     budget={"ld.sectors": 0, "st.sectors": 18432},
     limits={"instructions": 2},
+    explain=explain,
+    advice={
+        "fault": "Coordinates come in the order channel, column, row, image: the corner of the"
+        " first place, column · stride − pad and row · stride − pad, without the tap. The barrier"
+        " counts the box's bytes, past the edges too."
+    },
     survivors={
         "threadIdx.x == 1": "another thread copies",
     },

@@ -22,6 +22,20 @@ def launch(rng, rows):
     return Launch(arguments, -(-rows // 32), 32, what=f"{rows} rows")
 
 
+def explain(launch, out, got):
+    x, weights = launch.arguments[0].of[0][0].values[0], launch.arguments[1].values
+    rows, column = np.arange(len(x))[:, None], np.arange(32)
+    chunk, within = column // 4, column % 4
+    for wrong, words in (
+        (chunk, "as if chunks lay in their order"),
+        ((chunk + rows) % 8, "as if chunks were turned round by addition"),
+    ):
+        place = (wrong ^ rows % 8) * 4 + within  # of what lies there
+        if np.array_equal(got, np.take_along_axis(x, place, 1) @ weights):
+            return f"You read {words}: the map swizzles by `chunk ^ row % 8`."
+    return None
+
+
 JUDGE = Judge(
     launch=launch,
     sizes=(1, 8, 32, 33, 100, 257),
@@ -30,6 +44,7 @@ JUDGE = Judge(
     counted=1024,
     budget={"lds.conflicts": 0, "ld.sectors": 256},
     limits={"instructions": None},  # of who waits
+    explain=explain,
     survivors={
         "threadIdx.x == 1": "another thread copies",
     },

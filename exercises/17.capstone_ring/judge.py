@@ -80,7 +80,11 @@ JUDGE = Judge(
         " `__syncthreads()`,"
         " then one thread calls `post`. Another after `wait_for` lets the others read. Before"
         " step s, wait for s steps of the left neighbour.",
-    ),
+    )
+    | {
+        "time": "Does each block wait for s steps of its left neighbour before its step s, and post"
+        " s + 1 after it? What waits for a step more waits for ever."
+    },
     survivors={
         "(rank - step + 1": "another chunk goes first",
         "(rank - step - 2": "another chunk goes first",

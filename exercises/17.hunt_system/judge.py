@@ -22,7 +22,7 @@ def launch(rng, n):
 
 REACH = (
     "Ranks are devices: a fence of this device does not reach the others. Take"
-    " `__threadfence_system()`, before the flag and after the wait."
+    " `__threadfence_system()`, on every way to the flag and after the wait."
 )
 
 
@@ -47,6 +47,11 @@ JUDGE = Judge(
     even=False,
     may_read=may_read,
     checks=[handed_over(REACH, REACH), Waits()],
+    advice={
+        "race": "A flag hands nothing over without fences: each thread that has written calls"
+        " `__threadfence_system()`, a `__syncthreads()` follows, and only then is the flag set. Who"
+        " has seen the flags fences, too."
+    },
     survivors={
         "threadIdx.x != 0": "all threads but one say it",
         "threadIdx.x == 1": "another thread says it",

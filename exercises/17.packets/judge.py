@@ -13,6 +13,8 @@ WHOLE = (
     " number travel in one store of 8 bytes, and come in one load."
 )
 
+OLD = "These are sums with the packets of the turn before: wait until the number is this turn's."
+
 
 def drawn(rng):
     return (int(rng.integers(34, 600)), 5), (int(rng.integers(2600, 4000)), 3)
@@ -32,6 +34,30 @@ def launch(rng, size):
     inbox = Out(packets(left, turn), dtype=np.uint64, initial=packets(before, turn - 1))
     arguments = [In(x), inbox, Out(x + left), np.int32(n), np.uint32(turn)]
     return Launch(arguments, (blocks_for(n), ranks), 256, what=f"{ranks} ranks of {n}")
+
+
+def explain(launch, out, got):
+    got = got.reshape(np.shape(out.expected))
+    if np.dtype(out.dtype) != np.uint64:
+        x = np.asarray(launch.arguments[0].values, np.float32)
+        before = (launch.arguments[1].initial & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+        with np.errstate(invalid="ignore"):
+            wrong = ~np.isclose(got, out.expected, equal_nan=True)
+            old = x + before.view(np.float32)
+            is_old = np.isclose(got, old, equal_nan=True)[wrong].all()
+        return OLD if is_old else None
+    turn, place = launch.arguments[-1], np.argwhere(got != out.expected)[0]
+    sent, wanted = (int(a[tuple(place)]) for a in (got, out.expected))
+    if sent >> 32 != turn:
+        return (
+            f"The upper half of {sent:#018x} is not the turn's number, {int(turn):#x}: shift it as"
+            " a number of 64 bits, and put the value's 32 bits below it, without a sign."
+        )
+    value, own = (np.uint32(n & 0xFFFFFFFF).view(np.float32) for n in (sent, wanted))
+    return (
+        f"The packet has this turn's number, and below it the bits of {value:g} in place of"
+        f" {own:g}: does each rank send its own x, bit by bit, to its right neighbour?"
+    )
 
 
 def may_read(launch):
@@ -64,6 +90,8 @@ JUDGE = Judge(
     )
     | {
         "time": "Is the packet read anew in each turn of the loop, through a pointer that is"
-        " volatile? And does each thread send before it waits?"
+        " volatile? Does each thread send before it waits, to the right neighbour? And is the"
+        " upper half this turn's number for negative values, too?"
     },
+    explain=explain,
 )

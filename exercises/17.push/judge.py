@@ -40,7 +40,8 @@ JUDGE = Judge(
     checks=[
         handed_over(
             "Ranks are devices: a fence of this device does not reach the others. Take"
-            " `__threadfence_system()`, between what is written and the flag.",
+            " `__threadfence_system()`: every thread that has written, or one thread past the"
+            " barrier that all of them have reached, before the flag.",
             "Loads may come early: who has seen the flag needs a `__threadfence_system()` of its"
             " own, before"
             " the barrier that lets the others read.",
@@ -49,11 +50,10 @@ JUDGE = Judge(
     ],
     advice=dict.fromkeys(
         ["race", "double write"],
-        "A fence is one thread's, so all threads of the block must have written before:"
-        " `__syncthreads()`,"
+        "Is it the right neighbour's flag that you set, and your own that you wait for? A fence is"
+        " one thread's, so all threads of the block must have written before: `__syncthreads()`,"
         " then one thread calls `__threadfence_system()` and sets the flag. The one that waits"
-        " fences,"
-        " too, and a `__syncthreads()` lets the others read.",
+        " fences, too, and a `__syncthreads()` lets the others read.",
     )
     | {
         "time": "Is the flag read anew in each turn, through a pointer that is volatile? And"

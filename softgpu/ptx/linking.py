@@ -1,4 +1,7 @@
-"""Several PTX texts made one, as a linker makes one program of several files."""
+"""Several PTX texts made one, as a linker makes one program of several files.
+
+Terms: linking, symbol resolution (docs/terms.md).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 """Reads PTX text, as nvcc writes it and as people write it in inline assembly.
 
 Its layers, each a class that extends the one before: tokens.py, constants.py, operands.py,
-variables.py; here are modules, functions and their instructions."""
+variables.py; here are modules, functions and their instructions.
+
+Terms: recursive descent (docs/terms.md).
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 /* How much memory may be handed out. Pages cost memory only once they are touched, but what was handed
    out and is untouched must find room as well, or the machine would have to end a process: it is set
-   aside from what is available now. */
+   aside from what is available now.
+
+   Terms: overcommit (docs/terms.md). */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <sys/mman.h>

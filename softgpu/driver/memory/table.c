@@ -1,4 +1,6 @@
-/* The table of allocations, by which every access is checked: sorted by address, none overlap. */
+/* The table of allocations, by which every access is checked: sorted by address, none overlap.
+
+   Terms: binary search, interval map (docs/terms.md). */
 #include <string.h>
 
 #include "internal.h"

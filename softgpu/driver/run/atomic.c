@@ -1,5 +1,7 @@
 /* Atomics of kernels. Lanes act in order; neighbours that hit the same address are put together
-   and reach memory as one compare-and-swap, which is one of the orders the hardware may choose. */
+   and reach memory as one compare-and-swap, which is one of the orders the hardware may choose.
+
+   Terms: aggregated atomics, compare-and-swap (docs/terms.md). */
 #include <stdbool.h>
 
 #include "internal.h"

@@ -2,7 +2,9 @@
 
    A fragment lies in registers of 32 lanes, of 4 bytes each. Of a (16 x k) and b (k x 8), a register
    holds for each of 8 rows (columns) 16 bytes of it, which follow each other along k: those of row i
-   in lanes 4 i to 4 i + 3. Of a, every other register holds rows 8 to 15. */
+   in lanes 4 i to 4 i + 3. Of a, every other register holds rows 8 to 15.
+
+   Terms: mixed-precision accumulation (docs/terms.md). */
 #include <math.h>
 
 #include "internal.h"

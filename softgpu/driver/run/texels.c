@@ -1,5 +1,7 @@
 /* Textures and surfaces in kernels: coordinates to elements, by the formulas of the CUDA C++ Programming
-   Guide's "Texture Fetching". */
+   Guide's "Texture Fetching".
+
+   Terms: bilinear interpolation, address modes (docs/terms.md). */
 #include <math.h>
 #include <string.h>
 

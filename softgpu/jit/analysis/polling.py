@@ -1,4 +1,7 @@
-"""Accesses that poll: by which lanes wait for others, or check whether they have to."""
+"""Accesses that poll: by which lanes wait for others, or check whether they have to.
+
+Terms: ad hoc synchronization (docs/terms.md).
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@ needed those of each site (as in that file) and two of each basic block, which h
 call, too: how often a warp ran it, and how many lanes were missing. The notes say where each is:
 "sites" and "blocks"; "exchanges" are what the lanes of a warp exchange in each block; "callers"
 are of lines in other files.
+
+Terms: basic-block profiling (docs/terms.md).
 """
 
 from __future__ import annotations

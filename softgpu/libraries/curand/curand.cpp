@@ -1,6 +1,8 @@
 /* cuRAND for the host: XORWOW, MRG32k3a, Philox and Sobol's sequences, with the numbers of NVIDIA's in
    their default order. Normal numbers differ from a GPU's in the last places, where that computes
-   logarithms and sines approximately. */
+   logarithms and sines approximately.
+
+   Terms: counter-based generators (docs/terms.md). */
 #include <cmath>
 #include <memory>
 
