@@ -38,7 +38,7 @@ struct Source {
     const T *x;
     Index stride, place, dense;  // place: where the tile begins in the array
     __device__ int gap(int column) const
-    { return (unsigned long long)(x + column * stride) / sizeof(T) % PACK; }
+    { return ((unsigned long long)x / sizeof(T) + column * unsigned(stride)) % PACK; }
     // Neighbouring rows of every PACK-th column lie in different banks.
     __device__ int slot(int column) const
     { return (column + OVER) * PITCH + (column + OVER) / PACK * SKEW + gap(column); }
@@ -46,26 +46,26 @@ struct Source {
 
 using Pack = typename Word<16>::type;
 
-// Copies a tile. columns and rows, which end the arrays, are counted from the tile's first, as is `top`.
+// Copies a tile. columns and rows, which end the arrays, are counted from the tile's first, as are `left`
+// and `top`, which begin them. Columns outside become zeros.
 __device__ void fetch(T *tile, Source from, Index left, Index columns, Index top, Index rows)
 {
-    Pack pack[READS];
+    Pack pack[READS] = {};
     int slot[READS];
 #pragma unroll
     for (int i = 0; i < READS; ++i) {
         int number = threadIdx.x + i * BLOCK, column = number / PACKS - OVER;
-        slot[i] = -1;
-        if (column >= COLUMNS || column < left || column >= columns) continue;
         int row = number % PACKS * PACK - from.gap(column);
-        if (row >= ROWS || row >= rows) continue;
+        slot[i] = column < COLUMNS && row < ROWS && row < rows ? from.slot(column) + row : -1;
+        if (slot[i] < 0 || column < left || column >= columns) continue;
         Index first = column * from.stride + row, place = from.place + first;
-        if ((row >= top && row + PACK <= rows) || (place >= 0 && place + PACK <= from.dense)) {
-            slot[i] = from.slot(column) + row;
+        if ((row >= top && row + PACK <= rows) || (place >= 0 && place + PACK <= from.dense))
             pack[i] = *reinterpret_cast<const Pack *>(from.x + first);
-        } else
+        else {
             for (int k = 0; k < PACK; ++k)
-                if (row + k >= 0 && row + k < rows)
-                    tile[from.slot(column) + row + k] = from.x[first + k];
+                if (row + k >= 0 && row + k < rows) tile[slot[i] + k] = from.x[first + k];
+            slot[i] = -1;
+        }
     }
 #pragma unroll
     for (int i = 0; i < READS; ++i)
@@ -86,10 +86,7 @@ struct Part : Held<KIND, PACK, T> {
             if (inside(k)) p[k] = x.address[place + k * stride];
         memcpy(this, &p, sizeof p);
     }
-    template <typename Inside>
-    __device__ void take(const T *, Source, int, int, Inside)
-    {
-    }
+    __device__ void take(const T *, Source, int, int) {}
 };
 
 template <>
@@ -98,13 +95,11 @@ struct Part<CROSSWISE> : Held<PACKED, PACK, T> {
     __device__ void load(Operand<T>, Index, Index, bool, Inside)
     {
     }
-    template <typename Inside>
-    __device__ void take(const T *tile, Source from, int column, int row, Inside inside)
+    __device__ void take(const T *tile, Source from, int column, int row)
     {
         Packed<T, PACK> p;
 #pragma unroll
-        for (int k = 0; k < PACK; ++k)
-            if (inside(k)) p[k] = tile[from.slot(column + k) + row];
+        for (int k = 0; k < PACK; ++k) p[k] = tile[from.slot(column + k) + row];
         set(p);
     }
 };
@@ -153,8 +148,8 @@ extern "C" __global__ __launch_bounds__(BLOCK) void transposed(Operand<T> a, Ope
     for (int u = 0; u < UNITS; ++u) {
         int row = (threadIdx.x + u * BLOCK) / 4 % ROWS;
         if (column[u] >= columns || column[u] + PACK <= left) continue;
-        p[u].take(tile_a, from_a, column[u], row, inside(u));
-        q[u].take(tile_b, from_b, column[u], row, inside(u));
+        p[u].take(tile_a, from_a, column[u], row);
+        q[u].take(tile_b, from_b, column[u], row);
         auto result = apply<Out>(op, p[u].get(), q[u].get());
         Index to = place(u, row).out;
         if (whole(u)) store<PACKED>(out, to, Index(1), result);
