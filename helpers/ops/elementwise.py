@@ -103,7 +103,7 @@ def run(operation, a, b, out, stream, order, parameters=()):
     if start:
         a_word = a_value(a) if a_value else a_word
         b_word = b_value(b) if b_value else b_word
-        start(stream, (a_word, b_word, address(out)))
+        start(stream, (a_word, b_word, out.gpudata.__int__()))
     return out
 
 

@@ -89,15 +89,11 @@ class KernelCall:
             value = np.int64(argument) if isinstance(argument, int) else argument
             self.middle += b"\0" * (-len(self.middle) % value.dtype.alignment) + value.tobytes()
 
-    def __call__(self, stream, addresses, after=()):
-        arguments = self.front(addresses) + self.middle
+    def __call__(self, stream, addresses, after=(), before=b""):
+        arguments = before + ADDRESSES[len(addresses)](*addresses) + self.middle
         if after:
             arguments += b"\0" * (-len(arguments) % 8) + ADDRESSES[len(after)](*after)
         self.launch(self.grid, self.block, arguments, self.shared, stream)
-
-    def front(self, addresses):
-        """Return the first arguments."""
-        return ADDRESSES[len(addresses)](*addresses)
 
 
 ADDRESSES = [Struct(f"{count}Q").pack for count in range(MOST_ADDRESSES + 1)]

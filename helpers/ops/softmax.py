@@ -43,7 +43,7 @@ def softmax(x, stream=None):
     form, run = call
     y = form.new(x, room)
     if run:
-        run(stream, (word, address(y)))
+        run(stream, (word, y.gpudata.__int__()))
     return y
 
 
