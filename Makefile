@@ -15,18 +15,18 @@ export COURSE_SOLUTIONS ?= $(SOLUTIONS)
 # or each of hundreds of processes would compile all of Python's packages again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: lab fresh book exercises translations mutants fuzz graders test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
+.PHONY: lab fresh book exercises figures translations mutants fuzz graders test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
 	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests lock wheel colab exam notes slides clean
 
-# JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, where that is there.
+# JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, as far as it is translated.
 # SOLUTIONS=0: in a students' edition, without the solutions. ARGS goes to JupyterLab, whose log is .cache/lab.log.
 lab: setup
 	@.venv/bin/python scripts/work.py
 	@.venv/bin/python scripts/lab.py $(LAB) $(AS_ROOT) $(if $(HEADLESS),--no-browser) $(ARGS)
 
 # A notebook begun anew: make fresh NOTEBOOK=03. Your old copy goes to work/old.
-fresh:
-	@$(PYTHON) scripts/work.py --fresh $(or $(NOTEBOOK),$(error Which? make fresh NOTEBOOK=03))
+fresh: setup
+	@.venv/bin/python scripts/work.py --fresh $(or $(NOTEBOOK),$(error Which? make fresh NOTEBOOK=03))
 
 # The course as a site, in build/book/index.html: for a browser, a phone, a printer. Needs no compiler.
 # SOLUTIONS=0: a students' edition, without the solutions, in build/book-students.
@@ -37,7 +37,11 @@ book:
 exercises: setup
 	@.venv/bin/python scripts/exercises.py
 
-# Make the Chinese edition from the English one and publish/translations/zh; says what is still in English.
+# Put what was recorded, or can be counted, where pages quote it.
+figures: setup
+	@$(RUN) tests.course.figures
+
+# Bring the Chinese edition's catalogues and pages up to date with the English; says what is still in English.
 translations: setup
 	@.venv/bin/python scripts/translate.py
 

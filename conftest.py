@@ -29,7 +29,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
 
-collect_ignore = ["notebooks/zh"]  # their code and outputs are those of notebooks/
 
 _finished = itertools.count(1)
 

@@ -1,13 +1,12 @@
 """What to run on and what to compile with. Standard library only, so that the set-up can choose
 before anything is installed."""
 
-import ctypes
 import os
 from collections.abc import Sequence
 
-from softgpu.toolkit import Toolkit, ToolkitError, find_toolkit
+from softgpu.toolkit import Toolkit, ToolkitError, find_toolkit, gpu_driver_version
 
-__all__ = ["SettingError", "choose", "gpu_driver_version", "local_rank"]
+__all__ = ["SettingError", "choose", "local_rank"]
 
 # of MPICH, Open MPI and Slurm
 LOCAL_RANKS = "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"
@@ -23,25 +22,6 @@ def setting(name: str, *choices: str) -> str:
     if value and value not in choices:
         raise SettingError(f"{name}={value}: expected {' or '.join(choices)}")
     return value
-
-
-def gpu_driver_version() -> tuple[int, int] | None:
-    """The CUDA version of a working NVIDIA driver with at least one GPU, else None.
-
-    Call it before the software GPU's libcuda.so.1 is loaded: both carry the same name."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-        version, count = ctypes.c_int(), ctypes.c_int()
-        failed = (
-            driver.cuInit(0)
-            or driver.cuDeviceGetCount(ctypes.byref(count))
-            or driver.cuDriverGetVersion(ctypes.byref(version))
-        )
-    except (OSError, AttributeError):
-        return None
-    if failed or not count.value:
-        return None
-    return version.value // 1000, version.value % 1000 // 10
 
 
 def choose(wheels: Sequence[str] | None = None) -> tuple[tuple[int, int] | None, Toolkit]:

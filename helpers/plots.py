@@ -1,26 +1,16 @@
-"""The course's figures: time and bandwidth against size, trees, threads on elements.
+"""The course's figures: time and bandwidth against size, trees, threads on elements."""
 
-Figures are transparent, in tones that stand out from white and from black alike. A notebook gets
-them twice: as an HTML image with its alternative text, which JupyterLab shows, and as a plain PNG
-for viewers that drop images from HTML, as GitHub does."""
-
-from base64 import b64encode
 from functools import partial
-from html import escape
 from itertools import cycle
 from math import inf, log2
 from textwrap import fill
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 
 from softgpu.contract import DEVICE
-from softgpu.xray import figures
-from softgpu.xray.figures import COLOURS, INK, draw
-
-from . import badges
+from softgpu.xray.figures import COLOURS, INK, Picture, draw
 
 __all__ = [
     "COLOURS",
@@ -49,25 +39,6 @@ __all__ = [
 ]
 
 MARKERS = "osD^vPX"
-
-
-class Picture(figures.Picture):
-    """A finished figure with its alternative text, which JupyterLab shows."""
-
-    def _repr_html_(self):
-        data = b64encode(self.png).decode()
-        drawn = "" if self.shades else ' class="drawn"'  # labextension/ makes it stand out more
-        return (
-            f'{badges.FOLDED}<img{drawn} src="data:image/png;base64,{data}" width="{self.width}"'
-            f' alt="{escape(self.alt)}" style="max-width: 100%">'
-        )
-
-
-def _finish(figure: Figure, alt: str, shades: bool) -> Picture:
-    return Picture(figure, alt, shades)
-
-
-figures.finish = _finish
 
 
 def empty(steps):

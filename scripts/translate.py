@@ -5,8 +5,9 @@
 A catalogue has the passages of a page: the cells of a notebook, or the paragraphs of another. Code,
 outputs and solutions are those of the English page. A passage that is new, or has changed since,
 stays in English until it is translated: its entry waits in the catalogue, with the Chinese that it
-may come from as a fuzzy one. --check: change nothing, and fail where a page is not what would be
-made.
+may come from as a fuzzy one. Two pages are in the repository; the lab makes those that it opens as
+it starts (work.py). --check: change nothing, and fail where a catalogue or a page is not what would
+be made.
 """
 
 import argparse
@@ -29,6 +30,8 @@ LINK = re.compile(r'(?P<before>(?<!\[English)\]\(|\b(?:src|href)=")(?P<path>[^)"
 NUMBER = re.compile(r"\d(?:[\d,.]*\d)?")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 WIDTH = 0  # of a catalogue's lines: as they are
+# read before there is a lab
+WRITTEN = {"README.md": "README.zh.md", "docs/lab.md": "docs/zh/lab.md"}
 
 
 def page_of(name):
@@ -38,13 +41,10 @@ def page_of(name):
 
 
 def edition():
-    """{English page: Chinese page} of all catalogues, as paths from the root."""
-    made = {}
-    for catalogue in sorted(CATALOGUES.glob("*.po")):
-        page = Path(page_of(catalogue.stem))
-        beside = page.parent / "zh" / page.name
-        made[str(page)] = "README.zh.md" if page.name == "README.md" else str(beside)
-    return made
+    """{English page: Chinese page} of all catalogues, as paths from the root. What the lab opens
+    takes the place of the English page there."""
+    pages = [page_of(catalogue.stem) for catalogue in sorted(CATALOGUES.glob("*.po"))]
+    return {page: WRITTEN.get(page, page) for page in pages}
 
 
 def relinked(text, page, pages):
@@ -118,8 +118,9 @@ def read(name):
     return polib.pofile(str(CATALOGUES / f"{name}.po"), wrapwidth=WIDTH, encoding="utf-8")
 
 
-def made(page, catalogue, pages):
+def made(page, pages, catalogue=None):
     """The text of the Chinese page."""
+    catalogue = read(Path(page).stem) if catalogue is None else catalogue
     chinese = {entry.msgid: entry.msgstr for entry in catalogue.translated_entries()}
 
     def translated(piece):
@@ -153,13 +154,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing")
     is_check, is_stale, pages = parser.parse_args().check, False, edition()
-    for page, beside in pages.items():
+    for page in pages:
         name = Path(page).stem
         catalogue = merged(read(name), passages(page))
-        files = {
-            CATALOGUES / f"{name}.po": str(catalogue),
-            ROOT / beside: made(page, catalogue, pages),
-        }
+        files = {CATALOGUES / f"{name}.po": str(catalogue)}
+        if page in WRITTEN:
+            files[ROOT / WRITTEN[page]] = made(page, pages, catalogue)
         for file, text in files.items():
             if file.exists() and file.read_text(encoding="utf-8") == text:
                 continue

@@ -3,14 +3,13 @@
 python scripts/work.py              # copy what is not there yet; say what has changed since
 python scripts/work.py --fresh 03   # begin notebook 03 anew; the old copy goes to work/old
 
-COURSE_LANGUAGE=zh: in Chinese, where there is a page in notebooks/zh. COURSE_SOLUTIONS=0: without
-the solutions."""
+COURSE_LANGUAGE=zh: in Chinese, where there is a catalogue in publish/translations/zh.
+COURSE_SOLUTIONS=0: without the solutions."""
 
 import argparse
 import hashlib
 import json
 import os
-import re
 import sys
 from itertools import count
 from pathlib import Path
@@ -26,12 +25,14 @@ WORK = Path(os.environ.get("HELPERS_WORK", ROOT / "work"))
 
 
 def in_language(page):
-    """The text of a page of notebooks/, in the language that is asked for if there is one. Links
-    of such a page begin one folder further down."""
-    translated = COURSE / os.environ.get("COURSE_LANGUAGE", "") / page.name
-    if translated == page or not translated.exists():
-        return page.read_text(encoding="utf-8")
-    return re.sub(r'(\]\(|src=\\?")\.\./', r"\1", translated.read_text(encoding="utf-8"))
+    """The text of a page of notebooks/, in Chinese if that is asked for and there."""
+    if os.environ.get("COURSE_LANGUAGE") == "zh":
+        import translate  # needs polib, which is in .venv
+
+        pages, name = translate.edition(), f"notebooks/{page.name}"
+        if name in pages:
+            return translate.made(name, pages)
+    return page.read_text(encoding="utf-8")
 
 
 def digest(text):

@@ -86,12 +86,12 @@ WARP = {name: field.offset for name, field in ffi.typeof("Warp").fields}
 """Byte offset of each field of the Warp that a compiled kernel is called with."""
 
 
-def address(pointer) -> ctypes.c_void_p:
+def address(pointer: Any) -> ctypes.c_void_p:
     """A pointer of cffi as ctypes has it."""
     return ctypes.c_void_p(int(ffi.cast("uintptr_t", pointer)))
 
 
-def open_runtime(library: str):
+def open_runtime(library: str) -> Any:
     """The functions of runtime.h in a library that is loaded already."""
     return ffi.dlopen(library, ffi.RTLD_NOW | ffi.RTLD_NOLOAD)
 
@@ -121,7 +121,7 @@ def dtype(struct: str) -> np.dtype:
     return np.dtype(fields, align=True)
 
 
-def _of_field(kind) -> tuple:
+def _of_field(kind: Any) -> tuple:
     if kind.kind == "array":
         return *_of_field(kind.item), kind.length
     return (kind.cname.removesuffix("_t"),)

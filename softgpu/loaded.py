@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +26,7 @@ __all__ = ["LoadedModule", "at_work_on"]
 
 
 @contextmanager
-def at_work_on(kernel: str):
+def at_work_on(kernel: str) -> Iterator[None]:
     """What goes wrong here, and is no refusal, is told with the kernel's name."""
     try:
         yield

@@ -6,6 +6,7 @@ import ctypes
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from . import contract
 from .contract import ffi
@@ -38,7 +39,7 @@ def in_bytes(number: int) -> str:
 class RawFinding(SimpleNamespace):
     """`struct Finding` of driver/runtime.h, copied: its fields, arrays as lists, enums as names."""
 
-    def __init__(self, found):
+    def __init__(self, found: Any):
         super().__init__()
         for name, field in ffi.typeof("Finding").fields:
             value = getattr(found, name)
@@ -60,7 +61,7 @@ def _goes_on(loop: str) -> bool:
 class WatchedLaunch:
     """What is known of a launch that the sanitizer watched."""
 
-    def __init__(self, engine, handle: int, kernel: str, parameters: bytes, types):
+    def __init__(self, engine: Any, handle: int, kernel: str, parameters: bytes, types: Any):
         self.library = engine.library
         self.handle = handle
         self.kernel = kernel

@@ -131,10 +131,16 @@ def compiling(toolkit: Toolkit, folder: Path) -> list[str]:
     named = dict.fromkeys(re.findall(r"^\s*(cuda\w+)\s*=", errors, re.MULTILINE))
     (folder / "error_names.inc").write_text("".join(f"NAME({error})\n" for error in named))
     written = "".join(path.read_text() for path in _SOURCES.glob("*.c"))
-    ours = set(re.findall(r"^CUDART (\w+)\(", written, re.MULTILINE))
-    theirs = set(re.findall(r"cudaError_t CUDARTAPI (\w+)\(", headers["cuda_runtime_api.h"]))
-    refused = "".join(f"REFUSED({missing})\n" for missing in sorted(theirs - ours))
+    ours = set(re.findall(r"^(?:CUDART |FORWARD\()(\w+)", written, re.MULTILINE))
+    text = re.sub(r"__dv\(\w+\)", "", headers["cuda_runtime_api.h"])
+    theirs = dict(re.findall(r"cudaError_t CUDARTAPI (\w+)\(([^()]*)\);", text))
+    refused = "".join(f"REFUSED({missing})\n" for missing in sorted(theirs.keys() - ours))
     (folder / "unsupported.inc").write_text(refused)
+    with (folder / "declared.inc").open("w") as declared:
+        for name, parameters in theirs.items():
+            names = re.findall(r"(\w+)\s*(?:,|$)", parameters) if parameters != "void" else []
+            declared.write(f"#define DECLARED_{name} {' '.join(parameters.split())}\n")
+            declared.write(f"#define NAMED_{name} {', '.join(names)}\n")
     system = (f"-isystem{include}" for include in toolkit.include)
     return [build.find_compiler(), *build.flags(), f"-I{folder}", *system]
 

@@ -3,18 +3,22 @@ that a set-up can ask before anything is installed."""
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
 
-__all__ = ["Toolkit", "ToolkitError", "find_cuda_12", "find_toolkit", "use"]
+__all__ = [
+    *("Toolkit", "ToolkitError", "find_cuda_12", "find_toolkit", "gpu_driver_version", "use"),
+]
 
 SUPPORTED = (12, 13)  # major versions of CUDA that PyCUDA 2026.1 knows
 NEEDED = ("cuda.h", "cudaProfiler.h", "cuda_fp16.h", "cooperative_groups.h", "cub/cub.cuh")
@@ -96,6 +100,27 @@ def machine_toolkits() -> Iterator[Toolkit]:
         toolkit = inspect(nvcc, "machine")
         if toolkit and toolkit.version[0] in SUPPORTED:
             yield toolkit
+
+
+def gpu_driver_version() -> tuple[int, int] | None:
+    """The CUDA version of a working NVIDIA driver with at least one GPU; None if there is none, or
+    the software GPU is the driver already, whose libcuda.so.1 has the same name."""
+    loader = sys.modules.get("softgpu.loader")
+    if loader and loader.Engine.in_use():
+        return None
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+        version, count = ctypes.c_int(), ctypes.c_int()
+        failed = (
+            driver.cuInit(0)
+            or driver.cuDeviceGetCount(ctypes.byref(count))
+            or driver.cuDriverGetVersion(ctypes.byref(version))
+        )
+    except (OSError, AttributeError):
+        return None
+    if failed or not count.value:
+        return None
+    return version.value // 1000, version.value % 1000 // 10
 
 
 def find_toolkit(

@@ -17,6 +17,7 @@ import importlib.util
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from .. import build, cache
 
@@ -59,7 +60,7 @@ def _answer_for_the_runtime() -> None:
     from cuda.bindings import driver, runtime
 
     def answers(call: Callable) -> Callable:
-        def answer(*arguments):
+        def answer(*arguments: Any) -> Any:
             driver.cuInit(0)
             error, *values = call(*arguments)
             return runtime.cudaError_t(int(error)), *values  # errors have the same numbers

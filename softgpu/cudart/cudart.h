@@ -27,6 +27,16 @@ unsigned context_number(void); /* of that device; another after each reset; neve
 /* A call of the driver, in that context. */
 #define CALL(call) told(ready() ?: (call))
 
+/* A call whose parameters are those of the driver's, by other types of the same sizes. declared.inc
+   is made from cuda_runtime_api.h: a call's declared parameters, and their names alone. */
+#include "declared.inc"
+#define FORWARD(name, driver)                                                                      \
+    CUDART name(DECLARED_##name)                                                                   \
+    {                                                                                              \
+        CUresult (*call)(DECLARED_##name) = (void *)driver;                                        \
+        return CALL(call(NAMED_##name));                                                           \
+    }
+
 /* ---- modules.c ---- */
 
 /* A kernel or a variable by the address that the host's code has for it. */

@@ -86,7 +86,7 @@ CUDART cudaGetDeviceFlags(unsigned *flags)
     return cudaSuccess;
 }
 
-CUDART cudaDeviceSynchronize(void) { return CALL(cuCtxSynchronize()); }
+FORWARD(cudaDeviceSynchronize, cuCtxSynchronize)
 
 CUDART cudaDeviceReset(void)
 {
@@ -154,26 +154,13 @@ CUDART cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, i
                     ?: cuDeviceGetP2PAttribute(value, (CUdevice_P2PAttribute)attribute, from, to));
 }
 
-CUDART cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
-{ return CALL(cuCtxGetLimit(value, (CUlimit)limit)); }
-
-CUDART cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
-{ return CALL(cuCtxSetLimit((CUlimit)limit, value)); }
-
-CUDART cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
-{ return CALL(cuCtxGetCacheConfig((CUfunc_cache *)config)); }
-
-CUDART cudaDeviceSetCacheConfig(enum cudaFuncCache config)
-{ return CALL(cuCtxSetCacheConfig((CUfunc_cache)config)); }
-
-CUDART cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
-{ return CALL(cuCtxGetSharedMemConfig((CUsharedconfig *)config)); }
-
-CUDART cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
-{ return CALL(cuCtxSetSharedMemConfig((CUsharedconfig)config)); }
-
-CUDART cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
-{ return CALL(cuCtxGetStreamPriorityRange(least, greatest)); }
+FORWARD(cudaDeviceGetLimit, cuCtxGetLimit)
+FORWARD(cudaDeviceSetLimit, cuCtxSetLimit)
+FORWARD(cudaDeviceGetCacheConfig, cuCtxGetCacheConfig)
+FORWARD(cudaDeviceSetCacheConfig, cuCtxSetCacheConfig)
+FORWARD(cudaDeviceGetSharedMemConfig, cuCtxGetSharedMemConfig)
+FORWARD(cudaDeviceSetSharedMemConfig, cuCtxSetSharedMemConfig)
+FORWARD(cudaDeviceGetStreamPriorityRange, cuCtxGetStreamPriorityRange)
 
 /* There is nothing to profile, and nothing wrong with asking. */
 CUDART cudaProfilerStart(void) { return cudaSuccess; }

@@ -19,51 +19,20 @@ static CUcontext here(void)
 
 /* ---- graphs ---- */
 
-CUDART cudaGraphCreate(cudaGraph_t *out, unsigned flags) { return CALL(cuGraphCreate(out, flags)); }
-
-CUDART cudaGraphDestroy(cudaGraph_t graph) { return CALL(cuGraphDestroy(graph)); }
-
-CUDART cudaGraphClone(cudaGraph_t *out, cudaGraph_t graph)
-{ return CALL(cuGraphClone(out, graph)); }
-
-CUDART cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t node, cudaGraph_t clone)
-{ return CALL(cuGraphNodeFindInClone(out, node, clone)); }
-
-CUDART cudaGraphDestroyNode(cudaGraphNode_t node) { return CALL(cuGraphDestroyNode(node)); }
-
-CUDART cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
-{ return CALL(cuGraphNodeGetType(node, (CUgraphNodeType *)type)); }
-
-CUDART cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
-{ return CALL(cuGraphGetNodes(graph, nodes, count)); }
-
-CUDART cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
-{ return CALL(cuGraphGetRootNodes(graph, nodes, count)); }
-
-CUDART cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
-                         EDGES(cudaGraphEdgeData *edges) size_t *count)
-{ return CALL(cuGraphGetEdges(graph, from, to, EDGES((void *)edges) count)); }
-
-CUDART cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes,
-                                    EDGES(cudaGraphEdgeData *edges) size_t *count)
-{ return CALL(cuGraphNodeGetDependencies(node, nodes, EDGES((void *)edges) count)); }
-
-CUDART cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes,
-                                      EDGES(cudaGraphEdgeData *edges) size_t *count)
-{ return CALL(cuGraphNodeGetDependentNodes(node, nodes, EDGES((void *)edges) count)); }
-
-CUDART cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
-                                const cudaGraphNode_t *to,
-                                EDGES(const cudaGraphEdgeData *edges) size_t count)
-{ return CALL(cuGraphAddDependencies(graph, from, to, EDGES((void *)edges) count)); }
-
-CUDART cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
-                                   const cudaGraphNode_t *to,
-                                   EDGES(const cudaGraphEdgeData *edges) size_t count)
-{ return CALL(cuGraphRemoveDependencies(graph, from, to, EDGES((void *)edges) count)); }
-
-CUDART cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned flags)
-{ return CALL(cuGraphDebugDotPrint(graph, path, flags)); }
+FORWARD(cudaGraphCreate, cuGraphCreate)
+FORWARD(cudaGraphDestroy, cuGraphDestroy)
+FORWARD(cudaGraphClone, cuGraphClone)
+FORWARD(cudaGraphNodeFindInClone, cuGraphNodeFindInClone)
+FORWARD(cudaGraphDestroyNode, cuGraphDestroyNode)
+FORWARD(cudaGraphNodeGetType, cuGraphNodeGetType)
+FORWARD(cudaGraphGetNodes, cuGraphGetNodes)
+FORWARD(cudaGraphGetRootNodes, cuGraphGetRootNodes)
+FORWARD(cudaGraphGetEdges, cuGraphGetEdges)
+FORWARD(cudaGraphNodeGetDependencies, cuGraphNodeGetDependencies)
+FORWARD(cudaGraphNodeGetDependentNodes, cuGraphNodeGetDependentNodes)
+FORWARD(cudaGraphAddDependencies, cuGraphAddDependencies)
+FORWARD(cudaGraphRemoveDependencies, cuGraphRemoveDependencies)
+FORWARD(cudaGraphDebugDotPrint, cuGraphDebugDotPrint)
 
 /* ---- kernels ---- */
 
@@ -121,22 +90,9 @@ CUDART cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t no
     return told(kernel_of(asked, &kernel) ?: cuGraphExecKernelNodeSetParams(exec, node, &kernel));
 }
 
-CUDART cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
-                                       cudaLaunchAttributeValue *out)
-{
-    return CALL(cuGraphKernelNodeGetAttribute(node, (CUlaunchAttributeID)id,
-                                              (CUlaunchAttributeValue *)out));
-}
-
-CUDART cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
-                                       const cudaLaunchAttributeValue *value)
-{
-    return CALL(cuGraphKernelNodeSetAttribute(node, (CUlaunchAttributeID)id,
-                                              (const CUlaunchAttributeValue *)value));
-}
-
-CUDART cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from)
-{ return CALL(cuGraphKernelNodeCopyAttributes(to, from)); }
+FORWARD(cudaGraphKernelNodeGetAttribute, cuGraphKernelNodeGetAttribute)
+FORWARD(cudaGraphKernelNodeSetAttribute, cuGraphKernelNodeSetAttribute)
+FORWARD(cudaGraphKernelNodeCopyAttributes, cuGraphKernelNodeCopyAttributes)
 
 /* ---- copies ---- */
 
@@ -222,95 +178,36 @@ CUDART cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t graph,
                               const struct cudaMemsetParams *set)
 { return CALL(cuGraphAddMemsetNode(out, graph, before, count, (const void *)set, here())); }
 
-CUDART cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *out)
-{ return CALL(cuGraphMemsetNodeGetParams(node, (void *)out)); }
-
-CUDART cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *set)
-{ return CALL(cuGraphMemsetNodeSetParams(node, (const void *)set)); }
+FORWARD(cudaGraphMemsetNodeGetParams, cuGraphMemsetNodeGetParams)
+FORWARD(cudaGraphMemsetNodeSetParams, cuGraphMemsetNodeSetParams)
 
 CUDART cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                         const struct cudaMemsetParams *set)
 { return CALL(cuGraphExecMemsetNodeSetParams(exec, node, (const void *)set, here())); }
 
-CUDART cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *before,
-                            size_t count, const struct cudaHostNodeParams *host)
-{ return CALL(cuGraphAddHostNode(out, graph, before, count, (const void *)host)); }
-
-CUDART cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *out)
-{ return CALL(cuGraphHostNodeGetParams(node, (void *)out)); }
-
-CUDART cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *host)
-{ return CALL(cuGraphHostNodeSetParams(node, (const void *)host)); }
-
-CUDART cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                      const struct cudaHostNodeParams *host)
-{ return CALL(cuGraphExecHostNodeSetParams(exec, node, (const void *)host)); }
-
-CUDART cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *before,
-                             size_t count)
-{ return CALL(cuGraphAddEmptyNode(out, graph, before, count)); }
-
-CUDART cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph,
-                                  const cudaGraphNode_t *before, size_t count, cudaGraph_t child)
-{ return CALL(cuGraphAddChildGraphNode(out, graph, before, count, child)); }
-
-CUDART cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *out)
-{ return CALL(cuGraphChildGraphNodeGetGraph(node, out)); }
-
-CUDART cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                            cudaGraph_t child)
-{ return CALL(cuGraphExecChildGraphNodeSetParams(exec, node, child)); }
-
-CUDART cudaGraphAddEventRecordNode(cudaGraphNode_t *out, cudaGraph_t graph,
-                                   const cudaGraphNode_t *before, size_t count, cudaEvent_t event)
-{ return CALL(cuGraphAddEventRecordNode(out, graph, before, count, event)); }
-
-CUDART cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *out)
-{ return CALL(cuGraphEventRecordNodeGetEvent(node, out)); }
-
-CUDART cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-{ return CALL(cuGraphEventRecordNodeSetEvent(node, event)); }
-
-CUDART cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                            cudaEvent_t event)
-{ return CALL(cuGraphExecEventRecordNodeSetEvent(exec, node, event)); }
-
-CUDART cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_t graph,
-                                 const cudaGraphNode_t *before, size_t count, cudaEvent_t event)
-{ return CALL(cuGraphAddEventWaitNode(out, graph, before, count, event)); }
-
-CUDART cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *out)
-{ return CALL(cuGraphEventWaitNodeGetEvent(node, out)); }
-
-CUDART cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event)
-{ return CALL(cuGraphEventWaitNodeSetEvent(node, event)); }
-
-CUDART cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                          cudaEvent_t event)
-{ return CALL(cuGraphExecEventWaitNodeSetEvent(exec, node, event)); }
-
-CUDART cudaGraphAddMemAllocNode(cudaGraphNode_t *out, cudaGraph_t graph,
-                                const cudaGraphNode_t *before, size_t count,
-                                struct cudaMemAllocNodeParams *alloc)
-{ return CALL(cuGraphAddMemAllocNode(out, graph, before, count, (void *)alloc)); }
-
-CUDART cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *out)
-{ return CALL(cuGraphMemAllocNodeGetParams(node, (void *)out)); }
-
-CUDART cudaGraphAddMemFreeNode(cudaGraphNode_t *out, cudaGraph_t graph,
-                               const cudaGraphNode_t *before, size_t count, void *memory)
-{ return CALL(cuGraphAddMemFreeNode(out, graph, before, count, (CUdeviceptr)memory)); }
-
-CUDART cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *out)
-{ return CALL(cuGraphMemFreeNodeGetParams(node, out)); }
-
-CUDART cudaDeviceGraphMemTrim(int device) { return CALL(cuDeviceGraphMemTrim(device)); }
-
-CUDART cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType id, void *out)
-{ return CALL(cuDeviceGetGraphMemAttribute(device, (CUgraphMem_attribute)id, out)); }
-
-CUDART cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType id, void *value)
-{ return CALL(cuDeviceSetGraphMemAttribute(device, (CUgraphMem_attribute)id, value)); }
+FORWARD(cudaGraphAddHostNode, cuGraphAddHostNode)
+FORWARD(cudaGraphHostNodeGetParams, cuGraphHostNodeGetParams)
+FORWARD(cudaGraphHostNodeSetParams, cuGraphHostNodeSetParams)
+FORWARD(cudaGraphExecHostNodeSetParams, cuGraphExecHostNodeSetParams)
+FORWARD(cudaGraphAddEmptyNode, cuGraphAddEmptyNode)
+FORWARD(cudaGraphAddChildGraphNode, cuGraphAddChildGraphNode)
+FORWARD(cudaGraphChildGraphNodeGetGraph, cuGraphChildGraphNodeGetGraph)
+FORWARD(cudaGraphExecChildGraphNodeSetParams, cuGraphExecChildGraphNodeSetParams)
+FORWARD(cudaGraphAddEventRecordNode, cuGraphAddEventRecordNode)
+FORWARD(cudaGraphEventRecordNodeGetEvent, cuGraphEventRecordNodeGetEvent)
+FORWARD(cudaGraphEventRecordNodeSetEvent, cuGraphEventRecordNodeSetEvent)
+FORWARD(cudaGraphExecEventRecordNodeSetEvent, cuGraphExecEventRecordNodeSetEvent)
+FORWARD(cudaGraphAddEventWaitNode, cuGraphAddEventWaitNode)
+FORWARD(cudaGraphEventWaitNodeGetEvent, cuGraphEventWaitNodeGetEvent)
+FORWARD(cudaGraphEventWaitNodeSetEvent, cuGraphEventWaitNodeSetEvent)
+FORWARD(cudaGraphExecEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent)
+FORWARD(cudaGraphAddMemAllocNode, cuGraphAddMemAllocNode)
+FORWARD(cudaGraphMemAllocNodeGetParams, cuGraphMemAllocNodeGetParams)
+FORWARD(cudaGraphAddMemFreeNode, cuGraphAddMemFreeNode)
+FORWARD(cudaGraphMemFreeNodeGetParams, cuGraphMemFreeNodeGetParams)
+FORWARD(cudaDeviceGraphMemTrim, cuDeviceGraphMemTrim)
+FORWARD(cudaDeviceGetGraphMemAttribute, cuDeviceGetGraphMemAttribute)
+FORWARD(cudaDeviceSetGraphMemAttribute, cuDeviceSetGraphMemAttribute)
 
 /* ---- nodes of any type ---- */
 
@@ -376,24 +273,16 @@ CUDART cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
 
 /* ---- executable graphs ---- */
 
-CUDART cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
-{ return CALL(cuGraphInstantiateWithFlags(out, graph, flags)); }
+FORWARD(cudaGraphInstantiate, cuGraphInstantiateWithFlags)
 
 CUDART cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph,
                                      unsigned long long flags)
 { return cudaGraphInstantiate(out, graph, flags); }
 
-CUDART cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaGraph_t graph,
-                                      cudaGraphInstantiateParams *params)
-{ return CALL(cuGraphInstantiateWithParams(out, graph, (void *)params)); }
-
-CUDART cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
-{ return CALL(cuGraphExecGetFlags(exec, (cuuint64_t *)flags)); }
-
-CUDART cudaGraphExecDestroy(cudaGraphExec_t exec) { return CALL(cuGraphExecDestroy(exec)); }
-
-CUDART cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
-{ return CALL(cuGraphUpload(exec, stream)); }
+FORWARD(cudaGraphInstantiateWithParams, cuGraphInstantiateWithParams)
+FORWARD(cudaGraphExecGetFlags, cuGraphExecGetFlags)
+FORWARD(cudaGraphExecDestroy, cuGraphExecDestroy)
+FORWARD(cudaGraphUpload, cuGraphUpload)
 
 CUDART cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
@@ -401,46 +290,23 @@ CUDART cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     return told(result ?: told_aloud(cuGraphLaunch(exec, stream)));
 }
 
-CUDART cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
-                           cudaGraphExecUpdateResultInfo *out)
-{ return CALL(cuGraphExecUpdate(exec, graph, (void *)out)); }
-
-CUDART cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned on)
-{ return CALL(cuGraphNodeSetEnabled(exec, node, on)); }
-
-CUDART cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *on)
-{ return CALL(cuGraphNodeGetEnabled(exec, node, on)); }
+FORWARD(cudaGraphExecUpdate, cuGraphExecUpdate)
+FORWARD(cudaGraphNodeSetEnabled, cuGraphNodeSetEnabled)
+FORWARD(cudaGraphNodeGetEnabled, cuGraphNodeGetEnabled)
 
 /* ---- captures ---- */
 
-CUDART cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
-{ return CALL(cuStreamBeginCapture(stream, (CUstreamCaptureMode)mode)); }
+FORWARD(cudaStreamBeginCapture, cuStreamBeginCapture)
 
 #if CUDART_VERSION >= 12030
-CUDART cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
-                                     const cudaGraphNode_t *before, const cudaGraphEdgeData *edges,
-                                     size_t count, enum cudaStreamCaptureMode mode)
-{
-    return CALL(cuStreamBeginCaptureToGraph(stream, graph, before, (const void *)edges, count,
-                                            (CUstreamCaptureMode)mode));
-}
+FORWARD(cudaStreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph)
 #endif
 
-CUDART cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *out)
-{ return CALL(cuStreamEndCapture(stream, out)); }
-
-CUDART cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *out)
-{ return CALL(cuStreamIsCapturing(stream, (CUstreamCaptureStatus *)out)); }
+FORWARD(cudaStreamEndCapture, cuStreamEndCapture)
+FORWARD(cudaStreamIsCapturing, cuStreamIsCapturing)
 
 #if CUDART_VERSION >= 13000
-CUDART cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
-                                unsigned long long *id, cudaGraph_t *graph,
-                                const cudaGraphNode_t **before, const cudaGraphEdgeData **edges,
-                                size_t *count)
-{
-    return CALL(cuStreamGetCaptureInfo(stream, (CUstreamCaptureStatus *)status, (cuuint64_t *)id,
-                                       graph, before, (void *)edges, count));
-}
+FORWARD(cudaStreamGetCaptureInfo, cuStreamGetCaptureInfo)
 #endif
 
 CUDART cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
@@ -451,5 +317,4 @@ CUDART cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t 
         cuStreamUpdateCaptureDependencies(stream, nodes, EDGES((void *)edges) count, flags));
 }
 
-CUDART cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
-{ return CALL(cuThreadExchangeStreamCaptureMode((CUstreamCaptureMode *)mode)); }
+FORWARD(cudaThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode)

@@ -18,8 +18,7 @@ CUDART cudaMalloc(void **out, size_t bytes)
 CUDART cudaFree(void *pointer)
 { return pointer ? CALL(cuMemFree(DEVICE(pointer))) : CALL(CUDA_SUCCESS); }
 
-CUDART cudaMallocManaged(void **out, size_t bytes, unsigned flags)
-{ return CALL(cuMemAllocManaged((CUdeviceptr *)out, bytes, flags)); }
+FORWARD(cudaMallocManaged, cuMemAllocManaged)
 
 CUDART cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height)
 { return CALL(cuMemAllocPitch((CUdeviceptr *)out, pitch, width, height, 4)); }
@@ -30,31 +29,19 @@ CUDART cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent extent)
     return cudaMallocPitch(&out->ptr, &out->pitch, extent.width, extent.height * extent.depth);
 }
 
-CUDART cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
-{ return CALL(cuMemAllocAsync((CUdeviceptr *)out, bytes, stream)); }
-
-CUDART cudaFreeAsync(void *pointer, cudaStream_t stream)
-{ return CALL(cuMemFreeAsync(DEVICE(pointer), stream)); }
-
-CUDART cudaHostAlloc(void **out, size_t bytes, unsigned flags)
-{ return CALL(cuMemHostAlloc(out, bytes, flags)); }
+FORWARD(cudaMallocAsync, cuMemAllocAsync)
+FORWARD(cudaFreeAsync, cuMemFreeAsync)
+FORWARD(cudaHostAlloc, cuMemHostAlloc)
 
 CUDART cudaMallocHost(void **out, size_t bytes) { return cudaHostAlloc(out, bytes, 0); }
 
 CUDART cudaFreeHost(void *pointer) { return pointer ? CALL(cuMemFreeHost(pointer)) : cudaSuccess; }
 
-CUDART cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
-{ return CALL(cuMemHostRegister(pointer, bytes, flags)); }
-
-CUDART cudaHostUnregister(void *pointer) { return CALL(cuMemHostUnregister(pointer)); }
-
-CUDART cudaHostGetDevicePointer(void **out, void *pointer, unsigned flags)
-{ return CALL(cuMemHostGetDevicePointer((CUdeviceptr *)out, pointer, flags)); }
-
-CUDART cudaHostGetFlags(unsigned *flags, void *pointer)
-{ return CALL(cuMemHostGetFlags(flags, pointer)); }
-
-CUDART cudaMemGetInfo(size_t *free, size_t *total) { return CALL(cuMemGetInfo(free, total)); }
+FORWARD(cudaHostRegister, cuMemHostRegister)
+FORWARD(cudaHostUnregister, cuMemHostUnregister)
+FORWARD(cudaHostGetDevicePointer, cuMemHostGetDevicePointer)
+FORWARD(cudaHostGetFlags, cuMemHostGetFlags)
+FORWARD(cudaMemGetInfo, cuMemGetInfo)
 
 CUDART cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *pointer)
 {
@@ -79,41 +66,21 @@ CUDART cudaPointerGetAttributes(struct cudaPointerAttributes *out, const void *p
 
 /* ---- of other processes ---- */
 
-CUDART cudaIpcGetMemHandle(cudaIpcMemHandle_t *out, void *pointer)
-{ return CALL(cuIpcGetMemHandle((CUipcMemHandle *)out, DEVICE(pointer))); }
-
-CUDART cudaIpcOpenMemHandle(void **out, cudaIpcMemHandle_t handle, unsigned flags)
-{ return CALL(cuIpcOpenMemHandle((CUdeviceptr *)out, *(CUipcMemHandle *)&handle, flags)); }
-
-CUDART cudaIpcCloseMemHandle(void *pointer) { return CALL(cuIpcCloseMemHandle(DEVICE(pointer))); }
+FORWARD(cudaIpcGetMemHandle, cuIpcGetMemHandle)
+FORWARD(cudaIpcOpenMemHandle, cuIpcOpenMemHandle)
+FORWARD(cudaIpcCloseMemHandle, cuIpcCloseMemHandle)
 
 /* ---- pools ---- */
 
-CUDART cudaDeviceGetDefaultMemPool(cudaMemPool_t *out, int device)
-{ return CALL(cuDeviceGetDefaultMemPool(out, device)); }
-
-CUDART cudaDeviceGetMemPool(cudaMemPool_t *out, int device)
-{ return CALL(cuDeviceGetMemPool(out, device)); }
-
-CUDART cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
-{ return CALL(cuDeviceSetMemPool(device, pool)); }
-
-CUDART cudaMemPoolCreate(cudaMemPool_t *out, const struct cudaMemPoolProps *wanted)
-{ return CALL(cuMemPoolCreate(out, (const CUmemPoolProps *)wanted)); }
-
-CUDART cudaMemPoolDestroy(cudaMemPool_t pool) { return CALL(cuMemPoolDestroy(pool)); }
-
-CUDART cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes)
-{ return CALL(cuMemPoolTrimTo(pool, bytes)); }
-
-CUDART cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
-{ return CALL(cuMemPoolGetAttribute(pool, (CUmemPool_attribute)attribute, value)); }
-
-CUDART cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
-{ return CALL(cuMemPoolSetAttribute(pool, (CUmemPool_attribute)attribute, value)); }
-
-CUDART cudaMallocFromPoolAsync(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
-{ return CALL(cuMemAllocFromPoolAsync((CUdeviceptr *)out, bytes, pool, stream)); }
+FORWARD(cudaDeviceGetDefaultMemPool, cuDeviceGetDefaultMemPool)
+FORWARD(cudaDeviceGetMemPool, cuDeviceGetMemPool)
+FORWARD(cudaDeviceSetMemPool, cuDeviceSetMemPool)
+FORWARD(cudaMemPoolCreate, cuMemPoolCreate)
+FORWARD(cudaMemPoolDestroy, cuMemPoolDestroy)
+FORWARD(cudaMemPoolTrimTo, cuMemPoolTrimTo)
+FORWARD(cudaMemPoolGetAttribute, cuMemPoolGetAttribute)
+FORWARD(cudaMemPoolSetAttribute, cuMemPoolSetAttribute)
+FORWARD(cudaMallocFromPoolAsync, cuMemAllocFromPoolAsync)
 
 /* Hints: the memory of the software GPU is the host's. */
 #if CUDART_VERSION >= 13000
@@ -288,9 +255,7 @@ CUDART cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stre
 CUDART cudaMemset(void *pointer, int value, size_t bytes)
 { return cudaMemsetAsync(pointer, value, bytes, NULL); }
 
-CUDART cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
-                         cudaStream_t stream)
-{ return CALL(cuMemsetD2D8Async(DEVICE(pointer), pitch, value, width, height, stream)); }
+FORWARD(cudaMemset2DAsync, cuMemsetD2D8Async)
 
 CUDART cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)
 { return cudaMemset2DAsync(pointer, pitch, value, width, height, NULL); }

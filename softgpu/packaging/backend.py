@@ -4,7 +4,9 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from setuptools import build_meta
 from setuptools.build_meta import (
@@ -33,7 +35,9 @@ class UnsupportedOperation(Exception):
     """What pip understands of a backend that makes no source distribution."""
 
 
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+def build_wheel(
+    wheel_directory: str, config_settings: Any = None, metadata_directory: Any = None
+) -> str:
     """A wheel for every Python, on machines that the libraries in it run on."""
     os.environ.pop("SOFTGPU_BUILD", None)
     sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -49,11 +53,11 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         return build_meta.build_wheel(wheel_directory, settings, metadata_directory)
 
 
-def build_sdist(sdist_directory, config_settings=None):
+def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
     raise UnsupportedOperation("softgpu is built in its repository: pip install CHECKOUT/softgpu")
 
 
-def platform(libraries):
+def platform(libraries: Iterable[Path]) -> str:
     """The tag of machines whose glibc has all that these libraries were linked with."""
     needed = [
         int(minor)

@@ -17,7 +17,9 @@ What is no form is refused, so that whoever emits an instruction finds the opera
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from .matrices import matrix_problem
 from .program import (
@@ -303,27 +305,27 @@ call             (.uni)?                                     r *
 _SPECIAL_PREDICATE = Special("is_explicit_cluster")
 
 
-def _is_number(operand) -> bool:
+def _is_number(operand: Any) -> bool:
     if isinstance(operand, Register):
         return operand.type != "pred"
     return isinstance(operand, (Immediate, Special, Symbol)) and operand != _SPECIAL_PREDICATE
 
 
-def _is_result(operand) -> bool:
+def _is_result(operand: Any) -> bool:
     return operand is None or (isinstance(operand, Register) and operand.type != "pred")
 
 
-def _all_in(operand, test) -> bool:
+def _all_in(operand: Any, test: Callable) -> bool:
     """Whether a brace list, or the one operand in its place, passes a test."""
     elements = operand.elements if isinstance(operand, Vector) else (operand,)
     return len(elements) > 0 and all(test(element) for element in elements)
 
 
-def _is_predicate(operand) -> bool:
+def _is_predicate(operand: Any) -> bool:
     return isinstance(operand, Register) and operand.type == "pred"
 
 
-def _is_box(operand) -> bool:
+def _is_box(operand: Any) -> bool:
     if not isinstance(operand, Vector) or not isinstance(operand.elements[0], Address):
         return False
     places = operand.elements[1:]
@@ -348,7 +350,7 @@ _TESTS = {
 _RESULTS = "dpwr"
 
 
-def _is_negation(operand) -> bool:
+def _is_negation(operand: Any) -> bool:
     return isinstance(operand, Not) and _is_predicate(operand.register)
 
 
@@ -484,7 +486,7 @@ def _call_problem(module: Module, function: Function, item: Instruction) -> str:
     return "" if fits else f"{callee.name} has other parameters"
 
 
-def _names(operand) -> list[str]:
+def _names(operand: Any) -> list[str]:
     """The symbols in an operand."""
     if isinstance(operand, Symbol):
         return [operand.name]

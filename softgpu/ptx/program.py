@@ -6,6 +6,7 @@ import builtins
 import os.path
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 __all__ = [
     "Address",
@@ -40,7 +41,7 @@ class InternalError(Exception):
     """A mistake of the software GPU's own: the message says what it was at, the cause why."""
 
 
-def _operand(operand) -> str:
+def _operand(operand: Any) -> str:
     return "_" if operand is None else str(operand)
 
 

@@ -40,8 +40,8 @@ def in_quick():
 @pytest.fixture
 def watched():
     """For tests on the software GPU: a launch that does something wrong fails."""
-    from helpers import autoinit  # not above: tests of the driver alone load one of their own
     from softgpu.loader import Engine
+    from softgpu.tests import autoinit  # not above: tests of the driver alone load one of their own
 
     if not autoinit.is_software:
         pytest.skip("the software GPU watches launches")
@@ -51,8 +51,8 @@ def watched():
 
 
 def _tier(name):
-    from helpers import autoinit  # not above: tests of the driver alone load one of their own
     from softgpu.loader import Engine
+    from softgpu.tests import autoinit  # not above: tests of the driver alone load one of their own
 
     return Engine.as_driver().tier(name) if autoinit.is_software else nullcontext()
 
@@ -60,9 +60,9 @@ def _tier(name):
 @pytest.fixture
 def axes_of(monkeypatch):
     """A function that gives the axes, and the alternative text, of what a plot draws."""
-    from helpers import plots  # not above: matplotlib loads for as long as some tests take
+    from softgpu.xray import figures  # not above: matplotlib loads for as long as some tests take
 
-    monkeypatch.setattr(plots, "Picture", lambda figure, alt, shades: (figure.axes[0], alt))
+    monkeypatch.setattr(figures, "Picture", lambda figure, alt, shades: (figure.axes[0], alt))
     return lambda plot, *arguments, **named: plot(*arguments, **named)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers import autoinit
+from softgpu.tests import autoinit
 
 import pycuda.driver as cuda  # isort: skip
 from pycuda.compiler import compile as compiled  # isort: skip

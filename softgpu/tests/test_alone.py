@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from softgpu.tests import ROOT, sources
+from softgpu.tests import PACKAGE, ROOT, sources
 
 PROGRAM = """
 import sys
@@ -56,6 +56,19 @@ except RuntimeError as error:
     assert done.stdout.startswith("PyCUDA is imported already, and uses NVIDIA's driver: call ")
 
 
+def imports_the_course(path):
+    return re.search(r"^\s*(import|from) (helpers|tests)\b", path.read_text(), re.MULTILINE)
+
+
 @pytest.mark.parametrize("path", sources(".py"), ids=lambda p: p.stem)
 def test_nothing_in_it_imports_the_course(path):
-    assert not re.search(r"^\s*(import|from) (helpers|tests)\b", path.read_text(), re.MULTILINE)
+    assert not imports_the_course(path)
+
+
+COURSE_ALLOWED = "test_bulk.py", "test_clusters.py"  # by the course's tensor maps
+
+
+def test_tests_import_the_course_only_where_they_measure_its_kernels():
+    for path in (PACKAGE / "tests").rglob("*.py"):
+        allowed = "xray" in path.parts or path.name in COURSE_ALLOWED
+        assert allowed or not imports_the_course(path), path

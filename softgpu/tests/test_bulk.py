@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from helpers import autoinit, tensormap, xray
+from helpers import tensormap
+from softgpu import xray
+from softgpu.tests import autoinit
 
 from pycuda import gpuarray  # isort: skip
 import pycuda.driver as cuda  # isort: skip

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from helpers import autoinit
+from softgpu.tests import autoinit
 from softgpu.tests.conformance import record, runner
 from softgpu.tests.conformance.case import Case, Kernel
 from softgpu.tests.conformance.refused import REFUSED, Refused

@@ -116,7 +116,7 @@ def declared():
     """{declaration in LLVM: the kernels that need it} of every build of many kernels."""
     from pycuda.compiler import compile
 
-    from helpers import autoinit  # noqa: F401  (before what needs a driver)
+    from softgpu.tests import autoinit  # noqa: F401  (before what needs a driver)
     from softgpu.tests.xray.nsight.cases import source
 
     planted = sorted((XRAY / "planted").glob("[bmw]*.cu"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from helpers import autoinit
+from softgpu.tests import autoinit
 from softgpu.tests.conformance import groups
 
 pytestmark = [

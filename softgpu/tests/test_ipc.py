@@ -7,8 +7,10 @@ import sys
 
 import pytest
 
-from helpers import autoinit  # noqa: F401  first: the driver
-from softgpu.tests import ROOT
+from softgpu.tests import (
+    ROOT,
+    autoinit,  # noqa: F401  first: the driver
+)
 
 from pycuda.compiler import compile  # isort: skip
 

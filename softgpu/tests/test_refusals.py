@@ -5,10 +5,10 @@ import time
 import numpy as np
 import pytest
 
-from helpers import autoinit
 from softgpu import cache, loaded, loader
 from softgpu.jit.emit import function
 from softgpu.ptx.program import Immediate
+from softgpu.tests import autoinit
 
 if not autoinit.is_software:
     pytest.skip("about the software GPU's compiler", allow_module_level=True)

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from helpers import autoinit
 from softgpu.jit.emit.module_text import ModuleText
 from softgpu.loader import Engine
+from softgpu.tests import autoinit
 
 if not autoinit.is_software:
     pytest.skip("faults like these end the context of a real GPU", allow_module_level=True)
@@ -239,7 +239,7 @@ def endless_kernel(**environment):
 ENDLESS = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may ignore it
-import helpers.autoinit
+import softgpu.tests.autoinit
 import pycuda.driver as cuda
 from pycuda import gpuarray
 from pycuda.compiler import SourceModule
@@ -467,7 +467,7 @@ def test_what_another_process_left_past_the_end_is_ignored():
 
 def test_a_damaged_cache_is_compiled_anew(tmp_path):
     code = """
-import helpers.autoinit, numpy as np, pycuda.driver as cuda
+import softgpu.tests.autoinit, numpy as np, pycuda.driver as cuda
 from pycuda.compiler import SourceModule
 out = np.zeros(32, np.int32)
 source = "__global__ void four(int *o) { o[threadIdx.x] = 4; }"

@@ -81,6 +81,12 @@ def test_show_prints_each_pass_with_its_time_and_what_it_found(source):
     assert "%r1" in told["varying"].split() and re.fullmatch(r"\d+ lines", told["llvm"])
 
 
+def test_show_prints_machine_code_after_the_ptx_that_it_is_for(source):
+    shown = run("-m", "softgpu", "show", source, "scale", "machine").stdout
+    assert shown.startswith("==== machine.sass") and "EXIT" in shown
+    assert re.search(r"// st\.global.*\n( .*\n)*? +(@\S+ )?STG", shown)
+
+
 def test_builds_differ(source):
     plain, watched = (
         run("-m", "softgpu", "show", source, "scale", "emitted.ll", "--build", build).stdout

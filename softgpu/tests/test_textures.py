@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import autoinit
+from softgpu.tests import autoinit
 
 from pycuda import gpuarray  # isort: skip
 import pycuda.driver as cuda  # isort: skip

@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from helpers import autoinit, xray
+from softgpu import xray
+from softgpu.tests import autoinit
 from softgpu.tests.conformance.groups import Group
 
 pytestmark = pytest.mark.skipif(

@@ -5,6 +5,7 @@ imported. What draws needs matplotlib, the extra `draw`.
 """
 
 from importlib import import_module
+from typing import Any
 
 from .profiler import profile
 from .report import compare
@@ -26,7 +27,7 @@ __all__ = [
 _DRAWN_IN = {"draw_limits": ".limits", "draw_fragment": ".fragments", "draw_sum": ".fragments"}
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     """What draws comes when it is used: matplotlib loads as long as all else here together."""
     if name not in __all__:
         raise AttributeError(f"softgpu.xray has no {name!r}; there is {', '.join(__all__)}")
@@ -37,5 +38,5 @@ def __getattr__(name):
         raise ModuleNotFoundError(message, name=error.name) from None
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return __all__

@@ -1,14 +1,22 @@
 """Figures with their alternative text: transparent, in tones that stand out from white and from
-black alike."""
+black alike.
 
+A notebook gets them twice: as an HTML image with its alternative text, which JupyterLab shows, and
+as a plain PNG for viewers that drop images from HTML, as GitHub does."""
+
+from base64 import b64encode
 from collections.abc import Callable
+from html import escape
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.rcsetup import cycler
 from PIL import Image
+
+from ..findings import FOLDED
 
 __all__ = ["COLOURS", "INK", "Picture", "draw"]
 
@@ -40,7 +48,7 @@ STYLE = {
 class Picture:
     """A finished figure with its alternative text."""
 
-    def __init__(self, figure, alt, shades=False):
+    def __init__(self, figure: Figure, alt: str, shades: bool = False):
         drawn, small = BytesIO(), BytesIO()
         figure.savefig(drawn, format="png", bbox_inches="tight", pad_inches=0.06)
         with Image.open(drawn) as image:
@@ -49,24 +57,35 @@ class Picture:
             self.width = image.width // 2
         self.png, self.alt, self.shades = small.getvalue(), alt, shades
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.alt
 
-    def _repr_png_(self):
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
         return self.png, {"width": self.width}
 
-    def save(self, path):
+    def _repr_html_(self) -> str:
+        data = b64encode(self.png).decode()
+        drawn = "" if self.shades else ' class="drawn"'
+        return (
+            f'{FOLDED}<img{drawn} src="data:image/png;base64,{data}" width="{self.width}"'
+            f' alt="{escape(self.alt)}" style="max-width: 100%">'
+        )
+
+    def save(self, path: str | Path) -> None:
         """Write the figure to a PNG file."""
         Path(path).write_bytes(self.png)
 
 
-finish: Callable = Picture  # what a figure becomes; the course's notebooks show theirs as HTML, too
-
-
-def draw(paint, alt, width=6.2, height=3.1, shades=False):
+def draw(
+    paint: Callable[[Any], object],
+    alt: str,
+    width: float = 6.2,
+    height: float = 3.1,
+    shades: bool = False,
+) -> Picture:
     """A Picture of what paint(axes) draws, in the course's style; sizes in inches, 96 px each.
     shades: as a photograph has them."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width, height))
         paint(figure.add_subplot())
-        return finish(figure, alt, shades)
+        return Picture(figure, alt, shades)

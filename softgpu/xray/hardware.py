@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -101,7 +102,7 @@ def _most(sets: Iterable[set[int]]) -> frozenset[int]:
     return found[0][0] if found else frozenset()
 
 
-def waves(runtime, of: Chip, resident: int) -> tuple[float, float] | None:
+def waves(runtime: Any, of: Chip, resident: int) -> tuple[float, float] | None:
     """Of the launch that was profiled last, on a Chip: (the busiest multiprocessor's work over the
     average, how many average blocks come one after the other); None if there was no memory."""
     shape = {"multiprocessors": of.multiprocessors, "resident": resident}
@@ -110,7 +111,9 @@ def waves(runtime, of: Chip, resident: int) -> tuple[float, float] | None:
     return (found.shared, found.seated) if done else None
 
 
-def replay(runtime, code: KernelCode, of: Chip, resident: int, shared_bytes: int) -> Caches | None:
+def replay(
+    runtime: Any, code: KernelCode, of: Chip, resident: int, shared_bytes: int
+) -> Caches | None:
     """The Caches of the launch that was profiled last, on a Chip."""
     taken = resident * (shared_bytes + contract.DEVICE["block_system_shared"])
     l1_bytes = max(of.l1_bytes - taken, 16 << 10)

@@ -37,6 +37,7 @@ __all__ = [
     "target_of",
     "text_and_name",
     "variables_kept",
+    "with_all_shared",
 ]
 
 one_at_a_time = threading.RLock()  # what the arguments hold is saved, and put back, by one thread
@@ -63,41 +64,35 @@ def byte_count(what: str, value: int) -> int:
 
 
 def target_of(kernel, debug=False):
-    """The Target of a PyCUDA function, or of what kernel_of makes one of.
+    """The Target of a PyCUDA function, or of a pair (CUDA source, name).
 
     debug: the kernel compiled again without optimisation (-G)."""
-    from pycuda.driver import Function
+    from pycuda.driver import Function, function_attribute
 
     engine = Engine.in_use()
-    given = isinstance(kernel, Function)
-    if not given:
-        kernel = kernel_of(kernel)
+    if not isinstance(kernel, Function):
+        kernel = with_all_shared(_compiled(kernel))
     if not hasattr(kernel, "without_optimisation") and (debug or not engine):
         raise TypeError(
             "beside a real GPU, and for debug=True, xray needs the kernel's source: pass "
             "(CUDA source, name)"
         )
-    most = _shared_limit(kernel) if given else contract.DEVICE["block_most_shared"]
     if debug:
-        kernel = kernel.without_optimisation()
-    if engine and (debug or not given):
-        _allow_shared(kernel, most)
+        most = kernel.get_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        kernel = with_all_shared(kernel.without_optimisation(), most)
     return OwnTarget(engine, kernel) if engine else _beside_target(kernel)
 
 
-def _shared_limit(function):
-    """How many bytes of dynamic shared memory a launch may ask for."""
+def with_all_shared(function, most=contract.DEVICE["block_most_shared"]):
+    """A function whose launches may ask for so many bytes of dynamic shared memory, as far as there
+    is room; beside a real GPU as it is."""
     from pycuda.driver import function_attribute
 
-    return function.get_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES)
-
-
-def _allow_shared(function, most):
-    """Let launches ask for so many bytes of dynamic shared memory, as far as there is room."""
-    from pycuda.driver import function_attribute
-
-    room = contract.DEVICE["block_most_shared"] - function.shared_size_bytes
-    function.set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, min(most, room))
+    if Engine.in_use():
+        room = contract.DEVICE["block_most_shared"] - function.shared_size_bytes
+        limit = function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+        function.set_attribute(limit, min(most, room))
+    return function
 
 
 def text_and_name(kernel):
@@ -122,9 +117,6 @@ def _compiled(kernel, options=()):
     function.parameters = parameters.parameters(Declarations(source), name)
     function.without_optimisation = lambda: _compiled(kernel, ["-G"])
     return function
-
-
-kernel_of: Callable = _compiled  # the course's takes the names of files, too
 
 
 @contextmanager

@@ -1,7 +1,9 @@
 """A picture of what limits a launch: what each resource alone would need, of one or of two."""
 
+from typing import Any
+
 from .clock import SAID
-from .figures import COLOURS, INK, draw
+from .figures import COLOURS, INK, Picture, draw
 from .report import Report
 
 __all__ = ["draw_limits"]
@@ -10,7 +12,7 @@ MOST = 8  # resources that a picture shows
 LEAST = 0.01  # of the predicted time: what is shorter is left out
 
 
-def draw_limits(*reports: Report):
+def draw_limits(*reports: Report) -> Picture:
     """The µs that each resource alone would need, longest first, of one launch or of two.
 
     The line is the whole predicted time: limits that are alike add to each other."""
@@ -27,7 +29,7 @@ def draw_limits(*reports: Report):
     names = sorted(longest, key=longest.__getitem__, reverse=True)[:MOST]
     height = 0.8 / len(reports)
 
-    def paint(axes):
+    def paint(axes: Any) -> None:
         for number, (report, colour) in enumerate(zip(reports, COLOURS)):
             rows = [row + height * (number - (len(reports) - 1) / 2) for row in range(len(names))]
             bars = [report.limits.get(name, 0) for name in names]

@@ -1,6 +1,7 @@
 """What a kernel declares, and what is wrong with arguments for it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +17,13 @@ class Parameter:
     dtype: np.dtype | None  # of the number or of what the pointer leads to; None: not a plain one
 
 
-def parameters(declarations, kernel):
+def parameters(declarations: Any, kernel: str) -> Any:
     """The Parameters of a kernel by softgpu's Declarations, or None if they cannot be read off."""
     found = declarations.parameters(kernel)
     return None if found is None else tuple(_parameter(declarations, p) for p in found)
 
 
-def _parameter(declarations, declared):
+def _parameter(declarations: Any, declared: Any) -> Any:
     extent = declarations.extent(declared.target if declared.is_pointer else declared.type)
     plain = extent and extent.dtype and not declared.target.endswith("*")
     if plain and not declared.is_pointer:
@@ -31,7 +32,7 @@ def _parameter(declarations, declared):
     return Parameter(declared.text, declared.is_pointer, dtype)
 
 
-def check(arguments, declared=None, kernel="the kernel"):
+def check(arguments: Any, declared: Any = None, kernel: str = "the kernel") -> None:
     """Refuse arguments that PyCUDA would refuse, or that are not what the kernel declares.
 
     declared: the kernel's Parameters; None if they are not known."""
@@ -48,7 +49,7 @@ def check(arguments, declared=None, kernel="the kernel"):
             raise TypeError(f"argument {number + 1}{where} {problem}")
 
 
-def _problem(argument, parameter):
+def _problem(argument: Any, parameter: Any) -> str | None:
     """What is wrong with an argument and what to pass in its place; None: nothing."""
     if type(argument) in (bool, int, float, np.bool_):
         return _python_number(argument, parameter)
@@ -80,18 +81,18 @@ def _problem(argument, parameter):
     return f"is an array of {found}: pass x.astype(np.{dtype}){same_bytes}"
 
 
-def _is_on_host(argument):
+def _is_on_host(argument: Any) -> bool:
     """Whether it is a NumPy array in memory that kernels do not see."""
     return isinstance(argument, np.ndarray) and not hasattr(argument.base, "get_device_pointer")
 
 
-def _alike(a, b):
+def _alike(a: Any, b: Any) -> bool:
     """Whether numbers of the two types have one layout; signs may differ."""
     whole = "iub"
     return a.itemsize == b.itemsize and (a.kind == b.kind or (a.kind in whole and b.kind in whole))
 
 
-def _python_number(argument, parameter):
+def _python_number(argument: Any, parameter: Any) -> str:
     name = type(argument).__name__.rstrip("_")
     kind = "bool" if name == "bool" else f"Python {name}"
     if parameter is not None and parameter.is_pointer:

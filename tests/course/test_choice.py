@@ -1,8 +1,12 @@
 """What to run on and what to compile with."""
 
+import subprocess
+import sys
+
 import pytest
 
 from helpers import choice
+from tests import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -47,3 +51,16 @@ def test_device_is_chosen(fake_nvcc, monkeypatch):
         monkeypatch.setenv("HELPERS_DEVICE", asked)
         with pytest.raises(choice.SettingError, match=complaint):
             choice.choose()
+
+
+def test_the_software_gpu_is_no_gpu_where_it_is_installed_already():
+    """Else its kernels would be compiled to machine code, and be kept so in its cache."""
+    program = """
+import softgpu
+softgpu.install()
+import pycuda.autoinit
+from helpers import autoinit, sources
+print(autoinit.is_software, sources.kernel("__global__ void f(int *x) { *x = 1; }").name)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "True f\n", done.stdout + done.stderr

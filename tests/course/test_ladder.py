@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers import bench, ladder, plots
+from softgpu.xray import figures
 
 from .timings import CEILING, H200
 
@@ -133,7 +134,7 @@ def test_a_rung_past_the_ceiling_keeps_its_text(ladder_of, monkeypatch):
     steps = ladder_of("02_first", 1.0)
     steps.add("step", REPORT, size=SIZE)
     assert steps.rungs[0].share > 1.02
-    monkeypatch.setattr(plots, "Picture", lambda figure, alt, shades: figure.axes[0])
+    monkeypatch.setattr(figures, "Picture", lambda figure, alt, shades: figure.axes[0])
     axes = steps.picture()
     assert axes.texts[0].xy[0] <= axes.get_xlim()[1]  # elsewhere matplotlib leaves it out
 
@@ -142,7 +143,7 @@ def test_picture_has_a_dot_and_its_value_a_rung(ladder_of, monkeypatch):
     monkeypatch.setattr(bench, "COMMIT", "0123456789")
     steps = climb(ladder_of, whole=True)
     steps.rungs.append(replace(steps.rungs[0], notebook="04_third", size=1000))
-    monkeypatch.setattr(plots, "Picture", lambda figure, alt, shades: (figure.axes[0], alt))
+    monkeypatch.setattr(figures, "Picture", lambda figure, alt, shades: (figure.axes[0], alt))
     axes, alt = steps.picture()
     *dots, ceiling = axes.lines
     assert [dot.get_xdata()[0] for dot in dots] == [rung.share for rung in steps.rungs]

@@ -9,6 +9,7 @@ import matplotlib.image
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from helpers import bench, plots, sources, windows
@@ -115,7 +116,7 @@ def test_names_of_lines_do_not_overlap(timings, axes_of):
 
 def test_labels_of_sizes_do_not_touch():
     sizes = [2**k for k in range(5, 20, 2)]
-    figure = plots.Figure(figsize=(6.2, 3.1), dpi=96)
+    figure = Figure(figsize=(6.2, 3.1), dpi=96)
     axes = figure.add_subplot()
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, plots.apart(sizes), fontsize=11)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers import autoinit  # first: it chooses the driver that PyCUDA binds to
+from softgpu.tests import autoinit  # first: it chooses the driver that PyCUDA binds to
 
 # isort: split
 import pycuda.driver as cuda

@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 
-from helpers import autoinit
+from softgpu.tests import autoinit
 
 from . import runner
 from .suite import CASES, FAMILIES, Golden, family

@@ -5,8 +5,8 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 import pytest
 
-from helpers import autoinit
 from softgpu.loader import Engine
+from softgpu.tests import autoinit
 
 import pycuda.driver as cuda  # isort: skip
 from pycuda.compiler import SourceModule  # isort: skip

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers import autoinit, xray
+from softgpu import xray
+from softgpu.tests import autoinit
 
 import pycuda.driver as cuda  # isort: skip
 from pycuda import gpuarray  # isort: skip

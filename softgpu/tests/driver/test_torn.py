@@ -6,9 +6,9 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from helpers import autoinit
 from softgpu import settings
 from softgpu.loader import Engine
+from softgpu.tests import autoinit
 
 from pycuda import driver as cuda  # isort: skip
 from pycuda.compiler import SourceModule  # isort: skip

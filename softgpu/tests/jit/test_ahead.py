@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from helpers import autoinit
 from softgpu.jit.analysis import ahead
 from softgpu.jit.analysis.found import run_passes
 from softgpu.jit.passes import BUILDS
+from softgpu.tests import autoinit
 from softgpu.tests.jit.text import kernel
 
 software = pytest.mark.skipif(not autoinit.is_software, reason="the real GPU is PyCUDA's driver")

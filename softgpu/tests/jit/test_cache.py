@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers import autoinit
 from softgpu import cache, sass
-from softgpu.tests import ROOT
+from softgpu.tests import ROOT, autoinit
 
 MB = 1 << 20
 
@@ -171,7 +170,7 @@ def test_a_bad_size_is_refused_at_once(folder, monkeypatch):
 
 
 LAUNCH = """
-import helpers.autoinit, numpy as np, pycuda.driver as cuda
+import softgpu.tests.autoinit, numpy as np, pycuda.driver as cuda
 from pycuda.compiler import SourceModule
 out = np.zeros(32, np.int32)
 for number in (4, 5):

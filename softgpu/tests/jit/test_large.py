@@ -5,12 +5,12 @@ import random
 import numpy as np
 import pytest
 
-from helpers import autoinit
 from softgpu.jit.analysis import size
 from softgpu.jit.emit.module_text import ModuleText
 from softgpu.jit.facts.layout import Image, Layout
 from softgpu.jit.passes import BUILDS
 from softgpu.ptx import parse
+from softgpu.tests import autoinit
 
 HEAD = """.version 9.0
 .target sm_90

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from helpers import autoinit
 from softgpu.jit.analysis.strides import strides_along_x
 from softgpu.jit.emit.module_text import ModuleText
 from softgpu.jit.facts.layout import Image, Layout
 from softgpu.jit.passes import BUILDS
 from softgpu.ptx import parse
+from softgpu.tests import autoinit
 
 from .text import HEAD
 

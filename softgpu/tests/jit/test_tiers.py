@@ -5,9 +5,8 @@ import functools
 import numpy as np
 import pytest
 
-from helpers import autoinit
 from softgpu import loader, settings
-from softgpu.tests import ROOT
+from softgpu.tests import ROOT, autoinit
 from softgpu.tests.xray.planted import FILES, architecture, planted
 from softgpu.xray.profiler import profile
 from softgpu.xray.sanitizer import sanitize

@@ -4,8 +4,9 @@ asynchronous copies of fewer bytes than they write."""
 import numpy as np
 import pytest
 
-from helpers import autoinit, xray
+from softgpu import xray
 from softgpu.ptx import parse
+from softgpu.tests import autoinit
 
 if not autoinit.is_software:
     pytest.skip("a real GPU looks at no byte of an allocation's last page", allow_module_level=True)

@@ -5,8 +5,8 @@ import ctypes
 import numpy as np
 import pytest
 
-from helpers import autoinit  # first: the driver
 from softgpu.libraries import LIBRARIES, serve
+from softgpu.tests import autoinit  # first: the driver
 
 software = pytest.mark.skipif(
     not autoinit.is_software, reason="where there is a GPU, NVIDIA's library may answer"

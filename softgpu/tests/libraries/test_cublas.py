@@ -9,7 +9,7 @@ from ctypes import byref, c_int, c_int64, c_longlong, c_void_p
 import numpy as np
 import pytest
 
-from helpers import xray
+from softgpu import xray
 
 from . import Device, loaded, software
 

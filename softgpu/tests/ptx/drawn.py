@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from helpers import autoinit  # noqa: F401  first: the driver
+from softgpu.tests import autoinit  # noqa: F401  first: the driver
 
 # isort: split
 import pycuda.driver as cuda

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import autoinit
+from softgpu.tests import autoinit
 
 from . import drawn
 from .fuzz import HEAD, SEEDS, failures, run, statements

@@ -5,7 +5,7 @@ open."""
 import numpy as np
 import pytest
 
-from helpers import autoinit
+from softgpu.tests import autoinit
 from softgpu.tests.conformance import runner
 from softgpu.tests.conformance.suite import CASES as KERNELS
 

@@ -17,8 +17,6 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers import sources
-
 __all__ = ["FILES", "Planted", "architecture", "module", "planted"]
 
 FILES = sorted(path.name for path in Path(__file__).parent.glob("*.cu"))
@@ -35,7 +33,7 @@ TYPES = {
 
 def architecture(source):
     """What a text of these is to be compiled for."""
-    return sources.architecture(source) or "sm_90"
+    return "sm_90a" if "wgmma" in source else "sm_90"
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,7 @@ extern "C" __global__ void last_block_no_fence(const float *x, float *totals, fl
     }
     if (t == 0) {
         totals[blockIdx.x] = s[0];  // caught: race
-#if !BUG
-        __threadfence();
-#endif
+        if (!BUG) __threadfence();
         last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
     }
     __syncthreads();
@@ -76,9 +74,7 @@ extern "C" __global__ void last_block_no_barrier(const float *x, float *y, float
     int t = threadIdx.x, i = blockIdx.x * 64 + t;
     y[i] = x[i] * x[i];  // caught: race
     __threadfence();
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     if (t == 63) last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
     __syncthreads();
     if (last && t == 0) {
@@ -95,9 +91,7 @@ extern "C" __global__ void stale_flag(const float *x, float *between, float *y, 
     int t = threadIdx.x;
     if (blockIdx.x == 0) {
         between[t] = x[t];  // caught: race
-#if !BUG
-        __threadfence();
-#endif
+        if (!BUG) __threadfence();
         __syncwarp();
         if (t == 0) *(volatile int *)flag = 1;
     } else {
@@ -300,9 +294,7 @@ extern "C" __global__ void behind_a_lock(const float *x, float *out, int *lock)
     __threadfence();
     out[0] += x[blockIdx.x * 64];  // caught: race
     out[1] = fmaxf(out[1], out[0]);
-#if !BUG
-    __threadfence();
-#endif
+    if (!BUG) __threadfence();
     atomicExch(lock, 0);
 }
 
@@ -344,9 +336,7 @@ extern "C" __global__ void count_of_the_guide(const float *x, volatile float *to
         float sum = 0;
         for (int k = 0; k < 64; k++) sum += s[k];
         totals[blockIdx.x] = sum;  // caught: race
-#if !BUG
-        __threadfence();
-#endif
+        if (!BUG) __threadfence();
         last = atomicInc(count, gridDim.x) == gridDim.x - 1;
     }
     __syncthreads();

@@ -143,9 +143,7 @@ extern "C" __global__ void shared_at_launch(const float *x, float *y)
     extern __shared__ float s[];
     int i = threadIdx.x;
     s[i] = x[i];
-#if BUG
-    s[i + blockDim.x] = x[i + blockDim.x];  // caught: out of bounds
-#endif
+    if (BUG) s[i + blockDim.x] = x[i + blockDim.x];  // caught: out of bounds
     __syncthreads();
     y[i] = s[255 - i];
 }

@@ -42,6 +42,14 @@ __device__ unsigned shared_at(const void *p) { return (unsigned)__cvta_generic_t
                  " [%0], [%1], %2, [%3];" ::"r"(shared_at(to)),                                    \
                  "l"(from), "r"(bytes), "r"((barrier).at())                                        \
                  : "memory")
+// Thread t, 0, begins a copy, which arrives at a barrier that it makes.
+#define BEGIN(to, from, bytes, barrier)                                                            \
+    if (t == 0) (barrier).init(1);                                                                 \
+    __syncthreads();                                                                               \
+    if (t == 0) {                                                                                  \
+        (barrier).expect(bytes);                                                                   \
+        LOAD(to, from, bytes, barrier);                                                            \
+    }
 #define STORE(to, from, bytes)                                                                     \
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),          \
                  "r"(shared_at(from)), "r"(bytes)                                                  \
@@ -59,16 +67,9 @@ extern "C" __global__ void reads_before_the_bytes_have_come(const float *x, floa
     __shared__ alignas(128) float tile[128];
     __shared__ Barrier full;
     const int t = threadIdx.x, first = blockIdx.x * 128;
-    if (t == 0) full.init(1);
+    BEGIN(tile, x + first, 512, full);  // caught: race
     __syncthreads();
-    if (t == 0) {
-        full.expect(512);
-        LOAD(tile, x + first, 512, full);  // caught: race
-    }
-    __syncthreads();
-#if !BUG
-    full.wait(0);
-#endif
+    if (!BUG) full.wait(0);
     y[first + t] = tile[127 - t];  // caught: race
 }
 
@@ -78,12 +79,7 @@ extern "C" __global__ void waits_for_the_phase_before(const float *x, float *y)
     __shared__ alignas(128) float tile[128];
     __shared__ Barrier full;
     const int t = threadIdx.x, first = blockIdx.x * 128;
-    if (t == 0) full.init(1);
-    __syncthreads();
-    if (t == 0) {
-        full.expect(512);
-        LOAD(tile, x + first, 512, full);  // caught: race
-    }
+    BEGIN(tile, x + first, 512, full);  // caught: race
     full.wait(BUG);
     y[first + t] = tile[127 - t];  // caught: race
 }
@@ -94,12 +90,7 @@ extern "C" __global__ void gives_up_waiting(const float *x, float *y)
     __shared__ alignas(128) float tile[128];
     __shared__ Barrier full;
     const int t = threadIdx.x, first = blockIdx.x * 128;
-    if (t == 0) full.init(1);
-    __syncthreads();
-    if (t == 0) {
-        full.expect(512);
-        LOAD(tile, x + first, 512, full);  // caught: race
-    }
+    BEGIN(tile, x + first, 512, full);  // caught: race
     int turns = 0;
     while (!full.is_over(0)) {
         ++turns;
@@ -117,16 +108,9 @@ extern "C" __global__ void one_warp_waits_for_all(const float *x, float *y)
     __shared__ alignas(128) float tile[128];
     __shared__ Barrier full;
     const int t = threadIdx.x, first = blockIdx.x * 128;
-    if (t == 0) full.init(1);
-    __syncthreads();
-    if (t == 0) {
-        full.expect(512);
-        LOAD(tile, x + first, 512, full);  // caught: race
-    }
+    BEGIN(tile, x + first, 512, full);  // caught: race
     if (t < 32) full.wait(0);
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     y[first + t] = tile[127 - t];  // caught: race
 }
 
@@ -141,9 +125,7 @@ extern "C" __global__ void reads_its_own_copy(const float *x, float *y)
         full.init(1);
         full.expect(128);
         LOAD(tile, x + first, 128, full);  // caught: race
-#if !BUG
-        full.wait(0);
-#endif
+        if (!BUG) full.wait(0);
         y[first] = tile[31];  // caught: race
     }
 }
@@ -154,19 +136,10 @@ extern "C" __global__ void writes_where_bytes_are_to_come(const float *x, float 
     __shared__ alignas(128) float tile[128];
     __shared__ Barrier full;
     const int t = threadIdx.x, first = blockIdx.x * 128;
-    if (t == 0) full.init(1);
-    __syncthreads();
-    if (t == 0) {
-        full.expect(512);
-        LOAD(tile, x + first, 512, full);  // caught: race
-    }
-#if !BUG
-    full.wait(0);
-#endif
+    BEGIN(tile, x + first, 512, full);  // caught: race
+    if (!BUG) full.wait(0);
     if (t == 64) tile[64] = 0;  // caught: race
-#if BUG
-    full.wait(0);
-#endif
+    if (BUG) full.wait(0);
     __syncthreads();
     y[first + t] = tile[127 - t];
 }
@@ -218,9 +191,7 @@ extern "C" __global__ void one_lane_releases_for_its_warp(const float *x, float 
     for (int n = 0; n < 16; n++) {
         full[n & 1].wait(n >> 1 & 1);
         y[first + 32 * n + t - 32] = tile[n & 1][63 - t];  // caught: race
-#if !BUG
-        __syncwarp();
-#endif
+        if (!BUG) __syncwarp();
         if (t == 32) empty[n & 1].arrive();
     }
 }
@@ -240,9 +211,7 @@ extern "C" __global__ void copies_to_what_nobody_has_released(const float *x, fl
         }
         full.wait(n);
         y[first + 128 * n + t] = tile[127 - t];  // caught: race
-#if !BUG
-        __syncthreads();
-#endif
+        if (!BUG) __syncthreads();
     }
 }
 
@@ -252,9 +221,7 @@ extern "C" __global__ void stores_without_a_fence(const float *x, float *y)
     __shared__ alignas(128) float tile[128];
     const int t = threadIdx.x, first = blockIdx.x * 128;
     tile[127 - t] = x[first + t];  // caught: missing proxy fence
-#if !BUG
-    fence();
-#endif
+    if (!BUG) fence();
     __syncthreads();
     if (t == 0) {
         STORE(y + first, tile, 512);  // caught: missing proxy fence
@@ -286,9 +253,7 @@ extern "C" __global__ void stores_before_all_have_written(const float *x, float 
     const int t = threadIdx.x, first = blockIdx.x * 128;
     tile[127 - t] = x[first + t];  // caught: race
     fence();
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     if (t == 0) {
         STORE(y + first, tile, 512);  // caught: race
         commit();
@@ -328,9 +293,7 @@ extern "C" __global__ void the_one_that_stores_waits_alone(const float *x, float
             commit();
             wait_until_read<0>();
         }
-#if !BUG
-        __syncthreads();
-#endif
+        if (!BUG) __syncthreads();
     }
 }
 
@@ -447,9 +410,7 @@ extern "C" __global__ void ends_before_it_is_read(const float *x, float *y)
     if (t == 0) {
         STORE(y + first, tile, 512);  // caught: unfinished copy
         commit();
-#if !BUG
-        wait_until_read<0>();
-#endif
+        if (!BUG) wait_until_read<0>();
     }
 }
 

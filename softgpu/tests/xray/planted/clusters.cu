@@ -7,9 +7,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) writes_before_the_other_blo
 {
     __shared__ int box[64];
     cg::cluster_group cluster = cg::this_cluster();
-#if !BUG
-    cluster.sync();
-#endif
+    if (!BUG) cluster.sync();
     int *theirs = cluster.map_shared_rank(box, cluster.block_rank() ^ 1);
     theirs[threadIdx.x] = threadIdx.x;  // caught: out of bounds
     cluster.sync();
@@ -44,9 +42,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) one_warp_does_not_hear_of_i
     cg::cluster_group cluster = cg::this_cluster();
     asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
     if (threadIdx.x < 32) asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     int *theirs = cluster.map_shared_rank(box, cluster.block_rank() ^ 1);
     theirs[threadIdx.x] = threadIdx.x;  // caught: out of bounds
     if (threadIdx.x >= 32) asm volatile("barrier.cluster.wait.aligned;" ::: "memory");

@@ -18,9 +18,7 @@ extern "C" __global__ void reads_without_waiting(const float *x, float *y)
     int t = threadIdx.x, i = blockIdx.x * 64 + t;
     __pipeline_memcpy_async(s + t, x + i, 4);  // caught: race
     __pipeline_commit();
-#if !BUG
-    __pipeline_wait_prior(0);
-#endif
+    if (!BUG) __pipeline_wait_prior(0);
     __syncthreads();
     y[i] = s[63 - t];  // caught: race
 }
@@ -32,9 +30,7 @@ extern "C" __global__ void reads_its_own_without_waiting(const float *x, float *
     int t = threadIdx.x, i = blockIdx.x * 64 + t;
     __pipeline_memcpy_async(s + t, x + i, 4);  // caught: race
     __pipeline_commit();
-#if !BUG
-    __pipeline_wait_prior(0);
-#endif
+    if (!BUG) __pipeline_wait_prior(0);
     y[i] = s[t];  // caught: race
 }
 
@@ -113,8 +109,6 @@ extern "C" __global__ void no_barrier_after_waiting(const float *x, float *y)
     int t = threadIdx.x, i = blockIdx.x * 64 + t;
     COPY(s + t, x + i);  // caught: race
     asm volatile("cp.async.wait_all;" ::: "memory");
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     y[i] = s[63 - t];  // caught: race
 }

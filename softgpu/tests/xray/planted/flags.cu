@@ -36,9 +36,7 @@ extern "C" __global__ void fence_is_no_barrier(const float *x, volatile float *f
         __threadfence();
         first[0] = x[0];  // caught: race
     }
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     y[t] = x[t] - first[0];  // caught: race
 }
 
@@ -87,9 +85,7 @@ extern "C" __global__ void read_after_unlock(volatile float *value, float *y, in
     float seen = value[0];
     __threadfence();
     atomicExch(lock, 0);
-#if BUG
-    seen = value[0];  // caught: race
-#endif
+    if (BUG) seen = value[0];  // caught: race
     y[blockIdx.x] = seen;
 }
 
@@ -118,9 +114,7 @@ extern "C" __global__ void lock_by_store(const float *x, volatile float *sum, in
     while (atomicCAS(lock, 0, 1) != 0) {}
     __threadfence();
     sum[0] += x[32 * blockIdx.x];  // caught: race
-#if !BUG
-    __threadfence();
-#endif
+    if (!BUG) __threadfence();
     *(volatile int *)lock = 0;
 }
 
@@ -131,9 +125,7 @@ extern "C" __global__ void lock_of_two_warps(volatile float *value, int *lock)
     while (atomicCAS_block(lock, 0, 1) != 0) {}
     __threadfence_block();
     value[0] = threadIdx.x;  // caught: double write
-#if !BUG
-    __threadfence_block();
-#endif
+    if (!BUG) __threadfence_block();
     atomicExch_block(lock, 0);
 }
 
@@ -204,9 +196,7 @@ extern "C" __global__ void back_and_forth(const float *x, float *y, volatile int
             while (*flag != 1) {}
             __threadfence_block();
             y[k] = s;  // caught: race
-#if !BUG
-            __threadfence_block();
-#endif
+            if (!BUG) __threadfence_block();
             *flag = 0;
         }
     }
@@ -219,9 +209,7 @@ extern "C" __global__ void sum_in_a_loop(const float *x, volatile float *y, floa
     int t = threadIdx.x;
     y[t] = x[t];  // caught: race
     __threadfence();
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     if (t > 0) return;
     float sum = 0;
 #pragma unroll 1
@@ -250,9 +238,7 @@ extern "C" __global__ void last_block_by_atomics(const float *x, float *totals, 
 {
     if (threadIdx.x > 0) return;
     atomicExch(totals + blockIdx.x, x[32 * blockIdx.x]);  // caught: race
-#if !BUG
-    __threadfence();
-#endif
+    if (!BUG) __threadfence();
     if (atomicInc(arrived, gridDim.x - 1) < gridDim.x - 1) return;
     __threadfence();
     float sum = 0;
@@ -283,9 +269,7 @@ extern "C" __global__ void begun_by_an_exchange(const int *x, int *out)
     __shared__ int sum;
     int t = threadIdx.x;
     if (t == 0) atomicExch(&sum, 0);  // caught: race
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     atomicAdd(&sum, x[t]);  // caught: race
     __syncthreads();
     if (t == 0) *out = sum;

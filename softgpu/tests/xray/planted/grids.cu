@@ -27,9 +27,7 @@ extern "C" __global__ void meets_once_for_two_rounds(const float *x, float *y)
     y[i] = x[i];
     grid.sync();
     float v = y[n - 1 - i];  // caught: race
-#if !BUG
-    grid.sync();
-#endif
+    if (!BUG) grid.sync();
     y[i] = v + 1;  // caught: race
 }
 
@@ -42,9 +40,7 @@ extern "C" __global__ void warps_forget_their_block(const float *x, float *y)
     y[i] = x[i];
     grid.sync();
     s[t] = y[(i + 96) % 384];  // caught: race
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     float v = s[95 - t];  // caught: race
     grid.sync();
     y[i] = v;
@@ -57,9 +53,7 @@ extern "C" __global__ void barrier_without_fence(const float *x, float *y, unsig
     y[i] = x[i];  // caught: race
     __syncthreads();
     if (t == 0) {
-#if !BUG
-        __threadfence();
-#endif
+        if (!BUG) __threadfence();
         atomicAdd(arrived, 1);
         while (*(volatile unsigned *)arrived < gridDim.x) {}
         __threadfence();

@@ -37,9 +37,7 @@ extern "C" __global__ void one_phase_for_two(const float *x, float *y)
     s[t] = x[i];
     all.arrive_and_wait();
     float v = s[(t + 40) % 128];  // caught: race
-#if !BUG
-    all.arrive_and_wait();
-#endif
+    if (!BUG) all.arrive_and_wait();
     s[t] = 2 * v;  // caught: race
     all.arrive_and_wait();
     y[i] = s[127 - t];
@@ -52,9 +50,7 @@ extern "C" __global__ void initialised_without_meeting(const float *x, float *y)
     __shared__ float s[128];
     int t = threadIdx.x, i = blockIdx.x * 128 + t;
     if (t == 0) init(&all, 128);  // caught: race
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     s[t] = x[i];
     all.arrive_and_wait();  // caught: race
     y[i] = s[127 - t];
@@ -70,9 +66,7 @@ extern "C" __global__ void lanes_that_do_not_wait(const float *x, float *y)
     __syncthreads();
     s[t] = x[i];  // caught: missing __syncwarp
     auto token = all.arrive();
-#if !BUG
-    all.wait(std::move(token));
-#endif
+    if (!BUG) all.wait(std::move(token));
     y[i] = s[31 - t];  // caught: missing __syncwarp
 }
 
@@ -110,9 +104,7 @@ extern "C" __global__ void stage_is_not_awaited(const float *x, float *y, int co
         pipe.producer_acquire();
         cuda::memcpy_async(block, s[k % 2], from, sizeof *s, pipe);  // caught: race
         pipe.producer_commit();
-#if !BUG
-        pipe.consumer_wait();
-#endif
+        if (!BUG) pipe.consumer_wait();
         sum += s[k % 2][127 - t];  // caught: race
         pipe.consumer_release();
     }

@@ -10,9 +10,7 @@ extern "C" __global__ void no_barrier_between_levels(const float *x, float *out)
     __syncthreads();
     for (int half = 128; half > 0; half /= 2) {
         if (t < half) s[t] += s[t + half];  // caught: race
-#if !BUG
-        __syncthreads();
-#endif
+        if (!BUG) __syncthreads();
     }
     if (t == 0) out[blockIdx.x] = s[0];
 }
@@ -23,9 +21,7 @@ extern "C" __global__ void no_barrier_after_load(const float *x, float *out)
     __shared__ float s[256];
     int t = threadIdx.x;
     s[t] = x[blockIdx.x * blockDim.x + t];  // caught: race
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     for (int half = 128; half > 0; half /= 2) {
         if (t < half) s[t] += s[t + half];  // caught: race
         __syncthreads();
@@ -41,9 +37,7 @@ extern "C" __global__ void totals_reused(const float *x, float *out)
     for (int part = 0; part < 2; part++) {
         float v = x[(2 * blockIdx.x + part) * 128 + t];
         for (int m = 16; m > 0; m /= 2) v += __shfl_xor_sync(0xffffffff, v, m);
-#if !BUG
-        __syncthreads();
-#endif
+        if (!BUG) __syncthreads();
         if (lane == 0) totals[warp] = v;  // caught: race
         __syncthreads();
         v = totals[0] + totals[1] + totals[2] + totals[3];  // caught: race
@@ -111,9 +105,7 @@ extern "C" __global__ void clear_beside_atomics(const int *x, int *out)
 {
     __shared__ int count;
     if (threadIdx.x == 0) count = 0;  // caught: race
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     if (x[threadIdx.x]) atomicAdd(&count, 1);  // caught: race
     __syncthreads();
     if (threadIdx.x == 0) *out = count;
@@ -126,9 +118,7 @@ extern "C" __global__ void read_beside_atomics(const int *x, int *out)
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
     atomicAdd(&count, x[threadIdx.x]);  // caught: race
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     out[threadIdx.x] = count;  // caught: race
 }
 
@@ -163,9 +153,7 @@ extern "C" __global__ void matmul_tile(const float *a, const float *b, float *c)
         q[y][x] = b[(k + y) * 32 + column];  // caught: race
         __syncthreads();
         for (int i = 0; i < 16; i++) sum += p[y][i] * q[i][x];  // caught: race
-#if !BUG
-        __syncthreads();
-#endif
+        if (!BUG) __syncthreads();
     }
     c[row * 32 + column] = sum;
 }
@@ -176,9 +164,7 @@ extern "C" __global__ void transpose_tile(const float *x, float *y)
     __shared__ float tile[32][33];
     for (int row = threadIdx.y; row < 32; row += 8)
         tile[row][threadIdx.x] = x[32 * row + threadIdx.x];  // caught: race
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     for (int row = threadIdx.y; row < 32; row += 8)
         y[32 * row + threadIdx.x] = tile[threadIdx.x][row];  // caught: race
 }
@@ -189,9 +175,7 @@ extern "C" __global__ void shared_flag(const float *x, float *y)
     __shared__ bool negative;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (threadIdx.x == 0) negative = x[i] < 0;  // caught: race
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     y[i] = negative ? -x[i] : x[i];  // caught: race
 }
 
@@ -273,16 +257,12 @@ extern "C" __global__ void flag_without_fence(const float *x, float *y)
     __syncthreads();
     if (t == 32) {
         value = x[t];  // caught: race
-#if !BUG
-        __threadfence_block();
-#endif
+        if (!BUG) __threadfence_block();
         *(volatile int *)&flag = 1;
     }
     if (t == 0) {
         while (*(volatile int *)&flag == 0) {}
-#if !BUG
-        __threadfence_block();
-#endif
+        if (!BUG) __threadfence_block();
         y[0] = value;  // caught: race
     }
 }
@@ -292,24 +272,16 @@ extern "C" __global__ void flag_without_fence(const float *x, float *y)
 extern "C" __global__ void value_handed_over(const float *x, float *y)
 {
     __shared__ volatile int value;
-#if BUG
     __shared__ float beside;
-#endif
     int t = threadIdx.x;
     if (t == 0) value = 0;
     __syncthreads();
     if (t == 40) {
-#if BUG
-        beside = x[t];  // caught: race
-#endif
+        if (BUG) beside = x[t];  // caught: race
         value = 7;
     }
     while (value == 0) {}
-#if BUG
-    y[t] = value + beside;  // caught: race
-#else
-    y[t] = value;
-#endif
+    y[t] = BUG ? value + beside : value;  // caught: race
 }
 
 // launch: grid 1, block 64; in float 64, new float 64
@@ -321,9 +293,7 @@ extern "C" __global__ void block_of_malloc_shared(const float *x, float *y)
     __syncthreads();
     if (!between) return;
     between[t] = x[t];  // caught: race
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     y[t] = between[63 - t];  // caught: race
     __syncthreads();
     if (t == 0) free(between);
@@ -366,8 +336,6 @@ extern "C" __global__ void total_of_the_last_warp(const int *x, int *out)
     if (t == 0) total = 0;
     __syncthreads();
     atomicAdd(&total, x[t]);  // caught: race
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     if (t == 95) out[0] = total;  // caught: race
 }

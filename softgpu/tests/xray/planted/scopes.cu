@@ -100,9 +100,7 @@ extern "C" __global__ void lock_of_two_scopes(volatile int *value, int *lock)
     while ((t ? atomicCAS_block(lock, 0, 1) : atomicCAS(lock, 0, 1)) != 0) {}
     __threadfence_block();
     *value = 1 + t;  // caught: double write
-#if !BUG
-    __threadfence_block();
-#endif
+    if (!BUG) __threadfence_block();
     if (t) atomicExch_block(lock, 0);
     else atomicExch(lock, 0);
 }
@@ -114,9 +112,7 @@ extern "C" __global__ void told_to_the_other_warp(const int *x, volatile int *va
     int t = threadIdx.x;
     if (t == 0) {
         *value = x[0];  // caught: race
-#if !BUG
-        __threadfence_block();
-#endif
+        if (!BUG) __threadfence_block();
         atomicExch(flag, 1);
     } else if (t == 32) {
         while (atomicExch(flag, 0) == 0) {}
@@ -132,9 +128,7 @@ extern "C" __global__ void told_as_to_the_device(const int *x, volatile int *val
     int t = threadIdx.x;
     if (t == 0) {
         *value = x[0];  // caught: race
-#if !BUG
-        __threadfence();
-#endif
+        if (!BUG) __threadfence();
         atomicExch(flag, 1);
     } else if (t == 32) {
         while (atomicExch(flag, 0) == 0) {}
@@ -151,9 +145,7 @@ extern "C" __global__ void read_after_telling(volatile int *value, int *y, int *
         y[0] = *value;
         __threadfence();
         atomicExch(flag, 1);
-#if BUG
-        y[1] = *value;  // caught: race
-#endif
+        if (BUG) y[1] = *value;  // caught: race
     } else {
         while (atomicExch(flag, 0) == 0) {}
         *value = 1;  // caught: race
@@ -183,9 +175,7 @@ extern "C" __global__ void taken_without_a_fence(volatile int *value, int *lock)
 {
     if (threadIdx.x) return;
     while (atomicCAS(lock, 0, 1) != 0) {}
-#if !BUG
-    __threadfence();
-#endif
+    if (!BUG) __threadfence();
     *value = blockIdx.x;  // missed: double write
     __threadfence();
     atomicExch(lock, 0);
@@ -211,9 +201,7 @@ extern "C" __global__ void taken_by_warps_without_a_fence(volatile int *value, i
 {
     if (threadIdx.x % 32) return;
     while (atomicCAS_block(lock, 0, 1) != 0) {}
-#if !BUG
-    __threadfence_block();
-#endif
+    if (!BUG) __threadfence_block();
     *value = threadIdx.x;  // missed: double write
     __threadfence_block();
     atomicExch_block(lock, 0);
@@ -225,9 +213,7 @@ extern "C" __global__ void taken_in_two_scopes_without_a_fence(volatile int *val
     int t = threadIdx.x;
     if (t % 32) return;
     while ((t ? atomicCAS_block(lock, 0, 1) : atomicCAS(lock, 0, 1)) != 0) {}
-#if !BUG
-    __threadfence_block();
-#endif
+    if (!BUG) __threadfence_block();
     *value = t;  // missed: double write
     __threadfence_block();
     if (t) atomicExch_block(lock, 0);

@@ -167,9 +167,7 @@ extern "C" __global__ void point_copied(const float *x, Point *y)
     __shared__ Point s[64];
     int t = threadIdx.x;
     s[t].x = s[t].y = x[t];
-#if !BUG
-    s[t].z = 0;
-#endif
+    if (!BUG) s[t].z = 0;
     __syncthreads();
     y[t] = s[63 - t];  // caught: uninitialised read
 }
@@ -184,9 +182,7 @@ extern "C" __global__ void small_copied(const int *x, Small *y, Small *z)
 {
     int t = threadIdx.x;
     y[t].a = x[t];
-#if !BUG
-    y[t].b = -x[t];
-#endif
+    if (!BUG) y[t].b = -x[t];
     __syncthreads();
     z[t] = y[63 - t];  // caught: uninitialised read
 }
@@ -200,9 +196,7 @@ struct Mixed {
 extern "C" __global__ void mixed_copied(const double *x, Mixed *y, Mixed *z)
 {
     int t = threadIdx.x;
-#if !BUG
-    y[t].kind = 1;
-#endif
+    if (!BUG) y[t].kind = 1;
     y[t].value = x[t];
     __syncthreads();
     z[t] = y[63 - t];  // caught: uninitialised read
@@ -233,9 +227,7 @@ extern "C" __global__ void block_of_malloc(const float *x, float *y)
     float *own = static_cast<float *>(malloc(4 * sizeof *own));
     if (!own) return;
     own[t % 4] = x[t];
-#if !BUG
-    own[(t + 1) % 4] = -x[t];
-#endif
+    if (!BUG) own[(t + 1) % 4] = -x[t];
     y[t] = own[(t + 1) % 4];  // caught: uninitialised read
     free(own);
 }

@@ -34,9 +34,7 @@ extern "C" __global__ void neighbour_in_shared(const float *x, float *y)
     __shared__ float s[64];
     int t = threadIdx.x;
     s[t] = x[t];  // caught: missing __syncwarp
-#if !BUG
-    __syncwarp();
-#endif
+    if (!BUG) __syncwarp();
     y[t] = s[t ^ 1];  // caught: missing __syncwarp
 }
 
@@ -45,9 +43,7 @@ extern "C" __global__ void neighbour_in_global(const float *x, float *between, f
 {
     int t = threadIdx.x;
     between[t] = x[t];  // caught: missing __syncwarp
-#if !BUG
-    __syncwarp();
-#endif
+    if (!BUG) __syncwarp();
     y[t] = between[31 - t];  // caught: missing __syncwarp
 }
 
@@ -61,9 +57,7 @@ extern "C" __global__ void second_syncwarp(const float *x, float *y)
         s[t] = v;  // caught: missing __syncwarp
         __syncwarp();
         v += s[t ^ k];  // caught: missing __syncwarp
-#if !BUG
-        __syncwarp();
-#endif
+        if (!BUG) __syncwarp();
     }
     y[t] = v;
 }
@@ -94,13 +88,9 @@ extern "C" __global__ void syncwarp_in_branch(const float *x, float *y)
     int t = threadIdx.x;
     float v = 0;
     s[t] = x[t];
-#if !BUG
-    __syncwarp();
-#endif
+    if (!BUG) __syncwarp();
     if (t < 16) {
-#if BUG
-        __syncwarp();  // caught: divergent barrier
-#endif
+        if (BUG) __syncwarp();  // caught: divergent barrier
         v = s[t] + s[t + 16];
     }
     y[t] = v;

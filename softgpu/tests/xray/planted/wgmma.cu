@@ -29,6 +29,16 @@ __device__ void wait()
 { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory"); }
 __device__ void fence() { asm volatile("fence.proxy.async;" ::: "memory"); }
 
+// Both factors, for a product that begins.
+__device__ void load(half *tile, half *other, const half *a, const half *b)
+{
+    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
+    other[threadIdx.x] = b[threadIdx.x];
+    fence();
+    __syncthreads();
+    start();
+}
+
 __device__ void keep(float *out, const float *d)
 {
     for (int n = 0; n < 4; n++)
@@ -40,16 +50,10 @@ extern "C" __global__ void reads_sums(const half *a, const half *b, float *out)
 {
     __shared__ alignas(1024) half tile[1024], other[128];
     float d[4] = {};
-    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
-    other[threadIdx.x] = b[threadIdx.x];
-    fence();
-    __syncthreads();
-    start();
+    load(tile, other, a, b);
     MULTIPLY(d, tile, other);  // caught: unfinished wgmma
     commit();
-#if !BUG
-    wait<0>();
-#endif
+    if (!BUG) wait<0>();
     keep(out, d);
 }
 
@@ -58,11 +62,7 @@ extern "C" __global__ void waits_for_all_but_the_last(const half *a, const half 
 {
     __shared__ alignas(1024) half tile[1024], other[128];
     float d[4] = {}, e[4] = {};
-    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
-    other[threadIdx.x] = b[threadIdx.x];
-    fence();
-    __syncthreads();
-    start();
+    load(tile, other, a, b);
     MULTIPLY(d, tile, other);
     commit();
     MULTIPLY(e, tile, other);  // caught: unfinished wgmma
@@ -78,11 +78,7 @@ extern "C" __global__ void waits_before_it_commits(const half *a, const half *b,
 {
     __shared__ alignas(1024) half tile[1024], other[128];
     float d[4] = {};
-    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
-    other[threadIdx.x] = b[threadIdx.x];
-    fence();
-    __syncthreads();
-    start();
+    load(tile, other, a, b);
     MULTIPLY(d, tile, other);  // caught: unfinished wgmma
 #if BUG
     wait<0>();
@@ -107,13 +103,9 @@ extern "C" __global__ void changes_a_in_registers(const half *a, const half *b, 
     start();
     MULTIPLY_BY_REGISTERS(d, of_a, other);  // caught: unfinished wgmma
     commit();
-#if !BUG
-    wait<0>();
-#endif
+    if (!BUG) wait<0>();
     for (int n = 0; n < 4; n++) of_a[n] ^= 0x80008000u;  // caught: unfinished wgmma
-#if BUG
-    wait<0>();
-#endif
+    if (BUG) wait<0>();
     start();
     MULTIPLY_BY_REGISTERS(d, of_a, other);
     commit();
@@ -128,9 +120,7 @@ extern "C" __global__ void no_fence_of_proxies(const half *a, const half *b, flo
     float d[4] = {};
     for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];  // caught: missing proxy fence
     other[threadIdx.x] = b[threadIdx.x];
-#if !BUG
-    fence();
-#endif
+    if (!BUG) fence();
     __syncthreads();
     start();
     MULTIPLY(d, tile, other);  // caught: missing proxy fence
@@ -163,9 +153,7 @@ extern "C" __global__ void one_thread_fences_for_all(const half *a, const half *
     float d[4] = {};
     for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];  // caught: missing proxy fence
     other[threadIdx.x] = b[threadIdx.x];
-#if !BUG
-    __syncthreads();
-#endif
+    if (!BUG) __syncthreads();
     if (threadIdx.x == 0) fence();
     __syncthreads();
     start();
@@ -249,11 +237,7 @@ extern "C" __global__ void sums_not_begun(const half *a, const half *b, float *o
 {
     __shared__ alignas(1024) half tile[1024], other[128];
     float d[4];
-    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
-    other[threadIdx.x] = b[threadIdx.x];
-    fence();
-    __syncthreads();
-    start();
+    load(tile, other, a, b);
     for (int k = 0; k < n; k++)
         MULTIPLY_OR_BEGIN(d, tile, other, BUG || k > 0);  // caught: uninitialised read
     commit();
@@ -270,9 +254,7 @@ extern "C" __global__ void begins_without_a_fence(const half *a, const half *b, 
     other[threadIdx.x] = b[threadIdx.x];
     fence();
     __syncthreads();
-#if !BUG
-    start();
-#endif
+    if (!BUG) start();
     MULTIPLY(d, tile, other);  // caught: missing wgmma fence
     commit();
     wait<0>();
@@ -285,18 +267,12 @@ extern "C" __global__ void halves_its_sums(const half *a, const half *b, float *
 {
     __shared__ alignas(1024) half tile[1024], other[128];
     float d[4] = {};
-    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = a[i];
-    other[threadIdx.x] = b[threadIdx.x];
-    fence();
-    __syncthreads();
-    start();
+    load(tile, other, a, b);
     MULTIPLY(d, tile, other);
     commit();
     wait<0>();
     for (int n = 0; n < 4; n++) d[n] *= 0.5f;  // caught: missing wgmma fence
-#if !BUG
-    start();
-#endif
+    if (!BUG) start();
     MULTIPLY(d, tile, other);  // caught: missing wgmma fence
     commit();
     wait<0>();
