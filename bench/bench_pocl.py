@@ -121,6 +121,10 @@ KERNEL multiply_tiles(GLOBAL const float *a, GLOBAL const float *b, GLOBAL float
 """
 
 
+WIDTH = 512
+"""Of the matrices of products."""
+
+
 @dataclass(frozen=True)
 class Case:
     """A kernel with its input arrays, the result to expect, and how exact it has to be."""
@@ -144,13 +148,13 @@ class Case:
         assert error <= self.tolerance, f"{self.title}: off by {error:g}"
 
 
-def _cases() -> list[Case]:
+def cases(width: int = WIDTH) -> list[Case]:
     """Tolerances: the roundings that a result goes through, each of the largest value there.
 
     OpenCL allows sin 4 units in the last place and exp 3, more than CUDA does.
     """
     random = np.random.default_rng(0)
-    n, side, width = 1 << 22, 2048, 512
+    n, side = 1 << 22, 2048
     x, y = random.uniform(-1, 1, (2, n)).astype(np.float32)
     letters = random.integers(0, 256, n, dtype=np.uint8)
     a, b = random.uniform(-1, 1, (2, width, width)).astype(np.float32)
@@ -236,7 +240,7 @@ def seconds(repeats: int = 7):
     if context is None:
         print("     pocl, or PyOpenCL, is not installed: not compared with it")
         return
-    for case in _cases():
+    for case in cases():
         yield case, *_compare(case, context, repeats)
 
 

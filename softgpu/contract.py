@@ -24,6 +24,7 @@ __all__ = [
     "LANES",
     "WARP",
     "address",
+    "codes",
     "dtype",
     "ffi",
     "flags",
@@ -105,6 +106,11 @@ def values(name: str, prefix: str = "") -> dict[str, int]:
 def flags(name: str, prefix: str) -> Any:
     """An enum whose numbers are bits, as an IntFlag of Python's; its names are the header's."""
     return enum.IntFlag(name, values(name, prefix))
+
+
+def codes(name: str, prefix: str) -> Any:
+    """An enum as an IntEnum of Python's; its names are the header's, without their prefix."""
+    return enum.IntEnum(name, {key.upper(): value for key, value in values(name, prefix).items()})
 
 
 def names(name: str, prefix: str = "") -> tuple[str, ...]:

@@ -376,6 +376,7 @@ typedef struct KernelFacts {
     uint32_t watched_shared; /* what the sanitizer's build has in place of static_shared */
     uint32_t max_threads;    /* as its author promises; 0: a block's most */
     uint32_t cluster[3];     /* blocks of one, which divide a grid */
+    uint32_t required[3];    /* a block's threads along x, y, z; 0: those of the launch */
     uint32_t ptx_version;    /* the architecture that its PTX is for; 0: it does not say */
     const char **files;
     const struct Site *sites;
@@ -416,6 +417,83 @@ void sg_machine_root(const char *folder); /* where this process finds /proc and 
 char *sg_module_variables(void *module, size_t *bytes);
 /* The kernel that this thread last asked an attribute of: at once, as PyCUDA tells no handle. */
 const char *sg_asked_about(void **module);
+
+/* What stopped a launch before its end. */
+enum FaultKind {
+    NO_FAULT,
+    FAULT_DEADLOCK,
+    FAULT_MBARRIER_ARRIVALS_MISSING,
+    FAULT_MBARRIER_BYTES_MISSING,
+    FAULT_TIME_LIMIT,
+    FAULT_NO_MEMORY,
+    FAULT_TRAP,
+    FAULT_NOT_IN_MASK,
+    FAULT_STACK_OVERFLOW,
+    FAULT_ASSERTION,
+    FAULT_MBARRIER_MISALIGNED,
+    FAULT_MBARRIER_NOT_SHARED,
+    FAULT_MBARRIER_NOT_BEGUN,
+    FAULT_MBARRIER_COUNT,
+    FAULT_MBARRIER_ARRIVALS,
+    FAULT_BULK_SIZE,
+    FAULT_NO_CLUSTERS,
+    FAULT_MULTICAST,
+    FAULT_MAP_PLACE,
+    FAULT_MAP_UNKNOWN,
+    FAULT_WINDOW_PLACE,
+    FAULT_WINDOW_IMAGE,
+    FAULT_BOX_RANK,
+    FAULT_BOX_ELEMENT,
+    FAULT_BOX_BEFORE_EDGE,
+    FAULT_BOX_MISALIGNED,
+    FAULT_BOX_BEYOND_SHARED,
+    FAULT_BOX_OUTSIDE,
+    FAULT_BOX_REDUCTION,
+    FAULT_MAP_IN_SHARED,
+    FAULT_BOX_OF_NO_ARRAY,
+    FAULT_MAP_FIELD_ABSENT,
+    FAULT_MAP_VALUE,
+    FAULT_MISALIGNED,
+    FAULT_NOT_OWN_SHARED,
+    FAULT_BEYOND_SHARED,
+    FAULT_BEYOND_LOCAL,
+    FAULT_BEYOND_ITS_SHARED,
+    FAULT_NO_SUCH_BLOCK,
+    FAULT_ARRIVED_TWICE,
+    FAULT_NOT_ARRIVED,
+    FAULT_DESCRIPTOR,
+    FAULT_PRODUCT_BEYOND_SHARED,
+    FAULT_NOT_FROM_MALLOC,
+    FAULT_NO_TEXTURE,
+    FAULT_TEXTURE_FREED,
+    FAULT_TEXTURE_DIMENSIONS,
+    FAULT_SURFACE_MISALIGNED,
+    FAULT_SURFACE_OUTSIDE,
+    FAULT_BARRIER_NUMBER,
+    FAULT_PRINTF_ARGUMENTS,
+    FAULT_PRINTF_STRING,
+    FAULT_PRINTF_FORMAT,
+    FAULT_CONDITION,
+    FAULT_OTHER_DEVICE,
+    FAULT_CONSTANT,
+    FAULT_PARTLY_OUTSIDE,
+    FAULT_NOT_IN_HEAP_BLOCK,
+    FAULT_OUTSIDE
+};
+typedef struct Fault {
+    uint32_t kind; /* FaultKind */
+    uint32_t site; /* of the kernel, or UINT32_MAX */
+    uint32_t loop; /* the line of the loop that ran when the time was up, or 0 */
+    double limit_s;
+    char where[600]; /* "kernel twice, kernel.cu:5" */
+    char what[2600]; /* "thread (0,0,0) of block (0,0,0) traps" */
+} Fault;
+/* What exactly went wrong in this thread's last call that failed. */
+const char *sg_error_detail(void);
+/* That of the last launch, if it has ended so. */
+void sg_last_fault(Fault *);
+/* Faults name no addresses, which differ from run to run; returns what was set before. */
+int sg_hide_addresses(int on);
 
 /* ---- the profiler (profile.c): what kernels of its build call besides; `count` points at the
    site's counters ---- */

@@ -149,6 +149,20 @@ class KernelCode:
         """Whether its warps never wait for each other."""
         return not any(name.startswith(_WAITS) for name in self._symbols)
 
+    def _make(self) -> None:
+        """The object, and its file, unless another process has made it since."""
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            self._read()
+            return
+        self._object = self._made_object()
+        known = {
+            "digest": hashlib.sha256(self._object).hexdigest(),
+            "sites": [list(vars(site).values()) for site in self.sites],
+            "symbols": self._symbols,
+            "notes": self.notes,
+        }
+        cache.write(f"{self._key}.o", json.dumps(known).encode() + b"\n" + self._object)
+
     def _made_object(self) -> bytes:
         quick = not self.is_full
         try:
@@ -163,14 +177,8 @@ class KernelCode:
         for name in self._symbols:
             llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
         if self._emitted:
-            self._object = self._made_object()
-            known = {
-                "digest": hashlib.sha256(self._object).hexdigest(),
-                "sites": [list(vars(site).values()) for site in self.sites],
-                "symbols": self._symbols,
-                "notes": self.notes,
-            }
-            cache.write(f"{self._key}.o", json.dumps(known).encode() + b"\n" + self._object)
+            with cache.alone(f"{self._key}.o"):
+                self._make()
             self._emitted = ""
         if self._code is None:
             key = self._key, library._handle

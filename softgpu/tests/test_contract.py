@@ -14,10 +14,10 @@ from softgpu.ptx import parse
 from softgpu.tests import ROOT
 
 XRAY = ROOT / "softgpu/tests/xray"
-STRUCTS = """Warp Range Site KernelFacts Origin Finding Step Sample Touched Profile CacheShape
+STRUCTS = """Warp Range Site KernelFacts Origin Fault Finding Step Sample Touched Profile CacheShape
 CacheSite CacheCounts Waves Recorded""".split()
 ENUMS = """Device Space SiteKind Operation Type Shuffle Build Tier Counter BarrierCounter AtomicForm
-StepKind Arrival Wait AccessHint FenceHint BarrierHint FindingKind Note Limit Answer
+StepKind Arrival Wait AccessHint FenceHint BarrierHint FaultKind FindingKind Note Limit Answer
 BoxHow BoxShift MapField TexelHow ClusterAddress EventKind MmaType MmaHow Rounding
 TensorCounter""".split()
 LLVM = {"void": "void", "int": "i32", "int32_t": "i32", "uint32_t": "i32", "uint64_t": "i64"}

@@ -15,6 +15,8 @@ from helpers.ops import elementwise, launch, layout
 
 from .steps_elementwise import NO_NUMBERS, SCHEMES, half2_add, nhwc, numbers, step
 
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_quick")]
+
 TYPES = ["float16", "float32", "float64", "int8", "int32", "int64", "bool"]
 SIZES = [1, 31, 32, 33, 255, 257, 1023, 1025, 70_001]
 ARITHMETIC = ["add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "mod", "fmod"]

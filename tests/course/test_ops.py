@@ -11,7 +11,7 @@ from helpers import autoinit, checks, ops
 from helpers.ops import launch
 from helpers.ops.launch import LONG, workspace
 
-pytestmark = pytest.mark.usefixtures("in_quick")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_quick")]
 
 REDUCTIONS = ["sum", "prod", "mean", "max", "min", "argmax", "argmin", "softmax"]
 DTYPES = ["float32", "float64", "float16", "int32"]
