@@ -5,7 +5,7 @@ RUN := .venv/bin/python -m
 LAB := --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/work/00_first_kernel.ipynb
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 PARALLEL := -n logical
-SAMPLE := --sample=0.1 $(if $(SEED),--sample-seed=$(SEED))
+SAMPLE = --sample=$(FRACTION) $(if $(SEED),--sample-seed=$(SEED))
 NBVAL := --nbval-lax --nbval-current-env --nbval-cell-timeout=120 \
 	--nbval-sanitize-with tests/course/nbval_sanitize.cfg
 CUDA = $$(find bench cuda_src exercises softgpu tests -name '*.cu' -o -name '*.cuh' -o -name '*.[ch]')
@@ -16,7 +16,7 @@ export COURSE_SOLUTIONS ?= $(SOLUTIONS)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: lab fresh book exercises figures translations mutants fuzz graders test test-all portable products check coverage size setup lint format record bench bench-gpu pycuda-tests numba-tests \
-	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests lock wheel colab exam notes slides clean
+	cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests tinygrad-tests triton-tests lock wheel colab exam notes slides clean
 
 # JupyterLab on notebook 00. HEADLESS=1: without a browser. COURSE_LANGUAGE=zh: in Chinese, as far as it is translated.
 # SOLUTIONS=0: in a students' edition, without the solutions. ARGS goes to JupyterLab, whose log is .cache/lab.log.
@@ -59,8 +59,9 @@ fuzz: setup
 graders: setup
 	@.venv/bin/python scripts/graders.py
 
-# All notebooks and tests, lint among them; of each test's cases a tenth, by a hash of their names. SEED=TEXT:
-# another tenth. ARGS goes to pytest.
+# All notebooks and tests, lint among them; of each test's cases a tenth, of slow ones a twentieth, by a hash of their
+# names. SEED=TEXT: others. ARGS goes to pytest.
+test: FRACTION := 0.1
 test: setup
 	@$(RUN) pytest $(PARALLEL) $(NBVAL) $(SAMPLE) softgpu/tests tests notebooks $(ARGS)
 
@@ -78,7 +79,8 @@ products: setup
 	@$(RUN) softgpu.tests.conformance.products $(ARGS)
 	@$(RUN) softgpu.tests.conformance.groups $(ARGS)
 
-# The fast part of it, for every save: the same sample, without what is slow.
+# The fast part of it, for every save: a fiftieth of the cases, without what is slow.
+check: FRACTION := 0.02
 check: lint
 	@$(RUN) pytest $(PARALLEL) $(SAMPLE) -m "not slow and not conformance" softgpu/tests tests $(ARGS)
 
@@ -135,10 +137,10 @@ bench-gpu: setup
 	@.venv/bin/python bench/bench_gpu.py $(ARGS)
 
 # A client's own tests on the software GPU. ARGS goes to pytest. cuda-core's and cuda-bindings' need
-# CUDA_PYTHON=CHECKOUT, of NVIDIA's cuda-python; others NUMBA_CUDA_MLIR=, TAICHI= or TINYGRAD=CHECKOUT,
-# and tinygrad's clang.
+# CUDA_PYTHON=CHECKOUT, of NVIDIA's cuda-python; others NUMBA_CUDA_MLIR=, TAICHI=, TRITON= or
+# TINYGRAD=CHECKOUT, and tinygrad's clang.
 pycuda-tests numba-tests cuda-core-tests cuda-bindings-tests numba-mlir-tests reikna-tests taichi-tests \
-tinygrad-tests: setup
+tinygrad-tests triton-tests: setup
 	@.venv/bin/python scripts/client_tests.py $(@:-tests=) $(ARGS)
 
 # Pin in requirements.lock every package that pyproject.toml leads to.

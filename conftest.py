@@ -68,15 +68,17 @@ def pytest_collection_finish(session):
 
 
 def beyond_sample(items, fraction, seed):
-    """What a sample leaves out: long tests, and of each test's cases all but a fraction, by a hash
-    of their ids and the seed (at least one stays; over many seeds, all do)."""
+    """What a sample leaves out: long tests, and of each test's cases all but a fraction, or half of
+    it where they are slow, by a hash of their ids and the seed (at least one stays; over many
+    seeds, all do)."""
     cases = defaultdict(list)
     for item in items:
         cases["" if item.get_closest_marker("long") else item.nodeid.partition("[")[0]].append(item)
     left_out = set(cases.pop("", ()))
     for test in cases.values():
         test.sort(key=lambda item: hashlib.sha256((seed + item.nodeid).encode()).digest())
-        left_out.update(test[max(round(len(test) * fraction), 1) :])
+        share = fraction / 2 if test[0].get_closest_marker("slow") else fraction
+        left_out.update(test[max(round(len(test) * share), 1) :])
     return left_out
 
 

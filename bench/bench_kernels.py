@@ -171,9 +171,9 @@ def _best(launch) -> float:
 
 
 def write(speeds: list[Speed], beside: Iterable[str] = ()) -> None:
-    """Put the table into the page, between its marks; beside: sentences on other programs."""
-    sentences = " ".join([f"On one core of: {_processor()}.", *beside])
-    text = HEAD + "\n".join(speed.row() for speed in speeds) + f"\n\n{sentences}"
+    """Put the table into the page, between its marks; beside: paragraphs on other programs."""
+    table = HEAD + "\n".join(speed.row() for speed in speeds)
+    text = "\n\n".join([table, f"On one core of: {_processor()}.", *beside])
     page, count = re.subn(
         r"<!-- speed -->.*?<!-- end -->",
         lambda _: f"<!-- speed -->\n\n{text}\n\n<!-- end -->",

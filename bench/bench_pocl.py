@@ -2,14 +2,22 @@
 
 Kernels are written once; a few macros make CUDA or OpenCL of them. Both keep their arrays on the
 device, run on as many threads as there are cores, and take turns, so that both meet the same noise.
+bench_triton.py has them once more, for Triton's interpreter.
+
+    python bench/bench_pocl.py
 """
 
+import json
+import os
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-__all__ = ["Case", "seconds"]
+__all__ = ["WIDTH", "Case", "Row", "cases", "measured", "table"]
 
 CUDA = """
 #define KERNEL extern "C" __global__ void
@@ -121,6 +129,28 @@ KERNEL multiply_tiles(GLOBAL const float *a, GLOBAL const float *b, GLOBAL float
 """
 
 
+ABOUT = """\
+Eight more kernels, each written for all (`bench/bench_pocl.py`, `bench/bench_triton.py`), beside
+pocl, which compiles OpenCL for CPUs, and Triton's interpreter: milliseconds of all cores together,
+without compiling. Triton's products are calculated from matrices a quarter as wide."""
+WIDTH = 512
+"""Of the matrices of products."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Seconds of the processor, of all its cores, that a case takes; None: it is not installed."""
+
+    case: "Case"
+    ours: float
+    pocl: float | None
+    triton: float | None
+
+    def line(self) -> str:
+        cells = [f"{s * 1e3:,.1f}" if s else "" for s in (self.ours, self.pocl, self.triton)]
+        return f"| {self.case.title} | {' | '.join(cells)} |"
+
+
 @dataclass(frozen=True)
 class Case:
     """A kernel with its input arrays, the result to expect, and how exact it has to be."""
@@ -144,13 +174,13 @@ class Case:
         assert error <= self.tolerance, f"{self.title}: off by {error:g}"
 
 
-def _cases() -> list[Case]:
+def cases(width: int = WIDTH) -> list[Case]:
     """Tolerances: the roundings that a result goes through, each of the largest value there.
 
     OpenCL allows sin 4 units in the last place and exp 3, more than CUDA does.
     """
     random = np.random.default_rng(0)
-    n, side, width = 1 << 22, 2048, 512
+    n, side = 1 << 22, 2048
     x, y = random.uniform(-1, 1, (2, n)).astype(np.float32)
     letters = random.integers(0, 256, n, dtype=np.uint8)
     a, b = random.uniform(-1, 1, (2, width, width)).astype(np.float32)
@@ -230,29 +260,61 @@ def _on_pocl(context, case: Case):
     return launch, lambda result: cl.enqueue_copy(queue, result, arrays[-1])
 
 
-def seconds(repeats: int = 7):
-    """For each case (case, the software GPU's seconds, pocl's); nothing where there is no pocl."""
-    context = _pocl()
+def _in_triton() -> dict[str, float]:
+    """Seconds by kernel of Triton's interpreter; nothing where TRITON_PYTHON has no Triton."""
+    python = os.environ.get("TRITON_PYTHON", sys.executable)
+    script = Path(__file__).with_name("bench_triton.py")
+    done = subprocess.run([python, script], capture_output=True, text=True)
+    if not done.returncode:
+        return json.loads(done.stdout)
+    if "ModuleNotFoundError" not in done.stderr:
+        sys.exit(done.stderr)
+    print("     Triton, or PyTorch, is not installed: not compared with it")
+    return {}
+
+
+def measured(repeats: int = 7) -> list[Row]:
+    """A Row for each kernel, in code in full, with what is installed of the others."""
+    from softgpu.loader import Engine
+
+    context, by_triton = _pocl(), _in_triton()
     if context is None:
         print("     pocl, or PyOpenCL, is not installed: not compared with it")
-        return
-    for case in _cases():
-        yield case, *_compare(case, context, repeats)
+    rows = []
+    for case in cases():
+        launches = [_on_software_gpu(case), *([_on_pocl(context, case)] if context else [])]
+        with Engine.as_driver().tier("full"):
+            ours, *others = _best(case, launches, repeats)
+        rows.append(Row(case, ours, *(others or [None]), by_triton.get(case.kernel)))
+    return rows
 
 
-def _compare(case: Case, context, repeats: int) -> tuple[float, float]:
+def _best(case: Case, launches: list, repeats: int) -> list[float]:
     """The best of several runs of each, checked once."""
-    launches = []
-    for launch, fetch in (_on_software_gpu(case), _on_pocl(context, case)):
+    times: list[list[float]] = [[] for _ in launches]
+    for launch, fetch in launches:
         launch()
         result = case.empty_result()
         fetch(result)
         case.check(result)
-        launches.append(launch)
-    times: tuple[list, list] = ([], [])
     for _ in range(repeats):
-        for launch, taken in zip(launches, times, strict=True):
-            start = time.perf_counter()
+        for (launch, _), taken in zip(launches, times, strict=True):
+            start = time.process_time()
             launch()
-            taken.append(time.perf_counter() - start)
-    return min(times[0]), min(times[1])
+            taken.append(time.process_time() - start)
+    return [min(taken) for taken in times]
+
+
+def table(rows: list[Row]) -> str:
+    """What is known of all, for a page."""
+    head = (
+        "| kernel | software GPU, ms | pocl, ms | Triton's interpreter, ms |\n|---|---|---|---|\n"
+    )
+    return head + "\n".join(row.line() for row in rows)
+
+
+if __name__ == "__main__":
+    import helpers.autoinit as gpu
+
+    assert gpu.is_software, "this measures the software GPU: HELPERS_DEVICE=software"
+    print(table(measured()))

@@ -3,10 +3,11 @@
     make bench
 
 Prints one line a bar and fails if one is missed; writes the table in softgpu/docs/results.md.
-Numba, for its CUDA simulator, is installed into .cache/numba the first time. pocl is measured
-beside where it and PyOpenCL are installed:
+Numba, for its CUDA simulator, is installed into .cache/numba the first time. pocl, and Triton's
+interpreter, are measured beside where they are installed, outside of this folder:
 
-    sudo apt install pocl-opencl-icd && .venv/bin/pip install pyopencl
+    pip install --no-deps --target FOLDER pyopencl pocl-binary-distribution
+    PYTHONPATH=FOLDER TRITON_PYTHON=A_PYTHON_WITH_TORCH_AND_TRITON make bench
 """
 
 import json
@@ -351,9 +352,12 @@ def main():
         "For the sum of 2^20 floats in shared memory, Numba's simulator takes"
         f" {simulator / seconds[20][0]:,.0f} times as long."
     ]
-    for case, ours, theirs in bench_pocl.seconds():
-        bar(f"{case.title} / pocl", ours / theirs, case.limit, "times")
-        beside.append(f"For {case.title}, pocl takes {theirs / ours:.2f} times as long.")
+    rows = bench_pocl.measured()
+    for row in rows:
+        if row.pocl:
+            bar(f"{row.case.title} / pocl", row.ours / row.pocl, row.case.limit, "times")
+    beside.append(bench_pocl.ABOUT)
+    beside.append(bench_pocl.table(rows))
     speeds = bench_kernels.measured()
     (summed,) = (speed for speed in speeds if speed.case.file == "reduce/shared.cu")
     bar("counted / plain", summed.times("counted"), 3, "times")

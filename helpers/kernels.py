@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 
 import numpy as np
 
+from softgpu import cache
 from softgpu.declarations import Declarations, short_name
 
 from . import autoinit  # noqa: F401  (PyCUDA binds to the driver that autoinit chooses)
@@ -92,7 +93,7 @@ def _in_cpp(kernel, source, arguments, said):
     """What a kernel of that name is called in what its text compiles to."""
     from pycuda.compiler import compile as compiled
 
-    with _compiling(said):
+    with _compiling(arguments, said):
         code = compiled(**arguments).partition(b"\n//@ ")[0]
     names = dict.fromkeys(name.decode() for name in ENTRY.findall(code))
     found = [name for name in names if short_name(name).partition("<")[0] == kernel]
@@ -105,12 +106,14 @@ def _in_cpp(kernel, source, arguments, said):
 
 
 @contextmanager
-def _compiling(said):
-    """Errors of the compiler are CompileErrors; what it says of a text that it takes is kept."""
+def _compiling(arguments, said):
+    """Errors of the compiler are CompileErrors; what it says of a text that it takes is kept. Of
+    several processes that want the same, one compiles, and the others find it in PyCUDA's cache."""
     from pycuda.driver import CompileError as Failed
 
     try:
-        with warnings.catch_warnings(record=True) as caught:
+        one = cache.alone(cache.key(map(str, arguments.values())))
+        with one, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
     except Failed as error:
@@ -124,7 +127,7 @@ def _kernel(kernel, source, arguments, said=None):
     from pycuda.compiler import SourceModule
 
     said = said or []
-    with _compiling(said):
+    with _compiling(arguments, said):
         module = SourceModule(**arguments)
     try:
         function = module.get_function(kernel)

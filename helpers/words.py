@@ -391,6 +391,7 @@ class Next(Phrase):
     NO_ATOMICS = "No atomic is needed here: load and store."
     IDLE = "Most lanes idle here: let all lanes of a warp share the work."
     IDLE_WARPS = "The others wait for it, with nothing under way: let all warps share the work."
+    NAMED_HERE = "In your headers, {function}() executes {instruction}."
     FEWER = "It is not the banks: most lanes idle here, or the same is read again."
     LESS_AT_A_TIME = "What of it does a block need at a time?"
     ALONE = "Which elements are this block's, and which another's?"

@@ -25,6 +25,7 @@ from . import settings
 
 __all__ = [
     *(
+        "alone",
         "forget_pycudas",
         "guard_pycuda",
         "kept",
@@ -113,7 +114,7 @@ def made_once(name: str, make: Callable[[Path], None]) -> Path:
     with suppress(OSError):
         read(name)
         return kept
-    with _alone(kept):
+    with alone(name):
         if kept.is_file():
             return kept
         folder = tempfile.TemporaryDirectory(prefix="softgpu-")
@@ -128,12 +129,13 @@ def made_once(name: str, make: Callable[[Path], None]) -> Path:
 
 
 @contextmanager
-def _alone(kept: Path) -> Iterator[None]:
-    """Let nobody else make it meanwhile, where files can be locked."""
-    lock = kept.with_name(f"{_UNFINISHED}{kept.name}")
+def alone(name: str) -> Iterator[None]:
+    """Let no other process make what has this name meanwhile, where files can be locked: who waits
+    may find it made."""
+    lock = settings.cache_folder() / f"{_UNFINISHED}{name}"
     with ExitStack() as stack:
         with suppress(OSError):
-            kept.parent.mkdir(parents=True, exist_ok=True)
+            lock.parent.mkdir(parents=True, exist_ok=True)
             fcntl.flock(stack.enter_context(lock.open("w")), fcntl.LOCK_EX)
         yield
     with suppress(OSError):

@@ -22,7 +22,7 @@ from .jit.stages import stages
 from .kernel_facts import facts_of
 from .loaded import LoadedModule, at_work_on
 from .mistakes import own_mistake
-from .ptx import PtxError, fatbin
+from .ptx import PtxError, cubin, fatbin
 from .telling import last_findings
 
 __all__ = ["Engine"]
@@ -233,9 +233,9 @@ class Engine:
     def _load(self, handle, image, size: int) -> None:
         cache.guard_pycuda()  # before PyCUDA's next compilation
         data = bytes(ffi.buffer(image, size))
-        if data[:4] == b"\x7fELF":
-            raise PtxError("this is machine code of a GPU; the software GPU runs PTX (nvcc --ptx)")
-        if data[:4] == fatbin.MAGIC:
+        if data[:4] == cubin.MAGIC:
+            text = cubin.ptx_of(data)
+        elif data[:4] == fatbin.MAGIC:
             text = fatbin.ptx_for(data, DEVICE["architecture"])
         else:
             text = data.rstrip(b"\0").decode(errors="replace")

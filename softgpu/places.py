@@ -39,7 +39,7 @@ def in_bytes(count: int) -> Said:
 
 
 class RawFinding(SimpleNamespace):
-    """`struct Finding` of driver/runtime.h, copied: its fields, arrays as lists, enums as names."""
+    """`struct Finding` of watch/contract.h, copied: its fields, arrays as lists, enums as names."""
 
     def __init__(self, found: Any):
         super().__init__()

@@ -107,6 +107,24 @@ def last_findings(
     return kind(launch.name, told, dropped[0], bool(lost[0]), exposed)
 
 
+_WORDS = {
+    "numba": {"__syncthreads()": "cuda.syncthreads()", "__threadfence()": "cuda.threadfence()"},
+    "triton": {"__syncthreads()": "tl.debug_barrier()"},
+}
+
+
+def _in_words_of(language: str, advice: Said) -> Said:
+    """Advice with the names that the kernel's language has for CUDA's functions, and its codes."""
+    text = str(advice)
+    for ours, theirs in _WORDS.get(language, {}).items():
+        text = text.replace(ours, theirs)
+    if text == advice:
+        return advice
+    said = Said(text)
+    said.parts = (advice,)
+    return said
+
+
 class _Teller:
     """Puts the findings of one launch, of blocks of so many threads, into words."""
 
@@ -137,7 +155,7 @@ class _Teller:
             file=Path(file).name,
             line=line,
             message=message,
-            advice=advice,
+            advice=_in_words_of(self.launch.module.language, advice),
             count=f.count,
             block=tuple(f.block),
             thread=tuple(f.thread),

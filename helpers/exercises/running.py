@@ -16,6 +16,7 @@ from softgpu.xray.parameters import ArgumentError
 
 from .. import checks, sources, tensormap, xray
 from ..words import Next, Refusal, Shown
+from . import instructions
 from .judges import Judge
 from .launches import Boxes, Far, In, Launch, Out
 from .patterns import in_common
@@ -190,7 +191,9 @@ class Run:
         is_race = first.kind == FindingKind.RACE
         if is_race and re.search(r"\batomicCAS\b", getattr(self.kernel, "source", "")):
             advice = joined(advice, Next.FIRST_READ())
-        raise Refused("sanitizer", text, advice, case=case)
+        named = instructions.named_by_headers(getattr(self.kernel, "source", ""), advice)
+        here = (Next.NAMED_HERE(function=named[each], instruction=each) for each in named)
+        raise Refused("sanitizer", text, joined(advice, *here), case=case)
 
     def _own_advice(self, kind, advice):
         """The judge's words in place of these, if it has some."""

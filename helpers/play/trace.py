@@ -96,14 +96,13 @@ def record(kernel, *args, grid, block, shared=0):
 
     It is compiled without optimisation, so that it does line after line, and with its variables; a
     plain function of PyCUDA's, whose source nobody has, as it is."""
-    from pycuda.driver import Function
-
     from ..kernels import Kernel
+    from ..xray import function_of
 
     grid, block = shape("grid", grid), shape("block", block)
     shared = byte_count("shared", shared)
-    plain = isinstance(kernel, Function) and not isinstance(kernel, Kernel)
-    target = target_of(kernel, debug=not plain)
+    kernel = function_of(kernel)
+    target = target_of(kernel, debug=isinstance(kernel, Kernel))
     runtime, arrays = target.engine.runtime, {}
     ended: list = []
 

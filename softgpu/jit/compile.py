@@ -18,7 +18,7 @@ import llvmlite
 import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
-from .. import cache
+from .. import cache, contract
 from .emit.module_text import ModuleText, symbol
 from .facts import processor
 from .facts.layout import Layout, Site
@@ -51,7 +51,7 @@ def _version() -> bytes:
     digest = hashlib.sha256(llvmlite.__version__.encode())
     digest.update(" ".join(processor.named()).encode())
     root = Path(__file__).parent.parent
-    sources = root.glob("ptx/*.py"), root.glob("jit/**/*.py"), [root / "driver/runtime.h"]
+    sources = root.glob("ptx/*.py"), root.glob("jit/**/*.py"), contract.HEADERS
     for path in sorted(itertools.chain(*sources)):
         digest.update(path.read_bytes())
     return digest.digest()
@@ -149,6 +149,20 @@ class KernelCode:
         """Whether its warps never wait for each other."""
         return not any(name.startswith(_WAITS) for name in self._symbols)
 
+    def _make(self) -> None:
+        """The object, and its file, unless another process has made it since."""
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            self._read()
+            return
+        self._object = self._made_object()
+        known = {
+            "digest": hashlib.sha256(self._object).hexdigest(),
+            "sites": [list(vars(site).values()) for site in self.sites],
+            "symbols": self._symbols,
+            "notes": self.notes,
+        }
+        cache.write(f"{self._key}.o", json.dumps(known).encode() + b"\n" + self._object)
+
     def _made_object(self) -> bytes:
         quick = not self.is_full
         try:
@@ -163,14 +177,8 @@ class KernelCode:
         for name in self._symbols:
             llvm.add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
         if self._emitted:
-            self._object = self._made_object()
-            known = {
-                "digest": hashlib.sha256(self._object).hexdigest(),
-                "sites": [list(vars(site).values()) for site in self.sites],
-                "symbols": self._symbols,
-                "notes": self.notes,
-            }
-            cache.write(f"{self._key}.o", json.dumps(known).encode() + b"\n" + self._object)
+            with cache.alone(f"{self._key}.o"):
+                self._make()
             self._emitted = ""
         if self._code is None:
             key = self._key, library._handle

@@ -249,6 +249,11 @@ class Function:
     source: SourceLine = SourceLine("", 0)
 
     @property
+    def of_tiles(self) -> bool:
+        """Whether a tile compiler (tileiras) made it."""
+        return 7 in self.directives.get("language", ())
+
+    @property
     def instructions(self) -> list[Instruction]:
         """The body without its labels."""
         return [item for item in self.body if isinstance(item, Instruction)]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ASKED = Path(__file__).parent / "asked"
 PARTING = 8  # masks by which lanes take part one group after the other; here all are there at once
 
@@ -30,6 +32,11 @@ def test_masks_that_leave_lanes_out(mask):
         assert len(said) == 1 and said[0].startswith(f"{expected[0]}: kernel at_run_time<0>")
     else:
         assert said == expected
+
+
+def test_blocks_of_other_sizes_than_the_kernel_asks_for():
+    said = _run("blocks.cu").splitlines()
+    assert [line for line in said if line[0] == "."] == _golden("blocks.txt")
 
 
 def test_a_product_ends_for_all_four_warps():

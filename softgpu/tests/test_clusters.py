@@ -11,9 +11,10 @@ from pycuda import gpuarray  # isort: skip
 import pycuda.driver as cuda  # isort: skip
 from pycuda.compiler import SourceModule  # isort: skip
 
-pytestmark = pytest.mark.skipif(
-    autoinit.device.compute_capability() < (9, 0), reason="needs clusters"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(autoinit.device.compute_capability() < (9, 0), reason="needs clusters"),
+]
 software = pytest.mark.skipif(not autoinit.is_software, reason="a GPU says less, or hangs")
 
 SOURCE = r"""

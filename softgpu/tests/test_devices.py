@@ -9,6 +9,8 @@ import pytest
 from softgpu import settings
 from softgpu.tests import ROOT
 
+pytestmark = pytest.mark.slow
+
 BEGIN = '''
 import softgpu
 softgpu.install()

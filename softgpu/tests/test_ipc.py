@@ -14,6 +14,8 @@ from softgpu.tests import (
 
 from pycuda.compiler import compile  # isort: skip
 
+pytestmark = pytest.mark.slow
+
 ANSWER = """
 import os, sys, softgpu
 softgpu.install()

@@ -19,6 +19,8 @@ from softgpu.libraries import LIBRARIES
 from softgpu.ptx import PtxError, fatbin
 from softgpu.tests import ROOT
 
+pytestmark = pytest.mark.slow
+
 SOURCES = Path(__file__).parent / "programs"
 ANSWERS = """\
 arguments: 2, last b c

@@ -14,6 +14,8 @@ from softgpu.jit.emit import function
 from softgpu.jit.passes import BUILDS
 from softgpu.jit.stages import STAGES
 
+pytestmark = pytest.mark.slow
+
 KERNEL = """
 extern "C" __global__ void scale(float *x, int n)
 {

@@ -9,7 +9,7 @@ from helpers.ops import heads
 from .steps_attention import fused, in_three, launch, launch_gradient
 from .steps_gemm import numbers
 
-pytestmark = pytest.mark.usefixtures("in_quick")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_quick")]
 
 KINDS = ["float32", "float16", "bfloat16"]
 CAUSAL = [False, "upper_left", "lower_right"]

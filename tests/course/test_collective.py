@@ -8,6 +8,8 @@ import pytest
 
 from tests import ROOT
 
+pytestmark = pytest.mark.slow
+
 BEGIN = """
 import numpy as np
 from helpers import ops, ranks

@@ -10,6 +10,8 @@ from helpers.ops import channels_last, convolution, hopper
 
 from .pytorch import of_pytorch
 
+pytestmark = pytest.mark.slow
+
 WIDE = {"float16": "float32"}
 # image, kernel, stride, padding, dilation
 WINDOWS = {

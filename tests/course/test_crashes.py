@@ -7,6 +7,8 @@ import pytest
 
 from tests import ROOT
 
+pytestmark = pytest.mark.slow
+
 CRASHES = """
 import os, time, pytest
 
@@ -46,6 +48,11 @@ import pytest
 def test_many(case):
     pass
 
+@pytest.mark.slow
+@pytest.mark.parametrize("case", range(40))
+def test_slow(case):
+    pass
+
 @pytest.mark.parametrize("case", range(3))
 def test_few(case):
     pass
@@ -66,5 +73,5 @@ def test_a_sample_has_a_fraction_of_each_tests_cases_and_another_seed_has_others
         done = run_of(tmp_path, CASES, *options)
         samples.append([line for line in done.stdout.splitlines() if "::" in line])
     tests = sorted(line.partition("::")[2].partition("[")[0] for line in samples[0])
-    assert tests == ["test_few", *["test_many"] * 4, "test_one"]
+    assert tests == ["test_few", *["test_many"] * 4, "test_one", *["test_slow"] * 2]
     assert samples[0] == samples[1] != samples[2]

@@ -398,6 +398,7 @@ def test_counters_stand_beside_the_best(judged):
     assert re.search(r"count\w* ld_sectors \d{5} 8192", verdict.reasons[0].code)
 
 
+@pytest.mark.slow
 def test_a_speed_stands_beside_ours_and_a_librarys_and_may_be_asked_for(monkeypatch):
     naive, solution = texts.find("13.naive"), exercises.solution("13.naive")
     said = r"yours ([\d.]+), ours \1 TFLOP/s, predicted; cuBLAS 51.2, on a real H200"
@@ -414,6 +415,7 @@ def test_a_speed_stands_beside_ours_and_a_librarys_and_may_be_asked_for(monkeypa
     assert reason.code.startswith("clock: no_prediction volatile or atomic loads")
 
 
+@pytest.mark.slow
 def test_registers_and_packed_are_predicted_in_the_order_that_was_measured():
     verdicts = [
         exercises.judge(name, exercises.solution(name))
@@ -1138,6 +1140,16 @@ def test_instructions_may_have_to_lie_on_every_path(between, skips):
     load, count = "ld.global.u32 %r1, [%rd1];", "atom.add.u32 %r1, [%rd1], 1;"
     ptx = "\n".join([load, count, between, load])
     assert instructions.some_path_skips(ptx, r"\batom\b", r"\bld\.", r"\bbar\b") == skips
+
+
+def test_an_instruction_that_advice_names_is_named_as_the_headers_do():
+    text = '#include "gemm/warpgroup.cuh"\n#include "common/boxes.cuh"\n'
+    advice = "Put fence.proxy.async there, then wgmma.wait_group n, and cp.async.wait_all."
+    named = instructions.named_by_headers(text, advice)
+    assert named == {
+        "fence.proxy.async": "show_stores",
+        "wgmma.wait_group": "wait_for_products",
+    }
 
 
 def test_a_path_that_skips_them_is_refused(judged):

@@ -12,7 +12,7 @@ from pycuda import gpuarray  # isort: skip
 
 from .steps_gemm import WIDE, by_boxes, numbers, step
 
-pytestmark = pytest.mark.usefixtures("in_quick")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_quick")]
 
 TYPES = ["float32", "float64", "float16"]
 STEPS = ["naive", "shared", "registers", "packed"]

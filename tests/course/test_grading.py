@@ -26,6 +26,8 @@ from helpers.exercises.grading import league, machines, reports, rooms, sandbox,
 from helpers.exercises.grading.collected import collected
 from tests import ROOT
 
+pytestmark = pytest.mark.slow
+
 collecting = sys.modules[collected.__module__]
 FIRST = "00.double"
 RIGHT = exercises.solution(FIRST)
@@ -648,6 +650,7 @@ def hostile_class(tmp_path_factory):
     return rows, [*(folder / "reports").iterdir()], said
 
 
+@pytest.mark.long
 def test_63_hostile_folders_have_a_row_and_a_report_each(hostile_class):
     rows, written, said = hostile_class
     assert len(rows) == 63 == len({row["learner"] for row in rows}) == len(written)
@@ -657,12 +660,14 @@ def test_63_hostile_folders_have_a_row_and_a_report_each(hostile_class):
     assert "no report" not in said
 
 
+@pytest.mark.long
 def test_errors_however_long_leave_a_verdict(hostile_class):
     rows = by_learner(hostile_class[0])
     for what in "long error", "long errors":
         assert rows[what]["verdict"] == "tried" and "compiler" in rows[what]["reasons"], rows[what]
 
 
+@pytest.mark.long
 def test_comments_cost_no_time(hostile_class):
     rows = by_learner(hostile_class[0])
     assert rows["directives"]["verdict"] == "done"
@@ -670,6 +675,7 @@ def test_comments_cost_no_time(hostile_class):
         assert rows[what]["verdict"] == "tried", rows[what]
 
 
+@pytest.mark.long
 def test_names_are_no_markup_in_reports(hostile_class):
     headings = [
         line

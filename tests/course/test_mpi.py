@@ -11,6 +11,8 @@ import pytest
 from helpers import mpi
 from tests import ROOT
 
+pytestmark = pytest.mark.slow
+
 MPIEXEC = Path(sys.executable).parent / "mpiexec"
 
 pytest.importorskip("mpi4py", reason="no MPI: pip install '.[mpi]'")

@@ -14,6 +14,8 @@ from helpers.exercises import texts
 from helpers.numbering import number_of
 from tests import ROOT
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOKS = sorted(number_of(path) for path in (ROOT / "notebooks").glob("*.ipynb"))
 
 

@@ -167,6 +167,7 @@ void sg_kernel_describe(void *handle, const char *name, const KernelFacts *facts
     kernel->local_bytes = kernel->reported_local = facts->local_bytes;
     kernel->max_threads = most && most < BLOCK_THREADS ? most : BLOCK_THREADS;
     memcpy(kernel->cluster, facts->cluster, sizeof kernel->cluster);
+    memcpy(kernel->required, facts->required, sizeof kernel->required);
     kernel->ptx_version = facts->ptx_version ? facts->ptx_version : ARCHITECTURE;
     kernel->max_dynamic_shared = default_dynamic(facts->static_shared);
     kernel->carveout = -1;

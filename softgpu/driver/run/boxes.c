@@ -21,7 +21,14 @@ typedef struct {
     Range array;           /* the allocation that the array lies in */
 } Box;
 
-static void read_map(Box *b, uint64_t where, const char *does)
+/* 128 zeros become a map as fields of it are replaced: tile compilers make one so. */
+static bool is_blank(uint64_t where)
+{
+    static const char blank[MAP_BYTES];
+    return !memcmp((const void *)where, blank, MAP_BYTES);
+}
+
+static void read_map(Box *b, uint64_t where, const char *does, bool may_begin)
 {
     const char *kind = where % MAP_ALIGN ? "lies at" : "cannot be read at";
     const bool shared = where - (uint64_t)b->w->shared < b->w->shared_bytes;
@@ -30,6 +37,14 @@ static void read_map(Box *b, uint64_t where, const char *does)
         fault_at(b->w, b->site, b->lane,
                  where % MAP_ALIGN ? CUDA_ERROR_MISALIGNED_ADDRESS : CUDA_ERROR_ILLEGAL_ADDRESS,
                  MAP_PLACE, does, kind, address_text(where).text, MAP_ALIGN);
+    if (may_begin && is_blank(where)) {
+        b->map = (TensorMap){.mark = MAP_MARK,
+                             .strides = {1},
+                             .rank = 1,
+                             .box = {1, 1, 1, 1, 1},
+                             .steps = {1, 1, 1, 1, 1}};
+        return;
+    }
     memcpy(&b->map, (const void *)where, sizeof b->map);
     if (b->map.mark != MAP_MARK || b->map.check != map_check(&b->map))
         fault_at(b->w, b->site, b->lane, ILLEGAL, MAP_UNKNOWN, does);
@@ -289,7 +304,7 @@ void copy_boxes(Warp *w, uint32_t read, uint32_t written, uint32_t mask, uint32_
                  .memory = owner->shared};
         for (uint32_t n = 0; n < rank; n++) b.at[n] = at[n * LANES + lane];
         for (uint32_t n = 0; offsets && n < rank - 2; n++) b.offsets[n] = offsets[n * LANES + lane];
-        read_map(&b, maps[lane], "copies a box by");
+        read_map(&b, maps[lane], "copies a box by", false);
         if (maps[lane] - (uint64_t)w->shared < SM_SHARED)
             fault_at(w, b.site, lane, ILLEGAL, MAP_IN_SHARED);
         check_place(&b, rank, im2col, stores);
@@ -362,7 +377,7 @@ void sg_map_replace(Warp *w, uint32_t site, uint32_t mask, uint32_t field, uint3
     {
         Box b = {.w = w, .site = site, .lane = lane};
         const uint64_t value = values[lane];
-        read_map(&b, maps[lane], "replaces a field of");
+        read_map(&b, maps[lane], "replaces a field of", true);
         if (b.map.is_im2col || place >= MOST_RANK - (field == MAP_GLOBAL_STRIDE))
             fault_at(w, site, lane, ILLEGAL, MAP_FIELD_ABSENT, f->name, place,
                      b.map.is_im2col ? ", which is one of mode im2col" : "");

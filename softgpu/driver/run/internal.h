@@ -150,6 +150,7 @@ typedef struct {
 uint32_t launch_cluster(const Kernel *kernel, const Shape *shape, int axis);
 /* Fail unless the kernel may be launched in the current context on the stream. */
 CUresult launch_check_device(const Kernel *kernel, CUstream stream);
+const uint32_t *launch_block(const Kernel *kernel, const Shape *shape); /* its threads */
 CUresult launch_check(const Kernel *kernel, const Shape *shape, size_t argument_bytes);
 CUresult launch_accept(CUfunction function, const Shape *shape, void **params, void **extra);
 

@@ -76,7 +76,7 @@ static void set_job(Job *job, const Kernel *kernel, const Shape *shape)
     job->reason.kind = NO_FAULT;
     job->kernel = kernel;
     memcpy(job->grid, shape->grid, sizeof job->grid);
-    memcpy(job->block, shape->block, sizeof job->block);
+    memcpy(job->block, launch_block(kernel, shape), sizeof job->block);
     for (int i = 0; i < 3; i++) job->cluster[i] = launch_cluster(kernel, shape, i);
     job->has_clusters = kernel->cluster[0] || shape->together.cluster[0];
     job->cluster_blocks = job->cluster[0] * job->cluster[1] * job->cluster[2];

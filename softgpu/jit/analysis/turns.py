@@ -6,6 +6,7 @@ Terms: trip count (docs/terms.md).
 from __future__ import annotations
 
 from ...ptx.program import Function, Immediate, Instruction, Special
+from ..facts.opcodes import Does, does
 from ..facts.types import bits_of, is_float
 from .flow import Block, loops_of, registers_of
 
@@ -20,15 +21,29 @@ def looping_blocks(blocks: list[Block]) -> set[int]:
 def find_turns(function: Function, blocks: list[Block]) -> tuple[int, int, bool]:
     """Return (the depth of the deepest loop nest, the largest integer constant that a loop
     compares with, whether every outermost loop shares its trip count with the grid or is bounded
-    by that constant)."""
+    by that constant). Loops that only wait for others do not count."""
     ends = {first: last for last, first in loops_of(blocks)}
+    waits = {
+        first
+        for first, last in ends.items()
+        if not any(first < inner <= last for inner in ends)
+        and _only_looks(blocks[first : last + 1])
+    }
+    waiting = {index for first in waits for index in range(first, ends.pop(first) + 1)}
     depth = most = 0
     for index, block in enumerate(blocks):
         around = sum(first <= index <= last for first, last in ends.items())
         depth = max(depth, around)
-        if around:
+        if around and index not in waiting:
             most = max([most, *map(_constant, block.instructions)])
     return depth, most, bool(ends) and _are_few(ends, blocks, function)
+
+
+def _only_looks(blocks: list[Block]) -> bool:
+    """Whether a loop reads what others change, and changes nothing itself."""
+    items = (item for block in blocks for item in block.instructions)
+    acts = any(does(item, Does.WRITES, Does.UPDATES, Does.CALLS) for item in items)
+    return not acts and any(block.watches for block in blocks)
 
 
 def _are_few(ends: dict[int, int], blocks: list[Block], function: Function) -> bool:

@@ -100,6 +100,7 @@ class SanitizedEmitter(SharingEmitter):
     def __init__(self, text: ModuleText, found: Found):
         super().__init__(text, found)
         self.observer = Watcher(self)
+        self._has_products = any(i.opcode == "wgmma" for i in self.function.instructions)
         self._shared = {
             name: (offset, offset + size if size else 0xFFFFFFFF)
             for offset, size, name in self.layout.shared_variables()
@@ -130,9 +131,10 @@ class SanitizedEmitter(SharingEmitter):
 
     def _is_begun(self, target) -> bool:
         """Whether what is loaded is only for sums of a wgmma, which need not read them."""
-        has_products = any(item.opcode == "wgmma" for item in self.function.instructions)
         return (
-            has_products and not isinstance(target, Vector) and self.found.uses.only_begun(target)
+            self._has_products
+            and not isinstance(target, Vector)
+            and self.found.uses.only_begun(target)
         )
 
     def _moves(self, item: Instruction, address: Address) -> int:

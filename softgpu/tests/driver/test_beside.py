@@ -284,6 +284,7 @@ def test_a_fault_leaves_the_other_device_to_its_time_limit(pair):
     second.synchronize()
 
 
+@pytest.mark.slow
 def test_kernels_that_wait_for_ever_are_both_named(pair):
     only_driver().options(timeout_s=2)
     for number, device in enumerate(pair):

@@ -13,6 +13,8 @@ import pycuda.driver as cuda  # isort: skip
 from pycuda import gpuarray  # isort: skip
 from pycuda.compiler import SourceModule, compile  # isort: skip
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent / "together"
 
 software = pytest.mark.skipif(not autoinit.is_software, reason="it ends the context of a real GPU")

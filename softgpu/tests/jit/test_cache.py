@@ -207,16 +207,53 @@ assert cache.made_once("a name.so", make).read_bytes() == b"made"
 """
 
 
-def test_a_library_is_made_by_one_of_the_processes_that_want_it(folder):
-    environment = os.environ | {"PYTHONPATH": ROOT}
-    command = [sys.executable, "-c", MAKE]
+COMPILE = """
+import numpy as np, time
+from helpers import autoinit, kernels
+import pycuda.compiler
+import pycuda.driver as cuda
+from softgpu.jit import compile
+
+def told(module, name, say):
+    real = getattr(module, name)
+
+    def slow(*arguments, **named):
+        if words := say(*arguments):
+            print(words)
+            time.sleep(0.5)
+        return real(*arguments, **named)
+
+    setattr(module, name, slow)
+
+told(pycuda.compiler, "call_capture_output", lambda line, *_: "PTX" if "--cubin" in line else "")
+told(compile, "machine_code", lambda *_: "machine code")
+source = "__global__ void k(int *o) { o[threadIdx.x] = 4; }"
+kernel = kernels.compile("k", source, "", [], [])
+kernel(cuda.Out(np.zeros(32, np.int32)), block=(32, 1, 1))
+"""
+
+
+def said_by_three(script):
+    """What three processes print that run a script at once."""
+    environment = os.environ | {"PYTHONPATH": ROOT, "HELPERS_DEVICE": "software"}
+    command = [sys.executable, "-c", script]
     runs = [
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         for _ in range(3)
     ]
     said = "".join(run.communicate()[0] for run in runs)
-    assert not any(run.returncode for run in runs) and said == "made\n"
+    assert not any(run.returncode for run in runs)
+    return said
+
+
+def test_a_library_is_made_by_one_of_the_processes_that_want_it(folder):
+    assert said_by_three(MAKE) == "made\n"
     assert [path.name for path in folder.iterdir()] == ["a name.so"]
+
+
+def test_a_kernel_is_compiled_by_one_of_the_processes_that_want_it(folder):
+    assert sorted(said_by_three(COMPILE).splitlines()) == ["PTX", "machine code"]
+    assert not any("unfinished" in path.name for path in folder.iterdir())
 
 
 def test_a_cache_that_cannot_be_made_costs_no_import_and_no_launch(tmp_path):
@@ -241,6 +278,7 @@ PTX = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU's memory")
 def test_a_module_that_is_gone_leaves_nothing_in_memory():
     import pycuda.driver as cuda

@@ -110,6 +110,7 @@ def test_only_large_kernels_are_left_as_they_are(shape):
     assert "optnone" not in llvm_text(shape(500))
 
 
+@pytest.mark.slow
 @SHAPES
 @pytest.mark.usefixtures("in_full")
 @pytest.mark.skipif(not autoinit.is_software, reason="about the software GPU's compiler")

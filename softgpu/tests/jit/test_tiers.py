@@ -63,6 +63,13 @@ __global__ void nested(float *x, Shape shape)
 }
 __device__ __noinline__ float deep(float *x, int n) { return n ? deep(x, n - 1) + x[n & 31] : 0; }
 __global__ void recursive(float *x) { x[0] = deep(x, 5); }
+__global__ void waiting(volatile float *x, int n)
+{
+    for (int k = 0; k < n; k++) {
+        for (int tries = 0; x[k & 31] != 1 && tries < 1 << 30; tries++) continue;
+        x[32 + (k & 31)] = k;
+    }
+}
 }
 """
 N = 250  # no whole warp, no whole block of `much`
@@ -116,6 +123,8 @@ SHAPE = np.dtype([("rows", np.int32), ("columns", np.int32)])
         ("nested", (np.array((256, 1), SHAPE),), 1, "quick"),
         ("nested", (np.array((1, 257), SHAPE),), 1, "full"),
         ("recursive", (), 1, "full"),
+        ("waiting", (np.int32(4096),), 16, "quick"),
+        ("waiting", (np.int32(4096),), 17, "full"),
     ],
 )
 def test_a_launch_with_little_to_do_gets_code_that_is_made_quickly(

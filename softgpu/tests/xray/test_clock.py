@@ -311,6 +311,7 @@ def small(name):
     return cases[name].profiled()
 
 
+@pytest.mark.slow
 @needs_hopper
 def test_bulk_copies_go_through_the_l2_alone():
     report = small("boxes_doubled")

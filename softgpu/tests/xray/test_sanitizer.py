@@ -16,10 +16,10 @@ import pytest
 
 from helpers import autoinit, checks, ops, sources, windows
 from helpers.ops import hopper
+from helpers.xray import sanitize
 from softgpu.tests import ROOT
 from softgpu.words import Report
 from softgpu.xray import launch
-from softgpu.xray.sanitizer import sanitize
 from tests.course import steps_elementwise as elementwise
 from tests.course import steps_gemm as gemm
 from tests.course import steps_im2col as im2col

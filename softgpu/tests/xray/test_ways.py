@@ -16,7 +16,9 @@ from .planted import FILES, module, planted
 if not autoinit.is_software:
     pytest.skip("about the software GPU's own builds", allow_module_level=True)
 
-CONFORMANCE = {kernel.entry: (source, kernel) for source, kernel, _ in KERNELS.values()}
+CONFORMANCE = {  # first the module, which one process compiles for all kernels of it
+    f"{source.name}-{kernel.entry}": (source, kernel) for source, kernel, _ in KERNELS.values()
+}
 
 
 @pytest.fixture(autouse=True)
